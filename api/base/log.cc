@@ -1,0 +1,99 @@
+#include "api/base/log.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace maniple {
+namespace {
+
+LogOptions g_options;  // Written once before threads start (ConfigureLog), then only read.
+
+const char* Basename(const char* path) {
+  const char* slash = path;
+  for (const char* p = path; *p != '\0'; ++p) {
+    if (*p == '/') slash = p + 1;
+  }
+  return slash;
+}
+
+const char* NameOf(LogSeverity severity) {
+  switch (severity) {
+    case LogSeverity::kInfo: return "info";
+    case LogSeverity::kWarning: return "warning";
+    case LogSeverity::kError: return "error";
+  }
+  return "unknown";
+}
+
+// A record is one line: control characters of hostile input must not forge a second one.
+std::string Escaped(absl::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (c == '"' && g_options.format == LogFormat::kJson) {
+      out += "\\\"";
+    } else if (c == '\\' && g_options.format == LogFormat::kJson) {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(&out, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void WriteLine(const std::string& line) {
+  size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t n = ::write(STDERR_FILENO, line.data() + done, line.size() - done);
+    if (n <= 0) return;
+    done += static_cast<size_t>(n);
+  }
+}
+
+}  // namespace
+
+void ConfigureLog(const LogOptions& options) { g_options = options; }
+int LogVerbosity() { return g_options.verbosity; }
+
+namespace internal {
+
+LogRecord::LogRecord(LogSeverity severity, const char* file, int line)
+    : severity_(severity), file_(file), line_(line) {}
+
+LogRecord::~LogRecord() {
+  if (severity_ < g_options.least) return;
+  const std::string stamp =
+      absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
+  const std::string text = Escaped(stream_.str());
+  if (g_options.format == LogFormat::kJson) {
+    WriteLine(absl::StrFormat("{\"ts\":\"%s\",\"level\":\"%s\",\"caller\":\"%s:%d\",\"msg\":\"%s\"}\n",
+                              stamp, NameOf(severity_), Basename(file_), line_, text));
+  } else {
+    WriteLine(absl::StrFormat("%s %-7s %s:%d] %s\n", stamp, NameOf(severity_), Basename(file_), line_,
+                              text));
+  }
+}
+
+CheckFailure::CheckFailure(const char* file, int line, const char* condition) {
+  stream_ << "CHECK failed at " << Basename(file) << ":" << line << ": " << condition << " ";
+}
+
+CheckFailure::~CheckFailure() {
+  WriteLine(stream_.str() + "\n");
+  std::abort();
+}
+
+}  // namespace internal
+}  // namespace maniple
