@@ -1,0 +1,149 @@
+// Our own resources, group scheduling.maniple.dev/v1alpha1, as plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/base/amount.h"
+#include "api/model/model.h"
+
+namespace maniple {
+
+inline constexpr char kManipleGroup[] = "scheduling.maniple.dev";
+inline constexpr char kManipleVersion[] = "v1alpha1";
+inline constexpr char kPodGroupLabel[] = "scheduling.maniple.dev/pod-group";
+inline constexpr char kSubGroupLabel[] = "scheduling.maniple.dev/sub-group";
+inline constexpr char kQueueLabel[] = "scheduling.maniple.dev/queue";
+inline constexpr char kDefaultQueueLabel[] = "scheduling.maniple.dev/default-queue";
+
+struct TopologyRequest {
+  std::string required;   // level name or node label, "" = none
+  std::string preferred;
+  int32_t slice_size = 0;  // 0 = no slices
+  std::string slice_level;
+  std::string topology_name;
+  friend auto operator<=>(const TopologyRequest&, const TopologyRequest&) = default;
+};
+
+struct SubGroup {
+  std::string name;
+  int32_t min_member = 0;
+  TopologyRequest topology;
+  friend auto operator<=>(const SubGroup&, const SubGroup&) = default;
+};
+
+enum class QuorumLossAction { kEvict, kKeep };
+
+struct PodGroupSpec {
+  std::string queue;
+  int32_t min_member = 1;
+  std::string priority_class_name;
+  TopologyRequest topology;
+  std::vector<SubGroup> sub_groups;
+  absl::Duration schedule_timeout = absl::Seconds(60);
+  std::optional<absl::Duration> expected_runtime;
+  bool preempts = true;  // preemption.policy is PreemptLowerPriority
+  absl::Duration protected_runtime = absl::ZeroDuration();
+  QuorumLossAction quorum_loss_action = QuorumLossAction::kEvict;
+  absl::Duration quorum_loss_grace = absl::Seconds(300);
+  friend bool operator==(const PodGroupSpec&, const PodGroupSpec&) = default;
+};
+
+struct Condition {
+  std::string type, status, reason, message;
+  absl::Time last_transition = absl::InfinitePast();
+  int64_t observed_generation = 0;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+struct MemberCounts {
+  int32_t total = 0, pending = 0, bound = 0, running = 0, succeeded = 0, failed = 0;
+  friend bool operator==(const MemberCounts&, const MemberCounts&) = default;
+};
+
+// As it stands on the server; written by scheduler/report only.
+struct PodGroupStatus {
+  std::string phase;  // Waiting, Pending, Binding, Running, Completed, Failed; "" = never written
+  MemberCounts members;
+  std::vector<Condition> conditions;  // sorted by type
+  std::string reason, message;
+  std::vector<std::string> placement_nodes;  // sorted
+  std::vector<std::string> placement_domains;
+  std::optional<absl::Time> quorum_reached_at;
+  std::optional<absl::Time> last_undone_at;
+  bool initial_share_preemption_used = false;
+  std::string preempted_by;
+  friend bool operator==(const PodGroupStatus&, const PodGroupStatus&) = default;
+};
+
+struct PodGroup {
+  ObjectMeta meta;
+  PodGroupSpec spec;
+  PodGroupStatus status;
+};
+
+struct QuotaAmount {
+  std::string resource;
+  Amount nominal;
+  std::optional<Amount> borrowing_limit;
+  std::optional<Amount> lending_limit;
+};
+struct FlavorQuota {
+  std::string flavor;  // "" = nodes that no other entry names
+  std::vector<QuotaAmount> resources;
+};
+enum class QueueOrdering { kBestEffortFifo, kStrictFifo, kBackfill };
+enum class StopPolicy { kNone, kHold, kHoldAndDrain };
+enum class WithinQueuePreemption { kNever, kLowerPriority, kLowerOrNewerEqualPriority };
+enum class ReclaimWithinCohort { kNever, kLowerPriority, kAny };
+
+struct Queue {
+  ObjectMeta meta;
+  std::string cohort;
+  std::optional<LabelSelector> namespace_selector;  // absent = every namespace
+  std::vector<FlavorQuota> quotas;
+  QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
+  WithinQueuePreemption within_queue = WithinQueuePreemption::kNever;
+  ReclaimWithinCohort reclaim = ReclaimWithinCohort::kNever;
+  bool borrow_preempts_lower_priority = false;
+  std::optional<int32_t> borrow_priority_threshold;
+  int64_t fair_share_weight_milli = 1000;
+  StopPolicy stop = StopPolicy::kNone;
+};
+
+struct Cohort {
+  ObjectMeta meta;
+  std::string parent;
+  std::vector<FlavorQuota> quotas;
+  int64_t fair_share_weight_milli = 1000;
+};
+
+struct ResourceFlavor {
+  ObjectMeta meta;
+  StringMap node_labels;
+  int32_t priority = 0;
+};
+
+struct TopologyLevel {
+  std::string name, node_label;
+};
+struct Topology {
+  ObjectMeta meta;
+  std::vector<TopologyLevel> levels;  // broadest first
+};
+
+// coordination.k8s.io/v1
+struct Lease {
+  ObjectMeta meta;
+  std::string holder;
+  absl::Duration duration = absl::ZeroDuration();
+  absl::Time acquired = absl::InfinitePast();
+  absl::Time renewed = absl::InfinitePast();
+  int32_t transitions = 0;
+};
+
+}  // namespace maniple
