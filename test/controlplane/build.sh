@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Builds the real control plane of the tests once, into a cache folder outside the tree, and prints that folder as its last line.
+#
+#   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl and kubectl-1.32
+#   test/controlplane/build.sh kube-scheduler     # one program; also kube-controller-manager
+#
+# A program whose go.mod did not change since it was built is left alone, so a warm run takes a moment. With KUBEBUILDER_ASSETS
+# set (the convention of envtest) nothing is built and that folder is printed. MANIPLE_BUILD_JOBS limits the cores used.
+# Exit 3: there is no Go here that can build it; one line says how to enable it.
+set -euo pipefail
+
+readonly kubernetes=1.36.1 etcd=3.6.6 old_kubectl=1.32.9
+here=$(cd "$(dirname "$0")" && pwd)
+
+if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
+  for program in kube-apiserver etcd; do
+    [[ -x $KUBEBUILDER_ASSETS/$program ]] && continue
+    echo "build.sh: KUBEBUILDER_ASSETS is set to $KUBEBUILDER_ASSETS, which has no executable $program" >&2
+    exit 1
+  done
+  echo "$KUBEBUILDER_ASSETS"
+  exit 0
+fi
+
+PATH=$PATH:/usr/local/go/bin
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/maniple/controlplane/$kubernetes
+mkdir -p "$folder"
+
+version_flags() {  # VERSION: what the program calls itself; without it, v0.0.0-master
+  local package=k8s.io/component-base/version minor=${1#*.}
+  echo "-s -w -X $package.gitVersion=v$1 -X $package.gitMajor=${1%%.*} -X $package.gitMinor=${minor%%.*}"
+}
+
+# What made the program: one line that changes when it must be built again.
+stamp_of() {  # MODULE FLAGS
+  echo "$(cat "$here/$1/go.mod" "$here/$1"/*.go | sha256sum | cut -d' ' -f1) $2"
+}
+
+require_go() {
+  (cd "$here/kubernetes" && go list -m) >/dev/null 2>&1 && return
+  echo "build.sh: NO REAL CONTROL PLANE: install Go >= 1.26 (or >= 1.21 with GOTOOLCHAIN=auto) from https://go.dev/dl," \
+       "or set KUBEBUILDER_ASSETS to a folder with kube-apiserver, etcd and kubectl; tests that need one are skipped" >&2
+  exit 3
+}
+
+build() {  # PROGRAM MODULE PACKAGE FLAGS
+  local program=$1 module=$2 package=$3 flags=$4 stamp
+  stamp=$(stamp_of "$module" "$flags")
+  if [[ -x $folder/$program && $(cat "$folder/.$program.stamp" 2>/dev/null) == "$stamp" ]]; then
+    return
+  fi
+  require_go
+  local started=$SECONDS
+  echo "building $program (cold: a few minutes)" >&2
+  # -v names each package as it is compiled; every 250th shows that the work goes on, anything else is an error text.
+  (cd "$here/$module" && CGO_ENABLED=0 nice go build -v -p "${MANIPLE_BUILD_JOBS:-$(nproc)}" -ldflags "$flags" \
+                              -o "$folder/.$program.new" "$package" 2>&1) |
+    awk -v program="$program" '/^[^ :#]+$/ { if (++n % 250 == 0) print "  " program ": " n " packages"; fflush(); next } { print }' >&2
+  mv "$folder/.$program.new" "$folder/$program"
+  echo "$stamp" >"$folder/.$program.stamp"
+  echo "built $program in $((SECONDS - started)) s" >&2
+}
+
+exec 9>"$folder/.lock"
+flock 9
+
+(($# > 0)) || set -- etcd kubectl-1.32 kube-apiserver kubectl
+for program in "$@"; do
+  case $program in
+    kube-apiserver | kubectl | kube-controller-manager | kube-scheduler)
+      build "$program" kubernetes "k8s.io/kubernetes/cmd/$program" "$(version_flags $kubernetes)" ;;
+    etcd) build etcd etcd go.etcd.io/etcd/server/v3 "-s -w -X go.etcd.io/etcd/api/v3/version.GitSHA=v$etcd" ;;
+    kubectl-1.32) build kubectl-1.32 kubectl-1.32 . "$(version_flags $old_kubectl)" ;;
+    *)
+      echo "build.sh: unknown program $program" >&2
+      exit 2 ;;
+  esac
+done
+echo "$folder"
