@@ -1,0 +1,36 @@
+// Is the gang whole enough to be decided? Pure functions of a Gang.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "queue/gang.h"
+
+namespace maniple {
+
+// Members still to be placed before quorum stands, in all and per sub-group; negative never occurs.
+struct QuorumNeed {
+  int32_t total = 0;
+  std::vector<int32_t> sub_groups;  // parallel to spec.subGroups
+  [[nodiscard]] bool Met() const;
+};
+
+enum class GangPhase { kWaiting, kPending, kBinding, kRunning, kCompleted, kFailed };
+
+struct Assembly {
+  MemberCounts counts;
+  int32_t live = 0;           // pending + bound
+  bool members_ready = false; // live + succeeded reach quorum, in every sub-group too
+  QuorumNeed need;            // with bound and succeeded members counted
+  // Set when members are lacking: "3 of 4 pods exist", "sub-group leader: 0 of 1 pods exist", "1 of 2 pods is gated".
+  std::string lacking;
+  bool gated = false;         // quorum is missing only because of gated members
+  bool completed = false;     // no live member, none failed, at least one succeeded
+  bool failed = false;        // no live member, some failed, and quorum cannot be reached
+};
+[[nodiscard]] Assembly Assemble(const Gang& gang);
+
+// The rank labels of a pod, as in product.md ("Rank, used for placement order and slices").
+[[nodiscard]] Rank RankOf(const StringMap& labels, const PodGroupSpec& spec);
+
+}  // namespace maniple

@@ -1,0 +1,87 @@
+// The question put to the pure decision, and its answer. Plain values; see decide.h for the function.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/model/ids.h"
+#include "plugins/framework/verdict.h"
+#include "queue/assembly.h"
+#include "queue/gang.h"
+
+namespace maniple {
+
+struct Placement {
+  PodId pod;
+  NodeId node;
+  friend auto operator<=>(const Placement&, const Placement&) = default;
+};
+
+// An unbound live member that may be placed.
+struct Want {
+  PodId pod;
+  ShapeId shape;
+  int32_t sub_group = -1;  // position in spec.subGroups
+};
+// A member that is on its node already, bound or reserved.
+struct Pinned {
+  PodId pod;
+  NodeId node;
+  ShapeId shape;
+  int32_t sub_group = -1;
+};
+
+enum class DecideScope : uint8_t {
+  kQuorum,   // place at least `need`, all or nothing; more than needed is not placed
+  kSurplus,  // place as many wants as fit, at least one
+};
+
+struct GangRequest {
+  GangId gang;
+  std::string name;              // for ties and logs
+  std::vector<Want> wants;       // in rank order
+  std::vector<Pinned> pinned;
+  QuorumNeed need;               // still to be placed
+  DecideScope scope = DecideScope::kQuorum;
+  TopologyRequest topology;
+  std::vector<HoldId> own_holds; // room held for this gang: free to it alone
+};
+
+// Everything is placed; take it as a whole or not at all.
+struct Plan {
+  std::vector<Placement> placements;  // in rank order
+  std::vector<std::string> domains;
+};
+
+enum class RejectionCode : uint8_t {
+  kNoFit,              // proven: no room now
+  kTopologyNoFit,      // proven: room, but not in one domain
+  kNeverFits,          // proven: not even on the empty cluster
+  kSearchLimitReached, // a bounded search gave up; no proof
+  kUnsupported,        // the spec asks for what this version refuses
+  kInvalidSpec,        // unknown topology level and the like
+};
+
+// Nodes by the first reason that ruled them out; counts add up to `nodes`.
+struct NodeReasonCount {
+  ReasonId reason;
+  int64_t nodes = 0;
+  int64_t want = 0, have = 0;  // of one such node: the best one
+};
+
+struct Rejection {
+  RejectionCode code = RejectionCode::kNoFit;
+  ShapeId shape;               // of the member that could not be placed
+  int64_t wanted = 0;          // members of that shape asked for
+  int64_t placeable = 0;       // how many of them could be placed
+  int64_t nodes = 0;           // in the cluster
+  std::vector<NodeReasonCount> reasons;  // by count descending, then id
+  std::string detail;          // kUnsupported, kInvalidSpec: the path and why
+};
+
+using Decision = std::variant<Plan, Rejection>;
+
+}  // namespace maniple

@@ -1,0 +1,62 @@
+// The scheduler without its shell: events and write results in, write commands out, in turns.
+//
+// Owns ClusterState, GangQueue and one GangBinding per gang in flight. A state machine on the scheduling thread: no
+// sockets, no clock, no threads; production, scenarios and simulation drive the very same object.
+//
+//   loop.Accept(event); loop.Accept(write_result);
+//   TurnOutput out = loop.Turn(clock.Now());     // apply, wake, snapshot, decide, reserve, bind, report
+//   … send out.writes; sleep until out.next or new input, at once when out.more …
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/client/writer.h"
+#include "api/model/object.h"
+#include "scheduler/loop/loop_options.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+struct TurnOutput {
+  std::vector<WriteCommand> writes;
+  absl::Time next = absl::InfiniteFuture();  // call Turn again by then
+  bool more = false;                         // gangs are ready that this turn had no time for
+};
+
+class SchedulingLoop final {
+ public:
+  explicit SchedulingLoop(LoopOptions options);
+  ~SchedulingLoop();
+
+  void Accept(ObjectEvent event);
+  void Accept(WriteResult result);
+  // Only a leader decides and writes; a standby keeps its state warm. On losing the lead everything in flight is dropped
+  // from memory: the next leader (perhaps this process) derives it again from the API.
+  enum class Role { kStandby, kLeader };
+  void SetRole(Role role, absl::Time now);
+  // No new decision; binds in flight are carried on until Idle(). For SIGTERM.
+  void Drain();
+  [[nodiscard]] bool Idle() const;  // nothing in flight
+
+  [[nodiscard]] TurnOutput Turn(absl::Time now);
+
+  // What operators see; built when asked, immutable.
+  [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
+  [[nodiscard]] const LoopCounters& counters() const;
+
+  // For tests and simulation: invariants of state, queue and bindings; and the decision log since the last call.
+  [[nodiscard]] absl::Status CheckInvariants() const;
+  // Decides every parked item afresh on the newest state; names the first that could start.
+  [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now) const;
+  [[nodiscard]] std::vector<std::string> TakeDecisionLog();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace maniple

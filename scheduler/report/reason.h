@@ -1,0 +1,43 @@
+// Every reason, condition type and phase that Maniple writes, in one table. Texts are API: product.md lists them.
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "queue/assembly.h"
+
+namespace maniple {
+
+enum class WaitReason : uint8_t {
+  kWaitingForMembers,
+  kSchedulingGated,
+  kQueueNotFound,
+  kQueueInactive,
+  kQueueStopped,
+  kNamespaceNotAllowed,
+  kQuotaExceeded,
+  kExceedsMaxQuota,
+  kNoFit,
+  kTopologyNoFit,
+  kNeverFits,
+  kWaitingForPreemption,
+  kHeldByReservation,
+  kBackingOff,
+  kSearchLimitReached,
+  kBinding,
+  kBound,
+  kQuorumLost,
+  kPreempted,
+  kInvalidSpec,
+};
+[[nodiscard]] absl::string_view WaitReasonName(WaitReason reason);  // "WaitingForMembers"
+[[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);     // "Waiting"
+
+// The reason that a waiting pod's condition PodScheduled=False carries: "Unschedulable" for NoFit, TopologyNoFit and
+// NeverFits (autoscalers buy nodes for it), else the PodGroup's own reason.
+[[nodiscard]] absl::string_view PodReasonName(WaitReason reason);
+
+inline constexpr char kConditionMembersReady[] = "MembersReady";
+inline constexpr char kConditionQuotaReserved[] = "QuotaReserved";
+inline constexpr char kConditionScheduled[] = "Scheduled";
+inline constexpr char kConditionDisrupted[] = "Disrupted";
+
+}  // namespace maniple

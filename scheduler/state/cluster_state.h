@@ -1,0 +1,89 @@
+// The single mutable truth: nodes, pods, gangs, reservations and holds, folded from watch events.
+//
+// Owned by the scheduling thread. Publish() hands out an immutable Snapshot that shares all blocks that did not change.
+//
+//   Delta delta;
+//   for (ObjectEvent& event : events) state.Apply(std::move(event), now, delta);
+//   SnapshotPtr snapshot = state.Publish();
+//
+// Invariants:
+//   1. Every pod is charged to at most one node: where it is bound, else where it is reserved.
+//   2. free(node, r) = allocatable(node, r) - sum over charged pods and holds, for every resource r; it may be negative.
+//   3. A pod that ended (Succeeded, Failed, gone) is charged nowhere; a terminating one still is.
+//   4. A published snapshot never changes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/model/object.h"
+#include "queue/gang.h"
+#include "scheduler/state/delta.h"
+#include "scheduler/state/snapshot.h"
+
+namespace maniple {
+
+struct ClusterStateOptions {
+  std::vector<std::string> scheduler_names = {"maniple"};
+  std::string default_queue;
+};
+
+// A pod of any scheduler, as far as it takes room or is a member.
+struct PodFacts {
+  std::string namespace_name, name, uid, resource_version;
+  ShapeId shape;
+  NodeId node;            // bound there
+  NodeId reserved;        // reserved there by us, not bound yet
+  std::string node_name;  // spec.nodeName, also when that node is unknown
+  GangId gang;            // invalid: not ours
+  bool terminal = false;  // Succeeded or Failed
+  bool terminating = false;
+};
+
+class ClusterState final {
+ public:
+  explicit ClusterState(ClusterStateOptions options);
+  ~ClusterState();
+  ClusterState(const ClusterState&) = delete;
+  ClusterState& operator=(const ClusterState&) = delete;
+
+  void Apply(ObjectEvent event, absl::Time now, Delta& delta);
+  // O(blocks changed since the last call).
+  [[nodiscard]] SnapshotPtr Publish();
+
+  // Charges the pod to the node before the API server knows. REQUIRES: the pod exists and is unbound; node exists.
+  void Reserve(PodId pod, NodeId node);
+  // Idempotent; a pod that is bound by now stays charged where it is bound.
+  void Release(PodId pod, Delta& delta);
+  // Room for a pod of the shape that is yet to come. REQUIRES: node exists.
+  [[nodiscard]] HoldId Hold(NodeId node, ShapeId shape);
+  void ReleaseHold(HoldId hold, Delta& delta);  // idempotent
+  // The node takes no new pod of ours until then (it rejected one). Part of the published snapshot.
+  void CoolDown(NodeId node, absl::Time until);
+
+  [[nodiscard]] const Gang* FindGang(GangId gang) const;
+  [[nodiscard]] std::optional<GangId> GangNamed(const GangKey& key) const;
+  [[nodiscard]] std::vector<GangId> Gangs() const;  // in id order
+  [[nodiscard]] const PodFacts* FindPod(PodId pod) const;
+  [[nodiscard]] std::optional<PodId> PodWithUid(absl::string_view uid) const;
+  [[nodiscard]] absl::string_view NodeName(NodeId node) const;  // "" when gone
+  [[nodiscard]] std::optional<NodeId> NodeNamed(absl::string_view name) const;
+  [[nodiscard]] std::vector<Queue> Queues() const;  // by name
+  [[nodiscard]] bool Synced(ResourceKind kind) const;
+  // Could one pod of the shape start on the node as it is now? For waking; never an answer to a user.
+  [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
+
+  // Invariants 1-3 recomputed from scratch; the first violation found. For tests and simulation.
+  [[nodiscard]] absl::Status CheckInvariants() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace maniple
