@@ -1,8 +1,8 @@
 // The embedded API server without its sockets: requests in, replies and watch streams out.
 //
-// A state machine: no threads, no clock, no I/O. The Beast shell (http_shell.h) and the simulation both drive it from one
-// thread. Time enters as `now`; what must happen later (graceful deletion, the simulated kubelet, bookmarks) is announced
-// by NextDeadline() and done by OnTime().
+// A state machine: no threads, no clock, no I/O. The Beast shell (http_shell.h) and the simulation
+// both drive it from one thread. Time enters as `now`; what must happen later (graceful deletion,
+// the simulated kubelet, bookmarks) is announced by NextDeadline() and done by OnTime().
 //
 //   ApiServer server(options);
 //   ApiReply reply = server.Handle({.method = "GET", .target = "/api/v1/pods?watch=true"}, now);
@@ -29,14 +29,15 @@ struct ApiServerOptions {
   absl::Duration delete_delay = absl::ZeroDuration();
   // Off: no simulated kubelet and no controllers, as with a bare kube-apiserver.
   enum class Controllers { kSimulated, kNone } controllers = Controllers::kSimulated;
-  size_t watch_history = 20'000;      // events kept per resource type; older resource versions answer 410
+  size_t watch_history =
+      20'000;  // events kept per resource type; older resource versions answer 410
   absl::Duration bookmark_period = absl::Seconds(30);
-  uint64_t seed = 1;                  // uids and generated names
+  uint64_t seed = 1;  // uids and generated names
 };
 
 struct ApiRequest {
-  std::string method;        // "GET"
-  std::string target;        // path and query, percent-encoded
+  std::string method;  // "GET"
+  std::string target;  // path and query, percent-encoded
   std::string content_type;
   std::string accept;
   std::string body;
@@ -59,8 +60,8 @@ struct WatchOutput {
   bool ended = false;  // after these bytes the stream is closed by the server
 };
 
-class Store;          // api/devcluster/store.h: objects, versions, history
-class TypeRegistry;   // api/devcluster/type_registry.h: built-in types and CRDs
+class Store;         // api/devcluster/store.h: objects, versions, history
+class TypeRegistry;  // api/devcluster/type_registry.h: built-in types and CRDs
 
 class ApiServer final {
  public:
@@ -84,7 +85,8 @@ class ApiServer final {
   absl::Status Load(const std::vector<Json>& objects, absl::Time now);
   [[nodiscard]] std::vector<Json> Dump() const;
 
-  // For simulation: as if the server's etcd were replaced, every watch is cut and every version starts afresh.
+  // For simulation: as if the server's etcd were replaced, every watch is cut and every version
+  // starts afresh.
   void ForgetHistory();
 
  private:

@@ -1,0 +1,47 @@
+// The Table form of objects (meta.k8s.io/v1): what `kubectl get` prints.
+//
+// Functions of data. A list, a single object and the object of a watch event all become a Table; a
+// watch wraps a Table of one row in each event.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "api/codec/json.h"
+
+namespace maniple::devcluster {
+
+// The query parameter includeObject: what the member `object` of each row holds.
+enum class RowObject { kMetadata, kNone, kFull };
+// "" and "Metadata", "None", "Object"; anything else is kMetadata.
+[[nodiscard]] RowObject ParseRowObject(absl::string_view include_object);
+
+// What decides the columns. Views are borrowed for the call.
+struct TableType {
+  absl::string_view group;  // "" for the core group
+  absl::string_view kind;   // "Pod"
+  const Json* printer_columns =
+      nullptr;  // a CRD version's additionalPrinterColumns; null for built-in types
+};
+
+struct TableOptions {
+  RowObject row_object = RowObject::kMetadata;
+  absl::Time now;
+};
+
+// `list_metadata` is the metadata of the list (resourceVersion, continue, remainingItemCount) or of
+// the one object.
+[[nodiscard]] Json ToTable(const TableType& type, absl::Span<const Json* const> objects,
+                           const Json& list_metadata, const TableOptions& options);
+
+// {kind PartialObjectMetadata, apiVersion meta.k8s.io/v1, metadata}: also the answer to an Accept
+// that asks for it.
+[[nodiscard]] Json ToPartialMetadata(const Json& object);
+
+// "5s", "3m20s", "47h", "12d", "2y30d" as kubectl writes ages; "<unknown>" for a negative or
+// infinite one.
+[[nodiscard]] std::string HumanDuration(absl::Duration age);
+
+}  // namespace maniple::devcluster
