@@ -71,6 +71,10 @@ struct SelectorRequirement {
   std::vector<std::string> values;
   friend auto operator<=>(const SelectorRequirement&, const SelectorRequirement&) = default;
 };
+// Whether a label of this value (nullptr = the label is absent) meets the requirement, as kube-scheduler decides it: kNotIn
+// and kDoesNotExist are met by an absent label; kGt and kLt need whole numbers on both sides.
+[[nodiscard]] bool Satisfies(const SelectorRequirement& requirement, const std::string* value);
+
 struct NodeSelectorTerm {
   std::vector<SelectorRequirement> expressions;
   std::vector<SelectorRequirement> fields;  // metadata.name only

@@ -1,0 +1,47 @@
+#include "api/model/object.h"
+
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+struct KindFacts {
+  absl::string_view name;
+  absl::string_view collection_path;
+};
+
+// In the order of ResourceKind.
+constexpr KindFacts kFacts[kResourceKinds] = {
+    {"Node", "/api/v1/nodes"},
+    {"Pod", "/api/v1/pods"},
+    {"Namespace", "/api/v1/namespaces"},
+    {"PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses"},
+    {"PodGroup", "/apis/scheduling.maniple.dev/v1alpha1/podgroups"},
+    {"Queue", "/apis/scheduling.maniple.dev/v1alpha1/queues"},
+    {"Cohort", "/apis/scheduling.maniple.dev/v1alpha1/cohorts"},
+    {"ResourceFlavor", "/apis/scheduling.maniple.dev/v1alpha1/resourceflavors"},
+    {"Topology", "/apis/scheduling.maniple.dev/v1alpha1/topologies"},
+};
+static_assert(std::variant_size_v<Object> == kResourceKinds);
+
+const KindFacts& FactsOf(ResourceKind kind) {
+  const auto index = static_cast<size_t>(kind);
+  CHECK_LT(index, size_t{kResourceKinds});
+  return kFacts[index];
+}
+
+}  // namespace
+
+absl::string_view ResourceKindName(ResourceKind kind) { return FactsOf(kind).name; }
+
+absl::string_view ResourceCollectionPath(ResourceKind kind) {
+  return FactsOf(kind).collection_path;
+}
+
+ResourceKind KindOf(const Object& object) { return static_cast<ResourceKind>(object.index()); }
+
+const ObjectMeta& MetaOf(const Object& object) {
+  return std::visit([](const auto& value) -> const ObjectMeta& { return value.meta; }, object);
+}
+
+}  // namespace maniple
