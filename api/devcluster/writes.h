@@ -1,0 +1,73 @@
+// Writes with the whole meaning of the Kubernetes API: admission, defaults, validation, versions,
+// finalizers, graceful deletion. What the HTTP paths, the loader and the controllers call.
+//
+// Functions of a Cluster (borrowed for the call); one thread.
+//
+//   ApiOr<ObjectPtr> made = CreateObject(cluster, *type, std::move(pod), {});
+//   ApiOr<Deleted> gone = DeleteObject(cluster, *type, {"default", "web-0"}, {.grace_seconds = 0});
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/base/random.h"
+#include "api/codec/json.h"
+#include "api/devcluster/api_error.h"
+#include "api/devcluster/store.h"
+#include "api/devcluster/type_registry.h"
+
+namespace maniple::devcluster {
+
+// Everything a write may touch, and the time it happens at.
+struct Cluster {
+  Store& store;
+  TypeRegistry& types;
+  Random& random;  // uids, generated names
+  absl::Time now;
+};
+
+enum class DryRun { kNo, kAll };
+
+struct WriteOptions {
+  DryRun dry_run = DryRun::kNo;
+};
+
+// The object as stored. `object` needs no metadata but a name or generateName (and a namespace).
+ApiOr<ObjectPtr> CreateObject(const Cluster& cluster, const ResourceType& type, Json object,
+                              const WriteOptions& options);
+
+// What part of the object a write may change.
+enum class WritePart { kMain, kStatus };
+
+// PUT: replaces the main part or the status of an existing object; metadata.resourceVersion and
+// metadata.uid in `object` are preconditions when set.
+ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, Json object,
+                              WritePart part, const WriteOptions& options);
+
+enum class Propagation { kBackground, kForeground, kOrphan };
+
+struct DeleteOptions {
+  std::optional<int64_t> grace_seconds;  // absent: the object's own
+  std::string uid_precondition;
+  std::string version_precondition;
+  std::optional<Propagation> propagation;
+  DryRun dry_run = DryRun::kNo;
+};
+
+struct Deleted {
+  ObjectPtr object;  // the state after the call; of a removed object its last one
+  enum class Outcome { kRemoved, kGraceful, kHeldByFinalizers } outcome = Outcome::kRemoved;
+};
+
+// DELETE. A bound, running pod only gets its deletionTimestamp; call again with grace 0 (as the
+// kubelet does) to let it go. Finalizers hold any object.
+ApiOr<Deleted> DeleteObject(const Cluster& cluster, const ResourceType& type,
+                            const ObjectName& name, const DeleteOptions& options);
+
+// "2026-01-02T03:04:05Z", and with microseconds as MicroTime has them.
+[[nodiscard]] std::string FormatTime(absl::Time time);
+[[nodiscard]] std::string FormatMicroTime(absl::Time time);
+
+}  // namespace maniple::devcluster
