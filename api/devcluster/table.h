@@ -13,18 +13,12 @@
 
 namespace maniple::devcluster {
 
+struct ResourceType;  // api/devcluster/type_registry.h: decides the columns
+
 // The query parameter includeObject: what the member `object` of each row holds.
 enum class RowObject { kMetadata, kNone, kFull };
 // "" and "Metadata", "None", "Object"; anything else is kMetadata.
 [[nodiscard]] RowObject ParseRowObject(absl::string_view include_object);
-
-// What decides the columns. Views are borrowed for the call.
-struct TableType {
-  absl::string_view group;  // "" for the core group
-  absl::string_view kind;   // "Pod"
-  const Json* printer_columns =
-      nullptr;  // a CRD version's additionalPrinterColumns; null for built-in types
-};
 
 struct TableOptions {
   RowObject row_object = RowObject::kMetadata;
@@ -33,7 +27,7 @@ struct TableOptions {
 
 // `list_metadata` is the metadata of the list (resourceVersion, continue, remainingItemCount) or of
 // the one object.
-[[nodiscard]] Json ToTable(const TableType& type, absl::Span<const Json* const> objects,
+[[nodiscard]] Json ToTable(const ResourceType& type, absl::Span<const Json* const> objects,
                            const Json& list_metadata, const TableOptions& options);
 
 // {kind PartialObjectMetadata, apiVersion meta.k8s.io/v1, metadata}: also the answer to an Accept
