@@ -19,14 +19,15 @@ enum class GangPhase { kWaiting, kPending, kBinding, kRunning, kCompleted, kFail
 
 struct Assembly {
   MemberCounts counts;
-  int32_t live = 0;           // pending + bound
-  bool members_ready = false; // live + succeeded reach quorum, in every sub-group too
-  QuorumNeed need;            // with bound and succeeded members counted
-  // Set when members are lacking: "3 of 4 pods exist", "sub-group leader: 0 of 1 pods exist", "1 of 2 pods is gated".
+  int32_t live = 0;            // pending + bound
+  bool members_ready = false;  // live + succeeded reach quorum, in every sub-group too
+  QuorumNeed need;             // with bound and succeeded members counted
+  // Set when members are lacking: "3 of 4 pods exist", "sub-group leader: 0 of 1 pods exist", "1 of
+  // 2 pods is gated".
   std::string lacking;
-  bool gated = false;         // quorum is missing only because of gated members
-  bool completed = false;     // no live member, none failed, at least one succeeded
-  bool failed = false;        // no live member, some failed, and quorum cannot be reached
+  bool gated = false;      // quorum is missing only because of gated members
+  bool completed = false;  // no live member, none failed, at least one succeeded
+  bool failed = false;     // no live member, some failed, and quorum cannot be reached
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
 

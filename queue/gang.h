@@ -1,4 +1,5 @@
-// A gang as the scheduler knows it: the PodGroup, its members, and nothing that has to be asked elsewhere.
+// A gang as the scheduler knows it: the PodGroup, its members, and nothing that has to be asked
+// elsewhere.
 //
 // Plain values, owned by ClusterState (scheduler/state), changed on the scheduling thread only.
 #pragma once
@@ -39,9 +40,9 @@ enum class MemberState : uint8_t {
 
 // Placement order within the gang (semantics.md §6): smaller ranks first.
 struct Rank {
-  int32_t sub_group = 0;   // position in spec.subGroups; members of none come last
-  std::string job;         // job index or role
-  int64_t index = -1;      // completion, replica, worker or pod index; -1 = none
+  int32_t sub_group = 0;  // position in spec.subGroups; members of none come last
+  std::string job;        // job index or role
+  int64_t index = -1;     // completion, replica, worker or pod index; -1 = none
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
@@ -51,30 +52,32 @@ struct Member {
   std::string uid;
   ShapeId shape;
   MemberState state = MemberState::kPending;
-  bool running = false;     // phase Running
+  bool running = false;            // phase Running
   bool started_elsewhere = false;  // bound by somebody else than us, as far as we know
-  NodeId node;              // where it is bound; invalid while pending, or when that node is unknown to us
+  NodeId node;  // where it is bound; invalid while pending, or when that node is unknown to us
   Rank rank;
   int32_t priority = 0;
   absl::Time created;
-  std::string status_reason;  // pod status.reason of a failed member, e.g. "OutOfnvidia.com/gpu"
-  std::string waiting_reason; // reason of its condition PodScheduled=False as it stands on the server, "" = none
+  std::string status_reason;   // pod status.reason of a failed member, e.g. "OutOfnvidia.com/gpu"
+  std::string waiting_reason;  // reason of its condition PodScheduled=False as it stands on the
+                               // server, "" = none
 };
 
 struct Gang {
   GangId id;
   GangKey key;
-  bool group_exists = false;   // false: pods name a PodGroup that is not there (yet); singletons: true
+  bool group_exists =
+      false;  // false: pods name a PodGroup that is not there (yet); singletons: true
   std::string group_uid;
   std::string group_resource_version;
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton
-  std::string problem;         // not empty: the PodGroup is invalid, and why
-  PodGroupSpec spec;           // singletons: minMember 1, queue from the label
-  PodGroupStatus status;       // as it stands on the server
-  std::string queue;           // after the namespace label and the configured default; "" = no quota applies
-  int32_t priority = 0;        // lower of the class's value and the highest member priority
-  std::vector<Member> members; // by (rank, name)
+  std::string problem;                        // not empty: the PodGroup is invalid, and why
+  PodGroupSpec spec;                          // singletons: minMember 1, queue from the label
+  PodGroupStatus status;                      // as it stands on the server
+  std::string queue;  // after the namespace label and the configured default; "" = no quota applies
+  int32_t priority = 0;         // lower of the class's value and the highest member priority
+  std::vector<Member> members;  // by (rank, name)
 };
 
 }  // namespace maniple

@@ -1,7 +1,9 @@
-// An amount of one resource: milli-cores for cpu, whole units (bytes, devices, slots) for everything else.
+// An amount of one resource: milli-cores for cpu, whole units (bytes, devices, slots) for
+// everything else.
 //
-// Signed, because free room may be negative (a device failed, another scheduler raced us), and saturating, because
-// absurd input must neither wrap nor crash. Explicit construction: a bare int is not an amount.
+// Signed, because free room may be negative (a device failed, another scheduler raced us), and
+// saturating, because absurd input must neither wrap nor crash. Explicit construction: a bare int
+// is not an amount.
 #pragma once
 
 #include <compare>

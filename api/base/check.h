@@ -22,8 +22,8 @@ class CheckFailure final {
 
 }  // namespace maniple::internal
 
-#define CHECK(condition)                                                            \
-  while (__builtin_expect(!(condition), 0))                                         \
+#define CHECK(condition)                    \
+  while (__builtin_expect(!(condition), 0)) \
   ::maniple::internal::CheckFailure(__FILE__, __LINE__, #condition).stream()
 #define CHECK_EQ(a, b) CHECK((a) == (b))
 #define CHECK_NE(a, b) CHECK((a) != (b))

@@ -1,4 +1,5 @@
-// The only source of time outside pure code. Pure code takes `absl::Time now`; only loops hold a Clock.
+// The only source of time outside pure code. Pure code takes `absl::Time now`; only loops hold a
+// Clock.
 #pragma once
 
 #include "absl/time/time.h"
@@ -8,8 +9,9 @@ namespace maniple {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Wall time that never runs backwards within one process: the wall clock at start plus CLOCK_BOOTTIME since, so that
-  // deadlines hold through a suspended machine and a stepped wall clock.
+  // Wall time that never runs backwards within one process: the wall clock at start plus
+  // CLOCK_BOOTTIME since, so that deadlines hold through a suspended machine and a stepped wall
+  // clock.
   [[nodiscard]] virtual absl::Time Now() const = 0;
 };
 

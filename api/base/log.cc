@@ -26,9 +26,12 @@ const char* Basename(const char* path) {
 
 const char* NameOf(LogSeverity severity) {
   switch (severity) {
-    case LogSeverity::kInfo: return "info";
-    case LogSeverity::kWarning: return "warning";
-    case LogSeverity::kError: return "error";
+    case LogSeverity::kInfo:
+      return "info";
+    case LogSeverity::kWarning:
+      return "warning";
+    case LogSeverity::kError:
+      return "error";
   }
   return "unknown";
 }
@@ -78,11 +81,12 @@ LogRecord::~LogRecord() {
       absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
   const std::string text = Escaped(stream_.str());
   if (g_options.format == LogFormat::kJson) {
-    WriteLine(absl::StrFormat("{\"ts\":\"%s\",\"level\":\"%s\",\"caller\":\"%s:%d\",\"msg\":\"%s\"}\n",
-                              stamp, NameOf(severity_), Basename(file_), line_, text));
+    WriteLine(
+        absl::StrFormat("{\"ts\":\"%s\",\"level\":\"%s\",\"caller\":\"%s:%d\",\"msg\":\"%s\"}\n",
+                        stamp, NameOf(severity_), Basename(file_), line_, text));
   } else {
-    WriteLine(absl::StrFormat("%s %-7s %s:%d] %s\n", stamp, NameOf(severity_), Basename(file_), line_,
-                              text));
+    WriteLine(absl::StrFormat("%s %-7s %s:%d] %s\n", stamp, NameOf(severity_), Basename(file_),
+                              line_, text));
   }
 }
 

@@ -3,8 +3,8 @@
 //   LOG(INFO) << "bound gang " << name;
 //   VLOG(2) << "decide took " << micros << " us";     // only with -v 2 or more
 //
-// Any thread; a record is one write(2). Configure once, before threads start. Callers never pass secrets: tokens live in
-// `Secret` (api/base/secret.h), which prints as "<secret>".
+// Any thread; a record is one write(2). Configure once, before threads start. Callers never pass
+// secrets: tokens live in `Secret` (api/base/secret.h), which prints as "<secret>".
 #pragma once
 
 #include <sstream>
@@ -47,9 +47,10 @@ inline constexpr LogSeverity kSeverityERROR = LogSeverity::kError;
 }  // namespace internal
 }  // namespace maniple
 
-#define LOG(severity) \
-  ::maniple::internal::LogRecord(::maniple::internal::kSeverity##severity, __FILE__, __LINE__).stream()
-#define VLOG(level)                            \
-  if (::maniple::LogVerbosity() < (level)) {   \
-  } else                                       \
+#define LOG(severity)                                                                          \
+  ::maniple::internal::LogRecord(::maniple::internal::kSeverity##severity, __FILE__, __LINE__) \
+      .stream()
+#define VLOG(level)                          \
+  if (::maniple::LogVerbosity() < (level)) { \
+  } else                                     \
     LOG(INFO)

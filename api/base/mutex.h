@@ -1,5 +1,6 @@
-// std::mutex with clang's thread-safety annotations. Used at the doors between threads only (see ARCHITECTURE.md);
-// Debian's Abseil is not built for the thread sanitizer, so absl::Mutex is not used.
+// std::mutex with clang's thread-safety annotations. Used at the doors between threads only (see
+// ARCHITECTURE.md); Debian's Abseil is not built for the thread sanitizer, so absl::Mutex is not
+// used.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,9 @@ class ABSL_LOCKABLE Mutex final {
 
 class ABSL_SCOPED_LOCKABLE MutexLock final {
  public:
-  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_.Lock(); }
+  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+    mutex_.Lock();
+  }
   ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;

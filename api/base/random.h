@@ -1,4 +1,5 @@
-// Randomness that is handed in, never taken: a small splittable generator with a seed (SplitMix64, Steele et al. 2014).
+// Randomness that is handed in, never taken: a small splittable generator with a seed (SplitMix64,
+// Steele et al. 2014).
 #pragma once
 
 #include <cstdint>

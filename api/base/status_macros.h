@@ -1,4 +1,5 @@
-// RETURN_IF_ERROR and ASSIGN_OR_RETURN, shaped like those of newer Abseil releases, and Annotate for context.
+// RETURN_IF_ERROR and ASSIGN_OR_RETURN, shaped like those of newer Abseil releases, and Annotate
+// for context.
 //
 //   RETURN_IF_ERROR(Check(object));
 //   ASSIGN_OR_RETURN(const Quantity cpu, ParseQuantity(text));
@@ -22,10 +23,9 @@ namespace maniple {
 #define MANIPLE_CONCAT_INNER(a, b) a##b
 #define MANIPLE_CONCAT(a, b) MANIPLE_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                                       \
-  do {                                                              \
-    if (absl::Status maniple_status = (expr); !maniple_status.ok()) \
-      return maniple_status;                                        \
+#define RETURN_IF_ERROR(expr)                                                              \
+  do {                                                                                     \
+    if (absl::Status maniple_status = (expr); !maniple_status.ok()) return maniple_status; \
   } while (false)
 
 #define ASSIGN_OR_RETURN(lhs, expr) \

@@ -1,4 +1,5 @@
-// Makes "one owner thread" checkable: the first call adopts the calling thread, every later call must come from it.
+// Makes "one owner thread" checkable: the first call adopts the calling thread, every later call
+// must come from it.
 #pragma once
 
 #include <atomic>

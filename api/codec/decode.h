@@ -1,12 +1,14 @@
 // Bytes of the API server into model values: whole lists and single watch lines.
 //
-// One pass of RapidJSON's iterative SAX reader into a flat tape that is reused, then a walk over the tape that skips what
-// we do not use. A bad object (wrong type, absurd quantity) never fails its list or stream: it comes out as ObjectInvalid
-// naming the object, the path and the reason. Annotations are kept only under scheduling.maniple.dev/ and the few foreign
-// keys we read. One Decoder per thread; not shared.
+// One pass of RapidJSON's iterative SAX reader into a flat tape that is reused, then a walk over
+// the tape that skips what we do not use. A bad object (wrong type, absurd quantity) never fails
+// its list or stream: it comes out as ObjectInvalid naming the object, the path and the reason.
+// Annotations are kept only under scheduling.maniple.dev/ and the few foreign keys we read. One
+// Decoder per thread; not shared.
 //
 //   Decoder decoder;
-//   ASSIGN_OR_RETURN(ListHead head, decoder.List(ResourceKind::kPod, body, [&](DecodedObject o) {…}));
+//   ASSIGN_OR_RETURN(ListHead head, decoder.List(ResourceKind::kPod, body, [&](DecodedObject o)
+//   {…}));
 #pragma once
 
 #include <cstdint>
@@ -55,13 +57,14 @@ struct WatchIgnored {
 };
 using WatchMessage = std::variant<WatchChange, WatchBookmark, WatchFailure, WatchIgnored>;
 
-// A Kubernetes Status, or the best that can be said of a reply that carries none (HTML, text, nothing).
+// A Kubernetes Status, or the best that can be said of a reply that carries none (HTML, text,
+// nothing).
 struct ApiStatus {
   int code = 0;
   std::string reason;   // "Conflict", "NotFound", …; "" when the body was no Status
   std::string message;  // at most 1 KiB, printable
   std::string details_kind, details_uid;
-  std::string cause;    // reason of the first cause, e.g. "DisruptionBudget"
+  std::string cause;  // reason of the first cause, e.g. "DisruptionBudget"
   std::optional<absl::Duration> retry_after;
 };
 
@@ -72,11 +75,12 @@ class Decoder final {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // Calls `item` for each object in order. InvalidArgument when the body as a whole is no list of this kind; items that
-  // came before the broken byte have been delivered already.
+  // Calls `item` for each object in order. InvalidArgument when the body as a whole is no list of
+  // this kind; items that came before the broken byte have been delivered already.
   absl::StatusOr<ListHead> List(ResourceKind kind, absl::string_view body,
                                 absl::FunctionRef<void(DecodedObject)> item);
-  // One line of a watch. InvalidArgument when it is no JSON or no event: then the stream cannot be trusted any more.
+  // One line of a watch. InvalidArgument when it is no JSON or no event: then the stream cannot be
+  // trusted any more.
   absl::StatusOr<WatchMessage> WatchLine(ResourceKind kind, absl::string_view line);
   // One object, e.g. the reply to a GET or PUT.
   absl::StatusOr<DecodedObject> Single(ResourceKind kind, absl::string_view body);

@@ -1,13 +1,15 @@
-// A JSON document as a value: what the embedded server stores, what YAML is read into, what small replies are parsed to.
+// A JSON document as a value: what the embedded server stores, what YAML is read into, what small
+// replies are parsed to.
 //
-// Objects keep their members in the order of insertion; a repeated key replaces the earlier one. Integers and decimals
-// stay apart, so `1` does not come back as `1.0`. Parsing is iterative and bounded in depth, so hostile nesting cannot
-// exhaust the stack; destruction and copying are bounded by the same depth.
-// Large lists and watch events are not read through this type but through api/codec/decode.h.
+// Objects keep their members in the order of insertion; a repeated key replaces the earlier one.
+// Integers and decimals stay apart, so `1` does not come back as `1.0`. Parsing is iterative and
+// bounded in depth, so hostile nesting cannot exhaust the stack; destruction and copying are
+// bounded by the same depth. Large lists and watch events are not read through this type but
+// through api/codec/decode.h.
 //
 //   ASSIGN_OR_RETURN(Json pod, Json::Parse(bytes));
-//   const std::string& name = pod["metadata"]["name"].AsString();   // "" when absent or of another type
-//   pod.Set("status", Json::Object({{"phase", "Pending"}}));
+//   const std::string& name = pod["metadata"]["name"].AsString();   // "" when absent or of another
+//   type pod.Set("status", Json::Object({{"phase", "Pending"}}));
 #pragma once
 
 #include <cstdint>
@@ -29,20 +31,21 @@ class Json final {
 
   enum class Type { kNull, kBool, kInt, kDouble, kString, kArray, kObject };
 
-  Json() = default;  // null
-  Json(std::nullptr_t) {}                                       // NOLINT: literals read as JSON
-  Json(bool value) : value_(value) {}                           // NOLINT
-  Json(int value) : value_(static_cast<int64_t>(value)) {}      // NOLINT
-  Json(int64_t value) : value_(value) {}                        // NOLINT
-  Json(double value) : value_(value) {}                         // NOLINT
-  Json(const char* value) : value_(std::string(value)) {}       // NOLINT
-  Json(absl::string_view value) : value_(std::string(value)) {} // NOLINT
-  Json(std::string value) : value_(std::move(value)) {}         // NOLINT
+  Json() = default;                                              // null
+  Json(std::nullptr_t) {}                                        // NOLINT: literals read as JSON
+  Json(bool value) : value_(value) {}                            // NOLINT
+  Json(int value) : value_(static_cast<int64_t>(value)) {}       // NOLINT
+  Json(int64_t value) : value_(value) {}                         // NOLINT
+  Json(double value) : value_(value) {}                          // NOLINT
+  Json(const char* value) : value_(std::string(value)) {}        // NOLINT
+  Json(absl::string_view value) : value_(std::string(value)) {}  // NOLINT
+  Json(std::string value) : value_(std::move(value)) {}          // NOLINT
 
   static Json Array(std::vector<Json> items = {});
   static Json Object(std::vector<Member> members = {});
 
-  // Exactly one JSON value with nothing but white space after it; else InvalidArgument with the byte offset.
+  // Exactly one JSON value with nothing but white space after it; else InvalidArgument with the
+  // byte offset.
   static absl::StatusOr<Json> Parse(absl::string_view text);
   // Compact, or two spaces a level.
   [[nodiscard]] std::string Dump() const;

@@ -1,5 +1,5 @@
-// Kubernetes quantities ("100m", "1.5Gi", "2e3"), exactly: to nano, saturating, never through a double.
-// Grammar and rounding: k8s.io/apimachinery/pkg/api/resource; see kubernetes.io "Quantity".
+// Kubernetes quantities ("100m", "1.5Gi", "2e3"), exactly: to nano, saturating, never through a
+// double. Grammar and rounding: k8s.io/apimachinery/pkg/api/resource; see kubernetes.io "Quantity".
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ class Quantity final {
  public:
   Quantity() = default;
 
-  // InvalidArgument quoting the text (at most 64 characters of it) when it is no quantity. Finer than nano rounds away
-  // from zero; larger than 2^63-1 units saturates.
+  // InvalidArgument quoting the text (at most 64 characters of it) when it is no quantity. Finer
+  // than nano rounds away from zero; larger than 2^63-1 units saturates.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
-  // Rounded up (away from zero), as kube-scheduler reads cpu (milli) and everything else (units). Saturating.
+  // Rounded up (away from zero), as kube-scheduler reads cpu (milli) and everything else (units).
+  // Saturating.
   [[nodiscard]] Amount Milli() const;
   [[nodiscard]] Amount Units() const;
   // True when it is a whole number of units, as extended resources must be.
@@ -34,7 +35,8 @@ class Quantity final {
 };
 
 // cpu in milli, everything else in units: the amount the scheduler counts with.
-[[nodiscard]] absl::StatusOr<Amount> ParseAmount(absl::string_view resource, absl::string_view text);
+[[nodiscard]] absl::StatusOr<Amount> ParseAmount(absl::string_view resource,
+                                                 absl::string_view text);
 // The inverse for messages and status: cpu 1500 -> "1500m", 2000 -> "2"; others as plain integers.
 [[nodiscard]] std::string FormatAmount(absl::string_view resource, Amount amount);
 

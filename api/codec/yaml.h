@@ -14,15 +14,17 @@ struct YamlDocument {
   Json value;
   int line = 0;  // first line of the document in its file, from 1
 
-  // Where each node stands in the file: (path like "spec.levels[0].name", line), in document order. For error messages.
+  // Where each node stands in the file: (path like "spec.levels[0].name", line), in document order.
+  // For error messages.
   std::vector<std::pair<std::string, int>> lines;
   // The line of the path, or of its nearest ancestor.
   [[nodiscard]] int LineOf(absl::string_view path) const;
 };
 
-// Every non-empty document of a multi-document stream. Plain scalars follow the YAML 1.2 core schema as Kubernetes users
-// expect: true/false, integers and decimals become JSON values, everything quoted stays text. Anchors are resolved with a
-// bound on the expanded size (a billion-laughs document is refused). Errors name the line and column.
+// Every non-empty document of a multi-document stream. Plain scalars follow the YAML 1.2 core
+// schema as Kubernetes users expect: true/false, integers and decimals become JSON values,
+// everything quoted stays text. Anchors are resolved with a bound on the expanded size (a
+// billion-laughs document is refused). Errors name the line and column.
 [[nodiscard]] absl::StatusOr<std::vector<YamlDocument>> ParseYaml(absl::string_view text);
 
 // The inverse, for `-o yaml`; strings are quoted where YAML would read them as something else.

@@ -1,8 +1,10 @@
-// HTTP as data: what a machine asks for and what it hears back. No sockets, no threads, no library types.
+// HTTP as data: what a machine asks for and what it hears back. No sockets, no threads, no library
+// types.
 //
-// A machine (client session, elector, writer) starts requests on a Transport and is told what became of them through
-// HttpInput values, in order per request: one HttpHead, any number of HttpChunk, one HttpEnd; or HttpEnd alone when no
-// reply came. The curl shell (api/http/curl_transport.h) and the simulation's network both implement Transport.
+// A machine (client session, elector, writer) starts requests on a Transport and is told what
+// became of them through HttpInput values, in order per request: one HttpHead, any number of
+// HttpChunk, one HttpEnd; or HttpEnd alone when no reply came. The curl shell
+// (api/http/curl_transport.h) and the simulation's network both implement Transport.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@ namespace maniple {
 enum class HttpMethod { kGet, kPost, kPut, kPatch, kDelete };
 [[nodiscard]] absl::string_view HttpMethodName(HttpMethod method);
 
-// Which connections a request may use: a watch has one of its own, writes share a bounded pool, and the Lease is never
-// queued behind either.
+// Which connections a request may use: a watch has one of its own, writes share a bounded pool, and
+// the Lease is never queued behind either.
 enum class HttpLane { kWatch, kList, kWrite, kLease };
 
 struct HttpRequest {
@@ -32,11 +34,13 @@ struct HttpRequest {
   std::string content_type;
   std::string body;
   HttpLane lane = HttpLane::kWrite;
-  absl::Duration timeout = absl::Seconds(10);       // of the whole exchange; infinite for watches
-  absl::Duration idle_timeout = absl::InfiniteDuration();  // no byte for so long ends it with DeadlineExceeded
+  absl::Duration timeout = absl::Seconds(10);  // of the whole exchange; infinite for watches
+  absl::Duration idle_timeout =
+      absl::InfiniteDuration();  // no byte for so long ends it with DeadlineExceeded
 };
 
-using RequestId = uint64_t;  // chosen by the machine that starts the request, unique within its Transport
+using RequestId =
+    uint64_t;  // chosen by the machine that starts the request, unique within its Transport
 
 struct HttpHead {
   int status = 0;
@@ -47,8 +51,8 @@ struct HttpChunk {
   std::string bytes;
 };
 struct HttpEnd {
-  // OK: the reply ended as HTTP says. Unavailable: no connection or it broke. DeadlineExceeded: too slow.
-  // Unauthenticated: no credential could be had. Anything else: as it says.
+  // OK: the reply ended as HTTP says. Unavailable: no connection or it broke. DeadlineExceeded: too
+  // slow. Unauthenticated: no credential could be had. Anything else: as it says.
   absl::Status status;
 };
 struct HttpInput {

@@ -1,13 +1,15 @@
-// The strong ids that rooms share. All are given out by scheduler/state and mean nothing outside one process.
+// The strong ids that rooms share. All are given out by scheduler/state and mean nothing outside
+// one process.
 #pragma once
 
 #include "api/base/id.h"
 
 namespace maniple {
 
-using ResourceId = Id<struct ResourceTag>;    // "nvidia.com/gpu"; pods, cpu and memory are the first three
-using ShapeId = Id<struct ShapeTag>;          // one distinct PodConstraints
-using NodeId = Id<struct NodeTag>;            // a row in the columns; reused after the node is gone
+using ResourceId =
+    Id<struct ResourceTag>;           // "nvidia.com/gpu"; pods, cpu and memory are the first three
+using ShapeId = Id<struct ShapeTag>;  // one distinct PodConstraints
+using NodeId = Id<struct NodeTag>;    // a row in the columns; reused after the node is gone
 using NodeClassId = Id<struct NodeClassTag>;  // nodes with equal static facts
 using PodId = Id<struct PodTag>;              // one pod uid; never reused
 using GangId = Id<struct GangTag>;            // one gang key; never reused

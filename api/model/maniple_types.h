@@ -21,7 +21,7 @@ inline constexpr char kQueueLabel[] = "scheduling.maniple.dev/queue";
 inline constexpr char kDefaultQueueLabel[] = "scheduling.maniple.dev/default-queue";
 
 struct TopologyRequest {
-  std::string required;   // level name or node label, "" = none
+  std::string required;  // level name or node label, "" = none
   std::string preferred;
   int32_t slice_size = 0;  // 0 = no slices
   std::string slice_level;

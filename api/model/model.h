@@ -1,7 +1,9 @@
-// Plain values with exactly the Kubernetes fields we schedule on. No behaviour beyond lookup and comparison.
+// Plain values with exactly the Kubernetes fields we schedule on. No behaviour beyond lookup and
+// comparison.
 //
-// Amounts are what the scheduler counts with: cpu in milli, everything else in whole units (api/codec/quantity.h).
-// Lists that Kubernetes treats as sets are sorted, so that equal meaning is equal bytes.
+// Amounts are what the scheduler counts with: cpu in milli, everything else in whole units
+// (api/codec/quantity.h). Lists that Kubernetes treats as sets are sorted, so that equal meaning is
+// equal bytes.
 #pragma once
 
 #include <cstdint>
@@ -71,8 +73,9 @@ struct SelectorRequirement {
   std::vector<std::string> values;
   friend auto operator<=>(const SelectorRequirement&, const SelectorRequirement&) = default;
 };
-// Whether a label of this value (nullptr = the label is absent) meets the requirement, as kube-scheduler decides it: kNotIn
-// and kDoesNotExist are met by an absent label; kGt and kLt need whole numbers on both sides.
+// Whether a label of this value (nullptr = the label is absent) meets the requirement, as
+// kube-scheduler decides it: kNotIn and kDoesNotExist are met by an absent label; kGt and kLt need
+// whole numbers on both sides.
 [[nodiscard]] bool Satisfies(const SelectorRequirement& requirement, const std::string* value);
 
 struct NodeSelectorTerm {
@@ -85,7 +88,8 @@ struct PreferredNodeTerm {
   NodeSelectorTerm term;
   friend auto operator<=>(const PreferredNodeTerm&, const PreferredNodeTerm&) = default;
 };
-// Label selector of a Queue, PDB, affinity term … matchLabels folded into expressions (kIn with one value).
+// Label selector of a Queue, PDB, affinity term … matchLabels folded into expressions (kIn with one
+// value).
 struct LabelSelector {
   std::vector<SelectorRequirement> requirements;  // empty selects everything
   [[nodiscard]] bool Matches(const StringMap& labels) const;
@@ -117,13 +121,16 @@ struct HostPort {
 
 // What decides where a pod may run; pods with equal PodConstraints are of one shape.
 struct PodConstraints {
-  ResourceAmounts requests;  // as NodeResourcesFit counts them: init, sidecars, overhead, pod-level; no "pods" entry
+  ResourceAmounts requests;  // as NodeResourcesFit counts them: init, sidecars, overhead,
+                             // pod-level; no "pods" entry
   StringMap node_selector;
-  std::optional<std::vector<NodeSelectorTerm>> required_node_terms;  // ORed; present but empty matches nothing
+  std::optional<std::vector<NodeSelectorTerm>>
+      required_node_terms;  // ORed; present but empty matches nothing
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
-  std::vector<std::string> unsupported;  // spec paths that this version refuses, e.g. "spec.resourceClaims"; sorted
+  std::vector<std::string>
+      unsupported;  // spec paths that this version refuses, e.g. "spec.resourceClaims"; sorted
   friend auto operator<=>(const PodConstraints&, const PodConstraints&) = default;
 };
 
@@ -155,7 +162,7 @@ struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
   std::vector<Taint> taints;
-  bool ready = true;  // condition Ready, for display; scheduling follows the taint
+  bool ready = true;            // condition Ready, for display; scheduling follows the taint
   ResourceAmounts allocatable;  // with "pods" as one of them
 };
 

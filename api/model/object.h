@@ -11,7 +11,15 @@
 namespace maniple {
 
 enum class ResourceKind : uint8_t {
-  kNode, kPod, kNamespace, kPriorityClass, kPodGroup, kQueue, kCohort, kResourceFlavor, kTopology,
+  kNode,
+  kPod,
+  kNamespace,
+  kPriorityClass,
+  kPodGroup,
+  kQueue,
+  kCohort,
+  kResourceFlavor,
+  kTopology,
 };
 inline constexpr int kResourceKinds = 9;
 [[nodiscard]] absl::string_view ResourceKindName(ResourceKind kind);  // "Pod"

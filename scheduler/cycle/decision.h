@@ -1,4 +1,5 @@
-// The question put to the pure decision, and its answer. Plain values; see decide.h for the function.
+// The question put to the pure decision, and its answer. Plain values; see decide.h for the
+// function.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +42,13 @@ enum class DecideScope : uint8_t {
 
 struct GangRequest {
   GangId gang;
-  std::string name;              // for ties and logs
-  std::vector<Want> wants;       // in rank order
+  std::string name;         // for ties and logs
+  std::vector<Want> wants;  // in rank order
   std::vector<Pinned> pinned;
-  QuorumNeed need;               // still to be placed
+  QuorumNeed need;  // still to be placed
   DecideScope scope = DecideScope::kQuorum;
   TopologyRequest topology;
-  std::vector<HoldId> own_holds; // room held for this gang: free to it alone
+  std::vector<HoldId> own_holds;  // room held for this gang: free to it alone
 };
 
 // Everything is placed; take it as a whole or not at all.
@@ -57,12 +58,12 @@ struct Plan {
 };
 
 enum class RejectionCode : uint8_t {
-  kNoFit,              // proven: no room now
-  kTopologyNoFit,      // proven: room, but not in one domain
-  kNeverFits,          // proven: not even on the empty cluster
-  kSearchLimitReached, // a bounded search gave up; no proof
-  kUnsupported,        // the spec asks for what this version refuses
-  kInvalidSpec,        // unknown topology level and the like
+  kNoFit,               // proven: no room now
+  kTopologyNoFit,       // proven: room, but not in one domain
+  kNeverFits,           // proven: not even on the empty cluster
+  kSearchLimitReached,  // a bounded search gave up; no proof
+  kUnsupported,         // the spec asks for what this version refuses
+  kInvalidSpec,         // unknown topology level and the like
 };
 
 // Nodes by the first reason that ruled them out; counts add up to `nodes`.
@@ -74,12 +75,12 @@ struct NodeReasonCount {
 
 struct Rejection {
   RejectionCode code = RejectionCode::kNoFit;
-  ShapeId shape;               // of the member that could not be placed
-  int64_t wanted = 0;          // members of that shape asked for
-  int64_t placeable = 0;       // how many of them could be placed
-  int64_t nodes = 0;           // in the cluster
+  ShapeId shape;                         // of the member that could not be placed
+  int64_t wanted = 0;                    // members of that shape asked for
+  int64_t placeable = 0;                 // how many of them could be placed
+  int64_t nodes = 0;                     // in the cluster
   std::vector<NodeReasonCount> reasons;  // by count descending, then id
-  std::string detail;          // kUnsupported, kInvalidSpec: the path and why
+  std::string detail;                    // kUnsupported, kInvalidSpec: the path and why
 };
 
 using Decision = std::variant<Plan, Rejection>;

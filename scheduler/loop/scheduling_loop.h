@@ -1,11 +1,12 @@
 // The scheduler without its shell: events and write results in, write commands out, in turns.
 //
-// Owns ClusterState, GangQueue and one GangBinding per gang in flight. A state machine on the scheduling thread: no
-// sockets, no clock, no threads; production, scenarios and simulation drive the very same object.
+// Owns ClusterState, GangQueue and one GangBinding per gang in flight. A state machine on the
+// scheduling thread: no sockets, no clock, no threads; production, scenarios and simulation drive
+// the very same object.
 //
 //   loop.Accept(event); loop.Accept(write_result);
-//   TurnOutput out = loop.Turn(clock.Now());     // apply, wake, snapshot, decide, reserve, bind, report
-//   … send out.writes; sleep until out.next or new input, at once when out.more …
+//   TurnOutput out = loop.Turn(clock.Now());     // apply, wake, snapshot, decide, reserve, bind,
+//   report … send out.writes; sleep until out.next or new input, at once when out.more …
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,9 @@ class SchedulingLoop final {
 
   void Accept(ObjectEvent event);
   void Accept(WriteResult result);
-  // Only a leader decides and writes; a standby keeps its state warm. On losing the lead everything in flight is dropped
-  // from memory: the next leader (perhaps this process) derives it again from the API.
+  // Only a leader decides and writes; a standby keeps its state warm. On losing the lead everything
+  // in flight is dropped from memory: the next leader (perhaps this process) derives it again from
+  // the API.
   enum class Role { kStandby, kLeader };
   void SetRole(Role role, absl::Time now);
   // No new decision; binds in flight are carried on until Idle(). For SIGTERM.
@@ -48,7 +50,8 @@ class SchedulingLoop final {
   [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
   [[nodiscard]] const LoopCounters& counters() const;
 
-  // For tests and simulation: invariants of state, queue and bindings; and the decision log since the last call.
+  // For tests and simulation: invariants of state, queue and bindings; and the decision log since
+  // the last call.
   [[nodiscard]] absl::Status CheckInvariants() const;
   // Decides every parked item afresh on the newest state; names the first that could start.
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now) const;

@@ -1,4 +1,5 @@
-// Every reason, condition type and phase that Maniple writes, in one table. Texts are API: product.md lists them.
+// Every reason, condition type and phase that Maniple writes, in one table. Texts are API:
+// product.md lists them.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -31,8 +32,8 @@ enum class WaitReason : uint8_t {
 [[nodiscard]] absl::string_view WaitReasonName(WaitReason reason);  // "WaitingForMembers"
 [[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);     // "Waiting"
 
-// The reason that a waiting pod's condition PodScheduled=False carries: "Unschedulable" for NoFit, TopologyNoFit and
-// NeverFits (autoscalers buy nodes for it), else the PodGroup's own reason.
+// The reason that a waiting pod's condition PodScheduled=False carries: "Unschedulable" for NoFit,
+// TopologyNoFit and NeverFits (autoscalers buy nodes for it), else the PodGroup's own reason.
 [[nodiscard]] absl::string_view PodReasonName(WaitReason reason);
 
 inline constexpr char kConditionMembersReady[] = "MembersReady";

@@ -1,5 +1,5 @@
-// What operators see of the cluster at one moment: the source of explain, gangs, nodes and queues, whatever the surface
-// (gRPC, JSON, command line). Immutable once built; any thread may read it.
+// What operators see of the cluster at one moment: the source of explain, gangs, nodes and queues,
+// whatever the surface (gRPC, JSON, command line). Immutable once built; any thread may read it.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@
 namespace maniple {
 
 struct GangMemberView {
-  std::string pod, node, state;  // state: pending, gated, bound, running, terminating, succeeded, failed, binding
+  std::string pod, node,
+      state;  // state: pending, gated, bound, running, terminating, succeeded, failed, binding
 };
 
 // One line of "why": nodes by reason with counts that add up to all nodes.
 struct NodeReasonView {
-  std::string text;   // "insufficient nvidia.com/gpu (want 8, best node has 2)"
+  std::string text;  // "insufficient nvidia.com/gpu (want 8, best node has 2)"
   int64_t nodes = 0;
 };
 
@@ -31,10 +32,11 @@ struct GangView {
   MemberCounts members;
   absl::Time created = absl::InfinitePast();
   std::vector<GangMemberView> pods;
-  std::vector<std::string> nodes;   // where it is bound; sorted
-  std::string stage;                // members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound
+  std::vector<std::string> nodes;  // where it is bound; sorted
+  std::string
+      stage;  // members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound
   std::vector<NodeReasonView> node_reasons;
-  int64_t position = 0;             // among waiting gangs in order of service, from 1; 0 when not waiting
+  int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
 };
 
 struct NodeResourceView {
@@ -47,7 +49,7 @@ struct NodeRow {
   std::vector<Taint> taints;
   std::vector<NodeResourceView> resources;
   int64_t pods = 0;
-  std::vector<std::string> gangs;   // "namespace/name" with members here; sorted
+  std::vector<std::string> gangs;  // "namespace/name" with members here; sorted
 };
 
 struct QueueView {
@@ -60,9 +62,9 @@ struct QueueView {
 struct ClusterView {
   absl::Time at;
   bool leader = false;
-  std::vector<GangView> gangs;     // by namespace, name
-  std::vector<NodeRow> nodes;    // by name
-  std::vector<QueueView> queues;   // by name
+  std::vector<GangView> gangs;    // by namespace, name
+  std::vector<NodeRow> nodes;     // by name
+  std::vector<QueueView> queues;  // by name
 };
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;
 

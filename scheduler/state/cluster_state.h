@@ -1,6 +1,7 @@
 // The single mutable truth: nodes, pods, gangs, reservations and holds, folded from watch events.
 //
-// Owned by the scheduling thread. Publish() hands out an immutable Snapshot that shares all blocks that did not change.
+// Owned by the scheduling thread. Publish() hands out an immutable Snapshot that shares all blocks
+// that did not change.
 //
 //   Delta delta;
 //   for (ObjectEvent& event : events) state.Apply(std::move(event), now, delta);
@@ -8,7 +9,8 @@
 //
 // Invariants:
 //   1. Every pod is charged to at most one node: where it is bound, else where it is reserved.
-//   2. free(node, r) = allocatable(node, r) - sum over charged pods and holds, for every resource r; it may be negative.
+//   2. free(node, r) = allocatable(node, r) - sum over charged pods and holds, for every resource
+//   r; it may be negative.
 //   3. A pod that ended (Succeeded, Failed, gone) is charged nowhere; a terminating one still is.
 //   4. A published snapshot never changes.
 #pragma once
@@ -56,7 +58,8 @@ class ClusterState final {
   // O(blocks changed since the last call).
   [[nodiscard]] SnapshotPtr Publish();
 
-  // Charges the pod to the node before the API server knows. REQUIRES: the pod exists and is unbound; node exists.
+  // Charges the pod to the node before the API server knows. REQUIRES: the pod exists and is
+  // unbound; node exists.
   void Reserve(PodId pod, NodeId node);
   // Idempotent; a pod that is bound by now stays charged where it is bound.
   void Release(PodId pod, Delta& delta);
@@ -75,7 +78,8 @@ class ClusterState final {
   [[nodiscard]] std::optional<NodeId> NodeNamed(absl::string_view name) const;
   [[nodiscard]] std::vector<Queue> Queues() const;  // by name
   [[nodiscard]] bool Synced(ResourceKind kind) const;
-  // Could one pod of the shape start on the node as it is now? For waking; never an answer to a user.
+  // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
+  // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
 
   // Invariants 1-3 recomputed from scratch; the first violation found. For tests and simulation.

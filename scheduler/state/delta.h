@@ -1,4 +1,5 @@
-// What a batch of events changed, in the words of those who must react. Filled by ClusterState, read by the loop.
+// What a batch of events changed, in the words of those who must react. Filled by ClusterState,
+// read by the loop.
 #pragma once
 
 #include <vector>
@@ -9,14 +10,17 @@
 namespace maniple {
 
 struct Delta {
-  absl::btree_set<GangId> gangs_changed;  // members, spec, status on the server, priority or queue changed, or appeared
-  absl::btree_set<GangId> gangs_gone;     // no PodGroup and no pod is left; the id is dead
-  absl::btree_set<NodeId> room_grew;      // more may fit there: a pod ended, a release, allocatable rose
+  absl::btree_set<GangId>
+      gangs_changed;  // members, spec, status on the server, priority or queue changed, or appeared
+  absl::btree_set<GangId> gangs_gone;  // no PodGroup and no pod is left; the id is dead
+  absl::btree_set<NodeId>
+      room_grew;  // more may fit there: a pod ended, a release, allocatable rose
   absl::btree_set<NodeId> nodes_changed;  // appeared, or labels, taints, schedulability changed
   std::vector<NodeId> nodes_gone;
-  absl::btree_set<PodId> pods_changed;    // members only: bound, phase, deletion, gates
+  absl::btree_set<PodId> pods_changed;  // members only: bound, phase, deletion, gates
   absl::btree_set<PodId> pods_gone;
-  bool queues_changed = false;            // Queue, Cohort, ResourceFlavor, Topology, Namespace or PriorityClass
+  bool queues_changed =
+      false;  // Queue, Cohort, ResourceFlavor, Topology, Namespace or PriorityClass
 };
 
 }  // namespace maniple

@@ -1,0 +1,294 @@
+#include "scheduler/app/config.h"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/base/status_macros.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kApiVersion[] = "config.maniple.dev/v1alpha1";
+constexpr char kKind[] = "SchedulerConfiguration";
+
+std::string TypeName(const Json& value) {
+  switch (value.type()) {
+    case Json::Type::kNull:
+      return "nothing";
+    case Json::Type::kBool:
+      return value.AsBool() ? "true" : "false";
+    case Json::Type::kInt:
+    case Json::Type::kDouble:
+      return value.Dump();
+    case Json::Type::kString:
+      return absl::StrCat("\"", value.AsString().substr(0, 64), "\"");
+    case Json::Type::kArray:
+      return "a list";
+    case Json::Type::kObject:
+      return "a map";
+  }
+  return "something else";
+}
+
+// Collects problems, each with file, line and path; reading goes on so that one run shows them all.
+class Problems final {
+ public:
+  Problems(absl::string_view file, const YamlDocument& document)
+      : file_(file), document_(document) {}
+
+  void Add(const std::string& path, absl::string_view what) {
+    const int line = document_.LineOf(path);
+    lines_.push_back(absl::StrCat(file_, ":", line, ": ", path.empty() ? "" : path + ": ", what));
+  }
+  [[nodiscard]] absl::Status ToStatus() const {
+    if (lines_.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrJoin(lines_, "\n"));
+  }
+
+ private:
+  std::string file_;
+  const YamlDocument& document_;
+  std::vector<std::string> lines_;
+};
+
+// One map of the file: Read() once per known field, then Close() refuses what is left.
+class Section final {
+ public:
+  Section(const Json& map, std::string path, Problems& problems)
+      : map_(map), path_(std::move(path)), problems_(problems) {
+    if (!map.is_object()) problems_.Add(path_, absl::StrCat("expected a map, got ", TypeName(map)));
+  }
+
+  void Read(absl::string_view key,
+            const std::function<void(const Json&, const std::string&)>& use) {
+    known_.emplace_back(key);
+    if (const Json* value = map_.Find(key)) use(*value, Path(key));
+  }
+  void String(absl::string_view key, std::string& out) {
+    Read(key, [&](const Json& v, const std::string& path) {
+      if (v.is_string()) {
+        out = v.AsString();
+      } else {
+        Wrong(path, "a string", v);
+      }
+    });
+  }
+  void Bool(absl::string_view key, bool& out) {
+    Read(key, [&](const Json& v, const std::string& path) {
+      if (v.is_bool()) {
+        out = v.AsBool();
+      } else {
+        Wrong(path, "true or false", v);
+      }
+    });
+  }
+  void Int(absl::string_view key, int64_t least, int64_t most,
+           const std::function<void(int64_t)>& set) {
+    Read(key, [&](const Json& v, const std::string& path) {
+      if (!v.is_int()) return Wrong(path, "an integer", v);
+      if (v.AsInt() < least || v.AsInt() > most) {
+        return problems_.Add(path, absl::StrCat(v.AsInt(), " is outside ", least, "..", most));
+      }
+      set(v.AsInt());
+    });
+  }
+  void Duration(absl::string_view key, absl::Duration& out) {
+    Read(key, [&](const Json& v, const std::string& path) {
+      if (!v.is_string()) return Wrong(path, "a duration such as 300ms or 10m", v);
+      const absl::StatusOr<absl::Duration> parsed = ParseConfigDuration(v.AsString());
+      if (!parsed.ok()) return problems_.Add(path, parsed.status().message());
+      out = *parsed;
+    });
+  }
+  void Strings(absl::string_view key, std::vector<std::string>& out) {
+    Read(key, [&](const Json& v, const std::string& path) {
+      if (!v.is_array()) return Wrong(path, "a list of strings", v);
+      out.clear();
+      for (size_t i = 0; i < v.items().size(); ++i) {
+        const Json& item = v.items()[i];
+        if (!item.is_string() || item.AsString().empty()) {
+          Wrong(absl::StrCat(path, "[", i, "]"), "a string that is not empty", item);
+        } else {
+          out.push_back(item.AsString());
+        }
+      }
+    });
+  }
+  void Wrong(const std::string& path, absl::string_view expected, const Json& got) {
+    problems_.Add(path, absl::StrCat("expected ", expected, ", got ", TypeName(got)));
+  }
+  void Close() {
+    for (const Json::Member& member : map_.members()) {
+      if (std::find(known_.begin(), known_.end(), member.first) == known_.end()) {
+        problems_.Add(Path(member.first), "unknown field");
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string Path(absl::string_view key) const {
+    return path_.empty() ? std::string(key) : absl::StrCat(path_, ".", key);
+  }
+
+  const Json& map_;
+  std::string path_;
+  Problems& problems_;
+  std::vector<std::string> known_;
+};
+
+void ReadLeaderElection(const Json& map, const std::string& path, Problems& problems,
+                        LeaderElectionConfig& out) {
+  Section section(map, path, problems);
+  section.Bool("enabled", out.enabled);
+  section.String("leaseName", out.lease_name);
+  section.String("leaseNamespace", out.lease_namespace);
+  section.Duration("leaseDuration", out.lease_duration);
+  section.Duration("renewDeadline", out.renew_deadline);
+  section.Duration("retryPeriod", out.retry_period);
+  section.Close();
+  if (out.lease_duration <= out.renew_deadline) {
+    problems.Add(path, "leaseDuration must be greater than renewDeadline");
+  }
+  if (out.renew_deadline <= out.retry_period * 1.2) {
+    problems.Add(path, "renewDeadline must be greater than 1.2 times retryPeriod");
+  }
+}
+
+void ReadScores(const Json& list, const std::string& path, Problems& problems,
+                std::vector<ScoreWeight>& out) {
+  if (!list.is_array())
+    return problems.Add(path, absl::StrCat("expected a list, got ", TypeName(list)));
+  for (size_t i = 0; i < list.items().size(); ++i) {
+    ScoreWeight weight;
+    Section section(list.items()[i], absl::StrCat(path, "[", i, "]"), problems);
+    section.String("name", weight.plugin);
+    section.Int("weight", 0, 1000, [&](int64_t v) { weight.weight = v; });
+    section.Close();
+    if (weight.plugin.empty()) {
+      problems.Add(absl::StrCat(path, "[", i, "].name"), "is required");
+    }
+    out.push_back(std::move(weight));
+  }
+}
+
+void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
+                 SchedulerConfig& out) {
+  Section section(map, path, problems);
+  section.Read("filters", [&](const Json& v, const std::string& at) {
+    Section filters(v, at, problems);
+    filters.Strings("disabled", out.disabled_filters);
+    filters.Close();
+  });
+  section.Read("scores", [&](const Json& v, const std::string& at) {
+    ReadScores(v, at, problems, out.score_weights);
+  });
+  section.Close();
+}
+
+// Checked for type, kept out of the logic: the policies they steer are not part of this version.
+void ReadInert(Section& top, Problems& problems, SchedulerConfig& out) {
+  for (const absl::string_view key : {"fairSharing", "holds", "preemption", "gpu", "timeouts"}) {
+    top.Read(key, [&](const Json& v, const std::string& path) {
+      if (!v.is_object())
+        return problems.Add(path, absl::StrCat("expected a map, got ", TypeName(v)));
+      out.inert.emplace_back(path);
+    });
+  }
+  std::vector<std::string> dialects;
+  top.Strings("dialects", dialects);
+  if (!dialects.empty()) out.inert.emplace_back("dialects");
+}
+
+void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
+  Section top(root, "", problems);
+  std::string api_version, kind;
+  top.String("apiVersion", api_version);
+  top.String("kind", kind);
+  if (api_version != kApiVersion) {
+    problems.Add("apiVersion", absl::StrCat("expected \"", kApiVersion, "\", got \"",
+                                            api_version.substr(0, 64), "\""));
+  }
+  if (kind != kKind) {
+    problems.Add("kind",
+                 absl::StrCat("expected \"", kKind, "\", got \"", kind.substr(0, 64), "\""));
+  }
+  top.Strings("schedulerNames", out.scheduler_names);
+  if (out.scheduler_names.empty()) problems.Add("schedulerNames", "needs at least one name");
+  top.String("defaultQueue", out.default_queue);
+  top.Read("leaderElection", [&](const Json& v, const std::string& path) {
+    ReadLeaderElection(v, path, problems, out.leader_election);
+  });
+  top.Read("client", [&](const Json& v, const std::string& path) {
+    Section client(v, path, problems);
+    client.Int("maxInFlight", 1, 512,
+               [&](int64_t n) { out.max_in_flight = static_cast<int32_t>(n); });
+    client.Int("qps", 1, 1'000'000, [&](int64_t) { out.inert.emplace_back("client.qps"); });
+    client.Close();
+  });
+  top.Read("events", [&](const Json& v, const std::string& path) {
+    std::string per_pod = "Auto";
+    Section events(v, path, problems);
+    events.String("perPod", per_pod);
+    events.Close();
+    if (per_pod == "Auto")
+      out.pod_events = PodEvents::kAuto;
+    else if (per_pod == "Always")
+      out.pod_events = PodEvents::kAlways;
+    else if (per_pod == "Never")
+      out.pod_events = PodEvents::kNever;
+    else
+      problems.Add(path + ".perPod", "expected Auto, Always or Never");
+  });
+  top.Read("plugins",
+           [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });
+  ReadInert(top, problems, out);
+  top.Close();
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Duration> ParseConfigDuration(absl::string_view text) {
+  absl::Duration parsed;
+  // A bare "0" is a duration to Abseil; units are required everywhere else, so the sign is all that
+  // is left to refuse.
+  if (!absl::ParseDuration(text, &parsed) || parsed < absl::ZeroDuration() ||
+      parsed == absl::InfiniteDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", text.substr(0, 64), "\" is not a duration such as 300ms, 2s, 10m or 1h"));
+  }
+  return parsed;
+}
+
+absl::StatusOr<SchedulerConfig> ParseSchedulerConfig(absl::string_view text,
+                                                     absl::string_view file) {
+  absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
+  if (!documents.ok()) return Annotate(documents.status(), file);
+  if (documents->size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": expected one document, found ", documents->size()));
+  }
+  const YamlDocument& document = documents->front();
+  Problems problems(file, document);
+  SchedulerConfig config;
+  ReadTop(document.value, problems, config);
+  RETURN_IF_ERROR(problems.ToStatus());
+  return config;
+}
+
+absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return absl::NotFoundError(absl::StrCat(file, ": cannot be opened"));
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return absl::UnavailableError(absl::StrCat(file, ": cannot be read"));
+  return ParseSchedulerConfig(text, file);
+}
+
+}  // namespace maniple

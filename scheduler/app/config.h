@@ -1,0 +1,54 @@
+// The configuration file, parsed once into a plain struct and passed down. Kind
+// SchedulerConfiguration, config.maniple.dev/v1alpha1; YAML or JSON; unknown fields, wrong types
+// and bad values are refused with file, line, path.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace maniple {
+
+enum class PodEvents { kAuto, kAlways, kNever };
+
+struct LeaderElectionConfig {
+  bool enabled = true;
+  std::string lease_name = "maniple-scheduler";
+  std::string lease_namespace = "kube-system";
+  absl::Duration lease_duration = absl::Seconds(15);
+  absl::Duration renew_deadline = absl::Seconds(10);
+  absl::Duration retry_period = absl::Seconds(2);
+};
+
+struct ScoreWeight {
+  std::string plugin;
+  int64_t weight = 1;
+};
+
+struct SchedulerConfig {
+  std::vector<std::string> scheduler_names = {"maniple"};
+  std::string default_queue;
+  LeaderElectionConfig leader_election;
+  int32_t max_in_flight = 32;  // client.maxInFlight: writes under way at once
+  PodEvents pod_events = PodEvents::kAuto;
+  std::vector<std::string> disabled_filters;  // plugins.filters.disabled
+  std::vector<ScoreWeight> score_weights;     // plugins.scores
+  // Accepted and checked, but of no effect in this version; the program says so at start.
+  std::vector<std::string> inert;
+};
+
+// `file` is used in error messages only: "scheduler.yaml:7: client.maxInFlight: expected an
+// integer, got \"many\"". Every problem is listed, one a line.
+[[nodiscard]] absl::StatusOr<SchedulerConfig> ParseSchedulerConfig(absl::string_view text,
+                                                                   absl::string_view file);
+[[nodiscard]] absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& file);
+
+// "300ms", "2s", "10m", "1h", "1m30s".
+[[nodiscard]] absl::StatusOr<absl::Duration> ParseConfigDuration(absl::string_view text);
+
+}  // namespace maniple
