@@ -70,5 +70,7 @@ class Transport {
 
 // "%XX" for everything but unreserved characters (RFC 3986).
 [[nodiscard]] std::string UrlEncoded(absl::string_view text);
+// The inverse; '+' becomes a space, a broken escape stays as it is.
+[[nodiscard]] std::string UrlDecoded(absl::string_view text);
 
 }  // namespace maniple

@@ -1,0 +1,191 @@
+#include "scheduler/app/admin_view.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "api/base/status_macros.h"
+#include "api/codec/quantity.h"
+#include "api/http/http.h"
+#include "api/proto/admin.pb.h"
+
+namespace maniple {
+namespace {
+
+namespace pb = admin::v1;
+
+void Fill(const GangView& gang, pb::Gang& out) {
+  out.set_namespace_(gang.namespace_name);
+  out.set_name(gang.name);
+  out.set_singleton(gang.singleton);
+  out.set_queue(gang.queue);
+  out.set_priority(gang.priority);
+  out.set_min_member(gang.min_member);
+  out.set_phase(gang.phase);
+  out.set_reason(gang.reason);
+  out.set_message(gang.message);
+  out.set_stage(gang.stage);
+  out.set_position(gang.position);
+  if (gang.created != absl::InfinitePast()) out.set_created(absl::ToUnixSeconds(gang.created));
+  pb::MemberCounts& counts = *out.mutable_members();
+  counts.set_total(gang.members.total);
+  counts.set_pending(gang.members.pending);
+  counts.set_bound(gang.members.bound);
+  counts.set_running(gang.members.running);
+  counts.set_succeeded(gang.members.succeeded);
+  counts.set_failed(gang.members.failed);
+  for (const GangMemberView& member : gang.pods) {
+    pb::Member& row = *out.add_pods();
+    row.set_pod(member.pod);
+    row.set_node(member.node);
+    row.set_state(member.state);
+  }
+  for (const std::string& node : gang.nodes) out.add_nodes(node);
+  for (const NodeReasonView& reason : gang.node_reasons) {
+    pb::NodeReason& row = *out.add_node_reasons();
+    row.set_text(reason.text);
+    row.set_nodes(reason.nodes);
+  }
+}
+
+bool HasMember(const GangView& gang, absl::string_view pod) {
+  for (const GangMemberView& member : gang.pods) {
+    if (member.pod == pod) return true;
+  }
+  return false;
+}
+
+absl::string_view EffectName(TaintEffect effect) {
+  switch (effect) {
+    case TaintEffect::kNoSchedule: return "NoSchedule";
+    case TaintEffect::kPreferNoSchedule: return "PreferNoSchedule";
+    case TaintEffect::kNoExecute: return "NoExecute";
+  }
+  return "";
+}
+
+// The query of a target as decoded pairs. '+' is a space, as browsers write it.
+std::map<std::string, std::string> QueryOf(absl::string_view target) {
+  std::map<std::string, std::string> out;
+  const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(target, absl::MaxSplits('?', 1));
+  for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> kv = absl::StrSplit(pair, absl::MaxSplits('=', 1));
+    out[UrlDecoded(kv.first)] = UrlDecoded(kv.second);
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  std::string out;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
+  if (!status.ok()) return absl::InternalError("a view could not be written as JSON");
+  return out;
+}
+
+}  // namespace
+
+absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name, absl::string_view name,
+                         pb::Gang& out) {
+  const GangView* by_member = nullptr;
+  for (const GangView& gang : view.gangs) {
+    if (gang.namespace_name != namespace_name) continue;
+    if (gang.name == name) {
+      Fill(gang, out);
+      return absl::OkStatus();
+    }
+    if (by_member == nullptr && HasMember(gang, name)) by_member = &gang;
+  }
+  if (by_member == nullptr) {
+    return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name, "\" in namespace \"", namespace_name,
+                                            "\" uses this scheduler"));
+  }
+  Fill(*by_member, out);
+  return absl::OkStatus();
+}
+
+void GangsInto(const ClusterView& view, absl::string_view namespace_name, pb::GangList& out) {
+  for (const GangView& gang : view.gangs) {
+    if (namespace_name.empty() || gang.namespace_name == namespace_name) Fill(gang, *out.add_items());
+  }
+}
+
+void NodesInto(const ClusterView& view, pb::NodeList& out) {
+  for (const NodeRow& node : view.nodes) {
+    pb::Node& row = *out.add_items();
+    row.set_name(node.name);
+    row.set_schedulable(node.schedulable);
+    row.set_pods(node.pods);
+    for (const NodeResourceView& resource : node.resources) {
+      pb::Resource& amount = *row.add_resources();
+      amount.set_name(resource.resource);
+      amount.set_allocatable(FormatAmount(resource.resource, resource.allocatable));
+      amount.set_free(FormatAmount(resource.resource, resource.free));
+    }
+    for (const std::string& gang : node.gangs) row.add_gangs(gang);
+    for (const Taint& taint : node.taints) {
+      row.add_taints(absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", EffectName(taint.effect)));
+    }
+  }
+}
+
+void QueuesInto(const ClusterView& view, pb::QueueList& out) {
+  for (const QueueView& queue : view.queues) {
+    pb::Queue& row = *out.add_items();
+    row.set_name(queue.name);
+    row.set_cohort(queue.cohort);
+    row.set_stop_policy(queue.stop_policy);
+    row.set_pending(queue.pending);
+    row.set_running(queue.running);
+    row.set_pending_pods(queue.pending_pods);
+    row.set_running_pods(queue.running_pods);
+    std::map<std::string, Amount> used;
+    for (const ResourceAmount& amount : queue.used) used[amount.resource] = amount.amount;
+    for (const FlavorQuota& flavor : queue.quotas) {
+      for (const QuotaAmount& quota : flavor.resources) {
+        pb::Usage& usage = *row.add_usage();
+        usage.set_flavor(flavor.flavor);
+        usage.set_name(quota.resource);
+        usage.set_nominal(FormatAmount(quota.resource, quota.nominal));
+        usage.set_used(FormatAmount(quota.resource, used[quota.resource]));
+      }
+    }
+  }
+}
+
+absl::StatusOr<std::string> AdminJson(const ClusterView& view, absl::string_view target) {
+  const absl::string_view path = target.substr(0, target.find('?'));
+  std::map<std::string, std::string> query = QueryOf(target);
+  if (path == "/explain") {
+    if (query["name"].empty()) return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
+    const std::string& ns = query["namespace"];
+    pb::Gang gang;
+    RETURN_IF_ERROR(ExplainInto(view, ns.empty() ? "default" : ns, query["name"], gang));
+    return ToJson(gang);
+  }
+  if (path == "/gangs") {
+    pb::GangList list;
+    GangsInto(view, query["namespace"], list);
+    return ToJson(list);
+  }
+  if (path == "/nodes") {
+    pb::NodeList list;
+    NodesInto(view, list);
+    return ToJson(list);
+  }
+  if (path == "/queues") {
+    pb::QueueList list;
+    QueuesInto(view, list);
+    return ToJson(list);
+  }
+  return absl::NotFoundError(absl::StrCat("no page ", path, "; there are /explain, /gangs, /nodes and /queues"));
+}
+
+}  // namespace maniple
