@@ -63,9 +63,12 @@ bool HasMember(const GangView& gang, absl::string_view pod) {
 
 absl::string_view EffectName(TaintEffect effect) {
   switch (effect) {
-    case TaintEffect::kNoSchedule: return "NoSchedule";
-    case TaintEffect::kPreferNoSchedule: return "PreferNoSchedule";
-    case TaintEffect::kNoExecute: return "NoExecute";
+    case TaintEffect::kNoSchedule:
+      return "NoSchedule";
+    case TaintEffect::kPreferNoSchedule:
+      return "PreferNoSchedule";
+    case TaintEffect::kNoExecute:
+      return "NoExecute";
   }
   return "";
 }
@@ -73,9 +76,11 @@ absl::string_view EffectName(TaintEffect effect) {
 // The query of a target as decoded pairs. '+' is a space, as browsers write it.
 std::map<std::string, std::string> QueryOf(absl::string_view target) {
   std::map<std::string, std::string> out;
-  const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(target, absl::MaxSplits('?', 1));
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(target, absl::MaxSplits('?', 1));
   for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> kv = absl::StrSplit(pair, absl::MaxSplits('=', 1));
+    const std::pair<absl::string_view, absl::string_view> kv =
+        absl::StrSplit(pair, absl::MaxSplits('=', 1));
     out[UrlDecoded(kv.first)] = UrlDecoded(kv.second);
   }
   return out;
@@ -92,8 +97,8 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
 
 }  // namespace
 
-absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name, absl::string_view name,
-                         pb::Gang& out) {
+absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name,
+                         absl::string_view name, pb::Gang& out) {
   const GangView* by_member = nullptr;
   for (const GangView& gang : view.gangs) {
     if (gang.namespace_name != namespace_name) continue;
@@ -104,7 +109,8 @@ absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_na
     if (by_member == nullptr && HasMember(gang, name)) by_member = &gang;
   }
   if (by_member == nullptr) {
-    return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name, "\" in namespace \"", namespace_name,
+    return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name,
+                                            "\" in namespace \"", namespace_name,
                                             "\" uses this scheduler"));
   }
   Fill(*by_member, out);
@@ -113,7 +119,8 @@ absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_na
 
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, pb::GangList& out) {
   for (const GangView& gang : view.gangs) {
-    if (namespace_name.empty() || gang.namespace_name == namespace_name) Fill(gang, *out.add_items());
+    if (namespace_name.empty() || gang.namespace_name == namespace_name)
+      Fill(gang, *out.add_items());
   }
 }
 
@@ -131,7 +138,8 @@ void NodesInto(const ClusterView& view, pb::NodeList& out) {
     }
     for (const std::string& gang : node.gangs) row.add_gangs(gang);
     for (const Taint& taint : node.taints) {
-      row.add_taints(absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", EffectName(taint.effect)));
+      row.add_taints(absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":",
+                                  EffectName(taint.effect)));
     }
   }
 }
@@ -164,7 +172,8 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, absl::string_view
   const absl::string_view path = target.substr(0, target.find('?'));
   std::map<std::string, std::string> query = QueryOf(target);
   if (path == "/explain") {
-    if (query["name"].empty()) return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
+    if (query["name"].empty())
+      return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
     const std::string& ns = query["namespace"];
     pb::Gang gang;
     RETURN_IF_ERROR(ExplainInto(view, ns.empty() ? "default" : ns, query["name"], gang));
@@ -185,7 +194,8 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, absl::string_view
     QueuesInto(view, list);
     return ToJson(list);
   }
-  return absl::NotFoundError(absl::StrCat("no page ", path, "; there are /explain, /gangs, /nodes and /queues"));
+  return absl::NotFoundError(
+      absl::StrCat("no page ", path, "; there are /explain, /gangs, /nodes and /queues"));
 }
 
 }  // namespace maniple

@@ -1,4 +1,5 @@
-// ClusterView in the words of admin.proto, and the same as JSON: one mapping for every operator surface.
+// ClusterView in the words of admin.proto, and the same as JSON: one mapping for every operator
+// surface.
 #pragma once
 
 #include <string>
@@ -17,13 +18,15 @@ class QueueList;
 namespace maniple {
 
 // NotFound names the gang. `name` may be a PodGroup, a pod without a group, or a member pod.
-[[nodiscard]] absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name, absl::string_view name,
-                                       admin::v1::Gang& out);
+[[nodiscard]] absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name,
+                                       absl::string_view name, admin::v1::Gang& out);
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin::v1::GangList& out);
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
 
-// The JSON form of "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes", "/queues". NotFound for another path.
-[[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view, absl::string_view target);
+// The JSON form of "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes", "/queues".
+// NotFound for another path.
+[[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,
+                                                    absl::string_view target);
 
 }  // namespace maniple

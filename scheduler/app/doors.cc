@@ -1,0 +1,146 @@
+#include "scheduler/app/doors.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/time/clock.h"
+
+namespace maniple {
+namespace {
+
+// The object an event speaks of; none for KindSynced, which is never coalesced.
+std::optional<ObjectKey> KeyOf(const ObjectEvent& event) {
+  if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
+    const ObjectMeta& meta = MetaOf(upserted->object);
+    return ObjectKey{KindOf(upserted->object), meta.namespace_name, meta.name};
+  }
+  if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) return deleted->key;
+  if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) return invalid->key;
+  return std::nullopt;
+}
+
+const std::string* UidOf(const ObjectEvent& event) {
+  if (const auto* upserted = std::get_if<ObjectUpserted>(&event))
+    return &MetaOf(upserted->object).uid;
+  if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) return &deleted->uid;
+  if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) return &invalid->uid;
+  return nullptr;
+}
+
+}  // namespace
+
+void Inbox::Add(ObjectEvent event) {
+  const std::optional<ObjectKey> key = KeyOf(event);
+  if (!key.has_value()) {
+    batch_.events.push_back(std::move(event));
+    return;
+  }
+  const auto [it, fresh] = pending_.try_emplace(*key, batch_.events.size());
+  if (!fresh) {
+    // Only what happened to the same incarnation may be folded into one: a deletion followed by
+    // another uid under the same name are two facts, and the first one frees room.
+    ObjectEvent& waiting = batch_.events[it->second];
+    if (*UidOf(waiting) == *UidOf(event)) {
+      waiting = std::move(event);
+      return;
+    }
+    it->second = batch_.events.size();
+  }
+  batch_.events.push_back(std::move(event));
+}
+
+void Inbox::Push(std::vector<ObjectEvent> events, std::vector<WriteResult> results) {
+  if (events.empty() && results.empty()) return;
+  MutexLock lock(mutex_);
+  for (ObjectEvent& event : events) Add(std::move(event));
+  for (WriteResult& result : results) batch_.results.push_back(std::move(result));
+  awake_ = true;
+  arrived_.NotifyAll();
+}
+
+void Inbox::SetLeading(bool leading) {
+  MutexLock lock(mutex_);
+  batch_.leading = leading;
+  awake_ = true;
+  arrived_.NotifyAll();
+}
+
+void Inbox::RequestDrain() {
+  MutexLock lock(mutex_);
+  batch_.drain = true;
+  awake_ = true;
+  arrived_.NotifyAll();
+}
+
+void Inbox::Wake() {
+  MutexLock lock(mutex_);
+  awake_ = true;
+  arrived_.NotifyAll();
+}
+
+Inbox::Batch Inbox::Take(absl::Duration wait) {
+  MutexLock lock(mutex_);
+  if (!awake_ && wait > absl::ZeroDuration()) arrived_.WaitFor(mutex_, wait);
+  awake_ = false;
+  pending_.clear();
+  return std::exchange(batch_, Batch{});
+}
+
+void Outbox::Push(std::vector<WriteCommand> writes) {
+  if (writes.empty()) return;
+  {
+    MutexLock lock(mutex_);
+    for (WriteCommand& write : writes) writes_.push_back(std::move(write));
+  }
+  wakeup_();
+}
+
+std::vector<WriteCommand> Outbox::Take() {
+  MutexLock lock(mutex_);
+  return std::exchange(writes_, {});
+}
+
+void Bulletin::Post(const LoopCounters& counters, const Health& health) {
+  MutexLock lock(mutex_);
+  counters_ = counters;
+  health_ = health;
+}
+
+bool Bulletin::ViewWanted() {
+  MutexLock lock(mutex_);
+  return wanted_;
+}
+
+void Bulletin::PostView(ClusterViewPtr view) {
+  MutexLock lock(mutex_);
+  view_ = std::move(view);
+  wanted_ = false;
+  ++views_;
+  posted_.NotifyAll();
+}
+
+LoopCounters Bulletin::counters() {
+  MutexLock lock(mutex_);
+  return counters_;
+}
+
+Bulletin::Health Bulletin::health() {
+  MutexLock lock(mutex_);
+  return health_;
+}
+
+ClusterViewPtr Bulletin::FreshView(absl::Duration wait, const std::function<void()>& wake) {
+  uint64_t seen = 0;
+  {
+    MutexLock lock(mutex_);
+    wanted_ = true;
+    seen = views_;
+  }
+  wake();
+  MutexLock lock(mutex_);
+  const absl::Time deadline = absl::Now() + wait;
+  while (views_ == seen && absl::Now() < deadline) posted_.WaitFor(mutex_, deadline - absl::Now());
+  return views_ == seen ? nullptr : view_;
+}
+
+}  // namespace maniple

@@ -1,0 +1,97 @@
+// The doors between the IO thread and the scheduling thread: the only places in the scheduler that
+// hold a mutex.
+//
+// Inbox: object events and write results, IO thread → scheduling thread. It keeps one pending event
+// per object, so it is bounded by the number of live objects and never has to stop a socket.
+// Outbox: write commands and the role, scheduling thread → IO thread.
+// Bulletin: what other threads may read: counters at all times, a view of the cluster on request.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "api/base/mutex.h"
+#include "api/client/writer.h"
+#include "api/model/object.h"
+#include "scheduler/loop/loop_options.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+class Inbox final {
+ public:
+  struct Batch {
+    std::vector<ObjectEvent> events;  // one per object, in order of first arrival
+    std::vector<WriteResult> results;
+    std::optional<bool> leading;  // the role changed
+    bool drain = false;           // asked to finish what is in flight
+  };
+
+  void Push(std::vector<ObjectEvent> events, std::vector<WriteResult> results);
+  void SetLeading(bool leading);
+  void RequestDrain();
+  void Wake();
+
+  // Waits until something is there, Wake() was called or the time is over.
+  [[nodiscard]] Batch Take(absl::Duration wait);
+
+ private:
+  void Add(ObjectEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  CondVar arrived_;
+  Batch batch_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<ObjectKey, size_t> pending_
+      ABSL_GUARDED_BY(mutex_);  // position in batch_.events
+  bool awake_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+class Outbox final {
+ public:
+  // `wakeup` ends the IO thread's poll; callable from the scheduling thread.
+  explicit Outbox(std::function<void()> wakeup) : wakeup_(std::move(wakeup)) {}
+
+  void Push(std::vector<WriteCommand> writes);
+  [[nodiscard]] std::vector<WriteCommand> Take();
+
+ private:
+  const std::function<void()> wakeup_;
+  Mutex mutex_;
+  std::vector<WriteCommand> writes_ ABSL_GUARDED_BY(mutex_);
+};
+
+class Bulletin final {
+ public:
+  struct Health {
+    bool synced = false;
+    bool leading = false;
+    absl::Time last_turn = absl::InfinitePast();
+  };
+
+  // Scheduling thread.
+  void Post(const LoopCounters& counters, const Health& health);
+  [[nodiscard]] bool ViewWanted();
+  void PostView(ClusterViewPtr view);
+
+  // Any thread.
+  [[nodiscard]] LoopCounters counters();
+  [[nodiscard]] Health health();
+  // Asks the scheduling thread (through `wake`) for a fresh view and waits for it; null when it
+  // does not come in time.
+  [[nodiscard]] ClusterViewPtr FreshView(absl::Duration wait, const std::function<void()>& wake);
+
+ private:
+  Mutex mutex_;
+  CondVar posted_;
+  LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
+  Health health_ ABSL_GUARDED_BY(mutex_);
+  ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
+  uint64_t views_ ABSL_GUARDED_BY(mutex_) = 0;  // how many were posted
+  bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace maniple
