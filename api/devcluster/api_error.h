@@ -36,6 +36,7 @@ struct ApiError {
   std::string name, group, kind, uid;
   std::vector<StatusCause> causes;
   int retry_after_seconds = 0;
+  bool has_empty_details = false;  // "details": {} is written though nothing is in it
 };
 
 // The Status object.
@@ -86,10 +87,11 @@ using MaybeError = std::optional<ApiError>;
 [[nodiscard]] ApiError InternalError(absl::string_view message);
 // 404 without an object: no such path.
 [[nodiscard]] ApiError NoSuchPath();
-[[nodiscard]] ApiError MethodNotAllowed(const ResourceType& type, absl::string_view verb);
+[[nodiscard]] ApiError MethodNotAllowed();
 [[nodiscard]] ApiError UnsupportedMediaType(absl::string_view message);
 [[nodiscard]] ApiError NotAcceptable(absl::string_view message);
 [[nodiscard]] ApiError Expired(absl::string_view message);
+[[nodiscard]] ApiError TooManyRequests(absl::string_view message, int retry_after_seconds);
 [[nodiscard]] ApiError TooLargeResourceVersion(uint64_t wanted, uint64_t current);
 
 }  // namespace maniple::devcluster

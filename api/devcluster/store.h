@@ -122,6 +122,7 @@ class Store final {
 
   const size_t history_;
   uint64_t version_ = 1;
+  uint64_t floor_ = 0;                          // of tables that have no history yet
   std::vector<std::unique_ptr<Table>> tables_;  // by StorageId
   std::vector<ChangeObserver*> observers_;
 };

@@ -82,7 +82,7 @@ class TypeRegistry final {
                                                absl::string_view kind) const;
   // All served types: built-in ones in their table's order, then custom ones by group, version,
   // plural.
-  [[nodiscard]] std::vector<const ResourceType*> All() const;
+  [[nodiscard]] const std::vector<const ResourceType*>& All() const { return served_; }
 
   // The table of objects of a group's resource. REQUIRES: the type exists or existed.
   [[nodiscard]] StorageId Storage(absl::string_view group, absl::string_view plural) const;
@@ -106,10 +106,12 @@ class TypeRegistry final {
     std::vector<std::unique_ptr<const ResourceType>> versions;
   };
   StorageId InternStorage(absl::string_view group, absl::string_view plural);
+  void Publish();
 
   Interner<StorageId> storage_names_;  // "group/plural"
   std::vector<std::unique_ptr<const ResourceType>> builtin_;
-  std::vector<CustomTypes> custom_;  // by name of the CRD
+  std::vector<CustomTypes> custom_;          // by name of the CRD
+  std::vector<const ResourceType*> served_;  // of both
   uint64_t generation_ = 1;
 };
 
