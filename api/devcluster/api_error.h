@@ -23,18 +23,18 @@ namespace maniple::devcluster {
 struct ResourceType;
 
 struct StatusCause {
-  std::string reason;  // "FieldValueInvalid"
-  std::string message;
-  std::string field;  // "spec.containers[0].name"
+  std::string reason = {};  // "FieldValueInvalid"
+  std::string message = {};
+  std::string field = {};  // "spec.containers[0].name"
 };
 
 struct ApiError {
   int code = 500;
-  std::string reason;  // "NotFound"; empty: unknown
-  std::string message;
+  std::string reason = {};  // "NotFound"; empty: unknown
+  std::string message = {};
   // Of details; what is empty is left out.
-  std::string name, group, kind, uid;
-  std::vector<StatusCause> causes;
+  std::string name = {}, group = {}, kind = {}, uid = {};
+  std::vector<StatusCause> causes = {};
   int retry_after_seconds = 0;
   bool has_empty_details = false;  // "details": {} is written though nothing is in it
 };

@@ -57,7 +57,7 @@ struct Change {
   ObjectPtr previous;  // null for kAdded
   uint64_t version = 0;
   // The serialised object, filled by the first watch that sends it and shared by the others.
-  mutable std::shared_ptr<const std::string> json;
+  mutable std::shared_ptr<const std::string> json = {};
 };
 
 class ChangeObserver {

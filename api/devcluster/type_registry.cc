@@ -133,7 +133,8 @@ const ResourceType* TypeRegistry::OfStorage(StorageId storage) const {
 MaybeError TypeRegistry::DefineCustom(const Json& crd) {
   const std::string& name = crd["metadata"]["name"].AsString();
   const Json& spec = crd["spec"];
-  CustomTypes custom{.crd_name = name};
+  CustomTypes custom;
+  custom.crd_name = name;
   std::vector<StatusCause> causes;
   for (size_t i = 0; i < spec["versions"].size(); ++i) {
     const Json& version = spec["versions"].items()[i];

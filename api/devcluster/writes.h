@@ -49,10 +49,10 @@ ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, 
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
-  std::optional<int64_t> grace_seconds;  // absent: the object's own
-  std::string uid_precondition;
-  std::string version_precondition;
-  std::optional<Propagation> propagation;
+  std::optional<int64_t> grace_seconds = {};  // absent: the object's own
+  std::string uid_precondition = {};
+  std::string version_precondition = {};
+  std::optional<Propagation> propagation = {};
   DryRun dry_run = DryRun::kNo;
 };
 
