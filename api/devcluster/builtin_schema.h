@@ -28,6 +28,7 @@ enum class FieldType {
   kIntOrString,
   kFieldsV1,      // managedFields: an object of any shape
   kRawExtension,  // an embedded object of any kind
+  kStringList,    // a list of strings as the value of a map
   kMessage,
 };
 enum class FieldShape { kSingle, kList, kMap };  // maps have string keys
