@@ -45,7 +45,8 @@ class WireReader final {
       broken_ = broken_ || stream_.CurrentPosition() != static_cast<int>(bytes_.size());
       return false;
     }
-    field = WireField{.number = WireFormatLite::GetTagFieldNumber(tag)};
+    field = WireField();
+    field.number = WireFormatLite::GetTagFieldNumber(tag);
     broken_ = field.number == 0 || !ReadValue(WireFormatLite::GetTagWireType(tag), field);
     return !broken_;
   }
@@ -115,17 +116,26 @@ absl::StatusOr<Json> DecodeTime(absl::string_view bytes, FieldType type, const s
                        time, absl::UTCTimeZone()));
 }
 
+// Text that JSON can hold.
+absl::StatusOr<Json> Text(absl::string_view bytes, const std::string& path) {
+  if (!google::protobuf::internal::IsStructurallyValidUTF8(bytes.data(),
+                                                           static_cast<int>(bytes.size()))) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not UTF-8"));
+  }
+  return Json(bytes);
+}
+
 absl::StatusOr<Json> DecodeIntOrString(absl::string_view bytes, const std::string& path) {
   ASSIGN_OR_RETURN(const std::vector<WireField> fields, FlatFields(bytes, path));
   bool is_string = false;
   int64_t number = 0;
-  std::string text;
+  absl::string_view text;
   for (const WireField& field : fields) {
     if (field.number == 1) is_string = field.varint == 1;
     if (field.number == 2) number = static_cast<int32_t>(field.varint);
-    if (field.number == 3) text = std::string(field.bytes);
+    if (field.number == 3) text = field.bytes;
   }
-  return is_string ? Json(std::move(text)) : Json(number);
+  return is_string ? Text(text, path) : Json(number);
 }
 
 // The bytes of field 1: what Quantity, FieldsV1 and RawExtension are.
@@ -205,7 +215,10 @@ class Decoder final {
         value.is_bytes = true;
         ASSIGN_OR_RETURN(const std::vector<WireField> entry, FlatFields(wire.bytes, at.path));
         for (const WireField& half : entry) {
-          if (half.number == 1 && half.is_bytes) key = std::string(half.bytes);
+          if (half.number == 1) {
+            ASSIGN_OR_RETURN(const Json text, Text(half.bytes, at.path));
+            key = text.AsString();
+          }
           if (half.number == 2) value = half;
         }
         SchemaField single = field;
@@ -224,7 +237,7 @@ class Decoder final {
   absl::StatusOr<Json> Value(const SchemaField& field, const WireField& wire, const Source& at) {
     switch (field.type) {
       case FieldType::kString:
-        return Json(std::string(wire.bytes));
+        return Text(wire.bytes, at.path);
       case FieldType::kInt:
         return Json(static_cast<int64_t>(wire.varint));
       case FieldType::kBool:
@@ -249,7 +262,7 @@ class Decoder final {
       }
       case FieldType::kQuantity: {
         ASSIGN_OR_RETURN(const absl::string_view text, OnlyBytes(wire.bytes, at.path));
-        return Json(std::string(text.empty() ? "0" : text));
+        return text.empty() ? Json("0") : Text(text, at.path);
       }
       case FieldType::kFieldsV1:
       case FieldType::kRawExtension: {
@@ -262,7 +275,10 @@ class Decoder final {
       case FieldType::kStringList: {
         ASSIGN_OR_RETURN(const std::vector<WireField> fields, FlatFields(wire.bytes, at.path));
         Json list = Json::Array();
-        for (const WireField& item : fields) list.Append(Json(std::string(item.bytes)));
+        for (const WireField& item : fields) {
+          ASSIGN_OR_RETURN(Json text, Text(item.bytes, at.path));
+          list.Append(std::move(text));
+        }
         return list;
       }
       case FieldType::kMessage:
@@ -308,8 +324,9 @@ absl::StatusOr<Json> DecodeProtobufBody(absl::string_view bytes) {
     if (field.number != 1) continue;
     ASSIGN_OR_RETURN(const std::vector<WireField> type, FlatFields(field.bytes, "the type"));
     for (const WireField& half : type) {
-      if (half.number == 1) api_version = std::string(half.bytes);
-      if (half.number == 2) kind = std::string(half.bytes);
+      ASSIGN_OR_RETURN(const Json text, Text(half.bytes, "the type"));
+      if (half.number == 1) api_version = text.AsString();
+      if (half.number == 2) kind = text.AsString();
     }
   }
   const SchemaMessage* message = FindBuiltinSchema(api_version, kind);
