@@ -9,7 +9,7 @@
 # Exit 3: there is no Go here that can build it; one line says how to enable it.
 set -euo pipefail
 
-readonly kubernetes=1.36.1 etcd=3.6.6 old_kubectl=1.32.9
+readonly kubernetes=1.36.1 old_kubectl=1.32.9
 here=$(cd "$(dirname "$0")" && pwd)
 
 if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
@@ -69,7 +69,7 @@ for program in "$@"; do
   case $program in
     kube-apiserver | kubectl | kube-controller-manager | kube-scheduler)
       build "$program" kubernetes "k8s.io/kubernetes/cmd/$program" "$(version_flags $kubernetes)" ;;
-    etcd) build etcd etcd go.etcd.io/etcd/server/v3 "-s -w -X go.etcd.io/etcd/api/v3/version.GitSHA=v$etcd" ;;
+    etcd) build etcd etcd go.etcd.io/etcd/server/v3 "-s -w" ;;
     kubectl-1.32) build kubectl-1.32 kubectl-1.32 . "$(version_flags $old_kubectl)" ;;
     *)
       echo "build.sh: unknown program $program" >&2
