@@ -190,7 +190,7 @@ class RealControlPlane(Server):
         etcd_url, peer_url = f"http://127.0.0.1:{client_port}", f"http://127.0.0.1:{peer_port}"
         self._issue_certificates()
         here = self.folder
-        self.spawn(
+        etcd = self.spawn(
             self.assets / "etcd",
             f"--data-dir={here / 'etcd'}",
             f"--listen-client-urls={etcd_url}",
@@ -199,6 +199,7 @@ class RealControlPlane(Server):
             "--unsafe-no-fsync",
             "--log-level=warn",
         )
+        self._age(ApiClient("127.0.0.1", client_port), etcd)
         server = self.spawn(
             self.assets / "kube-apiserver",
             f"--etcd-servers={etcd_url}",
@@ -228,6 +229,14 @@ class RealControlPlane(Server):
             {"certificate-authority": str(here / "ca.crt")},
             {"client-certificate": str(here / "admin.crt"), "client-key": str(here / "admin.key")},
         )
+
+    @staticmethod
+    def _age(store, etcd):
+        """Writes a little history before the API server starts, so that version 1 is as old as it is in a cluster that lives."""
+        write = {"key": "bWFuaXBsZQ==", "value": "bWFuaXBsZQ=="}
+        await_true("a first write", lambda: store.request("POST", "/v3/kv/put", write).status == 200, etcd)
+        for _ in range(20):
+            store.must("POST", "/v3/kv/put", write)
 
     def _issue_certificates(self):
         """A certificate authority of its own, a server certificate for the loopback address, and an administrator."""

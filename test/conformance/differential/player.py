@@ -9,7 +9,8 @@ A request is a mapping:
   save:    {variable: path}: remembers a part of the reply; ${variable} stands for it in later requests
   compare: [path, …]: only these parts of the body are compared, for replies that describe the whole server
   watch:   {events: N}: reads N events of the stream that the request opens
-  until:   status: sent again, for a few seconds, until the server answers so (for what servers do in the background)
+  until:   a status code, or {path: value}: sent again, for a few seconds, until the answer is so (for what servers do in the
+           background)
 """
 
 import json
@@ -81,9 +82,15 @@ def _send(request, api, arguments):
     until = time.monotonic() + BACKGROUND_SECONDS
     while True:
         reply = api.request(*arguments)
-        if reply.status == request.get("until", reply.status) or time.monotonic() > until:
+        if _as_awaited(reply, request.get("until")) or time.monotonic() > until:
             return reply
         time.sleep(0.05)
+
+
+def _as_awaited(reply, wanted):
+    if isinstance(wanted, dict):
+        return all(transcript.pick(reply.body, place) == value for place, value in wanted.items())
+    return wanted is None or reply.status == wanted
 
 
 def _comparable(body, places):

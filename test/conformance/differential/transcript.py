@@ -7,7 +7,7 @@ UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 HASH = re.compile(r"hash=[0-9A-Za-z]+")
 ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 RANDOM_SUFFIX = re.compile(r"^[a-z0-9]{5}$")
-PRECONDITION_VERSION = re.compile(r"((?:ResourceVersion|resource version)[^:]*: )\d+")
+VERSION_IN_PROSE = re.compile(r"((?:precondition|record) \(|resource version: |current: )\d+")
 
 # The words a person reads are compared where kubectl users and scripts rely on them, and noted only elsewhere.
 REASONS_WITH_EXACT_MESSAGE = {"NotFound", "AlreadyExists"}
@@ -36,7 +36,7 @@ def _normalise_text(text, key):
         return "<time>"
     text = UID.sub("<uid>", text)
     text = HASH.sub("hash=<hash>", text)
-    text = PRECONDITION_VERSION.sub(r"\1<version>", text)
+    text = VERSION_IN_PROSE.sub(r"\1<version>", text)
     return ADDRESS.sub("<address>", text)
 
 
