@@ -1,0 +1,31 @@
+// How the command line reaches a scheduler: gRPC at --admin or the local socket, else the read-only
+// JSON through the API server's service proxy with the user's own kubeconfig, so that it works from
+// a laptop.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+
+struct AdminClientOptions {
+  std::string admin;       // HOST:PORT or unix:PATH; empty: the default socket if it exists
+  std::string kubeconfig;  // as for kubectl; empty: KUBECONFIG, ~/.kube/config
+  std::string context;
+  std::string service_namespace = "kube-system";
+  std::string service = "maniple-scheduler:http";
+};
+
+// unix:$XDG_RUNTIME_DIR/maniple/admin.sock, or below /tmp with the user's id when that is not set.
+[[nodiscard]] std::string DefaultAdminAddress();
+
+// Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes" and "/queues" with the JSON
+// of admin.proto. NotFound passes through; Unavailable says everything that was tried.
+[[nodiscard]] absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options,
+                                                absl::string_view target);
+
+}  // namespace maniple

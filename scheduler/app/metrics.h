@@ -1,0 +1,22 @@
+// /metrics: every metric that the scheduler exposes, declared in one table (metrics.cc), named as
+// Kubernetes components name theirs. Rendered by prometheus-cpp from the counters that the loop
+// keeps anyway.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "scheduler/loop/loop_options.h"
+
+namespace maniple {
+
+struct ProcessFacts {
+  bool leading = false;
+  bool synced = false;
+  std::string version;
+};
+
+// The text exposition format 0.0.4.
+[[nodiscard]] std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& facts);
+
+}  // namespace maniple

@@ -1,0 +1,161 @@
+#include "scheduler/app/printing.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace maniple {
+namespace {
+
+// 64-bit integers are strings in protobuf's JSON.
+int64_t Number(const Json& value) {
+  int64_t out = 0;
+  if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
+  return value.AsInt();
+}
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string AgeOf(const Json& gang, absl::Time now) {
+  const int64_t created = Number(gang["created"]);
+  return created == 0 ? "-" : Age(now - absl::FromUnixSeconds(created));
+}
+
+std::string BoundOf(const Json& gang) {
+  const Json& members = gang["members"];
+  return absl::StrCat(Number(members["bound"]) + Number(members["succeeded"]), "/",
+                      Number(members["total"]));
+}
+
+// "n1 (4), n2 (4)": members by node.
+std::string PlacementOf(const Json& gang) {
+  std::map<std::string, int> by_node;
+  for (const Json& pod : gang["pods"].items()) {
+    if (!pod["node"].AsString().empty()) ++by_node[pod["node"].AsString()];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [node, count] : by_node) parts.push_back(absl::StrCat(node, " (", count, ")"));
+  constexpr size_t kMost = 4;
+  if (parts.size() > kMost) {
+    const size_t more = parts.size() - kMost;
+    parts.resize(kMost);
+    return absl::StrCat(absl::StrJoin(parts, ", "), " and ", more, " more");
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace
+
+std::string Table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    if (widths.size() < row.size()) widths.resize(row.size());
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      line.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    absl::StrAppend(&out, line, "\n");
+  }
+  return out;
+}
+
+std::string Age(absl::Duration age) {
+  if (age < absl::ZeroDuration()) age = absl::ZeroDuration();
+  if (age < absl::Minutes(2)) return absl::StrCat(absl::ToInt64Seconds(age), "s");
+  if (age < absl::Hours(2)) return absl::StrCat(absl::ToInt64Minutes(age), "m");
+  if (age < absl::Hours(48)) return absl::StrCat(absl::ToInt64Hours(age), "h");
+  return absl::StrCat(absl::ToInt64Hours(age) / 24, "d");
+}
+
+std::string GangTable(const Json& gangs, absl::Time now) {
+  std::vector<std::vector<std::string>> rows = {
+      {"NAMESPACE", "GANG", "PHASE", "BOUND", "MIN", "QUEUE", "AGE", "NODES", "REASON", "MESSAGE"}};
+  for (const Json& gang : gangs["items"].items()) {
+    const bool waiting = !gang["stage"].AsString().empty();
+    rows.push_back({gang["namespace"].AsString(), gang["name"].AsString(), gang["phase"].AsString(),
+                    BoundOf(gang), absl::StrCat(Number(gang["minMember"])),
+                    OrDash(gang["queue"].AsString()), AgeOf(gang, now), OrDash(PlacementOf(gang)),
+                    OrDash(gang["reason"].AsString()), waiting ? gang["message"].AsString() : ""});
+  }
+  return Table(rows);
+}
+
+std::string NodeTable(const Json& nodes) {
+  std::vector<std::vector<std::string>> rows = {{"NODE", "SCHEDULABLE", "PODS", "FREE", "GANGS"}};
+  for (const Json& node : nodes["items"].items()) {
+    std::vector<std::string> free;
+    for (const Json& resource : node["resources"].items()) {
+      const std::string& name = resource["name"].AsString();
+      if (name == "pods" || name == "memory" || name == "ephemeral-storage") continue;
+      free.push_back(absl::StrCat(name, " ", resource["free"].AsString(), "/",
+                                  resource["allocatable"].AsString()));
+    }
+    std::vector<std::string> gangs;
+    for (const Json& gang : node["gangs"].items()) gangs.push_back(gang.AsString());
+    rows.push_back({node["name"].AsString(), node["schedulable"].AsBool() ? "yes" : "no",
+                    absl::StrCat(Number(node["pods"])), OrDash(absl::StrJoin(free, ", ")),
+                    OrDash(absl::StrJoin(gangs, ", "))});
+  }
+  return Table(rows);
+}
+
+std::string QueueTable(const Json& queues) {
+  std::vector<std::vector<std::string>> rows = {
+      {"QUEUE", "COHORT", "PENDING", "RUNNING", "PODS", "STOP", "USAGE"}};
+  for (const Json& queue : queues["items"].items()) {
+    std::vector<std::string> usage;
+    for (const Json& row : queue["usage"].items()) {
+      const std::string flavor =
+          row["flavor"].AsString().empty() ? "" : row["flavor"].AsString() + "/";
+      usage.push_back(absl::StrCat(flavor, row["name"].AsString(), " ", row["used"].AsString(), "/",
+                                   row["nominal"].AsString()));
+    }
+    rows.push_back({queue["name"].AsString(), OrDash(queue["cohort"].AsString()),
+                    absl::StrCat(Number(queue["pending"])), absl::StrCat(Number(queue["running"])),
+                    absl::StrCat(Number(queue["runningPods"]), "/",
+                                 Number(queue["runningPods"]) + Number(queue["pendingPods"])),
+                    OrDash(queue["stopPolicy"].AsString()), OrDash(absl::StrJoin(usage, ", "))});
+  }
+  return Table(rows);
+}
+
+std::string Explanation(const Json& gang, absl::Time now) {
+  std::string out = absl::StrCat(gang["namespace"].AsString(), "/", gang["name"].AsString(), ": ",
+                                 gang["phase"].AsString());
+  if (!gang["reason"].AsString().empty())
+    absl::StrAppend(&out, " (", gang["reason"].AsString(), ")");
+  absl::StrAppend(&out, "\n  ", OrDash(gang["message"].AsString()), "\n");
+  const auto line = [&](absl::string_view name, const std::string& text) {
+    if (!text.empty())
+      absl::StrAppend(&out, "  ", name, std::string(14 - std::min<size_t>(13, name.size()), ' '),
+                      text, "\n");
+  };
+  line("stage", gang["stage"].AsString());
+  line("queue", gang["queue"].AsString());
+  line("priority", absl::StrCat(Number(gang["priority"])));
+  line("age", AgeOf(gang, now));
+  line("members", absl::StrCat(BoundOf(gang), " bound, quorum is ", Number(gang["minMember"])));
+  if (Number(gang["position"]) > 0)
+    line("position", absl::StrCat(Number(gang["position"]), " in order of service"));
+  line("placement", PlacementOf(gang));
+  if (!gang["nodeReasons"].items().empty()) {
+    int64_t all = 0;
+    for (const Json& reason : gang["nodeReasons"].items()) all += Number(reason["nodes"]);
+    absl::StrAppend(&out, "  nodes (", all, "):\n");
+    for (const Json& reason : gang["nodeReasons"].items()) {
+      absl::StrAppend(&out, "    ", Number(reason["nodes"]), ": ", reason["text"].AsString(), "\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace maniple

@@ -1,0 +1,25 @@
+// What the command line prints, from the JSON of the admin surface. Pure functions of data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+
+// Columns padded to their widest cell, two spaces apart, no trailing spaces. The first row is the
+// header.
+[[nodiscard]] std::string Table(const std::vector<std::vector<std::string>>& rows);
+
+[[nodiscard]] std::string GangTable(const Json& gangs, absl::Time now);
+[[nodiscard]] std::string NodeTable(const Json& nodes);
+[[nodiscard]] std::string QueueTable(const Json& queues);
+// One gang, told as a person would: where it stands, why, and what is on which node.
+[[nodiscard]] std::string Explanation(const Json& gang, absl::Time now);
+
+// "5s", "3m", "2h", "4d": as kubectl writes ages.
+[[nodiscard]] std::string Age(absl::Duration age);
+
+}  // namespace maniple
