@@ -1,0 +1,187 @@
+#include "api/codec/quantity.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/status_macros.h"
+#include "api/codec/utf8.h"
+
+namespace maniple {
+namespace {
+
+using Wide = unsigned __int128;
+
+constexpr int64_t kNanosPerUnit = 1'000'000'000;
+constexpr int64_t kNanosPerMilli = 1'000'000;
+constexpr int64_t kMostUnits = std::numeric_limits<int64_t>::max();
+// 2^63-1 has 19 digits: more in front of the point saturate whatever they are.
+constexpr int64_t kMostDigits = 19;
+// After so many zeros behind the point (60 bits of a suffix, 9 digits of nano) all that is left is
+// the rounding.
+constexpr int64_t kMostLeadingZeros = 64;
+constexpr int64_t kMostExponent = 1'000'000'000;
+
+struct Scale {
+  int binary_bits = 0;   // times 2^binary_bits …
+  int64_t exponent = 0;  // … times 10^exponent
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+absl::string_view TakeDigits(absl::string_view& text) {
+  size_t count = 0;
+  while (count < text.size() && IsDigit(text[count])) ++count;
+  const absl::string_view digits = text.substr(0, count);
+  text.remove_prefix(count);
+  return digits;
+}
+
+std::optional<Scale> ParseExponent(absl::string_view text) {
+  bool negative = false;
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
+    negative = text[0] == '-';
+    text.remove_prefix(1);
+  }
+  const absl::string_view digits = TakeDigits(text);
+  if (digits.empty() || !text.empty()) return std::nullopt;
+  int64_t value = 0;
+  for (const char c : digits) value = std::min(kMostExponent, value * 10 + (c - '0'));
+  return Scale{0, negative ? -value : value};
+}
+
+std::optional<Scale> ParseSuffix(absl::string_view suffix) {
+  static constexpr absl::string_view kBinary = "KMGTPE";
+  if (suffix.empty()) return Scale{};
+  if (suffix.size() == 2 && suffix[1] == 'i') {
+    const size_t at = kBinary.find(suffix[0]);
+    if (at == absl::string_view::npos) return std::nullopt;
+    return Scale{static_cast<int>(at + 1) * 10, 0};
+  }
+  if (suffix.size() > 1) {
+    if (suffix[0] != 'e' && suffix[0] != 'E') return std::nullopt;
+    return ParseExponent(suffix.substr(1));
+  }
+  switch (suffix[0]) {
+    case 'n':
+      return Scale{0, -9};
+    case 'u':
+      return Scale{0, -6};
+    case 'm':
+      return Scale{0, -3};
+    case 'k':
+      return Scale{0, 3};
+    case 'M':
+      return Scale{0, 6};
+    case 'G':
+      return Scale{0, 9};
+    case 'T':
+      return Scale{0, 12};
+    case 'P':
+      return Scale{0, 15};
+    case 'E':
+      return Scale{0, 18};
+    default:
+      return std::nullopt;
+  }
+}
+
+// digits * 10^-behind_point * 2^binary_bits in nano, rounded up, exactly; nullopt when it is above
+// kMostUnits. `digits` has no leading zeros; `behind_point` may be negative or larger than their
+// number.
+std::optional<Wide> NanosOf(absl::string_view digits, int64_t behind_point, int binary_bits) {
+  if (digits.empty()) return Wide{0};
+  const int64_t before_point = static_cast<int64_t>(digits.size()) - behind_point;
+  if (before_point > kMostDigits) return std::nullopt;
+
+  Wide whole = 0;
+  for (int64_t i = 0; i < before_point; ++i) {
+    const bool given = i < static_cast<int64_t>(digits.size());
+    whole = whole * 10 + (given ? static_cast<unsigned>(digits[static_cast<size_t>(i)] - '0') : 0u);
+  }
+  whole <<= binary_bits;
+  if (whole > static_cast<Wide>(kMostUnits)) return std::nullopt;
+
+  // 0.d1d2…dn * unit by Horner's rule from the last digit. Flooring each step is exact, because
+  // every d * unit is whole; a remainder anywhere says that the result is not.
+  const Wide unit = static_cast<Wide>(kNanosPerUnit) << binary_bits;
+  Wide fraction = 0;
+  bool inexact = false;
+  const auto divide_with = [&](unsigned digit) {
+    fraction += digit * unit;
+    inexact |= fraction % 10 != 0;
+    fraction /= 10;
+  };
+  const auto first = static_cast<size_t>(std::max<int64_t>(0, before_point));
+  for (size_t i = digits.size(); i > first; --i)
+    divide_with(static_cast<unsigned>(digits[i - 1] - '0'));
+  for (int64_t i = std::min(kMostLeadingZeros, -before_point); i > 0; --i) divide_with(0);
+
+  return whole * static_cast<Wide>(kNanosPerUnit) + fraction + (inexact ? 1 : 0);
+}
+
+absl::Status NotAQuantity(absl::string_view text) {
+  const absl::string_view shown = Utf8Prefix(text, 64);
+  return absl::InvalidArgumentError(absl::StrCat("\"", Printable(shown),
+                                                 shown.size() < text.size() ? "…" : "",
+                                                 "\" is no quantity (like 100m, 1.5Gi or 2e3)"));
+}
+
+}  // namespace
+
+absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
+  absl::string_view rest = text;
+  bool negative = false;
+  if (!rest.empty() && (rest[0] == '+' || rest[0] == '-')) {
+    negative = rest[0] == '-';
+    rest.remove_prefix(1);
+  }
+  const absl::string_view whole_digits = TakeDigits(rest);
+  absl::string_view fraction_digits;
+  if (!rest.empty() && rest[0] == '.') {
+    rest.remove_prefix(1);
+    fraction_digits = TakeDigits(rest);
+  }
+  const std::optional<Scale> scale = ParseSuffix(rest);
+  if ((whole_digits.empty() && fraction_digits.empty()) || !scale.has_value()) {
+    return NotAQuantity(text);
+  }
+  const std::string joined = absl::StrCat(whole_digits, fraction_digits);
+  absl::string_view digits = joined;
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  const int64_t behind_point = static_cast<int64_t>(fraction_digits.size()) - scale->exponent;
+
+  Wide most = static_cast<Wide>(kMostUnits) * static_cast<Wide>(kNanosPerUnit);
+  const Wide nanos =
+      std::min(most, NanosOf(digits, behind_point, scale->binary_bits).value_or(most));
+  const int64_t sign = negative ? -1 : 1;
+  Quantity out;
+  out.units_ = sign * static_cast<int64_t>(nanos / static_cast<Wide>(kNanosPerUnit));
+  out.nanos_ = sign * static_cast<int64_t>(nanos % static_cast<Wide>(kNanosPerUnit));
+  return out;
+}
+
+Amount Quantity::Milli() const {
+  const int64_t up = nanos_ < 0 ? -(kNanosPerMilli - 1) : kNanosPerMilli - 1;
+  return Amount(units_) * 1000 + Amount((nanos_ + up) / kNanosPerMilli);
+}
+
+Amount Quantity::Units() const {
+  return Amount(units_) + Amount(nanos_ > 0 ? 1 : nanos_ < 0 ? -1 : 0);
+}
+
+bool Quantity::IsWhole() const { return nanos_ == 0; }
+
+absl::StatusOr<Amount> ParseAmount(absl::string_view resource, absl::string_view text) {
+  ASSIGN_OR_RETURN(const Quantity quantity, Quantity::Parse(text));
+  return resource == "cpu" ? quantity.Milli() : quantity.Units();
+}
+
+std::string FormatAmount(absl::string_view resource, Amount amount) {
+  if (resource != "cpu") return absl::StrCat(amount.units());
+  if (amount.units() % 1000 == 0) return absl::StrCat(amount.units() / 1000);
+  return absl::StrCat(amount.units(), "m");
+}
+
+}  // namespace maniple
