@@ -1,0 +1,82 @@
+#include "absl/strings/str_cat.h"
+#include "api/codec/yaml.h"
+#include "api/codec/yaml_scalar.h"
+
+namespace maniple {
+namespace {
+
+std::string Text(const std::string& text) {
+  if (IsPlainYamlText(text)) return text;
+  // A JSON string is a YAML string, save that a reader of YAML 1.1 would end the line at U+0085;
+  // JSON may escape it.
+  std::string quoted = JsonEscaped(text);
+  for (size_t at = quoted.find("\xC2\x85"); at != std::string::npos;
+       at = quoted.find("\xC2\x85", at)) {
+    quoted.replace(at, 2, "\\u0085");
+  }
+  return absl::StrCat("\"", quoted, "\"");
+}
+
+bool IsBlock(const Json& value) { return value.size() > 0; }
+
+std::string Inline(const Json& value) {
+  if (value.is_string()) return Text(value.AsString());
+  return value.Dump();  // numbers, true, false, null, [] and {} read the same
+}
+
+// Writes a non-empty list or map, every line but the first indented by `indent`; the first
+// continues the current line.
+void WriteBlock(const Json& value, size_t indent, std::string& out);
+
+// The value after "- ": a block inside starts on the same line.
+void WriteItem(const Json& item, size_t indent, std::string& out) {
+  out += "- ";
+  if (IsBlock(item)) {
+    WriteBlock(item, indent + 2, out);
+  } else {
+    absl::StrAppend(&out, Inline(item), "\n");
+  }
+}
+
+void WriteMember(const Json::Member& member, size_t indent, std::string& out) {
+  absl::StrAppend(&out, Text(member.first), ":");
+  const Json& value = member.second;
+  if (!IsBlock(value)) {
+    absl::StrAppend(&out, " ", Inline(value), "\n");
+    return;
+  }
+  // As kubectl does, a list stands at the indentation of its key.
+  const size_t inner = value.is_array() ? indent : indent + 2;
+  absl::StrAppend(&out, "\n", std::string(inner, ' '));
+  WriteBlock(value, inner, out);
+}
+
+void WriteBlock(const Json& value, size_t indent, std::string& out) {
+  bool first = true;
+  const auto next_line = [&] {
+    if (!first) out.append(indent, ' ');
+    first = false;
+  };
+  for (const Json& item : value.items()) {
+    next_line();
+    WriteItem(item, indent, out);
+  }
+  for (const Json::Member& member : value.members()) {
+    next_line();
+    WriteMember(member, indent, out);
+  }
+}
+
+}  // namespace
+
+std::string DumpYaml(const Json& value) {
+  std::string out;
+  if (IsBlock(value)) {
+    WriteBlock(value, 0, out);
+  } else {
+    absl::StrAppend(&out, Inline(value), "\n");
+  }
+  return out;
+}
+
+}  // namespace maniple
