@@ -3,25 +3,30 @@
 // Holds ids and order keys only, never members. Owned by the scheduling thread. Nothing is polled:
 // a parked gang costs nothing until an event or a time that it names.
 //
-//   queue.Offer(id, key, now);              // new or changed: ready to be decided
-//   while (auto item = queue.Pop(now)) …    // best first; quorums of all gangs before any surplus
-//   queue.Park(item, {.class_key = …, .relief = …});
-//   queue.Wake(relief, now);                // an event that could help: at most one gang per class
-//   is woken … queue.ClassAdvance(class_key)           // … and the next of its class when that one
-//   fits
+//   queue.Offer(item, order);              // new or changed: ready to be decided
+//   while (auto item = queue.Pop(now)) …   // best first; all quorums before any surplus
+//   queue.Park(item, order, {.class_key = …, .relief = …});
+//   queue.Wake(relief, fits);              // an event that could help: one of each class is woken
+//   queue.Started(item);                   // … and the next of its class when that one could start
+//
+// The woken item speaks for its class: if it is parked in the same class again, the others sleep
+// on; whatever else becomes of it (started, removed, parked for another reason), the next one of
+// the class is asked.
 //
 // Invariants:
-//   1. A gang is in at most one place: ready, parked, or absent (being bound, or nothing to do).
-//   2. Order is total: (kind quorum < repair first, priority desc, queued time, namespace, name);
-//   equal keys never swap.
-//   3. After Wake no parked gang's recorded facts contain an event that has happened since it was
-//   parked.
+//   1. An item is in at most one place: ready, popped, parked, or absent (being bound, or nothing
+//      to do).
+//   2. Order is total: surplus last; then priority desc, repair before quorum, queued time,
+//      namespace, name.
+//   3. After Wake every parked item whose facts name the event sleeps behind a ready or popped item
+//      of its own class, or is ready.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -41,6 +46,10 @@ struct QueueItem {
   GangId gang;
   ItemKind kind = ItemKind::kQuorum;
   friend auto operator<=>(const QueueItem&, const QueueItem&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const QueueItem& item) {
+    return H::combine(std::move(h), item.gang, item.kind);
+  }
 };
 
 struct OrderKey {
@@ -54,11 +63,9 @@ enum ReliefBit : uint32_t {
   kReliefRoom = 1u << 0,   // room grew on a node: a pod ended, a hold or reservation was released,
                            // allocatable rose
   kReliefNodes = 1u << 1,  // a node appeared or its labels, taints or schedulability changed
-  kReliefMembers =
-      1u
-      << 2,  // the gang's own pods or spec changed (always wakes by Offer, listed for explanation)
-  kReliefQueue = 1u << 3,  // Queue, Cohort, flavor, namespace label or priority class changed
-  kReliefTime = 1u << 4,   // `until` has come
+  kReliefMembers = 1u << 2,  // the gang's own pods or spec changed (always wakes by Offer)
+  kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
+  kReliefTime = 1u << 4,     // `until` has come
 };
 
 struct ParkFacts {
@@ -98,9 +105,11 @@ class GangQueue final {
   [[nodiscard]] size_t ready() const;
   [[nodiscard]] size_t parked() const;
   [[nodiscard]] absl::Time NextDeadline() const;
-  // 1-based position among items of its queue order, for explanation; 0 when absent.
   [[nodiscard]] std::vector<QueueItem> ParkedItems()
-      const;  // in service order; for the invariant ParkedCannotStart
+      const;  // in service order; for ParkedCannotStart
+  [[nodiscard]] std::vector<QueueItem> WaitingItems() const;  // ready and parked, in service order
+  // Items and classes looked at since the start: the measure of "blocked work costs nothing".
+  [[nodiscard]] uint64_t touched() const;
 
  private:
   struct Impl;

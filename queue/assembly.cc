@@ -1,0 +1,174 @@
+#include "queue/assembly.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+
+namespace maniple {
+namespace {
+
+// How far one quorum (the gang's, or a sub-group's) has come.
+struct Tally {
+  int32_t wanted = 0;
+  int32_t live = 0;
+  int32_t gated = 0;
+  int32_t placed = 0;  // bound or succeeded
+  int32_t succeeded = 0;
+
+  [[nodiscard]] int32_t present() const { return live + succeeded; }
+  [[nodiscard]] bool ready() const { return present() >= wanted; }
+  [[nodiscard]] bool ready_without_gates() const { return present() + gated >= wanted; }
+  [[nodiscard]] int32_t need() const { return std::max(0, wanted - placed); }
+
+  void Count(MemberState state) {
+    switch (state) {
+      case MemberState::kPending:
+        ++live;
+        break;
+      case MemberState::kGated:
+        ++gated;
+        break;
+      case MemberState::kBound:
+        ++live;
+        ++placed;
+        break;
+      case MemberState::kSucceeded:
+        ++succeeded;
+        ++placed;
+        break;
+      case MemberState::kTerminating:
+      case MemberState::kFailed:
+        break;
+    }
+  }
+
+  // "3 of 4 pods exist", "1 of 2 pods is gated".
+  [[nodiscard]] std::string Lacking() const {
+    if (ready_without_gates()) {
+      return absl::StrCat(gated, " of ", wanted, " pods ", gated == 1 ? "is" : "are", " gated");
+    }
+    std::string text = absl::StrCat(present() + gated, " of ", wanted, " pods exist");
+    if (gated > 0) absl::StrAppend(&text, ", ", gated, " of them gated");
+    return text;
+  }
+};
+
+void CountInto(MemberCounts& counts, const Member& member) {
+  ++counts.total;
+  if (member.running && member.state == MemberState::kBound) ++counts.running;
+  switch (member.state) {
+    case MemberState::kPending:
+    case MemberState::kGated:
+      ++counts.pending;
+      break;
+    case MemberState::kBound:
+      ++counts.bound;
+      break;
+    case MemberState::kSucceeded:
+      ++counts.succeeded;
+      break;
+    case MemberState::kFailed:
+      ++counts.failed;
+      break;
+    case MemberState::kTerminating:
+      break;
+  }
+}
+
+std::string LackingText(const Gang& gang, const Tally& whole, const std::vector<Tally>& parts) {
+  std::string text;
+  if (!whole.ready()) text = whole.Lacking();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].ready()) continue;
+    absl::StrAppend(&text, text.empty() ? "" : "; ", "sub-group ", gang.spec.sub_groups[i].name,
+                    ": ", parts[i].Lacking());
+  }
+  return text;
+}
+
+}  // namespace
+
+bool QuorumNeed::Met() const {
+  return total <= 0 && std::ranges::all_of(sub_groups, [](int32_t n) { return n <= 0; });
+}
+
+Assembly Assemble(const Gang& gang) {
+  Assembly out;
+  Tally whole{.wanted = std::max(1, gang.spec.min_member)};
+  std::vector<Tally> parts(gang.spec.sub_groups.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    parts[i].wanted = std::max(0, gang.spec.sub_groups[i].min_member);
+  }
+  for (const Member& member : gang.members) {
+    CountInto(out.counts, member);
+    whole.Count(member.state);
+    const auto part = static_cast<size_t>(member.rank.sub_group);
+    if (part < parts.size()) parts[part].Count(member.state);
+  }
+
+  bool ready_without_gates = whole.ready_without_gates();
+  out.members_ready = whole.ready();
+  int64_t parts_need = 0;
+  for (const Tally& part : parts) {
+    out.members_ready = out.members_ready && part.ready();
+    ready_without_gates = ready_without_gates && part.ready_without_gates();
+    out.need.sub_groups.push_back(part.need());
+    parts_need += part.need();
+  }
+  // Sub-groups may ask for more together than minMember does; then they rule.
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  out.need.total = static_cast<int32_t>(std::clamp<int64_t>(parts_need, whole.need(), kMost));
+
+  out.live = whole.live;
+  if (!out.members_ready) out.lacking = LackingText(gang, whole, parts);
+  out.gated = !out.members_ready && ready_without_gates;
+  const bool ended = whole.live == 0 && whole.gated == 0;
+  out.failed = ended && out.counts.failed > 0 && !out.members_ready;
+  // A quorum that succeeded has done its work, even if a member beyond it failed.
+  out.completed = ended && whole.succeeded > 0 && (out.counts.failed == 0 || out.members_ready);
+  return out;
+}
+
+Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {
+  static constexpr absl::string_view kRoleLabels[] = {
+      "training.kubeflow.org/replica-type", "training.kubeflow.org/job-role",
+      "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec", "ray.io/node-type"};
+  static constexpr absl::string_view kIndexLabels[] = {
+      "batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
+      "training.kubeflow.org/replica-index", "leaderworkerset.sigs.k8s.io/worker-index"};
+  const auto index_of = [&labels](absl::string_view key) -> int64_t {
+    int64_t value = -1;
+    return absl::SimpleAtoi(labels.Get(key), &value) && value >= 0 ? value : -1;
+  };
+
+  Rank rank;
+  rank.sub_group = static_cast<int32_t>(spec.sub_groups.size());
+  const absl::string_view sub_group = labels.Get(kSubGroupLabel);
+  for (size_t i = 0; i < spec.sub_groups.size(); ++i) {
+    if (!sub_group.empty() && spec.sub_groups[i].name == sub_group) {
+      rank.sub_group = static_cast<int32_t>(i);
+      break;
+    }
+  }
+  // Zero-padded, so that text order is number order.
+  const int64_t job = index_of("jobset.sigs.k8s.io/job-index");
+  if (job >= 0) {
+    rank.job = absl::StrFormat("%019d", job);
+  } else {
+    for (const absl::string_view key : kRoleLabels) {
+      if (!rank.job.empty()) break;
+      rank.job = std::string(labels.Get(key));
+    }
+  }
+  for (const absl::string_view key : kIndexLabels) {
+    if (rank.index >= 0) break;
+    rank.index = index_of(key);
+  }
+  return rank;
+}
+
+}  // namespace maniple

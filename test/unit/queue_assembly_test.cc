@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "queue/assembly.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+
+Gang GangOf(int32_t min_member, std::vector<MemberState> states) {
+  Gang gang;
+  gang.group_exists = true;
+  gang.spec.min_member = min_member;
+  for (const MemberState state : states) {
+    Member member;
+    member.state = state;
+    gang.members.push_back(member);
+  }
+  return gang;
+}
+
+constexpr MemberState kPending = MemberState::kPending;
+constexpr MemberState kBound = MemberState::kBound;
+constexpr MemberState kGated = MemberState::kGated;
+constexpr MemberState kSucceeded = MemberState::kSucceeded;
+constexpr MemberState kFailed = MemberState::kFailed;
+constexpr MemberState kTerminating = MemberState::kTerminating;
+
+TEST(Assembly, SaysHowManyOfTheQuorumExist) {
+  const Assembly got = Assemble(GangOf(4, {kPending, kPending, kPending}));
+  EXPECT_FALSE(got.members_ready);
+  EXPECT_EQ(got.lacking, "3 of 4 pods exist");
+  EXPECT_EQ(got.counts.pending, 3);
+}
+
+TEST(Assembly, CountsBoundAndSucceededMembersTowardsTheQuorum) {
+  const Assembly got = Assemble(GangOf(4, {kBound, kSucceeded, kPending, kPending}));
+  EXPECT_TRUE(got.members_ready);
+  EXPECT_EQ(got.need.total, 2);
+  EXPECT_EQ(got.live, 3);
+  EXPECT_EQ(got.lacking, "");
+}
+
+TEST(Assembly, FailedAndTerminatingMembersDoNotCount) {
+  const Assembly got = Assemble(GangOf(2, {kFailed, kTerminating, kPending}));
+  EXPECT_FALSE(got.members_ready);
+  EXPECT_EQ(got.lacking, "1 of 2 pods exist");
+  EXPECT_EQ(got.counts.total, 3);
+  EXPECT_EQ(got.counts.failed, 1);
+}
+
+TEST(Assembly, AGatedMemberIsNamedAsTheCause) {
+  const Assembly got = Assemble(GangOf(2, {kPending, kGated}));
+  EXPECT_FALSE(got.members_ready);
+  EXPECT_TRUE(got.gated);
+  EXPECT_EQ(got.lacking, "1 of 2 pods is gated");
+}
+
+TEST(Assembly, GatesAreNotBlamedWhenPodsAreMissingToo) {
+  const Assembly got = Assemble(GangOf(4, {kPending, kGated}));
+  EXPECT_FALSE(got.gated);
+  EXPECT_EQ(got.lacking, "2 of 4 pods exist, 1 of them gated");
+}
+
+TEST(Assembly, EverySubGroupNeedsItsOwnMinimum) {
+  Gang gang = GangOf(3, {kPending, kPending, kPending});
+  gang.spec.sub_groups = {{.name = "worker", .min_member = 2}, {.name = "leader", .min_member = 1}};
+  for (Member& member : gang.members) member.rank.sub_group = 0;
+  Assembly got = Assemble(gang);
+  EXPECT_FALSE(got.members_ready);
+  EXPECT_EQ(got.lacking, "sub-group leader: 0 of 1 pods exist");
+  EXPECT_THAT(got.need.sub_groups, ElementsAre(2, 1));
+
+  gang.members[2].rank.sub_group = 1;
+  got = Assemble(gang);
+  EXPECT_TRUE(got.members_ready);
+  EXPECT_EQ(got.need.total, 3);
+}
+
+TEST(Assembly, SubGroupsThatAskForMoreThanMinMemberRule) {
+  Gang gang = GangOf(1, {kPending, kPending, kPending});
+  gang.spec.sub_groups = {{.name = "a", .min_member = 2}, {.name = "b", .min_member = 1}};
+  gang.members[2].rank.sub_group = 1;
+  EXPECT_EQ(Assemble(gang).need.total, 3);
+}
+
+TEST(Assembly, AMemberOfNoSubGroupCountsForTheWholeOnly) {
+  Gang gang = GangOf(2, {kPending, kPending});
+  gang.spec.sub_groups = {{.name = "a", .min_member = 1}};
+  gang.members[1].rank.sub_group = 1;
+  EXPECT_TRUE(Assemble(gang).members_ready);
+  gang.members[0].rank.sub_group = 1;
+  EXPECT_EQ(Assemble(gang).lacking, "sub-group a: 0 of 1 pods exist");
+}
+
+TEST(Assembly, IsCompletedWhenAllMembersSucceeded) {
+  const Assembly got = Assemble(GangOf(2, {kSucceeded, kSucceeded}));
+  EXPECT_TRUE(got.completed);
+  EXPECT_FALSE(got.failed);
+  EXPECT_TRUE(got.need.Met());
+}
+
+TEST(Assembly, HasFailedWhenNobodyIsLeftAndSomeFailed) {
+  const Assembly got = Assemble(GangOf(2, {kSucceeded, kFailed}));
+  EXPECT_TRUE(got.failed);
+  EXPECT_FALSE(got.completed);
+}
+
+TEST(Assembly, ANewMemberTakesBackCompletedAndFailed) {
+  EXPECT_FALSE(Assemble(GangOf(1, {kSucceeded, kPending})).completed);
+  EXPECT_FALSE(Assemble(GangOf(2, {kFailed, kPending})).failed);
+  EXPECT_FALSE(Assemble(GangOf(2, {kFailed, kGated})).failed);
+}
+
+TEST(Assembly, AnEmptyGroupIsNeitherCompletedNorFailed) {
+  const Assembly got = Assemble(GangOf(2, {}));
+  EXPECT_FALSE(got.completed);
+  EXPECT_FALSE(got.failed);
+  EXPECT_EQ(got.lacking, "0 of 2 pods exist");
+}
+
+TEST(Assembly, AbsurdMinimaNeitherCrashNorPass) {
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  EXPECT_FALSE(Assemble(GangOf(kMost, {kPending})).members_ready);
+  EXPECT_FALSE(Assemble(GangOf(0, {})).members_ready);
+  EXPECT_FALSE(Assemble(GangOf(-5, {})).members_ready);
+  Gang gang = GangOf(1, {kPending});
+  gang.spec.sub_groups = {{.name = "a", .min_member = kMost}, {.name = "b", .min_member = kMost}};
+  EXPECT_EQ(Assemble(gang).need.total, kMost);
+}
+
+TEST(RankOf, OrdersSubGroupThenJobThenIndex) {
+  PodGroupSpec spec;
+  spec.sub_groups = {{.name = "leader"}, {.name = "worker"}};
+  const auto rank = [&spec](std::vector<std::pair<std::string, std::string>> labels) {
+    return RankOf(StringMap(std::move(labels)), spec);
+  };
+  const std::string kIndex = "batch.kubernetes.io/job-completion-index";
+  const std::string kJob = "jobset.sigs.k8s.io/job-index";
+  const std::vector<Rank> sorted = {
+      rank({{kSubGroupLabel, "leader"}, {kIndex, "7"}}),
+      rank({{kSubGroupLabel, "worker"}, {kJob, "2"}, {kIndex, "9"}}),
+      rank({{kSubGroupLabel, "worker"}, {kJob, "10"}, {kIndex, "2"}}),
+      rank({{kSubGroupLabel, "worker"}, {kJob, "10"}, {kIndex, "10"}}),
+      rank({{kIndex, "0"}}),
+  };
+  EXPECT_TRUE(std::ranges::is_sorted(sorted));
+}
+
+TEST(RankOf, IgnoresAnIndexThatIsNoNumber) {
+  StringMap labels;
+  labels.Set("batch.kubernetes.io/job-completion-index", "x");
+  labels.Set("apps.kubernetes.io/pod-index", "-4");
+  EXPECT_EQ(RankOf(labels, PodGroupSpec{}).index, -1);
+  labels.Set("leaderworkerset.sigs.k8s.io/worker-index", "3");
+  EXPECT_EQ(RankOf(labels, PodGroupSpec{}).index, 3);
+}
+
+}  // namespace
+}  // namespace maniple
