@@ -68,9 +68,9 @@ enum class RejectionCode : uint8_t {
 
 // Nodes by the first reason that ruled them out; counts add up to `nodes`.
 struct NodeReasonCount {
-  ReasonId reason;
+  Reason reason;  // want and have of the best such node; ReasonText (plugins/framework/reasons.h)
+                  // makes it a sentence
   int64_t nodes = 0;
-  int64_t want = 0, have = 0;  // of one such node: the best one
 };
 
 struct Rejection {

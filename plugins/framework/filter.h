@@ -1,0 +1,81 @@
+// The contract of filters: which nodes can a pod of one shape run on?
+//
+// A FilterPlugin is built once from configuration. For each decision and shape it is bound; the
+// bound NodeFilter holds what it precomputed as typed members and dies with the decision. Bound
+// filters are const, may be called from several threads, and allocate nothing when a node fits.
+// Plugins get no handle: no client, no clock, no queue; what they need is in the snapshot.
+//
+// The search narrows one mask per block and asks Check only for the nodes that a report names. For
+// every node, Narrow (and a cap of zero) must agree with Check; the contract test holds them equal
+// for every row of plugins/builtin.cc.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "plugins/framework/partial_plan.h"
+#include "plugins/framework/snapshot.h"
+#include "plugins/framework/verdict.h"
+
+namespace maniple {
+
+struct CycleInput {
+  const Snapshot& snapshot;
+  absl::Time now;
+  uint64_t seed = 0;
+};
+
+// What the answer depends on.
+enum class FilterScope : uint8_t {
+  kNodeClass,  // the node's class only: asked once per class
+  kDynamic,    // columns as well
+};
+
+// How members of one gang and shape bear on each other.
+enum class FilterCoupling : uint8_t {
+  kNone,
+  kPerNodeCap,   // a node may take only so many; CapOn says how many
+  kAcrossNodes,  // depends on PartialPlan: the gang is searched member by member, and counting
+                 // proves nothing
+};
+
+inline constexpr int32_t kNoCap = std::numeric_limits<int32_t>::max();
+
+class NodeFilter {
+ public:
+  virtual ~NodeFilter() = default;
+
+  [[nodiscard]] virtual FilterScope scope() const = 0;
+  [[nodiscard]] virtual FilterCoupling coupling() const { return FilterCoupling::kNone; }
+
+  // The answer for one node, with the reason that a report will print.
+  [[nodiscard]] virtual Verdict Check(const NodeView& node, const PartialPlan& placed) const = 0;
+
+  // Clears in `fits` the nodes of the block that Check would refuse.
+  virtual void Narrow(const NodeBlock& block, const PartialPlan& placed, NodeMask& fits) const;
+
+  // False when no node of the block can fit; a cheap look at maxima. True proves nothing.
+  [[nodiscard]] virtual bool MayHelp(const NodeBlock& block) const;
+
+  // Lowers caps[row] to what the node can take more of, for each row in `rows`; never below zero.
+  // For kPerNodeCap only. The default asks CapOn row by row.
+  virtual void Cap(const NodeBlock& block, const NodeMask& rows, std::span<int32_t> caps) const;
+  [[nodiscard]] virtual int32_t CapOn(const NodeView& node) const;
+};
+
+class FilterPlugin {
+ public:
+  virtual ~FilterPlugin() = default;
+  [[nodiscard]] virtual absl::string_view name() const = 0;
+  // Null: nothing to say for this shape. kUnimplemented: the shape asks for what this version
+  // refuses, and the message names the path; kInvalidArgument: the shape makes no sense.
+  [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(
+      const CycleInput& cycle, const PodShape& shape) const = 0;
+};
+
+}  // namespace maniple

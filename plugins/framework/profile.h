@@ -1,0 +1,25 @@
+// Which filters and scores are in force, and how much each score weighs. Built once at start, then
+// const.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/framework/filter.h"
+#include "plugins/framework/score.h"
+
+namespace maniple {
+
+struct WeightedScore {
+  std::unique_ptr<const ScorePlugin> plugin;
+  int64_t weight = 1;
+};
+
+struct Profile {
+  std::vector<std::unique_ptr<const FilterPlugin>>
+      filters;  // a node is reported under the first that refuses it
+  std::vector<WeightedScore> scores;
+};
+
+}  // namespace maniple

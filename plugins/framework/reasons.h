@@ -1,0 +1,52 @@
+// Every reason that can rule a node out, in one table. A Reason is a value without strings, cheap
+// enough for the hot path; its text is made when a report needs it.
+//
+//   Reason reason{.id = kReasonInsufficient, .resource = gpu, .want = 8, .have = 2};
+//   ReasonText(reason, snapshot.tables)   // "insufficient nvidia.com/gpu (want 8, have 2)"
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "api/base/id.h"
+#include "api/model/ids.h"
+
+namespace maniple {
+
+using ReasonId = Id<struct ReasonTag>;
+using TaintKeyId = Id<struct TaintKeyTag>;  // the key of a taint seen on some node
+
+// In the order in which equal counts are reported.
+inline constexpr ReasonId kReasonNone{0};
+inline constexpr ReasonId kReasonUnsupported{1};
+inline constexpr ReasonId kReasonUnschedulable{2};
+inline constexpr ReasonId kReasonTaint{3};
+inline constexpr ReasonId kReasonNodeAffinity{4};
+inline constexpr ReasonId kReasonInsufficient{5};
+inline constexpr ReasonId kReasonHostPort{6};
+inline constexpr ReasonId kReasonCoolDown{7};
+inline constexpr ReasonId kReasonOutsideDomain{8};
+inline constexpr ReasonId kReasonFilledByGang{9};
+
+struct ReasonSpec {
+  ReasonId id;
+  absl::string_view name;      // "InsufficientResource"; for metrics and logs
+  absl::string_view sentence;  // with {resource}, {taint}, {want}, {have}
+};
+// REQUIRES: id is one of the constants above.
+[[nodiscard]] const ReasonSpec& SpecOf(ReasonId id);
+
+struct Reason {
+  ReasonId id = kReasonNone;
+  ResourceId resource;  // of kReasonInsufficient
+  TaintKeyId taint;     // of kReasonTaint
+  int64_t want = 0, have = 0;
+  friend auto operator<=>(const Reason&, const Reason&) = default;
+};
+
+struct Tables;  // plugins/framework/snapshot.h
+[[nodiscard]] std::string ReasonText(const Reason& reason, const Tables& tables);
+
+}  // namespace maniple

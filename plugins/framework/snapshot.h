@@ -1,0 +1,194 @@
+// One immutable picture of the cluster, as every decision and every plugin sees it.
+//
+// Written by scheduler/state (Publish) and by the overlay of scheduler/cycle (its own copies of
+// blocks); once published it never changes and any thread may read it. Nodes live in columns inside
+// blocks of 256: node n is row n % 256 of block n / 256. Static facts of equal nodes are shared as
+// node classes; a label with more than 64 values is a column instead.
+//
+//   for (uint32_t b = 0; b < snapshot.blocks.size(); ++b) {
+//     const NodeBlock& block = *snapshot.blocks[b];
+//     block.rows().present.ForEach([&](uint32_t row) { … block.Free(kCpu)[row] … });
+//   }
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+#include "api/model/maniple_types.h"
+#include "api/model/model.h"
+#include "plugins/framework/columns.h"
+#include "plugins/framework/reasons.h"
+#include "plugins/framework/shared_vector.h"
+
+namespace maniple {
+
+inline constexpr ResourceId kPods{0};
+inline constexpr ResourceId kCpu{1};
+inline constexpr ResourceId kMemory{2};
+// Amounts of nodes and shapes are clamped to this (1 PiB, 10^12 cores), so that no sum on a node
+// can overflow.
+inline constexpr int64_t kMostAmount = int64_t{1} << 50;
+
+using LabelValueId = Id<struct LabelValueTag>;
+using HostPortId = Id<struct HostPortTag>;
+
+struct ResourceFacts {
+  std::string name;
+  bool gpu = false;  // a whole GPU or a slice of one, of any vendor
+};
+
+// A distinct PodConstraints with what the search needs at hand.
+struct PodShape {
+  ShapeId id;
+  PodConstraints constraints;
+  // GPUs first, then other extended resources, memory, cpu and one pod slot; no zero amounts. In
+  // this order a report names what is lacking.
+  std::vector<std::pair<ResourceId, int64_t>> requests;
+  std::vector<HostPortId> host_ports;
+  bool wants_gpu = false;
+};
+
+// What nodes share that only static filters look at. Labels: only keys that some selector uses, and
+// only those with few values; the others are columns.
+struct NodeClass {
+  StringMap labels;
+  std::vector<Taint> taints;  // sorted
+  bool unschedulable = false;
+  friend auto operator<=>(const NodeClass&, const NodeClass&) = default;
+};
+
+// A label with many values: one value id per node; invalid = the node lacks the label.
+struct LabelColumn {
+  std::string key;
+  std::vector<LabelValueId> values;  // kBlockNodes of them
+};
+
+// The facts of a block's nodes that change rarely.
+struct NodeRows {
+  NodeMask present;
+  std::vector<std::string> names;    // kBlockNodes
+  std::vector<NodeClassId> classes;  // kBlockNodes
+  Columns allocatable;
+  std::vector<LabelColumn> label_columns;  // the same keys in the same order in every block
+
+  NodeRows() : names(kBlockNodes), classes(kBlockNodes) {}
+};
+
+class NodeBlock final {
+ public:
+  explicit NodeBlock(std::shared_ptr<const NodeRows> rows) : rows_(std::move(rows)) {}
+  // The same nodes with no pod on them: free is what is allocatable. Shares the rows, copies
+  // nothing.
+  [[nodiscard]] NodeBlock Emptied() const;
+
+  [[nodiscard]] const NodeRows& rows() const { return *rows_; }
+  // Signed: negative when a device failed or others oversubscribed the node.
+  [[nodiscard]] const Columns::Column& Free(ResourceId resource) const {
+    return emptied_ ? rows_->allocatable.Of(resource) : free_.Of(resource);
+  }
+  [[nodiscard]] const Columns::Column& Allocatable(ResourceId resource) const {
+    return rows_->allocatable.Of(resource);
+  }
+  // At least the largest Free(resource) of the present rows; a search may skip the block by it.
+  [[nodiscard]] int64_t MaxFree(ResourceId resource) const;
+  struct UsedPort {
+    uint32_t row = 0;
+    HostPortId port;
+    friend auto operator<=>(const UsedPort&, const UsedPort&) = default;
+  };
+  [[nodiscard]] const std::vector<UsedPort>& used_ports() const { return used_ports_; }  // sorted
+  struct CoolDown {
+    uint32_t row = 0;
+    absl::Time until;
+    friend auto operator<=>(const CoolDown&, const CoolDown&) = default;
+  };
+  [[nodiscard]] const std::vector<CoolDown>& cool_downs() const { return cool_downs_; }  // by row
+  // Calls visit(resource) for every resource that Free or Allocatable may be non-zero for.
+  [[nodiscard]] uint32_t resource_limit() const;
+
+  // Mutation, for the owner of a copy that nobody else sees yet.
+  void SetRows(std::shared_ptr<const NodeRows> rows) { rows_ = std::move(rows); }
+  void AddFree(uint32_t row, ResourceId resource, int64_t amount);
+  enum class Change { kTake, kGive };
+  // Takes or gives back everything that one pod of the shape needs, ports included.
+  void Charge(uint32_t row, const PodShape& shape, Change change);
+  void SetCoolDown(uint32_t row, std::optional<absl::Time> until);
+  // Makes the maxima exact again; they only grow between calls.
+  void RecomputeMaxima();
+
+ private:
+  void Materialise();
+
+  std::shared_ptr<const NodeRows> rows_;
+  bool emptied_ = false;  // free_ is unused: everything allocatable is free
+  Columns free_;
+  std::vector<int64_t> max_free_;  // by resource
+  std::vector<UsedPort> used_ports_;
+  std::vector<CoolDown> cool_downs_;
+};
+
+// Names and definitions behind the ids. Ids stay valid in all later snapshots, except those of node
+// classes.
+struct Tables {
+  std::vector<ResourceFacts> resources;
+  std::vector<std::string> taint_keys;
+  std::vector<HostPort> host_ports;
+  SharedVector<std::shared_ptr<const PodShape>> shapes;
+  SharedVector<std::string> label_values;
+  std::vector<std::shared_ptr<const NodeClass>> classes;  // null: no node is of this class now
+  std::vector<std::string> label_columns;                 // keys, as in every NodeRows
+  std::vector<Topology> topologies;                       // by name
+
+  [[nodiscard]] const PodShape& ShapeOf(ShapeId shape) const { return *shapes[shape.index()]; }
+  [[nodiscard]] std::optional<TaintKeyId> TaintKey(absl::string_view key) const;
+};
+
+// Nodes in the order of their names; recomputed when the set of nodes changes.
+struct NodeOrder {
+  std::vector<NodeId> by_name;
+  std::vector<uint32_t> rank;  // by node index
+};
+
+struct HeldRoom {
+  HoldId hold;
+  NodeId node;
+  ShapeId shape;
+};
+
+struct Snapshot {
+  uint64_t version = 0;
+  std::vector<std::shared_ptr<const NodeBlock>> blocks;
+  std::shared_ptr<const Tables> tables;
+  std::shared_ptr<const NodeOrder> order;
+  std::shared_ptr<const std::vector<HeldRoom>> holds;  // by id
+
+  [[nodiscard]] int64_t node_count() const { return static_cast<int64_t>(order->by_name.size()); }
+  [[nodiscard]] bool HasNode(NodeId node) const;
+  // REQUIRES: HasNode(node).
+  [[nodiscard]] const std::string& NodeName(NodeId node) const;
+  [[nodiscard]] const HeldRoom* FindHold(HoldId hold) const;
+  // Equal for equal contents; for tests that a snapshot never changes.
+  [[nodiscard]] uint64_t Fingerprint() const;
+};
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+[[nodiscard]] constexpr uint32_t BlockOf(NodeId node) { return node.index() / kBlockNodes; }
+[[nodiscard]] constexpr uint32_t RowOf(NodeId node) { return node.index() % kBlockNodes; }
+[[nodiscard]] constexpr NodeId NodeAt(uint32_t block, uint32_t row) {
+  return NodeId(block * kBlockNodes + row);
+}
+
+// One node, for the length of a call.
+struct NodeView {
+  const NodeBlock& block;
+  uint32_t row = 0;
+};
+
+}  // namespace maniple

@@ -1,0 +1,24 @@
+// What a filter says of one node: whether it fits, and if not, why and who could help.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/framework/reasons.h"
+
+namespace maniple {
+
+enum class Code : uint8_t {
+  kFits,
+  kUnschedulable,  // not now; room freed by preemption may help
+  kUnresolvable,   // no pod's leaving can help
+  kWait,           // not yet; time alone will help
+};
+
+struct [[nodiscard]] Verdict {
+  Code code = Code::kFits;
+  Reason reason;  // set unless kFits
+
+  [[nodiscard]] bool fits() const { return code == Code::kFits; }
+};
+
+}  // namespace maniple
