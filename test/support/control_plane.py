@@ -13,6 +13,7 @@ command runs all the same, and a loud line says how to enable it:
     test/support/control_plane.py -- ctest --preset dev
 """
 
+import ctypes
 import os
 import shutil
 import signal
@@ -68,6 +69,11 @@ def free_ports(count):
     return ports
 
 
+def _die_with_parent():
+    """Runs in the child before the program: a killed test leaves no server behind (prctl PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class Process:
     """A child with its log in a file; stopped when it is no longer needed."""
 
@@ -76,7 +82,12 @@ class Process:
         self.log = Path(log)
         with open(log, "ab") as output:
             self.child = subprocess.Popen(
-                [str(one) for one in arguments], stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=environment
+                [str(one) for one in arguments],
+                stdout=output,
+                stderr=output,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                preexec_fn=_die_with_parent,
             )
 
     def require_alive(self):

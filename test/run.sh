@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Installs, builds and tests everything, with no question asked.
+#
+#   test/run.sh                # preset dev: every test, the layering test, conformance and end to end
+#   PRESET=release test/run.sh # the same with other binaries
+#   test/run.sh --sanitizers   # presets asan and tsan: unit, scenario, sim and conformance tests
+#   MANIPLE_BUILD_JOBS=2 …     # with fewer cores
+#
+# A control plane to compare with is built from Go modules at the first run, beside the compiler (see test/controlplane).
+# The last line is `N passed, M failed, K skipped`; the status is 0 only if something ran and nothing failed.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+cores=${MANIPLE_BUILD_JOBS:-$(nproc)}
+passed=0 failed=0 skipped=0
+logs=build/test-logs
+readonly closing='^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$'
+
+say() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
+
+finish() {
+  trap - EXIT
+  ((passed + failed > 0)) || failed=1
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0))
+  exit
+}
+
+stopped() {
+  echo "run.sh: stopped early"
+  [[ -z $(jobs -p) ]] || kill $(jobs -p) 2>/dev/null || true
+  failed=$((failed + 1))
+  finish
+}
+trap stopped EXIT
+
+# Adds a closing line to the sum. A suite that failed without saying so, or said nothing, counts as one failure.
+add() {  # NAME STATUS LAST_LINE
+  if [[ $3 =~ $closing ]]; then
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2])) skipped=$((skipped + BASH_REMATCH[3]))
+    (($2 == 0 || BASH_REMATCH[2] > 0)) && return
+  fi
+  echo "run.sh: $1 ended with status $2 and no count of its failures"
+  failed=$((failed + 1))
+}
+
+run_suite() {  # NAME COMMAND…: shows its output, adds its last line
+  local name=$1 log status=0
+  shift
+  log=$logs/$(basename "$name").log
+  say "$name"
+  timeout --foreground 1500 "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+  add "$name" "$status" "$(tail -n 1 "$log")"
+}
+
+build() {  # PRESET
+  say "building $1"
+  cmake --preset "$1" >"$logs/configure-$1.log" 2>&1 || { cat "$logs/configure-$1.log"; return 1; }
+  cmake --build --preset "$1" -j "$cores"
+}
+
+run_ctest() {  # PRESET CTEST_COMMAND…
+  local preset=$1 results=$PWD/build/$1/test-results status=0
+  shift
+  say "ctest, preset $preset"
+  rm -rf "$results"
+  mkdir -p "$results"
+  GTEST_OUTPUT=json:$results/ "$@" --preset "$preset" -j "$cores" --output-junit "$results.xml" || status=$?
+  add "ctest of $preset" "$status" "$(test/support/tally.py "$results.xml" "$results")"
+}
+
+sanitizers() {
+  local preset
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  for preset in asan tsan; do
+    build "$preset"
+    run_ctest "$preset" ctest -L '^(unit|scenario|sim|conformance)$'
+  done
+}
+
+everything() {
+  export PRESET=${PRESET:-dev}
+  # The Go build takes minutes the first time: let it run beside the compiler, behind it in line.
+  say "control plane: building in the background, log in $logs/controlplane.log"
+  nice -n 19 test/controlplane/build.sh >"$logs/controlplane.log" 2>&1 &
+  local control_plane=$! suite
+  run_suite layering_test test/layering_test.py
+  build "$PRESET"
+  say "waiting for the control plane"
+  wait "$control_plane" || tail -n 3 "$logs/controlplane.log"
+  # A real API server stands beside ctest where there is one: MANIPLE_REAL_KUBECONFIG.
+  run_ctest "$PRESET" test/support/control_plane.py -- ctest
+  while IFS= read -r suite; do
+    run_suite "$suite" "$suite"
+  done < <(find test -name 'run_*.py' -perm -u+x | sort)
+}
+
+deploy/setup.sh
+mkdir -p "$logs"
+case ${1:-} in
+  "") everything ;;
+  --sanitizers) sanitizers ;;
+  *)
+    trap - EXIT
+    echo "usage: test/run.sh [--sanitizers]" >&2
+    exit 2 ;;
+esac
+finish
