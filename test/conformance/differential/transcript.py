@@ -1,5 +1,6 @@
 """What a server answered, made comparable: everything that must differ between two runs is replaced by a placeholder."""
 
+import json
 import re
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
@@ -19,6 +20,7 @@ def normalise(value, key=""):
         plain = {name: normalise(inner, name) for name, inner in value.items() if name != "managedFields"}
         _name_generated(plain)
         _age_cells(plain)
+        _sort_causes(plain)
         return plain
     if isinstance(value, list):
         return [normalise(inner, key) for inner in value]
@@ -45,6 +47,12 @@ def _name_generated(metadata):
     if isinstance(prefix, str) and isinstance(name, str) and name.startswith(prefix):
         if RANDOM_SUFFIX.match(name[len(prefix) :]):
             metadata["name"] = prefix + "<random>"
+
+
+def _sort_causes(details):
+    """The order of the causes of an error follows Go's maps."""
+    if isinstance(details.get("causes"), list):
+        details["causes"].sort(key=lambda cause: json.dumps(cause, sort_keys=True))
 
 
 def _age_cells(table):
