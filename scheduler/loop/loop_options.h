@@ -1,0 +1,66 @@
+// What a SchedulingLoop is told at its start, and what it counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/time/time.h"
+#include "api/base/backoff.h"
+#include "plugins/framework/profile.h"
+#include "scheduler/state/cluster_state.h"
+
+namespace maniple {
+
+enum class PerPodEvents : uint8_t { kAuto, kAlways, kNever };
+
+struct LoopOptions {
+  ClusterStateOptions state;
+  Profile profile;
+  std::string identity = "maniple-scheduler";  // reportingInstance of events
+  uint64_t seed = 1;
+  PerPodEvents per_pod_events = PerPodEvents::kAuto;
+  int32_t decisions_per_turn = 64;
+  // No further gang is started while so many binds are on their way: a plan that waits in a queue
+  // of writes grows stale.
+  int32_t max_binds_under_way = 512;
+  absl::Duration status_interval = absl::Seconds(10);  // between writes that change numbers only
+  absl::Duration queue_status_interval = absl::Seconds(1);
+  absl::Duration node_cool_down = absl::Seconds(30);
+  BackoffPolicy undo_backoff = {.first = absl::Seconds(2), .most = absl::Minutes(5)};
+  BackoffPolicy bind_backoff = {.first = absl::Milliseconds(100), .most = absl::Seconds(5)};
+};
+
+// Everything only grows, except the gauges at the end.
+struct LoopCounters {
+  int64_t turns = 0;
+  int64_t events = 0;      // object events applied
+  int64_t decisions = 0;   // calls of Decide
+  int64_t plans = 0;       // … that placed something
+  int64_t rejections = 0;  // … that did not
+  int64_t searches_given_up = 0;
+  int64_t wakes = 0;  // parked items that became ready again
+  int64_t binds_sent = 0;
+  int64_t binds_succeeded = 0;
+  int64_t binds_retried = 0;
+  int64_t binds_unknown = 0;  // replies lost; the pod was read
+  int64_t binds_refused = 0;
+  int64_t binds_gone = 0;  // the pod was gone, or somebody else's by then
+  int64_t kubelet_rejections = 0;
+  int64_t gangs_bound = 0;  // quorums reached
+  int64_t gangs_undone = 0;
+  int64_t gangs_evicted = 0;  // for loss of their quorum
+  int64_t repairs = 0;        // replacements planned for lost members
+  int64_t statuses_written = 0;
+  int64_t events_written = 0;
+  // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.
+  double scheduling_seconds = 0;
+
+  // Gauges.
+  int64_t gangs = 0;
+  int64_t gangs_parked = 0;
+  int64_t gangs_ready = 0;
+  int64_t gangs_binding = 0;
+  int64_t binds_under_way = 0;
+};
+
+}  // namespace maniple
