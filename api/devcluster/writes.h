@@ -67,7 +67,7 @@ ApiOr<Deleted> DeleteObject(const Cluster& cluster, const ResourceType& type,
                             const ObjectName& name, const DeleteOptions& options);
 
 // "2026-01-02T03:04:05Z", and with microseconds as MicroTime has them.
-[[nodiscard]] std::string FormatTime(absl::Time time);
-[[nodiscard]] std::string FormatMicroTime(absl::Time time);
+[[nodiscard]] std::string TimeText(absl::Time time);
+[[nodiscard]] std::string MicroTimeText(absl::Time time);
 
 }  // namespace maniple::devcluster
