@@ -1,0 +1,144 @@
+#include "api/client/cluster_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+namespace {
+
+constexpr uint16_t kElectorOwner = kResourceKinds;
+constexpr uint16_t kWriterOwner = kResourceKinds + 1;
+
+ElectorOptions WithOwner(ElectorOptions options) {
+  options.owner = kElectorOwner;
+  return options;
+}
+
+WriterOptions WithOwner(WriterOptions options) {
+  options.owner = kWriterOwner;
+  return options;
+}
+
+}  // namespace
+
+ClusterClient::ClusterClient(ClusterClientOptions options, Transport& transport)
+    : transport_(transport),
+      writer_(WithOwner(options.writer), options.seed),
+      told_missing_(kResourceKinds) {
+  for (int kind = 0; kind < kResourceKinds; ++kind) {
+    WatchSessionOptions watch = options.watch;
+    watch.kind = static_cast<ResourceKind>(kind);
+    watch.owner = static_cast<uint16_t>(kind);
+    sessions_.push_back(std::make_unique<WatchSession>(std::move(watch), options.seed + 1 + kind));
+  }
+  if (options.election.has_value()) {
+    elector_.emplace(WithOwner(*std::move(options.election)), options.seed + 100);
+  }
+}
+
+void ClusterClient::Start(absl::Time now) {
+  for (int kind = 0; kind < kResourceKinds; ++kind) {
+    Take(sessions_[kind]->Start(now), static_cast<ResourceKind>(kind));
+  }
+  if (elector_.has_value()) {
+    Elected(elector_->Start(now), now);
+  } else {
+    leading_ = true;
+    news_.leading = true;
+    Take(writer_.SetLeadUntil(absl::InfiniteFuture(), now));
+  }
+}
+
+void ClusterClient::On(const HttpInput& input, absl::Time now) {
+  const uint16_t owner = RequestIds::OwnerOf(input.request);
+  if (owner < kResourceKinds) {
+    Take(sessions_[owner]->On(input, decoder_, now), static_cast<ResourceKind>(owner));
+  } else if (owner == kElectorOwner && elector_.has_value()) {
+    Elected(elector_->On(input, now), now);
+  } else if (owner == kWriterOwner) {
+    Take(writer_.On(input, now));
+  }
+}
+
+void ClusterClient::Write(std::vector<WriteCommand> writes, absl::Time now) {
+  for (WriteCommand& write : writes) Take(writer_.Submit(std::move(write), now));
+}
+
+void ClusterClient::OnTime(absl::Time now) {
+  for (int kind = 0; kind < kResourceKinds; ++kind) {
+    if (sessions_[kind]->NextDeadline() <= now) {
+      Take(sessions_[kind]->OnTime(now), static_cast<ResourceKind>(kind));
+    }
+  }
+  if (elector_.has_value()) Elected(elector_->OnTime(now), now);
+  if (writer_.NextDeadline() <= now) Take(writer_.OnTime(now));
+}
+
+absl::Time ClusterClient::NextDeadline() const {
+  absl::Time next = writer_.NextDeadline();
+  for (const auto& session : sessions_) next = std::min(next, session->NextDeadline());
+  if (elector_.has_value()) {
+    next = std::min(next, elector_->NextDeadline());
+    // Losing the lead is news even when nobody answers.
+    if (leading_) next = std::min(next, elector_->lead_until());
+  }
+  return next;
+}
+
+ClusterNews ClusterClient::TakeNews() { return std::exchange(news_, {}); }
+
+void ClusterClient::Release(absl::Time now) {
+  if (elector_.has_value()) Elected(elector_->Release(now), now);
+}
+
+bool ClusterClient::Released() const {
+  return !elector_.has_value() || elector_->state() == ElectorState::kReleased;
+}
+
+std::vector<std::string> ClusterClient::Problems() const {
+  std::vector<std::string> problems;
+  for (int kind = 0; kind < kResourceKinds; ++kind) {
+    if (!sessions_[kind]->problem().empty()) {
+      problems.push_back(absl::StrCat(ResourceKindName(static_cast<ResourceKind>(kind)), ": ",
+                                      sessions_[kind]->problem()));
+    }
+  }
+  if (elector_.has_value() && !elector_->problem().empty()) {
+    problems.push_back(absl::StrCat("Lease: ", elector_->problem()));
+  }
+  return problems;
+}
+
+const WatchSession& ClusterClient::session(ResourceKind kind) const {
+  return *sessions_[static_cast<size_t>(kind)];
+}
+
+void ClusterClient::Take(SessionOutput output, ResourceKind kind) {
+  Perform(std::move(output.http), transport_);
+  for (ObjectEvent& event : output.events) news_.events.push_back(std::move(event));
+  // A kind whose CRD is not there is complete as it is: empty. The scheduler must not wait for it.
+  const size_t index = static_cast<size_t>(kind);
+  if (sessions_[index]->state() == SessionState::kNotInstalled && !sessions_[index]->synced() &&
+      !told_missing_[index]) {
+    told_missing_[index] = true;
+    news_.events.push_back(KindSynced{kind});
+  }
+}
+
+void ClusterClient::Take(WriterOutput output) {
+  Perform(std::move(output.http), transport_);
+  for (WriteResult& result : output.results) news_.results.push_back(std::move(result));
+}
+
+void ClusterClient::Elected(HttpActions actions, absl::Time now) {
+  Perform(std::move(actions), transport_);
+  Take(writer_.SetLeadUntil(elector_->lead_until(), now));
+  const bool leads = elector_->state() == ElectorState::kLeading && now < elector_->lead_until();
+  if (leads == leading_) return;
+  leading_ = leads;
+  news_.leading = leads;
+}
+
+}  // namespace maniple

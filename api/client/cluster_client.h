@@ -1,0 +1,81 @@
+// Everything one scheduler process says to the API server, as one state machine: a watch session
+// per kind, the elector and the writer over one Transport.
+//
+// Owned by the IO thread (or by the simulation's only thread). The owner feeds it HttpInputs and
+// time, and takes out what the scheduling loop must know:
+//
+//   ClusterClient client(options, transport);
+//   client.Start(now);
+//   for (HttpInput& input : transport.Poll(…)) client.On(input, clock.Now());
+//   client.OnTime(clock.Now());
+//   ClusterNews news = client.TakeNews();      // events, write results, a change of leadership
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/client/elector.h"
+#include "api/client/watch_session.h"
+#include "api/client/writer.h"
+#include "api/codec/decode.h"
+#include "api/http/http.h"
+#include "api/model/object.h"
+
+namespace maniple {
+
+struct ClusterClientOptions {
+  // Absent: no election, this process leads from the start.
+  std::optional<ElectorOptions> election;
+  WriterOptions writer;
+  WatchSessionOptions watch;  // kind and owner are filled in
+  uint64_t seed = 1;
+};
+
+struct ClusterNews {
+  std::vector<ObjectEvent> events;
+  std::vector<WriteResult> results;
+  std::optional<bool> leading;  // set when it changed
+};
+
+class ClusterClient final {
+ public:
+  ClusterClient(ClusterClientOptions options, Transport& transport);
+  ClusterClient(const ClusterClient&) = delete;
+  ClusterClient& operator=(const ClusterClient&) = delete;
+
+  void Start(absl::Time now);
+  void On(const HttpInput& input, absl::Time now);
+  void Write(std::vector<WriteCommand> writes, absl::Time now);
+  void OnTime(absl::Time now);
+  [[nodiscard]] absl::Time NextDeadline() const;
+  [[nodiscard]] ClusterNews TakeNews();
+
+  // Gives the lease back; Released() when that is done (at once without election).
+  void Release(absl::Time now);
+  [[nodiscard]] bool Released() const;
+
+  // What stands in the way of a complete picture, one line per kind; empty when nothing does.
+  [[nodiscard]] std::vector<std::string> Problems() const;
+  [[nodiscard]] const WatchSession& session(ResourceKind kind) const;
+  [[nodiscard]] const Writer& writer() const { return writer_; }
+
+ private:
+  void Take(SessionOutput output, ResourceKind kind);
+  void Take(WriterOutput output);
+  void Elected(HttpActions actions, absl::Time now);
+
+  Transport& transport_;
+  Decoder decoder_;
+  std::vector<std::unique_ptr<WatchSession>> sessions_;  // by ResourceKind
+  std::optional<Elector> elector_;
+  Writer writer_;
+  ClusterNews news_;
+  bool leading_ = false;
+  std::vector<bool>
+      told_missing_;  // by ResourceKind: KindSynced was given although the kind is not installed
+};
+
+}  // namespace maniple
