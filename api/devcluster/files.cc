@@ -1,0 +1,54 @@
+#include "api/devcluster/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple::devcluster {
+namespace {
+
+absl::Status SystemError(const std::string& path) {
+  return absl::ErrnoToStatus(errno, path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return SystemError(path);
+  std::string out;
+  char block[65536];
+  ssize_t got = 0;
+  while ((got = read(file, block, sizeof block)) > 0) out.append(block, static_cast<size_t>(got));
+  const absl::Status status = got < 0 ? SystemError(path) : absl::OkStatus();
+  close(file);
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::Status WriteWholeFile(const std::string& path, absl::string_view bytes, FileAccess access) {
+  const std::string beside = absl::StrCat(path, ".new");
+  const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                        access == FileAccess::kOwner ? 0600 : 0644);
+  if (file < 0) return SystemError(path);
+  absl::Status status;
+  while (status.ok() && !bytes.empty()) {
+    const ssize_t put = write(file, bytes.data(), bytes.size());
+    if (put < 0) {
+      status = SystemError(path);
+    } else {
+      bytes.remove_prefix(static_cast<size_t>(put));
+    }
+  }
+  if (close(file) != 0 && status.ok()) status = SystemError(path);
+  if (status.ok() && std::rename(beside.c_str(), path.c_str()) != 0) status = SystemError(path);
+  if (!status.ok()) unlink(beside.c_str());
+  return status;
+}
+
+}  // namespace maniple::devcluster
