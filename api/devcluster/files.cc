@@ -12,9 +12,7 @@
 namespace maniple::devcluster {
 namespace {
 
-absl::Status SystemError(const std::string& path) {
-  return absl::ErrnoToStatus(errno, path);
-}
+absl::Status SystemError(const std::string& path) { return absl::ErrnoToStatus(errno, path); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "api/devcluster/http_shell.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -9,7 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <optional>
-#include <unordered_map>
+#include <type_traits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,7 +18,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "api/base/log.h"
-#include "api/devcluster/http_connection.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -58,9 +58,116 @@ asio::steady_timer::duration TimerWait(absl::Duration wait) {
   return absl::ToChronoNanoseconds(bounded);
 }
 
+// The socket of one connection: keeps a read and a write going as the machine wants them.
+//
+// Owned by the shell's list until it is closed and none of its operations is pending.
+class Socket {
+ public:
+  virtual ~Socket() = default;
+  virtual void Start() = 0;
+  // Writes what the machine has to send; closes what is to be closed.
+  virtual void Drive() = 0;
+  virtual HttpConnection& connection() = 0;
+  [[nodiscard]] virtual absl::Time deadline() const = 0;
+};
+
+// What the shell does with its sockets.
+class SocketOwner {
+ public:
+  virtual ~SocketOwner() = default;
+  [[nodiscard]] virtual absl::Time Now() const = 0;
+  // Nothing is pending on it any more: destroys it.
+  virtual void Done(Socket& socket) = 0;
+};
+
+// `Stream` is tcp::socket or ssl::stream<tcp::socket>.
+template <typename Stream>
+class StreamSocket final : public Socket {
+ public:
+  StreamSocket(Stream stream, SocketOwner& owner, std::unique_ptr<HttpConnection> connection)
+      : stream_(std::move(stream)), owner_(owner), connection_(std::move(connection)) {}
+
+  void Start() override {
+    Error ignored;
+    stream_.lowest_layer().set_option(tcp::no_delay(true), ignored);
+    if constexpr (std::is_same_v<Stream, tcp::socket>) {
+      Read();
+    } else {
+      handshake_until_ = owner_.Now() + absl::Seconds(10);
+      reading_ = true;
+      stream_.async_handshake(Stream::server, [this](const Error& error) {
+        reading_ = false;
+        handshake_until_ = absl::InfiniteFuture();
+        if (error) connection_->Close();
+        Drive();
+      });
+    }
+  }
+
+  void Drive() override {
+    switch (connection_->fate()) {
+      case HttpConnection::Fate::kOpen:
+        break;
+      case HttpConnection::Fate::kDraining:
+        // Closing a socket with unread input resets it, and the client may lose the reply.
+        stream_.lowest_layer().shutdown(tcp::socket::shutdown_send, ignored_);
+        break;
+      case HttpConnection::Fate::kClosed:
+        stream_.lowest_layer().close(ignored_);
+        if (!reading_ && !writing_) owner_.Done(*this);  // the last act: `this` is gone
+        return;
+    }
+    if (!writing_ && !connection_->Unsent().empty()) Write();
+    if (!reading_) Read();
+  }
+
+  HttpConnection& connection() override { return *connection_; }
+  [[nodiscard]] absl::Time deadline() const override {
+    return std::min(handshake_until_, connection_->deadline());
+  }
+
+ private:
+  void Read() {
+    reading_ = true;
+    stream_.async_read_some(asio::buffer(block_), [this](const Error& error, size_t bytes) {
+      reading_ = false;
+      if (error) {
+        connection_->Close();
+      } else {
+        connection_->Received(absl::string_view(block_.data(), bytes), owner_.Now());
+      }
+      Drive();
+    });
+  }
+
+  void Write() {
+    writing_ = true;
+    const absl::string_view unsent = connection_->Unsent();
+    stream_.async_write_some(asio::buffer(unsent.data(), unsent.size()),
+                             [this](const Error& error, size_t bytes) {
+                               writing_ = false;
+                               if (error) {
+                                 connection_->Close();
+                               } else {
+                                 connection_->Sent(bytes, owner_.Now());
+                               }
+                               Drive();
+                             });
+  }
+
+  Stream stream_;
+  SocketOwner& owner_;
+  const std::unique_ptr<HttpConnection> connection_;
+  std::array<char, 16 * 1024> block_;
+  bool reading_ = false;
+  bool writing_ = false;
+  absl::Time handshake_until_ = absl::InfiniteFuture();
+  Error ignored_;
+};
+
 }  // namespace
 
-class HttpShell::Impl final : public ConnectionHost {
+class HttpShell::Impl final : public ConnectionHost, public SocketOwner {
  public:
   Impl(const HttpShellOptions& options, ApiServer& server, const Clock& clock)
       : options_(options),
@@ -83,9 +190,10 @@ class HttpShell::Impl final : public ConnectionHost {
     const auto found = tcp::resolver(io_).resolve(
         options_.host, std::to_string(options_.port),
         tcp::resolver::passive | tcp::resolver::address_configured, error);
-    const auto any = error ? tcp::resolver(io_).resolve(options_.host, std::to_string(options_.port),
-                                                        tcp::resolver::passive, error)
-                           : found;
+    const auto any = error
+                         ? tcp::resolver(io_).resolve(options_.host, std::to_string(options_.port),
+                                                      tcp::resolver::passive, error)
+                         : found;
     if (error || any.empty()) return NoAddress(error);
     const tcp::endpoint endpoint = any.begin()->endpoint();
     acceptor_.open(endpoint.protocol(), error);
@@ -137,9 +245,13 @@ class HttpShell::Impl final : public ConnectionHost {
     server_.CloseWatch(watch);
   }
 
-  void Closed(HttpConnection& connection) override { connections_.erase(&connection); }
+  // SocketOwner:
   [[nodiscard]] absl::Time Now() const override { return clock_.Now(); }
-  [[nodiscard]] const HttpShellOptions& Options() const override { return options_; }
+  void Done(Socket& socket) override {
+    const auto found = sockets_.find(&socket.connection());
+    const std::unique_ptr<Socket> gone = std::move(found->second);
+    sockets_.erase(found);
+  }
 
  private:
   absl::Status NoAddress(const Error& error) const {
@@ -159,22 +271,27 @@ class HttpShell::Impl final : public ConnectionHost {
         return;
       }
       if (tls_ != nullptr) {
-        Add(std::make_shared<StreamConnection<asio::ssl::stream<tcp::socket>>>(
-            asio::ssl::stream<tcp::socket>(std::move(socket), *tls_), *this));
+        Add(asio::ssl::stream<tcp::socket>(std::move(socket), *tls_));
       } else {
-        Add(std::make_shared<StreamConnection<tcp::socket>>(std::move(socket), *this));
+        Add(std::move(socket));
       }
       Accept();
     });
   }
 
-  void Add(std::shared_ptr<HttpConnection> connection) {
-    HttpConnection& started = *connection;
-    connections_.emplace(&started, std::move(connection));
+  template <typename Stream>
+  void Add(Stream stream) {
+    auto connection = std::make_unique<HttpConnection>(*this, options_.limits);
+    HttpConnection* const key = connection.get();
+    auto socket =
+        std::make_unique<StreamSocket<Stream>>(std::move(stream), *this, std::move(connection));
+    Socket& started = *socket;
+    sockets_.emplace(key, std::move(socket));
     started.Start();
   }
 
-  // What a request or a deadline changed: watches may have output, the next deadline may be another.
+  // What a request or a deadline changed: watches may have output, the next deadline may be
+  // another.
   void AfterServer() {
     ArmDue();
     if (pump_posted_) return;
@@ -193,10 +310,11 @@ class HttpShell::Impl final : public ConnectionHost {
         server_.CloseWatch(watch);
         continue;
       }
-      HttpConnection* const connection = found->second;
-      WatchOutput output = server_.TakeWatchOutput(watch);
+      HttpConnection& connection = *found->second;
+      const WatchOutput output = server_.TakeWatchOutput(watch);
       if (output.ended) watchers_.erase(found);
-      connection->Deliver(std::move(output));
+      connection.Deliver(output, clock_.Now());
+      sockets_.at(&connection)->Drive();
     }
   }
 
@@ -217,17 +335,23 @@ class HttpShell::Impl final : public ConnectionHost {
     });
   }
 
-  // One timer looks after the deadlines of all connections: they are coarse, and a timer each is not free.
+  // One timer looks after the deadlines of all connections: they are coarse, and a timer each is
+  // not free.
   void ArmSweep() {
-    const absl::Duration shortest = std::min(options_.request_deadline, options_.write_deadline);
+    const absl::Duration shortest =
+        std::min(options_.limits.request_deadline, options_.limits.write_deadline);
     sweep_.expires_after(TimerWait(std::min(absl::Seconds(1), shortest / 4)));
     sweep_.async_wait([this](const Error& error) {
       if (error) return;
-      std::vector<std::shared_ptr<HttpConnection>> all;  // closing changes the list
-      all.reserve(connections_.size());
-      for (const auto& [key, connection] : connections_) all.push_back(connection);
       const absl::Time now = clock_.Now();
-      for (const std::shared_ptr<HttpConnection>& connection : all) connection->CheckDeadline(now);
+      std::vector<Socket*> late;  // closing changes the list
+      for (const auto& [connection, socket] : sockets_) {
+        if (socket->deadline() <= now) late.push_back(socket.get());
+      }
+      for (Socket* socket : late) {
+        socket->connection().Close();
+        socket->Drive();
+      }
       ArmSweep();
     });
   }
@@ -242,7 +366,7 @@ class HttpShell::Impl final : public ConnectionHost {
   asio::steady_timer due_;
   asio::steady_timer sweep_;
   asio::signal_set signals_;
-  absl::flat_hash_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+  absl::flat_hash_map<HttpConnection*, std::unique_ptr<Socket>> sockets_;
   absl::flat_hash_map<WatchId, HttpConnection*> watchers_;
   absl::Time armed_for_ = absl::InfiniteFuture();
   bool pump_posted_ = false;

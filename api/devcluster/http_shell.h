@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "api/base/clock.h"
 #include "api/devcluster/api_server.h"
+#include "api/devcluster/http_connection.h"
 #include "api/devcluster/tls_identity.h"
 
 namespace maniple::devcluster {
@@ -32,12 +33,7 @@ struct HttpShellOptions {
   const TlsIdentity* tls = nullptr;  // null: plain HTTP. Borrowed during Listen.
   // Bearer token -> user. Empty: whoever connects is admin.
   std::map<std::string, std::string> tokens;
-
-  size_t most_head_bytes = 64 * 1024;
-  size_t most_body_bytes = 3 * 1024 * 1024;  // as kube-apiserver
-  size_t most_watch_backlog = 64 * 1024 * 1024;
-  absl::Duration request_deadline = absl::Seconds(30);  // from its first byte to its last
-  absl::Duration write_deadline = absl::Seconds(30);    // without a byte taken by the client
+  HttpLimits limits;
 };
 
 class HttpShell final {
