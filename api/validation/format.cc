@@ -1,0 +1,180 @@
+#include "api/validation/format.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+
+namespace maniple {
+namespace {
+
+bool AllDigits(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
+bool IsIpv4(absl::string_view text) {
+  int parts = 0;
+  for (absl::string_view part : absl::StrSplit(text, '.')) {
+    if (++parts > 4 || part.size() > 3 || !AllDigits(part)) return false;
+    if (part.size() > 1 && part[0] == '0') return false;
+    int value = 0;
+    if (!absl::SimpleAtoi(part, &value) || value > 255) return false;
+  }
+  return parts == 4;
+}
+
+// How many 16-bit groups the colon-separated text has; -1 when one is malformed.
+int GroupsOf(absl::string_view text) {
+  if (text.empty()) return 0;
+  int groups = 0;
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, ':');
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i + 1 == parts.size() && IsIpv4(parts[i])) return groups + 2;
+    if (parts[i].empty() || parts[i].size() > 4) return -1;
+    if (!std::all_of(parts[i].begin(), parts[i].end(), absl::ascii_isxdigit)) return -1;
+    ++groups;
+  }
+  return groups;
+}
+
+bool IsIpv6(absl::string_view text) {
+  if (text.size() > 45) return false;
+  const size_t gap = text.find("::");
+  if (gap == absl::string_view::npos) return GroupsOf(text) == 8;
+  const int before = GroupsOf(text.substr(0, gap));
+  const int after = GroupsOf(text.substr(gap + 2));
+  return before >= 0 && after >= 0 && before + after <= 7;
+}
+
+bool IsCidr(absl::string_view text) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
+  int bits = 0;
+  if (parts.size() != 2 || !AllDigits(parts[1]) || !absl::SimpleAtoi(parts[1], &bits)) return false;
+  return (IsIpv4(parts[0]) && bits <= 32) || (IsIpv6(parts[0]) && bits <= 128);
+}
+
+bool IsHostname(absl::string_view text) {
+  if (text.empty() || text.size() > 253) return false;
+  for (absl::string_view label : absl::StrSplit(text, '.')) {
+    if (label.empty() || label.size() > 63 || label.front() == '-' || label.back() == '-') {
+      return false;
+    }
+    if (!std::all_of(label.begin(), label.end(),
+                     [](char c) { return absl::ascii_isalnum(c) || c == '-'; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool IsUuid(absl::string_view text) {
+  std::string digits;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '-') {
+      if (i != 8 && i != 13 && i != 18 && i != 23) return false;
+      continue;
+    }
+    if (!absl::ascii_isxdigit(text[i])) return false;
+    digits.push_back(text[i]);
+    if (digits.size() > 32) return false;
+  }
+  return digits.size() == 32;
+}
+
+bool IsEmail(absl::string_view text) {
+  const size_t at = text.rfind('@');
+  return at != absl::string_view::npos && at > 0 && text.find(' ') == absl::string_view::npos &&
+         IsHostname(text.substr(at + 1));
+}
+
+bool IsBase64(absl::string_view text) {
+  std::string decoded;
+  return text.size() % 4 == 0 && absl::Base64Unescape(text, &decoded);
+}
+
+bool IsDate(absl::string_view text) {
+  absl::Time time;
+  std::string error;
+  return text.size() == 10 && absl::ParseTime("%Y-%m-%d", text, &time, &error);
+}
+
+}  // namespace
+
+StringFormat StringFormatOf(absl::string_view name) {
+  struct Row {
+    absl::string_view name;
+    StringFormat format;
+  };
+  constexpr Row kRows[] = {
+      {"date-time", StringFormat::kDateTime}, {"date", StringFormat::kDate},
+      {"duration", StringFormat::kDuration},  {"byte", StringFormat::kByte},
+      {"uuid", StringFormat::kUuid},          {"ipv4", StringFormat::kIpv4},
+      {"ipv6", StringFormat::kIpv6},          {"cidr", StringFormat::kCidr},
+      {"hostname", StringFormat::kHostname},  {"email", StringFormat::kEmail},
+  };
+  for (const Row& row : kRows) {
+    if (row.name == name) return row.format;
+  }
+  return StringFormat::kNone;
+}
+
+std::optional<absl::Time> ParseDateTime(absl::string_view text) {
+  absl::Time time;
+  std::string error;
+  // RFC3339_full lets white space and a lower-case "t" pass; the length bound keeps absurd
+  // fractions out.
+  if (text.size() < 20 || text.size() > 64 || !AllDigits(text.substr(0, 4)) || text[10] != 'T') {
+    return std::nullopt;
+  }
+  if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return std::nullopt;
+  return time;
+}
+
+std::optional<absl::Duration> ParseGoDuration(absl::string_view text) {
+  absl::Duration duration;
+  if (text.empty() || text.size() > 64 || absl::StrContains(text, "inf")) return std::nullopt;
+  // Go writes microseconds with either micro sign as well.
+  std::string plain(text);
+  for (absl::string_view micro : {"\xC2\xB5", "\xCE\xBC"}) {
+    const size_t at = plain.find(micro.data(), 0, micro.size());
+    if (at != std::string::npos) plain.replace(at, micro.size(), "u");
+  }
+  if (!absl::ParseDuration(plain, &duration)) return std::nullopt;
+  if (duration == absl::InfiniteDuration() || duration == -absl::InfiniteDuration()) {
+    return std::nullopt;
+  }
+  return duration;
+}
+
+bool MatchesFormat(StringFormat format, absl::string_view text) {
+  switch (format) {
+    case StringFormat::kNone:
+      return true;
+    case StringFormat::kDateTime:
+      return ParseDateTime(text).has_value();
+    case StringFormat::kDate:
+      return IsDate(text);
+    case StringFormat::kDuration:
+      return ParseGoDuration(text).has_value();
+    case StringFormat::kByte:
+      return IsBase64(text);
+    case StringFormat::kUuid:
+      return IsUuid(text);
+    case StringFormat::kIpv4:
+      return IsIpv4(text);
+    case StringFormat::kIpv6:
+      return IsIpv6(text);
+    case StringFormat::kCidr:
+      return IsCidr(text);
+    case StringFormat::kHostname:
+      return IsHostname(text);
+    case StringFormat::kEmail:
+      return IsEmail(text);
+  }
+  return true;
+}
+
+}  // namespace maniple

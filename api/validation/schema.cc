@@ -1,0 +1,246 @@
+#include "api/validation/schema.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "api/validation/schema_node.h"
+#include "api/validation/schema_walk.h"
+
+namespace maniple {
+namespace {
+
+using Node = StructuralSchema::Node;
+
+// Fields of every object that the server itself keeps.
+bool IsObjectField(absl::string_view name) {
+  return name == "apiVersion" || name == "kind" || name == "metadata";
+}
+
+bool IsForbiddenNull(const Json& value, const Node& node) {
+  return value.is_null() && node.nulls == Node::Nulls::kRefused;
+}
+
+void ApplyDefaults(const Node& node, Json& value) {
+  if (value.is_array() && node.items != nullptr) {
+    for (Json& item : value.mutable_items()) {
+      if (IsForbiddenNull(item, *node.items) && node.items->default_value.has_value()) {
+        item = *node.items->default_value;
+      }
+      ApplyDefaults(*node.items, item);
+    }
+    return;
+  }
+  if (!value.is_object()) return;
+  for (const auto& [name, property] : node.properties) {
+    if (!property.default_value.has_value()) continue;
+    const Json* present = value.Find(name);
+    if (present == nullptr || IsForbiddenNull(*present, property)) {
+      value.Set(name, *property.default_value);
+    }
+  }
+  std::vector<Json::Member>& members = value.mutable_members();
+  const auto drop = [&node](const Json::Member& member) {
+    const Node* schema = node.Member(member.first);
+    return schema != nullptr && IsForbiddenNull(member.second, *schema);
+  };
+  members.erase(std::remove_if(members.begin(), members.end(), drop), members.end());
+  for (Json::Member& member : members) {
+    if (const Node* schema = node.Member(member.first)) ApplyDefaults(*schema, member.second);
+  }
+}
+
+enum class Unknown { kReport, kDrop };
+
+// One walk serves Prune and UnknownFields, so that they cannot disagree. `value` is changed only
+// with kDrop.
+class UnknownFieldWalk {
+ public:
+  explicit UnknownFieldWalk(Unknown action) : action_(action) {}
+
+  void Visit(const Node& node, Json& value) {
+    if (value.is_array() && node.items != nullptr) {
+      size_t index = 0;
+      for (Json& item : value.mutable_items()) {
+        const FieldPath::Step step = path_.Item(index++);
+        Visit(*node.items, item);
+      }
+    }
+    if (!value.is_object()) return;
+    std::vector<Json::Member>& members = value.mutable_members();
+    if (action_ == Unknown::kDrop) {
+      members.erase(
+          std::remove_if(members.begin(), members.end(),
+                         [&node](const auto& member) { return !Knows(node, member.first); }),
+          members.end());
+    }
+    for (Json::Member& member : members) {
+      const FieldPath::Step step = path_.Field(member.first);
+      if (!Knows(node, member.first)) {
+        unknown_.push_back(path_.text());
+      } else if (const Node* schema = node.Member(member.first);
+                 schema != nullptr && !(node.embedded_resource && IsObjectField(member.first))) {
+        Visit(*schema, member.second);
+      }
+    }
+  }
+
+  std::vector<std::string> TakeUnknown() { return std::move(unknown_); }
+
+ private:
+  static bool Knows(const Node& node, absl::string_view name) {
+    return node.unknown_fields == Node::UnknownFields::kPreserved || node.Member(name) != nullptr ||
+           (node.embedded_resource && IsObjectField(name));
+  }
+
+  const Unknown action_;
+  FieldPath path_;
+  std::vector<std::string> unknown_;
+};
+
+bool HasRules(const Node& node) {
+  if (!node.rules.empty()) return true;
+  if (node.items != nullptr && HasRules(*node.items)) return true;
+  if (node.additional != nullptr && HasRules(*node.additional)) return true;
+  return std::any_of(node.properties.begin(), node.properties.end(),
+                     [](const auto& property) { return HasRules(property.second); });
+}
+
+// After such an error the object may not look as the rules expect.
+bool BlocksRules(const FieldError& error) {
+  switch (error.reason) {
+    case FieldErrorReason::kRequired:
+    case FieldErrorReason::kNotSupported:
+    case FieldErrorReason::kTypeInvalid:
+    case FieldErrorReason::kTooLong:
+    case FieldErrorReason::kTooMany:
+      return true;
+    case FieldErrorReason::kInvalid:
+    case FieldErrorReason::kDuplicate:
+    case FieldErrorReason::kForbidden:
+      return false;
+  }
+  return false;
+}
+
+std::string IdentityOf(const Json& item, const Node& list) {
+  std::string identity;
+  for (const std::string& key : list.list_map_keys)
+    absl::StrAppend(&identity, item[key].Dump(), ",");
+  return identity;
+}
+
+// As Go prints a float64: shortest digits, an exponent from 1e+21 on.
+std::string PrintedDouble(double value) {
+  char buffer[64];
+  const double magnitude = std::abs(value);
+  const auto format = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e21)
+                          ? std::chars_format::scientific
+                          : std::chars_format::fixed;
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, format);
+  return end.ec == std::errc() ? std::string(buffer, end.ptr) : Json(value).Dump();
+}
+
+}  // namespace
+
+absl::string_view FieldErrorReasonName(FieldErrorReason reason) {
+  switch (reason) {
+    case FieldErrorReason::kInvalid:
+      return "FieldValueInvalid";
+    case FieldErrorReason::kRequired:
+      return "FieldValueRequired";
+    case FieldErrorReason::kNotSupported:
+      return "FieldValueNotSupported";
+    case FieldErrorReason::kTypeInvalid:
+      return "FieldValueTypeInvalid";
+    case FieldErrorReason::kTooLong:
+      return "FieldValueTooLong";
+    case FieldErrorReason::kTooMany:
+      return "FieldValueTooMany";
+    case FieldErrorReason::kDuplicate:
+      return "FieldValueDuplicate";
+    case FieldErrorReason::kForbidden:
+      return "FieldValueForbidden";
+  }
+  return "FieldValueInvalid";
+}
+
+std::string JoinFieldErrors(const std::vector<FieldError>& errors) {
+  const auto print = [](std::string* out, const FieldError& error) {
+    absl::StrAppend(out, error.path, ": ", error.message);
+  };
+  const std::string joined = absl::StrJoin(errors, ", ", print);
+  return errors.size() > 1 ? absl::StrCat("[", joined, "]") : joined;
+}
+
+const Node* Node::Property(absl::string_view name) const {
+  const auto at = std::lower_bound(
+      properties.begin(), properties.end(), name,
+      [](const auto& property, absl::string_view wanted) { return property.first < wanted; });
+  return at != properties.end() && at->first == name ? &at->second : nullptr;
+}
+
+const Node* Node::Member(absl::string_view name) const {
+  const Node* property = Property(name);
+  return property != nullptr ? property : additional.get();
+}
+
+ListIndex::ListIndex(const Node& list, const Json* items) : list_(list) {
+  if (items == nullptr || list.list_type != Node::ListType::kMap) return;
+  for (const Json& item : items->items()) items_.try_emplace(IdentityOf(item, list), &item);
+}
+
+const Json* ListIndex::Find(const Json& item) const {
+  if (items_.empty()) return nullptr;
+  const auto at = items_.find(IdentityOf(item, list_));
+  return at == items_.end() ? nullptr : at->second;
+}
+
+const Json* OldMember(const Json* old, absl::string_view name) {
+  return old == nullptr ? nullptr : old->Find(name);
+}
+
+std::string PrintedValue(const Json& value) {
+  return value.type() == Json::Type::kDouble ? PrintedDouble(value.AsDouble()) : value.Dump();
+}
+
+StructuralSchema::StructuralSchema(std::unique_ptr<const Node> root) : root_(std::move(root)) {}
+StructuralSchema::StructuralSchema(StructuralSchema&&) noexcept = default;
+StructuralSchema& StructuralSchema::operator=(StructuralSchema&&) noexcept = default;
+StructuralSchema::~StructuralSchema() = default;
+
+std::vector<FieldError> StructuralSchema::Validate(const Json& object, const Json* old) const {
+  std::vector<FieldError> errors;
+  ValidateValues(*root_, object, old, errors);
+  ValidateLists(*root_, object, old, errors);
+  if (HasRules(*root_)) {
+    if (std::any_of(errors.begin(), errors.end(), BlocksRules)) {
+      errors.push_back(
+          {.path = kNoField,
+           .reason = FieldErrorReason::kInvalid,
+           .message = "Invalid value: null: some validation rules were not checked because the "
+                      "object was invalid; correct the existing errors to complete validation"});
+    } else {
+      ValidateRules(*root_, object, old, errors);
+    }
+  }
+  if (errors.size() > kMaxFieldErrors) errors.resize(kMaxFieldErrors);
+  return errors;
+}
+
+void StructuralSchema::Default(Json& object) const { ApplyDefaults(*root_, object); }
+
+void StructuralSchema::Prune(Json& object) const {
+  UnknownFieldWalk(Unknown::kDrop).Visit(*root_, object);
+}
+
+std::vector<std::string> StructuralSchema::UnknownFields(const Json& object) const {
+  Json copy = object;
+  UnknownFieldWalk walk(Unknown::kReport);
+  walk.Visit(*root_, copy);
+  return walk.TakeUnknown();
+}
+
+}  // namespace maniple

@@ -1,0 +1,85 @@
+// One node of a compiled structural schema. Private to this room: the compiler fills it, validation
+// and CEL read it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/codec/json.h"
+#include "api/validation/cel.h"
+#include "api/validation/format.h"
+#include "api/validation/pattern.h"
+#include "api/validation/schema.h"
+
+namespace maniple {
+
+// A bound of minimum or maximum.
+struct NumberBound {
+  Json limit;
+  enum class Edge { kInclusive, kExclusive } edge = Edge::kInclusive;
+};
+
+struct SizeBounds {
+  std::optional<int64_t> least, most;
+};
+
+// One entry of x-kubernetes-validations.
+struct SchemaRule {
+  std::string rule;
+  std::string message;                // "" = "failed rule: …"
+  std::optional<CelProgram> program;  // absent: not enforced
+  std::optional<CelProgram> message_expression;
+  FieldErrorReason reason = FieldErrorReason::kInvalid;
+  std::string field_path;  // below the node, "" = the node
+  bool optional_old_self = false;
+};
+
+struct StructuralSchema::Node {
+  // kAny: int-or-string, preserve-unknown-fields without a type, or a value validation below anyOf
+  // and friends.
+  enum class Type { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean };
+  enum class ListType { kAtomic, kSet, kMap };
+  enum class IntOrString { kNo, kYes };
+  enum class UnknownFields { kPruned, kPreserved };
+  enum class Nulls { kRefused, kAllowed };
+
+  Type type = Type::kAny;
+  IntOrString int_or_string = IntOrString::kNo;
+  UnknownFields unknown_fields = UnknownFields::kPruned;
+  Nulls nulls = Nulls::kRefused;
+  bool embedded_resource = false;
+
+  std::vector<std::pair<std::string, Node>> properties;  // sorted by name
+  std::unique_ptr<Node> additional;                      // values of a map
+  std::unique_ptr<Node> items;
+  std::vector<std::string> required;
+
+  std::optional<Json> default_value;
+  std::vector<Json> allowed;  // enum; empty = anything
+  std::optional<NumberBound> minimum, maximum;
+  std::optional<double> multiple_of;
+  SizeBounds length, item_count, property_count;
+  std::string pattern_text;
+  std::optional<Pattern> pattern;
+  StringFormat format = StringFormat::kNone;
+  std::string format_name;
+  ListType list_type = ListType::kAtomic;
+  std::vector<std::string> list_map_keys;
+  bool unique_items = false;
+
+  std::vector<Node> all_of, any_of, one_of;
+  std::unique_ptr<Node> negated;
+  std::vector<SchemaRule> rules;
+
+  // The schema of the member, be it a property or a map's value; nullptr when it is unknown.
+  [[nodiscard]] const Node* Member(absl::string_view name) const;
+  // Of a property only.
+  [[nodiscard]] const Node* Property(absl::string_view name) const;
+};
+
+}  // namespace maniple

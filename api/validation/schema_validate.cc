@@ -1,0 +1,358 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/validation/schema_walk.h"
+
+namespace maniple {
+namespace {
+
+using Node = StructuralSchema::Node;
+
+absl::string_view TypeNameOf(const Json& value) {
+  switch (value.type()) {
+    case Json::Type::kNull:
+      return "null";
+    case Json::Type::kBool:
+      return "boolean";
+    case Json::Type::kInt:
+      return "integer";
+    case Json::Type::kDouble:
+      return "number";
+    case Json::Type::kString:
+      return "string";
+    case Json::Type::kArray:
+      return "array";
+    case Json::Type::kObject:
+      return "object";
+  }
+  return "null";
+}
+
+absl::string_view TypeNameOf(const Node& node) {
+  switch (node.type) {
+    case Node::Type::kAny:
+      return "integer,string";
+    case Node::Type::kObject:
+      return "object";
+    case Node::Type::kArray:
+      return "array";
+    case Node::Type::kString:
+      return "string";
+    case Node::Type::kInteger:
+      return "integer";
+    case Node::Type::kNumber:
+      return "number";
+    case Node::Type::kBoolean:
+      return "boolean";
+  }
+  return "";
+}
+
+bool IsWhole(const Json& value) {
+  return value.is_int() || (value.is_number() && std::trunc(value.AsDouble()) == value.AsDouble());
+}
+
+bool HasType(const Json& value, const Node& node) {
+  switch (node.type) {
+    case Node::Type::kAny:
+      return node.int_or_string == Node::IntOrString::kNo || value.is_string() || IsWhole(value);
+    case Node::Type::kObject:
+      return value.is_object();
+    case Node::Type::kArray:
+      return value.is_array();
+    case Node::Type::kString:
+      return value.is_string();
+    case Node::Type::kInteger:
+      return IsWhole(value);
+    case Node::Type::kNumber:
+      return value.is_number();
+    case Node::Type::kBoolean:
+      return value.is_bool();
+  }
+  return false;
+}
+
+int64_t CodePoints(const std::string& text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
+// False when `value` is below the limit of a minimum, or at one that is exclusive.
+bool WithinBound(const Json& value, const NumberBound& bound, int direction) {
+  const bool exact = value.is_int() && bound.limit.is_int();
+  const double distance =
+      exact ? 0 : (value.AsDouble() - bound.limit.AsDouble()) * static_cast<double>(direction);
+  const bool at_limit = exact ? value.AsInt() == bound.limit.AsInt() : distance == 0;
+  if (at_limit) return bound.edge == NumberBound::Edge::kInclusive;
+  if (exact) return (value.AsInt() > bound.limit.AsInt()) == (direction > 0);
+  return distance > 0;
+}
+
+class ValueWalk {
+ public:
+  explicit ValueWalk(std::vector<FieldError>& errors) : errors_(errors) {}
+
+  void Visit(const Node& node, const Json& value, const Json* old) {
+    if (errors_.size() >= kMaxFieldErrors) return;
+    if (old != nullptr && *old == value) return;  // what did not change is tolerated
+    if (value.is_null() && node.nulls == Node::Nulls::kAllowed) return;
+    if (!HasType(value, node)) return WrongType(node, value);
+    if (!node.allowed.empty()) CheckEnum(node, value);
+    if (value.is_number()) CheckNumber(node, value);
+    if (value.is_string()) CheckText(node, value.AsString());
+    CheckJunctions(node, value);
+    if (value.is_array()) VisitItems(node, value, old);
+    if (value.is_object()) VisitMembers(node, value, old);
+  }
+
+ private:
+  void Report(FieldErrorReason reason, std::string message) {
+    errors_.push_back({.path = path_.text(), .reason = reason, .message = std::move(message)});
+  }
+
+  // "Invalid value: 0: spec.size in body should be …"
+  void ReportInvalid(absl::string_view printed, absl::string_view rest) {
+    Report(FieldErrorReason::kInvalid,
+           absl::StrCat("Invalid value: ", printed, ": ", Place(), " in body ", rest));
+  }
+
+  void ReportType(absl::string_view wanted, absl::string_view printed) {
+    Report(FieldErrorReason::kTypeInvalid,
+           absl::StrCat("Invalid value: ", printed, ": ", Place(), " in body must be of type ",
+                        wanted, ": ", printed));
+  }
+
+  void ReportWithoutField(absl::string_view text) {
+    errors_.push_back({.path = kNoField,
+                       .reason = FieldErrorReason::kInvalid,
+                       .message = absl::StrCat("Invalid value: \"\": ", text)});
+  }
+
+  std::string Place() const { return path_.text().empty() ? "" : path_.text(); }
+
+  void WrongType(const Node& node, const Json& value) {
+    const bool formatted = node.type == Node::Type::kInteger && !node.format_name.empty();
+    if (formatted && value.is_number()) {
+      ReportType(node.format_name, "\"float64\"");
+      return OutsideFormat(node);
+    }
+    ReportType(TypeNameOf(node), absl::StrCat("\"", TypeNameOf(value), "\""));
+  }
+
+  void OutsideFormat(const Node& node) {
+    ReportWithoutField(absl::StrCat("Checked value must be of type ", TypeNameOf(node),
+                                    " with format ", node.format_name, " in ", Place()));
+  }
+
+  void CheckEnum(const Node& node, const Json& value) {
+    if (std::find(node.allowed.begin(), node.allowed.end(), value) != node.allowed.end()) return;
+    const auto quote = [](std::string* out, const Json& allowed) {
+      absl::StrAppend(out, allowed.is_string() ? allowed.Dump() : Json(allowed.Dump()).Dump());
+    };
+    Report(FieldErrorReason::kNotSupported,
+           absl::StrCat("Unsupported value: ", PrintedValue(value),
+                        ": supported values: ", absl::StrJoin(node.allowed, ", ", quote)));
+  }
+
+  void CheckNumber(const Node& node, const Json& value) {
+    if (node.minimum.has_value() && !WithinBound(value, *node.minimum, 1)) {
+      const bool inclusive = node.minimum->edge == NumberBound::Edge::kInclusive;
+      ReportInvalid(PrintedValue(value),
+                    absl::StrCat("should be greater than ", inclusive ? "or equal to " : "",
+                                 PrintedValue(node.minimum->limit)));
+    }
+    if (node.maximum.has_value() && !WithinBound(value, *node.maximum, -1)) {
+      const bool inclusive = node.maximum->edge == NumberBound::Edge::kInclusive;
+      ReportInvalid(PrintedValue(value),
+                    absl::StrCat("should be less than ", inclusive ? "or equal to " : "",
+                                 PrintedValue(node.maximum->limit)));
+    }
+    if (node.multiple_of.has_value()) {
+      const double quotient = value.AsDouble() / *node.multiple_of;
+      if (std::abs(quotient - std::round(quotient)) > 1e-9) {
+        ReportInvalid(PrintedValue(value), absl::StrCat("should be a multiple of ",
+                                                        PrintedValue(Json(*node.multiple_of))));
+      }
+    }
+    if (node.type != Node::Type::kInteger) return;
+    const double number = value.AsDouble();
+    const bool narrow =
+        node.format_name == "int32" && (number < std::numeric_limits<int32_t>::min() ||
+                                        number > std::numeric_limits<int32_t>::max());
+    const bool wide = node.format_name == "int64" && !value.is_int() && std::abs(number) >= 9.3e18;
+    if (wide) ReportType(node.format_name, "\"float64\"");
+    if (narrow || wide) OutsideFormat(node);
+  }
+
+  void CheckText(const Node& node, const std::string& text) {
+    const auto quoted = [&text] { return Json(text).Dump(); };
+    const int64_t length = CodePoints(text);
+    if (node.length.most.has_value() && length > *node.length.most) {
+      Report(FieldErrorReason::kTooLong,
+             absl::StrCat("Too long: may not be more than ", *node.length.most,
+                          *node.length.most == 1 ? " byte" : " bytes"));
+      return;  // and do not run a pattern over it
+    }
+    if (node.length.least.has_value() && length < *node.length.least) {
+      ReportInvalid(quoted(),
+                    absl::StrCat("should be at least ", *node.length.least, " chars long"));
+    }
+    if (node.pattern.has_value() && !node.pattern->Matches(text)) {
+      ReportInvalid(quoted(), absl::StrCat("should match '", node.pattern_text, "'"));
+    }
+    if (!MatchesFormat(node.format, text)) ReportType(node.format_name, quoted());
+  }
+
+  // True when `value` passes the nested validation.
+  bool Passes(const Node& nested, const Json& value) {
+    std::vector<FieldError> found;
+    ValueWalk(found).Visit(nested, value, nullptr);
+    return found.empty();
+  }
+
+  void CheckJunctions(const Node& node, const Json& value) {
+    const auto passing = [&](const std::vector<Node>& nested) {
+      return std::count_if(nested.begin(), nested.end(),
+                           [&](const Node& each) { return Passes(each, value); });
+    };
+    const auto report = [&](absl::string_view what) {
+      ReportWithoutField(absl::StrCat("\"", Place(), "\" must ", what));
+    };
+    if (!node.any_of.empty() && passing(node.any_of) == 0) {
+      report("validate at least one schema (anyOf)");
+    }
+    if (!node.one_of.empty() && passing(node.one_of) != 1) {
+      report("validate one and only one schema (oneOf)");
+    }
+    if (passing(node.all_of) != static_cast<int64_t>(node.all_of.size())) {
+      report("validate all the schemas (allOf)");
+      for (const Node& nested : node.all_of) Visit(nested, value, nullptr);
+    }
+    if (node.negated != nullptr && Passes(*node.negated, value)) {
+      report("not validate the schema (not)");
+    }
+  }
+
+  // "Too many: 3: must have at most 2 items", and its opposite.
+  void CheckCount(const SizeBounds& bounds, int64_t count, absl::string_view noun) {
+    if (bounds.most.has_value() && count > *bounds.most) {
+      Report(FieldErrorReason::kTooMany,
+             absl::StrCat("Too many: ", count, ": must have at most ", *bounds.most,
+                          *bounds.most == 1 ? " item" : " items"));
+    }
+    if (bounds.least.has_value() && count < *bounds.least) {
+      ReportInvalid(absl::StrCat(count),
+                    absl::StrCat("should have at least ", *bounds.least, " ", noun));
+    }
+  }
+
+  void VisitItems(const Node& node, const Json& value, const Json* old) {
+    CheckCount(node.item_count, static_cast<int64_t>(value.size()), "items");
+    if (node.unique_items) CheckUnique(value);
+    if (node.items == nullptr) return;
+    const ListIndex old_items(node, old);
+    size_t index = 0;
+    for (const Json& item : value.items()) {
+      const FieldPath::Step step = path_.Item(index++);
+      Visit(*node.items, item, old_items.Find(item));
+    }
+  }
+
+  void CheckUnique(const Json& value) {
+    std::vector<std::string> printed;
+    for (const Json& item : value.items()) printed.push_back(item.Dump());
+    std::sort(printed.begin(), printed.end());
+    if (std::adjacent_find(printed.begin(), printed.end()) == printed.end()) return;
+    ReportInvalid(value.Dump(), "shouldn't contain duplicates");
+  }
+
+  void VisitMembers(const Node& node, const Json& value, const Json* old) {
+    CheckCount(node.property_count, static_cast<int64_t>(value.size()), "properties");
+    for (const std::string& name : node.required) {
+      if (value.Has(name)) continue;
+      const FieldPath::Step step = path_.Field(name);
+      Report(FieldErrorReason::kRequired, "Required value");
+    }
+    for (const auto& [name, member] : value.members()) {
+      const Node* schema = node.Member(name);
+      if (schema == nullptr) continue;
+      const FieldPath::Step step = path_.Field(name);
+      Visit(*schema, member, OldMember(old, name));
+    }
+  }
+
+  std::vector<FieldError>& errors_;
+  FieldPath path_;
+};
+
+// Walks lists and says which items repeat an earlier one.
+class ListWalk {
+ public:
+  explicit ListWalk(std::vector<FieldError>& errors) : errors_(errors) {}
+
+  void Visit(const Node& node, const Json& value, const Json* old) {
+    if (errors_.size() >= kMaxFieldErrors || (old != nullptr && *old == value)) return;
+    if (value.is_array() && node.items != nullptr) {
+      if (node.list_type != Node::ListType::kAtomic) CheckRepeats(node, value);
+      const ListIndex old_items(node, old);
+      size_t index = 0;
+      for (const Json& item : value.items()) {
+        const FieldPath::Step step = path_.Item(index++);
+        Visit(*node.items, item, old_items.Find(item));
+      }
+    }
+    for (const auto& [name, member] : value.members()) {
+      const Node* property = node.Property(name);
+      const Node* schema = property != nullptr ? property : node.additional.get();
+      if (schema == nullptr) continue;
+      const FieldPath::Step step = property != nullptr ? path_.Field(name) : path_.Key(name);
+      Visit(*schema, member, OldMember(old, name));
+    }
+  }
+
+ private:
+  static Json IdentityOf(const Node& list, const Json& item) {
+    if (list.list_type == Node::ListType::kSet) return item;
+    Json identity = Json::Object();
+    for (const std::string& key : list.list_map_keys) {
+      if (const Json* value = item.Find(key)) identity.Set(key, *value);
+    }
+    return identity;
+  }
+
+  void CheckRepeats(const Node& list, const Json& value) {
+    absl::flat_hash_map<std::string, bool> reported;  // identity -> named already
+    size_t index = 0;
+    for (const Json& item : value.items()) {
+      const std::string identity = IdentityOf(list, item).Dump();
+      const FieldPath::Step step = path_.Item(index++);
+      const auto [at, fresh] = reported.try_emplace(identity, false);
+      if (fresh || at->second || errors_.size() >= kMaxFieldErrors) continue;
+      at->second = true;
+      errors_.push_back({.path = path_.text(),
+                         .reason = FieldErrorReason::kDuplicate,
+                         .message = absl::StrCat("Duplicate value: ", identity)});
+    }
+  }
+
+  std::vector<FieldError>& errors_;
+  FieldPath path_;
+};
+
+}  // namespace
+
+void ValidateValues(const Node& root, const Json& object, const Json* old,
+                    std::vector<FieldError>& errors) {
+  ValueWalk(errors).Visit(root, object, old);
+}
+
+void ValidateLists(const Node& root, const Json& object, const Json* old,
+                   std::vector<FieldError>& errors) {
+  ListWalk(errors).Visit(root, object, old);
+}
+
+}  // namespace maniple
