@@ -238,14 +238,15 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     Section events(v, path, problems);
     events.String("perPod", per_pod);
     events.Close();
-    if (per_pod == "Auto")
-      out.pod_events = PodEvents::kAuto;
-    else if (per_pod == "Always")
-      out.pod_events = PodEvents::kAlways;
-    else if (per_pod == "Never")
-      out.pod_events = PodEvents::kNever;
-    else
+    if (per_pod == "Auto") {
+      out.pod_events = PerPodEvents::kAuto;
+    } else if (per_pod == "Always") {
+      out.pod_events = PerPodEvents::kAlways;
+    } else if (per_pod == "Never") {
+      out.pod_events = PerPodEvents::kNever;
+    } else {
       problems.Add(path + ".perPod", "expected Auto, Always or Never");
+    }
   });
   top.Read("plugins",
            [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });

@@ -11,10 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "scheduler/loop/loop_options.h"
 
 namespace maniple {
-
-enum class PodEvents { kAuto, kAlways, kNever };
 
 struct LeaderElectionConfig {
   bool enabled = true;
@@ -35,7 +34,7 @@ struct SchedulerConfig {
   std::string default_queue;
   LeaderElectionConfig leader_election;
   int32_t max_in_flight = 32;  // client.maxInFlight: writes under way at once
-  PodEvents pod_events = PodEvents::kAuto;
+  PerPodEvents pod_events = PerPodEvents::kAuto;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores
   // Accepted and checked, but of no effect in this version; the program says so at start.

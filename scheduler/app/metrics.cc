@@ -1,0 +1,119 @@
+#include "scheduler/app/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+
+namespace maniple {
+namespace {
+
+enum class Kind { kCounter, kGauge };
+
+// One series: its family, its label if it has one, and where its value stands.
+struct Row {
+  Kind kind;
+  const char* name;
+  const char* help;
+  const char* label;
+  const char* label_value;
+  int64_t LoopCounters::*value;
+};
+
+constexpr char kBinds[] = "maniple_binds_total";
+constexpr char kBindsHelp[] = "Bindings of pods to nodes, by outcome.";
+constexpr char kGangs[] = "maniple_pending_gangs";
+constexpr char kGangsHelp[] =
+    "Gangs that are not bound, by queue state, as scheduler_pending_pods tells of pods.";
+constexpr char kDecisions[] = "maniple_decisions_total";
+constexpr char kDecisionsHelp[] = "Decisions on gangs, by result.";
+
+// The table of every metric; product documentation and dashboards read this list.
+constexpr Row kRows[] = {
+    {Kind::kCounter, "maniple_turns_total", "Turns of the scheduling loop.", "", "",
+     &LoopCounters::turns},
+    {Kind::kCounter, "maniple_object_events_total", "Object events applied.", "", "",
+     &LoopCounters::events},
+    {Kind::kCounter, kDecisions, kDecisionsHelp, "result", "placed", &LoopCounters::plans},
+    {Kind::kCounter, kDecisions, kDecisionsHelp, "result", "rejected", &LoopCounters::rejections},
+    {Kind::kCounter, "maniple_search_limit_reached_total", "Decisions that gave up without proof.",
+     "", "", &LoopCounters::searches_given_up},
+    {Kind::kCounter, "maniple_wakes_total", "Parked gangs woken by an event or a time.", "", "",
+     &LoopCounters::wakes},
+    {Kind::kCounter, "maniple_bind_requests_total", "Bind requests sent.", "", "",
+     &LoopCounters::binds_sent},
+    {Kind::kCounter, kBinds, kBindsHelp, "outcome", "bound", &LoopCounters::binds_succeeded},
+    {Kind::kCounter, kBinds, kBindsHelp, "outcome", "retried", &LoopCounters::binds_retried},
+    {Kind::kCounter, kBinds, kBindsHelp, "outcome", "unknown", &LoopCounters::binds_unknown},
+    {Kind::kCounter, kBinds, kBindsHelp, "outcome", "refused", &LoopCounters::binds_refused},
+    {Kind::kCounter, kBinds, kBindsHelp, "outcome", "gone", &LoopCounters::binds_gone},
+    {Kind::kCounter, "maniple_kubelet_rejections_total", "Bound pods that a kubelet rejected.", "",
+     "", &LoopCounters::kubelet_rejections},
+    {Kind::kCounter, "maniple_gangs_bound_total", "Gangs whose quorum was bound.", "", "",
+     &LoopCounters::gangs_bound},
+    {Kind::kCounter, "maniple_gangs_undone_total",
+     "Gangs undone because their binding could not finish.", "", "", &LoopCounters::gangs_undone},
+    {Kind::kCounter, "maniple_gangs_evicted_total", "Gangs evicted for loss of their quorum.", "",
+     "", &LoopCounters::gangs_evicted},
+    {Kind::kCounter, "maniple_repairs_total", "Replacements planned for lost members.", "", "",
+     &LoopCounters::repairs},
+    {Kind::kCounter, "maniple_status_writes_total", "PodGroup, pod and queue statuses written.", "",
+     "", &LoopCounters::statuses_written},
+    {Kind::kCounter, "maniple_event_writes_total", "Kubernetes events written.", "", "",
+     &LoopCounters::events_written},
+    {Kind::kGauge, "maniple_gangs", "Gangs known.", "", "", &LoopCounters::gangs},
+    {Kind::kGauge, kGangs, kGangsHelp, "state", "parked", &LoopCounters::gangs_parked},
+    {Kind::kGauge, kGangs, kGangsHelp, "state", "ready", &LoopCounters::gangs_ready},
+    {Kind::kGauge, kGangs, kGangsHelp, "state", "binding", &LoopCounters::gangs_binding},
+    {Kind::kGauge, "maniple_binds_in_flight", "Bind requests without an answer yet.", "", "",
+     &LoopCounters::binds_under_way},
+};
+
+void AddGauge(prometheus::Registry& registry, const char* name, const char* help,
+              const std::map<std::string, std::string>& labels, double value) {
+  prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels).Set(value);
+}
+
+}  // namespace
+
+std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& facts) {
+  // Families of one name are merged by the registry, so that rows stay one line each.
+  prometheus::Registry registry(prometheus::Registry::InsertBehavior::Merge);
+  for (const Row& row : kRows) {
+    std::map<std::string, std::string> labels;
+    if (*row.label != '\0') labels[row.label] = row.label_value;
+    const double value = static_cast<double>(counters.*row.value);
+    switch (row.kind) {
+      case Kind::kCounter:
+        prometheus::BuildCounter()
+            .Name(row.name)
+            .Help(row.help)
+            .Register(registry)
+            .Add(labels)
+            .Increment(value);
+        break;
+      case Kind::kGauge:
+        AddGauge(registry, row.name, row.help, labels, value);
+        break;
+    }
+  }
+  prometheus::BuildCounter()
+      .Name("maniple_gang_scheduling_seconds_total")
+      .Help(
+          "Seconds from the youngest quorum member's creation to its gang's quorum being bound, "
+          "summed.")
+      .Register(registry)
+      .Add({})
+      .Increment(counters.scheduling_seconds);
+  AddGauge(registry, "leader_election_master_status", "1 while this process leads, else 0.",
+           {{"name", "maniple-scheduler"}}, facts.leading ? 1 : 0);
+  AddGauge(registry, "maniple_synced", "1 once every watched kind has been listed.", {},
+           facts.synced ? 1 : 0);
+  AddGauge(registry, "maniple_build_info", "Always 1; the version is the label.",
+           {{"version", facts.version}}, 1);
+  return prometheus::TextSerializer().Serialize(registry.Collect());
+}
+
+}  // namespace maniple

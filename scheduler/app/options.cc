@@ -1,0 +1,83 @@
+#include "scheduler/app/options.h"
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/app/admin_client.h"
+#include "scheduler/app/version.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kFooter[] =
+    "Example:\n"
+    "  maniple-scheduler --kubeconfig ~/.kube/config --http 127.0.0.1:8080\n"
+    "  curl http://127.0.0.1:8080/readyz\n"
+    "Without --kubeconfig and --server it uses the service account of its pod.";
+
+ParsedFlags Refused(absl::string_view what) {
+  return {.options = std::nullopt,
+          .output = absl::StrCat("maniple-scheduler: ", what, "\n"),
+          .exit_code = 2};
+}
+
+}  // namespace
+
+ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
+  SchedulerOptions options;
+  std::string config_file, log_format = "text";
+  std::vector<std::string> names;
+  std::optional<bool> leader_elect;
+  CLI::App app("Gang scheduler for GPU clusters: watches, decides, binds all or nothing.",
+               "maniple-scheduler");
+  app.footer(kFooter);
+  app.add_option("--kubeconfig", options.kubeconfig, "Kubeconfig file")->type_name("FILE");
+  app.add_option("--server", options.server, "URL of the API server, without credentials")
+      ->type_name("URL");
+  app.add_option("--config", config_file, "SchedulerConfiguration file")->type_name("FILE");
+  app.add_option("--http", options.http, "Serve metrics, health and read-only JSON here")
+      ->type_name("HOST:PORT");
+  app.add_option("--admin", options.admin,
+                 "Serve the gRPC admin surface here (default: a local socket)")
+      ->type_name("HOST:PORT|unix:PATH");
+  app.add_option("--scheduler-name", names, "Schedule pods with this schedulerName (repeatable)")
+      ->type_name("NAME");
+  app.add_option("--leader-elect", leader_elect, "Take the Lease before acting (default true)")
+      ->type_name("true|false");
+  app.add_option("--log-format", log_format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("-v", options.log.verbosity, "Verbosity, 0 to 5")->check(CLI::Range(0, 5));
+  app.set_version_flag("--version", absl::StrCat("maniple-scheduler ", MANIPLE_VERSION));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    const int code = app.exit(error, out, err);
+    // --help and --version are no errors; everything else is one line.
+    if (code == 0) return {.options = std::nullopt, .output = out.str(), .exit_code = 0};
+    return Refused(error.what());
+  }
+  if (!options.kubeconfig.empty() && !options.server.empty()) {
+    return Refused("--kubeconfig and --server exclude each other");
+  }
+  if (!options.server.empty() && !absl::StartsWith(options.server, "http://") &&
+      !absl::StartsWith(options.server, "https://")) {
+    return Refused(
+        absl::StrCat("--server: \"", options.server, "\" is not an http:// or https:// URL"));
+  }
+  if (!config_file.empty()) {
+    absl::StatusOr<SchedulerConfig> config = LoadSchedulerConfig(config_file);
+    if (!config.ok()) return Refused(config.status().message());
+    options.config = *std::move(config);
+  }
+  if (!names.empty()) options.config.scheduler_names = std::move(names);
+  if (leader_elect.has_value()) options.config.leader_election.enabled = *leader_elect;
+  if (options.admin.empty()) options.admin = DefaultAdminAddress();
+  options.log.format = log_format == "json" ? LogFormat::kJson : LogFormat::kText;
+  return {.options = std::move(options), .output = "", .exit_code = 0};
+}
+
+}  // namespace maniple

@@ -1,0 +1,33 @@
+// The flags of maniple-scheduler, checked, with the configuration file folded in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "api/base/log.h"
+#include "scheduler/app/config.h"
+
+namespace maniple {
+
+struct SchedulerOptions {
+  std::string kubeconfig;
+  std::string server;
+  std::string http;   // HOST:PORT, "" = no HTTP surface
+  std::string admin;  // HOST:PORT or unix:PATH
+  LogOptions log;
+  SchedulerConfig config;
+};
+
+// What the command line asked for: options to run with, or a text to print and an exit code
+// (--help, --version, errors).
+struct ParsedFlags {
+  std::optional<SchedulerOptions> options;
+  std::string output;
+  int exit_code = 0;
+};
+[[nodiscard]] ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv);
+
+}  // namespace maniple

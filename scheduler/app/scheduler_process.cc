@@ -1,0 +1,261 @@
+#include "scheduler/app/scheduler_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "api/base/clock.h"
+#include "api/base/log.h"
+#include "api/base/status_macros.h"
+#include "api/client/cluster_client.h"
+#include "api/client/kubeconfig.h"
+#include "api/http/curl_transport.h"
+#include "scheduler/app/admin_server.h"
+#include "scheduler/app/admin_view.h"
+#include "scheduler/app/doors.h"
+#include "scheduler/app/http_endpoint.h"
+#include "scheduler/app/metrics.h"
+#include "scheduler/app/profile.h"
+#include "scheduler/app/version.h"
+#include "scheduler/loop/scheduling_loop.h"
+
+namespace maniple {
+namespace {
+
+constexpr absl::Duration kLongestDrain = absl::Seconds(20);
+constexpr absl::Duration kLongestRelease = absl::Seconds(3);
+constexpr absl::Duration kHeartbeat = absl::Seconds(10);  // of the scheduling thread, for /livez
+constexpr absl::Duration kStalledAfter = absl::Seconds(60);
+constexpr absl::Duration kViewWait = absl::Seconds(2);
+
+std::string Identity() {
+  char host[256] = "unknown";
+  ::gethostname(host, sizeof(host) - 1);
+  std::random_device entropy;
+  return absl::StrFormat("%s_%08x%08x", host, entropy(), entropy());
+}
+
+ClusterClientOptions ClientOptionsFor(const SchedulerConfig& config, const std::string& identity) {
+  ClusterClientOptions options;
+  if (config.leader_election.enabled) {
+    const LeaderElectionConfig& election = config.leader_election;
+    options.election = ElectorOptions{.namespace_name = election.lease_namespace,
+                                      .name = election.lease_name,
+                                      .identity = identity,
+                                      .lease_duration = election.lease_duration,
+                                      .renew_deadline = election.renew_deadline,
+                                      .retry_period = election.retry_period};
+  }
+  options.writer.max_in_flight = config.max_in_flight;
+  options.seed = std::random_device()();
+  return options;
+}
+
+absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
+                                           const std::string& identity) {
+  LoopOptions options;
+  options.state = {.scheduler_names = config.scheduler_names,
+                   .default_queue = config.default_queue};
+  ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
+  options.identity = identity;
+  options.seed = std::random_device()();
+  options.per_pod_events = config.pod_events;
+  return options;
+}
+
+HttpPage PageOf(const absl::StatusOr<std::string>& json) {
+  if (json.ok()) return {.status = 200, .content_type = "application/json", .body = *json + "\n"};
+  int status = 500;
+  if (absl::IsNotFound(json.status())) status = 404;
+  if (absl::IsInvalidArgument(json.status())) status = 400;
+  return {.status = status, .body = absl::StrCat(json.status().message(), "\n")};
+}
+
+}  // namespace
+
+class SchedulerProcess::Impl final {
+ public:
+  Impl(std::unique_ptr<CurlTransport> transport, LoopOptions loop, ClusterClientOptions client)
+      : transport_(std::move(transport)),
+        loop_(std::move(loop)),
+        client_(std::move(client), *transport_),
+        outbox_([this] { transport_->Wakeup(); }) {}
+
+  absl::Status OpenSurfaces(const SchedulerOptions& options) {
+    if (!options.http.empty()) {
+      ASSIGN_OR_RETURN(http_, HttpEndpoint::Start(options.http, [this](absl::string_view target) {
+                         return Page(target);
+                       }));
+      LOG(INFO) << "serving HTTP on port " << http_->port();
+    }
+    if (!options.admin.empty()) {
+      ASSIGN_OR_RETURN(admin_, AdminServer::Start(options.admin, [this] { return FreshView(); }));
+      LOG(INFO) << "serving the admin surface on " << options.admin;
+    }
+    return absl::OkStatus();
+  }
+
+  void StartThreads() {
+    io_ = std::thread([this] { RunIo(); });
+    scheduling_ = std::thread([this] { RunScheduling(); });
+  }
+
+  void Stop() {
+    inbox_.RequestDrain();
+    if (scheduling_.joinable()) scheduling_.join();
+    stop_io_ = true;
+    transport_->Wakeup();
+    if (io_.joinable()) io_.join();
+    admin_.reset();
+    http_.reset();
+  }
+
+ private:
+  // The IO thread: bytes in, machines, bytes out.
+  void RunIo() {
+    client_.Start(clock_.Now());
+    absl::Time release_by = absl::InfiniteFuture();
+    std::vector<std::string> problems;
+    while (true) {
+      const absl::Time now = clock_.Now();
+      if (stop_io_ && release_by == absl::InfiniteFuture()) {
+        client_.Release(now);
+        release_by = now + kLongestRelease;
+      }
+      if (release_by != absl::InfiniteFuture() && (client_.Released() || now >= release_by)) return;
+      for (const HttpInput& input :
+           transport_->Poll(std::min(client_.NextDeadline(), release_by) - now)) {
+        client_.On(input, clock_.Now());
+      }
+      client_.Write(outbox_.Take(), clock_.Now());
+      client_.OnTime(clock_.Now());
+      ClusterNews news = client_.TakeNews();
+      inbox_.Push(std::move(news.events), std::move(news.results));
+      if (news.leading.has_value()) inbox_.SetLeading(*news.leading);
+      LogProblems(problems);
+    }
+  }
+
+  // Each problem once, when it appears or goes.
+  void LogProblems(std::vector<std::string>& told) {
+    std::vector<std::string> problems = client_.Problems();
+    if (problems == told) return;
+    for (const std::string& problem : problems) {
+      if (std::find(told.begin(), told.end(), problem) == told.end()) LOG(WARNING) << problem;
+    }
+    if (problems.empty()) LOG(INFO) << "the API server answers again";
+    told = std::move(problems);
+  }
+
+  // The scheduling thread: owns the loop without locks.
+  void RunScheduling() {
+    absl::Time next = absl::InfinitePast();
+    absl::Time drained_by = absl::InfiniteFuture();
+    Bulletin::Health health;
+    while (true) {
+      const absl::Time before = clock_.Now();
+      Inbox::Batch batch = inbox_.Take(std::min(next, before + kHeartbeat) - before);
+      for (ObjectEvent& event : batch.events) loop_.Accept(std::move(event));
+      for (WriteResult& result : batch.results) loop_.Accept(std::move(result));
+      const absl::Time now = clock_.Now();
+      if (batch.leading.has_value()) {
+        LOG(INFO) << (*batch.leading ? "leading" : "standing by");
+        health.leading = *batch.leading;
+        loop_.SetRole(
+            *batch.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby, now);
+      }
+      if (batch.drain) {
+        loop_.Drain();
+        drained_by = now + kLongestDrain;
+      }
+      TurnOutput out = loop_.Turn(now);
+      outbox_.Push(std::move(out.writes));
+      for (const std::string& line : loop_.TakeDecisionLog()) VLOG(1) << line;
+      next = out.more ? absl::InfinitePast() : out.next;
+      if (!health.synced && loop_.Synced()) LOG(INFO) << "the cluster is known";
+      health.synced = loop_.Synced();
+      health.last_turn = now;
+      bulletin_.Post(loop_.counters(), health);
+      if (bulletin_.ViewWanted()) bulletin_.PostView(loop_.View(now));
+      if (drained_by != absl::InfiniteFuture() && (loop_.Idle() || now >= drained_by)) return;
+    }
+  }
+
+  [[nodiscard]] ClusterViewPtr FreshView() {
+    return bulletin_.FreshView(kViewWait, [this] { inbox_.Wake(); });
+  }
+
+  // Called on the HTTP endpoint's thread.
+  [[nodiscard]] HttpPage Page(absl::string_view target) {
+    const absl::string_view path = target.substr(0, target.find('?'));
+    const Bulletin::Health health = bulletin_.health();
+    if (path == "/metrics") {
+      return {.status = 200,
+              .content_type = "text/plain; version=0.0.4; charset=utf-8",
+              .body = RenderMetrics(bulletin_.counters(), {.leading = health.leading,
+                                                           .synced = health.synced,
+                                                           .version = MANIPLE_VERSION})};
+    }
+    if (path == "/livez" || path == "/healthz") {
+      const bool alive = health.last_turn == absl::InfinitePast() ||
+                         clock_.Now() - health.last_turn < kStalledAfter;
+      return {.status = alive ? 200 : 500,
+              .body = alive ? "ok\n" : "the scheduling thread is stalled\n"};
+    }
+    if (path == "/readyz") {
+      return {.status = health.synced ? 200 : 503,
+              .body = health.synced ? "ok\n" : "the first lists are not complete\n"};
+    }
+    const ClusterViewPtr view = FreshView();
+    if (view == nullptr) return {.status = 503, .body = "the scheduler did not answer in time\n"};
+    return PageOf(AdminJson(*view, target));
+  }
+
+  const Clock& clock_ = RealClock();
+  const std::unique_ptr<CurlTransport> transport_;
+  SchedulingLoop loop_;   // the scheduling thread's
+  ClusterClient client_;  // the IO thread's
+  Inbox inbox_;
+  Outbox outbox_;
+  Bulletin bulletin_;
+  std::atomic<bool> stop_io_{false};
+  std::thread io_, scheduling_;
+  std::unique_ptr<HttpEndpoint> http_;
+  std::unique_ptr<AdminServer> admin_;
+};
+
+absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
+    SchedulerOptions options) {
+  const std::string identity = Identity();
+  ASSIGN_OR_RETURN(LoopOptions loop, LoopOptionsFor(options.config, identity));
+  ASSIGN_OR_RETURN(ClientConfig config,
+                   LoadClientConfig({.server = options.server, .kubeconfig = options.kubeconfig}));
+  const std::string server = config.server;
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(std::move(config), RealClock(),
+                                         {.most_writes = options.config.max_in_flight}));
+  auto impl = std::make_unique<Impl>(std::move(transport), std::move(loop),
+                                     ClientOptionsFor(options.config, identity));
+  RETURN_IF_ERROR(impl->OpenSurfaces(options));
+  LOG(INFO) << "maniple-scheduler " << MANIPLE_VERSION << " schedules for "
+            << absl::StrJoin(options.config.scheduler_names, ", ") << " on " << server;
+  if (!options.config.inert.empty()) {
+    LOG(WARNING) << "of no effect in this version: " << absl::StrJoin(options.config.inert, ", ");
+  }
+  impl->StartThreads();
+  return std::unique_ptr<SchedulerProcess>(new SchedulerProcess(std::move(impl)));
+}
+
+SchedulerProcess::SchedulerProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SchedulerProcess::~SchedulerProcess() = default;
+void SchedulerProcess::Stop() { impl_->Stop(); }
+
+}  // namespace maniple
