@@ -120,8 +120,11 @@ Answer ToTimestamp(Arguments a) {
 
 Answer ToQuantity(Arguments a) {
   ASSIGN_OR_RETURN(const absl::string_view text, TextOf(a[0], "quantity"));
-  ASSIGN_OR_RETURN(Quantity quantity, Quantity::Parse(text));
-  return CelValue(quantity);
+  const absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
+  if (quantity.ok()) return CelValue(*quantity);
+  return absl::InvalidArgumentError(
+      "quantities must match the regular expression "
+      "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 }
 
 Answer IsQuantity(Arguments a) {

@@ -1,11 +1,15 @@
 #include "api/validation/format.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
 namespace maniple {
@@ -19,7 +23,6 @@ bool IsIpv4(absl::string_view text) {
   int parts = 0;
   for (absl::string_view part : absl::StrSplit(text, '.')) {
     if (++parts > 4 || part.size() > 3 || !AllDigits(part)) return false;
-    if (part.size() > 1 && part[0] == '0') return false;
     int value = 0;
     if (!absl::SimpleAtoi(part, &value) || value > 255) return false;
   }
@@ -95,6 +98,20 @@ bool IsBase64(absl::string_view text) {
   return text.size() % 4 == 0 && absl::Base64Unescape(text, &decoded);
 }
 
+// "3 days", "1 hour": the other notation that the format takes.
+bool IsWordyDuration(absl::string_view text) {
+  constexpr absl::string_view kUnits[] = {"ns",   "nano",   "us",  "micro", "ms",     "milli", "s",
+                                          "sec",  "second", "m",   "min",   "minute", "h",     "hr",
+                                          "hour", "d",      "day", "w",     "wk",     "week"};
+  size_t digits = 0;
+  while (digits < text.size() && absl::ascii_isdigit(text[digits])) ++digits;
+  if (digits == 0 || digits > 18) return false;
+  const std::string unit = absl::AsciiStrToLower(absl::StripAsciiWhitespace(text.substr(digits)));
+  return std::any_of(std::begin(kUnits), std::end(kUnits), [&unit](absl::string_view each) {
+    return unit == each || (each.size() > 2 && unit == absl::StrCat(each, "s"));
+  });
+}
+
 bool IsDate(absl::string_view text) {
   absl::Time time;
   std::string error;
@@ -122,14 +139,16 @@ StringFormat StringFormatOf(absl::string_view name) {
 }
 
 std::optional<absl::Time> ParseDateTime(absl::string_view text) {
+  // Abseil lets white space pass; the length bound keeps absurd fractions out.
+  if (text.size() < 20 || text.size() > 64 || !AllDigits(text.substr(0, 4))) return std::nullopt;
+  std::string upper(text);
+  if (upper[10] == 't') upper[10] = 'T';
+  if (upper.back() == 'z') upper.back() = 'Z';
   absl::Time time;
   std::string error;
-  // RFC3339_full lets white space and a lower-case "t" pass; the length bound keeps absurd
-  // fractions out.
-  if (text.size() < 20 || text.size() > 64 || !AllDigits(text.substr(0, 4)) || text[10] != 'T') {
+  if (upper[10] != 'T' || !absl::ParseTime(absl::RFC3339_full, upper, &time, &error)) {
     return std::nullopt;
   }
-  if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return std::nullopt;
   return time;
 }
 
@@ -158,7 +177,8 @@ bool MatchesFormat(StringFormat format, absl::string_view text) {
     case StringFormat::kDate:
       return IsDate(text);
     case StringFormat::kDuration:
-      return ParseGoDuration(text).has_value();
+
+      return ParseGoDuration(text).has_value() || IsWordyDuration(text);
     case StringFormat::kByte:
       return IsBase64(text);
     case StringFormat::kUuid:

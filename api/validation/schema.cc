@@ -132,11 +132,11 @@ std::string IdentityOf(const Json& item, const Node& list) {
   return identity;
 }
 
-// As Go prints a float64: shortest digits, an exponent from 1e+21 on.
+// As Go prints a float64: shortest digits, an exponent from 1e+06 on.
 std::string PrintedDouble(double value) {
   char buffer[64];
   const double magnitude = std::abs(value);
-  const auto format = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e21)
+  const auto format = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e6)
                           ? std::chars_format::scientific
                           : std::chars_format::fixed;
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, format);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,7 +54,10 @@ absl::string_view TypeNameOf(const Node& node) {
 }
 
 bool IsWhole(const Json& value) {
-  return value.is_int() || (value.is_number() && std::trunc(value.AsDouble()) == value.AsDouble());
+  constexpr double kLimit = 9223372036854775808.0;
+  if (value.is_int()) return true;
+  const double number = value.AsDouble();
+  return value.is_number() && std::trunc(number) == number && std::abs(number) < kLimit;
 }
 
 bool HasType(const Json& value, const Node& node) {
@@ -100,8 +104,11 @@ class ValueWalk {
     if (errors_.size() >= kMaxFieldErrors) return;
     if (old != nullptr && *old == value) return;  // what did not change is tolerated
     if (value.is_null() && node.nulls == Node::Nulls::kAllowed) return;
-    if (!HasType(value, node)) return WrongType(node, value);
     if (!node.allowed.empty()) CheckEnum(node, value);
+    if (!HasType(value, node)) {
+      WrongType(node, value);
+      return CheckJunctions(node, value);
+    }
     if (value.is_number()) CheckNumber(node, value);
     if (value.is_string()) CheckText(node, value.AsString());
     CheckJunctions(node, value);
@@ -117,12 +124,12 @@ class ValueWalk {
   // "Invalid value: 0: spec.size in body should be …"
   void ReportInvalid(absl::string_view printed, absl::string_view rest) {
     Report(FieldErrorReason::kInvalid,
-           absl::StrCat("Invalid value: ", printed, ": ", Place(), " in body ", rest));
+           absl::StrCat("Invalid value: ", printed, ": ", path_.text(), " in body ", rest));
   }
 
   void ReportType(absl::string_view wanted, absl::string_view printed) {
     Report(FieldErrorReason::kTypeInvalid,
-           absl::StrCat("Invalid value: ", printed, ": ", Place(), " in body must be of type ",
+           absl::StrCat("Invalid value: ", printed, ": ", path_.text(), " in body must be of type ",
                         wanted, ": ", printed));
   }
 
@@ -132,20 +139,22 @@ class ValueWalk {
                        .message = absl::StrCat("Invalid value: \"\": ", text)});
   }
 
-  std::string Place() const { return path_.text().empty() ? "" : path_.text(); }
-
   void WrongType(const Node& node, const Json& value) {
-    const bool formatted = node.type == Node::Type::kInteger && !node.format_name.empty();
-    if (formatted && value.is_number()) {
+    const bool fraction = node.type == Node::Type::kInteger && value.is_number();
+    if (fraction && !node.format_name.empty()) {
       ReportType(node.format_name, "\"float64\"");
-      return OutsideFormat(node);
+    } else {
+      ReportType(TypeNameOf(node), absl::StrCat("\"", TypeNameOf(value), "\""));
     }
-    ReportType(TypeNameOf(node), absl::StrCat("\"", TypeNameOf(value), "\""));
+    if (fraction) OutsideFormat(node);
   }
 
   void OutsideFormat(const Node& node) {
-    ReportWithoutField(absl::StrCat("Checked value must be of type ", TypeNameOf(node),
-                                    " with format ", node.format_name, " in ", Place()));
+    const std::string format = node.format_name.empty()
+                                   ? " (default format)"
+                                   : absl::StrCat(" with format ", node.format_name);
+    ReportWithoutField(
+        absl::StrCat("Checked value must be of type integer", format, " in ", path_.text()));
   }
 
   void CheckEnum(const Node& node, const Json& value) {
@@ -158,19 +167,22 @@ class ValueWalk {
                         ": supported values: ", absl::StrJoin(node.allowed, ", ", quote)));
   }
 
+  // The limit as it prints beside this value: of the same kind.
+  static std::string PrintedLimit(const Json& limit, const Json& value) {
+    return PrintedValue(value.is_int() ? limit : Json(limit.AsDouble()));
+  }
+
+  void CheckBound(const std::optional<NumberBound>& bound, const Json& value, int direction) {
+    if (!bound.has_value() || WithinBound(value, *bound, direction)) return;
+    const bool inclusive = bound->edge == NumberBound::Edge::kInclusive;
+    ReportInvalid(PrintedValue(value),
+                  absl::StrCat("should be ", direction > 0 ? "greater" : "less", " than ",
+                               inclusive ? "or equal to " : "", PrintedLimit(bound->limit, value)));
+  }
+
   void CheckNumber(const Node& node, const Json& value) {
-    if (node.minimum.has_value() && !WithinBound(value, *node.minimum, 1)) {
-      const bool inclusive = node.minimum->edge == NumberBound::Edge::kInclusive;
-      ReportInvalid(PrintedValue(value),
-                    absl::StrCat("should be greater than ", inclusive ? "or equal to " : "",
-                                 PrintedValue(node.minimum->limit)));
-    }
-    if (node.maximum.has_value() && !WithinBound(value, *node.maximum, -1)) {
-      const bool inclusive = node.maximum->edge == NumberBound::Edge::kInclusive;
-      ReportInvalid(PrintedValue(value),
-                    absl::StrCat("should be less than ", inclusive ? "or equal to " : "",
-                                 PrintedValue(node.maximum->limit)));
-    }
+    CheckBound(node.minimum, value, 1);
+    CheckBound(node.maximum, value, -1);
     if (node.multiple_of.has_value()) {
       const double quotient = value.AsDouble() / *node.multiple_of;
       if (std::abs(quotient - std::round(quotient)) > 1e-9) {
@@ -178,14 +190,12 @@ class ValueWalk {
                                                         PrintedValue(Json(*node.multiple_of))));
       }
     }
-    if (node.type != Node::Type::kInteger) return;
     const double number = value.AsDouble();
-    const bool narrow =
-        node.format_name == "int32" && (number < std::numeric_limits<int32_t>::min() ||
-                                        number > std::numeric_limits<int32_t>::max());
-    const bool wide = node.format_name == "int64" && !value.is_int() && std::abs(number) >= 9.3e18;
-    if (wide) ReportType(node.format_name, "\"float64\"");
-    if (narrow || wide) OutsideFormat(node);
+    const bool beyond = number < std::numeric_limits<int32_t>::min() ||
+                        number > std::numeric_limits<int32_t>::max();
+    if (node.type == Node::Type::kInteger && node.format_name == "int32" && beyond) {
+      OutsideFormat(node);
+    }
   }
 
   void CheckText(const Node& node, const std::string& text) {
@@ -207,33 +217,55 @@ class ValueWalk {
     if (!MatchesFormat(node.format, text)) ReportType(node.format_name, quoted());
   }
 
-  // True when `value` passes the nested validation.
-  bool Passes(const Node& nested, const Json& value) {
+  std::vector<FieldError> ErrorsOf(const Node& nested, const Json& value) const {
     std::vector<FieldError> found;
-    ValueWalk(found).Visit(nested, value, nullptr);
-    return found.empty();
+    ValueWalk walk(found);
+    walk.path_ = path_;
+    walk.Visit(nested, value, nullptr);
+    return found;
+  }
+
+  // How many of `nested` accept the value; the errors of the first that does not go to `errors`.
+  size_t CountAccepting(const std::vector<Node>& nested, const Json& value,
+                        std::vector<FieldError>& errors) const {
+    size_t accepting = 0;
+    for (const Node& each : nested) {
+      std::vector<FieldError> found = ErrorsOf(each, value);
+      if (found.empty()) ++accepting;
+      if (errors.empty()) errors = std::move(found);
+    }
+    return accepting;
+  }
+
+  void ReportJunction(absl::string_view what, std::vector<FieldError> causes) {
+    ReportWithoutField(absl::StrCat("\"", path_.text(), "\" must ", what));
+    for (FieldError& cause : causes) errors_.push_back(std::move(cause));
   }
 
   void CheckJunctions(const Node& node, const Json& value) {
-    const auto passing = [&](const std::vector<Node>& nested) {
-      return std::count_if(nested.begin(), nested.end(),
-                           [&](const Node& each) { return Passes(each, value); });
-    };
-    const auto report = [&](absl::string_view what) {
-      ReportWithoutField(absl::StrCat("\"", Place(), "\" must ", what));
-    };
-    if (!node.any_of.empty() && passing(node.any_of) == 0) {
-      report("validate at least one schema (anyOf)");
+    std::vector<FieldError> causes;
+    if (!node.any_of.empty() && CountAccepting(node.any_of, value, causes) == 0) {
+      ReportJunction("validate at least one schema (anyOf)", std::move(causes));
     }
-    if (!node.one_of.empty() && passing(node.one_of) != 1) {
-      report("validate one and only one schema (oneOf)");
+    causes.clear();
+    const size_t one = CountAccepting(node.one_of, value, causes);
+    if (!node.one_of.empty() && one == 0) {
+      ReportJunction("validate one and only one schema (oneOf). Found none valid",
+                     std::move(causes));
+    } else if (one > 1) {
+      ReportJunction(absl::StrCat("validate one and only one schema (oneOf). Found ", one,
+                                  " valid alternatives"),
+                     {});
     }
-    if (passing(node.all_of) != static_cast<int64_t>(node.all_of.size())) {
-      report("validate all the schemas (allOf)");
-      for (const Node& nested : node.all_of) Visit(nested, value, nullptr);
+    causes.clear();
+    const size_t all = CountAccepting(node.all_of, value, causes);
+    if (all != node.all_of.size()) {
+      ReportJunction(
+          absl::StrCat("validate all the schemas (allOf)", all == 0 ? ". None validated" : ""),
+          std::move(causes));
     }
-    if (node.negated != nullptr && Passes(*node.negated, value)) {
-      report("not validate the schema (not)");
+    if (node.negated != nullptr && ErrorsOf(*node.negated, value).empty()) {
+      ReportJunction("not validate the schema (not)", {});
     }
   }
 
