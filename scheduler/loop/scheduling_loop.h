@@ -43,6 +43,8 @@ class SchedulingLoop final {
   // No new decision; binds in flight are carried on until Idle(). For SIGTERM.
   void Drain();
   [[nodiscard]] bool Idle() const;  // nothing in flight
+  // The first full list of every kind has been applied; before that nothing is decided.
+  [[nodiscard]] bool Synced() const;
 
   [[nodiscard]] TurnOutput Turn(absl::Time now);
 
