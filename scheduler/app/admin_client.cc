@@ -1,0 +1,166 @@
+#include "scheduler/app/admin_client.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/base/clock.h"
+#include "api/base/status_macros.h"
+#include "api/client/kubeconfig.h"
+#include "api/codec/decode.h"
+#include "api/http/curl_transport.h"
+#include "api/proto/admin.grpc.pb.h"
+
+namespace maniple {
+namespace {
+
+namespace pb = admin::v1;
+
+constexpr std::chrono::seconds kDeadline{5};
+
+struct Target {
+  std::string path, namespace_name, name;
+};
+
+Target Parsed(absl::string_view target) {
+  Target out;
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(target, absl::MaxSplits('?', 1));
+  out.path = std::string(parts.first);
+  for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> kv =
+        absl::StrSplit(pair, absl::MaxSplits('=', 1));
+    if (kv.first == "namespace") out.namespace_name = UrlDecoded(kv.second);
+    if (kv.first == "name") out.name = UrlDecoded(kv.second);
+  }
+  return out;
+}
+
+absl::StatusOr<Json> ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  if (!google::protobuf::util::MessageToJsonString(message, &text, options).ok()) {
+    return absl::InternalError("the scheduler's answer cannot be shown");
+  }
+  return Json::Parse(text);
+}
+
+template <typename Reply, typename Call>
+absl::StatusOr<Json> Ask(const Call& call) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  Reply reply;
+  const grpc::Status status = call(context, reply);
+  if (!status.ok()) {
+    return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  }
+  return ToJson(reply);
+}
+
+absl::StatusOr<Json> AskByGrpc(const std::string& address, const Target& target) {
+  const auto stub =
+      pb::Admin::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  if (target.path == "/explain") {
+    pb::ExplainRequest request;
+    request.set_namespace_(target.namespace_name);
+    request.set_name(target.name);
+    return Ask<pb::Gang>(
+        [&](auto& context, auto& reply) { return stub->Explain(&context, request, &reply); });
+  }
+  if (target.path == "/gangs") {
+    pb::ListGangsRequest request;
+    request.set_namespace_(target.namespace_name);
+    return Ask<pb::GangList>(
+        [&](auto& context, auto& reply) { return stub->ListGangs(&context, request, &reply); });
+  }
+  if (target.path == "/nodes") {
+    return Ask<pb::NodeList>(
+        [&](auto& context, auto& reply) { return stub->ListNodes(&context, {}, &reply); });
+  }
+  return Ask<pb::QueueList>(
+      [&](auto& context, auto& reply) { return stub->ListQueues(&context, {}, &reply); });
+}
+
+// One GET through the API server, whole.
+absl::StatusOr<std::string> Get(CurlTransport& transport, const std::string& target) {
+  HttpRequest request;
+  request.target = target;
+  request.lane = HttpLane::kList;
+  request.timeout = absl::FromChrono(kDeadline);
+  transport.Start(1, std::move(request));
+  HttpHead head;
+  std::string body;
+  while (true) {
+    for (HttpInput& input : transport.Poll(absl::FromChrono(kDeadline))) {
+      if (auto* h = std::get_if<HttpHead>(&input.what)) head = *h;
+      if (auto* chunk = std::get_if<HttpChunk>(&input.what)) body += chunk->bytes;
+      if (auto* end = std::get_if<HttpEnd>(&input.what)) {
+        RETURN_IF_ERROR(end->status);
+        if (head.status == 200) return body;
+        const ApiStatus status = DecodeStatus(head.status, body);
+        // The page's own 404 names the gang; the API server's names the service.
+        if (head.status == 404 && status.reason.empty()) return absl::NotFoundError(status.message);
+        return absl::UnavailableError(absl::StrCat("HTTP ", head.status, ": ", status.message));
+      }
+    }
+  }
+}
+
+absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
+  ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.kubeconfig = options.kubeconfig,
+                                                          .context = options.context}));
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(std::move(config), RealClock(), {}));
+  ASSIGN_OR_RETURN(const std::string body,
+                   Get(*transport, absl::StrCat("/api/v1/namespaces/", options.service_namespace,
+                                                "/services/", options.service, "/proxy", target)));
+  return Json::Parse(body);
+}
+
+bool SocketExists(absl::string_view address) {
+  return absl::ConsumePrefix(&address, "unix:") && std::filesystem::exists(std::string(address));
+}
+
+}  // namespace
+
+std::string DefaultAdminAddress() {
+  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+      runtime != nullptr && *runtime != '\0') {
+    return absl::StrCat("unix:", runtime, "/maniple/admin.sock");
+  }
+  return absl::StrCat("unix:/tmp/maniple-", ::getuid(), "/admin.sock");
+}
+
+absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
+  std::vector<std::string> tried;
+  const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
+  const bool asked_for = !options.admin.empty();
+  if (asked_for || (options.kubeconfig.empty() && SocketExists(address))) {
+    absl::StatusOr<Json> answer = AskByGrpc(address, Parsed(target));
+    if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
+    tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
+  } else if (options.kubeconfig.empty()) {
+    tried.push_back(absl::StrCat(address, " (no such socket)"));
+  }
+  if (!asked_for) {
+    absl::StatusOr<Json> answer = AskByProxy(options, target);
+    if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
+    tried.push_back(absl::StrCat("service ", options.service_namespace, "/", options.service, " (",
+                                 answer.status().message(), ")"));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("no scheduler found; tried ", absl::StrJoin(tried, ", ")));
+}
+
+}  // namespace maniple

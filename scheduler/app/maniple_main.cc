@@ -1,0 +1,193 @@
+// maniple, also installed as kubectl-maniple: what a scheduler knows, told to people and programs.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "api/codec/yaml.h"
+#include "api/http/http.h"
+#include "api/validation/manifest.h"
+#include "scheduler/app/admin_client.h"
+#include "scheduler/app/completion.h"
+#include "scheduler/app/config.h"
+#include "scheduler/app/printing.h"
+#include "scheduler/app/profile.h"
+#include "scheduler/app/version.h"
+
+namespace maniple {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+struct Request {
+  AdminClientOptions client;
+  std::string output;  // "", json or yaml
+  std::string namespace_name;
+  std::string name;
+};
+
+int Complain(absl::string_view what) {
+  std::cerr << "maniple: " << what << "\n";
+  return kFailed;
+}
+
+// Asks, and prints as a person or a program wants it.
+template <typename Text>
+int Show(const Request& request, const std::string& target, const Text& text) {
+  const absl::StatusOr<Json> answer = AskScheduler(request.client, target);
+  if (!answer.ok()) return Complain(answer.status().message());
+  if (request.output == "json") {
+    std::cout << answer->DumpPretty() << "\n";
+  } else if (request.output == "yaml") {
+    std::cout << DumpYaml(*answer);
+  } else {
+    std::cout << text(*answer);
+  }
+  return 0;
+}
+
+int Explain(const Request& request) {
+  const std::string ns = request.namespace_name.empty() ? "default" : request.namespace_name;
+  return Show(
+      request,
+      absl::StrCat("/explain?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(request.name)),
+      [](const Json& gang) { return Explanation(gang, absl::Now()); });
+}
+
+int Gangs(const Request& request) {
+  return Show(request, absl::StrCat("/gangs?namespace=", UrlEncoded(request.namespace_name)),
+              [](const Json& gangs) { return GangTable(gangs, absl::Now()); });
+}
+
+bool IsConfiguration(const std::string& text) {
+  const absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
+  return documents.ok() && documents->size() == 1 &&
+         documents->front().value["kind"].AsString() == "SchedulerConfiguration";
+}
+
+// Problems of one file, each a line that names file, line and path; empty when it is sound.
+std::vector<std::string> ProblemsOf(const std::string& file, std::vector<ManifestFile>& manifests) {
+  std::ifstream in(file, std::ios::binary);
+  std::error_code error;
+  if (!in || std::filesystem::is_directory(file, error))
+    return {absl::StrCat(file, ": cannot be read")};
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!IsConfiguration(text)) {
+    manifests.push_back({.name = file, .text = text});
+    return {};
+  }
+  const absl::StatusOr<SchedulerConfig> config = ParseSchedulerConfig(text, file);
+  if (!config.ok()) return {std::string(config.status().message())};
+  const absl::StatusOr<Profile> profile = ProfileFor(*config);
+  if (!profile.ok()) return {absl::StrCat(file, ": ", profile.status().message())};
+  return {};
+}
+
+int Validate(const std::vector<std::string>& files) {
+  std::vector<ManifestFile> manifests;
+  std::vector<std::string> problems;
+  for (const std::string& file : files) {
+    for (std::string& problem : ProblemsOf(file, manifests)) problems.push_back(std::move(problem));
+  }
+  for (const ManifestFinding& finding : ValidateManifests(manifests)) {
+    const std::string text =
+        absl::StrCat(finding.file, ":", finding.line, ": ",
+                     finding.path.empty() ? "" : finding.path + ": ", finding.message);
+    if (finding.severity == ManifestFinding::Severity::kError) {
+      problems.push_back(text);
+    } else {
+      std::cout << "note: " << text << "\n";
+    }
+  }
+  for (const std::string& problem : problems) std::cerr << problem << "\n";
+  if (!problems.empty())
+    return Complain(absl::StrCat(problems.size(), problems.size() == 1 ? " problem" : " problems"));
+  std::cout << files.size() << (files.size() == 1 ? " file is valid\n" : " files are valid\n");
+  return 0;
+}
+
+void AddReaching(CLI::App& command, Request& request) {
+  command.add_option("--admin", request.client.admin, "The scheduler's admin surface")
+      ->type_name("HOST:PORT|unix:PATH");
+  command
+      .add_option("--kubeconfig", request.client.kubeconfig,
+                  "Reach it through this cluster's API server")
+      ->type_name("FILE");
+  command.add_option("--context", request.client.context, "Context of the kubeconfig")
+      ->type_name("NAME");
+  command.add_option("--service-namespace", request.client.service_namespace,
+                     "Where the scheduler's Service is");
+  command.add_option("-o,--output", request.output, "json or yaml")
+      ->check(CLI::IsMember({"json", "yaml"}));
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Ask a Maniple scheduler: why does a gang wait, what runs where.", "maniple");
+  app.set_version_flag("--version", absl::StrCat("maniple ", MANIPLE_VERSION));
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer("Example:\n  maniple explain my-training-job -n research");
+  Request request;
+  AddReaching(app, request);
+  int result = 0;
+
+  CLI::App* explain = app.add_subcommand("explain", "Why a gang waits, or where it runs");
+  explain->footer("Example:\n  maniple explain llama-pretrain -n research -o json");
+  explain->add_option("NAME", request.name, "PodGroup, pod without a group, or member pod")
+      ->required();
+  explain->add_option("-n,--namespace", request.namespace_name, "Its namespace (default: default)");
+  explain->callback([&] { result = Explain(request); });
+
+  CLI::App* gangs = app.add_subcommand("gangs", "All gangs: phase, placement, reason");
+  gangs->footer("Example:\n  maniple gangs -n research");
+  gangs->add_option("-n,--namespace", request.namespace_name, "Only this namespace (default: all)");
+  gangs->callback([&] { result = Gangs(request); });
+
+  CLI::App* nodes = app.add_subcommand("nodes", "Nodes: free room and the gangs on them");
+  nodes->footer("Example:\n  maniple nodes -o yaml");
+  nodes->callback([&] { result = Show(request, "/nodes", NodeTable); });
+
+  CLI::App* queues = app.add_subcommand("queues", "Queues: what waits, what runs, what is used");
+  queues->footer("Example:\n  maniple queues");
+  queues->callback([&] { result = Show(request, "/queues", QueueTable); });
+
+  std::vector<std::string> files;
+  CLI::App* validate =
+      app.add_subcommand("validate", "Check configuration files and manifests, offline");
+  validate->footer("Example:\n  maniple validate scheduler.yaml queues.yaml");
+  validate->add_option("FILE", files, "YAML or JSON files")->required();
+  validate->callback([&] { result = Validate(files); });
+
+  std::string shell;
+  CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
+  completion->footer("Example:\n  source <(maniple completion bash)");
+  completion->add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->callback([&] { std::cout << CompletionScript(app, shell); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "maniple: " << error.what() << " (try maniple --help)\n";
+    return kUsage;
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace maniple
+
+int main(int argc, char** argv) { return maniple::Main(argc, argv); }
