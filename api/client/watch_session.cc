@@ -1,0 +1,494 @@
+#include "api/client/watch_session.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/base/log.h"
+#include "api/client/resource_version.h"
+
+namespace maniple {
+namespace {
+
+constexpr size_t kErrorBody = 64 << 10;
+// A watch that lived so long, or had an event, has proved that the server works.
+constexpr absl::Duration kHealthyWatch = absl::Seconds(1);
+constexpr absl::Duration kStableWatch = absl::Seconds(5);
+// So many server errors in a row (a resourceVersion it does not know yet is one), and a list is the
+// better bet.
+constexpr int kServerErrorsBeforeList = 3;
+constexpr int kLargestPage = 10'000;
+// A list older than what was seen is refused so often; after that the history has been replaced
+// (etcd restored).
+constexpr int kOldListsRefused = 3;
+
+bool IsJson(absl::string_view content_type) {
+  return absl::StartsWithIgnoreCase(content_type, "application/json");
+}
+
+KnownObjects::Name NameOf(const ObjectKey& key) { return {key.namespace_name, key.name}; }
+
+}  // namespace
+
+WatchSession::WatchSession(WatchSessionOptions options, uint64_t seed)
+    : options_(std::move(options)),
+      collection_(ResourceCollectionPath(options_.kind)),
+      random_(seed),
+      ids_(options_.owner),
+      backoff_(options_.backoff),
+      framer_(options_.longest_line),
+      page_size_(options_.page_size) {}
+
+SessionOutput WatchSession::Start() {
+  SessionOutput out;
+  if (state_ != SessionState::kIdle) return out;
+  step_ = Step::kList;
+  RestartList();
+  Proceed(out);
+  return out;
+}
+
+SessionOutput WatchSession::Stop() {
+  SessionOutput out;
+  CancelOpen(out);
+  known_.BeginSweep();
+  static_cast<void>(known_.EndSweep());
+  version_.clear();
+  synced_ = false;
+  problem_.clear();
+  retry_at_ = absl::InfiniteFuture();
+  state_ = SessionState::kIdle;
+  return out;
+}
+
+SessionOutput WatchSession::OnTime(absl::Time now) {
+  SessionOutput out;
+  if (now >= retry_at_) Proceed(out);
+  return out;
+}
+
+SessionOutput WatchSession::On(const HttpInput& input, Decoder& decoder, absl::Time now) {
+  SessionOutput out;
+  if (open_ == 0 || input.request != open_) return out;
+  if (const auto* head = std::get_if<HttpHead>(&input.what)) {
+    OnHead(*head, now, out);
+  } else if (const auto* chunk = std::get_if<HttpChunk>(&input.what)) {
+    OnChunk(*chunk, decoder, now, out);
+  } else {
+    OnEnd(std::get<HttpEnd>(input.what), decoder, now, out);
+  }
+  return out;
+}
+
+void WatchSession::Proceed(SessionOutput& out) {
+  retry_at_ = absl::InfiniteFuture();
+  head_ = HttpHead();
+  body_.clear();
+  framer_.Reset();
+  progressed_ = false;
+  opened_at_ = absl::InfiniteFuture();
+  open_ = ids_.Next();
+  switch (step_) {
+    case Step::kList:
+      StartList(out);
+      break;
+    case Step::kWatch:
+      StartWatch(out);
+      break;
+  }
+}
+
+void WatchSession::StartList(SessionOutput& out) {
+  // No resourceVersion: every page comes from one snapshot that is as new as the newest write (a
+  // quorum read).
+  std::string target = absl::StrCat(collection_, "?limit=", page_size_);
+  if (!continue_.empty()) absl::StrAppend(&target, "&continue=", UrlEncoded(continue_));
+  if (!options_.field_selector.empty()) {
+    absl::StrAppend(&target, "&fieldSelector=", UrlEncoded(options_.field_selector));
+  }
+  if (state_ != SessionState::kNotInstalled) state_ = SessionState::kListing;
+  HttpRequest request;
+  request.target = std::move(target);
+  request.lane = HttpLane::kList;
+  request.timeout = options_.list_timeout;
+  out.http.start.push_back({open_, std::move(request)});
+}
+
+void WatchSession::StartWatch(SessionOutput& out) {
+  const int64_t seconds = absl::ToInt64Seconds(random_.Jittered(options_.least_watch));
+  HttpRequest request;
+  request.target = absl::StrCat(
+      collection_, "?watch=true&allowWatchBookmarks=true&resourceVersion=", UrlEncoded(version_),
+      "&timeoutSeconds=", seconds);
+  if (!options_.field_selector.empty()) {
+    absl::StrAppend(&request.target, "&fieldSelector=", UrlEncoded(options_.field_selector));
+  }
+  request.lane = HttpLane::kWatch;
+  request.timeout = absl::InfiniteDuration();
+  request.idle_timeout = options_.idle_timeout;
+  state_ = SessionState::kWatching;
+  out.http.start.push_back({open_, std::move(request)});
+}
+
+void WatchSession::RestartList() {
+  step_ = Step::kList;
+  continue_.clear();
+  list_version_.clear();
+  server_errors_in_a_row_ = 0;
+}
+
+void WatchSession::NoProblem() {
+  if (problem_.empty()) return;
+  LOG(INFO) << collection_ << ": works again";
+  problem_.clear();
+}
+
+void WatchSession::ReportGone(SessionOutput& out) {
+  for (KnownObjects::Forgotten& gone : known_.EndSweep()) {
+    ++counters_.deletes;
+    out.events.push_back(
+        ObjectDeleted{{options_.kind, std::move(gone.namespace_name), std::move(gone.name)},
+                      std::move(gone.uid)});
+  }
+}
+
+void WatchSession::CancelOpen(SessionOutput& out) {
+  if (open_ != 0) out.http.cancel.push_back(open_);
+  open_ = 0;
+  std::string().swap(body_);
+  framer_.Reset();
+}
+
+void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {
+  CancelOpen(out);
+  if (opened_at_ != absl::InfiniteFuture() && now - opened_at_ >= kStableWatch) backoff_.Reset();
+  if (failure.then == Then::kList) RestartList();
+  if (failure.when == When::kAtOnce) {
+    Proceed(out);
+    return;
+  }
+  // A server that says when to come back is believed, within reason.
+  const absl::Duration wait =
+      std::max(backoff_.Next(random_),
+               std::min(failure.retry_after.value_or(absl::ZeroDuration()), absl::Seconds(60)));
+  retry_at_ = now + wait;
+  if (state_ != SessionState::kNotInstalled) state_ = SessionState::kBackingOff;
+  if (failure.problem != problem_) {
+    problem_ = std::move(failure.problem);
+    LOG(WARNING) << collection_ << ": " << problem_ << "; trying again until it works";
+  }
+}
+
+void WatchSession::OnHead(const HttpHead& head, absl::Time now, SessionOutput& out) {
+  head_ = head;
+  if (head_.status != 200) return;
+  unauthorized_in_a_row_ = 0;
+  missing_since_ = absl::InfiniteFuture();
+  if (step_ == Step::kWatch) {
+    ++counters_.watches;
+    opened_at_ = now;
+  }
+  if (IsJson(head_.content_type)) return;
+  ++counters_.garbage;
+  Fail({.then = Then::kList,
+        .problem = absl::StrCat("the answer is of type \"", head_.content_type.substr(0, 100),
+                                "\", not JSON: is this an API server?")},
+       now, out);
+}
+
+void WatchSession::OnChunk(const HttpChunk& chunk, Decoder& decoder, absl::Time now,
+                           SessionOutput& out) {
+  if (head_.status != 200) {
+    body_.append(chunk.bytes, 0, kErrorBody - std::min(body_.size(), kErrorBody));
+    return;
+  }
+  if (step_ == Step::kList) {
+    if (body_.size() + chunk.bytes.size() > options_.longest_page) {
+      ++counters_.garbage;
+      page_size_ = std::max(1, page_size_ / 4);
+      Fail({.problem = absl::StrCat("a page of the list is longer than ", options_.longest_page,
+                                    " bytes")},
+           now, out);
+      return;
+    }
+    body_ += chunk.bytes;
+    return;
+  }
+  const RequestId watch = open_;
+  const absl::Status status = framer_.Feed(chunk.bytes, [&](absl::string_view line) {
+    return OnLine(line, decoder, now, out) ? LineFramer::Go::kOn : LineFramer::Go::kStop;
+  });
+  if (status.ok() || open_ != watch) return;
+  ++counters_.garbage;
+  Fail({.then = Then::kList, .problem = absl::StrCat("watch: ", status.message())}, now, out);
+}
+
+void WatchSession::OnEnd(const HttpEnd& end, Decoder& decoder, absl::Time now, SessionOutput& out) {
+  open_ = 0;
+  if (head_.status != 0 && head_.status != 200) {
+    OnErrorReply(now, out);
+    return;
+  }
+  if (head_.status == 200) {
+    server_errors_in_a_row_ = 0;
+    if (step_ == Step::kWatch) {
+      OnWatchEnd(end, now, out);
+      return;
+    }
+  }
+  if (!end.status.ok()) {
+    ++(absl::IsDeadlineExceeded(end.status) ? counters_.idle_timeouts
+                                            : counters_.transport_failures);
+    Fail({.problem = std::string(end.status.message())}, now, out);
+    return;
+  }
+  if (head_.status == 0) {
+    ++counters_.transport_failures;
+    Fail({.problem = "the server closed without an answer"}, now, out);
+    return;
+  }
+  OnPage(decoder, now, out);
+}
+
+void WatchSession::OnPage(Decoder& decoder, absl::Time now, SessionOutput& out) {
+  std::vector<DecodedObject> items;
+  absl::StatusOr<ListHead> head = decoder.List(
+      options_.kind, body_, [&](DecodedObject item) { items.push_back(std::move(item)); });
+  std::string().swap(body_);
+  if (head.ok() && head->resource_version.empty()) {
+    head = absl::InvalidArgumentError("no metadata.resourceVersion to watch from");
+  }
+  if (!head.ok()) {
+    ++counters_.garbage;
+    Fail({.then = Then::kList, .problem = absl::StrCat("list: ", head.status().message())}, now,
+         out);
+    return;
+  }
+  const bool first_page = continue_.empty();
+  if (first_page && !AcceptsListVersion(head->resource_version, now, out)) return;
+  if (first_page) {
+    list_version_ = head->resource_version;
+    known_.BeginSweep();
+  }
+  ++counters_.pages;
+  for (DecodedObject& item : items) {
+    known_.Touch(NameOf(item.key));
+    Upsert(std::move(item), out);
+  }
+  continue_ = std::move(head->continue_token);
+  if (continue_.empty()) {
+    OnListComplete(now, out);
+    return;
+  }
+  Proceed(out);
+}
+
+bool WatchSession::AcceptsListVersion(const std::string& version, absl::Time now,
+                                      SessionOutput& out) {
+  if (CompareVersions(version, version_) != VersionOrder::kOlder) {
+    went_back_in_a_row_ = 0;
+    return true;
+  }
+  ++counters_.went_back;
+  if (++went_back_in_a_row_ <= kOldListsRefused) {
+    Fail({.then = Then::kList,
+          .problem = absl::StrCat("the server's list is at version ", version, ", older than ",
+                                  version_, " which was seen already")},
+         now, out);
+    return false;
+  }
+  LOG(WARNING) << collection_ << ": the server's history starts afresh at version " << version;
+  went_back_in_a_row_ = 0;
+  known_.ForgetVersions();
+  version_ = version;
+  return true;
+}
+
+void WatchSession::OnListComplete(absl::Time now, SessionOutput& out) {
+  ++counters_.lists;
+  ReportGone(out);
+  version_ = list_version_;
+  page_size_ = options_.page_size;
+  listed_at_ = now;
+  if (state_ == SessionState::kNotInstalled) LOG(INFO) << collection_ << ": is there now";
+  NoProblem();
+  if (!synced_) {
+    synced_ = true;
+    out.events.push_back(KindSynced{options_.kind});
+  }
+  step_ = Step::kWatch;
+  Proceed(out);
+}
+
+void WatchSession::OnWatchEnd(const HttpEnd& end, absl::Time now, SessionOutput& out) {
+  if (framer_.partial() > 0) ++counters_.cut_lines;
+  const bool healthy = progressed_ || now - opened_at_ >= kHealthyWatch;
+  Failure failure{.when = healthy ? When::kAtOnce : When::kBackoff};
+  if (absl::IsDeadlineExceeded(end.status)) {
+    ++counters_.idle_timeouts;
+    failure.problem = "watch: the server fell silent";
+  } else if (!end.status.ok()) {
+    ++counters_.transport_failures;
+    failure.problem = absl::StrCat("watch: ", end.status.message());
+  } else {
+    failure.problem = "watch: ended at once without news";
+  }
+  Fail(std::move(failure), now, out);
+}
+
+void WatchSession::OnErrorReply(absl::Time now, SessionOutput& out) {
+  ApiStatus status = DecodeStatus(head_.status, body_);
+  status.code = head_.status;
+  if (!status.retry_after.has_value()) status.retry_after = head_.retry_after;
+  OnStatus(status, now, out);
+}
+
+void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutput& out) {
+  const absl::string_view doing = step_ == Step::kList ? "list" : "watch";
+  Failure failure;
+  failure.retry_after = status.retry_after;
+  failure.problem = absl::StrCat(doing, ": ", status.code, " ", status.reason,
+                                 status.reason.empty() ? "" : ": ", status.message);
+  if (status.code != 404) missing_since_ = absl::InfiniteFuture();
+  if (status.code != 401) unauthorized_in_a_row_ = 0;
+  if (status.code == 404) {
+    OnNotFound(now, out);
+    return;
+  }
+  if (status.code == 410) {
+    OnExpired(status, now, out);
+    return;
+  }
+  if (status.code == 401) {
+    // The transport has thrown the rejected credential away; one fresh attempt is worth no wait.
+    ++counters_.unauthorized;
+    if (++unauthorized_in_a_row_ == 1) failure.when = When::kAtOnce;
+  } else if (status.code == 403) {
+    ++counters_.forbidden;
+    failure.problem =
+        absl::StrCat("not allowed to ", doing, " ", collection_, ": ", status.message);
+  } else if (status.code == 429) {
+    ++counters_.throttled;
+  } else if (status.code >= 500) {
+    ++counters_.server_errors;
+    if (++server_errors_in_a_row_ >= kServerErrorsBeforeList) failure.then = Then::kList;
+  } else {
+    failure.then = Then::kList;
+  }
+  Fail(std::move(failure), now, out);
+}
+
+void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {
+  ++counters_.not_found;
+  missing_since_ = std::min(missing_since_, now);
+  Failure failure{.then = Then::kList, .problem = "the server has no such resource (yet)"};
+  if (synced_ && known_.size() > 0 && now - missing_since_ < options_.uninstalled_after) {
+    Fail(std::move(failure), now, out);  // A server that starts up answers 404 for a while.
+    return;
+  }
+  known_.BeginSweep();
+  ReportGone(out);
+  state_ = SessionState::kNotInstalled;
+  Fail(std::move(failure), now, out);
+}
+
+void WatchSession::OnExpired(const ApiStatus& status, absl::Time now, SessionOutput& out) {
+  ++counters_.expired;
+  Failure failure{.then = Then::kList, .problem = absl::StrCat("410: ", status.message)};
+  if (step_ == Step::kList) {
+    // The snapshot was compacted away between two pages: next time with fewer, larger pages.
+    page_size_ = std::min(kLargestPage, page_size_ * 2);
+  } else if (now - listed_at_ >= kHealthyWatch) {
+    failure.when = When::kAtOnce;
+  }
+  Fail(std::move(failure), now, out);
+}
+
+bool WatchSession::OnLine(absl::string_view line, Decoder& decoder, absl::Time now,
+                          SessionOutput& out) {
+  absl::StatusOr<WatchMessage> message = decoder.WatchLine(options_.kind, line);
+  if (!message.ok()) {
+    ++counters_.garbage;
+    Fail({.then = Then::kList,
+          .problem = absl::StrCat("watch: unreadable line: ", message.status().message())},
+         now, out);
+    return false;
+  }
+  if (const auto* failure = std::get_if<WatchFailure>(&*message)) {
+    ApiStatus status;
+    status.code = failure->code;
+    status.reason = failure->reason;
+    status.message = failure->message;
+    if (status.reason == "Expired" || status.reason == "Gone") status.code = 410;
+    OnStatus(status, now, out);
+    return false;
+  }
+  if (auto* change = std::get_if<WatchChange>(&*message)) {
+    const std::string version = change->object.resource_version;
+    if (change->verb == WatchVerb::kDeleted) {
+      Delete(change->object, out);
+    } else {
+      Upsert(std::move(change->object), out);
+    }
+    AdvanceTo(version);
+  } else if (const auto* bookmark = std::get_if<WatchBookmark>(&*message)) {
+    ++counters_.bookmarks;
+    AdvanceTo(bookmark->resource_version);
+  } else {
+    ++counters_.unknown_lines;
+  }
+  NoProblem();
+  return true;
+}
+
+void WatchSession::AdvanceTo(const std::string& version) {
+  if (version.empty() || CompareVersions(version, version_) == VersionOrder::kOlder) return;
+  if (version != version_) progressed_ = true;
+  version_ = version;
+}
+
+void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
+  const KnownObjects::Name name = NameOf(object.key);
+  const std::optional<KnownObjects::Identity> known = known_.Find(name);
+  const bool listing = step_ == Step::kList;
+  // What was forgotten on deletion can only be told from news by the version of the whole kind.
+  const absl::string_view seen = known.has_value() ? absl::string_view(known->resource_version)
+                                 : listing         ? absl::string_view()
+                                                   : absl::string_view(version_);
+  const VersionOrder order = CompareVersions(object.resource_version, seen);
+  const bool replaced = known.has_value() && known->uid != object.uid;
+  if (order == VersionOrder::kOlder || (order == VersionOrder::kSame && !replaced)) {
+    if (!listing) ++counters_.stale;
+    return;
+  }
+  if (replaced) {
+    ++counters_.deletes;
+    out.events.push_back(ObjectDeleted{object.key, known->uid});
+  }
+  known_.Set(name, object.uid, object.resource_version);
+  if (auto* invalid = std::get_if<ObjectInvalid>(&object.what)) {
+    ++counters_.invalid;
+    VLOG(1) << collection_ << ": " << object.key.namespace_name << "/" << object.key.name << ": "
+            << invalid->problem;
+    out.events.push_back(std::move(*invalid));
+    return;
+  }
+  ++counters_.upserts;
+  out.events.push_back(ObjectUpserted{std::get<Object>(std::move(object.what))});
+}
+
+void WatchSession::Delete(const DecodedObject& object, SessionOutput& out) {
+  const KnownObjects::Name name = NameOf(object.key);
+  const std::optional<KnownObjects::Identity> known = known_.Find(name);
+  if (!known.has_value() || known->uid != object.uid) {
+    ++counters_.stale;
+    return;
+  }
+  known_.Erase(name);
+  ++counters_.deletes;
+  out.events.push_back(ObjectDeleted{object.key, object.uid});
+}
+
+}  // namespace maniple

@@ -1,0 +1,186 @@
+// List and watch of one kind of object, for ever, as a pure state machine: bytes and time in,
+// object events out.
+//
+// Lists in pages of one consistent (quorum) snapshot, then watches from its resourceVersion; a
+// watch that ends is resumed where it stopped; an expired version leads to a new list, out of which
+// everything that vanished meanwhile is reported deleted. Everything that can go wrong is counted,
+// reported once per change of problem, and tried again with backoff. Owned by the IO thread; one
+// Decoder may serve all sessions of that thread.
+//
+//   WatchSession pods({.kind = ResourceKind::kPod, .owner = 2}, seed);
+//   SessionOutput out = pods.Start();              // then On(input…) and OnTime(now) at
+//   NextDeadline() Perform(std::move(out.http), transport);  for (ObjectEvent& e : out.events)
+//   inbox.Push(std::move(e));
+//
+// Invariants:
+//   1. At most one request is open; with none open, NextDeadline() says when the next one starts.
+//   2. For one uid, events come in rising resourceVersion; after ObjectDeleted a uid is never
+//   upserted again (unless the
+//      server's history has been replaced, and then only out of a list).
+//   3. Once the kind is synced, the events so far describe the server's state at resume_version().
+//   4. Memory: one page of a list, one line of a watch, and about 110 bytes per object.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/base/backoff.h"
+#include "api/base/random.h"
+#include "api/client/actions.h"
+#include "api/client/known_objects.h"
+#include "api/client/line_framer.h"
+#include "api/codec/decode.h"
+#include "api/http/http.h"
+#include "api/model/object.h"
+
+namespace maniple {
+
+struct WatchSessionOptions {
+  ResourceKind kind = ResourceKind::kPod;
+  uint16_t owner = 0;               // of the request ids
+  std::string field_selector = "";  // "" = every object of the cluster
+  int page_size = 500;
+  size_t longest_page = 256u << 20;
+  size_t longest_line = 64u << 20;
+  absl::Duration least_watch = absl::Seconds(300);  // timeoutSeconds is uniform in [least, 2 least)
+  absl::Duration idle_timeout = absl::Seconds(150);  // more than two bookmark intervals
+  absl::Duration list_timeout = absl::Seconds(60);   // per page
+  BackoffPolicy backoff = {.first = absl::Milliseconds(200), .most = absl::Seconds(10)};
+  // A collection that existed and answers 404 for so long is taken for uninstalled: its objects are
+  // reported deleted.
+  absl::Duration uninstalled_after = absl::Seconds(30);
+};
+
+enum class SessionState {
+  kIdle,  // before Start, after Stop
+  kListing,
+  kWatching,
+  kBackingOff,    // see problem(); the next attempt is at NextDeadline()
+  kNotInstalled,  // no such collection (a CRD that is not there yet); looked for again at
+                  // NextDeadline()
+};
+
+struct SessionCounters {
+  uint64_t lists = 0, pages = 0,
+           watches = 0;  // requests that were answered with 200; lists: whole ones
+  uint64_t upserts = 0, deletes = 0, bookmarks = 0;
+  uint64_t invalid = 0;        // objects that could not be read
+  uint64_t stale = 0;          // objects not newer than what is known
+  uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
+  uint64_t garbage =
+      0;  // lines or bodies that are no JSON of the kind, HTML, lines beyond the bound
+  uint64_t cut_lines = 0;  // streams that ended inside a line
+  uint64_t expired = 0;    // 410, as HTTP or as a line
+  uint64_t not_found = 0, unauthorized = 0, forbidden = 0, throttled = 0, server_errors = 0;
+  uint64_t transport_failures = 0, idle_timeouts = 0;
+  uint64_t went_back = 0;  // lists older than what had been seen
+};
+
+struct SessionOutput {
+  HttpActions http;
+  std::vector<ObjectEvent> events;  // in order
+};
+
+class WatchSession final {
+ public:
+  WatchSession(WatchSessionOptions options, uint64_t seed);
+
+  [[nodiscard]] SessionOutput Start();
+  // Gives up the open request; nothing is known any more. May be started again.
+  [[nodiscard]] SessionOutput Stop();
+
+  // Inputs of other or earlier requests are ignored.
+  [[nodiscard]] SessionOutput On(const HttpInput& input, Decoder& decoder, absl::Time now);
+  [[nodiscard]] SessionOutput OnTime(absl::Time now);
+  // When OnTime must be called; InfiniteFuture while a request is open.
+  [[nodiscard]] absl::Time NextDeadline() const { return retry_at_; }
+
+  [[nodiscard]] SessionState state() const { return state_; }
+  // KindSynced has been delivered.
+  [[nodiscard]] bool synced() const { return synced_; }
+  // What stands in the way now; "" when nothing does.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] const SessionCounters& counters() const { return counters_; }
+  [[nodiscard]] const std::string& resume_version() const { return version_; }
+  [[nodiscard]] size_t known_objects() const { return known_.size(); }
+
+ private:
+  enum class Step { kList, kWatch };
+  // What a failed attempt leads to: the same request again (page or watch), or a list from the
+  // start.
+  enum class Then { kAgain, kList };
+  enum class When { kAtOnce, kBackoff };
+  struct Failure {
+    Then then = Then::kAgain;
+    When when = When::kBackoff;
+    std::optional<absl::Duration> retry_after = std::nullopt;
+    std::string problem = "";
+  };
+
+  void Proceed(SessionOutput& out);
+  void StartList(SessionOutput& out);
+  void StartWatch(SessionOutput& out);
+  void Fail(Failure failure, absl::Time now, SessionOutput& out);
+  void CancelOpen(SessionOutput& out);
+  void RestartList();
+  void NoProblem();
+  void ReportGone(SessionOutput& out);
+
+  void OnHead(const HttpHead& head, absl::Time now, SessionOutput& out);
+  void OnChunk(const HttpChunk& chunk, Decoder& decoder, absl::Time now, SessionOutput& out);
+  void OnEnd(const HttpEnd& end, Decoder& decoder, absl::Time now, SessionOutput& out);
+  void OnPage(Decoder& decoder, absl::Time now, SessionOutput& out);
+  void OnListComplete(absl::Time now, SessionOutput& out);
+  void OnWatchEnd(const HttpEnd& end, absl::Time now, SessionOutput& out);
+  void OnErrorReply(absl::Time now, SessionOutput& out);
+  void OnStatus(const ApiStatus& status, absl::Time now, SessionOutput& out);
+  void OnNotFound(absl::Time now, SessionOutput& out);
+  void OnExpired(const ApiStatus& status, absl::Time now, SessionOutput& out);
+  // False when the stream was given up.
+  bool OnLine(absl::string_view line, Decoder& decoder, absl::Time now, SessionOutput& out);
+  bool AcceptsListVersion(const std::string& version, absl::Time now, SessionOutput& out);
+  void Upsert(DecodedObject object, SessionOutput& out);
+  void Delete(const DecodedObject& object, SessionOutput& out);
+  void AdvanceTo(const std::string& version);
+
+  const WatchSessionOptions options_;
+  const std::string collection_;
+  Random random_;
+  RequestIds ids_;
+  Backoff backoff_;
+
+  SessionState state_ = SessionState::kIdle;
+  Step step_ = Step::kList;
+  absl::Time retry_at_ = absl::InfiniteFuture();
+  std::string problem_;
+  bool synced_ = false;
+  SessionCounters counters_;
+
+  // The open request.
+  RequestId open_ = 0;  // 0 = none
+  HttpHead head_;
+  std::string body_;  // of a page, or the beginning of an error
+  LineFramer framer_;
+  absl::Time opened_at_ = absl::InfinitePast();  // of the watch: its head came
+  bool progressed_ = false;                      // the watch has moved version_
+
+  // The list under way.
+  std::string continue_;  // "" = at its first page
+  std::string list_version_;
+  int page_size_;
+
+  std::string version_;  // the newest seen; where a watch resumes
+  absl::Time listed_at_ = absl::InfinitePast();
+  absl::Time missing_since_ = absl::InfiniteFuture();  // of 404s in a row
+  int server_errors_in_a_row_ = 0;
+  int unauthorized_in_a_row_ = 0;
+  int went_back_in_a_row_ = 0;
+  KnownObjects known_;
+};
+
+}  // namespace maniple

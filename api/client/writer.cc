@@ -1,0 +1,295 @@
+#include "api/client/writer.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+constexpr WritePriority kInOrder[] = {WritePriority::kBind, WritePriority::kUndo,
+                                      WritePriority::kStatus, WritePriority::kEvent};
+
+size_t IndexOf(WritePriority priority) { return static_cast<size_t>(priority); }
+
+bool IsBackground(WritePriority priority) {
+  switch (priority) {
+    case WritePriority::kBind:
+    case WritePriority::kUndo:
+      return false;
+    case WritePriority::kStatus:
+    case WritePriority::kEvent:
+      return true;
+  }
+  return true;
+}
+
+bool IsRetriable(int http_status) {
+  return http_status == 0 || http_status == 429 || http_status >= 500;
+}
+
+WriteResult NotSent(uint64_t id, WriteOutcome outcome) {
+  WriteResult result;
+  result.id = id;
+  result.outcome = outcome;
+  return result;
+}
+
+}  // namespace
+
+Writer::Writer(WriterOptions options, uint64_t seed)
+    : options_(options), random_(seed), ids_(options.owner) {
+  CHECK_GT(options_.max_in_flight, 0);
+}
+
+WriterOutput Writer::SetLeadUntil(absl::Time lead_until, absl::Time now) {
+  WriterOutput out;
+  lead_until_ = lead_until;
+  Pump(now, out);
+  return out;
+}
+
+WriterOutput Writer::Submit(WriteCommand command, absl::Time now) {
+  WriterOutput out;
+  const std::string key = command.coalesce_key;
+  if (!key.empty()) {
+    if (const auto it = waiting_of_key_.find(key); it != waiting_of_key_.end()) {
+      Supersede(it->second, std::move(command), out);
+      Pump(now, out);
+      return out;
+    }
+  }
+  if (command.priority == WritePriority::kEvent && waiting_events_ >= options_.most_events) {
+    DropOldestEvent(out);
+  }
+  Enqueue({std::move(command), 0, Backoff(options_.backoff)});
+  Pump(now, out);
+  return out;
+}
+
+WriterOutput Writer::OnTime(absl::Time now) {
+  WriterOutput out;
+  Pump(now, out);
+  return out;
+}
+
+absl::Time Writer::NextDeadline() const {
+  if (waiting_.empty()) return absl::InfiniteFuture();
+  return later_.empty() ? lead_until_ : std::min(lead_until_, later_.begin()->first);
+}
+
+WriterOutput Writer::On(const HttpInput& input, absl::Time now) {
+  WriterOutput out;
+  const auto it = open_.find(input.request);
+  if (it == open_.end()) return out;
+  if (const auto* head = std::get_if<HttpHead>(&input.what)) {
+    it->second.head = *head;
+  } else if (const auto* chunk = std::get_if<HttpChunk>(&input.what)) {
+    std::string& body = it->second.body;
+    body.append(chunk->bytes, 0,
+                options_.longest_reply - std::min(body.size(), options_.longest_reply));
+  } else {
+    Open open = std::move(it->second);
+    open_.erase(it);
+    --open_of_[IndexOf(open.waiting.command.priority)];
+    OnEnd(std::move(open), std::get<HttpEnd>(input.what), now, out);
+    Pump(now, out);
+  }
+  return out;
+}
+
+void Writer::Enqueue(Waiting waiting) {
+  const Ticket ticket = next_ticket_++;
+  const WriteCommand& command = waiting.command;
+  const size_t priority = IndexOf(command.priority);
+  if (command.priority == WritePriority::kEvent) ++waiting_events_;
+  bool ready = true;
+  if (!command.coalesce_key.empty()) {
+    waiting_of_key_[command.coalesce_key] = ticket;
+    const auto in_flight = successor_of_key_.find(command.coalesce_key);
+    if (in_flight != successor_of_key_.end()) {
+      in_flight->second = ticket;
+      ready = false;
+    }
+  }
+  waiting_.emplace(ticket, std::move(waiting));
+  if (ready) ready_[priority].push_back(ticket);
+}
+
+// The newer command takes the older one's place in the queue and its wait after a failure.
+void Writer::Supersede(Ticket ticket, WriteCommand command, WriterOutput& out) {
+  WriteCommand& older = waiting_.at(ticket).command;
+  CHECK(older.priority == command.priority) << "one key, two priorities: " << command.coalesce_key;
+  ++counters_.superseded;
+  out.results.push_back(NotSent(older.id, WriteOutcome::kSuperseded));
+  older = std::move(command);
+}
+
+void Writer::DropOldestEvent(WriterOutput& out) {
+  Ticket oldest = 0;
+  if (HasReady(WritePriority::kEvent)) {
+    oldest = ready_[IndexOf(WritePriority::kEvent)].front();
+  } else {
+    for (const auto& [retry_at, ticket] : later_) {
+      const auto it = waiting_.find(ticket);
+      if (it == waiting_.end() || it->second.command.priority != WritePriority::kEvent) continue;
+      oldest = ticket;
+      break;
+    }
+  }
+  const auto it = waiting_.find(oldest);
+  if (it == waiting_.end()) return;
+  const WriteCommand& command = it->second.command;
+  ++counters_.dropped_events;
+  --waiting_events_;
+  waiting_of_key_.erase(command.coalesce_key);
+  out.results.push_back(NotSent(command.id, WriteOutcome::kDropped));
+  waiting_.erase(it);
+}
+
+void Writer::Pump(absl::Time now, WriterOutput& out) {
+  if (now >= lead_until_) {
+    FenceAll(out);
+    return;
+  }
+  while (!later_.empty() && later_.begin()->first <= now) {
+    const Ticket ticket = later_.begin()->second;
+    later_.erase(later_.begin());
+    const auto it = waiting_.find(ticket);
+    if (it != waiting_.end()) ready_[IndexOf(it->second.command.priority)].push_front(ticket);
+  }
+  for (const WritePriority priority : kInOrder) {
+    while (HasReady(priority) && MaySend(priority)) SendNext(priority, out);
+  }
+}
+
+void Writer::FenceAll(WriterOutput& out) {
+  if (waiting_.empty()) return;
+  std::vector<std::pair<Ticket, uint64_t>> commands;
+  commands.reserve(waiting_.size());
+  for (const auto& [ticket, waiting] : waiting_) commands.emplace_back(ticket, waiting.command.id);
+  std::sort(commands.begin(), commands.end());
+  for (const auto& [ticket, id] : commands)
+    out.results.push_back(NotSent(id, WriteOutcome::kFenced));
+  counters_.fenced += commands.size();
+  waiting_.clear();
+  waiting_of_key_.clear();
+  later_.clear();
+  waiting_events_ = 0;
+  for (std::deque<Ticket>& queue : ready_) queue.clear();
+  for (auto& [key, successor] : successor_of_key_) successor = 0;
+}
+
+bool Writer::HasReady(WritePriority priority) {
+  std::deque<Ticket>& queue = ready_[IndexOf(priority)];
+  while (!queue.empty() && !waiting_.contains(queue.front())) queue.pop_front();
+  return !queue.empty();
+}
+
+bool Writer::MaySend(WritePriority priority) const {
+  if (in_flight() >= options_.max_in_flight) return false;
+  if (!IsBackground(priority)) return true;
+  const int background =
+      open_of_[IndexOf(WritePriority::kStatus)] + open_of_[IndexOf(WritePriority::kEvent)];
+  const int binds =
+      open_of_[IndexOf(WritePriority::kBind)] + open_of_[IndexOf(WritePriority::kUndo)];
+  // A part is always kept for binds that may come next.
+  const int share = std::max(1, options_.max_in_flight / 4);
+  return background < (binds > 0 ? share : std::max(1, options_.max_in_flight - share));
+}
+
+void Writer::SendNext(WritePriority priority, WriterOutput& out) {
+  std::deque<Ticket>& queue = ready_[IndexOf(priority)];
+  const auto it = waiting_.find(queue.front());
+  queue.pop_front();
+  Waiting waiting = std::move(it->second);
+  waiting_.erase(it);
+  const std::string& key = waiting.command.coalesce_key;
+  if (!key.empty()) {
+    waiting_of_key_.erase(key);
+    successor_of_key_[key] = 0;
+  }
+  if (priority == WritePriority::kEvent) --waiting_events_;
+  ++waiting.attempts;
+  ++counters_.sent[IndexOf(priority)];
+  ++open_of_[IndexOf(priority)];
+  const RequestId id = ids_.Next();
+  // A command that is tried again here must keep its request; the others give theirs away.
+  if (waiting.command.retry == WriteRetry::kInside) {
+    out.http.start.push_back({id, waiting.command.request});
+  } else {
+    out.http.start.push_back({id, std::move(waiting.command.request)});
+  }
+  open_.emplace(id, Open{std::move(waiting), HttpHead(), std::string()});
+}
+
+void Writer::OnEnd(Open open, const HttpEnd& end, absl::Time now, WriterOutput& out) {
+  WriteResult result;
+  result.id = open.waiting.command.id;
+  result.http_status = open.head.status;
+  if (open.head.status == 0) {
+    result.outcome = WriteOutcome::kUnknown;
+    result.status.message =
+        end.status.ok() ? "the server closed without an answer" : std::string(end.status.message());
+  } else if (open.head.status / 100 == 2) {
+    result.body = std::move(open.body);
+  } else {
+    result.status = DecodeStatus(open.head.status, open.body);
+    if (!result.status.retry_after.has_value()) result.status.retry_after = open.head.retry_after;
+  }
+  if (open.head.status == 429) ++counters_.throttled;
+  if (WorthRetrying(open)) {
+    const absl::Time retry_at = now + Wait(open.waiting.backoff, result.status);
+    TryAgain(std::move(open.waiting), retry_at, out);
+    return;
+  }
+  if (result.outcome == WriteOutcome::kUnknown) ++counters_.unknown;
+  ReleaseKey(open.waiting.command.coalesce_key);
+  out.results.push_back(std::move(result));
+}
+
+// Once a newer command of the key waits, the failed one has nothing more to say; the newer one
+// inherits its wait.
+void Writer::TryAgain(Waiting waiting, absl::Time retry_at, WriterOutput& out) {
+  const std::string key = waiting.command.coalesce_key;
+  successor_of_key_.erase(key);
+  if (const auto it = waiting_of_key_.find(key); it != waiting_of_key_.end()) {
+    ++counters_.superseded;
+    out.results.push_back(NotSent(waiting.command.id, WriteOutcome::kSuperseded));
+    waiting_.at(it->second).backoff = waiting.backoff;
+    later_.emplace(retry_at, it->second);
+    return;
+  }
+  ++counters_.retried;
+  const Ticket ticket = next_ticket_++;
+  if (waiting.command.priority == WritePriority::kEvent) ++waiting_events_;
+  if (!key.empty()) waiting_of_key_.emplace(key, ticket);
+  waiting_.emplace(ticket, std::move(waiting));
+  later_.emplace(retry_at, ticket);
+}
+
+absl::Duration Writer::Wait(Backoff& backoff, const ApiStatus& status) {
+  return std::max(backoff.Next(random_),
+                  std::min(status.retry_after.value_or(absl::ZeroDuration()), absl::Seconds(60)));
+}
+
+bool Writer::WorthRetrying(const Open& open) const {
+  const Waiting& waiting = open.waiting;
+  return waiting.command.retry == WriteRetry::kInside && IsRetriable(open.head.status) &&
+         waiting.attempts < options_.most_attempts;
+}
+
+void Writer::ReleaseKey(const std::string& key) {
+  if (key.empty()) return;
+  const auto it = successor_of_key_.find(key);
+  if (it == successor_of_key_.end()) return;
+  const Ticket successor = it->second;
+  successor_of_key_.erase(it);
+  const auto waiting = waiting_.find(successor);
+  if (waiting == waiting_.end()) return;
+  ready_[IndexOf(waiting->second.command.priority)].push_back(successor);
+}
+
+}  // namespace maniple

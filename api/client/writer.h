@@ -1,0 +1,156 @@
+// Sends the scheduler's writes: binds before undos before statuses before events, so many at a time
+// and no more.
+//
+// Where only the newest value counts (statuses), commands share a coalesce_key: one that was not
+// sent yet gives way to a newer one, and two of one key are never in flight together. After a lost
+// lease nothing is sent any more. A pure state machine, owned by the IO thread.
+//
+//   writer.SetLeadUntil(elector.lead_until());
+//   WriterOutput out = writer.Submit({.id = 7, .priority = WritePriority::kBind, .request =
+//   BindRequest(…)}, now);
+//
+// Invariants:
+//   1. Every command is answered exactly once; a command is sent only before lead_until.
+//   2. At most max_in_flight requests are open, of them at most a quarter statuses and events while
+//   a bind waits.
+//   3. Commands of one priority are first sent in the order of submission (a coalesced one has the
+//   place of the first).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "api/base/backoff.h"
+#include "api/base/random.h"
+#include "api/client/actions.h"
+#include "api/codec/decode.h"
+
+namespace maniple {
+
+enum class WritePriority { kBind, kUndo, kStatus, kEvent };
+inline constexpr int kWritePriorities = 4;
+
+enum class WriteRetry {
+  kNone,    // the raw outcome is reported at once: binds, deletes, reads
+  kInside,  // 429, 5xx and transport failures are tried again here: statuses, events
+};
+
+struct WriteCommand {
+  uint64_t id = 0;  // the submitter's
+  WritePriority priority = WritePriority::kBind;
+  WriteRetry retry = WriteRetry::kNone;
+  HttpRequest request = {};
+  std::string coalesce_key = "";  // "" = never coalesced
+};
+
+enum class WriteOutcome {
+  kAnswered,    // http_status says it
+  kUnknown,     // sent, and no answer came: it may or may not have been done
+  kFenced,      // not sent: the lease ran out
+  kSuperseded,  // not sent: a newer command with the same key took its place
+  kDropped,     // not sent, or given up: too many events
+};
+
+struct WriteResult {
+  uint64_t id = 0;
+  WriteOutcome outcome = WriteOutcome::kAnswered;
+  int http_status = 0;  // 0 unless kAnswered
+  ApiStatus status;     // of a reply that is not 2xx; with kUnknown its message says what broke
+  std::string body;     // of a 2xx reply
+};
+
+struct WriterOptions {
+  uint16_t owner = 0;  // of the request ids
+  int max_in_flight = 32;
+  size_t most_events = 1000;  // waiting; beyond it the oldest is dropped
+  int most_attempts = 12;     // of a command with WriteRetry::kInside
+  BackoffPolicy backoff = {.first = absl::Milliseconds(100), .most = absl::Seconds(10)};
+  size_t longest_reply = 4u << 20;
+};
+
+struct WriterCounters {
+  std::array<uint64_t, kWritePriorities> sent = {};
+  uint64_t retried = 0, superseded = 0, dropped_events = 0, fenced = 0, unknown = 0, throttled = 0;
+};
+
+struct WriterOutput {
+  HttpActions http;
+  std::vector<WriteResult> results;
+};
+
+class Writer final {
+ public:
+  Writer(WriterOptions options, uint64_t seed);
+
+  // Until when this process may write; InfinitePast (the default) = not at all, InfiniteFuture = no
+  // election. Commands that wait when it passes are answered with kFenced.
+  [[nodiscard]] WriterOutput SetLeadUntil(absl::Time lead_until, absl::Time now);
+
+  // REQUIRES: no command with this id is unanswered.
+  [[nodiscard]] WriterOutput Submit(WriteCommand command, absl::Time now);
+  [[nodiscard]] WriterOutput On(const HttpInput& input, absl::Time now);
+  [[nodiscard]] WriterOutput OnTime(absl::Time now);
+  [[nodiscard]] absl::Time NextDeadline() const;
+
+  [[nodiscard]] int in_flight() const { return static_cast<int>(open_.size()); }
+  // Not sent yet, or waiting to be tried again.
+  [[nodiscard]] size_t waiting() const { return waiting_.size(); }
+  [[nodiscard]] bool idle() const { return open_.empty() && waiting_.empty(); }
+  [[nodiscard]] const WriterCounters& counters() const { return counters_; }
+
+ private:
+  using Ticket = uint64_t;  // of a waiting command, rising with submission
+  struct Waiting {
+    WriteCommand command;
+    int attempts = 0;
+    Backoff backoff;
+  };
+  struct Open {
+    Waiting waiting;
+    HttpHead head;
+    std::string body;
+  };
+
+  void Enqueue(Waiting waiting);
+  void Supersede(Ticket ticket, WriteCommand command, WriterOutput& out);
+  void DropOldestEvent(WriterOutput& out);
+  void Pump(absl::Time now, WriterOutput& out);
+  void FenceAll(WriterOutput& out);
+  void SendNext(WritePriority priority, WriterOutput& out);
+  [[nodiscard]] bool MaySend(WritePriority priority) const;
+  [[nodiscard]] bool HasReady(WritePriority priority);
+  void OnEnd(Open open, const HttpEnd& end, absl::Time now, WriterOutput& out);
+  void TryAgain(Waiting waiting, absl::Time retry_at, WriterOutput& out);
+  [[nodiscard]] bool WorthRetrying(const Open& open) const;
+  [[nodiscard]] absl::Duration Wait(Backoff& backoff, const ApiStatus& status);
+  void ReleaseKey(const std::string& key);
+
+  const WriterOptions options_;
+  Random random_;
+  RequestIds ids_;
+  absl::Time lead_until_ = absl::InfinitePast();
+  Ticket next_ticket_ = 1;
+  WriterCounters counters_;
+
+  absl::flat_hash_map<Ticket, Waiting> waiting_;
+  // Tickets ready to be sent, per priority; those no longer in waiting_ are skipped.
+  std::array<std::deque<Ticket>, kWritePriorities> ready_;
+  std::multimap<absl::Time, Ticket> later_;  // backing off
+  size_t waiting_events_ = 0;
+  // The one waiting command of a key, and the keys in flight with the ticket that must wait for
+  // them (0 = none).
+  absl::flat_hash_map<std::string, Ticket> waiting_of_key_;
+  absl::flat_hash_map<std::string, Ticket> successor_of_key_;
+  absl::flat_hash_map<RequestId, Open> open_;
+  std::array<int, kWritePriorities> open_of_ = {};
+};
+
+}  // namespace maniple

@@ -1,0 +1,478 @@
+#include "api/http/curl_transport.h"
+
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "api/base/check.h"
+#include "api/base/status_macros.h"
+#include "api/base/thread_owner.h"
+#include "api/http/credentials.h"
+#include "api/http/curl_easy.h"
+#include "api/http/reply_head.h"
+
+namespace maniple {
+namespace {
+
+constexpr int kLanes = 4;
+constexpr size_t kSpareHandles = 64;
+constexpr size_t LaneIndex(HttpLane lane) { return static_cast<size_t>(lane); }
+
+}  // namespace
+
+// Invariants:
+//   1. A transfer is in exactly one place: waiting in its lane, active in `multi_`, or ended and
+//   not yet told.
+//   2. `told_` names each transfer with untold output once, in the order in which their output
+//   began.
+class CurlTransport::Impl final {
+ public:
+  Impl(ClientConfig config, CurlEndpoint endpoint, const Clock& clock, CurlTransportOptions options)
+      : config_(std::move(config)),
+        endpoint_(std::move(endpoint)),
+        clock_(clock),
+        options_(options),
+        credentials_(config_.credentials),
+        multi_(::curl_multi_init()),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+        wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    CHECK(multi_ != nullptr && epoll_ >= 0 && wakeup_ >= 0) << std::strerror(errno);
+    if (!endpoint_.connect_to.empty()) connect_to_ = MakeCurlList({endpoint_.connect_to});
+    lanes_[LaneIndex(HttpLane::kWatch)].most = std::numeric_limits<int>::max();
+    lanes_[LaneIndex(HttpLane::kList)].most = options_.most_lists;
+    lanes_[LaneIndex(HttpLane::kWrite)].most = options_.most_writes;
+    lanes_[LaneIndex(HttpLane::kLease)].most = std::numeric_limits<int>::max();
+    ::curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETFUNCTION, &Impl::OnSocket);
+    ::curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
+    ::curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &Impl::OnTimer);
+    ::curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
+    ::curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
+                        static_cast<long>(options_.most_writes + options_.most_lists + 32));
+    Register(wakeup_, EPOLLIN);
+  }
+
+  ~Impl() {
+    for (auto& [id, transfer] : transfers_) {
+      if (transfer->easy.curl != nullptr) {
+        ::curl_multi_remove_handle(multi_.get(), transfer->easy.curl.get());
+      }
+    }
+    transfers_.clear();
+    spare_.clear();
+    multi_.reset();
+    ::close(wakeup_);
+    ::close(epoll_);
+  }
+
+  // Tries out what can be wrong in the configuration.
+  absl::Status Check() {
+    ASSIGN_OR_RETURN(EasyHandle handle, TakeHandle());
+    spare_.push_back(std::move(handle));
+    return absl::OkStatus();
+  }
+
+  void Start(RequestId id, HttpRequest request) {
+    owner_.Check();
+    auto transfer = std::make_unique<Transfer>();
+    transfer->id = id;
+    transfer->impl = this;
+    transfer->request = std::move(request);
+    lanes_[LaneIndex(transfer->request.lane)].waiting.push_back(id);
+    CHECK(transfers_.emplace(id, std::move(transfer)).second) << "request id in use: " << id;
+  }
+
+  void Cancel(RequestId id) {
+    owner_.Check();
+    const auto it = transfers_.find(id);
+    if (it == transfers_.end()) return;
+    if (it->second->active()) Deactivate(*it->second);
+    transfers_.erase(it);
+  }
+
+  std::vector<HttpInput> Poll(absl::Duration timeout) {
+    owner_.Check();
+    now_ = clock_.Now();
+    const absl::Time until = now_ + std::max(timeout, absl::ZeroDuration());
+    Resume();
+    bool woken = false;
+    do {
+      Launch();
+      FireTimer();
+      Finish();
+      woken = WaitAndServe(until);
+      Finish();
+      ExpireIdle();
+    } while (told_.empty() && !woken && now_ < until);
+    return Tell();
+  }
+
+  void Wakeup() {
+    const uint64_t one = 1;
+    // Full means that a wakeup is pending already.
+    [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof(one));
+  }
+
+  [[nodiscard]] const TransportCounters& counters() const { return counters_; }
+
+ private:
+  struct Transfer {
+    RequestId id = 0;
+    Impl* impl = nullptr;
+    HttpRequest request;
+    EasyHandle easy;                          // while active
+    std::shared_ptr<const CurlList> headers;  // while active
+    ReplyHead reply;
+    absl::Time last_byte = absl::InfinitePast();
+    bool paused = false;
+    char error[CURL_ERROR_SIZE] = {};
+    // Untold output.
+    bool in_told = false;
+    std::optional<HttpHead> head;
+    std::string bytes;
+    std::optional<HttpEnd> end;
+
+    [[nodiscard]] bool active() const { return easy.curl != nullptr; }
+  };
+  struct Lane {
+    int most = 0;
+    int active = 0;
+    std::deque<RequestId> waiting;
+  };
+
+  absl::StatusOr<EasyHandle> TakeHandle() {
+    if (spare_.empty()) {
+      return MakeEasyHandle({.config = &config_,
+                             .endpoint = &endpoint_,
+                             .connect_to = connect_to_.get(),
+                             .connect_timeout = options_.connect_timeout,
+                             .callbacks = {.on_header = &Impl::OnHeader,
+                                           .on_body = &Impl::OnBody,
+                                           .on_socket = &Impl::OnNewSocket,
+                                           .socket_data = this}});
+    }
+    EasyHandle handle = std::move(spare_.back());
+    spare_.pop_back();
+    return handle;
+  }
+
+  // Starts what waits and has room in its lane, once there is a credential.
+  void Launch() {
+    const CredentialState state = credentials_.Refresh(now_);
+    WatchPlugin();
+    if (state == CredentialState::kPending) return;
+    for (Lane& lane : lanes_) {
+      while (!lane.waiting.empty() && lane.active < lane.most) {
+        const auto it = transfers_.find(lane.waiting.front());
+        lane.waiting.pop_front();
+        if (it == transfers_.end()) continue;  // cancelled
+        Transfer& transfer = *it->second;
+        if (state == CredentialState::kFailed) {
+          End(transfer, credentials_.failure());
+        } else {
+          Activate(transfer, lane);
+        }
+      }
+    }
+  }
+
+  void Activate(Transfer& transfer, Lane& lane) {
+    absl::StatusOr<EasyHandle> handle = TakeHandle();
+    if (!handle.ok()) {
+      End(transfer, handle.status());
+      return;
+    }
+    transfer.easy = *std::move(handle);
+    CURL* easy = transfer.easy.curl.get();
+    SetPluginCertificate(transfer.easy, credentials_);
+    transfer.headers = HeadersFor(transfer.request.content_type);
+    SetRequest(easy, absl::StrCat(endpoint_.url_base, transfer.request.target), transfer.request,
+               transfer.headers->get());
+    ::curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
+    ::curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
+    ::curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+    ::curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error);
+    transfer.last_byte = now_;
+    ++lane.active;
+    ++counters_.requests;
+    if (transfer.request.idle_timeout < absl::InfiniteDuration()) timed_.push_back(&transfer);
+    CHECK_EQ(::curl_multi_add_handle(multi_.get(), easy), CURLM_OK);
+  }
+
+  // Takes the transfer out of libcurl; its handle is kept for another.
+  void Deactivate(Transfer& transfer) {
+    CURL* easy = transfer.easy.curl.get();
+    ::curl_multi_remove_handle(multi_.get(), easy);
+    ::curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, nullptr);
+    --lanes_[LaneIndex(transfer.request.lane)].active;
+    std::erase(timed_, &transfer);
+    std::erase(paused_, &transfer);
+    if (spare_.size() < kSpareHandles) {
+      spare_.push_back(std::move(transfer.easy));
+    }
+    transfer.easy = EasyHandle();
+    transfer.headers.reset();
+  }
+
+  std::shared_ptr<const CurlList> HeadersFor(const std::string& content_type) {
+    if (headers_generation_ != credentials_.generation()) {
+      headers_.clear();
+      headers_generation_ = credentials_.generation();
+    }
+    std::shared_ptr<const CurlList>& list = headers_[content_type];
+    if (list == nullptr) {
+      list = std::make_shared<const CurlList>(
+          MakeCurlList(HeaderLines(content_type, credentials_, config_.impersonation)));
+    }
+    return list;
+  }
+
+  void FireTimer() {
+    if (timer_ > now_) return;
+    timer_ = absl::InfiniteFuture();
+    int running = 0;
+    ::curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+
+  // Waits for sockets, at most until `until`, and lets libcurl serve them. True after Wakeup.
+  bool WaitAndServe(absl::Time until) {
+    const absl::Time next = std::min({until, timer_, NextIdle(), credentials_.NextDeadline()});
+    const absl::Duration wait = told_.empty() ? next - now_ : absl::ZeroDuration();
+    // Rounded up: waking a little early would only spin.
+    const int64_t millis = std::clamp<int64_t>(
+        absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1))), 0, 3'600'000);
+    std::array<epoll_event, 64> events;
+    const int count = ::epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(millis));
+    now_ = clock_.Now();
+    bool woken = false;
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[i].data.fd;
+      if (fd == wakeup_) {
+        uint64_t times = 0;
+        [[maybe_unused]] const ssize_t got = ::read(wakeup_, &times, sizeof(times));
+        woken = true;
+      } else if (fd != plugin_fd_) {
+        int running = 0;
+        ::curl_multi_socket_action(multi_.get(), fd, ActionOf(events[i].events), &running);
+      }
+    }
+    return woken;
+  }
+
+  static int ActionOf(uint32_t events) {
+    int action = 0;
+    if ((events & EPOLLIN) != 0) action |= CURL_CSELECT_IN;
+    if ((events & EPOLLOUT) != 0) action |= CURL_CSELECT_OUT;
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) action |= CURL_CSELECT_IN | CURL_CSELECT_ERR;
+    return action;
+  }
+
+  void Finish() {
+    int left = 0;
+    while (const CURLMsg* message = ::curl_multi_info_read(multi_.get(), &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      char* data = nullptr;
+      ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &data);
+      Transfer& transfer = *reinterpret_cast<Transfer*>(data);
+      const absl::Status status = StatusOfCurl(message->data.result, transfer.error);
+      Deactivate(transfer);
+      End(transfer, status);
+    }
+  }
+
+  void ExpireIdle() {
+    std::vector<Transfer*> expired;
+    for (Transfer* transfer : timed_) {
+      if (!transfer->paused && now_ >= transfer->last_byte + transfer->request.idle_timeout) {
+        expired.push_back(transfer);
+      }
+    }
+    for (Transfer* transfer : expired) {
+      Deactivate(*transfer);
+      End(*transfer,
+          absl::DeadlineExceededError(absl::StrCat(
+              "nothing was heard for ", absl::FormatDuration(transfer->request.idle_timeout))));
+    }
+  }
+
+  [[nodiscard]] absl::Time NextIdle() const {
+    absl::Time next = absl::InfiniteFuture();
+    for (const Transfer* transfer : timed_) {
+      if (!transfer->paused) {
+        next = std::min(next, transfer->last_byte + transfer->request.idle_timeout);
+      }
+    }
+    return next;
+  }
+
+  // Everything told before has been taken: sockets that were left alone are read again.
+  void Resume() {
+    for (Transfer* transfer : std::exchange(paused_, {})) {
+      transfer->paused = false;
+      transfer->last_byte = now_;
+      ::curl_easy_pause(transfer->easy.curl.get(), CURLPAUSE_CONT);
+    }
+  }
+
+  void End(Transfer& transfer, absl::Status status) {
+    transfer.end = HttpEnd{std::move(status)};
+    HasNews(transfer);
+  }
+
+  void HasNews(Transfer& transfer) {
+    if (transfer.in_told) return;
+    transfer.in_told = true;
+    told_.push_back(transfer.id);
+  }
+
+  std::vector<HttpInput> Tell() {
+    std::vector<HttpInput> out;
+    out.reserve(told_.size() * 3);
+    for (const RequestId id : std::exchange(told_, {})) {
+      const auto it = transfers_.find(id);
+      if (it == transfers_.end()) continue;  // cancelled
+      Transfer& transfer = *it->second;
+      transfer.in_told = false;
+      if (transfer.head.has_value()) out.push_back({id, *std::exchange(transfer.head, {})});
+      if (!transfer.bytes.empty())
+        out.push_back({id, HttpChunk{std::exchange(transfer.bytes, {})}});
+      if (!transfer.end.has_value()) continue;
+      out.push_back({id, *std::move(transfer.end)});
+      transfers_.erase(it);
+    }
+    return out;
+  }
+
+  void WatchPlugin() {
+    // A closed descriptor has left the epoll set by itself.
+    if (plugin_fd_ == credentials_.pending_fd()) return;
+    plugin_fd_ = credentials_.pending_fd();
+    if (plugin_fd_ >= 0) Register(plugin_fd_, EPOLLIN);
+  }
+
+  void Register(int fd, uint32_t events) {
+    epoll_event event{};
+    event.events = events;
+    event.data.fd = fd;
+    if (::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event) == 0) return;
+    CHECK(::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) << std::strerror(errno);
+  }
+
+  static size_t OnHeader(char* data, size_t size, size_t count, void* user) {
+    Transfer& transfer = *static_cast<Transfer*>(user);
+    transfer.last_byte = transfer.impl->now_;
+    if (auto head = transfer.reply.OnLine(absl::string_view(data, size * count))) {
+      if (head->status == 401) transfer.impl->credentials_.Rejected(transfer.impl->now_);
+      transfer.head = *std::move(head);
+      transfer.impl->HasNews(transfer);
+    }
+    return size * count;
+  }
+
+  static size_t OnBody(char* data, size_t size, size_t count, void* user) {
+    Transfer& transfer = *static_cast<Transfer*>(user);
+    Impl& impl = *transfer.impl;
+    if (transfer.bytes.size() >= impl.options_.most_undelivered) {
+      ++impl.counters_.pauses;
+      transfer.paused = true;
+      impl.paused_.push_back(&transfer);
+      return CURL_WRITEFUNC_PAUSE;
+    }
+    transfer.last_byte = impl.now_;
+    transfer.bytes.append(data, size * count);
+    impl.counters_.bytes_received += size * count;
+    impl.HasNews(transfer);
+    return size * count;
+  }
+
+  static int OnNewSocket(void* user, curl_socket_t socket, curlsocktype) {
+    Impl& impl = *static_cast<Impl*>(user);
+    ++impl.counters_.connections;
+    const int millis = static_cast<int>(absl::ToInt64Milliseconds(impl.options_.dead_peer_timeout));
+    ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &millis, sizeof(millis));
+    return CURL_SOCKOPT_OK;
+  }
+
+  static int OnSocket(CURL*, curl_socket_t socket, int what, void* user, void*) {
+    Impl& impl = *static_cast<Impl*>(user);
+    if (what == CURL_POLL_REMOVE) {
+      ::epoll_ctl(impl.epoll_, EPOLL_CTL_DEL, socket, nullptr);
+      return 0;
+    }
+    uint32_t events = 0;
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
+    impl.Register(socket, events);
+    return 0;
+  }
+
+  static int OnTimer(CURLM*, long millis, void* user) {
+    Impl& impl = *static_cast<Impl*>(user);
+    impl.timer_ = millis < 0 ? absl::InfiniteFuture() : impl.now_ + absl::Milliseconds(millis);
+    return 0;
+  }
+
+  const ClientConfig config_;
+  const CurlEndpoint endpoint_;
+  const Clock& clock_;
+  const CurlTransportOptions options_;
+  const ThreadOwner owner_;
+  Credentials credentials_;
+  CurlList connect_to_;
+  CurlMulti multi_;
+  const int epoll_;
+  const int wakeup_;
+  int plugin_fd_ = -1;
+  absl::Time now_ = absl::InfinitePast();
+  absl::Time timer_ = absl::InfiniteFuture();  // when libcurl wants to be called
+
+  absl::flat_hash_map<RequestId, std::unique_ptr<Transfer>> transfers_;
+  std::array<Lane, kLanes> lanes_;
+  std::vector<Transfer*> timed_;  // active, with an idle timeout
+  std::vector<Transfer*> paused_;
+  std::vector<RequestId> told_;
+  std::vector<EasyHandle> spare_;
+  std::map<std::string, std::shared_ptr<const CurlList>> headers_;  // by content type
+  uint64_t headers_generation_ = 0;
+  TransportCounters counters_;
+};
+
+absl::StatusOr<std::unique_ptr<CurlTransport>> CurlTransport::Create(ClientConfig config,
+                                                                     const Clock& clock,
+                                                                     CurlTransportOptions options) {
+  if (::curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    return absl::InternalError("libcurl cannot be initialised");
+  }
+  ASSIGN_OR_RETURN(CurlEndpoint endpoint, EndpointOf(config));
+  auto impl = std::make_unique<Impl>(std::move(config), std::move(endpoint), clock, options);
+  RETURN_IF_ERROR(impl->Check());
+  return std::unique_ptr<CurlTransport>(new CurlTransport(std::move(impl)));
+}
+
+CurlTransport::CurlTransport(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CurlTransport::~CurlTransport() = default;
+
+void CurlTransport::Start(RequestId id, HttpRequest request) {
+  impl_->Start(id, std::move(request));
+}
+void CurlTransport::Cancel(RequestId id) { impl_->Cancel(id); }
+std::vector<HttpInput> CurlTransport::Poll(absl::Duration timeout) { return impl_->Poll(timeout); }
+void CurlTransport::Wakeup() { impl_->Wakeup(); }
+const TransportCounters& CurlTransport::counters() const { return impl_->counters(); }
+
+}  // namespace maniple
