@@ -40,7 +40,7 @@ ClusterClient::ClusterClient(ClusterClientOptions options, Transport& transport)
 
 void ClusterClient::Start(absl::Time now) {
   for (int kind = 0; kind < kResourceKinds; ++kind) {
-    Take(sessions_[kind]->Start(now), static_cast<ResourceKind>(kind));
+    Take(sessions_[kind]->Start(), static_cast<ResourceKind>(kind));
   }
   if (elector_.has_value()) {
     Elected(elector_->Start(now), now);

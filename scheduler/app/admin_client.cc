@@ -119,7 +119,8 @@ absl::StatusOr<std::string> Get(CurlTransport& transport, const std::string& tar
 
 absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
   ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.kubeconfig = options.kubeconfig,
-                                                          .context = options.context}));
+                                                          .context = options.context,
+                                                          .environment = ProcessEnvironment()}));
   ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
                    CurlTransport::Create(std::move(config), RealClock(), {}));
   ASSIGN_OR_RETURN(const std::string body,

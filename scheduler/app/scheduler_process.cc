@@ -236,8 +236,9 @@ absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
     SchedulerOptions options) {
   const std::string identity = Identity();
   ASSIGN_OR_RETURN(LoopOptions loop, LoopOptionsFor(options.config, identity));
-  ASSIGN_OR_RETURN(ClientConfig config,
-                   LoadClientConfig({.server = options.server, .kubeconfig = options.kubeconfig}));
+  ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.server = options.server,
+                                                          .kubeconfig = options.kubeconfig,
+                                                          .environment = ProcessEnvironment()}));
   const std::string server = config.server;
   ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
                    CurlTransport::Create(std::move(config), RealClock(),
