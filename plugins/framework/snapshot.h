@@ -76,9 +76,11 @@ struct NodeRows {
   std::vector<std::string> names;    // kBlockNodes
   std::vector<NodeClassId> classes;  // kBlockNodes
   Columns allocatable;
+  std::vector<int64_t> max_allocatable;    // by resource; at least the largest of the column
   std::vector<LabelColumn> label_columns;  // the same keys in the same order in every block
 
   NodeRows() : names(kBlockNodes), classes(kBlockNodes) {}
+  void RecomputeMaxima();
 };
 
 class NodeBlock final {
@@ -110,8 +112,9 @@ class NodeBlock final {
     friend auto operator<=>(const CoolDown&, const CoolDown&) = default;
   };
   [[nodiscard]] const std::vector<CoolDown>& cool_downs() const { return cool_downs_; }  // by row
-  // Calls visit(resource) for every resource that Free or Allocatable may be non-zero for.
+  // Resources that Free or Allocatable may be non-zero for have indices below this.
   [[nodiscard]] uint32_t resource_limit() const;
+  [[nodiscard]] uint64_t Fingerprint() const;
 
   // Mutation, for the owner of a copy that nobody else sees yet.
   void SetRows(std::shared_ptr<const NodeRows> rows) { rows_ = std::move(rows); }

@@ -1,0 +1,48 @@
+#include "plugins/framework/reasons.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "api/base/check.h"
+#include "plugins/framework/snapshot.h"
+
+namespace maniple {
+namespace {
+
+constexpr ReasonSpec kReasons[] = {
+    {kReasonNone, "Fits", "fits"},
+    {kReasonUnsupported, "Unsupported", "the pod asks for what this version refuses"},
+    {kReasonUnschedulable, "NodeUnschedulable", "cordoned"},
+    {kReasonTaint, "UntoleratedTaint", "untolerated taint {taint}"},
+    {kReasonNodeAffinity, "NodeAffinity", "does not match the pod's node selector or affinity"},
+    {kReasonInsufficient, "InsufficientResource",
+     "insufficient {resource} (want {want}, have {have})"},
+    {kReasonHostPort, "HostPortTaken", "a host port of the pod is taken"},
+    {kReasonCoolDown, "CoolingDown", "cooling down after it rejected a pod"},
+    {kReasonOutsideDomain, "OutsideDomain", "outside the topology domain that was tried"},
+    {kReasonFilledByGang, "FilledByGang", "filled by {have} members of this gang"},
+};
+
+}  // namespace
+
+const ReasonSpec& SpecOf(ReasonId id) {
+  CHECK_LT(id.index(), std::size(kReasons));
+  CHECK_EQ(kReasons[id.index()].id, id);
+  return kReasons[id.index()];
+}
+
+std::string ReasonText(const Reason& reason, const Tables& tables) {
+  const auto resource = [&]() -> absl::string_view {
+    if (reason.resource.index() >= tables.resources.size()) return "resource";
+    return tables.resources[reason.resource.index()].name;
+  };
+  const auto taint = [&]() -> absl::string_view {
+    if (reason.taint.index() >= tables.taint_keys.size()) return "";
+    return tables.taint_keys[reason.taint.index()];
+  };
+  return absl::StrReplaceAll(SpecOf(reason.id).sentence, {{"{resource}", resource()},
+                                                          {"{taint}", taint()},
+                                                          {"{want}", absl::StrCat(reason.want)},
+                                                          {"{have}", absl::StrCat(reason.have)}});
+}
+
+}  // namespace maniple

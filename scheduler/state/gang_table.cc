@@ -1,0 +1,302 @@
+#include "scheduler/state/gang_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "queue/assembly.h"
+
+namespace maniple {
+namespace {
+
+auto OrderOf(const Member& member) { return std::tie(member.rank, member.name, member.pod); }
+
+bool InOrder(const Member& a, const Member& b) { return OrderOf(a) < OrderOf(b); }
+
+bool Same(const Member& a, const Member& b) {
+  const auto facts = [](const Member& m) {
+    return std::tie(m.pod, m.name, m.uid, m.shape, m.state, m.running, m.started_elsewhere, m.node,
+                    m.rank, m.priority, m.created, m.status_reason, m.waiting_reason);
+  };
+  return facts(a) == facts(b);
+}
+
+// New members come last more often than not, so the search starts there.
+std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod) {
+  const auto at = std::find_if(members.rbegin(), members.rend(),
+                               [pod](const Member& member) { return member.pod == pod; });
+  return at == members.rend() ? members.end() : std::prev(at.base());
+}
+
+bool CountsForPriority(const Member& member) {
+  switch (member.state) {
+    case MemberState::kPending:
+    case MemberState::kGated:
+    case MemberState::kBound:
+      return true;
+    case MemberState::kTerminating:
+    case MemberState::kSucceeded:
+    case MemberState::kFailed:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Gang* GangTable::FindKey(const GangKey& key) {
+  const auto it = by_key_.find(key);
+  return it == by_key_.end() ? nullptr : gangs_.at(it->second).get();
+}
+
+Gang& GangTable::Ensure(const GangKey& key) {
+  if (Gang* known = FindKey(key)) return *known;
+  auto gang = std::make_unique<Gang>();
+  gang->id = GangId(next_++);
+  gang->key = key;
+  Gang& made = *gang;
+  by_key_.emplace(key, made.id);
+  gangs_.emplace(made.id, std::move(gang));
+  return made;
+}
+
+const Gang* GangTable::Find(GangId gang) const {
+  const auto it = gangs_.find(gang);
+  return it == gangs_.end() ? nullptr : it->second.get();
+}
+
+std::optional<GangId> GangTable::Named(const GangKey& key) const {
+  const auto it = by_key_.find(key);
+  if (it == by_key_.end()) return std::nullopt;
+  return it->second;
+}
+
+std::vector<GangId> GangTable::All() const {
+  std::vector<GangId> ids;
+  ids.reserve(gangs_.size());
+  for (const auto& [id, gang] : gangs_) ids.push_back(id);
+  return ids;
+}
+
+void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
+  const GangKey key{.dialect = GangDialect::kManiple,
+                    .namespace_name = group.meta.namespace_name,
+                    .name = group.meta.name};
+  const bool appeared = !by_key_.contains(key);
+  Gang& gang = Ensure(key);
+  const bool same = gang.group_exists && gang.group_uid == group.meta.uid && gang.problem.empty() &&
+                    gang.spec == group.spec && gang.status == group.status &&
+                    gang.group_generation == group.meta.generation;
+  gang.group_resource_version = group.meta.resource_version;
+  if (same) return;
+  const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
+  gang.group_exists = true;
+  gang.group_uid = group.meta.uid;
+  gang.group_generation = group.meta.generation;
+  gang.created = group.meta.created;
+  gang.problem.clear();
+  gang.spec = group.spec;
+  gang.status = group.status;
+  if (appeared || sub_groups_differ) Rerank(gang);
+  Derive(gang);
+  delta.gangs_changed.insert(gang.id);
+}
+
+void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
+                            Delta& delta) {
+  Gang& gang = Ensure(key);
+  if (gang.group_uid != uid) {
+    gang.spec = PodGroupSpec{};
+    gang.status = PodGroupStatus{};
+    Rerank(gang);
+  }
+  gang.group_exists = true;
+  gang.group_uid = std::string(uid);
+  gang.problem = problem.empty() ? "the PodGroup cannot be read" : std::string(problem);
+  Derive(gang);
+  delta.gangs_changed.insert(gang.id);
+}
+
+void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta) {
+  Gang* gang = FindKey(key);
+  if (gang == nullptr || !gang->group_exists) return;
+  if (!uid.empty() && !gang->group_uid.empty() && gang->group_uid != uid) return;  // an older one
+  gang->group_exists = false;
+  gang->group_uid.clear();
+  gang->group_resource_version.clear();
+  gang->group_generation = 0;
+  gang->problem.clear();
+  gang->spec = PodGroupSpec{};
+  gang->status = PodGroupStatus{};
+  Rerank(*gang);
+  Derive(*gang);
+  delta.gangs_changed.insert(gang->id);
+  DropIfEmpty(*gang, delta);
+}
+
+GangId GangTable::GangOf(const Pod& pod) {
+  const absl::string_view group = pod.meta.labels.Get(kPodGroupLabel);
+  GangKey key{.dialect = group.empty() ? GangDialect::kSingleton : GangDialect::kManiple,
+              .namespace_name = pod.meta.namespace_name,
+              .name = group.empty() ? pod.meta.name : std::string(group)};
+  Gang& gang = Ensure(key);
+  if (key.dialect == GangDialect::kSingleton) {
+    gang.group_exists = true;
+    gang.group_uid = pod.meta.uid;
+    gang.created = pod.meta.created;
+    gang.spec.queue = std::string(pod.meta.labels.Get(kQueueLabel));
+    gang.spec.preempts = pod.preempts;
+  }
+  return gang.id;
+}
+
+GangTable::MemberChange GangTable::PutMember(GangId id, Member member, const Pod& pod,
+                                             Delta& delta) {
+  Gang& gang = *gangs_.at(id);
+  const absl::string_view sub_group = pod.meta.labels.Get(kSubGroupLabel);
+  if (sub_group.empty()) {
+    sub_groups_.erase(member.pod);
+  } else {
+    sub_groups_[member.pod] = std::string(sub_group);
+  }
+  member.rank = RankOf(pod.meta.labels, gang.spec);
+  const auto at = FindMember(gang.members, member.pod);
+  const bool known = at != gang.members.end();
+  if (known && Same(*at, member)) {
+    if (Derive(gang)) delta.gangs_changed.insert(id);
+    return MemberChange::kNone;
+  }
+  const bool stands_the_same = known && at->state == member.state && at->node == member.node &&
+                               at->running == member.running;
+  const bool weighs_the_same = known && at->priority == member.priority &&
+                               CountsForPriority(*at) == CountsForPriority(member);
+  if (known && OrderOf(*at) == OrderOf(member)) {
+    *at = std::move(member);
+  } else {
+    if (known) gang.members.erase(at);
+    const auto place = std::upper_bound(gang.members.begin(), gang.members.end(), member, InOrder);
+    gang.members.insert(place, std::move(member));
+  }
+  if (!weighs_the_same || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
+  delta.gangs_changed.insert(id);
+  return stands_the_same ? MemberChange::kDetails : MemberChange::kStanding;
+}
+
+void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
+  const auto it = gangs_.find(id);
+  if (it == gangs_.end()) return;
+  Gang& gang = *it->second;
+  const auto at = FindMember(gang.members, pod);
+  if (at != gang.members.end()) gang.members.erase(at);
+  sub_groups_.erase(pod);
+  Derive(gang);
+  delta.gangs_changed.insert(id);
+  DropIfEmpty(gang, delta);
+}
+
+void GangTable::MoveMember(GangId id, PodId pod, NodeId node, Delta& delta) {
+  Gang& gang = *gangs_.at(id);
+  const auto at = FindMember(gang.members, pod);
+  if (at == gang.members.end() || at->node == node) return;
+  at->node = node;
+  delta.gangs_changed.insert(id);
+}
+
+void GangTable::DropIfEmpty(Gang& gang, Delta& delta) {
+  const bool group = gang.group_exists && gang.key.dialect != GangDialect::kSingleton;
+  if (group || !gang.members.empty()) return;
+  const GangId id = gang.id;
+  delta.gangs_changed.erase(id);
+  delta.gangs_gone.insert(id);
+  by_key_.erase(gang.key);
+  gangs_.erase(id);
+}
+
+void GangTable::Rerank(Gang& gang) {
+  for (Member& member : gang.members) {
+    const auto it = sub_groups_.find(member.pod);
+    const StringMap labels =
+        it == sub_groups_.end() ? StringMap() : StringMap({{kSubGroupLabel, it->second}});
+    member.rank.sub_group = RankOf(labels, gang.spec).sub_group;
+  }
+  std::sort(gang.members.begin(), gang.members.end(), InOrder);
+}
+
+int32_t GangTable::PriorityOf(const Gang& gang) const {
+  std::optional<int32_t> among_live, among_all;
+  for (const Member& member : gang.members) {
+    among_all = std::max(among_all.value_or(member.priority), member.priority);
+    if (!CountsForPriority(member)) continue;
+    among_live = std::max(among_live.value_or(member.priority), member.priority);
+  }
+  const std::optional<int32_t> members = among_live.has_value() ? among_live : among_all;
+  const auto it = class_values_.find(gang.spec.priority_class_name);
+  if (it == class_values_.end()) return members.value_or(0);
+  return std::min(it->second, members.value_or(it->second));
+}
+
+std::string GangTable::QueueOf(const Gang& gang) const {
+  if (!gang.spec.queue.empty()) return gang.spec.queue;
+  const auto it = namespace_queues_.find(gang.key.namespace_name);
+  return it != namespace_queues_.end() ? it->second : default_queue_;
+}
+
+bool GangTable::Derive(Gang& gang) {
+  const int32_t priority = PriorityOf(gang);
+  std::string queue = QueueOf(gang);
+  if (priority == gang.priority && queue == gang.queue) return false;
+  gang.priority = priority;
+  gang.queue = std::move(queue);
+  return true;
+}
+
+void GangTable::SetClassValue(absl::string_view priority_class, std::optional<int32_t> value,
+                              Delta& delta) {
+  if (value.has_value()) {
+    class_values_[priority_class] = *value;
+  } else {
+    class_values_.erase(priority_class);
+  }
+  for (const auto& [id, gang] : gangs_) {
+    if (gang->spec.priority_class_name != priority_class) continue;
+    if (Derive(*gang)) delta.gangs_changed.insert(id);
+  }
+}
+
+void GangTable::SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue,
+                                  Delta& delta) {
+  const auto it = namespace_queues_.find(namespace_name);
+  const absl::string_view had =
+      it == namespace_queues_.end() ? absl::string_view() : absl::string_view(it->second);
+  if (had == queue) return;
+  if (queue.empty()) {
+    namespace_queues_.erase(it);
+  } else {
+    namespace_queues_[namespace_name] = std::string(queue);
+  }
+  for (const auto& [id, gang] : gangs_) {
+    if (gang->key.namespace_name != namespace_name) continue;
+    if (Derive(*gang)) delta.gangs_changed.insert(id);
+  }
+}
+
+absl::Status GangTable::CheckInvariants() const {
+  for (const auto& [id, gang] : gangs_) {
+    const auto wrong = [&](absl::string_view what) {
+      return absl::InternalError(
+          absl::StrCat("gang ", gang->key.namespace_name, "/", gang->key.name, ": ", what));
+    };
+    if (!std::is_sorted(gang->members.begin(), gang->members.end(), InOrder)) {
+      return wrong("members are out of order");
+    }
+    if (gang->priority != PriorityOf(*gang)) return wrong("priority is stale");
+    if (gang->queue != QueueOf(*gang)) return wrong("queue is stale");
+    if (Named(gang->key) != id) return wrong("its key names another gang");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace maniple

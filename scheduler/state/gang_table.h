@@ -1,0 +1,78 @@
+// Gangs: PodGroups joined with the pods that name them, and what follows from both.
+//
+// Owned by ClusterState; scheduling thread. A gang exists while its PodGroup or a pod of it exists;
+// its id is dead after.
+//
+// Invariants:
+//   1. Members are sorted by (rank, name); every member's pod names this gang.
+//   2. priority = the lower of the class's value and the highest among members; queue is resolved;
+//   both follow every change.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "api/model/maniple_types.h"
+#include "queue/gang.h"
+#include "scheduler/state/delta.h"
+
+namespace maniple {
+
+class GangTable final {
+ public:
+  explicit GangTable(std::string default_queue) : default_queue_(std::move(default_queue)) {}
+
+  void UpsertGroup(const PodGroup& group, Delta& delta);
+  // The PodGroup exists, but cannot be used. What was last known of its spec stands: running
+  // members rely on it.
+  void RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
+                   Delta& delta);
+  void RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta);
+
+  // The gang that the pod belongs to; made when it is not known.
+  [[nodiscard]] GangId GangOf(const Pod& pod);
+  enum class MemberChange {
+    kNone,
+    kDetails,
+    kStanding
+  };  // kStanding: new, or its state, node or phase changed
+  // Adds or replaces the member of the same pod.
+  MemberChange PutMember(GangId gang, Member member, const Pod& pod, Delta& delta);
+  void RemoveMember(GangId gang, PodId pod, Delta& delta);
+  // The member's node appeared or went.
+  void MoveMember(GangId gang, PodId pod, NodeId node, Delta& delta);
+
+  void SetClassValue(absl::string_view priority_class, std::optional<int32_t> value, Delta& delta);
+  void SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue, Delta& delta);
+
+  [[nodiscard]] const Gang* Find(GangId gang) const;
+  [[nodiscard]] std::optional<GangId> Named(const GangKey& key) const;
+  [[nodiscard]] std::vector<GangId> All() const;  // in id order
+  [[nodiscard]] absl::Status CheckInvariants() const;
+
+ private:
+  Gang& Ensure(const GangKey& key);
+  [[nodiscard]] Gang* FindKey(const GangKey& key);
+  // Derives priority and queue again. True when one of them changed.
+  bool Derive(Gang& gang);
+  void Rerank(Gang& gang);
+  void DropIfEmpty(Gang& gang, Delta& delta);
+  [[nodiscard]] int32_t PriorityOf(const Gang& gang) const;
+  [[nodiscard]] std::string QueueOf(const Gang& gang) const;
+
+  std::string default_queue_;
+  uint32_t next_ = 0;
+  absl::btree_map<GangId, std::unique_ptr<Gang>> gangs_;
+  absl::flat_hash_map<GangKey, GangId> by_key_;
+  absl::flat_hash_map<PodId, std::string> sub_groups_;  // of members that name one
+  absl::flat_hash_map<std::string, int32_t> class_values_;
+  absl::flat_hash_map<std::string, std::string> namespace_queues_;
+};
+
+}  // namespace maniple

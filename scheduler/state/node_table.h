@@ -1,0 +1,131 @@
+// Nodes as rows in columns: what is free, what is allocatable, and which class each node is of.
+//
+// Owned by ClusterState; scheduling thread. Knows nothing of pods: it is told what to charge.
+// Between two calls of Publish a block is copied at most once, when it is first touched.
+//
+// Invariants:
+//   1. A row that is not present has no name, no class, and zero in every column.
+//   2. Two present nodes are of one class iff their tracked labels with few values, taints and
+//   cordon are equal.
+//   3. Blocks handed out by Publish are never written again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/model/model.h"
+#include "plugins/framework/snapshot.h"
+#include "scheduler/state/shape_table.h"
+
+namespace maniple {
+
+// A label with more values than this is a column, never part of a class.
+inline constexpr size_t kMostClassValues = 64;
+
+class NodeTable final {
+ public:
+  // Borrows both for its life.
+  NodeTable(DraftTables& draft, ShapeTable& shapes);
+
+  struct Change {
+    NodeId node;
+    bool appeared = false;
+    bool facts_changed = false;  // labels, taints, cordon; also when it appeared
+    bool room_grew = false;
+  };
+  Change Upsert(const Node& node);
+  // The node stands, but nothing fits on it: the server holds a version of it that we cannot read.
+  Change Disable(NodeId node);
+  // REQUIRES: nothing is charged to the node any more.
+  void Remove(NodeId node);
+
+  [[nodiscard]] std::optional<NodeId> Find(absl::string_view name) const;
+  [[nodiscard]] absl::string_view NameOf(NodeId node) const;  // "" when gone
+  [[nodiscard]] absl::string_view UidOf(NodeId node) const;
+  [[nodiscard]] bool Has(NodeId node) const;
+
+  void Charge(NodeId node, const PodShape& shape, NodeBlock::Change change);
+  void SetCoolDown(NodeId node, absl::Time until);
+
+  // From now on nodes that differ in these labels are of different classes.
+  void TrackLabels(const std::vector<std::string>& keys);
+  // From now on these labels are columns, however few values they have.
+  void TrackColumns(const std::vector<std::string>& keys);
+
+  // Room, taints and cordon only; a selector may still refuse.
+  [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
+  [[nodiscard]] int64_t Free(NodeId node, ResourceId resource) const;
+  [[nodiscard]] int64_t Allocatable(NodeId node, ResourceId resource) const;
+
+  [[nodiscard]] bool changed() const { return changed_; }
+  // Freezes what changed and fills blocks and order. O(blocks changed).
+  void PublishInto(Snapshot& snapshot);
+
+  // Invariants 1 and 2, recomputed from scratch.
+  [[nodiscard]] absl::Status CheckInvariants() const;
+
+ private:
+  using LabelKeyId = Id<struct LabelKeyTag>;
+  struct Record {
+    std::string name, uid;                                    // name "" = the row is vacant
+    std::vector<std::pair<LabelKeyId, LabelValueId>> labels;  // by key id
+    std::vector<Taint> taints;                                // sorted
+    bool unschedulable = false;
+    bool cooled = false;
+  };
+  struct Tracked {
+    LabelKeyId id;
+    std::optional<size_t> column;              // its place in tables.label_columns
+    absl::flat_hash_set<LabelValueId> values;  // seen so far, while it is no column
+  };
+
+  NodeBlock& Block(NodeId node);
+  NodeRows& Rows(uint32_t block);
+  const NodeBlock& BlockNow(NodeId node) const;
+  const NodeRows& RowsNow(uint32_t block) const;
+  NodeId TakeRow();
+  bool SetAllocatable(NodeId node, const ResourceAmounts& amounts);
+  bool SetFacts(Record& record, const Node& node);
+  bool NoteValues(const Record& record);
+  void MakeColumn(Tracked& tracked, const std::string& key);
+  void Place(NodeId node);
+  void PlaceAll();
+  NodeClass ClassFactsOf(const Record& record) const;
+  void SetClass(NodeId node, std::optional<NodeClass> facts);
+  std::optional<LabelValueId> ValueOf(const Record& record, LabelKeyId key) const;
+  LabelValueId InternValue(absl::string_view value);
+
+  DraftTables& draft_;
+  ShapeTable& shapes_;
+
+  std::vector<Record> records_;  // by node index
+  absl::btree_map<std::string, NodeId> by_name_;
+  absl::btree_set<uint32_t> vacant_;  // rows below records_.size()
+
+  std::vector<std::shared_ptr<const NodeBlock>> blocks_;  // as published last
+  std::vector<std::unique_ptr<NodeBlock>> block_drafts_;  // touched since; null = as published
+  std::vector<std::shared_ptr<const NodeRows>> rows_;
+  std::vector<std::unique_ptr<NodeRows>> row_drafts_;
+  std::shared_ptr<const NodeOrder> order_;
+  bool changed_ = true;
+  bool set_changed_ = true;
+
+  Interner<LabelKeyId> label_keys_;
+  Interner<LabelValueId> label_values_;  // as tables.label_values
+  absl::btree_map<std::string, Tracked> tracked_;
+  absl::btree_map<NodeClass, NodeClassId> class_ids_;
+  std::vector<int32_t> class_sizes_;  // nodes per class
+  std::vector<NodeClassId> vacant_classes_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,94 @@
+#include "scheduler/state/shape_table.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+
+namespace maniple {
+namespace {
+
+bool IsGpuName(absl::string_view name) {
+  return absl::EndsWith(name, "/gpu") || absl::EndsWith(name, "/gpu.shared") ||
+         absl::StartsWith(name, "nvidia.com/mig-") || absl::StartsWith(name, "gpu.intel.com/");
+}
+
+// The order in which a report names what is lacking: what is scarce and dear comes first.
+int ReportOrder(ResourceId resource, const ResourceFacts& facts) {
+  if (facts.gpu) return 0;
+  if (resource == kPods) return 4;
+  if (resource == kCpu) return 3;
+  if (resource == kMemory) return 2;
+  return 1;
+}
+
+}  // namespace
+
+int64_t Clamped(Amount amount) { return std::clamp<int64_t>(amount.units(), 0, kMostAmount); }
+
+PodConstraints OccupancyOf(const PodConstraints& constraints) {
+  PodConstraints occupancy;
+  occupancy.requests = constraints.requests;
+  occupancy.host_ports = constraints.host_ports;
+  return occupancy;
+}
+
+ShapeTable::ShapeTable(DraftTables& draft) : draft_(draft) {
+  CHECK_EQ(Resource("pods"), kPods);
+  CHECK_EQ(Resource("cpu"), kCpu);
+  CHECK_EQ(Resource("memory"), kMemory);
+}
+
+ResourceId ShapeTable::Resource(absl::string_view name) {
+  if (const auto it = resources_.find(name); it != resources_.end()) return it->second;
+  const ResourceId id(static_cast<uint32_t>(draft_.tables.resources.size()));
+  draft_.tables.resources.push_back({.name = std::string(name), .gpu = IsGpuName(name)});
+  draft_.changed = true;
+  resources_.emplace(name, id);
+  return id;
+}
+
+HostPortId ShapeTable::Port(const HostPort& port) {
+  const HostPortId next(static_cast<uint32_t>(draft_.tables.host_ports.size()));
+  const auto [it, is_new] = ports_.try_emplace(port, next);
+  if (is_new) {
+    draft_.tables.host_ports.push_back(port);
+    draft_.changed = true;
+  }
+  return it->second;
+}
+
+ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
+  if (const auto it = shapes_.find(&constraints); it != shapes_.end()) return {.id = it->second};
+
+  auto shape = std::make_unique<PodShape>();
+  shape->id = ShapeId(static_cast<uint32_t>(draft_.tables.shapes.size()));
+  shape->constraints = constraints;
+  shape->requests.emplace_back(kPods, 1);
+  for (const ResourceAmount& request : constraints.requests) {
+    const int64_t amount = Clamped(request.amount);
+    if (amount == 0) continue;
+    const ResourceId resource = Resource(request.resource);
+    shape->requests.emplace_back(resource, amount);
+    shape->wants_gpu = shape->wants_gpu || draft_.tables.resources[resource.index()].gpu;
+  }
+  const auto report_key = [this](const std::pair<ResourceId, int64_t>& request) {
+    const ResourceFacts& facts = draft_.tables.resources[request.first.index()];
+    return std::make_tuple(ReportOrder(request.first, facts), absl::string_view(facts.name));
+  };
+  std::sort(shape->requests.begin(), shape->requests.end(),
+            [&](const auto& a, const auto& b) { return report_key(a) < report_key(b); });
+  for (const HostPort& port : constraints.host_ports) shape->host_ports.push_back(Port(port));
+
+  const ShapeId id = shape->id;
+  std::shared_ptr<const PodShape> shared = std::move(shape);
+  shapes_.emplace(&shared->constraints, id);
+  draft_.tables.shapes.PushBack(std::move(shared));
+  draft_.changed = true;
+  return {.id = id, .is_new = true};
+}
+
+}  // namespace maniple

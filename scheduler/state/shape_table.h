@@ -1,0 +1,55 @@
+// Shapes and the names they are made of: resources and host ports, interned into the tables of the
+// next snapshot.
+//
+// Owned by ClusterState; scheduling thread.
+#pragma once
+
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "plugins/framework/snapshot.h"
+
+namespace maniple {
+
+// The tables of the next snapshot, and whether they differ from those of the last.
+struct DraftTables {
+  Tables tables;
+  bool changed = true;
+};
+
+class ShapeTable final {
+ public:
+  // Borrows `draft` for its life.
+  explicit ShapeTable(DraftTables& draft);
+
+  struct Interned {
+    ShapeId id;
+    bool is_new = false;
+  };
+  [[nodiscard]] Interned Intern(const PodConstraints& constraints);
+  [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
+  [[nodiscard]] ResourceId Resource(absl::string_view name);
+
+ private:
+  struct ByValue {
+    bool operator()(const PodConstraints* a, const PodConstraints* b) const { return *a < *b; }
+  };
+
+  HostPortId Port(const HostPort& port);
+
+  DraftTables& draft_;
+  absl::flat_hash_map<std::string, ResourceId> resources_;
+  absl::btree_map<HostPort, HostPortId> ports_;
+  absl::btree_map<const PodConstraints*, ShapeId, ByValue> shapes_;  // keys live in the tables
+};
+
+// What pods of other schedulers weigh: they are never placed by us, so their selectors do not
+// matter.
+[[nodiscard]] PodConstraints OccupancyOf(const PodConstraints& constraints);
+
+// An amount as shapes and nodes count it: not negative, at most kMostAmount.
+[[nodiscard]] int64_t Clamped(Amount amount);
+
+}  // namespace maniple
