@@ -1,21 +1,16 @@
 #include "test/sim/world.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
-#include "api/client/cluster_client.h"
-#include "api/codec/yaml.h"
 #include "api/devcluster/api_server.h"
-#include "scheduler/loop/scheduling_loop.h"
 #include "test/sim/network.h"
+#include "test/sim/process.h"
 #include "test/sim/truth.h"
 #include "test/sim/workload.h"
+#include "test/support/crds.h"
 
 namespace maniple::sim {
 namespace {
@@ -24,78 +19,6 @@ constexpr absl::Duration kControllerPeriod = absl::Seconds(2);
 // Longer than every timeout of the protocol: quorum loss (300 s), undo and its backoff, lease,
 // client backoff.
 constexpr absl::Duration kQuiet = absl::Seconds(900);
-constexpr char kCrdFolder[] = "deploy/crds";
-
-// One life of the scheduler process.
-class Process final {
- public:
-  Process(SimNetwork& network, EventQueue& events, uint64_t seed, std::vector<std::string>& log)
-      : events_(events),
-        log_(log),
-        loop_(LoopOptions{}),
-        transport_(network, [this](HttpInput input) { Receive(std::move(input)); }),
-        client_(ClusterClientOptions{.election = ElectionFor(seed), .seed = seed}, transport_) {
-    client_.Start(events_.Now());
-    Work();
-  }
-  ~Process() { *alive_ = false; }
-
-  [[nodiscard]] const SchedulingLoop& loop() const { return loop_; }
-
- private:
-  static ElectorOptions ElectionFor(uint64_t seed) {
-    ElectorOptions options;
-    options.identity = absl::StrCat("scheduler-", seed);
-    return options;
-  }
-
-  void Receive(HttpInput input) {
-    client_.On(input, events_.Now());
-    Work();
-  }
-
-  // What the two threads of the real process do between two waits.
-  void Work() {
-    bool more = true;
-    while (more) {
-      const absl::Time now = events_.Now();
-      client_.OnTime(now);
-      ClusterNews news = client_.TakeNews();
-      for (ObjectEvent& event : news.events) loop_.Accept(std::move(event));
-      for (WriteResult& result : news.results) loop_.Accept(std::move(result));
-      if (news.leading.has_value()) {
-        loop_.SetRole(
-            *news.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby, now);
-      }
-      TurnOutput out = loop_.Turn(now);
-      for (std::string& line : loop_.TakeDecisionLog()) log_.push_back(std::move(line));
-      client_.Write(std::move(out.writes), now);
-      more = out.more;
-      next_ = std::min(out.next, client_.NextDeadline());
-    }
-    Sleep();
-  }
-
-  void Sleep() {
-    if (next_ == absl::InfiniteFuture() || next_ >= wake_) return;
-    wake_ = next_;
-    events_.At(std::max(next_, events_.Now() + absl::Microseconds(1)),
-               [this, alive = alive_, when = next_] {
-                 if (!*alive) return;
-                 if (wake_ == when) wake_ = absl::InfiniteFuture();
-                 Work();
-               });
-  }
-
-  EventQueue& events_;
-  std::vector<std::string>& log_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  SchedulingLoop loop_;
-  SimTransport transport_;
-  ClusterClient client_;
-  absl::Time next_ = absl::InfiniteFuture();
-  absl::Time wake_ = absl::InfiniteFuture();
-};
 
 class World final {
  public:
@@ -130,34 +53,13 @@ class World final {
  private:
   void SetUp() {
     network_.set_on_server_change([this] { truth_.Observe(events_.Now()); });
-    workload_.SetUp(Crds());
+    workload_.SetUp(InstalledCrds());
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
     network_.set_rates(options_.faults == SimOptions::Faults::kOn ? options_.rates
                                                                   : FaultRates::None());
     Restart();
     events_.After(kControllerPeriod, [this] { ControllerTurn(); });
-  }
-
-  static const std::vector<Json>& Crds() {
-    static const std::vector<Json> crds = [] {
-      std::vector<std::string> files;
-      for (const auto& entry : std::filesystem::directory_iterator(kCrdFolder))
-        files.push_back(entry.path());
-      std::sort(files.begin(), files.end());
-      std::vector<Json> out;
-      for (const std::string& file : files) {
-        std::ifstream in(file);
-        const std::string text((std::istreambuf_iterator<char>(in)),
-                               std::istreambuf_iterator<char>());
-        const auto documents = ParseYaml(text);
-        CHECK(documents.ok()) << file << ": " << documents.status();
-        for (const YamlDocument& document : *documents) out.push_back(document.value);
-      }
-      CHECK(!out.empty()) << "run from the root of the repository";
-      return out;
-    }();
-    return crds;
   }
 
   void ControllerTurn() {
@@ -167,7 +69,8 @@ class World final {
 
   void Restart() {
     process_.reset();
-    process_ = std::make_unique<Process>(network_, events_, options_.seed * 1000 + ++lives_, log_);
+    const ProcessOptions options{.seed = options_.seed * 1000 + ++lives_};
+    process_ = std::make_unique<Process>(network_, events_, options, log_);
   }
 
   void RunUntil(absl::Time when) {

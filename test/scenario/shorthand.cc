@@ -1,0 +1,132 @@
+#include "test/scenario/shorthand.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/base/status_macros.h"
+#include "api/model/maniple_types.h"
+
+namespace maniple::scenario {
+namespace {
+
+constexpr char kRackLabel[] = "example.com/rack";
+
+std::string ResourceName(absl::string_view shorthand) {
+  return shorthand == "gpu" ? "nvidia.com/gpu" : std::string(shorthand);
+}
+
+// "n[1-3]" → n1, n2, n3.
+absl::StatusOr<std::vector<std::string>> Names(absl::string_view pattern) {
+  const size_t open = pattern.find('['), dash = pattern.find('-', open), close = pattern.find(']');
+  if (open == absl::string_view::npos) return std::vector<std::string>{std::string(pattern)};
+  int first = 0, last = 0;
+  if (close == absl::string_view::npos || dash == absl::string_view::npos ||
+      !absl::SimpleAtoi(pattern.substr(open + 1, dash - open - 1), &first) ||
+      !absl::SimpleAtoi(pattern.substr(dash + 1, close - dash - 1), &last)) {
+    return absl::InvalidArgumentError(absl::StrCat("not a name or a range of names: ", pattern));
+  }
+  std::vector<std::string> names;
+  for (int i = first; i <= last; ++i) {
+    names.push_back(absl::StrCat(pattern.substr(0, open), i, pattern.substr(close + 1)));
+  }
+  return names;
+}
+
+// "gpu=8 cpu=64" over defaults.
+absl::Status ReadAmounts(absl::string_view words, Json& amounts) {
+  for (const absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> pair =
+        absl::StrSplit(word, absl::MaxSplits('=', 1));
+    if (pair.second.empty())
+      return absl::InvalidArgumentError(absl::StrCat("not resource=amount: ", word));
+    amounts.Set(ResourceName(pair.first), std::string(pair.second));
+  }
+  return absl::OkStatus();
+}
+
+Json NodeNamed(const std::string& name, absl::string_view rack, const Json& amounts) {
+  Json labels = Json::Object({{"kubernetes.io/hostname", name}});
+  if (!rack.empty()) labels.Set(kRackLabel, std::string(rack));
+  return Json::Object(
+      {{"apiVersion", "v1"},
+       {"kind", "Node"},
+       {"metadata", Json::Object({{"name", name}, {"labels", labels}})},
+       {"status", Json::Object({{"capacity", amounts}, {"allocatable", amounts}})}});
+}
+
+Json PodGroupFrom(const Json& gang) {
+  Json spec = gang["spec"].is_object() ? gang["spec"] : Json::Object();
+  spec.Set("minMember",
+           gang.Has("min") ? gang["min"] : Json(gang.Has("pods") ? gang["pods"].AsInt() : 1));
+  return Json::Object(
+      {{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
+       {"kind", "PodGroup"},
+       {"metadata", Json::Object({{"name", gang["gang"]}, {"namespace", "default"}})},
+       {"spec", spec}});
+}
+
+Json PodFrom(const Json& gang, int64_t index, const Json& amounts) {
+  const std::string& name = gang["gang"].AsString();
+  Json labels = Json::Object();
+  if (gang["group"].AsString() != "none") labels.Set(kPodGroupLabel, name);
+  labels.Set("batch.kubernetes.io/job-completion-index", absl::StrCat(index));
+  if (gang.Has("sub")) labels.Set(kSubGroupLabel, gang["sub"]);
+  const Json container =
+      Json::Object({{"name", "main"},
+                    {"image", "registry.example/train:1"},
+                    {"resources", Json::Object({{"requests", amounts}, {"limits", amounts}})}});
+  Json spec = Json::Object({{"schedulerName", "maniple"},
+                            {"terminationGracePeriodSeconds", 0},
+                            {"containers", Json::Array({container})}});
+  if (gang.Has("gate"))
+    spec.Set("schedulingGates", Json::Array({Json::Object({{"name", gang["gate"]}})}));
+  for (const Json::Member& member : gang["pod"].members()) spec.Set(member.first, member.second);
+  return Json::Object({{"apiVersion", "v1"},
+                       {"kind", "Pod"},
+                       {"metadata", Json::Object({{"name", absl::StrCat(name, "-", index)},
+                                                  {"namespace", "default"},
+                                                  {"labels", labels}})},
+                       {"spec", spec}});
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand) {
+  std::vector<Json> nodes;
+  for (absl::string_view part : absl::StrSplit(shorthand, ';', absl::SkipWhitespace())) {
+    part = absl::StripAsciiWhitespace(part);
+    absl::string_view rack;
+    if (absl::ConsumePrefix(&part, "rack ")) {
+      const size_t colon = part.find(':');
+      if (colon == absl::string_view::npos)
+        return absl::InvalidArgumentError(absl::StrCat("no ':' after rack ", part));
+      rack = part.substr(0, colon);
+      part = absl::StripAsciiWhitespace(part.substr(colon + 1));
+    }
+    const size_t space = part.find(' ');
+    Json amounts = Json::Object({{"cpu", "64"}, {"memory", "512Gi"}, {"pods", "110"}});
+    if (space != absl::string_view::npos) RETURN_IF_ERROR(ReadAmounts(part.substr(space), amounts));
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(part.substr(0, space)));
+    for (const std::string& name : names) nodes.push_back(NodeNamed(name, rack, amounts));
+  }
+  return nodes;
+}
+
+absl::StatusOr<std::vector<Json>> GangFrom(const Json& gang) {
+  if (gang["gang"].AsString().empty())
+    return absl::InvalidArgumentError("submit needs `gang: NAME`");
+  Json amounts = Json::Object();
+  RETURN_IF_ERROR(ReadAmounts(gang.Has("each") ? gang["each"].AsString() : "cpu=1", amounts));
+  std::vector<Json> objects;
+  const int64_t first = gang["first"].AsInt();
+  if (first == 0 && gang["group"].AsString().empty()) objects.push_back(PodGroupFrom(gang));
+  const int64_t pods = gang.Has("pods") ? gang["pods"].AsInt() : 1;
+  for (int64_t i = first; i < first + pods; ++i) objects.push_back(PodFrom(gang, i, amounts));
+  return objects;
+}
+
+}  // namespace maniple::scenario

@@ -1,0 +1,42 @@
+#include "test/support/crds.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "api/base/check.h"
+#include "api/codec/yaml.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kFolder[] = "deploy/crds";
+
+std::vector<Json> Read() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Json> out;
+  for (const std::string& file : files) {
+    std::ifstream in(file);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const auto documents = ParseYaml(text);
+    CHECK(documents.ok()) << file << ": " << documents.status();
+    for (const YamlDocument& document : *documents) out.push_back(document.value);
+  }
+  CHECK(!out.empty()) << "run from the root of the repository";
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Json>& InstalledCrds() {
+  static const std::vector<Json> crds = Read();
+  return crds;
+}
+
+}  // namespace maniple

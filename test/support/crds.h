@@ -1,0 +1,13 @@
+// The CustomResourceDefinitions of deploy/crds, for tests that install them in an embedded server.
+#pragma once
+
+#include <vector>
+
+#include "api/codec/json.h"
+
+namespace maniple {
+
+// In order of file name; read once. REQUIRES: the working directory is the root of the repository.
+[[nodiscard]] const std::vector<Json>& InstalledCrds();
+
+}  // namespace maniple
