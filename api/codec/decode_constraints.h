@@ -1,0 +1,24 @@
+// What of a pod's spec decides where it may run, beside its requests. Private to this room.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/codec/cursor.h"
+#include "api/model/model.h"
+
+namespace maniple {
+
+void ReadAffinity(const Cursor& affinity, PodConstraints& constraints);
+[[nodiscard]] std::vector<Toleration> ReadTolerations(const Cursor& tolerations);
+
+// Which port of the node a container's port takes when it names none.
+enum class HostPortDefault { kNone, kContainerPort };
+void ReadHostPorts(const Cursor& ports, HostPortDefault otherwise, std::vector<HostPort>& out);
+
+// Adds to `unsupported` the paths of spread constraints that must hold.
+void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported);
+// Adds to `unsupported` the paths of volumes that tie the pod to nodes.
+void ReadVolumes(const Cursor& volumes, std::vector<std::string>& unsupported);
+
+}  // namespace maniple

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <limits>
+
+#include "api/codec/decode_parts.h"
+#include "api/codec/decode_requests.h"
+
+namespace maniple {
+namespace {
+
+Taint ReadTaint(const Cursor& taint) {
+  Taint out;
+  std::optional<TaintEffect> effect;
+  for (const Cursor& field : taint.Members()) {
+    const absl::string_view key = field.key();
+    if (key == "key") out.key = field.Text();
+    if (key == "value") out.value = field.Text();
+    if (key == "effect") effect = ReadTaintEffect(field);
+  }
+  // A taint that we do not understand must not be taken for none.
+  if (!effect.has_value()) taint.Refuse("has no known effect");
+  out.effect = effect.value_or(TaintEffect::kNoSchedule);
+  return out;
+}
+
+bool IsReady(const Cursor& conditions, bool otherwise) {
+  bool ready = otherwise;
+  for (const Cursor& condition : conditions.Items()) {
+    absl::string_view type;
+    absl::string_view status;
+    for (const Cursor& field : condition.Members()) {
+      if (field.key() == "type") type = field.View();
+      if (field.key() == "status") status = field.View();
+    }
+    if (type == "Ready") ready = status == "True";
+  }
+  return ready;
+}
+
+void ReadNodeSpec(const Cursor& spec, Node& node) {
+  for (const Cursor& field : spec.Members()) {
+    if (field.key() == "unschedulable") node.unschedulable = field.Bool();
+    if (field.key() != "taints") continue;
+    node.taints.clear();
+    for (const Cursor& taint : field.Items()) node.taints.push_back(ReadTaint(taint));
+    std::sort(node.taints.begin(), node.taints.end());
+    node.taints.erase(std::unique(node.taints.begin(), node.taints.end()), node.taints.end());
+  }
+}
+
+void ReadNodeStatus(const Cursor& status, Node& node) {
+  for (const Cursor& field : status.Members()) {
+    if (field.key() == "allocatable") node.allocatable = RequestTable::Read(field).Amounts();
+    if (field.key() == "conditions") node.ready = IsReady(field, node.ready);
+  }
+}
+
+void ReadLeaseSpec(const Cursor& spec, Lease& lease) {
+  constexpr Cursor::Bounds kCount{0, std::numeric_limits<int32_t>::max()};
+  for (const Cursor& field : spec.Members()) {
+    const absl::string_view key = field.key();
+    if (key == "holderIdentity") lease.holder = field.Text();
+    if (key == "leaseDurationSeconds") lease.duration = field.Seconds();
+    if (key == "acquireTime") lease.acquired = field.Time();
+    if (key == "renewTime") lease.renewed = field.Time();
+    if (key == "leaseTransitions") lease.transitions = static_cast<int32_t>(field.Int(kCount));
+  }
+}
+
+}  // namespace
+
+Node ReadNode(const Cursor& root) {
+  Node node;
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") node.meta = ReadMeta(field);
+    if (field.key() == "spec") ReadNodeSpec(field, node);
+    if (field.key() == "status") ReadNodeStatus(field, node);
+  }
+  return node;
+}
+
+Namespace ReadNamespace(const Cursor& root) {
+  Namespace out;
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") out.meta = ReadMeta(field);
+  }
+  return out;
+}
+
+PriorityClass ReadPriorityClass(const Cursor& root) {
+  PriorityClass out;
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") out.meta = ReadMeta(field);
+    if (field.key() == "value") out.value = field.Int32();
+  }
+  return out;
+}
+
+Lease ReadLease(const Cursor& root) {
+  Lease lease;
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") lease.meta = ReadMeta(field);
+    if (field.key() == "spec") ReadLeaseSpec(field, lease);
+  }
+  return lease;
+}
+
+}  // namespace maniple

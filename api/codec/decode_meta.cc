@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/codec/decode_parts.h"
+#include "api/codec/utf8.h"
+
+namespace maniple {
+namespace {
+
+// Annotations we read, beside all under our own domain: the group a pod names in the dialects of
+// Volcano and KAI, and its rank where the Job controller has not made it a label.
+bool IsKeptAnnotation(absl::string_view key) {
+  return absl::StartsWith(key, absl::StrCat(kManipleGroup, "/")) ||
+         key == "scheduling.k8s.io/group-name" || key == "pod-group-name" ||
+         key == "batch.kubernetes.io/job-completion-index";
+}
+
+StringMap ReadAnnotations(const Cursor& annotations) {
+  StringMap out;
+  for (const Cursor& annotation : annotations.Members()) {
+    if (IsKeptAnnotation(annotation.key())) out.Set(annotation.key(), annotation.View());
+  }
+  return out;
+}
+
+std::optional<OwnerReference> ReadController(const Cursor& references) {
+  for (const Cursor& reference : references.Items()) {
+    OwnerReference owner;
+    bool controls = false;
+    for (const Cursor& field : reference.Members()) {
+      if (field.key() == "kind") owner.kind = field.Text();
+      if (field.key() == "name") owner.name = field.Text();
+      if (field.key() == "uid") owner.uid = field.Text();
+      if (field.key() == "controller") controls = field.Bool();
+    }
+    if (controls) return owner;
+  }
+  return std::nullopt;
+}
+
+SelectorRequirement ReadRequirement(const Cursor& requirement, Words<SelectorOperator> operators) {
+  SelectorRequirement out;
+  bool has_operator = false;
+  for (const Cursor& field : requirement.Members()) {
+    if (field.key() == "key") out.key = field.Text();
+    if (field.key() == "operator") {
+      out.op = ReadWord(field, operators, SelectorOperator::kExists);
+      has_operator = true;
+    }
+    if (field.key() == "values") out.values = field.Texts();
+  }
+  if (out.key.empty()) requirement.Refuse("has no key");
+  if (!has_operator) requirement.Refuse("has no operator");
+  std::sort(out.values.begin(), out.values.end());
+  out.values.erase(std::unique(out.values.begin(), out.values.end()), out.values.end());
+  return out;
+}
+
+std::vector<SelectorRequirement> ReadRequirements(const Cursor& list,
+                                                  Words<SelectorOperator> operators) {
+  std::vector<SelectorRequirement> out;
+  for (const Cursor& item : list.Items()) out.push_back(ReadRequirement(item, operators));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+StringMap ReadStringMap(const Cursor& map) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const Cursor& entry : map.Members()) {
+    entries.emplace_back(std::string(entry.CheckedKey()), entry.Text());
+  }
+  return StringMap(std::move(entries));
+}
+
+ObjectMeta ReadMeta(const Cursor& metadata) {
+  ObjectMeta meta;
+  for (const Cursor& field : metadata.Members()) {
+    const absl::string_view key = field.key();
+    if (key == "name") {
+      meta.name = field.Text();
+    } else if (key == "namespace") {
+      meta.namespace_name = field.Text();
+    } else if (key == "uid") {
+      meta.uid = field.Text();
+    } else if (key == "resourceVersion") {
+      meta.resource_version = field.Text();
+    } else if (key == "generation") {
+      meta.generation = field.Int({0, std::numeric_limits<int64_t>::max()});
+    } else if (key == "creationTimestamp") {
+      meta.created = field.Time();
+    } else if (key == "deletionTimestamp") {
+      meta.deleted = field.Time();
+    } else if (key == "labels") {
+      meta.labels = ReadStringMap(field);
+    } else if (key == "annotations") {
+      meta.annotations = ReadAnnotations(field);
+    } else if (key == "ownerReferences") {
+      meta.controller = ReadController(field);
+    }
+  }
+  return meta;
+}
+
+std::vector<SelectorRequirement> ReadNodeRequirements(const Cursor& list) {
+  using enum SelectorOperator;
+  return ReadRequirements(list, {{"In", kIn},
+                                 {"NotIn", kNotIn},
+                                 {"Exists", kExists},
+                                 {"DoesNotExist", kDoesNotExist},
+                                 {"Gt", kGt},
+                                 {"Lt", kLt}});
+}
+
+LabelSelector ReadLabelSelector(const Cursor& selector) {
+  using enum SelectorOperator;
+  LabelSelector out;
+  for (const Cursor& field : selector.Members()) {
+    if (field.key() == "matchLabels") {
+      for (const Cursor& label : field.Members()) {
+        out.requirements.push_back({std::string(label.CheckedKey()), kIn, {label.Text()}});
+      }
+    }
+    if (field.key() == "matchExpressions") {
+      const std::vector<SelectorRequirement> expressions = ReadRequirements(
+          field,
+          {{"In", kIn}, {"NotIn", kNotIn}, {"Exists", kExists}, {"DoesNotExist", kDoesNotExist}});
+      out.requirements.insert(out.requirements.end(), expressions.begin(), expressions.end());
+    }
+  }
+  std::sort(out.requirements.begin(), out.requirements.end());
+  return out;
+}
+
+std::optional<TaintEffect> ReadTaintEffect(const Cursor& effect) {
+  const absl::string_view text = effect.View();
+  if (text == "NoSchedule") return TaintEffect::kNoSchedule;
+  if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
+  if (text == "NoExecute") return TaintEffect::kNoExecute;
+  return std::nullopt;
+}
+
+Object ReadObject(ResourceKind kind, const Cursor& root) {
+  const auto read = [&]() -> Object {
+    switch (kind) {
+      case ResourceKind::kNode:
+        return ReadNode(root);
+      case ResourceKind::kPod:
+        return ReadPod(root);
+      case ResourceKind::kNamespace:
+        return ReadNamespace(root);
+      case ResourceKind::kPriorityClass:
+        return ReadPriorityClass(root);
+      case ResourceKind::kPodGroup:
+        return ReadPodGroup(root);
+      case ResourceKind::kQueue:
+        return ReadQueue(root);
+      case ResourceKind::kCohort:
+        return ReadCohort(root);
+      case ResourceKind::kResourceFlavor:
+        return ReadResourceFlavor(root);
+      case ResourceKind::kTopology:
+        return ReadTopology(root);
+    }
+    return Object();
+  };
+  Object object = read();
+  const ObjectMeta& meta = MetaOf(object);
+  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup;
+  if (meta.name.empty()) root.Refuse("metadata.name: is missing");
+  if (namespaced && meta.namespace_name.empty()) root.Refuse("metadata.namespace: is missing");
+  return object;
+}
+
+}  // namespace maniple

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <limits>
+
+#include "api/codec/decode_constraints.h"
+#include "api/codec/decode_parts.h"
+#include "api/codec/decode_requests.h"
+
+namespace maniple {
+namespace {
+
+// Collects a pod: fields come in any order, so what depends on several is worked out at the end.
+class PodReader final {
+ public:
+  Pod Read(const Cursor& root) {
+    for (const Cursor& field : root.Members()) {
+      if (field.key() == "metadata") pod_.meta = ReadMeta(field);
+      if (field.key() == "spec") ReadSpec(field);
+      if (field.key() == "status") ReadStatus(field);
+    }
+    PodConstraints& constraints = pod_.constraints;
+    constraints.requests = EffectiveRequests(std::move(ask_));
+    SortUnique(constraints.host_ports);
+    SortUnique(constraints.unsupported);
+    return std::move(pod_);
+  }
+
+ private:
+  template <typename T>
+  static void SortUnique(std::vector<T>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+
+  void ReadSpec(const Cursor& spec) {
+    // Whether ports without a host port take the node's depends on a field that may come after
+    // them.
+    for (const Cursor& field : spec.Members()) {
+      if (field.key() == "hostNetwork" && field.Bool()) {
+        port_default_ = HostPortDefault::kContainerPort;
+      }
+    }
+    for (const Cursor& field : spec.Members()) {
+      if (!ReadPlainField(field)) ReadConstraint(field);
+    }
+  }
+
+  bool ReadPlainField(const Cursor& field) {
+    const absl::string_view key = field.key();
+    if (key == "schedulerName") {
+      pod_.scheduler_name = field.Text();
+    } else if (key == "nodeName") {
+      pod_.node_name = field.Text();
+    } else if (key == "priorityClassName") {
+      pod_.priority_class_name = field.Text();
+    } else if (key == "priority") {
+      pod_.priority = field.Int32();
+    } else if (key == "preemptionPolicy") {
+      pod_.preempts = field.View() != "Never";
+    } else if (key == "activeDeadlineSeconds") {
+      pod_.active_deadline = absl::Seconds(field.Int({0, std::numeric_limits<int64_t>::max()}));
+    } else if (key == "schedulingGates") {
+      ReadGates(field);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void ReadConstraint(const Cursor& field) {
+    const absl::string_view key = field.key();
+    PodConstraints& constraints = pod_.constraints;
+    if (key == "containers") {
+      ReadContainers(field, ask_.containers);
+    } else if (key == "initContainers") {
+      ReadContainers(field, ask_.init_containers);
+    } else if (key == "nodeSelector") {
+      constraints.node_selector = ReadStringMap(field);
+    } else if (key == "affinity") {
+      ReadAffinity(field, constraints);
+    } else if (key == "tolerations") {
+      constraints.tolerations = ReadTolerations(field);
+    } else if (key == "overhead") {
+      ask_.overhead = RequestTable::Read(field);
+    } else if (key == "resources") {
+      ask_.pod_level = ReadResources(field);
+    } else if (key == "topologySpreadConstraints") {
+      ReadSpread(field, constraints.unsupported);
+    } else if (key == "volumes") {
+      ReadVolumes(field, constraints.unsupported);
+    } else if (key == "resourceClaims") {
+      if (field.HasAny()) constraints.unsupported.push_back(field.Path());
+    }
+  }
+
+  void ReadGates(const Cursor& gates) {
+    pod_.scheduling_gates.clear();
+    for (const Cursor& gate : gates.Items()) {
+      for (const Cursor& field : gate.Members()) {
+        if (field.key() == "name") pod_.scheduling_gates.push_back(field.Text());
+      }
+    }
+  }
+
+  void ReadContainers(const Cursor& containers, std::vector<ContainerAsk>& out) {
+    const bool init = &out == &ask_.init_containers;
+    for (const Cursor& item : containers.Items()) {
+      ContainerAsk container;
+      std::vector<HostPort> ports;
+      for (const Cursor& field : item.Members()) {
+        const absl::string_view key = field.key();
+        if (key == "name") container.name = field.View();
+        if (key == "restartPolicy") container.always_restarts = field.View() == "Always";
+        if (key == "ports") ReadHostPorts(field, port_default_, ports);
+        if (key == "resources") {
+          ResourceAsk ask = ReadResources(field);
+          ask.requests.FillFrom(ask.limits);
+          container.requests = std::move(ask.requests);
+        }
+      }
+      // An init container that ends has given its ports back before the others start.
+      if (!init || container.always_restarts) {
+        std::vector<HostPort>& all = pod_.constraints.host_ports;
+        all.insert(all.end(), std::make_move_iterator(ports.begin()),
+                   std::make_move_iterator(ports.end()));
+      }
+      out.push_back(std::move(container));
+    }
+  }
+
+  void ReadStatus(const Cursor& status) {
+    for (const Cursor& field : status.Members()) {
+      const absl::string_view key = field.key();
+      if (key == "phase") {
+        pod_.phase = PhaseOf(field.View());
+      } else if (key == "reason") {
+        pod_.status_reason = field.Text();
+      } else if (key == "nominatedNodeName") {
+        pod_.nominated_node_name = field.Text();
+      } else if (key == "startTime") {
+        pod_.started = field.Time();
+      } else if (key == "conditions") {
+        for (const Cursor& condition : field.Items()) ReadCondition(condition);
+      } else if (key == "containerStatuses" || key == "initContainerStatuses") {
+        for (const Cursor& container : field.Items()) ReadActual(container);
+      }
+    }
+  }
+
+  static PodPhase PhaseOf(absl::string_view phase) {
+    if (phase.empty() || phase == "Pending") return PodPhase::kPending;
+    if (phase == "Running") return PodPhase::kRunning;
+    if (phase == "Succeeded") return PodPhase::kSucceeded;
+    if (phase == "Failed") return PodPhase::kFailed;
+    return PodPhase::kUnknown;
+  }
+
+  void ReadCondition(const Cursor& condition) {
+    absl::string_view type;
+    PodCondition out;
+    for (const Cursor& field : condition.Members()) {
+      const absl::string_view key = field.key();
+      if (key == "type") type = field.View();
+      if (key == "status") out.status = field.Text();
+      if (key == "reason") out.reason = field.Text();
+      if (key == "message") out.message = field.Text();
+    }
+    if (type == "PodScheduled") pod_.scheduled_condition = std::move(out);
+    if (type == "PodResizePending") ask_.resize_infeasible = out.reason == "Infeasible";
+  }
+
+  void ReadActual(const Cursor& status) {
+    ContainerActual out;
+    for (const Cursor& field : status.Members()) {
+      const absl::string_view key = field.key();
+      if (key == "name") out.name = field.View();
+      if (key == "allocatedResources") out.allocated = RequestTable::Read(field);
+      if (key == "resources") out.actual = ReadResources(field).requests;
+    }
+    const bool says_anything = !out.allocated.entries().empty() || !out.actual.entries().empty();
+    if (says_anything) ask_.actuals.push_back(std::move(out));
+  }
+
+  Pod pod_;
+  PodAsk ask_;
+  HostPortDefault port_default_ = HostPortDefault::kNone;
+};
+
+}  // namespace
+
+Pod ReadPod(const Cursor& root) { return PodReader().Read(root); }
+
+}  // namespace maniple
