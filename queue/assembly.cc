@@ -16,29 +16,23 @@ struct Tally {
   int32_t wanted = 0;
   int32_t live = 0;
   int32_t gated = 0;
-  int32_t placed = 0;  // bound or succeeded
   int32_t succeeded = 0;
 
   [[nodiscard]] int32_t present() const { return live + succeeded; }
   [[nodiscard]] bool ready() const { return present() >= wanted; }
   [[nodiscard]] bool ready_without_gates() const { return present() + gated >= wanted; }
-  [[nodiscard]] int32_t need() const { return std::max(0, wanted - placed); }
 
   void Count(MemberState state) {
     switch (state) {
       case MemberState::kPending:
+      case MemberState::kBound:
         ++live;
         break;
       case MemberState::kGated:
         ++gated;
         break;
-      case MemberState::kBound:
-        ++live;
-        ++placed;
-        break;
       case MemberState::kSucceeded:
         ++succeeded;
-        ++placed;
         break;
       case MemberState::kTerminating:
       case MemberState::kFailed:
@@ -112,16 +106,13 @@ Assembly Assemble(const Gang& gang) {
 
   bool ready_without_gates = whole.ready_without_gates();
   out.members_ready = whole.ready();
-  int64_t parts_need = 0;
   for (const Tally& part : parts) {
     out.members_ready = out.members_ready && part.ready();
     ready_without_gates = ready_without_gates && part.ready_without_gates();
-    out.need.sub_groups.push_back(part.need());
-    parts_need += part.need();
   }
-  // Sub-groups may ask for more together than minMember does; then they rule.
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  out.need.total = static_cast<int32_t>(std::clamp<int64_t>(parts_need, whole.need(), kMost));
+  out.need = NeedWith(gang, [](const Member& member) {
+    return member.state == MemberState::kBound || member.state == MemberState::kSucceeded;
+  });
 
   out.live = whole.live;
   if (!out.members_ready) out.lacking = LackingText(gang, whole, parts);
@@ -131,6 +122,27 @@ Assembly Assemble(const Gang& gang) {
   // A quorum that succeeded has done its work, even if a member beyond it failed.
   out.completed = ended && whole.succeeded > 0 && (out.counts.failed == 0 || out.members_ready);
   return out;
+}
+
+QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts) {
+  QuorumNeed need;
+  need.sub_groups.reserve(gang.spec.sub_groups.size());
+  for (const SubGroup& part : gang.spec.sub_groups) {
+    need.sub_groups.push_back(std::max(0, part.min_member));
+  }
+  int64_t total = std::max(1, gang.spec.min_member);
+  for (const Member& member : gang.members) {
+    if (!counts(member)) continue;
+    --total;
+    const auto part = static_cast<size_t>(member.rank.sub_group);
+    if (part < need.sub_groups.size() && need.sub_groups[part] > 0) --need.sub_groups[part];
+  }
+  // Sub-groups may ask for more together than minMember does; then they rule.
+  int64_t parts = 0;
+  for (const int32_t part : need.sub_groups) parts += part;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  need.total = static_cast<int32_t>(std::clamp<int64_t>(std::max(total, parts), 0, kMost));
+  return need;
 }
 
 Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {

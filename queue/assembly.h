@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "queue/gang.h"
 
 namespace maniple {
@@ -30,6 +31,9 @@ struct Assembly {
   bool failed = false;     // no live member, some failed, and quorum cannot be reached
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
+
+// What the quorum still lacks when exactly the members that `counts` says yes to are there.
+[[nodiscard]] QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts);
 
 // The rank labels of a pod, as in product.md ("Rank, used for placement order and slices").
 [[nodiscard]] Rank RankOf(const StringMap& labels, const PodGroupSpec& spec);

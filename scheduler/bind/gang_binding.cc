@@ -1,0 +1,486 @@
+#include "scheduler/bind/gang_binding.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+// A member that lost its liveness to a gate is looked at afresh after this long, should the watch
+// never show the gate.
+constexpr absl::Duration kOutFor = absl::Seconds(5);
+
+bool IsComing(BindState state) {
+  return state == BindState::kInFlight || state == BindState::kReading ||
+         state == BindState::kWaiting;
+}
+bool IsBound(BindState state) {
+  return state == BindState::kBound || state == BindState::kMisplaced;
+}
+
+}  // namespace
+
+GangBinding::Entry* GangBinding::Find(PodId pod) {
+  const auto it = std::ranges::lower_bound(entries_, pod, {}, &Entry::pod);
+  return it != entries_.end() && it->pod == pod ? &*it : nullptr;
+}
+const GangBinding::Entry* GangBinding::Find(PodId pod) const {
+  return const_cast<GangBinding*>(this)->Find(pod);  // NOLINT: same lookup, nothing changes
+}
+
+GangBinding::Entry& GangBinding::Insert(const Placement& placement, ShapeId shape,
+                                        BindState state) {
+  const auto at = std::ranges::lower_bound(entries_, placement.pod, {}, &Entry::pod);
+  CHECK(at == entries_.end() || at->pod != placement.pod);
+  return *entries_.insert(at, Entry{.pod = placement.pod,
+                                    .node = placement.node,
+                                    .shape = shape,
+                                    .state = state,
+                                    .backoff = Backoff(backoff_)});
+}
+
+bool GangBinding::Any(absl::FunctionRef<bool(const Entry&)> test) const {
+  return std::ranges::any_of(entries_, [test](const Entry& entry) { return test(entry); });
+}
+
+void GangBinding::Remember(const Placement& placement, ShapeId shape) {
+  if (Find(placement.pod) == nullptr) Insert(placement, shape, BindState::kBound);
+}
+
+void GangBinding::Start(std::span<const Placement> placements, const Gang& gang, BindStep& step) {
+  CHECK(phase_ != BindPhase::kUndoing && phase_ != BindPhase::kEnded);
+  for (const Placement& placement : placements) {
+    const auto member = std::ranges::find(gang.members, placement.pod, &Member::pod);
+    CHECK(member != gang.members.end());
+    // The newcomer fills the place of one that was lost, of its own shape if there is one.
+    auto lost = std::ranges::find_if(entries_, [&](const Entry& entry) {
+      return entry.state == BindState::kGone && !entry.stale && entry.shape == member->shape;
+    });
+    if (lost != entries_.end()) entries_.erase(lost);
+    Send(Insert(placement, member->shape, BindState::kInFlight), step);
+  }
+  wants_repair_ = false;
+}
+
+void GangBinding::Ask(Entry& entry, Request request, BindStep& step) {
+  entry.asked = request;
+  entry.retry_at = absl::InfiniteFuture();
+  switch (request) {
+    case Request::kBind:
+      step.actions.push_back(SendBind{entry.pod, entry.node});
+      break;
+    case Request::kRead:
+      step.actions.push_back(ReadPod{entry.pod});
+      break;
+    case Request::kDelete:
+      step.actions.push_back(DeletePod{entry.pod});
+      break;
+    case Request::kNone:
+      break;
+  }
+}
+
+void GangBinding::Send(Entry& entry, BindStep& step) {
+  entry.state = BindState::kInFlight;
+  Ask(entry, Request::kBind, step);
+}
+
+// The member needs its reserved room no more.
+void GangBinding::LetGo(Entry& entry, BindState state, BindStep& step) {
+  entry.state = state;
+  entry.retry_at = state == BindState::kOut ? step.now + kOutFor : absl::InfiniteFuture();
+  entry.stale = true;
+  step.actions.push_back(ReleaseReservation{entry.pod});
+}
+
+void GangBinding::TryLater(Entry& entry, BindState state, std::optional<absl::Duration> named,
+                           BindStep& step) {
+  entry.state = state;
+  const absl::Duration wait = entry.backoff.Next(step.random);
+  entry.retry_at = step.now + std::max(wait, named.value_or(absl::ZeroDuration()));
+}
+
+// Bound, by us or by somebody else; `node` is none when the node is unknown to us.
+void GangBinding::Land(Entry& entry, std::optional<NodeId> node, BindStep& step) {
+  const bool ours = node == entry.node;
+  if (!any_bound_ && phase_ == BindPhase::kBinding) since_ = step.now;
+  any_bound_ = true;
+  entry.state = BindState::kBound;
+  entry.stale = true;
+  entry.retry_at = absl::InfiniteFuture();
+  if (ours) return;
+  entry.node = node.value_or(NodeId());
+  step.actions.push_back(ReleaseReservation{entry.pod});
+  if (node.has_value() && step.misplaced_on(*node)) {
+    entry.state = BindState::kMisplaced;
+    trouble_ = "a member was bound by somebody else outside the required domain";
+  }
+}
+
+GangBinding::Entry* GangBinding::Answered(PodId pod, Request request) {
+  Entry* entry = Find(pod);
+  if (entry == nullptr || entry->asked != request) return nullptr;
+  entry->asked = Request::kNone;
+  return entry;
+}
+
+void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<NodeId> elsewhere,
+                              BindStep& step) {
+  Entry* entry = Answered(pod, Request::kBind);
+  if (entry == nullptr || entry->state != BindState::kInFlight) return;
+  if (reply.kind != BindReplyKind::kBound) trouble_ = reply.detail;
+  switch (reply.kind) {
+    case BindReplyKind::kBound:
+      Land(*entry, entry->node, step);
+      break;
+    case BindReplyKind::kBoundElsewhere:
+      Land(*entry, elsewhere, step);
+      break;
+    case BindReplyKind::kUnclear:
+      entry->state = BindState::kReading;
+      Ask(*entry, Request::kRead, step);
+      break;
+    case BindReplyKind::kRetry:
+      TryLater(*entry, BindState::kWaiting, reply.retry_after, step);
+      break;
+    case BindReplyKind::kRefused:
+      LetGo(*entry, BindState::kRefused, step);
+      entry->stale = false;
+      step.actions.push_back(MemberRefused{pod, reply.detail});
+      break;
+    case BindReplyKind::kGone:
+      LetGo(*entry, BindState::kGone, step);
+      break;
+    case BindReplyKind::kGated:
+      LetGo(*entry, BindState::kOut, step);
+      break;
+  }
+}
+
+void GangBinding::OnReading(PodId pod, const PodReading& reading, std::optional<NodeId> node,
+                            BindStep& step) {
+  Entry* entry = Answered(pod, Request::kRead);
+  if (entry == nullptr || entry->state != BindState::kReading) return;
+  switch (reading.kind) {
+    case PodReadingKind::kUnbound:
+      TryLater(*entry, BindState::kWaiting, reading.retry_after, step);
+      break;
+    case PodReadingKind::kBound:
+      Land(*entry, node, step);
+      break;
+    case PodReadingKind::kGone:
+      LetGo(*entry, BindState::kGone, step);
+      break;
+    case PodReadingKind::kGated:
+      LetGo(*entry, BindState::kOut, step);
+      break;
+    case PodReadingKind::kUnclear:
+      TryLater(*entry, BindState::kReading, reading.retry_after, step);
+      break;
+  }
+}
+
+void GangBinding::OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& step) {
+  Entry* entry = Answered(pod, Request::kDelete);
+  if (entry == nullptr || entry->state != BindState::kDeleting) return;
+  switch (reply.kind) {
+    case DeleteReplyKind::kDone:
+      entry->state = BindState::kGone;
+      entry->stale = true;
+      entry->retry_at = absl::InfiniteFuture();
+      ++undone_.deleted;
+      break;
+    case DeleteReplyKind::kRetry:
+      TryLater(*entry, BindState::kDeleting, reply.retry_after, step);
+      break;
+  }
+}
+
+// The member is no live one any more, or not there.
+void GangBinding::SeeLost(Entry& entry, const Member* member, BindStep& step) {
+  const bool fresh = IsComing(entry.state) || IsBound(entry.state);
+  if (entry.state == BindState::kDeleting && entry.asked == Request::kDelete) ++undone_.deleted;
+  if (IsComing(entry.state)) LetGo(entry, BindState::kGone, step);
+  entry.state = BindState::kGone;
+  entry.stale = false;
+  entry.retry_at = absl::InfiniteFuture();
+  entry.occupied = member != nullptr && member->state == MemberState::kTerminating;
+  if (!fresh || member == nullptr || member->state != MemberState::kFailed) return;
+  trouble_ = absl::StrCat("pod ", member->name, " failed",
+                          member->status_reason.empty() ? "" : ": ", member->status_reason);
+  if (IsKubeletRejection(member->status_reason) && entry.node.valid()) {
+    entry.unfit = true;
+    step.actions.push_back(CoolNode{entry.node});
+  }
+}
+
+void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
+  const MemberState seen = member == nullptr ? MemberState::kFailed : member->state;
+  switch (seen) {
+    case MemberState::kPending:
+      return;  // a reply may be ahead of the watch
+    case MemberState::kGated:
+      if (IsComing(entry.state)) LetGo(entry, BindState::kOut, step);
+      if (entry.state == BindState::kOut) entry.retry_at = step.now;  // seen: forget it
+      return;
+    case MemberState::kBound:
+    case MemberState::kSucceeded:
+      if (entry.state == BindState::kDeleting || entry.state == BindState::kGone) {
+        if (seen == MemberState::kSucceeded) SeeLost(entry, member, step);
+        return;
+      }
+      if (!IsBound(entry.state)) {
+        Land(entry, member->node.valid() ? std::optional(member->node) : std::nullopt, step);
+      } else if (member->node.valid()) {
+        entry.node = member->node;
+      }
+      entry.stale = false;
+      return;
+    case MemberState::kTerminating:
+    case MemberState::kFailed:
+      SeeLost(entry, member, step);
+      return;
+  }
+}
+
+// Gives back for planning whoever waits for a node that is gone, or lost its gate again.
+void GangBinding::Forget(BindStep& step) {
+  for (Entry& entry : entries_) {
+    if (entry.state != BindState::kWaiting || step.node_exists(entry.node)) continue;
+    LetGo(entry, BindState::kOut, step);
+    entry.retry_at = step.now;
+  }
+  std::erase_if(entries_, [&step](const Entry& entry) {
+    return entry.state == BindState::kOut && entry.asked == Request::kNone &&
+           entry.retry_at <= step.now;
+  });
+}
+
+// Requests whose time has come.
+void GangBinding::CarryOn(BindStep& step) {
+  for (Entry& entry : entries_) {
+    if (entry.asked != Request::kNone || entry.retry_at > step.now) continue;
+    if (entry.state == BindState::kWaiting) {
+      Send(entry, step);
+    } else if (entry.state == BindState::kReading) {
+      Ask(entry, Request::kRead, step);
+    } else if (entry.state == BindState::kDeleting) {
+      Ask(entry, Request::kDelete, step);
+    }
+  }
+}
+
+void GangBinding::Settle(const Gang& gang, BindStep& step) {
+  std::vector<const Member*> members;
+  members.reserve(gang.members.size());
+  for (const Member& member : gang.members) members.push_back(&member);
+  std::ranges::sort(members, {}, &Member::pod);
+  for (const Member* member : members) {
+    if (member->state == MemberState::kBound && Find(member->pod) == nullptr) {
+      Insert({member->pod, member->node}, member->shape, BindState::kBound);
+      any_bound_ = true;
+    }
+  }
+  for (Entry& entry : entries_) {
+    const auto it = std::ranges::lower_bound(members, entry.pod, {}, &Member::pod);
+    See(entry, it != members.end() && (*it)->pod == entry.pod ? *it : nullptr, step);
+  }
+  Forget(step);
+  if (phase_ != BindPhase::kEnded) Conclude(gang, step);
+  CarryOn(step);
+  ListVacancies(gang);
+}
+
+uint8_t GangBinding::StandingOf(const Member& member) const {
+  const Entry* entry = Find(member.pod);
+  if (entry == nullptr) {
+    switch (member.state) {
+      case MemberState::kBound:
+      case MemberState::kSucceeded:
+        return kPlaced;
+      case MemberState::kPending:
+        return kSpare;
+      case MemberState::kGated:
+      case MemberState::kTerminating:
+      case MemberState::kFailed:
+        return 0;
+    }
+    return 0;
+  }
+  if (entry->state == BindState::kBound) return kPlaced;
+  return IsComing(entry->state) ? kComing : 0;
+}
+
+QuorumNeed GangBinding::Need(const Gang& gang, int standings) const {
+  return NeedWith(gang, [this, standings](const Member& member) {
+    return (StandingOf(member) & standings) != 0;
+  });
+}
+
+bool GangBinding::HasSpare(const Gang& gang) const {
+  return std::ranges::any_of(gang.members,
+                             [this](const Member& member) { return StandingOf(member) == kSpare; });
+}
+
+// Could the quorum still be reached without the refused members, if every lost one were replaced?
+bool GangBinding::RefusalIsFatal(const Gang& gang) const {
+  if (!Any([](const Entry& e) {
+        return e.state == BindState::kRefused || e.state == BindState::kMisplaced;
+      })) {
+    return false;
+  }
+  QuorumNeed need = Need(gang, kPlaced | kComing | kSpare);
+  for (const Entry& entry : entries_) {
+    if (entry.state == BindState::kGone) --need.total;
+  }
+  // Lost members may have left the gang's list, and their sub-groups with them: only the whole is
+  // weighed against them.
+  return need.total > 0;
+}
+
+void GangBinding::Conclude(const Gang& gang, BindStep& step) {
+  if (phase_ == BindPhase::kUndoing) {
+    CarryOnUndo(step);
+    return;
+  }
+  wants_repair_ = false;
+  // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
+  if (!gang.group_exists || !gang.problem.empty()) {
+    if (!Any([](const Entry& e) { return IsComing(e.state); })) phase_ = BindPhase::kEnded;
+    return;
+  }
+  if (phase_ == BindPhase::kBinding) {
+    ConcludeBinding(gang, step);
+  } else {
+    ConcludeRepair(gang, step);
+  }
+}
+
+void GangBinding::ConcludeBinding(const Gang& gang, BindStep& step) {
+  deadline_ = since_ + gang.spec.schedule_timeout;
+  if (Need(gang, kPlaced).Met()) {
+    phase_ = BindPhase::kBound;
+    deadline_ = absl::InfiniteFuture();
+    step.actions.push_back(QuorumBound{});
+    return;
+  }
+  const bool coming = Need(gang, kPlaced | kComing).Met();
+  if (!coming && RefusalIsFatal(gang)) {
+    BeginUndo(UndoCause::kRefused, trouble_, step);
+  } else if (step.now >= deadline_) {
+    BeginUndo(UndoCause::kTimeout, trouble_, step);
+  } else if (!Any(
+                 [](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
+    phase_ = BindPhase::kEnded;
+  } else {
+    wants_repair_ = !coming && HasSpare(gang);
+  }
+}
+
+void GangBinding::ConcludeRepair(const Gang& gang, BindStep& step) {
+  if (Need(gang, kPlaced).Met()) {
+    if (phase_ != BindPhase::kBound) step.actions.push_back(QuorumBound{});
+    phase_ = BindPhase::kBound;
+    deadline_ = absl::InfiniteFuture();
+    return;
+  }
+  if (phase_ == BindPhase::kBound) {
+    phase_ = BindPhase::kRepairing;
+    since_ = step.now;
+    step.actions.push_back(QuorumLost{});
+  }
+  if (!Any([](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
+    phase_ = BindPhase::kEnded;
+    return;
+  }
+  if (phase_ == BindPhase::kRepairing) {
+    deadline_ = since_ + gang.spec.quorum_loss_grace;
+    if (step.now >= deadline_) {
+      if (gang.spec.quorum_loss_action == QuorumLossAction::kEvict) {
+        BeginUndo(UndoCause::kQuorumLost, trouble_, step);
+        return;
+      }
+      phase_ = BindPhase::kKept;
+      deadline_ = absl::InfiniteFuture();
+    }
+  }
+  wants_repair_ = !Need(gang, kPlaced | kComing).Met() && HasSpare(gang);
+}
+
+void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step) {
+  phase_ = BindPhase::kUndoing;
+  deadline_ = absl::InfiniteFuture();
+  wants_repair_ = false;
+  undone_ = {.cause = cause, .detail = std::move(detail), .deleted = 0};
+  CarryOnUndo(step);
+}
+
+void GangBinding::CarryOnUndo(BindStep& step) {
+  for (Entry& entry : entries_) {
+    if (IsBound(entry.state)) {
+      entry.state = BindState::kDeleting;
+      Ask(entry, Request::kDelete, step);
+    } else if (entry.state == BindState::kWaiting) {
+      LetGo(entry, BindState::kOut, step);
+    }
+  }
+  const bool under_way = Any([](const Entry& e) {
+    return IsComing(e.state) || e.state == BindState::kDeleting ||
+           (e.state == BindState::kGone && e.stale);
+  });
+  if (under_way) return;
+  phase_ = BindPhase::kEnded;
+  step.actions.push_back(undone_);
+}
+
+void GangBinding::ListVacancies(const Gang& gang) {
+  vacancies_.clear();
+  if (phase_ != BindPhase::kBinding && phase_ != BindPhase::kRepairing) return;
+  // A lost surplus member leaves no vacancy: only as many as the quorum lacks.
+  int32_t lacking = Need(gang, kPlaced | kComing).total;
+  for (const Entry& entry : entries_) {
+    if (lacking <= 0) break;
+    if (entry.state != BindState::kGone && entry.state != BindState::kRefused) continue;
+    --lacking;
+    vacancies_.push_back({.node = entry.node,
+                          .shape = entry.shape,
+                          .occupied = entry.occupied,
+                          .unfit = entry.unfit});
+  }
+}
+
+bool GangBinding::done() const {
+  if (phase_ == BindPhase::kEnded) return true;
+  return phase_ == BindPhase::kBound && !Any([](const Entry& e) {
+           return IsComing(e.state) || e.asked != Request::kNone || e.stale;
+         });
+}
+
+std::optional<BindState> GangBinding::StateOf(PodId pod) const {
+  const Entry* entry = Find(pod);
+  return entry == nullptr ? std::nullopt : std::optional(entry->state);
+}
+
+bool GangBinding::MayPlan(PodId pod) const {
+  return phase_ != BindPhase::kUndoing && phase_ != BindPhase::kEnded && Find(pod) == nullptr;
+}
+
+std::optional<NodeId> GangBinding::PlacedOn(PodId pod) const {
+  const Entry* entry = Find(pod);
+  if (entry == nullptr || !entry->node.valid()) return std::nullopt;
+  return IsComing(entry->state) || IsBound(entry->state) ? std::optional(entry->node)
+                                                         : std::nullopt;
+}
+
+absl::Time GangBinding::NextDeadline() const {
+  absl::Time next = deadline_;
+  for (const Entry& entry : entries_) {
+    if (entry.asked == Request::kNone) next = std::min(next, entry.retry_at);
+  }
+  return next;
+}
+
+}  // namespace maniple

@@ -1,0 +1,248 @@
+// The promise of a gang in flight: it ends with its quorum bound, or with nothing bound.
+//
+// A state machine without sockets, threads or clock, one per gang that has binds under way, is
+// short of its quorum, or is being undone. It holds what the API server has told us ahead of the
+// watch; what the watch shows comes in with the Gang itself. Owned by the scheduling loop, on its
+// thread.
+//
+//   GangBinding binding(options);
+//   binding.Start(plan.placements, gang, step);   // step.actions: send these binds
+//   binding.OnBindReply(pod, reply, step);        // … any number of replies …
+//   binding.Settle(gang, step);                   // after each batch of inputs, and at
+//   NextDeadline()
+//
+// Member states, and what each input makes of them ("-": no change; r = the reservation is
+// released):
+//
+//   state      | reply: bound | elsewhere  | unclear | retry   | refused   | gone   | gated
+//   in flight  | bound        | bound or   | reading | waiting | refused r | gone r | out r
+//              |              | misplaced r|         |         |           |        |
+//   others     | -            | -          | -       | -       | -         | -      | -
+//
+//   state      | read: bound  | elsewhere  | unclear | unbound | gone      | gated  | time
+//   reading    | bound        | as above   | reading | waiting | gone r    | out r  | read again
+//   waiting    | -            | -          | -       | -       | -         | -      | in flight; if
+//   its
+//              |              |            |         |         |           |        | node is gone:
+//              |              |            |         |         |           |        | forgotten r
+//
+//   state      | watch: here  | elsewhere  | unbound | gated   | succeeded | failed, leaving,
+//   absent in flight, | bound        | bound or   | -       | out r   | bound     | gone r reading,
+//   |              | misplaced r|         |         |           | waiting    |              | | |
+//   |           | bound,     | -            | -          | -       | -       | -         | gone
+//   misplaced  |              |            |         |         |           |
+//   refused    | bound        | bound      | -       | -       | bound     | gone
+//   deleting   | -            | -          | -       | -       | gone      | gone
+//   gone       | -            | -          | -       | -       | -         | -
+//   out        | bound        | bound      | forgotten after a while | -  | gone
+//
+// While the gang is being undone, bound and misplaced members become deleting at once, members that
+// wait become out, and a reply that says unbound or "try again" means out.
+//
+// Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
+// repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended.
+//
+// Invariants:
+//   1. A member has at most one request under way (except a delete, which does not wait for a bind
+//      that the watch has shown to be done); only the reply to the last one is listened to.
+//   2. No bind is sent for a pod that is known to be bound, gone, gated or refused.
+//   3. In phase undoing no bind is sent, and it ends only when every member is gone or never was
+//   bound.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/base/backoff.h"
+#include "api/base/random.h"
+#include "api/model/ids.h"
+#include "queue/assembly.h"
+#include "queue/gang.h"
+#include "scheduler/bind/reply.h"
+#include "scheduler/cycle/decision.h"
+
+namespace maniple {
+
+struct SendBind {
+  PodId pod;
+  NodeId node;
+};
+struct ReadPod {
+  PodId pod;
+};
+// With the uid as precondition.
+struct DeletePod {
+  PodId pod;
+};
+struct ReleaseReservation {
+  PodId pod;
+};
+// The node's kubelet rejected a member: it takes no new pod of ours for a while.
+struct CoolNode {
+  NodeId node;
+};
+struct MemberRefused {
+  PodId pod;
+  std::string detail;
+};
+struct QuorumBound {};
+struct QuorumLost {};
+enum class UndoCause : uint8_t {
+  kTimeout,     // quorum not bound in time
+  kRefused,     // quorum cannot be reached without a member that may never be bound
+  kQuorumLost,  // lost after it was reached, and not replaced within the grace period
+};
+// Every member is released; `deleted` of them had been bound.
+struct Undone {
+  UndoCause cause = UndoCause::kTimeout;
+  std::string detail;
+  int32_t deleted = 0;
+};
+using BindAction = std::variant<SendBind, ReadPod, DeletePod, ReleaseReservation, CoolNode,
+                                MemberRefused, QuorumBound, QuorumLost, Undone>;
+
+// What one call may look at and where its answers go. The functions behind the references must
+// outlive it: name them, do not pass temporaries.
+struct BindStep {
+  absl::Time now;
+  Random& random;
+  absl::FunctionRef<bool(NodeId)> node_exists;
+  // Would a member on that node, put there by somebody else, break the gang's required topology?
+  absl::FunctionRef<bool(NodeId)> misplaced_on;
+  std::vector<BindAction>& actions;  // in the order in which they are to be carried out
+};
+
+// Room that a lost or refused member leaves for its replacement.
+struct Vacancy {
+  NodeId node;
+  ShapeId shape;
+  bool occupied = false;  // its pod is still leaving: nothing to hold yet
+  bool unfit = false;     // its node rejected it or is gone
+  friend bool operator==(const Vacancy&, const Vacancy&) = default;
+};
+
+enum class BindPhase : uint8_t {
+  kBinding,    // quorum never reached; until schedule_timeout after the first bind
+  kBound,      // quorum stands
+  kRepairing,  // quorum stood and is lost; until the grace period ends
+  kKept,       // … which has ended, and the rest is to be left alone
+  kUndoing,    // members are being released
+  kEnded,      // nothing of it is left
+};
+
+enum class BindState : uint8_t {
+  kInFlight,  // a bind is under way
+  kReading,   // its outcome is unknown: the pod is being read, or will be at retry_at
+  kWaiting,   // to be bound again at retry_at
+  kBound,
+  kMisplaced,  // bound by somebody else where `required` forbids it
+  kRefused,    // exists and can never be bound
+  kGone,       // deleted, failed, or its node is gone
+  kOut,        // not live any more: a gate appeared
+  kDeleting,   // a delete is under way, or will be sent at retry_at
+};
+
+class GangBinding final {
+ public:
+  // `since`: when this phase began, as far as is known; an earlier leader may have begun it.
+  // REQUIRES: phase is kBinding, kBound or kRepairing.
+  GangBinding(BackoffPolicy backoff, BindPhase phase, absl::Time since)
+      : backoff_(backoff), since_(since), phase_(phase) {}
+
+  // A member known to have been bound; Settle finds out what has become of it.
+  void Remember(const Placement& placement, ShapeId shape);
+
+  // Binds these members. The gang may have bound members already; they count.
+  void Start(std::span<const Placement> placements, const Gang& gang, BindStep& step);
+  // Replies to what was asked for; unknown pods and stale replies are ignored.
+  void OnBindReply(PodId pod, const BindReply& reply, std::optional<NodeId> elsewhere,
+                   BindStep& step);
+  void OnReading(PodId pod, const PodReading& reading, std::optional<NodeId> node, BindStep& step);
+  void OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& step);
+  // Folds in what the watch shows and draws the conclusions for the gang.
+  void Settle(const Gang& gang, BindStep& step);
+
+  [[nodiscard]] BindPhase phase() const { return phase_; }
+  // Nothing is under way and nothing is to be waited for.
+  [[nodiscard]] bool done() const;
+  // None: not in our hands.
+  [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;
+  // Not in our hands, so that it may be planned.
+  [[nodiscard]] bool MayPlan(PodId pod) const;
+  // Bound, perhaps ahead of the watch, or on its way: the node; else none.
+  [[nodiscard]] std::optional<NodeId> PlacedOn(PodId pod) const;
+  // What the quorum lacks beyond the members that are bound or on their way.
+  [[nodiscard]] QuorumNeed NeedOf(const Gang& gang) const { return Need(gang, kPlaced | kComing); }
+  [[nodiscard]] bool wants_repair() const { return wants_repair_; }
+  [[nodiscard]] const std::vector<Vacancy>& vacancies() const { return vacancies_; }
+  [[nodiscard]] absl::Time since() const { return since_; }        // the phase
+  [[nodiscard]] absl::Time deadline() const { return deadline_; }  // of the phase
+  [[nodiscard]] absl::Time NextDeadline() const;                   // when to Settle at the latest
+  [[nodiscard]] absl::string_view trouble() const { return trouble_; }  // what went wrong last
+
+ private:
+  enum class Request : uint8_t { kNone, kBind, kRead, kDelete };
+  struct Entry {
+    PodId pod;
+    NodeId node;
+    ShapeId shape;
+    BindState state;
+    Request asked = Request::kNone;  // under way
+    bool stale = false;              // the watch does not show yet what a reply told us
+    bool occupied = false;           // gone, but its pod still takes room
+    bool unfit = false;              // gone, and its node is to blame
+    absl::Time retry_at = absl::InfiniteFuture();
+    Backoff backoff;
+  };
+
+  Entry* Find(PodId pod);
+  [[nodiscard]] const Entry* Find(PodId pod) const;
+  Entry& Insert(const Placement& placement, ShapeId shape, BindState state);
+  // The entry that a reply to such a request is for; null when it was not asked, or not last.
+  Entry* Answered(PodId pod, Request request);
+
+  void Ask(Entry& entry, Request request, BindStep& step);
+  void Send(Entry& entry, BindStep& step);
+  void LetGo(Entry& entry, BindState state, BindStep& step);
+  void TryLater(Entry& entry, BindState state, std::optional<absl::Duration> named, BindStep& step);
+  void Land(Entry& entry, std::optional<NodeId> node, BindStep& step);
+  void See(Entry& entry, const Member* member, BindStep& step);
+  void SeeLost(Entry& entry, const Member* member, BindStep& step);
+  void Forget(BindStep& step);
+  void CarryOn(BindStep& step);
+
+  void Conclude(const Gang& gang, BindStep& step);
+  void ConcludeBinding(const Gang& gang, BindStep& step);
+  void ConcludeRepair(const Gang& gang, BindStep& step);
+  void BeginUndo(UndoCause cause, std::string detail, BindStep& step);
+  void CarryOnUndo(BindStep& step);
+  void ListVacancies(const Gang& gang);
+
+  // Which members count when a quorum is weighed.
+  enum Standing : uint8_t { kPlaced = 1, kComing = 2, kSpare = 4 };
+  [[nodiscard]] uint8_t StandingOf(const Member& member) const;
+  [[nodiscard]] QuorumNeed Need(const Gang& gang, int standings) const;
+  [[nodiscard]] bool HasSpare(const Gang& gang) const;
+  [[nodiscard]] bool RefusalIsFatal(const Gang& gang) const;
+  [[nodiscard]] bool Any(absl::FunctionRef<bool(const Entry&)> test) const;
+
+  BackoffPolicy backoff_;
+  absl::Time since_;
+  BindPhase phase_;
+  std::vector<Entry> entries_;  // sorted by pod
+  bool any_bound_ = false;      // since_ is the time of the first bind
+  absl::Time deadline_ = absl::InfiniteFuture();
+  bool wants_repair_ = false;
+  std::vector<Vacancy> vacancies_;
+  std::string trouble_;
+  Undone undone_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,112 @@
+#include "scheduler/bind/reply.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+namespace {
+
+bool IsSuccess(int code) { return code >= 200 && code < 300; }
+
+bool IsTransient(int code) {
+  return code == 401 || code == 408 || code == 429 || (code >= 500 && code <= 599);
+}
+
+// The node in `pod a-2 is already assigned to node "n1"`, or "" when the message says no such
+// thing.
+absl::string_view NodeInMessage(absl::string_view message) {
+  constexpr absl::string_view kBefore = "already assigned to node \"";
+  const size_t at = message.find(kBefore);
+  if (at == absl::string_view::npos) return "";
+  const absl::string_view rest = message.substr(at + kBefore.size());
+  const size_t end = rest.find('"');
+  return end == absl::string_view::npos ? "" : rest.substr(0, end);
+}
+
+std::string Detail(const WriteResult& result) {
+  if (result.fenced) return "not sent: not the leader";
+  if (result.http_status == 0) return "no reply";
+  return absl::StrCat("HTTP ", result.http_status, result.status.reason.empty() ? "" : " ",
+                      result.status.reason, result.status.message.empty() ? "" : ": ",
+                      result.status.message);
+}
+
+BindReplyKind ReadConflict(absl::string_view message) {
+  if (absl::StrContains(message, "being deleted") ||
+      absl::StrContains(message, "UID in precondition")) {
+    return BindReplyKind::kGone;
+  }
+  if (absl::StrContains(message, "schedulingGates")) return BindReplyKind::kGated;
+  if (absl::StrContains(message, "object has been modified")) return BindReplyKind::kRetry;
+  return BindReplyKind::kUnclear;
+}
+
+}  // namespace
+
+BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node) {
+  BindReply reply{.retry_after = result.status.retry_after, .detail = Detail(result)};
+  if (result.fenced) {
+    reply.kind = BindReplyKind::kRetry;
+  } else if (result.http_status == 0) {
+    reply.kind = BindReplyKind::kUnclear;
+  } else if (IsSuccess(result.http_status)) {
+    reply.kind = BindReplyKind::kBound;
+  } else if (IsTransient(result.http_status)) {
+    reply.kind = BindReplyKind::kRetry;
+  } else if (result.http_status == 404) {
+    reply.kind = BindReplyKind::kGone;
+  } else if (result.http_status == 409) {
+    if (const absl::string_view node = NodeInMessage(result.status.message); !node.empty()) {
+      reply.kind = node == our_node ? BindReplyKind::kBound : BindReplyKind::kBoundElsewhere;
+      reply.node_name = std::string(node);
+    } else {
+      reply.kind = ReadConflict(result.status.message);
+    }
+  } else {
+    reply.kind = BindReplyKind::kRefused;
+  }
+  return reply;
+}
+
+PodReading ReadPodReply(const WriteResult& result, absl::string_view uid) {
+  PodReading reading{.retry_after = result.status.retry_after};
+  if (result.fenced || result.http_status == 0) return reading;
+  if (result.http_status == 404) {
+    reading.kind = PodReadingKind::kGone;
+    return reading;
+  }
+  if (!IsSuccess(result.http_status)) return reading;
+  const absl::StatusOr<Json> pod = Json::Parse(result.body);
+  if (!pod.ok() || !pod->is_object() || !(*pod)["metadata"].is_object()) return reading;
+  reading.node_name = pod->At("spec.nodeName").AsString();
+  if (pod->At("metadata.uid").AsString() != uid ||
+      !pod->At("metadata.deletionTimestamp").is_null()) {
+    reading.kind = PodReadingKind::kGone;
+  } else if (!reading.node_name.empty()) {
+    reading.kind = PodReadingKind::kBound;
+  } else if (pod->At("spec.schedulingGates").size() > 0) {
+    reading.kind = PodReadingKind::kGated;
+  } else {
+    reading.kind = PodReadingKind::kUnbound;
+  }
+  return reading;
+}
+
+DeleteReply ReadDeleteReply(const WriteResult& result) {
+  DeleteReply reply{.retry_after = result.status.retry_after};
+  const bool another_uid =
+      result.http_status == 409 && absl::StrContains(result.status.message, "UID in precondition");
+  if (!result.fenced &&
+      (IsSuccess(result.http_status) || result.http_status == 404 || another_uid)) {
+    reply.kind = DeleteReplyKind::kDone;
+  }
+  return reply;
+}
+
+bool IsKubeletRejection(absl::string_view reason) {
+  return absl::StartsWith(reason, "OutOf") || reason == "UnexpectedAdmissionError" ||
+         reason == "NodeAffinity" || reason == "TopologyAffinityError";
+}
+
+}  // namespace maniple
