@@ -1,0 +1,268 @@
+#include "test/scenario/scenario.h"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/base/status_macros.h"
+#include "api/codec/yaml.h"
+#include "test/scenario/shorthand.h"
+#include "test/scenario/stage.h"
+
+namespace maniple::scenario {
+namespace {
+
+constexpr absl::Duration kSettle = absl::Seconds(3);
+constexpr char kPods[] = "/api/v1/namespaces/default/pods/";
+constexpr char kGroups[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups/";
+
+// One or many: most steps take either.
+std::vector<Json> Each(const Json& argument) {
+  return argument.is_array() ? argument.items() : std::vector<Json>{argument};
+}
+
+// The state of one gang, to be held against a sentence.
+struct Seen {
+  int64_t bound = 0, all = 0;
+  std::set<std::string> nodes;
+  std::string phase, reason, message;
+};
+
+Seen Look(Stage& stage, const std::string& gang) {
+  Seen seen;
+  for (const Json& pod : stage.PodsOf(gang)) {
+    if (pod["status"]["phase"].AsString() == "Failed" || pod["metadata"].Has("deletionTimestamp"))
+      continue;
+    ++seen.all;
+    const std::string& node = pod["spec"]["nodeName"].AsString();
+    if (node.empty()) continue;
+    ++seen.bound;
+    seen.nodes.insert(node);
+  }
+  if (const absl::StatusOr<Json> group = stage.PodGroup(gang); group.ok()) {
+    seen.phase = group->At("status.phase").AsString();
+    seen.reason = group->At("status.reason").AsString();
+    seen.message = group->At("status.message").AsString();
+  }
+  return seen;
+}
+
+std::string Told(const Seen& seen) {
+  return absl::StrCat(seen.bound, " of ", seen.all, " bound on ", absl::StrJoin(seen.nodes, " "),
+                      ", ", seen.phase, " (", seen.reason, "): ", seen.message);
+}
+
+// "bound", "bound on n1 n2", "2 bound", "phase Completed", "waits", "waits NoFit", "waits NoFit:
+// regular expression".
+bool Holds(absl::string_view expected, const Seen& seen) {
+  if (absl::ConsumePrefix(&expected, "bound on ")) {
+    const std::vector<std::string> nodes = absl::StrSplit(expected, ' ');
+    return seen.all > 0 && seen.bound == seen.all &&
+           seen.nodes == std::set<std::string>(nodes.begin(), nodes.end());
+  }
+  if (expected == "bound") return seen.all > 0 && seen.bound == seen.all;
+  if (absl::ConsumePrefix(&expected, "phase ")) return seen.phase == expected;
+  if (absl::ConsumePrefix(&expected, "waits")) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(expected, absl::MaxSplits(": ", 1));
+    const absl::string_view reason = absl::StripAsciiWhitespace(parts.first);
+    return seen.bound == 0 && seen.all > 0 && (reason.empty() || seen.reason == reason) &&
+           std::regex_search(seen.message,
+                             std::regex(std::string(parts.second), std::regex::icase));
+  }
+  int64_t count = 0;
+  const std::pair<absl::string_view, absl::string_view> words =
+      absl::StrSplit(expected, absl::MaxSplits(' ', 1));
+  return words.second == "bound" && absl::SimpleAtoi(words.first, &count) && seen.bound == count;
+}
+
+class Player final {
+ public:
+  ScenarioResult Play(const Scenario& scenario) {
+    AddNodes(scenario.cluster);
+    stage_.StartScheduler();
+    for (step_ = 0; step_ < scenario.steps.size() && result_.failures.empty(); ++step_) {
+      const Json& step = scenario.steps[step_];
+      if (step.is_string()) {
+        Act(step.AsString(), Json());
+      } else if (step.members().size() == 1) {
+        Act(step.members()[0].first, step.members()[0].second);
+      } else {
+        Fail("a step is one word or one `word: argument`");
+      }
+    }
+    result_.log = stage_.TakeLog();
+    return std::move(result_);
+  }
+
+ private:
+  using Hand = void (Player::*)(const Json&);
+
+  void Act(const std::string& word, const Json& argument) {
+    static const std::map<std::string, Hand> hands = {
+        {"submit", &Player::Submit},   {"settle", &Player::Settle},
+        {"advance", &Player::Advance}, {"expect", &Player::Expect},
+        {"finish", &Player::Finish},   {"fail", &Player::FailPod},
+        {"delete", &Player::Delete},   {"delete_pod", &Player::DeletePod},
+        {"cordon", &Player::Cordon},   {"uncordon", &Player::Uncordon},
+        {"add", &Player::Add},         {"remove", &Player::Remove},
+        {"ungate", &Player::Ungate},   {"edit", &Player::Edit},
+        {"create", &Player::Create},   {"kill", &Player::Kill},
+        {"start", &Player::Start},     {"bind", &Player::Bind},
+    };
+    const auto it = hands.find(word);
+    if (it == hands.end()) return Fail(absl::StrCat("no such step: ", word));
+    (this->*it->second)(argument);
+  }
+
+  void Fail(absl::string_view what) {
+    result_.failures.push_back(absl::StrCat("step ", step_ + 1, ": ", what));
+  }
+  void Must(const absl::Status& status) {
+    if (!status.ok()) Fail(status.message());
+  }
+  void Patch(const std::string& target, Json body) {
+    Must(stage_.Call("PATCH", target, body).status());
+  }
+
+  void AddNodes(absl::string_view shorthand) {
+    const absl::StatusOr<std::vector<Json>> nodes = NodesFrom(shorthand);
+    if (!nodes.ok()) return Fail(nodes.status().message());
+    for (const Json& node : *nodes) Must(stage_.Create(node));
+  }
+  void Submit(const Json& argument) {
+    for (const Json& gang : Each(argument)) {
+      const absl::StatusOr<std::vector<Json>> objects = GangFrom(gang);
+      if (!objects.ok()) return Fail(objects.status().message());
+      for (const Json& object : *objects) Must(stage_.Create(object));
+    }
+  }
+  void Settle(const Json&) {
+    stage_.Advance(kSettle);
+    Must(stage_.CheckAtRest());
+  }
+  void Advance(const Json& argument) {
+    absl::Duration by;
+    if (!absl::ParseDuration(argument.AsString(), &by))
+      return Fail("advance needs a duration such as 10s");
+    stage_.Advance(by);
+    Must(stage_.CheckAtRest());
+  }
+  void Expect(const Json& argument) {
+    for (const Json::Member& member : argument.members()) {
+      const Seen seen = Look(stage_, member.first);
+      if (!Holds(member.second.AsString(), seen)) {
+        Fail(absl::StrCat(member.first, " should be \"", member.second.AsString(), "\", is ",
+                          Told(seen)));
+      }
+    }
+  }
+  void Finish(const Json& argument) {
+    for (const Json& gang : Each(argument)) {
+      for (const Json& pod : stage_.PodsOf(gang.AsString())) {
+        Patch(absl::StrCat(kPods, pod["metadata"]["name"].AsString(), "/status"),
+              Json::Object({{"status", Json::Object({{"phase", "Succeeded"}})}}));
+      }
+    }
+  }
+  void FailPod(const Json& argument) {
+    const Json reason = argument.is_object() ? argument["reason"] : Json("Error");
+    const Json pod = argument.is_object() ? argument["pod"] : argument;
+    Patch(absl::StrCat(kPods, pod.AsString(), "/status"),
+          Json::Object({{"status", Json::Object({{"phase", "Failed"}, {"reason", reason}})}}));
+  }
+  void Delete(const Json& argument) {
+    for (const Json& gang : Each(argument)) {
+      for (const Json& pod : stage_.PodsOf(gang.AsString())) DeletePod(pod["metadata"]["name"]);
+      Must(stage_.Call("DELETE", absl::StrCat(kGroups, gang.AsString()), Json()).status());
+    }
+  }
+  void DeletePod(const Json& argument) {
+    for (const Json& pod : Each(argument)) {
+      Must(stage_.Call("DELETE", absl::StrCat(kPods, pod.AsString()), Json()).status());
+    }
+  }
+  void SetSchedulable(const Json& argument, const Json& unschedulable) {
+    for (const Json& node : Each(argument)) {
+      Patch(absl::StrCat("/api/v1/nodes/", node.AsString()),
+            Json::Object({{"spec", Json::Object({{"unschedulable", unschedulable}})}}));
+    }
+  }
+  void Cordon(const Json& argument) { SetSchedulable(argument, true); }
+  void Uncordon(const Json& argument) { SetSchedulable(argument, nullptr); }
+  void Add(const Json& argument) { AddNodes(argument.AsString()); }
+  void Remove(const Json& argument) {
+    for (const Json& node : Each(argument)) {
+      Must(stage_.Call("DELETE", absl::StrCat("/api/v1/nodes/", node.AsString()), Json()).status());
+    }
+  }
+  void Ungate(const Json& argument) {
+    Patch(absl::StrCat(kPods, argument.AsString()),
+          Json::Object({{"spec", Json::Object({{"schedulingGates", Json::Array()}})}}));
+  }
+  // {gang: a, minMember: 2, …}: fields of the PodGroup's spec.
+  void Edit(const Json& argument) {
+    Json spec = argument;
+    spec.Erase("gang");
+    Patch(absl::StrCat(kGroups, argument["gang"].AsString()), Json::Object({{"spec", spec}}));
+  }
+  void Create(const Json& argument) {
+    for (const Json& object : Each(argument)) Must(stage_.Create(object));
+  }
+  void Kill(const Json&) { stage_.KillScheduler(); }
+  void Start(const Json&) { stage_.StartScheduler(); }
+  void Bind(const Json& argument) {  // as another scheduler would
+    const Json target =
+        Json::Object({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", argument["node"]}});
+    Must(stage_
+             .Call("POST", absl::StrCat(kPods, argument["pod"].AsString(), "/binding"),
+                   Json::Object({{"apiVersion", "v1"},
+                                 {"kind", "Binding"},
+                                 {"metadata", Json::Object({{"name", argument["pod"]}})},
+                                 {"target", target}}))
+             .status());
+  }
+
+  Stage stage_;
+  size_t step_ = 0;
+  ScenarioResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Scenario>> LoadScenarios(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return absl::NotFoundError(absl::StrCat(file, ": cannot be opened"));
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
+  if (!documents.ok()) return Annotate(documents.status(), file);
+  std::vector<Scenario> scenarios;
+  for (const YamlDocument& document : *documents) {
+    for (const Json::Member& member : document.value.members()) {
+      if (member.first != "name" && member.first != "cluster" && member.first != "steps") {
+        return absl::InvalidArgumentError(absl::StrCat(file, ":", document.LineOf(member.first),
+                                                       ": ", member.first, ": unknown field"));
+      }
+    }
+    scenarios.push_back({.name = document.value["name"].AsString(),
+                         .file = file,
+                         .cluster = document.value["cluster"].AsString(),
+                         .steps = document.value["steps"].items()});
+  }
+  return scenarios;
+}
+
+ScenarioResult RunScenario(const Scenario& scenario) { return Player().Play(scenario); }
+
+}  // namespace maniple::scenario

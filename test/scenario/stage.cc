@@ -1,0 +1,115 @@
+#include "test/scenario/stage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "api/base/check.h"
+#include "api/base/status_macros.h"
+#include "api/model/maniple_types.h"
+#include "test/support/crds.h"
+
+namespace maniple::scenario {
+namespace {
+
+constexpr char kGroups[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups";
+
+// "/api/v1/namespaces/default/pods" for a Pod.
+std::string CollectionOf(const Json& object) {
+  const std::string& version = object["apiVersion"].AsString();
+  const std::string ns = object["metadata"]["namespace"].AsString();
+  std::string plural = absl::AsciiStrToLower(object["kind"].AsString());
+  if (plural.ends_with("y")) {
+    plural.replace(plural.size() - 1, 1, "ies");
+  } else {
+    plural += plural.ends_with("s") ? "es" : "s";
+  }
+  return absl::StrCat(version == "v1" ? "/api/v1" : "/apis/" + version,
+                      ns.empty() ? "" : "/namespaces/" + ns, "/", plural);
+}
+
+}  // namespace
+
+Stage::Stage() {
+  for (const Json& crd : InstalledCrds()) {
+    const absl::Status status = Create(crd);
+    CHECK(status.ok()) << status;
+  }
+}
+
+absl::StatusOr<Json> Stage::Call(absl::string_view method, absl::string_view target,
+                                 const Json& body) {
+  devcluster::ApiRequest request;
+  request.method = std::string(method);
+  request.target = std::string(target);
+  request.content_type = method == "PATCH" ? "application/merge-patch+json" : "application/json";
+  if (!body.is_null()) request.body = body.Dump();
+  const devcluster::ApiReply reply = network_.Call(request);
+  if (reply.status >= 300) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(method, " ", target, ": ", reply.status, ": ", reply.body));
+  }
+  return Json::Parse(reply.body);
+}
+
+absl::Status Stage::Create(const Json& object) {
+  const std::string collection = CollectionOf(object);
+  RETURN_IF_ERROR(Call("POST", collection, object).status());
+  if (!object.Has("status")) return absl::OkStatus();
+  return Call("PATCH",
+              absl::StrCat(collection, "/", object["metadata"]["name"].AsString(), "/status"),
+              Json::Object({{"status", object["status"]}}))
+      .status();
+}
+
+void Stage::StartScheduler() {
+  const sim::ProcessOptions options{.seed = ++lives_,
+                                    .election = sim::ProcessOptions::Election::kOff};
+  process_ = std::make_unique<sim::Process>(network_, events_, options, fresh_);
+}
+
+void Stage::Stamp() {
+  for (std::string& line : fresh_) {
+    log_.push_back(absl::StrFormat("%8.3f %s", absl::ToDoubleSeconds(clock_.Now() - began_), line));
+  }
+  fresh_.clear();
+}
+
+void Stage::Advance(absl::Duration by) {
+  const absl::Time until = clock_.Now() + by;
+  while (!events_.empty() && events_.NextTime() <= until) {
+    events_.RunNext();
+    Stamp();
+  }
+  clock_.AdvanceTo(until);
+}
+
+absl::StatusOr<Json> Stage::PodGroup(absl::string_view name) {
+  return Call("GET", absl::StrCat(kGroups, "/", name), Json());
+}
+
+std::vector<Json> Stage::PodsOf(absl::string_view gang) {
+  const absl::StatusOr<Json> list = Call("GET", "/api/v1/namespaces/default/pods", Json());
+  CHECK(list.ok()) << list.status();
+  std::vector<Json> pods;
+  for (const Json& pod : (*list)["items"].items()) {
+    // A pod without a group is a gang of one, called by its name without the index.
+    const std::string& name = pod["metadata"]["name"].AsString();
+    const std::string& label = pod["metadata"]["labels"][kPodGroupLabel].AsString();
+    if (label == gang || (label.empty() && name.substr(0, name.rfind('-')) == gang))
+      pods.push_back(pod);
+  }
+  return pods;
+}
+
+absl::Status Stage::CheckAtRest() const {
+  if (process_ == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(process_->loop().CheckInvariants());
+  return process_->loop().CheckParkedCannotStart(clock_.Now());
+}
+
+std::vector<std::string> Stage::TakeLog() { return std::exchange(log_, {}); }
+
+}  // namespace maniple::scenario

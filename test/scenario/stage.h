@@ -1,0 +1,55 @@
+// Where a scenario plays: embedded server, simulated time, one scheduler process; and the hands
+// that change the cluster.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/base/clock.h"
+#include "api/base/random.h"
+#include "api/devcluster/api_server.h"
+#include "test/sim/event_queue.h"
+#include "test/sim/network.h"
+#include "test/sim/process.h"
+
+namespace maniple::scenario {
+
+class Stage final {
+ public:
+  Stage();
+
+  // FailedPrecondition carries the server's refusal.
+  absl::StatusOr<Json> Call(absl::string_view method, absl::string_view target, const Json& body);
+  // POST to the collection of the object's kind; a status in it is written too.
+  absl::Status Create(const Json& object);
+  void StartScheduler();
+  void KillScheduler() { process_.reset(); }
+  void Advance(absl::Duration by);
+
+  [[nodiscard]] absl::StatusOr<Json> PodGroup(absl::string_view name);
+  [[nodiscard]] std::vector<Json> PodsOf(absl::string_view gang);  // by name
+  // Invariants of the scheduler at rest.
+  [[nodiscard]] absl::Status CheckAtRest() const;
+  // Decisions since the start, each with the time since then.
+  [[nodiscard]] std::vector<std::string> TakeLog();
+
+ private:
+  void Stamp();
+
+  SimulatedClock clock_;
+  const absl::Time began_ = clock_.Now();
+  Random random_{1};
+  sim::EventQueue events_{clock_};
+  devcluster::ApiServer server_{devcluster::ApiServerOptions{}};
+  sim::SimNetwork network_{server_, events_, random_};
+  std::vector<std::string> fresh_;  // decisions that have no time yet
+  std::vector<std::string> log_;
+  std::unique_ptr<sim::Process> process_;
+  uint64_t lives_ = 0;
+};
+
+}  // namespace maniple::scenario
