@@ -10,30 +10,36 @@
 
 namespace maniple {
 
-// In the order in which they are sent.
-enum class WritePriority : uint8_t { kBind, kUndo, kStatus, kEvent };
+enum class WritePriority { kBind, kUndo, kStatus, kEvent };
+inline constexpr int kWritePriorities = 4;
 
-enum class WriteRetry : uint8_t {
-  kNone,    // the one who asked decides what a failure means
-  kInside,  // 429, 5xx and lost replies are tried again with backoff before anybody is told
+enum class WriteRetry {
+  kNone,    // the raw outcome is reported at once: binds, deletes, reads
+  kInside,  // 429, 5xx and transport failures are tried again here: statuses, events
 };
 
 struct WriteCommand {
-  uint64_t id = 0;  // chosen by the asker, unique
-  WritePriority priority = WritePriority::kStatus;
-  HttpRequest request;
-  // Not empty: a command that still waits is replaced by a later one with the same key; the asker
-  // hears nothing more of the earlier one.
-  std::string coalesce_key;
+  uint64_t id = 0;  // the submitter's
+  WritePriority priority = WritePriority::kBind;
   WriteRetry retry = WriteRetry::kNone;
+  HttpRequest request = {};
+  std::string coalesce_key = "";  // "" = never coalesced
+};
+
+enum class WriteOutcome {
+  kAnswered,    // http_status says it
+  kUnknown,     // sent, and no answer came: it may or may not have been done
+  kFenced,      // not sent: the lease ran out
+  kSuperseded,  // not sent: a newer command with the same key took its place
+  kDropped,     // not sent, or given up: too many events
 };
 
 struct WriteResult {
   uint64_t id = 0;
-  int http_status = 0;  // 0 = unknown outcome: no reply, it may or may not have been carried out
-  bool fenced = false;  // not sent: this process leads no more
-  ApiStatus status;     // of a reply that is no success
-  std::string body;     // of a success
+  WriteOutcome outcome = WriteOutcome::kAnswered;
+  int http_status = 0;  // 0 unless kAnswered
+  ApiStatus status;     // of a reply that is not 2xx; with kUnknown its message says what broke
+  std::string body;     // of a 2xx reply
 };
 
 }  // namespace maniple

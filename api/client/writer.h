@@ -31,41 +31,9 @@
 #include "api/base/backoff.h"
 #include "api/base/random.h"
 #include "api/client/actions.h"
-#include "api/codec/decode.h"
+#include "api/client/write_command.h"
 
 namespace maniple {
-
-enum class WritePriority { kBind, kUndo, kStatus, kEvent };
-inline constexpr int kWritePriorities = 4;
-
-enum class WriteRetry {
-  kNone,    // the raw outcome is reported at once: binds, deletes, reads
-  kInside,  // 429, 5xx and transport failures are tried again here: statuses, events
-};
-
-struct WriteCommand {
-  uint64_t id = 0;  // the submitter's
-  WritePriority priority = WritePriority::kBind;
-  WriteRetry retry = WriteRetry::kNone;
-  HttpRequest request = {};
-  std::string coalesce_key = "";  // "" = never coalesced
-};
-
-enum class WriteOutcome {
-  kAnswered,    // http_status says it
-  kUnknown,     // sent, and no answer came: it may or may not have been done
-  kFenced,      // not sent: the lease ran out
-  kSuperseded,  // not sent: a newer command with the same key took its place
-  kDropped,     // not sent, or given up: too many events
-};
-
-struct WriteResult {
-  uint64_t id = 0;
-  WriteOutcome outcome = WriteOutcome::kAnswered;
-  int http_status = 0;  // 0 unless kAnswered
-  ApiStatus status;     // of a reply that is not 2xx; with kUnknown its message says what broke
-  std::string body;     // of a 2xx reply
-};
 
 struct WriterOptions {
   uint16_t owner = 0;  // of the request ids

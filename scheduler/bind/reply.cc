@@ -25,8 +25,16 @@ absl::string_view NodeInMessage(absl::string_view message) {
 }
 
 std::string Detail(const WriteResult& result) {
-  if (result.fenced) return "not sent: not the leader";
-  if (result.http_status == 0) return "no reply";
+  switch (result.outcome) {
+    case WriteOutcome::kAnswered:
+      break;
+    case WriteOutcome::kUnknown:
+      return "no reply";
+    case WriteOutcome::kFenced:
+    case WriteOutcome::kSuperseded:
+    case WriteOutcome::kDropped:
+      return "not sent";
+  }
   return absl::StrCat("HTTP ", result.http_status, result.status.reason.empty() ? "" : " ",
                       result.status.reason, result.status.message.empty() ? "" : ": ",
                       result.status.message);
@@ -46,10 +54,10 @@ BindReplyKind ReadConflict(absl::string_view message) {
 
 BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node) {
   BindReply reply{.retry_after = result.status.retry_after, .detail = Detail(result)};
-  if (result.fenced) {
-    reply.kind = BindReplyKind::kRetry;
-  } else if (result.http_status == 0) {
+  if (result.outcome == WriteOutcome::kUnknown) {
     reply.kind = BindReplyKind::kUnclear;
+  } else if (result.outcome != WriteOutcome::kAnswered) {
+    reply.kind = BindReplyKind::kRetry;
   } else if (IsSuccess(result.http_status)) {
     reply.kind = BindReplyKind::kBound;
   } else if (IsTransient(result.http_status)) {
@@ -71,7 +79,7 @@ BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node) {
 
 PodReading ReadPodReply(const WriteResult& result, absl::string_view uid) {
   PodReading reading{.retry_after = result.status.retry_after};
-  if (result.fenced || result.http_status == 0) return reading;
+  if (result.outcome != WriteOutcome::kAnswered) return reading;
   if (result.http_status == 404) {
     reading.kind = PodReadingKind::kGone;
     return reading;
@@ -97,7 +105,7 @@ DeleteReply ReadDeleteReply(const WriteResult& result) {
   DeleteReply reply{.retry_after = result.status.retry_after};
   const bool another_uid =
       result.http_status == 409 && absl::StrContains(result.status.message, "UID in precondition");
-  if (!result.fenced &&
+  if (result.outcome == WriteOutcome::kAnswered &&
       (IsSuccess(result.http_status) || result.http_status == 404 || another_uid)) {
     reply.kind = DeleteReplyKind::kDone;
   }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "api/client/writer.h"
+#include "api/client/write_command.h"
 #include "api/model/object.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
@@ -42,7 +42,8 @@ class SchedulingLoop final {
   void SetRole(Role role, absl::Time now);
   // No new decision; binds in flight are carried on until Idle(). For SIGTERM.
   void Drain();
-  [[nodiscard]] bool Idle() const;  // nothing in flight
+  [[nodiscard]] bool Idle() const;    // nothing in flight
+  [[nodiscard]] bool Synced() const;  // every kind has been listed; nothing is decided before
   // The first full list of every kind has been applied; before that nothing is decided.
   [[nodiscard]] bool Synced() const;
 

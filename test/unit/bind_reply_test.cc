@@ -19,8 +19,8 @@ TEST(BindReply, EveryStatusHasOneMeaning) {
   using enum BindReplyKind;
   EXPECT_EQ(Kind({.http_status = 201}), kBound);
   EXPECT_EQ(Kind({.http_status = 200}), kBound);
-  EXPECT_EQ(Kind({.http_status = 0}), kUnclear);
-  EXPECT_EQ(Kind({.fenced = true}), kRetry);
+  EXPECT_EQ(Kind({.outcome = WriteOutcome::kUnknown}), kUnclear);
+  EXPECT_EQ(Kind({.outcome = WriteOutcome::kFenced}), kRetry);
   for (const int code : {401, 408, 429, 500, 502, 503, 504}) {
     EXPECT_EQ(Kind(Failure(code, "later")), kRetry) << code;
   }
@@ -80,7 +80,7 @@ TEST(PodReading, AReplyThatMakesNoSenseIsReadAgainAndNeverCrashes) {
   EXPECT_EQ(ReadPodReply(Success(std::string(100'000, '[')), "u1").kind, PodReadingKind::kUnclear);
   EXPECT_EQ(ReadPodReply(Failure(503, ""), "u1").kind, PodReadingKind::kUnclear);
   EXPECT_EQ(ReadPodReply(Failure(404, ""), "u1").kind, PodReadingKind::kGone);
-  EXPECT_EQ(ReadPodReply({.http_status = 0}, "u1").kind, PodReadingKind::kUnclear);
+  EXPECT_EQ(ReadPodReply({.outcome = WriteOutcome::kUnknown}, "u1").kind, PodReadingKind::kUnclear);
 }
 
 TEST(DeleteReply, OnlyGoneIsDone) {
@@ -92,10 +92,11 @@ TEST(DeleteReply, OnlyGoneIsDone) {
       kind(Failure(409, "Precondition failed: UID in precondition: x, UID in object meta: y")),
       DeleteReplyKind::kDone);
   EXPECT_EQ(kind(Failure(409, "something else")), DeleteReplyKind::kRetry);
-  for (const int code : {0, 403, 429, 500, 503}) {
+  EXPECT_EQ(kind({.outcome = WriteOutcome::kUnknown}), DeleteReplyKind::kRetry);
+  for (const int code : {403, 429, 500, 503}) {
     EXPECT_EQ(kind(Failure(code, "")), DeleteReplyKind::kRetry) << code;
   }
-  EXPECT_EQ(kind({.fenced = true}), DeleteReplyKind::kRetry);
+  EXPECT_EQ(kind({.outcome = WriteOutcome::kFenced}), DeleteReplyKind::kRetry);
 }
 
 TEST(KubeletRejection, IsTheNodesFaultAndNothingElseIs) {
