@@ -201,17 +201,17 @@ class ValueWalk {
   void CheckText(const Node& node, const std::string& text) {
     const auto quoted = [&text] { return Json(text).Dump(); };
     const int64_t length = CodePoints(text);
+    // Of length and pattern only the first that fails is named; a pattern never runs over what is
+    // too long.
     if (node.length.most.has_value() && length > *node.length.most) {
-      Report(FieldErrorReason::kTooLong,
-             absl::StrCat("Too long: may not be more than ", *node.length.most,
-                          *node.length.most == 1 ? " byte" : " bytes"));
-      return;  // and do not run a pattern over it
+      return Report(FieldErrorReason::kTooLong,
+                    absl::StrCat("Too long: may not be more than ", *node.length.most,
+                                 *node.length.most == 1 ? " byte" : " bytes"));
     }
     if (node.length.least.has_value() && length < *node.length.least) {
       ReportInvalid(quoted(),
                     absl::StrCat("should be at least ", *node.length.least, " chars long"));
-    }
-    if (node.pattern.has_value() && !node.pattern->Matches(text)) {
+    } else if (node.pattern.has_value() && !node.pattern->Matches(text)) {
       ReportInvalid(quoted(), absl::StrCat("should match '", node.pattern_text, "'"));
     }
     if (!MatchesFormat(node.format, text)) ReportType(node.format_name, quoted());
