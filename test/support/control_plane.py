@@ -33,6 +33,7 @@ from support.api_client import ApiClient  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 KUBERNETES = "1.36.1"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 HOW_TO_ENABLE = (
     "SKIPPED, NO REAL CONTROL PLANE: run test/controlplane/build.sh (needs Go), "
     "or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver"
@@ -163,27 +164,23 @@ class Server:
         self.kubeconfig.write_text(yaml.safe_dump(config))
 
     def install_crds(self, folder=ROOT / "deploy" / "crds"):
-        """Creates every CustomResourceDefinition of the folder and waits until each is established."""
-        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        for file in sorted(Path(folder).glob("*.yaml")):
-            for manifest in yaml.safe_load_all(file.read_text()):
-                if manifest:
-                    self.create_crd(manifest, path)
+        """Creates every CustomResourceDefinition of the folder and waits until each is served."""
+        manifests = [
+            manifest for file in sorted(Path(folder).glob("*.yaml")) for manifest in yaml.safe_load_all(file.read_text()) if manifest
+        ]
+        for manifest in manifests:
+            self.api.must("POST", CRDS, manifest)
+        for manifest in manifests:
+            name = manifest["metadata"]["name"]
+            await_true(f"CustomResourceDefinition {name}", lambda: self._serves(manifest), self.children[-1], seconds=30)
 
-    def create_crd(self, manifest, path="/apis/apiextensions.k8s.io/v1/customresourcedefinitions"):
-        name = manifest["metadata"]["name"]
-        self.api.must("POST", path, manifest)
-
-        def served():
-            conditions = self.api.must("GET", f"{path}/{name}").get("status", {}).get("conditions", [])
-            if not any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
-                return False
-            spec = manifest["spec"]
-            version = next(one["name"] for one in spec["versions"] if one["served"])
-            resource = f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
-            return self.api.request("GET", resource).status == 200
-
-        await_true(f"CustomResourceDefinition {name}", served, self.children[-1], seconds=30)
+    def _serves(self, manifest):
+        spec = manifest["spec"]
+        status = self.api.must("GET", f"{CRDS}/{manifest['metadata']['name']}").get("status") or {}
+        established = {one["type"]: one["status"] for one in status.get("conditions") or []}.get("Established")
+        version = next(one["name"] for one in spec["versions"] if one["served"])
+        resource = f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
+        return established == "True" and self.api.request("GET", resource).status == 200
 
 
 class RealControlPlane(Server):
