@@ -1,5 +1,8 @@
 #include "api/http/http.h"
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+
 namespace maniple {
 namespace {
 
@@ -39,6 +42,21 @@ std::string UrlEncoded(absl::string_view text) {
     out += '%';
     out += kHex[byte >> 4];
     out += kHex[byte & 15];
+  }
+  return out;
+}
+
+std::string UrlDecoded(absl::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1]) &&
+        absl::ascii_isxdigit(text[i + 2])) {
+      out += absl::HexStringToBytes(text.substr(i + 1, 2));
+      i += 2;
+    } else {
+      out += text[i] == '+' ? ' ' : text[i];
+    }
   }
   return out;
 }

@@ -1,0 +1,155 @@
+// The operator surfaces: views as JSON, tables, metrics, and the doors between threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/app/admin_view.h"
+#include "scheduler/app/doors.h"
+#include "scheduler/app/metrics.h"
+#include "scheduler/app/printing.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::HasSubstr;
+
+ClusterView SomeCluster() {
+  ClusterView view;
+  GangView waiting{.namespace_name = "research",
+                   .name = "big",
+                   .queue = "team",
+                   .phase = "Pending",
+                   .reason = "NoFit",
+                   .message = "0 of 2 pods fit",
+                   .min_member = 2};
+  waiting.stage = "nodes";
+  waiting.position = 1;
+  waiting.members = {.total = 2, .pending = 2};
+  waiting.pods = {{.pod = "big-0", .node = "", .state = "pending"},
+                  {.pod = "big-1", .node = "", .state = "pending"}};
+  waiting.node_reasons = {{.text = "insufficient nvidia.com/gpu (want 8, have 2)", .nodes = 3}};
+  view.gangs = {waiting};
+  view.nodes = {
+      {.name = "n1",
+       .resources = {{.resource = "cpu", .allocatable = Amount(64000), .free = Amount(1500)},
+                     {.resource = "nvidia.com/gpu", .allocatable = Amount(8), .free = Amount(2)}},
+       .pods = 3,
+       .gangs = {"research/x"}}};
+  view.queues = {
+      {.name = "team",
+       .cohort = "all",
+       .pending = 1,
+       .used = {{.resource = "cpu", .amount = Amount(2500)}},
+       .quotas = {{.flavor = "", .resources = {{.resource = "cpu", .nominal = Amount(4000)}}}}}};
+  return view;
+}
+
+Json Page(absl::string_view target) {
+  const absl::StatusOr<std::string> text = AdminJson(SomeCluster(), target);
+  EXPECT_TRUE(text.ok()) << text.status();
+  return text.ok() ? *Json::Parse(*text) : Json();
+}
+
+TEST(AdminJson, ExplainsAGangByItsNameOrByAMember) {
+  EXPECT_EQ(Page("/explain?namespace=research&name=big")["reason"].AsString(), "NoFit");
+  EXPECT_EQ(Page("/explain?namespace=research&name=big-1")["name"].AsString(), "big");
+}
+
+TEST(AdminJson, AnUnknownGangIsNotFoundAndNamed) {
+  const absl::StatusOr<std::string> text =
+      AdminJson(SomeCluster(), "/explain?namespace=research&name=nobody");
+  ASSERT_FALSE(text.ok());
+  EXPECT_TRUE(absl::IsNotFound(text.status()));
+  EXPECT_THAT(std::string(text.status().message()), HasSubstr("nobody"));
+  EXPECT_TRUE(absl::IsNotFound(AdminJson(SomeCluster(), "/secret").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(AdminJson(SomeCluster(), "/explain").status()));
+}
+
+TEST(AdminJson, ListsOnlyTheNamespaceThatIsAskedFor) {
+  EXPECT_EQ(Page("/gangs")["items"].size(), 1);
+  EXPECT_EQ(Page("/gangs?namespace=other")["items"].size(), 0);
+}
+
+TEST(AdminJson, AmountsAreKubernetesQuantities) {
+  EXPECT_EQ(Page("/nodes")["items"].items()[0]["resources"].items()[0]["free"].AsString(), "1500m");
+  const Json usage = Page("/queues")["items"].items()[0]["usage"].items()[0];
+  EXPECT_EQ(usage["used"].AsString(), "2500m");
+  EXPECT_EQ(usage["nominal"].AsString(), "4");
+}
+
+TEST(Printing, ExplanationCountsAllNodesAndGivesTheReasons) {
+  const std::string text =
+      Explanation(Page("/explain?namespace=research&name=big"), absl::UnixEpoch());
+  EXPECT_THAT(text, HasSubstr("research/big: Pending (NoFit)"));
+  EXPECT_THAT(text, HasSubstr("nodes (3):"));
+  EXPECT_THAT(text, HasSubstr("3: insufficient nvidia.com/gpu (want 8, have 2)"));
+}
+
+TEST(Printing, TablesAlignAndHaveNoTrailingSpaces) {
+  EXPECT_EQ(Table({{"A", "LONG"}, {"xyz", "1"}, {"q"}}), "A    LONG\nxyz  1\nq\n");
+}
+
+TEST(Printing, AgesReadAsKubectlWritesThem) {
+  EXPECT_EQ(Age(absl::Seconds(5)), "5s");
+  EXPECT_EQ(Age(absl::Minutes(3)), "3m");
+  EXPECT_EQ(Age(absl::Hours(49)), "2d");
+  EXPECT_EQ(Age(-absl::Seconds(5)), "0s");
+}
+
+TEST(Metrics, EveryCounterIsRenderedWithItsLabels) {
+  LoopCounters counters;
+  counters.gangs_bound = 3;
+  counters.binds_unknown = 2;
+  const std::string text =
+      RenderMetrics(counters, {.leading = true, .synced = true, .version = "1"});
+  EXPECT_THAT(text, HasSubstr("maniple_gangs_bound_total 3"));
+  EXPECT_THAT(text, HasSubstr("maniple_binds_total{outcome=\"unknown\"} 2"));
+  EXPECT_THAT(text, HasSubstr("leader_election_master_status{name=\"maniple-scheduler\"} 1"));
+}
+
+ObjectEvent PodEvent(const std::string& name, const std::string& uid, const std::string& node) {
+  Pod pod;
+  pod.meta.name = name;
+  pod.meta.uid = uid;
+  pod.node_name = node;
+  return ObjectUpserted{.object = pod};
+}
+
+TEST(Inbox, KeepsOnePendingEventPerObject) {
+  Inbox inbox;
+  inbox.Push({PodEvent("a", "1", ""), PodEvent("b", "2", ""), PodEvent("a", "1", "n1")}, {});
+  const Inbox::Batch batch = inbox.Take(absl::ZeroDuration());
+  ASSERT_EQ(batch.events.size(), 2);
+  EXPECT_EQ(std::get<Pod>(std::get<ObjectUpserted>(batch.events[0]).object).node_name, "n1");
+}
+
+TEST(Inbox, ADeletionIsNotSwallowedByANewPodOfTheSameName) {
+  Inbox inbox;
+  inbox.Push(
+      {ObjectDeleted{.key = {ResourceKind::kPod, "", "a"}, .uid = "1"}, PodEvent("a", "2", "")},
+      {});
+  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).events.size(), 2);
+}
+
+TEST(Inbox, ATakenBatchIsNotGivenAgain) {
+  Inbox inbox;
+  inbox.Push({PodEvent("a", "1", "")}, {});
+  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).events.size(), 1);
+  inbox.Push({PodEvent("a", "1", "n1")}, {});
+  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).events.size(), 1);
+  EXPECT_TRUE(inbox.Take(absl::ZeroDuration()).events.empty());
+}
+
+TEST(Bulletin, AViewIsMadeWhenItIsAskedForAndNotBefore) {
+  Bulletin bulletin;
+  EXPECT_FALSE(bulletin.ViewWanted());
+  const ClusterViewPtr view = bulletin.FreshView(absl::Seconds(5), [&] {
+    ASSERT_TRUE(bulletin.ViewWanted());
+    bulletin.PostView(std::make_shared<const ClusterView>(SomeCluster()));
+  });
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->gangs.size(), 1);
+  EXPECT_FALSE(bulletin.ViewWanted());
+}
+
+}  // namespace
+}  // namespace maniple
