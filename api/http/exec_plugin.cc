@@ -121,6 +121,10 @@ absl::StatusOr<ExecCredential> ParseExecCredential(const ExecPluginConfig& confi
   if (out.token.empty() && out.certificate_pem.empty()) {
     return wrong("it printed neither a token nor a certificate");
   }
+  if (std::any_of(status["token"].AsString().begin(), status["token"].AsString().end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+    return wrong("its token holds a control character");
+  }
   if (const std::string& expires = status["expirationTimestamp"].AsString(); !expires.empty()) {
     const absl::StatusOr<absl::Time> time = ParseKubernetesTime(expires);
     if (!time.ok()) return wrong("its expirationTimestamp is no time");

@@ -1,0 +1,388 @@
+// What a WatchSession does when the server, the network or the cluster misbehaves.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "test/unit/client_session_fixture.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_F(SessionTest, AnEmptyWatchThatEndsAtOnceIsBackedOff) {
+  Sync(10, {});
+  End();
+  EXPECT_EQ(session_.state(), SessionState::kBackingOff);
+  Wait();
+  EXPECT_TRUE(WatchesFrom(10));
+}
+
+TEST_F(SessionTest, AWatchThatLivedLongMayEndEmpty) {
+  Sync(10, {});
+  clock_.Advance(absl::Seconds(400));
+  End();
+  EXPECT_TRUE(WatchesFrom(10)) << Target();
+}
+
+TEST_F(SessionTest, AWatchThatOnlyRepeatsItselfIsBackedOff) {
+  Sync(10, {NamespaceJson("a", "1", 9)});
+  Bytes(Line("ADDED", NamespaceJson("a", "1", 9)));
+  End();
+  EXPECT_EQ(session_.state(), SessionState::kBackingOff);
+}
+
+TEST_F(SessionTest, BackoffGrowsToItsBoundAndAStableWatchResetsIt) {
+  Start();
+  absl::Duration longest = absl::ZeroDuration();
+  for (int i = 0; i < 12; ++i) {
+    Break();
+    longest = std::max(longest, session_.NextDeadline() - Now());
+    Wait();
+  }
+  EXPECT_GE(longest, absl::Seconds(10));
+  EXPECT_LT(longest, absl::Seconds(20));
+  Reply(200, ListJson(10, {}));
+  Head(200);
+  clock_.Advance(absl::Seconds(6));
+  Break();
+  Break();  // the resumed watch finds no connection
+  EXPECT_LT(session_.NextDeadline() - Now(), absl::Milliseconds(400));
+}
+
+TEST_F(SessionTest, ARefusedConnectionResumesWithoutAListHoweverOftenItFails) {
+  Sync(10, {NamespaceJson("a", "1", 1)});
+  clock_.Advance(absl::Seconds(60));
+  Break();
+  for (int i = 0; i < 8; ++i) {
+    Break();
+    Wait();
+    ASSERT_TRUE(WatchesFrom(10)) << Target();
+  }
+  EXPECT_THAT(TakeTold(), IsEmpty());
+  EXPECT_EQ(session_.counters().transport_failures, 9u);
+}
+
+TEST_F(SessionTest, ASilentServerIsLeftAndTheWatchResumed) {
+  Sync(10, {});
+  clock_.Advance(absl::Seconds(150));
+  End(absl::DeadlineExceededError("nothing was heard"));
+  EXPECT_TRUE(WatchesFrom(10));
+  EXPECT_EQ(session_.counters().idle_timeouts, 1u);
+}
+
+TEST_F(SessionTest, TooManyRequestsWaitsAsLongAsToldAndKeepsTheVersion) {
+  Sync(10, {});
+  clock_.Advance(absl::Seconds(60));
+  Break();
+  Head(429, "text/plain; charset=utf-8", absl::Seconds(9));
+  Bytes("Too many requests, please try again later.");
+  End();
+  EXPECT_GE(session_.NextDeadline(), Now() + absl::Seconds(9));
+  EXPECT_THAT(session_.problem(), HasSubstr("Too many requests"));
+  EXPECT_EQ(session_.counters().throttled, 1u);
+  Wait();
+  EXPECT_TRUE(WatchesFrom(10));
+}
+
+TEST_F(SessionTest, AnAbsurdRetryAfterIsCapped) {
+  Start();
+  Head(429, "text/plain", absl::Hours(1000));
+  End();
+  EXPECT_LE(session_.NextDeadline(), Now() + absl::Minutes(1));
+}
+
+TEST_F(SessionTest, AServerErrorKeepsTheVersionAndTheThirdInARowLists) {
+  Sync(10, {});
+  clock_.Advance(absl::Seconds(60));
+  Break();
+  Status(503, "ServiceUnavailable");
+  Wait();
+  EXPECT_TRUE(WatchesFrom(10));
+  Status(504, "Timeout");
+  Wait();
+  EXPECT_TRUE(WatchesFrom(10));
+  Status(500, "InternalError");
+  Wait();
+  EXPECT_TRUE(Lists());
+}
+
+TEST_F(SessionTest, APageThatFailsIsAskedForAgainWithItsToken) {
+  Start();
+  Reply(200, ListJson(10, {NamespaceJson("a", "1", 1)}, "more"));
+  Status(503, "ServiceUnavailable");
+  Wait();
+  EXPECT_EQ(Target(), "/api/v1/namespaces?limit=500&continue=more");
+  Break();
+  Wait();
+  Reply(200, ListJson(10, {NamespaceJson("b", "2", 2)}));
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1", "+b@2", "synced"));
+}
+
+TEST_F(SessionTest, A401IsTriedOnceAtOnceAndThenBackedOff) {
+  Start();
+  Status(401, "Unauthorized");
+  EXPECT_TRUE(Lists()) << "with the fresh credential";
+  Status(401, "Unauthorized");
+  EXPECT_EQ(session_.state(), SessionState::kBackingOff);
+  EXPECT_EQ(session_.counters().unauthorized, 2u);
+  Wait();
+  Reply(200, ListJson(10, {}));
+  EXPECT_TRUE(session_.synced());
+  EXPECT_EQ(session_.problem(), "");
+}
+
+TEST_F(SessionTest, A403IsLoggedOnceInClearWordsAndTriedAgain) {
+  ::testing::internal::CaptureStderr();
+  Start();
+  for (int i = 0; i < 5; ++i) {
+    Reply(403,
+          R"({"kind":"Status","reason":"Forbidden","message":"user x cannot list namespaces"})");
+    Wait();
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("not allowed to list /api/v1/namespaces: user x cannot list"));
+  EXPECT_EQ(log.find("not allowed"), log.rfind("not allowed")) << log;
+  EXPECT_EQ(session_.counters().forbidden, 5u);
+}
+
+TEST_F(SessionTest, ACollectionThatIsNotThereYetIsReportedOnceAndPickedUp) {
+  ::testing::internal::CaptureStderr();
+  Start();
+  for (int i = 0; i < 6; ++i) {
+    Reply(404, "404 page not found\n", "text/plain");
+    EXPECT_EQ(session_.state(), SessionState::kNotInstalled);
+    Wait();
+    EXPECT_TRUE(Lists());
+  }
+  EXPECT_FALSE(session_.synced());
+  Reply(200, ListJson(10, {NamespaceJson("a", "1", 1)}));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(log.find("no such resource"), log.rfind("no such resource")) << log;
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1", "synced"));
+  EXPECT_EQ(session_.state(), SessionState::kWatching);
+}
+
+TEST_F(SessionTest, AShort404OfAStartingServerLosesNoObject) {
+  Sync(10, {NamespaceJson("a", "1", 1)});
+  clock_.Advance(absl::Seconds(60));
+  End();
+  Status(404, "NotFound");
+  EXPECT_EQ(session_.state(), SessionState::kBackingOff);
+  Wait();
+  Status(404, "NotFound");
+  Wait();
+  Reply(200, ListJson(10, {NamespaceJson("a", "1", 1)}));
+  EXPECT_THAT(TakeTold(), IsEmpty());
+}
+
+TEST_F(SessionTest, ACollectionThatStaysAwayTakesItsObjectsWithIt) {
+  Sync(10, {NamespaceJson("a", "1", 1), NamespaceJson("b", "2", 1)});
+  clock_.Advance(absl::Seconds(60));
+  End();
+  const absl::Time gone = Now();
+  while (Now() < gone + absl::Seconds(45)) {
+    Status(404, "NotFound");
+    Wait();
+  }
+  EXPECT_THAT(TakeTold(), ElementsAre("-a@1", "-b@2"));
+  EXPECT_EQ(session_.state(), SessionState::kNotInstalled);
+}
+
+TEST_F(SessionTest, AnUnknownKindOrTypeOfLineIsSkipped) {
+  Sync(10, {});
+  Bytes(Line("SOMETHING", NamespaceJson("a", "1", 11)));
+  Bytes(Line("ADDED", NamespaceJson("b", "2", 12)));
+  EXPECT_THAT(TakeTold(), ElementsAre("+b@2"));
+  EXPECT_EQ(session_.counters().unknown_lines, 1u);
+}
+
+TEST_F(SessionTest, AGarbageLineCostsTheStreamAndNoObject) {
+  Sync(10, {NamespaceJson("a", "1", 1)});
+  Bytes(Line("ADDED", NamespaceJson("b", "2", 12)) + "}{ garbage\n" +
+        Line("ADDED", NamespaceJson("c", "3", 13)));
+  EXPECT_THAT(TakeTold(), ElementsAre("+b@2"));
+  EXPECT_EQ(session_.counters().garbage, 1u);
+  EXPECT_EQ(cancels_, 1);
+  Wait();
+  ASSERT_TRUE(Lists());
+  Reply(200, ListJson(20, {NamespaceJson("a", "1", 1), NamespaceJson("b", "2", 12),
+                           NamespaceJson("c", "3", 13)}));
+  EXPECT_THAT(TakeTold(), ElementsAre("+c@3"));
+}
+
+TEST_F(SessionTest, ADeeplyNestedLineIsSurvived) {
+  Sync(10, {});
+  Bytes(std::string(1'000'000, '[') + "\n");
+  EXPECT_EQ(session_.counters().garbage, 1u);
+  Wait();
+  EXPECT_TRUE(Lists());
+}
+
+class BoundedSessionTest : public SessionTest {
+ protected:
+  BoundedSessionTest()
+      : SessionTest(
+            {.kind = ResourceKind::kNamespace, .longest_page = 4000, .longest_line = 1000}) {}
+};
+
+TEST_F(BoundedSessionTest, ALineBeyondTheBoundCostsTheStreamAndNoMoreMemory) {
+  Sync(10, {});
+  Bytes(Line("ADDED", NamespaceJson("a", "1", 11)));
+  for (int i = 0; i < 5 && open_.has_value(); ++i) Bytes(std::string(300, 'x'));
+  EXPECT_FALSE(open_.has_value());
+  EXPECT_EQ(session_.counters().garbage, 1u);
+  EXPECT_THAT(session_.problem(), HasSubstr("longer than 1000 bytes"));
+  Wait();
+  EXPECT_TRUE(Lists());
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1"));
+}
+
+TEST_F(BoundedSessionTest, APageBeyondTheBoundIsAskedForInSmallerPieces) {
+  Start();
+  Head(200);
+  Bytes(std::string(3000, ' '));
+  Bytes(std::string(3000, ' '));
+  EXPECT_FALSE(open_.has_value());
+  Wait();
+  EXPECT_EQ(Target(), "/api/v1/namespaces?limit=125");
+}
+
+TEST_F(SessionTest, AnHtmlAnswerIsNoList) {
+  Start();
+  Head(200, "text/html");
+  EXPECT_FALSE(open_.has_value());
+  EXPECT_THAT(session_.problem(), HasSubstr("text/html"));
+  Wait();
+  Reply(502, "<html><body>Bad Gateway</body></html>", "text/html");
+  EXPECT_THAT(session_.problem(), HasSubstr("502"));
+  Wait();
+  EXPECT_TRUE(Lists());
+}
+
+TEST_F(SessionTest, ABodyThatIsNoListTellsNothingAndIsTriedAgain) {
+  Start();
+  for (const char* body :
+       {"", "{", "[]", "null", R"({"items":[]})",
+        R"({"metadata":{"resourceVersion":"4"},"items":3})",
+        R"({"metadata":{"resourceVersion":"4"},"items":[{"metadata":{"name":"a","uid":"1")"}) {
+    Reply(200, body);
+    EXPECT_EQ(session_.state(), SessionState::kBackingOff) << body;
+    Wait();
+    ASSERT_TRUE(Lists()) << body;
+  }
+  EXPECT_THAT(TakeTold(), IsEmpty());
+}
+
+TEST_F(SessionTest, AHalfReceivedListTellsNothing) {
+  Start();
+  Head(200);
+  Bytes(ListJson(10, {NamespaceJson("a", "1", 1)}));
+  Break();
+  EXPECT_THAT(TakeTold(), IsEmpty());
+  Wait();
+  EXPECT_TRUE(Lists());
+}
+
+TEST_F(SessionTest, AWatchThatIsAlwaysExpiredDoesNotSpin) {
+  Sync(10, {});
+  const absl::Time start = Now();
+  int lists = 0;
+  while (Now() < start + absl::Minutes(5)) {
+    if (!open_.has_value()) {
+      Wait();
+    } else if (Lists()) {
+      ++lists;
+      Reply(200, ListJson(10, {}));
+    } else {
+      if (session_.state() == SessionState::kWatching) Status(410, "Expired");
+    }
+  }
+  EXPECT_LT(lists, 60);
+}
+
+TEST_F(SessionTest, AListOlderThanWhatWasSeenIsRefused) {
+  Sync(50, {NamespaceJson("a", "1", 45)});
+  clock_.Advance(absl::Minutes(1));
+  Bytes(ErrorLine(410, "Expired"));
+  Reply(200, ListJson(40, {}));  // a replica that lags behind
+  EXPECT_THAT(TakeTold(), IsEmpty());
+  EXPECT_EQ(session_.counters().went_back, 1u);
+  Wait();
+  Reply(200, ListJson(60, {NamespaceJson("a", "1", 45)}));
+  EXPECT_THAT(TakeTold(), IsEmpty());
+}
+
+TEST_F(SessionTest, AServerWhoseHistoryStartsAfreshIsFollowedInTheEnd) {
+  Sync(5000, {NamespaceJson("a", "1", 4000), NamespaceJson("b", "2", 4100)});
+  clock_.Advance(absl::Minutes(1));
+  Bytes(ErrorLine(410, "Expired"));
+  for (int i = 0; i < 3; ++i) {
+    Reply(200, ListJson(7, {NamespaceJson("a", "1", 6)}));
+    Wait();
+  }
+  Reply(200, ListJson(7, {NamespaceJson("a", "1", 6)}));
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1", "-b@2"));
+  Head(200);
+  Bytes(Line("MODIFIED", NamespaceJson("a", "1", 8)));
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1"));
+}
+
+TEST_F(SessionTest, AnErrorLineThatIsNoExpiryIsBackedOff) {
+  Sync(10, {});
+  Bytes(ErrorLine(429, "TooManyRequests"));
+  EXPECT_EQ(session_.state(), SessionState::kBackingOff);
+  Wait();
+  EXPECT_TRUE(WatchesFrom(10));
+  Head(200);
+  Bytes(ErrorLine(418, "Teapot"));
+  Wait();
+  EXPECT_TRUE(Lists());
+}
+
+// Random bytes, chunks and ends: whatever comes, one request is open or a deadline is set, and no
+// uid comes back.
+TEST_F(SessionTest, RandomAnswersNeverStrandTheSession) {
+  const std::string pieces[] = {Line("ADDED", NamespaceJson("a", "1", 11)),
+                                Line("DELETED", NamespaceJson("a", "1", 30)),
+                                Line("MODIFIED", NamespaceJson("a", "2", 40)),
+                                BookmarkLine(50),
+                                ErrorLine(410, "Expired"),
+                                ErrorLine(500, "InternalError"),
+                                ListJson(60, {NamespaceJson("b", "3", 55)}),
+                                "{\"type\":",
+                                "\n",
+                                "<html>",
+                                std::string(50, '\0')};
+  const int codes[] = {200, 200, 200, 400, 401, 403, 404, 410, 429, 500, 503, 302, 0};
+  Random random(17);
+  Start();
+  for (int step = 0; step < 20'000; ++step) {
+    ASSERT_TRUE(open_.has_value() || session_.NextDeadline() < absl::InfiniteFuture());
+    clock_.Advance(absl::Milliseconds(random.Below(2000)));
+    if (!open_.has_value()) {
+      Take(session_.OnTime(Now()));
+      continue;
+    }
+    if (Lists() && random.OneIn(5)) {
+      Reply(200, ListJson(100 + step, {NamespaceJson("b", "3", 55)}));
+      continue;
+    }
+    switch (random.Below(4)) {
+      case 0:
+        Head(codes[random.Below(std::size(codes))],
+             random.OneIn(9) ? "text/html" : "application/json");
+        break;
+      case 1:
+        random.OneIn(3) ? Break() : End();
+        break;
+      default:
+        Bytes(pieces[random.Below(std::size(pieces))]);
+    }
+  }
+  EXPECT_GT(session_.counters().watches, 100u);
+}
+
+}  // namespace
+}  // namespace maniple
