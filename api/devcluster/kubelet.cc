@@ -126,7 +126,8 @@ void Kubelet::Look(const Cluster& cluster, const ObjectName& name) {
 void Kubelet::LookAtLive(const Cluster& cluster, const ObjectName& name, const Json& object) {
   Pod& pod = pods_.at(name);
   if (IsRunning(object) && pod.stage != Stage::kRunning) {
-    // Started by us just now, or found running: somebody wrote its status, or a snapshot was loaded.
+    // Started by us just now, or found running: somebody wrote its status, or a snapshot was
+    // loaded.
     if (pod.stage == Stage::kWaitingForNode) Hold(pod, object);
     pod.stage = Stage::kRunning;
     pod.running_since = StartTimeOf(object, cluster.now);
@@ -143,8 +144,9 @@ void Kubelet::LookAtLive(const Cluster& cluster, const ObjectName& name, const J
       if (ends_at > cluster.now) return due_.Set(name, ends_at);
       const bool failed = object["metadata"]["annotations"][kExitAnnotation].AsString() == "failed";
       Release(pod);
-      cluster.store.Put(pods_storage_, EndedPod(object, failed ? PodEnd::kFailed : PodEnd::kSucceeded,
-                                                cluster.now));
+      cluster.store.Put(
+          pods_storage_,
+          EndedPod(object, failed ? PodEnd::kFailed : PodEnd::kSucceeded, cluster.now));
       return;
     }
   }

@@ -1,11 +1,12 @@
-// The simulated kubelet of every node: starts bound pods, rejects those that do not fit, ends those whose time is over,
-// lets deleted ones go; and the pods of nodes that are gone are removed.
+// The simulated kubelet of every node: starts bound pods, rejects those that do not fit, ends those
+// whose time is over, lets deleted ones go; and the pods of nodes that are gone are removed.
 //
-// A state machine, part of Controllers. Hears pods and nodes, writes status through the store and deletions through
-// writes.h. One thread.
+// A state machine, part of Controllers. Hears pods and nodes, writes status through the store and
+// deletions through writes.h. One thread.
 //
 // Invariants:
-//   1. used(node) is the sum of the requests of the pods that were admitted there and have not ended.
+//   1. used(node) is the sum of the requests of the pods that were admitted there and have not
+//   ended.
 //   2. A pod is admitted at most once, in the order in which pods were bound.
 #pragma once
 

@@ -1,0 +1,60 @@
+#include "api/devcluster/controllers.h"
+
+#include <algorithm>
+
+#include "api/devcluster/disruption.h"
+#include "api/devcluster/garbage.h"
+#include "api/devcluster/kubelet.h"
+#include "api/devcluster/namespace_life.h"
+#include "api/devcluster/node_lifecycle.h"
+
+namespace maniple::devcluster {
+
+class Controllers::Impl final {
+ public:
+  Impl(const ApiServerOptions& options, const TypeRegistry& types)
+      : nodes_(types),
+        kubelet_({.start_delay = options.kubelet_start_delay, .delete_delay = options.delete_delay},
+                 types),
+        disruption_(types),
+        namespaces_(types) {}
+
+  // In this order, so that what one writes is heard by those after it in the same turn.
+  template <typename Visit>
+  void ForEach(Visit visit) {
+    visit(nodes_);
+    visit(kubelet_);
+    visit(garbage_);
+    visit(namespaces_);
+    visit(disruption_);
+  }
+
+ private:
+  NodeLifecycle nodes_;
+  Kubelet kubelet_;
+  GarbageCollector garbage_;
+  DisruptionController disruption_;
+  NamespaceLife namespaces_;
+};
+
+Controllers::Controllers(const ApiServerOptions& options, const TypeRegistry& types)
+    : impl_(std::make_unique<Impl>(options, types)) {}
+Controllers::~Controllers() = default;
+
+void Controllers::OnChange(const Change& change) {
+  impl_->ForEach([&](auto& part) { part.OnChange(change); });
+}
+
+absl::Time Controllers::NextDeadline() const {
+  absl::Time next = absl::InfiniteFuture();
+  impl_->ForEach([&](auto& part) { next = std::min(next, part.NextDeadline()); });
+  return next;
+}
+
+void Controllers::OnTime(const Cluster& cluster) {
+  impl_->ForEach([&](auto& part) {
+    if (part.NextDeadline() <= cluster.now) part.OnTime(cluster);
+  });
+}
+
+}  // namespace maniple::devcluster

@@ -1,0 +1,153 @@
+#include "api/devcluster/table.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "api/devcluster/json_path.h"
+#include "api/devcluster/table_columns.h"
+#include "api/devcluster/type_registry.h"
+
+namespace maniple::devcluster {
+namespace {
+
+Json ColumnDefinition(absl::string_view name, absl::string_view type, absl::string_view format,
+                      absl::string_view description, int64_t priority) {
+  return Json::Object({{"name", Json(name)},
+                       {"type", Json(type)},
+                       {"format", Json(format)},
+                       {"description", Json(description)},
+                       {"priority", Json(priority)}});
+}
+
+Json NameDefinition() {
+  return ColumnDefinition("Name", "string", "name", "Name of the object, unique in its namespace.",
+                          0);
+}
+
+// One cell of a custom resource, of the type that its column declares.
+Json CustomCell(const PrinterColumn& column, const Json& object, absl::Time now) {
+  const std::vector<const Json*> found = FindByJsonPath(object, column.json_path);
+  if (found.empty() || found[0]->is_null()) return Json();
+  if (column.type == "date") return AgeSince(*found[0], now);
+  if (column.type == "integer" || column.type == "number") {
+    return found[0]->is_number() ? *found[0] : Json();
+  }
+  if (column.type == "boolean") return found[0]->is_bool() ? *found[0] : Json();
+  std::string text;
+  for (const Json* value : found) {
+    absl::StrAppend(&text, text.empty() ? "" : " ",
+                    value->is_string() ? value->AsString() : value->Dump());
+  }
+  return Json(std::move(text));
+}
+
+struct Rows {
+  Json definitions = Json::Array();
+  Json rows = Json::Array();
+};
+
+Json Row(const Json& object, Json cells, RowObject row_object) {
+  Json row = Json::Object({{"cells", std::move(cells)}});
+  switch (row_object) {
+    case RowObject::kMetadata:
+      row.Set("object", ToPartialMetadata(object));
+      break;
+    case RowObject::kFull:
+      row.Set("object", object);
+      break;
+    case RowObject::kNone:
+      row.Set("object", nullptr);
+      break;
+  }
+  return row;
+}
+
+Rows CustomRows(const ResourceType& type, absl::Span<const Json* const> objects,
+                const TableOptions& options) {
+  Rows out;
+  out.definitions.Append(NameDefinition());
+  for (const PrinterColumn& column : type.printer_columns) {
+    out.definitions.Append(ColumnDefinition(column.name, column.type, column.format,
+                                            column.description, column.priority));
+  }
+  for (const Json* object : objects) {
+    Json cells = Json::Array({(*object)["metadata"]["name"]});
+    for (const PrinterColumn& column : type.printer_columns) {
+      cells.Append(CustomCell(column, *object, options.now));
+    }
+    out.rows.Append(Row(*object, std::move(cells), options.row_object));
+  }
+  return out;
+}
+
+Rows BuiltinRows(const ResourceType& type, absl::Span<const Json* const> objects,
+                 const TableOptions& options) {
+  Rows out;
+  const absl::Span<const TableColumn> columns = ColumnsOf(type.group, type.kind);
+  for (const TableColumn& column : columns) {
+    const bool is_name = absl::string_view(column.name) == "Name";
+    out.definitions.Append(
+        ColumnDefinition(column.name, column.type, is_name ? "name" : "", "", column.priority));
+  }
+  for (const Json* object : objects) {
+    Json cells = Json::Array();
+    for (const TableColumn& column : columns) cells.Append(column.cell(*object, options.now));
+    out.rows.Append(Row(*object, std::move(cells), options.row_object));
+  }
+  return out;
+}
+
+}  // namespace
+
+RowObject ParseRowObject(absl::string_view include_object) {
+  if (include_object == "None") return RowObject::kNone;
+  if (include_object == "Object") return RowObject::kFull;
+  return RowObject::kMetadata;
+}
+
+Json ToTable(const ResourceType& type, absl::Span<const Json* const> objects,
+             const Json& list_metadata, const TableOptions& options) {
+  Rows made = type.printer_columns.empty() ? BuiltinRows(type, objects, options)
+                                           : CustomRows(type, objects, options);
+  Json metadata = Json::Object();
+  for (const char* field : {"resourceVersion", "continue", "remainingItemCount"}) {
+    if (const Json* value = list_metadata.Find(field)) metadata.Set(field, *value);
+  }
+  return Json::Object({{"kind", "Table"},
+                       {"apiVersion", "meta.k8s.io/v1"},
+                       {"metadata", std::move(metadata)},
+                       {"columnDefinitions", std::move(made.definitions)},
+                       {"rows", std::move(made.rows)}});
+}
+
+Json ToPartialMetadata(const Json& object) {
+  return Json::Object({{"kind", "PartialObjectMetadata"},
+                       {"apiVersion", "meta.k8s.io/v1"},
+                       {"metadata", object["metadata"]}});
+}
+
+// Two units at most, and fewer the longer ago: as kubectl has written ages ever since.
+std::string HumanDuration(absl::Duration age) {
+  if (age < -absl::Seconds(1) || age == absl::InfiniteDuration()) return "<unknown>";
+  const int64_t seconds = std::max<int64_t>(0, absl::ToInt64Seconds(age));
+  const int64_t minutes = seconds / 60;
+  const int64_t hours = minutes / 60;
+  const int64_t days = hours / 24;
+  const int64_t years = days / 365;
+  const auto two = [](int64_t first, const char* unit, int64_t second, const char* small) {
+    return second == 0 ? absl::StrCat(first, unit) : absl::StrCat(first, unit, second, small);
+  };
+  if (seconds < 120) return absl::StrCat(seconds, "s");
+  if (minutes < 10) return two(minutes, "m", seconds % 60, "s");
+  if (minutes < 180) return absl::StrCat(minutes, "m");
+  if (hours < 8) return two(hours, "h", minutes % 60, "m");
+  if (hours < 48) return absl::StrCat(hours, "h");
+  if (days < 8) return two(days, "d", hours % 24, "h");
+  if (years < 2) return absl::StrCat(days, "d");
+  if (years < 8) return two(years, "y", days % 365, "d");
+  return absl::StrCat(years, "y");
+}
+
+}  // namespace maniple::devcluster
