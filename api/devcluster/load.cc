@@ -37,24 +37,27 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   return files;
 }
 
-absl::Status Refuse(const LoadedObject& object, absl::string_view path, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat(object.Where(), path, ": ", why));
+absl::Status Refuse(LoadedObject at, const YamlDocument& document, const std::string& path,
+                    absl::string_view why) {
+  at.line = document.LineOf(path);
+  return absl::InvalidArgumentError(absl::StrCat(at.Where(), path, ": ", why));
 }
 
 // `path` is where the object stands in its document: "" or "items[3]".
-absl::Status Check(const LoadedObject& loaded, const std::string& path) {
+absl::Status Check(const LoadedObject& loaded, const YamlDocument& document,
+                   const std::string& path) {
   const std::string dot = path.empty() ? "" : absl::StrCat(path, ".");
   if (!loaded.object.is_object()) {
-    return Refuse(loaded, path.empty() ? "document" : path, "not an object");
+    return Refuse(loaded, document, path.empty() ? "document" : path, "not an object");
   }
   for (const char* field : {"apiVersion", "kind"}) {
     if (loaded.object[field].AsString().empty()) {
-      return Refuse(loaded, absl::StrCat(dot, field), "missing");
+      return Refuse(loaded, document, absl::StrCat(dot, field), "missing");
     }
   }
   if (loaded.object["metadata"]["name"].AsString().empty() &&
       loaded.object["metadata"]["generateName"].AsString().empty()) {
-    return Refuse(loaded, absl::StrCat(dot, "metadata.name"), "missing");
+    return Refuse(loaded, document, absl::StrCat(dot, "metadata.name"), "missing");
   }
   return absl::OkStatus();
 }
@@ -68,14 +71,14 @@ absl::Status AddDocument(const std::string& file, const YamlDocument& document,
                          std::vector<LoadedObject>& out) {
   if (!IsList(document.value)) {
     LoadedObject loaded{document.value, file, document.line};
-    RETURN_IF_ERROR(Check(loaded, ""));
+    RETURN_IF_ERROR(Check(loaded, document, ""));
     out.push_back(std::move(loaded));
     return absl::OkStatus();
   }
   for (size_t i = 0; i < document.value["items"].size(); ++i) {
     const std::string path = absl::StrCat("items[", i, "]");
     LoadedObject loaded{document.value["items"].items()[i], file, document.LineOf(path)};
-    RETURN_IF_ERROR(Check(loaded, path));
+    RETURN_IF_ERROR(Check(loaded, document, path));
     out.push_back(std::move(loaded));
   }
   return absl::OkStatus();

@@ -27,14 +27,13 @@ Json NameDefinition() {
 }
 
 // One cell of a custom resource, of the type that its column declares.
-Json CustomCell(const PrinterColumn& column, const Json& object, absl::Time now) {
-  const std::vector<const Json*> found = FindByJsonPath(object, column.json_path);
+Json CustomCell(const Json& column, const Json& object, absl::Time now) {
+  const std::vector<const Json*> found = FindByJsonPath(object, column["jsonPath"].AsString());
   if (found.empty() || found[0]->is_null()) return Json();
-  if (column.type == "date") return AgeSince(*found[0], now);
-  if (column.type == "integer" || column.type == "number") {
-    return found[0]->is_number() ? *found[0] : Json();
-  }
-  if (column.type == "boolean") return found[0]->is_bool() ? *found[0] : Json();
+  const std::string& type = column["type"].AsString();
+  if (type == "date") return AgeSince(*found[0], now);
+  if (type == "integer" || type == "number") return found[0]->is_number() ? *found[0] : Json();
+  if (type == "boolean") return found[0]->is_bool() ? *found[0] : Json();
   std::string text;
   for (const Json* value : found) {
     absl::StrAppend(&text, text.empty() ? "" : " ",
@@ -68,13 +67,15 @@ Rows CustomRows(const ResourceType& type, absl::Span<const Json* const> objects,
                 const TableOptions& options) {
   Rows out;
   out.definitions.Append(NameDefinition());
-  for (const PrinterColumn& column : type.printer_columns) {
-    out.definitions.Append(ColumnDefinition(column.name, column.type, column.format,
-                                            column.description, column.priority));
+  const std::vector<Json>& columns = type.printer_columns.items();
+  for (const Json& column : columns) {
+    out.definitions.Append(ColumnDefinition(
+        column["name"].AsString(), column["type"].AsString(), column["format"].AsString(),
+        column["description"].AsString(), column["priority"].AsInt()));
   }
   for (const Json* object : objects) {
     Json cells = Json::Array({(*object)["metadata"]["name"]});
-    for (const PrinterColumn& column : type.printer_columns) {
+    for (const Json& column : columns) {
       cells.Append(CustomCell(column, *object, options.now));
     }
     out.rows.Append(Row(*object, std::move(cells), options.row_object));
@@ -109,8 +110,8 @@ RowObject ParseRowObject(absl::string_view include_object) {
 
 Json ToTable(const ResourceType& type, absl::Span<const Json* const> objects,
              const Json& list_metadata, const TableOptions& options) {
-  Rows made = type.printer_columns.empty() ? BuiltinRows(type, objects, options)
-                                           : CustomRows(type, objects, options);
+  Rows made = type.printer_columns.size() == 0 ? BuiltinRows(type, objects, options)
+                                               : CustomRows(type, objects, options);
   Json metadata = Json::Object();
   for (const char* field : {"resourceVersion", "continue", "remainingItemCount"}) {
     if (const Json* value = list_metadata.Find(field)) metadata.Set(field, *value);

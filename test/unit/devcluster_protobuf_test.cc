@@ -125,7 +125,7 @@ TEST(ProtobufBody, EveryTruncationIsAnErrorOrAShorterObjectAndNeverACrash) {
   for (size_t length = 0; length < whole.size(); ++length) {
     const absl::StatusOr<Json> object = DecodeProtobufBody(whole.substr(0, length));
     if (!object.ok()) {
-      EXPECT_THAT(object.status().message(), testing::Not(IsEmpty()));
+      EXPECT_THAT(std::string(object.status().message()), testing::Not(IsEmpty()));
     }
   }
 }
@@ -134,7 +134,7 @@ TEST(ProtobufBody, AWrongWireTypeIsRefusedWithItsPath) {
   const absl::StatusOr<Json> object =
       DecodeProtobufBody(Envelope("v1", "Namespace", Bytes(1, Number(1, 7))));
   ASSERT_FALSE(object.ok());
-  EXPECT_THAT(object.status().message(), HasSubstr("metadata.name"));
+  EXPECT_THAT(std::string(object.status().message()), HasSubstr("metadata.name"));
 }
 
 TEST(ProtobufBody, ALengthBeyondTheEndIsRefused) {
