@@ -1,0 +1,69 @@
+// Every request that the scheduler makes on its own behalf, as data. Each write carries a
+// precondition (uid or resourceVersion), so that a late one cannot change what a newer leader
+// wrote.
+//
+// Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/http/http.h"
+#include "api/model/maniple_types.h"
+
+namespace maniple {
+
+struct PodReference {
+  std::string namespace_name, name, uid;
+};
+
+// POST …/pods/NAME/binding with the uid as precondition.
+[[nodiscard]] HttpRequest BindRequest(const PodReference& pod, absl::string_view node_name);
+[[nodiscard]] HttpRequest ReadPodRequest(const PodReference& pod);
+// With the uid as precondition and the pod's own grace period.
+[[nodiscard]] HttpRequest DeletePodRequest(const PodReference& pod);
+
+// Condition PodScheduled=False.
+struct PodWaits {
+  std::string reason, message;
+  // When the condition became False; none: it is False already, and its time stands.
+  std::optional<absl::Time> since;
+};
+[[nodiscard]] HttpRequest PodWaitsRequest(const PodReference& pod, const PodWaits& waits);
+
+// A merge patch of the whole status; a resourceVersion that is not the server's fails with 409.
+[[nodiscard]] HttpRequest PodGroupStatusRequest(absl::string_view namespace_name,
+                                                absl::string_view name,
+                                                absl::string_view resource_version,
+                                                const PodGroupStatus& status);
+
+struct QueueUsage {
+  std::string flavor, resource;
+  Amount used, borrowed, lent;
+  friend bool operator==(const QueueUsage&, const QueueUsage&) = default;
+};
+struct QueueStatus {
+  int64_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;  // gangs, gangs, pods, pods
+  std::vector<QueueUsage> usage;      // in the order of the quotas
+  std::vector<Condition> conditions;  // sorted by type
+  friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
+};
+// With the uid as precondition: nobody else writes it, and a late one is put right within a second.
+[[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
+
+enum class EventType : uint8_t { kNormal, kWarning };
+struct EventNote {
+  std::string api_version, kind, namespace_name, name, uid;  // what it is about
+  EventType type = EventType::kNormal;
+  std::string reason, action;
+  std::string note;  // cut at 1 KiB, between characters
+};
+// `serial` makes the event's name unique together with the time.
+[[nodiscard]] HttpRequest EventRequest(const EventNote& note, absl::string_view reporting_instance,
+                                       absl::Time now, uint64_t serial);
+
+}  // namespace maniple
