@@ -38,6 +38,7 @@ TopologyRequest ReadTopologyRequest(const Cursor& topology) {
 
 SubGroup ReadSubGroup(const Cursor& sub_group) {
   SubGroup out;
+  out.min_member = 1;  // the default of the resource's schema
   for (const Cursor& field : sub_group.Members()) {
     const absl::string_view key = field.key();
     if (key == "name") out.name = field.Text();

@@ -60,7 +60,7 @@ TEST(DecodePodGroup, ReadsTheWholeSpec) {
       ObjectOf<PodGroup>(ResourceKind::kPodGroup, R"("spec":{"queue":"q","minMember":2147483647,
     "priorityClassName":"high","topology":{"required":"rack","preferred":"zone","topologyName":"t",
       "slice":{"size":8,"level":"nvlink"}},
-    "subGroups":[{"name":"driver","minMember":1},{"name":"worker","minMember":4,"topology":{"required":"rack"}}],
+    "subGroups":[{"name":"driver"},{"name":"worker","minMember":4,"topology":{"required":"rack"}}],
     "scheduleTimeoutSeconds":0,"expectedRuntimeSeconds":3600,
     "preemption":{"policy":"Never","protectedRuntimeSeconds":120},
     "quorumLoss":{"action":"Keep","gracePeriodSeconds":10}})");

@@ -1,0 +1,211 @@
+#include "api/codec/encode.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/codec/decode.h"
+#include "api/codec/json.h"
+#include "api/codec/quantity.h"
+#include "api/codec/utf8.h"
+
+namespace maniple {
+namespace {
+
+constexpr size_t kMostNote = 1024;
+constexpr size_t kMostWord = 128;
+constexpr size_t kMostName = 253;
+
+bool IsSet(absl::Time time) {
+  return time != absl::InfinitePast() && time != absl::InfiniteFuture();
+}
+
+Json Texts(const std::vector<std::string>& texts) {
+  Json out = Json::Array();
+  for (const std::string& text : texts) out.Append(text);
+  return out;
+}
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json TimeOrNull(const std::optional<absl::Time>& time) {
+  return time.has_value() && IsSet(*time) ? Json(FormatKubernetesMicroTime(*time)) : Json();
+}
+
+Json Conditions(const std::vector<Condition>& conditions) {
+  Json out = Json::Array();
+  for (const Condition& condition : conditions) {
+    Json item = Json::Object({{"type", condition.type},
+                              {"status", condition.status},
+                              {"reason", condition.reason},
+                              {"message", condition.message}});
+    if (IsSet(condition.last_transition)) {
+      item.Set("lastTransitionTime", FormatKubernetesTime(condition.last_transition));
+    }
+    if (condition.observed_generation > 0) {
+      item.Set("observedGeneration", condition.observed_generation);
+    }
+    out.Append(std::move(item));
+  }
+  return out;
+}
+
+// A list, or null for an empty one: a merge patch replaces the list as a whole.
+Json ListOrNull(Json list) { return list.size() > 0 ? std::move(list) : Json(); }
+
+Json Subject(const EventSubject& subject) {
+  Json out = Json::Object({{"apiVersion", subject.api_version}, {"kind", subject.kind}});
+  if (!subject.namespace_name.empty()) out.Set("namespace", subject.namespace_name);
+  out.Set("name", subject.name);
+  if (!subject.uid.empty()) out.Set("uid", subject.uid);
+  return out;
+}
+
+Json DeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) {
+  Json out = Json::Object({{"kind", "DeleteOptions"}, {"apiVersion", "v1"}});
+  if (grace_seconds.has_value()) out.Set("gracePeriodSeconds", *grace_seconds);
+  out.Set("preconditions", Json::Object({{"uid", uid}}));
+  return out;
+}
+
+}  // namespace
+
+std::string EncodeBinding(absl::string_view namespace_name, absl::string_view pod,
+                          absl::string_view uid, absl::string_view node) {
+  return absl::StrCat(
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")", JsonEscaped(pod),
+      R"(","namespace":")", JsonEscaped(namespace_name), R"(","uid":")", JsonEscaped(uid),
+      R"("},"target":{"apiVersion":"v1","kind":"Node","name":")", JsonEscaped(node), R"("}})");
+}
+
+std::string EncodePodScheduledPatch(const PodScheduledPatch& patch) {
+  Json condition = Json::Object({{"type", "PodScheduled"},
+                                 {"status", patch.condition.status},
+                                 {"reason", TextOrNull(patch.condition.reason)},
+                                 {"message", TextOrNull(patch.condition.message)},
+                                 {"lastProbeTime", nullptr}});
+  if (patch.flipped_at.has_value()) {
+    condition.Set("lastTransitionTime", FormatKubernetesTime(*patch.flipped_at));
+  }
+  Json status = Json::Object({{"conditions", Json::Array({std::move(condition)})}});
+  if (patch.nominated_node_name.has_value()) {
+    status.Set("nominatedNodeName", TextOrNull(*patch.nominated_node_name));
+  }
+  return Json::Object(
+             {{"metadata", Json::Object({{"uid", patch.uid}})}, {"status", std::move(status)}})
+      .Dump();
+}
+
+std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
+                                      absl::string_view resource_version) {
+  const MemberCounts& members = status.members;
+  const bool placed = !status.placement_nodes.empty() || !status.placement_domains.empty();
+  Json placement;
+  if (placed) {
+    placement = Json::Object(
+        {{"nodes", Texts(status.placement_nodes)}, {"domains", Texts(status.placement_domains)}});
+  }
+  Json body = Json::Object(
+      {{"phase", TextOrNull(status.phase)},
+       {"members", Json::Object({{"total", members.total},
+                                 {"pending", members.pending},
+                                 {"bound", members.bound},
+                                 {"running", members.running},
+                                 {"succeeded", members.succeeded},
+                                 {"failed", members.failed}})},
+       {"conditions", ListOrNull(Conditions(status.conditions))},
+       {"reason", TextOrNull(status.reason)},
+       {"message", TextOrNull(status.message)},
+       {"placement", std::move(placement)},
+       {"quorumReachedAt", TimeOrNull(status.quorum_reached_at)},
+       {"lastUndoneAt", TimeOrNull(status.last_undone_at)},
+       {"initialSharePreemptionUsed", status.initial_share_preemption_used ? Json(true) : Json()},
+       {"preemptedBy", TextOrNull(status.preempted_by)}});
+  Json patch = Json::Object();
+  if (!resource_version.empty()) {
+    patch.Set("metadata", Json::Object({{"resourceVersion", resource_version}}));
+  }
+  patch.Set("status", std::move(body));
+  return patch.Dump();
+}
+
+std::string EncodeQueueStatusPatch(const QueueStatus& status) {
+  Json usage = Json::Array();
+  for (const QueueUsage& row : status.usage) {
+    usage.Append(Json::Object({{"flavor", row.flavor},
+                               {"name", row.resource},
+                               {"used", FormatAmount(row.resource, row.used)},
+                               {"borrowed", FormatAmount(row.resource, row.borrowed)},
+                               {"lent", FormatAmount(row.resource, row.lent)}}));
+  }
+  return Json::Object({{"status",
+                        Json::Object({{"pending", status.pending},
+                                      {"running", status.running},
+                                      {"pendingPods", status.pending_pods},
+                                      {"runningPods", status.running_pods},
+                                      {"usage", ListOrNull(std::move(usage))},
+                                      {"fairShare", status.fair_share},
+                                      {"conditions", ListOrNull(Conditions(status.conditions))}})}})
+      .Dump();
+}
+
+std::string EventName(const EventRecord& event) {
+  const auto nanos = static_cast<uint64_t>(absl::ToUnixNanos(event.at));
+  const std::string suffix = absl::StrCat(".", absl::Hex(nanos));
+  return absl::StrCat(Utf8Prefix(event.regarding.name, kMostName - suffix.size()), suffix);
+}
+
+absl::string_view EventNamespace(const EventRecord& event) {
+  const std::string& named = event.regarding.namespace_name;
+  return named.empty() ? absl::string_view("default") : absl::string_view(named);
+}
+
+std::string EncodeEvent(const EventRecord& event) {
+  Json out = Json::Object({{"apiVersion", "events.k8s.io/v1"},
+                           {"kind", "Event"},
+                           {"metadata", Json::Object({{"name", EventName(event)},
+                                                      {"namespace", EventNamespace(event)}})},
+                           {"eventTime", FormatKubernetesMicroTime(event.at)},
+                           {"type", event.type == EventType::kNormal ? "Normal" : "Warning"},
+                           {"reason", Utf8Prefix(event.reason, kMostWord)},
+                           {"action", Utf8Prefix(event.action, kMostWord)},
+                           {"note", Utf8Prefix(event.note, kMostNote)},
+                           {"reportingController", event.controller},
+                           {"reportingInstance", Utf8Prefix(event.instance, kMostWord)},
+                           {"regarding", Subject(event.regarding)}});
+  if (event.related.has_value()) out.Set("related", Subject(*event.related));
+  return out.Dump();
+}
+
+std::string EncodeDeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) {
+  return DeleteOptions(uid, grace_seconds).Dump();
+}
+
+std::string EncodeEviction(absl::string_view namespace_name, absl::string_view pod,
+                           absl::string_view uid) {
+  return Json::Object({{"apiVersion", "policy/v1"},
+                       {"kind", "Eviction"},
+                       {"metadata", Json::Object({{"name", pod}, {"namespace", namespace_name}})},
+                       {"deleteOptions", DeleteOptions(uid, std::nullopt)}})
+      .Dump();
+}
+
+std::string EncodeLease(const Lease& lease) {
+  Json metadata =
+      Json::Object({{"name", lease.meta.name}, {"namespace", lease.meta.namespace_name}});
+  if (!lease.meta.uid.empty()) metadata.Set("uid", lease.meta.uid);
+  if (!lease.meta.resource_version.empty()) {
+    metadata.Set("resourceVersion", lease.meta.resource_version);
+  }
+  Json spec = Json::Object({{"holderIdentity", lease.holder},
+                            {"leaseDurationSeconds", absl::ToInt64Seconds(lease.duration)}});
+  if (IsSet(lease.acquired)) spec.Set("acquireTime", FormatKubernetesMicroTime(lease.acquired));
+  if (IsSet(lease.renewed)) spec.Set("renewTime", FormatKubernetesMicroTime(lease.renewed));
+  spec.Set("leaseTransitions", lease.transitions);
+  return Json::Object({{"apiVersion", "coordination.k8s.io/v1"},
+                       {"kind", "Lease"},
+                       {"metadata", std::move(metadata)},
+                       {"spec", std::move(spec)}})
+      .Dump();
+}
+
+}  // namespace maniple

@@ -1,0 +1,87 @@
+// The bodies of the writes that the scheduler sends, as JSON, from plain values. Pure functions;
+// any thread.
+//
+//   const std::string body = EncodeBinding("team-a", "train-0", uid, "gpu-17");
+//   // POST /api/v1/namespaces/team-a/pods/train-0/binding
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/model/maniple_types.h"
+#include "api/model/model.h"
+
+namespace maniple {
+
+// v1 Binding; the uid is a precondition.
+[[nodiscard]] std::string EncodeBinding(absl::string_view namespace_name, absl::string_view pod,
+                                        absl::string_view uid, absl::string_view node);
+
+// A strategic merge patch for pods/status; the uid is a precondition.
+struct PodScheduledPatch {
+  std::string uid;
+  PodCondition condition;  // of type PodScheduled
+  std::optional<absl::Time>
+      flipped_at;  // lastTransitionTime; absent = the status did not flip, keep it
+  std::optional<std::string> nominated_node_name;  // absent = keep; "" = clear
+};
+[[nodiscard]] std::string EncodePodScheduledPatch(const PodScheduledPatch& patch);
+
+// A merge patch for podgroups/status: the whole status, null for what it does not have, so that
+// nothing stale is left. `resource_version` is a precondition; "" = none. Condition times are
+// written in seconds, the others in microseconds: compare what was read back with that in mind.
+[[nodiscard]] std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
+                                                    absl::string_view resource_version);
+
+struct QueueUsage {
+  std::string flavor, resource;
+  Amount used, borrowed, lent;
+  friend bool operator==(const QueueUsage&, const QueueUsage&) = default;
+};
+struct QueueStatus {
+  int32_t pending = 0, running = 0;  // gangs
+  int32_t pending_pods = 0, running_pods = 0;
+  std::vector<QueueUsage> usage;
+  int64_t fair_share = 0;  // permille
+  std::vector<Condition> conditions;
+  friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
+};
+// A merge patch for queues/status.
+[[nodiscard]] std::string EncodeQueueStatusPatch(const QueueStatus& status);
+
+struct EventSubject {
+  std::string api_version, kind, namespace_name, name, uid;
+};
+enum class EventType { kNormal, kWarning };
+struct EventRecord {
+  EventSubject regarding;
+  std::optional<EventSubject> related;
+  EventType type = EventType::kNormal;
+  std::string reason, action, note;  // cut to what the server takes: 128, 128 and 1024 bytes
+  std::string controller, instance;  // reportingController, reportingInstance
+  absl::Time at;
+};
+// "<subject>.<hex of the nanosecond>", at most 253 bytes.
+[[nodiscard]] std::string EventName(const EventRecord& event);
+// Where the event is posted to: its subject's namespace, "default" for a cluster-scoped one.
+[[nodiscard]] absl::string_view EventNamespace(const EventRecord& event);
+// events.k8s.io/v1 Event.
+[[nodiscard]] std::string EncodeEvent(const EventRecord& event);
+
+// The body of a DELETE; the uid is a precondition.
+[[nodiscard]] std::string EncodeDeleteOptions(absl::string_view uid,
+                                              std::optional<int64_t> grace_seconds);
+
+// policy/v1 Eviction; the uid is a precondition.
+[[nodiscard]] std::string EncodeEviction(absl::string_view namespace_name, absl::string_view pod,
+                                         absl::string_view uid);
+
+// coordination.k8s.io/v1 Lease, for POST, or for PUT when it carries a resource version. Times not
+// set are left out.
+[[nodiscard]] std::string EncodeLease(const Lease& lease);
+
+}  // namespace maniple

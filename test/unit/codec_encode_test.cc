@@ -1,0 +1,226 @@
+// Every body is read back by the decoder where one exists, else as plain JSON: what the server is
+// told is what was meant.
+#include "api/codec/encode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "api/codec/decode.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kHostile[] = "a\"}\\,\n\x01{";
+
+Json Parsed(const std::string& body) {
+  const absl::StatusOr<Json> json = Json::Parse(body);
+  EXPECT_TRUE(json.ok()) << json.status() << " in " << body;
+  return json.value_or(Json());
+}
+
+absl::Time At(absl::string_view text) { return *ParseKubernetesTime(text); }
+
+TEST(EncodeBinding, NamesPodUidAndNode) {
+  EXPECT_EQ(
+      EncodeBinding("ns", "p", "u", "n1"),
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"ns","uid":"u"},)"
+      R"("target":{"apiVersion":"v1","kind":"Node","name":"n1"}})");
+  const Json hostile = Parsed(EncodeBinding(kHostile, kHostile, kHostile, kHostile));
+  EXPECT_EQ(hostile.At("metadata.name").AsString(), kHostile);
+  EXPECT_EQ(hostile.At("target.name").AsString(), kHostile);
+}
+
+TEST(EncodePodScheduledPatch, CarriesTheUidAndTheCondition) {
+  PodScheduledPatch patch{.uid = "u",
+                          .condition = {"False", "Unschedulable", "0/3 nodes"},
+                          .flipped_at = At("2026-07-21T10:00:00Z"),
+                          .nominated_node_name = std::nullopt};
+  EXPECT_EQ(
+      EncodePodScheduledPatch(patch),
+      R"({"metadata":{"uid":"u"},"status":{"conditions":[{"type":"PodScheduled","status":"False",)"
+      R"("reason":"Unschedulable","message":"0/3 nodes","lastProbeTime":null,)"
+      R"("lastTransitionTime":"2026-07-21T10:00:00Z"}]}})");
+}
+
+TEST(EncodePodScheduledPatch, LeavesOutWhatIsToBeKeptAndClearsWhatIsEmpty) {
+  PodScheduledPatch patch{.uid = "u",
+                          .condition = {"True", "", ""},
+                          .flipped_at = std::nullopt,
+                          .nominated_node_name = ""};
+  const Json json = Parsed(EncodePodScheduledPatch(patch));
+  const Json& condition = json.At("status.conditions").items().at(0);
+  EXPECT_FALSE(condition.Has("lastTransitionTime"));
+  EXPECT_TRUE(condition.Has("reason"));
+  EXPECT_TRUE(condition["reason"].is_null());
+  EXPECT_TRUE(json["status"].Has("nominatedNodeName"));
+  EXPECT_TRUE(json.At("status.nominatedNodeName").is_null());
+  patch.nominated_node_name = "n1";
+  EXPECT_EQ(Parsed(EncodePodScheduledPatch(patch)).At("status.nominatedNodeName").AsString(), "n1");
+}
+
+PodGroupStatus FullStatus() {
+  PodGroupStatus status;
+  status.phase = "Running";
+  status.members = {4, 1, 3, 2, 1, 0};
+  status.conditions = {
+      {"MembersReady", "True", "Bound", kHostile, At("2026-07-21T10:00:00Z"), 3},
+      {"Scheduled", "True", "", "", absl::InfinitePast(), 0},
+  };
+  status.reason = "Bound";
+  status.message = kHostile;
+  status.placement_nodes = {"a", "b"};
+  status.placement_domains = {"r1"};
+  status.quorum_reached_at = At("2026-07-21T10:00:00.000001Z");
+  status.last_undone_at = At("2026-07-21T09:00:00Z");
+  status.initial_share_preemption_used = true;
+  status.preempted_by = "ns/other";
+  return status;
+}
+
+// What the decoder makes of the patch, applied to nothing.
+PodGroupStatus ReadBack(const std::string& patch) {
+  Json group = Parsed(patch);
+  group.Set("metadata", Json::Object({{"name", "g"}, {"namespace", "ns"}}));
+  Decoder decoder;
+  const absl::StatusOr<DecodedObject> object =
+      decoder.Single(ResourceKind::kPodGroup, group.Dump());
+  return std::get<PodGroup>(std::get<Object>(object->what)).status;
+}
+
+TEST(EncodePodGroupStatusPatch, IsReadBackAsTheSameStatus) {
+  EXPECT_EQ(ReadBack(EncodePodGroupStatusPatch(FullStatus(), "")), FullStatus());
+  EXPECT_EQ(ReadBack(EncodePodGroupStatusPatch(PodGroupStatus{}, "")), PodGroupStatus{});
+}
+
+TEST(EncodePodGroupStatusPatch, SetsNullForEveryFieldThatAFullerStatusHad) {
+  const Json empty = Parsed(EncodePodGroupStatusPatch(PodGroupStatus{}, ""))["status"];
+  const Json full = Parsed(EncodePodGroupStatusPatch(FullStatus(), ""))["status"];
+  for (const Json::Member& member : full.members()) {
+    EXPECT_FALSE(member.second.is_null()) << member.first;
+    ASSERT_TRUE(empty.Has(member.first)) << member.first;
+    EXPECT_EQ(empty[member.first].is_null(), member.first != "members") << member.first;
+  }
+}
+
+TEST(EncodePodGroupStatusPatch, CarriesTheResourceVersionOnlyWhenGiven) {
+  EXPECT_EQ(
+      Parsed(EncodePodGroupStatusPatch(PodGroupStatus{}, "42")).At("metadata.resourceVersion"),
+      Json("42"));
+  EXPECT_FALSE(Parsed(EncodePodGroupStatusPatch(PodGroupStatus{}, "")).Has("metadata"));
+}
+
+TEST(EncodeQueueStatusPatch, WritesAmountsAsQuantities) {
+  const QueueStatus status{
+      .pending = 1,
+      .running = 2,
+      .pending_pods = 3,
+      .running_pods = 4,
+      .usage = {{"h100", "cpu", Amount(1500), Amount(0), Amount(2000)}},
+      .fair_share = 125,
+      .conditions = {{"Active", "True", "Ready", "", At("2026-07-21T10:00:00Z"), 1}}};
+  EXPECT_EQ(
+      EncodeQueueStatusPatch(status),
+      R"({"status":{"pending":1,"running":2,"pendingPods":3,"runningPods":4,"usage":[{"flavor":"h100",)"
+      R"("name":"cpu","used":"1500m","borrowed":"0","lent":"2"}],"fairShare":125,"conditions":[)"
+      R"({"type":"Active","status":"True","reason":"Ready","message":"",)"
+      R"("lastTransitionTime":"2026-07-21T10:00:00Z","observedGeneration":1}]}})");
+  EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({})).At("status.usage").is_null());
+}
+
+EventRecord SomeEvent() {
+  return EventRecord{.regarding = {"v1", "Pod", "ns", "p", "u"},
+                     .related = std::nullopt,
+                     .type = EventType::kWarning,
+                     .reason = "FailedScheduling",
+                     .action = "Scheduling",
+                     .note = "no room",
+                     .controller = "maniple",
+                     .instance = "maniple-0",
+                     .at = At("2026-07-21T10:00:00.000123Z")};
+}
+
+TEST(EncodeEvent, HasEveryFieldTheServerRequires) {
+  const EventRecord event = SomeEvent();
+  const Json json = Parsed(EncodeEvent(event));
+  EXPECT_EQ(json["apiVersion"].AsString(), "events.k8s.io/v1");
+  EXPECT_EQ(json.At("metadata.name").AsString(), EventName(event));
+  EXPECT_THAT(EventName(event), ::testing::StartsWith("p.18"));
+  EXPECT_EQ(json.At("metadata.namespace").AsString(), "ns");
+  EXPECT_EQ(json["eventTime"].AsString(), "2026-07-21T10:00:00.000123Z");
+  EXPECT_EQ(json["type"].AsString(), "Warning");
+  EXPECT_EQ(json["reportingController"].AsString(), "maniple");
+  EXPECT_EQ(json["reportingInstance"].AsString(), "maniple-0");
+  EXPECT_EQ(json["action"].AsString(), "Scheduling");
+  EXPECT_EQ(json["reason"].AsString(), "FailedScheduling");
+  EXPECT_EQ(json["note"].AsString(), "no room");
+  EXPECT_EQ(json["regarding"].Dump(),
+            R"({"apiVersion":"v1","kind":"Pod","namespace":"ns","name":"p","uid":"u"})");
+  EXPECT_FALSE(json.Has("related"));
+}
+
+TEST(EncodeEvent, CutsTextsBetweenCharacters) {
+  EventRecord event = SomeEvent();
+  event.note = std::string(1023, 'x') + "\xE2\x82\xAC";
+  event.reason = std::string(300, 'r');
+  event.regarding.name = std::string(253, 'n');
+  const Json json = Parsed(EncodeEvent(event));
+  EXPECT_EQ(json["note"].AsString(), std::string(1023, 'x'));
+  EXPECT_EQ(json["reason"].AsString().size(), 128u);
+  EXPECT_EQ(json.At("metadata.name").AsString().size(), 253u);
+}
+
+TEST(EncodeEvent, AClusterScopedSubjectIsReportedInTheDefaultNamespace) {
+  EventRecord event = SomeEvent();
+  event.regarding = {"scheduling.maniple.dev/v1alpha1", "Queue", "", "q", "u"};
+  event.related = EventSubject{"v1", "Pod", "ns", "p", ""};
+  const Json json = Parsed(EncodeEvent(event));
+  EXPECT_EQ(json.At("metadata.namespace").AsString(), "default");
+  EXPECT_FALSE(json["regarding"].Has("namespace"));
+  EXPECT_EQ(json.At("related.name").AsString(), "p");
+}
+
+TEST(EncodeDelete, CarriesTheUidAndTheGraceWhenGiven) {
+  EXPECT_EQ(EncodeDeleteOptions("u", std::nullopt),
+            R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u"}})");
+  EXPECT_EQ(Parsed(EncodeDeleteOptions("u", 0))["gracePeriodSeconds"], Json(0));
+  const Json eviction = Parsed(EncodeEviction("ns", "p", "u"));
+  EXPECT_EQ(eviction["apiVersion"].AsString(), "policy/v1");
+  EXPECT_EQ(eviction.At("metadata.name").AsString(), "p");
+  EXPECT_EQ(eviction.At("metadata.namespace").AsString(), "ns");
+  EXPECT_EQ(eviction.At("deleteOptions.preconditions.uid").AsString(), "u");
+}
+
+TEST(EncodeLease, IsReadBackAsTheSameLease) {
+  Lease lease;
+  lease.meta.name = "maniple";
+  lease.meta.namespace_name = "kube-system";
+  lease.meta.uid = "u";
+  lease.meta.resource_version = "7";
+  lease.holder = kHostile;
+  lease.duration = absl::Seconds(15);
+  lease.acquired = At("2026-07-21T10:00:00Z");
+  lease.renewed = At("2026-07-21T10:00:01.000002Z");
+  lease.transitions = 3;
+  Decoder decoder;
+  const absl::StatusOr<Lease> back = decoder.SingleLease(EncodeLease(lease));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->meta.name, "maniple");
+  EXPECT_EQ(back->meta.resource_version, "7");
+  EXPECT_EQ(back->holder, lease.holder);
+  EXPECT_EQ(back->duration, lease.duration);
+  EXPECT_EQ(back->acquired, lease.acquired);
+  EXPECT_EQ(back->renewed, lease.renewed);
+  EXPECT_EQ(back->transitions, 3);
+}
+
+TEST(EncodeLease, LeavesOutTimesThatAreNotSet) {
+  const Json json = Parsed(EncodeLease(Lease{}));
+  EXPECT_FALSE(json["spec"].Has("renewTime"));
+  EXPECT_FALSE(json["metadata"].Has("resourceVersion"));
+  EXPECT_EQ(json.At("spec.holderIdentity").AsString(), "");
+}
+
+}  // namespace
+}  // namespace maniple
