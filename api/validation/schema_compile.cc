@@ -63,7 +63,7 @@ class Compiler {
 
  private:
   absl::Status Error(absl::string_view what) const {
-    const absl::string_view place = path_.text().empty() ? "the root" : path_.text();
+    const std::string place = path_.text().empty() ? "the root" : path_.text();
     return absl::InvalidArgumentError(absl::StrCat("openAPIV3Schema: ", place, ": ", what));
   }
 
