@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/codec/encode.h"
 #include "api/http/http.h"
 #include "api/model/maniple_types.h"
 
@@ -26,6 +27,8 @@ struct PodReference {
 [[nodiscard]] HttpRequest ReadPodRequest(const PodReference& pod);
 // With the uid as precondition and the pod's own grace period.
 [[nodiscard]] HttpRequest DeletePodRequest(const PodReference& pod);
+// The same, where PodDisruptionBudgets may refuse (429).
+[[nodiscard]] HttpRequest EvictPodRequest(const PodReference& pod);
 
 // Condition PodScheduled=False.
 struct PodWaits {
@@ -41,17 +44,6 @@ struct PodWaits {
                                                 absl::string_view resource_version,
                                                 const PodGroupStatus& status);
 
-struct QueueUsage {
-  std::string flavor, resource;
-  Amount used, borrowed, lent;
-  friend bool operator==(const QueueUsage&, const QueueUsage&) = default;
-};
-struct QueueStatus {
-  int64_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;  // gangs, gangs, pods, pods
-  std::vector<QueueUsage> usage;      // in the order of the quotas
-  std::vector<Condition> conditions;  // sorted by type
-  friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
-};
 // With the uid as precondition: nobody else writes it, and a late one is put right within a second.
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
 

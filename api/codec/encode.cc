@@ -128,7 +128,7 @@ std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
   return patch.Dump();
 }
 
-std::string EncodeQueueStatusPatch(const QueueStatus& status) {
+std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view uid) {
   Json usage = Json::Array();
   for (const QueueUsage& row : status.usage) {
     usage.Append(Json::Object({{"flavor", row.flavor},
@@ -137,7 +137,8 @@ std::string EncodeQueueStatusPatch(const QueueStatus& status) {
                                {"borrowed", FormatAmount(row.resource, row.borrowed)},
                                {"lent", FormatAmount(row.resource, row.lent)}}));
   }
-  return Json::Object({{"status",
+  return Json::Object({{"metadata", Json::Object({{"uid", uid}})},
+                       {"status",
                         Json::Object({{"pending", status.pending},
                                       {"running", status.running},
                                       {"pendingPods", status.pending_pods},

@@ -31,6 +31,12 @@ TEST(Requests, ADeleteIsGuardedByTheUid) {
   EXPECT_EQ(Body(DeletePodRequest(kPod)).At("preconditions.uid").AsString(), "u-1");
 }
 
+TEST(Requests, AnEvictionIsGuardedByTheUid) {
+  const HttpRequest request = EvictPodRequest(kPod);
+  EXPECT_EQ(request.target, "/api/v1/namespaces/team/pods/a-0/eviction");
+  EXPECT_EQ(Body(request).At("deleteOptions.preconditions.uid").AsString(), "u-1");
+}
+
 TEST(Requests, HostileNamesCannotLeaveTheirPath) {
   const HttpRequest request = BindRequest({.namespace_name = "a/../b", .name = "x?y#z"}, "n1");
   EXPECT_EQ(request.target.find("/../"), std::string::npos);
@@ -57,7 +63,7 @@ TEST(Requests, AGroupStatusTakesAwayWhatIsNoLongerSo) {
   status.quorum_reached_at = kNow;
   status.placement_nodes = {"n1"};
   body = Body(PodGroupStatusRequest("team", "a", "42", status));
-  EXPECT_EQ(body.At("status.quorumReachedAt").AsString(), "2023-11-14T22:13:20Z");
+  EXPECT_EQ(body.At("status.quorumReachedAt").AsString(), "2023-11-14T22:13:20.000000Z");
   EXPECT_EQ(body.At("status.placement.nodes").size(), 1u);
 }
 
@@ -85,6 +91,7 @@ TEST(Requests, QueueUsageIsWrittenAsQuantities) {
                               .usage = {{.flavor = "", .resource = "cpu", .used = Amount(1500)}}};
   const Json body = Body(QueueStatusRequest({.name = "q", .uid = "u"}, status));
   EXPECT_EQ(body.At("status.usage").items().at(0)["used"].AsString(), "1500m");
+  EXPECT_EQ(body.At("metadata.uid").AsString(), "u");
 }
 
 }  // namespace

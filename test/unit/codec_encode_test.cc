@@ -121,12 +121,12 @@ TEST(EncodeQueueStatusPatch, WritesAmountsAsQuantities) {
       .fair_share = 125,
       .conditions = {{"Active", "True", "Ready", "", At("2026-07-21T10:00:00Z"), 1}}};
   EXPECT_EQ(
-      EncodeQueueStatusPatch(status),
-      R"({"status":{"pending":1,"running":2,"pendingPods":3,"runningPods":4,"usage":[{"flavor":"h100",)"
+      EncodeQueueStatusPatch(status, "u"),
+      R"({"metadata":{"uid":"u"},"status":{"pending":1,"running":2,"pendingPods":3,"runningPods":4,"usage":[{"flavor":"h100",)"
       R"("name":"cpu","used":"1500m","borrowed":"0","lent":"2"}],"fairShare":125,"conditions":[)"
       R"({"type":"Active","status":"True","reason":"Ready","message":"",)"
       R"("lastTransitionTime":"2026-07-21T10:00:00Z","observedGeneration":1}]}})");
-  EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({})).At("status.usage").is_null());
+  EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({}, "u")).At("status.usage").is_null());
 }
 
 EventRecord SomeEvent() {
