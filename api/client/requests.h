@@ -47,7 +47,6 @@ struct PodWaits {
 // With the uid as precondition: nobody else writes it, and a late one is put right within a second.
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
 
-enum class EventType : uint8_t { kNormal, kWarning };
 struct EventNote {
   std::string api_version, kind, namespace_name, name, uid;  // what it is about
   EventType type = EventType::kNormal;
