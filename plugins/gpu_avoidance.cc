@@ -1,0 +1,45 @@
+#include "plugins/gpu_avoidance.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace maniple {
+namespace {
+
+class BoundGpuAvoidance final : public NodeScore {
+ public:
+  explicit BoundGpuAvoidance(std::vector<ResourceId> gpus) : gpus_(std::move(gpus)) {}
+
+  FilterScope scope() const override { return FilterScope::kDynamic; }
+
+  int64_t Score(const NodeView& node) const override {
+    const bool has_gpu = std::any_of(gpus_.begin(), gpus_.end(), [&node](ResourceId gpu) {
+      return node.block.Allocatable(gpu)[node.row] > 0;
+    });
+    return has_gpu ? 0 : kMostScore;
+  }
+
+ private:
+  std::vector<ResourceId> gpus_;
+};
+
+class GpuAvoidance final : public ScorePlugin {
+ public:
+  absl::string_view name() const override { return "GpuAvoidance"; }
+  std::unique_ptr<NodeScore> Bind(const CycleInput& cycle, const PodShape& shape) const override {
+    if (shape.wants_gpu) return nullptr;
+    std::vector<ResourceId> gpus;
+    const std::vector<ResourceFacts>& resources = cycle.snapshot.tables->resources;
+    for (uint32_t i = 0; i < resources.size(); ++i) {
+      if (resources[i].gpu) gpus.push_back(ResourceId(i));
+    }
+    if (gpus.empty()) return nullptr;
+    return std::make_unique<BoundGpuAvoidance>(std::move(gpus));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const ScorePlugin> MakeGpuAvoidance() { return std::make_unique<GpuAvoidance>(); }
+
+}  // namespace maniple
