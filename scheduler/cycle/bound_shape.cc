@@ -1,0 +1,159 @@
+#include "scheduler/cycle/bound_shape.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/base/status_macros.h"
+
+namespace maniple {
+
+absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodShape& shape,
+                                            const Profile& profile) {
+  BoundShape bound;
+  bound.shape_ = &shape;
+  bound.class_verdicts_.resize(cycle.snapshot.tables->classes.size());
+  for (const auto& plugin : profile.filters) {
+    ASSIGN_OR_RETURN(std::unique_ptr<NodeFilter> filter, plugin->Bind(cycle, shape));
+    if (filter == nullptr) continue;
+    switch (filter->scope()) {
+      case FilterScope::kNodeClass:
+        bound.of_class_.push_back(filter.get());
+        break;
+      case FilterScope::kDynamic:
+        bound.dynamic_.push_back(filter.get());
+        break;
+    }
+    switch (filter->coupling()) {
+      case FilterCoupling::kNone:
+        break;
+      case FilterCoupling::kPerNodeCap:
+        bound.capping_.push_back(filter.get());
+        break;
+      case FilterCoupling::kAcrossNodes:
+        bound.counts_prove_ = false;
+        break;
+    }
+    bound.filters_.push_back(std::move(filter));
+  }
+  for (const WeightedScore& weighted : profile.scores) {
+    std::unique_ptr<NodeScore> score = weighted.plugin->Bind(cycle, shape);
+    if (score == nullptr) continue;
+    bound.scores_.push_back({.score = std::move(score), .weight = weighted.weight});
+  }
+  return bound;
+}
+
+const Verdict& BoundShape::OfClass(const NodeView& node) {
+  std::optional<Verdict>& verdict = class_verdicts_[node.block.rows().classes[node.row].index()];
+  if (!verdict.has_value()) {
+    verdict.emplace();
+    for (const NodeFilter* filter : of_class_) {
+      *verdict = filter->Check(node, PartialPlan{});
+      if (!verdict->fits()) break;
+    }
+  }
+  return *verdict;
+}
+
+void BoundShape::Narrow(const Overlay& overlay, uint32_t b, NodeMask& fits) {
+  const NodeBlock& block = overlay.Block(b);
+  for (const NodeFilter* filter : dynamic_) {
+    if (!filter->MayHelp(block)) {
+      fits = NodeMask();
+      return;
+    }
+  }
+  const PartialPlan placed = overlay.placed();
+  for (const NodeFilter* filter : dynamic_) {
+    if (fits.empty()) return;
+    filter->Narrow(block, placed, fits);
+  }
+  if (of_class_.empty()) return;
+  fits.ForEach([&](uint32_t row) {
+    if (!OfClass({.block = block, .row = row}).fits()) fits.Clear(row);
+  });
+}
+
+ShapeRoom BoundShape::RoomOn(const Overlay& overlay, const NodeSet* within) {
+  ShapeRoom room;
+  std::array<int32_t, kBlockNodes> caps;
+  for (uint32_t b = 0; b < overlay.block_count(); ++b) {
+    NodeMask fits = overlay.Block(b).rows().present;
+    if (within != nullptr) fits &= (*within)[b];
+    if (fits.empty()) continue;
+    Narrow(overlay, b, fits);
+    if (fits.empty()) continue;
+    caps.fill(kNoCap);
+    for (const NodeFilter* filter : capping_) filter->Cap(overlay.Block(b), fits, caps);
+    fits.ForEach([&](uint32_t row) {
+      // Without counting, one more is all that an answer about one more says.
+      const int32_t pods = counts_prove_ ? caps[row] : std::min(caps[row], 1);
+      if (pods <= 0) return;
+      room.nodes.push_back({.node = NodeAt(b, row), .pods = pods});
+      room.total += pods;
+    });
+  }
+  return room;
+}
+
+int32_t BoundShape::RoomAt(const Overlay& overlay, NodeId node) {
+  const NodeView view = overlay.At(node);
+  if (!OfClass(view).fits()) return 0;
+  const PartialPlan placed = overlay.placed();
+  int32_t pods = counts_prove_ ? kNoCap : 1;
+  for (const NodeFilter* filter : dynamic_) {
+    const bool caps = filter->coupling() == FilterCoupling::kPerNodeCap;
+    pods = caps ? std::min(pods, filter->CapOn(view))
+                : (filter->Check(view, placed).fits() ? pods : 0);
+    if (pods <= 0) return 0;
+  }
+  return pods;
+}
+
+void BoundShape::ForEachRefusal(const Overlay& overlay, const NodeSet* within,
+                                absl::FunctionRef<void(NodeId, const Verdict&)> visit) {
+  const PartialPlan placed = overlay.placed();
+  for (uint32_t b = 0; b < overlay.block_count(); ++b) {
+    const NodeBlock& block = overlay.Block(b);
+    NodeMask left = block.rows().present;
+    if (within != nullptr) left &= (*within)[b];
+    left.ForEach([&](uint32_t row) {
+      const Verdict& verdict = OfClass({.block = block, .row = row});
+      if (verdict.fits()) return;
+      visit(NodeAt(b, row), verdict);
+      left.Clear(row);
+    });
+    for (const NodeFilter* filter : dynamic_) {
+      NodeMask fits = left;
+      filter->Narrow(block, placed, fits);
+      left.ForEach([&](uint32_t row) {
+        if (!fits.Test(row)) {
+          visit(NodeAt(b, row), filter->Check({.block = block, .row = row}, placed));
+        }
+      });
+      left = fits;
+    }
+  }
+}
+
+std::vector<int64_t> BoundShape::Scores(const Overlay& overlay, const ShapeRoom& room) const {
+  std::vector<int64_t> scores;
+  scores.reserve(room.nodes.size());
+  std::array<int64_t, kBlockNodes> totals;
+  for (size_t i = 0; i < room.nodes.size();) {
+    const uint32_t b = BlockOf(room.nodes[i].node);
+    NodeMask rows;
+    size_t end = i;
+    for (; end < room.nodes.size() && BlockOf(room.nodes[end].node) == b; ++end) {
+      rows.Set(RowOf(room.nodes[end].node));
+    }
+    totals.fill(0);
+    for (const Weighted& weighted : scores_) {
+      weighted.score->AddTo(overlay.Block(b), rows, weighted.weight, totals);
+    }
+    for (; i < end; ++i) scores.push_back(totals[RowOf(room.nodes[i].node)]);
+  }
+  return scores;
+}
+
+}  // namespace maniple

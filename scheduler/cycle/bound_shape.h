@@ -1,0 +1,79 @@
+// One pod shape with every filter and score of the profile bound to it, for one decision.
+//
+// Answers how many pods of the shape each node can take (architecture.md §2, counting): masks per
+// node class, then columns, then caps per node. One thread; borrows snapshot and profile.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "plugins/framework/filter.h"
+#include "plugins/framework/profile.h"
+#include "plugins/framework/score.h"
+#include "plugins/framework/snapshot.h"
+#include "scheduler/cycle/overlay.h"
+
+namespace maniple {
+
+// A set of nodes, block by block: a topology domain.
+using NodeSet = std::vector<NodeMask>;
+
+// Room for some pods of one shape.
+struct NodeRoom {
+  NodeId node;
+  int32_t pods = 0;  // at least 1
+};
+struct ShapeRoom {
+  std::vector<NodeRoom> nodes;  // in id order
+  int64_t total = 0;
+};
+
+class BoundShape final {
+ public:
+  // The error of the first plugin that refuses the shape as such.
+  [[nodiscard]] static absl::StatusOr<BoundShape> Bind(const CycleInput& cycle,
+                                                       const PodShape& shape,
+                                                       const Profile& profile);
+
+  [[nodiscard]] const PodShape& shape() const { return *shape_; }
+  // False when some filter couples members across nodes: then caps are not additive and prove
+  // nothing.
+  [[nodiscard]] bool counts_prove() const { return counts_prove_; }
+
+  // Where pods of the shape fit on the overlay as it stands; `within` null = anywhere.
+  [[nodiscard]] ShapeRoom RoomOn(const Overlay& overlay, const NodeSet* within);
+  // How many more pods of the shape the node takes.
+  [[nodiscard]] int32_t RoomAt(const Overlay& overlay, NodeId node);
+  // Why nodes take none, once per node of `within`: answers that follow from the class first, then
+  // in the order of the profile. Nodes that do take some are left out.
+  void ForEachRefusal(const Overlay& overlay, const NodeSet* within,
+                      absl::FunctionRef<void(NodeId, const Verdict&)> visit);
+
+  // Weighted scores of the nodes of `room`, in its order.
+  [[nodiscard]] std::vector<int64_t> Scores(const Overlay& overlay, const ShapeRoom& room) const;
+
+ private:
+  BoundShape() = default;
+
+  [[nodiscard]] const Verdict& OfClass(const NodeView& node);
+  void Narrow(const Overlay& overlay, uint32_t block, NodeMask& fits);
+
+  const PodShape* shape_ = nullptr;
+  std::vector<std::unique_ptr<NodeFilter>>
+      filters_;  // in the order of the profile, as are the three below
+  std::vector<const NodeFilter*> of_class_, dynamic_, capping_;
+  struct Weighted {
+    std::unique_ptr<NodeScore> score;
+    int64_t weight = 1;
+  };
+  std::vector<Weighted> scores_;
+  std::vector<std::optional<Verdict>> class_verdicts_;  // by class; none = not asked yet
+  bool counts_prove_ = true;
+};
+
+}  // namespace maniple

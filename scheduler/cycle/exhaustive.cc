@@ -1,0 +1,205 @@
+// Depth-first search over members and nodes, for gangs of several shapes that the greedy trials
+// could not place.
+//
+// Complete when it ends within its bounds. Symmetries are cut: members of one kind and sub-group
+// are placed in order of node and passed over from the last one on, and of nodes that are alike and
+// untouched only the first is tried.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "scheduler/cycle/search.h"
+
+namespace maniple {
+namespace {
+
+using Outcome = SearchResult::Outcome;
+
+// Asking a shape about a node costs this much more than passing a node by.
+constexpr int64_t kStepsPerLook = 16;
+// Members placed at most by this search: its depth.
+constexpr size_t kMostMembers = 512;
+
+// Nodes of one number are alike: same class, same columns, nothing sparse.
+using Likeness = uint32_t;
+
+class Exhaustive final {
+ public:
+  Exhaustive(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+             const SearchBounds& bounds)
+      : problem_(problem),
+        kinds_(kinds),
+        overlay_(overlay),
+        steps_left_(bounds.steps),
+        part_left_(problem.sub_groups),
+        total_left_(problem.total) {}
+
+  SearchResult Run(const NodeSet* within) {
+    ListNodes(within);
+    OrderMembers();
+    if (members_.size() > kMostMembers)
+      return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+    touched_.assign(nodes_.size(), 0);
+    const bool found = Descend(0);
+    SearchResult result{.outcome = Outcome::kFound, .places = std::move(places_), .shortage = {}};
+    if (!found) result.outcome = steps_left_ < 0 ? Outcome::kGaveUp : Outcome::kProven;
+    std::sort(result.places.begin(), result.places.end());
+    return result;
+  }
+
+ private:
+  // Every node with room for some kind, in order of name.
+  void ListNodes(const NodeSet* within) {
+    for (Kind& kind : kinds_) {
+      if (kind.bound == nullptr) continue;
+      for (const NodeRoom& room : kind.bound->RoomOn(overlay_, within).nodes) {
+        nodes_.push_back(room.node);
+      }
+    }
+    const std::vector<uint32_t>& rank = overlay_.base().order->rank;
+    std::sort(nodes_.begin(), nodes_.end(),
+              [&rank](NodeId a, NodeId b) { return rank[a.index()] < rank[b.index()]; });
+    nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
+    std::map<std::vector<int64_t>, Likeness> likeness;
+    for (const NodeId node : nodes_) {
+      const auto next = static_cast<Likeness>(likeness.size());
+      likeness_.push_back(likeness.try_emplace(FactsOf(node), next).first->second);
+    }
+  }
+
+  // Equal for nodes that no filter can tell apart. Labels in columns and names may tell any two
+  // apart, so where a shape looks at these, the room that it finds is part of the facts.
+  std::vector<int64_t> FactsOf(NodeId node) {
+    const NodeView view = overlay_.At(node);
+    std::vector<int64_t> facts = {view.block.rows().classes[view.row].index()};
+    for (Kind& kind : kinds_) {
+      facts.push_back(kind.bound == nullptr ? 0 : kind.bound->RoomAt(overlay_, node));
+    }
+    const auto resources = static_cast<uint32_t>(overlay_.base().tables->resources.size());
+    for (uint32_t r = 0; r < resources; ++r) {
+      facts.push_back(view.block.Free(ResourceId(r))[view.row]);
+    }
+    for (const NodeBlock::UsedPort& used : view.block.used_ports()) {
+      if (used.row == view.row) facts.push_back(used.port.index());
+    }
+    return facts;
+  }
+
+  // By kind, then sub-group, then rank.
+  void OrderMembers() {
+    for (size_t i = 0; i < problem_.wants.size(); ++i) {
+      if (kinds_[problem_.kinds[i]].bound != nullptr) members_.push_back(i);
+    }
+    const auto key = [this](size_t i) {
+      return std::make_pair(problem_.kinds[i], problem_.wants[i].sub_group);
+    };
+    std::stable_sort(members_.begin(), members_.end(),
+                     [&key](size_t a, size_t b) { return key(a) < key(b); });
+    remaining_.assign(members_.size() + 1, std::vector<int32_t>(part_left_.size(), 0));
+    for (size_t i = members_.size(); i-- > 0;) {
+      remaining_[i] = remaining_[i + 1];
+      const std::optional<size_t> part = problem_.SubGroupOf(problem_.wants[members_[i]]);
+      if (part.has_value()) ++remaining_[i][*part];
+    }
+  }
+
+  [[nodiscard]] bool Met() const {
+    return total_left_ == 0 &&
+           std::all_of(part_left_.begin(), part_left_.end(), [](int32_t n) { return n == 0; });
+  }
+
+  // Whether members from `at` on are enough in number for what is left.
+  [[nodiscard]] bool Enough(size_t at) const {
+    if (static_cast<int64_t>(members_.size() - at) < total_left_) return false;
+    for (size_t g = 0; g < part_left_.size(); ++g) {
+      if (remaining_[at][g] < part_left_[g]) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] int64_t Slack() const {
+    int64_t slack = total_left_;
+    for (const int32_t part : part_left_) slack -= part;
+    return slack;
+  }
+
+  [[nodiscard]] bool Alike(size_t a, size_t b) const {
+    return problem_.kinds[members_[a]] == problem_.kinds[members_[b]];
+  }
+  [[nodiscard]] bool Interchangeable(size_t a, size_t b) const {
+    return Alike(a, b) &&
+           problem_.wants[members_[a]].sub_group == problem_.wants[members_[b]].sub_group;
+  }
+
+  // Members before `at` are decided: placed, or passed over.
+  bool Descend(size_t at) {
+    if (Met()) return true;
+    if (at == members_.size() || !Enough(at) || steps_left_ < 0) return false;
+    if (TryToPlace(at)) return true;
+    // Pass over this member and all that are interchangeable with it: which of them is placed makes
+    // no difference.
+    size_t next = at + 1;
+    while (next < members_.size() && Interchangeable(at, next)) ++next;
+    return Descend(next);
+  }
+
+  bool TryToPlace(size_t at) {
+    const Want& want = problem_.wants[members_[at]];
+    const std::optional<size_t> part = problem_.SubGroupOf(want);
+    const bool for_part = part.has_value() && part_left_[*part] > 0;
+    if (!for_part && Slack() <= 0) return false;
+
+    BoundShape& bound = *kinds_[problem_.kinds[members_[at]]].bound;
+    const bool follows = !placed_at_.empty() && Alike(placed_at_.back().first, at);
+    const size_t first = follows ? placed_at_.back().second : 0;
+    std::vector<bool> tried(nodes_.size(), false);  // by likeness
+    for (size_t n = first; n < nodes_.size(); ++n) {
+      if (--steps_left_ < 0) return false;
+      if (touched_[n] == 0 && tried[likeness_[n]]) continue;
+      if (touched_[n] == 0) tried[likeness_[n]] = true;
+      steps_left_ -= kStepsPerLook;
+      if (bound.RoomAt(overlay_, nodes_[n]) <= 0) continue;
+      const Overlay::Checkpoint before = overlay_.Mark();
+      overlay_.Place(nodes_[n], want.shape);
+      ++touched_[n];
+      if (for_part) --part_left_[*part];
+      --total_left_;
+      placed_at_.emplace_back(at, n);
+      places_.push_back({.want = members_[at], .node = nodes_[n]});
+      const bool found = Descend(at + 1);
+      overlay_.Rollback(before);
+      if (found) return true;
+      places_.pop_back();
+      placed_at_.pop_back();
+      ++total_left_;
+      if (for_part) ++part_left_[*part];
+      --touched_[n];
+    }
+    return false;
+  }
+
+  const QuorumProblem& problem_;
+  std::vector<Kind>& kinds_;
+  Overlay& overlay_;
+  int64_t steps_left_;
+
+  std::vector<NodeId> nodes_;
+  std::vector<Likeness> likeness_;               // parallel to nodes_
+  std::vector<size_t> members_;                  // indices of wants, in search order
+  std::vector<std::vector<int32_t>> remaining_;  // [i][g]: members from i on in sub-group g
+  std::vector<int32_t> part_left_;
+  int64_t total_left_;
+  std::vector<int32_t> touched_;                      // members placed, parallel to nodes_
+  std::vector<std::pair<size_t, size_t>> placed_at_;  // (member, node) positions
+  std::vector<MemberPlace> places_;
+};
+
+}  // namespace
+
+SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                               Overlay& overlay, const NodeSet* within,
+                               const SearchBounds& bounds) {
+  return Exhaustive(problem, kinds, overlay, bounds).Run(within);
+}
+
+}  // namespace maniple

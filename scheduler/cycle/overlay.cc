@@ -1,0 +1,70 @@
+#include "scheduler/cycle/overlay.h"
+
+#include "api/base/check.h"
+
+namespace maniple {
+
+Overlay::Overlay(const Snapshot& base, View view) : base_(base), copies_(base.blocks.size()) {
+  blocks_.reserve(base.blocks.size());
+  emptied_.reserve(base.blocks.size());
+  for (const auto& block : base.blocks) {
+    switch (view) {
+      case View::kNow:
+        blocks_.push_back(block.get());
+        break;
+      case View::kEmptied:
+        blocks_.push_back(&emptied_.emplace_back(block->Emptied()));
+        break;
+    }
+  }
+  untouched_ = blocks_;
+}
+
+void Overlay::Apply(const Step& step) {
+  const uint32_t b = BlockOf(step.node);
+  if (copies_[b] == nullptr) {
+    copies_[b] = std::make_unique<NodeBlock>(*blocks_[b]);
+    blocks_[b] = copies_[b].get();
+  }
+  copies_[b]->Charge(RowOf(step.node), base_.tables->ShapeOf(step.shape), step.change);
+}
+
+void Overlay::Place(NodeId node, ShapeId shape) {
+  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kTake});
+  placed_.push_back({.shape = shape, .node = node});
+  Apply(journal_.back());
+}
+
+void Overlay::Free(NodeId node, ShapeId shape) {
+  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kGive});
+  Apply(journal_.back());
+}
+
+void Overlay::Rollback(Checkpoint to) {
+  CHECK_LE(to, journal_.size());
+  while (journal_.size() > to) {
+    Step step = journal_.back();
+    journal_.pop_back();
+    switch (step.change) {
+      case NodeBlock::Change::kTake:
+        step.change = NodeBlock::Change::kGive;
+        placed_.pop_back();
+        break;
+      case NodeBlock::Change::kGive:
+        step.change = NodeBlock::Change::kTake;
+        break;
+    }
+    Apply(step);
+  }
+  if (!journal_.empty()) return;
+  blocks_ = untouched_;
+  for (std::unique_ptr<NodeBlock>& copy : copies_) copy.reset();
+}
+
+uint64_t Overlay::Fingerprint() const {
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const NodeBlock* block : blocks_) hash = (hash ^ block->Fingerprint()) * 0x100000001b3ULL;
+  return hash;
+}
+
+}  // namespace maniple

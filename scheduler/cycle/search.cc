@@ -1,0 +1,290 @@
+#include "scheduler/cycle/search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+using Outcome = SearchResult::Outcome;
+
+// How a trial ranks the nodes of a shape.
+enum class Taste : uint8_t {
+  kScore,  // as the profile says
+  kSpare,  // first of all, leave alone what the gang's other shapes could use
+};
+
+// Room of every kind on the overlay as it stands, none of the gang's members placed.
+struct Rooms {
+  std::vector<ShapeRoom> by_kind;
+  std::vector<int64_t> limits;  // an upper bound per kind
+};
+
+Rooms RoomsOf(std::vector<Kind>& kinds, const Overlay& overlay, const NodeSet* within) {
+  Rooms rooms;
+  for (Kind& kind : kinds) {
+    rooms.by_kind.push_back(kind.bound == nullptr ? ShapeRoom{}
+                                                  : kind.bound->RoomOn(overlay, within));
+    rooms.limits.push_back(rooms.by_kind.back().total);
+  }
+  return rooms;
+}
+
+bool CountsProve(const std::vector<Kind>& kinds) {
+  return std::all_of(kinds.begin(), kinds.end(), [](const Kind& kind) {
+    return kind.bound == nullptr || kind.bound->counts_prove();
+  });
+}
+
+std::vector<int64_t> CountByKind(const QuorumProblem& problem, const std::vector<size_t>& chosen) {
+  std::vector<int64_t> counts(problem.kind_count, 0);
+  for (const size_t want : chosen) ++counts[problem.kinds[want]];
+  return counts;
+}
+
+// Gives the nodes of each kind to its chosen members, in order.
+SearchResult Found(const QuorumProblem& problem, const std::vector<size_t>& chosen,
+                   const std::vector<std::vector<NodeId>>& nodes) {
+  SearchResult result{.outcome = Outcome::kFound, .places = {}, .shortage = {}};
+  std::vector<size_t> next(nodes.size(), 0);
+  for (const size_t want : chosen) {
+    const uint32_t kind = problem.kinds[want];
+    result.places.push_back({.want = want, .node = nodes[kind][next[kind]++]});
+  }
+  return result;
+}
+
+// One way to place a choice of members, kind after kind.
+class Trial final {
+ public:
+  Trial(std::vector<Kind>& kinds, Overlay& overlay, const NodeSet* within, const Rooms& rooms)
+      : kinds_(kinds), overlay_(overlay), within_(within), rooms_(rooms) {}
+
+  // True when everything is placed; then nodes() says where. Leaves the overlay as it was.
+  bool Run(const std::vector<uint32_t>& order, const std::vector<int64_t>& counts, Taste taste) {
+    const Overlay::Checkpoint start = overlay_.Mark();
+    nodes_.assign(kinds_.size(), {});
+    bool fits = true;
+    for (size_t i = 0; i < order.size() && fits; ++i) {
+      kind_ = order[i];
+      later_.assign(order.begin() + static_cast<int64_t>(i) + 1, order.end());
+      fits = PlaceKind(counts[kind_], taste);
+    }
+    overlay_.Rollback(start);
+    return fits;
+  }
+
+  [[nodiscard]] const std::vector<std::vector<NodeId>>& nodes() const { return nodes_; }
+  // Of the kind that failed: how many of it were placed.
+  [[nodiscard]] uint32_t failed_kind() const { return kind_; }
+  [[nodiscard]] int64_t failed_room() const { return failed_room_; }
+
+ private:
+  bool PlaceKind(int64_t count, Taste taste) {
+    if (count == 0) return true;
+    BoundShape& bound = *kinds_[kind_].bound;
+    while (static_cast<int64_t>(nodes_[kind_].size()) < count) {
+      const ShapeRoom room = bound.RoomOn(overlay_, within_);
+      const auto placed = static_cast<int64_t>(nodes_[kind_].size());
+      // Where members bear on each other across nodes, each changes the room of the next.
+      const int64_t step = bound.counts_prove() ? count : 1;
+      if (room.total < step) {
+        failed_room_ = placed + room.total;
+        return false;
+      }
+      std::vector<int64_t> scores = bound.Scores(overlay_, room);
+      if (taste == Taste::kSpare) Spare(room, scores);
+      for (const NodeId node : ChooseNodes(overlay_.base(), room, scores, step)) {
+        overlay_.Place(node, kinds_[kind_].shape);
+        nodes_[kind_].push_back(node);
+      }
+    }
+    return true;
+  }
+
+  // Ranks the nodes that kinds still to come could use behind all others.
+  void Spare(const ShapeRoom& room, std::vector<int64_t>& scores) {
+    constexpr int64_t kAbove = int64_t{1} << 24;  // every sum of weighted scores
+    for (const uint32_t other : later_) {
+      const std::vector<NodeRoom>& useful = rooms_.by_kind[other].nodes;
+      auto at = useful.begin();
+      for (size_t i = 0; i < room.nodes.size(); ++i) {
+        while (at != useful.end() && at->node < room.nodes[i].node) ++at;
+        if (at == useful.end()) break;
+        if (at->node == room.nodes[i].node) scores[i] -= kAbove;
+      }
+    }
+  }
+
+  std::vector<Kind>& kinds_;
+  Overlay& overlay_;
+  const NodeSet* within_;
+  const Rooms& rooms_;
+  std::vector<std::vector<NodeId>> nodes_;  // by kind
+  std::vector<uint32_t> later_;
+  uint32_t kind_ = 0;
+  int64_t failed_room_ = 0;
+};
+
+// Kinds that are placed, scarcest first: the least room per member, GPUs before none, then by first
+// member.
+std::vector<uint32_t> ScarcestFirst(const std::vector<Kind>& kinds,
+                                    const std::vector<int64_t>& counts, const Rooms& rooms) {
+  std::vector<uint32_t> order;
+  for (uint32_t k = 0; k < kinds.size(); ++k) {
+    if (counts[k] > 0) order.push_back(k);
+  }
+  const auto key = [&](uint32_t k) {
+    return std::make_tuple(rooms.limits[k] / counts[k], !kinds[k].bound->shape().wants_gpu, k);
+  };
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  return order;
+}
+
+// Greedy trials in a few orders and tastes. Whenever all of them fail for lack of one kind, members
+// of that kind are passed over for others, if the quorum can do without them.
+SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                           const NodeSet* within, const Rooms& rooms) {
+  constexpr int kRounds = 8;
+  SearchResult result{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+  std::vector<int64_t> limits = rooms.limits;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::optional<std::vector<size_t>> chosen = SelectQuorum(problem, limits);
+    if (!chosen.has_value()) return result;
+    const std::vector<int64_t> counts = CountByKind(problem, *chosen);
+    std::vector<uint32_t> order = ScarcestFirst(kinds, counts, rooms);
+    Trial trial(kinds, overlay, within, rooms);
+    std::optional<Shortage> first;
+    for (int turn = 0; turn < 2; ++turn) {
+      for (const Taste taste : {Taste::kScore, Taste::kSpare}) {
+        if (trial.Run(order, counts, taste)) return Found(problem, *chosen, trial.nodes());
+        if (first.has_value()) continue;
+        first = Shortage{.kind = trial.failed_kind(),
+                         .wanted = counts[trial.failed_kind()],
+                         .placeable = trial.failed_room()};
+      }
+      std::reverse(order.begin(), order.end());
+    }
+    if (round == 0) result.shortage = *first;
+    limits[first->kind] = first->placeable;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<NodeId> ChooseNodes(const Snapshot& snapshot, const ShapeRoom& room,
+                                const std::vector<int64_t>& scores, int64_t pods) {
+  CHECK_GE(room.total, pods);
+  struct Candidate {
+    int64_t score;
+    uint32_t name_rank;
+    uint32_t index;
+  };
+  std::vector<Candidate> candidates(room.nodes.size());
+  for (uint32_t i = 0; i < candidates.size(); ++i) {
+    const uint32_t name_rank = snapshot.order->rank[room.nodes[i].node.index()];
+    candidates[i] = {.score = scores[i], .name_rank = name_rank, .index = i};
+  }
+  const auto better = [](const Candidate& a, const Candidate& b) {
+    return a.score != b.score ? a.score > b.score : a.name_rank < b.name_rank;
+  };
+  // Each takes at least one pod, so no more than `pods` of them are needed.
+  const auto end =
+      candidates.begin() + std::min<int64_t>(pods, static_cast<int64_t>(candidates.size()));
+  if (end != candidates.end()) std::nth_element(candidates.begin(), end, candidates.end(), better);
+  std::sort(candidates.begin(), end, better);
+
+  auto last = candidates.begin();
+  for (int64_t left = pods; left > 0; ++last) left -= room.nodes[last->index].pods;
+  // The last one of them may take fewer than it could; that stays so when they are put in order of
+  // name.
+  const uint32_t fewest = std::prev(last)->index;
+  std::sort(candidates.begin(), last,
+            [](const Candidate& a, const Candidate& b) { return a.name_rank < b.name_rank; });
+  int64_t spare = -pods;
+  for (auto it = candidates.begin(); it != last; ++it) spare += room.nodes[it->index].pods;
+  std::vector<NodeId> nodes;
+  nodes.reserve(static_cast<size_t>(pods));
+  for (auto it = candidates.begin(); it != last; ++it) {
+    const int64_t takes = room.nodes[it->index].pods - (it->index == fewest ? spare : 0);
+    nodes.insert(nodes.end(), static_cast<size_t>(takes), room.nodes[it->index].node);
+  }
+  return nodes;
+}
+
+SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                         const NodeSet* within) {
+  const Rooms rooms = RoomsOf(kinds, overlay, within);
+  const bool proves = CountsProve(kinds);
+  if (const std::optional<Shortage> shortage = ProvenShortage(problem, rooms.limits)) {
+    return {.outcome = proves ? Outcome::kProven : Outcome::kGaveUp,
+            .places = {},
+            .shortage = *shortage};
+  }
+  const std::optional<std::vector<size_t>> chosen = SelectQuorum(problem, rooms.limits);
+  if (chosen.has_value() && proves) {
+    const std::vector<int64_t> counts = CountByKind(problem, *chosen);
+    const auto is_placed = [](int64_t count) { return count > 0; };
+    if (std::count_if(counts.begin(), counts.end(), is_placed) == 1) {
+      const auto kind = static_cast<size_t>(std::find_if(counts.begin(), counts.end(), is_placed) -
+                                            counts.begin());
+      std::vector<std::vector<NodeId>> nodes(kinds.size());
+      const ShapeRoom& room = rooms.by_kind[kind];
+      nodes[kind] =
+          ChooseNodes(overlay.base(), room, kinds[kind].bound->Scores(overlay, room), counts[kind]);
+      return Found(problem, *chosen, nodes);
+    }
+  }
+  SearchResult greedy = PlaceGreedily(problem, kinds, overlay, within, rooms);
+  if (greedy.outcome == Outcome::kFound || !proves) return greedy;
+  SearchResult thorough = PlaceExhaustively(problem, kinds, overlay, within, SearchBounds{});
+  thorough.shortage = greedy.shortage;
+  return thorough;
+}
+
+SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                          const NodeSet* within) {
+  const Overlay::Checkpoint start = overlay.Mark();
+  SearchResult result{.outcome = Outcome::kProven, .places = {}, .shortage = {}};
+  // Room only shrinks as members are placed, so a kind without room is done.
+  std::vector<bool> done(kinds.size(), false);
+  for (size_t want = 0; want < problem.wants.size();) {
+    const uint32_t kind = problem.kinds[want];
+    // A run of members of one kind is placed by one count.
+    size_t end = want;
+    while (end < problem.wants.size() && problem.kinds[end] == kind) ++end;
+    if (!done[kind] && kinds[kind].bound != nullptr) {
+      BoundShape& bound = *kinds[kind].bound;
+      const ShapeRoom room = bound.RoomOn(overlay, within);
+      auto pods = std::min(room.total, static_cast<int64_t>(end - want));
+      if (!bound.counts_prove()) pods = std::min<int64_t>(pods, 1);
+      done[kind] = pods == 0;
+      if (pods > 0) {
+        for (const NodeId node :
+             ChooseNodes(overlay.base(), room, bound.Scores(overlay, room), pods)) {
+          overlay.Place(node, kinds[kind].shape);
+          result.places.push_back({.want = want++, .node = node});
+        }
+        continue;
+      }
+    }
+    want = end;
+  }
+  overlay.Rollback(start);
+  if (!result.places.empty()) {
+    result.outcome = Outcome::kFound;
+  } else {
+    if (!CountsProve(kinds)) result.outcome = Outcome::kGaveUp;
+    result.shortage = {.kind = problem.kinds.empty() ? 0 : problem.kinds.front(),
+                       .wanted = problem.kinds.empty() ? 0 : problem.CountOf(problem.kinds.front()),
+                       .placeable = 0};
+  }
+  return result;
+}
+
+}  // namespace maniple

@@ -1,0 +1,66 @@
+// The search for room: one shape by counting, several by trial on the overlay with bounded
+// backtracking.
+//
+// Knows shapes and members, nothing of topology or reasons. Deterministic: ties go by node name,
+// then by position.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/cycle/bound_shape.h"
+#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/quorum.h"
+
+namespace maniple {
+
+// The members of one shape. `bound` is null when a plugin refused the shape: it has no room
+// anywhere.
+struct Kind {
+  ShapeId shape;
+  BoundShape* bound = nullptr;
+};
+
+struct MemberPlace {
+  size_t want = 0;  // index into the request's wants
+  NodeId node;
+  friend auto operator<=>(const MemberPlace&, const MemberPlace&) = default;
+};
+
+struct SearchResult {
+  enum class Outcome : uint8_t {
+    kFound,
+    kProven,  // there is no room
+    kGaveUp,  // no room found within the bounds of the search
+  };
+  Outcome outcome = Outcome::kProven;
+  std::vector<MemberPlace> places;  // kFound: by want
+  Shortage shortage;                // otherwise: what stood in the way
+};
+
+struct SearchBounds {
+  int64_t steps =
+      300'000;  // of the exhaustive search, once greedy trials have failed: a few milliseconds
+};
+
+// Places the quorum, exactly as many members as it needs. Leaves the overlay as it was.
+[[nodiscard]] SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                       Overlay& overlay, const NodeSet* within);
+
+// Places as many wants as fit, in rank order; kFound with at least one. Leaves the overlay as it
+// was.
+[[nodiscard]] SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                        Overlay& overlay, const NodeSet* within);
+
+// The best nodes of `room` for `pods` pods, one entry per pod, consecutive pods on neighbouring
+// nodes (by name). `scores` is parallel to room.nodes. REQUIRES: room.total >= pods.
+[[nodiscard]] std::vector<NodeId> ChooseNodes(const Snapshot& snapshot, const ShapeRoom& room,
+                                              const std::vector<int64_t>& scores, int64_t pods);
+
+// Every choice of members and nodes, within bounds; see exhaustive.cc.
+[[nodiscard]] SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                             Overlay& overlay, const NodeSet* within,
+                                             const SearchBounds& bounds);
+
+}  // namespace maniple
