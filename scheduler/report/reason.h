@@ -30,7 +30,10 @@ enum class WaitReason : uint8_t {
   kInvalidSpec,
 };
 [[nodiscard]] absl::string_view WaitReasonName(WaitReason reason);  // "WaitingForMembers"
-[[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);     // "Waiting"
+// Where on its way a gang that waits for this stands: "members", "queue", "quota", "nodes",
+// "topology", "preemption", "hold", "backoff"; "" when it waits for nothing.
+[[nodiscard]] absl::string_view StageName(WaitReason reason);
+[[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);  // "Waiting"
 
 // The reason that a waiting pod's condition PodScheduled=False carries: "Unschedulable" for NoFit,
 // TopologyNoFit and NeverFits (autoscalers buy nodes for it), else the PodGroup's own reason.

@@ -1,0 +1,32 @@
+// Kubernetes events: few, and about the gang rather than its pods, because a write costs more than
+// a decision.
+//
+// Pure functions. Events about a gang stand on its PodGroup, or on the pod of a gang of one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "api/client/requests.h"
+#include "queue/gang.h"
+#include "scheduler/bind/gang_binding.h"
+#include "scheduler/report/status.h"
+
+namespace maniple {
+
+[[nodiscard]] EventNote GangBoundEvent(const Gang& gang, int64_t pods, int64_t nodes);
+[[nodiscard]] EventNote GangUndoneEvent(const Gang& gang, const Undone& undone);
+[[nodiscard]] EventNote QuorumLostEvent(const Gang& gang, absl::string_view lacking);
+// The gang waits for something that only its owner can put right.
+[[nodiscard]] EventNote GangCannotStartEvent(const Gang& gang, const Standing& standing);
+[[nodiscard]] EventNote PodScheduledEvent(const Gang& gang, const Member& member,
+                                          absl::string_view node);
+[[nodiscard]] EventNote GroupMissingEvent(const Gang& gang, const Member& member);
+
+// "bound 4 pods to 2 nodes"
+[[nodiscard]] std::string BoundText(int64_t pods, int64_t nodes);
+// "could not be bound within 60s: …; 3 bound pods were deleted"
+[[nodiscard]] std::string UndoneText(const Gang& gang, const Undone& undone);
+
+}  // namespace maniple

@@ -1,0 +1,136 @@
+#include "scheduler/report/message.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace maniple {
+namespace {
+
+// More kinds of reasons than this make no sentence.
+constexpr size_t kMostReasons = 4;
+
+std::string NodesText(int64_t nodes) {
+  return absl::StrCat(nodes, nodes == 1 ? " node" : " nodes");
+}
+
+absl::string_view WaitSentence(WaitReason reason) {
+  switch (reason) {
+    case WaitReason::kWaitingForMembers:
+      return "it waits for more of its pods to be created";
+    case WaitReason::kSchedulingGated:
+      return "some of its pods have scheduling gates";
+    case WaitReason::kQueueNotFound:
+      return "its queue does not exist";
+    case WaitReason::kQueueInactive:
+      return "its queue is inactive";
+    case WaitReason::kQueueStopped:
+      return "its queue is stopped";
+    case WaitReason::kNamespaceNotAllowed:
+      return "its queue does not admit this namespace";
+    case WaitReason::kQuotaExceeded:
+      return "the quota of its queue is in use";
+    case WaitReason::kExceedsMaxQuota:
+      return "it asks for more than its queue can ever give";
+    case WaitReason::kNoFit:
+      return "there is not enough room for all of it now";
+    case WaitReason::kTopologyNoFit:
+      return "no single domain has room for all of it now";
+    case WaitReason::kNeverFits:
+      return "it would not fit even on the empty cluster";
+    case WaitReason::kWaitingForPreemption:
+      return "pods that make room for it are leaving";
+    case WaitReason::kHeldByReservation:
+      return "the room it would need is held for another gang";
+    case WaitReason::kBackingOff:
+      return "its binding was undone and is tried again later";
+    case WaitReason::kSearchLimitReached:
+      return "the search for a placement was given up";
+    case WaitReason::kBinding:
+      return "it is being bound";
+    case WaitReason::kBound:
+      return "it is bound";
+    case WaitReason::kQuorumLost:
+      return "it lost its quorum";
+    case WaitReason::kPreempted:
+      return "it was preempted";
+    case WaitReason::kInvalidSpec:
+      return "its specification is invalid";
+  }
+  return "";
+}
+
+}  // namespace
+
+WaitReason ReasonOf(RejectionCode code) {
+  switch (code) {
+    case RejectionCode::kNoFit:
+      return WaitReason::kNoFit;
+    case RejectionCode::kTopologyNoFit:
+      return WaitReason::kTopologyNoFit;
+    case RejectionCode::kNeverFits:
+      return WaitReason::kNeverFits;
+    case RejectionCode::kSearchLimitReached:
+      return WaitReason::kSearchLimitReached;
+    case RejectionCode::kUnsupported:
+    case RejectionCode::kInvalidSpec:
+      return WaitReason::kInvalidSpec;
+  }
+  return WaitReason::kNoFit;
+}
+
+std::vector<NodeReasonView> NodeReasonLines(const Rejection& rejection, const Tables& tables) {
+  std::vector<NodeReasonView> lines;
+  lines.reserve(rejection.reasons.size());
+  for (const NodeReasonCount& count : rejection.reasons) {
+    lines.push_back({.text = ReasonText(count.reason, tables), .nodes = count.nodes});
+  }
+  return lines;
+}
+
+std::string RejectionText(const Rejection& rejection, const Tables& tables) {
+  switch (rejection.code) {
+    case RejectionCode::kUnsupported:
+    case RejectionCode::kInvalidSpec:
+      return rejection.detail;
+    case RejectionCode::kNoFit:
+    case RejectionCode::kTopologyNoFit:
+    case RejectionCode::kNeverFits:
+    case RejectionCode::kSearchLimitReached:
+      break;
+  }
+  std::string text =
+      absl::StrCat(rejection.placeable, " of ", rejection.wanted, " pods fit",
+                   rejection.code == RejectionCode::kTopologyNoFit ? " in one domain" : "",
+                   rejection.code == RejectionCode::kNeverFits ? " even on the empty cluster" : "");
+  if (rejection.code == RejectionCode::kSearchLimitReached) {
+    absl::StrAppend(&text, " as far as was searched");
+  }
+  if (rejection.nodes == 0) return absl::StrCat(text, ": there are no nodes");
+  std::vector<std::string> parts;
+  for (const NodeReasonCount& count : rejection.reasons) {
+    if (parts.size() == kMostReasons) {
+      parts.push_back("…");
+      break;
+    }
+    parts.push_back(absl::StrCat(NodesText(count.nodes), ": ", ReasonText(count.reason, tables)));
+  }
+  if (!parts.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(parts, "; "));
+  if (!rejection.detail.empty()) absl::StrAppend(&text, " (", rejection.detail, ")");
+  return text;
+}
+
+std::string PodWaitText(const Gang& gang, WaitReason reason) {
+  if (!gang.group_exists) {
+    return absl::StrCat("PodGroup ", GangText(gang.key), " does not exist");
+  }
+  if (gang.key.dialect == GangDialect::kSingleton) {
+    return absl::StrCat("the pod waits: ", WaitSentence(reason));
+  }
+  return absl::StrCat("gang ", GangText(gang.key), " waits: ", WaitSentence(reason));
+}
+
+std::string GangText(const GangKey& key) { return absl::StrCat(key.namespace_name, "/", key.name); }
+
+}  // namespace maniple

@@ -1,0 +1,32 @@
+// One sentence an operator understands, made from the facts that rejected the gang.
+//
+// Pure functions. The texts are read by people and by tests; product.md lists the reasons.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plugins/framework/snapshot.h"
+#include "queue/gang.h"
+#include "scheduler/cycle/decision.h"
+#include "scheduler/report/reason.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+[[nodiscard]] WaitReason ReasonOf(RejectionCode code);
+
+// "0 of 5 pods fit: 4 nodes: insufficient nvidia.com/gpu (want 8, have 0)".
+[[nodiscard]] std::string RejectionText(const Rejection& rejection, const Tables& tables);
+
+// Nodes by reason; the counts add up to all nodes.
+[[nodiscard]] std::vector<NodeReasonView> NodeReasonLines(const Rejection& rejection,
+                                                          const Tables& tables);
+
+// For the condition of a waiting pod: no number in it changes while the gang waits.
+[[nodiscard]] std::string PodWaitText(const Gang& gang, WaitReason reason);
+
+// "default/a".
+[[nodiscard]] std::string GangText(const GangKey& key);
+
+}  // namespace maniple

@@ -1,0 +1,56 @@
+// The status of a PodGroup, made from what is known of its gang; and what a difference is worth.
+//
+// Pure functions. Times are cut to seconds, as the API server keeps them, so that what was written
+// compares equal to what comes back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/client/requests.h"
+#include "api/model/maniple_types.h"
+#include "queue/assembly.h"
+#include "queue/gang.h"
+#include "scheduler/report/reason.h"
+
+namespace maniple {
+
+// Where a gang stands, in one place for status, views and events.
+struct Standing {
+  GangPhase phase = GangPhase::kWaiting;
+  WaitReason reason = WaitReason::kWaitingForMembers;
+  std::string message;
+};
+
+struct StatusFacts {
+  const Gang& gang;
+  const Assembly& assembly;
+  Standing standing;
+  std::vector<std::string> nodes;  // where members are bound; any order, repeats allowed
+  std::vector<std::string> domains;
+  std::optional<absl::Time> quorum_reached_at, last_undone_at;
+  bool quorum_lost = false;
+};
+
+// `before`: the status that the server has, or will have once what was sent has arrived.
+[[nodiscard]] PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& before,
+                                             absl::Time now);
+
+enum class StatusChange : uint8_t {
+  kNone,
+  kNumbers,  // counts and messages: written now and then
+  kNews,     // a new stage, reason, condition or time: written at once
+};
+[[nodiscard]] StatusChange CompareStatus(const PodGroupStatus& before, const PodGroupStatus& after);
+
+// Replaces the condition of the same type; keeps its transition time while the status stays.
+void SetCondition(std::vector<Condition>& conditions, Condition condition, absl::Time now);
+[[nodiscard]] const Condition* FindCondition(const std::vector<Condition>& conditions,
+                                             absl::string_view type);
+
+// As the API server keeps times.
+[[nodiscard]] absl::Time WholeSeconds(absl::Time time);
+
+}  // namespace maniple
