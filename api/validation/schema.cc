@@ -105,7 +105,7 @@ bool HasRules(const Node& node) {
   if (node.items != nullptr && HasRules(*node.items)) return true;
   if (node.additional != nullptr && HasRules(*node.additional)) return true;
   return std::any_of(node.properties.begin(), node.properties.end(),
-                     [](const auto& property) { return HasRules(property.second); });
+                     [](const auto& property) { return HasRules(property.schema); });
 }
 
 // After such an error the object may not look as the rules expect.
@@ -178,8 +178,8 @@ std::string JoinFieldErrors(const std::vector<FieldError>& errors) {
 const Node* Node::Property(absl::string_view name) const {
   const auto at = std::lower_bound(
       properties.begin(), properties.end(), name,
-      [](const auto& property, absl::string_view wanted) { return property.first < wanted; });
-  return at != properties.end() && at->first == name ? &at->second : nullptr;
+      [](const auto& property, absl::string_view wanted) { return property.name < wanted; });
+  return at != properties.end() && at->name == name ? &at->schema : nullptr;
 }
 
 const Node* Node::Member(absl::string_view name) const {

@@ -168,10 +168,10 @@ class Compiler {
     for (const auto& [name, property] : schema["properties"].members()) {
       const FieldPath::Step step = path_.Field(absl::StrCat("properties[", name, "]"));
       ASSIGN_OR_RETURN(Node child, Compile(property, role));
-      node.properties.emplace_back(name, std::move(child));
+      node.properties.push_back({.name = name, .schema = std::move(child)});
     }
     std::sort(node.properties.begin(), node.properties.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
+              [](const auto& a, const auto& b) { return a.name < b.name; });
     if (const Json* additional = schema.Find("additionalProperties")) {
       RETURN_IF_ERROR(ReadAdditional(*additional, role, node));
     }

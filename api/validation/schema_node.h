@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -54,8 +53,9 @@ struct StructuralSchema::Node {
   Nulls nulls = Nulls::kRefused;
   bool embedded_resource = false;
 
-  std::vector<std::pair<std::string, Node>> properties;  // sorted by name
-  std::unique_ptr<Node> additional;                      // values of a map
+  struct Property;
+  std::vector<Property> properties;  // sorted by name
+  std::unique_ptr<Node> additional;  // values of a map
   std::unique_ptr<Node> items;
   std::vector<std::string> required;
 
@@ -80,6 +80,11 @@ struct StructuralSchema::Node {
   [[nodiscard]] const Node* Member(absl::string_view name) const;
   // Of a property only.
   [[nodiscard]] const Node* Property(absl::string_view name) const;
+};
+
+struct StructuralSchema::Node::Property {
+  std::string name;
+  Node schema;
 };
 
 }  // namespace maniple
