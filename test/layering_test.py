@@ -43,6 +43,8 @@ FREE = ("scheduler/app", "bench", "test")  # may include anything, third parties
 
 # The table of policies: the one place in plugins/ that names several of them.
 BUILTIN = "plugins/builtin"
+# What several policies evaluate in the same way, and which is no policy itself.
+SHARED_BY_POLICIES = ("plugins/node_terms",)
 
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.
 THIRD_PARTY = {
@@ -232,7 +234,7 @@ def policies(source):
     if room != "plugins" or source.path.startswith(BUILTIN):
         return
     for line, target in source.includes:
-        if room_of(target) == "plugins" and stem(target) != stem(source.path):
+        if room_of(target) == "plugins" and stem(target) not in (stem(source.path), *SHARED_BY_POLICIES):
             yield Breach(RULE_POLICY, source.path, line, f"a policy may not include another one ({target})")
 
 
