@@ -1,4 +1,5 @@
-// The messages of meta/v1 and core/v1, as wire facts of Kubernetes 1.36 (core/v1/types.go): see builtin_schema_data.h.
+// The messages of meta/v1 and core/v1, as wire facts of Kubernetes 1.36 (core/v1/types.go): see
+// builtin_schema_data.h.
 #include "api/devcluster/builtin_schema_data.h"
 
 namespace maniple::devcluster {

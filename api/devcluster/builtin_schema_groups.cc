@@ -1,4 +1,5 @@
-// The messages of the other built-in API groups, as wire facts of Kubernetes 1.36: see builtin_schema_data.h.
+// The messages of the other built-in API groups, as wire facts of Kubernetes 1.36: see
+// builtin_schema_data.h.
 #include "api/devcluster/builtin_schema_data.h"
 
 namespace maniple::devcluster {

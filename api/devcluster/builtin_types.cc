@@ -1,4 +1,7 @@
 // The table of built-in types, in the order in which discovery names them.
+#include <algorithm>
+#include <initializer_list>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -121,6 +124,31 @@ const std::vector<Fields>& SelectableFields() {
   return fields;
 }
 
+bool IsOneOf(absl::string_view kind, std::initializer_list<absl::string_view> kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+WriteTraits TraitsOf(const ResourceType& type) {
+  const std::string& kind = type.kind;
+  WriteTraits traits;
+  traits.counts_generation =
+      IsOneOf(kind, {"Pod", "PodDisruptionBudget", "DaemonSet", "Deployment", "ReplicaSet",
+                     "StatefulSet", "Job", "CronJob", "ReplicationController", "PriorityClass",
+                     "CustomResourceDefinition"});
+  traits.unconditional_update = !IsOneOf(
+      kind, {"RuntimeClass", "PodDisruptionBudget", "CSIDriver", "CSINode", "CSIStorageCapacity",
+             "VolumeAttachment", "Lease", "CustomResourceDefinition"});
+  traits.create_on_update =
+      IsOneOf(kind, {"RuntimeClass", "RoleBinding", "ClusterRoleBinding", "Role", "ClusterRole",
+                     "Lease", "LimitRange", "Event", "Service", "Endpoints"});
+  traits.returns_deleted_object =
+      IsOneOf(kind, {"CSIDriver", "StorageClass", "VolumeAttachment", "CSINode", "ResourceQuota",
+                     "PersistentVolume", "PersistentVolumeClaim", "ServiceAccount", "Namespace",
+                     "Pod", "Service"});
+  traits.orphans_by_default = IsOneOf(kind, {"Job", "ReplicationController"});
+  return traits;
+}
+
 std::vector<std::string> Words(absl::string_view comma_separated) {
   return absl::StrSplit(comma_separated, ',', absl::SkipEmpty());
 }
@@ -137,6 +165,7 @@ ResourceType TypeOf(const Row& row) {
   type.categories = Words(row.categories);
   type.scope = row.scope;
   type.verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+  type.traits = TraitsOf(type);
   const std::vector<std::string> read_and_write = {"get", "patch", "update"};
   if (row.parts == Parts::kStatusAndScale) {
     type.subresources.push_back({"scale", "autoscaling", "v1", "Scale", read_and_write});

@@ -36,6 +36,8 @@ ResourceType CustomType(const Json& spec, const Json& version) {
   const Json& names = spec["names"];
   ResourceType type;
   type.custom = true;
+  type.traits.counts_generation = true;
+  type.traits.unconditional_update = false;
   type.group = spec["group"].AsString();
   type.version = version["name"].AsString();
   type.kind = names["kind"].AsString();

@@ -37,6 +37,15 @@ struct Subresource {
   std::vector<std::string> verbs;
 };
 
+// How writes to a type differ from one another in kube-apiserver.
+struct WriteTraits {
+  bool counts_generation = false;       // metadata.generation grows with the spec
+  bool unconditional_update = true;     // PUT without resourceVersion is allowed
+  bool create_on_update = false;        // PUT of an absent object creates it
+  bool returns_deleted_object = false;  // DELETE answers the object rather than a Status
+  bool orphans_by_default = false;      // DELETE without propagationPolicy leaves dependents
+};
+
 struct ResourceType {
   std::string group;    // "" is core
   std::string version;  // "v1"
@@ -50,6 +59,7 @@ struct ResourceType {
   std::vector<std::string>
       verbs;  // in the order of discovery: create, delete, …; "create" alone: a review kind
   std::vector<Subresource> subresources;
+  WriteTraits traits;
   StorageId storage;  // none: nothing is kept (SubjectAccessReviews)
 
   // Paths besides metadata.name and metadata.namespace that a field selector may name.
