@@ -35,6 +35,7 @@ struct WriteOptions {
 };
 
 // The object as stored. `object` needs no metadata but a name or generateName (and a namespace).
+// (A CustomResourceDefinition is served as soon as it is stored.)
 ApiOr<ObjectPtr> CreateObject(const Cluster& cluster, const ResourceType& type, Json object,
                               const WriteOptions& options);
 
@@ -43,6 +44,7 @@ enum class WritePart { kMain, kStatus };
 
 // PUT: replaces the main part or the status of an existing object; metadata.resourceVersion and
 // metadata.uid in `object` are preconditions when set.
+// When the last finalizer of a deleted object goes, so does the object.
 ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, Json object,
                               WritePart part, const WriteOptions& options);
 
@@ -65,6 +67,15 @@ struct Deleted {
 // kubelet does) to let it go. Finalizers hold any object.
 ApiOr<Deleted> DeleteObject(const Cluster& cluster, const ResourceType& type,
                             const ObjectName& name, const DeleteOptions& options);
+
+// Removes the deleted CustomResourceDefinitions whose last object is gone.
+void FinishDeletedCrds(const Cluster& cluster);
+
+// PUT of namespaces/finalize: spec.finalizers are replaced; a deleted namespace without any leaves.
+ApiOr<ObjectPtr> FinalizeNamespace(const Cluster& cluster, const Json& ns);
+
+// The namespaces and priority classes that every cluster has. Nothing is changed that exists.
+void CreateBuiltinObjects(const Cluster& cluster);
 
 // "2026-01-02T03:04:05Z", and with microseconds as MicroTime has them.
 [[nodiscard]] std::string TimeText(absl::Time time);

@@ -1,0 +1,34 @@
+// Whether an object has the fields and types of its kind: what Go's decoder and fieldValidation
+// look at before anything else.
+//
+// Pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/codec/json.h"
+#include "api/devcluster/api_error.h"
+#include "api/devcluster/request.h"
+#include "api/devcluster/type_registry.h"
+
+namespace maniple::devcluster {
+
+enum class FieldValidation { kIgnore, kWarn, kStrict };
+// fieldValidation=; kWarn when absent, 422 when it is none of them.
+ApiOr<FieldValidation> ParseFieldValidation(const Query& query, absl::string_view options_kind);
+
+// The first value whose JSON type is not the one of its field ("" when there is none), as Go's
+// decoder words it. Quantities and times are read too.
+[[nodiscard]] std::string TypeProblem(const ResourceType& type, const Json& object);
+
+// `unknown field "spec.x"`, `duplicate field "spec.y"`; `text` is the JSON that the object was read
+// from, empty when it came as something else.
+[[nodiscard]] std::vector<std::string> StrictProblems(const ResourceType& type, const Json& object,
+                                                      absl::string_view text);
+
+// Paths of members that stand twice in one object of a JSON text. REQUIRES: the text is JSON.
+[[nodiscard]] std::vector<std::string> DuplicateFields(absl::string_view text);
+
+}  // namespace maniple::devcluster
