@@ -200,8 +200,10 @@ class Deletion final {
         (void)DeleteObject(cluster_, *instances, NameOf(*instance), {});
       }
       if (cluster_.store.Count(instances->storage) > 0) {
-        crd.Mutable("metadata").Set("finalizers", Json::Array({Json(kCrdFinalizer)}));
-        if (!IsDeleting(crd)) MarkDeleting(crd, cluster_.now, 0);
+        if (!IsDeleting(crd)) {
+          crd.Mutable("metadata").Mutable("finalizers").Append(kCrdFinalizer);
+          MarkDeleting(crd, cluster_.now, 0);
+        }
         return Keep(std::move(crd), Deleted::Outcome::kHeldByFinalizers);
       }
     }

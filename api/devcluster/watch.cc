@@ -1,8 +1,8 @@
 #include "api/devcluster/watch.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -52,6 +52,8 @@ struct Watches::Watch {
 
 Watches::Watches(const Store& store, Random& random, absl::Duration bookmark_period)
     : store_(store), random_(random), bookmark_period_(bookmark_period) {}
+
+Watches::~Watches() = default;
 
 ApiOr<WatchId> Watches::Start(const ResourceRequest& request, ListOptions options, Form form,
                               absl::Time now) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ class Watches final : public ChangeObserver {
  public:
   // Both are borrowed.
   Watches(const Store& store, Random& random, absl::Duration bookmark_period);
+  ~Watches() override;
 
   struct Form {
     ReplyForm form = ReplyForm::kJson;
