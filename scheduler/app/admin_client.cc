@@ -118,11 +118,13 @@ absl::StatusOr<std::string> Get(CurlTransport& transport, const std::string& tar
 }
 
 absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
-  ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.kubeconfig = options.kubeconfig,
+  absl::StatusOr<ClientConfig> config = LoadClientConfig({.kubeconfig = options.kubeconfig,
                                                           .context = options.context,
-                                                          .environment = ProcessEnvironment()}));
+                                                          .environment = ProcessEnvironment()});
+  // NotFound is kept for gangs.
+  if (!config.ok()) return absl::UnavailableError(config.status().message());
   ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
-                   CurlTransport::Create(std::move(config), RealClock(), {}));
+                   CurlTransport::Create(*std::move(config), RealClock(), {}));
   ASSIGN_OR_RETURN(const std::string body,
                    Get(*transport, absl::StrCat("/api/v1/namespaces/", options.service_namespace,
                                                 "/services/", options.service, "/proxy", target)));
