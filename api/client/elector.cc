@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
-#include "api/base/log.h"
 #include "api/codec/decode.h"
 
 namespace maniple {
@@ -225,7 +224,7 @@ void Elector::OnLease(Json lease, absl::Time now, HttpActions& out) {
   } else if (MayTake(now)) {
     Write(now, out);
   } else {
-    NoProblem();
+    problem_.clear();
     RetryLater(now);
   }
 }
@@ -235,7 +234,6 @@ void Elector::OnWritten(Json lease, absl::Time now, HttpActions& out) {
   lease_ = std::move(lease);  // null when the reply was unreadable: then it is read next time
   if (giving_back_) {
     seen_.holder.clear();
-    LOG(INFO) << "gave back the lease " << options_.namespace_name << "/" << options_.name;
     Finish();
     return;
   }
@@ -244,7 +242,7 @@ void Elector::OnWritten(Json lease, absl::Time now, HttpActions& out) {
     Attempt(now, out);
     return;
   }
-  NoProblem();
+  problem_.clear();
   ++counters_.renewed;
   RetryLater(now);
   const absl::Time until = sent_at_ + options_.renew_deadline;
@@ -254,21 +252,15 @@ void Elector::OnWritten(Json lease, absl::Time now, HttpActions& out) {
   state_ = ElectorState::kLeading;
   ++counters_.won;
   next_attempt_ = now + options_.retry_period;
-  LOG(INFO) << "leads: holds the lease " << options_.namespace_name << "/" << options_.name;
 }
 
 void Elector::OnFailure(absl::string_view problem, absl::Time now) {
   ++counters_.failed;
   if (step_ != Step::kRead)
     lease_ = Json();  // A write of unknown outcome: what stands there must be read.
-  if (problem != problem_) {
-    problem_ = std::string(problem);
-    LOG(WARNING) << "lease " << options_.namespace_name << "/" << options_.name << ": " << problem_;
-  }
+  problem_ = std::string(problem);
   RetryLater(now);
 }
-
-void Elector::NoProblem() { problem_.clear(); }
 
 void Elector::Observe(const Json& lease, absl::Time now) {
   const Json& spec = lease["spec"];
@@ -291,8 +283,7 @@ bool Elector::MayTake(absl::Time now) const {
 }
 
 void Elector::Lose(absl::string_view why) {
-  LOG(WARNING) << "no longer leads: lease " << options_.namespace_name << "/" << options_.name
-               << ": " << why;
+  problem_ = absl::StrCat("lost: ", why);
   ++counters_.lost;
   state_ = ElectorState::kFollowing;
   lead_until_ = absl::InfinitePast();

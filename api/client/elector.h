@@ -73,6 +73,7 @@ class Elector final {
   [[nodiscard]] absl::Time lead_until() const { return lead_until_; }
   // Who holds the lease as far as we know; "" = nobody.
   [[nodiscard]] const std::string& holder() const { return seen_.holder; }
+  // What stands in the way, or why the lead was lost; "" = nothing.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const ElectorCounters& counters() const { return counters_; }
 
@@ -97,7 +98,6 @@ class Elector final {
   void OnLease(Json lease, absl::Time now, HttpActions& out);
   void OnWritten(Json lease, absl::Time now, HttpActions& out);
   void OnFailure(absl::string_view problem, absl::Time now);
-  void NoProblem();
   void Observe(const Json& lease, absl::Time now);
   void Lose(absl::string_view why);
   void Finish();

@@ -6,7 +6,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "api/base/log.h"
 #include "api/client/resource_version.h"
 
 namespace maniple {
@@ -139,12 +138,6 @@ void WatchSession::RestartList() {
   server_errors_in_a_row_ = 0;
 }
 
-void WatchSession::NoProblem() {
-  if (problem_.empty()) return;
-  LOG(INFO) << collection_ << ": works again";
-  problem_.clear();
-}
-
 void WatchSession::ReportGone(SessionOutput& out) {
   for (KnownObjects::Forgotten& gone : known_.EndSweep()) {
     ++counters_.deletes;
@@ -175,10 +168,7 @@ void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {
                std::min(failure.retry_after.value_or(absl::ZeroDuration()), absl::Seconds(60)));
   retry_at_ = now + wait;
   if (state_ != SessionState::kNotInstalled) state_ = SessionState::kBackingOff;
-  if (failure.problem != problem_) {
-    problem_ = std::move(failure.problem);
-    LOG(WARNING) << collection_ << ": " << problem_ << "; trying again until it works";
-  }
+  problem_ = std::move(failure.problem);
 }
 
 void WatchSession::OnHead(const HttpHead& head, absl::Time now, SessionOutput& out) {
@@ -190,7 +180,10 @@ void WatchSession::OnHead(const HttpHead& head, absl::Time now, SessionOutput& o
     ++counters_.watches;
     opened_at_ = now;
   }
-  if (IsJson(head_.content_type)) return;
+  if (IsJson(head_.content_type)) {
+    if (step_ == Step::kWatch) problem_.clear();
+    return;
+  }
   ++counters_.garbage;
   Fail({.then = Then::kList,
         .problem = absl::StrCat("the answer is of type \"", head_.content_type.substr(0, 100),
@@ -299,7 +292,6 @@ bool WatchSession::AcceptsListVersion(const std::string& version, absl::Time now
          now, out);
     return false;
   }
-  LOG(WARNING) << collection_ << ": the server's history starts afresh at version " << version;
   went_back_in_a_row_ = 0;
   known_.ForgetVersions();
   version_ = version;
@@ -312,8 +304,7 @@ void WatchSession::OnListComplete(absl::Time now, SessionOutput& out) {
   version_ = list_version_;
   page_size_ = options_.page_size;
   listed_at_ = now;
-  if (state_ == SessionState::kNotInstalled) LOG(INFO) << collection_ << ": is there now";
-  NoProblem();
+  problem_.clear();
   if (!synced_) {
     synced_ = true;
     out.events.push_back(KindSynced{options_.kind});
@@ -439,7 +430,6 @@ bool WatchSession::OnLine(absl::string_view line, Decoder& decoder, absl::Time n
   } else {
     ++counters_.unknown_lines;
   }
-  NoProblem();
   return true;
 }
 
@@ -470,8 +460,6 @@ void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
   known_.Set(name, object.uid, object.resource_version);
   if (auto* invalid = std::get_if<ObjectInvalid>(&object.what)) {
     ++counters_.invalid;
-    VLOG(1) << collection_ << ": " << object.key.namespace_name << "/" << object.key.name << ": "
-            << invalid->problem;
     out.events.push_back(std::move(*invalid));
     return;
   }

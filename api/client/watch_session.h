@@ -128,7 +128,6 @@ class WatchSession final {
   void Fail(Failure failure, absl::Time now, SessionOutput& out);
   void CancelOpen(SessionOutput& out);
   void RestartList();
-  void NoProblem();
   void ReportGone(SessionOutput& out);
 
   void OnHead(const HttpHead& head, absl::Time now, SessionOutput& out);
