@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/base/check.h"
@@ -48,17 +49,24 @@ class Builder final {
 
   bool Null() { return Put(Json()); }
   bool Bool(bool value) { return Put(Json(value)); }
-  bool Int(int value) { return Put(Json(value)); }
-  bool Uint(unsigned value) { return Put(Json(static_cast<int64_t>(value))); }
-  bool Int64(int64_t value) { return Put(Json(value)); }
-  bool Uint64(uint64_t value) {
-    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      return Put(Json(static_cast<double>(value)));
+  // Numbers come raw: RapidJSON rounds some doubles wrongly and turns the largest ones into
+  // infinity.
+  bool RawNumber(const Ch* text, Size size, bool) {
+    const char* const end = text + size;
+    int64_t whole = 0;
+    if (const auto read = std::from_chars(text, end, whole);
+        read.ec == std::errc() && read.ptr == end) {
+      return Put(Json(whole));
     }
-    return Put(Json(static_cast<int64_t>(value)));
+    double value = 0;
+    absl::from_chars(text, end, value);
+    return std::isfinite(value) ? Put(Json(value)) : Refuse("a number out of range");
   }
-  bool Double(double value) { return Put(Json(value)); }
-  bool RawNumber(const Ch*, Size, bool) { return false; }
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
   bool String(const Ch* text, Size size, bool) {
     return IsText(absl::string_view(text, size)) && Put(Json(std::string(text, size)));
   }
@@ -83,15 +91,16 @@ class Builder final {
     std::string key;
   };
 
-  bool IsText(absl::string_view text) {
-    if (!HasEncodedSurrogate(text)) return true;
-    refusal_ = "a lone surrogate in a string";
+  bool Refuse(std::string why) {
+    refusal_ = std::move(why);
     return false;
+  }
+  bool IsText(absl::string_view text) {
+    return !HasEncodedSurrogate(text) || Refuse("a lone surrogate in a string");
   }
   bool Open(Json::Type type) {
     if (open_.size() >= Json::kMaxDepth) {
-      refusal_ = absl::StrCat("nested deeper than ", Json::kMaxDepth);
-      return false;
+      return Refuse(absl::StrCat("nested deeper than ", Json::kMaxDepth));
     }
     open_.push_back(Frame{type, {}, {}, {}});
     return true;
@@ -287,7 +296,7 @@ Json Json::Object(std::vector<Member> members) {
 absl::StatusOr<Json> Json::Parse(absl::string_view text) {
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
                               rapidjson::kParseValidateEncodingFlag |
-                              rapidjson::kParseFullPrecisionFlag;
+                              rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::MemoryStream stream(text.data() == nullptr ? "" : text.data(), text.size());
   rapidjson::Reader reader;
   Builder builder;

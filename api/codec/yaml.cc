@@ -50,6 +50,9 @@ Size SizeOf(const Json& value) {
 class Builder final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
+    // yaml-cpp makes document after document of a token that it cannot place, such as a lone "]".
+    if (mark.pos == document_start_) Refuse(mark, "nothing can start here");
+    document_start_ = mark.pos;
     document_ = YamlDocument();
     document_.line = mark.line + 1;
     open_.clear();
@@ -239,6 +242,7 @@ class Builder final : public YAML::EventHandler {
   absl::flat_hash_map<YAML::anchor_t, Anchored> anchors_;
   size_t expansion_ = 0;
   size_t path_bytes_ = 0;
+  int document_start_ = -1;  // in the text; grows from document to document
 };
 
 absl::Status Failure(const YAML::Exception& error) {

@@ -133,6 +133,12 @@ TEST(ParseYaml, ErrorsNameLineAndColumn) {
   EXPECT_THAT(ErrorOf("k: \"\xff\""), HasSubstr("UTF-8"));
 }
 
+TEST(ParseYaml, AStrayTokenIsAnErrorAndNoEndlessStreamOfDocuments) {
+  for (const absl::string_view text : {"]", "}", ",", "a: 1\n]", "[a]\n]\n", "{a: 1}}", "---\n]"}) {
+    ErrorOf(text);
+  }
+}
+
 TEST(ParseYaml, ResolvesAnchorsAndMergeKeys) {
   EXPECT_EQ(AsJson("a: &x {k: 1}\nb: *x\n"), R"({"a":{"k":1},"b":{"k":1}})");
   EXPECT_EQ(AsJson("base: &b {k: 1, l: 2}\nd:\n  <<: *b\n  l: 3\n"),
