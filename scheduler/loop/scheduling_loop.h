@@ -44,8 +44,6 @@ class SchedulingLoop final {
   void Drain();
   [[nodiscard]] bool Idle() const;    // nothing in flight
   [[nodiscard]] bool Synced() const;  // every kind has been listed; nothing is decided before
-  // The first full list of every kind has been applied; before that nothing is decided.
-  [[nodiscard]] bool Synced() const;
 
   [[nodiscard]] TurnOutput Turn(absl::Time now);
 
