@@ -27,8 +27,8 @@ from support import control_plane  # noqa: E402
 REQUESTS = HERE / "differential" / "requests"
 RECORDED = HERE / "differential" / "recorded"
 INTENDED = HERE / "differential" / "intended.yaml"
-# The simulated kubelet stays out of the way: the real server has none.
-DEVCLUSTER_FLAGS = ("--kubelet-start-delay", "1h", "--delete-delay", "1h")
+# The real server of this comparison has no controllers and no kubelet either.
+DEVCLUSTER_FLAGS = ("--no-controllers",)
 
 
 def play_to(server, topics):

@@ -7,6 +7,7 @@ TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
 UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 HASH = re.compile(r"hash=[0-9A-Za-z]+")
 ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
+AGE = re.compile(r"^(\d+[smhdy])+$")
 RANDOM_SUFFIX = re.compile(r"^[a-z0-9]{5}$")
 VERSION_IN_PROSE = re.compile(r"((?:precondition|record) \(|resource version: |current: )\d+")
 
@@ -56,15 +57,11 @@ def _sort_causes(details):
 
 
 def _age_cells(table):
-    """Cells of a Table's column Age depend on when the test ran."""
+    """The ages in a Table depend on when the test ran; later events of a watch do not say which column is Age."""
     if table.get("kind") != "Table":
         return
-    columns = [column.get("name") for column in table.get("columnDefinitions") or []]
     for row in table.get("rows") or []:
-        cells = row.get("cells") or []
-        for place, name in enumerate(columns[: len(cells)]):
-            if name == "Age":
-                cells[place] = "<age>"
+        row["cells"] = ["<age>" if isinstance(cell, str) and AGE.match(cell) else cell for cell in row.get("cells") or []]
     for column in table.get("columnDefinitions") or []:
         column.pop("description", None)
 
