@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plugins/node_terms.h"
+#include "plugins/framework/node_terms.h"
 
 namespace maniple {
 namespace {

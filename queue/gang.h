@@ -48,16 +48,16 @@ struct Rank {
 
 struct Member {
   PodId pod;
-  std::string name;
-  std::string uid;
   ShapeId shape;
+  NodeId node;  // where it is bound; invalid while pending, or when that node is unknown to us
+  int32_t priority = 0;
+  absl::Time created;
   MemberState state = MemberState::kPending;
   bool running = false;            // phase Running
   bool started_elsewhere = false;  // bound by somebody else than us, as far as we know
-  NodeId node;  // where it is bound; invalid while pending, or when that node is unknown to us
+  std::string name;
+  std::string uid;
   Rank rank;
-  int32_t priority = 0;
-  absl::Time created;
   std::string status_reason;   // pod status.reason of a failed member, e.g. "OutOfnvidia.com/gpu"
   std::string waiting_reason;  // reason of its condition PodScheduled=False as it stands on the
                                // server, "" = none

@@ -90,6 +90,16 @@ class Cycle final {
     return {};
   }
 
+  SearchResult Could(Overlay& overlay, const NodeSet* within) {
+    switch (request_.scope) {
+      case DecideScope::kQuorum:
+        return CouldPlaceQuorum(problem_, kinds_, overlay, within);
+      case DecideScope::kSurplus:
+        return PlaceSurplus(problem_, kinds_, overlay, within);
+    }
+    return {};
+  }
+
   Plan PlanOf(const SearchResult& result) const {
     Plan plan;
     plan.placements.reserve(result.places.size());
@@ -106,7 +116,7 @@ class Cycle final {
     for (const Pinned& pinned : request_.pinned) {
       if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
     }
-    const SearchResult ever = Search(emptied, nullptr);
+    const SearchResult ever = Could(emptied, nullptr);
     if (ever.outcome == Outcome::kProven) {
       return RejectionOf(RejectionCode::kNeverFits, ever.shortage, emptied);
     }

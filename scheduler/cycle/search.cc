@@ -217,8 +217,23 @@ std::vector<NodeId> ChooseNodes(const Snapshot& snapshot, const ShapeRoom& room,
   return nodes;
 }
 
-SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
-                         const NodeSet* within) {
+namespace {
+
+enum class Wanted : uint8_t { kNodes, kAnswerOnly };
+
+// The one kind that the chosen members are of, when counting tells all there is to tell.
+std::optional<uint32_t> OnlyKind(const std::vector<int64_t>& counts) {
+  std::optional<uint32_t> only;
+  for (uint32_t k = 0; k < counts.size(); ++k) {
+    if (counts[k] == 0) continue;
+    if (only.has_value()) return std::nullopt;
+    only = k;
+  }
+  return only;
+}
+
+SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                         const NodeSet* within, Wanted wanted) {
   const Rooms rooms = RoomsOf(kinds, overlay, within);
   const bool proves = CountsProve(kinds);
   if (const std::optional<Shortage> shortage = ProvenShortage(problem, rooms.limits)) {
@@ -229,14 +244,13 @@ SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   const std::optional<std::vector<size_t>> chosen = SelectQuorum(problem, rooms.limits);
   if (chosen.has_value() && proves) {
     const std::vector<int64_t> counts = CountByKind(problem, *chosen);
-    const auto is_placed = [](int64_t count) { return count > 0; };
-    if (std::count_if(counts.begin(), counts.end(), is_placed) == 1) {
-      const auto kind = static_cast<size_t>(std::find_if(counts.begin(), counts.end(), is_placed) -
-                                            counts.begin());
+    if (const std::optional<uint32_t> kind = OnlyKind(counts)) {
+      if (wanted == Wanted::kAnswerOnly)
+        return {.outcome = Outcome::kFound, .places = {}, .shortage = {}};
       std::vector<std::vector<NodeId>> nodes(kinds.size());
-      const ShapeRoom& room = rooms.by_kind[kind];
-      nodes[kind] =
-          ChooseNodes(overlay.base(), room, kinds[kind].bound->Scores(overlay, room), counts[kind]);
+      const ShapeRoom& room = rooms.by_kind[*kind];
+      nodes[*kind] = ChooseNodes(overlay.base(), room, kinds[*kind].bound->Scores(overlay, room),
+                                 counts[*kind]);
       return Found(problem, *chosen, nodes);
     }
   }
@@ -245,6 +259,18 @@ SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   SearchResult thorough = PlaceExhaustively(problem, kinds, overlay, within, SearchBounds{});
   thorough.shortage = greedy.shortage;
   return thorough;
+}
+
+}  // namespace
+
+SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                         const NodeSet* within) {
+  return SolveQuorum(problem, kinds, overlay, within, Wanted::kNodes);
+}
+
+SearchResult CouldPlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                              Overlay& overlay, const NodeSet* within) {
+  return SolveQuorum(problem, kinds, overlay, within, Wanted::kAnswerOnly);
 }
 
 SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,

@@ -48,6 +48,11 @@ struct SearchBounds {
 [[nodiscard]] SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
                                        Overlay& overlay, const NodeSet* within);
 
+// The same question without the answer's nodes: kFound has no places. Cheaper where counting alone
+// tells.
+[[nodiscard]] SearchResult CouldPlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                            Overlay& overlay, const NodeSet* within);
+
 // Places as many wants as fit, in rank order; kFound with at least one. Leaves the overlay as it
 // was.
 [[nodiscard]] SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds,

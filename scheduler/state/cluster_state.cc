@@ -8,6 +8,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/state/gang_table.h"
 #include "scheduler/state/node_table.h"
@@ -20,17 +22,44 @@ namespace {
 struct PodRecord {
   PodId id;
   PodFacts facts;
-  std::string nominated;  // where another scheduler is about to put it; only while it is unbound
-  NodeId anchor;          // where it is bound, else reserved, else nominated, if that node is known
-  bool charged = false;   // takes room at its anchor
-  bool waits = false;     // is listed under WantedName until that node appears
+  NodeId anchor;         // where it is bound, else reserved, else nominated, if that node is known
+  bool charged = false;  // takes room at its anchor
+  bool waits = false;    // is listed under its WantedName until that node appears
+  bool nominated =
+      false;  // another scheduler is about to put it somewhere; only while it is unbound
   bool started_elsewhere = false;
 };
 
-// The node that a pod belongs to by name, known or not; "" = none.
-const std::string& WantedName(const PodRecord& record) {
-  return record.facts.node_name.empty() ? record.nominated : record.facts.node_name;
-}
+// Looks records up by what is written in them, so that an index holds one pointer a pod.
+struct UidOf {
+  absl::string_view operator()(const PodRecord* record) const { return record->facts.uid; }
+  absl::string_view operator()(absl::string_view uid) const { return uid; }
+};
+using PodKey = std::pair<absl::string_view, absl::string_view>;  // namespace, name
+struct KeyOf {
+  PodKey operator()(const PodRecord* record) const {
+    return {record->facts.namespace_name, record->facts.name};
+  }
+  PodKey operator()(const PodKey& key) const { return key; }
+};
+template <typename Of>
+struct HashBy {
+  using is_transparent = void;
+  template <typename T>
+  size_t operator()(const T& t) const {
+    return absl::HashOf(Of()(t));
+  }
+};
+template <typename Of>
+struct EqualBy {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    return Of()(a) == Of()(b);
+  }
+};
+template <typename Of>
+using PodIndex = absl::flat_hash_set<PodRecord*, HashBy<Of>, EqualBy<Of>>;
 
 MemberState StateOf(const Pod& pod) {
   if (pod.phase == PodPhase::kSucceeded) return MemberState::kSucceeded;
@@ -60,7 +89,9 @@ std::vector<std::string> LabelKeysOf(const PodConstraints& constraints) {
   return keys;
 }
 
-using PodKey = std::pair<absl::string_view, absl::string_view>;  // namespace, name
+bool SameOccupancy(const PodConstraints& a, const PodConstraints& b) {
+  return a.requests == b.requests && a.host_ports == b.host_ports;
+}
 
 }  // namespace
 
@@ -96,7 +127,7 @@ class ClusterState::Impl final {
   std::optional<PodId> PodWithUid(absl::string_view uid) const {
     const auto it = by_uid_.find(uid);
     if (it == by_uid_.end()) return std::nullopt;
-    return it->second;
+    return (*it)->id;
   }
   std::vector<Queue> Queues() const;
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
@@ -121,9 +152,11 @@ class ClusterState::Impl final {
   void SetFacts(PodRecord& record, const Pod& pod);
   void PutMember(const PodRecord& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
-  [[nodiscard]] ShapeId ShapeFor(const Pod& pod);
+  [[nodiscard]] ShapeId ShapeFor(const PodRecord& record, const Pod& pod);
   void PublishTopologies(Delta& delta);
 
+  // The node that a pod belongs to by name, known or not; "" = none.
+  [[nodiscard]] const std::string& WantedName(const PodRecord& record) const;
   [[nodiscard]] NodeId AnchorOf(const PodRecord& record) const;
   // Makes anchor, charge and lists follow the facts; the pod is of `shape` from now on.
   void Settle(PodRecord& record, ShapeId shape, Delta& delta);
@@ -142,9 +175,10 @@ class ClusterState::Impl final {
 
   uint32_t next_pod_ = 0;
   absl::flat_hash_map<PodId, std::unique_ptr<PodRecord>> pods_;
-  absl::flat_hash_map<absl::string_view, PodId> by_uid_;           // views into pods_
-  absl::flat_hash_map<PodKey, PodRecord*> by_name_;                // views into pods_
-  std::vector<std::vector<PodRecord*>> anchored_;                  // by node index
+  PodIndex<UidOf> by_uid_;
+  PodIndex<KeyOf> by_name_;
+  absl::flat_hash_map<PodId, std::string> nominations_;  // node names; of nominated records
+  std::vector<std::vector<PodRecord*>> anchored_;        // by node index
   absl::btree_map<std::string, std::vector<PodRecord*>> waiting_;  // by the name of an unknown node
 
   uint32_t next_hold_ = 0;
@@ -164,7 +198,7 @@ class ClusterState::Impl final {
 
 PodRecord* ClusterState::Impl::PodNamed(absl::string_view namespace_name, absl::string_view name) {
   const auto it = by_name_.find(PodKey(namespace_name, name));
-  return it == by_name_.end() ? nullptr : it->second;
+  return it == by_name_.end() ? nullptr : *it;
 }
 
 bool ClusterState::Impl::IsOurs(const Pod& pod) const {
@@ -172,8 +206,15 @@ bool ClusterState::Impl::IsOurs(const Pod& pod) const {
                    pod.scheduler_name) != options_.scheduler_names.end();
 }
 
-ShapeId ClusterState::Impl::ShapeFor(const Pod& pod) {
-  if (!IsOurs(pod)) return shapes_.Intern(OccupancyOf(pod.constraints)).id;
+ShapeId ClusterState::Impl::ShapeFor(const PodRecord& record, const Pod& pod) {
+  const bool ours = IsOurs(pod);
+  if (record.facts.shape.valid()) {  // most events do not change it
+    const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
+    if (ours ? known == pod.constraints : SameOccupancy(known, pod.constraints)) {
+      return record.facts.shape;
+    }
+  }
+  if (!ours) return shapes_.Intern(OccupancyOf(pod.constraints)).id;
   const ShapeTable::Interned interned = shapes_.Intern(pod.constraints);
   if (interned.is_new) nodes_.TrackLabels(LabelKeysOf(pod.constraints));
   return interned.id;
@@ -181,17 +222,15 @@ ShapeId ClusterState::Impl::ShapeFor(const Pod& pod) {
 
 PodRecord& ClusterState::Impl::Admit(const Pod& pod, Delta& delta) {
   // A uid is unique; one that turns up under another name is not the pod that we knew.
-  if (const auto it = by_uid_.find(pod.meta.uid); it != by_uid_.end()) {
-    RemovePod(*pods_.at(it->second), delta);
-  }
+  if (const auto it = by_uid_.find(pod.meta.uid); it != by_uid_.end()) RemovePod(**it, delta);
   auto made = std::make_unique<PodRecord>();
   PodRecord& record = *made;
   record.id = PodId(next_pod_++);
   record.facts.namespace_name = pod.meta.namespace_name;
   record.facts.name = pod.meta.name;
   record.facts.uid = pod.meta.uid;
-  if (!record.facts.uid.empty()) by_uid_[record.facts.uid] = record.id;
-  by_name_[PodKey(record.facts.namespace_name, record.facts.name)] = &record;
+  if (!record.facts.uid.empty()) by_uid_.insert(&record);
+  by_name_.insert(&record);
   pods_.emplace(record.id, std::move(made));
   return record;
 }
@@ -208,9 +247,9 @@ void ClusterState::Impl::Upsert(const Pod& pod, Delta& delta) {
     record.started_elsewhere = nodes_.NameOf(record.facts.reserved) != pod.node_name;
   }
   SetFacts(record, pod);
-  Settle(record, ShapeFor(pod), delta);
+  Settle(record, ShapeFor(record, pod), delta);
 
-  const GangId gang = IsOurs(pod) ? gangs_.GangOf(pod) : GangId();
+  const GangId gang = IsOurs(pod) ? gangs_.GangOf(pod, record.facts.gang) : GangId();
   if (record.facts.gang.valid() && record.facts.gang != gang) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
   }
@@ -226,12 +265,13 @@ void ClusterState::Impl::SetFacts(PodRecord& record, const Pod& pod) {
   facts.terminating = pod.meta.deleted.has_value();
   if (!pod.node_name.empty()) facts.reserved = NodeId();
   const bool nominated = pod.node_name.empty() && !facts.terminating && !IsOurs(pod);
-  const absl::string_view nomination =
-      nominated ? absl::string_view(pod.nominated_node_name) : absl::string_view();
-  if (facts.node_name == pod.node_name && record.nominated == nomination) return;
+  const std::string& wanted = nominated ? pod.nominated_node_name : pod.node_name;
+  if (WantedName(record) == wanted && facts.node_name == pod.node_name) return;
   if (record.waits) Detach(record);  // it is listed under the old name
   facts.node_name = pod.node_name;
-  record.nominated = std::string(nomination);
+  if (record.nominated) nominations_.erase(record.id);
+  record.nominated = nominated && !wanted.empty();
+  if (record.nominated) nominations_[record.id] = wanted;
 }
 
 void ClusterState::Impl::PutMember(const PodRecord& record, const Pod& pod, Delta& delta) {
@@ -267,12 +307,17 @@ void ClusterState::Impl::RemovePod(PodRecord& record, Delta& delta) {
     delta.pods_changed.erase(id);
     delta.pods_gone.insert(id);
   }
-  by_uid_.erase(record.facts.uid);
-  by_name_.erase(PodKey(record.facts.namespace_name, record.facts.name));
+  if (record.nominated) nominations_.erase(id);
+  if (!record.facts.uid.empty()) by_uid_.erase(&record);
+  by_name_.erase(&record);
   pods_.erase(id);
 }
 
 // ---- where pods stand
+
+const std::string& ClusterState::Impl::WantedName(const PodRecord& record) const {
+  return record.nominated ? nominations_.at(record.id) : record.facts.node_name;
+}
 
 NodeId ClusterState::Impl::AnchorOf(const PodRecord& record) const {
   if (record.facts.node_name.empty() && record.facts.reserved.valid()) return record.facts.reserved;

@@ -49,7 +49,7 @@ bool CountsForPriority(const Member& member) {
 
 Gang* GangTable::FindKey(const GangKey& key) {
   const auto it = by_key_.find(key);
-  return it == by_key_.end() ? nullptr : gangs_.at(it->second).get();
+  return it == by_key_.end() ? nullptr : *it;
 }
 
 Gang& GangTable::Ensure(const GangKey& key) {
@@ -58,7 +58,7 @@ Gang& GangTable::Ensure(const GangKey& key) {
   gang->id = GangId(next_++);
   gang->key = key;
   Gang& made = *gang;
-  by_key_.emplace(key, made.id);
+  by_key_.insert(&made);
   gangs_.emplace(made.id, std::move(gang));
   return made;
 }
@@ -71,7 +71,7 @@ const Gang* GangTable::Find(GangId gang) const {
 std::optional<GangId> GangTable::Named(const GangKey& key) const {
   const auto it = by_key_.find(key);
   if (it == by_key_.end()) return std::nullopt;
-  return it->second;
+  return (*it)->id;
 }
 
 std::vector<GangId> GangTable::All() const {
@@ -137,8 +137,12 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   DropIfEmpty(*gang, delta);
 }
 
-GangId GangTable::GangOf(const Pod& pod) {
+GangId GangTable::GangOf(const Pod& pod, GangId last) {
   const absl::string_view group = pod.meta.labels.Get(kPodGroupLabel);
+  if (last.valid() && !group.empty()) {
+    const GangKey& key = gangs_.at(last)->key;  // of the pod's namespace, which never changes
+    if (key.dialect == GangDialect::kManiple && key.name == group) return last;
+  }
   GangKey key{.dialect = group.empty() ? GangDialect::kSingleton : GangDialect::kManiple,
               .namespace_name = pod.meta.namespace_name,
               .name = group.empty() ? pod.meta.name : std::string(group)};
@@ -211,7 +215,7 @@ void GangTable::DropIfEmpty(Gang& gang, Delta& delta) {
   const GangId id = gang.id;
   delta.gangs_changed.erase(id);
   delta.gangs_gone.insert(id);
-  by_key_.erase(gang.key);
+  by_key_.erase(&gang);
   gangs_.erase(id);
 }
 

@@ -16,6 +16,8 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/model/maniple_types.h"
@@ -35,8 +37,9 @@ class GangTable final {
                    Delta& delta);
   void RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta);
 
-  // The gang that the pod belongs to; made when it is not known.
-  [[nodiscard]] GangId GangOf(const Pod& pod);
+  // The gang that the pod belongs to; made when it is not known. `last` is where it belonged last
+  // time, or none.
+  [[nodiscard]] GangId GangOf(const Pod& pod, GangId last);
   enum class MemberChange {
     kNone,
     kDetails,
@@ -57,6 +60,24 @@ class GangTable final {
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:
+  // Gangs are found by the key that stands in them.
+  static const GangKey& KeyOf(const Gang* gang) { return gang->key; }
+  static const GangKey& KeyOf(const GangKey& key) { return key; }
+  struct KeyHash {
+    using is_transparent = void;
+    template <typename T>
+    size_t operator()(const T& t) const {
+      return absl::HashOf(KeyOf(t));
+    }
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return KeyOf(a) == KeyOf(b);
+    }
+  };
+
   Gang& Ensure(const GangKey& key);
   [[nodiscard]] Gang* FindKey(const GangKey& key);
   // Derives priority and queue again. True when one of them changed.
@@ -69,7 +90,7 @@ class GangTable final {
   std::string default_queue_;
   uint32_t next_ = 0;
   absl::btree_map<GangId, std::unique_ptr<Gang>> gangs_;
-  absl::flat_hash_map<GangKey, GangId> by_key_;
+  absl::flat_hash_set<Gang*, KeyHash, KeyEqual> by_key_;
   absl::flat_hash_map<PodId, std::string> sub_groups_;  // of members that name one
   absl::flat_hash_map<std::string, int32_t> class_values_;
   absl::flat_hash_map<std::string, std::string> namespace_queues_;

@@ -1,4 +1,4 @@
-#include "plugins/node_terms.h"
+#include "plugins/framework/node_terms.h"
 
 #include <algorithm>
 #include <utility>
