@@ -54,6 +54,8 @@ bool IsMemberKind(const ManifestObject& object) {
   return std::find(std::begin(kKinds), std::end(kKinds), object.kind) != std::end(kKinds);
 }
 
+bool HasPlace(const FieldError& error) { return error.path != kNoField; }
+
 bool IsClusterScoped(absl::string_view kind) { return kind == "PriorityClass"; }
 
 class Reader {
@@ -136,8 +138,13 @@ class Reader {
     Json stored = *object.value;
     schema->Prune(stored);
     schema->Default(stored);
-    for (const FieldError& error : schema->Validate(stored)) {
-      findings_.Error(object, error.path == kNoField ? "" : error.path, error.message);
+    const std::vector<FieldError> errors = schema->Validate(stored);
+    const bool placed = std::any_of(errors.begin(), errors.end(), HasPlace);
+    for (const FieldError& error : errors) {
+      // What has no place only repeats what has one, in the words of the server.
+      if (HasPlace(error) || !placed) {
+        findings_.Error(object, HasPlace(error) ? error.path : "", error.message);
+      }
     }
   }
 

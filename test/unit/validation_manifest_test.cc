@@ -46,6 +46,15 @@ TEST(Manifest, AFindingNamesFileLineAndPath) {
                   "be greater than or equal to 1"));
 }
 
+TEST(Manifest, WhatHasNoPlaceIsSaidOnlyWhenNothingElseIs) {
+  EXPECT_THAT(LinesOf(Ours("PodGroup", "a", "spec: {minMember: 2147483648}")),
+              ElementsAre(HasSubstr("spec.minMember: Invalid value: 2147483648")));
+  EXPECT_THAT(LinesOf(Ours("Queue", "a", "spec: {ordering: FIFO}")),
+              ElementsAre(HasSubstr("spec.ordering: Unsupported value")));
+  EXPECT_THAT(LinesOf(Ours("ResourceFlavor", "a", "spec: {priority: 2147483648}")),
+              ElementsAre(HasSubstr("with format int32 in spec.priority")));
+}
+
 TEST(Manifest, UnknownFieldsAreErrorsAtTheirLine) {
   EXPECT_THAT(LinesOf(Ours("PodGroup", "a", "spec:\n  minMember: 1\n  minMembers: 2")),
               ElementsAre("error f.yaml:7: spec.minMembers: unknown field"));
