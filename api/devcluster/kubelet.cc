@@ -200,6 +200,8 @@ void Kubelet::Remove(const Cluster& cluster, const ObjectName& name, const Json&
   if (!deleted.ok()) {
     LOG(WARNING) << "kubelet: cannot remove pod " << name.namespace_name << "/" << name.name << ": "
                  << deleted.error().message;
+  } else if (deleted->outcome == Deleted::Outcome::kRemoved) {
+    Forget(name);  // at once: the next pod of this turn may need its room
   }
 }
 

@@ -146,7 +146,8 @@ TEST_F(DiscoveryTest, EveryKindHasAPatchThatSpeaksOfFieldValidationButNotOfStrat
 
 TEST_F(DiscoveryTest, EveryReferenceOfEveryOpenApiDocumentLeadsSomewhere) {
   DefineToy();
-  for (const auto& [key, entry] : GetJson("/openapi/v3")["paths"].members()) {
+  const Json root = GetJson("/openapi/v3");
+  for (const auto& [key, entry] : root["paths"].members()) {
     const std::string text = Get("/openapi/v3/" + key).body;
     const absl::StatusOr<Json> document = Json::Parse(text);
     ASSERT_TRUE(document.ok()) << key;
