@@ -35,30 +35,40 @@ int Shrunk(SimOptions options) {
   return fails;
 }
 
-void RunOne(const SimOptions& options, Totals& totals) {
+enum class Failing { kShrinkAndGoOn, kStop };
+
+void RunOne(const SimOptions& options, Failing failing, Totals& totals) {
   const SimReport report = RunSim(options);
   ++totals.seeds;
   totals.binds += report.binds;
   for (int i = 0; i < kFaults; ++i) totals.faults[i] += report.faults[i];
   if (report.violations.empty()) return;
   ++totals.failed;
-  const int steps = Shrunk(options);
+  const int steps = failing == Failing::kStop ? options.steps : Shrunk(options);
   absl::PrintF("FAIL seed %d: %s\n     replay: maniple-sim --seed %d --steps %d --log\n",
                options.seed, report.violations.front(), options.seed, steps);
   std::fflush(stdout);
 }
 
-int RunMany(SimOptions options, uint64_t first, uint64_t seeds, int jobs) {
+struct Campaign {
+  uint64_t first = 1, seeds = 200;
+  int jobs = 1;
+  Failing failing = Failing::kShrinkAndGoOn;
+};
+
+int RunMany(const SimOptions& options, const Campaign& campaign) {
   Totals totals;
   const auto began = std::chrono::steady_clock::now();
-  std::atomic<uint64_t> next{first};
+  std::atomic<uint64_t> next{campaign.first};
   std::vector<std::jthread> threads;
-  for (int i = 0; i < jobs; ++i) {
-    threads.emplace_back([&totals, &next, options, end = first + seeds] {
+  for (int i = 0; i < campaign.jobs; ++i) {
+    threads.emplace_back([&totals, &next, &options, &campaign] {
+      const uint64_t end = campaign.first + campaign.seeds;
       for (uint64_t seed = next++; seed < end; seed = next++) {
         SimOptions mine = options;
         mine.seed = seed;
-        RunOne(mine, totals);
+        RunOne(mine, campaign.failing, totals);
+        if (campaign.failing == Failing::kStop && totals.failed > 0) return;
       }
     });
   }
@@ -67,7 +77,7 @@ int RunMany(SimOptions options, uint64_t first, uint64_t seeds, int jobs) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   absl::PrintF(
       "%d seeds of %d steps in %.1f s: %.1f seeds/s on %d threads, %d binds, %d violations\n",
-      totals.seeds.load(), options.steps, seconds, totals.seeds.load() / seconds, jobs,
+      totals.seeds.load(), options.steps, seconds, totals.seeds.load() / seconds, campaign.jobs,
       totals.binds.load(), totals.failed.load());
   for (int i = 0; i < kFaults; ++i) {
     absl::PrintF("  %-22s %d\n", FaultName(static_cast<Fault>(i)), totals.faults[i].load());
@@ -89,22 +99,25 @@ int Main(int argc, char** argv) {
   SimOptions options;
   options.rates.one_in[static_cast<size_t>(Fault::kHistoryLost)] = 800;
   options.rates.one_in[static_cast<size_t>(Fault::kCrash)] = 40;
-  uint64_t seed = 0, seeds = 200, first = 1;
-  int jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  bool log = false;
+  Campaign campaign;
+  campaign.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  uint64_t seed = 0;
+  bool log = false, stop = false;
   app.add_option("--seed", seed, "Replay this one seed");
-  app.add_option("--seeds", seeds, "How many seeds to run");
-  app.add_option("--first", first, "The first of them");
+  app.add_option("--seeds", campaign.seeds, "How many seeds to run");
+  app.add_option("--first", campaign.first, "The first of them");
   app.add_option("--steps", options.steps, "Actions of the workload in each history");
-  app.add_option("--jobs", jobs, "Threads, one history each");
+  app.add_option("--jobs", campaign.jobs, "Threads, one history each");
   app.add_flag("--log", log, "With --seed: print the decision log and what the scheduler logs");
+  app.add_flag("--stop-at-first", stop, "End with the first seed that fails, without shrinking");
   CLI11_PARSE(app, argc, argv);
+  if (stop) campaign.failing = Failing::kStop;
   ConfigureLog({.least = log ? LogSeverity::kInfo : LogSeverity::kError});
   if (seed != 0) {
     options.seed = seed;
     return RunAgain(options);
   }
-  return RunMany(options, first, seeds, jobs);
+  return RunMany(options, campaign);
 }
 
 }  // namespace
