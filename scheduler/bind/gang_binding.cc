@@ -349,7 +349,7 @@ void GangBinding::Conclude(const Gang& gang, BindStep& step) {
   wants_repair_ = false;
   // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
   if (!gang.group_exists || !gang.problem.empty()) {
-    if (!Any([](const Entry& e) { return IsComing(e.state); })) phase_ = BindPhase::kEnded;
+    if (!Coming()) phase_ = BindPhase::kEnded;
     return;
   }
   if (phase_ == BindPhase::kBinding) {
@@ -457,6 +457,10 @@ bool GangBinding::done() const {
   return phase_ == BindPhase::kBound && !Any([](const Entry& e) {
            return IsComing(e.state) || e.asked != Request::kNone || e.stale;
          });
+}
+
+bool GangBinding::Coming() const {
+  return Any([](const Entry& e) { return IsComing(e.state); });
 }
 
 std::optional<BindState> GangBinding::StateOf(PodId pod) const {

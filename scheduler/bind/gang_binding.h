@@ -172,6 +172,8 @@ class GangBinding final {
   [[nodiscard]] BindPhase phase() const { return phase_; }
   // Nothing is under way and nothing is to be waited for.
   [[nodiscard]] bool done() const;
+  // Some member is on its way to being bound.
+  [[nodiscard]] bool Coming() const;
   // None: not in our hands.
   [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;
   // Not in our hands, so that it may be planned.

@@ -1,0 +1,94 @@
+#include "scheduler/loop/errands.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+namespace {
+
+struct Manner {
+  WritePriority priority;
+  WriteRetry retry;
+};
+
+Manner MannerOf(ErrandKind kind) {
+  switch (kind) {
+    case ErrandKind::kBind:
+    case ErrandKind::kRead:
+      return {WritePriority::kBind, WriteRetry::kNone};
+    case ErrandKind::kDelete:
+      return {WritePriority::kUndo, WriteRetry::kNone};
+    case ErrandKind::kGroupStatus:
+    case ErrandKind::kPodWaits:
+    case ErrandKind::kQueueStatus:
+      return {WritePriority::kStatus, WriteRetry::kInside};
+    case ErrandKind::kEvent:
+      return {WritePriority::kEvent, WriteRetry::kInside};
+  }
+  return {WritePriority::kEvent, WriteRetry::kNone};
+}
+
+std::string CoalesceKey(const Errand& errand) {
+  switch (errand.kind) {
+    case ErrandKind::kGroupStatus:
+      return absl::StrCat("group/", errand.gang.index());
+    case ErrandKind::kPodWaits:
+      return absl::StrCat("pod/", errand.pod.index());
+    case ErrandKind::kQueueStatus:
+      return absl::StrCat("queue/", errand.name);
+    case ErrandKind::kBind:
+    case ErrandKind::kRead:
+    case ErrandKind::kDelete:
+    case ErrandKind::kEvent:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+WriteCommand Errands::Send(Errand errand, HttpRequest request) {
+  const Manner manner = MannerOf(errand.kind);
+  WriteCommand command{.id = next_++,
+                       .priority = manner.priority,
+                       .retry = manner.retry,
+                       .request = std::move(request),
+                       .coalesce_key = CoalesceKey(errand)};
+  Count(errand, 1);
+  open_.emplace(command.id, std::move(errand));
+  return command;
+}
+
+std::optional<Errand> Errands::Take(uint64_t id) {
+  const auto it = open_.find(id);
+  if (it == open_.end()) return std::nullopt;
+  Errand errand = std::move(it->second);
+  open_.erase(it);
+  Count(errand, -1);
+  return errand;
+}
+
+void Errands::Forget() {
+  open_.clear();
+  binds_ = promised_ = 0;
+}
+
+void Errands::Count(const Errand& errand, int64_t by) {
+  switch (errand.kind) {
+    case ErrandKind::kBind:
+      binds_ += by;
+      [[fallthrough]];
+    case ErrandKind::kRead:
+    case ErrandKind::kDelete:
+      promised_ += by;
+      break;
+    case ErrandKind::kGroupStatus:
+    case ErrandKind::kPodWaits:
+    case ErrandKind::kQueueStatus:
+    case ErrandKind::kEvent:
+      break;
+  }
+}
+
+}  // namespace maniple

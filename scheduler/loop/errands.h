@@ -1,0 +1,54 @@
+// The writes and reads that are on their way: what each was for, until its reply comes.
+//
+// Owned by the scheduling loop. Ids rise and are never reused, so that a reply to an errand of an
+// earlier leadership finds nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "api/client/write_command.h"
+#include "api/model/ids.h"
+
+namespace maniple {
+
+enum class ErrandKind : uint8_t {
+  kBind,
+  kRead,
+  kDelete,
+  kGroupStatus,
+  kPodWaits,
+  kQueueStatus,
+  kEvent,
+};
+
+struct Errand {
+  ErrandKind kind = ErrandKind::kEvent;
+  GangId gang;
+  PodId pod;
+  std::string name;  // of the node of a bind, of the queue of a status, the uid of a pod being read
+};
+
+class Errands final {
+ public:
+  // The command that carries it out.
+  [[nodiscard]] WriteCommand Send(Errand errand, HttpRequest request);
+  // The errand that the reply is for; none when it is not known any more.
+  [[nodiscard]] std::optional<Errand> Take(uint64_t id);
+  void Forget();
+
+  [[nodiscard]] int64_t binds() const { return binds_; }  // under way
+  // Under way on behalf of the promise: binds, reads, deletes.
+  [[nodiscard]] int64_t promised() const { return promised_; }
+
+ private:
+  void Count(const Errand& errand, int64_t by);
+
+  uint64_t next_ = 1;
+  std::map<uint64_t, Errand> open_;
+  int64_t binds_ = 0, promised_ = 0;
+};
+
+}  // namespace maniple

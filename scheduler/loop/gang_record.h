@@ -1,0 +1,76 @@
+// What the loop remembers of one gang beside the gang itself. Nothing here has to survive a
+// restart: what must be remembered stands in the PodGroup's status.
+//
+// Owned by the scheduling loop.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/base/backoff.h"
+#include "queue/gang_queue.h"
+#include "scheduler/bind/gang_binding.h"
+#include "scheduler/report/status.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+// Why an item waits, from the decision that rejected it.
+struct WaitingFor {
+  WaitReason reason = WaitReason::kNoFit;
+  std::string message;
+  std::vector<NodeReasonView> nodes;
+};
+
+struct HeldVacancy {
+  HoldId hold;
+  Vacancy vacancy;
+};
+
+// The last status sent, until the watch shows what became of it.
+struct SentStatus {
+  PodGroupStatus status;
+  std::string over_version;  // the resourceVersion that it was written over
+  std::string made_version;  // … and the one that it made; "" = not known
+  bool under_way = false;
+};
+
+struct GangRecord {
+  GangRecord(BackoffPolicy undo_backoff, absl::Time now)
+      : first_seen(now), undo_backoff(undo_backoff) {}
+
+  absl::Time first_seen;
+
+  // Binding.
+  std::optional<GangBinding> binding;
+  std::vector<HeldVacancy> holds;
+  std::vector<std::pair<Placement, ShapeId>> bound;  // as of the last look
+  std::map<PodId, absl::Time> refused_until;         // members that were refused as surplus
+  std::vector<std::string> domains;                  // of the quorum's plan
+  std::optional<absl::Time> quorum_reached_at, last_undone_at;
+  Backoff undo_backoff;
+  absl::Time backoff_until = absl::InfinitePast();
+  // Members at the time when the gang was evicted for the loss of its quorum: its reason stays
+  // QuorumLost until there are others.
+  std::optional<std::set<PodId>> evicted;
+
+  // Queue.
+  std::optional<ItemKind> queued;  // offered, and neither started nor removed since
+  uint64_t fingerprint = 0;        // of what was offered
+  std::optional<WaitingFor> waiting, surplus_waiting;
+
+  // Report.
+  std::optional<SentStatus> sent;
+  absl::Time status_written = absl::InfinitePast();
+  absl::Time status_not_before = absl::InfinitePast();  // after a write that failed
+  absl::Time status_due = absl::InfiniteFuture();
+  std::map<PodId, std::string> told;          // reason last sent to a waiting pod
+  std::optional<WaitReason> complained_of;    // an event was made for it
+  absl::Time timer = absl::InfiniteFuture();  // as it stands in the loop's timetable
+};
+
+}  // namespace maniple

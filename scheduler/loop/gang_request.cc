@@ -1,0 +1,172 @@
+#include "scheduler/loop/gang_request.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace maniple {
+namespace {
+
+int32_t SubGroupOf(const Gang& gang, const Member& member) {
+  const bool named = std::cmp_less(member.rank.sub_group, gang.spec.sub_groups.size());
+  return named && member.rank.sub_group >= 0 ? member.rank.sub_group : -1;
+}
+
+// The part of the need that the wants can fill.
+QuorumNeed WithinReach(const QuorumNeed& need, const std::vector<Want>& wants) {
+  QuorumNeed out{.sub_groups = std::vector<int32_t>(need.sub_groups.size(), 0)};
+  int32_t of_sub_groups = 0;
+  for (const int32_t part : need.sub_groups) of_sub_groups += part;
+  int32_t others = 0;  // wants that no sub-group minimum asks for
+  for (const Want& want : wants) {
+    const auto part = static_cast<size_t>(want.sub_group);
+    if (want.sub_group >= 0 && out.sub_groups[part] < need.sub_groups[part]) {
+      ++out.sub_groups[part];
+      ++out.total;
+    } else {
+      ++others;
+    }
+  }
+  out.total += std::min(others, std::max(0, need.total - of_sub_groups));
+  return out;
+}
+
+// A small, stable hash (FNV-1a): the same on every machine and in every run.
+class Fingerprint final {
+ public:
+  void Add(absl::string_view text) {
+    for (const char c : text) Byte(static_cast<uint8_t>(c));
+    Byte(0xff);
+  }
+  void Add(uint64_t number) {
+    for (int i = 0; i < 8; ++i) Byte(static_cast<uint8_t>(number >> (8 * i)));
+  }
+  [[nodiscard]] uint64_t value() const { return value_; }
+
+ private:
+  void Byte(uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
+  uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+void AddTopology(Fingerprint& print, const TopologyRequest& topology) {
+  print.Add(topology.required);
+  print.Add(topology.preferred);
+  print.Add(static_cast<uint64_t>(topology.slice_size));
+  print.Add(topology.slice_level);
+  print.Add(topology.topology_name);
+}
+
+// Gangs with equal keys are equally hard to place.
+std::string ClassKeyOf(const GangRequest& request) {
+  if (!request.pinned.empty() || !request.own_holds.empty()) {
+    return absl::StrCat("gang ", request.gang.index());
+  }
+  std::map<std::pair<int32_t, ShapeId>, int32_t> counts;
+  for (const Want& want : request.wants) ++counts[{want.sub_group, want.shape}];
+  std::string key = absl::StrCat(request.scope == DecideScope::kQuorum ? "quorum " : "surplus ",
+                                 request.need.total);
+  for (const int32_t part : request.need.sub_groups) absl::StrAppend(&key, ",", part);
+  for (const auto& [what, count] : counts) {
+    // A quorum cares which members there are, not how many more than it needs.
+    absl::StrAppend(&key, " ", what.first, ":", what.second.index(), "x",
+                    counts.size() == 1 ? request.need.total : count);
+  }
+  const TopologyRequest& topology = request.topology;
+  for (const std::string* part :
+       {&topology.required, &topology.preferred, &topology.slice_level, &topology.topology_name}) {
+    absl::StrAppend(&key, "/", *part);
+  }
+  absl::StrAppend(&key, "/", topology.slice_size);
+  return key;
+}
+
+}  // namespace
+
+GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)> may_plan) {
+  const Gang& gang = input.gang;
+  GangRequest request{.gang = gang.id,
+                      .name = absl::StrCat(gang.key.namespace_name, "/", gang.key.name),
+                      .topology = gang.spec.topology,
+                      .own_holds = input.holds};
+  for (const Member& member : gang.members) {
+    const int32_t sub_group = SubGroupOf(gang, member);
+    const std::optional<NodeId> in_hand =
+        input.binding == nullptr ? std::nullopt : input.binding->PlacedOn(member.pod);
+    if (in_hand.has_value()) {
+      request.pinned.push_back({member.pod, *in_hand, member.shape, sub_group});
+    } else if (member.state == MemberState::kBound && member.node.valid()) {
+      request.pinned.push_back({member.pod, member.node, member.shape, sub_group});
+    } else if (member.state == MemberState::kPending && may_plan(member.pod) &&
+               (input.binding == nullptr || input.binding->MayPlan(member.pod))) {
+      request.wants.push_back({member.pod, member.shape, sub_group});
+    }
+  }
+  switch (input.kind) {
+    case ItemKind::kQuorum:
+      request.need = Assemble(gang).need;
+      break;
+    case ItemKind::kRepair:
+      if (input.binding != nullptr) {
+        request.need = WithinReach(input.binding->NeedOf(gang), request.wants);
+      }
+      break;
+    case ItemKind::kSurplus:
+      request.scope = DecideScope::kSurplus;
+      break;
+  }
+  return request;
+}
+
+ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
+                       absl::Time cool_until) {
+  ParkFacts facts{.class_key = ClassKeyOf(request)};
+  switch (rejection.code) {
+    case RejectionCode::kNoFit:
+    case RejectionCode::kTopologyNoFit:
+    case RejectionCode::kNeverFits:
+    case RejectionCode::kSearchLimitReached:
+      facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      break;
+    case RejectionCode::kUnsupported:
+    case RejectionCode::kInvalidSpec:
+      facts.relief = kReliefNodes | kReliefQueue;
+      break;
+  }
+  // With several shapes, room for one may set another free to move: any room may help.
+  const bool one_shape = std::ranges::all_of(
+      request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });
+  if (one_shape && !request.wants.empty()) facts.smallest_shape = request.wants.front().shape;
+  const bool cooling = std::ranges::any_of(rejection.reasons, [](const NodeReasonCount& count) {
+    return count.reason.id == kReasonCoolDown;
+  });
+  if (cooling) facts.until = cool_until;
+  return facts;
+}
+
+uint64_t FingerprintOf(const Gang& gang) {
+  Fingerprint print;
+  print.Add(static_cast<uint64_t>(gang.group_exists));
+  print.Add(gang.problem);
+  print.Add(gang.queue);
+  print.Add(static_cast<uint64_t>(static_cast<int64_t>(gang.priority)));
+  print.Add(static_cast<uint64_t>(gang.spec.min_member));
+  AddTopology(print, gang.spec.topology);
+  for (const SubGroup& part : gang.spec.sub_groups) {
+    print.Add(part.name);
+    print.Add(static_cast<uint64_t>(part.min_member));
+    AddTopology(print, part.topology);
+  }
+  for (const Member& member : gang.members) {
+    print.Add(member.pod.index());
+    print.Add(member.shape.index());
+    print.Add(static_cast<uint64_t>(member.state));
+    print.Add(member.node.valid() ? member.node.index() : ~uint64_t{0});
+    print.Add(static_cast<uint64_t>(member.rank.sub_group));
+  }
+  return print.value();
+}
+
+}  // namespace maniple

@@ -1,0 +1,39 @@
+// From a gang and what is in flight of it to the question for Decide; from the answer to what the
+// gang then waits for.
+//
+// Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "queue/gang.h"
+#include "queue/gang_queue.h"
+#include "scheduler/bind/gang_binding.h"
+#include "scheduler/cycle/decision.h"
+
+namespace maniple {
+
+struct RequestInput {
+  const Gang& gang;
+  const GangBinding* binding = nullptr;  // null: nothing of it is in flight
+  ItemKind kind = ItemKind::kQuorum;
+  std::vector<HoldId> holds;
+};
+// A repair asks for as much of the lacking quorum as the members that exist can fill; its `need`
+// may come out as Met(), and then there is nothing to ask. `may_plan` says no to members set aside.
+[[nodiscard]] GangRequest RequestFor(const RequestInput& input,
+                                     absl::FunctionRef<bool(PodId)> may_plan);
+
+// What could make the rejected request fit. `cool_until`: when the last node that cools down is
+// back.
+[[nodiscard]] ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
+                                     absl::Time cool_until);
+
+// Equal for equal answers: changes with everything in the gang that Decide or the queue looks at.
+[[nodiscard]] uint64_t FingerprintOf(const Gang& gang);
+
+}  // namespace maniple

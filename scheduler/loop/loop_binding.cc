@@ -1,0 +1,334 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/loop/domain.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/events.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// A surplus member that was refused is left alone for so long.
+constexpr absl::Duration kRefusedFor = absl::Minutes(1);
+
+bool IsPlaced(const Member& member) {
+  return member.state == MemberState::kBound || member.state == MemberState::kSucceeded;
+}
+
+PodReference ReferenceTo(const PodFacts& pod) {
+  return {.namespace_name = pod.namespace_name, .name = pod.name, .uid = pod.uid};
+}
+
+}  // namespace
+
+void SchedulingLoop::Impl::BeginBinding(GangRecord& record, BindPhase phase, absl::Time since) {
+  record.binding.emplace(options_.bind_backoff, phase, since);
+  ++counters_.gangs_binding;
+}
+
+void SchedulingLoop::Impl::EndBinding(GangRecord& record) {
+  record.binding.reset();
+  DropHolds(record);
+  --counters_.gangs_binding;
+}
+
+// A gang that is partly bound, or has lost a bound member, is in flight, whoever bound it: an
+// earlier leader, somebody else, or we.
+void SchedulingLoop::Impl::EnsureBinding(Case& c) {
+  GangRecord& record = c.record;
+  if (!record.binding.has_value() && c.gang.group_exists && c.gang.problem.empty()) {
+    const bool lost = std::ranges::any_of(record.bound, [&c](const auto& known) {
+      const auto member = std::ranges::find(c.gang.members, known.first.pod, &Member::pod);
+      return member == c.gang.members.end() || !IsPlaced(*member);
+    });
+    const bool partly = !c.assembly.need.Met() && c.assembly.counts.bound > 0;
+    if (lost || partly) {
+      const auto since_of = [&](absl::string_view type, absl::string_view status,
+                                WaitReason reason) {
+        const Condition* condition = FindCondition(c.gang.status.conditions, type);
+        const bool told = condition != nullptr && condition->status == status &&
+                          condition->reason == WaitReasonName(reason);
+        return told ? std::optional(condition->last_transition) : std::nullopt;
+      };
+      if (!record.quorum_reached_at.has_value()) {
+        const auto since = since_of(kConditionScheduled, "False", WaitReason::kBinding);
+        BeginBinding(record, BindPhase::kBinding, std::min(since.value_or(c.now), c.now));
+      } else if (const auto since =
+                     since_of(kConditionDisrupted, "True", WaitReason::kQuorumLost)) {
+        BeginBinding(record, BindPhase::kRepairing, std::min(*since, c.now));
+      } else {
+        BeginBinding(record, BindPhase::kBound, c.now);
+      }
+      for (const auto& [placement, shape] : record.bound) {
+        record.binding->Remember(placement, shape);
+      }
+    }
+  }
+  record.bound.clear();
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kBound || !member.node.valid()) continue;
+    record.bound.push_back({{member.pod, member.node}, member.shape});
+  }
+}
+
+void SchedulingLoop::Impl::SettleBinding(Case& c) {
+  if (!c.record.binding.has_value()) return;
+  Step(c, [&c](BindStep& step) { c.record.binding->Settle(c.gang, step); });
+  if (c.record.binding->done()) {
+    EndBinding(c.record);
+  } else {
+    ReconcileHolds(c);
+  }
+}
+
+// A quorum that stands without our doing counts as reached; with no member left, none stands.
+void SchedulingLoop::Impl::NoteQuorum(Case& c) {
+  if (c.record.binding.has_value()) return;
+  if (std::ranges::none_of(c.gang.members, IsPlaced)) {
+    c.record.quorum_reached_at.reset();
+  } else if (c.gang.group_exists && c.gang.problem.empty() && c.assembly.need.Met() &&
+             !c.record.quorum_reached_at.has_value()) {
+    c.record.quorum_reached_at = c.now;
+  }
+}
+
+void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& placements) {
+  if (!c.record.binding.has_value()) {
+    BeginBinding(c.record, c.assembly.need.Met() ? BindPhase::kBound : BindPhase::kBinding, c.now);
+  }
+  for (const Placement& placement : placements) state_.Reserve(placement.pod, placement.node);
+  Step(c, [&](BindStep& step) { c.record.binding->Start(placements, c.gang, step); });
+  SettleBinding(c);
+}
+
+void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
+  std::vector<BindAction> actions;
+  const auto node_exists = [this](NodeId node) { return !state_.NodeName(node).empty(); };
+  const auto misplaced_on = [this, &c](NodeId node) { return Misplaced(c, node); };
+  BindStep step{c.now, random_, node_exists, misplaced_on, actions};
+  input(step);
+  for (const BindAction& action : actions) CarryOut(c, action);
+}
+
+void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
+  if (const auto* bind = std::get_if<SendBind>(&action)) {
+    SendBindOf(*bind);
+  } else if (const auto* read = std::get_if<ReadPod>(&action)) {
+    SendTo(read->pod, ErrandKind::kRead, ReadPodRequest);
+  } else if (const auto* gone = std::get_if<DeletePod>(&action)) {
+    SendTo(gone->pod, ErrandKind::kDelete, DeletePodRequest);
+  } else if (const auto* release = std::get_if<ReleaseReservation>(&action)) {
+    state_.Release(release->pod, news_);
+  } else if (const auto* cool = std::get_if<CoolNode>(&action)) {
+    ++counters_.kubelet_rejections;
+    const absl::Time until = c.now + options_.node_cool_down;
+    cool_until_ = std::max(cool_until_, until);
+    state_.CoolDown(cool->node, until);
+    Log(absl::StrCat("cool ", state_.NodeName(cool->node)));
+  } else if (const auto* refused = std::get_if<MemberRefused>(&action)) {
+    c.record.refused_until[refused->pod] = c.now + kRefusedFor;
+  } else if (std::holds_alternative<QuorumBound>(action)) {
+    OnQuorumBound(c);
+  } else if (std::holds_alternative<QuorumLost>(action)) {
+    Log(absl::StrCat("lost ", GangText(c.gang.key)));
+    SendEvent(QuorumLostEvent(c.gang, StandingInFlight(c).message), c.now);
+  } else if (const auto* undone = std::get_if<Undone>(&action)) {
+    OnUndone(c, *undone);
+  }
+}
+
+void SchedulingLoop::Impl::SendBindOf(const SendBind& bind) {
+  const PodFacts* pod = state_.FindPod(bind.pod);
+  const std::string node(state_.NodeName(bind.node));
+  if (pod == nullptr || node.empty()) return;  // the next look at the gang finds out
+  ++counters_.binds_sent;
+  writes_.push_back(
+      errands_.Send({.kind = ErrandKind::kBind, .gang = pod->gang, .pod = bind.pod, .name = node},
+                    BindRequest(ReferenceTo(*pod), node)));
+}
+
+void SchedulingLoop::Impl::SendTo(PodId id, ErrandKind kind,
+                                  HttpRequest (*request)(const PodReference&)) {
+  const PodFacts* pod = state_.FindPod(id);
+  if (pod == nullptr) return;
+  writes_.push_back(errands_.Send({.kind = kind, .gang = pod->gang, .pod = id, .name = pod->uid},
+                                  request(ReferenceTo(*pod))));
+}
+
+void SchedulingLoop::Impl::CountReply(BindReplyKind kind) {
+  switch (kind) {
+    case BindReplyKind::kBound:
+      ++counters_.binds_succeeded;
+      break;
+    case BindReplyKind::kUnclear:
+      ++counters_.binds_unknown;
+      break;
+    case BindReplyKind::kRetry:
+      ++counters_.binds_retried;
+      break;
+    case BindReplyKind::kRefused:
+      ++counters_.binds_refused;
+      break;
+    case BindReplyKind::kBoundElsewhere:
+    case BindReplyKind::kGone:
+    case BindReplyKind::kGated:
+      ++counters_.binds_gone;
+      break;
+  }
+}
+
+void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result, absl::Time now) {
+  switch (errand.kind) {
+    case ErrandKind::kGroupStatus:
+      OnStatusReply(errand.gang, result, now);
+      return;
+    case ErrandKind::kQueueStatus:
+      if (result.outcome != WriteOutcome::kSuperseded && result.http_status / 100 != 2) {
+        directory_.Unwritten(errand.name, now);
+      }
+      return;
+    case ErrandKind::kPodWaits:
+    case ErrandKind::kEvent:
+      return;
+    case ErrandKind::kBind:
+    case ErrandKind::kRead:
+    case ErrandKind::kDelete:
+      break;
+  }
+  touched_.insert(errand.gang);
+  std::optional<Case> c = Open(errand.gang, now);
+  const bool in_flight = c.has_value() && c->record.binding.has_value();
+  if (errand.kind == ErrandKind::kBind) {
+    const BindReply reply = ReadBindReply(result, errand.name);
+    CountReply(reply.kind);
+    if (reply.kind != BindReplyKind::kBound) {
+      const PodFacts* pod = state_.FindPod(errand.pod);
+      Log(absl::StrCat("bind ", pod == nullptr ? "?" : pod->name, ": ", reply.detail));
+    }
+    if (!in_flight) return;
+    Step(*c, [&](BindStep& step) {
+      c->record.binding->OnBindReply(errand.pod, reply, state_.NodeNamed(reply.node_name), step);
+    });
+    if (reply.kind == BindReplyKind::kBound && options_.per_pod_events == PerPodEvents::kAlways) {
+      const auto member = std::ranges::find(c->gang.members, errand.pod, &Member::pod);
+      if (member != c->gang.members.end()) {
+        SendEvent(PodScheduledEvent(c->gang, *member, errand.name), now);
+      }
+    }
+  } else if (!in_flight) {
+    return;
+  } else if (errand.kind == ErrandKind::kRead) {
+    const PodReading reading = ReadPodReply(result, errand.name);
+    Step(*c, [&](BindStep& step) {
+      c->record.binding->OnReading(errand.pod, reading, state_.NodeNamed(reading.node_name), step);
+    });
+  } else {
+    const DeleteReply reply = ReadDeleteReply(result);
+    Step(*c, [&](BindStep& step) { c->record.binding->OnDeleteReply(errand.pod, reply, step); });
+  }
+}
+
+void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
+  GangRecord& record = c.record;
+  record.undo_backoff.Reset();
+  record.backoff_until = absl::InfinitePast();
+  if (record.quorum_reached_at.has_value()) {
+    Log(absl::StrCat("restored ", GangText(c.gang.key)));
+    return;
+  }
+  record.quorum_reached_at = c.now;
+  ++counters_.gangs_bound;
+  absl::Time youngest = absl::InfinitePast();
+  int64_t pods = 0;
+  for (const Member& member : c.gang.members) {
+    if (NodeOf(c, member).empty()) continue;
+    ++pods;
+    youngest = std::max(youngest, member.created);
+  }
+  if (youngest != absl::InfinitePast()) {
+    counters_.scheduling_seconds += std::max(0.0, absl::ToDoubleSeconds(c.now - youngest));
+  }
+  Log(absl::StrCat("bound ", GangText(c.gang.key)));
+  if (c.gang.key.dialect != GangDialect::kSingleton) {
+    std::vector<std::string> nodes = NodesOf(c);
+    SendEvent(GangBoundEvent(c.gang, pods, static_cast<int64_t>(nodes.size())), c.now);
+  } else if (options_.per_pod_events == PerPodEvents::kAuto) {
+    const Member& member = c.gang.members.front();
+    SendEvent(PodScheduledEvent(c.gang, member, NodeOf(c, member)), c.now);
+  }
+}
+
+void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
+  GangRecord& record = c.record;
+  record.quorum_reached_at.reset();
+  record.refused_until.clear();
+  if (undone.cause == UndoCause::kQuorumLost) {
+    ++counters_.gangs_evicted;
+    record.evicted.emplace();
+    for (const Member& member : c.gang.members) record.evicted->insert(member.pod);
+  } else {
+    ++counters_.gangs_undone;
+    record.last_undone_at = c.now;
+    record.backoff_until = c.now + record.undo_backoff.Next(random_);
+  }
+  Log(absl::StrCat("undone ", GangText(c.gang.key), ": ", UndoneText(c.gang, undone)));
+  SendEvent(GangUndoneEvent(c.gang, undone), c.now);
+}
+
+// Holds exactly the room of the vacancies, as far as there is room to hold.
+void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
+  std::vector<Vacancy> lacking;
+  for (const Vacancy& vacancy : c.record.binding->vacancies()) {
+    if (!vacancy.occupied) lacking.push_back(vacancy);
+  }
+  std::erase_if(c.record.holds, [&](const HeldVacancy& held) {
+    const auto same = std::ranges::find(lacking, held.vacancy);
+    if (same != lacking.end()) {
+      lacking.erase(same);
+      return false;
+    }
+    state_.ReleaseHold(held.hold, news_);
+    return true;
+  });
+  for (const Vacancy& vacancy : lacking) {
+    if (const std::optional<NodeId> node = PlaceForHold(c, vacancy)) {
+      c.record.holds.push_back({state_.Hold(*node, vacancy.shape), vacancy});
+    }
+  }
+}
+
+// The lost member's own node, or another of its domain if that one is unfit.
+std::optional<NodeId> SchedulingLoop::Impl::PlaceForHold(Case& c, const Vacancy& vacancy) {
+  if (!vacancy.unfit && vacancy.node.valid() && !state_.NodeName(vacancy.node).empty() &&
+      state_.MayFit(vacancy.shape, vacancy.node)) {
+    return vacancy.node;
+  }
+  GangRequest request = RequestOf(c, ItemKind::kRepair);
+  request.wants = {{.pod = PodId(), .shape = vacancy.shape}};  // whoever will replace it
+  request.own_holds.clear();
+  request.need = {.total = 1, .sub_groups = std::vector<int32_t>(c.gang.spec.sub_groups.size(), 0)};
+  const Decision decision =
+      Decide({.snapshot = Picture(), .request = request, .now = c.now, .seed = options_.seed},
+             options_.profile);
+  const auto* plan = std::get_if<Plan>(&decision);
+  return plan == nullptr ? std::nullopt : std::optional(plan->placements.front().node);
+}
+
+void SchedulingLoop::Impl::DropHolds(GangRecord& record) {
+  for (const HeldVacancy& held : record.holds) state_.ReleaseHold(held.hold, news_);
+  record.holds.clear();
+}
+
+bool SchedulingLoop::Impl::Misplaced(const Case& c, NodeId node) {
+  if (c.gang.spec.topology.required.empty()) return false;
+  for (const Member& member : c.gang.members) {
+    const std::optional<NodeId> other = c.record.binding->PlacedOn(member.pod);
+    if (!other.has_value() || *other == node) continue;
+    return !SameDomain(Picture(), c.gang.spec.topology, node, *other);
+  }
+  return false;
+}
+
+}  // namespace maniple

@@ -1,0 +1,148 @@
+// The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
+// loop_binding.cc (gangs in flight), loop_report.cc (statuses, conditions, events) and
+// loop_view.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "api/base/random.h"
+#include "queue/assembly.h"
+#include "scheduler/loop/errands.h"
+#include "scheduler/loop/gang_record.h"
+#include "scheduler/loop/gang_request.h"
+#include "scheduler/loop/queue_directory.h"
+#include "scheduler/loop/scheduling_loop.h"
+
+namespace maniple {
+
+class SchedulingLoop::Impl final {
+ public:
+  explicit Impl(LoopOptions options);
+
+  void Accept(ObjectEvent event) { events_.push_back(std::move(event)); }
+  void Accept(WriteResult result) { results_.push_back(std::move(result)); }
+  void SetRole(Role role);
+  void Drain() { draining_ = true; }
+  [[nodiscard]] bool Idle() const;
+  [[nodiscard]] bool Synced() const;
+  [[nodiscard]] TurnOutput Turn(absl::Time now);
+  [[nodiscard]] ClusterViewPtr View(absl::Time now);
+  [[nodiscard]] const LoopCounters& counters() const { return counters_; }
+  [[nodiscard]] absl::Status CheckInvariants() const;
+  [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now);
+  [[nodiscard]] std::vector<std::string> TakeDecisionLog() { return std::exchange(log_, {}); }
+
+ private:
+  // One gang in hand: what is known of it, taken together for the length of a call.
+  struct Case {
+    const Gang& gang;
+    GangRecord& record;
+    Assembly assembly;
+    absl::Time now;
+  };
+  [[nodiscard]] std::optional<Case> Open(GangId gang, absl::Time now);
+
+  // loop_turn.cc: the steps of a turn, in order.
+  void ApplyEvents(absl::Time now);
+  void BeginLeading();
+  void ListenToReplies(absl::Time now);
+  void LookAtGangs(absl::Time now);
+  void WakeParked();
+  void DecideReady(absl::Time now);
+  [[nodiscard]] TurnOutput Finish(absl::Time now);
+
+  void LookAt(GangId gang, absl::Time now);
+  void Forget(GangId gang);
+  void Requeue(Case& c);
+  [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
+  [[nodiscard]] OrderKey OrderOf(const Case& c) const;
+  void Serve(QueueItem item, absl::Time now);
+  // Something other than room stands in the way of the item.
+  [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
+  void TakePlan(Case& c, QueueItem item, const Plan& plan);
+  void ParkRejected(Case& c, QueueItem item, const GangRequest& request,
+                    const Rejection& rejection);
+  [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
+  void ArmTimer(GangId gang, GangRecord& record);
+  const Snapshot& Picture();
+
+  // loop_binding.cc
+  void Hear(const Errand& errand, const WriteResult& result, absl::Time now);
+  void EnsureBinding(Case& c);
+  void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
+  void EndBinding(GangRecord& record);
+  void SettleBinding(Case& c);
+  void NoteQuorum(Case& c);
+  void StartBinding(Case& c, const std::vector<Placement>& placements);
+  // Calls `input` with a step and carries out what it asks for.
+  void Step(Case& c, absl::FunctionRef<void(BindStep&)> input);
+  void CarryOut(Case& c, const BindAction& action);
+  void OnQuorumBound(Case& c);
+  void OnUndone(Case& c, const Undone& undone);
+  void ReconcileHolds(Case& c);
+  [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);
+  void DropHolds(GangRecord& record);
+  [[nodiscard]] bool Misplaced(const Case& c, NodeId node);
+  void SendTo(PodId pod, ErrandKind kind, HttpRequest (*request)(const PodReference&));
+  void SendBindOf(const SendBind& bind);
+  void CountReply(BindReplyKind kind);
+
+  // loop_report.cc
+  void Report(absl::Time now);
+  void ReportOn(Case& c);
+  [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+  [[nodiscard]] Standing StandingInFlight(const Case& c) const;
+  void WriteStatus(Case& c, const Standing& standing);
+  void SendStatus(Case& c, PodGroupStatus status);
+  void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
+  void TellPods(Case& c, const Standing& standing);
+  void TellPod(Case& c, const Member& member, const WaitingFor& waits);
+  void ComplainOnce(Case& c, const Standing& standing);
+  void ChargeQueue(const Case& c, const std::optional<Standing>& standing);
+  void SendEvent(const EventNote& note, absl::Time now);
+  // Members bound as far as we know, ahead of the watch or not, with their nodes.
+  [[nodiscard]] std::vector<std::string> NodesOf(const Case& c) const;
+  [[nodiscard]] std::string NodeOf(const Case& c, const Member& member) const;
+  [[nodiscard]] Assembly KnownAssembly(const Case& c) const;
+
+  // loop_view.cc
+  [[nodiscard]] GangView ViewOf(const Case& c) const;
+  [[nodiscard]] std::vector<NodeRow> NodeRows(const Snapshot& snapshot) const;
+
+  void Log(std::string line);
+
+  LoopOptions options_;
+  Random random_;
+  ClusterState state_;
+  std::unique_ptr<GangQueue> queue_;
+  QueueDirectory directory_;
+  Errands errands_;
+  absl::btree_map<GangId, std::unique_ptr<GangRecord>> records_;
+
+  Role role_ = Role::kStandby;
+  bool leading_ = false;  // the role is leader, everything is listed, every gang has been looked at
+  bool draining_ = false;
+
+  std::vector<ObjectEvent> events_;
+  std::vector<WriteResult> results_;
+  Delta news_;                         // not yet told to the queue
+  absl::btree_set<GangId> touched_;    // to be looked at
+  absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
+  std::set<std::pair<absl::Time, GangId>> timetable_;
+  SnapshotPtr picture_;
+  absl::Time cool_until_ = absl::InfinitePast();  // when the last node that cools down is back
+
+  std::vector<WriteCommand> writes_;
+  uint64_t event_serial_ = 0;
+  LoopCounters counters_;
+  std::vector<std::string> log_;
+};
+
+}  // namespace maniple

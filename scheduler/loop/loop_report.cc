@@ -1,0 +1,340 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/log.h"
+#include "api/codec/json.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/events.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// Pods of a gang are created one after the other, and most bindings end at once: what would be
+// overtaken within this time is not worth a write.
+constexpr absl::Duration kSettlingTime = absl::Seconds(1);
+// After a write that did not succeed: at once the watch may be behind, later it is no use to
+// insist.
+constexpr absl::Duration kAfterConflict = absl::Milliseconds(200);
+constexpr absl::Duration kAfterFailure = absl::Seconds(10);
+
+bool WaitsForItsOwner(WaitReason reason) {
+  return reason == WaitReason::kWaitingForMembers || reason == WaitReason::kSchedulingGated;
+}
+
+// Only the gang's owner or an administrator can put it right.
+bool CannotStart(WaitReason reason) {
+  return reason == WaitReason::kNeverFits || reason == WaitReason::kInvalidSpec ||
+         reason == WaitReason::kQueueNotFound || reason == WaitReason::kQueueInactive ||
+         reason == WaitReason::kNamespaceNotAllowed;
+}
+
+}  // namespace
+
+void SchedulingLoop::Impl::Report(absl::Time now) {
+  for (const GangId id : std::exchange(to_report_, {})) {
+    if (std::optional<Case> c = Open(id, now)) ReportOn(*c);
+  }
+  for (QueueDirectory::DueStatus& due : directory_.TakeDue(now, *Picture().tables)) {
+    ++counters_.statuses_written;
+    writes_.push_back(errands_.Send({.kind = ErrandKind::kQueueStatus, .name = due.queue.name},
+                                    QueueStatusRequest(due.queue, due.status)));
+  }
+}
+
+void SchedulingLoop::Impl::ReportOn(Case& c) {
+  const std::optional<Standing> standing = StandingOf(c);
+  ChargeQueue(c, standing);
+  c.record.status_due = absl::InfiniteFuture();
+  if (standing.has_value()) {
+    const bool has_status = c.gang.key.dialect == GangDialect::kManiple && c.gang.group_exists;
+    if (has_status) WriteStatus(c, *standing);
+    TellPods(c, *standing);
+    ComplainOnce(c, *standing);
+  }
+  ArmTimer(c.gang.id, c.record);
+}
+
+// None while nothing is known that would be true: the gang is ready, and not decided yet.
+std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
+  const Assembly& assembly = c.assembly;
+  const MemberCounts& counts = assembly.counts;
+  if (!c.gang.problem.empty()) {
+    return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
+  }
+  if (!c.gang.group_exists) {
+    return Standing{GangPhase::kWaiting, WaitReason::kWaitingForMembers,
+                    PodWaitText(c.gang, WaitReason::kWaitingForMembers)};
+  }
+  if (c.record.binding.has_value()) return StandingInFlight(c);
+  if (assembly.completed) {
+    return Standing{GangPhase::kCompleted, WaitReason::kBound,
+                    absl::StrCat(counts.succeeded, " pods succeeded")};
+  }
+  if (assembly.need.Met()) {
+    Standing standing{
+        GangPhase::kRunning, WaitReason::kBound,
+        BoundText(counts.bound + counts.succeeded, static_cast<int64_t>(NodesOf(c).size()))};
+    if (c.record.surplus_waiting.has_value()) {
+      absl::StrAppend(&standing.message, "; the rest waits: ", c.record.surplus_waiting->message);
+    }
+    return standing;
+  }
+  if (!assembly.members_ready) {
+    const bool newcomers = std::ranges::any_of(c.gang.members, [&](const Member& member) {
+      return (member.state == MemberState::kPending || member.state == MemberState::kGated) &&
+             c.record.evicted.has_value() && !c.record.evicted->contains(member.pod);
+    });
+    const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
+    if (c.record.evicted.has_value() && !newcomers) {
+      return Standing{phase, WaitReason::kQuorumLost,
+                      absl::StrCat("quorum was lost: ", assembly.lacking)};
+    }
+    const std::string failed = counts.failed > 0
+                                   ? absl::StrCat(assembly.lacking, "; ", counts.failed, " failed")
+                                   : assembly.lacking;
+    return Standing{phase,
+                    assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
+                    failed};
+  }
+  if (!c.record.waiting.has_value()) return std::nullopt;
+  return Standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+}
+
+// REQUIRES: the gang is in flight.
+Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
+  const GangBinding& binding = *c.record.binding;
+  const Assembly known = KnownAssembly(c);
+  const int32_t quorum = std::max(1, c.gang.spec.min_member);
+  const int32_t placed = known.counts.bound + known.counts.succeeded;
+  const auto by = [&binding] {
+    return absl::FormatTime("%H:%M:%S UTC", binding.deadline(), absl::UTCTimeZone());
+  };
+  std::string trouble;
+  if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
+  switch (binding.phase()) {
+    case BindPhase::kBinding:
+      return {GangPhase::kBinding, WaitReason::kBinding,
+              absl::StrCat(placed, " of ", quorum, " pods bound", trouble)};
+    case BindPhase::kUndoing:
+      return {GangPhase::kBinding, WaitReason::kBinding,
+              absl::StrCat("the binding is being undone", trouble)};
+    case BindPhase::kRepairing: {
+      const absl::string_view fate = c.gang.spec.quorum_loss_action == QuorumLossAction::kEvict
+                                         ? "the rest is evicted at "
+                                         : "their room is held until ";
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
+                           "; without replacements ", fate, by())};
+    }
+    case BindPhase::kKept:
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
+                           "; they are kept running")};
+    case BindPhase::kBound:
+    case BindPhase::kEnded:
+      break;
+  }
+  return {GangPhase::kRunning, WaitReason::kBound,
+          BoundText(placed, static_cast<int64_t>(NodesOf(c).size()))};
+}
+
+Assembly SchedulingLoop::Impl::KnownAssembly(const Case& c) const {
+  Assembly known = c.assembly;
+  if (!c.record.binding.has_value()) return known;
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kPending) continue;
+    if (c.record.binding->StateOf(member.pod) != BindState::kBound) continue;
+    --known.counts.pending;
+    ++known.counts.bound;
+  }
+  return known;
+}
+
+std::string SchedulingLoop::Impl::NodeOf(const Case& c, const Member& member) const {
+  if (member.state == MemberState::kBound || member.state == MemberState::kSucceeded) {
+    const PodFacts* pod = state_.FindPod(member.pod);
+    return pod == nullptr ? "" : pod->node_name;
+  }
+  if (!c.record.binding.has_value() || c.record.binding->StateOf(member.pod) != BindState::kBound) {
+    return "";
+  }
+  const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod);
+  return node.has_value() ? std::string(state_.NodeName(*node)) : "";
+}
+
+std::vector<std::string> SchedulingLoop::Impl::NodesOf(const Case& c) const {
+  std::set<std::string> nodes;
+  for (const Member& member : c.gang.members) {
+    if (std::string node = NodeOf(c, member); !node.empty()) nodes.insert(std::move(node));
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
+  GangRecord& record = c.record;
+  if (record.sent.has_value() && record.sent->under_way) return;  // its reply brings us back
+  const bool ahead =
+      record.sent.has_value() && record.sent->over_version == c.gang.group_resource_version;
+  const PodGroupStatus& before = ahead ? record.sent->status : c.gang.status;
+  const Assembly known = KnownAssembly(c);
+  const bool lost =
+      record.binding.has_value() && (record.binding->phase() == BindPhase::kRepairing ||
+                                     record.binding->phase() == BindPhase::kKept);
+  PodGroupStatus status = MakeGroupStatus({.gang = c.gang,
+                                           .assembly = known,
+                                           .standing = standing,
+                                           .nodes = NodesOf(c),
+                                           .domains = before.placement_domains,
+                                           .quorum_reached_at = record.quorum_reached_at,
+                                           .last_undone_at = record.last_undone_at,
+                                           .quorum_lost = lost},
+                                          before, c.now);
+  absl::Time due = record.status_not_before;
+  switch (CompareStatus(before, status)) {
+    case StatusChange::kNone:
+      return;
+    case StatusChange::kNumbers:
+      due = std::max(due, record.status_written + options_.status_interval);
+      break;
+    case StatusChange::kNews:
+      if (standing.reason == WaitReason::kBinding && record.binding.has_value()) {
+        due = std::max(due, record.binding->since() + kSettlingTime);
+      } else if (WaitsForItsOwner(standing.reason) && before.phase.empty()) {
+        due = std::max(due, record.first_seen + kSettlingTime);
+      }
+      break;
+  }
+  if (due > c.now) {
+    record.status_due = due;
+  } else {
+    SendStatus(c, std::move(status));
+  }
+}
+
+void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status) {
+  GangRecord& record = c.record;
+  const std::string& shown = c.gang.group_resource_version;
+  const bool ahead = record.sent.has_value() && record.sent->over_version == shown &&
+                     !record.sent->made_version.empty();
+  const std::string version = ahead ? record.sent->made_version : shown;
+  ++counters_.statuses_written;
+  writes_.push_back(errands_.Send(
+      {.kind = ErrandKind::kGroupStatus, .gang = c.gang.id},
+      PodGroupStatusRequest(c.gang.key.namespace_name, c.gang.key.name, version, status)));
+  record.sent = SentStatus{.status = std::move(status), .over_version = shown, .under_way = true};
+  record.status_written = c.now;
+}
+
+void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, absl::Time now) {
+  const auto it = records_.find(id);
+  if (it == records_.end() || !it->second->sent.has_value()) return;
+  GangRecord& record = *it->second;
+  record.sent->under_way = false;
+  to_report_.insert(id);
+  if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
+    const absl::StatusOr<Json> made = Json::Parse(result.body);
+    if (made.ok()) record.sent->made_version = made->At("metadata.resourceVersion").AsString();
+    return;
+  }
+  // The watch will show what stands now; until then nothing is known to have been written.
+  record.sent.reset();
+  const bool behind = result.http_status == 409 || result.http_status == 404;
+  record.status_not_before = now + (behind ? kAfterConflict : kAfterFailure);
+  if (!behind) {
+    LOG(WARNING) << "status of a PodGroup could not be written: HTTP " << result.http_status << " "
+                 << result.status.message;
+  }
+}
+
+void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
+  GangRecord& record = c.record;
+  if (record.told.size() > c.gang.members.size()) {
+    std::erase_if(record.told, [&c](const auto& told) {
+      return std::ranges::find(c.gang.members, told.first, &Member::pod) == c.gang.members.end();
+    });
+  }
+  WaitingFor waits{.reason = standing.reason, .message = standing.message};
+  if (standing.phase == GangPhase::kRunning) {
+    if (!record.surplus_waiting.has_value()) return;
+    waits = *record.surplus_waiting;
+  } else if (record.binding.has_value()) {
+    if (!record.waiting.has_value()) return;
+    waits = *record.waiting;
+  }
+  if (WaitsForItsOwner(waits.reason) && c.now < record.first_seen + kSettlingTime) {
+    record.status_due = std::min(record.status_due, record.first_seen + kSettlingTime);
+    return;
+  }
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kPending) continue;
+    if (record.binding.has_value() && record.binding->StateOf(member.pod).has_value()) continue;
+    TellPod(c, member, waits);
+  }
+}
+
+void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
+  const std::string reason(PodReasonName(waits.reason));
+  const auto told = c.record.told.find(member.pod);
+  const bool new_to_us = told == c.record.told.end();
+  if (new_to_us ? member.waiting_reason == reason : told->second == reason) return;
+  const PodFacts* pod = state_.FindPod(member.pod);
+  if (pod == nullptr) return;
+  if (new_to_us && !c.gang.group_exists) SendEvent(GroupMissingEvent(c.gang, member), c.now);
+  PodWaits condition{.reason = reason, .message = PodWaitText(c.gang, waits.reason)};
+  if (c.gang.key.dialect == GangDialect::kSingleton) condition.message = waits.message;
+  if (new_to_us && member.waiting_reason.empty()) condition.since = c.now;
+  ++counters_.statuses_written;
+  writes_.push_back(errands_.Send(
+      {.kind = ErrandKind::kPodWaits, .gang = c.gang.id, .pod = member.pod},
+      PodWaitsRequest({.namespace_name = pod->namespace_name, .name = pod->name, .uid = pod->uid},
+                      condition)));
+  c.record.told[member.pod] = reason;
+}
+
+void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {
+  GangRecord& record = c.record;
+  if (!CannotStart(standing.reason)) {
+    record.complained_of.reset();
+    return;
+  }
+  if (record.complained_of == standing.reason) return;
+  record.complained_of = standing.reason;
+  // An earlier leader has said it.
+  if (c.gang.status.reason == WaitReasonName(standing.reason) && !record.sent.has_value()) return;
+  SendEvent(GangCannotStartEvent(c.gang, standing), c.now);
+}
+
+void SchedulingLoop::Impl::ChargeQueue(const Case& c, const std::optional<Standing>& standing) {
+  QueueShare share{.queue = c.gang.queue};
+  const GangPhase phase = standing.has_value() ? standing->phase : GangPhase::kPending;
+  const bool ended = phase == GangPhase::kCompleted || phase == GangPhase::kFailed;
+  if (phase == GangPhase::kRunning) {
+    share.running = 1;
+  } else if (!ended) {
+    share.pending = 1;
+  }
+  for (const Member& member : c.gang.members) {
+    const PodFacts* pod = state_.FindPod(member.pod);
+    if (pod == nullptr || pod->terminal) continue;
+    const bool placed = !pod->node_name.empty() || pod->reserved.valid();
+    if (placed) ++share.placed[member.shape];
+    if (!pod->node_name.empty()) {
+      ++share.running_pods;
+    } else if (!pod->terminating) {
+      ++share.pending_pods;
+    }
+  }
+  directory_.Charge(c.gang.id, std::move(share));
+}
+
+void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {
+  if (options_.per_pod_events == PerPodEvents::kNever && note.reason == "Scheduled") return;
+  ++counters_.events_written;
+  writes_.push_back(errands_.Send({.kind = ErrandKind::kEvent},
+                                  EventRequest(note, options_.identity, now, ++event_serial_)));
+}
+
+}  // namespace maniple

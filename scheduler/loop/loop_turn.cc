@@ -1,0 +1,398 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+constexpr ItemKind kItemKinds[] = {ItemKind::kRepair, ItemKind::kQuorum, ItemKind::kSurplus};
+// A log that nobody takes must not grow for ever.
+constexpr size_t kLongestLog = 100'000;
+
+absl::string_view ItemName(ItemKind kind) {
+  switch (kind) {
+    case ItemKind::kRepair:
+      return "repair";
+    case ItemKind::kQuorum:
+      return "quorum";
+    case ItemKind::kSurplus:
+      return "surplus";
+  }
+  return "";
+}
+
+}  // namespace
+
+SchedulingLoop::Impl::Impl(LoopOptions options)
+    : options_(std::move(options)),
+      random_(options_.seed),
+      state_(options_.state),
+      queue_(std::make_unique<GangQueue>()),
+      directory_(options_.queue_status_interval) {}
+
+TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
+  ++counters_.turns;
+  ApplyEvents(now);  // 1. fold events into the state
+  if (role_ != Role::kLeader || !Synced()) return {};
+  if (!leading_) BeginLeading();
+  ListenToReplies(now);  // 2. what became of our writes
+  LookAtGangs(now);      // 3. gangs that changed, and those whose time has come
+  WakeParked();          // 4. wake whom this could help
+  DecideReady(now);      // 5. snapshot, decide, reserve, bind; or park
+  Report(now);           // 6. say what changed
+  return Finish(now);
+}
+
+void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
+  for (ObjectEvent& event : events_) {
+    directory_.Note(event);
+    state_.Apply(std::move(event), now, news_);
+  }
+  counters_.events += static_cast<int64_t>(events_.size());
+  events_.clear();
+  touched_.insert(news_.gangs_changed.begin(), news_.gangs_changed.end());
+  touched_.insert(news_.gangs_gone.begin(), news_.gangs_gone.end());
+  news_.gangs_changed.clear();
+  news_.gangs_gone.clear();
+  if (leading_) return;
+  // A standby keeps only the state warm.
+  touched_.clear();
+  results_.clear();
+  news_ = {};
+}
+
+bool SchedulingLoop::Impl::Synced() const {
+  for (int kind = 0; kind < kResourceKinds; ++kind) {
+    if (!state_.Synced(static_cast<ResourceKind>(kind))) return false;
+  }
+  return true;
+}
+
+void SchedulingLoop::Impl::BeginLeading() {
+  leading_ = true;
+  records_.clear();
+  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+}
+
+void SchedulingLoop::Impl::SetRole(Role role) {
+  if (role == role_) return;
+  role_ = role;
+  if (role == Role::kLeader) return;
+  leading_ = false;
+  for (auto& [id, record] : records_) {
+    DropHolds(*record);
+    if (!record->binding.has_value()) continue;
+    const Gang* gang = state_.FindGang(id);
+    if (gang == nullptr) continue;
+    for (const Member& member : gang->members) state_.Release(member.pod, news_);
+  }
+  records_.clear();
+  timetable_.clear();
+  touched_.clear();
+  to_report_.clear();
+  writes_.clear();
+  errands_.Forget();
+  directory_.Forget();
+  queue_ = std::make_unique<GangQueue>();
+  news_ = {};
+}
+
+std::optional<SchedulingLoop::Impl::Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
+  const Gang* gang = state_.FindGang(id);
+  if (gang == nullptr) return std::nullopt;
+  std::unique_ptr<GangRecord>& record = records_[id];
+  if (record == nullptr) {
+    record = std::make_unique<GangRecord>(options_.undo_backoff, now);
+    record->quorum_reached_at = gang->status.quorum_reached_at;
+    record->last_undone_at = gang->status.last_undone_at;
+    record->domains = gang->status.placement_domains;
+    if (gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
+      record->evicted.emplace();
+      for (const Member& member : gang->members) record->evicted->insert(member.pod);
+    }
+  }
+  return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
+}
+
+void SchedulingLoop::Impl::Forget(GangId id) {
+  const auto it = records_.find(id);
+  if (it == records_.end()) return;
+  DropHolds(*it->second);
+  timetable_.erase({it->second->timer, id});
+  queue_->RemoveGang(id);
+  directory_.Charge(id, {});
+  records_.erase(it);
+}
+
+void SchedulingLoop::Impl::ListenToReplies(absl::Time now) {
+  for (const WriteResult& result : std::exchange(results_, {})) {
+    if (const std::optional<Errand> errand = errands_.Take(result.id)) Hear(*errand, result, now);
+  }
+}
+
+void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
+  while (!timetable_.empty() && timetable_.begin()->first <= now) {
+    const GangId id = timetable_.begin()->second;
+    timetable_.erase(timetable_.begin());
+    records_.at(id)->timer = absl::InfiniteFuture();
+    touched_.insert(id);
+  }
+  for (const GangId id : std::exchange(touched_, {})) LookAt(id, now);
+}
+
+void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
+  std::optional<Case> c = Open(id, now);
+  if (!c.has_value()) {
+    Forget(id);
+    return;
+  }
+  EnsureBinding(*c);
+  SettleBinding(*c);
+  NoteQuorum(*c);
+  Requeue(*c);
+  to_report_.insert(id);
+}
+
+std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
+  if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
+  if (c.record.binding.has_value()) {
+    if (!c.record.binding->wants_repair()) return std::nullopt;
+    return RequestOf(c, ItemKind::kRepair).need.Met() ? std::nullopt
+                                                      : std::optional(ItemKind::kRepair);
+  }
+  if (!c.assembly.members_ready || c.assembly.completed) return std::nullopt;
+  if (!c.assembly.need.Met()) return ItemKind::kQuorum;
+  return RequestOf(c, ItemKind::kSurplus).wants.empty() ? std::nullopt
+                                                        : std::optional(ItemKind::kSurplus);
+}
+
+OrderKey SchedulingLoop::Impl::OrderOf(const Case& c) const {
+  return {
+      .priority = c.gang.priority,
+      .queued = std::max(c.gang.created, c.record.last_undone_at.value_or(absl::InfinitePast())),
+      .namespace_name = c.gang.key.namespace_name,
+      .name = c.gang.key.name};
+}
+
+// Offers the gang's item, unless it stands in the queue already and nothing has changed that a
+// decision looks at: our own status writes come back as changes, too.
+void SchedulingLoop::Impl::Requeue(Case& c) {
+  const std::optional<ItemKind> kind = ItemOf(c);
+  for (const ItemKind other : kItemKinds) {
+    if (other != kind) queue_->Remove({c.gang.id, other});
+  }
+  if (!c.assembly.members_ready) c.record.waiting.reset();
+  if (kind != ItemKind::kSurplus) c.record.surplus_waiting.reset();
+  const uint64_t fingerprint =
+      FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
+  if (kind.has_value() && (c.record.queued != kind || c.record.fingerprint != fingerprint)) {
+    queue_->Offer({c.gang.id, *kind}, OrderOf(c));
+  }
+  c.record.queued = kind;
+  c.record.fingerprint = fingerprint;
+}
+
+void SchedulingLoop::Impl::WakeParked() {
+  absl::btree_set<NodeId> nodes = news_.room_grew;
+  nodes.insert(news_.nodes_changed.begin(), news_.nodes_changed.end());
+  uint32_t relief = 0;
+  if (!news_.room_grew.empty()) relief |= kReliefRoom;
+  if (!news_.nodes_changed.empty()) relief |= kReliefNodes;
+  if (news_.queues_changed) relief |= kReliefQueue;
+  news_ = {};
+  if (relief == 0) return;
+  const size_t before = queue_->ready();
+  queue_->Wake(relief, [&](ShapeId shape) {
+    return std::ranges::any_of(nodes, [&](NodeId node) {
+      return !state_.NodeName(node).empty() && state_.MayFit(shape, node);
+    });
+  });
+  counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
+}
+
+void SchedulingLoop::Impl::DecideReady(absl::Time now) {
+  if (draining_) return;
+  for (int32_t n = 0; n < options_.decisions_per_turn; ++n) {
+    if (errands_.binds() >= options_.max_binds_under_way) return;
+    const std::optional<QueueItem> item = queue_->Pop(now);
+    if (!item.has_value()) return;
+    Serve(*item, now);
+    WakeParked();  // what was given back meanwhile may help others
+  }
+}
+
+void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
+  std::optional<Case> c = Open(item.gang, now);
+  if (!c.has_value() || ItemOf(*c) != item.kind) {
+    queue_->Remove(item);
+    if (c.has_value()) c->record.queued.reset();
+    return;
+  }
+  to_report_.insert(item.gang);
+  if (ParkUndecided(*c, item)) return;
+  const GangRequest request = RequestOf(*c, item.kind);
+  ++counters_.decisions;
+  const Decision decision =
+      Decide({.snapshot = Picture(), .request = request, .now = now, .seed = options_.seed},
+             options_.profile);
+  if (const auto* plan = std::get_if<Plan>(&decision)) {
+    TakePlan(*c, item, *plan);
+  } else {
+    ParkRejected(*c, item, request, std::get<Rejection>(decision));
+  }
+}
+
+bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
+  // A gang in repair is in flight already: its queue cannot stop it.
+  if (item.kind == ItemKind::kRepair) return false;
+  WaitingFor waits;
+  ParkFacts facts;
+  if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang)) {
+    waits = {.reason = refusal->reason, .message = refusal->message};
+    facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
+             .relief = kReliefQueue};
+  } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
+    const std::string until =
+        absl::FormatTime("%H:%M:%S", c.record.backoff_until, absl::UTCTimeZone());
+    waits = {.reason = WaitReason::kBackingOff,
+             .message = absl::StrCat("the binding was undone; tried again at ", until, " UTC")};
+    facts = {.class_key = absl::StrCat("backoff ", c.gang.id.index()),
+             .until = c.record.backoff_until};
+  } else {
+    return false;
+  }
+  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) = waits;
+  queue_->Park(item, OrderOf(c), std::move(facts));
+  return true;
+}
+
+void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Plan& plan) {
+  ++counters_.plans;
+  if (item.kind == ItemKind::kRepair) ++counters_.repairs;
+  std::vector<std::string> places;
+  for (const Placement& placement : plan.placements) {
+    places.push_back(
+        absl::StrCat(state_.FindPod(placement.pod)->name, "=", state_.NodeName(placement.node)));
+  }
+  Log(absl::StrCat("place ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
+                   absl::StrJoin(places, " ")));
+  queue_->Started(item);
+  c.record.queued.reset();
+  c.record.waiting.reset();
+  c.record.surplus_waiting.reset();
+  DropHolds(c.record);
+  if (item.kind == ItemKind::kQuorum) c.record.domains = plan.domains;
+  StartBinding(c, plan.placements);
+}
+
+void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
+                                        const Rejection& rejection) {
+  ++counters_.rejections;
+  if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
+  const Tables& tables = *Picture().tables;
+  WaitingFor waits{.reason = ReasonOf(rejection.code),
+                   .message = RejectionText(rejection, tables),
+                   .nodes = NodeReasonLines(rejection, tables)};
+  Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
+                   WaitReasonName(waits.reason), ": ", waits.message));
+  ParkFacts facts = ParkFactsFor(request, rejection, cool_until_);
+  if (facts.until <= c.now) facts.until = absl::InfiniteFuture();
+  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
+      std::move(waits);
+  queue_->Park(item, OrderOf(c), std::move(facts));
+}
+
+GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
+  RequestInput input{.gang = c.gang, .kind = kind};
+  if (c.record.binding.has_value()) input.binding = &*c.record.binding;
+  for (const HeldVacancy& held : c.record.holds) input.holds.push_back(held.hold);
+  return RequestFor(input, [&c, kind](PodId pod) {
+    const auto refused = c.record.refused_until.find(pod);
+    return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
+           refused->second <= c.now;
+  });
+}
+
+const Snapshot& SchedulingLoop::Impl::Picture() {
+  // Publish is free when nothing changed; the state keeps the last picture alive.
+  picture_ = state_.Publish();
+  return *picture_;
+}
+
+void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
+  absl::Time next = record.status_due;
+  if (record.binding.has_value()) next = std::min(next, record.binding->NextDeadline());
+  for (const auto& [pod, until] : record.refused_until) next = std::min(next, until);
+  if (next == record.timer) return;
+  timetable_.erase({record.timer, id});
+  record.timer = next;
+  if (next != absl::InfiniteFuture()) timetable_.insert({next, id});
+}
+
+TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
+  counters_.gangs = static_cast<int64_t>(records_.size());
+  counters_.gangs_parked = static_cast<int64_t>(queue_->parked());
+  counters_.gangs_ready = static_cast<int64_t>(queue_->ready());
+  counters_.binds_under_way = errands_.binds();
+
+  TurnOutput out{.writes = std::exchange(writes_, {})};
+  // Binds before undos before statuses before events, each in the order of the decisions.
+  std::ranges::stable_sort(out.writes, {}, &WriteCommand::priority);
+  out.next = std::min({queue_->NextDeadline(), directory_.NextDeadline(),
+                       timetable_.empty() ? absl::InfiniteFuture() : timetable_.begin()->first});
+  const bool may_start = !draining_ && errands_.binds() < options_.max_binds_under_way;
+  out.more = !touched_.empty() || (may_start && queue_->ready() > 0);
+  if (out.next <= now) out.more = true;
+  return out;
+}
+
+bool SchedulingLoop::Impl::Idle() const {
+  if (errands_.promised() > 0 || !results_.empty()) return false;
+  return std::ranges::none_of(records_, [](const auto& entry) {
+    return entry.second->binding.has_value() && entry.second->binding->Coming();
+  });
+}
+
+void SchedulingLoop::Impl::Log(std::string line) {
+  if (log_.size() < kLongestLog) log_.push_back(std::move(line));
+}
+
+absl::Status SchedulingLoop::Impl::CheckInvariants() const {
+  if (absl::Status status = state_.CheckInvariants(); !status.ok()) return status;
+  for (const GangId id : state_.Gangs()) {
+    const Gang& gang = *state_.FindGang(id);
+    const auto record = records_.find(id);
+    for (const Member& member : gang.members) {
+      const bool in_hand = record != records_.end() && record->second->binding.has_value() &&
+                           record->second->binding->PlacedOn(member.pod).has_value();
+      const PodFacts* pod = state_.FindPod(member.pod);
+      if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
+      return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,
+                                              " holds a reservation that no binding knows"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
+  for (const QueueItem item : queue_->ParkedItems()) {
+    std::optional<Case> c = Open(item.gang, now);
+    if (!c.has_value() || ItemOf(*c) != item.kind) continue;
+    if (directory_.RefusalOf(c->gang).has_value() || now < c->record.backoff_until) continue;
+    const GangRequest request = RequestOf(*c, item.kind);
+    const Decision decision =
+        Decide({.snapshot = Picture(), .request = request, .now = now, .seed = options_.seed},
+               options_.profile);
+    if (std::holds_alternative<Plan>(decision)) {
+      return absl::InternalError(absl::StrCat(GangText(c->gang.key), " is parked (",
+                                              ItemName(item.kind), ") though it could start"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace maniple

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+absl::string_view MemberStateName(const Member& member) {
+  switch (member.state) {
+    case MemberState::kPending:
+      return "pending";
+    case MemberState::kGated:
+      return "gated";
+    case MemberState::kBound:
+      return member.running ? "running" : "bound";
+    case MemberState::kTerminating:
+      return "terminating";
+    case MemberState::kSucceeded:
+      return "succeeded";
+    case MemberState::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+}  // namespace
+
+GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
+  GangView view{.namespace_name = c.gang.key.namespace_name,
+                .name = c.gang.key.name,
+                .queue = c.gang.queue,
+                .singleton = c.gang.key.dialect == GangDialect::kSingleton,
+                .priority = c.gang.priority,
+                .min_member = c.gang.spec.min_member,
+                .members = KnownAssembly(c).counts,
+                .created = c.gang.created,
+                .nodes = NodesOf(c)};
+  if (const std::optional<Standing> standing = leading_ ? StandingOf(c) : std::nullopt) {
+    view.phase = std::string(GangPhaseName(standing->phase));
+    view.reason = std::string(WaitReasonName(standing->reason));
+    view.message = standing->message;
+    view.stage = std::string(StageName(standing->reason));
+    if (standing->phase == GangPhase::kCompleted || standing->phase == GangPhase::kFailed) {
+      view.stage.clear();
+    }
+  } else {
+    // What the leader wrote, or nothing yet.
+    view.phase = c.gang.status.phase;
+    view.reason = c.gang.status.reason;
+    view.message = c.gang.status.message;
+  }
+  const std::optional<WaitingFor>& waiting =
+      c.record.waiting.has_value() ? c.record.waiting : c.record.surplus_waiting;
+  if (waiting.has_value()) view.node_reasons = waiting->nodes;
+  for (const Member& member : c.gang.members) {
+    GangMemberView pod{.pod = member.name,
+                       .node = NodeOf(c, member),
+                       .state = std::string(MemberStateName(member))};
+    if (member.state == MemberState::kPending && c.record.binding.has_value()) {
+      if (const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod)) {
+        pod.node = std::string(state_.NodeName(*node));
+        pod.state = "binding";
+      }
+    }
+    view.pods.push_back(std::move(pod));
+  }
+  return view;
+}
+
+std::vector<NodeRow> SchedulingLoop::Impl::NodeRows(const Snapshot& snapshot) const {
+  std::vector<NodeRow> rows;
+  const Tables& tables = *snapshot.tables;
+  for (const NodeId node : snapshot.order->by_name) {
+    const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
+    const uint32_t at = RowOf(node);
+    NodeRow row{.name = block.rows().names[at]};
+    const NodeClassId id = block.rows().classes[at];
+    if (const auto& node_class = tables.classes[id.index()]; node_class != nullptr) {
+      row.schedulable = !node_class->unschedulable;
+      row.taints = node_class->taints;
+    }
+    row.pods = block.Allocatable(kPods)[at] - block.Free(kPods)[at];
+    for (uint32_t r = 0; r < tables.resources.size(); ++r) {
+      const int64_t allocatable = block.Allocatable(ResourceId(r))[at];
+      const int64_t free = block.Free(ResourceId(r))[at];
+      if (allocatable == 0 && free == 0) continue;
+      row.resources.push_back({tables.resources[r].name, Amount(allocatable), Amount(free)});
+    }
+    std::ranges::sort(row.resources, {}, &NodeResourceView::resource);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
+  auto view = std::make_shared<ClusterView>();
+  view->at = now;
+  view->leader = leading_;
+  std::map<QueueItem, int64_t> positions;
+  int64_t position = 0;
+  for (const QueueItem item : queue_->WaitingItems()) positions[item] = ++position;
+  std::map<std::string, std::set<std::string>> gangs_on;
+  for (const GangId id : state_.Gangs()) {
+    const std::optional<Case> c = Open(id, now);
+    GangView gang = ViewOf(*c);
+    if (const auto it = positions.find({id, ItemKind::kQuorum}); it != positions.end()) {
+      gang.position = it->second;
+    }
+    for (const GangMemberView& pod : gang.pods) {
+      if (pod.node.empty() || pod.state == "succeeded" || pod.state == "failed") continue;
+      gangs_on[pod.node].insert(GangText(c->gang.key));
+    }
+    view->gangs.push_back(std::move(gang));
+  }
+  std::ranges::sort(view->gangs, [](const GangView& a, const GangView& b) {
+    return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
+  });
+  const Snapshot& snapshot = Picture();
+  view->nodes = NodeRows(snapshot);
+  for (NodeRow& row : view->nodes) {
+    if (const auto it = gangs_on.find(row.name); it != gangs_on.end()) {
+      row.gangs.assign(it->second.begin(), it->second.end());
+    }
+  }
+  if (!leading_) records_.clear();  // a standby remembers nothing of its own
+  view->queues = directory_.Views(*snapshot.tables);
+  return view;
+}
+
+}  // namespace maniple

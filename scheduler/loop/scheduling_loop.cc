@@ -1,0 +1,28 @@
+#include "scheduler/loop/scheduling_loop.h"
+
+#include <utility>
+
+#include "scheduler/loop/loop_impl.h"
+
+namespace maniple {
+
+SchedulingLoop::SchedulingLoop(LoopOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+SchedulingLoop::~SchedulingLoop() = default;
+
+void SchedulingLoop::Accept(ObjectEvent event) { impl_->Accept(std::move(event)); }
+void SchedulingLoop::Accept(WriteResult result) { impl_->Accept(std::move(result)); }
+void SchedulingLoop::SetRole(Role role, absl::Time) { impl_->SetRole(role); }
+void SchedulingLoop::Drain() { impl_->Drain(); }
+bool SchedulingLoop::Idle() const { return impl_->Idle(); }
+bool SchedulingLoop::Synced() const { return impl_->Synced(); }
+TurnOutput SchedulingLoop::Turn(absl::Time now) { return impl_->Turn(now); }
+ClusterViewPtr SchedulingLoop::View(absl::Time now) const { return impl_->View(now); }
+const LoopCounters& SchedulingLoop::counters() const { return impl_->counters(); }
+absl::Status SchedulingLoop::CheckInvariants() const { return impl_->CheckInvariants(); }
+absl::Status SchedulingLoop::CheckParkedCannotStart(absl::Time now) const {
+  return impl_->CheckParkedCannotStart(now);
+}
+std::vector<std::string> SchedulingLoop::TakeDecisionLog() { return impl_->TakeDecisionLog(); }
+
+}  // namespace maniple
