@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -41,7 +43,8 @@ void KeepLastOfEqualKeys(std::vector<Json::Member>& members) {
   members.resize(out);
 }
 
-// The SAX handler that builds the value on an explicit stack of open arrays and objects.
+// The SAX handler that builds the value bottom up. What open containers hold so far stands on one
+// stack, so a container is made at its end with exactly the room it needs.
 class Builder final {
  public:
   using Ch = char;
@@ -71,24 +74,23 @@ class Builder final {
     return IsText(absl::string_view(text, size)) && Put(Json(std::string(text, size)));
   }
   bool Key(const Ch* text, Size size, bool) {
-    open_.back().key.assign(text, size);
-    return IsText(open_.back().key);
+    stack_.emplace_back(std::string(text, size), Json());
+    return IsText(stack_.back().first);
   }
-  bool StartObject() { return Open(Json::Type::kObject); }
-  bool StartArray() { return Open(Json::Type::kArray); }
+  bool StartObject() { return Start(Json::Type::kObject); }
+  bool StartArray() { return Start(Json::Type::kArray); }
   bool EndObject(Size) { return Close(); }
   bool EndArray(Size) { return Close(); }
 
   // Why the parse was stopped by this handler; "" when it was not.
   const std::string& refusal() const { return refusal_; }
-  Json Take() { return std::move(root_); }
+  // REQUIRES: a whole value was read.
+  Json Take() { return std::move(stack_.front().second); }
 
  private:
-  struct Frame {
+  struct Open {
     Json::Type type;
-    std::vector<Json> items;
-    std::vector<Json::Member> members;
-    std::string key;
+    size_t start;  // of its contents on the stack
   };
 
   bool Refuse(std::string why) {
@@ -98,32 +100,42 @@ class Builder final {
   bool IsText(absl::string_view text) {
     return !HasEncodedSurrogate(text) || Refuse("a lone surrogate in a string");
   }
-  bool Open(Json::Type type) {
+  bool Start(Json::Type type) {
     if (open_.size() >= Json::kMaxDepth) {
       return Refuse(absl::StrCat("nested deeper than ", Json::kMaxDepth));
     }
-    open_.push_back(Frame{type, {}, {}, {}});
+    open_.push_back({type, stack_.size()});
     return true;
   }
   bool Close() {
-    Frame frame = std::move(open_.back());
+    const Open closed = open_.back();
     open_.pop_back();
-    if (frame.type == Json::Type::kArray) return Put(Json::Array(std::move(frame.items)));
-    return Put(Json::Object(std::move(frame.members)));
-  }
-  bool Put(Json value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-    } else if (Frame& top = open_.back(); top.type == Json::Type::kArray) {
-      top.items.push_back(std::move(value));
+    const auto begin = stack_.begin() + static_cast<ptrdiff_t>(closed.start);
+    Json value;
+    if (closed.type == Json::Type::kArray) {
+      std::vector<Json> items;
+      items.reserve(stack_.size() - closed.start);
+      for (auto at = begin; at != stack_.end(); ++at) items.push_back(std::move(at->second));
+      value = Json::Array(std::move(items));
     } else {
-      top.members.emplace_back(std::move(top.key), std::move(value));
+      value = Json::Object(std::vector<Json::Member>(std::make_move_iterator(begin),
+                                                     std::make_move_iterator(stack_.end())));
+    }
+    stack_.erase(begin, stack_.end());
+    return Put(std::move(value));
+  }
+  // In an object the key waits on the stack for its value.
+  bool Put(Json value) {
+    if (!open_.empty() && open_.back().type == Json::Type::kObject) {
+      stack_.back().second = std::move(value);
+    } else {
+      stack_.emplace_back(std::string(), std::move(value));
     }
     return true;
   }
 
-  std::vector<Frame> open_;
-  Json root_;
+  std::vector<Json::Member> stack_;
+  std::vector<Open> open_;
   std::string refusal_;
 };
 
@@ -294,9 +306,12 @@ Json Json::Object(std::vector<Member> members) {
 }
 
 absl::StatusOr<Json> Json::Parse(absl::string_view text) {
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseValidateEncodingFlag |
-                              rapidjson::kParseNumbersAsStringsFlag;
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+  // Faster than RapidJSON's own check of the encoding.
+  if (const size_t at = FindInvalidUtf8(text); at != absl::string_view::npos) {
+    return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", at, ": invalid UTF-8"));
+  }
   rapidjson::MemoryStream stream(text.data() == nullptr ? "" : text.data(), text.size());
   rapidjson::Reader reader;
   Builder builder;

@@ -1,5 +1,6 @@
 #include "api/codec/utf8.h"
 
+#include <cstdint>
 #include <cstring>
 
 namespace maniple {
@@ -26,6 +27,26 @@ size_t Utf8SequenceLength(absl::string_view text, size_t at) {
     return 4;
   }
   return 0;
+}
+
+size_t FindInvalidUtf8(absl::string_view text) {
+  constexpr uint64_t kHighBits = 0x8080808080808080u;
+  size_t at = 0;
+  while (at < text.size()) {
+    // Almost all text is ASCII: eight bytes at a time.
+    uint64_t word = 0;
+    if (text.size() - at >= sizeof word) {
+      std::memcpy(&word, text.data() + at, sizeof word);
+      if ((word & kHighBits) == 0) {
+        at += sizeof word;
+        continue;
+      }
+    }
+    const size_t length = Utf8SequenceLength(text, at);
+    if (length == 0) return at;
+    at += length;
+  }
+  return absl::string_view::npos;
 }
 
 bool HasEncodedSurrogate(absl::string_view text) {

@@ -12,6 +12,12 @@ namespace maniple {
 // text.size().
 [[nodiscard]] size_t Utf8SequenceLength(absl::string_view text, size_t at);
 
+// Where the first byte stands that is no part of a well-formed sequence; npos when there is none.
+[[nodiscard]] size_t FindInvalidUtf8(absl::string_view text);
+[[nodiscard]] inline bool IsUtf8(absl::string_view text) {
+  return FindInvalidUtf8(text) == absl::string_view::npos;
+}
+
 // Whether an otherwise well-formed text holds an encoded surrogate, which RapidJSON makes of a lone
 // "\udc00".
 [[nodiscard]] bool HasEncodedSurrogate(absl::string_view text);

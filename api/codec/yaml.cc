@@ -67,11 +67,7 @@ class Builder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
-    for (size_t at = 0; at < text.size();) {
-      const size_t length = Utf8SequenceLength(text, at);
-      if (length == 0) Refuse(mark, "invalid UTF-8");
-      at += length;
-    }
+    if (!IsUtf8(text)) Refuse(mark, "invalid UTF-8");
     const bool plain = tag == "?";
     absl::StatusOr<Json> value = ResolveYamlScalar(tag, text);
     if (!value.ok()) Refuse(mark, std::string(value.status().message()));
