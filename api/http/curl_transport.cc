@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -33,6 +34,16 @@ namespace {
 constexpr int kLanes = 4;
 constexpr size_t kSpareHandles = 64;
 constexpr size_t LaneIndex(HttpLane lane) { return static_cast<size_t>(lane); }
+
+// With NOSIGNAL libcurl leaves SIGPIPE alone, and OpenSSL writes to sockets without MSG_NOSIGNAL: a
+// server that closes in the middle of a request would end the process.
+void IgnoreBrokenPipes() {
+  struct sigaction current {};
+  if (::sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {
+    current.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &current, nullptr);
+  }
+}
 
 }  // namespace
 
@@ -458,6 +469,7 @@ absl::StatusOr<std::unique_ptr<CurlTransport>> CurlTransport::Create(ClientConfi
   if (::curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
     return absl::InternalError("libcurl cannot be initialised");
   }
+  IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(CurlEndpoint endpoint, EndpointOf(config));
   auto impl = std::make_unique<Impl>(std::move(config), std::move(endpoint), clock, options);
   RETURN_IF_ERROR(impl->Check());
