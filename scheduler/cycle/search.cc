@@ -145,6 +145,17 @@ std::vector<uint32_t> ScarcestFirst(const std::vector<Kind>& kinds,
   return order;
 }
 
+// The kind whose limit leaves out most members.
+Shortage MostLimited(const QuorumProblem& problem, const std::vector<int64_t>& limits) {
+  Shortage worst;
+  for (uint32_t k = 0; k < problem.kind_count; ++k) {
+    const int64_t count = problem.CountOf(k);
+    if (count - limits[k] <= worst.wanted - worst.placeable) continue;
+    worst = {.kind = k, .wanted = count, .placeable = limits[k]};
+  }
+  return worst;
+}
+
 // Greedy trials in a few orders and tastes. Whenever all of them fail for lack of one kind, members
 // of that kind are passed over for others, if the quorum can do without them.
 SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
@@ -154,7 +165,10 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
   std::vector<int64_t> limits = rooms.limits;
   for (int round = 0; round < kRounds; ++round) {
     const std::optional<std::vector<size_t>> chosen = SelectQuorum(problem, limits);
-    if (!chosen.has_value()) return result;
+    if (!chosen.has_value()) {
+      if (round == 0) result.shortage = MostLimited(problem, limits);
+      return result;
+    }
     const std::vector<int64_t> counts = CountByKind(problem, *chosen);
     std::vector<uint32_t> order = ScarcestFirst(kinds, counts, rooms);
     Trial trial(kinds, overlay, within, rooms);
