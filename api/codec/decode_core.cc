@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "api/codec/decode_parts.h"
 #include "api/codec/decode_requests.h"
@@ -22,8 +23,9 @@ Taint ReadTaint(const Cursor& taint) {
   return out;
 }
 
-bool IsReady(const Cursor& conditions, bool otherwise) {
-  bool ready = otherwise;
+// Absent when there is no condition Ready.
+std::optional<bool> ReadReady(const Cursor& conditions) {
+  std::optional<bool> ready;
   for (const Cursor& condition : conditions.Items()) {
     absl::string_view type;
     absl::string_view status;
@@ -50,7 +52,7 @@ void ReadNodeSpec(const Cursor& spec, Node& node) {
 void ReadNodeStatus(const Cursor& status, Node& node) {
   for (const Cursor& field : status.Members()) {
     if (field.key() == "allocatable") node.allocatable = RequestTable::Read(field).Amounts();
-    if (field.key() == "conditions") node.ready = IsReady(field, node.ready);
+    if (field.key() == "conditions") node.ready = ReadReady(field).value_or(node.ready);
   }
 }
 
