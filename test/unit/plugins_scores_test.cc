@@ -1,0 +1,61 @@
+// Which of several fitting nodes a single pod gets.
+#include <gtest/gtest.h>
+
+#include "test/support/builders.h"
+#include "test/support/test_cluster.h"
+
+namespace maniple {
+namespace {
+
+std::string Chosen(const std::vector<ObjectEvent>& events, const MakePod& pod) {
+  TestCluster cluster;
+  for (const ObjectEvent& event : events) cluster.Add(event);
+  cluster.Add(pod);
+  const Pod model = pod;
+  return cluster.PlacesOf(cluster.Decide(model.meta.name))[0];
+}
+
+TEST(Packing, LeavesWholeNodesWhole) {
+  EXPECT_EQ(Chosen({MakeNode("a").Gpu(8), MakeNode("b").Gpu(8), MakePod("x").Gpu(4).On("b")},
+                   MakePod("p").Gpu(4)),
+            "p=b");
+}
+
+TEST(Packing, GpusWeighMoreThanProcessors) {
+  EXPECT_EQ(Chosen({MakeNode("a").Gpu(8), MakeNode("b").Gpu(8), MakePod("x").Gpu(1).On("b"),
+                    MakePod("y").Cpu(40000).On("a")},
+                   MakePod("p").Gpu(2).Cpu(1000)),
+            "p=b");
+}
+
+TEST(Packing, EqualNodesGoByName) {
+  EXPECT_EQ(Chosen({MakeNode("b").Gpu(8), MakeNode("a").Gpu(8)}, MakePod("p").Gpu(1)), "p=a");
+}
+
+TEST(TaintPreference, FewerSoftTaintsWinOverPacking) {
+  EXPECT_EQ(Chosen({MakeNode("a").Gpu(8).WithTaint("soft", "", TaintEffect::kPreferNoSchedule),
+                    MakeNode("b").Gpu(8), MakePod("x").Gpu(7).On("a")},
+                   MakePod("p").Gpu(1)),
+            "p=b");
+}
+
+TEST(NodePreference, ThePreferredNodeWinsOverPacking) {
+  EXPECT_EQ(Chosen({MakeNode("a").Gpu(8), MakeNode("b").Gpu(8).Label("fast", "yes"),
+                    MakePod("x").Gpu(7).On("a")},
+                   MakePod("p").Gpu(1).Prefers(
+                       1, {.expressions = {Requires("fast", SelectorOperator::kIn, {"yes"})},
+                           .fields = {}})),
+            "p=b");
+}
+
+TEST(GpuAvoidance, APodWithoutGpusGoesElsewhereEvenToAnEmptyNode) {
+  EXPECT_EQ(Chosen({MakeNode("a").Gpu(8), MakeNode("b"), MakePod("x").Cpu(60000).On("a")},
+                   MakePod("p").Cpu(1000)),
+            "p=b");
+  EXPECT_EQ(Chosen({MakeNode("a").Has("nvidia.com/mig-1g.10gb", 7), MakeNode("b")},
+                   MakePod("p").Cpu(1000)),
+            "p=b");
+}
+
+}  // namespace
+}  // namespace maniple
