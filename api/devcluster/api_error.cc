@@ -1,5 +1,8 @@
 #include "api/devcluster/api_error.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/devcluster/type_registry.h"
@@ -92,9 +95,14 @@ ApiError Invalid(const ResourceType& type, absl::string_view name,
   CHECK(!causes.empty());
   ApiError error = AboutResource(422, "Invalid", type, name);
   error.kind = type.kind;
+  // A cause that stands twice is said once.
   std::vector<std::string> texts;
   for (const StatusCause& cause : causes) {
-    texts.push_back(absl::StrCat(cause.field.empty() ? "<nil>" : cause.field, ": ", cause.message));
+    std::string text =
+        absl::StrCat(cause.field.empty() ? "<nil>" : cause.field, ": ", cause.message);
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
+      texts.push_back(std::move(text));
+    }
   }
   const std::string joined =
       texts.size() == 1 ? texts[0] : absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
@@ -130,7 +138,11 @@ ApiError UnsupportedMediaType(absl::string_view message) {
   return Plain(415, "UnsupportedMediaType", message);
 }
 
-ApiError NotAcceptable(absl::string_view message) { return Plain(406, "NotAcceptable", message); }
+ApiError NotAcceptable(absl::string_view message) {
+  ApiError error = Plain(406, "NotAcceptable", message);
+  error.has_empty_details = true;
+  return error;
+}
 
 ApiError Expired(absl::string_view message) { return Plain(410, "Expired", message); }
 

@@ -157,15 +157,27 @@ class ApiServer::Impl {
     std::optional<ResourcePath> path = ParseResourcePath(target.substr(0, mark));
     const ResourceType* type =
         path.has_value() ? types_.Find(path->group, path->version, path->plural) : nullptr;
-    if (type == nullptr) return PageNotFound();
+    if (type == nullptr) {
+      return path.has_value() && IsGroup(path->group) ? ErrorReply(NoSuchPath()) : PageNotFound();
+    }
     // A namespaced resource of all namespaces has no names; a cluster-wide one is in none.
     const bool misplaced = type->namespaced() ? path->namespace_name.empty() && !path->name.empty()
                                               : !path->namespace_name.empty();
     if (misplaced) return PageNotFound();
+    if (!IsAcceptable(request.accept)) {
+      return ErrorReply(NotAcceptable(
+          "only the following media types are accepted: application/json, application/yaml"));
+    }
     const ResourceRequest resource{
         request, *type, *std::move(path),
         Query(mark < target.size() ? target.substr(mark + 1) : absl::string_view())};
     return Serve(resource, now);
+  }
+
+  bool IsGroup(absl::string_view group) const {
+    const std::vector<const ResourceType*>& all = types_.All();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const ResourceType* type) { return type->group == group; });
   }
 
   ApiReply Serve(const ResourceRequest& request, absl::Time now) {

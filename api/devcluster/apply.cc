@@ -171,10 +171,12 @@ void RemoveUnowned(Json& object, const Json& gone, const Owners& owners, const M
   for (const auto& [key, below] : gone.members()) {
     Json* child = const_cast<Json*>(ChildAt(object, key, rules));
     if (child == nullptr) continue;
-    if (!owners.Has(key)) {
+    const bool is_member = absl::StartsWith(key, "f:");
+    if (!owners.Has(key) && (below.size() == 0 || !is_member)) {
       RemoveChild(object, key, *child);
     } else if (below.size() > 0) {
       RemoveUnowned(*child, below, owners.At(key), RulesAt(rules, key));
+      if (child->size() == 0 && !owners.Has(key)) RemoveChild(object, key, *child);
     }
   }
 }

@@ -139,10 +139,9 @@ class Deletion final {
     }
     if (IsCoreKind(type_, "Pod")) {
       const int64_t grace = GraceOfPod(object, options_);
-      if (grace > 0) {
-        MarkDeleting(object, cluster_.now + absl::Seconds(grace), grace);
-        return Keep(std::move(object), Deleted::Outcome::kGraceful);
-      }
+      MarkDeleting(object, cluster_.now + absl::Seconds(grace), grace);
+      if (grace > 0) return Keep(std::move(object), Deleted::Outcome::kGraceful);
+      return MarkAndRemove(std::move(object));
     }
     return RemoveUnlessHeld(std::move(object));
   }
@@ -155,9 +154,20 @@ class Deletion final {
       case Again::kShortened:
         return Keep(std::move(object), Deleted::Outcome::kGraceful);
       case Again::kNow:
-        return RemoveUnlessHeld(std::move(object));
+        return MarkAndRemove(std::move(object));
     }
     return Deleted{stored, Deleted::Outcome::kGraceful};
+  }
+
+  // A pod is first seen to be deleted, and then gone, even when it gets no time.
+  ApiOr<Deleted> MarkAndRemove(Json pod) {
+    const bool held = pod["metadata"]["finalizers"].size() > 0;
+    ApiOr<Deleted> marked = Keep(
+        std::move(pod), held ? Deleted::Outcome::kHeldByFinalizers : Deleted::Outcome::kRemoved);
+    if (!held && marked.ok() && options_.dry_run == DryRun::kNo) {
+      cluster_.store.Erase(type_.storage, NameOf(*marked->object));
+    }
+    return marked;
   }
 
   ApiOr<Deleted> RemoveUnlessHeld(Json object) {

@@ -49,6 +49,30 @@ ApiError OverBudget(absl::string_view cause, int retry_after_seconds) {
   return error;
 }
 
+std::string WhyNotAllowed(const Json& budget) {
+  const Json& status = budget["status"];
+  const std::string begin =
+      absl::StrCat("The disruption budget ", budget["metadata"]["name"].AsString());
+  std::string reason;
+  std::string message;
+  for (const Json& condition : status["conditions"].items()) {
+    if (condition["type"].AsString() != "DisruptionAllowed") continue;
+    if (condition["status"].AsString() != "False") continue;
+    reason = condition["reason"].AsString();
+    message = condition["message"].AsString();
+  }
+  const absl::string_view refused = " does not allow evicting pods currently";
+  if (!message.empty() && reason == "SyncFailed") {
+    return absl::StrCat(begin, refused, " because it failed sync: ", message);
+  }
+  if (status["currentHealthy"].AsInt() <= status["desiredHealthy"].AsInt()) {
+    return absl::StrCat(begin, " needs ", status["desiredHealthy"].AsInt(),
+                        " healthy pods and has ", status["currentHealthy"].AsInt(), " currently");
+  }
+  if (!message.empty()) return absl::StrCat(begin, refused, " (", reason, "): ", message);
+  return absl::StrCat(begin, refused);
+}
+
 // Unready pods do not count towards a budget that is met.
 bool IsUnguarded(const Json& pod, const Json& budget) {
   if (IsReady(pod)) return false;
@@ -75,12 +99,7 @@ MaybeError TakeFromBudget(const Cluster& cluster, const Json& pod, const Json& b
                      "DisruptedPods map too big - too many evictions not confirmed by PDB "
                      "controller");
   }
-  if (allowed == 0) {
-    return OverBudget(
-        absl::StrCat("The disruption budget ", name, " needs ", status["desiredHealthy"].AsInt(),
-                     " healthy pods and has ", status["currentHealthy"].AsInt(), " currently"),
-        0);
-  }
+  if (allowed == 0) return OverBudget(WhyNotAllowed(budget), 0);
   if (dry_run == DryRun::kAll) return std::nullopt;
   Json next = budget;
   Json& next_status = next.Mutable("status");

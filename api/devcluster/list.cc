@@ -167,13 +167,11 @@ ApiOr<ListOptions> ParseListOptions(const ResourceRequest& request) {
   if (const std::string& version = query.Get("resourceVersion"); !version.empty()) {
     uint64_t number = 0;
     if (!absl::SimpleAtoi(version, &number)) {
-      ResourceType named;
-      named.group = request.type.group;
-      named.kind = request.type.plural;
-      return Invalid(named, "",
-                     {InvalidValue("resourceVersion", Json(version),
-                                   absl::StrCat("strconv.ParseUint: parsing \"", version,
-                                                "\": invalid syntax"))});
+      const std::string why =
+          absl::StrCat("resourceVersion: Invalid value: ", Json(version).Dump(),
+                       ": strconv.ParseUint: parsing ", Json(version).Dump(), ": invalid syntax");
+      // A watch says so without a reason.
+      return options.watch ? ApiError{.code = 500, .message = why} : BadRequest(why);
     }
     options.version = number;
   }

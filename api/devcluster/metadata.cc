@@ -58,6 +58,15 @@ std::string GeneratedName(Random& random, absl::string_view prefix) {
   return name;
 }
 
+void DropEmptyMetadata(Json& object) {
+  Json& metadata = object.Mutable("metadata");
+  for (const absl::string_view field :
+       {"labels", "annotations", "finalizers", "ownerReferences", "managedFields"}) {
+    const Json* value = metadata.Find(field);
+    if (value != nullptr && value->size() == 0) metadata.Erase(field);
+  }
+}
+
 void StartMetadata(const Cluster& cluster, const ResourceType& type, Json& object) {
   Json& metadata = object.Mutable("metadata");
   for (const absl::string_view field : kServerFields) metadata.Erase(field);
@@ -125,6 +134,9 @@ void ValidateMetadataChange(const Json& old_object, const Json& object,
                        absl::StrJoin(added, ", "), "}")));
     }
   }
+  // Kubernetes looks at the metadata twice, once for all kinds and once for its kind.
+  const std::vector<StatusCause> once = causes;
+  causes.insert(causes.end(), once.begin(), once.end());
   if (metadata["labels"] == old_object["metadata"]["labels"] &&
       metadata["annotations"] == old_object["metadata"]["annotations"] &&
       metadata["finalizers"] == old_object["metadata"]["finalizers"] &&

@@ -19,6 +19,8 @@ namespace maniple::devcluster {
 
 // Gives a new object its uid, time and name, and takes away what only the server sets.
 void StartMetadata(const Cluster& cluster, const ResourceType& type, Json& object);
+// Lists and maps in which nothing is, as Go leaves them out.
+void DropEmptyMetadata(Json& object);
 // Carries over from the old object what no update may change.
 void KeepMetadata(const Json& old_object, Json& object);
 

@@ -1,8 +1,10 @@
 #include "api/devcluster/object_validation.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -195,6 +197,24 @@ void ValidateJob(const Json& object, Causes& causes) {
   }
 }
 
+void ValidateKeys(const Json& object, Causes& causes) {
+  for (const absl::string_view member : {"data", "binaryData"}) {
+    for (const auto& [key, value] : object[member].members()) {
+      const bool fits = !key.empty() && key.size() <= 253 && key != "." &&
+                        !absl::StartsWith(key, "..") &&
+                        std::all_of(key.begin(), key.end(), [](char c) {
+                          return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+                        });
+      if (fits) continue;
+      causes.push_back(InvalidValue(
+          absl::StrCat(member, "[", key, "]"), Json(key),
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+          "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+          "'[-._a-zA-Z0-9]+')"));
+    }
+  }
+}
+
 void ValidateVolumeClaim(const Json& object, Causes& causes) {
   const Json& spec = object["spec"];
   if (spec["accessModes"].size() == 0) {
@@ -276,6 +296,7 @@ void ValidateAnyObject(const ResourceType& type, const Json& object, Causes& cau
   if (kind == "Lease") return ValidateLease(object, causes);
   if (kind == "PodDisruptionBudget") return ValidateDisruptionBudget(object, causes);
   if (kind == "Node") return ValidateNode(object, causes);
+  if (kind == "ConfigMap" || kind == "Secret") return ValidateKeys(object, causes);
   if (kind == "Event") return ValidateEvent(type, object, causes);
   if (kind == "Job") return ValidateJob(object, causes);
   if (kind == "PersistentVolumeClaim") return ValidateVolumeClaim(object, causes);

@@ -1,5 +1,7 @@
 #include "api/devcluster/patch.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -228,7 +230,42 @@ MaybeError MergeItem(Json& list, const Json& item, const ListRule& rule, const M
   return MergeStrategically(*found, item, rules);
 }
 
-MaybeError MergeList(Json& target, const Json& patch, const MergeRules& rules) {
+// Where the item stands in `order` by its key; the size of it when nowhere.
+size_t PlaceIn(const Json& order, const ListRule& rule, const Json& item) {
+  const Json* found = FindItem(order, rule, item);
+  return found == nullptr ? order.size() : static_cast<size_t>(found - order.items().data());
+}
+
+// Items that the patch names come in its order, the others in theirs; where both are told by the
+// list as it was, that decides.
+void OrderItems(Json& merged, const Json& before, const Json& order, const ListRule& rule) {
+  const ListRule by_key =
+      rule.kind == ListRule::Kind::kMap ? ListRule{rule.kind, {rule.keys.front()}} : rule;
+  std::vector<Json> named;
+  std::vector<Json> others;
+  for (Json& item : merged.mutable_items()) {
+    const bool is_named = PlaceIn(order, by_key, item) < order.size();
+    (is_named ? named : others).push_back(std::move(item));
+  }
+  std::stable_sort(named.begin(), named.end(), [&](const Json& a, const Json& b) {
+    return PlaceIn(order, by_key, a) < PlaceIn(order, by_key, b);
+  });
+  std::vector<Json> out;
+  auto other = others.begin();
+  for (Json& item : named) {
+    const size_t place = PlaceIn(before, by_key, item);
+    while (other != others.end() && place < before.size() &&
+           PlaceIn(before, by_key, *other) < place) {
+      out.push_back(std::move(*other++));
+    }
+    out.push_back(std::move(item));
+  }
+  out.insert(out.end(), std::make_move_iterator(other), std::make_move_iterator(others.end()));
+  merged.mutable_items() = std::move(out);
+}
+
+// `order`: the patch's $setElementOrder for this list, or null.
+MaybeError MergeList(Json& target, const Json& patch, const MergeRules& rules, const Json& order) {
   const ListRule rule = rules.list();
   const bool replaces = patch.size() > 0 && patch.items()[0].is_object() &&
                         patch.items()[0][kDirective].AsString() == "replace";
@@ -237,6 +274,7 @@ MaybeError MergeList(Json& target, const Json& patch, const MergeRules& rules) {
     return std::nullopt;
   }
   if (!target.is_array() || replaces) target = Json::Array();
+  const Json before = target;
   for (size_t i = replaces ? 1 : 0; i < patch.size(); ++i) {
     const Json& item = patch.items()[i];
     if (rule.kind == ListRule::Kind::kSet) {
@@ -245,6 +283,7 @@ MaybeError MergeList(Json& target, const Json& patch, const MergeRules& rules) {
     }
     if (MaybeError error = MergeItem(target, item, rule, rules.Item())) return error;
   }
+  OrderItems(target, before, order.is_array() ? order : patch, rule);
   return std::nullopt;
 }
 
@@ -263,7 +302,7 @@ void RetainKeys(Json& target, const Json& keys) {
 }
 
 MaybeError MergeStrategically(Json& target, const Json& patch, const MergeRules& rules) {
-  if (patch.is_array()) return MergeList(target, patch, rules);
+  if (patch.is_array()) return MergeList(target, patch, rules, Json());
   if (!patch.is_object()) {
     target = patch;
     return std::nullopt;
@@ -287,6 +326,11 @@ MaybeError MergeStrategically(Json& target, const Json& patch, const MergeRules&
       DeleteValues(target, field, value);
     } else if (value.is_null()) {
       target.Erase(name);
+    } else if (value.is_array()) {
+      const Json& order = patch[absl::StrCat("$setElementOrder/", name)];
+      if (MaybeError error = MergeList(target.Mutable(name), value, rules.Field(name), order)) {
+        return error;
+      }
     } else if (MaybeError error =
                    MergeStrategically(target.Mutable(name), value, rules.Field(name))) {
       return error;

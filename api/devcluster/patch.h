@@ -16,7 +16,7 @@ ApiOr<Json> ApplyJsonPatch(Json target, const Json& patch);
 ApiOr<Json> ApplyMergePatch(Json target, const Json& patch);
 
 // Lists merge by the first key of their rule; directives $patch, $deleteFromPrimitiveList/x,
-// $retainKeys are obeyed, $setElementOrder/x is not needed for the meaning.
+// $setElementOrder/x, $retainKeys are obeyed.
 ApiOr<Json> ApplyStrategicPatch(Json target, const Json& patch, const MergeRules& rules);
 
 // Whether the value is nested no deeper than Json::kMaxDepth.

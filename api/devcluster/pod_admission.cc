@@ -132,10 +132,9 @@ MaybeError AdmitNewPod(const Cluster& cluster, const ResourceType& pods, Json& p
   if (spec == nullptr || !spec->is_object()) return std::nullopt;  // validation says so
   const std::string name = pod["metadata"]["name"].AsString();
   if (MaybeError error = AdmitPriority(cluster, pods, name, *spec)) return error;
-  if (MaybeError error = AdmitRuntimeClass(cluster, pods, name, *spec)) return error;
   const Json& tolerations = (*spec)["tolerations"];
   if (tolerations.is_null() || tolerations.is_array()) TolerateOutages(*spec);
-  return std::nullopt;
+  return AdmitRuntimeClass(cluster, pods, name, *spec);
 }
 
 void SetPodCondition(Json& pod, const Condition& condition, absl::Time now) {

@@ -113,10 +113,12 @@ ApiReply ListReply(const ResourceRequest& request, const ListPage& page, absl::T
   std::vector<ObjectPtr> objects;
   objects.reserve(page.objects.size());
   for (const ObjectPtr& object : page.objects) objects.push_back(ShownAs(request.type, object));
-  const Json metadata = ListMetadata(page);
+  Json metadata = ListMetadata(page);
   const ReplyForm form = ParseAccept(request.http.accept);
   switch (form) {
     case ReplyForm::kJson:
+      // A list of custom objects always has the member.
+      if (request.type.custom) metadata.Set("continue", page.continue_token);
       return PlainList(request.type, objects, metadata);
     case ReplyForm::kYaml:
       return JsonReply(200,

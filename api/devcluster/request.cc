@@ -103,6 +103,10 @@ std::optional<ResourcePath> ParseResourcePath(absl::string_view path) {
   } else {
     return std::nullopt;
   }
+  if (parts[at] == "watch" && parts.size() > at + 1) {
+    out.watch = true;
+    ++at;
+  }
   // "namespaces/x" alone is a Namespace; with a resource after it, the scope of that.
   const bool scoped = parts[at] == "namespaces" && parts.size() > at + 2 &&
                       !(out.group.empty() && parts.size() == at + 3 &&
@@ -191,6 +195,18 @@ ApiOr<DryRun> ParseDryRun(const Query& query, absl::string_view options_kind) {
     }
   }
   return query.Has("dryRun") ? DryRun::kAll : DryRun::kNo;
+}
+
+bool IsAcceptable(absl::string_view accept) {
+  if (absl::StripAsciiWhitespace(accept).empty()) return true;
+  for (const absl::string_view range : absl::StrSplit(accept, ',')) {
+    const std::string type = MediaTypeOf(range);
+    if (type == "*/*" || type == "application/*" || type == "application/json" ||
+        type == "application/yaml" || type == kProtobufContentType) {
+      return true;
+    }
+  }
+  return false;
 }
 
 ReplyForm ParseAccept(absl::string_view accept) {

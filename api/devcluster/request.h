@@ -38,6 +38,7 @@ class Query final {
 // /api/v1/namespaces/NS/pods/NAME/status
 struct ResourcePath {
   std::string group, version, namespace_name, plural, name, subresource;
+  bool watch = false;  // the old form /api/v1/watch/…
 };
 // nullopt when the path is none of a resource.
 [[nodiscard]] std::optional<ResourcePath> ParseResourcePath(absl::string_view path);
@@ -60,6 +61,8 @@ ApiOr<DryRun> ParseDryRun(const Query& query, absl::string_view options_kind);
 
 // What the client wants back.
 enum class ReplyForm { kJson, kYaml, kTable, kPartialMetadata };
+// Whether the header names a form that the server can write. A client of protobuf gets JSON.
+[[nodiscard]] bool IsAcceptable(absl::string_view accept);
 [[nodiscard]] ReplyForm ParseAccept(absl::string_view accept);
 
 // 422 about the options of a request ("ListOptions").

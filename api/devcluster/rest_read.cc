@@ -41,9 +41,11 @@ ResourceRequest AsCollection(const ResourceRequest& request) {
 
 ApiReply ServeRead(const RestContext& context, const ResourceRequest& request) {
   const bool named = !request.path.name.empty();
-  if (named && !request.query.IsTrue("watch")) return Get(context, request);
+  const bool watch = request.path.watch || request.query.IsTrue("watch");
+  if (named && !watch) return Get(context, request);
   ApiOr<ListOptions> options = ParseListOptions(request);
   if (!options.ok()) return ErrorReply(options.error());
+  options->watch = watch;
   if (named) {
     const ApiOr<FieldSelector> one =
         FieldSelector::Parse("metadata.name=" + request.path.name, request.type);

@@ -171,8 +171,10 @@ Json ReviewStatus(const ResourceType& type, const ApiRequest& request) {
 
 ApiReply ServeSubresource(const RestContext& context, const ResourceRequest& request) {
   const std::string& name = request.path.subresource;
-  // Custom types always answer what their definition says, built-in ones what their table says.
-  if (request.type.FindSubresource(name) == nullptr) return ErrorReply(NoSuchPath());
+  if (request.type.FindSubresource(name) == nullptr) {
+    return ErrorReply(request.type.custom ? NotFound(request.type, request.path.name)
+                                          : NoSuchPath());
+  }
   if (name == "status") return Status(context, request);
   if (name == "binding") return Binding(context, request);
   if (name == "eviction") return Eviction(context, request);

@@ -18,6 +18,8 @@
 namespace maniple::devcluster {
 namespace {
 
+constexpr absl::string_view kApplyPatch = "application/apply-patch+yaml";
+
 absl::string_view OptionsKind(absl::string_view method) {
   if (method == "POST") return "CreateOptions";
   return method == "PUT" ? "UpdateOptions" : "PatchOptions";
@@ -200,6 +202,10 @@ ApiOr<Patched> Applied(const Cluster& cluster, const ResourceRequest& request,
   }
   ApiRequest as_yaml = request.http;
   as_yaml.content_type = "application/yaml";
+  API_ASSIGN_OR_RETURN(const Json body, DecodeBody(as_yaml, request.type.kind));
+  if (body["kind"].AsString().empty() || body["apiVersion"].AsString().empty()) {
+    return BadRequest("the applied configuration must have an apiVersion and a kind");
+  }
   API_ASSIGN_OR_RETURN(Json wanted, DecodeObject(as_yaml, request.type));
   if (wanted["metadata"]["managedFields"].size() > 0) {
     return BadRequest("metadata.managedFields must be nil");
@@ -245,8 +251,12 @@ ApiOr<Json> DecodeReplacement(const ResourceRequest& request) {
 
 ApiOr<Patched> PatchedObject(const Cluster& cluster, const ResourceRequest& request) {
   const absl::string_view media_type = MediaType(request);
+  if (media_type != kApplyPatch && request.query.Has("force")) {
+    return InvalidOptions("PatchOptions",
+                          {ForbiddenValue("force", "may not be specified for non-apply patch")});
+  }
   const ObjectPtr live = cluster.store.Get(request.type.storage, NameIn(request));
-  if (media_type == "application/apply-patch+yaml") return Applied(cluster, request, live);
+  if (media_type == kApplyPatch) return Applied(cluster, request, live);
   const bool json_patch = media_type == "application/json-patch+json";
   const bool merge = media_type == "application/merge-patch+json";
   const bool strategic =
@@ -254,10 +264,12 @@ ApiOr<Patched> PatchedObject(const Cluster& cluster, const ResourceRequest& requ
   if (!json_patch && !merge && !strategic) {
     std::string accepted = "application/json-patch+json, application/merge-patch+json, ";
     if (!request.type.custom) accepted += "application/strategic-merge-patch+json, ";
-    return UnsupportedMediaType(
+    ApiError error = UnsupportedMediaType(
         absl::StrCat("the body of the request was in an unknown format - accepted media types "
                      "include: ",
-                     accepted, "application/apply-patch+yaml"));
+                     accepted, kApplyPatch));
+    error.has_empty_details = !request.type.custom;
+    return error;
   }
   if (live == nullptr) return NotFound(request.type, request.path.name);
   API_ASSIGN_OR_RETURN(const Json patch, ParsePatch(request));
@@ -277,8 +289,9 @@ ApiOr<Patched> PatchedObject(const Cluster& cluster, const ResourceRequest& requ
   API_RETURN_IF_ERROR(CheckSameName(request, object));
   const Json& live_uid = (*live)["metadata"]["uid"];
   if (const Json& uid = object["metadata"]["uid"]; !uid.AsString().empty() && !(uid == live_uid)) {
-    return Invalid(request.type, request.path.name,
-                   {InvalidValue("metadata.uid", uid, "field is immutable")});
+    // Twice, as all that is wrong with the metadata of an update (metadata.cc).
+    const StatusCause cause = InvalidValue("metadata.uid", uid, "field is immutable");
+    return Invalid(request.type, request.path.name, {cause, cause});
   }
   object.Set("apiVersion", request.type.api_version());
   object.Set("kind", request.type.kind);

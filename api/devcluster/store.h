@@ -121,8 +121,10 @@ class Store final {
   void Announce(Table& table, Change change);
 
   const size_t history_;
-  uint64_t version_ = 1;
-  uint64_t floor_ = 0;                          // of tables that have no history yet
+  // A cluster does not begin at 1: versions below its beginning are expired ones.
+  static constexpr uint64_t kFirstVersion = 100;
+  uint64_t version_ = kFirstVersion;
+  uint64_t floor_ = kFirstVersion;              // of tables that have no history yet
   std::vector<std::unique_ptr<Table>> tables_;  // by StorageId
   std::vector<ChangeObserver*> observers_;
 };

@@ -9,6 +9,7 @@
 #include "api/devcluster/object_defaults.h"
 #include "api/devcluster/object_validation.h"
 #include "api/devcluster/pod_admission.h"
+#include "api/devcluster/quantity_form.h"
 #include "api/validation/schema.h"
 
 namespace maniple::devcluster {
@@ -60,8 +61,18 @@ void ApplyDefaults(const ResourceType& type, Json& object) {
     type.schema->Prune(object);
     type.schema->Default(object);
   } else {
+    CanonicalizeResources(type, object);
     DefaultObject(type, object);
   }
+}
+
+// The kind that errors name: an Event is one kind, whichever group shows it.
+ApiError InvalidObject(const ResourceType& type, absl::string_view name,
+                       std::vector<StatusCause> causes) {
+  if (type.group != "events.k8s.io") return Invalid(type, name, std::move(causes));
+  ResourceType event;
+  event.kind = type.kind;
+  return Invalid(event, name, std::move(causes));
 }
 
 // What a write to the status may not touch comes back from the old object.
@@ -182,11 +193,12 @@ ApiOr<ObjectPtr> CreateOnce(const Cluster& cluster, const ResourceType& type, Js
   StartObject(type, object, {.now = cluster.now, .random = cluster.random});
   if (type.schema != nullptr) type.schema->Default(object);
 
+  DropEmptyMetadata(object);
   const ObjectName name = NameOf(object);
   std::vector<StatusCause> causes;
   ValidateNewMetadata(type, object, causes);
   ValidateNewObject(type, object, causes);
-  if (!causes.empty()) return Invalid(type, name.name, std::move(causes));
+  if (!causes.empty()) return InvalidObject(type, name.name, std::move(causes));
 
   if (const ObjectPtr existing = cluster.store.Get(type.storage, name); existing != nullptr) {
     ApiError error = AlreadyExists(type, name.name);
@@ -239,18 +251,20 @@ ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, 
   if (part == WritePart::kStatus) {
     object = WithStatusOf(type, *old_object, object);
     if (type.schema != nullptr) ApplyDefaults(type, object);
+    CanonicalizeResources(type, object);
   } else {
     KeepStatus(type, *old_object, object);
     KeepWhatAdmissionSet(type, *old_object, object);
   }
   KeepMetadata(*old_object, object);
+  DropEmptyMetadata(object);
   if (part == WritePart::kMain) {
     API_RETURN_IF_ERROR(CheckOneDefaultPriority(cluster, type, object));
   }
   std::vector<StatusCause> causes;
   ValidateMetadataChange(*old_object, object, causes);
   ValidateObjectChange(type, *old_object, object, part, causes);
-  if (!causes.empty()) return Invalid(type, name.name, std::move(causes));
+  if (!causes.empty()) return InvalidObject(type, name.name, std::move(causes));
 
   if (part == WritePart::kMain && type.traits.counts_generation &&
       WantChanged(type, *old_object, object)) {
@@ -299,14 +313,18 @@ void CreateBuiltinObjects(const Cluster& cluster) {
        {"default", "kube-node-lease", "kube-public", "kube-system"}) {
     create("", "namespaces", Json::Object({{"metadata", Json::Object({{"name", Json(name)}})}}));
   }
-  const std::vector<std::pair<absl::string_view, int64_t>> classes = {
-      {"system-cluster-critical", 2'000'000'000}, {"system-node-critical", 2'000'001'000}};
-  for (const auto& [name, value] : classes) {
+  const auto priority_class = [&](absl::string_view name, int64_t value,
+                                  absl::string_view description) {
     create("scheduling.k8s.io", "priorityclasses",
            Json::Object({{"metadata", Json::Object({{"name", Json(name)}})},
                          {"value", Json(value)},
-                         {"description", Json("Used for system critical pods.")}}));
-  }
+                         {"description", Json(description)}}));
+  };
+  priority_class("system-cluster-critical", 2'000'000'000,
+                 "Used for system critical pods that must run in the cluster, but can be moved to "
+                 "another node if necessary.");
+  priority_class("system-node-critical", 2'000'001'000,
+                 "Used for system critical pods that must not be moved from their current node.");
 }
 
 }  // namespace maniple::devcluster

@@ -24,7 +24,7 @@ TEST(Watch, TellsWhatComesAfterItsVersion) {
   cluster.MakePod("a");
   cluster.Bind("a", "n1");
   cluster.Delete(PathOf("a"), FromText("{'gracePeriodSeconds':0}"));
-  EXPECT_EQ(cluster.Told(watch), "ADDED a, MODIFIED a, DELETED a");
+  EXPECT_EQ(cluster.Told(watch), "ADDED a, MODIFIED a, MODIFIED a, DELETED a");
 }
 
 TEST(Watch, IsReadyOnceForWhatItHasToTell) {
