@@ -1,0 +1,113 @@
+#include "test/support/loop_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugins/builtin.h"
+
+namespace maniple {
+namespace {
+
+std::unique_ptr<SchedulingLoop> NewLoop(absl::Time now) {
+  LoopOptions options;
+  options.profile = BuiltinProfile();
+  auto loop = std::make_unique<SchedulingLoop>(std::move(options));
+  loop->SetRole(SchedulingLoop::Role::kLeader, now);
+  return loop;
+}
+
+}  // namespace
+
+LoopDriver::LoopDriver() : loop_(NewLoop(now)) {}
+
+void LoopDriver::Put(ObjectEvent event) { api.Put(std::get<ObjectUpserted>(event).object); }
+
+void LoopDriver::Nodes(int count, int64_t gpu, absl::string_view prefix) {
+  for (int i = 1; i <= count; ++i) Put(MakeNode(absl::StrCat(prefix, i)).Gpu(gpu));
+}
+
+void LoopDriver::Submit(const Job& job) {
+  if (api.FindGroup(job.gang) == nullptr) {
+    PodGroup group =
+        MakePodGroup(job.gang).MinMember(job.min_member == 0 ? job.pods : job.min_member);
+    group.spec.queue = job.queue;
+    group.meta.created = now;
+    api.Put(group);
+  }
+  int index = 0;
+  for (int made = 0; made < job.pods; ++index) {
+    const std::string name = absl::StrCat(job.gang, "-", index);
+    if (api.FindPod(name) != nullptr) continue;
+    Pod pod = MakePod(name).Group(job.gang).Gpu(job.gpu);
+    pod.meta.created = now;
+    pod.meta.uid.clear();
+    api.Put(pod);
+    ++made;
+  }
+}
+
+bool LoopDriver::Turn() {
+  std::vector<ObjectEvent> events = api.TakeEvents();
+  std::vector<WriteResult> results = api.TakeResults();
+  bool moved = !events.empty() || !results.empty();
+  for (ObjectEvent& event : events) loop_->Accept(std::move(event));
+  for (WriteResult& result : results) loop_->Accept(std::move(result));
+  TurnOutput out = loop_->Turn(now);
+  moved = moved || out.more || !out.writes.empty();
+  next_ = out.next;
+  api.Carry(std::move(out.writes));
+  for (std::string& line : loop_->TakeDecisionLog()) log_.push_back(std::move(line));
+  const absl::Status status = loop_->CheckInvariants();
+  EXPECT_TRUE(status.ok()) << status;
+  return moved;
+}
+
+void LoopDriver::Exchange() { Turn(); }
+
+void LoopDriver::Settle(absl::Duration later) {
+  const absl::Time until = now + later;
+  for (int turns = 0; turns < 20'000; ++turns) {
+    if (Turn()) continue;
+    if (next_ <= until) {
+      now = std::max(now, next_);
+      continue;
+    }
+    now = until;
+    const absl::Status status = loop_->CheckParkedCannotStart(now);
+    EXPECT_TRUE(status.ok()) << status;
+    return;
+  }
+  ADD_FAILURE() << "the loop does not come to rest";
+}
+
+void LoopDriver::Restart() {
+  loop_ = NewLoop(now);
+  static_cast<void>(api.TakeEvents());
+  static_cast<void>(api.TakeResults());
+  for (ObjectEvent& event : api.List()) loop_->Accept(std::move(event));
+}
+
+int LoopDriver::Bound(absl::string_view gang) const {
+  const std::vector<const Pod*> pods = api.Pods();
+  return static_cast<int>(std::ranges::count_if(pods, [gang](const Pod* pod) {
+    return pod->meta.labels.Get(kPodGroupLabel) == gang && !pod->node_name.empty() &&
+           pod->phase != PodPhase::kFailed && !pod->meta.deleted.has_value();
+  }));
+}
+
+std::string LoopDriver::NodeOf(absl::string_view name) const {
+  const Pod* pod = api.FindPod(name);
+  return pod == nullptr ? "" : pod->node_name;
+}
+
+const PodGroupStatus& LoopDriver::StatusOf(absl::string_view gang) const {
+  static const PodGroupStatus kNone;
+  const PodGroup* group = api.FindGroup(gang);
+  return group == nullptr ? kNone : group->status;
+}
+
+}  // namespace maniple

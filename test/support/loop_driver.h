@@ -1,0 +1,66 @@
+// A scheduling loop with its API server and its clock, for tests: submit, settle, look.
+//
+//   LoopDriver driver;
+//   driver.Nodes(4, 8);                                    // n1 … n4 with 8 GPUs each
+//   driver.Submit({.gang = "a", .pods = 4, .gpu = 8});
+//   driver.Settle();
+//   EXPECT_EQ(driver.Bound("a"), 4);
+//
+// Settle() checks the invariants of the loop after every turn, and at rest that no parked gang
+// could start.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scheduler/loop/scheduling_loop.h"
+#include "test/support/builders.h"
+#include "test/support/scripted_api.h"
+
+namespace maniple {
+
+class LoopDriver final {
+ public:
+  LoopDriver();
+
+  ScriptedApi api;
+  absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+
+  struct Job {
+    std::string gang;
+    int pods = 1;
+    int min_member = 0;  // 0 = all of them
+    int64_t gpu = 8;
+    std::string queue;
+  };
+  // The PodGroup if it is new, and pods named after those that exist already.
+  void Submit(const Job& job);
+  void Nodes(int count, int64_t gpu, absl::string_view prefix = "n");
+  void Put(ObjectEvent event);
+
+  // Turns until nothing moves, then on to `later`, stopping at every deadline on the way.
+  void Settle(absl::Duration later = absl::ZeroDuration());
+  // One exchange with the server, without the check for rest.
+  void Exchange();
+  // The scheduler dies and starts anew with what the server holds.
+  void Restart();
+
+  [[nodiscard]] SchedulingLoop& loop() { return *loop_; }
+  [[nodiscard]] int Bound(absl::string_view gang) const;  // Succeeded ones included
+  [[nodiscard]] std::string NodeOf(absl::string_view pod) const;
+  [[nodiscard]] const PodGroupStatus& StatusOf(absl::string_view gang) const;
+  [[nodiscard]] const std::vector<std::string>& log() const { return log_; }
+
+ private:
+  // True when something was exchanged.
+  bool Turn();
+
+  std::unique_ptr<SchedulingLoop> loop_;
+  absl::Time next_ = absl::InfiniteFuture();
+  std::vector<std::string> log_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,315 @@
+// The promise of semantics.md §2 with a server, a kubelet and neighbours that misbehave.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "scheduler/report/status.h"
+#include "test/support/loop_driver.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kBindA1[] = "POST /api/v1/namespaces/default/pods/a-1/binding";
+constexpr char kBindA2[] = "POST /api/v1/namespaces/default/pods/a-2/binding";
+constexpr char kDeletes[] = "DELETE /api/v1";
+
+TEST(LoopFaults, ALostReplyIsLookedUpAndNotUndone) {
+  LoopDriver d;
+  d.Nodes(4, 8);
+  d.api.Break({.on = kBindA2, .act = FaultAct::kLoseReply});
+  d.Submit({.gang = "a", .pods = 4});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 4);
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+  EXPECT_EQ(d.api.Count(kBindA2), 1);
+  EXPECT_EQ(d.api.Count(kDeletes), 0);
+}
+
+TEST(LoopFaults, ALostReplyIsLookedUpEvenWhileTheWatchStandsStill) {
+  LoopDriver d;
+  d.Nodes(4, 8);
+  d.Settle();
+  d.Submit({.gang = "a", .pods = 4});
+  d.Exchange();
+  d.api.Break({.on = kBindA2, .act = FaultAct::kLoseReply});
+  d.api.StallWatches();
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.api.Count("GET /api/v1/namespaces/default/pods/a-2"), 0)
+      << "its bind was sent before the fault";
+  d.api.ResumeWatches();
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 4);
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+}
+
+TEST(LoopFaults, ADroppedRequestIsSentAgain) {
+  LoopDriver d;
+  d.Nodes(4, 8);
+  d.api.Break({.on = kBindA2, .act = FaultAct::kDrop});
+  d.Submit({.gang = "a", .pods = 4});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 4);
+  EXPECT_EQ(d.api.Count(kBindA2), 2);
+}
+
+TEST(LoopFaults, ServerErrorsPass) {
+  LoopDriver d;
+  d.Nodes(4, 8);
+  d.api.Break({.on = kBindA1, .times = 2, .code = 500});
+  d.api.Break({.on = "a-3/binding", .times = 2, .code = 503});
+  d.Submit({.gang = "a", .pods = 4});
+  d.Settle(absl::Seconds(5));
+  EXPECT_EQ(d.Bound("a"), 4);
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+  EXPECT_EQ(d.api.Count(kBindA1), 3);
+  EXPECT_EQ(d.api.Count(kDeletes), 0);
+}
+
+TEST(LoopFaults, RetryAfterIsHonoured) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.api.Break({.on = "/binding", .code = 429, .retry_after = absl::Seconds(7)});
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(6));
+  EXPECT_EQ(d.api.Count("/binding"), 1);
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 1);
+}
+
+TEST(LoopFaults, ABindForbiddenForEverUndoesTheWholeGang) {
+  LoopDriver d;
+  d.Nodes(4, 8);
+  d.api.Break({.on = kBindA2, .times = -1, .code = 403});
+  d.Put(ObjectUpserted{
+      Queue{.meta = {.name = "q", .uid = "q-1"},
+            .quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(32)}}}}}});
+  d.Submit({.gang = "a", .pods = 4, .queue = "q"});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 0);
+  EXPECT_THAT(d.api.events_created(), Contains(StartsWith("Undone on a")));
+  EXPECT_TRUE(d.StatusOf("a").last_undone_at.has_value());
+  EXPECT_FALSE(d.StatusOf("a").quorum_reached_at.has_value());
+  d.Submit({.gang = "b", .pods = 4, .queue = "q"});
+  d.Settle(absl::Seconds(20));
+  EXPECT_EQ(d.Bound("b"), 4);
+  EXPECT_LE(d.api.Count(kBindA2), 5);
+  EXPECT_EQ(d.api.QueueStatus("q")["running"].AsInt(), 1);
+  ASSERT_EQ(d.api.QueueStatus("q")["usage"].size(), 1u);
+  EXPECT_EQ(d.api.QueueStatus("q")["usage"].items().at(0)["used"].AsString(), "32");
+}
+
+TEST(LoopFaults, AnUndoneGangBacksOffBeforeItIsTriedAgain) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.api.Break({.on = kBindA1, .times = 1, .code = 422});
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 0);
+  d.Submit({.gang = "a", .pods = 1});  // the controller makes the deleted one again
+  d.Settle();
+  EXPECT_EQ(d.StatusOf("a").reason, "BackingOff");
+  d.Settle(absl::Seconds(10));
+  EXPECT_EQ(d.Bound("a"), 2);
+}
+
+TEST(LoopFaults, AKubeletRejectionIsRepairedOnAnotherNode) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.api.Break({.on = kBindA1, .act = FaultAct::kReject});
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 1);
+  EXPECT_EQ(d.loop().counters().kubelet_rejections, 1);
+  const std::string rejected_on = d.NodeOf("a-1");
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 2);
+  EXPECT_NE(d.NodeOf("a-2"), rejected_on);
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+}
+
+TEST(LoopFaults, TheRoomOfALostMemberIsHeldForItsReplacement) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  d.Submit({.gang = "thief", .pods = 1});
+  d.Settle();
+  d.api.Delete(ResourceKind::kPod, "a-1");
+  d.Settle(absl::Seconds(5));
+  EXPECT_EQ(d.Bound("thief"), 0);
+  EXPECT_EQ(d.StatusOf("a").reason, "QuorumLost");
+  const Condition* disrupted = FindCondition(d.StatusOf("a").conditions, kConditionDisrupted);
+  ASSERT_NE(disrupted, nullptr);
+  EXPECT_EQ(disrupted->status, "True");
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.Bound("a"), 2);
+  EXPECT_EQ(d.StatusOf("a").reason, "Bound");
+  EXPECT_EQ(FindCondition(d.StatusOf("a").conditions, kConditionDisrupted)->status, "False");
+}
+
+TEST(LoopFaults, ALostQuorumIsEvictedAfterTheGracePeriodAndItsRoomIsFree) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  d.api.SetPhase("a-1", PodPhase::kFailed, "Error");
+  d.Settle(absl::Seconds(299));
+  EXPECT_EQ(d.Bound("a"), 1);
+  d.Submit({.gang = "b", .pods = 2});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 0);
+  EXPECT_EQ(d.StatusOf("a").reason, "QuorumLost");
+  EXPECT_EQ(d.Bound("b"), 2);
+  EXPECT_EQ(d.loop().counters().gangs_evicted, 1);
+  // The reason stays until new members exist.
+  d.Settle(absl::Minutes(5));
+  EXPECT_EQ(d.StatusOf("a").reason, "QuorumLost");
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(12));
+  EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
+}
+
+TEST(LoopFaults, AnUnfinishedBindingIsUndoneAtItsTimeout) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.api.Break({.on = kBindA1, .times = -1, .code = 503});
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle(absl::Seconds(59));
+  EXPECT_EQ(d.Bound("a"), 1);
+  EXPECT_EQ(d.StatusOf("a").phase, "Binding");
+  EXPECT_EQ(d.StatusOf("a").reason, "Binding");
+  d.Settle(absl::Seconds(3));
+  EXPECT_EQ(d.Bound("a"), 0);
+  EXPECT_EQ(d.loop().counters().gangs_undone, 1);
+}
+
+TEST(LoopFaults, ATerminatingPodKeepsItsRoomUntilItIsGone) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle();
+  d.api.KeepTerminating();
+  Pod leaving = *d.api.FindPod("a-0");
+  leaving.meta.deleted = d.now;
+  d.api.Put(leaving);
+  d.Submit({.gang = "b", .pods = 1});
+  d.Settle(absl::Seconds(30));
+  EXPECT_EQ(d.Bound("b"), 0);
+  d.api.Reap();
+  d.Settle();
+  EXPECT_EQ(d.Bound("b"), 1);
+}
+
+TEST(LoopFaults, AMemberThatSomebodyElseBoundCounts) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.api.Break({.on = kBindA1, .act = FaultAct::kSteal, .node = "n3"});
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.Bound("a"), 2);
+  EXPECT_EQ(d.NodeOf("a-1"), "n3");
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+  EXPECT_EQ(d.api.Count(kDeletes), 0);
+}
+
+TEST(LoopFaults, ANewLeaderCompletesAPartlyBoundGang) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.Settle();
+  d.Submit({.gang = "a", .pods = 3});
+  d.api.Break({.on = kBindA2, .times = -1, .act = FaultAct::kDrop});
+  d.Exchange();
+  d.Restart();
+  d.api.Mend();
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.Bound("a"), 3);
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+  EXPECT_TRUE(d.StatusOf("a").quorum_reached_at.has_value());
+}
+
+TEST(LoopFaults, ANewLeaderUndoesWhatCannotBeCompleted) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.Settle();
+  d.Submit({.gang = "a", .pods = 3});
+  d.api.Break({.on = kBindA2, .times = -1, .act = FaultAct::kDrop});
+  d.Exchange();
+  d.Restart();
+  d.Settle(absl::Seconds(70));
+  EXPECT_EQ(d.Bound("a"), 0);
+}
+
+TEST(LoopFaults, ANewLeaderCarriesOnWithBoundAndWaitingGangs) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Submit({.gang = "b", .pods = 2});
+  d.Settle();
+  const int statuses = d.api.Count("/podgroups/");
+  d.Restart();
+  d.Settle(absl::Seconds(20));
+  EXPECT_EQ(d.api.Count("/podgroups/"), statuses) << "nothing changed, so nothing is written";
+  d.Nodes(3, 8);
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 1);
+  EXPECT_EQ(d.Bound("b"), 2);
+}
+
+TEST(LoopFaults, AStatusThatMeetsAConflictIsWrittenAgain) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.api.Break({.on = "/podgroups/a/status", .times = 2, .code = 409});
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(2));
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+}
+
+TEST(LoopFaults, AMissingOrStoppedQueueSaysSoAndWakesWhenItIsPutRight) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 1, .queue = "q"});
+  d.Settle();
+  EXPECT_EQ(d.StatusOf("a").reason, "QueueNotFound");
+  Queue queue{.meta = {.name = "q", .uid = "q-1"}, .stop = StopPolicy::kHold};
+  d.Put(ObjectUpserted{queue});
+  d.Settle();
+  EXPECT_EQ(d.StatusOf("a").reason, "QueueStopped");
+  queue.stop = StopPolicy::kNone;
+  queue.namespace_selector =
+      LabelSelector{{{.key = "team", .op = SelectorOperator::kIn, .values = {"red"}}}};
+  d.Put(ObjectUpserted{queue});
+  d.Settle();
+  EXPECT_EQ(d.StatusOf("a").reason, "NamespaceNotAllowed");
+  Namespace space{.meta = {.name = "default"}};
+  space.meta.labels.Set("team", "red");
+  d.Put(ObjectUpserted{space});
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 1);
+}
+
+TEST(LoopFaults, LosingTheLeadDropsEverythingInFlight) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.api.Break({.on = kBindA1, .times = -1, .code = 503});
+  d.Settle();
+  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  const int requests = d.api.Count("");
+  d.Settle(absl::Minutes(5));
+  EXPECT_EQ(d.api.Count(""), requests);
+  d.api.Mend();
+  d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.Bound("a"), 2);
+}
+
+}  // namespace
+}  // namespace maniple
