@@ -7,10 +7,9 @@ offer `api` (an ApiClient) and `kubeconfig` (a path):
     with RealControlPlane(assets()) as server:
         server.api.must("GET", "/api/v1/nodes")
 
-As a program it runs a command beside a real control plane, its kubeconfig in MANIPLE_REAL_KUBECONFIG; without one the
-command runs all the same, and a loud line says how to enable it:
+As a program it runs a command beside a real control plane, its kubeconfig in KUBECONFIG:
 
-    test/support/control_plane.py -- ctest --preset dev
+    test/support/control_plane.py -- kubectl get nodes
 """
 
 import ctypes
@@ -300,9 +299,9 @@ def main():
     folder = assets()
     if folder is None:
         print(HOW_TO_ENABLE, file=sys.stderr)
-        return subprocess.run(command).returncode
+        return 3
     with RealControlPlane(folder) as server:
-        return subprocess.run(command, env={**os.environ, "MANIPLE_REAL_KUBECONFIG": str(server.kubeconfig)}).returncode
+        return subprocess.run(command, env={**os.environ, "KUBECONFIG": str(server.kubeconfig)}).returncode
 
 
 if __name__ == "__main__":
