@@ -179,11 +179,15 @@ std::optional<absl::StatusOr<ExecCredential>> ExecPluginRun::Continue(absl::Time
   };
   char buffer[4096];
   ssize_t n = 0;
-  while ((n = ::read(fd_, buffer, sizeof(buffer))) > 0) {
+  while (fd_ >= 0 && (n = ::read(fd_, buffer, sizeof(buffer))) > 0) {
     printed_.append(buffer, static_cast<size_t>(n));
     if (printed_.size() > kMostPrinted) return failed("it printed more than a mebibyte");
   }
-  const bool ended = n == 0;
+  if (fd_ >= 0 && n == 0) {
+    ::close(fd_);  // a pipe at its end is readable for ever
+    fd_ = -1;
+  }
+  const bool ended = fd_ < 0;
   int status = 0;
   if (ended && ::waitpid(pid_, &status, WNOHANG) == pid_) {
     pid_ = -1;

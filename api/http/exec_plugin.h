@@ -35,7 +35,8 @@ class ExecPluginRun final {
   ExecPluginRun& operator=(ExecPluginRun&&) = delete;
   ~ExecPluginRun();
 
-  // Readable when Continue has something to do. Ours until the run is destroyed.
+  // Readable when Continue has something to do; -1 once all was printed and only the exit is waited
+  // for.
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] absl::Time NextDeadline() const { return next_; }
   // The outcome, once there is one. Never blocks.

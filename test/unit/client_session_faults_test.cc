@@ -235,6 +235,20 @@ TEST_F(BoundedSessionTest, ALineBeyondTheBoundCostsTheStreamAndNoMoreMemory) {
   EXPECT_THAT(TakeTold(), ElementsAre("+a@1"));
 }
 
+TEST_F(SessionTest, ALineOfSixtyFourMebibytesIsSurvivedAndTheNextOneTold) {
+  Sync(10, {});
+  const std::string chunk(1 << 20, 'x');
+  Bytes(R"({"type":"ADDED","object":{"metadata":{"name":"a","uid":"1","resourceVersion":"11",)"
+        R"("annotations":{"big":")");
+  for (int i = 0; i < 63; ++i) Bytes(chunk);
+  Bytes("\"}}}}\n");
+  Bytes(Line("ADDED", NamespaceJson("b", "2", 12)));
+  EXPECT_THAT(TakeTold(), ElementsAre("+a@1", "+b@2"));
+  for (int i = 0; i < 65 && open_.has_value(); ++i) Bytes(chunk);
+  EXPECT_FALSE(open_.has_value());
+  EXPECT_EQ(session_.counters().garbage, 1u);
+}
+
 TEST_F(BoundedSessionTest, APageBeyondTheBoundIsAskedForInSmallerPieces) {
   Start();
   Head(200);

@@ -48,8 +48,10 @@ class CredentialsTest : public ::testing::Test {
   CredentialState Settle(Credentials& credentials) {
     CredentialState state = credentials.Refresh(clock_.Now());
     while (state == CredentialState::kPending) {
-      pollfd fd{credentials.pending_fd(), POLLIN, 0};
-      EXPECT_GT(::poll(&fd, 1, 20'000), 0);
+      if (credentials.pending_fd() >= 0) {
+        pollfd fd{credentials.pending_fd(), POLLIN, 0};
+        EXPECT_GT(::poll(&fd, 1, 20'000), 0);
+      }
       state = credentials.Refresh(clock_.Now());
     }
     return state;
@@ -192,6 +194,17 @@ TEST_F(CredentialsTest, AnAbsentPluginIsNamed) {
   Credentials credentials(config);
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kFailed);
   EXPECT_THAT(std::string(credentials.failure().message()), HasSubstr(Path("absent")));
+}
+
+TEST_F(CredentialsTest, APluginThatClosesItsOutputAndLingersIsAskedNowAndThenAndKilledInTheEnd) {
+  Credentials credentials(Plugin("exec >&-; sleep 1000"));
+  while (credentials.Refresh(clock_.Now()) == CredentialState::kPending &&
+         credentials.pending_fd() >= 0) {
+  }
+  EXPECT_GT(credentials.NextDeadline(), clock_.Now());
+  EXPECT_LE(credentials.NextDeadline(), clock_.Now() + absl::Milliseconds(10));
+  clock_.Advance(absl::Seconds(30));
+  EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kFailed);
 }
 
 TEST_F(CredentialsTest, APluginThatHangsIsKilledWithItsChildren) {
