@@ -9,11 +9,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/cycle/bound_shape.h"
+#include "scheduler/cycle/domain_search.h"
 #include "scheduler/cycle/overlay.h"
 #include "scheduler/cycle/quorum.h"
 #include "scheduler/cycle/rejection.h"
 #include "scheduler/cycle/search.h"
+#include "scheduler/cycle/topology.h"
 
 namespace maniple {
 namespace {
@@ -30,12 +33,17 @@ class Cycle final {
 
   Decision Run() {
     if (const std::optional<Rejection> lacking = MembersLacking()) return *lacking;
+    absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, request_.topology);
+    if (!choice.ok()) return Refusal(choice.status());
+    choice_ = *std::move(choice);
+    if (const std::optional<Rejection> torn = TornApart()) return *torn;
+
     Overlay now(snapshot_, Overlay::View::kNow);
     for (const HoldId hold : request_.own_holds) {
       if (const HeldRoom* room = snapshot_.FindHold(hold)) now.Free(room->node, room->shape);
     }
-    const SearchResult result = Search(now, nullptr);
-    if (result.outcome == Outcome::kFound) return PlanOf(result);
+    const DomainResult result = Search(choice_, now, SearchGoal::kNodes);
+    if (result.search.outcome == Outcome::kFound) return PlanOf(result);
     return Reject(result, now);
   }
 
@@ -80,72 +88,103 @@ class Cycle final {
     return rejection;
   }
 
-  SearchResult Search(Overlay& overlay, const NodeSet* within) {
-    switch (request_.scope) {
-      case DecideScope::kQuorum:
-        return PlaceQuorum(problem_, kinds_, overlay, within);
-      case DecideScope::kSurplus:
-        return PlaceSurplus(problem_, kinds_, overlay, within);
+  // Members that stand already may have made a required domain impossible.
+  std::optional<Rejection> TornApart() const {
+    if (!choice_.required) return std::nullopt;
+    const DomainLevel& level = choice_.levels.back();
+    if (DomainOfPinned(snapshot_, level, request_.pinned) != DomainLevel::kOutside) {
+      return std::nullopt;
     }
-    return {};
+    Rejection rejection{.code = RejectionCode::kTopologyNoFit};
+    rejection.wanted = problem_.total;
+    rejection.nodes = snapshot_.node_count();
+    std::vector<std::string> where;
+    for (const Pinned& member : request_.pinned) {
+      if (snapshot_.HasNode(member.node)) where.push_back(snapshot_.NodeName(member.node));
+    }
+    std::sort(where.begin(), where.end());
+    where.erase(std::unique(where.begin(), where.end()), where.end());
+    rejection.detail = absl::StrCat("members stand on ", absl::StrJoin(where, ", "),
+                                    " already, which are not in one ", level.name);
+    return rejection;
   }
 
-  SearchResult Could(Overlay& overlay, const NodeSet* within) {
-    switch (request_.scope) {
-      case DecideScope::kQuorum:
-        return CouldPlaceQuorum(problem_, kinds_, overlay, within);
-      case DecideScope::kSurplus:
-        return PlaceSurplus(problem_, kinds_, overlay, within);
-    }
-    return {};
+  DomainResult Search(const DomainChoice& choice, Overlay& overlay, SearchGoal goal) {
+    return SearchDomains({.problem = problem_,
+                          .kinds = kinds_,
+                          .scope = request_.scope,
+                          .choice = choice,
+                          .pinned = request_.pinned},
+                         overlay, goal);
   }
 
-  Plan PlanOf(const SearchResult& result) const {
+  Plan PlanOf(const DomainResult& result) const {
     Plan plan;
-    plan.placements.reserve(result.places.size());
-    for (const MemberPlace& place : result.places) {
+    plan.placements.reserve(result.search.places.size());
+    for (const MemberPlace& place : result.search.places) {
       plan.placements.push_back({.pod = request_.wants[place.want].pod, .node = place.node});
     }
+    if (!result.path.empty()) plan.domains.push_back(result.path);
     return plan;
   }
 
-  Rejection Reject(const SearchResult& result, Overlay& now) {
-    if (kinds_[result.shortage.kind].bound == nullptr) return Refusal(result.shortage);
+  Rejection Reject(const DomainResult& result, Overlay& now) {
+    const Shortage& shortage = result.search.shortage;
+    if (kinds_[shortage.kind].bound == nullptr) {
+      Rejection rejection = Refusal(bound_[shortage.kind].status());
+      rejection.shape = kinds_[shortage.kind].shape;
+      rejection.wanted = shortage.wanted;
+      return rejection;
+    }
     // "Never" takes precedence: it asks the same question of the empty cluster.
     Overlay emptied(snapshot_, Overlay::View::kEmptied);
     for (const Pinned& pinned : request_.pinned) {
       if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
     }
-    const SearchResult ever = Could(emptied, nullptr);
-    if (ever.outcome == Outcome::kProven) {
-      return RejectionOf(RejectionCode::kNeverFits, ever.shortage, emptied);
+    const DomainResult ever =
+        Search(choice_.required ? choice_ : DomainChoice{}, emptied, SearchGoal::kAnswerOnly);
+    if (ever.search.outcome == Outcome::kProven) {
+      return RejectionOf(RejectionCode::kNeverFits, ever, emptied);
     }
-    const RejectionCode code = result.outcome == Outcome::kProven
-                                   ? RejectionCode::kNoFit
-                                   : RejectionCode::kSearchLimitReached;
-    return RejectionOf(code, result.shortage, now);
+    if (result.search.outcome == Outcome::kGaveUp) {
+      return RejectionOf(RejectionCode::kSearchLimitReached, result, now);
+    }
+    if (choice_.required) {
+      const DomainResult anywhere = Search(DomainChoice{}, now, SearchGoal::kAnswerOnly);
+      if (anywhere.search.outcome == Outcome::kFound) {
+        return RejectionOf(RejectionCode::kTopologyNoFit, result, now);
+      }
+      if (anywhere.search.outcome == Outcome::kProven) {
+        return RejectionOf(RejectionCode::kNoFit, anywhere, now);
+      }
+    }
+    return RejectionOf(RejectionCode::kNoFit, result, now);
   }
 
-  Rejection RejectionOf(RejectionCode code, const Shortage& shortage, const Overlay& overlay) {
+  Rejection RejectionOf(RejectionCode code, const DomainResult& result, const Overlay& overlay) {
+    const Shortage& shortage = result.search.shortage;
     Rejection rejection{.code = code, .shape = kinds_[shortage.kind].shape};
     rejection.wanted = shortage.wanted;
     rejection.placeable = shortage.placeable;
     rejection.nodes = snapshot_.node_count();
     if (BoundShape* bound = kinds_[shortage.kind].bound) {
-      rejection.reasons = ReasonsOf(*bound, overlay, nullptr);
+      rejection.reasons =
+          ReasonsOf(*bound, overlay, result.best.has_value() ? &*result.best : nullptr);
+    }
+    if (result.best.has_value()) {
+      const std::string& level = choice_.levels.back().name;
+      rejection.detail = absl::StrCat("the best of ", result.domains, " domains of level ", level,
+                                      " is ", result.best_path);
     }
     return rejection;
   }
 
-  // A plugin refused the shape as such.
-  Rejection Refusal(const Shortage& shortage) const {
-    const absl::Status& status = bound_[shortage.kind].status();
+  // A plugin, or the topology, refused the request as such.
+  Rejection Refusal(const absl::Status& status) const {
     Rejection rejection{.code = absl::IsUnimplemented(status) ? RejectionCode::kUnsupported
                                                               : RejectionCode::kInvalidSpec};
-    rejection.shape = kinds_[shortage.kind].shape;
-    rejection.wanted = shortage.wanted;
     rejection.nodes = snapshot_.node_count();
-    if (rejection.nodes > 0) {
+    if (rejection.code == RejectionCode::kUnsupported && rejection.nodes > 0) {
       rejection.reasons.push_back({.reason = {.id = kReasonUnsupported}, .nodes = rejection.nodes});
     }
     rejection.detail = std::string(status.message());
@@ -157,6 +196,7 @@ class Cycle final {
   std::vector<Kind> kinds_;
   std::vector<absl::StatusOr<BoundShape>> bound_;  // parallel to kinds_
   QuorumProblem problem_;
+  DomainChoice choice_;
 };
 
 }  // namespace

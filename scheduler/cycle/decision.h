@@ -80,7 +80,9 @@ struct Rejection {
   int64_t placeable = 0;                 // how many of them could be placed
   int64_t nodes = 0;                     // in the cluster
   std::vector<NodeReasonCount> reasons;  // by count descending, then id
-  std::string detail;                    // kUnsupported, kInvalidSpec: the path and why
+  // kUnsupported, kInvalidSpec: the path and why. Where a domain is required: which one came
+  // closest, and `reasons` speak of it; or that members which stand already are not in one domain.
+  std::string detail;
 };
 
 using Decision = std::variant<Plan, Rejection>;

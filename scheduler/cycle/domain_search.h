@@ -1,0 +1,38 @@
+// The search for a gang within its topology: the best single domain, level by level, then any nodes
+// if it may.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scheduler/cycle/search.h"
+#include "scheduler/cycle/topology.h"
+
+namespace maniple {
+
+struct DomainSearch {
+  const QuorumProblem& problem;
+  std::vector<Kind>& kinds;
+  DecideScope scope;
+  const DomainChoice& choice;
+  std::span<const Pinned> pinned;
+};
+
+struct DomainResult {
+  SearchResult search;
+  std::string path;  // kFound: the domain, "" when none was asked for or none took the gang
+  std::optional<NodeSet> best;  // not found, and a domain is required: the one that came closest
+  std::string best_path;
+  int64_t domains = 0;  // of the required level
+};
+
+enum class SearchGoal : uint8_t { kNodes, kAnswerOnly };
+
+// Of the domains of one level that fit: first those with room for all wants, then the least room
+// left over, then the path. Leaves the overlay as it was.
+[[nodiscard]] DomainResult SearchDomains(const DomainSearch& ask, Overlay& overlay,
+                                         SearchGoal goal);
+
+}  // namespace maniple

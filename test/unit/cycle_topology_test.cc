@@ -1,0 +1,202 @@
+// Gangs that ask for a topology domain.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "test/support/builders.h"
+#include "test/support/test_cluster.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class TopologyTest : public ::testing::Test {
+ protected:
+  TopologyTest() {
+    Topology topology;
+    topology.meta.name = "default";
+    topology.levels = {{.name = "block", .node_label = "example.com/block"},
+                       {.name = "rack", .node_label = "example.com/rack"}};
+    cluster_.Add(ObjectUpserted{topology});
+  }
+  void Rack(absl::string_view block, absl::string_view rack, absl::string_view prefix, int nodes) {
+    for (int i = 1; i <= nodes; ++i) {
+      cluster_.Add(MakeNode(absl::StrCat(prefix, i))
+                       .Gpu(8)
+                       .Label("example.com/block", block)
+                       .Label("example.com/rack", rack));
+    }
+  }
+  void Submit(MakePodGroup group, absl::string_view name, int pods) {
+    cluster_.Add(group);
+    for (int i = 0; i < pods; ++i) {
+      cluster_.Add(MakePod(absl::StrCat(name, "-", i)).Group(name).Index(i).Gpu(8));
+    }
+  }
+  std::vector<std::string> Places(absl::string_view gang) {
+    return cluster_.PlacesOf(cluster_.Decide(gang));
+  }
+  Rejection RejectionOf(absl::string_view gang) {
+    return std::get<Rejection>(cluster_.Decide(gang));
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(TopologyTest, RequiredKeepsTheGangInOneRack) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b1", "r2", "b", 4);
+  Submit(MakePodGroup("x").MinMember(3).Required("rack"), "x", 3);
+  const Decision decision = cluster_.Decide("x");
+  EXPECT_THAT(cluster_.PlacesOf(decision), ElementsAre("x-0=b1", "x-1=b2", "x-2=b3"));
+  EXPECT_THAT(std::get<Plan>(decision).domains, ElementsAre("b1/r2"));
+}
+
+TEST_F(TopologyTest, ALevelMayBeNamedByItsLabel) {
+  Rack("b1", "r1", "a", 1);
+  Rack("b1", "r2", "b", 2);
+  Submit(MakePodGroup("x").MinMember(2).Required("example.com/rack"), "x", 2);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
+}
+
+TEST_F(TopologyTest, TheTightestRackThatFitsIsChosen) {
+  Rack("b1", "r1", "a", 4);
+  Rack("b1", "r2", "b", 2);
+  Rack("b1", "r3", "c", 3);
+  Submit(MakePodGroup("x").MinMember(2).Required("rack"), "x", 2);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
+  Submit(MakePodGroup("y").MinMember(3).Preferred("rack"), "y", 3);
+  EXPECT_THAT(Places("y"), ElementsAre("y-0=c1", "y-1=c2", "y-2=c3"));
+}
+
+TEST_F(TopologyTest, ARackForAllMembersComesBeforeATighterOneForTheQuorum) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b1", "r2", "b", 3);
+  Submit(MakePodGroup("x").MinMember(2).Required("rack"), "x", 3);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
+  cluster_.Add(MakePod("y").Gpu(1).On("b3"));
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=a1", "x-1=a2"));
+}
+
+TEST_F(TopologyTest, NoRackNowIsNotNoRoomAndNotNever) {
+  Rack("b1", "r1", "a", 3);
+  Rack("b1", "r2", "b", 2);
+  cluster_.Add(MakePod("y").Gpu(8).On("a2"));
+  Submit(MakePodGroup("x").MinMember(3).Required("rack"), "x", 3);
+  Rejection rejection = RejectionOf("x");
+  EXPECT_EQ(rejection.code, RejectionCode::kTopologyNoFit);
+  EXPECT_EQ(rejection.wanted, 3);
+  EXPECT_EQ(rejection.placeable, 2);
+  EXPECT_EQ(rejection.detail, "the best of 2 domains of level rack is b1/r1");
+  EXPECT_THAT(cluster_.ReasonsOf(cluster_.Decide("x")),
+              ElementsAre("2: outside the topology domain that was tried",
+                          "2: filled by 1 members of this gang",
+                          "1: insufficient nvidia.com/gpu (want 8, have 0)"));
+  cluster_.Add(MakePod("z").Gpu(8).On("b1"));
+  cluster_.Add(MakePod("w").Gpu(8).On("b2"));
+  EXPECT_EQ(RejectionOf("x").code, RejectionCode::kNoFit);
+  cluster_.Add(DeletionOf(ResourceKind::kNode, "a3"));
+  EXPECT_EQ(RejectionOf("x").code, RejectionCode::kNeverFits);
+}
+
+TEST_F(TopologyTest, TheSameRackNameUnderTwoBlocksIsTwoRacks) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b2", "r1", "c", 2);
+  Submit(MakePodGroup("x").MinMember(3).Required("rack"), "x", 3);
+  EXPECT_EQ(RejectionOf("x").code, RejectionCode::kNeverFits);
+}
+
+TEST_F(TopologyTest, PreferredWidensLevelByLevelAndNeverWaits) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b1", "r2", "b", 2);
+  Rack("b2", "r1", "c", 2);
+  Submit(MakePodGroup("x").MinMember(4).Preferred("rack"), "x", 4);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=a1", "x-1=a2", "x-2=b1", "x-3=b2"));
+  Submit(MakePodGroup("y").MinMember(6).Preferred("rack"), "y", 6);
+  EXPECT_EQ(Places("y").size(), 6u);
+}
+
+TEST_F(TopologyTest, PreferredIsTriedInsideRequired) {
+  Rack("b1", "r1", "a", 1);
+  Rack("b1", "r2", "b", 2);
+  Rack("b2", "r3", "c", 1);
+  Submit(MakePodGroup("x").MinMember(2).Required("block").Preferred("rack"), "x", 2);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
+  cluster_.Add(MakePod("y").Gpu(1).On("b1"));
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=a1", "x-1=b2"));
+  cluster_.Add(MakePod("z").Gpu(1).On("a1"));
+  EXPECT_EQ(RejectionOf("x").code, RejectionCode::kTopologyNoFit);
+}
+
+TEST_F(TopologyTest, NodesWithoutTheLabelAreOutside) {
+  cluster_.Add(MakeNode("bare").Gpu(8));
+  Submit(MakePodGroup("x").MinMember(1).Required("rack"), "x", 1);
+  const Rejection rejection = RejectionOf("x");
+  EXPECT_EQ(rejection.code, RejectionCode::kNeverFits);
+}
+
+TEST_F(TopologyTest, MembersThatStandAlreadyNameTheDomain) {
+  Rack("b1", "r1", "a", 4);
+  Rack("b1", "r2", "b", 2);
+  Submit(MakePodGroup("x").MinMember(2).Required("rack"), "x", 2);
+  cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(8).On("a1"));
+  EXPECT_THAT(Places("x"), ElementsAre("x-1=a2"));
+}
+
+TEST_F(TopologyTest, MembersTornApartWaitAndAreNamed) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b1", "r2", "b", 2);
+  Submit(MakePodGroup("x").MinMember(3).Required("rack"), "x", 3);
+  cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(8).On("a1"));
+  cluster_.Add(MakePod("x-1").Group("x").Index(1).Gpu(8).On("b1"));
+  const Rejection rejection = RejectionOf("x");
+  EXPECT_EQ(rejection.code, RejectionCode::kTopologyNoFit);
+  EXPECT_EQ(rejection.detail, "members stand on a1, b1 already, which are not in one rack");
+}
+
+TEST_F(TopologyTest, SurplusStaysInTheDomainOfTheGang) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b1", "r2", "b", 2);
+  Submit(MakePodGroup("x").MinMember(1).Required("rack"), "x", 4);
+  cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(8).On("b1"));
+  GangRequest request = cluster_.RequestOf("x");
+  request.scope = DecideScope::kSurplus;
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("x-1=b2"));
+}
+
+TEST_F(TopologyTest, UnknownLevelsAndTopologiesAreInvalidUnderPreferredToo) {
+  Rack("b1", "r1", "a", 2);
+  Submit(MakePodGroup("x").Required("cage"), "x", 1);
+  EXPECT_EQ(RejectionOf("x").code, RejectionCode::kInvalidSpec);
+  EXPECT_THAT(RejectionOf("x").detail, HasSubstr("has no level \"cage\""));
+  Submit(MakePodGroup("y").Preferred("cage"), "y", 1);
+  EXPECT_EQ(RejectionOf("y").code, RejectionCode::kInvalidSpec);
+  GangRequest request = cluster_.RequestOf("x");
+  request.topology = {.required = "rack", .topology_name = "other"};
+  EXPECT_EQ(std::get<Rejection>(cluster_.Decide(request)).code, RejectionCode::kInvalidSpec);
+}
+
+TEST_F(TopologyTest, SlicesAreRefusedNotIgnored) {
+  Rack("b1", "r1", "a", 2);
+  Submit(MakePodGroup("x"), "x", 1);
+  GangRequest request = cluster_.RequestOf("x");
+  request.topology = {.required = "rack", .slice_size = 2, .slice_level = "rack"};
+  EXPECT_EQ(std::get<Rejection>(cluster_.Decide(request)).code, RejectionCode::kUnsupported);
+}
+
+TEST_F(TopologyTest, AGangOfSeveralShapesStaysTogether) {
+  Rack("b1", "r1", "a", 2);
+  Rack("b1", "r2", "b", 2);
+  cluster_.Add(MakePod("y").Gpu(1).On("a1"));
+  cluster_.Add(MakePodGroup("x").MinMember(3).Required("rack"));
+  cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(2));
+  cluster_.Add(MakePod("x-1").Group("x").Index(1).Gpu(8));
+  cluster_.Add(MakePod("x-2").Group("x").Index(2).Gpu(6));
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b2", "x-1=b1", "x-2=b2"));
+}
+
+}  // namespace
+}  // namespace maniple
