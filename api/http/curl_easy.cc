@@ -127,6 +127,7 @@ absl::StatusOr<EasyHandle> MakeEasyHandle(const CurlSetup& setup) {
   ::curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   ::curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, setup.callbacks.on_header);
   ::curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, setup.callbacks.on_body);
+  ::curl_easy_setopt(easy, CURLOPT_READFUNCTION, setup.callbacks.on_send);
   ::curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, setup.callbacks.on_socket);
   ::curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, setup.callbacks.socket_data);
   if (setup.connect_to != nullptr) {
@@ -155,7 +156,9 @@ void SetRequest(CURL* easy, const std::string& url, const HttpRequest& request,
   const bool has_body = !request.body.empty() || request.method == HttpMethod::kPost;
   if (has_body) {
     ::curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    ::curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
+    // Read through on_send, which cannot rewind: libcurl would otherwise quietly send a write again
+    // when a kept-alive connection dies before the reply, and whoever asked has to know.
+    ::curl_easy_setopt(easy, CURLOPT_POSTFIELDS, nullptr);
     ::curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                        static_cast<curl_off_t>(request.body.size()));
   } else {

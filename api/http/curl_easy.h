@@ -51,6 +51,7 @@ struct CurlEndpoint {
 struct CurlCallbacks {
   curl_write_callback on_header = nullptr;  // userdata: that of SetRequest
   curl_write_callback on_body = nullptr;
+  curl_read_callback on_send = nullptr;
   curl_sockopt_callback on_socket = nullptr;
   void* socket_data = nullptr;
 };

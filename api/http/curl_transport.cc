@@ -146,6 +146,7 @@ class CurlTransport::Impl final {
     RequestId id = 0;
     Impl* impl = nullptr;
     HttpRequest request;
+    size_t body_sent = 0;
     EasyHandle easy;                          // while active
     std::shared_ptr<const CurlList> headers;  // while active
     ReplyHead reply;
@@ -174,6 +175,7 @@ class CurlTransport::Impl final {
                              .connect_timeout = options_.connect_timeout,
                              .callbacks = {.on_header = &Impl::OnHeader,
                                            .on_body = &Impl::OnBody,
+                                           .on_send = &Impl::OnSend,
                                            .on_socket = &Impl::OnNewSocket,
                                            .socket_data = this}});
     }
@@ -217,6 +219,7 @@ class CurlTransport::Impl final {
     ::curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+    ::curl_easy_setopt(easy, CURLOPT_READDATA, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error);
     transfer.last_byte = now_;
     ++lane.active;
@@ -393,6 +396,13 @@ class CurlTransport::Impl final {
       transfer.impl->HasNews(transfer);
     }
     return size * count;
+  }
+
+  static size_t OnSend(char* buffer, size_t size, size_t count, void* user) {
+    Transfer& transfer = *static_cast<Transfer*>(user);
+    const size_t taken = transfer.request.body.copy(buffer, size * count, transfer.body_sent);
+    transfer.body_sent += taken;
+    return taken;
   }
 
   static size_t OnBody(char* data, size_t size, size_t count, void* user) {

@@ -190,6 +190,20 @@ TEST_F(CurlTransportTest, AServerThatClosesAtOnceIsUnavailable) {
   EXPECT_FALSE(heard_[1].head.has_value());
 }
 
+TEST_F(CurlTransportTest, AWriteIsNeverSentTwiceWhenAKeptAliveConnectionDies) {
+  Open();
+  transport_->Start(1, Write(HttpMethod::kPost, "{}"));
+  ServerConnection connection = Accept();
+  TakeRequest(connection);
+  connection.Write(HttpReply("201 Created", "{}"));
+  EXPECT_TRUE(Until([&] { return Ended(1); }));
+  transport_->Start(2, Write(HttpMethod::kPost, "{}"));
+  TakeRequest(connection);
+  connection.Close();
+  EXPECT_TRUE(Until([&] { return Ended(2); }));
+  EXPECT_TRUE(absl::IsUnavailable(*heard_[2].end)) << *heard_[2].end;
+}
+
 TEST_F(CurlTransportTest, ARefusedConnectionIsUnavailable) {
   server_.Close();
   Open();
