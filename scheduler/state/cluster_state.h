@@ -26,6 +26,7 @@
 #include "api/model/object.h"
 #include "queue/gang.h"
 #include "scheduler/state/delta.h"
+#include "scheduler/state/pod_facts.h"
 #include "scheduler/state/snapshot.h"
 
 namespace maniple {
@@ -33,18 +34,6 @@ namespace maniple {
 struct ClusterStateOptions {
   std::vector<std::string> scheduler_names = {"maniple"};
   std::string default_queue;
-};
-
-// A pod of any scheduler, as far as it takes room or is a member.
-struct PodFacts {
-  std::string namespace_name, name, uid, resource_version;
-  ShapeId shape;
-  NodeId node;            // bound there
-  NodeId reserved;        // reserved there by us, not bound yet
-  std::string node_name;  // spec.nodeName, also when that node is unknown
-  GangId gang;            // invalid: not ours
-  bool terminal = false;  // Succeeded or Failed
-  bool terminating = false;
 };
 
 class ClusterState final {

@@ -53,6 +53,8 @@ class NodeTable final {
   [[nodiscard]] absl::string_view NameOf(NodeId node) const;  // "" when gone
   [[nodiscard]] absl::string_view UidOf(NodeId node) const;
   [[nodiscard]] bool Has(NodeId node) const;
+  // Node indices are below this.
+  [[nodiscard]] uint32_t rows() const { return static_cast<uint32_t>(records_.size()); }
 
   void Charge(NodeId node, const PodShape& shape, NodeBlock::Change change);
   void SetCoolDown(NodeId node, absl::Time until);

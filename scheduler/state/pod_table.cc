@@ -1,0 +1,339 @@
+#include "scheduler/state/pod_table.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+MemberState StateOf(const Pod& pod) {
+  if (pod.phase == PodPhase::kSucceeded) return MemberState::kSucceeded;
+  if (pod.phase == PodPhase::kFailed) return MemberState::kFailed;
+  if (pod.meta.deleted.has_value()) return MemberState::kTerminating;
+  if (!pod.node_name.empty()) return MemberState::kBound;
+  return pod.scheduling_gates.empty() ? MemberState::kPending : MemberState::kGated;
+}
+
+void NoteKeys(const std::vector<SelectorRequirement>& requirements,
+              std::vector<std::string>& keys) {
+  for (const SelectorRequirement& requirement : requirements) keys.push_back(requirement.key);
+}
+
+// The label keys that decide where a pod of the shape may or would rather run.
+std::vector<std::string> LabelKeysOf(const PodConstraints& constraints) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : constraints.node_selector.entries()) keys.push_back(key);
+  if (constraints.required_node_terms.has_value()) {
+    for (const NodeSelectorTerm& term : *constraints.required_node_terms) {
+      NoteKeys(term.expressions, keys);
+    }
+  }
+  for (const PreferredNodeTerm& preferred : constraints.preferred_node_terms) {
+    NoteKeys(preferred.term.expressions, keys);
+  }
+  return keys;
+}
+
+bool SameOccupancy(const PodConstraints& a, const PodConstraints& b) {
+  return a.requests == b.requests && a.host_ports == b.host_ports;
+}
+
+}  // namespace
+
+PodTable::Record* PodTable::Named(absl::string_view namespace_name, absl::string_view name) {
+  const auto it = by_name_.find(PodKey(namespace_name, name));
+  return it == by_name_.end() ? nullptr : *it;
+}
+
+bool PodTable::IsOurs(const Pod& pod) const {
+  return std::find(scheduler_names_.begin(), scheduler_names_.end(), pod.scheduler_name) !=
+         scheduler_names_.end();
+}
+
+ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod) {
+  const bool ours = IsOurs(pod);
+  if (record.facts.shape.valid()) {  // most events do not change it
+    const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
+    if (ours ? known == pod.constraints : SameOccupancy(known, pod.constraints)) {
+      return record.facts.shape;
+    }
+  }
+  if (!ours) return shapes_.Intern(OccupancyOf(pod.constraints)).id;
+  const ShapeTable::Interned interned = shapes_.Intern(pod.constraints);
+  if (interned.is_new) nodes_.TrackLabels(LabelKeysOf(pod.constraints));
+  return interned.id;
+}
+
+PodTable::Record& PodTable::Admit(const Pod& pod, Delta& delta) {
+  // A uid is unique; one that turns up under another name is not the pod that we knew.
+  if (const auto it = by_uid_.find(pod.meta.uid); it != by_uid_.end()) Remove(**it, delta);
+  auto made = std::make_unique<Record>();
+  Record& record = *made;
+  record.id = PodId(next_++);
+  record.facts.namespace_name = pod.meta.namespace_name;
+  record.facts.name = pod.meta.name;
+  record.facts.uid = pod.meta.uid;
+  if (!record.facts.uid.empty()) by_uid_.insert(&record);
+  by_name_.insert(&record);
+  pods_.emplace(record.id, std::move(made));
+  return record;
+}
+
+void PodTable::Upsert(const Pod& pod, Delta& delta) {
+  Record* known = Named(pod.meta.namespace_name, pod.meta.name);
+  if (known != nullptr && known->facts.uid != pod.meta.uid) {
+    Remove(*known, delta);  // the same name, another pod
+    known = nullptr;
+  }
+  const bool first_sight = known == nullptr;
+  Record& record = first_sight ? Admit(pod, delta) : *known;
+  if (!first_sight && record.facts.node_name.empty() && !pod.node_name.empty()) {
+    record.started_elsewhere = nodes_.NameOf(record.facts.reserved) != pod.node_name;
+  }
+  SetFacts(record, pod);
+  Settle(record, ShapeFor(record, pod), delta);
+
+  const GangId gang = IsOurs(pod) ? gangs_.GangOf(pod, record.facts.gang) : GangId();
+  if (record.facts.gang.valid() && record.facts.gang != gang) {
+    gangs_.RemoveMember(record.facts.gang, record.id, delta);
+  }
+  record.facts.gang = gang;
+  if (gang.valid()) PutMember(record, pod, delta);
+}
+
+// Everything but shape, anchor and gang.
+void PodTable::SetFacts(Record& record, const Pod& pod) {
+  PodFacts& facts = record.facts;
+  facts.resource_version = pod.meta.resource_version;
+  facts.terminal = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+  facts.terminating = pod.meta.deleted.has_value();
+  if (!pod.node_name.empty()) facts.reserved = NodeId();
+  const bool nominated = pod.node_name.empty() && !facts.terminating && !IsOurs(pod);
+  const std::string& wanted = nominated ? pod.nominated_node_name : pod.node_name;
+  if (WantedName(record) == wanted && facts.node_name == pod.node_name) return;
+  if (record.waits) Detach(record);  // it is listed under the old name
+  facts.node_name = pod.node_name;
+  if (record.nominated) nominations_.erase(record.id);
+  record.nominated = nominated && !wanted.empty();
+  if (record.nominated) nominations_[record.id] = wanted;
+}
+
+void PodTable::PutMember(const Record& record, const Pod& pod, Delta& delta) {
+  Member member;
+  member.pod = record.id;
+  member.name = pod.meta.name;
+  member.uid = pod.meta.uid;
+  member.shape = record.facts.shape;
+  member.state = StateOf(pod);
+  member.running = pod.phase == PodPhase::kRunning;
+  member.started_elsewhere = record.started_elsewhere;
+  member.node = record.facts.node;
+  member.priority = pod.priority;
+  member.created = pod.meta.created;
+  if (pod.phase == PodPhase::kFailed) member.status_reason = pod.status_reason;
+  if (pod.scheduled_condition.has_value() && pod.scheduled_condition->status == "False") {
+    member.waiting_reason = pod.scheduled_condition->reason;
+  }
+  const GangTable::MemberChange change =
+      gangs_.PutMember(record.facts.gang, std::move(member), pod, delta);
+  if (change == GangTable::MemberChange::kStanding) delta.pods_changed.insert(record.id);
+}
+
+void PodTable::Remove(Record& record, Delta& delta) {
+  const PodId id = record.id;
+  if (record.charged) {
+    delta.room_grew.insert(record.anchor);
+    GiveBack(record);
+  }
+  Detach(record);
+  if (record.facts.gang.valid()) {
+    gangs_.RemoveMember(record.facts.gang, id, delta);
+    delta.pods_changed.erase(id);
+    delta.pods_gone.insert(id);
+  }
+  if (record.nominated) nominations_.erase(id);
+  if (!record.facts.uid.empty()) by_uid_.erase(&record);
+  by_name_.erase(&record);
+  pods_.erase(id);
+}
+
+void PodTable::Remove(absl::string_view namespace_name, absl::string_view name,
+                      absl::string_view uid, Delta& delta) {
+  Record* record = Named(namespace_name, name);
+  if (record == nullptr) return;
+  const std::string& known = record->facts.uid;
+  if (!uid.empty() && !known.empty() && uid != known) return;
+  Remove(*record, delta);
+}
+
+// ---- where pods stand
+
+const std::string& PodTable::WantedName(const Record& record) const {
+  return record.nominated ? nominations_.at(record.id) : record.facts.node_name;
+}
+
+NodeId PodTable::AnchorOf(const Record& record) const {
+  if (record.facts.node_name.empty() && record.facts.reserved.valid()) return record.facts.reserved;
+  const std::string& wanted = WantedName(record);
+  return wanted.empty() ? NodeId() : nodes_.Find(wanted).value_or(NodeId());
+}
+
+void PodTable::GiveBack(Record& record) {
+  nodes_.Charge(record.anchor, shapes_.Of(record.facts.shape), NodeBlock::Change::kGive);
+  record.charged = false;
+}
+
+void PodTable::Attach(Record& record, NodeId anchor) {
+  record.anchor = anchor;
+  if (anchor.valid()) {
+    anchored_[anchor.index()].push_back(&record);
+  } else if (!WantedName(record).empty()) {
+    waiting_[WantedName(record)].push_back(&record);
+    record.waits = true;
+  }
+}
+
+void PodTable::Detach(Record& record) {
+  const auto drop = [&record](std::vector<Record*>& list) {
+    const auto at = std::find(list.begin(), list.end(), &record);
+    CHECK(at != list.end()) << "pod " << record.facts.name << " is not listed at its anchor";
+    *at = list.back();
+    list.pop_back();
+  };
+  if (record.anchor.valid()) drop(anchored_[record.anchor.index()]);
+  if (record.waits) {
+    const auto it = waiting_.find(WantedName(record));
+    drop(it->second);
+    if (it->second.empty()) waiting_.erase(it);
+  }
+  record.anchor = NodeId();
+  record.waits = false;
+}
+
+void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
+  PodFacts& facts = record.facts;
+  const NodeId anchor = AnchorOf(record);
+  const bool charge = anchor.valid() && !facts.terminal;
+  if (record.charged && (!charge || anchor != record.anchor || shape != facts.shape)) {
+    delta.room_grew.insert(record.anchor);
+    GiveBack(record);
+  }
+  const bool listed_right =
+      anchor == record.anchor && record.waits == (!anchor.valid() && !WantedName(record).empty());
+  if (!listed_right) {
+    Detach(record);
+    Attach(record, anchor);
+  }
+  facts.shape = shape;
+  facts.node = facts.node_name.empty() ? NodeId() : anchor;
+  if (charge && !record.charged) {
+    nodes_.Charge(anchor, shapes_.Of(shape), NodeBlock::Change::kTake);
+    record.charged = true;
+  }
+}
+
+// The node under the pod appeared or went.
+void PodTable::NoteMove(const Record& record, Delta& delta) {
+  if (!record.facts.gang.valid()) return;
+  gangs_.MoveMember(record.facts.gang, record.id, record.facts.node, delta);
+  delta.pods_changed.insert(record.id);
+}
+
+// ---- nodes come and go
+
+void PodTable::NodeAppeared(NodeId node, Delta& delta) {
+  if (anchored_.size() <= node.index()) anchored_.resize(node.index() + 1);
+  const auto it = waiting_.find(nodes_.NameOf(node));
+  if (it == waiting_.end()) return;
+  const std::vector<Record*> came = it->second;
+  for (Record* record : came) {
+    Settle(*record, record->facts.shape, delta);
+    NoteMove(*record, delta);
+  }
+}
+
+std::vector<PodId> PodTable::LeaveNode(NodeId node) {
+  std::vector<PodId> left;
+  for (Record* record : anchored_[node.index()]) {
+    left.push_back(record->id);
+    if (record->charged) GiveBack(*record);
+    if (record->facts.reserved == node) record->facts.reserved = NodeId();
+  }
+  return left;
+}
+
+void PodTable::SettleAfterNode(const std::vector<PodId>& left, Delta& delta) {
+  for (const PodId pod : left) {
+    Record& record = *pods_.at(pod);
+    Settle(record, record.facts.shape, delta);
+    NoteMove(record, delta);
+  }
+}
+
+// ---- reservations
+
+void PodTable::Reserve(PodId pod, NodeId node) {
+  Record& record = *pods_.at(pod);
+  CHECK(nodes_.Has(node)) << "reserving " << record.facts.name << " on a node that is gone";
+  CHECK(record.facts.node_name.empty()) << "reserving " << record.facts.name << ", which is bound";
+  record.facts.reserved = node;
+  Delta nobody_waits_for_less_room;
+  Settle(record, record.facts.shape, nobody_waits_for_less_room);
+}
+
+void PodTable::Release(PodId pod, Delta& delta) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end()) return;
+  it->second->facts.reserved = NodeId();
+  Settle(*it->second, it->second->facts.shape, delta);
+}
+
+// ---- looking
+
+const PodFacts* PodTable::Find(PodId pod) const {
+  const auto it = pods_.find(pod);
+  return it == pods_.end() ? nullptr : &it->second->facts;
+}
+
+std::optional<PodId> PodTable::WithUid(absl::string_view uid) const {
+  const auto it = by_uid_.find(uid);
+  if (it == by_uid_.end()) return std::nullopt;
+  return (*it)->id;
+}
+
+void PodTable::ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const {
+  for (const auto& [id, record] : pods_) {
+    if (record->charged) visit(record->anchor, record->facts.shape);
+  }
+}
+
+absl::Status PodTable::CheckInvariants() const {
+  size_t listed = 0;
+  for (uint32_t i = 0; i < anchored_.size(); ++i) {
+    for (const Record* record : anchored_[i]) {
+      ++listed;
+      if (record->anchor != NodeId(i)) {
+        return absl::InternalError(absl::StrCat("pod ", record->facts.name, " is listed at node ",
+                                                nodes_.NameOf(NodeId(i)), ", not at its anchor"));
+      }
+    }
+  }
+  size_t anchored = 0;
+  for (const auto& [id, record] : pods_) {
+    const auto wrong = [&record = record](absl::string_view what) {
+      return absl::InternalError(absl::StrCat("pod ", record->facts.name, ": ", what));
+    };
+    if (record->anchor.valid()) ++anchored;
+    if (record->anchor != AnchorOf(*record)) return wrong("is not where it is bound or reserved");
+    if (record->charged != (record->anchor.valid() && !record->facts.terminal)) {
+      return wrong(record->charged ? "ended, but is charged"
+                                   : "stands on a node, but is not charged");
+    }
+  }
+  if (listed != anchored) return absl::InternalError("a pod is listed at no node, or at two");
+  return absl::OkStatus();
+}
+
+}  // namespace maniple

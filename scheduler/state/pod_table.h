@@ -1,0 +1,142 @@
+// Pods of all schedulers: what they are, where they stand, and what they take there.
+//
+// Owned by ClusterState; scheduling thread. Charges nodes and tells gangs of their members. A pod
+// is anchored where it is bound, else where it is reserved, else where another scheduler is about
+// to put it; a pod anchored at a node that is not known waits for that node under its name.
+//
+// Invariants:
+//   1. A pod is listed at its anchor and nowhere else.
+//   2. It is charged there, once, unless it ended.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/hash/hash.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "api/model/model.h"
+#include "scheduler/state/delta.h"
+#include "scheduler/state/gang_table.h"
+#include "scheduler/state/node_table.h"
+#include "scheduler/state/pod_facts.h"
+#include "scheduler/state/shape_table.h"
+
+namespace maniple {
+
+class PodTable final {
+ public:
+  struct Rooms {  // what the table works on, borrowed for its life
+    ShapeTable& shapes;
+    NodeTable& nodes;
+    GangTable& gangs;
+  };
+  PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
+      : scheduler_names_(std::move(scheduler_names)),
+        shapes_(rooms.shapes),
+        nodes_(rooms.nodes),
+        gangs_(rooms.gangs) {}
+
+  void Upsert(const Pod& pod, Delta& delta);
+  // A uid other than the pod's speaks of an older one and changes nothing; "" speaks of whichever
+  // is there.
+  void Remove(absl::string_view namespace_name, absl::string_view name, absl::string_view uid,
+              Delta& delta);
+
+  void NodeAppeared(NodeId node, Delta& delta);
+  // Around NodeTable::Remove: first everything is given back, then the pods learn that they wait
+  // again.
+  [[nodiscard]] std::vector<PodId> LeaveNode(NodeId node);
+  void SettleAfterNode(const std::vector<PodId>& left, Delta& delta);
+
+  void Reserve(PodId pod, NodeId node);
+  void Release(PodId pod, Delta& delta);
+
+  [[nodiscard]] const PodFacts* Find(PodId pod) const;
+  [[nodiscard]] std::optional<PodId> WithUid(absl::string_view uid) const;
+  void ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;  // in no order
+  [[nodiscard]] absl::Status CheckInvariants() const;
+
+ private:
+  struct Record {
+    PodId id;
+    PodFacts facts;
+    NodeId anchor;  // where it is bound, else reserved, else nominated, if that node is known
+    bool charged = false;  // takes room at its anchor
+    bool waits = false;    // is listed under its WantedName until that node appears
+    bool nominated =
+        false;  // another scheduler is about to put it somewhere, as long as it is unbound
+    bool started_elsewhere = false;
+  };
+
+  // Looks records up by what is written in them, so that an index holds one pointer a pod.
+  struct UidOf {
+    absl::string_view operator()(const Record* record) const { return record->facts.uid; }
+    absl::string_view operator()(absl::string_view uid) const { return uid; }
+  };
+  using PodKey = std::pair<absl::string_view, absl::string_view>;  // namespace, name
+  struct KeyOf {
+    PodKey operator()(const Record* record) const {
+      return {record->facts.namespace_name, record->facts.name};
+    }
+    PodKey operator()(const PodKey& key) const { return key; }
+  };
+  template <typename Of>
+  struct HashBy {
+    using is_transparent = void;
+    template <typename T>
+    size_t operator()(const T& t) const {
+      return absl::HashOf(Of()(t));
+    }
+  };
+  template <typename Of>
+  struct EqualBy {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return Of()(a) == Of()(b);
+    }
+  };
+  template <typename Of>
+  using Index = absl::flat_hash_set<Record*, HashBy<Of>, EqualBy<Of>>;
+
+  [[nodiscard]] Record* Named(absl::string_view namespace_name, absl::string_view name);
+  [[nodiscard]] Record& Admit(const Pod& pod, Delta& delta);
+  void Remove(Record& record, Delta& delta);
+  void SetFacts(Record& record, const Pod& pod);
+  void PutMember(const Record& record, const Pod& pod, Delta& delta);
+  [[nodiscard]] bool IsOurs(const Pod& pod) const;
+  [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod);
+
+  // The node that a pod belongs to by name, known or not; "" = none.
+  [[nodiscard]] const std::string& WantedName(const Record& record) const;
+  [[nodiscard]] NodeId AnchorOf(const Record& record) const;
+  // Makes anchor, charge and lists follow the facts; the pod is of `shape` from now on.
+  void Settle(Record& record, ShapeId shape, Delta& delta);
+  void Attach(Record& record, NodeId anchor);
+  void Detach(Record& record);
+  void GiveBack(Record& record);
+  void NoteMove(const Record& record, Delta& delta);
+
+  std::vector<std::string> scheduler_names_;
+  ShapeTable& shapes_;
+  NodeTable& nodes_;
+  GangTable& gangs_;
+
+  uint32_t next_ = 0;
+  absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;
+  Index<UidOf> by_uid_;
+  Index<KeyOf> by_name_;
+  absl::flat_hash_map<PodId, std::string> nominations_;         // node names; of nominated records
+  std::vector<std::vector<Record*>> anchored_;                  // by node index
+  absl::btree_map<std::string, std::vector<Record*>> waiting_;  // by the name of an unknown node
+};
+
+}  // namespace maniple
