@@ -118,7 +118,7 @@ Json EventCount(const Json& event, absl::Time) {
 
 Json ClassValue(const Json& object, absl::Time) { return Json(object["value"].AsInt()); }
 Json ClassGlobal(const Json& object, absl::Time) {
-  return Json(object["globalDefault"].AsBool() ? "true" : "false");
+  return Json(object["globalDefault"].AsBool());
 }
 Json ClassPolicy(const Json& object, absl::Time) {
   return TextOr(object["preemptionPolicy"], "PreemptLowerPriority");
@@ -237,10 +237,10 @@ constexpr TableColumn kPriorityClasses[] = {kName,
                                             {"PreemptionPolicy", "string", 0, ClassPolicy}};
 constexpr TableColumn kDefinitions[] = {kName, {"Created At", "date", 0, CreatedAt}};
 constexpr TableColumn kLeases[] = {kName, {"Holder", "string", 0, LeaseHolder}, kAge};
-constexpr TableColumn kConfigMaps[] = {kName, {"Data", "integer", 0, DataCount}, kAge};
+constexpr TableColumn kConfigMaps[] = {kName, {"Data", "string", 0, DataCount}, kAge};
 constexpr TableColumn kSecrets[] = {
-    kName, {"Type", "string", 0, SecretType}, {"Data", "integer", 0, DataCount}, kAge};
-constexpr TableColumn kServiceAccounts[] = {kName, {"Secrets", "integer", 0, SecretCount}, kAge};
+    kName, {"Type", "string", 0, SecretType}, {"Data", "string", 0, DataCount}, kAge};
+constexpr TableColumn kServiceAccounts[] = {kName, {"Secrets", "string", 0, SecretCount}, kAge};
 constexpr TableColumn kQuotas[] = {
     kName, {"Request", "string", 0, QuotaUse<'R'>}, {"Limit", "string", 0, QuotaUse<'L'>}, kAge};
 constexpr TableColumn kBudgets[] = {kName,

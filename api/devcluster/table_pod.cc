@@ -75,13 +75,14 @@ std::string Reason(const Json& pod) {
 Json PodReady(const Json& pod, absl::Time) {
   int64_t ready = 0;
   size_t total = pod["spec"]["containers"].size();
+  for (const Json& container : pod["spec"]["initContainers"].items()) {
+    total += container["restartPolicy"].AsString() == "Always" ? 1 : 0;
+  }
   for (const Json& status : pod["status"]["containerStatuses"].items()) {
     ready += status["ready"].AsBool() ? 1 : 0;
   }
   for (const Json& status : pod["status"]["initContainerStatuses"].items()) {
-    if (!IsSidecar(pod, status["name"].AsString())) continue;
-    ++total;
-    ready += status["ready"].AsBool() ? 1 : 0;
+    ready += IsSidecar(pod, status["name"].AsString()) && status["ready"].AsBool() ? 1 : 0;
   }
   return Json(absl::StrCat(ready, "/", total));
 }
