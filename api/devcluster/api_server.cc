@@ -189,14 +189,19 @@ class ApiServer::Impl {
     return ServeWrite(context, request);
   }
 
-  // An object from a file: as kubectl would apply it; one that carries a status (a Node, a
-  // snapshot) keeps it.
+  // An object of a snapshot is put back as it was. One of a manifest comes as kubectl would apply
+  // it, but may bring its status (a Node, a PodDisruptionBudget).
   absl::Status LoadOne(const ResourceType& type, const Json& object, absl::Time now) {
     const Cluster cluster = ClusterAt(now);
+    if (object["metadata"]["uid"].is_string() &&
+        object["metadata"]["resourceVersion"].is_string()) {
+      const ApiOr<ObjectPtr> restored = RestoreObject(cluster, type, object);
+      return restored.ok() ? absl::OkStatus() : AsStatus(restored.error());
+    }
     Json fresh = object;
     Json& metadata = fresh.Mutable("metadata");
     if (!metadata.is_object()) return absl::InvalidArgumentError("it has no metadata");
-    for (const absl::string_view field : {"resourceVersion", "uid"}) metadata.Erase(field);
+    metadata.Erase("resourceVersion");
     if (type.namespaced() && metadata["namespace"].AsString().empty()) {
       metadata.Set("namespace", "default");
     }

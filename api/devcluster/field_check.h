@@ -1,5 +1,4 @@
-// Whether an object has the fields and types of its kind: what Go's decoder and fieldValidation
-// look at before anything else.
+// Whether an object has the fields of its kind and no others: fieldValidation.
 //
 // Pure functions.
 #pragma once
@@ -18,10 +17,6 @@ namespace maniple::devcluster {
 enum class FieldValidation { kIgnore, kWarn, kStrict };
 // fieldValidation=; kWarn when absent, 422 when it is none of them.
 ApiOr<FieldValidation> ParseFieldValidation(const Query& query, absl::string_view options_kind);
-
-// The first value whose JSON type is not the one of its field ("" when there is none), as Go's
-// decoder words it. Quantities and times are read too.
-[[nodiscard]] std::string TypeProblem(const ResourceType& type, const Json& object);
 
 // `unknown field "spec.x"`, `duplicate field "spec.y"`; `text` is the JSON that the object was read
 // from, empty when it came as something else.

@@ -2,14 +2,17 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/binding.h"
 #include "api/devcluster/event_form.h"
 #include "api/devcluster/eviction.h"
 #include "api/devcluster/metadata.h"
+#include "api/devcluster/patch.h"
 #include "api/devcluster/reply.h"
 #include "api/devcluster/rest.h"
 #include "api/devcluster/scale.h"
+#include "api/devcluster/type_check.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -68,6 +71,14 @@ ApiOr<Json> DecodeSubresource(const ResourceRequest& request, absl::string_view 
     return BadRequest(
         absl::StrCat(have.empty() ? "the body" : have, " cannot be handled as a ", kind));
   }
+  const Subresource* subresource = request.type.FindSubresource(request.path.subresource);
+  const absl::string_view group = subresource->group;
+  const std::string why =
+      TypeProblem(absl::StrCat(group, group.empty() ? "" : "/", subresource->version), kind, body);
+  if (!why.empty()) {
+    return BadRequest(absl::StrCat(kind, " in version \"", subresource->version,
+                                   "\" cannot be handled as a ", kind, ": ", why));
+  }
   return body;
 }
 
@@ -119,19 +130,22 @@ ApiReply Log(const RestContext& context, const ResourceRequest& request) {
   return reply;
 }
 
+ApiOr<Json> PatchedScale(const ResourceRequest& request, const Json& scale) {
+  absl::StatusOr<Json> patch = Json::Parse(request.http.body);
+  if (!patch.ok())
+    return BadRequest(absl::StrCat("error decoding patch: ", patch.status().message()));
+  return absl::StartsWith(request.http.content_type, "application/json-patch+json")
+             ? ApplyJsonPatch(scale, *patch)
+             : ApplyMergePatch(scale, *patch);
+}
+
 ApiReply Scale(const RestContext& context, const ResourceRequest& request) {
   const ApiOr<ObjectPtr> found = Find(context, request);
   if (!found.ok()) return ErrorReply(found.error());
   const Json scale = ScaleOf(**found);
   if (request.http.method == "GET") return JsonReply(200, scale);
-  ApiOr<Json> wanted = DecodeSubresource(request, "Scale");
-  if (request.http.method == "PATCH" && wanted.ok()) {
-    Json merged = scale;
-    for (const auto& [name, value] : (*wanted)["spec"].members()) {
-      merged.Mutable("spec").Set(name, value);
-    }
-    wanted = std::move(merged);
-  }
+  const ApiOr<Json> wanted = request.http.method == "PATCH" ? PatchedScale(request, scale)
+                                                            : DecodeSubresource(request, "Scale");
   if (!wanted.ok()) return ErrorReply(wanted.error());
   ApiOr<Json> next = WithScale(request.type, **found, *wanted);
   if (!next.ok()) return ErrorReply(next.error());
@@ -190,6 +204,9 @@ ApiReply ServeReview(const RestContext& context, const ResourceRequest& request)
   }
   ApiOr<Json> body = DecodeObject(request.http, request.type);
   if (!body.ok()) return ErrorReply(body.error());
+  if (const std::string why = TypeProblem(request.type, *body); !why.empty()) {
+    return ErrorReply(BadRequest(why));
+  }
   if (request.type.kind == "Binding") {
     return Bind(context, request,
                 {request.path.namespace_name, (*body)["metadata"]["name"].AsString()}, *body);

@@ -14,6 +14,7 @@
 #include "api/devcluster/patch.h"
 #include "api/devcluster/reply.h"
 #include "api/devcluster/rest.h"
+#include "api/devcluster/type_check.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -302,10 +303,6 @@ ApiOr<std::vector<std::string>> CheckFields(const ResourceRequest& request, cons
   const bool patch = request.http.method == "PATCH";
   API_ASSIGN_OR_RETURN(const FieldValidation mode,
                        ParseFieldValidation(request.query, OptionsKind(request.http.method)));
-  if (!patch) {
-    const std::string why = TypeProblem(request.type, object);
-    if (!why.empty()) return CannotBeHandled(request.type, why);
-  }
   std::vector<std::string> problems;
   if (mode == FieldValidation::kIgnore) return problems;
   const absl::string_view media_type = MediaType(request);

@@ -10,6 +10,7 @@
 #include "api/devcluster/object_validation.h"
 #include "api/devcluster/pod_admission.h"
 #include "api/devcluster/quantity_form.h"
+#include "api/devcluster/type_check.h"
 #include "api/validation/schema.h"
 
 namespace maniple::devcluster {
@@ -182,6 +183,13 @@ bool IsHeldBySpec(const ResourceType& type, const Json& object) {
   return type.kind == "Namespace" && type.group.empty() && object["spec"]["finalizers"].size() > 0;
 }
 
+MaybeError CheckTypes(const ResourceType& type, const Json& object) {
+  const std::string why = TypeProblem(type, object);
+  if (why.empty()) return std::nullopt;
+  return BadRequest(absl::StrCat(type.kind, " in version \"", type.version,
+                                 "\" cannot be handled as a ", type.kind, ": ", why));
+}
+
 ApiOr<ObjectPtr> CreateOnce(const Cluster& cluster, const ResourceType& type, Json object,
                             const WriteOptions& options) {
   StartMetadata(cluster, type, object);
@@ -220,6 +228,7 @@ ApiOr<ObjectPtr> CreateObject(const Cluster& cluster, const ResourceType& type, 
   if (!object["metadata"].is_object()) object.Set("metadata", Json::Object());
   if (!object.Has("apiVersion")) object.Set("apiVersion", type.api_version());
   if (!object.Has("kind")) object.Set("kind", type.kind);
+  API_RETURN_IF_ERROR(CheckTypes(type, object));
   object = StoredForm(type, std::move(object));
   const Json& metadata = object["metadata"];
   API_RETURN_IF_ERROR(CheckNamespaceAccepts(cluster, type, object));
@@ -242,6 +251,7 @@ ApiOr<ObjectPtr> CreateObject(const Cluster& cluster, const ResourceType& type, 
 ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, Json object,
                               WritePart part, const WriteOptions& options) {
   CHECK(type.storage.valid());
+  API_RETURN_IF_ERROR(CheckTypes(type, object));
   object = StoredForm(type, std::move(object));
   const ObjectName name = NameOf(object);
   const ObjectPtr old_object = cluster.store.Get(type.storage, name);
@@ -301,6 +311,16 @@ ApiOr<ObjectPtr> FinalizeNamespace(const Cluster& cluster, const Json& ns) {
   ObjectPtr stored = cluster.store.Put(namespaces->storage, std::move(next));
   if (gone) cluster.store.Erase(namespaces->storage, name);
   return stored;
+}
+
+ApiOr<ObjectPtr> RestoreObject(const Cluster& cluster, const ResourceType& type, Json object) {
+  API_RETURN_IF_ERROR(CheckTypes(type, object));
+  const ObjectName name = NameOf(object);
+  if (name.name.empty() || (type.namespaced() && name.namespace_name.empty())) {
+    return BadRequest("a snapshot's object must have its name and namespace");
+  }
+  if (IsCrd(type)) API_RETURN_IF_ERROR(cluster.types.DefineCustom(object));
+  return cluster.store.Put(type.storage, StoredForm(type, std::move(object)));
 }
 
 void CreateBuiltinObjects(const Cluster& cluster) {

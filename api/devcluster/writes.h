@@ -74,6 +74,9 @@ void FinishDeletedCrds(const Cluster& cluster);
 // PUT of namespaces/finalize: spec.finalizers are replaced; a deleted namespace without any leaves.
 ApiOr<ObjectPtr> FinalizeNamespace(const Cluster& cluster, const Json& ns);
 
+// Puts back an object as a snapshot has it: uid, times and status included, nothing defaulted.
+ApiOr<ObjectPtr> RestoreObject(const Cluster& cluster, const ResourceType& type, Json object);
+
 // The namespaces and priority classes that every cluster has. Nothing is changed that exists.
 void CreateBuiltinObjects(const Cluster& cluster);
 
