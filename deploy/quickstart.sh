@@ -7,21 +7,38 @@
 # Starts maniple-devcluster (32 simulated nodes of 8 GPUs) and maniple-scheduler on loopback; both keep running, so that
 # the commands it prints can be tried. Everything it writes is below build/. Safe to run again: it starts afresh.
 set -euo pipefail
+readonly caller=$PWD
 cd "$(dirname "$0")/.."
 
 readonly bin=build/release/bin
 readonly state=build/quickstart
+readonly admin=unix:$state/admin.sock # relative: a socket's path may have 107 characters, a checkout's any number
 readonly nodes=32
+readonly waiting=world-model # the gang that will not fit at first
+
+fail() {
+  echo "quickstart: $1" >&2
+  exit 1
+}
+
+# alive NAME: the program that an earlier run started still runs. A pid is reused sooner or later: only ours counts.
+alive() {
+  local runs
+  [[ -f $state/$1.pid ]] || return 1
+  runs=$(readlink "/proc/$(<"$state/$1.pid")/exe") || return 1
+  [[ ${runs% (deleted)} == "$(readlink -m "$bin/maniple-$1")" ]]
+}
 
 stop() {
-  local name pid
+  local name tries
   for name in scheduler devcluster; do
-    [ -f "$state/$name.pid" ] || continue
-    pid=$(cat "$state/$name.pid")
-    # A pid is reused sooner or later: only end what is still ours.
-    if [ "$(readlink "/proc/$pid/exe" 2>/dev/null)" = "$(readlink -f "$bin/maniple-$name")" ]; then
-      kill "$pid"
-      while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+    if alive $name; then
+      kill "$(<"$state/$name.pid")"
+      for ((tries = 0; tries < 600; tries++)); do
+        alive $name || break
+        sleep 0.05
+      done
+      ! alive $name || kill -9 "$(<"$state/$name.pid")"
     fi
     rm -f "$state/$name.pid"
   done
@@ -94,44 +111,72 @@ metadata: {name: $team}
 spec: {cohort: company, quotas: [{resources: [{name: nvidia.com/gpu, nominal: 128}]}]}
 EOF
   done
-  gang llama-pretrain 16 8 research
-  gang vision-finetune 8 8 production
-  gang rlhf-actors 12 2 production
+  # Served in this order: by age, and by name among those of one second.
   gang evaluation 4 1 research
-  gang moe-pretrain 12 8 production
+  gang llama-pretrain 16 8 research
+  gang rlhf-actors 12 2 production
+  gang vision-finetune 8 8 production
+  gang $waiting 12 8 production
 }
 
 start() {
   rm -rf "$state"
   mkdir -p "$state"
   manifests >"$state/cluster.yaml"
-  setsid "$bin/maniple-devcluster" --listen 127.0.0.1:0 --port-file "$state/port" --kubeconfig-out "$state/kubeconfig" \
-    --load deploy/crds --load "$state/cluster.yaml" >"$state/devcluster.log" 2>&1 </dev/null &
-  echo $! >"$state/devcluster.pid"
-  wait_for "the embedded API server" "$state/devcluster.log" test -s "$state/port"
-  setsid "$bin/maniple-scheduler" --kubeconfig "$state/kubeconfig" --leader-elect=false \
-    --admin "unix:$PWD/$state/admin.sock" --http 127.0.0.1:0 >"$state/scheduler.log" 2>&1 </dev/null &
-  echo $! >"$state/scheduler.pid"
-  wait_for "the first gangs to be bound" "$state/scheduler.log" settled
+  run devcluster --listen 127.0.0.1:0 --port-file "$state/port" --kubeconfig-out "$state/kubeconfig" \
+    --load deploy/crds --load "$state/cluster.yaml"
+  wait_for devcluster "the embedded API server to listen" test -s "$state/port"
+  run scheduler --kubeconfig "$state/kubeconfig" --leader-elect=false --admin "$admin" --http 127.0.0.1:0
+  wait_for scheduler "the first gangs to be bound" settled
 }
 
-maniple() { "$bin/maniple" --admin "unix:$PWD/$state/admin.sock" "$@"; }
+# run NAME FLAG…: in the background, in a session of its own, so that it outlives this script and its terminal.
+run() {
+  local name=$1
+  shift
+  setsid "$bin/maniple-$name" "$@" >"$state/$name.log" 2>&1 </dev/null &
+  echo $! >"$state/$name.pid"
+}
+
+maniple() { "$bin/maniple" --admin "$admin" "$@"; }
 
 # Four gangs fit and run; the fifth waits.
-settled() { [ "$(maniple gangs 2>/dev/null | grep -c ' Running ')" -eq 4 ] && maniple gangs | grep -q ' Pending '; }
+settled() {
+  local gangs
+  gangs=$(maniple gangs 2>/dev/null) && (($(grep -c ' Running ' <<<"$gangs") == 4)) && grep -q "$waiting .* NoFit " <<<"$gangs"
+}
 
-# wait_for WHAT LOG COMMAND…: at most 20 s, then the end of the log.
+# wait_for NAME WHAT COMMAND…: at most 20 s and only as long as the program runs; then the end of its log.
 wait_for() {
-  local what=$1 log=$2 tries=200
+  local name=$1 what=$2 tries=200
   shift 2
-  until "$@" 2>/dev/null; do
-    if ! ((tries--)); then
-      echo "quickstart: gave up waiting for $what; the end of $log:" >&2
-      tail -5 "$log" >&2
-      exit 1
+  until "$@"; do
+    if ! kill -0 "$(<"$state/$name.pid")" 2>/dev/null || ! ((tries--)); then
+      tail -n 5 "$state/$name.log" >&2
+      stop
+      fail "gave up waiting for $what; the log of maniple-$name is $state/$name.log"
     fi
     sleep 0.1
   done
+}
+
+# The two commands that speak to the API server, with a kubectl where there is one.
+api_commands() {
+  local kubectl server label=scheduling.maniple.dev/pod-group=llama-pretrain
+  kubectl=$(command -v kubectl || compgen -G "${XDG_CACHE_HOME:-$HOME/.cache}/maniple/controlplane/*/kubectl" | tail -n 1) || true
+  if [[ -n $kubectl ]]; then
+    [[ $(command -v kubectl) != "$kubectl" ]] || kubectl=kubectl
+    cat <<EOF
+  $kubectl --kubeconfig $state/kubeconfig get podgroups -o wide
+  $kubectl --kubeconfig $state/kubeconfig delete pods -l $label   # room for $waiting
+EOF
+  else
+    server=http://127.0.0.1:$(<"$state/port")
+    cat <<EOF
+  curl $server/apis/scheduling.maniple.dev/v1alpha1/podgroups   # no kubectl here; test/controlplane/build.sh builds one
+  curl -s -o /dev/null -X DELETE "$server/api/v1/namespaces/default/pods?labelSelector=$label"   # room for $waiting
+EOF
+  fi
 }
 
 show() {
@@ -140,15 +185,12 @@ show() {
   echo
   maniple gangs
   echo
-  maniple nodes
+  maniple explain $waiting
   echo
-  maniple explain moe-pretrain
+  if [[ $caller == "$PWD" ]]; then echo "Both programs keep running. Next:"; else echo "Both programs keep running. Next, in $PWD:"; fi
+  api_commands
   cat <<EOF
-
-Both programs keep running. Next:
-  kubectl --kubeconfig $state/kubeconfig get podgroups -o wide
-  kubectl --kubeconfig $state/kubeconfig delete pods -l scheduling.maniple.dev/pod-group=llama-pretrain   # room for the one that waits
-  $bin/maniple --admin unix:$state/admin.sock gangs
+  $bin/maniple --admin $admin gangs
 Stop both with: deploy/quickstart.sh --stop
 EOF
 }
@@ -159,7 +201,9 @@ case "${1:-}" in
     mkdir -p build
     stop
     build
+    trap 'stop; exit 130' INT TERM
     start
+    trap - INT TERM
     show
     ;;
   *)

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages=(
-  g++ cmake ninja-build ccache mold git ca-certificates openssl procps
+  g++ cmake ninja-build ccache mold git ca-certificates curl openssl procps
   libabsl-dev libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libcurl4-openssl-dev libssl-dev zlib1g-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev libboost-dev libcli11-dev
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
@@ -25,14 +25,14 @@ if ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
-installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${packages[@]}" 2>/dev/null | awk '$1 == "ii" { print $2 }' || true)
+installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${packages[@]}" 2>/dev/null | awk '$1 ~ /^.i$/ { print $2 }' || true)
 missing=()
 for package in "${packages[@]}"; do
   grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
 done
 
 if ((${#missing[@]} > 0)); then
-  echo "setup.sh: installing ${missing[*]}"
+  echo "setup.sh: installing, in a minute or two: ${missing[*]}"
   as_root=()
   if ((EUID != 0)); then
     command -v sudo >/dev/null || {
