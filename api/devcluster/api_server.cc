@@ -91,8 +91,10 @@ class ApiServer::Impl {
       }
       RETURN_IF_ERROR(Annotate(LoadOne(*type, object, now),
                                absl::StrCat(kind, " ", object["metadata"]["name"].AsString())));
-      Settle(now);
+      // A snapshot is whole only at its end: before, an owner may seem to be missing.
+      if (!IsOfSnapshot(object)) Settle(now);
     }
+    Settle(now);
     return absl::OkStatus();
   }
 
@@ -191,10 +193,14 @@ class ApiServer::Impl {
 
   // An object of a snapshot is put back as it was. One of a manifest comes as kubectl would apply
   // it, but may bring its status (a Node, a PodDisruptionBudget).
+  static bool IsOfSnapshot(const Json& object) {
+    return object["metadata"]["uid"].is_string() &&
+           object["metadata"]["resourceVersion"].is_string();
+  }
+
   absl::Status LoadOne(const ResourceType& type, const Json& object, absl::Time now) {
     const Cluster cluster = ClusterAt(now);
-    if (object["metadata"]["uid"].is_string() &&
-        object["metadata"]["resourceVersion"].is_string()) {
+    if (IsOfSnapshot(object)) {
       const ApiOr<ObjectPtr> restored = RestoreObject(cluster, type, object);
       return restored.ok() ? absl::OkStatus() : AsStatus(restored.error());
     }

@@ -12,7 +12,7 @@ void SetCondition(Json& object, const ConditionState& condition, absl::Time now)
   Json fresh = Json::Object(
       {{"type", Json(condition.type)},
        {"status", Json(condition.status)},
-       {"lastTransitionTime", same ? old["lastTransitionTime"] : Json(FormatTime(now))}});
+       {"lastTransitionTime", same ? old["lastTransitionTime"] : Json(TimeText(now))}});
   if (!condition.reason.empty()) fresh.Set("reason", condition.reason);
   if (!condition.message.empty()) fresh.Set("message", condition.message);
   if (condition.observed_generation > 0) {

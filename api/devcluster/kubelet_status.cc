@@ -43,7 +43,7 @@ Json Terminated(const Json& started_at, PodEnd end, absl::Time now) {
       {{"terminated", Json::Object({{"exitCode", end == PodEnd::kSucceeded ? 0 : 1},
                                     {"reason", end == PodEnd::kSucceeded ? "Completed" : "Error"},
                                     {"startedAt", started_at},
-                                    {"finishedAt", Json(FormatTime(now))}})}});
+                                    {"finishedAt", Json(TimeText(now))}})}});
 }
 
 bool IsSidecar(const Json& container) { return container["restartPolicy"].AsString() == "Always"; }
@@ -53,7 +53,7 @@ bool IsSidecar(const Json& container) { return container["restartPolicy"].AsStri
 Json RunningPod(const Json& pod, absl::Time now) {
   Json next = pod;
   Json& status = next.Mutable("status");
-  const Json since = Json(FormatTime(now));
+  const Json since = Json(TimeText(now));
   status.Set("phase", "Running");
   status.Set("startTime", since);
   const std::string address = PodAddress(pod["metadata"]["uid"].AsString());
@@ -108,7 +108,7 @@ Json RejectedPod(const Json& pod, absl::string_view reason, absl::string_view me
   status.Set("phase", "Failed");
   status.Set("reason", Json(reason));
   status.Set("message", Json(message));
-  status.Set("startTime", Json(FormatTime(now)));
+  status.Set("startTime", Json(TimeText(now)));
   return next;
 }
 

@@ -117,9 +117,7 @@ Json EventCount(const Json& event, absl::Time) {
 }
 
 Json ClassValue(const Json& object, absl::Time) { return Json(object["value"].AsInt()); }
-Json ClassGlobal(const Json& object, absl::Time) {
-  return Json(object["globalDefault"].AsBool());
-}
+Json ClassGlobal(const Json& object, absl::Time) { return Json(object["globalDefault"].AsBool()); }
 Json ClassPolicy(const Json& object, absl::Time) {
   return TextOr(object["preemptionPolicy"], "PreemptLowerPriority");
 }

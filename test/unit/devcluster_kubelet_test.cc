@@ -51,6 +51,7 @@ TEST_F(KubeletTest, ABoundPodRunsAfterTheStartDelay) {
   EXPECT_EQ(PhaseOf("p"), "Pending");
   Advance(absl::Seconds(1));
   EXPECT_EQ(PhaseOf("p"), "Running");
+  EXPECT_EQ(PodNamed("p")["status"]["startTime"].AsString(), "2023-11-14T22:13:22Z");
   EXPECT_EQ(PodNamed("p")["status"]["containerStatuses"].items().at(0)["ready"].AsBool(), true);
   EXPECT_EQ(deadline(), absl::InfiniteFuture());
 }
