@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # From a bare Debian 12 to GPU gangs placed all-or-nothing, in one command:
 #
-#   deploy/quickstart.sh           set up, build, start an embedded cluster and the scheduler, submit gangs, show what happened
-#   deploy/quickstart.sh --stop    stop what it started
+#   deploy/quickstart.sh                       set up, build, start an embedded cluster and the scheduler, submit gangs, show
+#                                              what happened
+#   deploy/quickstart.sh --no-build            the same with what is built already
+#   deploy/quickstart.sh --stop                stop what it started
+#   deploy/quickstart.sh --gang NAME PODS GPUS print the manifest of a gang of PODS pods with GPUS GPUs each
 #
 # Starts maniple-devcluster (32 simulated nodes of 8 GPUs) and maniple-scheduler on loopback; both keep running, so that
 # the commands it prints can be tried. Everything it writes is below build/. Safe to run again: it starts afresh.
+# PRESET (release) names whose binaries run, QUICKSTART (build/quickstart) where pids, logs and the kubeconfig are kept.
 set -euo pipefail
 readonly caller=$PWD
 cd "$(dirname "$0")/.."
 
-readonly bin=build/release/bin
-readonly state=build/quickstart
+readonly preset=${PRESET:-release}
+readonly bin=build/$preset/bin
+readonly state=${QUICKSTART:-build/quickstart}
 readonly admin=unix:$state/admin.sock # relative: a socket's path may have 107 characters, a checkout's any number
 readonly nodes=32
 readonly waiting=world-model # the gang that will not fit at first
@@ -45,12 +50,14 @@ stop() {
 }
 
 build() {
+  local log=build/$preset-configure.log
   deploy/setup.sh
-  [ -f build/release/build.ninja ] || cmake --preset release >build/release-configure.log 2>&1 || {
-    tail -20 build/release-configure.log >&2
-    exit 1
+  mkdir -p build
+  [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset" >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    fail "cmake failed; all it said is in $log"
   }
-  cmake --build --preset release --target maniple-devcluster maniple-scheduler maniple
+  cmake --build --preset "$preset" --target maniple-devcluster maniple-scheduler maniple
 }
 
 # node NAME RACK
@@ -68,7 +75,7 @@ status:
 EOF
 }
 
-# gang NAME MEMBERS GPUS_EACH QUEUE
+# gang NAME PODS GPUS QUEUE
 gang() {
   cat <<EOF
 ---
@@ -195,19 +202,27 @@ Stop both with: deploy/quickstart.sh --stop
 EOF
 }
 
-case "${1:-}" in
-  --stop) stop ;;
-  "")
-    mkdir -p build
+start_afresh() {
+  trap 'stop; exit 130' INT TERM
+  start
+  trap - INT TERM
+  show
+}
+
+case "$#:${1:-}" in
+  0:)
     stop
     build
-    trap 'stop; exit 130' INT TERM
-    start
-    trap - INT TERM
-    show
+    start_afresh
     ;;
+  1:--no-build)
+    stop
+    start_afresh
+    ;;
+  1:--stop) stop ;;
+  4:--gang) gang "$2" "$3" "$4" research ;;
   *)
-    echo "usage: deploy/quickstart.sh [--stop]" >&2
+    echo "usage: deploy/quickstart.sh [--no-build | --stop | --gang NAME PODS GPUS]" >&2
     exit 2
     ;;
 esac

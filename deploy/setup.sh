@@ -12,9 +12,12 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
   python3 python3-yaml
 )
+developing=
 case ${1:-} in
   "") ;;
-  --dev) packages+=(clang-14 clang-format-14 clang-tidy-14) ;;
+  --dev)
+    developing=1
+    packages+=(clang-14 clang-format-14 clang-tidy-14) ;;
   *)
     echo "usage: deploy/setup.sh [--dev]" >&2
     exit 2 ;;
@@ -46,6 +49,6 @@ if ((${#missing[@]} > 0)); then
   "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-if ! PATH=$PATH:/usr/local/go/bin command -v go >/dev/null && [[ -z ${KUBEBUILDER_ASSETS:-} ]]; then
+if [[ -n $developing ]] && ! PATH=$PATH:/usr/local/go/bin command -v go >/dev/null && [[ -z ${KUBEBUILDER_ASSETS:-} ]]; then
   echo "setup.sh: no Go here (optional; Debian's is too old): tests against a real kube-apiserver will be SKIPPED" >&2
 fi
