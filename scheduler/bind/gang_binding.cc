@@ -349,6 +349,7 @@ void GangBinding::Conclude(const Gang& gang, BindStep& step) {
   wants_repair_ = false;
   // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
   if (!gang.group_exists || !gang.problem.empty()) {
+    deadline_ = absl::InfiniteFuture();
     if (!Coming()) phase_ = BindPhase::kEnded;
     return;
   }

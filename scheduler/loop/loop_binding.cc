@@ -53,7 +53,8 @@ void SchedulingLoop::Impl::EnsureBinding(Case& c) {
         return told ? std::optional(condition->last_transition) : std::nullopt;
       };
       if (!record.quorum_reached_at.has_value()) {
-        const auto since = since_of(kConditionScheduled, "False", WaitReason::kBinding);
+        // Written True when a binding outlasts its first second, and not before.
+        const auto since = since_of(kConditionQuotaReserved, "True", WaitReason::kBinding);
         BeginBinding(record, BindPhase::kBinding, std::min(since.value_or(c.now), c.now));
       } else if (const auto since =
                      since_of(kConditionDisrupted, "True", WaitReason::kQuorumLost)) {
@@ -233,6 +234,7 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
 void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
   record.undo_backoff.Reset();
+  record.evicted.reset();
   record.backoff_until = absl::InfinitePast();
   if (record.quorum_reached_at.has_value()) {
     Log(absl::StrCat("restored ", GangText(c.gang.key)));

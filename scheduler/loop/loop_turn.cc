@@ -150,6 +150,8 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
     Forget(id);
     return;
   }
+  std::erase_if(c->record.refused_until,
+                [now](const auto& refused) { return refused.second <= now; });
   EnsureBinding(*c);
   SettleBinding(*c);
   NoteQuorum(*c);
@@ -342,11 +344,11 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   TurnOutput out{.writes = std::exchange(writes_, {})};
   // Binds before undos before statuses before events, each in the order of the decisions.
   std::ranges::stable_sort(out.writes, {}, &WriteCommand::priority);
-  out.next = std::min({queue_->NextDeadline(), directory_.NextDeadline(),
-                       timetable_.empty() ? absl::InfiniteFuture() : timetable_.begin()->first});
-  const bool may_start = !draining_ && errands_.binds() < options_.max_binds_under_way;
-  out.more = !touched_.empty() || (may_start && queue_->ready() > 0);
-  if (out.next <= now) out.more = true;
+  const bool may_decide = !draining_ && errands_.binds() < options_.max_binds_under_way;
+  out.next = directory_.NextDeadline();
+  if (!timetable_.empty()) out.next = std::min(out.next, timetable_.begin()->first);
+  if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
+  out.more = !touched_.empty() || (may_decide && queue_->ready() > 0) || out.next <= now;
   return out;
 }
 

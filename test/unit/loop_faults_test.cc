@@ -247,6 +247,67 @@ TEST(LoopFaults, ANewLeaderUndoesWhatCannotBeCompleted) {
   EXPECT_EQ(d.Bound("a"), 0);
 }
 
+TEST(LoopFaults, ANewLeaderCountsTheTimeoutFromTheBindingNotFromTheWait) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle(absl::Hours(1));  // waits for long
+  d.api.Break({.on = kBindA1, .times = -1, .code = 503});
+  d.Put(MakeNode("n2").Gpu(8));
+  d.Settle(absl::Seconds(30));
+  ASSERT_EQ(d.StatusOf("a").phase, "Binding");
+  d.Restart();
+  d.Settle(absl::Seconds(20));
+  EXPECT_EQ(d.Bound("a"), 1) << "fifty seconds are not sixty";
+  d.Settle(absl::Seconds(15));
+  EXPECT_EQ(d.Bound("a"), 0);
+}
+
+TEST(LoopFaults, ARefusedSurplusMemberIsLeftAloneForAWhile) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.api.Break({.on = kBindA2, .times = -1, .code = 403});
+  d.Submit({.gang = "a", .pods = 3, .min_member = 2});
+  d.Settle(absl::Seconds(150));
+  EXPECT_EQ(d.Bound("a"), 2);
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+  EXPECT_EQ(d.api.Count(kDeletes), 0);
+  EXPECT_LE(d.api.Count(kBindA2), 3);
+  EXPECT_GE(d.api.Count(kBindA2), 2) << "but not for ever";
+}
+
+TEST(LoopFaults, AGroupThatTurnsInvalidOrVanishesInMidBindingComesToRest) {
+  for (const bool vanishes : {false, true}) {
+    LoopDriver d;
+    d.Nodes(2, 8);
+    d.Submit({.gang = "a", .pods = 2});
+    d.api.Break({.on = kBindA1, .times = 3, .code = 503});
+    d.Exchange();
+    if (vanishes) {
+      d.api.Delete(ResourceKind::kPodGroup, "a");
+    } else {
+      d.loop().Accept(ObjectInvalid{{ResourceKind::kPodGroup, "default", "a"}, "", "spec: bad"});
+    }
+    d.Settle(absl::Minutes(30));
+    EXPECT_EQ(d.api.Count(kDeletes), 0);
+    EXPECT_TRUE(d.loop().Idle());
+  }
+}
+
+TEST(LoopFaults, ADrainWithGangsBackingOffDoesNotSpin) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.api.Break({.on = kBindA1, .times = -1, .code = 422});
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle();
+  d.loop().Drain();
+  const int64_t before = d.loop().counters().turns;
+  d.Settle(absl::Minutes(10));
+  EXPECT_LT(d.loop().counters().turns - before, 20);
+}
+
 TEST(LoopFaults, ANewLeaderCarriesOnWithBoundAndWaitingGangs) {
   LoopDriver d;
   d.Nodes(1, 8);
