@@ -381,6 +381,7 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
 }
 
 absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
+  if (draining_ || !leading_) return absl::OkStatus();
   for (const QueueItem item : queue_->ParkedItems()) {
     std::optional<Case> c = Open(item.gang, now);
     if (!c.has_value() || ItemOf(*c) != item.kind) continue;
