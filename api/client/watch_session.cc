@@ -280,11 +280,19 @@ void WatchSession::OnPage(Decoder& decoder, absl::Time now, SessionOutput& out) 
 
 bool WatchSession::AcceptsListVersion(const std::string& version, absl::Time now,
                                       SessionOutput& out) {
-  if (CompareVersions(version, version_) != VersionOrder::kOlder) {
+  const bool older = CompareVersions(version, version_) == VersionOrder::kOlder;
+  if (older) ++counters_.went_back;
+  if (std::exchange(versions_in_doubt_, false)) {
+    // Versions may count afresh: those of the objects we know say nothing about these.
+    went_back_in_a_row_ = 0;
+    known_.ForgetVersions();
+    version_ = version;
+    return true;
+  }
+  if (!older) {
     went_back_in_a_row_ = 0;
     return true;
   }
-  ++counters_.went_back;
   if (++went_back_in_a_row_ <= kOldListsRefused) {
     Fail({.then = Then::kList,
           .problem = absl::StrCat("the server's list is at version ", version, ", older than ",
@@ -362,6 +370,13 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
         absl::StrCat("not allowed to ", doing, " ", collection_, ": ", status.message);
   } else if (status.code == 429) {
     ++counters_.throttled;
+  } else if (status.code == 504 && status.cause == "ResourceVersionTooLarge") {
+    // The server does not know of the version that we have seen: it was restored from a backup, or
+    // lags behind. Waiting until its versions have caught up would miss all that happened
+    // meanwhile; a quorum list tells which it is.
+    ++counters_.server_errors;
+    versions_in_doubt_ = true;
+    failure.then = Then::kList;
   } else if (status.code >= 500) {
     ++counters_.server_errors;
     if (++server_errors_in_a_row_ >= kServerErrorsBeforeList) failure.then = Then::kList;

@@ -179,6 +179,7 @@ class WatchSession final {
   int server_errors_in_a_row_ = 0;
   int unauthorized_in_a_row_ = 0;
   int went_back_in_a_row_ = 0;
+  bool versions_in_doubt_ = false;  // the server said that our version is newer than all of its own
   KnownObjects known_;
 };
 

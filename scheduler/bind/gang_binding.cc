@@ -350,7 +350,9 @@ void GangBinding::Conclude(const Gang& gang, BindStep& step) {
   // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
   if (!gang.group_exists || !gang.problem.empty()) {
     deadline_ = absl::InfiniteFuture();
-    if (!Coming()) phase_ = BindPhase::kEnded;
+    if (!Any([](const Entry& e) { return IsComing(e.state) || e.stale; })) {
+      phase_ = BindPhase::kEnded;
+    }
     return;
   }
   if (phase_ == BindPhase::kBinding) {

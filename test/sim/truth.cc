@@ -145,17 +145,20 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
 void Truth::CheckGangAllOrNothing(absl::Time now) {
   for (const auto& [key, group] : groups_) {
     int64_t held = 0, succeeded = 0;
+    std::string members;
     for (const auto& [pod_key, pod] : pods_) {
       if (pod.gang != key) continue;
+      absl::StrAppend(&members, " ", pod_key, "=", pod.phase, "@", pod.node,
+                      pod.deleting ? " deleting" : "");
       if (pod.phase == "Succeeded")
         ++succeeded;
       else if (!pod.node.empty() && !pod.ended())
         ++held;
     }
     if (held > 0 && held + succeeded < group.min_member) {
-      Violated(now,
-               absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
-                            group.min_member, ", phase ", group.phase, ", reason ", group.reason));
+      Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
+                                 group.min_member, ", phase ", group.phase, ", reason ",
+                                 group.reason, ";", members));
     }
   }
 }

@@ -40,6 +40,7 @@ class World final {
       if (network_.Strikes(Fault::kCrash)) Restart();
     }
     Quiesce();
+    if (!truth_.violations().empty() || !broken_.empty()) TellBeliefs();
     SimReport report;
     report.violations = truth_.violations();
     report.violations.insert(report.violations.end(), broken_.begin(), broken_.end());
@@ -65,6 +66,18 @@ class World final {
   void ControllerTurn() {
     workload_.Recreate();
     if (controllers_run_) events_.After(kControllerPeriod, [this] { ControllerTurn(); });
+  }
+
+  // What the scheduler believed in the end, for whoever reads the log of a failing seed.
+  void TellBeliefs() {
+    const ClusterViewPtr view = process_->loop().View(events_.Now());
+    for (const GangView& gang : view->gangs) {
+      std::string line = absl::StrCat("believes ", gang.namespace_name, "/", gang.name, " ",
+                                      gang.phase, " ", gang.reason, ": ", gang.message, ";");
+      for (const GangMemberView& pod : gang.pods)
+        absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
+      log_.push_back(std::move(line));
+    }
   }
 
   void Restart() {
