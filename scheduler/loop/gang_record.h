@@ -66,7 +66,9 @@ struct GangRecord {
   // Report.
   std::optional<SentStatus> sent;
   absl::Time status_written = absl::InfinitePast();
-  absl::Time status_not_before = absl::InfinitePast();  // after a write that failed
+  absl::Time status_not_before = absl::InfinitePast();  // after a write that failed …
+  std::string status_failed_over;  // … unless the watch shows a later resourceVersion than this
+  Backoff status_backoff{{.first = absl::Milliseconds(200), .most = absl::Seconds(10)}};
   absl::Time status_due = absl::InfiniteFuture();
   std::map<PodId, std::string> told;          // reason last sent to a waiting pod
   std::optional<WaitReason> complained_of;    // an event was made for it

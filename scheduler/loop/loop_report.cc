@@ -192,7 +192,9 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
                                            .last_undone_at = record.last_undone_at,
                                            .quorum_lost = lost},
                                           before, c.now);
-  absl::Time due = record.status_not_before;
+  absl::Time due = record.status_failed_over == c.gang.group_resource_version
+                       ? record.status_not_before
+                       : absl::InfinitePast();
   switch (CompareStatus(before, status)) {
     case StatusChange::kNone:
       return;
@@ -236,14 +238,16 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   to_report_.insert(id);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
     const absl::StatusOr<Json> made = Json::Parse(result.body);
+    record.status_backoff.Reset();
     if (made.ok()) record.sent->made_version = made->At("metadata.resourceVersion").AsString();
     return;
   }
-  // The watch will show what stands now; until then nothing is known to have been written.
+  // The watch will show what stands now; until then nothing is known to have been written, and with
+  // 409 there is no use in trying again soon.
+  record.status_failed_over = record.sent->over_version;
   record.sent.reset();
-  const bool behind = result.http_status == 409 || result.http_status == 404;
-  record.status_not_before = now + (behind ? kAfterConflict : kAfterFailure);
-  if (!behind) {
+  record.status_not_before = now + record.status_backoff.Next(random_);
+  if (result.http_status != 409 && result.http_status != 404) {
     LOG(WARNING) << "status of a PodGroup could not be written: HTTP " << result.http_status << " "
                  << result.status.message;
   }

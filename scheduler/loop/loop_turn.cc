@@ -370,7 +370,7 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
     const auto record = records_.find(id);
     for (const Member& member : gang.members) {
       const bool in_hand = record != records_.end() && record->second->binding.has_value() &&
-                           record->second->binding->PlacedOn(member.pod).has_value();
+                           record->second->binding->StateOf(member.pod).has_value();
       const PodFacts* pod = state_.FindPod(member.pod);
       if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
       return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,

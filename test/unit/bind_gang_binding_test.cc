@@ -539,6 +539,9 @@ TEST(GangBinding, WithoutAPodGroupNothingIsUndone) {
   EXPECT_THAT(f.Settle(), IsEmpty());
   f.Reply(1, BindReplyKind::kRefused);
   EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_FALSE(f.binding.done()) << "the watch does not show the bound one yet";
+  f.Show(0, MemberState::kBound);
+  EXPECT_THAT(f.Settle(), IsEmpty());
   EXPECT_EQ(f.binding.phase(), BindPhase::kEnded);
 }
 
