@@ -85,8 +85,8 @@ class ApiServer final {
   absl::Status Load(const std::vector<Json>& objects, absl::Time now);
   [[nodiscard]] std::vector<Json> Dump() const;
 
-  // For simulation: as if the server's etcd were replaced, every watch is cut and every version
-  // starts afresh.
+  // For simulation: as if the server had been restarted on a compacted etcd, every watch is cut and
+  // every version that anybody remembers has expired.
   void ForgetHistory();
 
  private:

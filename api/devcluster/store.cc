@@ -191,7 +191,6 @@ void Store::Renumber() {
     }
   }
   std::sort(by_age.begin(), by_age.end());
-  version_ = 1;
   for (auto& [old_version, object] : by_age) {
     Json renumbered = **object;
     SetVersion(renumbered, ++version_);

@@ -106,7 +106,8 @@ class Store final {
   // Borrowed; heard for the store's life. In order of adding.
   void AddObserver(ChangeObserver* observer);
 
-  // Versions start afresh from 1 in the old order; no history is left. Watches must be cut.
+  // No history is left: every object has a new version, above all that were ever given, so that an
+  // old one answers 410. Watches must be cut.
   void Renumber();
 
  private:
