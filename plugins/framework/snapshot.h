@@ -109,7 +109,6 @@ class NodeBlock final {
   struct CoolDown {
     uint32_t row = 0;
     absl::Time until;
-    friend auto operator<=>(const CoolDown&, const CoolDown&) = default;
   };
   [[nodiscard]] const std::vector<CoolDown>& cool_downs() const { return cool_downs_; }  // by row
   // Resources that Free or Allocatable may be non-zero for have indices below this.
