@@ -33,7 +33,7 @@ class Cycle final {
 
   Decision Run() {
     if (const std::optional<Rejection> lacking = MembersLacking()) return *lacking;
-    absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, request_.topology);
+    absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, request_);
     if (!choice.ok()) return Refusal(choice.status());
     choice_ = *std::move(choice);
     if (const std::optional<Rejection> torn = TornApart()) return *torn;

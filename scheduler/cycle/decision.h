@@ -48,6 +48,7 @@ struct GangRequest {
   QuorumNeed need;  // still to be placed
   DecideScope scope = DecideScope::kQuorum;
   TopologyRequest topology;
+  std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups
   std::vector<HoldId> own_holds;  // room held for this gang: free to it alone
 };
 

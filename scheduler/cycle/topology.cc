@@ -47,9 +47,14 @@ absl::StatusOr<size_t> FindLevel(const Topology& topology, absl::string_view wan
                                                  "\""));
 }
 
-absl::Status RefuseWhatIsToCome(const TopologyRequest& request) {
-  if (request.slice_size > 0) {
+absl::Status RefuseWhatIsToCome(const GangRequest& gang) {
+  if (gang.topology.slice_size > 0) {
     return absl::UnimplementedError("spec.topology.slice is not supported by this version");
+  }
+  for (size_t i = 0; i < gang.sub_group_topologies.size(); ++i) {
+    if (gang.sub_group_topologies[i] == TopologyRequest{}) continue;
+    return absl::UnimplementedError(
+        absl::StrCat("spec.subGroups[", i, "].topology is not supported by this version"));
   }
   return absl::OkStatus();
 }
@@ -132,10 +137,10 @@ NodeSet DomainLevel::NodesOf(const Snapshot& snapshot, uint32_t domain) const {
   return nodes;
 }
 
-absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,
-                                             const TopologyRequest& request) {
+absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot, const GangRequest& gang) {
   DomainChoice choice;
-  RETURN_IF_ERROR(RefuseWhatIsToCome(request));
+  RETURN_IF_ERROR(RefuseWhatIsToCome(gang));
+  const TopologyRequest& request = gang.topology;
   if (request.required.empty() && request.preferred.empty()) return choice;
   ASSIGN_OR_RETURN(const Topology* topology, FindTopology(*snapshot.tables, request));
   // Level numbers grow from broad to narrow.

@@ -38,7 +38,7 @@ struct DomainChoice {
 // kInvalidArgument: the request names what does not exist; kUnimplemented: it asks for what this
 // version refuses. The message names the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,
-                                                           const TopologyRequest& request);
+                                                           const GangRequest& gang);
 
 // Where members that stand already bind the rest: the one domain they are in; kOutside when they
 // are in none or in several; none when there are no such members.

@@ -80,6 +80,9 @@ std::string ClassKeyOf(const GangRequest& request) {
     absl::StrAppend(&key, "/", *part);
   }
   absl::StrAppend(&key, "/", topology.slice_size);
+  for (const TopologyRequest& part : request.sub_group_topologies) {
+    absl::StrAppend(&key, part == TopologyRequest{} ? "" : "/sub-group");
+  }
   return key;
 }
 
@@ -91,6 +94,9 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
                       .name = absl::StrCat(gang.key.namespace_name, "/", gang.key.name),
                       .topology = gang.spec.topology,
                       .own_holds = input.holds};
+  for (const SubGroup& part : gang.spec.sub_groups) {
+    request.sub_group_topologies.push_back(part.topology);
+  }
   for (const Member& member : gang.members) {
     const int32_t sub_group = SubGroupOf(gang, member);
     const std::optional<NodeId> in_hand =

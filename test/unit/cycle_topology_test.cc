@@ -187,6 +187,16 @@ TEST_F(TopologyTest, SlicesAreRefusedNotIgnored) {
   EXPECT_EQ(std::get<Rejection>(cluster_.Decide(request)).code, RejectionCode::kUnsupported);
 }
 
+TEST_F(TopologyTest, TopologyOfASubGroupIsRefusedNotIgnored) {
+  Rack("b1", "r1", "a", 2);
+  Submit(MakePodGroup("x"), "x", 1);
+  GangRequest request = cluster_.RequestOf("x");
+  request.sub_group_topologies = {{}, {.required = "rack"}};
+  const Decision decision = cluster_.Decide(request);
+  EXPECT_EQ(std::get<Rejection>(decision).detail,
+            "spec.subGroups[1].topology is not supported by this version");
+}
+
 TEST_F(TopologyTest, AGangOfSeveralShapesStaysTogether) {
   Rack("b1", "r1", "a", 2);
   Rack("b1", "r2", "b", 2);
