@@ -289,7 +289,7 @@ void GangTable::SetNamespaceQueue(absl::string_view namespace_name, absl::string
 
 absl::Status GangTable::CheckInvariants() const {
   for (const auto& [id, gang] : gangs_) {
-    const auto wrong = [&](absl::string_view what) {
+    const auto wrong = [&gang = gang](absl::string_view what) {
       return absl::InternalError(
           absl::StrCat("gang ", gang->key.namespace_name, "/", gang->key.name, ": ", what));
     };
