@@ -115,6 +115,11 @@ ApiError Invalid(const ResourceType& type, absl::string_view name,
 
 ApiError BadRequest(absl::string_view message) { return Plain(400, "BadRequest", message); }
 
+ApiError CannotBeHandled(absl::string_view version, absl::string_view kind, absl::string_view why) {
+  return BadRequest(
+      absl::StrCat(kind, " in version \"", version, "\" cannot be handled as a ", kind, ": ", why));
+}
+
 ApiError InternalError(absl::string_view message) {
   ApiError error = Plain(500, "InternalError", absl::StrCat("Internal error occurred: ", message));
   error.causes.push_back({.message = std::string(message)});

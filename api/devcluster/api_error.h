@@ -84,6 +84,9 @@ using MaybeError = std::optional<ApiError>;
 [[nodiscard]] ApiError Invalid(const ResourceType& type, absl::string_view name,
                                std::vector<StatusCause> causes);
 [[nodiscard]] ApiError BadRequest(absl::string_view message);
+// 400: what was sent does not decode into the kind.
+[[nodiscard]] ApiError CannotBeHandled(absl::string_view version, absl::string_view kind,
+                                       absl::string_view why);
 [[nodiscard]] ApiError InternalError(absl::string_view message);
 // 404 without an object: no such path.
 [[nodiscard]] ApiError NoSuchPath();

@@ -39,10 +39,6 @@ std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
-std::string MicroTimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
-}
-
 std::string NewUid(Random& random) {
   const uint64_t high = (random.Next() & ~uint64_t{0xf000}) | 0x4000;
   const uint64_t low = (random.Next() >> 2) | (uint64_t{1} << 63);

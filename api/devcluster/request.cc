@@ -154,10 +154,8 @@ ApiOr<Json> DecodeObject(const ApiRequest& request, const ResourceType& type) {
   }
   if (const Json* metadata = object.Find("metadata");
       metadata != nullptr && !metadata->is_object() && !metadata->is_null()) {
-    return BadRequest(absl::StrCat(type.kind, " in version \"", type.version,
-                                   "\" cannot be handled as a ", type.kind,
-                                   ": json: cannot unmarshal metadata into Go struct field "
-                                   "ObjectMeta"));
+    return CannotBeHandled(type.version, type.kind,
+                           "json: cannot unmarshal metadata into Go struct field ObjectMeta");
   }
   const std::string version = object["apiVersion"].AsString();
   const std::string kind = object["kind"].AsString();

@@ -76,8 +76,7 @@ ApiOr<Json> DecodeSubresource(const ResourceRequest& request, absl::string_view 
   const std::string why =
       TypeProblem(absl::StrCat(group, group.empty() ? "" : "/", subresource->version), kind, body);
   if (!why.empty()) {
-    return BadRequest(absl::StrCat(kind, " in version \"", subresource->version,
-                                   "\" cannot be handled as a ", kind, ": ", why));
+    return CannotBeHandled(subresource->version, kind, why);
   }
   return body;
 }

@@ -31,11 +31,6 @@ absl::string_view MediaType(const ResourceRequest& request) {
   return type.substr(0, type.find(';'));
 }
 
-ApiError CannotBeHandled(const ResourceType& type, absl::string_view why) {
-  return BadRequest(absl::StrCat(type.kind, " in version \"", type.version,
-                                 "\" cannot be handled as a ", type.kind, ": ", why));
-}
-
 // What is wrong with the result of a patch.
 ApiError InvalidPatch(const Json& object, absl::string_view why) {
   return Invalid(ResourceType(), "", {InvalidValue("patch", Json(object.Dump()), why)});
@@ -310,7 +305,8 @@ ApiOr<std::vector<std::string>> CheckFields(const ResourceRequest& request, cons
   problems = StrictProblems(request.type, object, is_json ? request.http.body : "");
   if (mode == FieldValidation::kWarn || problems.empty()) return problems;
   const std::string text = absl::StrCat("strict decoding error: ", absl::StrJoin(problems, ", "));
-  return patch ? InvalidPatch(object, text) : CannotBeHandled(request.type, text);
+  return patch ? InvalidPatch(object, text)
+               : CannotBeHandled(request.type.version, request.type.kind, text);
 }
 
 void AddWarnings(const std::vector<std::string>& warnings, ApiReply& reply) {

@@ -57,8 +57,6 @@ class Watches final : public ChangeObserver {
   void OnTypesChanged(const TypeRegistry& types);
   void CutAll();
 
-  [[nodiscard]] size_t size() const { return watches_.size(); }
-
  private:
   struct Watch;
   void MarkReady(WatchId id, Watch& watch);

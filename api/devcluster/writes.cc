@@ -186,8 +186,7 @@ bool IsHeldBySpec(const ResourceType& type, const Json& object) {
 MaybeError CheckTypes(const ResourceType& type, const Json& object) {
   const std::string why = TypeProblem(type, object);
   if (why.empty()) return std::nullopt;
-  return BadRequest(absl::StrCat(type.kind, " in version \"", type.version,
-                                 "\" cannot be handled as a ", type.kind, ": ", why));
+  return CannotBeHandled(type.version, type.kind, why);
 }
 
 ApiOr<ObjectPtr> CreateOnce(const Cluster& cluster, const ResourceType& type, Json object,

@@ -80,8 +80,7 @@ ApiOr<ObjectPtr> RestoreObject(const Cluster& cluster, const ResourceType& type,
 // The namespaces and priority classes that every cluster has. Nothing is changed that exists.
 void CreateBuiltinObjects(const Cluster& cluster);
 
-// "2026-01-02T03:04:05Z", and with microseconds as MicroTime has them.
+// "2026-01-02T03:04:05Z".
 [[nodiscard]] std::string TimeText(absl::Time time);
-[[nodiscard]] std::string MicroTimeText(absl::Time time);
 
 }  // namespace maniple::devcluster
