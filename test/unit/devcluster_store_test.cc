@@ -68,16 +68,20 @@ TEST(Store, RefusesStatesThatTheHistoryHasLost) {
   EXPECT_TRUE(store.ListAt(kThings, store.HistoryFloor(kThings), "").has_value());
 }
 
-TEST(Store, RenumberingStartsFromOneInTheOldOrder) {
+TEST(Store, RenumberingKeepsTheOrderAndExpiresEveryOldVersion) {
   Store store(10);
   store.Put(kThings, Thing("a", "x", 1));
   store.Put(kThings, Thing("a", "y", 1));
   for (int i = 0; i < 5; ++i) store.Put(kThings, Thing("a", "x", i + 10));
+  const uint64_t before = store.version();
   store.Renumber();
-  EXPECT_EQ(store.version(), 3);
-  EXPECT_EQ((*store.Get(kThings, {"a", "y"}))["metadata"]["resourceVersion"].AsString(), "2");
-  EXPECT_EQ((*store.Get(kThings, {"a", "x"}))["metadata"]["resourceVersion"].AsString(), "3");
-  EXPECT_EQ(store.HistoryFloor(kThings), 3);
+  EXPECT_EQ(store.version(), before + 2);
+  const auto version_of = [&store](const char* name) {
+    return (*store.Get(kThings, {"a", name}))["metadata"]["resourceVersion"].AsString();
+  };
+  EXPECT_EQ(version_of("y"), std::to_string(before + 1));
+  EXPECT_EQ(version_of("x"), std::to_string(before + 2));
+  EXPECT_EQ(store.HistoryFloor(kThings), before + 2);
 }
 
 // The oracle keeps a full copy of every state.
