@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
+#include "scheduler/cycle/search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
@@ -202,6 +203,40 @@ class Comparison final {
     if (const Plan* plan = std::get_if<Plan>(&decision)) return CheckPlan(*plan);
     return CheckRejection(std::get<Rejection>(decision));
   }
+  // The exhaustive search alone, which decisions fall back on only when greedy trials have failed.
+  std::string CheckExhaustive() {
+    const SnapshotPtr snapshot = cluster_.state().Publish();
+    const GangRequest request = cluster_.RequestOf("gang");
+    std::vector<ShapeId> shapes;
+    std::vector<uint32_t> kind_of;
+    for (const Want& want : request.wants) {
+      const auto at = std::find(shapes.begin(), shapes.end(), want.shape);
+      kind_of.push_back(static_cast<uint32_t>(at - shapes.begin()));
+      if (at == shapes.end()) shapes.push_back(want.shape);
+    }
+    std::vector<BoundShape> bound;
+    for (const ShapeId shape : shapes) {
+      bound.push_back(*BoundShape::Bind({.snapshot = *snapshot, .now = cluster_.now},
+                                        snapshot->tables->ShapeOf(shape), cluster_.profile()));
+    }
+    std::vector<Kind> kinds;
+    for (size_t k = 0; k < shapes.size(); ++k) {
+      kinds.push_back({.shape = shapes[k], .bound = &bound[k]});
+    }
+    const QuorumProblem problem = ProblemOf(request, kind_of, static_cast<uint32_t>(shapes.size()));
+    Overlay overlay(*snapshot, Overlay::View::kNow);
+    const SearchResult result =
+        PlaceExhaustively(problem, kinds, overlay, nullptr, {.steps = 100'000'000});
+    const bool feasible = Naive(case_, false).Feasible();
+    if ((result.outcome == SearchResult::Outcome::kFound) != feasible) return "feasibility differs";
+    if (result.outcome == SearchResult::Outcome::kGaveUp) return "gave up";
+    if (!feasible) return "";
+    Plan plan;
+    for (const MemberPlace& place : result.places) {
+      plan.placements.push_back({.pod = request.wants[place.want].pod, .node = place.node});
+    }
+    return CheckPlan(plan);
+  }
   bool gave_up() const { return gave_up_; }
   bool placed() const { return placed_; }
 
@@ -274,6 +309,14 @@ TEST(DecideDifferential, AgreesWithATryOfEverythingOnSmallRandomClusters) {
   EXPECT_GT(placed, kCases / 5);
   EXPECT_LT(placed, kCases * 4 / 5);
   EXPECT_EQ(gave_up, 0);
+}
+
+TEST(DecideDifferential, TheExhaustiveSearchAloneAgreesToo) {
+  for (uint64_t seed = 100'000; seed < 108'000; ++seed) {
+    Random random(seed);
+    const Case c = RandomCase(random);
+    ASSERT_EQ(Comparison(c).CheckExhaustive(), "") << "seed " << seed;
+  }
 }
 
 }  // namespace
