@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
@@ -36,24 +37,9 @@ const char* NameOf(LogSeverity severity) {
   return "unknown";
 }
 
-// A record is one line: control characters of hostile input must not forge a second one.
-std::string Escaped(absl::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (c == '"' && g_options.format == LogFormat::kJson) {
-      out += "\\\"";
-    } else if (c == '\\' && g_options.format == LogFormat::kJson) {
-      out += "\\\\";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&out, "\\u%04x", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out;
+// As it stands between the quotes of a JSON string.
+std::string JsonEscaped(absl::string_view text) {
+  return OneLine(absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}}));
 }
 
 void WriteLine(const std::string& line) {
@@ -67,6 +53,22 @@ void WriteLine(const std::string& line) {
 
 }  // namespace
 
+std::string OneLine(absl::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&out, "\\u%04x", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 void ConfigureLog(const LogOptions& options) { g_options = options; }
 int LogVerbosity() { return g_options.verbosity; }
 
@@ -79,7 +81,8 @@ LogRecord::~LogRecord() {
   if (severity_ < g_options.least) return;
   const std::string stamp =
       absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
-  const std::string text = Escaped(stream_.str());
+  const std::string text =
+      g_options.format == LogFormat::kJson ? JsonEscaped(stream_.str()) : OneLine(stream_.str());
   if (g_options.format == LogFormat::kJson) {
     WriteLine(
         absl::StrFormat("{\"ts\":\"%s\",\"level\":\"%s\",\"caller\":\"%s:%d\",\"msg\":\"%s\"}\n",

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <sstream>
+#include <string>
 
+#include "absl/strings/string_view.h"
 #include "api/base/check.h"
 
 namespace maniple {
@@ -21,6 +23,10 @@ struct LogOptions {
   int verbosity = 0;
   LogSeverity least = LogSeverity::kInfo;
 };
+
+// Control characters as escapes: text of strangers can neither forge a second line nor steer a
+// terminal.
+[[nodiscard]] std::string OneLine(absl::string_view text);
 
 void ConfigureLog(const LogOptions& options);
 [[nodiscard]] int LogVerbosity();

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/files.h"
 #include "api/base/status_macros.h"
 #include "api/codec/yaml.h"
-#include "api/devcluster/files.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -99,6 +99,7 @@ std::string LoadedObject::Where() const { return absl::StrCat(file, ":", line, "
 absl::StatusOr<std::vector<LoadedObject>> LoadManifests(const std::vector<std::string>& paths) {
   std::vector<LoadedObject> out;
   for (const std::string& path : paths) {
+    const size_t before = out.size();
     ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(path));
     for (const std::string& file : files) {
       ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
@@ -107,6 +108,9 @@ absl::StatusOr<std::vector<LoadedObject>> LoadManifests(const std::vector<std::s
       for (const YamlDocument& document : *documents) {
         RETURN_IF_ERROR(AddDocument(file, document, out));
       }
+    }
+    if (out.size() == before) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": holds no object"));
     }
   }
   std::stable_sort(out.begin(), out.end(), [](const LoadedObject& a, const LoadedObject& b) {

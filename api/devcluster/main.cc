@@ -16,11 +16,11 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/base/clock.h"
+#include "api/base/files.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
 #include "api/devcluster/api_server.h"
 #include "api/devcluster/discovery.h"
-#include "api/devcluster/files.h"
 #include "api/devcluster/http_shell.h"
 #include "api/devcluster/kubeconfig_text.h"
 #include "api/devcluster/load.h"
@@ -82,7 +82,8 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--log-format", flags.log_format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  app.add_option("-v", flags.verbosity, "how much to log; 2 names every request")
+  app.add_option("-v", flags.verbosity, "how much to log, 0 to 5; 2 names every request")
+      ->check(CLI::Range(0, 5))
       ->capture_default_str();
 }
 
@@ -252,7 +253,7 @@ int Main(int argc, char** argv) {
   ConfigureLog({.format = flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText,
                 .verbosity = flags.verbosity});
   if (const absl::Status status = Serve(flags); !status.ok()) {
-    std::cerr << "maniple-devcluster: " << status.message() << "\n";
+    std::cerr << "maniple-devcluster: " << OneLine(status.message()) << "\n";
     return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
   }
   return 0;
@@ -261,4 +262,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace maniple::devcluster
 
-int main(int argc, char** argv) { return maniple::devcluster::Main(argc, argv); }
+int main(int argc, char** argv) {
+  maniple::OpenStandardStreams();
+  return maniple::devcluster::Main(argc, argv);
+}

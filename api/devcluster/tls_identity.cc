@@ -16,8 +16,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/files.h"
 #include "api/base/status_macros.h"
-#include "api/devcluster/files.h"
 
 namespace maniple::devcluster {
 namespace {

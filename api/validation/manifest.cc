@@ -64,7 +64,7 @@ class Reader {
       : schemas_(schemas), findings_(findings) {}
 
   void Read(size_t file, const std::vector<YamlDocument>& documents) {
-    if (documents.empty()) findings_.At(Severity::kNote, file, 1, "holds no object");
+    if (documents.empty()) findings_.At(Severity::kError, file, 1, "holds no object");
     for (const YamlDocument& document : documents) {
       ReadObject({.file = file, .document = &document, .value = &document.value});
     }

@@ -2,11 +2,10 @@
 
 #include <google/protobuf/util/json_util.h>
 #include <grpcpp/grpcpp.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,8 @@
 #include "api/codec/decode.h"
 #include "api/http/curl_transport.h"
 #include "api/proto/admin.grpc.pb.h"
+#include "scheduler/app/address.h"
+#include "scheduler/app/grpc_log.h"
 
 namespace maniple {
 namespace {
@@ -27,6 +28,7 @@ namespace {
 namespace pb = admin::v1;
 
 constexpr std::chrono::seconds kDeadline{5};
+constexpr char kNoSuchPage[] = "404 page not found";
 
 struct Target {
   std::string path, namespace_name, name;
@@ -69,6 +71,7 @@ absl::StatusOr<Json> Ask(const Call& call) {
 }
 
 absl::StatusOr<Json> AskByGrpc(const std::string& address, const Target& target) {
+  LogWhatGrpcSays();
   const auto stub =
       pb::Admin::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   if (target.path == "/explain") {
@@ -109,8 +112,11 @@ absl::StatusOr<std::string> Get(CurlTransport& transport, const std::string& tar
         RETURN_IF_ERROR(end->status);
         if (head.status == 200) return body;
         const ApiStatus status = DecodeStatus(head.status, body);
-        // The page's own 404 names the gang; the API server's names the service.
-        if (head.status == 404 && status.reason.empty()) return absl::NotFoundError(status.message);
+        // The page's own 404 names the gang; an API server's names the service, or is bare where it
+        // has no proxy.
+        if (head.status == 404 && status.reason.empty() && status.message != kNoSuchPage) {
+          return absl::NotFoundError(status.message);
+        }
         return absl::UnavailableError(absl::StrCat("HTTP ", head.status, ": ", status.message));
       }
     }
@@ -132,23 +138,18 @@ absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_
 }
 
 bool SocketExists(absl::string_view address) {
-  return absl::ConsumePrefix(&address, "unix:") && std::filesystem::exists(std::string(address));
+  std::error_code unreachable;
+  return absl::ConsumePrefix(&address, "unix:") &&
+         std::filesystem::exists(std::string(address), unreachable);
 }
 
 }  // namespace
-
-std::string DefaultAdminAddress() {
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-      runtime != nullptr && *runtime != '\0') {
-    return absl::StrCat("unix:", runtime, "/maniple/admin.sock");
-  }
-  return absl::StrCat("unix:/tmp/maniple-", ::getuid(), "/admin.sock");
-}
 
 absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
   std::vector<std::string> tried;
   const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
   const bool asked_for = !options.admin.empty();
+  if (asked_for) RETURN_IF_ERROR(Annotate(CheckAdminAddress(address), "--admin"));
   if (asked_for || (options.kubeconfig.empty() && SocketExists(address))) {
     absl::StatusOr<Json> answer = AskByGrpc(address, Parsed(target));
     if (answer.ok() || absl::IsNotFound(answer.status())) return answer;

@@ -20,9 +20,6 @@ struct AdminClientOptions {
   std::string service = "maniple-scheduler:http";
 };
 
-// unix:$XDG_RUNTIME_DIR/maniple/admin.sock, or below /tmp with the user's id when that is not set.
-[[nodiscard]] std::string DefaultAdminAddress();
-
 // Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes" and "/queues" with the JSON
 // of admin.proto. NotFound passes through; Unavailable says everything that was tried.
 [[nodiscard]] absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options,

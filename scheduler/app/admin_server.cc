@@ -1,15 +1,22 @@
 #include "scheduler/app/admin_server.h"
 
 #include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "api/base/status_macros.h"
 #include "api/proto/admin.grpc.pb.h"
+#include "scheduler/app/address.h"
 #include "scheduler/app/admin_view.h"
+#include "scheduler/app/grpc_log.h"
 
 namespace maniple {
 namespace {
@@ -64,10 +71,14 @@ class Service final : public pb::Admin::Service {
   const AdminServer::ViewSource source_;
 };
 
-absl::Status MakeSocketFolder(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (folder.empty() || std::filesystem::exists(folder)) return absl::OkStatus();
+absl::Status CannotListen(absl::string_view address, absl::string_view why) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address, " for the admin surface: ", why));
+}
+
+absl::Status MakeSocketFolder(const std::filesystem::path& folder) {
   std::error_code error;
+  if (folder.empty() || std::filesystem::exists(folder, error)) return absl::OkStatus();
   std::filesystem::create_directories(folder, error);
   if (!error) {
     std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
@@ -75,6 +86,36 @@ absl::Status MakeSocketFolder(const std::string& path) {
   if (error)
     return absl::UnavailableError(
         absl::StrCat("cannot make ", folder.string(), ": ", error.message()));
+  return absl::OkStatus();
+}
+
+// Whether somebody answers there: gRPC would take the socket of a living process away from it.
+bool Answers(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const int caller = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (caller < 0) return false;
+  const int result =
+      ::connect(caller, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  ::close(caller);
+  return result == 0;
+}
+
+// A folder to write to, and in it nothing or the socket of a process that is gone.
+absl::Status PrepareSocket(const std::string& path, absl::string_view address) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  RETURN_IF_ERROR(MakeSocketFolder(folder));
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    return CannotListen(address, std::generic_category().message(errno));
+  }
+  std::error_code error;
+  const std::filesystem::file_status there = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(there)) return absl::OkStatus();
+  if (!std::filesystem::is_socket(there)) return CannotListen(address, "it is no socket");
+  if (Answers(path)) {
+    return CannotListen(address, "another process does; give each its own --admin");
+  }
   return absl::OkStatus();
 }
 
@@ -89,9 +130,11 @@ class AdminServer::Impl final {
   }
 
   absl::Status Listen(const std::string& address) {
+    LogWhatGrpcSays();
+    RETURN_IF_ERROR(CheckAdminAddress(address));
     absl::string_view path = address;
     if (absl::ConsumePrefix(&path, "unix:")) {
-      if (absl::Status status = MakeSocketFolder(std::string(path)); !status.ok()) return status;
+      RETURN_IF_ERROR(PrepareSocket(std::string(path), address));
     }
     grpc::ServerBuilder builder;
     int port = 0;
@@ -100,8 +143,7 @@ class AdminServer::Impl final {
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || (port == 0 && path == address)) {
-      return absl::UnavailableError(
-          absl::StrCat("cannot listen on ", address, " for the admin surface"));
+      return CannotListen(address, "in use, or no address of this machine");
     }
     return absl::OkStatus();
   }

@@ -1,14 +1,13 @@
 #include "scheduler/app/config.h"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/files.h"
 #include "api/base/status_macros.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
@@ -279,16 +278,17 @@ absl::StatusOr<SchedulerConfig> ParseSchedulerConfig(absl::string_view text,
   const YamlDocument& document = documents->front();
   Problems problems(file, document);
   SchedulerConfig config;
-  ReadTop(document.value, problems, config);
+  if (document.value.is_object()) {
+    ReadTop(document.value, problems, config);
+  } else {
+    problems.Add("", "expected a map");
+  }
   RETURN_IF_ERROR(problems.ToStatus());
   return config;
 }
 
 absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return absl::NotFoundError(absl::StrCat(file, ": cannot be opened"));
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return absl::UnavailableError(absl::StrCat(file, ": cannot be read"));
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
   return ParseSchedulerConfig(text, file);
 }
 

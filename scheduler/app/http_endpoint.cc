@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "api/base/status_macros.h"
+#include "scheduler/app/address.h"
 
 namespace maniple {
 namespace {
@@ -126,24 +126,10 @@ class HttpEndpoint::Impl final {
 
 absl::StatusOr<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Start(absl::string_view address,
                                                                   Handler handler) {
-  const size_t colon = address.rfind(':');
-  if (colon == absl::string_view::npos) {
-    return absl::InvalidArgumentError(absl::StrCat("\"", address, "\" is not HOST:PORT"));
-  }
-  absl::string_view host = address.substr(0, colon);
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  const absl::string_view port = address.substr(colon + 1);
-  int number = -1;
-  if (!absl::SimpleAtoi(port, &number) || number < 0 || number > 65535) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", address, "\" is not HOST:PORT: the port is not 0..65535"));
-  }
+  ASSIGN_OR_RETURN(const ListenAddress place, ParseListenAddress(address));
   auto impl = std::make_unique<Impl>(std::move(handler));
-  if (absl::Status status =
-          impl->Listen(host.empty() ? "0.0.0.0" : std::string(host), std::string(port));
-      !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(
+      impl->Listen(place.host.empty() ? "0.0.0.0" : place.host, absl::StrCat(place.port)));
   return std::unique_ptr<HttpEndpoint>(new HttpEndpoint(std::move(impl)));
 }
 

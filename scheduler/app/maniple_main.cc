@@ -1,16 +1,14 @@
 // maniple, also installed as kubectl-maniple: what a scheduler knows, told to people and programs.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "api/base/files.h"
+#include "api/base/log.h"
 #include "api/codec/yaml.h"
 #include "api/http/http.h"
 #include "api/validation/manifest.h"
@@ -35,7 +33,7 @@ struct Request {
 };
 
 int Complain(absl::string_view what) {
-  std::cerr << "maniple: " << what << "\n";
+  std::cerr << "maniple: " << OneLine(what) << "\n";
   return kFailed;
 }
 
@@ -75,17 +73,14 @@ bool IsConfiguration(const std::string& text) {
 
 // Problems of one file, each a line that names file, line and path; empty when it is sound.
 std::vector<std::string> ProblemsOf(const std::string& file, std::vector<ManifestFile>& manifests) {
-  std::ifstream in(file, std::ios::binary);
-  std::error_code error;
-  if (!in || std::filesystem::is_directory(file, error))
-    return {absl::StrCat(file, ": cannot be read")};
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!IsConfiguration(text)) {
-    manifests.push_back({.name = file, .text = text});
+  absl::StatusOr<std::string> text = ReadWholeFile(file);
+  if (!text.ok()) return {std::string(text.status().message())};
+  if (!IsConfiguration(*text)) {
+    manifests.push_back({.name = file, .text = *std::move(text)});
     return {};
   }
-  const absl::StatusOr<SchedulerConfig> config = ParseSchedulerConfig(text, file);
-  if (!config.ok()) return {std::string(config.status().message())};
+  const absl::StatusOr<SchedulerConfig> config = ParseSchedulerConfig(*text, file);
+  if (!config.ok()) return absl::StrSplit(config.status().message(), '\n');
   const absl::StatusOr<Profile> profile = ProfileFor(*config);
   if (!profile.ok()) return {absl::StrCat(file, ": ", profile.status().message())};
   return {};
@@ -104,10 +99,10 @@ int Validate(const std::vector<std::string>& files) {
     if (finding.severity == ManifestFinding::Severity::kError) {
       problems.push_back(text);
     } else {
-      std::cout << "note: " << text << "\n";
+      std::cout << "note: " << OneLine(text) << "\n";
     }
   }
-  for (const std::string& problem : problems) std::cerr << problem << "\n";
+  for (const std::string& problem : problems) std::cerr << OneLine(problem) << "\n";
   if (!problems.empty())
     return Complain(absl::StrCat(problems.size(), problems.size() == 1 ? " problem" : " problems"));
   std::cout << files.size() << (files.size() == 1 ? " file is valid\n" : " files are valid\n");
@@ -176,18 +171,25 @@ int Main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
+  } catch (const CLI::Success& help_or_version) {
+    result = app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "maniple: " << error.what() << " (try maniple --help)\n";
+    // Of a word that is no command CLI11 says only that a command is missing.
+    const std::vector<std::string> unknown = app.remaining();
+    const std::string what = app.get_subcommands().empty() && !unknown.empty()
+                                 ? absl::StrCat("\"", unknown.front(), "\" is no command")
+                                 : error.what();
+    Complain(absl::StrCat(what, " (try maniple --help)"));
     return kUsage;
   }
+  if (!std::cout.flush()) return Complain("standard output cannot be written");
   return result;
 }
 
 }  // namespace
 }  // namespace maniple
 
-int main(int argc, char** argv) { return maniple::Main(argc, argv); }
+int main(int argc, char** argv) {
+  maniple::OpenStandardStreams();
+  return maniple::Main(argc, argv);
+}

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/app/admin_client.h"
+#include "scheduler/app/address.h"
 #include "scheduler/app/version.h"
 
 namespace maniple {
@@ -67,6 +67,14 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
       !absl::StartsWith(options.server, "https://")) {
     return Refused(
         absl::StrCat("--server: \"", options.server, "\" is not an http:// or https:// URL"));
+  }
+  if (const absl::Status status = CheckAdminAddress(options.admin);
+      !options.admin.empty() && !status.ok()) {
+    return Refused(absl::StrCat("--admin: ", status.message()));
+  }
+  if (const absl::Status status = ParseListenAddress(options.http).status();
+      !options.http.empty() && !status.ok()) {
+    return Refused(absl::StrCat("--http: ", status.message()));
   }
   if (!config_file.empty()) {
     absl::StatusOr<SchedulerConfig> config = LoadSchedulerConfig(config_file);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "api/base/files.h"
 #include "api/base/log.h"
 #include "scheduler/app/options.h"
 #include "scheduler/app/scheduler_process.h"
@@ -26,6 +27,7 @@ sigset_t BlockedSignals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  maniple::OpenStandardStreams();
   maniple::ParsedFlags flags = maniple::ParseSchedulerFlags(argc, argv);
   if (!flags.options.has_value()) {
     (flags.exit_code == 0 ? std::cout : std::cerr) << flags.output;

@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets, build_folder  # noqa: E402
+from e2e.rough_handling import ROUGH_HANDLING  # noqa: E402
 from support.scheduler import (  # noqa: E402
     GROUP, Scheduler, add_nodes, await_that, half_bound, is_bound, matches, oversubscribed, pod, pods_by_gang, submit, submit_many,
 )
@@ -217,7 +218,7 @@ ANYWHERE = (
     what_waits_is_told_once_and_then_left_alone,
     a_flood_survives_twenty_kills_in_mid_bind,
 )
-ALONE = (wrong_flags_and_files_are_refused_in_one_line, help_and_version_need_nothing, validate_names_file_line_and_path)
+ALONE = (wrong_flags_and_files_are_refused_in_one_line, help_and_version_need_nothing, validate_names_file_line_and_path, *ROUGH_HANDLING)
 
 
 def play(name, case, make_server):

@@ -1,4 +1,4 @@
-#include "api/devcluster/files.h"
+#include "api/base/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,8 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace maniple::devcluster {
+namespace maniple {
 namespace {
+
+constexpr size_t kLongestFile = size_t{1} << 30;
 
 absl::Status SystemError(const std::string& path) { return absl::ErrnoToStatus(errno, path); }
 
@@ -22,10 +24,15 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   std::string out;
   char block[65536];
   ssize_t got = 0;
-  while ((got = read(file, block, sizeof block)) > 0) out.append(block, static_cast<size_t>(got));
+  while (out.size() <= kLongestFile && (got = read(file, block, sizeof block)) > 0) {
+    out.append(block, static_cast<size_t>(got));
+  }
   const absl::Status status = got < 0 ? SystemError(path) : absl::OkStatus();
   close(file);
   if (!status.ok()) return status;
+  if (out.size() > kLongestFile) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is larger than 1 GiB"));
+  }
   return out;
 }
 
@@ -49,4 +56,11 @@ absl::Status WriteWholeFile(const std::string& path, absl::string_view bytes, Fi
   return status;
 }
 
-}  // namespace maniple::devcluster
+void OpenStandardStreams() {
+  int file = 0;
+  // The lowest free number is taken each time.
+  while (file >= 0 && file <= STDERR_FILENO) file = open("/dev/null", O_RDWR);
+  if (file > STDERR_FILENO) close(file);
+}
+
+}  // namespace maniple

@@ -1,0 +1,62 @@
+#include "api/base/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+namespace maniple {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A folder of its own for each test.
+class Files : public ::testing::Test {
+ protected:
+  Files() {
+    std::string pattern = std::filesystem::temp_directory_path() / "maniple-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~Files() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string In(const std::string& name) const { return folder_ / name; }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, AreReadAsTheyWereWritten) {
+  const std::string bytes = std::string("a\0b\xff\n", 5) + std::string(200000, 'x');
+  ASSERT_TRUE(WriteWholeFile(In("f"), bytes, FileAccess::kAll).ok());
+  const absl::StatusOr<std::string> read = ReadWholeFile(In("f"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, bytes);
+}
+
+TEST_F(Files, OfTheOwnerAreReadByNobodyElse) {
+  ASSERT_TRUE(WriteWholeFile(In("f"), "secret", FileAccess::kOwner).ok());
+  struct stat info {};
+  ASSERT_EQ(::stat(In("f").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600);
+}
+
+TEST_F(Files, ThatAreMissingOrFoldersAreErrorsWithThePath) {
+  for (const std::string& path : {In("none"), folder_.string()}) {
+    EXPECT_THAT(std::string(ReadWholeFile(path).status().message()), HasSubstr(path));
+  }
+}
+
+TEST_F(Files, WithoutAnEndAreRefused) {
+  EXPECT_THAT(std::string(ReadWholeFile("/dev/zero").status().message()), HasSubstr("larger than"));
+}
+
+TEST_F(Files, ThatCannotBeWrittenLeaveNothingBehind) {
+  EXPECT_FALSE(WriteWholeFile(In("none/f"), "x", FileAccess::kAll).ok());
+  ASSERT_TRUE(std::filesystem::create_directory(In("taken")));
+  EXPECT_FALSE(WriteWholeFile(In("taken"), "x", FileAccess::kAll).ok());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+}  // namespace
+}  // namespace maniple
