@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kLongestFile = size_t{1} << 30;
 
 absl::Status SystemError(const std::string& path) { return absl::ErrnoToStatus(errno, path); }
+absl::Status TooLong(const std::string& path) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": is larger than 1 GiB"));
+}
 
 }  // namespace
 
@@ -24,15 +27,18 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   std::string out;
   char block[65536];
   ssize_t got = 0;
+  struct stat info {};
+  if (fstat(file, &info) == 0 && info.st_size > static_cast<off_t>(kLongestFile)) {
+    close(file);
+    return TooLong(path);
+  }
   while (out.size() <= kLongestFile && (got = read(file, block, sizeof block)) > 0) {
     out.append(block, static_cast<size_t>(got));
   }
   const absl::Status status = got < 0 ? SystemError(path) : absl::OkStatus();
   close(file);
   if (!status.ok()) return status;
-  if (out.size() > kLongestFile) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is larger than 1 GiB"));
-  }
+  if (out.size() > kLongestFile) return TooLong(path);
   return out;
 }
 

@@ -47,8 +47,10 @@ TEST_F(Files, ThatAreMissingOrFoldersAreErrorsWithThePath) {
   }
 }
 
-TEST_F(Files, WithoutAnEndAreRefused) {
-  EXPECT_THAT(std::string(ReadWholeFile("/dev/zero").status().message()), HasSubstr("larger than"));
+TEST_F(Files, OfMoreThanAGibibyteAreRefusedUnread) {
+  ASSERT_TRUE(WriteWholeFile(In("f"), "x", FileAccess::kAll).ok());
+  std::filesystem::resize_file(In("f"), uintmax_t{1} << 40);
+  EXPECT_THAT(std::string(ReadWholeFile(In("f")).status().message()), HasSubstr("larger than"));
 }
 
 TEST_F(Files, ThatCannotBeWrittenLeaveNothingBehind) {
