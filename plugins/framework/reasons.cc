@@ -19,7 +19,7 @@ constexpr ReasonSpec kReasons[] = {
     {kReasonHostPort, "HostPortTaken", "a host port of the pod is taken"},
     {kReasonCoolDown, "CoolingDown", "cooling down after it rejected a pod"},
     {kReasonOutsideDomain, "OutsideDomain", "outside the topology domain that was tried"},
-    {kReasonFilledByGang, "FilledByGang", "room for only {have} of this gang's pods"},
+    {kReasonFilledByGang, "FilledByGang", "{resource} for only {have} of this gang's pods"},
 };
 
 }  // namespace

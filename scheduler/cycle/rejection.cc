@@ -42,6 +42,15 @@ class ReasonTally final {
   size_t last_ = 0;  // most nodes share the reason of the one before
 };
 
+// What runs out first on the node when the gang fills it; none when no resource does (a host port).
+ResourceId ScarcestFor(const PodShape& shape, const Overlay& overlay, const NodeRoom& room) {
+  const NodeBlock& block = overlay.Block(BlockOf(room.node));
+  for (const auto& [resource, amount] : shape.requests) {
+    if (block.Free(resource)[RowOf(room.node)] / amount <= room.pods) return resource;
+  }
+  return ResourceId();
+}
+
 }  // namespace
 
 std::vector<NodeReasonCount> ReasonsOf(BoundShape& shape, const Overlay& overlay,
@@ -53,7 +62,10 @@ std::vector<NodeReasonCount> ReasonsOf(BoundShape& shape, const Overlay& overlay
     ++inside;
   });
   for (const NodeRoom& room : shape.RoomOn(overlay, within).nodes) {
-    tally.Add({.id = kReasonFilledByGang, .resource = {}, .taint = {}, .have = room.pods});
+    tally.Add({.id = kReasonFilledByGang,
+               .resource = ScarcestFor(shape.shape(), overlay, room),
+               .taint = {},
+               .have = room.pods});
     ++inside;
   }
   for (int64_t outside = overlay.base().node_count() - inside; outside > 0; --outside) {

@@ -110,7 +110,8 @@ def on_sigterm_it_gives_the_lease_back_and_another_takes_over_at_once(server):
         submit(api, "b", 1)
         await_that("the second leads and binds", lambda: bound_count(api, "b") == 1, seconds=12)
     finally:
-        assert second.stop() == 0
+        code = second.stop()
+        assert code == 0, (code, second.log.read_text()[-800:])
 
 
 def what_waits_is_told_once_and_then_left_alone(server):

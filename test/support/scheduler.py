@@ -159,10 +159,13 @@ def half_bound(api):
 
 
 def await_that(what, question, seconds=30.0, pause=0.1):
-    """Waits until question() is true; a failure says what was missing and the last answer."""
+    """Waits until question() is true; a failure says what was missing. Nobody listening yet is a no, not an error."""
     until = time.monotonic() + seconds
     while True:
-        answer = question()
+        try:
+            answer = question()
+        except OSError:
+            answer = None
         if answer:
             return answer
         if time.monotonic() > until:

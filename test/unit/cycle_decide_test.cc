@@ -68,7 +68,7 @@ TEST_F(DecideTest, WhatWouldFitOnTheEmptyClusterDoesNotFitNow) {
   const Decision decision = cluster_.Decide("a");
   EXPECT_EQ(CodeOf(decision), RejectionCode::kNoFit);
   EXPECT_THAT(cluster_.ReasonsOf(decision),
-              ElementsAre("3: room for only 1 of this gang's pods",
+              ElementsAre("3: nvidia.com/gpu for only 1 of this gang's pods",
                           "1: insufficient nvidia.com/gpu (want 8, have 2)"));
 }
 

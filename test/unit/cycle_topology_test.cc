@@ -93,7 +93,7 @@ TEST_F(TopologyTest, NoRackNowIsNotNoRoomAndNotNever) {
   EXPECT_EQ(rejection.detail, "the best of 2 domains of level rack is b1/r1");
   EXPECT_THAT(cluster_.ReasonsOf(cluster_.Decide("x")),
               ElementsAre("2: outside the topology domain that was tried",
-                          "2: room for only 1 of this gang's pods",
+                          "2: nvidia.com/gpu for only 1 of this gang's pods",
                           "1: insufficient nvidia.com/gpu (want 8, have 0)"));
   cluster_.Add(MakePod("z").Gpu(8).On("b1"));
   cluster_.Add(MakePod("w").Gpu(8).On("b2"));
