@@ -55,6 +55,7 @@ void ClusterClient::On(const HttpInput& input, absl::Time now) {
   const uint16_t owner = RequestIds::OwnerOf(input.request);
   if (owner < kResourceKinds) {
     Take(sessions_[owner]->On(input, decoder_, now), static_cast<ResourceKind>(owner));
+    AnnounceLead();
   } else if (owner == kElectorOwner && elector_.has_value()) {
     Elected(elector_->On(input, now), now);
   } else if (owner == kWriterOwner) {
@@ -136,9 +137,30 @@ void ClusterClient::Elected(HttpActions actions, absl::Time now) {
   Perform(std::move(actions), transport_);
   Take(writer_.SetLeadUntil(elector_->lead_until(), now));
   const bool leads = elector_->state() == ElectorState::kLeading && now < elector_->lead_until();
-  if (leads == leading_) return;
-  leading_ = leads;
-  news_.leading = leads;
+  if (leads && !leading_ && lists_before_.empty()) {
+    CatchUp();
+  } else if (!leads) {
+    lists_before_.clear();
+    if (std::exchange(leading_, false)) news_.leading = false;
+  }
+}
+
+void ClusterClient::CatchUp() {
+  for (const auto& session : sessions_) lists_before_.push_back(session->counters().lists);
+  for (int kind = 0; kind < kResourceKinds; ++kind) {
+    Take(sessions_[kind]->Relist(), static_cast<ResourceKind>(kind));
+  }
+}
+
+void ClusterClient::AnnounceLead() {
+  if (lists_before_.empty()) return;
+  for (size_t kind = 0; kind < sessions_.size(); ++kind) {
+    const bool listed = sessions_[kind]->counters().lists > lists_before_[kind];
+    if (!listed && sessions_[kind]->state() != SessionState::kNotInstalled) return;
+  }
+  lists_before_.clear();
+  leading_ = true;
+  news_.leading = true;
 }
 
 }  // namespace maniple

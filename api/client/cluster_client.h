@@ -66,6 +66,10 @@ class ClusterClient final {
   void Take(SessionOutput output, ResourceKind kind);
   void Take(WriterOutput output);
   void Elected(HttpActions actions, absl::Time now);
+  // A new leader must not decide on a watch that lags behind the writes of the last one: everything
+  // is listed once more before the lead is announced.
+  void CatchUp();
+  void AnnounceLead();
 
   Transport& transport_;
   Decoder decoder_;
@@ -73,7 +77,9 @@ class ClusterClient final {
   std::optional<Elector> elector_;
   Writer writer_;
   ClusterNews news_;
-  bool leading_ = false;
+  bool leading_ = false;  // as announced
+  std::vector<uint64_t>
+      lists_before_;  // by ResourceKind, while catching up: whole lists before; else empty
   std::vector<bool>
       told_missing_;  // by ResourceKind: KindSynced was given although the kind is not installed
 };

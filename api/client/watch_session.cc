@@ -49,6 +49,15 @@ SessionOutput WatchSession::Start() {
   return out;
 }
 
+SessionOutput WatchSession::Relist() {
+  SessionOutput out;
+  if (state_ == SessionState::kIdle) return out;
+  CancelOpen(out);
+  RestartList();
+  Proceed(out);
+  return out;
+}
+
 SessionOutput WatchSession::Stop() {
   SessionOutput out;
   CancelOpen(out);

@@ -93,6 +93,9 @@ class WatchSession final {
   [[nodiscard]] SessionOutput Start();
   // Gives up the open request; nothing is known any more. May be started again.
   [[nodiscard]] SessionOutput Stop();
+  // Gives up the open request and lists afresh: what the server has at this moment, not what a late
+  // watch will tell. counters().lists tells when it is done.
+  [[nodiscard]] SessionOutput Relist();
 
   // Inputs of other or earlier requests are ignored.
   [[nodiscard]] SessionOutput On(const HttpInput& input, Decoder& decoder, absl::Time now);
