@@ -3,7 +3,7 @@
 #
 #   test/run.sh                # preset dev: every test, the layering test, conformance and end to end
 #   PRESET=release test/run.sh # the same with other binaries
-#   test/run.sh --sanitizers   # presets asan and tsan: unit, scenario, sim and conformance tests
+#   test/run.sh --sanitizers   # presets asan and tsan: unit, scenario, sim and conformance tests; or only those named
 #   MANIPLE_BUILD_JOBS=2 …     # with fewer cores
 #
 # A control plane to compare with is built from Go modules at the first run, beside the compiler (see test/controlplane).
@@ -73,7 +73,8 @@ sanitizers() {
   local preset
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-  for preset in asan tsan; do
+  (($#)) || set -- asan tsan
+  for preset; do
     build "$preset"
     run_ctest "$preset" ctest -L '^(unit|scenario|sim|conformance)$'
   done
@@ -100,10 +101,12 @@ deploy/setup.sh
 mkdir -p "$logs"
 case ${1:-} in
   "") everything ;;
-  --sanitizers) sanitizers ;;
+  --sanitizers)
+    shift
+    sanitizers "$@" ;;
   *)
     trap - EXIT
-    echo "usage: test/run.sh [--sanitizers]" >&2
+    echo "usage: test/run.sh [--sanitizers [asan] [tsan]]" >&2
     exit 2 ;;
 esac
 finish
