@@ -59,8 +59,9 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
   status.message = standing.message;
   status.placement_nodes = facts.nodes;
   std::ranges::sort(status.placement_nodes);
-  const auto repeats = std::ranges::unique(status.placement_nodes);
-  status.placement_nodes.erase(repeats.begin(), repeats.end());
+  status.placement_nodes.erase(
+      std::unique(status.placement_nodes.begin(), status.placement_nodes.end()),
+      status.placement_nodes.end());
   status.placement_domains = facts.domains;
   const auto whole = [](std::optional<absl::Time> time) {
     if (time.has_value()) time = WholeSeconds(*time);
