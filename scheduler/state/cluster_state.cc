@@ -84,6 +84,7 @@ class ClusterState::Impl final {
 // ---- nodes
 
 void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
+  if (node.meta.name.empty()) return;  // no server has such a node
   const NodeTable::Change change = nodes_.Upsert(node);
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.room_grew) delta.room_grew.insert(change.node);

@@ -124,6 +124,7 @@ bool NodeTable::SetAllocatable(NodeId node, const ResourceAmounts& amounts) {
   std::vector<int64_t> wanted;
   for (const ResourceAmount& entry : amounts) {
     const ResourceId resource = shapes_.Resource(entry.resource);
+    if (resource == kBeyondCounting) continue;
     if (resource.index() >= wanted.size()) wanted.resize(resource.index() + 1, 0);
     wanted[resource.index()] = Clamped(entry.amount);
   }

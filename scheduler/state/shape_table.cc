@@ -44,10 +44,12 @@ ShapeTable::ShapeTable(DraftTables& draft) : draft_(draft) {
 
 ResourceId ShapeTable::Resource(absl::string_view name) {
   if (const auto it = resources_.find(name); it != resources_.end()) return it->second;
+  if (draft_.tables.resources.size() > kMostResources) return kBeyondCounting;
   const ResourceId id(static_cast<uint32_t>(draft_.tables.resources.size()));
-  draft_.tables.resources.push_back({.name = std::string(name), .gpu = IsGpuName(name)});
+  const absl::string_view known_as = id == kBeyondCounting ? "resources beyond counting" : name;
+  draft_.tables.resources.push_back({.name = std::string(known_as), .gpu = IsGpuName(known_as)});
   draft_.changed = true;
-  resources_.emplace(name, id);
+  resources_.emplace(known_as, id);
   return id;
 }
 

@@ -19,6 +19,9 @@ struct DraftTables {
   bool changed = true;
 };
 
+inline constexpr uint32_t kMostResources = 1024;
+inline constexpr ResourceId kBeyondCounting{kMostResources};
+
 class ShapeTable final {
  public:
   // Borrows `draft` for its life.
@@ -30,6 +33,8 @@ class ShapeTable final {
   };
   [[nodiscard]] Interned Intern(const PodConstraints& constraints);
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
+  // Every resource takes a column, so only so many names are told apart; all further ones are
+  // `kBeyondCounting`, which no node has.
   [[nodiscard]] ResourceId Resource(absl::string_view name);
 
  private:

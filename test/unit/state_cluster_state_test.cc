@@ -375,6 +375,22 @@ TEST_F(ClusterStateTest, MayFitLooksAtRoomAndTaints) {
   EXPECT_FALSE(state_.MayFit(shape, NodeIdOf("tainted")));
 }
 
+TEST_F(ClusterStateTest, AFloodOfResourceNamesIsBoundedAndPromisesNothing) {
+  MakeNode node("n1");
+  for (int i = 0; i < 3000; ++i) node.Has(absl::StrCat("example.com/r", i), 1);
+  Apply(node);
+  EXPECT_LE(state_.Publish()->tables->resources.size(), 1025u);
+  Apply(MakePod("known").Wants("example.com/r0", 1));
+  Apply(MakePod("beyond").Wants("example.com/r999", 1));
+  EXPECT_TRUE(state_.MayFit(state_.FindPod(PodIdOf("known"))->shape, NodeIdOf("n1")));
+  EXPECT_FALSE(state_.MayFit(state_.FindPod(PodIdOf("beyond"))->shape, NodeIdOf("n1")));
+}
+
+TEST_F(ClusterStateTest, ANodeWithoutANameIsIgnored) {
+  Apply(MakeNode(""));
+  EXPECT_EQ(state_.Publish()->node_count(), 0);
+}
+
 TEST_F(ClusterStateTest, KindsAreSyncedOneByOne) {
   EXPECT_FALSE(state_.Synced(ResourceKind::kPod));
   Apply(KindSynced{.kind = ResourceKind::kPod});
