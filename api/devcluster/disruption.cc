@@ -48,8 +48,9 @@ Json StillBelieved(const Json& disrupted, const std::vector<const Json*>& covere
     std::string error;
     if (!absl::ParseTime(absl::RFC3339_full, when.AsString(), &granted, &error)) continue;
     if (granted + kEvictionBelieved <= now) continue;
+    const absl::string_view pod_name = name;  // a structured binding cannot be captured by clang 14
     const auto there = std::find_if(covered.begin(), covered.end(), [&](const Json* pod) {
-      return (*pod)["metadata"]["name"].AsString() == name && !IsLeaving(*pod);
+      return (*pod)["metadata"]["name"].AsString() == pod_name && !IsLeaving(*pod);
     });
     if (there != covered.end()) out.Set(name, when);
   }

@@ -13,10 +13,6 @@ namespace {
 // Pods of a gang are created one after the other, and most bindings end at once: what would be
 // overtaken within this time is not worth a write.
 constexpr absl::Duration kSettlingTime = absl::Seconds(1);
-// After a write that did not succeed: at once the watch may be behind, later it is no use to
-// insist.
-constexpr absl::Duration kAfterConflict = absl::Milliseconds(200);
-constexpr absl::Duration kAfterFailure = absl::Seconds(10);
 
 bool WaitsForItsOwner(WaitReason reason) {
   return reason == WaitReason::kWaitingForMembers || reason == WaitReason::kSchedulingGated;
