@@ -24,6 +24,7 @@ class NodeUnschedulable final : public FilterPlugin {
   absl::string_view name() const override { return "NodeUnschedulable"; }
   absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(const CycleInput& cycle,
                                                    const PodShape& shape) const override {
+    if (cycle.question == Question::kEver) return nullptr;
     const Taint cordon{.key = "node.kubernetes.io/unschedulable", .value = ""};
     if (Tolerates(shape.constraints.tolerations, cordon)) return nullptr;
     return std::make_unique<BoundUnschedulable>(*cycle.snapshot.tables);

@@ -24,10 +24,19 @@
 
 namespace maniple {
 
+// What is asked of the nodes.
+enum class Question : uint8_t {
+  kNow,
+  // Could it ever fit? Filters then leave out what passes by itself or by an operator's hand: a
+  // cordon, a condition of the node.
+  kEver,
+};
+
 struct CycleInput {
   const Snapshot& snapshot;
   absl::Time now;
   uint64_t seed = 0;
+  Question question = Question::kNow;
 };
 
 // What the answer depends on.

@@ -23,12 +23,22 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
+// The distinct shapes of a request with the profile bound to them.
+struct BoundKinds {
+  std::vector<absl::StatusOr<BoundShape>> bound;
+  std::vector<Kind> kinds;  // parallel; they point into `bound`, which moves but never grows
+};
+
 // One decision: the request's shapes bound to the profile, and the search over them.
 class Cycle final {
  public:
   Cycle(const DecideInput& input, const Profile& profile)
-      : snapshot_(input.snapshot), request_(input.request) {
-    BindShapes({.snapshot = input.snapshot, .now = input.now, .seed = input.seed}, profile);
+      : snapshot_(input.snapshot),
+        request_(input.request),
+        cycle_{.snapshot = input.snapshot, .now = input.now, .seed = input.seed},
+        profile_(profile) {
+    NumberShapes();
+    today_ = Bind(Question::kNow);
   }
 
   Decision Run() {
@@ -42,39 +52,47 @@ class Cycle final {
     for (const HoldId hold : request_.own_holds) {
       if (const HeldRoom* room = snapshot_.FindHold(hold)) now.Free(room->node, room->shape);
     }
-    const DomainResult result = Search(choice_, now, SearchGoal::kNodes);
+    const DomainResult result = Search(today_, choice_, now, SearchGoal::kNodes);
     if (result.search.outcome == Outcome::kFound) return PlanOf(result);
     return Reject(result, now);
   }
 
  private:
   // Gives every distinct shape of the wants a number, in order of first sight.
-  void BindShapes(const CycleInput& cycle, const Profile& profile) {
+  void NumberShapes() {
     std::vector<uint32_t> kind_of_want;
     absl::flat_hash_map<ShapeId, uint32_t> known;
     for (const Want& want : request_.wants) {
-      const auto [it, is_new] = known.try_emplace(want.shape, static_cast<uint32_t>(kinds_.size()));
+      const auto [it, is_new] =
+          known.try_emplace(want.shape, static_cast<uint32_t>(shapes_.size()));
       kind_of_want.push_back(it->second);
-      if (!is_new) continue;
-      kinds_.push_back({.shape = want.shape});
-      const PodShape& shape = snapshot_.tables->ShapeOf(want.shape);
-      bound_.push_back(BoundShape::Bind(cycle, shape, profile));
+      if (is_new) shapes_.push_back(want.shape);
     }
-    for (size_t k = 0; k < kinds_.size(); ++k) {
-      if (bound_[k].ok()) kinds_[k].bound = &*bound_[k];
+    problem_ = ProblemOf(request_, std::move(kind_of_want), static_cast<uint32_t>(shapes_.size()));
+  }
+
+  [[nodiscard]] BoundKinds Bind(Question question) const {
+    CycleInput cycle = cycle_;
+    cycle.question = question;
+    BoundKinds kinds;
+    kinds.bound.reserve(shapes_.size());
+    for (const ShapeId shape : shapes_) {
+      auto& bound = kinds.bound.emplace_back(
+          BoundShape::Bind(cycle, snapshot_.tables->ShapeOf(shape), profile_));
+      kinds.kinds.push_back({.shape = shape, .bound = bound.ok() ? &*bound : nullptr});
     }
-    problem_ = ProblemOf(request_, std::move(kind_of_want), static_cast<uint32_t>(kinds_.size()));
+    return kinds;
   }
 
   // The caller assembles the gang first, so this speaks of a request that makes no sense.
   std::optional<Rejection> MembersLacking() const {
-    std::vector<int64_t> counts(kinds_.size(), 0);
+    std::vector<int64_t> counts(shapes_.size(), 0);
     for (const uint32_t kind : problem_.kinds) ++counts[kind];
     bool lacking = false;
     switch (request_.scope) {
       case DecideScope::kQuorum:
         lacking =
-            kinds_.empty() ? problem_.total > 0 : ProvenShortage(problem_, counts).has_value();
+            shapes_.empty() ? problem_.total > 0 : ProvenShortage(problem_, counts).has_value();
         break;
       case DecideScope::kSurplus:
         lacking = request_.wants.empty();
@@ -109,9 +127,10 @@ class Cycle final {
     return rejection;
   }
 
-  DomainResult Search(const DomainChoice& choice, Overlay& overlay, SearchGoal goal) {
+  DomainResult Search(BoundKinds& kinds, const DomainChoice& choice, Overlay& overlay,
+                      SearchGoal goal) {
     return SearchDomains({.problem = problem_,
-                          .kinds = kinds_,
+                          .kinds = kinds.kinds,
                           .scope = request_.scope,
                           .choice = choice,
                           .pinned = request_.pinned},
@@ -130,27 +149,19 @@ class Cycle final {
 
   Rejection Reject(const DomainResult& result, Overlay& now) {
     const Shortage& shortage = result.search.shortage;
-    if (kinds_[shortage.kind].bound == nullptr) {
-      Rejection rejection = Refusal(bound_[shortage.kind].status());
-      rejection.shape = kinds_[shortage.kind].shape;
+    if (today_.kinds[shortage.kind].bound == nullptr) {
+      Rejection rejection = Refusal(today_.bound[shortage.kind].status());
+      rejection.shape = shapes_[shortage.kind];
       rejection.wanted = shortage.wanted;
       return rejection;
     }
-    // "Never" takes precedence: it asks the same question of the empty cluster.
-    Overlay emptied(snapshot_, Overlay::View::kEmptied);
-    for (const Pinned& pinned : request_.pinned) {
-      if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
-    }
-    const DomainResult ever =
-        Search(choice_.required ? choice_ : DomainChoice{}, emptied, SearchGoal::kAnswerOnly);
-    if (ever.search.outcome == Outcome::kProven) {
-      return RejectionOf(RejectionCode::kNeverFits, ever, emptied);
-    }
+    // "Never" takes precedence.
+    if (std::optional<Rejection> never = ProofOfNever()) return *std::move(never);
     if (result.search.outcome == Outcome::kGaveUp) {
       return RejectionOf(RejectionCode::kSearchLimitReached, result, now);
     }
     if (choice_.required) {
-      const DomainResult anywhere = Search(DomainChoice{}, now, SearchGoal::kAnswerOnly);
+      const DomainResult anywhere = Search(today_, DomainChoice{}, now, SearchGoal::kAnswerOnly);
       if (anywhere.search.outcome == Outcome::kFound) {
         return RejectionOf(RejectionCode::kTopologyNoFit, result, now);
       }
@@ -161,13 +172,26 @@ class Cycle final {
     return RejectionOf(RejectionCode::kNoFit, result, now);
   }
 
+  // Asks the same question of the empty cluster, every node of it up and uncordoned.
+  std::optional<Rejection> ProofOfNever() {
+    Overlay emptied(snapshot_, Overlay::View::kEmptied);
+    for (const Pinned& pinned : request_.pinned) {
+      if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
+    }
+    BoundKinds some_day = Bind(Question::kEver);
+    const DomainResult ever = Search(some_day, choice_.required ? choice_ : DomainChoice{}, emptied,
+                                     SearchGoal::kAnswerOnly);
+    if (ever.search.outcome != Outcome::kProven) return std::nullopt;
+    return RejectionOf(RejectionCode::kNeverFits, ever, emptied);
+  }
+
   Rejection RejectionOf(RejectionCode code, const DomainResult& result, const Overlay& overlay) {
     const Shortage& shortage = result.search.shortage;
-    Rejection rejection{.code = code, .shape = kinds_[shortage.kind].shape};
+    Rejection rejection{.code = code, .shape = shapes_[shortage.kind]};
     rejection.wanted = shortage.wanted;
     rejection.placeable = shortage.placeable;
     rejection.nodes = snapshot_.node_count();
-    if (BoundShape* bound = kinds_[shortage.kind].bound) {
+    if (BoundShape* bound = today_.kinds[shortage.kind].bound) {
       rejection.reasons =
           ReasonsOf(*bound, overlay, result.best.has_value() ? &*result.best : nullptr);
     }
@@ -193,8 +217,10 @@ class Cycle final {
 
   const Snapshot& snapshot_;
   const GangRequest& request_;
-  std::vector<Kind> kinds_;
-  std::vector<absl::StatusOr<BoundShape>> bound_;  // parallel to kinds_
+  CycleInput cycle_;
+  const Profile& profile_;
+  std::vector<ShapeId> shapes_;  // the distinct ones
+  BoundKinds today_;
   QuorumProblem problem_;
   DomainChoice choice_;
 };

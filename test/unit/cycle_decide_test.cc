@@ -86,6 +86,25 @@ TEST_F(DecideTest, EveryNodeIsCountedUnderTheFirstReasonThatRulesItOut) {
                           "1: insufficient nvidia.com/gpu (want 8, have 4)"));
 }
 
+TEST_F(DecideTest, CordonsAndConditionsPassSoTheyProveNoNever) {
+  cluster_.Add(MakeNode("cordoned").Gpu(8).Cordoned());
+  cluster_.Add(MakeNode("lost").Gpu(8).WithTaint("node.kubernetes.io/unreachable", ""));
+  Submit("a", 2, 2);
+  EXPECT_EQ(CodeOf(cluster_.Decide("a")), RejectionCode::kNoFit);
+  Submit("b", 3, 3);
+  const Decision never = cluster_.Decide("b");
+  EXPECT_EQ(CodeOf(never), RejectionCode::kNeverFits);
+  EXPECT_EQ(std::get<Rejection>(never).placeable, 2);
+  EXPECT_THAT(cluster_.ReasonsOf(never),
+              ElementsAre("1: cordoned", "1: untolerated taint node.kubernetes.io/unreachable"));
+}
+
+TEST_F(DecideTest, ATaintOfTheOwnerProvesNever) {
+  cluster_.Add(MakeNode("n1").Gpu(8).WithTaint("dedicated", "team"));
+  Submit("a", 1, 1);
+  EXPECT_EQ(CodeOf(cluster_.Decide("a")), RejectionCode::kNeverFits);
+}
+
 TEST_F(DecideTest, OnlyTheQuorumIsPlacedAndSurplusComesByItsOwnScope) {
   Nodes(3, 8);
   Submit("a", 4, 2);

@@ -101,7 +101,8 @@ struct NaiveNode {
 
 class Naive final {
  public:
-  Naive(const Case& c, bool emptied) : case_(c) {
+  // Emptied: without any pod, and every node uncordoned.
+  Naive(const Case& c, bool emptied) : case_(c), emptied_(emptied) {
     for (const Node& node : c.nodes) {
       NaiveNode& naive = nodes_.emplace_back();
       naive.node = &node;
@@ -125,7 +126,7 @@ class Naive final {
       if (node.node->meta.labels.Get(key) != value) return false;
     }
     if (!node.node->taints.empty() && wants.tolerations.empty()) return false;
-    if (node.node->unschedulable) return false;
+    if (node.node->unschedulable && !emptied_) return false;
     const auto free_of = [&node](const std::string& resource) {
       const auto it = node.free.find(resource);
       return it == node.free.end() ? 0 : it->second;
@@ -178,6 +179,7 @@ class Naive final {
   }
 
   const Case& case_;
+  bool emptied_;
   std::vector<NaiveNode> nodes_;
 };
 
