@@ -10,8 +10,14 @@
 
 namespace maniple {
 
-enum class WritePriority { kBind, kUndo, kStatus, kEvent };
-inline constexpr int kWritePriorities = 4;
+enum class WritePriority {
+  kFinish,  // a bind of a gang that is partly bound already, or what must be known to go on with it
+  kBind,
+  kUndo,
+  kStatus,
+  kEvent,
+};
+inline constexpr int kWritePriorities = 5;
 
 enum class WriteRetry {
   kNone,    // the raw outcome is reported at once: binds, deletes, reads

@@ -9,13 +9,15 @@
 namespace maniple {
 namespace {
 
-constexpr WritePriority kInOrder[] = {WritePriority::kBind, WritePriority::kUndo,
-                                      WritePriority::kStatus, WritePriority::kEvent};
+constexpr WritePriority kInOrder[] = {WritePriority::kFinish, WritePriority::kBind,
+                                      WritePriority::kUndo, WritePriority::kStatus,
+                                      WritePriority::kEvent};
 
 size_t IndexOf(WritePriority priority) { return static_cast<size_t>(priority); }
 
 bool IsBackground(WritePriority priority) {
   switch (priority) {
+    case WritePriority::kFinish:
     case WritePriority::kBind:
     case WritePriority::kUndo:
       return false;
@@ -193,11 +195,10 @@ bool Writer::MaySend(WritePriority priority) const {
   if (!IsBackground(priority)) return true;
   const int background =
       open_of_[IndexOf(WritePriority::kStatus)] + open_of_[IndexOf(WritePriority::kEvent)];
-  const int binds =
-      open_of_[IndexOf(WritePriority::kBind)] + open_of_[IndexOf(WritePriority::kUndo)];
+  const bool binding = in_flight() > background;
   // A part is always kept for binds that may come next.
   const int share = std::max(1, options_.max_in_flight / 4);
-  return background < (binds > 0 ? share : std::max(1, options_.max_in_flight - share));
+  return background < (binding ? share : std::max(1, options_.max_in_flight - share));
 }
 
 void Writer::SendNext(WritePriority priority, WriterOutput& out) {

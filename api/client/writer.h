@@ -1,5 +1,5 @@
-// Sends the scheduler's writes: binds before undos before statuses before events, so many at a time
-// and no more.
+// Sends the scheduler's writes: binds before undos before statuses before events, and of the binds
+// those first that finish what has begun; so many at a time and no more.
 //
 // Where only the newest value counts (statuses), commands share a coalesce_key: one that was not
 // sent yet gives way to a newer one, and two of one key are never in flight together. After a lost

@@ -48,6 +48,7 @@ bool GangBinding::Any(absl::FunctionRef<bool(const Entry&)> test) const {
 
 void GangBinding::Remember(const Placement& placement, ShapeId shape) {
   if (Find(placement.pod) == nullptr) Insert(placement, shape, BindState::kBound);
+  any_bound_ = true;
 }
 
 void GangBinding::Start(std::span<const Placement> placements, const Gang& gang, BindStep& step) {

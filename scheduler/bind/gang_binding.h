@@ -172,6 +172,8 @@ class GangBinding final {
   [[nodiscard]] bool done() const;
   // Some member is on its way to being bound.
   [[nodiscard]] bool Coming() const;
+  // Some member is, or was, bound: what is left to do is worth more than a new gang's beginning.
+  [[nodiscard]] bool begun() const { return any_bound_; }
   // None: not in our hands.
   [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;
   // Not in our hands, so that it may be planned.

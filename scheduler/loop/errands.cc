@@ -12,11 +12,12 @@ struct Manner {
   WriteRetry retry;
 };
 
-Manner MannerOf(ErrandKind kind) {
-  switch (kind) {
+Manner MannerOf(const Errand& errand) {
+  switch (errand.kind) {
     case ErrandKind::kBind:
+      return {errand.begun ? WritePriority::kFinish : WritePriority::kBind, WriteRetry::kNone};
     case ErrandKind::kRead:
-      return {WritePriority::kBind, WriteRetry::kNone};
+      return {WritePriority::kFinish, WriteRetry::kNone};
     case ErrandKind::kDelete:
       return {WritePriority::kUndo, WriteRetry::kNone};
     case ErrandKind::kGroupStatus:
@@ -49,7 +50,7 @@ std::string CoalesceKey(const Errand& errand) {
 }  // namespace
 
 WriteCommand Errands::Send(Errand errand, HttpRequest request) {
-  const Manner manner = MannerOf(errand.kind);
+  const Manner manner = MannerOf(errand);
   WriteCommand command{.id = next_++,
                        .priority = manner.priority,
                        .retry = manner.retry,

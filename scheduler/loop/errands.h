@@ -29,6 +29,7 @@ struct Errand {
   GangId gang;
   PodId pod;
   std::string name;  // of the node of a bind, of the queue of a status, the uid of a pod being read
+  bool begun = false;  // a bind of a gang that is partly bound already
 };
 
 class Errands final {

@@ -115,7 +115,7 @@ void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> inpu
 
 void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
   if (const auto* bind = std::get_if<SendBind>(&action)) {
-    SendBindOf(*bind);
+    SendBindOf(c, *bind);
   } else if (const auto* read = std::get_if<ReadPod>(&action)) {
     SendTo(read->pod, ErrandKind::kRead, ReadPodRequest);
   } else if (const auto* gone = std::get_if<DeletePod>(&action)) {
@@ -140,14 +140,17 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
   }
 }
 
-void SchedulingLoop::Impl::SendBindOf(const SendBind& bind) {
+void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
   const PodFacts* pod = state_.FindPod(bind.pod);
   const std::string node(state_.NodeName(bind.node));
   if (pod == nullptr || node.empty()) return;  // the next look at the gang finds out
   ++counters_.binds_sent;
-  writes_.push_back(
-      errands_.Send({.kind = ErrandKind::kBind, .gang = pod->gang, .pod = bind.pod, .name = node},
-                    BindRequest(ReferenceTo(*pod), node)));
+  writes_.push_back(errands_.Send({.kind = ErrandKind::kBind,
+                                   .gang = pod->gang,
+                                   .pod = bind.pod,
+                                   .name = node,
+                                   .begun = c.record.binding->begun()},
+                                  BindRequest(ReferenceTo(*pod), node)));
 }
 
 void SchedulingLoop::Impl::SendTo(PodId id, ErrandKind kind,

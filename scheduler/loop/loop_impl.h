@@ -91,7 +91,7 @@ class SchedulingLoop::Impl final {
   void DropHolds(GangRecord& record);
   [[nodiscard]] bool Misplaced(const Case& c, NodeId node);
   void SendTo(PodId pod, ErrandKind kind, HttpRequest (*request)(const PodReference&));
-  void SendBindOf(const SendBind& bind);
+  void SendBindOf(const Case& c, const SendBind& bind);
   void CountReply(BindReplyKind kind);
 
   // loop_report.cc

@@ -109,6 +109,13 @@ TEST_F(WriterTest, BindsGoBeforeUndosBeforeStatusesBeforeEvents) {
   EXPECT_THAT(InFlight(), ElementsAre("/11", "/10"));
 }
 
+TEST_F(WriterTest, WhatFinishesABegunGangOvertakesTheBurstOfANewOne) {
+  for (uint64_t id = 1; id <= 8; ++id) Submit(id, WritePriority::kBind);
+  Submit(20, WritePriority::kFinish);
+  Answer(1, 201);
+  EXPECT_THAT(InFlight(), ElementsAre("/2", "/3", "/4", "/20"));
+}
+
 TEST_F(WriterTest, StatusesTakeAQuarterWhileBindsAreOpen) {
   Submit(1, WritePriority::kBind);
   for (uint64_t id = 11; id <= 15; ++id) Submit(id, WritePriority::kStatus);
