@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -124,25 +125,34 @@ Assembly Assemble(const Gang& gang) {
   return out;
 }
 
-QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts) {
-  QuorumNeed need;
-  need.sub_groups.reserve(gang.spec.sub_groups.size());
-  for (const SubGroup& part : gang.spec.sub_groups) {
-    need.sub_groups.push_back(std::max(0, part.min_member));
+QuorumCount::QuorumCount(const PodGroupSpec& spec) : total_(std::max(1, spec.min_member)) {
+  need_.sub_groups.reserve(spec.sub_groups.size());
+  for (const SubGroup& part : spec.sub_groups) {
+    need_.sub_groups.push_back(std::max(0, part.min_member));
   }
-  int64_t total = std::max(1, gang.spec.min_member);
-  for (const Member& member : gang.members) {
-    if (!counts(member)) continue;
-    --total;
-    const auto part = static_cast<size_t>(member.rank.sub_group);
-    if (part < need.sub_groups.size() && need.sub_groups[part] > 0) --need.sub_groups[part];
-  }
+}
+
+void QuorumCount::Add(const Member& member) {
+  --total_;
+  const auto part = static_cast<size_t>(member.rank.sub_group);
+  if (part < need_.sub_groups.size() && need_.sub_groups[part] > 0) --need_.sub_groups[part];
+}
+
+QuorumNeed QuorumCount::Need() && {
   // Sub-groups may ask for more together than minMember does; then they rule.
   int64_t parts = 0;
-  for (const int32_t part : need.sub_groups) parts += part;
+  for (const int32_t part : need_.sub_groups) parts += part;
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  need.total = static_cast<int32_t>(std::clamp<int64_t>(std::max(total, parts), 0, kMost));
-  return need;
+  need_.total = static_cast<int32_t>(std::clamp<int64_t>(std::max(total_, parts), 0, kMost));
+  return std::move(need_);
+}
+
+QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts) {
+  QuorumCount count(gang.spec);
+  for (const Member& member : gang.members) {
+    if (counts(member)) count.Add(member);
+  }
+  return std::move(count).Need();
 }
 
 Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {

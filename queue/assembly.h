@@ -32,6 +32,18 @@ struct Assembly {
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
 
+// What the quorum still lacks, member by member.
+class QuorumCount final {
+ public:
+  explicit QuorumCount(const PodGroupSpec& spec);
+  void Add(const Member& member);
+  [[nodiscard]] QuorumNeed Need() &&;
+
+ private:
+  int64_t total_;
+  QuorumNeed need_;
+};
+
 // What the quorum still lacks when exactly the members that `counts` says yes to are there.
 [[nodiscard]] QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts);
 

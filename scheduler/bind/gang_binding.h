@@ -52,70 +52,20 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
-#include "api/base/random.h"
 #include "api/model/ids.h"
 #include "queue/assembly.h"
 #include "queue/gang.h"
+#include "scheduler/bind/bind_action.h"
 #include "scheduler/bind/reply.h"
 #include "scheduler/cycle/decision.h"
 
 namespace maniple {
-
-struct SendBind {
-  PodId pod;
-  NodeId node;
-};
-struct ReadPod {
-  PodId pod;
-};
-// With the uid as precondition.
-struct DeletePod {
-  PodId pod;
-};
-struct ReleaseReservation {
-  PodId pod;
-};
-// The node's kubelet rejected a member: it takes no new pod of ours for a while.
-struct CoolNode {
-  NodeId node;
-};
-struct MemberRefused {
-  PodId pod;
-  std::string detail;
-};
-struct QuorumBound {};
-struct QuorumLost {};
-enum class UndoCause : uint8_t {
-  kTimeout,     // quorum not bound in time
-  kRefused,     // quorum cannot be reached without a member that may never be bound
-  kQuorumLost,  // lost after it was reached, and not replaced within the grace period
-};
-// Every member is released; `deleted` of them had been bound.
-struct Undone {
-  UndoCause cause = UndoCause::kTimeout;
-  std::string detail;
-  int32_t deleted = 0;
-};
-using BindAction = std::variant<SendBind, ReadPod, DeletePod, ReleaseReservation, CoolNode,
-                                MemberRefused, QuorumBound, QuorumLost, Undone>;
-
-// What one call may look at and where its answers go. The functions behind the references must
-// outlive it: name them, do not pass temporaries.
-struct BindStep {
-  absl::Time now;
-  Random& random;
-  absl::FunctionRef<bool(NodeId)> node_exists;
-  // Would a member on that node, put there by somebody else, break the gang's required topology?
-  absl::FunctionRef<bool(NodeId)> misplaced_on;
-  std::vector<BindAction>& actions;  // in the order in which they are to be carried out
-};
 
 // Room that a lost or refused member leaves for its replacement.
 struct Vacancy {
@@ -146,6 +96,13 @@ enum class BindState : uint8_t {
   kOut,        // not live any more: a gate appeared
   kDeleting,   // a delete is under way, or will be sent at retry_at
 };
+[[nodiscard]] inline bool IsComing(BindState state) {
+  return state == BindState::kInFlight || state == BindState::kReading ||
+         state == BindState::kWaiting;
+}
+[[nodiscard]] inline bool IsBound(BindState state) {
+  return state == BindState::kBound || state == BindState::kMisplaced;
+}
 
 class GangBinding final {
  public:
@@ -181,7 +138,7 @@ class GangBinding final {
   // Bound, perhaps ahead of the watch, or on its way: the node; else none.
   [[nodiscard]] std::optional<NodeId> PlacedOn(PodId pod) const;
   // What the quorum lacks beyond the members that are bound or on their way.
-  [[nodiscard]] QuorumNeed NeedOf(const Gang& gang) const { return Need(gang, kPlaced | kComing); }
+  [[nodiscard]] QuorumNeed NeedOf(const Gang& gang) const;
   [[nodiscard]] bool wants_repair() const { return wants_repair_; }
   [[nodiscard]] const std::vector<Vacancy>& vacancies() const { return vacancies_; }
   [[nodiscard]] absl::Time since() const { return since_; }        // the phase
@@ -220,19 +177,29 @@ class GangBinding final {
   void Forget(BindStep& step);
   void CarryOn(BindStep& step);
 
-  void Conclude(const Gang& gang, BindStep& step);
-  void ConcludeBinding(const Gang& gang, BindStep& step);
-  void ConcludeRepair(const Gang& gang, BindStep& step);
+  using MembersByPod = std::vector<const Member*>;
+  void Adopt(const MembersByPod& members);
+  void SeeAll(const MembersByPod& members, BindStep& step);
+
+  // What the quorum lacks, by who counts, and whether some member could still be placed.
+  struct Weighed {
+    QuorumNeed placed;  // the bound ones
+    QuorumNeed coming;  // … and those on their way
+    QuorumNeed spare;   // … and those that wait to be placed
+    bool has_spare = false;
+  };
+  [[nodiscard]] Weighed Weigh(const Gang& gang, const MembersByPod& members) const;
+
+  void Conclude(const Gang& gang, const Weighed& weighed, BindStep& step);
+  void ConcludeBinding(const Gang& gang, const Weighed& weighed, BindStep& step);
+  void ConcludeRepair(const Gang& gang, const Weighed& weighed, BindStep& step);
   void BeginUndo(UndoCause cause, std::string detail, BindStep& step);
   void CarryOnUndo(BindStep& step);
-  void ListVacancies(const Gang& gang);
+  void ListVacancies(const Weighed& weighed);
 
-  // Which members count when a quorum is weighed.
-  enum Standing : uint8_t { kPlaced = 1, kComing = 2, kSpare = 4 };
-  [[nodiscard]] uint8_t StandingOf(const Member& member) const;
-  [[nodiscard]] QuorumNeed Need(const Gang& gang, int standings) const;
-  [[nodiscard]] bool HasSpare(const Gang& gang) const;
-  [[nodiscard]] bool RefusalIsFatal(const Gang& gang) const;
+  enum class Standing : uint8_t { kNone, kPlaced, kComing, kSpare };
+  [[nodiscard]] static Standing StandingOf(const Entry* entry, const Member& member);
+  [[nodiscard]] bool RefusalIsFatal(const Weighed& weighed) const;
   [[nodiscard]] bool Any(absl::FunctionRef<bool(const Entry&)> test) const;
 
   BackoffPolicy backoff_;

@@ -1,0 +1,67 @@
+// What the bind protocol asks for, and what one call of it may look at.
+//
+// Plain values, made and carried out on the scheduling thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "api/base/random.h"
+#include "api/model/ids.h"
+
+namespace maniple {
+
+struct SendBind {
+  PodId pod;
+  NodeId node;
+};
+struct ReadPod {
+  PodId pod;
+};
+// With the uid as precondition.
+struct DeletePod {
+  PodId pod;
+};
+struct ReleaseReservation {
+  PodId pod;
+};
+// The node's kubelet rejected a member: it takes no new pod of ours for a while.
+struct CoolNode {
+  NodeId node;
+};
+struct MemberRefused {
+  PodId pod;
+  std::string detail;
+};
+struct QuorumBound {};
+struct QuorumLost {};
+enum class UndoCause : uint8_t {
+  kTimeout,     // quorum not bound in time
+  kRefused,     // quorum cannot be reached without a member that may never be bound
+  kQuorumLost,  // lost after it was reached, and not replaced within the grace period
+};
+// Every member is released; `deleted` of them had been bound.
+struct Undone {
+  UndoCause cause = UndoCause::kTimeout;
+  std::string detail;
+  int32_t deleted = 0;
+};
+using BindAction = std::variant<SendBind, ReadPod, DeletePod, ReleaseReservation, CoolNode,
+                                MemberRefused, QuorumBound, QuorumLost, Undone>;
+
+// What one call may look at and where its answers go. The functions behind the references must
+// outlive it: name them, do not pass temporaries.
+struct BindStep {
+  absl::Time now;
+  Random& random;
+  absl::FunctionRef<bool(NodeId)> node_exists;
+  // Would a member on that node, put there by somebody else, break the gang's required topology?
+  absl::FunctionRef<bool(NodeId)> misplaced_on;
+  std::vector<BindAction>& actions;  // in the order in which they are to be carried out
+};
+
+}  // namespace maniple

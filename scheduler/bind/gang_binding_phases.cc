@@ -1,0 +1,240 @@
+// What becomes of the gang as a whole: the phases of gang_binding.h, drawn from its members.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "queue/assembly.h"
+#include "scheduler/bind/gang_binding.h"
+
+namespace maniple {
+namespace {
+
+std::vector<const Member*> SortedByPod(const Gang& gang) {
+  std::vector<const Member*> members;
+  members.reserve(gang.members.size());
+  for (const Member& member : gang.members) members.push_back(&member);
+  if (!std::ranges::is_sorted(members, {}, &Member::pod)) {
+    std::ranges::sort(members, {}, &Member::pod);
+  }
+  return members;
+}
+
+}  // namespace
+
+void GangBinding::Settle(const Gang& gang, BindStep& step) {
+  const MembersByPod members = SortedByPod(gang);
+  Adopt(members);
+  SeeAll(members, step);
+  Forget(step);
+  const Weighed weighed = Weigh(gang, members);
+  if (phase_ != BindPhase::kEnded) Conclude(gang, weighed, step);
+  CarryOn(step);
+  ListVacancies(weighed);
+}
+
+// Members that somebody bound without us.
+void GangBinding::Adopt(const MembersByPod& members) {
+  size_t at = 0;  // an index: Insert moves the entries
+  for (const Member* member : members) {
+    while (at < entries_.size() && entries_[at].pod < member->pod) ++at;
+    if (at < entries_.size() && entries_[at].pod == member->pod) continue;
+    if (member->state != MemberState::kBound) continue;
+    Insert({member->pod, member->node}, member->shape, BindState::kBound);
+    any_bound_ = true;
+  }
+}
+
+void GangBinding::SeeAll(const MembersByPod& members, BindStep& step) {
+  auto member = members.begin();
+  for (Entry& entry : entries_) {
+    while (member != members.end() && (*member)->pod < entry.pod) ++member;
+    See(entry, member != members.end() && (*member)->pod == entry.pod ? *member : nullptr, step);
+  }
+}
+
+GangBinding::Standing GangBinding::StandingOf(const Entry* entry, const Member& member) {
+  if (entry == nullptr) {
+    switch (member.state) {
+      case MemberState::kBound:
+      case MemberState::kSucceeded:
+        return Standing::kPlaced;
+      case MemberState::kPending:
+        return Standing::kSpare;
+      case MemberState::kGated:
+      case MemberState::kTerminating:
+      case MemberState::kFailed:
+        return Standing::kNone;
+    }
+    return Standing::kNone;
+  }
+  if (entry->state == BindState::kBound) return Standing::kPlaced;
+  return IsComing(entry->state) ? Standing::kComing : Standing::kNone;
+}
+
+GangBinding::Weighed GangBinding::Weigh(const Gang& gang, const MembersByPod& members) const {
+  QuorumCount placed(gang.spec), coming(gang.spec), spare(gang.spec);
+  Weighed weighed;
+  auto entry = entries_.begin();
+  for (const Member* member : members) {
+    while (entry != entries_.end() && entry->pod < member->pod) ++entry;
+    const bool known = entry != entries_.end() && entry->pod == member->pod;
+    switch (StandingOf(known ? &*entry : nullptr, *member)) {
+      case Standing::kPlaced:
+        placed.Add(*member);
+        [[fallthrough]];
+      case Standing::kComing:
+        coming.Add(*member);
+        spare.Add(*member);
+        break;
+      case Standing::kSpare:
+        spare.Add(*member);
+        weighed.has_spare = true;
+        break;
+      case Standing::kNone:
+        break;
+    }
+  }
+  weighed.placed = std::move(placed).Need();
+  weighed.coming = std::move(coming).Need();
+  weighed.spare = std::move(spare).Need();
+  return weighed;
+}
+
+QuorumNeed GangBinding::NeedOf(const Gang& gang) const {
+  return NeedWith(gang, [this](const Member& member) {
+    const Standing standing = StandingOf(Find(member.pod), member);
+    return standing == Standing::kPlaced || standing == Standing::kComing;
+  });
+}
+
+// Could the quorum still be reached without the refused members, if every lost one were replaced?
+bool GangBinding::RefusalIsFatal(const Weighed& weighed) const {
+  if (!Any([](const Entry& e) {
+        return e.state == BindState::kRefused || e.state == BindState::kMisplaced;
+      })) {
+    return false;
+  }
+  int32_t lacking = weighed.spare.total;
+  for (const Entry& entry : entries_) {
+    if (entry.state == BindState::kGone) --lacking;
+  }
+  // Lost members may have left the gang's list, and their sub-groups with them: only the whole is
+  // weighed against them.
+  return lacking > 0;
+}
+
+void GangBinding::Conclude(const Gang& gang, const Weighed& weighed, BindStep& step) {
+  if (phase_ == BindPhase::kUndoing) {
+    CarryOnUndo(step);
+    return;
+  }
+  wants_repair_ = false;
+  // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
+  if (!gang.group_exists || !gang.problem.empty()) {
+    deadline_ = absl::InfiniteFuture();
+    if (!Any([](const Entry& e) { return IsComing(e.state) || e.stale; })) {
+      phase_ = BindPhase::kEnded;
+    }
+    return;
+  }
+  if (phase_ == BindPhase::kBinding) {
+    ConcludeBinding(gang, weighed, step);
+  } else {
+    ConcludeRepair(gang, weighed, step);
+  }
+}
+
+void GangBinding::ConcludeBinding(const Gang& gang, const Weighed& weighed, BindStep& step) {
+  deadline_ = since_ + gang.spec.schedule_timeout;
+  if (weighed.placed.Met()) {
+    phase_ = BindPhase::kBound;
+    deadline_ = absl::InfiniteFuture();
+    step.actions.push_back(QuorumBound{});
+    return;
+  }
+  const bool coming = weighed.coming.Met();
+  if (!coming && RefusalIsFatal(weighed)) {
+    BeginUndo(UndoCause::kRefused, trouble_, step);
+  } else if (step.now >= deadline_) {
+    BeginUndo(UndoCause::kTimeout, trouble_, step);
+  } else if (!Any(
+                 [](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
+    phase_ = BindPhase::kEnded;
+  } else {
+    wants_repair_ = !coming && weighed.has_spare;
+  }
+}
+
+void GangBinding::ConcludeRepair(const Gang& gang, const Weighed& weighed, BindStep& step) {
+  if (weighed.placed.Met()) {
+    if (phase_ != BindPhase::kBound) step.actions.push_back(QuorumBound{});
+    phase_ = BindPhase::kBound;
+    deadline_ = absl::InfiniteFuture();
+    return;
+  }
+  if (phase_ == BindPhase::kBound) {
+    phase_ = BindPhase::kRepairing;
+    since_ = step.now;
+    step.actions.push_back(QuorumLost{});
+  }
+  if (!Any([](const Entry& e) { return IsComing(e.state) || IsBound(e.state) || e.stale; })) {
+    phase_ = BindPhase::kEnded;
+    return;
+  }
+  if (phase_ == BindPhase::kRepairing) {
+    deadline_ = since_ + gang.spec.quorum_loss_grace;
+    if (step.now >= deadline_) {
+      if (gang.spec.quorum_loss_action == QuorumLossAction::kEvict) {
+        BeginUndo(UndoCause::kQuorumLost, trouble_, step);
+        return;
+      }
+      phase_ = BindPhase::kKept;
+      deadline_ = absl::InfiniteFuture();
+    }
+  }
+  wants_repair_ = !weighed.coming.Met() && weighed.has_spare;
+}
+
+void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step) {
+  phase_ = BindPhase::kUndoing;
+  deadline_ = absl::InfiniteFuture();
+  wants_repair_ = false;
+  undone_ = {.cause = cause, .detail = std::move(detail), .deleted = 0};
+  CarryOnUndo(step);
+}
+
+void GangBinding::CarryOnUndo(BindStep& step) {
+  for (Entry& entry : entries_) {
+    if (IsBound(entry.state)) {
+      entry.state = BindState::kDeleting;
+      Ask(entry, Request::kDelete, step);
+    } else if (entry.state == BindState::kWaiting) {
+      LetGo(entry, BindState::kOut, step);
+    }
+  }
+  const bool under_way = Any([](const Entry& e) {
+    return IsComing(e.state) || e.state == BindState::kDeleting ||
+           (e.state == BindState::kGone && e.stale);
+  });
+  if (under_way) return;
+  phase_ = BindPhase::kEnded;
+  step.actions.push_back(undone_);
+}
+
+void GangBinding::ListVacancies(const Weighed& weighed) {
+  vacancies_.clear();
+  if (phase_ != BindPhase::kBinding && phase_ != BindPhase::kRepairing) return;
+  // A lost surplus member leaves no vacancy: only as many as the quorum lacks.
+  int32_t lacking = weighed.coming.total;
+  for (const Entry& entry : entries_) {
+    if (lacking <= 0) break;
+    if (entry.state != BindState::kGone && entry.state != BindState::kRefused) continue;
+    --lacking;
+    vacancies_.push_back({.node = entry.node,
+                          .shape = entry.shape,
+                          .occupied = entry.occupied,
+                          .unfit = entry.unfit});
+  }
+}
+
+}  // namespace maniple
