@@ -11,31 +11,7 @@
 //   binding.Settle(gang, step);                   // after each batch of inputs, and at
 //   NextDeadline()
 //
-// clang-format off
-// Member states, and what each input makes of them ("-": no change; r = the reservation is released):
-//
-//   state      | reply: bound | elsewhere          | unclear | retry   | refused   | gone   | gated
-//   in flight  | bound        | bound, misplaced r | reading | waiting | refused r | gone r | out r
-//   others     | -            | -                  | -       | -       | -         | -      | -
-//
-//   state      | read: bound  | elsewhere          | unclear | unbound | gone      | gated  | time
-//   reading    | bound        | bound, misplaced r | reading | waiting | gone r    | out r  | read again
-//   waiting    | -            | -                  | -       | -       | -         | -      | in flight; its node gone: forgotten r
-//
-//   state      | watch: here  | elsewhere          | unbound | gated   | succeeded | failed, leaving, absent
-//   in flight  | bound        | bound, misplaced r | -       | out r   | bound     | gone r
-//   reading    | bound        | bound, misplaced r | -       | out r   | bound     | gone r
-//   waiting    | bound        | bound, misplaced r | -       | out r   | bound     | gone r
-//   bound      | -            | -                  | -       | -       | -         | gone
-//   misplaced  | -            | -                  | -       | -       | -         | gone
-//   refused    | bound        | bound              | -       | -       | bound     | gone
-//   deleting   | -            | -                  | -       | -       | gone      | gone
-//   gone       | -            | -                  | -       | -       | -         | -
-//   out        | bound        | bound              | forgotten after a while | - | - | gone
-// clang-format on
-//
-// While the gang is being undone, bound and misplaced members become deleting at once, members that
-// wait become out, and a reply that says unbound or "try again" means out.
+// The states of a member and what each input makes of them: ARCHITECTURE.md, "Bind protocol".
 //
 // Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
 // repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended.
