@@ -12,6 +12,9 @@ namespace {
 // A member that lost its liveness to a gate is looked at afresh after this long, should the watch
 // never show the gate.
 constexpr absl::Duration kOutFor = absl::Seconds(5);
+// What a reply told us and the watch does not show is asked again after this long: a server may
+// have forgotten what it promised.
+constexpr absl::Duration kConfirmAfter = absl::Seconds(10);
 
 }  // namespace
 
@@ -103,12 +106,13 @@ void GangBinding::Land(Entry& entry, std::optional<NodeId> node, BindStep& step)
   any_bound_ = true;
   entry.state = BindState::kBound;
   entry.stale = true;
-  entry.retry_at = absl::InfiniteFuture();
+  entry.retry_at = step.now + kConfirmAfter;
   if (ours) return;
   entry.node = node.value_or(NodeId());
   step.actions.push_back(ReleaseReservation{entry.pod});
   if (node.has_value() && step.misplaced_on(*node)) {
     entry.state = BindState::kMisplaced;
+    entry.retry_at = absl::InfiniteFuture();
     trouble_ = "a member was bound by somebody else outside the required domain";
   }
 }
@@ -156,10 +160,18 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
 void GangBinding::OnReading(PodId pod, const PodReading& reading, std::optional<NodeId> node,
                             BindStep& step) {
   Entry* entry = Answered(pod, Request::kRead);
-  if (entry == nullptr || entry->state != BindState::kReading) return;
+  if (entry == nullptr) return;
+  const bool confirming = entry->state == BindState::kConfirming;
+  if (!confirming && entry->state != BindState::kReading) return;
   switch (reading.kind) {
     case PodReadingKind::kUnbound:
-      TryLater(*entry, BindState::kWaiting, reading.retry_after, step);
+      if (confirming) {
+        trouble_ = "the server has forgotten a binding that it had confirmed";
+        LetGo(*entry, BindState::kOut, step);
+        entry->retry_at = step.now;  // to be planned afresh
+      } else {
+        TryLater(*entry, BindState::kWaiting, reading.retry_after, step);
+      }
       break;
     case PodReadingKind::kBound:
       Land(*entry, node, step);
@@ -171,7 +183,8 @@ void GangBinding::OnReading(PodId pod, const PodReading& reading, std::optional<
       LetGo(*entry, BindState::kOut, step);
       break;
     case PodReadingKind::kUnclear:
-      TryLater(*entry, BindState::kReading, reading.retry_after, step);
+      TryLater(*entry, confirming ? BindState::kBound : BindState::kReading, reading.retry_after,
+               step);
       break;
   }
 }
@@ -183,7 +196,7 @@ void GangBinding::OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& s
     case DeleteReplyKind::kDone:
       entry->state = BindState::kGone;
       entry->stale = true;
-      entry->retry_at = absl::InfiniteFuture();
+      entry->retry_at = step.now + kConfirmAfter;
       ++undone_.deleted;
       break;
     case DeleteReplyKind::kRetry:
@@ -225,12 +238,14 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
         if (seen == MemberState::kSucceeded) SeeLost(entry, member, step);
         return;
       }
+      if (entry.state == BindState::kConfirming) entry.state = BindState::kBound;
       if (!IsBound(entry.state)) {
         Land(entry, member->node.valid() ? std::optional(member->node) : std::nullopt, step);
       } else if (member->node.valid()) {
         entry.node = member->node;
       }
       entry.stale = false;
+      entry.retry_at = absl::InfiniteFuture();
       return;
     case MemberState::kTerminating:
     case MemberState::kFailed:
@@ -261,6 +276,13 @@ void GangBinding::CarryOn(BindStep& step) {
     } else if (entry.state == BindState::kReading) {
       Ask(entry, Request::kRead, step);
     } else if (entry.state == BindState::kDeleting) {
+      Ask(entry, Request::kDelete, step);
+    } else if (entry.state == BindState::kBound) {
+      entry.state = BindState::kConfirming;
+      Ask(entry, Request::kRead, step);
+    } else if (entry.state == BindState::kGone && phase_ == BindPhase::kUndoing) {
+      --undone_.deleted;
+      entry.state = BindState::kDeleting;
       Ask(entry, Request::kDelete, step);
     }
   }

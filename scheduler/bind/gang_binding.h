@@ -66,18 +66,23 @@ enum class BindState : uint8_t {
   kReading,   // its outcome is unknown: the pod is being read, or will be at retry_at
   kWaiting,   // to be bound again at retry_at
   kBound,
-  kMisplaced,  // bound by somebody else where `required` forbids it
-  kRefused,    // exists and can never be bound
-  kGone,       // deleted, failed, or its node is gone
-  kOut,        // not live any more: a gate appeared
-  kDeleting,   // a delete is under way, or will be sent at retry_at
+  kConfirming,  // bound, says its reply, but not the watch: the pod is being read
+  kMisplaced,   // bound by somebody else where `required` forbids it
+  kRefused,     // exists and can never be bound
+  kGone,        // deleted, failed, or its node is gone
+  kOut,         // not live any more: a gate appeared
+  kDeleting,    // a delete is under way, or will be sent at retry_at
 };
 [[nodiscard]] inline bool IsComing(BindState state) {
   return state == BindState::kInFlight || state == BindState::kReading ||
          state == BindState::kWaiting;
 }
+// Bound where it may be, so that it counts towards the quorum.
+[[nodiscard]] inline bool CountsAsBound(BindState state) {
+  return state == BindState::kBound || state == BindState::kConfirming;
+}
 [[nodiscard]] inline bool IsBound(BindState state) {
-  return state == BindState::kBound || state == BindState::kMisplaced;
+  return CountsAsBound(state) || state == BindState::kMisplaced;
 }
 
 class GangBinding final {

@@ -67,7 +67,7 @@ GangBinding::Standing GangBinding::StandingOf(const Entry* entry, const Member& 
     }
     return Standing::kNone;
   }
-  if (entry->state == BindState::kBound) return Standing::kPlaced;
+  if (CountsAsBound(entry->state)) return Standing::kPlaced;
   return IsComing(entry->state) ? Standing::kComing : Standing::kNone;
 }
 

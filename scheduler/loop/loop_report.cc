@@ -142,7 +142,8 @@ Assembly SchedulingLoop::Impl::KnownAssembly(const Case& c) const {
   if (!c.record.binding.has_value()) return known;
   for (const Member& member : c.gang.members) {
     if (member.state != MemberState::kPending) continue;
-    if (c.record.binding->StateOf(member.pod) != BindState::kBound) continue;
+    const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
+    if (!state.has_value() || !CountsAsBound(*state)) continue;
     --known.counts.pending;
     ++known.counts.bound;
   }
@@ -154,9 +155,9 @@ std::string SchedulingLoop::Impl::NodeOf(const Case& c, const Member& member) co
     const PodFacts* pod = state_.FindPod(member.pod);
     return pod == nullptr ? "" : pod->node_name;
   }
-  if (!c.record.binding.has_value() || c.record.binding->StateOf(member.pod) != BindState::kBound) {
-    return "";
-  }
+  if (!c.record.binding.has_value()) return "";
+  const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
+  if (!state.has_value() || !CountsAsBound(*state)) return "";
   const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod);
   return node.has_value() ? std::string(state_.NodeName(*node)) : "";
 }

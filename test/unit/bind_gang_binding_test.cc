@@ -41,6 +41,54 @@ TEST(GangBinding, ALostReplyIsLookedUpBeforeAnythingElse) {
   EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
 }
 
+TEST(GangBinding, ABindingThatTheServerHasForgottenIsNoticedAndPlannedAfresh) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Reply(0, BindReplyKind::kBound);
+  f.Reply(1, BindReplyKind::kBound);
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
+  f.Show(1, MemberState::kBound);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  f.now = f.binding.NextDeadline();
+  EXPECT_THAT(f.Settle(), ElementsAre("read 0"));
+  EXPECT_EQ(f.binding.phase(), BindPhase::kBound) << "nothing is known against it yet";
+  EXPECT_THAT(f.Read(0, PodReadingKind::kUnbound), ElementsAre("release 0"));
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum lost"));
+  EXPECT_TRUE(f.binding.MayPlan(PodId(0)));
+  EXPECT_TRUE(f.binding.wants_repair());
+}
+
+TEST(GangBinding, ASlowWatchCostsAReadingNowAndThenAndNothingElse) {
+  Fixture f(1);
+  f.Start({0});
+  f.Reply(0, BindReplyKind::kBound);
+  f.Settle();
+  for (int i = 0; i < 3; ++i) {
+    f.now = f.binding.NextDeadline();
+    EXPECT_THAT(f.Settle(), ElementsAre("read 0"));
+    EXPECT_THAT(f.Read(0, PodReadingKind::kBound, 0), IsEmpty());
+  }
+  f.Show(0, MemberState::kBound);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_TRUE(f.binding.done());
+}
+
+TEST(GangBinding, ADeletionThatTheServerHasForgottenIsAskedForAgain) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Reply(0, BindReplyKind::kBound);
+  f.Reply(1, BindReplyKind::kRefused);
+  EXPECT_THAT(f.Settle(), ElementsAre("delete 0"));
+  f.Deleted(0);
+  f.Show(0, MemberState::kBound);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  f.now = f.binding.NextDeadline();
+  EXPECT_THAT(f.Settle(), ElementsAre("delete 0"));
+  f.Deleted(0);
+  f.ShowGone(0);
+  EXPECT_THAT(f.Settle(), ElementsAre("undone: refused, 1"));
+}
+
 TEST(GangBinding, AReadingThatSaysUnboundBindsAgainLater) {
   Fixture f(1);
   f.Start({0});
@@ -280,7 +328,7 @@ TEST(GangBinding, WithoutAPodGroupNothingIsUndone) {
   f.Reply(0, BindReplyKind::kBound);
   f.gang.group_exists = false;
   f.now = kStart + absl::Hours(1);
-  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_THAT(f.Settle(), ElementsAre("read 0"));
   f.Reply(1, BindReplyKind::kRefused);
   EXPECT_THAT(f.Settle(), IsEmpty());
   EXPECT_FALSE(f.binding.done()) << "the watch does not show the bound one yet";

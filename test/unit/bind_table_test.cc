@@ -16,8 +16,8 @@ namespace {
 
 using enum BindState;
 
-constexpr BindState kAllStates[] = {kInFlight, kReading, kWaiting, kBound,   kMisplaced,
-                                    kRefused,  kGone,    kOut,     kDeleting};
+constexpr BindState kAllStates[] = {kInFlight,  kReading, kWaiting, kBound, kConfirming,
+                                    kMisplaced, kRefused, kGone,    kOut,   kDeleting};
 
 std::string Name(std::optional<BindState> state) {
   if (!state.has_value()) return "forgotten";
@@ -30,6 +30,8 @@ std::string Name(std::optional<BindState> state) {
       return "waiting";
     case kBound:
       return "bound";
+    case kConfirming:
+      return "confirming";
     case kMisplaced:
       return "misplaced";
     case kRefused:
@@ -59,6 +61,11 @@ void Reach(Fixture& f, BindState state) {
       return;
     case kBound:
       f.Reply(0, BindReplyKind::kBound);
+      return;
+    case kConfirming:
+      f.Reply(0, BindReplyKind::kBound);
+      f.now = f.binding.NextDeadline();
+      f.Settle();
       return;
     case kMisplaced:
       f.Reply(0, BindReplyKind::kBoundElsewhere, 95);
@@ -141,7 +148,7 @@ const std::vector<Input>& Sightings() {
        }},
       {"its time",
        [](Fixture& f) {
-         f.now += absl::Seconds(6);
+         f.now += absl::Seconds(11);
          return f.Settle();
        }},
       {"its node gone", [](Fixture& f) {
