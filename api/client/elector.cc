@@ -118,6 +118,8 @@ void Elector::Send(Step step, HttpRequest request, HttpActions& out) {
   request.lane = HttpLane::kLease;
   // Two attempts fit before the lead ends.
   request.timeout = std::min(options_.renew_deadline / 2, absl::Seconds(5));
+  // A process that was stopped meanwhile must not send what it decided before.
+  if (step != Step::kRead) request.send_by = sent_at_ + request.timeout;
   out.start.push_back({open_, std::move(request)});
 }
 

@@ -38,7 +38,8 @@ WatchSession::WatchSession(WatchSessionOptions options, uint64_t seed)
       ids_(options_.owner),
       backoff_(options_.backoff),
       framer_(options_.longest_line),
-      page_size_(options_.page_size) {}
+      page_size_(options_.page_size),
+      head_timeout_(options_.head_timeout) {}
 
 SessionOutput WatchSession::Start() {
   SessionOutput out;
@@ -118,6 +119,7 @@ void WatchSession::StartList(SessionOutput& out) {
   }
   if (state_ != SessionState::kNotInstalled) state_ = SessionState::kListing;
   HttpRequest request;
+  request.head_timeout = head_timeout_;
   request.target = std::move(target);
   request.lane = HttpLane::kList;
   request.timeout = options_.list_timeout;
@@ -136,6 +138,7 @@ void WatchSession::StartWatch(SessionOutput& out) {
   request.lane = HttpLane::kWatch;
   request.timeout = absl::InfiniteDuration();
   request.idle_timeout = options_.idle_timeout;
+  request.head_timeout = head_timeout_;
   state_ = SessionState::kWatching;
   out.http.start.push_back({open_, std::move(request)});
 }
@@ -182,6 +185,7 @@ void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {
 
 void WatchSession::OnHead(const HttpHead& head, absl::Time now, SessionOutput& out) {
   head_ = head;
+  head_timeout_ = options_.head_timeout;
   if (head_.status != 200) return;
   unauthorized_in_a_row_ = 0;
   missing_since_ = absl::InfiniteFuture();
@@ -241,8 +245,12 @@ void WatchSession::OnEnd(const HttpEnd& end, Decoder& decoder, absl::Time now, S
     }
   }
   if (!end.status.ok()) {
-    ++(absl::IsDeadlineExceeded(end.status) ? counters_.idle_timeouts
-                                            : counters_.transport_failures);
+    if (absl::IsDeadlineExceeded(end.status)) {
+      ++counters_.idle_timeouts;
+      head_timeout_ = std::min(2 * head_timeout_, options_.list_timeout);
+    } else {
+      ++counters_.transport_failures;
+    }
     Fail({.problem = std::string(end.status.message())}, now, out);
     return;
   }

@@ -50,6 +50,9 @@ struct WatchSessionOptions {
   absl::Duration least_watch = absl::Seconds(300);  // timeoutSeconds is uniform in [least, 2 least)
   absl::Duration idle_timeout = absl::Seconds(150);  // more than two bookmark intervals
   absl::Duration list_timeout = absl::Seconds(60);   // per page
+  // No answer at all for so long: the connection is half-open, or the server slow. Each silence in
+  // a row is waited for twice as long as the one before, up to list_timeout.
+  absl::Duration head_timeout = absl::Seconds(5);
   BackoffPolicy backoff = {.first = absl::Milliseconds(200), .most = absl::Seconds(10)};
   // A collection that existed and answers 404 for so long is taken for uninstalled: its objects are
   // reported deleted.
@@ -175,6 +178,7 @@ class WatchSession final {
   std::string continue_;  // "" = at its first page
   std::string list_version_;
   int page_size_;
+  absl::Duration head_timeout_;  // of the next request
 
   std::string version_;  // the newest seen; where a watch resumes
   absl::Time listed_at_ = absl::InfinitePast();

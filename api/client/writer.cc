@@ -223,6 +223,7 @@ void Writer::SendNext(WritePriority priority, WriterOutput& out) {
   } else {
     out.http.start.push_back({id, std::move(waiting.command.request)});
   }
+  out.http.start.back().request.send_by = lead_until_;
   open_.emplace(id, Open{std::move(waiting), HttpHead(), std::string()});
 }
 

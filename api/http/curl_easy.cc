@@ -116,7 +116,7 @@ absl::StatusOr<EasyHandle> MakeEasyHandle(const CurlSetup& setup) {
   ::curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   ::curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   ::curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);  // credentials go to no other place
-  ::curl_easy_setopt(easy, CURLOPT_USERAGENT, "maniple");
+  ::curl_easy_setopt(easy, CURLOPT_USERAGENT, setup.user_agent.c_str());
   ::curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReadBuffer);
   ::curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, kOldestIdleConnectionSeconds);
   ::curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,

@@ -60,6 +60,7 @@ struct CurlSetup {
   const CurlEndpoint* endpoint = nullptr;
   curl_slist* connect_to = nullptr;
   absl::Duration connect_timeout = absl::ZeroDuration();
+  std::string user_agent;
   CurlCallbacks callbacks;
 };
 [[nodiscard]] absl::StatusOr<EasyHandle> MakeEasyHandle(const CurlSetup& setup);

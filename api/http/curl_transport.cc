@@ -58,7 +58,7 @@ class CurlTransport::Impl final {
       : config_(std::move(config)),
         endpoint_(std::move(endpoint)),
         clock_(clock),
-        options_(options),
+        options_(std::move(options)),
         credentials_(config_.credentials),
         multi_(::curl_multi_init()),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -159,7 +159,12 @@ class CurlTransport::Impl final {
     std::string bytes;
     std::optional<HttpEnd> end;
 
+    bool has_head = false;
+
     [[nodiscard]] bool active() const { return easy.curl != nullptr; }
+    [[nodiscard]] absl::Duration longest_silence() const {
+      return has_head ? request.idle_timeout : std::min(request.idle_timeout, request.head_timeout);
+    }
   };
   struct Lane {
     int most = 0;
@@ -173,6 +178,7 @@ class CurlTransport::Impl final {
                              .endpoint = &endpoint_,
                              .connect_to = connect_to_.get(),
                              .connect_timeout = options_.connect_timeout,
+                             .user_agent = options_.user_agent,
                              .callbacks = {.on_header = &Impl::OnHeader,
                                            .on_body = &Impl::OnBody,
                                            .on_send = &Impl::OnSend,
@@ -197,6 +203,8 @@ class CurlTransport::Impl final {
         Transfer& transfer = *it->second;
         if (state == CredentialState::kFailed) {
           End(transfer, credentials_.failure());
+        } else if (now_ >= transfer.request.send_by) {
+          End(transfer, TooLateToSend());
         } else {
           Activate(transfer, lane);
         }
@@ -224,7 +232,11 @@ class CurlTransport::Impl final {
     transfer.last_byte = now_;
     ++lane.active;
     ++counters_.requests;
-    if (transfer.request.idle_timeout < absl::InfiniteDuration()) timed_.push_back(&transfer);
+    const HttpRequest& request = transfer.request;
+    if (std::min(request.idle_timeout, request.head_timeout) < absl::InfiniteDuration() ||
+        request.send_by < absl::InfiniteFuture()) {
+      timed_.push_back(&transfer);
+    }
     CHECK_EQ(::curl_multi_add_handle(multi_.get(), easy), CURLM_OK);
   }
 
@@ -273,6 +285,7 @@ class CurlTransport::Impl final {
     std::array<epoll_event, 64> events;
     const int count = ::epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(millis));
     now_ = clock_.Now();
+    ExpireFenced();
     bool woken = false;
     for (int i = 0; i < count; ++i) {
       const int fd = events[i].data.fd;
@@ -310,25 +323,45 @@ class CurlTransport::Impl final {
   }
 
   void ExpireIdle() {
-    std::vector<Transfer*> expired;
+    Expire([this](const Transfer& transfer) {
+      if (transfer.paused || now_ < transfer.last_byte + transfer.longest_silence()) {
+        return absl::OkStatus();
+      }
+      return absl::DeadlineExceededError(
+          absl::StrCat("nothing was heard for ", absl::FormatDuration(transfer.longest_silence())));
+    });
+  }
+
+  // Before libcurl may touch a socket again: the process may have been stopped for any time.
+  void ExpireFenced() {
+    Expire([this](const Transfer& transfer) {
+      return now_ < transfer.request.send_by ? absl::OkStatus() : TooLateToSend();
+    });
+  }
+
+  static absl::Status TooLateToSend() { return absl::DeadlineExceededError("too late to be sent"); }
+
+  // Ends the timed transfers for which `why` has an error.
+  template <typename Why>
+  void Expire(const Why& why) {
+    std::vector<std::pair<Transfer*, absl::Status>> expired;
     for (Transfer* transfer : timed_) {
-      if (!transfer->paused && now_ >= transfer->last_byte + transfer->request.idle_timeout) {
-        expired.push_back(transfer);
+      if (absl::Status status = why(*transfer); !status.ok()) {
+        expired.emplace_back(transfer, std::move(status));
       }
     }
-    for (Transfer* transfer : expired) {
+    for (auto& [transfer, status] : expired) {
       Deactivate(*transfer);
-      End(*transfer,
-          absl::DeadlineExceededError(absl::StrCat(
-              "nothing was heard for ", absl::FormatDuration(transfer->request.idle_timeout))));
+      End(*transfer, std::move(status));
     }
   }
 
   [[nodiscard]] absl::Time NextIdle() const {
     absl::Time next = absl::InfiniteFuture();
     for (const Transfer* transfer : timed_) {
+      next = std::min(next, transfer->request.send_by);
       if (!transfer->paused) {
-        next = std::min(next, transfer->last_byte + transfer->request.idle_timeout);
+        next = std::min(next, transfer->last_byte + transfer->longest_silence());
       }
     }
     return next;
@@ -393,6 +426,7 @@ class CurlTransport::Impl final {
     if (auto head = transfer.reply.OnLine(absl::string_view(data, size * count))) {
       if (head->status == 401) transfer.impl->credentials_.Rejected(transfer.impl->now_);
       transfer.head = *std::move(head);
+      transfer.has_head = true;
       transfer.impl->HasNews(transfer);
     }
     return size * count;
@@ -464,7 +498,7 @@ class CurlTransport::Impl final {
 
   absl::flat_hash_map<RequestId, std::unique_ptr<Transfer>> transfers_;
   std::array<Lane, kLanes> lanes_;
-  std::vector<Transfer*> timed_;  // active, with an idle timeout
+  std::vector<Transfer*> timed_;  // active, with a bound on silence or a fence
   std::vector<Transfer*> paused_;
   std::vector<RequestId> told_;
   std::vector<EasyHandle> spare_;
@@ -481,7 +515,8 @@ absl::StatusOr<std::unique_ptr<CurlTransport>> CurlTransport::Create(ClientConfi
   }
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(CurlEndpoint endpoint, EndpointOf(config));
-  auto impl = std::make_unique<Impl>(std::move(config), std::move(endpoint), clock, options);
+  auto impl =
+      std::make_unique<Impl>(std::move(config), std::move(endpoint), clock, std::move(options));
   RETURN_IF_ERROR(impl->Check());
   return std::unique_ptr<CurlTransport>(new CurlTransport(std::move(impl)));
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,6 +32,7 @@ struct CurlTransportOptions {
   absl::Duration connect_timeout = absl::Seconds(10);
   // Data that the peer does not acknowledge for so long, and probes on an idle connection, end it.
   absl::Duration dead_peer_timeout = absl::Seconds(30);
+  std::string user_agent = "maniple";
 };
 
 struct TransportCounters {

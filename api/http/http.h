@@ -35,8 +35,11 @@ struct HttpRequest {
   std::string body;
   HttpLane lane = HttpLane::kWrite;
   absl::Duration timeout = absl::Seconds(10);  // of the whole exchange; infinite for watches
-  absl::Duration idle_timeout =
-      absl::InfiniteDuration();  // no byte for so long ends it with DeadlineExceeded
+  // No byte for so long ends it with DeadlineExceeded; head_timeout holds until the head came.
+  absl::Duration idle_timeout = absl::InfiniteDuration();
+  absl::Duration head_timeout = absl::InfiniteDuration();
+  // From this moment on not a byte more is sent: a fence. Ends it with DeadlineExceeded.
+  absl::Time send_by = absl::InfiniteFuture();
 };
 
 using RequestId =

@@ -240,13 +240,17 @@ absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
                                                           .kubeconfig = options.kubeconfig,
                                                           .environment = ProcessEnvironment()}));
   const std::string server = config.server;
-  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
-                   CurlTransport::Create(std::move(config), RealClock(),
-                                         {.most_writes = options.config.max_in_flight}));
+  // Named in the server's audit log, so that the writes of two replicas can be told apart.
+  const std::string agent =
+      absl::StrCat("maniple-scheduler/", MANIPLE_VERSION, " (", identity, ")");
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<CurlTransport> transport,
+      CurlTransport::Create(std::move(config), RealClock(),
+                            {.most_writes = options.config.max_in_flight, .user_agent = agent}));
   auto impl = std::make_unique<Impl>(std::move(transport), std::move(loop),
                                      ClientOptionsFor(options.config, identity));
   RETURN_IF_ERROR(impl->OpenSurfaces(options));
-  LOG(INFO) << "maniple-scheduler " << MANIPLE_VERSION << " schedules for "
+  LOG(INFO) << "maniple-scheduler " << MANIPLE_VERSION << " as " << identity << " schedules for "
             << absl::StrJoin(options.config.scheduler_names, ", ") << " on " << server;
   if (!options.config.inert.empty()) {
     LOG(WARNING) << "of no effect in this version: " << absl::StrJoin(options.config.inert, ", ");

@@ -72,6 +72,23 @@ TEST_F(SessionTest, ASilentServerIsLeftAndTheWatchResumed) {
   EXPECT_EQ(session_.counters().idle_timeouts, 1u);
 }
 
+TEST_F(SessionTest, AHalfOpenConnectionIsLeftSoonButASlowServerIsGivenEverMoreTime) {
+  const auto patience = [this] { return open_->request.head_timeout; };
+  Sync(10, {});
+  EXPECT_EQ(patience(), absl::Seconds(5));
+  clock_.Advance(absl::Seconds(60));
+  Break();
+  for (const int seconds : {5, 10, 20, 40, 60, 60}) {
+    EXPECT_EQ(patience(), absl::Seconds(seconds));
+    End(absl::DeadlineExceededError("nothing was heard"));
+    Wait();
+  }
+  Head(200);
+  End(absl::UnavailableError("connection reset"));
+  Wait();
+  EXPECT_EQ(patience(), absl::Seconds(5));
+}
+
 TEST_F(SessionTest, TooManyRequestsWaitsAsLongAsToldAndKeepsTheVersion) {
   Sync(10, {});
   clock_.Advance(absl::Seconds(60));

@@ -243,6 +243,7 @@ TEST_F(WriterTest, NothingIsSentAtOrAfterTheEndOfTheLead) {
   Take(writer_.SetLeadUntil(Now() + absl::Seconds(10), Now()));
   Submit(1, WritePriority::kBind);
   EXPECT_THAT(InFlight(), ElementsAre("/1"));
+  EXPECT_EQ(open_[0].request.send_by, Now() + absl::Seconds(10));  // nor what was begun before
   clock_.Advance(absl::Seconds(10));
   Submit(2, WritePriority::kBind);
   EXPECT_THAT(InFlight(), ElementsAre("/1"));

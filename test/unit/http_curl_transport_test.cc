@@ -280,6 +280,43 @@ TEST_F(CurlTransportTest, AServerThatFallsSilentEndsAtTheIdleTimeoutAndNotBefore
   EXPECT_TRUE(absl::IsDeadlineExceeded(*heard_[1].end)) << *heard_[1].end;
 }
 
+TEST_F(CurlTransportTest, AServerThatNeverAnswersEndsAtTheHeadTimeout) {
+  simulated_ = true;
+  Open();
+  HttpRequest watch = Get("/watch", HttpLane::kWatch);
+  watch.timeout = absl::InfiniteDuration();
+  watch.idle_timeout = absl::Seconds(150);
+  watch.head_timeout = absl::Seconds(20);
+  transport_->Start(1, watch);
+  ServerConnection connection = Accept();
+  TakeRequest(connection);
+  clock_.Advance(absl::Seconds(19));
+  PollOnce();
+  EXPECT_FALSE(Ended(1));
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(Until([&] { return Ended(1); }));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(*heard_[1].end)) << *heard_[1].end;
+}
+
+TEST_F(CurlTransportTest, WhatCameTooLateToBeSentIsNeverSent) {
+  simulated_ = true;
+  Open({}, {.most_writes = 1});
+  HttpRequest write = Get("/first", HttpLane::kWrite);
+  write.send_by = clock_.Now() + absl::Seconds(10);
+  transport_->Start(1, write);
+  ServerConnection connection = Accept();
+  TakeRequest(connection);
+  write.target = "/behind";  // waits for the first
+  transport_->Start(2, write);
+  PollOnce();
+  clock_.Advance(absl::Seconds(60));  // as if the process had been stopped
+  // The first, which has been sent, is answered at the moment at which both may go no further.
+  connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_TRUE(Until([&] { return Ended(1) && Ended(2); }));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(*heard_[2].end)) << *heard_[2].end;
+  EXPECT_EQ(transport_->counters().requests, 1u);
+}
+
 TEST_F(CurlTransportTest, ARequestThatTakesTooLongExceedsItsDeadline) {
   Open();
   HttpRequest request = Get("/");
