@@ -185,12 +185,20 @@ class Server:
 class RealControlPlane(Server):
     """etcd and kube-apiserver, no controller and no kubelet, so only clients change objects.
 
-    Admission plugins that wait for a controller are off: service account tokens, node taints, storage finalizers.
+    Admission plugins that wait for a controller are off: service account tokens, node taints, storage finalizers. With `audit`
+    every write is noted, without its content, one JSON object a line in `audit_log`.
     """
 
-    def __init__(self, folder):
+    AUDIT_POLICY = """
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollection]}, {level: None}]
+"""
+
+    def __init__(self, folder, audit=False):
         super().__init__()
-        self.assets = Path(folder)
+        self.assets, self.audit_log = Path(folder), self.folder / "audit.jsonl" if audit else None
 
     def start(self):
         client_port, peer_port, port = free_ports(3)
@@ -225,6 +233,7 @@ class RealControlPlane(Server):
             "--endpoint-reconciler-type=none",
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection",
             "--allow-privileged",
+            *self._audit_flags(),
         )
         tls = ssl.create_default_context(cafile=here / "ca.crt")
         tls.load_cert_chain(here / "admin.crt", here / "admin.key")
@@ -236,6 +245,13 @@ class RealControlPlane(Server):
             {"certificate-authority": str(here / "ca.crt")},
             {"client-certificate": str(here / "admin.crt"), "client-key": str(here / "admin.key")},
         )
+
+    def _audit_flags(self):
+        if self.audit_log is None:
+            return []
+        policy = self.folder / "audit-policy.yaml"
+        policy.write_text(self.AUDIT_POLICY)
+        return [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}", "--audit-log-mode=blocking"]
 
     @staticmethod
     def _age(store, etcd):

@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 """Tests of the test tools: a tally that loses failures, or a comparison that sees none, would make everything look green."""
 
+import http.client
+import http.server
 import json
 import sys
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 TEST = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TEST), str(TEST / "conformance")]
 from differential import player, transcript  # noqa: E402
-from support import tally  # noqa: E402
+from support import fault_proxy, tally  # noqa: E402
+from support.api_client import ApiClient  # noqa: E402
+from support.faulty_server import FaultyServer  # noqa: E402
 
 
 def differing(expected, actual):
@@ -100,6 +107,118 @@ class PlayerTest(unittest.TestCase):
             (Path(folder) / "topic.yaml").write_text("requests: [{id: a, send: GET /}, {id: a, send: GET /}]")
             with self.assertRaisesRegex(ValueError, "used twice: a"):
                 player.load(folder)
+
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    """Answers with what it was asked; a watch says two lines, then ends."""
+
+    protocol_version = "HTTP/1.1"
+    asked = []
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        Upstream.asked.append((self.command, self.path))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        if "watch=true" in self.path:
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for _ in range(2):
+                self.wfile.write(b"e\r\n" + b'{"type": "A"}\n' + b"\r\n")
+                self.wfile.flush()
+            self.wfile.write(b"0\r\n\r\n")
+            return
+        raw = json.dumps({"asked": f"{self.command} {self.path}", "body": body, "agent": self.headers.get("User-Agent")}).encode()
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    do_GET = do_POST = do_DELETE = answer
+
+    def log_message(self, *_):
+        pass
+
+
+class FaultProxyTest(unittest.TestCase):
+    def setUp(self):
+        Upstream.asked = []
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+
+    def proxy(self, *percent, seed=1):
+        upstream = SimpleNamespace(folder=Path(self.folder.name), api=ApiClient("127.0.0.1", self.server.server_port))
+        faulty = self.enterContext(FaultyServer(upstream, seed=seed, percent=percent, longest_delay=0.2))
+        return faulty, ApiClient("127.0.0.1", int(faulty.url.rsplit(":", 1)[1]))
+
+    def test_without_faults_it_passes_everything_on_over_one_connection(self):
+        _, client = self.proxy("0")
+        connection = client.connect(timeout=10)
+        for index in range(20):
+            connection.request("POST", f"/api/{index}?x=1", "y" * index * 5000, {"User-Agent": "me"})
+            reply = json.loads(connection.getresponse().read())
+            self.assertEqual(reply, {"asked": f"POST /api/{index}?x=1", "body": "y" * index * 5000, "agent": "me"})
+        _, events = client.watch("/api?watch=true", 9, 5)
+        self.assertEqual(events, [{"type": "A"}] * 2)
+
+    def test_what_is_answered_by_the_proxy_never_reaches_the_server(self):
+        for kind, code in (("conflict", 409), ("throttle", 429), ("error", 500), ("overload", 503)):
+            _, client = self.proxy(f"{kind}=100")
+            reply = client.request("POST", "/api")
+            self.assertEqual((reply.status, reply.body["code"]), (code, code))
+            self.assertEqual("retry-after" in reply.headers, code == 429)
+        self.assertEqual(Upstream.asked, [])
+
+    def test_a_read_has_no_conflict(self):
+        _, client = self.proxy("conflict=100")
+        self.assertEqual(client.request("GET", "/api").status, 200)
+
+    def test_a_refused_request_does_not_arrive_and_a_lost_reply_does(self):
+        for kind, arrives in (("refuse", 0), ("lose", 1)):
+            faulty, client = self.proxy(f"{kind}=100")
+            with self.assertRaises((OSError, http.client.HTTPException)):
+                client.request("POST", "/api")
+            self.assertEqual((len(Upstream.asked), faulty.counts()[kind]), (arrives, 1))
+
+    def test_a_half_open_connection_says_nothing(self):
+        _, client = self.proxy("hang=100")
+        connection = client.connect(timeout=0.3)
+        connection.request("GET", "/api")
+        with self.assertRaises(TimeoutError):
+            connection.getresponse()
+
+    def test_a_reply_comes_late(self):
+        _, client = self.proxy("delay=100")
+        began = time.monotonic()
+        self.assertEqual(client.request("GET", "/api").status, 200)
+        self.assertGreater(time.monotonic() - began, 0.04)
+
+    def test_a_watch_is_cut_inside_a_line(self):
+        _, client = self.proxy("cut=100")
+        connection = client.connect(timeout=5)
+        connection.request("GET", "/api?watch=true")
+        response = connection.getresponse()
+        with self.assertRaises((OSError, http.client.HTTPException)) as failed:
+            response.read()
+        self.assertNotIn(b"\n", getattr(failed.exception, "partial", b""))
+
+    def test_equal_seeds_mean_equal_fates_in_whatever_order(self):
+        def fates(seed, order):
+            shares = fault_proxy.Shares(seed, 1.0, fault_proxy.shares_of(["10"]))
+            return {path: shares.draw(shares.dice("POST", path), fault_proxy.REQUEST_FAULTS) for path in order}
+
+        paths = [f"/pods/{index}" for index in range(300)]
+        self.assertEqual(fates(1, paths), fates(1, reversed(paths)))
+        self.assertNotEqual(fates(1, paths), fates(2, paths))
+        self.assertEqual(set(fates(1, paths).values()), {None, *fault_proxy.REQUEST_FAULTS})
+
+    def test_shares_that_cannot_be_are_refused(self):
+        for words in (["13"], ["nothing=1"], ["lose=-1"], ["lose=x"]):
+            with self.assertRaises(ValueError):
+                fault_proxy.shares_of(words)
 
 
 def main():
