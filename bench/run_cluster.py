@@ -4,7 +4,10 @@
     bench/run_cluster.py embedded [--repeat 3]    # 5,000 nodes, 2,000 gangs of 8 one-GPU pods, through maniple-devcluster
     bench/run_cluster.py memory                   # scheduler RSS with 5,000 nodes and 50,000 pods
     bench/run_cluster.py parked                   # CPU of a scheduler with 10,000 gangs that cannot start
+    bench/run_cluster.py takeover [--nodes 5000 --pods 50000]   # kill -9 of the leader, to the first bind of a hot standby
+    bench/run_cluster.py takeover-real [--nodes 500 --pods 4000]
     bench/run_cluster.py w1|w2 [--repeat 3]       # kube-apiserver and etcd; C interleaved: a flood of bindings before each run
+    bench/run_cluster.py burst [--repeat 5]       # one gang of 1,000 pods on kube-apiserver, C before and after each
 
 Binaries: build/$PRESET/bin (default: bench). Prints the machine, each run, and medians with minimum and maximum.
 W1: 1,000 nodes, 500 gangs of 4 one-GPU pods. W2: 1,000 nodes, 125 gangs of 64 one-GPU pods, exactly full.
@@ -14,6 +17,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -24,6 +28,7 @@ os.environ.setdefault("PRESET", "bench")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test"))
 from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets, build_folder  # noqa: E402
+from support.ledger import Ledger  # noqa: E402
 from support.scheduler import Scheduler, await_that, half_bound, oversubscribed  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -131,13 +136,17 @@ def quiet(process):
     return cpu_seconds(process) - before < 0.05
 
 
-def real(repeat, gangs, members):
+def real_server():
     folder = assets()
     if folder is None:
         sys.exit(HOW_TO_ENABLE)
+    return RealControlPlane(folder)
+
+
+def real(repeat, gangs, members):
     pods, runs = gangs * members, []
     for _ in range(repeat):
-        with RealControlPlane(folder) as server:
+        with real_server() as server:
             server.install_crds()
             finish(load(server, "create", nodes=1000, gangs=0), "create nodes")
             # The ceiling before and after, on pods of another scheduler that then make room.
@@ -167,6 +176,60 @@ def clear(server):
     await_that("all pods are gone", lambda: not server.api.must("GET", "/api/v1/pods?limit=1")["items"], 120, 0.5)
 
 
+def takeover(make_server, nodes, pods, repeat):
+    """Kills the leader at random phases of its renewals while work waits that fits: the next bind is the new leader's."""
+    gangs, moments, runs = pods // 8, random.Random(1), []
+    with make_server() as server:
+        server.install_crds()
+        finish(load(server, "create", nodes=nodes, gangs=0), "create nodes")
+        # Bound when the first leader is killed. What follows asks for no GPU, so that there is room for it.
+        finish(load(server, "create", gangs=gangs, members=8, gpus=1 if pods <= nodes * 8 else 0, connections=32), "create")
+        flags = ("--leader-elect=true",)
+        leader, standby = Scheduler(server, "s-0", flags).start(), None
+        try:
+            await_that(f"{gangs * 8} pods are bound", lambda: bound(leader) >= gangs * 8, 600, 2)
+            ledger = Ledger(server.api, 1 << 30)
+            for index in range(repeat):
+                standby = Scheduler(server, f"s-{index + 1}", flags).start()
+                await_that("the standby is warm", lambda: "the cluster is known" in standby.log.read_text(), 120, 0.2)
+                time.sleep(5 + moments.uniform(0, 2))  # caught up, and at any moment between two renewals
+                leader.kill()
+                killed = time.monotonic()
+                time.sleep(0.5)
+                finish(load(server, "create", gangs=1, members=2, gpus=0, prefix=f"late{index}"), "create")
+                before = ledger.binds
+                await_that("the new leader binds", lambda: ledger.binds > before, 120, 0.005)
+                runs.append({"kill_to_first_bind_s": round(time.monotonic() - killed, 2)})
+                print(json.dumps(runs[-1]), flush=True)
+                leader, standby = standby, None
+            assert not ledger.wrong, ledger.wrong
+            ledger.stop()
+        finally:
+            for one in (leader, standby):
+                if one is not None:
+                    one.stop()
+    summary(runs, "kill_to_first_bind_s")
+
+
+def burst(repeat):
+    """One gang of 1,000 pods: from its first bind to its last, as a part of C measured before and after it in the same run."""
+    runs = []
+    with real_server() as server:
+        server.install_crds()
+        finish(load(server, "create", nodes=1000, gangs=0), "create nodes")
+        ceilings = [ceiling(server, 1000, "c0")]
+        for index in range(repeat):
+            finish(load(server, "create", gangs=1, members=1000, gpus=1, prefix=f"g{index}"), "create")
+            run = schedule(server, 1000)
+            clear(server)
+            ceilings.append(ceiling(server, 1000, f"c{index + 1}"))
+            run["ceiling_binds_per_s"] = round(statistics.mean(ceilings[-2:]))
+            run["of_ceiling"] = round(run["pods_per_s"] / statistics.mean(ceilings[-2:]), 3)
+            runs.append(run)
+            print(json.dumps(run), flush=True)
+    summary(runs, "pods_per_s", "ceiling_binds_per_s", "of_ceiling", "first_bind_s")
+
+
 def summary(runs, *keys):
     for key in keys:
         values = [run[key] for run in runs]
@@ -175,12 +238,17 @@ def summary(runs, *keys):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["embedded", "memory", "parked", "w1", "w2"])
+    parser.add_argument("what", choices=["embedded", "memory", "parked", "takeover", "takeover-real", "w1", "w2", "burst"])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--nodes", type=int, help="of takeover")
+    parser.add_argument("--pods", type=int)
     arguments = parser.parse_args()
     print(machine(), flush=True)
     cases = {"embedded": embedded, "memory": memory, "parked": parked,
-             "w1": lambda n: real(n, 500, 4), "w2": lambda n: real(n, 125, 64)}
+             "takeover": lambda n: takeover(lambda: DevCluster(flags=("--kubelet-start-delay", "1h")), arguments.nodes or 5000,
+                                            arguments.pods or 50000, n),
+             "takeover-real": lambda n: takeover(real_server, arguments.nodes or 500, arguments.pods or 4000, n),
+             "w1": lambda n: real(n, 500, 4), "w2": lambda n: real(n, 125, 64), "burst": burst}
     cases[arguments.what](arguments.repeat)
 
 

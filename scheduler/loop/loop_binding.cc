@@ -69,7 +69,8 @@ void SchedulingLoop::Impl::EnsureBinding(Case& c) {
   }
   record.bound.clear();
   for (const Member& member : c.gang.members) {
-    if (member.state != MemberState::kBound || !member.node.valid()) continue;
+    // Also on a node that is gone: its loss, which comes next, leaves a vacancy like any other.
+    if (member.state != MemberState::kBound) continue;
     record.bound.push_back({{member.pod, member.node}, member.shape});
   }
 }

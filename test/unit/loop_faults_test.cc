@@ -155,6 +155,25 @@ TEST(LoopFaults, TheRoomOfALostMemberIsHeldForItsReplacement) {
   EXPECT_EQ(FindCondition(d.StatusOf("a").conditions, kConditionDisrupted)->status, "False");
 }
 
+TEST(LoopFaults, AMemberLostWithItsNodeLeavesRoomHeldElsewhere) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  ASSERT_EQ(d.Bound("a"), 2);
+  d.api.Delete(ResourceKind::kNode, d.NodeOf("a-1"));
+  d.Settle();
+  d.api.Delete(ResourceKind::kPod, "a-1");  // by the pod garbage collector, later
+  d.Settle();
+  d.Submit({.gang = "b", .pods = 1});
+  d.Settle(absl::Seconds(15));
+  EXPECT_EQ(d.Bound("b"), 0) << "the only room left is held";
+  d.Put(MakePod("a-1").Uid("a-1-again").Group("a").Gpu(8));
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 2);
+  EXPECT_EQ(d.Bound("b"), 0);
+}
+
 TEST(LoopFaults, ALostQuorumIsEvictedAfterTheGracePeriodAndItsRoomIsFree) {
   LoopDriver d;
   d.Nodes(2, 8);
