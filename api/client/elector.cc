@@ -292,9 +292,13 @@ void Elector::Lose(absl::string_view why) {
 }
 
 void Elector::RetryLater(absl::Time now) {
-  // Followers spread out; a leader renews on the dot.
-  const double jitter = state_ == ElectorState::kFollowing ? 1.0 + 1.2 * random_.Unit() : 1.0;
-  next_attempt_ = now + options_.retry_period * jitter;
+  next_attempt_ = now + options_.retry_period;
+  if (state_ != ElectorState::kFollowing) return;
+  // How soon a follower sees the last renewal decides how soon it may tell that none came after;
+  // and it is there at the moment when the record may be taken.
+  next_attempt_ = now + options_.retry_period * (0.2 + 0.2 * random_.Unit());
+  const absl::Time free_at = seen_.changed + seen_.duration;
+  if (!seen_.holder.empty() && free_at > now) next_attempt_ = std::min(next_attempt_, free_at);
 }
 
 }  // namespace maniple
