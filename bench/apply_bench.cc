@@ -40,9 +40,8 @@ void BM_ApplyWholeCluster(benchmark::State& run) {
 }
 BENCHMARK(BM_ApplyWholeCluster)->Unit(benchmark::kMillisecond);
 
-// Pods of a full cluster end and run again, in no order that a cache could like. The events are
-// moved in, as the decoder does. After every 100 of them a snapshot is taken, so blocks have to be
-// copied.
+// Pods of a full cluster end and run again, in no order that a cache could like. After every 100
+// events a snapshot is taken, so blocks have to be copied.
 void BM_ApplyPodEvent(benchmark::State& run) {
   ClusterState state{ClusterStateOptions{}};
   std::vector<ObjectEvent> running;
@@ -71,7 +70,7 @@ void BM_ApplyPodEvent(benchmark::State& run) {
     run.ResumeTiming();
     for (size_t i = 0; i < batch.size(); i += 100) {
       Delta delta;
-      for (size_t j = i; j < i + 100; ++j) state.Apply(std::move(batch[j]), kNow, delta);
+      for (size_t j = i; j < i + 100; ++j) state.Apply(batch[j], kNow, delta);
       benchmark::DoNotOptimize(state.Publish());
     }
     applied += static_cast<int64_t>(batch.size());

@@ -20,12 +20,12 @@ class Bench final {
  public:
   Bench(int pods, int64_t gpus, int load) : profile_(BuiltinProfile()) {
     Delta delta;
-    for (ObjectEvent& event : SyntheticNodes(kNodes)) state_.Apply(std::move(event), kNow, delta);
+    for (ObjectEvent& event : SyntheticNodes(kNodes)) state_.Apply(event, kNow, delta);
     for (ObjectEvent& event : SyntheticLoad(load, kNodes)) {
-      state_.Apply(std::move(event), kNow, delta);
+      state_.Apply(event, kNow, delta);
     }
     for (ObjectEvent& event : SyntheticGang(0, pods, gpus)) {
-      state_.Apply(std::move(event), kNow, delta);
+      state_.Apply(event, kNow, delta);
     }
     const Gang& gang =
         *state_.FindGang(state_.GangNamed({.namespace_name = "default", .name = "gang-0"}).value());

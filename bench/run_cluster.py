@@ -171,9 +171,14 @@ def ceiling(server, pods, prefix):
 
 
 def clear(server):
-    server.api.must("DELETE", "/api/v1/namespaces/default/pods", {"gracePeriodSeconds": 0})
-    server.api.must("DELETE", "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups")
-    await_that("all pods are gone", lambda: not server.api.must("GET", "/api/v1/pods?limit=1")["items"], 120, 0.5)
+    """A server under load takes longer over thousands of pods than one request may: so ask until none is left."""
+
+    def none_left(collection):
+        server.api.must("DELETE", collection, {"gracePeriodSeconds": 0})
+        return not server.api.must("GET", collection + "?limit=1")["items"]
+
+    for collection in ("/api/v1/namespaces/default/pods", "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups"):
+        await_that(f"{collection} is empty", lambda: none_left(collection), 300, 0.5)
 
 
 def takeover(make_server, nodes, pods, repeat):

@@ -12,9 +12,9 @@ const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
 void Fill(ClusterState& state, int nodes) {
   Delta delta;
-  for (ObjectEvent& event : SyntheticNodes(nodes)) state.Apply(std::move(event), kNow, delta);
+  for (ObjectEvent& event : SyntheticNodes(nodes)) state.Apply(event, kNow, delta);
   for (ObjectEvent& event : SyntheticLoad(nodes * 10, nodes)) {
-    state.Apply(std::move(event), kNow, delta);
+    state.Apply(event, kNow, delta);
   }
 }
 

@@ -48,9 +48,9 @@ TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
 }
 
 void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
-  for (ObjectEvent& event : events_) {
+  for (const ObjectEvent& event : events_) {
     directory_.Note(event);
-    state_.Apply(std::move(event), now, news_);
+    state_.Apply(event, now, news_);
   }
   counters_.events += static_cast<int64_t>(events_.size());
   events_.clear();

@@ -23,7 +23,7 @@ class ClusterState::Impl final {
         gangs_(options_.default_queue),
         pods_(options_.scheduler_names, {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_}) {}
 
-  void Apply(ObjectUpserted event, Delta& delta) {
+  void Apply(const ObjectUpserted& event, Delta& delta) {
     std::visit([&](const auto& object) { Upsert(object, delta); }, event.object);
   }
   void Apply(const ObjectDeleted& event, Delta& delta);
@@ -313,8 +313,8 @@ ClusterState::ClusterState(ClusterStateOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 ClusterState::~ClusterState() = default;
 
-void ClusterState::Apply(ObjectEvent event, absl::Time, Delta& delta) {
-  std::visit([&](auto&& what) { impl_->Apply(std::move(what), delta); }, std::move(event));
+void ClusterState::Apply(const ObjectEvent& event, absl::Time, Delta& delta) {
+  std::visit([&](const auto& what) { impl_->Apply(what, delta); }, event);
 }
 SnapshotPtr ClusterState::Publish() { return impl_->Publish(); }
 void ClusterState::Reserve(PodId pod, NodeId node) { impl_->pods().Reserve(pod, node); }

@@ -4,7 +4,7 @@
 // that did not change.
 //
 //   Delta delta;
-//   for (ObjectEvent& event : events) state.Apply(std::move(event), now, delta);
+//   for (const ObjectEvent& event : events) state.Apply(event, now, delta);
 //   SnapshotPtr snapshot = state.Publish();
 //
 // Invariants:
@@ -43,7 +43,7 @@ class ClusterState final {
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
-  void Apply(ObjectEvent event, absl::Time now, Delta& delta);
+  void Apply(const ObjectEvent& event, absl::Time now, Delta& delta);
   // O(blocks changed since the last call).
   [[nodiscard]] SnapshotPtr Publish();
 

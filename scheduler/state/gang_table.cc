@@ -16,19 +16,45 @@ auto OrderOf(const Member& member) { return std::tie(member.rank, member.name, m
 
 bool InOrder(const Member& a, const Member& b) { return OrderOf(a) < OrderOf(b); }
 
-bool Same(const Member& a, const Member& b) {
-  const auto facts = [](const Member& m) {
-    return std::tie(m.pod, m.name, m.uid, m.shape, m.state, m.running, m.started_elsewhere, m.node,
-                    m.rank, m.priority, m.created, m.status_reason, m.waiting_reason);
-  };
-  return facts(a) == facts(b);
+std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod) {
+  return std::find_if(members.begin(), members.end(),
+                      [pod](const Member& member) { return member.pod == pod; });
 }
 
-// New members come last more often than not, so the search starts there.
-std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod) {
-  const auto at = std::find_if(members.rbegin(), members.rend(),
-                               [pod](const Member& member) { return member.pod == pod; });
-  return at == members.rend() ? members.end() : std::prev(at.base());
+// The same for a pod whose place is known, if its rank is what it was.
+std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod, const Rank& rank,
+                                         const std::string& name) {
+  const auto order = std::tie(rank, name, pod);
+  const auto at = std::lower_bound(
+      members.begin(), members.end(), order,
+      [](const Member& member, const auto& wanted) { return OrderOf(member) < wanted; });
+  return at != members.end() && at->pod == pod ? at : FindMember(members, pod);
+}
+
+// Brings what may change of a pod up to date, in place: most events change one field. True when one
+// changed.
+bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod, Rank rank) {
+  static const std::string kNone;
+  const bool failed = pod.phase == PodPhase::kFailed;
+  const bool waits =
+      pod.scheduled_condition.has_value() && pod.scheduled_condition->status == "False";
+  bool changed = false;
+  const auto set = [&changed](auto& field, const auto& value) {
+    if (field == value) return;
+    field = value;
+    changed = true;
+  };
+  set(member.shape, facts.shape);
+  set(member.node, facts.node);
+  set(member.state, facts.state);
+  set(member.started_elsewhere, facts.started_elsewhere);
+  set(member.running, pod.phase == PodPhase::kRunning);
+  set(member.priority, pod.priority);
+  set(member.created, pod.meta.created);
+  set(member.status_reason, failed ? pod.status_reason : kNone);
+  set(member.waiting_reason, waits ? pod.scheduled_condition->reason : kNone);
+  set(member.rank, rank);
+  return changed;
 }
 
 bool CountsForPriority(const Member& member) {
@@ -78,6 +104,7 @@ std::vector<GangId> GangTable::All() const {
   std::vector<GangId> ids;
   ids.reserve(gangs_.size());
   for (const auto& [id, gang] : gangs_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
   return ids;
 }
 
@@ -157,32 +184,46 @@ GangId GangTable::GangOf(const Pod& pod, GangId last) {
   return gang.id;
 }
 
-GangTable::MemberChange GangTable::PutMember(GangId id, Member member, const Pod& pod,
+GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts, const Pod& pod,
                                              Delta& delta) {
   Gang& gang = *gangs_.at(id);
   const absl::string_view sub_group = pod.meta.labels.Get(kSubGroupLabel);
-  if (sub_group.empty()) {
-    sub_groups_.erase(member.pod);
-  } else {
-    sub_groups_[member.pod] = std::string(sub_group);
+  if (!sub_group.empty()) {
+    sub_groups_[facts.pod] = std::string(sub_group);
+  } else if (!sub_groups_.empty()) {
+    sub_groups_.erase(facts.pod);
   }
-  member.rank = RankOf(pod.meta.labels, gang.spec);
-  const auto at = FindMember(gang.members, member.pod);
-  const bool known = at != gang.members.end();
-  if (known && Same(*at, member)) {
+  const Rank rank = RankOf(pod.meta.labels, gang.spec);
+  std::vector<Member>& members = gang.members;
+  const auto at = FindMember(members, facts.pod, rank, pod.meta.name);
+  if (at == members.end()) {
+    Member member;
+    member.pod = facts.pod;
+    member.name = pod.meta.name;
+    member.uid = pod.meta.uid;
+    Update(member, facts, pod, rank);
+    members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
+                   std::move(member));
+    Derive(gang);
+    delta.gangs_changed.insert(id);
+    return MemberChange::kStanding;
+  }
+  const bool running = pod.phase == PodPhase::kRunning;
+  const bool stands_the_same =
+      at->state == facts.state && at->node == facts.node && at->running == running;
+  const bool counted = CountsForPriority(*at);
+  const int32_t priority = at->priority;
+  const bool in_place = at->rank == rank;
+  if (!Update(*at, facts, pod, rank)) {
     if (Derive(gang)) delta.gangs_changed.insert(id);
     return MemberChange::kNone;
   }
-  const bool stands_the_same = known && at->state == member.state && at->node == member.node &&
-                               at->running == member.running;
-  const bool weighs_the_same = known && at->priority == member.priority &&
-                               CountsForPriority(*at) == CountsForPriority(member);
-  if (known && OrderOf(*at) == OrderOf(member)) {
-    *at = std::move(member);
-  } else {
-    if (known) gang.members.erase(at);
-    const auto place = std::upper_bound(gang.members.begin(), gang.members.end(), member, InOrder);
-    gang.members.insert(place, std::move(member));
+  const bool weighs_the_same = priority == at->priority && counted == CountsForPriority(*at);
+  if (!in_place) {
+    Member member = std::move(*at);
+    members.erase(at);
+    members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
+                   std::move(member));
   }
   if (!weighs_the_same || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
   delta.gangs_changed.insert(id);
@@ -242,7 +283,7 @@ int32_t GangTable::PriorityOf(const Gang& gang) const {
   return std::min(it->second, members.value_or(it->second));
 }
 
-std::string GangTable::QueueOf(const Gang& gang) const {
+absl::string_view GangTable::QueueOf(const Gang& gang) const {
   if (!gang.spec.queue.empty()) return gang.spec.queue;
   const auto it = namespace_queues_.find(gang.key.namespace_name);
   return it != namespace_queues_.end() ? it->second : default_queue_;
@@ -250,10 +291,10 @@ std::string GangTable::QueueOf(const Gang& gang) const {
 
 bool GangTable::Derive(Gang& gang) {
   const int32_t priority = PriorityOf(gang);
-  std::string queue = QueueOf(gang);
+  const absl::string_view queue = QueueOf(gang);
   if (priority == gang.priority && queue == gang.queue) return false;
   gang.priority = priority;
-  gang.queue = std::move(queue);
+  gang.queue = std::string(queue);
   return true;
 }
 

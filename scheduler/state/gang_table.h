@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
@@ -45,8 +44,15 @@ class GangTable final {
     kDetails,
     kStanding
   };  // kStanding: new, or its state, node or phase changed
-  // Adds or replaces the member of the same pod.
-  MemberChange PutMember(GangId gang, Member member, const Pod& pod, Delta& delta);
+  // Adds the member, or brings it up to date.
+  struct MemberFacts {  // what the pod itself does not say
+    PodId pod;
+    ShapeId shape;
+    NodeId node;
+    MemberState state = MemberState::kPending;
+    bool started_elsewhere = false;
+  };
+  MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
   void RemoveMember(GangId gang, PodId pod, Delta& delta);
   // The member's node appeared or went.
   void MoveMember(GangId gang, PodId pod, NodeId node, Delta& delta);
@@ -85,11 +91,11 @@ class GangTable final {
   void Rerank(Gang& gang);
   void DropIfEmpty(Gang& gang, Delta& delta);
   [[nodiscard]] int32_t PriorityOf(const Gang& gang) const;
-  [[nodiscard]] std::string QueueOf(const Gang& gang) const;
+  [[nodiscard]] absl::string_view QueueOf(const Gang& gang) const;
 
   std::string default_queue_;
   uint32_t next_ = 0;
-  absl::btree_map<GangId, std::unique_ptr<Gang>> gangs_;
+  absl::flat_hash_map<GangId, std::unique_ptr<Gang>> gangs_;
   absl::flat_hash_set<Gang*, KeyHash, KeyEqual> by_key_;
   absl::flat_hash_map<PodId, std::string> sub_groups_;  // of members that name one
   absl::flat_hash_map<std::string, int32_t> class_values_;

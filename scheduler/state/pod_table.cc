@@ -121,23 +121,14 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
 }
 
 void PodTable::PutMember(const Record& record, const Pod& pod, Delta& delta) {
-  Member member;
-  member.pod = record.id;
-  member.name = pod.meta.name;
-  member.uid = pod.meta.uid;
-  member.shape = record.facts.shape;
-  member.state = StateOf(pod);
-  member.running = pod.phase == PodPhase::kRunning;
-  member.started_elsewhere = record.started_elsewhere;
-  member.node = record.facts.node;
-  member.priority = pod.priority;
-  member.created = pod.meta.created;
-  if (pod.phase == PodPhase::kFailed) member.status_reason = pod.status_reason;
-  if (pod.scheduled_condition.has_value() && pod.scheduled_condition->status == "False") {
-    member.waiting_reason = pod.scheduled_condition->reason;
-  }
   const GangTable::MemberChange change =
-      gangs_.PutMember(record.facts.gang, std::move(member), pod, delta);
+      gangs_.PutMember(record.facts.gang,
+                       {.pod = record.id,
+                        .shape = record.facts.shape,
+                        .node = record.facts.node,
+                        .state = StateOf(pod),
+                        .started_elsewhere = record.started_elsewhere},
+                       pod, delta);
   if (change == GangTable::MemberChange::kStanding) delta.pods_changed.insert(record.id);
 }
 
@@ -177,7 +168,10 @@ const std::string& PodTable::WantedName(const Record& record) const {
 NodeId PodTable::AnchorOf(const Record& record) const {
   if (record.facts.node_name.empty() && record.facts.reserved.valid()) return record.facts.reserved;
   const std::string& wanted = WantedName(record);
-  return wanted.empty() ? NodeId() : nodes_.Find(wanted).value_or(NodeId());
+  if (wanted.empty()) return NodeId();
+  // Most events leave the pod where it is, and a name is read faster than it is looked up.
+  if (record.anchor.valid() && nodes_.NameOf(record.anchor) == wanted) return record.anchor;
+  return nodes_.Find(wanted).value_or(NodeId());
 }
 
 void PodTable::GiveBack(Record& record) {

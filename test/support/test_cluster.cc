@@ -13,7 +13,7 @@ TestCluster::TestCluster() : state_(ClusterStateOptions{}), profile_(BuiltinProf
 
 void TestCluster::Add(ObjectEvent event) {
   Delta delta;
-  state_.Apply(std::move(event), now, delta);
+  state_.Apply(event, now, delta);
 }
 
 const Gang& TestCluster::GangOf(absl::string_view name) {

@@ -21,7 +21,7 @@ class ClusterStateTest : public ::testing::Test {
   // Applies one event, checks every invariant, and returns what changed.
   Delta Apply(ObjectEvent event) {
     Delta delta;
-    state_.Apply(std::move(event), kNow, delta);
+    state_.Apply(event, kNow, delta);
     EXPECT_EQ(state_.CheckInvariants().message(), "");
     return delta;
   }

@@ -168,7 +168,7 @@ class History final {
     return pod;
   }
 
-  void Apply(ObjectEvent event, Delta& delta) { state_.Apply(std::move(event), kNow, delta); }
+  void Apply(ObjectEvent event, Delta& delta) { state_.Apply(event, kNow, delta); }
 
   void Step(Delta& delta) {
     switch (random_.Below(12)) {
