@@ -45,7 +45,7 @@ void ClusterClient::Start(absl::Time now) {
   if (elector_.has_value()) {
     Elected(elector_->Start(now), now);
   } else {
-    leading_ = true;
+    leads_ = leading_ = true;
     news_.leading = true;
     Take(writer_.SetLeadUntil(absl::InfiniteFuture(), now));
   }
@@ -136,16 +136,29 @@ void ClusterClient::Take(WriterOutput output) {
 void ClusterClient::Elected(HttpActions actions, absl::Time now) {
   Perform(std::move(actions), transport_);
   Take(writer_.SetLeadUntil(elector_->lead_until(), now));
-  const bool leads = elector_->state() == ElectorState::kLeading && now < elector_->lead_until();
-  if (leads && !leading_ && lists_before_.empty()) {
-    CatchUp();
-  } else if (!leads) {
-    lists_before_.clear();
-    if (std::exchange(leading_, false)) news_.leading = false;
+  leads_ = elector_->state() == ElectorState::kLeading && now < elector_->lead_until();
+  if (!leads_) {
+    if (std::exchange(leading_, false)) {
+      news_.leading = false;
+      caught_up_from_ = absl::InfinitePast();  // of our own writes, too, a watch may tell late
+    }
+    if (caught_up_from_ == absl::InfiniteFuture()) caught_up_from_ = absl::InfinitePast();
+    // A rival that has not renewed in time writes no more: the lists of a large cluster need not
+    // wait for its lease to run out.
+    const absl::Time rival_ends = elector_->rival_ends();
+    if (now >= rival_ends && caught_up_from_ != rival_ends) CatchUp(rival_ends);
+  } else if (!leading_) {
+    // The lists hold only if the record did not change between the rival's end and our lead.
+    const bool holds =
+        caught_up_from_ == absl::InfiniteFuture() || caught_up_from_ == elector_->took_over_from();
+    if (!holds) CatchUp(absl::InfiniteFuture());
+    AnnounceLead();
   }
 }
 
-void ClusterClient::CatchUp() {
+void ClusterClient::CatchUp(absl::Time nobody_writes_from) {
+  caught_up_from_ = nobody_writes_from;
+  lists_before_.clear();
   for (const auto& session : sessions_) lists_before_.push_back(session->counters().lists);
   for (int kind = 0; kind < kResourceKinds; ++kind) {
     Take(sessions_[kind]->Relist(), static_cast<ResourceKind>(kind));
@@ -153,12 +166,12 @@ void ClusterClient::CatchUp() {
 }
 
 void ClusterClient::AnnounceLead() {
-  if (lists_before_.empty()) return;
-  for (size_t kind = 0; kind < sessions_.size(); ++kind) {
+  for (size_t kind = 0; kind < lists_before_.size(); ++kind) {
     const bool listed = sessions_[kind]->counters().lists > lists_before_[kind];
     if (!listed && sessions_[kind]->state() != SessionState::kNotInstalled) return;
   }
   lists_before_.clear();
+  if (!leads_ || leading_) return;
   leading_ = true;
   news_.leading = true;
 }

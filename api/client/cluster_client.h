@@ -67,8 +67,8 @@ class ClusterClient final {
   void Take(WriterOutput output);
   void Elected(HttpActions actions, absl::Time now);
   // A new leader must not decide on a watch that lags behind the writes of the last one: everything
-  // is listed once more before the lead is announced.
-  void CatchUp();
+  // is listed once more, begun when nobody else may write any more, before the lead is announced.
+  void CatchUp(absl::Time nobody_writes_from);
   void AnnounceLead();
 
   Transport& transport_;
@@ -77,9 +77,13 @@ class ClusterClient final {
   std::optional<Elector> elector_;
   Writer writer_;
   ClusterNews news_;
+  bool leads_ = false;    // the elector says so
   bool leading_ = false;  // as announced
-  std::vector<uint64_t>
-      lists_before_;  // by ResourceKind, while catching up: whole lists before; else empty
+  // By ResourceKind, while catching up: whole lists before; else empty.
+  std::vector<uint64_t> lists_before_;
+  // From when on nobody else wrote, when the last catching up began: the end of a rival's right to,
+  // or InfiniteFuture for the time of our own lead; InfinitePast: there was none.
+  absl::Time caught_up_from_ = absl::InfinitePast();
   std::vector<bool>
       told_missing_;  // by ResourceKind: KindSynced was given although the kind is not installed
 };

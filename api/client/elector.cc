@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/base/check.h"
 #include "api/codec/decode.h"
 
@@ -14,6 +15,10 @@ namespace {
 
 constexpr size_t kLongestReply = 1 << 20;
 constexpr char kJsonType[] = "application/json";
+// "<holder> <how long after a renewal it may write>"; of another holder it says nothing.
+constexpr char kRenewDeadlineAnnotation[] = "scheduling.maniple.dev/renew-deadline";
+// What a rival sent before its lead ended has arrived so much later.
+constexpr absl::Duration kOnItsWay = absl::Seconds(1);
 
 int64_t WholeSeconds(absl::Duration duration) {
   return std::max<int64_t>(1, absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1))));
@@ -137,6 +142,7 @@ void Elector::Write(absl::Time now, HttpActions& out) {
   request.content_type = kJsonType;
   request.body = WantedLease(now).Dump();
   sent_at_ = now;
+  if (state_ == ElectorState::kFollowing) took_over_from_ = rival_ends();
   giving_back_ = state_ == ElectorState::kReleasing;
   Send(create ? Step::kCreate : Step::kUpdate, std::move(request), out);
 }
@@ -166,6 +172,11 @@ Json Elector::WantedLease(absl::Time now) const {
     spec.Set("acquireTime", stamp);
     spec.Set("leaseTransitions", first ? int64_t{0} : seen_.transitions + 1);
   }
+  Json& metadata = lease.Mutable("metadata");
+  if (!metadata["annotations"].is_object()) metadata.Set("annotations", Json::Object());
+  metadata.Mutable("annotations")
+      .Set(kRenewDeadlineAnnotation,
+           absl::StrCat(options_.identity, " ", absl::FormatDuration(options_.renew_deadline)));
   spec.Set("holderIdentity", options_.identity);
   spec.Set("leaseDurationSeconds", WholeSeconds(options_.lease_duration));
   spec.Set("renewTime", stamp);
@@ -275,8 +286,20 @@ void Elector::Observe(const Json& lease, absl::Time now) {
   seen_.duration =
       seconds > 0 ? absl::Seconds(std::min<int64_t>(seconds, std::numeric_limits<int32_t>::max()))
                   : options_.lease_duration;
+  absl::string_view says = lease["metadata"]["annotations"][kRenewDeadlineAnnotation].AsString();
+  seen_.renew_deadline = absl::InfiniteDuration();
+  if (absl::Duration told; absl::ConsumePrefix(&says, absl::StrCat(seen_.holder, " ")) &&
+                           absl::ParseDuration(says, &told)) {
+    seen_.renew_deadline = std::max(told, options_.renew_deadline);
+  }
   seen_.transitions = std::clamp<int64_t>(spec["leaseTransitions"].AsInt(), 0,
                                           std::numeric_limits<int32_t>::max() - 1);
+}
+
+absl::Time Elector::rival_ends() const {
+  const bool rival = state_ == ElectorState::kFollowing && !seen_.holder.empty() &&
+                     seen_.holder != options_.identity;
+  return rival ? seen_.changed + seen_.renew_deadline + kOnItsWay : absl::InfiniteFuture();
 }
 
 bool Elector::MayTake(absl::Time now) const {

@@ -71,6 +71,11 @@ class Elector final {
   [[nodiscard]] ElectorState state() const { return state_; }
   // Until when this process may act as the leader; InfinitePast when it does not lead.
   [[nodiscard]] absl::Time lead_until() const { return lead_until_; }
+  // While somebody else holds the lease: from when on he may write nothing more unless the record
+  // changes, as he himself says in it; InfiniteFuture when that cannot be told.
+  [[nodiscard]] absl::Time rival_ends() const;
+  // rival_ends() of the record over which this process took the lease.
+  [[nodiscard]] absl::Time took_over_from() const { return took_over_from_; }
   // Who holds the lease as far as we know; "" = nobody.
   [[nodiscard]] const std::string& holder() const { return seen_.holder; }
   // What stands in the way, or why the lead was lost; "" = nothing.
@@ -83,6 +88,7 @@ class Elector final {
   struct Seen {
     std::string holder;
     absl::Duration duration = absl::ZeroDuration();
+    absl::Duration renew_deadline = absl::InfiniteDuration();  // the holder's own
     int64_t transitions = 0;
     Json spec;                                  // as it was, to tell a change
     absl::Time changed = absl::InfinitePast();  // when we first saw this spec
@@ -111,6 +117,7 @@ class Elector final {
 
   ElectorState state_ = ElectorState::kIdle;
   absl::Time lead_until_ = absl::InfinitePast();
+  absl::Time took_over_from_ = absl::InfiniteFuture();
   absl::Time next_attempt_ = absl::InfiniteFuture();
   absl::Time release_by_ = absl::InfiniteFuture();
   std::string problem_;

@@ -172,6 +172,39 @@ TEST_F(ElectorTest, AStandbyTakesOverOnlyAfterTheLeaseRanOut) {
   EXPECT_LE(taken, last_renewal + absl::Seconds(15 + 1)) << "it is there when the lease runs out";
 }
 
+TEST_F(ElectorTest, AStandbyKnowsFromWhenOnASilentLeaderMayWriteNoMore) {
+  Start(a_);
+  Start(b_);
+  EXPECT_EQ(a_.elector.rival_ends(), absl::InfiniteFuture()) << "a leader has no rival";
+  Run(absl::Seconds(20), {&a_, &b_});
+  const absl::Time a_ends = a_.elector.lead_until();
+  Run(absl::Seconds(3), {&b_});  // a is dead; b has seen its last renewal
+  const absl::Time ends = b_.elector.rival_ends();
+  EXPECT_GE(ends, a_ends + absl::Seconds(1)) << "what a sent last has arrived";
+  EXPECT_LE(ends, a_ends + absl::Seconds(2));
+  Run(absl::Seconds(60), {&b_});
+  EXPECT_EQ(b_.elector.took_over_from(), ends);
+}
+
+TEST_F(ElectorTest, WhatALeaseSaysOfAnotherHolderOrInGarbageIsNotBelieved) {
+  Start(a_);
+  const Json& annotations = store_.lease->At("metadata.annotations");
+  const std::string said = annotations["scheduling.maniple.dev/renew-deadline"].AsString();
+  EXPECT_EQ(said, "a 10s");
+  for (const char* text : {"", "10s", "a", "a ", "a ten", "stranger 10s", "a10s"}) {
+    store_.lease->Mutable("metadata")
+        .Set("annotations", Json::Object({{"scheduling.maniple.dev/renew-deadline", text}}));
+    Replica standby("c", 3, store_);
+    Start(standby);
+    EXPECT_EQ(standby.elector.rival_ends(), absl::InfiniteFuture()) << text;
+  }
+  store_.lease->Mutable("metadata")
+      .Set("annotations", Json::Object({{"scheduling.maniple.dev/renew-deadline", "a -1h"}}));
+  Replica standby("c", 3, store_);
+  Start(standby);
+  EXPECT_EQ(standby.elector.rival_ends(), clock_.Now() + absl::Seconds(11)) << "not below our own";
+}
+
 TEST_F(ElectorTest, AReleasedLeaseIsTakenAtTheNextLook) {
   Start(a_);
   Start(b_);
