@@ -14,6 +14,8 @@ namespace maniple {
 namespace {
 
 constexpr size_t kLongestReply = 1 << 20;
+// No holder is waited for longer, whatever a hand has written into the Lease.
+constexpr absl::Duration kLongestLease = absl::Minutes(5);
 constexpr char kJsonType[] = "application/json";
 // "<holder> <how long after a renewal it may write>"; of another holder it says nothing.
 constexpr char kRenewDeadlineAnnotation[] = "scheduling.maniple.dev/renew-deadline";
@@ -282,10 +284,10 @@ void Elector::Observe(const Json& lease, absl::Time now) {
   seen_.changed = now;
   seen_.holder = spec["holderIdentity"].AsString();
   const int64_t seconds = spec["leaseDurationSeconds"].AsInt();
-  // A record without a sensible duration must neither be taken at once nor block for ever.
-  seen_.duration =
-      seconds > 0 ? absl::Seconds(std::min<int64_t>(seconds, std::numeric_limits<int32_t>::max()))
-                  : options_.lease_duration;
+  // A record without a sensible duration must neither be taken at once nor block for ever; and one
+  // that a hand has made short does not make its holder, who goes by its own deadline, stop sooner.
+  seen_.duration = std::clamp(absl::Seconds(seconds), options_.lease_duration,
+                              std::max(kLongestLease, options_.lease_duration));
   absl::string_view says = lease["metadata"]["annotations"][kRenewDeadlineAnnotation].AsString();
   seen_.renew_deadline = absl::InfiniteDuration();
   if (absl::Duration told; absl::ConsumePrefix(&says, absl::StrCat(seen_.holder, " ")) &&

@@ -290,6 +290,31 @@ TEST_F(ElectorTest, AGarbageLeaseIsTakenAfterItHasStoodStillForOneDuration) {
   EXPECT_TRUE(a_.Leads(clock_.Now()));
 }
 
+TEST_F(ElectorTest, ALeaseMadeShortByHandIsNotTakenBeforeItsHolderStops) {
+  Start(a_);
+  Start(b_);
+  store_.Edit("leaseDurationSeconds", 1);
+  // The holder is busy for a while and does not notice.
+  for (int second = 0; second < 9; ++second) {
+    Run(absl::Seconds(1), {&b_});
+    EXPECT_TRUE(a_.Leads(clock_.Now()));
+    EXPECT_FALSE(b_.Leads(clock_.Now()));
+  }
+  Run(absl::Seconds(15), {&b_});
+  EXPECT_TRUE(b_.Leads(clock_.Now()));
+}
+
+TEST_F(ElectorTest, ALeaseThatClaimsToLastForDecadesIsTakenAfterMinutes) {
+  store_.lease = Json::Object({{"metadata", Json::Object({{"resourceVersion", "7"}})},
+                               {"spec", Json::Object({{"holderIdentity", "ghost"},
+                                                      {"leaseDurationSeconds", 2147483647}})}});
+  Start(a_);
+  Run(absl::Minutes(4), {&a_});
+  EXPECT_FALSE(a_.Leads(clock_.Now()));
+  Run(absl::Minutes(2), {&a_});
+  EXPECT_TRUE(a_.Leads(clock_.Now()));
+}
+
 TEST_F(ElectorTest, ALeaseWithoutSpecIsFree) {
   store_.lease = Json::Object({{"metadata", Json::Object({{"resourceVersion", "7"}})}});
   Start(a_);
