@@ -1,6 +1,7 @@
 #include "scheduler/state/pod_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
@@ -90,7 +91,9 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   const bool first_sight = known == nullptr;
   Record& record = first_sight ? Admit(pod, delta) : *known;
   if (!first_sight && record.facts.node_name.empty() && !pod.node_name.empty()) {
-    record.started_elsewhere = nodes_.NameOf(record.facts.reserved) != pod.node_name;
+    const NodeId reserved = record.facts.reserved;
+    record.started_elsewhere =
+        (reserved.valid() ? nodes_.NameOf(reserved) : WantedName(record)) != pod.node_name;
   }
   SetFacts(record, pod);
   Settle(record, ShapeFor(record, pod), delta);
@@ -110,6 +113,8 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
   facts.terminal = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
   facts.terminating = pod.meta.deleted.has_value();
   if (!pod.node_name.empty()) facts.reserved = NodeId();
+  if (record.outlived && pod.node_name.empty()) return;  // a bind to that name may be under way
+  record.outlived = false;
   const bool nominated = pod.node_name.empty() && !facts.terminating && !IsOurs(pod);
   const std::string& wanted = nominated ? pod.nominated_node_name : pod.node_name;
   if (WantedName(record) == wanted && facts.node_name == pod.node_name) return;
@@ -253,7 +258,13 @@ std::vector<PodId> PodTable::LeaveNode(NodeId node) {
   for (Record* record : anchored_[node.index()]) {
     left.push_back(record->id);
     if (record->charged) GiveBack(*record);
-    if (record->facts.reserved == node) record->facts.reserved = NodeId();
+    if (record->facts.reserved != node) continue;
+    // The bind names the node, not its uid: should one of that name come back, the pod is there.
+    record->facts.reserved = NodeId();
+    if (!record->facts.gang.valid()) continue;
+    record->outlived = true;
+    record->nominated = true;
+    nominations_[record->id] = std::string(nodes_.NameOf(node));
   }
   return left;
 }
@@ -268,10 +279,18 @@ void PodTable::SettleAfterNode(const std::vector<PodId>& left, Delta& delta) {
 
 // ---- reservations
 
+void PodTable::ForgetOutlived(Record& record) {
+  if (!std::exchange(record.outlived, false)) return;
+  if (record.waits) Detach(record);  // it is listed under the name
+  record.nominated = false;
+  nominations_.erase(record.id);
+}
+
 void PodTable::Reserve(PodId pod, NodeId node) {
   Record& record = *pods_.at(pod);
   CHECK(nodes_.Has(node)) << "reserving " << record.facts.name << " on a node that is gone";
   CHECK(record.facts.node_name.empty()) << "reserving " << record.facts.name << ", which is bound";
+  ForgetOutlived(record);
   record.facts.reserved = node;
   Delta nobody_waits_for_less_room;
   Settle(record, record.facts.shape, nobody_waits_for_less_room);
@@ -280,6 +299,7 @@ void PodTable::Reserve(PodId pod, NodeId node) {
 void PodTable::Release(PodId pod, Delta& delta) {
   const auto it = pods_.find(pod);
   if (it == pods_.end()) return;
+  ForgetOutlived(*it->second);
   it->second->facts.reserved = NodeId();
   Settle(*it->second, it->second->facts.shape, delta);
 }

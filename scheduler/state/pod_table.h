@@ -73,6 +73,9 @@ class PodTable final {
     bool waits = false;    // is listed under its WantedName until that node appears
     bool nominated =
         false;  // another scheduler is about to put it somewhere, as long as it is unbound
+    // Nominated by ourselves: reserved on a node that has gone meanwhile, while its bind may be
+    // under way.
+    bool outlived = false;
     bool started_elsewhere = false;
   };
 
@@ -107,6 +110,7 @@ class PodTable final {
   template <typename Of>
   using Index = absl::flat_hash_set<Record*, HashBy<Of>, EqualBy<Of>>;
 
+  void ForgetOutlived(Record& record);
   [[nodiscard]] Record* Named(absl::string_view namespace_name, absl::string_view name);
   [[nodiscard]] Record& Admit(const Pod& pod, Delta& delta);
   void Remove(Record& record, Delta& delta);

@@ -205,6 +205,30 @@ TEST_F(ClusterStateTest, AReservationEndsWithItsNode) {
   EXPECT_FALSE(state_.FindPod(PodIdOf("a"))->reserved.valid());
 }
 
+TEST_F(ClusterStateTest, AReservationFindsANodeThatReturnsUnderItsName) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakePod("a").Gpu(2));
+  state_.Reserve(PodIdOf("a"), NodeIdOf("n1"));
+  Apply(DeletionOf(ResourceKind::kNode, "n1"));
+  Apply(MakePod("a").Gpu(2));  // still unbound as far as the watch shows
+  Apply(MakeNode("n1").Gpu(8).Uid("another"));
+  EXPECT_EQ(FreeOn("n1"), 6) << "its bind names the node and may be under way";
+  Apply(MakePod("a").Gpu(2).On("n1"));
+  EXPECT_EQ(FreeOn("n1"), 6);
+  EXPECT_FALSE(GangOf("a", GangDialect::kSingleton).members[0].started_elsewhere);
+}
+
+TEST_F(ClusterStateTest, AReleasedReservationDoesNotReturnWithItsNode) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakePod("a").Gpu(2));
+  state_.Reserve(PodIdOf("a"), NodeIdOf("n1"));
+  Apply(DeletionOf(ResourceKind::kNode, "n1"));
+  Delta delta;
+  state_.Release(PodIdOf("a"), delta);
+  Apply(MakeNode("n1").Gpu(8).Uid("another"));
+  EXPECT_EQ(FreeOn("n1"), 8);
+}
+
 TEST_F(ClusterStateTest, AHoldTakesRoomUntilItIsReleased) {
   Apply(MakeNode("n1").Gpu(8));
   Apply(MakePod("a").Gpu(3));

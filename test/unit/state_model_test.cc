@@ -44,7 +44,10 @@ class Model final {
 
   void RemoveNode(const std::string& name) {
     nodes.erase(name);
-    std::erase_if(reserved, [&](const auto& entry) { return entry.second == name; });
+    // A reservation of ours outlives its node: the bind under way names it, and it may come back.
+    std::erase_if(reserved, [&](const auto& entry) {
+      return entry.second == name && pods.at(entry.first).scheduler_name != "maniple";
+    });
     std::erase_if(holds, [&](const auto& entry) { return entry.second.first == name; });
   }
   void PutPod(const Pod& pod) {
