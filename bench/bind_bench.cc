@@ -38,7 +38,7 @@ void BM_BindBurst(benchmark::State& run) {
   for (const Member& member : pending.members) {
     plan.push_back({member.pod, NodeId(member.pod.index() / 8)});
   }
-  const auto node_exists = [](NodeId) { return true; };
+  const auto still_reserved = [](PodId, NodeId) { return true; };
   const auto misplaced_on = [](NodeId) { return false; };
   double bytes = 0;
   for (auto _ : run) {
@@ -47,7 +47,7 @@ void BM_BindBurst(benchmark::State& run) {
     Random random(7);
     std::vector<BindAction> actions;
     actions.reserve(static_cast<size_t>(pods));
-    BindStep step{kNow, random, node_exists, misplaced_on, actions};
+    BindStep step{kNow, random, still_reserved, misplaced_on, actions};
     const struct mallinfo2 before = mallinfo2();
     std::optional<GangBinding> binding(std::in_place, BackoffPolicy{}, BindPhase::kBinding, kNow);
     run.ResumeTiming();

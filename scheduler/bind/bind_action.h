@@ -58,7 +58,9 @@ using BindAction = std::variant<SendBind, ReadPod, DeletePod, ReleaseReservation
 struct BindStep {
   absl::Time now;
   Random& random;
-  absl::FunctionRef<bool(NodeId)> node_exists;
+  // Does the member's reservation stand there still? It ends with its node, whose id may be another
+  // node's by then.
+  absl::FunctionRef<bool(PodId, NodeId)> still_reserved;
   // Would a member on that node, put there by somebody else, break the gang's required topology?
   absl::FunctionRef<bool(NodeId)> misplaced_on;
   std::vector<BindAction>& actions;  // in the order in which they are to be carried out

@@ -257,7 +257,9 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
 // Gives back for planning whoever waits for a node that is gone, or lost its gate again.
 void GangBinding::Forget(BindStep& step) {
   for (Entry& entry : entries_) {
-    if (entry.state != BindState::kWaiting || step.node_exists(entry.node)) continue;
+    if (entry.state != BindState::kWaiting || step.still_reserved(entry.pod, entry.node)) {
+      continue;
+    }
     LetGo(entry, BindState::kOut, step);
     entry.retry_at = step.now;
   }
@@ -302,6 +304,10 @@ bool GangBinding::Coming() const {
 std::optional<BindState> GangBinding::StateOf(PodId pod) const {
   const Entry* entry = Find(pod);
   return entry == nullptr ? std::nullopt : std::optional(entry->state);
+}
+
+void GangBinding::AddStates(std::array<int32_t, kBindStates>& count) const {
+  for (const Entry& entry : entries_) ++count[static_cast<size_t>(entry.state)];
 }
 
 bool GangBinding::MayPlan(PodId pod) const {

@@ -107,9 +107,12 @@ void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& p
 
 void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
   std::vector<BindAction> actions;
-  const auto node_exists = [this](NodeId node) { return !state_.NodeName(node).empty(); };
+  const auto still_reserved = [this](PodId pod, NodeId node) {
+    const PodFacts* facts = state_.FindPod(pod);
+    return facts != nullptr && facts->reserved == node;
+  };
   const auto misplaced_on = [this, &c](NodeId node) { return Misplaced(c, node); };
-  BindStep step{c.now, random_, node_exists, misplaced_on, actions};
+  BindStep step{c.now, random_, still_reserved, misplaced_on, actions};
   input(step);
   for (const BindAction& action : actions) CarryOut(c, action);
 }

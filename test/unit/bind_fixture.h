@@ -69,9 +69,11 @@ class Fixture {
   }
   std::vector<std::string> Do(const std::function<void(BindStep&)>& input) {
     std::vector<BindAction> actions;
-    const auto node_exists = [this](NodeId node) { return !lost_nodes.contains(node.index()); };
+    const auto still_reserved = [this](PodId, NodeId node) {
+      return !lost_nodes.contains(node.index());
+    };
     const auto misplaced_on = [](NodeId node) { return node.index() >= 90; };
-    BindStep step{now, random, node_exists, misplaced_on, actions};
+    BindStep step{now, random, still_reserved, misplaced_on, actions};
     input(step);
     std::vector<std::string> out;
     for (const BindAction& action : actions) out.push_back(Text(action));

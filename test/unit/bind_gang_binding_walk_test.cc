@@ -102,9 +102,9 @@ class Walk {
 
   void Step(const std::function<void(BindStep&)>& input) {
     std::vector<BindAction> actions;
-    const auto node_exists = [](NodeId) { return true; };
+    const auto still_reserved = [](PodId, NodeId) { return true; };
     const auto misplaced_on = [](NodeId node) { return node.index() == 1000; };
-    BindStep step{now_, random_, node_exists, misplaced_on, actions};
+    BindStep step{now_, random_, still_reserved, misplaced_on, actions};
     input(step);
     for (const BindAction& action : actions) {
       if (const auto* bind = std::get_if<SendBind>(&action)) {

@@ -15,6 +15,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+constexpr char kBindA0[] = "POST /api/v1/namespaces/default/pods/a-0/binding";
 constexpr char kBindA1[] = "POST /api/v1/namespaces/default/pods/a-1/binding";
 constexpr char kBindA2[] = "POST /api/v1/namespaces/default/pods/a-2/binding";
 constexpr char kDeletes[] = "DELETE /api/v1";
@@ -172,6 +173,22 @@ TEST(LoopFaults, AMemberLostWithItsNodeLeavesRoomHeldElsewhere) {
   d.Settle();
   EXPECT_EQ(d.Bound("a"), 2);
   EXPECT_EQ(d.Bound("b"), 0);
+}
+
+TEST(LoopFaults, ARetryDoesNotFollowTheIdOfItsLostNodeToAnotherNode) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Settle();
+  d.api.Break({.on = kBindA0, .code = 503});
+  d.Submit({.gang = "a", .pods = 1});
+  d.Exchange();
+  ASSERT_EQ(d.api.Count(kBindA0), 1);
+  d.api.Delete(ResourceKind::kNode, "n1");
+  d.api.Put(MakeNode("small").Gpu(4));  // takes the place of n1 in the tables
+  d.Settle(absl::Seconds(10));
+  EXPECT_EQ(d.api.Count(kBindA0), 1);
+  EXPECT_EQ(d.NodeOf("a-0"), "");
+  EXPECT_EQ(d.StatusOf("a").phase, "Pending");
 }
 
 TEST(LoopFaults, ALostQuorumIsEvictedAfterTheGracePeriodAndItsRoomIsFree) {
