@@ -47,7 +47,7 @@ class ApiServer::Impl {
   explicit Impl(const ApiServerOptions& options)
       : options_(options),
         random_(options.seed),
-        store_(options.watch_history),
+        store_(options.watch_history, options.first_version),
         watches_(store_, random_, options.bookmark_period) {
     store_.AddObserver(&watches_);
     if (options_.controllers == ApiServerOptions::Controllers::kSimulated) {
@@ -115,6 +115,11 @@ class ApiServer::Impl {
   void ForgetHistory() {
     watches_.CutAll();
     store_.Renumber();
+  }
+
+  void RestartVersions() {
+    watches_.CutAll();
+    store_.RestartVersions();
   }
 
  private:
@@ -259,5 +264,6 @@ absl::Status ApiServer::Load(const std::vector<Json>& objects, absl::Time now) {
 }
 std::vector<Json> ApiServer::Dump() const { return impl_->Dump(); }
 void ApiServer::ForgetHistory() { impl_->ForgetHistory(); }
+void ApiServer::RestartVersions() { impl_->RestartVersions(); }
 
 }  // namespace maniple::devcluster

@@ -32,7 +32,8 @@ struct ApiServerOptions {
   size_t watch_history =
       20'000;  // events kept per resource type; older resource versions answer 410
   absl::Duration bookmark_period = absl::Seconds(30);
-  uint64_t seed = 1;  // uids and generated names
+  uint64_t first_version = 100;  // resource versions count from here
+  uint64_t seed = 1;             // uids and generated names
 };
 
 struct ApiRequest {
@@ -88,6 +89,8 @@ class ApiServer final {
   // For simulation: as if the server had been restarted on a compacted etcd, every watch is cut and
   // every version that anybody remembers has expired.
   void ForgetHistory();
+  // The same with the versions of an etcd restored from a backup: they begin anew at the lowest.
+  void RestartVersions();
 
  private:
   class Impl;

@@ -27,7 +27,8 @@ ObjectName NameOf(const Json& object) {
   return {metadata["namespace"].AsString(), metadata["name"].AsString()};
 }
 
-Store::Store(size_t history) : history_(std::max<size_t>(history, 1)) {}
+Store::Store(size_t history, uint64_t first_version)
+    : history_(std::max<size_t>(history, 1)), version_(first_version), floor_(first_version) {}
 
 Store::Table& Store::TableOf(StorageId storage) {
   CHECK(storage.valid());
@@ -202,6 +203,11 @@ void Store::Renumber() {
     table->history.clear();
     table->floor = floor_;
   }
+}
+
+void Store::RestartVersions() {
+  version_ = kFirstVersion;
+  Renumber();
 }
 
 }  // namespace maniple::devcluster

@@ -68,8 +68,11 @@ class ChangeObserver {
 
 class Store final {
  public:
+  // A cluster does not begin at 1: versions below its beginning are expired ones.
+  static constexpr uint64_t kFirstVersion = 100;
+
   // `history`: changes kept per storage.
-  explicit Store(size_t history);
+  explicit Store(size_t history, uint64_t first_version = kFirstVersion);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -109,6 +112,8 @@ class Store final {
   // No history is left: every object has a new version, above all that were ever given, so that an
   // old one answers 410. Watches must be cut.
   void Renumber();
+  // The same, but the versions begin anew at the lowest, as in a store restored from a backup.
+  void RestartVersions();
 
  private:
   struct Table {
@@ -122,10 +127,8 @@ class Store final {
   void Announce(Table& table, Change change);
 
   const size_t history_;
-  // A cluster does not begin at 1: versions below its beginning are expired ones.
-  static constexpr uint64_t kFirstVersion = 100;
-  uint64_t version_ = kFirstVersion;
-  uint64_t floor_ = kFirstVersion;              // of tables that have no history yet
+  uint64_t version_;
+  uint64_t floor_;                              // of tables that have no history yet
   std::vector<std::unique_ptr<Table>> tables_;  // by StorageId
   std::vector<ChangeObserver*> observers_;
 };

@@ -24,6 +24,7 @@
 //   bound.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -73,6 +74,7 @@ enum class BindState : uint8_t {
   kOut,         // not live any more: a gate appeared
   kDeleting,    // a delete is under way, or will be sent at retry_at
 };
+inline constexpr int kBindStates = 10;
 [[nodiscard]] inline bool IsComing(BindState state) {
   return state == BindState::kInFlight || state == BindState::kReading ||
          state == BindState::kWaiting;
@@ -114,6 +116,8 @@ class GangBinding final {
   [[nodiscard]] bool begun() const { return any_bound_; }
   // None: not in our hands.
   [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;
+  // Adds how many members are in each state, by BindState.
+  void AddStates(std::array<int32_t, kBindStates>& count) const;
   // Not in our hands, so that it may be planned.
   [[nodiscard]] bool MayPlan(PodId pod) const;
   // Bound, perhaps ahead of the watch, or on its way: the node; else none.

@@ -380,6 +380,14 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
   return absl::OkStatus();
 }
 
+std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
+  std::array<int32_t, kBindStates> count{};
+  for (const auto& [id, record] : records_) {
+    if (record->binding.has_value()) record->binding->AddStates(count);
+  }
+  return count;
+}
+
 absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
   if (draining_ || !leading_) return absl::OkStatus();
   for (const QueueItem item : queue_->ParkedItems()) {

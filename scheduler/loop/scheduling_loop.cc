@@ -24,5 +24,8 @@ absl::Status SchedulingLoop::CheckParkedCannotStart(absl::Time now) const {
   return impl_->CheckParkedCannotStart(now);
 }
 std::vector<std::string> SchedulingLoop::TakeDecisionLog() { return impl_->TakeDecisionLog(); }
+std::array<int32_t, kBindStates> SchedulingLoop::MemberStates() const {
+  return impl_->MemberStates();
+}
 
 }  // namespace maniple

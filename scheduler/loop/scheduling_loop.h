@@ -9,6 +9,7 @@
 //   report … send out.writes; sleep until out.next or new input, at once when out.more …
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "absl/time/time.h"
 #include "api/client/write_command.h"
 #include "api/model/object.h"
+#include "scheduler/bind/gang_binding.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
 
@@ -57,6 +59,8 @@ class SchedulingLoop final {
   // Decides every parked item afresh on the newest state; names the first that could start.
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now) const;
   [[nodiscard]] std::vector<std::string> TakeDecisionLog();
+  // How many members of gangs in flight are in each state, by BindState.
+  [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;
 
  private:
   class Impl;

@@ -65,9 +65,10 @@ absl::Status Stage::Create(const Json& object) {
 }
 
 void Stage::StartScheduler() {
-  const sim::ProcessOptions options{.seed = ++lives_,
+  const sim::ProcessOptions options{.life = ++lives_,
                                     .election = sim::ProcessOptions::Election::kOff};
-  process_ = std::make_unique<sim::Process>(network_, events_, options, fresh_);
+  process_ = std::make_unique<sim::Process>(
+      network_, events_, options, [this](std::string line) { fresh_.push_back(std::move(line)); });
 }
 
 void Stage::Stamp() {

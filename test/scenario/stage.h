@@ -10,9 +10,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/clock.h"
-#include "api/base/random.h"
 #include "api/devcluster/api_server.h"
 #include "test/sim/event_queue.h"
+#include "test/sim/faults.h"
 #include "test/sim/network.h"
 #include "test/sim/process.h"
 
@@ -42,10 +42,10 @@ class Stage final {
 
   SimulatedClock clock_;
   const absl::Time began_ = clock_.Now();
-  Random random_{1};
   sim::EventQueue events_{clock_};
   devcluster::ApiServer server_{devcluster::ApiServerOptions{}};
-  sim::SimNetwork network_{server_, events_, random_};
+  sim::FaultInjector no_faults_{1};
+  sim::SimNetwork network_{server_, events_, no_faults_, 1};
   std::vector<std::string> fresh_;  // decisions that have no time yet
   std::vector<std::string> log_;
   std::unique_ptr<sim::Process> process_;

@@ -1,29 +1,144 @@
 #include "test/sim/faults.h"
 
 namespace maniple::sim {
+namespace {
 
-absl::string_view FaultName(Fault fault) {
-  switch (fault) {
-    case Fault::kLostRequest:
-      return "lost request";
-    case Fault::kLostReply:
-      return "lost reply";
-    case Fault::kConflict:
-      return "409 conflict";
-    case Fault::kThrottled:
-      return "429 throttled";
-    case Fault::kServerError:
-      return "500/503 server error";
-    case Fault::kWatchDropped:
-      return "watch dropped";
-    case Fault::kWatchDelayed:
-      return "watch delayed";
-    case Fault::kHistoryLost:
-      return "history lost (410)";
-    case Fault::kCrash:
-      return "scheduler crash";
+struct Known {
+  Fault fault;
+  absl::string_view name;
+  uint32_t one_in;  // usual rate
+};
+
+// In order of Fault.
+constexpr Known kKnown[] = {
+    {Fault::kLostRequest, "lost-request", 60},
+    {Fault::kLostReply, "lost-reply", 60},
+    {Fault::kHalfOpenReply, "half-open-reply", 150},
+    {Fault::kLateWrite, "late-write", 100},
+    {Fault::kConflict, "conflict", 60},
+    {Fault::kThrottled, "throttled", 80},
+    {Fault::kServerError, "server-error", 80},
+    {Fault::kUnavailable, "unavailable", 80},
+    {Fault::kBindForbidden, "bind-forbidden", 60},
+    {Fault::kBindForgotten, "bind-forgotten", 100},
+    {Fault::kWatchDropped, "watch-dropped", 60},
+    {Fault::kWatchDelayed, "watch-delayed", 60},
+    {Fault::kWatchRepeated, "watch-repeated", 40},
+    {Fault::kWatchStale, "watch-stale", 40},
+    {Fault::kWatchExpired, "watch-expired", 200},
+    {Fault::kHalfOpenWatch, "half-open-watch", 400},
+    {Fault::kSlowConsumer, "slow-consumer", 200},
+    {Fault::kStaleList, "stale-list", 8},
+    {Fault::kHistoryLost, "history-lost", 800},
+    {Fault::kVersionsReset, "versions-reset", 1500},
+    {Fault::kCrash, "crash", 60},
+    {Fault::kCrashAfterSend, "crash-after-send", 150},
+    {Fault::kCrashAtReply, "crash-at-reply", 150},
+    {Fault::kCrashAtRenewal, "crash-at-renewal", 100},
+    {Fault::kPaused, "paused", 60},
+    {Fault::kClockStep, "clock-step", 3},
+    {Fault::kLeaseEdited, "lease-edited", 150},
+    {Fault::kLeaseDeleted, "lease-deleted", 150},
+    {Fault::kLeaseGarbage, "lease-garbage", 150},
+    {Fault::kPodDeleted, "pod-deleted", 40},
+    {Fault::kPodReplaced, "pod-replaced", 40},
+    {Fault::kPodFailed, "pod-failed", 40},
+    {Fault::kKubeletRejects, "kubelet-rejects", 40},
+    {Fault::kNodeLost, "node-lost", 60},
+    {Fault::kNodeReborn, "node-reborn", 60},
+    {Fault::kNodeNotReady, "node-not-ready", 60},
+    {Fault::kCordon, "cordon", 60},
+    {Fault::kDrain, "drain", 100},
+    {Fault::kDevicesLost, "devices-lost", 60},
+    {Fault::kGroupEdited, "group-edited", 40},
+    {Fault::kGroupDeleted, "group-deleted", 80},
+    {Fault::kGroupOverwritten, "group-overwritten", 60},
+    {Fault::kQueueEdited, "queue-edited", 60},
+    {Fault::kForeignPod, "foreign-pod", 60},
+    {Fault::kForeignBind, "foreign-bind", 60},
+    {Fault::kCrdReinstalled, "crd-reinstalled", 300},
+};
+static_assert(std::size(kKnown) == kFaults);
+static_assert(kKnown[kFaults - 1].fault == static_cast<Fault>(kFaults - 1));
+static_assert(static_cast<int>(BindState::kDeleting) == kBindStates - 1);
+
+}  // namespace
+
+absl::string_view FaultName(Fault fault) { return kKnown[static_cast<size_t>(fault)].name; }
+
+std::optional<Fault> FaultNamed(absl::string_view name) {
+  for (const Known& known : kKnown) {
+    if (known.name == name) return known.fault;
+  }
+  return std::nullopt;
+}
+
+absl::string_view BindStateName(BindState state) {
+  switch (state) {
+    case BindState::kInFlight:
+      return "in-flight";
+    case BindState::kReading:
+      return "reading";
+    case BindState::kWaiting:
+      return "waiting";
+    case BindState::kBound:
+      return "bound";
+    case BindState::kConfirming:
+      return "confirm";
+    case BindState::kMisplaced:
+      return "misplaced";
+    case BindState::kRefused:
+      return "refused";
+    case BindState::kGone:
+      return "gone";
+    case BindState::kOut:
+      return "out";
+    case BindState::kDeleting:
+      return "deleting";
   }
   return "";
+}
+
+FaultRates FaultRates::Usual() {
+  FaultRates rates;
+  for (const Known& known : kKnown) rates.of(known.fault) = known.one_in;
+  return rates;
+}
+
+FaultRates FaultRates::Some(uint64_t seed) {
+  FaultRates rates = Usual();
+  Random random(seed * 0x9e3779b97f4a7c15ULL + 17);
+  // Every eighth history has them all.
+  if (random.OneIn(8)) return rates;
+  for (uint32_t& one_in : rates.one_in) {
+    if (random.OneIn(2)) one_in = 0;
+  }
+  return rates;
+}
+
+FaultInjector::FaultInjector(uint64_t seed) {
+  Random seeds(seed);
+  for (int i = 0; i < kFaults; ++i) streams_.emplace_back(seeds.Next());
+}
+
+bool FaultInjector::Chosen(Fault fault) {
+  const uint32_t one_in = rates_.of(fault);
+  return one_in != 0 && StreamOf(fault).OneIn(one_in);
+}
+
+bool FaultInjector::Strikes(Fault fault) {
+  if (!Chosen(fault)) return false;
+  Note(fault);
+  return true;
+}
+
+void FaultInjector::Note(Fault fault) {
+  ++counts_[static_cast<size_t>(fault)];
+  if (on_strike_) on_strike_(fault);
+}
+
+absl::Duration FaultInjector::Between(Fault fault, absl::Duration least, absl::Duration most) {
+  return least + (most - least) * StreamOf(fault).Unit();
 }
 
 }  // namespace maniple::sim

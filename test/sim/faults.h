@@ -1,37 +1,129 @@
-// What can go wrong between a scheduler and its API server, and how often it has.
+// What can go wrong around a scheduler, how often it has, and what the scheduler was doing then.
+//
+// Every kind of fault draws from a random stream of its own, so that a history in which a kind is
+// switched off goes on as before in everything else: that is what makes shrinking work. One thread.
+//
+//   FaultInjector faults(seed, rates);
+//   if (faults.Strikes(Fault::kLostReply)) …            // by chance
+//   faults.Note(Fault::kCordon);                        // the workload has chosen it
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/base/random.h"
+#include "scheduler/bind/gang_binding.h"
 
 namespace maniple::sim {
 
 enum class Fault : uint8_t {
-  kLostRequest,   // never arrives; the caller sees a broken connection
-  kLostReply,     // takes effect; the caller sees a broken connection or a timeout
-  kConflict,      // 409 "the object has been modified", without effect
-  kThrottled,     // 429 with Retry-After
-  kServerError,   // 500 or 503, without effect
-  kWatchDropped,  // an open watch ends in the middle of a line
-  kWatchDelayed,  // what a watch delivers comes seconds late
-  kHistoryLost,   // the server forgets its history: 410, every watch is cut
-  kCrash,         // the scheduler is killed and started again
+  // The network and the API server: one chance per request or piece of a watch.
+  kLostRequest,    // never arrives; the caller sees a broken connection
+  kLostReply,      // takes effect; the caller sees a broken connection
+  kHalfOpenReply,  // takes effect; the caller hears nothing until its timeout
+  kLateWrite,      // takes effect seconds after the caller has given it up
+  kConflict,       // 409 "the object has been modified", without effect
+  kThrottled,      // 429 with Retry-After
+  kServerError,    // 500, without effect
+  kUnavailable,    // 503, without effect
+  kBindForbidden,  // a bind is refused for ever: 403
+  kBindForgotten,  // a bind is answered 201 and not done
+  kWatchDropped,   // an open watch ends in the middle of a line
+  kWatchDelayed,   // what a watch delivers comes seconds late
+  kWatchRepeated,  // a piece of a watch comes twice
+  kWatchStale,     // an old piece of a watch comes again, later than newer ones
+  kWatchExpired,   // a watch ends with 410 as an event
+  kHalfOpenWatch,  // nothing more ever comes on an open watch
+  kSlowConsumer,   // a watch is not read for half a minute
+  kStaleList,      // a list is answered from a cache older than what the caller has seen
+  kHistoryLost,    // restart on a compacted store: every watch is cut, every version expired
+  kVersionsReset,  // restart on a restored store: versions begin anew, below all that were seen
+  // The scheduler's process.
+  kCrash,           // killed at some moment
+  kCrashAfterSend,  // … right after a write has been sent
+  kCrashAtReply,    // … as the reply to a write comes in
+  kCrashAtRenewal,  // … as the Lease is written
+  kPaused,          // stopped for a while and continued, its clock with it
+  kClockStep,       // a process begins with a wall clock that is minutes off
+  kLeaseEdited,     // another holder is written into the Lease by hand
+  kLeaseDeleted,    // the Lease is deleted
+  kLeaseGarbage,    // the Lease is filled with nonsense
+  // The cluster.
+  kPodDeleted,        // a pod is deleted
+  kPodReplaced,       // a pod is deleted and another has its name at once
+  kPodFailed,         // a bound pod fails
+  kKubeletRejects,    // … because its node rejects it
+  kNodeLost,          // a node is deleted
+  kNodeReborn,        // a node is deleted and comes back with another uid
+  kNodeNotReady,      // a node is tainted as not ready, or ready again
+  kCordon,            // a node is cordoned, or uncordoned
+  kDrain,             // a node is cordoned and its pods are evicted
+  kDevicesLost,       // a node offers fewer GPUs, or all of them again
+  kGroupEdited,       // minMember is raised or lowered
+  kGroupDeleted,      // a PodGroup is deleted under its pods
+  kGroupOverwritten,  // somebody else writes a PodGroup's status
+  kQueueEdited,       // a Queue is stopped or started again
+  kForeignPod,        // another scheduler binds a pod of its own on our node
+  kForeignBind,       // another scheduler binds our pod
+  kCrdReinstalled,    // the CRD of the PodGroups is removed and installed again
 };
-inline constexpr int kFaults = 9;
+inline constexpr int kFaults = 46;
 [[nodiscard]] absl::string_view FaultName(Fault fault);
+// By its name; none when there is no such fault.
+[[nodiscard]] std::optional<Fault> FaultNamed(absl::string_view name);
 
-// One chance in n for each opportunity; 0 = never.
+[[nodiscard]] absl::string_view BindStateName(BindState state);
+
+// One chance in n for each opportunity; 0 = never. For faults that the workload chooses, any number
+// but 0 lets it.
 struct FaultRates {
-  std::array<uint32_t, kFaults> one_in = {40, 40, 40, 60, 40, 60, 60, 0, 0};
-  [[nodiscard]] static FaultRates None() {
-    FaultRates rates;
-    rates.one_in.fill(0);
-    return rates;
-  }
+  std::array<uint32_t, kFaults> one_in{};
+  [[nodiscard]] uint32_t& of(Fault fault) { return one_in[static_cast<size_t>(fault)]; }
+  [[nodiscard]] uint32_t of(Fault fault) const { return one_in[static_cast<size_t>(fault)]; }
+
+  [[nodiscard]] static FaultRates None() { return {}; }
+  // Every kind, at the rate that a history of some hundred steps bears.
+  [[nodiscard]] static FaultRates Usual();
+  // About half of the usual kinds, chosen by the seed: faults that hide each other meet alone, too.
+  [[nodiscard]] static FaultRates Some(uint64_t seed);
 };
 
 using FaultCounts = std::array<uint64_t, kFaults>;
+// How often each fault struck while some member was in each state.
+using Coverage = std::array<std::array<uint64_t, kBindStates>, kFaults>;
+
+class FaultInjector final {
+ public:
+  explicit FaultInjector(uint64_t seed);
+
+  void set_rates(const FaultRates& rates) { rates_ = rates; }
+  [[nodiscard]] bool Enabled(Fault fault) const { return rates_.of(fault) != 0; }
+  // Called at each strike, before its effect.
+  void set_on_strike(std::function<void(Fault)> callback) { on_strike_ = std::move(callback); }
+
+  // By chance: drawn, counted, told.
+  [[nodiscard]] bool Strikes(Fault fault);
+  // Drawn only; Note it when it takes effect.
+  [[nodiscard]] bool Chosen(Fault fault);
+  void Note(Fault fault);
+  // The magnitude of a fault, from its own stream.
+  [[nodiscard]] uint64_t Draw(Fault fault, uint64_t bound) { return StreamOf(fault).Below(bound); }
+  [[nodiscard]] absl::Duration Between(Fault fault, absl::Duration least, absl::Duration most);
+
+  [[nodiscard]] const FaultCounts& counts() const { return counts_; }
+
+ private:
+  Random& StreamOf(Fault fault) { return streams_[static_cast<size_t>(fault)]; }
+
+  FaultRates rates_;
+  std::vector<Random> streams_;  // by Fault
+  FaultCounts counts_{};
+  std::function<void(Fault)> on_strike_;
+};
 
 }  // namespace maniple::sim

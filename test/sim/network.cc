@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace maniple::sim {
@@ -13,15 +14,19 @@ using devcluster::ApiReply;
 using devcluster::ApiRequest;
 using devcluster::WatchId;
 
+constexpr int kMostStaleLists = 3;  // in a row
+constexpr char kJson[] = "application/json";
 constexpr char kConflictBody[] =
     R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Operation cannot be fulfilled: the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict","code":409})";
+constexpr char kForbiddenBody[] =
+    R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods \"p\" is forbidden: a policy of the simulation says no","reason":"Forbidden","code":403})";
 
 ApiRequest ToApi(const HttpRequest& request) {
   ApiRequest out;
   out.method = std::string(HttpMethodName(request.method));
   out.target = request.target;
   out.content_type = request.content_type;
-  out.accept = "application/json";
+  out.accept = kJson;
   out.body = request.body;
   out.user = "system:serviceaccount:kube-system:maniple-scheduler";
   return out;
@@ -29,17 +34,33 @@ ApiRequest ToApi(const HttpRequest& request) {
 
 bool IsWrite(const HttpRequest& request) { return request.method != HttpMethod::kGet; }
 
+bool IsBind(const HttpRequest& request) {
+  return request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/binding");
+}
+
+bool IsFirstPage(const HttpRequest& request) {
+  return request.lane == HttpLane::kList && !absl::StrContains(request.target, "continue=");
+}
+
+std::string CollectionOf(const HttpRequest& request) {
+  return request.target.substr(0, request.target.find('?'));
+}
+
+// The resourceVersion of a list; 0 when there is none.
+uint64_t VersionOf(absl::string_view list) {
+  constexpr absl::string_view kBefore = "\"resourceVersion\":\"";
+  const size_t at = list.find(kBefore);
+  if (at == absl::string_view::npos) return 0;
+  const absl::string_view rest = list.substr(at + kBefore.size());
+  uint64_t version = 0;
+  return absl::SimpleAtoi(rest.substr(0, rest.find('"')), &version) ? version : 0;
+}
+
 }  // namespace
 
-SimNetwork::SimNetwork(devcluster::ApiServer& server, EventQueue& events, Random& random)
-    : server_(server), events_(events), random_(random) {}
-
-bool SimNetwork::Strikes(Fault fault) {
-  const size_t index = static_cast<size_t>(fault);
-  if (rates_.one_in[index] == 0 || !random_.OneIn(rates_.one_in[index])) return false;
-  ++counts_[index];
-  return true;
-}
+SimNetwork::SimNetwork(devcluster::ApiServer& server, EventQueue& events, FaultInjector& faults,
+                       uint64_t seed)
+    : server_(server), events_(events), faults_(faults), random_(seed) {}
 
 absl::Duration SimNetwork::Latency() { return absl::Microseconds(200 + random_.Below(5000)); }
 
@@ -60,153 +81,191 @@ void SimNetwork::ScheduleServerTime() {
   });
 }
 
-void SimNetwork::DropStream(WatchId watch) {
-  const auto it = streams_.find(watch);
-  if (it == streams_.end()) return;
-  Stream stream = std::move(it->second);
-  streams_.erase(it);
-  server_.CloseWatch(watch);
-  const absl::Time when = std::max(stream.last_delivery, events_.Now()) + absl::Microseconds(1);
-  events_.At(when, [stream = std::move(stream)] {
-    stream.deliver({stream.request, HttpChunk{R"({"type":"MODIFI)"}});
-    stream.deliver({stream.request, HttpEnd{absl::UnavailableError("connection reset")}});
-  });
-}
+SimTransport::SimTransport(SimNetwork& network, uint64_t life, Receiver receiver)
+    : wire_(std::make_shared<Wire>(
+          Wire{.network = network, .life = life, .receiver = std::move(receiver)})) {}
 
-void SimNetwork::Pump() {
-  if (Strikes(Fault::kHistoryLost)) server_.ForgetHistory();
-  for (const WatchId watch : server_.ReadyWatches()) {
-    const auto it = streams_.find(watch);
-    if (it == streams_.end()) continue;  // an observer's own
-    devcluster::WatchOutput output = server_.TakeWatchOutput(watch);
-    Stream& stream = it->second;
-    const absl::Duration late =
-        Strikes(Fault::kWatchDelayed) ? absl::Seconds(1 + random_.Below(5)) : Latency();
-    const absl::Time when =
-        std::max(stream.last_delivery + absl::Microseconds(1), events_.Now() + late);
-    stream.last_delivery = when;
-    if (!output.bytes.empty()) {
-      events_.At(when,
-                 [deliver = stream.deliver, id = stream.request, bytes = std::move(output.bytes)] {
-                   deliver({id, HttpChunk{bytes}});
-                 });
-    }
-    if (output.ended) {
-      events_.At(when, [deliver = stream.deliver, id = stream.request] {
-        deliver({id, HttpEnd{absl::OkStatus()}});
-      });
-      streams_.erase(it);
-    } else if (Strikes(Fault::kWatchDropped)) {
-      DropStream(watch);
-    }
-  }
-  ScheduleServerTime();
-  if (on_server_change_) on_server_change_();
-}
+SimTransport::~SimTransport() { Cut(); }
 
-SimTransport::SimTransport(SimNetwork& network, Receiver receiver)
-    : network_(network), life_(std::make_shared<Life>()) {
-  life_->receiver = std::move(receiver);
-}
-
-SimTransport::~SimTransport() {
-  for (const auto& [id, watch] : life_->open) {
+void SimTransport::Cut() {
+  wire_->receiver = nullptr;
+  for (const auto& [id, watch] : wire_->open) {
     if (!watch.valid()) continue;
-    network_.streams_.erase(watch);
-    network_.server_.CloseWatch(watch);
+    wire_->network.streams_.erase(watch);
+    wire_->network.server_.CloseWatch(watch);
   }
-  life_->open.clear();
-  life_->receiver = nullptr;
+  wire_->open.clear();
 }
 
-void SimTransport::Deliver(const std::shared_ptr<Life>& life, HttpInput input) {
-  if (!life->receiver || !life->open.contains(input.request)) return;
-  if (std::holds_alternative<HttpEnd>(input.what)) life->open.erase(input.request);
-  life->receiver(std::move(input));
+void SimTransport::Deliver(const WirePtr& wire, HttpInput input) {
+  if (!wire->receiver || !wire->open.contains(input.request)) return;
+  if (std::holds_alternative<HttpEnd>(input.what)) wire->open.erase(input.request);
+  const Receiver receiver = wire->receiver;  // it may cut the wire
+  receiver(std::move(input));
 }
 
-void SimTransport::Fail(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
-                        absl::Duration after) {
-  network.events_.After(after, [life, id] {
-    Deliver(life, {id, HttpEnd{absl::UnavailableError("connection reset by the simulation")}});
+void SimTransport::Fail(const WirePtr& wire, RequestId id, absl::Duration after, absl::Status why) {
+  wire->network.events_.After(after, [wire, id, why = std::move(why)] {
+    Deliver(wire, {id, HttpEnd{why}});
   });
 }
 
 void SimTransport::Start(RequestId id, HttpRequest request) {
-  life_->open[id] = WatchId();
-  if (network_.Strikes(Fault::kLostRequest)) return Fail(network_, life_, id, network_.Latency());
-  network_.events_.After(network_.Latency(),
-                         [&network = network_, life = life_, id, request = std::move(request)] {
-                           Arrive(network, life, id, request);
-                         });
+  if (!wire_->receiver) return;
+  SimNetwork& network = wire_->network;
+  wire_->open[id] = WatchId();
+  if (network.hooks_.on_sent) network.hooks_.on_sent(wire_->life, request);
+  if (network.faults_.Strikes(Fault::kLostRequest)) {
+    return Fail(wire_, id, network.Latency(), absl::UnavailableError("connection reset"));
+  }
+  network.events_.After(network.Latency(), [wire = wire_, id, request = std::move(request)] {
+    if (wire->stopped_until <= wire->network.events_.Now()) return Arrive(wire, id, request);
+    wire->network.events_.At(wire->stopped_until + wire->network.Latency(),
+                             [wire, id, request] { Arrive(wire, id, request); });
+  });
 }
 
-void SimTransport::Arrive(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
-                          const HttpRequest& request) {
-  if (IsWrite(request) && network.Strikes(Fault::kConflict)) {
-    return Reply(network, life, id, {.status = 409, .content_type = "application/json"},
-                 kConflictBody);
+// The answers that cost the server nothing: without effect.
+bool SimTransport::Refused(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+  FaultInjector& faults = wire->network.faults_;
+  const auto answer = [&](HttpHead head, std::string body) {
+    Reply(wire, id, request, std::move(head), std::move(body));
+    return true;
+  };
+  if (IsWrite(request) && faults.Strikes(Fault::kConflict)) {
+    return answer({.status = 409, .content_type = kJson}, kConflictBody);
   }
-  if (network.Strikes(Fault::kThrottled)) {
-    return Reply(network, life, id,
-                 {.status = 429, .content_type = "text/plain", .retry_after = absl::Seconds(1)},
-                 "Too many requests, please try again later.");
+  if (IsBind(request) && faults.Strikes(Fault::kBindForbidden)) {
+    return answer({.status = 403, .content_type = kJson}, kForbiddenBody);
   }
-  if (network.Strikes(Fault::kServerError)) {
-    return Reply(network, life, id,
-                 {.status = network.random_.OneIn(2) ? 500 : 503, .content_type = "text/plain"},
-                 "the simulated server is unwell");
+  if (IsBind(request) && faults.Strikes(Fault::kBindForgotten)) {
+    return answer({.status = 201, .content_type = kJson},
+                  R"({"kind":"Status","status":"Success"})");
   }
-  const bool lost = network.Strikes(Fault::kLostReply);
-  const ApiReply reply = network.server_.Handle(ToApi(request), network.events_.Now());
-  if (reply.watch.valid()) {
-    if (lost || !life->receiver || !life->open.contains(id)) {
-      network.server_.CloseWatch(reply.watch);
-      if (lost) Fail(network, life, id, network.Latency());
-    } else {
-      Reply(network, life, id, {.status = reply.status, .content_type = reply.content_type}, "");
-      OpenStream(network, life, id, reply.watch);
+  if (faults.Strikes(Fault::kThrottled)) {
+    return answer({.status = 429, .content_type = "text/plain", .retry_after = absl::Seconds(1)},
+                  "Too many requests, please try again later.");
+  }
+  if (faults.Strikes(Fault::kServerError)) {
+    return answer({.status = 500, .content_type = "text/plain"}, "the simulated server is unwell");
+  }
+  if (faults.Strikes(Fault::kUnavailable)) {
+    return answer({.status = 503, .content_type = "text/plain"}, "no endpoints available");
+  }
+  return false;
+}
+
+ApiReply SimTransport::Handle(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+  SimNetwork& network = wire->network;
+  const Sender sender{.life = wire->life, .gone = !wire->receiver || !wire->open.contains(id)};
+  if (IsWrite(request) && network.hooks_.on_write) network.hooks_.on_write(sender, request);
+  const ApiRequest call = ToApi(request);
+  // An answer to a quorum list that is older than what happened before it was asked breaks the API;
+  // one older than what the caller has seen can be recognised, and must be refused. A server that
+  // insists is believed to have been restored from a backup.
+  const uint64_t seen = IsFirstPage(request) ? wire->seen[CollectionOf(request)] : 0;
+  if (seen > 0 && wire->stale_since[CollectionOf(request)] < kMostStaleLists &&
+      network.faults_.Chosen(Fault::kStaleList)) {
+    ApiRequest stale = call;
+    const uint64_t back = 1 + network.faults_.Draw(Fault::kStaleList, 30);
+    absl::StrAppend(&stale.target, "&resourceVersionMatch=Exact&resourceVersion=",
+                    seen - std::min(back, seen - 1));
+    ApiReply reply = network.server_.Handle(stale, network.events_.Now());
+    if (reply.status == 200) {
+      network.faults_.Note(Fault::kStaleList);
+      ++wire->stale_since[CollectionOf(request)];
+      return reply;
     }
-  } else if (lost) {
-    Fail(network, life, id, network.random_.OneIn(2) ? network.Latency() : request.timeout);
-  } else {
-    HttpHead head{.status = reply.status, .content_type = reply.content_type};
-    Reply(network, life, id, std::move(head), reply.body);
   }
+  ApiReply reply = network.server_.Handle(call, network.events_.Now());
+  if (IsWrite(request) && network.hooks_.on_written) {
+    network.hooks_.on_written(sender, request, reply.status);
+  }
+  return reply;
+}
+
+void SimTransport::Arrive(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+  SimNetwork& network = wire->network;
+  FaultInjector& faults = network.faults_;
+  if (Refused(wire, id, request)) return;
+  if (IsWrite(request) && faults.Strikes(Fault::kLateWrite)) {
+    // The server works on it for longer than anybody waits.
+    Fail(wire, id, request.timeout, absl::DeadlineExceededError("no reply in time"));
+    const absl::Duration late =
+        faults.Between(Fault::kLateWrite, absl::Milliseconds(1), absl::Seconds(4));
+    network.events_.After(request.timeout + late, [wire, id, request] {
+      (void)Handle(wire, id, request);
+      wire->network.Pump();
+    });
+    return;
+  }
+  Answer(wire, id, request, Handle(wire, id, request));
   network.Pump();
 }
 
-void SimTransport::Reply(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
-                         HttpHead head, std::string body) {
-  const bool watch = head.status == 200 && body.empty();
-  network.events_.After(network.Latency(),
-                        [life, id, watch, head = std::move(head), body = std::move(body)] {
-                          Deliver(life, {id, head});
-                          if (watch) return;
-                          if (!body.empty()) Deliver(life, {id, HttpChunk{body}});
-                          Deliver(life, {id, HttpEnd{absl::OkStatus()}});
-                        });
+void SimTransport::Answer(const WirePtr& wire, RequestId id, const HttpRequest& request,
+                          ApiReply reply) {
+  SimNetwork& network = wire->network;
+  const bool lost = network.faults_.Strikes(Fault::kLostReply);
+  const bool silent = !lost && request.timeout != absl::InfiniteDuration() &&
+                      network.faults_.Strikes(Fault::kHalfOpenReply);
+  const bool unheard = !wire->receiver || !wire->open.contains(id);
+  if (reply.watch.valid() && (lost || silent || unheard)) network.server_.CloseWatch(reply.watch);
+  if (lost) {
+    Fail(wire, id, network.Latency(), absl::UnavailableError("connection reset"));
+  } else if (silent) {
+    Fail(wire, id, request.timeout, absl::DeadlineExceededError("no reply in time"));
+  } else if (reply.watch.valid() && !unheard) {
+    Reply(wire, id, request, {.status = reply.status, .content_type = reply.content_type}, "");
+    OpenStream(wire, id, request, reply.watch);
+  } else if (!reply.watch.valid()) {
+    Reply(wire, id, request, {.status = reply.status, .content_type = reply.content_type},
+          std::move(reply.body));
+  }
 }
 
-void SimTransport::OpenStream(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
+void SimTransport::Reply(const WirePtr& wire, RequestId id, const HttpRequest& request,
+                         HttpHead head, std::string body) {
+  const bool watch = head.status == 200 && body.empty();
+  wire->network.events_.After(
+      wire->network.Latency(),
+      [wire, id, watch, request, head = std::move(head), body = std::move(body)] {
+        const auto& on_reply = wire->network.hooks_.on_reply;
+        if (on_reply && IsWrite(request) && wire->receiver && wire->open.contains(id)) {
+          on_reply(wire->life, request);
+        }
+        if (head.status == 200 && IsFirstPage(request) && wire->open.contains(id)) {
+          uint64_t& seen = wire->seen[CollectionOf(request)];
+          if (VersionOf(body) >= seen) wire->stale_since[CollectionOf(request)] = 0;
+          seen = std::max(seen, VersionOf(body));
+        }
+        Deliver(wire, {id, head});
+        if (watch) return;
+        if (!body.empty()) Deliver(wire, {id, HttpChunk{body}});
+        Deliver(wire, {id, HttpEnd{absl::OkStatus()}});
+      });
+}
+
+void SimTransport::OpenStream(const WirePtr& wire, RequestId id, const HttpRequest& request,
                               WatchId watch) {
-  life->open[id] = watch;
+  wire->open[id] = watch;
   SimNetwork::Stream stream;
   stream.request = id;
-  stream.deliver = [life](HttpInput input) { Deliver(life, std::move(input)); };
+  stream.idle_timeout = request.idle_timeout;
+  stream.deliver = [wire](HttpInput input) { Deliver(wire, std::move(input)); };
   // Behind the head, which is on its way with a latency of its own.
-  stream.last_delivery = network.events_.Now() + absl::Milliseconds(6);
-  network.streams_[watch] = std::move(stream);
+  stream.last_delivery = wire->network.events_.Now() + absl::Milliseconds(6);
+  wire->network.streams_[watch] = std::move(stream);
 }
 
 void SimTransport::Cancel(RequestId id) {
-  const auto it = life_->open.find(id);
-  if (it == life_->open.end()) return;
+  const auto it = wire_->open.find(id);
+  if (it == wire_->open.end()) return;
   if (it->second.valid()) {
-    network_.streams_.erase(it->second);
-    network_.server_.CloseWatch(it->second);
+    wire_->network.streams_.erase(it->second);
+    wire_->network.server_.CloseWatch(it->second);
   }
-  life_->open.erase(it);
+  wire_->open.erase(it);
 }
 
 }  // namespace maniple::sim

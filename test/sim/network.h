@@ -2,11 +2,12 @@
 // with latency and faults.
 //
 // One SimNetwork per world; one SimTransport per life of a scheduler process. When a process
-// crashes its transport is dropped: nothing is delivered to it any more, but requests that are
-// under way still reach the server.
+// crashes its transport is cut: nothing is delivered to it any more and it sends nothing, but
+// requests that are under way still reach the server.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,17 +21,29 @@
 
 namespace maniple::sim {
 
+// Whose write it is, as it reaches the server.
+struct Sender {
+  uint64_t life = 0;  // of the process, as given to its SimTransport
+  // The process is dead, or does not wait for the answer any more.
+  bool gone = false;
+};
+
 class SimNetwork final {
  public:
-  SimNetwork(devcluster::ApiServer& server, EventQueue& events, Random& random);
+  // Heard by the world. All are optional and called on the only thread.
+  struct Hooks {
+    std::function<void()> on_server_change;  // after everything that may have changed the server
+    std::function<void(uint64_t life, const HttpRequest&)> on_sent;
+    std::function<void(uint64_t life, const HttpRequest&)> on_reply;  // just before it is heard
+    // Just before the server handles a write, and after it with the status.
+    std::function<void(const Sender&, const HttpRequest&)> on_write;
+    std::function<void(const Sender&, const HttpRequest&, int)> on_written;
+  };
 
-  // Called after everything that may have changed the server.
-  void set_on_server_change(std::function<void()> callback) {
-    on_server_change_ = std::move(callback);
-  }
-  void set_rates(const FaultRates& rates) { rates_ = rates; }
-  [[nodiscard]] const FaultCounts& counts() const { return counts_; }
-  [[nodiscard]] bool Strikes(Fault fault);
+  SimNetwork(devcluster::ApiServer& server, EventQueue& events, FaultInjector& faults,
+             uint64_t seed);
+
+  void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   // A request of a user or controller: no latency, no faults.
   devcluster::ApiReply Call(const devcluster::ApiRequest& request);
@@ -43,52 +56,73 @@ class SimNetwork final {
     std::function<void(HttpInput)> deliver;
     RequestId request = 0;
     absl::Time last_delivery = absl::InfinitePast();
-    absl::Time drop_at = absl::InfiniteFuture();
+    absl::Duration idle_timeout = absl::InfiniteDuration();
+    bool stalled = false;            // not read for a while
+    std::deque<std::string> pieces;  // the last ones sent
   };
 
   [[nodiscard]] absl::Duration Latency();
   void ScheduleServerTime();
-  void DropStream(devcluster::WatchId watch);
+  void RestartServer();
+  void Forward(devcluster::WatchId watch, Stream& stream);
+  void SendPiece(Stream& stream, std::string bytes);
+  [[nodiscard]] bool Breaks(devcluster::WatchId watch, Stream& stream);
+  // Ends the stream for both sides, after these last bytes.
+  void EndStream(devcluster::WatchId watch, std::string last, absl::Status why);
+  void FallSilent(devcluster::WatchId watch);
 
   devcluster::ApiServer& server_;
   EventQueue& events_;
-  Random& random_;
-  FaultRates rates_ = FaultRates::None();
-  FaultCounts counts_{};
-  std::function<void()> on_server_change_;
+  FaultInjector& faults_;
+  Random random_;
+  Hooks hooks_;
   std::map<devcluster::WatchId, Stream> streams_;
   absl::Time server_wake_ = absl::InfiniteFuture();
+  bool was_reset_ = false;
 };
 
 class SimTransport final : public Transport {
  public:
   using Receiver = std::function<void(HttpInput)>;
-  SimTransport(SimNetwork& network, Receiver receiver);
+  SimTransport(SimNetwork& network, uint64_t life, Receiver receiver);
   ~SimTransport() override;  // the process is gone
 
   void Start(RequestId id, HttpRequest request) override;
   void Cancel(RequestId id) override;
+  // As kill -9: from this instruction on nothing is sent and nothing is heard.
+  void Cut();
+  // While stopped, what was handed to the transport in the last moment has not left the machine:
+  // it goes out when the process is continued.
+  void set_stopped_until(absl::Time until) { wire_->stopped_until = until; }
 
  private:
   // Outlives the transport inside closures that are still on the wire.
-  struct Life {
+  struct Wire {
+    SimNetwork& network;
+    uint64_t life = 0;
     Receiver receiver;
-    std::map<RequestId, devcluster::WatchId>
-        open;  // requests that still want answers; watch invalid until it streams
+    absl::Time stopped_until = absl::InfinitePast();
+    // Requests that still want answers; watch invalid until it streams.
+    std::map<RequestId, devcluster::WatchId> open;
+    // By collection: the newest version delivered in a list, and stale answers since then.
+    std::map<std::string, uint64_t> seen;
+    std::map<std::string, int> stale_since;
   };
+  using WirePtr = std::shared_ptr<Wire>;
 
-  static void Deliver(const std::shared_ptr<Life>& life, HttpInput input);
-  static void Fail(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
-                   absl::Duration after);
-  static void Arrive(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
-                     const HttpRequest& request);
-  static void Reply(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
-                    HttpHead head, std::string body);
-  static void OpenStream(SimNetwork& network, const std::shared_ptr<Life>& life, RequestId id,
+  static void Deliver(const WirePtr& wire, HttpInput input);
+  static void Fail(const WirePtr& wire, RequestId id, absl::Duration after, absl::Status why);
+  static void Arrive(const WirePtr& wire, RequestId id, const HttpRequest& request);
+  [[nodiscard]] static bool Refused(const WirePtr& wire, RequestId id, const HttpRequest& request);
+  static devcluster::ApiReply Handle(const WirePtr& wire, RequestId id, const HttpRequest& request);
+  static void Answer(const WirePtr& wire, RequestId id, const HttpRequest& request,
+                     devcluster::ApiReply reply);
+  static void Reply(const WirePtr& wire, RequestId id, const HttpRequest& request, HttpHead head,
+                    std::string body);
+  static void OpenStream(const WirePtr& wire, RequestId id, const HttpRequest& request,
                          devcluster::WatchId watch);
 
-  SimNetwork& network_;
-  std::shared_ptr<Life> life_;
+  WirePtr wire_;
 };
 
 }  // namespace maniple::sim

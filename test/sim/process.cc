@@ -9,57 +9,89 @@
 namespace maniple::sim {
 namespace {
 
+std::string IdentityOf(uint64_t life) { return absl::StrCat("scheduler-", life); }
+
 LoopOptions LoopFor(const ProcessOptions& options) {
   LoopOptions loop;
   loop.profile = BuiltinProfile();
-  loop.seed = options.seed;
+  loop.seed = options.life;
   return loop;
 }
 
 ClusterClientOptions ClientFor(const ProcessOptions& options) {
   ClusterClientOptions client;
-  client.seed = options.seed;
+  client.seed = options.life;
   if (options.election == ProcessOptions::Election::kOn) {
     client.election.emplace();
-    client.election->identity = absl::StrCat("scheduler-", options.seed);
+    client.election->identity = IdentityOf(options.life);
   }
   return client;
 }
 
 }  // namespace
 
-Process::Process(SimNetwork& network, EventQueue& events, const ProcessOptions& options,
-                 std::vector<std::string>& log)
-    : events_(events),
-      log_(log),
+Process::Process(SimNetwork& network, EventQueue& events, const ProcessOptions& options, Log log)
+    : options_(options),
+      events_(events),
+      log_(std::move(log)),
       loop_(LoopFor(options)),
-      transport_(network, [this](HttpInput input) { Receive(std::move(input)); }),
+      transport_(network, options.life, [this](HttpInput input) { Receive(std::move(input)); }),
       client_(ClientFor(options), transport_) {
-  client_.Start(events_.Now());
+  client_.Start(Now());
   Work();
 }
 
-Process::~Process() { *alive_ = false; }
+Process::~Process() { Kill(); }
+
+void Process::Kill() {
+  *alive_ = false;
+  transport_.Cut();
+}
+
+std::string Process::identity() const { return IdentityOf(options_.life); }
+
+void Process::Pause(absl::Duration time) {
+  if (paused_) return;
+  paused_ = true;
+  transport_.set_stopped_until(events_.Now() + time);
+  events_.After(time, [this, alive = alive_] {
+    if (*alive) Continue();
+  });
+}
+
+void Process::Continue() {
+  paused_ = false;
+  for (HttpInput& input : std::exchange(backlog_, {})) client_.On(input, Now());
+  wake_ = absl::InfiniteFuture();
+  Work();
+}
 
 void Process::Receive(HttpInput input) {
-  client_.On(input, events_.Now());
+  if (paused_) {
+    backlog_.push_back(std::move(input));
+    return;
+  }
+  client_.On(input, Now());
   Work();
 }
 
 void Process::Work() {
   bool more = true;
-  while (more) {
-    const absl::Time now = events_.Now();
+  while (more && *alive_) {
+    const absl::Time now = Now();
     client_.OnTime(now);
     ClusterNews news = client_.TakeNews();
     for (ObjectEvent& event : news.events) loop_.Accept(std::move(event));
     for (WriteResult& result : news.results) loop_.Accept(std::move(result));
     if (news.leading.has_value()) {
-      loop_.SetRole(*news.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby,
-                    now);
+      leading_ = *news.leading;
+      if (options_.election == ProcessOptions::Election::kOn) {
+        log_(leading_ ? "leads" : "leads no more");
+      }
+      loop_.SetRole(leading_ ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby, now);
     }
     TurnOutput out = loop_.Turn(now);
-    for (std::string& line : loop_.TakeDecisionLog()) log_.push_back(std::move(line));
+    for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));
     client_.Write(std::move(out.writes), now);
     more = out.more;
     next_ = std::min(out.next, client_.NextDeadline());
@@ -71,8 +103,8 @@ void Process::Sleep() {
   if (next_ == absl::InfiniteFuture() || next_ >= wake_) return;
   wake_ = next_;
   const absl::Time soon = events_.Now() + absl::Microseconds(1);
-  events_.At(std::max(next_, soon), [this, alive = alive_, when = next_] {
-    if (!*alive) return;
+  events_.At(std::max(next_ - options_.skew, soon), [this, alive = alive_, when = next_] {
+    if (!*alive || paused_) return;
     if (wake_ == when) wake_ = absl::InfiniteFuture();
     Work();
   });

@@ -1,7 +1,11 @@
 // One life of the scheduler process in simulated time: client machine and loop, as the real process
 // composes them, on one thread.
+//
+// It can be killed between any two instructions, and stopped and continued as by SIGSTOP: while it
+// is stopped what the network brings waits, and its timers go off late.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,28 +19,46 @@
 namespace maniple::sim {
 
 struct ProcessOptions {
-  uint64_t seed = 1;
+  uint64_t life = 1;  // unique in the world; seeds it and names it
   enum class Election { kOn, kOff } election = Election::kOn;
+  // How far its wall clock is off.
+  absl::Duration skew = absl::ZeroDuration();
 };
 
 class Process final {
  public:
-  // Decisions are appended to `log`. Everything borrowed must outlive the process.
-  Process(SimNetwork& network, EventQueue& events, const ProcessOptions& options,
-          std::vector<std::string>& log);
-  ~Process();  // as kill -9: nothing is finished, nothing is given back
+  using Log = std::function<void(std::string)>;
+  // `log` hears of decisions and of the lead. Everything borrowed must outlive the process.
+  Process(SimNetwork& network, EventQueue& events, const ProcessOptions& options, Log log);
+  ~Process();
 
+  // As kill -9, at this instruction: nothing is finished, nothing is given back.
+  void Kill();
+  void Pause(absl::Duration time);
+
+  [[nodiscard]] uint64_t life() const { return options_.life; }
+  [[nodiscard]] std::string identity() const;
+  [[nodiscard]] bool alive() const { return *alive_; }
+  [[nodiscard]] bool paused() const { return paused_; }
+  // As it believes itself.
+  [[nodiscard]] bool leading() const { return leading_; }
+  [[nodiscard]] absl::Time Now() const { return events_.Now() + options_.skew; }
   [[nodiscard]] const SchedulingLoop& loop() const { return loop_; }
 
  private:
   void Receive(HttpInput input);
+  void Continue();
   // What the two threads of the real process do between two waits.
   void Work();
   void Sleep();
 
+  const ProcessOptions options_;
   EventQueue& events_;
-  std::vector<std::string>& log_;
+  const Log log_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  bool paused_ = false;
+  bool leading_ = false;
+  std::vector<HttpInput> backlog_;  // came while it was stopped
   SchedulingLoop loop_;
   SimTransport transport_;
   ClusterClient client_;

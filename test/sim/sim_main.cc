@@ -1,19 +1,24 @@
 // maniple-sim: many seeds of simulated history, or one of them again.
 //
-//   maniple-sim --seeds 5000                  # the report: rate, faults struck, violations; exit 1
-//   if any maniple-sim --seed 17 --steps 300 --log   # one history with its decision log
+//   maniple-sim --seeds 5000 --coverage      # rate, faults, violations, faults x states; exit 1 if
+//                                            # a promise was broken or a cell stayed empty
+//   maniple-sim --seed 17 --steps 300 --log  # one history with its decision log
+//   maniple-sim --seed 17 --shrink           # the same with fewer steps and kinds of fault
 //
-// A failing seed is printed with the command that replays it and shrunk to the fewest steps that
-// still fail.
+// A failing seed is printed with the command that replays it.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "api/base/log.h"
 #include "test/sim/world.h"
 
@@ -23,38 +28,108 @@ namespace {
 struct Totals {
   std::atomic<uint64_t> seeds{0}, failed{0}, binds{0};
   std::array<std::atomic<uint64_t>, kFaults> faults{};
+  std::array<std::array<std::atomic<uint64_t>, kBindStates>, kFaults> coverage{};
 };
 
-// The fewest steps with which the seed still fails: halving, then one by one from the last halving.
-int Shrunk(SimOptions options) {
-  int fails = options.steps, passes = 0;
-  while (fails - passes > 1) {
-    options.steps = passes + (fails - passes) / 2;
-    (RunSim(options).violations.empty() ? passes : fails) = options.steps;
-  }
-  return fails;
+// The promise that was broken first, "" if none: "GangAllOrNothing".
+std::string Broken(const SimOptions& options) {
+  const SimReport report = RunSim(options);
+  if (report.violations.empty()) return "";
+  const std::vector<std::string> words = absl::StrSplit(report.violations.front(), ' ');
+  return words.size() < 2 ? words.front() : words[1];
 }
 
-enum class Failing { kShrinkAndGoOn, kStop };
+// Fewer steps, then without each kind of fault that it fails without, then fewer steps again; the
+// same promise must stay broken.
+SimOptions Shrunk(SimOptions options, const std::string& promise) {
+  const auto fewer_steps = [&options, &promise] {
+    for (int part = options.steps / 2; part > 0; part /= 2) {
+      SimOptions shorter = options;
+      while ((shorter.steps = options.steps - part) > 0 && Broken(shorter) == promise) {
+        options = shorter;
+      }
+    }
+  };
+  fewer_steps();
+  for (int round = 0; round < 2; ++round) {
+    for (uint32_t& one_in : options.rates.one_in) {
+      const uint32_t before = std::exchange(one_in, 0);
+      if (before != 0 && Broken(options) != promise) one_in = before;
+    }
+  }
+  fewer_steps();
+  return options;
+}
 
-void RunOne(const SimOptions& options, Failing failing, Totals& totals) {
+std::string ReplayCommand(const SimOptions& options) {
+  std::string command =
+      absl::StrFormat("maniple-sim --seed %d --steps %d --log", options.seed, options.steps);
+  if (options.rates.one_in == FaultRates::Some(options.seed).one_in) return command;
+  std::vector<std::string> kinds;
+  for (int i = 0; i < kFaults; ++i) {
+    if (options.rates.one_in[i] != 0) kinds.emplace_back(FaultName(static_cast<Fault>(i)));
+  }
+  return absl::StrCat(command, " --only ", kinds.empty() ? "none" : absl::StrJoin(kinds, ","));
+}
+
+enum class Failing { kGoOn, kStop };
+
+void RunOne(const SimOptions& options, Totals& totals) {
   const SimReport report = RunSim(options);
   ++totals.seeds;
   totals.binds += report.binds;
-  for (int i = 0; i < kFaults; ++i) totals.faults[i] += report.faults[i];
+  for (int i = 0; i < kFaults; ++i) {
+    totals.faults[i] += report.faults[i];
+    for (int state = 0; state < kBindStates; ++state) {
+      totals.coverage[i][state] += report.coverage[i][state];
+    }
+  }
   if (report.violations.empty()) return;
   ++totals.failed;
-  const int steps = failing == Failing::kStop ? options.steps : Shrunk(options);
-  absl::PrintF("FAIL seed %d: %s\n     replay: maniple-sim --seed %d --steps %d --log\n",
-               options.seed, report.violations.front(), options.seed, steps);
+  absl::PrintF("FAIL seed %d: %s\n     replay: %s\n", options.seed, report.violations.front(),
+               ReplayCommand(options));
   std::fflush(stdout);
 }
 
 struct Campaign {
   uint64_t first = 1, seeds = 200;
   int jobs = 1;
-  Failing failing = Failing::kShrinkAndGoOn;
+  Failing failing = Failing::kGoOn;
+  enum class Show { kRate, kCoverage } show = Show::kRate;
+  std::string kinds;  // comma-separated; "" = chosen by each seed
 };
+
+FaultRates RatesFor(const std::string& kinds, uint64_t seed) {
+  if (kinds.empty()) return FaultRates::Some(seed);
+  FaultRates rates;
+  const FaultRates usual = FaultRates::Usual();
+  for (const absl::string_view name : absl::StrSplit(kinds, ',')) {
+    const std::optional<Fault> fault = FaultNamed(name);
+    if (fault.has_value()) rates.of(*fault) = usual.of(*fault);
+  }
+  return rates;
+}
+
+// How many cells stay empty that could be reached.
+int PrintCoverage(const Totals& totals) {
+  absl::PrintF("%-18s%9s", "", "struck");
+  for (int state = 0; state < kBindStates; ++state) {
+    absl::PrintF("%10s", BindStateName(static_cast<BindState>(state)));
+  }
+  absl::PrintF("\n");
+  int empty = 0;
+  for (int i = 0; i < kFaults; ++i) {
+    absl::PrintF("%-18s%9d", FaultName(static_cast<Fault>(i)), totals.faults[i].load());
+    for (int state = 0; state < kBindStates; ++state) {
+      const uint64_t cell = totals.coverage[i][state];
+      if (cell == 0) ++empty;
+      absl::PrintF("%10d", cell);
+    }
+    absl::PrintF("\n");
+  }
+  absl::PrintF("%d cells stay empty\n", empty);
+  return empty;
+}
 
 int RunMany(const SimOptions& options, const Campaign& campaign) {
   Totals totals;
@@ -67,7 +142,8 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
       for (uint64_t seed = next++; seed < end; seed = next++) {
         SimOptions mine = options;
         mine.seed = seed;
-        RunOne(mine, campaign.failing, totals);
+        mine.rates = RatesFor(campaign.kinds, seed);
+        RunOne(mine, totals);
         if (campaign.failing == Failing::kStop && totals.failed > 0) return;
       }
     });
@@ -79,45 +155,60 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
       "%d seeds of %d steps in %.1f s: %.1f seeds/s on %d threads, %d binds, %d violations\n",
       totals.seeds.load(), options.steps, seconds, totals.seeds.load() / seconds, campaign.jobs,
       totals.binds.load(), totals.failed.load());
-  for (int i = 0; i < kFaults; ++i) {
-    absl::PrintF("  %-22s %d\n", FaultName(static_cast<Fault>(i)), totals.faults[i].load());
-  }
-  return totals.failed == 0 ? 0 : 1;
+  const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
+  return totals.failed == 0 && empty == 0 ? 0 : 1;
 }
 
-int RunAgain(const SimOptions& options) {
+enum class Tell { kResult, kAll };
+
+int RunAgain(const SimOptions& options, Tell tell) {
   const SimReport report = RunSim(options);
-  for (const std::string& line : report.log) absl::PrintF("%s\n", line);
+  if (tell == Tell::kAll) {
+    for (const std::string& line : report.log) absl::PrintF("%s\n", line);
+  }
   for (const std::string& violation : report.violations) absl::PrintF("VIOLATION %s\n", violation);
   absl::PrintF("seed %d, %d steps: %d binds, %d violations, fingerprint %016x\n", options.seed,
                options.steps, report.binds, report.violations.size(), report.fingerprint);
   return report.violations.empty() ? 0 : 1;
 }
 
+int ShrinkOne(const SimOptions& options) {
+  const std::string promise = Broken(options);
+  if (promise.empty()) {
+    absl::PrintF("seed %d does not fail\n", options.seed);
+    return 0;
+  }
+  const SimOptions small = Shrunk(options, promise);
+  absl::PrintF("%s\n", ReplayCommand(small));
+  return RunAgain(small, Tell::kResult);
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Simulated histories of the whole scheduler, each from one seed.", "maniple-sim");
   SimOptions options;
-  options.rates.one_in[static_cast<size_t>(Fault::kHistoryLost)] = 800;
-  options.rates.one_in[static_cast<size_t>(Fault::kCrash)] = 40;
   Campaign campaign;
   campaign.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   uint64_t seed = 0;
-  bool log = false, stop = false;
+  bool log = false, stop = false, shrink = false, coverage = false;
   app.add_option("--seed", seed, "Replay this one seed");
   app.add_option("--seeds", campaign.seeds, "How many seeds to run");
   app.add_option("--first", campaign.first, "The first of them");
   app.add_option("--steps", options.steps, "Actions of the workload in each history");
   app.add_option("--jobs", campaign.jobs, "Threads, one history each");
+  app.add_option("--only", campaign.kinds, "These kinds of fault, or none; default: by the seed");
   app.add_flag("--log", log, "With --seed: print the decision log and what the scheduler logs");
-  app.add_flag("--stop-at-first", stop, "End with the first seed that fails, without shrinking");
+  app.add_flag("--shrink", shrink, "With --seed: find a smaller history that fails, too");
+  app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
+  app.add_flag("--stop-at-first", stop, "End with the first seed that fails");
   CLI11_PARSE(app, argc, argv);
   if (stop) campaign.failing = Failing::kStop;
+  if (coverage) campaign.show = Campaign::Show::kCoverage;
   ConfigureLog({.least = log ? LogSeverity::kInfo : LogSeverity::kError});
-  if (seed != 0) {
-    options.seed = seed;
-    return RunAgain(options);
-  }
-  return RunMany(options, campaign);
+  if (seed == 0) return RunMany(options, campaign);
+  options.seed = seed;
+  options.rates = RatesFor(campaign.kinds, seed);
+  if (shrink) return ShrinkOne(options);
+  return RunAgain(options, log ? Tell::kAll : Tell::kResult);
 }
 
 }  // namespace

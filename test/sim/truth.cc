@@ -13,6 +13,11 @@ namespace maniple::sim {
 namespace {
 
 constexpr char kGpu[] = "nvidia.com/gpu";
+constexpr char kRackLabel[] = "example.com/rack";
+// A watch may fall silent for so long before its reader notices: idle timeout and a new connection.
+constexpr absl::Duration kBlind = absl::Seconds(180);
+// A leader whose Lease was changed by hand finds out at its next renewal, or stops by its deadline.
+constexpr absl::Duration kTamperedFor = absl::Seconds(20);
 
 int64_t WholeNumber(const Json& value) {
   int64_t out = 0;
@@ -33,41 +38,51 @@ uint64_t Mixed(uint64_t hash, absl::string_view text) {
 }  // namespace
 
 void Truth::Start(absl::Time now) {
-  const std::pair<const char*, const char*> collections[] = {
-      {"Node", "/api/v1/nodes?watch=true"},
-      {"PodGroup", "/apis/scheduling.maniple.dev/v1alpha1/podgroups?watch=true"},
-      {"Pod", "/api/v1/pods?watch=true"},
-  };
-  watches_.clear();
-  for (const auto& [kind, target] : collections) {
-    devcluster::ApiRequest request;
-    request.method = "GET";
-    request.target = target;
-    const devcluster::ApiReply reply = server_.Handle(request, now);
-    CHECK(reply.watch.valid()) << target << " answered " << reply.status << ": " << reply.body;
-    watches_.emplace_back(kind, reply.watch);
-  }
+  watches_ = {{"Node", "/api/v1/nodes?watch=true", {}},
+              {"PodGroup", "/apis/scheduling.maniple.dev/v1alpha1/podgroups?watch=true", {}},
+              {"Pod", "/api/v1/pods?watch=true", {}},
+              {"Lease", "/apis/coordination.k8s.io/v1/leases?watch=true", {}}};
+  for (Watch& watch : watches_) Open(watch, now);
+}
+
+// A new watch starts with everything there is.
+void Truth::Open(Watch& watch, absl::Time now) {
+  devcluster::ApiRequest request;
+  request.method = "GET";
+  request.target = watch.target;
+  const devcluster::ApiReply reply = server_.Handle(request, now);
+  // A CRD may be away for a while.
+  CHECK(reply.watch.valid() || reply.status == 404)
+      << watch.target << " answered " << reply.status << ": " << reply.body;
+  watch.id = reply.watch;
 }
 
 void Truth::Observe(absl::Time now) {
-  bool ended = false;
-  for (const auto& [kind, watch] : watches_) {
-    const devcluster::WatchOutput output = server_.TakeWatchOutput(watch);
-    for (const absl::string_view line : absl::StrSplit(output.bytes, '\n', absl::SkipEmpty())) {
-      const absl::StatusOr<Json> event = Json::Parse(line);
-      CHECK(event.ok()) << event.status();
-      Apply(kind, *event, now);
-    }
-    ended = ended || output.ended;
+  for (Watch& watch : watches_) {
+    if (watch.id.valid() && !Read(watch, now)) continue;
+    Forget(watch.kind);
+    Open(watch, now);
+    if (watch.id.valid()) (void)Read(watch, now);
   }
-  if (ended) {  // the server forgot its history: a new watch starts with everything there is
-    for (const auto& [kind, watch] : watches_) server_.CloseWatch(watch);
-    pods_.clear();
-    nodes_.clear();
-    groups_.clear();
-    Start(now);
-    Observe(now);
+}
+
+// True when the server has ended it: it forgot its history, or the collection is gone.
+bool Truth::Read(Watch& watch, absl::Time now) {
+  const devcluster::WatchOutput output = server_.TakeWatchOutput(watch.id);
+  for (const absl::string_view line : absl::StrSplit(output.bytes, '\n', absl::SkipEmpty())) {
+    const absl::StatusOr<Json> event = Json::Parse(line);
+    CHECK(event.ok()) << event.status();
+    Apply(watch.kind, *event, now);
   }
+  if (output.ended) server_.CloseWatch(watch.id);
+  return output.ended;
+}
+
+void Truth::Forget(absl::string_view kind) {
+  if (kind == "Pod") pods_.clear();
+  if (kind == "Node") nodes_.clear();
+  if (kind == "PodGroup") groups_.clear();
+  if (kind == "Lease") lease_.holder.clear();
 }
 
 void Truth::Apply(absl::string_view kind, const Json& event, absl::Time now) {
@@ -81,25 +96,42 @@ void Truth::Apply(absl::string_view kind, const Json& event, absl::Time now) {
                                        object["status"]["phase"].AsString(),
                                        object["status"]["reason"].AsString()));
   if (kind == "Node") {
-    if (deleted) {
-      nodes_.erase(key.substr(1));
-      return;
-    }
-    nodes_[key.substr(1)] = {.gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
-                             .schedulable = !object["spec"]["unschedulable"].AsBool()};
+    ApplyNode(key.substr(1), deleted ? Json() : object, now);
   } else if (kind == "PodGroup") {
     if (deleted) {
       groups_.erase(key);
-      return;
+    } else {
+      ApplyGroup(key, object);
     }
-    groups_[key] = {.min_member = object["spec"]["minMember"].AsInt(),
-                    .phase = object["status"]["phase"].AsString(),
-                    .reason = object["status"]["reason"].AsString()};
+  } else if (kind == "Lease") {
+    lease_.holder = deleted ? "" : object["spec"]["holderIdentity"].AsString();
   } else if (deleted) {
     pods_.erase(key);
   } else {
     ApplyPod(object, now);
   }
+}
+
+void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time now) {
+  if (const auto before = nodes_.find(name); before != nodes_.end()) {
+    offered_[name].emplace_back(now, before->second.gpus);
+    nodes_.erase(before);
+  }
+  if (object.is_null()) return;
+  const Json& spec = object["spec"];
+  nodes_[name] = {.gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
+                  .cordoned = spec["unschedulable"].AsBool(),
+                  .tainted = spec["taints"].size() > 0,
+                  .rack = object["metadata"]["labels"][kRackLabel].AsString()};
+}
+
+void Truth::ApplyGroup(const std::string& key, const Json& object) {
+  const Json& spec = object["spec"];
+  groups_[key] = {.min_member = spec["minMember"].AsInt(),
+                  .phase = object["status"]["phase"].AsString(),
+                  .reason = object["status"]["reason"].AsString(),
+                  .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
+                  .in_one_rack = !spec["topology"]["required"].AsString().empty()};
 }
 
 void Truth::ApplyPod(const Json& object, absl::Time now) {
@@ -115,30 +147,58 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     pod.gpus += WholeNumber(container["resources"]["requests"][kGpu]);
   }
   const std::string node = pod.node, key = pod.key, uid = pod.uid;
+  if (node.empty()) {
+    pods_[key] = std::move(pod);
+    return;
+  }
+  const auto [it, fresh] = bound_.try_emplace(uid, Bound{.node = node, .at = now, .ours = true});
+  if (fresh) it->second.ours = foreign_.erase(key) == 0;
+  pod.ours = it->second.ours;
+  pod.bound_at = it->second.at;
   pods_[key] = std::move(pod);
-  if (node.empty()) return;
-  const auto [it, fresh] = bound_.try_emplace(uid, node);
   if (!fresh) {
-    if (it->second != node)
-      Violated(now,
-               absl::StrCat("BoundAtMostOnce: ", key, " moved from ", it->second, " to ", node));
+    if (it->second.node != node) {
+      Violated(now, absl::StrCat("BoundAtMostOnce: ", key, " moved from ", it->second.node, " to ",
+                                 node));
+    }
     return;
   }
   ++binds_;
-  CheckNeverOversubscribed(node, key, now);
+  if (it->second.ours) CheckNeverOversubscribed(node, key, now);
 }
 
+int64_t Truth::MostGpusOf(const std::string& node, absl::Time now) const {
+  const auto current = nodes_.find(node);
+  int64_t most = current == nodes_.end() ? 0 : current->second.gpus;
+  if (const auto past = offered_.find(node); past != offered_.end()) {
+    for (const auto& [until, gpus] : past->second) {
+      if (until > now - kBlind) most = std::max(most, gpus);
+    }
+  }
+  return most;
+}
+
+bool Truth::LeaseIsTampered(absl::Time now) const { return now < lease_.tampered + kTamperedFor; }
+
+void Truth::CheckFencing(const std::string& identity, const std::string& what, absl::Time now) {
+  if (lease_.holder == identity || LeaseIsTampered(now)) return;
+  Violated(now, absl::StrCat("Fencing: ", identity, " sends ", what,
+                             " while the Lease is held by \"", lease_.holder, "\""));
+}
+
+// Counts what our binds have put there, and what others have put there long enough ago to be known.
 void Truth::CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                      absl::Time now) {
-  const auto found = nodes_.find(node);
-  if (found == nodes_.end()) return;  // bound to a node that has just gone: a fair race
+  if (!nodes_.contains(node)) return;  // bound to a node that has just gone: a fair race
+  const int64_t room = MostGpusOf(node, now);
   int64_t used = 0;
   for (const auto& [key, pod] : pods_) {
-    if (pod.node == node && !pod.ended()) used += pod.gpus;
+    if (pod.node != node || pod.ended()) continue;
+    if (pod.ours || pod.bound_at < now - kBlind) used += pod.gpus;
   }
-  if (used > found->second.gpus) {
-    Violated(now, absl::StrCat("NeverOversubscribed: ", node, " has ", found->second.gpus,
-                               " GPUs and ", used, " are taken once ", because, " is bound there"));
+  if (used > room) {
+    Violated(now, absl::StrCat("NeverOversubscribed: ", node, " has ", room, " GPUs and ", used,
+                               " are taken once ", because, " is bound there"));
   }
 }
 
@@ -155,7 +215,7 @@ void Truth::CheckGangAllOrNothing(absl::Time now) {
       else if (!pod.node.empty() && !pod.ended())
         ++held;
     }
-    if (held > 0 && held + succeeded < group.min_member) {
+    if (!group.kept && held > 0 && held + succeeded < group.min_member) {
       Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
                                  group.min_member, ", phase ", group.phase, ", reason ",
                                  group.reason, ";", members));
@@ -166,7 +226,7 @@ void Truth::CheckGangAllOrNothing(absl::Time now) {
 std::map<std::string, int64_t> Truth::FreeGpus() const {
   std::map<std::string, int64_t> free;
   for (const auto& [name, node] : nodes_) {
-    if (node.schedulable) free[name] = node.gpus;
+    if (!node.cordoned && !node.tainted) free[name] = node.gpus;
   }
   for (const auto& [key, pod] : pods_) {
     if (pod.ended() || pod.node.empty()) continue;
@@ -194,8 +254,13 @@ void Truth::CheckNothingRunnableWaits(absl::Time now) {
     }
     const int64_t need = group.min_member - held - succeeded;
     if (need <= 0 || waiting < need || !same || each == 0) continue;
+    if (group.in_one_rack && held > 0) continue;  // which rack is left to the scheduler's own check
+    std::map<std::string, int64_t> rooms;
+    for (const auto& [name, gpus] : free) {
+      rooms[group.in_one_rack ? nodes_.at(name).rack : ""] += std::max<int64_t>(0, gpus) / each;
+    }
     int64_t room = 0;
-    for (const auto& [name, gpus] : free) room += std::max<int64_t>(0, gpus) / each;
+    for (const auto& [rack, members] : rooms) room = std::max(room, members);
     if (room >= need) {
       Violated(now, absl::StrCat("NothingRunnableWaits: ", key, " needs ", need, " x ", each,
                                  " GPUs and there is room for ", room, "; phase ", group.phase,

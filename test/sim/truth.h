@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -23,16 +24,25 @@ class Truth final {
   struct PodFacts {
     std::string key, uid, gang, node, phase;
     bool deleting = false;
+    bool ours = true;  // bound by a living leader of ours, as far as it is bound
     int64_t gpus = 0;
+    absl::Time bound_at = absl::InfinitePast();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
   };
   struct NodeFacts {
     int64_t gpus = 0;
-    bool schedulable = true;
+    bool cordoned = false, tainted = false;
+    std::string rack;
   };
   struct GroupFacts {
     int64_t min_member = 0;
     std::string phase, reason;
+    bool kept = false;  // what is left of it after a loss may go on running
+    bool in_one_rack = false;
+  };
+  struct LeaseFacts {
+    std::string holder;  // "" = nobody
+    absl::Time tampered = absl::InfinitePast();
   };
 
   explicit Truth(devcluster::ApiServer& server) : server_(server) {}
@@ -40,6 +50,15 @@ class Truth final {
   void Start(absl::Time now);
   // Reads what changed and checks NeverOversubscribed and BoundAtMostOnce for it.
   void Observe(absl::Time now);
+  // The next bind of this pod ("namespace/name") is not the doing of a living leader: another
+  // scheduler's, or one that a dead, deposed or undone sender can no longer recall. What it
+  // oversubscribes is for the kubelet to reject and for us to repair.
+  void ExpectForeignBind(const std::string& pod) { foreign_.insert(pod); }
+  void NoForeignBind(const std::string& pod) { foreign_.erase(pod); }  // it failed
+  void NoteTamperedLease(absl::Time now) { lease_.tampered = now; }
+  [[nodiscard]] bool LeaseIsTampered(absl::Time now) const;
+  // A process is about to write although the Lease is in the hand of another.
+  void CheckFencing(const std::string& identity, const std::string& what, absl::Time now);
 
   // At quiescence: no gang has some but fewer than its quorum.
   void CheckGangAllOrNothing(absl::Time now);
@@ -53,24 +72,46 @@ class Truth final {
   }  // by "namespace/name"
   [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_; }
   [[nodiscard]] const std::map<std::string, GroupFacts>& groups() const { return groups_; }
+  // Of nodes that take new pods, as the API shows them.
+  [[nodiscard]] std::map<std::string, int64_t> FreeGpus() const;
+  [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
+  void Violated(absl::Time now, std::string what);
   // A fingerprint of every change seen, in order: equal for equal seeds.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] uint64_t binds() const { return binds_; }
 
  private:
+  struct Watch {
+    std::string kind, target;
+    devcluster::WatchId id;
+  };
+  void Open(Watch& watch, absl::Time now);
+  bool Read(Watch& watch, absl::Time now);
+  void Forget(absl::string_view kind);
   void Apply(absl::string_view kind, const Json& event, absl::Time now);
   void ApplyPod(const Json& object, absl::Time now);
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                 absl::Time now);
-  void Violated(absl::Time now, std::string what);
-  [[nodiscard]] std::map<std::string, int64_t> FreeGpus() const;
+  void ApplyNode(const std::string& name, const Json& object, absl::Time now);
+  void ApplyGroup(const std::string& key, const Json& object);
+  [[nodiscard]] int64_t MostGpusOf(const std::string& node, absl::Time now) const;
 
   devcluster::ApiServer& server_;
-  std::vector<std::pair<std::string, devcluster::WatchId>> watches_;  // kind, its watch
+  std::vector<Watch> watches_;
   std::map<std::string, PodFacts> pods_;
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, GroupFacts> groups_;
-  std::map<std::string, std::string> bound_;  // uid → node, for ever
+  struct Bound {
+    std::string node;
+    absl::Time at;
+    bool ours = true;
+  };
+  std::map<std::string, Bound> bound_;  // by uid, for ever
+  // node → what it offered, and until when; what a scheduler whose watch has fallen silent may
+  // still believe.
+  std::map<std::string, std::deque<std::pair<absl::Time, int64_t>>> offered_;
+  std::set<std::string> foreign_;
+  LeaseFacts lease_;
   std::vector<std::string> violations_;
   uint64_t fingerprint_ = 1469598103934665603ULL;
   uint64_t binds_ = 0;

@@ -1,5 +1,5 @@
-// What users, controllers and machines do to the cluster while the scheduler works: seeded, one
-// action at a time.
+// What users and their controllers do to the cluster while the scheduler works: seeded, one action
+// at a time. What goes wrong there is in disturbances.h.
 #pragma once
 
 #include <cstdint>
@@ -12,48 +12,71 @@
 
 namespace maniple::sim {
 
-class Workload final {
+struct GangSpec {
+  int pods = 0;
+  int64_t gpus = 0;
+  int min_member = 0;
+  std::string queue;
+  bool recreated = false;  // owned by a controller
+  bool in_one_rack = false;
+  bool kept = false;
+};
+
+// What the users have asked for, and the way to ask: shared by the workload and the disturbances.
+class Users final {
  public:
-  Workload(SimNetwork& network, const Truth& truth, Random& random)
+  Users(SimNetwork& network, const Truth& truth, Random& random)
       : network_(network), truth_(truth), random_(random) {}
 
-  // The custom resources and the first nodes.
+  // The answer's status. Refusals (a name taken, a pod that is gone) are part of life.
+  int Call(absl::string_view method, absl::string_view target, const Json& body);
+  void CreateGroup(const std::string& gang);
+  void CreatePod(const std::string& gang, int index);
+  void AddNode(const std::string& name);
+  void InstallCrd(const Json& crd);
+
+  [[nodiscard]] std::map<std::string, GangSpec>& gangs() { return gangs_; }
+  // "" when there is none.
+  [[nodiscard]] std::string AnyGang();
+  // Names of its pods that exist.
+  [[nodiscard]] std::vector<std::string> PodsOf(const std::string& gang) const;
+  [[nodiscard]] const Truth& truth() const { return truth_; }
+  [[nodiscard]] Random& random() { return random_; }
+
+ private:
+  SimNetwork& network_;
+  const Truth& truth_;
+  Random& random_;
+  std::map<std::string, GangSpec> gangs_;
+};
+
+inline constexpr char kPodsTarget[] = "/api/v1/namespaces/default/pods";
+inline constexpr char kGroupsTarget[] =
+    "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups";
+
+class Workload final {
+ public:
+  explicit Workload(Users& users) : users_(users), random_(users.random()) {}
+
+  // The custom resources, queues and the first nodes.
   void SetUp(const std::vector<Json>& crds);
-  // One action of a user or a machine.
+  // One action of a user.
   void Act();
   // A controller's turn: pods of gangs that are not complete come back when they were deleted or
   // failed.
   void Recreate();
 
  private:
-  struct GangSpec {
-    int pods = 0;
-    int64_t gpus = 0;
-    bool recreated = false;  // owned by a controller
-  };
-
   void Submit();
   void AddLateMember();
   void FinishGang();
-  void DeletePod();
   void DeleteGang();
-  void FailPod();
-  void Cordon();
   void AddNode();
-  void DeleteNode();
-  void EditMinMember();
-  void CreatePod(const std::string& gang, int index, int64_t gpus);
-  void Call(absl::string_view method, absl::string_view target, const Json& body);
-  [[nodiscard]] std::string AnyGang();
-  [[nodiscard]] std::string AnyNode();
-  [[nodiscard]] std::vector<std::string> PodsOf(const std::string& gang) const;
 
-  SimNetwork& network_;
-  const Truth& truth_;
+  Users& users_;
   Random& random_;
   int next_gang_ = 0;
   int next_node_ = 0;
-  std::map<std::string, GangSpec> gangs_;
 };
 
 }  // namespace maniple::sim

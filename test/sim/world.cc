@@ -4,8 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "api/devcluster/api_server.h"
+#include "test/sim/disturbances.h"
 #include "test/sim/network.h"
 #include "test/sim/process.h"
 #include "test/sim/truth.h"
@@ -17,34 +20,51 @@ namespace {
 
 constexpr absl::Duration kControllerPeriod = absl::Seconds(2);
 // Longer than every timeout of the protocol: quorum loss (300 s), undo and its backoff, lease,
-// client backoff.
-constexpr absl::Duration kQuiet = absl::Seconds(900);
+// client backoff, a watch that has fallen silent.
+constexpr absl::Duration kQuiet = absl::Seconds(1200);
+// Versions that a restored store gives out are far below these.
+constexpr uint64_t kFirstVersion = 1'000'000;
+
+// "default/g0-1" of a bind's target; "" when the request is no bind.
+std::string BoundPod(const HttpRequest& request) {
+  if (request.method != HttpMethod::kPost || !absl::EndsWith(request.target, "/binding")) return "";
+  const std::vector<std::string> parts = absl::StrSplit(request.target, '/');
+  if (parts.size() < 8) return "";
+  return absl::StrCat(parts[4], "/", parts[6]);
+}
 
 class World final {
  public:
   explicit World(const SimOptions& options)
       : options_(options),
         random_(options.seed),
-        fault_random_(options.seed * 7919 + 1),
+        faults_(options.seed * 7919 + 1),
         events_(clock_),
-        server_({.seed = options.seed}),
-        network_(server_, events_, fault_random_),
+        server_({.delete_delay = absl::Seconds(options.seed % 3),
+                 .first_version = kFirstVersion,
+                 .seed = options.seed}),
+        network_(server_, events_, faults_, options.seed * 31 + 7),
         truth_(server_),
-        workload_(network_, truth_, random_) {}
+        users_(network_, truth_, random_),
+        workload_(users_),
+        disturbances_(users_, truth_, events_, faults_, InstalledCrds()) {}
 
   SimReport Run() {
     SetUp();
-    for (int step = 0; step < options_.steps && truth_.violations().empty(); ++step) {
+    for (int step = 0; step < options_.steps && Sound(); ++step) {
       workload_.Act();
+      for (const Fault fault : Disturbances::Kinds()) {
+        if (faults_.Chosen(fault)) disturbances_.Strike(fault, "");
+      }
       RunUntil(events_.Now() + absl::Milliseconds(random_.Below(2500)));
-      if (network_.Strikes(Fault::kCrash)) Restart();
+      DisturbProcesses();
     }
     Quiesce();
-    if (!truth_.violations().empty() || !broken_.empty()) TellBeliefs();
+    if (!Sound()) TellBeliefs();
     SimReport report;
     report.violations = truth_.violations();
-    report.violations.insert(report.violations.end(), broken_.begin(), broken_.end());
-    report.faults = network_.counts();
+    report.faults = faults_.counts();
+    report.coverage = coverage_;
     report.binds = truth_.binds();
     report.fingerprint = truth_.fingerprint();
     report.log = std::move(log_);
@@ -52,14 +72,31 @@ class World final {
   }
 
  private:
+  [[nodiscard]] bool Sound() const { return truth_.violations().empty(); }
+
+  void Log(absl::string_view line) {
+    log_.push_back(
+        absl::StrCat(absl::FormatTime("%H:%M:%E3S ", events_.Now(), absl::UTCTimeZone()), line));
+  }
+
   void SetUp() {
-    network_.set_on_server_change([this] { truth_.Observe(events_.Now()); });
+    network_.set_hooks(
+        {.on_server_change = [this] { truth_.Observe(events_.Now()); },
+         .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
+         .on_reply = [this](uint64_t life, const HttpRequest&) { OnReply(life); },
+         .on_write = [this](const Sender& sender,
+                            const HttpRequest& request) { OnWrite(sender, request); },
+         .on_written =
+             [this](const Sender&, const HttpRequest& request, int status) {
+               if (status / 100 != 2) truth_.NoForeignBind(BoundPod(request));
+             }});
+    faults_.set_on_strike([this](Fault fault) { Cover(fault); });
     workload_.SetUp(InstalledCrds());
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
-    network_.set_rates(options_.faults == SimOptions::Faults::kOn ? options_.rates
-                                                                  : FaultRates::None());
-    Restart();
+    faults_.set_rates(options_.rates);
+    processes_.resize(options_.seed % 4 == 0 ? 2 : 1);
+    for (size_t slot = 0; slot < processes_.size(); ++slot) StartProcess(slot);
     events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
 
@@ -68,65 +105,181 @@ class World final {
     if (controllers_run_) events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
 
-  // What the scheduler believed in the end, for whoever reads the log of a failing seed.
-  void TellBeliefs() {
-    const ClusterViewPtr view = process_->loop().View(events_.Now());
-    for (const GangView& gang : view->gangs) {
-      std::string line = absl::StrCat("believes ", gang.namespace_name, "/", gang.name, " ",
-                                      gang.phase, " ", gang.reason, ": ", gang.message, ";");
-      for (const GangMemberView& pod : gang.pods)
-        absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
-      log_.push_back(std::move(line));
+  void StartProcess(size_t slot) {
+    using Election = ProcessOptions::Election;
+    ProcessOptions options{.life = options_.seed * 1000 + ++lives_,
+                           .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff};
+    if (faults_.Strikes(Fault::kClockStep)) {
+      options.skew = faults_.Between(Fault::kClockStep, -absl::Minutes(10), absl::Minutes(10));
+    }
+    processes_[slot] = std::make_unique<Process>(
+        network_, events_, options, [this, life = options.life](const std::string& line) {
+          Log(absl::StrCat("#", life, " ", line));
+        });
+  }
+
+  // Kills it at this instruction; another is started in its place a little later.
+  void Kill(Process& process) {
+    if (!process.alive()) return;
+    process.Kill();
+    Log(absl::StrCat("killed #", process.life()));
+    for (size_t slot = 0; slot < processes_.size(); ++slot) {
+      if (processes_[slot].get() != &process) continue;
+      const absl::Duration wait = absl::Milliseconds(200 + faults_.Draw(Fault::kCrash, 4000));
+      events_.After(wait, [this, slot] { StartProcess(slot); });
     }
   }
 
-  void Restart() {
-    process_.reset();
-    // Every second history has a Lease to win; the others go on at once after a crash.
-    using Election = ProcessOptions::Election;
-    const ProcessOptions options{
-        .seed = options_.seed * 1000 + ++lives_,
-        .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff};
-    process_ = std::make_unique<Process>(network_, events_, options, log_);
+  Process* ProcessOf(uint64_t life) {
+    for (const auto& process : processes_) {
+      if (process != nullptr && process->life() == life) return process.get();
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] int64_t Leaders() const {
+    return std::ranges::count_if(processes_, [](const auto& process) {
+      return process != nullptr && process->alive() && process->leading();
+    });
+  }
+
+  void DisturbProcesses() {
+    for (const auto& process : processes_) {
+      if (!process->alive()) continue;
+      if (faults_.Strikes(Fault::kCrash)) {
+        Kill(*process);
+      } else if (faults_.Strikes(Fault::kPaused)) {
+        const absl::Duration time =
+            faults_.Between(Fault::kPaused, absl::Milliseconds(100), absl::Seconds(40));
+        Log(absl::StrCat("paused #", process->life(), " for ", absl::FormatDuration(time)));
+        process->Pause(time);
+      }
+    }
+  }
+
+  void OnSent(uint64_t life, const HttpRequest& request) {
+    Process* process = ProcessOf(life);
+    if (process == nullptr || request.method == HttpMethod::kGet) return;
+    if (request.lane == HttpLane::kLease) {
+      if (faults_.Strikes(Fault::kCrashAtRenewal)) Kill(*process);
+      return;
+    }
+    if (options_.seed % 2 == 0) {
+      truth_.CheckFencing(process->identity(), request.target, events_.Now());
+    }
+    if (const std::string pod = BoundPod(request); !pod.empty()) DisturbBind(pod);
+    if (faults_.Strikes(Fault::kCrashAfterSend)) Kill(*process);
+  }
+
+  // Something happens to the gang, or to the cluster, while a bind is under way.
+  void DisturbBind(const std::string& pod) {
+    const auto facts = truth_.pods().find(pod);
+    if (facts == truth_.pods().end()) return;
+    const std::string gang = facts->second.gang.substr(facts->second.gang.find('/') + 1);
+    for (const Fault fault : Disturbances::Kinds()) {
+      if (!faults_.Chosen(fault)) continue;
+      events_.After(faults_.Between(fault, absl::ZeroDuration(), absl::Milliseconds(12)),
+                    [this, fault, gang] { disturbances_.Strike(fault, gang); });
+    }
+  }
+
+  void OnReply(uint64_t life) {
+    Process* process = ProcessOf(life);
+    if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) Kill(*process);
+  }
+
+  void OnWrite(const Sender& sender, const HttpRequest& request) {
+    const std::string pod = BoundPod(request);
+    if (pod.empty()) return;
+    const Process* process = ProcessOf(sender.life);
+    const bool leads = process != nullptr && process->alive() && process->leading();
+    // Two may lead for a moment after a hand has taken the Lease from one of them.
+    const bool contested = truth_.LeaseIsTampered(events_.Now()) && Leaders() > 1;
+    if (!leads || contested) truth_.ExpectForeignBind(pod);
+  }
+
+  void Cover(Fault fault) {
+    Log(absl::StrCat("fault: ", FaultName(fault)));
+    for (const auto& process : processes_) {
+      if (process == nullptr || !process->alive()) continue;
+      const std::array<int32_t, kBindStates> states = process->loop().MemberStates();
+      for (int state = 0; state < kBindStates; ++state) {
+        if (states[state] > 0) ++coverage_[static_cast<size_t>(fault)][state];
+      }
+    }
   }
 
   void RunUntil(absl::Time when) {
-    while (!events_.empty() && events_.NextTime() <= when && truth_.violations().empty() &&
-           broken_.empty()) {
-      events_.RunNext();
-    }
+    while (!events_.empty() && events_.NextTime() <= when && Sound()) events_.RunNext();
     clock_.AdvanceTo(std::max(clock_.Now(), when));
-    if (const absl::Status status = process_->loop().CheckInvariants(); !status.ok()) {
-      broken_.push_back(absl::StrCat("ReservationsMatchState: ", status.message()));
+    for (const auto& process : processes_) {
+      if (!process->alive()) continue;
+      if (const absl::Status status = process->loop().CheckInvariants(); !status.ok()) {
+        truth_.Violated(events_.Now(), absl::StrCat("ReservationsMatchState: ", status.message()));
+      }
     }
   }
 
   // No more faults and no more users: everything must settle by itself.
   void Quiesce() {
-    if (!truth_.violations().empty() || !broken_.empty()) return;
-    network_.set_rates(FaultRates::None());
+    if (!Sound()) return;
+    faults_.set_rates(FaultRates::None());
+    RunUntil(events_.Now() + absl::Seconds(100));  // what was begun comes to its end
+    disturbances_.Restore();
     controllers_run_ = false;
     RunUntil(events_.Now() + kQuiet);
+    if (!Sound()) return;
     truth_.CheckGangAllOrNothing(events_.Now());
     truth_.CheckNothingRunnableWaits(events_.Now());
-    if (const absl::Status status = process_->loop().CheckParkedCannotStart(events_.Now());
+    for (const auto& process : processes_) {
+      if (process->leading()) CheckAtRest(*process);
+    }
+    if (Leaders() != 1) {
+      truth_.Violated(events_.Now(), absl::StrCat("OneLeader: ", Leaders(), " processes lead"));
+    }
+  }
+
+  void CheckAtRest(const Process& process) {
+    if (const absl::Status status = process.loop().CheckParkedCannotStart(process.Now());
         !status.ok()) {
-      broken_.push_back(absl::StrCat("ParkedCannotStart: ", status.message()));
+      truth_.Violated(events_.Now(), absl::StrCat("ParkedCannotStart: ", status.message()));
+    }
+    if (!process.loop().Idle()) {
+      truth_.Violated(events_.Now(), "NothingUnderWay: binds, reads or deletes are left");
+    }
+  }
+
+  // What the schedulers believed in the end, for whoever reads the log of a failing seed.
+  void TellBeliefs() {
+    for (const auto& process : processes_) {
+      if (process == nullptr) continue;
+      const ClusterViewPtr view = process->loop().View(process->Now());
+      for (const GangView& gang : view->gangs) {
+        std::string line =
+            absl::StrCat("#", process->life(), " believes ", gang.namespace_name, "/", gang.name,
+                         " ", gang.phase, " ", gang.reason, ": ", gang.message, ";");
+        for (const GangMemberView& pod : gang.pods) {
+          absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
+        }
+        log_.push_back(std::move(line));
+      }
     }
   }
 
   const SimOptions options_;
   Random random_;
-  Random fault_random_;
+  FaultInjector faults_;
   SimulatedClock clock_;
   EventQueue events_;
   devcluster::ApiServer server_;
   SimNetwork network_;
   Truth truth_;
+  Users users_;
   Workload workload_;
+  Disturbances disturbances_;
+  Coverage coverage_{};
   std::vector<std::string> log_;
-  std::vector<std::string> broken_;
-  std::unique_ptr<Process> process_;
+  std::vector<std::unique_ptr<Process>> processes_;
   uint64_t lives_ = 0;
   bool controllers_run_ = true;
 };

@@ -1,0 +1,57 @@
+// What goes wrong in the cluster itself: pods and nodes that go, careless hands, other schedulers.
+//
+// Each is one small thing that somebody may do through the API server at any moment. The world
+// strikes with them between two steps of the workload and in the middle of a bind.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "test/sim/faults.h"
+#include "test/sim/workload.h"
+
+namespace maniple::sim {
+
+class Disturbances final {
+ public:
+  Disturbances(Users& users, Truth& truth, EventQueue& events, FaultInjector& faults,
+               std::vector<Json> crds)
+      : users_(users), truth_(truth), events_(events), faults_(faults), crds_(std::move(crds)) {}
+
+  // Those that strike the cluster or the Lease.
+  [[nodiscard]] static std::span<const Fault> Kinds();
+  // Strikes, at this gang ("" = any) if the fault is one of gangs; nothing when there is nothing to
+  // strike.
+  void Strike(Fault fault, const std::string& gang);
+  // Takes back what would keep gangs from starting for ever: the CRD, stopped Queues.
+  void Restore();
+
+ private:
+  struct At {
+    std::string gang, pod, node;  // "" = there is none
+  };
+  [[nodiscard]] At Aim(Fault fault, const std::string& gang);
+  void StrikePod(Fault fault, const At& at);
+  void StrikeNode(Fault fault, const At& at);
+  void StrikeGroup(Fault fault, const At& at);
+  void StrikeLease(Fault fault);
+  void FailPod(Fault fault, const At& at);
+  void ReplacePod(const At& at);
+  void Drain(const std::string& node);
+  void BindForeignPod(const At& at);
+  void BindElsewhere(const At& at);
+  void OverwriteStatus(const At& at);
+  void ReinstallCrd();
+  void CreateMissingGroups();
+  void Patch(const std::string& target, const char* part, Json value);
+
+  Users& users_;
+  Truth& truth_;
+  EventQueue& events_;
+  FaultInjector& faults_;
+  const std::vector<Json> crds_;
+  int next_foreign_ = 0;
+};
+
+}  // namespace maniple::sim
