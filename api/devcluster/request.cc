@@ -2,34 +2,17 @@
 
 #include <algorithm>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/codec/yaml.h"
 #include "api/devcluster/names.h"
 #include "api/devcluster/protobuf_body.h"
+#include "api/http/http.h"
 
 namespace maniple::devcluster {
 namespace {
-
-std::string PercentDecoded(absl::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1]) &&
-        absl::ascii_isxdigit(text[i + 2])) {
-      out += absl::HexStringToBytes(text.substr(i + 1, 2));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
 
 std::string MediaTypeOf(absl::string_view content_type) {
   return absl::AsciiStrToLower(
@@ -54,8 +37,7 @@ Query::Query(absl::string_view text) {
   for (const absl::string_view part : absl::StrSplit(text, '&', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
-    parameters_.emplace_back(PercentDecoded(absl::StrReplaceAll(pair.first, {{"+", " "}})),
-                             PercentDecoded(absl::StrReplaceAll(pair.second, {{"+", " "}})));
+    parameters_.emplace_back(QueryDecoded(pair.first), QueryDecoded(pair.second));
   }
 }
 

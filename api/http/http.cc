@@ -2,6 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_replace.h"
 
 namespace maniple {
 namespace {
@@ -46,7 +47,7 @@ std::string UrlEncoded(absl::string_view text) {
   return out;
 }
 
-std::string UrlDecoded(absl::string_view text) {
+std::string PercentDecoded(absl::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -55,10 +56,14 @@ std::string UrlDecoded(absl::string_view text) {
       out += absl::HexStringToBytes(text.substr(i + 1, 2));
       i += 2;
     } else {
-      out += text[i] == '+' ? ' ' : text[i];
+      out += text[i];
     }
   }
   return out;
+}
+
+std::string QueryDecoded(absl::string_view text) {
+  return PercentDecoded(absl::StrReplaceAll(text, {{"+", " "}}));
 }
 
 }  // namespace maniple

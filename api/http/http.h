@@ -73,7 +73,9 @@ class Transport {
 
 // "%XX" for everything but unreserved characters (RFC 3986).
 [[nodiscard]] std::string UrlEncoded(absl::string_view text);
-// The inverse; '+' becomes a space, a broken escape stays as it is.
-[[nodiscard]] std::string UrlDecoded(absl::string_view text);
+// The inverse; a broken escape stays as it is.
+[[nodiscard]] std::string PercentDecoded(absl::string_view text);
+// The same within a query, where '+' is a space.
+[[nodiscard]] std::string QueryDecoded(absl::string_view text);
 
 }  // namespace maniple

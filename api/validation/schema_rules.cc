@@ -11,26 +11,6 @@ namespace {
 
 using Node = StructuralSchema::Node;
 
-absl::string_view TypeName(const Node& node) {
-  switch (node.type) {
-    case Node::Type::kAny:
-      return "";
-    case Node::Type::kObject:
-      return "object";
-    case Node::Type::kArray:
-      return "array";
-    case Node::Type::kString:
-      return "string";
-    case Node::Type::kInteger:
-      return "integer";
-    case Node::Type::kNumber:
-      return "number";
-    case Node::Type::kBoolean:
-      return "boolean";
-  }
-  return "";
-}
-
 class RuleWalk {
  public:
   explicit RuleWalk(std::vector<FieldError>& errors) : errors_(errors) {}
@@ -114,7 +94,7 @@ class RuleWalk {
   // The rule could not be evaluated: that refuses the object too.
   void Fail(const SchemaRule& rule, const Node& node, absl::string_view problem) {
     Report(rule, FieldErrorReason::kInvalid,
-           absl::StrCat("Invalid value: \"", TypeName(node), "\": ", problem,
+           absl::StrCat("Invalid value: \"", TypeNameOf(node.type), "\": ", problem,
                         " evaluating rule: ", rule.message.empty() ? rule.rule : rule.message));
   }
 

@@ -33,26 +33,6 @@ absl::string_view TypeNameOf(const Json& value) {
   return "null";
 }
 
-absl::string_view TypeNameOf(const Node& node) {
-  switch (node.type) {
-    case Node::Type::kAny:
-      return "integer,string";
-    case Node::Type::kObject:
-      return "object";
-    case Node::Type::kArray:
-      return "array";
-    case Node::Type::kString:
-      return "string";
-    case Node::Type::kInteger:
-      return "integer";
-    case Node::Type::kNumber:
-      return "number";
-    case Node::Type::kBoolean:
-      return "boolean";
-  }
-  return "";
-}
-
 bool IsWhole(const Json& value) {
   constexpr double kLimit = 9223372036854775808.0;
   if (value.is_int()) return true;
@@ -144,7 +124,9 @@ class ValueWalk {
     if (fraction && !node.format_name.empty()) {
       ReportType(node.format_name, "\"float64\"");
     } else {
-      ReportType(TypeNameOf(node), absl::StrCat("\"", TypeNameOf(value), "\""));
+      const bool any = node.type == Node::Type::kAny;
+      ReportType(any ? "integer,string" : TypeNameOf(node.type),
+                 absl::StrCat("\"", TypeNameOf(value), "\""));
     }
     if (fraction) OutsideFormat(node);
   }
@@ -376,6 +358,26 @@ class ListWalk {
 };
 
 }  // namespace
+
+absl::string_view TypeNameOf(Node::Type type) {
+  switch (type) {
+    case Node::Type::kAny:
+      return "";
+    case Node::Type::kObject:
+      return "object";
+    case Node::Type::kArray:
+      return "array";
+    case Node::Type::kString:
+      return "string";
+    case Node::Type::kInteger:
+      return "integer";
+    case Node::Type::kNumber:
+      return "number";
+    case Node::Type::kBoolean:
+      return "boolean";
+  }
+  return "";
+}
 
 void ValidateValues(const Node& root, const Json& object, const Json* old,
                     std::vector<FieldError>& errors) {

@@ -70,6 +70,9 @@ class ListIndex final {
 // What of `old` a child of the same name stands for; nullptr when there is none.
 [[nodiscard]] const Json* OldMember(const Json* old, absl::string_view name);
 
+// As OpenAPI writes it; "" for any.
+[[nodiscard]] absl::string_view TypeNameOf(StructuralSchema::Node::Type type);
+
 // The scalar as error messages print it: 0.5, "text", true.
 [[nodiscard]] std::string PrintedValue(const Json& value);
 

@@ -42,8 +42,8 @@ Target Parsed(absl::string_view target) {
   for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> kv =
         absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    if (kv.first == "namespace") out.namespace_name = UrlDecoded(kv.second);
-    if (kv.first == "name") out.name = UrlDecoded(kv.second);
+    if (kv.first == "namespace") out.namespace_name = QueryDecoded(kv.second);
+    if (kv.first == "name") out.name = QueryDecoded(kv.second);
   }
   return out;
 }

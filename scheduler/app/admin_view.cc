@@ -81,7 +81,7 @@ std::map<std::string, std::string> QueryOf(absl::string_view target) {
   for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> kv =
         absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    out[UrlDecoded(kv.first)] = UrlDecoded(kv.second);
+    out[QueryDecoded(kv.first)] = QueryDecoded(kv.second);
   }
   return out;
 }
