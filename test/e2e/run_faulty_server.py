@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The promise behind a network that lies: scheduler → fault proxy → API server, 10 % of every kind of fault, and kill -9 at random.
 
-    test/e2e/run_faulty_server.py           # short: 30 gang binds and 3 kills on each server, both at once, 3 % never answered
+    test/e2e/run_faulty_server.py           # short: 20 gang binds and 3 kills on each server, both at once, 2 % never answered
     test/e2e/run_faulty_server.py --long    # 2,000 gang binds and 50 kills on each server, one after the other, 10 % of every kind
     test/e2e/run_faulty_server.py --gangs 500 --kills 20 --percent 5 --percent hang=1 --seed 3 --server real
 
@@ -179,10 +179,10 @@ def main():
     parser.add_argument("--timeout", type=float, help="seconds for each server")
     parser.add_argument("--keep-log", metavar="FILE", help="of the scheduler")
     options = parser.parse_args()
-    options.gangs = options.gangs or (2000 if options.long else 30)
+    options.gangs = options.gangs or (2000 if options.long else 20)
     options.kills = options.kills if options.kills is not None else (50 if options.long else 3)
-    options.nodes = options.nodes or (200 if options.long else 20)
-    options.percent = options.percent or (["10"] if options.long else ["10", "hang=3"])
+    options.nodes = options.nodes or (200 if options.long else 12)
+    options.percent = options.percent or (["10"] if options.long else ["10", "hang=2"])
     options.timeout = options.timeout or (5400 if options.long else 240)
     folder, plays, skipped = assets(), [], 0
     if options.server != "real":
