@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -12,10 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/base/check.h"
+#include "api/codec/json_scan.h"
 #include "api/codec/utf8.h"
-#include "rapidjson/error/en.h"
-#include "rapidjson/memorystream.h"
-#include "rapidjson/reader.h"
 
 namespace maniple {
 namespace {
@@ -23,6 +22,23 @@ namespace {
 // Objects up to this size are searched linearly; larger ones are sorted where all pairs would be
 // compared.
 constexpr size_t kSmallObject = 16;
+
+// Whether a key stands twice; of a large object, where all pairs are too many, unknown and so true.
+bool MayRepeat(const std::vector<Json::Member>& members) {
+  if (members.size() > kSmallObject) return true;
+  for (size_t i = 1; i < members.size(); ++i) {
+    const std::string& key = members[i].first;
+    for (size_t j = 0; j < i; ++j) {
+      const std::string& other = members[j].first;
+      // Most keys differ in these two; comparing all of both is a call.
+      if (key.size() == other.size() && (key.empty() || key.back() == other.back()) &&
+          key == other) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 // Removes the earlier of members with equal keys, keeping the order of the rest.
 void KeepLastOfEqualKeys(std::vector<Json::Member>& members) {
@@ -43,76 +59,51 @@ void KeepLastOfEqualKeys(std::vector<Json::Member>& members) {
   members.resize(out);
 }
 
-// The SAX handler that builds the value bottom up. What open containers hold so far stands on one
-// stack, so a container is made at its end with exactly the room it needs.
+// Builds the value bottom up. What open containers hold so far stands on one stack, so a container
+// is made at its end with exactly the room it needs.
 class Builder final {
  public:
-  using Ch = char;
-  using Size = rapidjson::SizeType;
+  Builder() {
+    stack_.reserve(kLikelyOpen);
+    open_.reserve(kLikelyOpen);
+  }
 
   bool Null() { return Put(Json()); }
   bool Bool(bool value) { return Put(Json(value)); }
-  // Numbers come raw: RapidJSON rounds some doubles wrongly and turns the largest ones into
-  // infinity.
-  bool RawNumber(const Ch* text, Size size, bool) {
-    const char* const end = text + size;
+  bool Number(absl::string_view text) {
+    const char* const end = text.data() + text.size();
     int64_t whole = 0;
-    if (const auto read = std::from_chars(text, end, whole);
+    if (const auto read = std::from_chars(text.data(), end, whole);
         read.ec == std::errc() && read.ptr == end) {
       return Put(Json(whole));
     }
     double value = 0;
-    absl::from_chars(text, end, value);
-    return std::isfinite(value) ? Put(Json(value)) : Refuse("a number out of range");
+    const auto read = absl::from_chars(text.data(), end, value);
+    // Too large comes as the largest there is, too small as the smallest or as zero.
+    const bool too_large = read.ec == std::errc::result_out_of_range && std::abs(value) > 1;
+    return too_large ? Refuse("a number out of range") : Put(Json(value));
   }
-  bool Int(int) { return false; }
-  bool Uint(unsigned) { return false; }
-  bool Int64(int64_t) { return false; }
-  bool Uint64(uint64_t) { return false; }
-  bool Double(double) { return false; }
-  bool String(const Ch* text, Size size, bool) {
-    return IsText(absl::string_view(text, size)) && Put(Json(std::string(text, size)));
+  bool String(absl::string_view text, TextLasts lasts) {
+    return IsText(text, lasts) && Put(Json(text));
   }
-  bool Key(const Ch* text, Size size, bool) {
-    stack_.emplace_back(std::string(text, size), Json());
-    return IsText(stack_.back().first);
+  bool Key(absl::string_view text, TextLasts lasts) {
+    stack_.emplace_back(std::string(text), Json());
+    return IsText(text, lasts);
   }
-  bool StartObject() { return Start(Json::Type::kObject); }
-  bool StartArray() { return Start(Json::Type::kArray); }
-  bool EndObject(Size) { return Close(); }
-  bool EndArray(Size) { return Close(); }
-
-  // Why the parse was stopped by this handler; "" when it was not.
-  const std::string& refusal() const { return refusal_; }
-  // REQUIRES: a whole value was read.
-  Json Take() { return std::move(stack_.front().second); }
-
- private:
-  struct Open {
-    Json::Type type;
-    size_t start;  // of its contents on the stack
-  };
-
-  bool Refuse(std::string why) {
-    refusal_ = std::move(why);
-    return false;
-  }
-  bool IsText(absl::string_view text) {
-    return !HasEncodedSurrogate(text) || Refuse("a lone surrogate in a string");
-  }
-  bool Start(Json::Type type) {
+  bool PassesOver(absl::string_view) const { return false; }
+  bool Open(Bracket bracket) {
     if (open_.size() >= Json::kMaxDepth) {
       return Refuse(absl::StrCat("nested deeper than ", Json::kMaxDepth));
     }
-    open_.push_back({type, stack_.size()});
+    open_.push_back({bracket, stack_.size()});
     return true;
   }
-  bool Close() {
-    const Open closed = open_.back();
+  bool Close(Bracket) {
+    const Opened closed = open_.back();
     open_.pop_back();
     const auto begin = stack_.begin() + static_cast<ptrdiff_t>(closed.start);
     Json value;
-    if (closed.type == Json::Type::kArray) {
+    if (closed.bracket == Bracket::kArray) {
       std::vector<Json> items;
       items.reserve(stack_.size() - closed.start);
       for (auto at = begin; at != stack_.end(); ++at) items.push_back(std::move(at->second));
@@ -124,9 +115,30 @@ class Builder final {
     stack_.erase(begin, stack_.end());
     return Put(std::move(value));
   }
+
+  // Why the parse was stopped by this handler; "" when it was not.
+  const std::string& refusal() const { return refusal_; }
+  // REQUIRES: a whole value was read.
+  Json Take() { return std::move(stack_.front().second); }
+
+ private:
+  struct Opened {
+    Bracket bracket;
+    size_t start;  // of its contents on the stack
+  };
+
+  bool Refuse(std::string why) {
+    refusal_ = std::move(why);
+    return false;
+  }
+  // The text as a whole is valid UTF-8; only an escape can make half a character.
+  bool IsText(absl::string_view text, TextLasts lasts) {
+    return lasts == TextLasts::kYes || !HasEncodedSurrogate(text) ||
+           Refuse("a lone surrogate in a string");
+  }
   // In an object the key waits on the stack for its value.
-  bool Put(Json value) {
-    if (!open_.empty() && open_.back().type == Json::Type::kObject) {
+  bool Put(Json&& value) {
+    if (!open_.empty() && open_.back().bracket == Bracket::kObject) {
       stack_.back().second = std::move(value);
     } else {
       stack_.emplace_back(std::string(), std::move(value));
@@ -134,129 +146,189 @@ class Builder final {
     return true;
   }
 
+  // Larger than most; what is more grows as usual.
+  static constexpr size_t kLikelyOpen = 32;
+
   std::vector<Json::Member> stack_;
-  std::vector<Open> open_;
+  std::vector<Opened> open_;
   std::string refusal_;
 };
 
-void AppendEscaped(absl::string_view text, std::string& out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  size_t plain = 0;  // start of the run not yet copied
-  size_t at = 0;
-  const auto replace = [&](absl::string_view with) {
-    out.append(text.data() + plain, at - plain);
-    out.append(with.data(), with.size());
-    plain = ++at;
-  };
-  while (at < text.size()) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    if (c >= 0x80) {
-      const size_t length = Utf8SequenceLength(text, at);
-      if (length == 0) {
-        replace("\xEF\xBF\xBD");
-      } else {
-        at += length;
-      }
-    } else if (c == '"') {
-      replace("\\\"");
-    } else if (c == '\\') {
-      replace("\\\\");
-    } else if (c >= 0x20) {
-      ++at;
-    } else if (c == '\n') {
-      replace("\\n");
-    } else if (c == '\t') {
-      replace("\\t");
-    } else if (c == '\r') {
-      replace("\\r");
-    } else {
-      const char escape[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
-      replace(absl::string_view(escape, sizeof escape));
-    }
+// Writes text into a string in steps that need no check each.
+class TextSink final {
+ public:
+  explicit TextSink(size_t likely) : text_(likely, '\0'), at_(text_.data()), end_(at_ + likely) {}
+
+  void Put(char c) {
+    if (at_ == end_) Grow(1);
+    *at_++ = c;
   }
-  out.append(text.data() + plain, text.size() - plain);
+  void Put(absl::string_view part) {
+    if (part.empty()) return;
+    if (static_cast<size_t>(end_ - at_) < part.size()) Grow(part.size());
+    std::memcpy(at_, part.data(), part.size());
+    at_ += part.size();
+  }
+  // `text`, which stands as it is in JSON, between quotes.
+  void PutQuoted(absl::string_view text) {
+    if (static_cast<size_t>(end_ - at_) < text.size() + 2) Grow(text.size() + 2);
+    *at_++ = '"';
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+    *at_++ = '"';
+  }
+  void PutSpaces(size_t count) {
+    for (; count > 0; --count) Put(' ');
+  }
+  std::string Take() {
+    text_.resize(static_cast<size_t>(at_ - text_.data()));
+    return std::move(text_);
+  }
+
+ private:
+  void Grow(size_t more) {
+    const size_t used = static_cast<size_t>(at_ - text_.data());
+    text_.resize(std::max(2 * text_.size(), used + more));
+    at_ = text_.data() + used;
+    end_ = text_.data() + text_.size();
+  }
+
+  std::string text_;
+  char* at_;
+  char* end_;
+};
+
+// The first byte at or after `at` that JSON writes in another way or that is no ASCII.
+const char* EndOfVerbatim(const char* at, const char* end) {
+  for (; end - at >= 8; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    const uint64_t marks = json_scan::SpecialBytes(word) | (word & json_scan::kHighs);
+    if (marks != 0) return at + json_scan::FirstMarked(marks);
+  }
+  while (at != end && !json_scan::IsSpecial(*at) && static_cast<unsigned char>(*at) < 0x80) ++at;
+  return at;
 }
 
-void AppendDouble(double value, std::string& out) {
-  if (!std::isfinite(value)) {
-    out += "null";
-    return;
+void PutEscaped(absl::string_view text, TextSink& out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    const char* const stop = EndOfVerbatim(at, end);
+    out.Put(absl::string_view(at, static_cast<size_t>(stop - at)));
+    if (stop == end) return;
+    at = stop + 1;
+    const auto c = static_cast<unsigned char>(*stop);
+    if (c >= 0x80) {
+      const size_t length = Utf8SequenceLength(text, static_cast<size_t>(stop - text.data()));
+      out.Put(length == 0 ? absl::string_view("\xEF\xBF\xBD") : absl::string_view(stop, length));
+      if (length != 0) at = stop + length;
+    } else if (c == '"') {
+      out.Put("\\\"");
+    } else if (c == '\\') {
+      out.Put("\\\\");
+    } else if (c == '\n') {
+      out.Put("\\n");
+    } else if (c == '\t') {
+      out.Put("\\t");
+    } else if (c == '\r') {
+      out.Put("\\r");
+    } else {
+      const char escape[] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
+      out.Put(absl::string_view(escape, sizeof escape));
+    }
   }
+}
+
+void PutDouble(double value, TextSink& out) {
+  if (!std::isfinite(value)) return out.Put("null");
   char buffer[32];
   const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof buffer, value);
   const absl::string_view digits(buffer, static_cast<size_t>(end.ptr - buffer));
-  out.append(digits.data(), digits.size());
+  out.Put(digits);
   // Keeps the value a decimal when it is read back.
-  if (digits.find_first_of(".e") == absl::string_view::npos) out += ".0";
+  if (digits.find_first_of(".e") == absl::string_view::npos) out.Put(".0");
+}
+
+void PutInt(int64_t value, TextSink& out) {
+  char buffer[24];
+  const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof buffer, value);
+  out.Put(absl::string_view(buffer, static_cast<size_t>(end.ptr - buffer)));
 }
 
 class Writer final {
  public:
-  Writer(std::string& out, int indent) : out_(out), indent_(indent) {}
+  Writer(TextSink& out, int indent) : out_(out), indent_(indent) {}
 
   void Write(const Json& value, int depth) {
     switch (value.type()) {
       case Json::Type::kNull:
-        out_ += "null";
-        return;
+        return out_.Put("null");
       case Json::Type::kBool:
-        out_ += value.AsBool() ? "true" : "false";
-        return;
+        return out_.Put(value.AsBool() ? "true" : "false");
       case Json::Type::kInt:
-        absl::StrAppend(&out_, value.AsInt());
-        return;
+        return PutInt(value.AsInt(), out_);
       case Json::Type::kDouble:
-        AppendDouble(value.AsDouble(), out_);
-        return;
+        return PutDouble(value.AsDouble(), out_);
       case Json::Type::kString:
-        WriteString(value.AsString());
-        return;
+        return WriteString(value.AsString());
       case Json::Type::kArray:
-        WriteArray(value.items(), depth);
-        return;
+        return WriteArray(value.items(), depth);
       case Json::Type::kObject:
-        WriteObject(value.members(), depth);
-        return;
+        return WriteObject(value.members(), depth);
     }
   }
 
  private:
   void WriteString(const std::string& text) {
-    out_ += '"';
-    AppendEscaped(text, out_);
-    out_ += '"';
+    const char* const end = text.data() + text.size();
+    if (EndOfVerbatim(text.data(), end) == end) return out_.PutQuoted(text);
+    out_.Put('"');
+    PutEscaped(text, out_);
+    out_.Put('"');
   }
   void WriteArray(const std::vector<Json>& items, int depth) {
-    out_ += '[';
+    out_.Put('[');
     for (size_t i = 0; i < items.size(); ++i) {
-      if (i > 0) out_ += ',';
+      if (i > 0) out_.Put(',');
       NewLine(depth + 1);
       Write(items[i], depth + 1);
     }
     if (!items.empty()) NewLine(depth);
-    out_ += ']';
+    out_.Put(']');
   }
   void WriteObject(const std::vector<Json::Member>& members, int depth) {
-    out_ += '{';
+    out_.Put('{');
     for (size_t i = 0; i < members.size(); ++i) {
-      if (i > 0) out_ += ',';
+      if (i > 0) out_.Put(',');
       NewLine(depth + 1);
       WriteString(members[i].first);
-      out_ += indent_ > 0 ? ": " : ":";
+      out_.Put(indent_ > 0 ? ": " : ":");
       Write(members[i].second, depth + 1);
     }
     if (!members.empty()) NewLine(depth);
-    out_ += '}';
+    out_.Put('}');
   }
   void NewLine(int depth) {
     if (indent_ == 0) return;
-    out_ += '\n';
-    out_.append(static_cast<size_t>(depth) * static_cast<size_t>(indent_), ' ');
+    out_.Put('\n');
+    out_.PutSpaces(static_cast<size_t>(depth) * static_cast<size_t>(indent_));
   }
 
-  std::string& out_;
+  TextSink& out_;
   const int indent_;
 };
+
+// What a scalar or a small object takes; anything larger grows by doubling.
+constexpr size_t kScalarText = 32;
+constexpr size_t kObjectText = 512;
+
+std::string Written(const Json& value, int indent) {
+  TextSink out(value.size() == 0 ? kScalarText : kObjectText);
+  Writer(out, indent).Write(value, 0);
+  return out.Take();
+}
 
 const Json& NullJson() {
   static const Json null;
@@ -265,6 +337,11 @@ const Json& NullJson() {
 
 bool SameMembers(const std::vector<Json::Member>& a, const std::vector<Json::Member>& b) {
   if (a.size() != b.size()) return false;
+  // Mostly both come from one source and have one order.
+  const auto same_key = [](const Json::Member& x, const Json::Member& y) {
+    return x.first == y.first;
+  };
+  if (std::equal(a.begin(), a.end(), b.begin(), same_key)) return a == b;
   const auto sorted = [](const std::vector<Json::Member>& members) {
     std::vector<const Json::Member*> out;
     out.reserve(members.size());
@@ -285,98 +362,93 @@ bool SameMembers(const std::vector<Json::Member>& a, const std::vector<Json::Mem
 
 Json Json::Array(std::vector<Json> items) {
   Json out;
-  out.value_ = std::move(items);
+  new (&out.items_) Items(std::move(items));
+  out.type_ = Type::kArray;
   return out;
 }
 
 Json Json::Object(std::vector<Member> members) {
-  const auto repeats = [&members] {
-    if (members.size() > kSmallObject) return true;  // let the sort find out
-    for (size_t i = 1; i < members.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        if (members[i].first == members[j].first) return true;
-      }
-    }
-    return false;
-  };
-  if (repeats()) KeepLastOfEqualKeys(members);
+  if (MayRepeat(members)) KeepLastOfEqualKeys(members);
   Json out;
-  out.value_ = std::move(members);
+  new (&out.members_) Members(std::move(members));
+  out.type_ = Type::kObject;
   return out;
 }
 
 absl::StatusOr<Json> Json::Parse(absl::string_view text) {
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
-  // Faster than RapidJSON's own check of the encoding.
+  // Before anything else: fast, and the strings need no second look.
   if (const size_t at = FindInvalidUtf8(text); at != absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", at, ": invalid UTF-8"));
   }
-  rapidjson::MemoryStream stream(text.data() == nullptr ? "" : text.data(), text.size());
-  rapidjson::Reader reader;
   Builder builder;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
-  if (!builder.refusal().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("invalid JSON at byte ", stream.Tell(), ": ", builder.refusal()));
+  ScanMemory memory;
+  JsonScan<Builder> scan(text, memory, builder);
+  if (scan.Run()) return builder.Take();
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid JSON at byte ", scan.offset(), ": ",
+                   builder.refusal().empty() ? scan.problem() : builder.refusal()));
+}
+
+std::string Json::Dump() const { return Written(*this, 0); }
+
+std::string Json::DumpPretty() const { return Written(*this, 2); }
+
+void Json::CopyFrom(const Json& other) {
+  switch (type_) {
+    case Type::kNull:
+      return;
+    case Type::kBool:
+      bool_ = other.bool_;
+      return;
+    case Type::kInt:
+      int_ = other.int_;
+      return;
+    case Type::kDouble:
+      double_ = other.double_;
+      return;
+    case Type::kString:
+      new (&string_) std::string(other.string_);
+      return;
+    case Type::kArray:
+      new (&items_) Items(other.items_);
+      return;
+    case Type::kObject:
+      new (&members_) Members(other.members_);
+      return;
   }
-  if (result.IsError()) {
-    return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", result.Offset(), ": ",
-                                                   rapidjson::GetParseError_En(result.Code())));
+}
+
+void Json::Destroy() {
+  if (type_ == Type::kString) {
+    string_.~basic_string();
+  } else if (type_ == Type::kArray) {
+    items_.~Items();
+  } else {
+    members_.~Members();
   }
-  // RapidJSON takes a NUL byte after the value for the end of the text.
-  if (stream.Tell() != text.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("invalid JSON at byte ", stream.Tell(), ": NUL after the document"));
-  }
-  return builder.Take();
 }
 
-std::string Json::Dump() const {
-  std::string out;
-  Writer(out, 0).Write(*this, 0);
-  return out;
-}
+bool Json::AsBool() const { return is_bool() && bool_; }
 
-std::string Json::DumpPretty() const {
-  std::string out;
-  Writer(out, 2).Write(*this, 0);
-  return out;
-}
-
-Json::Type Json::type() const { return static_cast<Type>(value_.index()); }
-
-bool Json::AsBool() const {
-  const bool* value = std::get_if<bool>(&value_);
-  return value != nullptr && *value;
-}
-
-int64_t Json::AsInt() const {
-  const int64_t* value = std::get_if<int64_t>(&value_);
-  return value != nullptr ? *value : 0;
-}
+int64_t Json::AsInt() const { return is_int() ? int_ : 0; }
 
 double Json::AsDouble() const {
-  if (const double* value = std::get_if<double>(&value_)) return *value;
-  return static_cast<double>(AsInt());
+  return type_ == Type::kDouble ? double_ : static_cast<double>(AsInt());
 }
 
 const std::string& Json::AsString() const {
   static const std::string empty;
-  const std::string* value = std::get_if<std::string>(&value_);
-  return value != nullptr ? *value : empty;
+  return is_string() ? string_ : empty;
 }
 
 const std::vector<Json>& Json::items() const {
   static const std::vector<Json> empty;
-  const auto* value = std::get_if<std::vector<Json>>(&value_);
-  return value != nullptr ? *value : empty;
+  return is_array() ? items_.Get() : empty;
 }
 
 const std::vector<Json::Member>& Json::members() const {
   static const std::vector<Member> empty;
-  const auto* value = std::get_if<std::vector<Member>>(&value_);
-  return value != nullptr ? *value : empty;
+  return is_object() ? members_.Get() : empty;
 }
 
 size_t Json::size() const { return is_array() ? items().size() : members().size(); }
@@ -389,7 +461,9 @@ const Json* Json::Find(absl::string_view key) const {
 }
 
 Json* Json::Find(absl::string_view key) {
-  return const_cast<Json*>(static_cast<const Json*>(this)->Find(key));
+  // Looked for first: what is absent is no reason to take a copy apart.
+  if (!Has(key)) return nullptr;
+  return &Mutable(key);
 }
 
 const Json& Json::operator[](absl::string_view key) const {
@@ -411,7 +485,7 @@ Json& Json::Set(absl::string_view key, Json value) {
 }
 
 Json& Json::Mutable(absl::string_view key) {
-  if (is_null()) value_ = std::vector<Member>();
+  if (is_null()) *this = Object();
   std::vector<Member>& members = mutable_members();
   for (Member& member : members) {
     if (member.first == key) return member.second;
@@ -420,24 +494,24 @@ Json& Json::Mutable(absl::string_view key) {
 }
 
 bool Json::Erase(absl::string_view key) {
-  auto* members = std::get_if<std::vector<Member>>(&value_);
-  if (members == nullptr) return false;
-  return std::erase_if(*members, [key](const Member& member) { return member.first == key; }) > 0;
+  if (!Has(key)) return false;
+  std::erase_if(mutable_members(), [key](const Member& member) { return member.first == key; });
+  return true;
 }
 
 void Json::Append(Json value) {
-  if (is_null()) value_ = std::vector<Json>();
+  if (is_null()) *this = Array();
   mutable_items().push_back(std::move(value));
 }
 
 std::vector<Json>& Json::mutable_items() {
   CHECK(is_array());
-  return std::get<std::vector<Json>>(value_);
+  return items_.Mutable();
 }
 
 std::vector<Json::Member>& Json::mutable_members() {
   CHECK(is_object());
-  return std::get<std::vector<Member>>(value_);
+  return members_.Mutable();
 }
 
 bool operator==(const Json& a, const Json& b) {
@@ -456,18 +530,17 @@ bool operator==(const Json& a, const Json& b) {
     case Json::Type::kString:
       return a.AsString() == b.AsString();
     case Json::Type::kArray:
-      return a.items() == b.items();
+      return a.items_.Shares(b.items_) || a.items() == b.items();
     case Json::Type::kObject:
-      return SameMembers(a.members(), b.members());
+      return a.members_.Shares(b.members_) || SameMembers(a.members(), b.members());
   }
   return false;
 }
 
 std::string JsonEscaped(absl::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  AppendEscaped(text, out);
-  return out;
+  TextSink out(text.size());
+  PutEscaped(text, out);
+  return out.Take();
 }
 
 }  // namespace maniple

@@ -3,9 +3,11 @@
 //
 // Objects keep their members in the order of insertion; a repeated key replaces the earlier one.
 // Integers and decimals stay apart, so `1` does not come back as `1.0`. Parsing is iterative and
-// bounded in depth, so hostile nesting cannot exhaust the stack; destruction and copying are
-// bounded by the same depth. Large lists and watch events are not read through this type but
-// through api/codec/decode.h.
+// bounded in depth, so hostile nesting cannot exhaust the stack; destruction is bounded by the same
+// depth. A copy shares lists and objects with the original until one of the two is changed, so it
+// costs nothing; a reference into a value that was made for changing it (Mutable, mutable_items,
+// the plain Find, what Set answers) is spent when the value is copied. Large lists and watch events
+// are not read through this type but through api/codec/decode.h.
 //
 //   ASSIGN_OR_RETURN(Json pod, Json::Parse(bytes));
 //   const std::string& name = pod["metadata"]["name"].AsString();   // "" when absent or of another
@@ -14,13 +16,14 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <new>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "api/codec/shared_value.h"
 
 namespace maniple {
 
@@ -31,15 +34,27 @@ class Json final {
 
   enum class Type { kNull, kBool, kInt, kDouble, kString, kArray, kObject };
 
-  Json() = default;                                              // null
-  Json(std::nullptr_t) {}                                        // NOLINT: literals read as JSON
-  Json(bool value) : value_(value) {}                            // NOLINT
-  Json(int value) : value_(static_cast<int64_t>(value)) {}       // NOLINT
-  Json(int64_t value) : value_(value) {}                         // NOLINT
-  Json(double value) : value_(value) {}                          // NOLINT
-  Json(const char* value) : value_(std::string(value)) {}        // NOLINT
-  Json(absl::string_view value) : value_(std::string(value)) {}  // NOLINT
-  Json(std::string value) : value_(std::move(value)) {}          // NOLINT
+  Json() {}                                                     // null
+  Json(std::nullptr_t) {}                                       // NOLINT: literals read as JSON
+  Json(bool value) : type_(Type::kBool), bool_(value) {}        // NOLINT
+  Json(int value) : Json(static_cast<int64_t>(value)) {}        // NOLINT
+  Json(int64_t value) : type_(Type::kInt), int_(value) {}       // NOLINT
+  Json(double value) : type_(Type::kDouble), double_(value) {}  // NOLINT
+  Json(const char* value) : Json(std::string(value)) {}         // NOLINT
+  Json(absl::string_view value) : Json(std::string(value)) {}   // NOLINT
+  Json(std::string value)                                       // NOLINT
+      : type_(Type::kString), string_(std::move(value)) {}
+  Json(const Json& other) : type_(other.type_) { CopyFrom(other); }
+  Json(Json&& other) noexcept : type_(other.type_) { MoveFrom(other); }
+  Json& operator=(const Json& other) { return *this = Json(other); }
+  Json& operator=(Json&& other) noexcept {
+    Json taken(std::move(other));  // which may be a part of this
+    Clear();
+    type_ = taken.type_;
+    MoveFrom(taken);
+    return *this;
+  }
+  ~Json() { Clear(); }
 
   static Json Array(std::vector<Json> items = {});
   static Json Object(std::vector<Member> members = {});
@@ -51,7 +66,7 @@ class Json final {
   [[nodiscard]] std::string Dump() const;
   [[nodiscard]] std::string DumpPretty() const;
 
-  [[nodiscard]] Type type() const;
+  [[nodiscard]] Type type() const { return type_; }
   [[nodiscard]] bool is_null() const { return type() == Type::kNull; }
   [[nodiscard]] bool is_bool() const { return type() == Type::kBool; }
   [[nodiscard]] bool is_int() const { return type() == Type::kInt; }
@@ -94,10 +109,52 @@ class Json final {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<Json>,
-               std::vector<Member>>
-      value_;
+  using Items = SharedValue<std::vector<Json>>;
+  using Members = SharedValue<std::vector<Member>>;
+  // REQUIRES: type_ is that of `other`, and nothing stands in the union.
+  void CopyFrom(const Json& other);
+  void MoveFrom(Json& other) noexcept;
+  void Clear() {
+    if (type_ >= Type::kString) Destroy();
+  }
+  void Destroy();
+
+  // A variant by hand: values are moved about while they are built more than anything else.
+  Type type_ = Type::kNull;
+  union {
+    bool bool_;
+    int64_t int_;
+    double double_;
+    std::string string_;
+    Items items_;
+    Members members_;
+  };
 };
+
+inline void Json::MoveFrom(Json& other) noexcept {
+  switch (type_) {
+    case Type::kNull:
+      return;
+    case Type::kBool:
+      bool_ = other.bool_;
+      return;
+    case Type::kInt:
+      int_ = other.int_;
+      return;
+    case Type::kDouble:
+      double_ = other.double_;
+      return;
+    case Type::kString:
+      new (&string_) std::string(std::move(other.string_));
+      return;
+    case Type::kArray:
+      new (&items_) Items(std::move(other.items_));
+      return;
+    case Type::kObject:
+      new (&members_) Members(std::move(other.members_));
+      return;
+  }
+}
 
 // The text as the inside of a JSON string, without the quotes.
 [[nodiscard]] std::string JsonEscaped(absl::string_view text);

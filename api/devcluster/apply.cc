@@ -56,7 +56,9 @@ Json FieldsOf(const Json& value, const MergeRules& rules, const std::string& pat
   return fields;
 }
 
-const Json* ChildAt(const Json& value, absl::string_view key, const MergeRules& rules) {
+// `Value` is Json or const Json; so is the child.
+template <typename Value>
+Value* ChildAt(Value& value, absl::string_view key, const MergeRules& rules) {
   if (absl::ConsumePrefix(&key, "f:")) return value.Find(key);
   const bool is_value = absl::ConsumePrefix(&key, "v:");
   if (!is_value) absl::ConsumePrefix(&key, "k:");
@@ -169,7 +171,7 @@ void RemoveChild(Json& object, absl::string_view key, const Json& child) {
 
 void RemoveUnowned(Json& object, const Json& gone, const Owners& owners, const MergeRules& rules) {
   for (const auto& [key, below] : gone.members()) {
-    Json* child = const_cast<Json*>(ChildAt(object, key, rules));
+    Json* child = ChildAt(object, key, rules);
     if (child == nullptr) continue;
     const bool is_member = absl::StartsWith(key, "f:");
     if (!owners.Has(key) && (below.size() == 0 || !is_member)) {

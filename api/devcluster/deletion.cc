@@ -180,7 +180,7 @@ class Deletion final {
       return Keep(std::move(object), Deleted::Outcome::kHeldByFinalizers);
     }
     const ObjectName name = NameOf(object);
-    ObjectPtr last = std::make_shared<const Json>(std::move(object));
+    ObjectPtr last(std::move(object));
     if (options_.dry_run == DryRun::kNo) cluster_.store.Erase(type_.storage, name);
     return Deleted{std::move(last), Deleted::Outcome::kRemoved};
   }
@@ -226,7 +226,7 @@ class Deletion final {
 
   ApiOr<Deleted> Keep(Json object, Deleted::Outcome outcome) {
     if (options_.dry_run == DryRun::kAll) {
-      return Deleted{std::make_shared<const Json>(std::move(object)), outcome};
+      return Deleted{ObjectPtr(std::move(object)), outcome};
     }
     return Deleted{cluster_.store.Put(type_.storage, std::move(object)), outcome};
   }

@@ -54,7 +54,7 @@ ObjectPtr ShownAs(const ResourceType& type, const ObjectPtr& stored) {
   Json shown =
       IsNewerEvent(type) ? WithNames(*stored, &FieldNames::stored, &FieldNames::newer) : *stored;
   shown.Set("apiVersion", type.api_version());
-  return std::make_shared<const Json>(std::move(shown));
+  return ObjectPtr(std::move(shown));
 }
 
 Json StoredForm(const ResourceType& type, Json shown) {

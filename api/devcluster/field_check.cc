@@ -1,6 +1,7 @@
 #include "api/devcluster/field_check.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace maniple::devcluster {
 namespace {
 
 constexpr size_t kMaxDuplicates = 32;
+constexpr ptrdiff_t kManyKeys = 32;
 
 // Walks over a JSON text that is known to be well formed, keeping the keys of the open objects.
 class DuplicateScan final {
@@ -23,10 +25,13 @@ class DuplicateScan final {
     while (at_ < text_.size() && found_.size() < kMaxDuplicates) {
       const char c = text_[at_];
       if (c == '{' || c == '[') {
-        levels_.push_back({.is_object = c == '{'});
+        levels_.push_back({.is_object = c == '{', .seen = seen_.size()});
         ++at_;
       } else if (c == '}' || c == ']') {
-        if (!levels_.empty()) levels_.pop_back();
+        if (!levels_.empty()) {
+          seen_.resize(levels_.back().seen);
+          levels_.pop_back();
+        }
         ++at_;
       } else if (c == ',') {
         if (!levels_.empty()) Next(levels_.back());
@@ -46,8 +51,9 @@ class DuplicateScan final {
     bool is_object = false;
     bool wants_key = true;
     size_t index = 0;
-    std::string key = {};
-    std::set<std::string> seen = {};
+    absl::string_view key = {};
+    size_t seen = 0;  // where its keys begin in seen_
+    std::unique_ptr<std::set<absl::string_view>> many = {};
   };
   static void Next(Level& level) {
     level.wants_key = true;
@@ -63,8 +69,21 @@ class DuplicateScan final {
   void Key(absl::string_view raw) {
     Level& level = levels_.back();
     level.wants_key = false;
-    level.key = std::string(raw);
-    if (!level.seen.insert(level.key).second) found_.push_back(Path());
+    level.key = raw;
+    if (HasSeen(level, raw)) {
+      found_.push_back(Path());
+    } else {
+      seen_.push_back(raw);
+    }
+  }
+  // Most objects have few keys; those of one with very many are kept in order too.
+  bool HasSeen(Level& level, absl::string_view key) {
+    const auto begin = seen_.begin() + static_cast<ptrdiff_t>(level.seen);
+    if (seen_.end() - begin < kManyKeys) return std::find(begin, seen_.end(), key) != seen_.end();
+    if (level.many == nullptr) {
+      level.many = std::make_unique<std::set<absl::string_view>>(begin, seen_.end());
+    }
+    return !level.many->insert(key).second;
   }
   std::string Path() const {
     std::string path;
@@ -81,6 +100,7 @@ class DuplicateScan final {
   const absl::string_view text_;
   size_t at_ = 0;
   std::vector<Level> levels_;
+  std::vector<absl::string_view> seen_;  // of the open objects, one after the other
   std::vector<std::string> found_;
 };
 

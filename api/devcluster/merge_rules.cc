@@ -102,7 +102,10 @@ const Json* FindItem(const Json& list, const ListRule& rule, const Json& like) {
 }
 
 Json* FindItem(Json& list, const ListRule& rule, const Json& like) {
-  return const_cast<Json*>(FindItem(std::as_const(list), rule, like));
+  const Json* found = FindItem(std::as_const(list), rule, like);
+  if (found == nullptr) return nullptr;
+  const ptrdiff_t place = found - std::as_const(list).items().data();
+  return &list.mutable_items()[static_cast<size_t>(place)];
 }
 
 }  // namespace maniple::devcluster

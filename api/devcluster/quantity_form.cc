@@ -1,5 +1,6 @@
 #include "api/devcluster/quantity_form.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -137,6 +138,31 @@ std::string CanonicalQuantity(absl::string_view text) {
 
 namespace {
 
+std::string CanonicalAmount(const Json& amount) {
+  return CanonicalQuantity(amount.is_string() ? amount.AsString() : amount.Dump());
+}
+
+bool IsCanonical(const SchemaMessage& message, const Json& object) {
+  const auto is_canonical = [](const Json::Member& amount) {
+    return !amount.second.is_number() &&
+           (!amount.second.is_string() ||
+            CanonicalAmount(amount.second) == amount.second.AsString());
+  };
+  for (const auto& [name, value] : object.members()) {
+    const SchemaField* field = message.FindByName(name);
+    if (field == nullptr) continue;
+    if (field->type == FieldType::kQuantity && field->shape == FieldShape::kMap) {
+      if (!std::all_of(value.members().begin(), value.members().end(), is_canonical)) return false;
+    } else if (field->type == FieldType::kMessage && field->message != nullptr) {
+      if (field->shape == FieldShape::kSingle && !IsCanonical(*field->message, value)) return false;
+      for (const Json& item : value.items()) {
+        if (!IsCanonical(*field->message, item)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 void CanonicalizeMessage(const SchemaMessage& message, Json& object) {
   if (!object.is_object()) return;
   for (auto& [name, value] : object.mutable_members()) {
@@ -145,11 +171,7 @@ void CanonicalizeMessage(const SchemaMessage& message, Json& object) {
     if (field->type == FieldType::kQuantity && field->shape == FieldShape::kMap) {
       if (!value.is_object()) continue;
       for (auto& [resource, amount] : value.mutable_members()) {
-        if (amount.is_string()) {
-          amount = CanonicalQuantity(amount.AsString());
-        } else if (amount.is_number()) {
-          amount = CanonicalQuantity(amount.Dump());
-        }
+        if (amount.is_string() || amount.is_number()) amount = CanonicalAmount(amount);
       }
     } else if (field->type == FieldType::kMessage && field->message != nullptr) {
       if (field->shape == FieldShape::kSingle) {
@@ -166,7 +188,8 @@ void CanonicalizeMessage(const SchemaMessage& message, Json& object) {
 void CanonicalizeResources(const ResourceType& type, Json& object) {
   if (type.custom) return;
   const SchemaMessage* message = FindBuiltinSchema(type.api_version(), type.kind);
-  if (message != nullptr) CanonicalizeMessage(*message, object);
+  // A walk that may change the object takes its own copy of all of it.
+  if (message != nullptr && !IsCanonical(*message, object)) CanonicalizeMessage(*message, object);
 }
 
 }  // namespace maniple::devcluster

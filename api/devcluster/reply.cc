@@ -19,22 +19,6 @@ Json ListMetadata(const ListPage& page) {
   return metadata;
 }
 
-// Items of built-in lists have no kind and apiVersion, as Go writes them.
-void AppendItem(const ResourceType& type, const Json& item, std::string& out) {
-  if (type.custom) {
-    absl::StrAppend(&out, item.Dump());
-    return;
-  }
-  out += '{';
-  bool first = true;
-  for (const auto& [name, value] : item.members()) {
-    if (name == "kind" || name == "apiVersion") continue;
-    absl::StrAppend(&out, first ? "" : ",", "\"", JsonEscaped(name), "\":", value.Dump());
-    first = false;
-  }
-  out += '}';
-}
-
 ApiReply PlainList(const ResourceType& type, const std::vector<ObjectPtr>& objects,
                    const Json& metadata) {
   ApiReply reply;
@@ -45,7 +29,8 @@ ApiReply PlainList(const ResourceType& type, const std::vector<ObjectPtr>& objec
   for (const ObjectPtr& object : objects) {
     if (!first) reply.body += ',';
     first = false;
-    AppendItem(type, *object, reply.body);
+    // Items of built-in lists have no kind and apiVersion, as Go writes them.
+    reply.body += type.custom ? object.stored().Text() : object.stored().TextWithoutKind();
   }
   reply.body += "]}\n";
   return reply;
@@ -95,7 +80,12 @@ ApiReply ObjectReply(const ResourceRequest& request, int status, const ObjectPtr
   const ObjectPtr shown = ShownAs(request.type, stored);
   const ReplyForm form = ParseAccept(request.http.accept);
   switch (form) {
-    case ReplyForm::kJson:
+    case ReplyForm::kJson: {
+      ApiReply reply;
+      reply.status = status;
+      reply.body = absl::StrCat(shown.stored().Text(), "\n");
+      return reply;
+    }
     case ReplyForm::kYaml:
       return JsonReply(status, *shown, form);
     case ReplyForm::kPartialMetadata:

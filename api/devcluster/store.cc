@@ -22,6 +22,21 @@ bool EqualButForVersion(const Json& stored, Json& next) {
 
 }  // namespace
 
+const std::string& StoredObject::Text() const {
+  if (text_.empty()) text_ = value_.Dump();
+  return text_;
+}
+
+const std::string& StoredObject::TextWithoutKind() const {
+  if (text_without_kind_.empty()) {
+    Json shown = value_;
+    shown.Erase("kind");
+    shown.Erase("apiVersion");
+    text_without_kind_ = shown.Dump();
+  }
+  return text_without_kind_;
+}
+
 ObjectName NameOf(const Json& object) {
   const Json& metadata = object["metadata"];
   return {metadata["namespace"].AsString(), metadata["name"].AsString()};
@@ -79,7 +94,7 @@ ObjectPtr Store::Put(StorageId storage, Json object) {
   const auto [it, inserted] = table.objects.try_emplace(name);
   if (!inserted && EqualButForVersion(*it->second, object)) return it->second;
   SetVersion(object, ++version_);
-  auto stored = std::make_shared<const Json>(std::move(object));
+  const ObjectPtr stored(std::move(object));
   Change change{.storage = storage,
                 .kind = inserted ? ChangeKind::kAdded : ChangeKind::kModified,
                 .name = std::move(name),
@@ -101,7 +116,7 @@ void Store::Erase(StorageId storage, const ObjectName& name) {
   Announce(table, {.storage = storage,
                    .kind = ChangeKind::kDeleted,
                    .name = name,
-                   .object = std::make_shared<const Json>(std::move(last)),
+                   .object = ObjectPtr(std::move(last)),
                    .previous = std::move(previous),
                    .version = version_});
 }
@@ -195,7 +210,7 @@ void Store::Renumber() {
   for (auto& [old_version, object] : by_age) {
     Json renumbered = **object;
     SetVersion(renumbered, ++version_);
-    *object = std::make_shared<const Json>(std::move(renumbered));
+    *object = ObjectPtr(std::move(renumbered));
   }
   floor_ = version_;
   for (const std::unique_ptr<Table>& table : tables_) {

@@ -33,7 +33,43 @@
 
 namespace maniple::devcluster {
 
-using ObjectPtr = std::shared_ptr<const Json>;
+// One version of an object, and its text once somebody has asked for it: replies, lists and watches
+// share it.
+class StoredObject final {
+ public:
+  explicit StoredObject(Json value) : value_(std::move(value)) {}
+
+  [[nodiscard]] const Json& value() const { return value_; }
+  // As JSON.
+  [[nodiscard]] const std::string& Text() const;
+  // The same without kind and apiVersion.
+  [[nodiscard]] const std::string& TextWithoutKind() const;
+
+ private:
+  const Json value_;
+  mutable std::string text_;  // empty: nobody has asked
+  mutable std::string text_without_kind_;
+};
+
+// Points at a Json, or nowhere; never changes what it points at.
+class ObjectPtr final {
+ public:
+  ObjectPtr() = default;
+  ObjectPtr(std::nullptr_t) {}  // NOLINT: nowhere
+  explicit ObjectPtr(Json object) : object_(std::make_shared<StoredObject>(std::move(object))) {}
+
+  const Json& operator*() const { return object_->value(); }
+  const Json* operator->() const { return &object_->value(); }
+  [[nodiscard]] const Json* get() const { return object_ == nullptr ? nullptr : &**this; }
+  [[nodiscard]] const StoredObject& stored() const { return *object_; }
+  friend bool operator==(const ObjectPtr&, const ObjectPtr&) = default;
+  friend bool operator==(const ObjectPtr& pointer, std::nullptr_t) {
+    return pointer.object_ == nullptr;
+  }
+
+ private:
+  std::shared_ptr<const StoredObject> object_;
+};
 
 struct ObjectName {
   std::string namespace_name;  // empty: cluster scope
@@ -56,8 +92,6 @@ struct Change {
   ObjectPtr object;    // new state; of a deletion the last one, at the version of the deletion
   ObjectPtr previous;  // null for kAdded
   uint64_t version = 0;
-  // The serialised object, filled by the first watch that sends it and shared by the others.
-  mutable std::shared_ptr<const std::string> json = {};
 };
 
 class ChangeObserver {

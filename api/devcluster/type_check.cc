@@ -8,6 +8,17 @@
 namespace maniple::devcluster {
 namespace {
 
+// Where a value stands; put into words only when something is wrong with it.
+struct Place {
+  const Place* parent = nullptr;
+  absl::string_view name;
+
+  [[nodiscard]] std::string Path() const {
+    return parent == nullptr || parent->name.empty() ? std::string(name)
+                                                     : absl::StrCat(parent->Path(), ".", name);
+  }
+};
+
 absl::string_view JsonTypeName(const Json& value) {
   switch (value.type()) {
     case Json::Type::kNull:
@@ -27,16 +38,15 @@ absl::string_view JsonTypeName(const Json& value) {
   return "";
 }
 
-std::string CannotUnmarshal(const Json& value, absl::string_view path, absl::string_view go_type) {
+std::string CannotUnmarshal(const Json& value, const Place& place, absl::string_view go_type) {
   return absl::StrCat("json: cannot unmarshal ", JsonTypeName(value), " into Go struct field ",
-                      path, " of type ", go_type);
+                      place.Path(), " of type ", go_type);
 }
 
-std::string MessageProblem(const SchemaMessage& message, const Json& object,
-                           const std::string& path);
+std::string MessageProblem(const SchemaMessage& message, const Json& object, const Place& place);
 
-std::string TimeProblem(const Json& value, absl::string_view path) {
-  if (!value.is_string()) return CannotUnmarshal(value, path, "string");
+std::string TimeProblem(const Json& value, const Place& place) {
+  if (!value.is_string()) return CannotUnmarshal(value, place, "string");
   absl::Time time;
   std::string error;
   if (value.AsString().empty() ||
@@ -55,9 +65,9 @@ std::string QuantityProblem(const Json& value) {
          "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 }
 
-std::string ValueProblem(const SchemaField& field, const Json& value, const std::string& path) {
+std::string ValueProblem(const SchemaField& field, const Json& value, const Place& place) {
   const auto want = [&](bool holds, absl::string_view go_type) {
-    return holds ? std::string() : CannotUnmarshal(value, path, go_type);
+    return holds ? std::string() : CannotUnmarshal(value, place, go_type);
   };
   if (value.is_null()) return "";
   switch (field.type) {
@@ -77,7 +87,7 @@ std::string ValueProblem(const SchemaField& field, const Json& value, const std:
       return QuantityProblem(value);
     case FieldType::kTime:
     case FieldType::kMicroTime:
-      return TimeProblem(value, path);
+      return TimeProblem(value, place);
     case FieldType::kDuration:
       return want(value.is_string(), "string");
     case FieldType::kStringList:
@@ -86,27 +96,28 @@ std::string ValueProblem(const SchemaField& field, const Json& value, const std:
     case FieldType::kRawExtension:
       return "";
     case FieldType::kMessage:
-      if (!value.is_object()) return CannotUnmarshal(value, path, field.message->name);
-      return MessageProblem(*field.message, value, path);
+      if (!value.is_object()) return CannotUnmarshal(value, place, field.message->name);
+      return MessageProblem(*field.message, value, place);
   }
   return "";
 }
 
-std::string FieldProblem(const SchemaField& field, const Json& value, const std::string& path) {
+std::string FieldProblem(const SchemaField& field, const Json& value, const Place& place) {
   if (value.is_null()) return "";
   switch (field.shape) {
     case FieldShape::kSingle:
-      return ValueProblem(field, value, path);
+      return ValueProblem(field, value, place);
     case FieldShape::kList:
-      if (!value.is_array()) return CannotUnmarshal(value, path, "[]" + field.name);
+      if (!value.is_array()) return CannotUnmarshal(value, place, "[]" + field.name);
       for (const Json& item : value.items()) {
-        if (std::string problem = ValueProblem(field, item, path); !problem.empty()) return problem;
+        if (std::string problem = ValueProblem(field, item, place); !problem.empty())
+          return problem;
       }
       return "";
     case FieldShape::kMap:
-      if (!value.is_object()) return CannotUnmarshal(value, path, "map[string]" + field.name);
+      if (!value.is_object()) return CannotUnmarshal(value, place, "map[string]" + field.name);
       for (const auto& [name, member] : value.members()) {
-        if (std::string problem = ValueProblem(field, member, path); !problem.empty()) {
+        if (std::string problem = ValueProblem(field, member, place); !problem.empty()) {
           return problem;
         }
       }
@@ -115,13 +126,11 @@ std::string FieldProblem(const SchemaField& field, const Json& value, const std:
   return "";
 }
 
-std::string MessageProblem(const SchemaMessage& message, const Json& object,
-                           const std::string& path) {
+std::string MessageProblem(const SchemaMessage& message, const Json& object, const Place& place) {
   for (const auto& [name, value] : object.members()) {
     const SchemaField* field = message.FindByName(name);
     if (field == nullptr) continue;
-    std::string problem =
-        FieldProblem(*field, value, path.empty() ? name : absl::StrCat(path, ".", name));
+    std::string problem = FieldProblem(*field, value, {&place, name});
     if (!problem.empty()) return problem;
   }
   return "";
@@ -131,7 +140,7 @@ std::string MessageProblem(const SchemaMessage& message, const Json& object,
 
 std::string TypeProblem(absl::string_view api_version, absl::string_view kind, const Json& object) {
   const SchemaMessage* message = FindBuiltinSchema(api_version, kind);
-  return message == nullptr ? "" : MessageProblem(*message, object, "");
+  return message == nullptr ? "" : MessageProblem(*message, object, {});
 }
 
 std::string TypeProblem(const ResourceType& type, const Json& object) {
@@ -139,7 +148,8 @@ std::string TypeProblem(const ResourceType& type, const Json& object) {
   // Custom objects have metadata of the same type.
   const SchemaMessage* pod = FindBuiltinSchema("v1", "Pod");
   const SchemaField* metadata = pod == nullptr ? nullptr : pod->FindByName("metadata");
-  return metadata == nullptr ? "" : FieldProblem(*metadata, object["metadata"], "metadata");
+  return metadata == nullptr ? ""
+                             : FieldProblem(*metadata, object["metadata"], {nullptr, "metadata"});
 }
 
 }  // namespace maniple::devcluster

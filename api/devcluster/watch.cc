@@ -189,13 +189,7 @@ void Watches::AppendEvent(Watch& watch, const Change& change, absl::Time now,
   if (!is && !was) return;
   if (is) {
     const absl::string_view type = was ? "MODIFIED" : "ADDED";
-    const bool plain =
-        watch.form.form == ReplyForm::kJson && IsStoredForm(watch.type, *change.object);
-    if (!plain) return AppendObject(watch, type, change.object, now, out);
-    if (change.json == nullptr) {
-      change.json = std::make_shared<const std::string>(change.object->Dump());
-    }
-    return AppendFrame(type, *change.json, out);
+    return AppendObject(watch, type, change.object, now, out);
   }
   if (change.kind == ChangeKind::kDeleted) {
     return AppendObject(watch, "DELETED", change.object, now, out);
@@ -203,7 +197,7 @@ void Watches::AppendEvent(Watch& watch, const Change& change, absl::Time now,
   // It no longer matches: its last matching state, at the version of the change.
   Json last = *change.previous;
   last.Mutable("metadata").Set("resourceVersion", absl::StrCat(change.version));
-  AppendObject(watch, "DELETED", std::make_shared<const Json>(std::move(last)), now, out);
+  AppendObject(watch, "DELETED", ObjectPtr(std::move(last)), now, out);
 }
 
 void Watches::AppendObject(Watch& watch, absl::string_view type, const ObjectPtr& object,
@@ -212,7 +206,7 @@ void Watches::AppendObject(Watch& watch, absl::string_view type, const ObjectPtr
   switch (watch.form.form) {
     case ReplyForm::kJson:
     case ReplyForm::kYaml:
-      return AppendFrame(type, shown->Dump(), out);
+      return AppendFrame(type, shown.stored().Text(), out);
     case ReplyForm::kPartialMetadata:
       return AppendFrame(type, ToPartialMetadata(*shown).Dump(), out);
     case ReplyForm::kTable: {
@@ -236,10 +230,9 @@ void Watches::AppendBookmark(Watch& watch, absl::Time now, std::string& out) con
   if (ends_initial) {
     metadata.Set("annotations", Json::Object({{"k8s.io/initial-events-end", Json("true")}}));
   }
-  const auto bookmark =
-      std::make_shared<const Json>(Json::Object({{"kind", Json(watch.type.kind)},
-                                                 {"apiVersion", Json(watch.type.api_version())},
-                                                 {"metadata", std::move(metadata)}}));
+  const auto bookmark = ObjectPtr(Json::Object({{"kind", Json(watch.type.kind)},
+                                                {"apiVersion", Json(watch.type.api_version())},
+                                                {"metadata", std::move(metadata)}}));
   AppendObject(watch, "BOOKMARK", bookmark, now, out);
 }
 

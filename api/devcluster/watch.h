@@ -7,7 +7,7 @@
 // Invariants:
 //   1. Every change after a watch's position that concerns it is still to be sent.
 //   2. A watch that is not ready has nothing to send.
-//   3. The serialised form of a version is made once and shared (Change::json).
+//   3. The serialised form of a version is made once and shared (StoredObject::Text).
 #pragma once
 
 #include <cstdint>

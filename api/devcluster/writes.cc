@@ -214,7 +214,7 @@ ApiOr<ObjectPtr> CreateOnce(const Cluster& cluster, const ResourceType& type, Js
     }
     return error;
   }
-  if (options.dry_run == DryRun::kAll) return std::make_shared<const Json>(std::move(object));
+  if (options.dry_run == DryRun::kAll) return ObjectPtr(std::move(object));
   if (IsCrd(type)) API_RETURN_IF_ERROR(cluster.types.DefineCustom(object));
   return cluster.store.Put(type.storage, std::move(object));
 }
@@ -280,7 +280,7 @@ ApiOr<ObjectPtr> UpdateObject(const Cluster& cluster, const ResourceType& type, 
     Json& metadata = object.Mutable("metadata");
     metadata.Set("generation", metadata["generation"].AsInt() + 1);
   }
-  if (options.dry_run == DryRun::kAll) return std::make_shared<const Json>(std::move(object));
+  if (options.dry_run == DryRun::kAll) return ObjectPtr(std::move(object));
   if (IsCrd(type) && part == WritePart::kMain && !(object["spec"] == (*old_object)["spec"])) {
     API_RETURN_IF_ERROR(cluster.types.DefineCustom(object));
   }

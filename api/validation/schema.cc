@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -23,7 +24,27 @@ bool IsForbiddenNull(const Json& value, const Node& node) {
   return value.is_null() && node.nulls == Node::Nulls::kRefused;
 }
 
+// Whether defaults would change the value.
+bool LacksDefaults(const Node& node, const Json& value) {
+  if (value.is_array() && node.items != nullptr) {
+    return std::any_of(value.items().begin(), value.items().end(), [&node](const Json& item) {
+      return IsForbiddenNull(item, *node.items) || LacksDefaults(*node.items, item);
+    });
+  }
+  if (!value.is_object()) return false;
+  for (const auto& [name, property] : node.properties) {
+    if (property.default_value.has_value() && !value.Has(name)) return true;
+  }
+  return std::any_of(
+      value.members().begin(), value.members().end(), [&node](const Json::Member& member) {
+        const Node* schema = node.Member(member.first);
+        return schema != nullptr &&
+               (IsForbiddenNull(member.second, *schema) || LacksDefaults(*schema, member.second));
+      });
+}
+
 void ApplyDefaults(const Node& node, Json& value) {
+  if (!LacksDefaults(node, value)) return;
   if (value.is_array() && node.items != nullptr) {
     for (Json& item : value.mutable_items()) {
       if (IsForbiddenNull(item, *node.items) && node.items->default_value.has_value()) {
@@ -36,7 +57,7 @@ void ApplyDefaults(const Node& node, Json& value) {
   if (!value.is_object()) return;
   for (const auto& [name, property] : node.properties) {
     if (!property.default_value.has_value()) continue;
-    const Json* present = value.Find(name);
+    const Json* present = std::as_const(value).Find(name);
     if (present == nullptr || IsForbiddenNull(*present, property)) {
       value.Set(name, *property.default_value);
     }
@@ -54,29 +75,29 @@ void ApplyDefaults(const Node& node, Json& value) {
 
 enum class Unknown { kReport, kDrop };
 
-// One walk serves Prune and UnknownFields, so that they cannot disagree. `value` is changed only
-// with kDrop.
+// One walk serves Prune and UnknownFields, so that they cannot disagree.
+template <Unknown kAction>
 class UnknownFieldWalk {
  public:
-  explicit UnknownFieldWalk(Unknown action) : action_(action) {}
+  using Value = std::conditional_t<kAction == Unknown::kDrop, Json, const Json>;
 
-  void Visit(const Node& node, Json& value) {
+  void Visit(const Node& node, Value& value) {
     if (value.is_array() && node.items != nullptr) {
       size_t index = 0;
-      for (Json& item : value.mutable_items()) {
+      for (Value& item : ItemsOf(value)) {
         const FieldPath::Step step = path_.Item(index++);
         Visit(*node.items, item);
       }
     }
     if (!value.is_object()) return;
-    std::vector<Json::Member>& members = value.mutable_members();
-    if (action_ == Unknown::kDrop) {
+    auto& members = MembersOf(value);
+    if constexpr (kAction == Unknown::kDrop) {
       members.erase(
           std::remove_if(members.begin(), members.end(),
                          [&node](const auto& member) { return !Knows(node, member.first); }),
           members.end());
     }
-    for (Json::Member& member : members) {
+    for (auto& member : members) {
       const FieldPath::Step step = path_.Field(member.first);
       if (!Knows(node, member.first)) {
         unknown_.push_back(path_.text());
@@ -95,7 +116,11 @@ class UnknownFieldWalk {
            (node.embedded_resource && IsObjectField(name));
   }
 
-  const Unknown action_;
+  static std::vector<Json>& ItemsOf(Json& value) { return value.mutable_items(); }
+  static const std::vector<Json>& ItemsOf(const Json& value) { return value.items(); }
+  static std::vector<Json::Member>& MembersOf(Json& value) { return value.mutable_members(); }
+  static const std::vector<Json::Member>& MembersOf(const Json& value) { return value.members(); }
+
   FieldPath path_;
   std::vector<std::string> unknown_;
 };
@@ -233,13 +258,14 @@ std::vector<FieldError> StructuralSchema::Validate(const Json& object, const Jso
 void StructuralSchema::Default(Json& object) const { ApplyDefaults(*root_, object); }
 
 void StructuralSchema::Prune(Json& object) const {
-  UnknownFieldWalk(Unknown::kDrop).Visit(*root_, object);
+  // A walk that may change the object takes its own copy of all of it.
+  if (UnknownFields(object).empty()) return;
+  UnknownFieldWalk<Unknown::kDrop>().Visit(*root_, object);
 }
 
 std::vector<std::string> StructuralSchema::UnknownFields(const Json& object) const {
-  Json copy = object;
-  UnknownFieldWalk walk(Unknown::kReport);
-  walk.Visit(*root_, copy);
+  UnknownFieldWalk<Unknown::kReport> walk;
+  walk.Visit(*root_, object);
   return walk.TakeUnknown();
 }
 

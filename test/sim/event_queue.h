@@ -2,9 +2,9 @@
 // thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -19,7 +19,8 @@ class EventQueue final {
 
   [[nodiscard]] absl::Time Now() const { return clock_.Now(); }
   void At(absl::Time when, std::function<void()> what) {
-    heap_.push({std::max(when, clock_.Now()), next_++, std::move(what)});
+    heap_.push_back({std::max(when, clock_.Now()), next_++, std::move(what)});
+    std::push_heap(heap_.begin(), heap_.end());
   }
   void After(absl::Duration wait, std::function<void()> what) {
     At(clock_.Now() + wait, std::move(what));
@@ -27,12 +28,13 @@ class EventQueue final {
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] absl::Time NextTime() const {
-    return heap_.empty() ? absl::InfiniteFuture() : heap_.top().when;
+    return heap_.empty() ? absl::InfiniteFuture() : heap_.front().when;
   }
   // REQUIRES: !empty().
   void RunNext() {
-    Event event = heap_.top();
-    heap_.pop();
+    std::pop_heap(heap_.begin(), heap_.end());
+    const Event event = std::move(heap_.back());
+    heap_.pop_back();
     clock_.AdvanceTo(event.when);
     event.what();
   }
@@ -48,7 +50,7 @@ class EventQueue final {
   };
 
   SimulatedClock& clock_;
-  std::priority_queue<Event> heap_;
+  std::vector<Event> heap_;  // the next one in front
   uint64_t next_ = 0;
 };
 
