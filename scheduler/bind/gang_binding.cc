@@ -256,13 +256,15 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
 
 // Gives back for planning whoever waits for a node that is gone, or lost its gate again.
 void GangBinding::Forget(BindStep& step) {
+  bool any_out = false;
   for (Entry& entry : entries_) {
-    if (entry.state != BindState::kWaiting || step.still_reserved(entry.pod, entry.node)) {
-      continue;
+    if (entry.state == BindState::kWaiting && !step.still_reserved(entry.pod, entry.node)) {
+      LetGo(entry, BindState::kOut, step);
+      entry.retry_at = step.now;
     }
-    LetGo(entry, BindState::kOut, step);
-    entry.retry_at = step.now;
+    any_out = any_out || entry.state == BindState::kOut;
   }
+  if (!any_out) return;
   std::erase_if(entries_, [&step](const Entry& entry) {
     return entry.state == BindState::kOut && entry.asked == Request::kNone &&
            entry.retry_at <= step.now;

@@ -23,13 +23,30 @@ std::vector<const Member*> SortedByPod(const Gang& gang) {
 
 void GangBinding::Settle(const Gang& gang, BindStep& step) {
   const MembersByPod members = SortedByPod(gang);
-  Adopt(members);
   SeeAll(members, step);
   Forget(step);
   const Weighed weighed = Weigh(gang, members);
   if (phase_ != BindPhase::kEnded) Conclude(gang, weighed, step);
   CarryOn(step);
   ListVacancies(weighed);
+}
+
+void GangBinding::SeeAll(const MembersByPod& members, BindStep& step) {
+  bool strangers = false;
+  auto member = members.begin();
+  const auto pass_over = [&](absl::FunctionRef<bool(PodId)> before) {
+    for (; member != members.end() && before((*member)->pod); ++member) {
+      strangers = strangers || (*member)->state == MemberState::kBound;
+    }
+  };
+  for (Entry& entry : entries_) {
+    pass_over([&entry](PodId pod) { return pod < entry.pod; });
+    const bool there = member != members.end() && (*member)->pod == entry.pod;
+    See(entry, there ? *member : nullptr, step);
+    if (there) ++member;
+  }
+  pass_over([](PodId) { return true; });
+  if (strangers) Adopt(members);
 }
 
 // Members that somebody bound without us.
@@ -41,14 +58,6 @@ void GangBinding::Adopt(const MembersByPod& members) {
     if (member->state != MemberState::kBound) continue;
     Insert({member->pod, member->node}, member->shape, BindState::kBound);
     any_bound_ = true;
-  }
-}
-
-void GangBinding::SeeAll(const MembersByPod& members, BindStep& step) {
-  auto member = members.begin();
-  for (Entry& entry : entries_) {
-    while (member != members.end() && (*member)->pod < entry.pod) ++member;
-    See(entry, member != members.end() && (*member)->pod == entry.pod ? *member : nullptr, step);
   }
 }
 
