@@ -1,6 +1,6 @@
 // Bytes of the API server into model values: whole lists and single watch lines.
 //
-// One pass of the scanner (json_scan.h) into a flat tape that is reused, then a walk over
+// One pass of RapidJSON's iterative SAX reader into a flat tape that is reused, then a walk over
 // the tape that skips what we do not use. A bad object (wrong type, absurd quantity) never fails
 // its list or stream: it comes out as ObjectInvalid naming the object, the path and the reason.
 // Annotations are kept only under scheduling.maniple.dev/ and the few foreign keys we read. One

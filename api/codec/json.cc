@@ -13,8 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/base/check.h"
-#include "api/codec/json_scan.h"
 #include "api/codec/utf8.h"
+#include "rapidjson/error/en.h"
+#include "rapidjson/memorystream.h"
+#include "rapidjson/reader.h"
 
 namespace maniple {
 namespace {
@@ -63,34 +65,64 @@ void KeepLastOfEqualKeys(std::vector<Json::Member>& members) {
 // is made at its end with exactly the room it needs.
 class Builder final {
  public:
-  Builder() {
+  using Ch = char;
+  using Size = rapidjson::SizeType;
+
+  // Only an escape can make half a character in a text that is valid UTF-8 as a whole.
+  enum class Escapes { kNone, kSome };
+  explicit Builder(Escapes escapes) : escapes_(escapes) {
     stack_.reserve(kLikelyOpen);
     open_.reserve(kLikelyOpen);
   }
 
   bool Null() { return Put(Json()); }
   bool Bool(bool value) { return Put(Json(value)); }
-  bool Number(absl::string_view text) {
-    const char* const end = text.data() + text.size();
+  // Numbers come raw: RapidJSON rounds some doubles wrongly and turns the largest ones into errors.
+  bool RawNumber(const Ch* text, Size size, bool) {
+    const char* const end = text + size;
     int64_t whole = 0;
-    if (const auto read = std::from_chars(text.data(), end, whole);
+    if (const auto read = std::from_chars(text, end, whole);
         read.ec == std::errc() && read.ptr == end) {
       return Put(Json(whole));
     }
     double value = 0;
-    const auto read = absl::from_chars(text.data(), end, value);
+    const auto read = absl::from_chars(text, end, value);
     // Too large comes as the largest there is, too small as the smallest or as zero.
     const bool too_large = read.ec == std::errc::result_out_of_range && std::abs(value) > 1;
     return too_large ? Refuse("a number out of range") : Put(Json(value));
   }
-  bool String(absl::string_view text, TextLasts lasts) {
-    return IsText(text, lasts) && Put(Json(text));
+  bool String(const Ch* text, Size size, bool) {
+    const absl::string_view string(text, size);
+    return IsText(string) && Put(Json(string));
   }
-  bool Key(absl::string_view text, TextLasts lasts) {
-    stack_.emplace_back(std::string(text), Json());
-    return IsText(text, lasts);
+  bool Key(const Ch* text, Size size, bool) {
+    stack_.emplace_back(std::string(text, size), Json());
+    return IsText(stack_.back().first);
   }
-  bool PassesOver(absl::string_view) const { return false; }
+  bool StartArray() { return Open(Bracket::kArray); }
+  bool StartObject() { return Open(Bracket::kObject); }
+  bool EndArray(Size) { return Close(); }
+  bool EndObject(Size) { return Close(); }
+
+  // The numbers come raw, so RapidJSON never calls these.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+  // Why the parse was stopped by this handler; "" when it was not.
+  const std::string& refusal() const { return refusal_; }
+  // REQUIRES: a whole value was read.
+  Json Take() { return std::move(stack_.front().second); }
+
+ private:
+  enum class Bracket : uint8_t { kArray, kObject };
+  struct Opened {
+    Bracket bracket;
+    size_t start;  // of its contents on the stack
+  };
+
   bool Open(Bracket bracket) {
     if (open_.size() >= Json::kMaxDepth) {
       return Refuse(absl::StrCat("nested deeper than ", Json::kMaxDepth));
@@ -98,7 +130,7 @@ class Builder final {
     open_.push_back({bracket, stack_.size()});
     return true;
   }
-  bool Close(Bracket) {
+  bool Close() {
     const Opened closed = open_.back();
     open_.pop_back();
     const auto begin = stack_.begin() + static_cast<ptrdiff_t>(closed.start);
@@ -115,25 +147,12 @@ class Builder final {
     stack_.erase(begin, stack_.end());
     return Put(std::move(value));
   }
-
-  // Why the parse was stopped by this handler; "" when it was not.
-  const std::string& refusal() const { return refusal_; }
-  // REQUIRES: a whole value was read.
-  Json Take() { return std::move(stack_.front().second); }
-
- private:
-  struct Opened {
-    Bracket bracket;
-    size_t start;  // of its contents on the stack
-  };
-
   bool Refuse(std::string why) {
     refusal_ = std::move(why);
     return false;
   }
-  // The text as a whole is valid UTF-8; only an escape can make half a character.
-  bool IsText(absl::string_view text, TextLasts lasts) {
-    return lasts == TextLasts::kYes || !HasEncodedSurrogate(text) ||
+  bool IsText(absl::string_view text) {
+    return escapes_ == Escapes::kNone || !HasEncodedSurrogate(text) ||
            Refuse("a lone surrogate in a string");
   }
   // In an object the key waits on the stack for its value.
@@ -149,6 +168,7 @@ class Builder final {
   // Larger than most; what is more grows as usual.
   static constexpr size_t kLikelyOpen = 32;
 
+  Escapes escapes_;
   std::vector<Json::Member> stack_;
   std::vector<Opened> open_;
   std::string refusal_;
@@ -200,13 +220,11 @@ class TextSink final {
 
 // The first byte at or after `at` that JSON writes in another way or that is no ASCII.
 const char* EndOfVerbatim(const char* at, const char* end) {
-  for (; end - at >= 8; at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    const uint64_t marks = json_scan::SpecialBytes(word) | (word & json_scan::kHighs);
-    if (marks != 0) return at + json_scan::FirstMarked(marks);
-  }
-  while (at != end && !json_scan::IsSpecial(*at) && static_cast<unsigned char>(*at) < 0x80) ++at;
+  const auto verbatim = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  };
+  while (at != end && verbatim(*at)) ++at;
   return at;
 }
 
@@ -380,13 +398,27 @@ absl::StatusOr<Json> Json::Parse(absl::string_view text) {
   if (const size_t at = FindInvalidUtf8(text); at != absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", at, ": invalid UTF-8"));
   }
-  Builder builder;
-  ScanMemory memory;
-  JsonScan<Builder> scan(text, memory, builder);
-  if (scan.Run()) return builder.Take();
-  return absl::InvalidArgumentError(
-      absl::StrCat("invalid JSON at byte ", scan.offset(), ": ",
-                   builder.refusal().empty() ? scan.problem() : builder.refusal()));
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+  rapidjson::MemoryStream stream(text.data() == nullptr ? "" : text.data(), text.size());
+  rapidjson::Reader reader;
+  const bool plain = text.find('\\') == absl::string_view::npos;
+  Builder builder(plain ? Builder::Escapes::kNone : Builder::Escapes::kSome);
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  if (!builder.refusal().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid JSON at byte ", stream.Tell(), ": ", builder.refusal()));
+  }
+  if (result.IsError()) {
+    return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", result.Offset(), ": ",
+                                                   rapidjson::GetParseError_En(result.Code())));
+  }
+  // RapidJSON takes a NUL byte after the value for the end of the text.
+  if (stream.Tell() != text.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid JSON at byte ", stream.Tell(), ": NUL after the document"));
+  }
+  return builder.Take();
 }
 
 std::string Json::Dump() const { return Written(*this, 0); }

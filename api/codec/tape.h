@@ -7,8 +7,6 @@
 // escapes resolved; the decoders check the encoding of those they keep. Private to this room. One
 // thread.
 //
-// A tape borrows the text that it was read from.
-//
 //   TapeReader reader;
 //   Tape tape;
 //   RETURN_IF_ERROR(reader.Read(text, tape));
@@ -22,7 +20,6 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "api/codec/json_scan.h"
 
 namespace maniple {
 
@@ -41,8 +38,7 @@ struct Token {
 // Invariants:
 //   1. A container is followed by its items, or by pairs of a kKey and a value, up to `this +
 //   extent`.
-//   2. Texts stand in the text that was read; those that had escapes, in chunks of the tape until
-//   Clear.
+//   2. Texts stay where they are until Clear.
 class Tape final {
  public:
   // More than any object that an API server stores can have.
@@ -53,14 +49,13 @@ class Tape final {
   [[nodiscard]] bool full() const { return tokens_.size() >= kMaxTokens; }
   [[nodiscard]] const Token& root() const { return tokens_.front(); }
 
-  // Borrows `text`.
   void Add(TokenType type, absl::string_view text);
-  // A copy that lives until Clear.
-  absl::string_view Kept(absl::string_view text);
   void Open(TokenType type);
   void Close();
 
  private:
+  const char* Keep(absl::string_view text);
+
   struct Chunk {
     std::unique_ptr<char[]> bytes;
     size_t size = 0;
@@ -73,7 +68,8 @@ class Tape final {
 
 class TapeReader final {
  public:
-  TapeReader() = default;
+  TapeReader();
+  ~TapeReader();
   TapeReader(const TapeReader&) = delete;
   TapeReader& operator=(const TapeReader&) = delete;
 
@@ -91,7 +87,8 @@ class TapeReader final {
                         absl::FunctionRef<void(const Tape&)> on_item);
 
  private:
-  ScanMemory memory_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace maniple

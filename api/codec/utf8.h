@@ -18,7 +18,7 @@ namespace maniple {
   return FindInvalidUtf8(text) == absl::string_view::npos;
 }
 
-// Whether an otherwise well-formed text holds an encoded surrogate, which the scanner makes of a lone
+// Whether an otherwise well-formed text holds an encoded surrogate, which RapidJSON makes of a lone
 // "\udc00".
 [[nodiscard]] bool HasEncodedSurrogate(absl::string_view text);
 
