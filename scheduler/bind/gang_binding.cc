@@ -15,6 +15,9 @@ constexpr absl::Duration kOutFor = absl::Seconds(5);
 // What a reply told us and the watch does not show is asked again after this long: a server may
 // have forgotten what it promised.
 constexpr absl::Duration kConfirmAfter = absl::Seconds(10);
+// A request that nobody waits for any more may still reach the server: an undo keeps the room for
+// so long before it believes that a pod is not bound.
+constexpr absl::Duration kMayStillLand = absl::Seconds(15);
 
 }  // namespace
 
@@ -138,6 +141,7 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       break;
     case BindReplyKind::kUnclear:
       entry->state = BindState::kReading;
+      entry->may_land_until = step.now + kMayStillLand;
       Ask(*entry, Request::kRead, step);
       break;
     case BindReplyKind::kRetry:
@@ -170,6 +174,7 @@ void GangBinding::OnReading(PodId pod, const PodReading& reading, std::optional<
         LetGo(*entry, BindState::kOut, step);
         entry->retry_at = step.now;  // to be planned afresh
       } else {
+        if (step.now >= entry->may_land_until) entry->may_land_until = absl::InfinitePast();
         TryLater(*entry, BindState::kWaiting, reading.retry_after, step);
       }
       break;

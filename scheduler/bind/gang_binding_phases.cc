@@ -218,7 +218,11 @@ void GangBinding::CarryOnUndo(BindStep& step) {
       entry.state = BindState::kDeleting;
       Ask(entry, Request::kDelete, step);
     } else if (entry.state == BindState::kWaiting) {
-      LetGo(entry, BindState::kOut, step);
+      if (entry.may_land_until == absl::InfinitePast()) {
+        LetGo(entry, BindState::kOut, step);
+      } else {
+        TryLater(entry, BindState::kReading, std::nullopt, step);
+      }
     }
   }
   const bool under_way = Any([](const Entry& e) {

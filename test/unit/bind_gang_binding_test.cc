@@ -190,6 +190,25 @@ TEST(GangBinding, UndoReadsAnUnknownOutcomeBeforeItEnds) {
   EXPECT_THAT(f.Settle(), ElementsAre("delete 0"));
 }
 
+TEST(GangBinding, UndoKeepsTheRoomOfABindThatMayStillTakeEffect) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Reply(0, BindReplyKind::kUnclear);
+  f.Read(0, PodReadingKind::kUnbound);
+  f.Reply(1, BindReplyKind::kRefused);
+  const absl::Time undone = f.now;
+  std::vector<std::string> actions = f.Settle();
+  while (f.binding.phase() != BindPhase::kEnded) {
+    ASSERT_LT(f.now, undone + absl::Minutes(1));
+    EXPECT_THAT(actions, ::testing::AnyOf(IsEmpty(), ElementsAre("read 0")));
+    if (!actions.empty()) f.Read(0, PodReadingKind::kUnbound);
+    f.now = std::max(f.now, std::min(f.binding.NextDeadline(), f.now + absl::Seconds(2)));
+    actions = f.Settle();
+  }
+  EXPECT_THAT(actions, ElementsAre("release 0", "undone: refused, 0"));
+  EXPECT_GE(f.now, undone + absl::Seconds(15));
+}
+
 TEST(GangBinding, UndoTriesADeleteAgainUntilItSucceeds) {
   Fixture f(2);
   f.Start({0, 1});
