@@ -15,6 +15,8 @@ constexpr absl::Duration kOutFor = absl::Seconds(5);
 // What a reply told us and the watch does not show is asked again after this long: a server may
 // have forgotten what it promised.
 constexpr absl::Duration kConfirmAfter = absl::Seconds(10);
+// Who was refused is planned again after this long, should the gang still need it: policies change.
+constexpr absl::Duration kRefusedFor = absl::Minutes(1);
 // A request that nobody waits for any more may still reach the server: an undo keeps the room for
 // so long before it believes that a pod is not bound.
 constexpr absl::Duration kMayStillLand = absl::Seconds(15);
@@ -150,6 +152,7 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
     case BindReplyKind::kRefused:
       LetGo(*entry, BindState::kRefused, step);
       entry->stale = false;
+      entry->retry_at = step.now + kRefusedFor;
       step.actions.push_back(MemberRefused{pod, reply.detail});
       break;
     case BindReplyKind::kGone:
@@ -261,19 +264,19 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
 
 // Gives back for planning whoever waits for a node that is gone, or lost its gate again.
 void GangBinding::Forget(BindStep& step) {
-  bool any_out = false;
+  const auto forgotten = [&step](const Entry& entry) {
+    return (entry.state == BindState::kOut || entry.state == BindState::kRefused) &&
+           entry.asked == Request::kNone && entry.retry_at <= step.now;
+  };
+  bool any = false;
   for (Entry& entry : entries_) {
     if (entry.state == BindState::kWaiting && !step.still_reserved(entry.pod, entry.node)) {
       LetGo(entry, BindState::kOut, step);
       entry.retry_at = step.now;
     }
-    any_out = any_out || entry.state == BindState::kOut;
+    any = any || forgotten(entry);
   }
-  if (!any_out) return;
-  std::erase_if(entries_, [&step](const Entry& entry) {
-    return entry.state == BindState::kOut && entry.asked == Request::kNone &&
-           entry.retry_at <= step.now;
-  });
+  if (any) std::erase_if(entries_, forgotten);
 }
 
 // Requests whose time has come.

@@ -289,6 +289,24 @@ TEST(GangBinding, ALostQuorumIsEvictedAfterItsGracePeriod) {
   EXPECT_THAT(f.Settle(), ElementsAre("undone: quorum lost, 1"));
 }
 
+TEST(GangBinding, AKeptGangTriesARefusedReplacementAgain) {
+  Fixture f(2, 0, BindPhase::kBound);
+  f.gang.spec.quorum_loss_action = QuorumLossAction::kKeep;
+  f.Show(0, MemberState::kBound);
+  f.Settle();
+  f.now += absl::Hours(1);
+  f.Settle();
+  ASSERT_EQ(f.binding.phase(), BindPhase::kKept);
+  f.Start({1});
+  f.Reply(1, BindReplyKind::kRefused);
+  f.Settle();
+  EXPECT_FALSE(f.binding.wants_repair());
+  f.now = f.binding.NextDeadline();
+  f.Settle();
+  EXPECT_TRUE(f.binding.wants_repair());
+  EXPECT_TRUE(f.binding.MayPlan(PodId(1)));
+}
+
 TEST(GangBinding, ALostQuorumIsKeptWhenTheGangSaysSo) {
   Fixture f(2, 2, BindPhase::kRepairing);
   f.gang.spec.quorum_loss_action = QuorumLossAction::kKeep;

@@ -148,7 +148,8 @@ const std::vector<Input>& Sightings() {
        }},
       {"its time",
        [](Fixture& f) {
-         f.now += absl::Seconds(11);
+         f.gang.spec.schedule_timeout = absl::Hours(1);
+         f.now += absl::Seconds(61);
          return f.Settle();
        }},
       {"its node gone", [](Fixture& f) {
