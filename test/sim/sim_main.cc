@@ -7,9 +7,10 @@
 //
 // A failing seed is printed with the command that replays it.
 #include <CLI/CLI.hpp>
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,15 +21,16 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/base/log.h"
+#include "test/sim/campaign_results.h"
 #include "test/sim/world.h"
 
 namespace maniple::sim {
 namespace {
 
 struct Totals {
-  std::atomic<uint64_t> seeds{0}, failed{0}, binds{0};
-  std::array<std::atomic<uint64_t>, kFaults> faults{};
-  std::array<std::array<std::atomic<uint64_t>, kBindStates>, kFaults> coverage{};
+  uint64_t seeds = 0, failed = 0, binds = 0;
+  std::array<uint64_t, kFaults> faults{};
+  std::array<std::array<uint64_t, kBindStates>, kFaults> coverage{};
 };
 
 // The promise that was broken first, "" if none: "GangAllOrNothing".
@@ -74,8 +76,7 @@ std::string ReplayCommand(const SimOptions& options) {
 
 enum class Failing { kGoOn, kStop };
 
-void RunOne(const SimOptions& options, Totals& totals) {
-  const SimReport report = RunSim(options);
+void Count(const SimOptions& options, const SimReport& report, Totals& totals) {
   ++totals.seeds;
   totals.binds += report.binds;
   for (int i = 0; i < kFaults; ++i) {
@@ -119,7 +120,7 @@ int PrintCoverage(const Totals& totals) {
   absl::PrintF("\n");
   int empty = 0;
   for (int i = 0; i < kFaults; ++i) {
-    absl::PrintF("%-18s%9d", FaultName(static_cast<Fault>(i)), totals.faults[i].load());
+    absl::PrintF("%-18s%9d", FaultName(static_cast<Fault>(i)), totals.faults[i]);
     for (int state = 0; state < kBindStates; ++state) {
       const uint64_t cell = totals.coverage[i][state];
       if (cell == 0) ++empty;
@@ -132,29 +133,38 @@ int PrintCoverage(const Totals& totals) {
 }
 
 int RunMany(const SimOptions& options, const Campaign& campaign) {
+  struct Result {
+    SimOptions options;
+    SimReport report;
+  };
   Totals totals;
   const auto began = std::chrono::steady_clock::now();
-  std::atomic<uint64_t> next{campaign.first};
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < campaign.jobs; ++i) {
-    threads.emplace_back([&totals, &next, &options, &campaign] {
-      const uint64_t end = campaign.first + campaign.seeds;
-      for (uint64_t seed = next++; seed < end; seed = next++) {
-        SimOptions mine = options;
-        mine.seed = seed;
-        mine.rates = RatesFor(campaign.kinds, seed);
-        RunOne(mine, totals);
-        if (campaign.failing == Failing::kStop && totals.failed > 0) return;
-      }
-    });
+  CampaignResults<Result> results(
+      {.first = campaign.first, .count = campaign.seeds},
+      [&totals](const Result& result) { Count(result.options, result.report, totals); });
+  const auto work = [&results, &options, &campaign] {
+    while (const std::optional<uint64_t> seed = results.Take()) {
+      SimOptions mine = options;
+      mine.seed = *seed;
+      mine.rates = RatesFor(campaign.kinds, *seed);
+      SimReport report = RunSim(mine);
+      report.log.clear();
+      const bool stops = campaign.failing == Failing::kStop && !report.violations.empty();
+      if (stops) results.EndWith(*seed);
+      results.Put(*seed, {std::move(mine), std::move(report)});
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 1; i < campaign.jobs; ++i) threads.emplace_back(work);
+    work();  // here, too: with one job the process has one thread
   }
-  threads.clear();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   absl::PrintF(
       "%d seeds of %d steps in %.1f s: %.1f seeds/s on %d threads, %d binds, %d violations\n",
-      totals.seeds.load(), options.steps, seconds, totals.seeds.load() / seconds, campaign.jobs,
-      totals.binds.load(), totals.failed.load());
+      totals.seeds, options.steps, seconds, static_cast<double>(totals.seeds) / seconds,
+      campaign.jobs, totals.binds, totals.failed);
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
   return totals.failed == 0 && empty == 0 ? 0 : 1;
 }

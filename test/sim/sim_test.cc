@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "api/base/log.h"
+#include "test/sim/campaign_results.h"
 
 namespace maniple::sim {
 namespace {
@@ -41,6 +42,35 @@ TEST(Simulation, WithoutFaultsEveryPromiseHoldsToo) {
     ASSERT_TRUE(report.violations.empty())
         << "seed " << seed << ": " << absl::StrJoin(report.violations, "\n");
   }
+}
+
+TEST(Campaign, TellsSeedsInTheirOrderWhateverOrderTheyEndIn) {
+  std::vector<int> told;
+  CampaignResults<int> results({.first = 5, .count = 4},
+                               [&told](const int& result) { told.push_back(result); });
+  for (uint64_t seed = 5; seed < 9; ++seed) EXPECT_EQ(results.Take(), seed);
+  EXPECT_EQ(results.Take(), std::nullopt);
+  results.Put(6, 60);
+  results.Put(8, 80);
+  EXPECT_TRUE(told.empty());
+  results.Put(5, 50);
+  EXPECT_EQ(told, (std::vector<int>{50, 60}));
+  results.Put(7, 70);
+  EXPECT_EQ(told, (std::vector<int>{50, 60, 70, 80}));
+}
+
+TEST(Campaign, EndsWithTheFirstFailingSeedEvenWhenALaterOneFailedEarlier) {
+  std::vector<int> told;
+  CampaignResults<int> results({.first = 1, .count = 100},
+                               [&told](const int& result) { told.push_back(result); });
+  for (uint64_t seed = 1; seed <= 3; ++seed) EXPECT_EQ(results.Take(), seed);
+  results.EndWith(3);
+  results.Put(3, 30);
+  EXPECT_EQ(results.Take(), std::nullopt);
+  results.EndWith(2);
+  results.Put(2, 20);
+  results.Put(1, 10);
+  EXPECT_EQ(told, (std::vector<int>{10, 20}));
 }
 
 }  // namespace
