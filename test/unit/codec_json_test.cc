@@ -143,5 +143,47 @@ TEST(Json, PrettyOutputIndentsByTwo) {
             "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}");
 }
 
+TEST(Json, WritesEveryByteAtEveryPlaceSoThatItReadsBack) {
+  for (size_t before = 0; before < 12; ++before) {
+    for (int byte = 0; byte < 0x80; ++byte) {
+      const std::string text =
+          std::string(before, 'x') + static_cast<char>(byte) + std::string(9, 'y');
+      EXPECT_EQ(Parsed(Json(text).Dump()).AsString(), text);
+    }
+  }
+}
+
+TEST(Json, ACopyAndItsOriginalChangeApart) {
+  Json original = Parsed(R"({"a":{"b":[{"c":1}]},"d":"x"})");
+  const std::string before = original.Dump();
+  Json copy = original;
+  copy.Mutable("a").Mutable("b").mutable_items()[0].Set("c", 2);
+  copy.Erase("d");
+  EXPECT_EQ(original.Dump(), before);
+  EXPECT_EQ(copy.Dump(), R"({"a":{"b":[{"c":2}]}})");
+  original.Find("a")->Find("b")->Append("later");
+  EXPECT_EQ(copy.Dump(), R"({"a":{"b":[{"c":2}]}})");
+}
+
+TEST(Json, APartMayTakeThePlaceOfTheWhole) {
+  Json value = Parsed(R"({"a":{"b":[1,2]}})");
+  value = *value.Find("a");
+  EXPECT_EQ(value.Dump(), R"({"b":[1,2]})");
+  value = std::move(*value.Find("b"));
+  EXPECT_EQ(value.Dump(), "[1,2]");
+  Json& self = value;
+  value = self;
+  EXPECT_EQ(value.Dump(), "[1,2]");
+}
+
+TEST(Json, WhatWasMovedFromIsEmptyAndMayBeUsedAgain) {
+  Json list = Json::Array({1, 2});
+  const Json taken = std::move(list);
+  EXPECT_EQ(taken.size(), 2u);
+  EXPECT_EQ(list.size(), 0u);  // NOLINT: that is the question
+  list.Append(3);
+  EXPECT_EQ(list.Dump(), "[3]");
+}
+
 }  // namespace
 }  // namespace maniple
