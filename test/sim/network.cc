@@ -81,9 +81,10 @@ void SimNetwork::ScheduleServerTime() {
   });
 }
 
-SimTransport::SimTransport(SimNetwork& network, uint64_t life, Receiver receiver)
+SimTransport::SimTransport(SimNetwork& network, uint64_t life, absl::Duration skew,
+                           Receiver receiver)
     : wire_(std::make_shared<Wire>(
-          Wire{.network = network, .life = life, .receiver = std::move(receiver)})) {}
+          Wire{.network = network, .life = life, .skew = skew, .receiver = std::move(receiver)})) {}
 
 SimTransport::~SimTransport() { Cut(); }
 
@@ -120,9 +121,19 @@ void SimTransport::Start(RequestId id, HttpRequest request) {
   }
   network.events_.After(network.Latency(), [wire = wire_, id, request = std::move(request)] {
     if (wire->stopped_until <= wire->network.events_.Now()) return Arrive(wire, id, request);
-    wire->network.events_.At(wire->stopped_until + wire->network.Latency(),
-                             [wire, id, request] { Arrive(wire, id, request); });
+    wire->network.events_.At(wire->stopped_until,
+                             [wire, id, request] { LeaveLate(wire, id, request); });
   });
+}
+
+void SimTransport::LeaveLate(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+  SimNetwork& network = wire->network;
+  if (!wire->receiver) return;
+  if (network.events_.Now() + wire->skew >= request.send_by) {
+    return Fail(wire, id, absl::ZeroDuration(), absl::DeadlineExceededError("too late to send"));
+  }
+  if (network.hooks_.on_left_late) network.hooks_.on_left_late(wire->life, request);
+  network.events_.After(network.Latency(), [wire, id, request] { Arrive(wire, id, request); });
 }
 
 // The answers that cost the server nothing: without effect.

@@ -34,6 +34,8 @@ class SimNetwork final {
   struct Hooks {
     std::function<void()> on_server_change;  // after everything that may have changed the server
     std::function<void(uint64_t life, const HttpRequest&)> on_sent;
+    // It leaves the machine only now: the process was stopped just after on_sent.
+    std::function<void(uint64_t life, const HttpRequest&)> on_left_late;
     std::function<void(uint64_t life, const HttpRequest&)> on_reply;  // just before it is heard
     // Just before the server handles a write, and after it with the status.
     std::function<void(const Sender&, const HttpRequest&)> on_write;
@@ -84,7 +86,8 @@ class SimNetwork final {
 class SimTransport final : public Transport {
  public:
   using Receiver = std::function<void(HttpInput)>;
-  SimTransport(SimNetwork& network, uint64_t life, Receiver receiver);
+  // `skew`: how far the clock of the process is off.
+  SimTransport(SimNetwork& network, uint64_t life, absl::Duration skew, Receiver receiver);
   ~SimTransport() override;  // the process is gone
 
   void Start(RequestId id, HttpRequest request) override;
@@ -100,6 +103,7 @@ class SimTransport final : public Transport {
   struct Wire {
     SimNetwork& network;
     uint64_t life = 0;
+    absl::Duration skew;
     Receiver receiver;
     absl::Time stopped_until = absl::InfinitePast();
     // Requests that still want answers; watch invalid until it streams.
@@ -112,6 +116,7 @@ class SimTransport final : public Transport {
 
   static void Deliver(const WirePtr& wire, HttpInput input);
   static void Fail(const WirePtr& wire, RequestId id, absl::Duration after, absl::Status why);
+  static void LeaveLate(const WirePtr& wire, RequestId id, const HttpRequest& request);
   static void Arrive(const WirePtr& wire, RequestId id, const HttpRequest& request);
   [[nodiscard]] static bool Refused(const WirePtr& wire, RequestId id, const HttpRequest& request);
   static devcluster::ApiReply Handle(const WirePtr& wire, RequestId id, const HttpRequest& request);

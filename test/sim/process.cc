@@ -35,7 +35,8 @@ Process::Process(SimNetwork& network, EventQueue& events, const ProcessOptions& 
       events_(events),
       log_(std::move(log)),
       loop_(LoopFor(options)),
-      transport_(network, options.life, [this](HttpInput input) { Receive(std::move(input)); }),
+      transport_(network, options.life, options.skew,
+                 [this](HttpInput input) { Receive(std::move(input)); }),
       client_(ClientFor(options), transport_) {
   client_.Start(Now());
   Work();
