@@ -201,10 +201,11 @@ void SimTransport::Arrive(const WirePtr& wire, RequestId id, const HttpRequest& 
   if (Refused(wire, id, request)) return;
   if (IsWrite(request) && faults.Strikes(Fault::kLateWrite)) {
     // The server works on it for longer than anybody waits.
-    Fail(wire, id, request.timeout, absl::DeadlineExceededError("no reply in time"));
+    const absl::Duration patience = std::min(request.timeout, request.head_timeout);
+    Fail(wire, id, patience, absl::DeadlineExceededError("no reply in time"));
     const absl::Duration late =
         faults.Between(Fault::kLateWrite, absl::Milliseconds(1), absl::Seconds(4));
-    network.events_.After(request.timeout + late, [wire, id, request] {
+    network.events_.After(patience + late, [wire, id, request] {
       (void)Handle(wire, id, request);
       wire->network.Pump();
     });
@@ -218,14 +219,15 @@ void SimTransport::Answer(const WirePtr& wire, RequestId id, const HttpRequest& 
                           ApiReply reply) {
   SimNetwork& network = wire->network;
   const bool lost = network.faults_.Strikes(Fault::kLostReply);
-  const bool silent = !lost && request.timeout != absl::InfiniteDuration() &&
+  const absl::Duration patience = std::min(request.timeout, request.head_timeout);
+  const bool silent = !lost && patience != absl::InfiniteDuration() &&
                       network.faults_.Strikes(Fault::kHalfOpenReply);
   const bool unheard = !wire->receiver || !wire->open.contains(id);
   if (reply.watch.valid() && (lost || silent || unheard)) network.server_.CloseWatch(reply.watch);
   if (lost) {
     Fail(wire, id, network.Latency(), absl::UnavailableError("connection reset"));
   } else if (silent) {
-    Fail(wire, id, request.timeout, absl::DeadlineExceededError("no reply in time"));
+    Fail(wire, id, patience, absl::DeadlineExceededError("no reply in time"));
   } else if (reply.watch.valid() && !unheard) {
     Reply(wire, id, request, {.status = reply.status, .content_type = reply.content_type}, "");
     OpenStream(wire, id, request, reply.watch);

@@ -83,6 +83,8 @@ class World final {
     network_.set_hooks(
         {.on_server_change = [this] { truth_.Observe(events_.Now()); },
          .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
+         .on_left_late = [this](uint64_t life,
+                                const HttpRequest& request) { CheckFence(life, request); },
          .on_reply = [this](uint64_t life, const HttpRequest&) { OnReply(life); },
          .on_write = [this](const Sender& sender,
                             const HttpRequest& request) { OnWrite(sender, request); },
@@ -164,11 +166,28 @@ class World final {
       if (faults_.Strikes(Fault::kCrashAtRenewal)) Kill(*process);
       return;
     }
-    if (options_.seed % 2 == 0) {
-      truth_.CheckFencing(process->identity(), request.target, events_.Now());
-    }
+    CheckFence(life, request);
+    CheckPrecondition(*process, request);
     if (const std::string pod = BoundPod(request); !pod.empty()) DisturbBind(pod);
     if (faults_.Strikes(Fault::kCrashAfterSend)) Kill(*process);
+  }
+
+  void CheckFence(uint64_t life, const HttpRequest& request) {
+    const Process* process = ProcessOf(life);
+    if (process == nullptr || options_.seed % 2 != 0) return;
+    if (request.method == HttpMethod::kGet || request.lane == HttpLane::kLease) return;
+    truth_.CheckFencing(process->identity(), request.target, events_.Now());
+  }
+
+  // What is late must not change what somebody else wrote meanwhile.
+  void CheckPrecondition(const Process& process, const HttpRequest& request) {
+    const bool creates = request.method == HttpMethod::kPost && BoundPod(request).empty();
+    if (creates || absl::StrContains(request.body, "\"uid\":\"") ||
+        absl::StrContains(request.body, "\"resourceVersion\":\"")) {
+      return;
+    }
+    truth_.Violated(events_.Now(), absl::StrCat("EveryWriteHasAPrecondition: ", process.identity(),
+                                                " sends ", request.target, " without one"));
   }
 
   // Something happens to the gang, or to the cluster, while a bind is under way.
