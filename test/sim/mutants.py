@@ -45,6 +45,7 @@ def build():
 def simulate(seeds, steps):
     """(found, first line that says what): stops at the first seed that fails."""
     command = ["build/dev/bin/maniple-sim", "--seeds", str(seeds), "--steps", str(steps), "--stop-at-first"]
+    command += ["--jobs", str(len(os.sched_getaffinity(0)))]
     done = subprocess.run(command, cwd=TREE, capture_output=True, text=True)
     lines = done.stdout.strip().splitlines()
     return done.returncode != 0, (lines[0] if lines else done.stderr.strip()[-300:])

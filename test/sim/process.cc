@@ -9,6 +9,9 @@
 namespace maniple::sim {
 namespace {
 
+// Within a millisecond.
+constexpr int kMostTurns = 5000;
+
 std::string IdentityOf(uint64_t life) { return absl::StrCat("scheduler-", life); }
 
 LoopOptions LoopFor(const ProcessOptions& options) {
@@ -78,8 +81,13 @@ void Process::Receive(HttpInput input) {
 
 void Process::Work() {
   bool more = true;
-  while (more && *alive_) {
+  while (more && *alive_ && !spins_) {
     const absl::Time now = Now();
+    if (now >= busy_at_ + absl::Milliseconds(1)) {
+      busy_at_ = now;
+      turns_at_ = 0;
+    }
+    spins_ = ++turns_at_ > kMostTurns;
     client_.OnTime(now);
     ClusterNews news = client_.TakeNews();
     for (ObjectEvent& event : news.events) loop_.Accept(std::move(event));
@@ -101,6 +109,7 @@ void Process::Work() {
 }
 
 void Process::Sleep() {
+  if (spins_) return;
   if (next_ == absl::InfiniteFuture() || next_ >= wake_) return;
   wake_ = next_;
   const absl::Time soon = events_.Now() + absl::Microseconds(1);

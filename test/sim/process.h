@@ -40,6 +40,8 @@ class Process final {
   [[nodiscard]] std::string identity() const;
   [[nodiscard]] bool alive() const { return *alive_; }
   [[nodiscard]] bool paused() const { return paused_; }
+  // It has worked on and on at one moment without ever waiting.
+  [[nodiscard]] bool spins() const { return spins_; }
   // As it believes itself.
   [[nodiscard]] bool leading() const { return leading_; }
   [[nodiscard]] absl::Time Now() const { return events_.Now() + options_.skew; }
@@ -58,7 +60,10 @@ class Process final {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   bool paused_ = false;
   bool leading_ = false;
-  std::vector<HttpInput> backlog_;  // came while it was stopped
+  bool spins_ = false;
+  absl::Time busy_at_ = absl::InfinitePast();  // the moment of the last turn …
+  int turns_at_ = 0;                           // … and how many there were in its millisecond
+  std::vector<HttpInput> backlog_;             // came while it was stopped
   SchedulingLoop loop_;
   SimTransport transport_;
   ClusterClient client_;

@@ -233,6 +233,9 @@ class World final {
     clock_.AdvanceTo(std::max(clock_.Now(), when));
     for (const auto& process : processes_) {
       if (!process->alive()) continue;
+      if (process->spins()) {
+        truth_.Violated(events_.Now(), absl::StrCat("NothingSpins: ", process->identity()));
+      }
       if (const absl::Status status = process->loop().CheckInvariants(); !status.ok()) {
         truth_.Violated(events_.Now(), absl::StrCat("ReservationsMatchState: ", status.message()));
       }
