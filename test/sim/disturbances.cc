@@ -158,10 +158,7 @@ void Disturbances::StrikeNode(Fault fault, const At& at) {
   const std::string target = NodeTarget(at.node);
   switch (fault) {
     case Fault::kNodeLost:
-      if (truth_.nodes().size() <= 3) return;
-      faults_.Note(fault);
-      users_.Call("DELETE", target, Json());
-      return;
+      return LoseNode(at.node);
     case Fault::kNodeReborn:
       faults_.Note(fault);
       users_.Call("DELETE", target, Json());
@@ -191,6 +188,17 @@ void Disturbances::StrikeNode(Fault fault, const At& at) {
                    Json::Object({{"allocatable", Json::Object({{kGpu, absl::StrCat(left)}})}}));
     }
   }
+}
+
+// Its cloud may give another at once.
+void Disturbances::LoseNode(const std::string& node) {
+  const bool replaced = faults_.Draw(Fault::kNodeLost, 2) == 0;
+  if (!replaced && truth_.nodes().size() <= 3) return;
+  faults_.Note(Fault::kNodeLost);
+  users_.Call("DELETE", NodeTarget(node), Json());
+  if (!replaced) return;
+  events_.After(faults_.Between(Fault::kNodeLost, absl::ZeroDuration(), absl::Milliseconds(20)),
+                [this, name = absl::StrCat("r", next_spare_++)] { users_.AddNode(name); });
 }
 
 void Disturbances::Drain(const std::string& node) {

@@ -38,6 +38,7 @@ class Disturbances final {
   void StrikeLease(Fault fault);
   void FailPod(Fault fault, const At& at);
   void ReplacePod(const At& at);
+  void LoseNode(const std::string& node);
   void Drain(const std::string& node);
   void BindForeignPod(const At& at);
   void BindElsewhere(const At& at);
@@ -52,6 +53,7 @@ class Disturbances final {
   FaultInjector& faults_;
   const std::vector<Json> crds_;
   int next_foreign_ = 0;
+  int next_spare_ = 0;
 };
 
 }  // namespace maniple::sim

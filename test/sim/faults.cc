@@ -55,7 +55,7 @@ constexpr Known kKnown[] = {
     {Fault::kGroupOverwritten, "group-overwritten", 60},
     {Fault::kQueueEdited, "queue-edited", 60},
     {Fault::kForeignPod, "foreign-pod", 60},
-    {Fault::kForeignBind, "foreign-bind", 60},
+    {Fault::kForeignBind, "foreign-bind", 25},
     {Fault::kCrdReinstalled, "crd-reinstalled", 300},
 };
 static_assert(std::size(kKnown) == kFaults);
