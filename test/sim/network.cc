@@ -115,6 +115,7 @@ void SimTransport::Start(RequestId id, HttpRequest request) {
   if (!wire_->receiver) return;
   SimNetwork& network = wire_->network;
   wire_->open[id] = WatchId();
+  if (IsWrite(request)) wire_->sent_at[id] = network.events_.Now();
   if (network.hooks_.on_sent) network.hooks_.on_sent(wire_->life, request);
   if (network.faults_.Strikes(Fault::kLostRequest)) {
     return Fail(wire_, id, network.Latency(), absl::UnavailableError("connection reset"));
@@ -168,7 +169,7 @@ bool SimTransport::Refused(const WirePtr& wire, RequestId id, const HttpRequest&
 
 ApiReply SimTransport::Handle(const WirePtr& wire, RequestId id, const HttpRequest& request) {
   SimNetwork& network = wire->network;
-  const Sender sender{.life = wire->life, .gone = !wire->receiver || !wire->open.contains(id)};
+  const Sender sender{.life = wire->life, .sent_at = wire->sent_at[id]};
   if (IsWrite(request) && network.hooks_.on_write) network.hooks_.on_write(sender, request);
   const ApiRequest call = ToApi(request);
   // An answer to a quorum list that is older than what happened before it was asked breaks the API;

@@ -24,8 +24,7 @@ namespace maniple::sim {
 // Whose write it is, as it reaches the server.
 struct Sender {
   uint64_t life = 0;  // of the process, as given to its SimTransport
-  // The process is dead, or does not wait for the answer any more.
-  bool gone = false;
+  absl::Time sent_at;
 };
 
 class SimNetwork final {
@@ -108,6 +107,7 @@ class SimTransport final : public Transport {
     absl::Time stopped_until = absl::InfinitePast();
     // Requests that still want answers; watch invalid until it streams.
     std::map<RequestId, devcluster::WatchId> open;
+    std::map<RequestId, absl::Time> sent_at;  // of writes
     // By collection: the newest version delivered in a list, and stale answers since then.
     std::map<std::string, uint64_t> seen;
     std::map<std::string, int> stale_since;

@@ -94,6 +94,7 @@ void Process::Work() {
     for (WriteResult& result : news.results) loop_.Accept(std::move(result));
     if (news.leading.has_value()) {
       leading_ = *news.leading;
+      led_since_ = events_.Now();
       if (options_.election == ProcessOptions::Election::kOn) {
         log_(leading_ ? "leads" : "leads no more");
       }

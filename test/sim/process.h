@@ -44,6 +44,7 @@ class Process final {
   [[nodiscard]] bool spins() const { return spins_; }
   // As it believes itself.
   [[nodiscard]] bool leading() const { return leading_; }
+  [[nodiscard]] absl::Time led_since() const { return led_since_; }  // REQUIRES: leading()
   [[nodiscard]] absl::Time Now() const { return events_.Now() + options_.skew; }
   [[nodiscard]] const SchedulingLoop& loop() const { return loop_; }
 
@@ -60,6 +61,7 @@ class Process final {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   bool paused_ = false;
   bool leading_ = false;
+  absl::Time led_since_ = absl::InfinitePast();
   bool spins_ = false;
   absl::Time busy_at_ = absl::InfinitePast();  // the moment of the last turn …
   int turns_at_ = 0;                           // … and how many there were in its millisecond

@@ -51,7 +51,7 @@ class Truth final {
   // Reads what changed and checks NeverOversubscribed and BoundAtMostOnce for it.
   void Observe(absl::Time now);
   // The next bind of this pod ("namespace/name") is not the doing of a living leader: another
-  // scheduler's, or one that a dead, deposed or undone sender can no longer recall. What it
+  // scheduler's, or one that was sent in an earlier leadership and cannot be recalled. What it
   // oversubscribes is for the kubelet to reject and for us to repair.
   void ExpectForeignBind(const std::string& pod) { foreign_.insert(pod); }
   void NoForeignBind(const std::string& pod) { foreign_.erase(pod); }  // it failed

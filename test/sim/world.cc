@@ -211,7 +211,8 @@ class World final {
     const std::string pod = BoundPod(request);
     if (pod.empty()) return;
     const Process* process = ProcessOf(sender.life);
-    const bool leads = process != nullptr && process->alive() && process->leading();
+    const bool leads = process != nullptr && process->alive() && process->leading() &&
+                       sender.sent_at >= process->led_since();
     // Two may lead for a moment after a hand has taken the Lease from one of them.
     const bool contested = truth_.LeaseIsTampered(events_.Now()) && Leaders() > 1;
     if (!leads || contested) truth_.ExpectForeignBind(pod);
