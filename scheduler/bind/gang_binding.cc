@@ -150,6 +150,10 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       TryLater(*entry, BindState::kWaiting, reply.retry_after, step);
       break;
     case BindReplyKind::kRefused:
+      if (step.now < entry->may_land_until) {  // an earlier one, which was let through
+        TryLater(*entry, BindState::kWaiting, std::nullopt, step);
+        break;
+      }
       LetGo(*entry, BindState::kRefused, step);
       entry->stale = false;
       entry->retry_at = step.now + kRefusedFor;
@@ -262,7 +266,8 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
-// Gives back for planning whoever waits for a node that is gone, or lost its gate again.
+// Gives back for planning whoever waits for a node that is gone, lost its gate again, or was
+// refused long ago.
 void GangBinding::Forget(BindStep& step) {
   const auto forgotten = [&step](const Entry& entry) {
     return (entry.state == BindState::kOut || entry.state == BindState::kRefused) &&

@@ -19,7 +19,8 @@
 // Invariants:
 //   1. A member has at most one request under way (except a delete, which does not wait for a bind
 //      that the watch has shown to be done); only the reply to the last one is listened to.
-//   2. No bind is sent for a pod that is known to be bound, gone, gated or refused.
+//   2. No bind is sent for a pod that is known to be bound, gone, gated or refused; a refusal is
+//      believed for a minute, and not while an earlier bind may land.
 //   3. In phase undoing no bind is sent, and it ends only when every member is gone or never was
 //   bound.
 #pragma once

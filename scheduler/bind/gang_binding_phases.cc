@@ -209,6 +209,9 @@ void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step)
   deadline_ = absl::InfiniteFuture();
   wants_repair_ = false;
   undone_ = {.cause = cause, .detail = std::move(detail), .deleted = 0};
+  for (Entry& entry : entries_) {
+    if (entry.state == BindState::kRefused) entry.retry_at = absl::InfiniteFuture();
+  }
   CarryOnUndo(step);
 }
 

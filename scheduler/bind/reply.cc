@@ -87,9 +87,12 @@ PodReading ReadPodReply(const WriteResult& result, absl::string_view uid) {
   if (!IsSuccess(result.http_status)) return reading;
   const absl::StatusOr<Json> pod = Json::Parse(result.body);
   if (!pod.ok() || !pod->is_object() || !(*pod)["metadata"].is_object()) return reading;
+  if (pod->At("metadata.uid").AsString() != uid) {
+    reading.kind = PodReadingKind::kGone;
+    return reading;
+  }
   reading.node_name = pod->At("spec.nodeName").AsString();
-  if (pod->At("metadata.uid").AsString() != uid ||
-      !pod->At("metadata.deletionTimestamp").is_null()) {
+  if (!pod->At("metadata.deletionTimestamp").is_null()) {
     reading.kind = PodReadingKind::kGone;
   } else if (!reading.node_name.empty()) {
     reading.kind = PodReadingKind::kBound;

@@ -40,7 +40,7 @@ enum class PodReadingKind : uint8_t {
 };
 struct PodReading {
   PodReadingKind kind = PodReadingKind::kUnclear;
-  std::string node_name;
+  std::string node_name;  // where it stands, also when it is being deleted
   std::optional<absl::Duration> retry_after;
 };
 [[nodiscard]] PodReading ReadPodReply(const WriteResult& result, absl::string_view uid);

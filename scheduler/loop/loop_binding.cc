@@ -219,6 +219,9 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     Step(*c, [&](BindStep& step) {
       c->record.binding->OnBindReply(errand.pod, reply, state_.NodeNamed(reply.node_name), step);
     });
+    if (reply.kind == BindReplyKind::kBoundElsewhere) {
+      state_.NoteBound(errand.pod, reply.node_name, news_);
+    }
     if (reply.kind == BindReplyKind::kBound && options_.per_pod_events == PerPodEvents::kAlways) {
       const auto member = std::ranges::find(c->gang.members, errand.pod, &Member::pod);
       if (member != c->gang.members.end()) {
@@ -232,6 +235,10 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     Step(*c, [&](BindStep& step) {
       c->record.binding->OnReading(errand.pod, reading, state_.NodeNamed(reading.node_name), step);
     });
+    // A pod that is leaving takes its room along only when it is gone.
+    if (!reading.node_name.empty()) {
+      state_.NoteBound(errand.pod, reading.node_name, news_);
+    }
   } else {
     const DeleteReply reply = ReadDeleteReply(result);
     Step(*c, [&](BindStep& step) { c->record.binding->OnDeleteReply(errand.pod, reply, step); });

@@ -319,6 +319,9 @@ void ClusterState::Apply(const ObjectEvent& event, absl::Time, Delta& delta) {
 SnapshotPtr ClusterState::Publish() { return impl_->Publish(); }
 void ClusterState::Reserve(PodId pod, NodeId node) { impl_->pods().Reserve(pod, node); }
 void ClusterState::Release(PodId pod, Delta& delta) { impl_->pods().Release(pod, delta); }
+void ClusterState::NoteBound(PodId pod, absl::string_view node_name, Delta& delta) {
+  impl_->pods().NoteBound(pod, node_name, delta);
+}
 HoldId ClusterState::Hold(NodeId node, ShapeId shape) { return impl_->Hold(node, shape); }
 void ClusterState::ReleaseHold(HoldId hold, Delta& delta) { impl_->ReleaseHold(hold, delta); }
 void ClusterState::CoolDown(NodeId node, absl::Time until) {

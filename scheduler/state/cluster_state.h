@@ -50,6 +50,9 @@ class ClusterState final {
   // Charges the pod to the node before the API server knows. REQUIRES: the pod exists and is
   // unbound; node exists.
   void Reserve(PodId pod, NodeId node);
+  // The server says so ahead of the watch: charged there, also when the node comes only later.
+  // Nothing if the watch has shown it already.
+  void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   // Idempotent; a pod that is bound by now stays charged where it is bound.
   void Release(PodId pod, Delta& delta);
   // Room for a pod of the shape that is yet to come. REQUIRES: node exists.

@@ -113,8 +113,8 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
   facts.terminal = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
   facts.terminating = pod.meta.deleted.has_value();
   if (!pod.node_name.empty()) facts.reserved = NodeId();
-  if (record.outlived && pod.node_name.empty()) return;  // a bind to that name may be under way
-  record.outlived = false;
+  if (record.awaited && pod.node_name.empty()) return;  // a bind to that name may be under way
+  record.awaited = false;
   const bool nominated = pod.node_name.empty() && !facts.terminating && !IsOurs(pod);
   const std::string& wanted = nominated ? pod.nominated_node_name : pod.node_name;
   if (WantedName(record) == wanted && facts.node_name == pod.node_name) return;
@@ -262,9 +262,7 @@ std::vector<PodId> PodTable::LeaveNode(NodeId node) {
     // The bind names the node, not its uid: should one of that name come back, the pod is there.
     record->facts.reserved = NodeId();
     if (!record->facts.gang.valid()) continue;
-    record->outlived = true;
-    record->nominated = true;
-    nominations_[record->id] = std::string(nodes_.NameOf(node));
+    AwaitAt(*record, nodes_.NameOf(node));
   }
   return left;
 }
@@ -279,18 +277,35 @@ void PodTable::SettleAfterNode(const std::vector<PodId>& left, Delta& delta) {
 
 // ---- reservations
 
-void PodTable::ForgetOutlived(Record& record) {
-  if (!std::exchange(record.outlived, false)) return;
+void PodTable::ForgetAwaited(Record& record) {
+  if (!std::exchange(record.awaited, false)) return;
   if (record.waits) Detach(record);  // it is listed under the name
   record.nominated = false;
   nominations_.erase(record.id);
+}
+
+void PodTable::AwaitAt(Record& record, absl::string_view node_name) {
+  record.awaited = true;
+  record.nominated = true;
+  nominations_[record.id] = std::string(node_name);
+}
+
+void PodTable::NoteBound(PodId pod, absl::string_view node_name, Delta& delta) {
+  const auto it = pods_.find(pod);
+  if (it == pods_.end() || !it->second->facts.node_name.empty()) return;
+  Record& record = *it->second;
+  if (record.facts.reserved.valid() && nodes_.NameOf(record.facts.reserved) == node_name) return;
+  ForgetAwaited(record);
+  record.facts.reserved = NodeId();
+  AwaitAt(record, node_name);
+  Settle(record, record.facts.shape, delta);
 }
 
 void PodTable::Reserve(PodId pod, NodeId node) {
   Record& record = *pods_.at(pod);
   CHECK(nodes_.Has(node)) << "reserving " << record.facts.name << " on a node that is gone";
   CHECK(record.facts.node_name.empty()) << "reserving " << record.facts.name << ", which is bound";
-  ForgetOutlived(record);
+  ForgetAwaited(record);
   record.facts.reserved = node;
   Delta nobody_waits_for_less_room;
   Settle(record, record.facts.shape, nobody_waits_for_less_room);
@@ -299,7 +314,7 @@ void PodTable::Reserve(PodId pod, NodeId node) {
 void PodTable::Release(PodId pod, Delta& delta) {
   const auto it = pods_.find(pod);
   if (it == pods_.end()) return;
-  ForgetOutlived(*it->second);
+  ForgetAwaited(*it->second);
   it->second->facts.reserved = NodeId();
   Settle(*it->second, it->second->facts.shape, delta);
 }

@@ -57,6 +57,7 @@ class PodTable final {
   void SettleAfterNode(const std::vector<PodId>& left, Delta& delta);
 
   void Reserve(PodId pod, NodeId node);
+  void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
 
   [[nodiscard]] const PodFacts* Find(PodId pod) const;
@@ -74,8 +75,8 @@ class PodTable final {
     bool nominated =
         false;  // another scheduler is about to put it somewhere, as long as it is unbound
     // Nominated by ourselves: reserved on a node that has gone meanwhile, while its bind may be
-    // under way.
-    bool outlived = false;
+    // under way; or bound already, as the server says and the watch does not show yet.
+    bool awaited = false;
     bool started_elsewhere = false;
   };
 
@@ -110,7 +111,8 @@ class PodTable final {
   template <typename Of>
   using Index = absl::flat_hash_set<Record*, HashBy<Of>, EqualBy<Of>>;
 
-  void ForgetOutlived(Record& record);
+  void AwaitAt(Record& record, absl::string_view node_name);
+  void ForgetAwaited(Record& record);
   [[nodiscard]] Record* Named(absl::string_view namespace_name, absl::string_view name);
   [[nodiscard]] Record& Admit(const Pod& pod, Delta& delta);
   void Remove(Record& record, Delta& delta);

@@ -164,6 +164,21 @@ TEST(GangBinding, ARefusedMemberIsReplacedByASpareOne) {
   EXPECT_THAT(f.binding.vacancies(), IsEmpty());
 }
 
+TEST(GangBinding, ARefusalDoesNotReleaseTheRoomOfAnEarlierBindThatMayLand) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Reply(0, BindReplyKind::kBound);
+  f.Reply(1, BindReplyKind::kUnclear);
+  f.Read(1, PodReadingKind::kUnbound);
+  f.now = f.binding.NextDeadline();
+  EXPECT_THAT(f.Settle(), ElementsAre("bind 1 to 1"));
+  EXPECT_THAT(f.Reply(1, BindReplyKind::kRefused), IsEmpty());
+  EXPECT_EQ(f.State(1), kWaiting);
+  f.now = kStart + absl::Seconds(16);
+  f.Settle();
+  EXPECT_THAT(f.Reply(1, BindReplyKind::kRefused), ElementsAre("release 1", "refused 1"));
+}
+
 TEST(GangBinding, IsUndoneAtTheTimeoutAfterTheFirstBind) {
   Fixture f(2);
   f.Start({0, 1});

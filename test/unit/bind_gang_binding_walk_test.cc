@@ -112,6 +112,8 @@ class Walk {
         ASSERT_FALSE(told_.contains(bind->pod)) << "a bind for a pod that was said to be taken";
         ASSERT_NE(binding_.phase(), BindPhase::kUndoing);
         requests_.push_back({Request::kBind, bind->pod, bind->node});
+      } else if (const auto* refused = std::get_if<MemberRefused>(&action)) {
+        if (binding_.phase() == BindPhase::kBinding) told_.insert(refused->pod);
       } else if (const auto* read = std::get_if<ReadPod>(&action)) {
         ASSERT_TRUE(under_way_.insert(read->pod).second);
         requests_.push_back({Request::kRead, read->pod, {}});
@@ -129,7 +131,7 @@ class Walk {
     if (request.verb == Request::kBind) {
       BindReply reply = Bind(request, pod);
       if (reply.kind == BindReplyKind::kBound || reply.kind == BindReplyKind::kBoundElsewhere ||
-          reply.kind == BindReplyKind::kGone || reply.kind == BindReplyKind::kRefused) {
+          reply.kind == BindReplyKind::kGone) {
         told_.insert(request.pod);
       }
       Step([&](BindStep& step) { binding_.OnBindReply(request.pod, reply, pod.node, step); });

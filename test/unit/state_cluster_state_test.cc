@@ -218,6 +218,24 @@ TEST_F(ClusterStateTest, AReservationFindsANodeThatReturnsUnderItsName) {
   EXPECT_FALSE(GangOf("a", GangDialect::kSingleton).members[0].started_elsewhere);
 }
 
+TEST_F(ClusterStateTest, APodThatTheServerSaysIsBoundElsewhereTakesRoomThereAheadOfTheWatch) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakeNode("n2").Gpu(8));
+  Apply(MakePod("a").Gpu(2));
+  state_.Reserve(PodIdOf("a"), NodeIdOf("n1"));
+  Delta delta;
+  state_.NoteBound(PodIdOf("a"), "n2", delta);
+  EXPECT_EQ(FreeOn("n1"), 8);
+  EXPECT_EQ(FreeOn("n2"), 6);
+  EXPECT_THAT(delta.room_grew, ElementsAre(NodeIdOf("n1")));
+  state_.NoteBound(PodIdOf("a"), "late", delta);
+  EXPECT_EQ(FreeOn("n2"), 8);
+  Apply(MakeNode("late").Gpu(8));
+  EXPECT_EQ(FreeOn("late"), 6);
+  Apply(MakePod("a").Gpu(2).On("late"));
+  EXPECT_EQ(FreeOn("late"), 6);
+}
+
 TEST_F(ClusterStateTest, AReleasedReservationDoesNotReturnWithItsNode) {
   Apply(MakeNode("n1").Gpu(8));
   Apply(MakePod("a").Gpu(2));
