@@ -148,9 +148,8 @@ using ItemSink = absl::FunctionRef<void(const Tape&)>;
 
 // The SAX handler: writes tokens, and in list mode cuts the elements of "items" out of the root
 // object.
-class Recorder final {
+class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Recorder> {
  public:
-  using Ch = char;
   using Size = rapidjson::SizeType;
 
   Recorder(Stream& stream, Tape& tape) : stream_(stream), tape_(&tape), head_(tape) {}
@@ -195,12 +194,8 @@ class Recorder final {
   }
   bool EndObject(Size) { return Close(); }
 
-  // The numbers come raw, so RapidJSON never calls these.
-  bool Int(int) { return false; }
-  bool Uint(unsigned) { return false; }
-  bool Int64(int64_t) { return false; }
-  bool Uint64(uint64_t) { return false; }
-  bool Double(double) { return false; }
+  // For Int to Double, which RapidJSON never calls: the numbers come raw.
+  bool Default() { return false; }
 
   // Why the parse was stopped by this handler; "" when it was not.
   std::string Refusal() const { return tape_->full() ? "an object has too many values" : refusal_; }

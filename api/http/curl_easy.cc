@@ -173,29 +173,6 @@ void SetRequest(CURL* easy, const std::string& url, const HttpRequest& request,
       bounded ? std::max(1L, static_cast<long>(absl::ToInt64Milliseconds(request.timeout))) : 0L);
 }
 
-std::vector<std::string> HeaderLines(const std::string& content_type,
-                                     const Credentials& credentials,
-                                     const Impersonation& impersonation) {
-  std::vector<std::string> lines = {"Accept: application/json", "Expect:"};
-  lines.push_back(absl::StrCat("Content-Type:", content_type.empty() ? "" : " ", content_type));
-  if (!credentials.authorization().empty()) {
-    lines.push_back(absl::StrCat("Authorization: ", credentials.authorization().Reveal()));
-  }
-  if (!impersonation.user.empty()) {
-    lines.push_back(absl::StrCat("Impersonate-User: ", impersonation.user));
-  }
-  if (!impersonation.uid.empty()) {
-    lines.push_back(absl::StrCat("Impersonate-Uid: ", impersonation.uid));
-  }
-  for (const std::string& group : impersonation.groups) {
-    lines.push_back(absl::StrCat("Impersonate-Group: ", group));
-  }
-  for (const auto& [key, value] : impersonation.extra) {
-    lines.push_back(absl::StrCat("Impersonate-Extra-", UrlEncoded(key), ": ", value));
-  }
-  return lines;
-}
-
 absl::Status StatusOfCurl(CURLcode code, const char* detail) {
   if (code == CURLE_OK) return absl::OkStatus();
   const absl::string_view text = *detail != '\0' ? detail : ::curl_easy_strerror(code);

@@ -72,11 +72,6 @@ void SetPluginCertificate(EasyHandle& handle, const Credentials& credentials);
 void SetRequest(CURL* easy, const std::string& url, const HttpRequest& request,
                 curl_slist* headers);
 
-// All header lines of a request but those that libcurl makes itself.
-[[nodiscard]] std::vector<std::string> HeaderLines(const std::string& content_type,
-                                                   const Credentials& credentials,
-                                                   const Impersonation& impersonation);
-
 [[nodiscard]] absl::Status StatusOfCurl(CURLcode code, const char* detail);
 
 }  // namespace maniple

@@ -4,17 +4,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <deque>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +21,8 @@
 #include "api/http/credentials.h"
 #include "api/http/curl_easy.h"
 #include "api/http/reply_head.h"
+#include "api/http/request_headers.h"
+#include "api/http/socket_poll.h"
 
 namespace maniple {
 namespace {
@@ -60,10 +56,9 @@ class CurlTransport::Impl final {
         clock_(clock),
         options_(std::move(options)),
         credentials_(config_.credentials),
-        multi_(::curl_multi_init()),
-        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-        wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    CHECK(multi_ != nullptr && epoll_ >= 0 && wakeup_ >= 0) << std::strerror(errno);
+        headers_(config_.impersonation),
+        multi_(::curl_multi_init()) {
+    CHECK(multi_ != nullptr);
     if (!endpoint_.connect_to.empty()) connect_to_ = MakeCurlList({endpoint_.connect_to});
     lanes_[LaneIndex(HttpLane::kWatch)].most = std::numeric_limits<int>::max();
     lanes_[LaneIndex(HttpLane::kList)].most = options_.most_lists;
@@ -75,7 +70,6 @@ class CurlTransport::Impl final {
     ::curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
     ::curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS,
                         static_cast<long>(options_.most_writes + options_.most_lists + 32));
-    Register(wakeup_, EPOLLIN);
   }
 
   ~Impl() {
@@ -87,8 +81,6 @@ class CurlTransport::Impl final {
     transfers_.clear();
     spare_.clear();
     multi_.reset();
-    ::close(wakeup_);
-    ::close(epoll_);
   }
 
   // Tries out what can be wrong in the configuration.
@@ -133,11 +125,7 @@ class CurlTransport::Impl final {
     return Tell();
   }
 
-  void Wakeup() {
-    const uint64_t one = 1;
-    // Full means that a wakeup is pending already.
-    [[maybe_unused]] const ssize_t written = ::write(wakeup_, &one, sizeof(one));
-  }
+  void Wakeup() { sockets_.Wakeup(); }
 
   [[nodiscard]] const TransportCounters& counters() const { return counters_; }
 
@@ -221,7 +209,7 @@ class CurlTransport::Impl final {
     transfer.easy = *std::move(handle);
     CURL* easy = transfer.easy.curl.get();
     SetPluginCertificate(transfer.easy, credentials_);
-    transfer.headers = HeadersFor(transfer.request.content_type);
+    transfer.headers = headers_.For(transfer.request.content_type, credentials_);
     SetRequest(easy, absl::StrCat(endpoint_.url_base, transfer.request.target), transfer.request,
                transfer.headers->get());
     ::curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
@@ -255,19 +243,6 @@ class CurlTransport::Impl final {
     transfer.headers.reset();
   }
 
-  std::shared_ptr<const CurlList> HeadersFor(const std::string& content_type) {
-    if (headers_generation_ != credentials_.generation()) {
-      headers_.clear();
-      headers_generation_ = credentials_.generation();
-    }
-    std::shared_ptr<const CurlList>& list = headers_[content_type];
-    if (list == nullptr) {
-      list = std::make_shared<const CurlList>(
-          MakeCurlList(HeaderLines(content_type, credentials_, config_.impersonation)));
-    }
-    return list;
-  }
-
   void FireTimer() {
     if (timer_ > now_) return;
     timer_ = absl::InfiniteFuture();
@@ -278,27 +253,16 @@ class CurlTransport::Impl final {
   // Waits for sockets, at most until `until`, and lets libcurl serve them. True after Wakeup.
   bool WaitAndServe(absl::Time until) {
     const absl::Time next = std::min({until, timer_, NextIdle(), credentials_.NextDeadline()});
-    const absl::Duration wait = told_.empty() ? next - now_ : absl::ZeroDuration();
-    // Rounded up: waking a little early would only spin.
-    const int64_t millis = std::clamp<int64_t>(
-        absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1))), 0, 3'600'000);
-    std::array<epoll_event, 64> events;
-    const int count = ::epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(millis));
+    const SocketPoll::Waited waited =
+        sockets_.Wait(told_.empty() ? next - now_ : absl::ZeroDuration());
     now_ = clock_.Now();
     ExpireFenced();
-    bool woken = false;
-    for (int i = 0; i < count; ++i) {
-      const int fd = events[i].data.fd;
-      if (fd == wakeup_) {
-        uint64_t times = 0;
-        [[maybe_unused]] const ssize_t got = ::read(wakeup_, &times, sizeof(times));
-        woken = true;
-      } else if (fd != plugin_fd_) {
-        int running = 0;
-        ::curl_multi_socket_action(multi_.get(), fd, ActionOf(events[i].events), &running);
-      }
+    for (const epoll_event& event : waited.ready) {
+      if (event.data.fd == plugin_fd_) continue;
+      int running = 0;
+      ::curl_multi_socket_action(multi_.get(), event.data.fd, ActionOf(event.events), &running);
     }
-    return woken;
+    return waited.woken;
   }
 
   static int ActionOf(uint32_t events) {
@@ -406,18 +370,10 @@ class CurlTransport::Impl final {
   }
 
   void WatchPlugin() {
-    // A closed descriptor has left the epoll set by itself.
+    // A closed descriptor is waited for no more.
     if (plugin_fd_ == credentials_.pending_fd()) return;
     plugin_fd_ = credentials_.pending_fd();
-    if (plugin_fd_ >= 0) Register(plugin_fd_, EPOLLIN);
-  }
-
-  void Register(int fd, uint32_t events) {
-    epoll_event event{};
-    event.events = events;
-    event.data.fd = fd;
-    if (::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event) == 0) return;
-    CHECK(::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) << std::strerror(errno);
+    if (plugin_fd_ >= 0) sockets_.Watch(plugin_fd_, EPOLLIN);
   }
 
   static size_t OnHeader(char* data, size_t size, size_t count, void* user) {
@@ -466,13 +422,13 @@ class CurlTransport::Impl final {
   static int OnSocket(CURL*, curl_socket_t socket, int what, void* user, void*) {
     Impl& impl = *static_cast<Impl*>(user);
     if (what == CURL_POLL_REMOVE) {
-      ::epoll_ctl(impl.epoll_, EPOLL_CTL_DEL, socket, nullptr);
+      impl.sockets_.Forget(socket);
       return 0;
     }
     uint32_t events = 0;
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
     if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-    impl.Register(socket, events);
+    impl.sockets_.Watch(socket, events);
     return 0;
   }
 
@@ -488,10 +444,10 @@ class CurlTransport::Impl final {
   const CurlTransportOptions options_;
   const ThreadOwner owner_;
   Credentials credentials_;
+  RequestHeaders headers_;
   CurlList connect_to_;
+  SocketPoll sockets_;
   CurlMulti multi_;
-  const int epoll_;
-  const int wakeup_;
   int plugin_fd_ = -1;
   absl::Time now_ = absl::InfinitePast();
   absl::Time timer_ = absl::InfiniteFuture();  // when libcurl wants to be called
@@ -502,8 +458,6 @@ class CurlTransport::Impl final {
   std::vector<Transfer*> paused_;
   std::vector<RequestId> told_;
   std::vector<EasyHandle> spare_;
-  std::map<std::string, std::shared_ptr<const CurlList>> headers_;  // by content type
-  uint64_t headers_generation_ = 0;
   TransportCounters counters_;
 };
 

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "api/client/requests.h"
 #include "queue/gang.h"
-#include "scheduler/bind/gang_binding.h"
+#include "scheduler/bind/bind_action.h"
 #include "scheduler/report/status.h"
 
 namespace maniple {

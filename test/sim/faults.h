@@ -17,7 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/random.h"
-#include "scheduler/bind/gang_binding.h"
+#include "scheduler/bind/bind_state.h"
 
 namespace maniple::sim {
 
