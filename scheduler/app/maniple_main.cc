@@ -1,6 +1,7 @@
 // maniple, also installed as kubectl-maniple: what a scheduler knows, told to people and programs.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,24 @@ void AddReaching(CLI::App& command, Request& request) {
       ->check(CLI::IsMember({"json", "yaml"}));
 }
 
+// Runs the command that the words name; else what to exit with instead.
+std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    return app.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    // Of a word that is no command CLI11 says only that a command is missing.
+    const std::vector<std::string> unknown = app.remaining();
+    const std::string what = app.get_subcommands().empty() && !unknown.empty()
+                                 ? absl::StrCat("\"", unknown.front(), "\" is no command")
+                                 : error.what();
+    Complain(absl::StrCat(what, " (try maniple --help)"));
+    return kUsage;
+  }
+  return std::nullopt;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Ask a Maniple scheduler: why does a gang wait, what runs where.", "maniple");
   app.set_version_flag("--version", absl::StrCat("maniple ", MANIPLE_VERSION));
@@ -169,19 +188,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   completion->callback([&] { std::cout << CompletionScript(app, shell); });
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help_or_version) {
-    result = app.exit(help_or_version);
-  } catch (const CLI::ParseError& error) {
-    // Of a word that is no command CLI11 says only that a command is missing.
-    const std::vector<std::string> unknown = app.remaining();
-    const std::string what = app.get_subcommands().empty() && !unknown.empty()
-                                 ? absl::StrCat("\"", unknown.front(), "\" is no command")
-                                 : error.what();
-    Complain(absl::StrCat(what, " (try maniple --help)"));
-    return kUsage;
-  }
+  if (const std::optional<int> stop = Parse(app, argc, argv)) result = *stop;
   if (!std::cout.flush()) return Complain("standard output cannot be written");
   return result;
 }

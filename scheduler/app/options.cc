@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/app/address.h"
@@ -22,6 +23,27 @@ ParsedFlags Refused(absl::string_view what) {
   return {.options = std::nullopt,
           .output = absl::StrCat("maniple-scheduler: ", what, "\n"),
           .exit_code = 2};
+}
+
+// What stands in the way of running with these; OK when nothing does.
+absl::Status CheckFlags(const SchedulerOptions& options) {
+  if (!options.kubeconfig.empty() && !options.server.empty()) {
+    return absl::InvalidArgumentError("--kubeconfig and --server exclude each other");
+  }
+  if (!options.server.empty() && !absl::StartsWith(options.server, "http://") &&
+      !absl::StartsWith(options.server, "https://")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--server: \"", options.server, "\" is not an http:// or https:// URL"));
+  }
+  if (const absl::Status status = CheckAdminAddress(options.admin);
+      !options.admin.empty() && !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--admin: ", status.message()));
+  }
+  if (const absl::Status status = ParseListenAddress(options.http).status();
+      !options.http.empty() && !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--http: ", status.message()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -60,22 +82,8 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
     if (code == 0) return {.options = std::nullopt, .output = out.str(), .exit_code = 0};
     return Refused(error.what());
   }
-  if (!options.kubeconfig.empty() && !options.server.empty()) {
-    return Refused("--kubeconfig and --server exclude each other");
-  }
-  if (!options.server.empty() && !absl::StartsWith(options.server, "http://") &&
-      !absl::StartsWith(options.server, "https://")) {
-    return Refused(
-        absl::StrCat("--server: \"", options.server, "\" is not an http:// or https:// URL"));
-  }
-  if (const absl::Status status = CheckAdminAddress(options.admin);
-      !options.admin.empty() && !status.ok()) {
-    return Refused(absl::StrCat("--admin: ", status.message()));
-  }
-  if (const absl::Status status = ParseListenAddress(options.http).status();
-      !options.http.empty() && !status.ok()) {
-    return Refused(absl::StrCat("--http: ", status.message()));
-  }
+  if (const absl::Status status = CheckFlags(options); !status.ok())
+    return Refused(status.message());
   if (!config_file.empty()) {
     absl::StatusOr<SchedulerConfig> config = LoadSchedulerConfig(config_file);
     if (!config.ok()) return Refused(config.status().message());
