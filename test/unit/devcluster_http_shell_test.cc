@@ -206,8 +206,6 @@ TEST_F(HttpShellTest, AWatchThatNobodyReadsIsClosedAndTheServerGoesOn) {
   options.limits.write_deadline = absl::Milliseconds(200);
   Serve(options);
   Client watcher(shell_->port());
-  const int small = 4096;
-  setsockopt(watcher.descriptor(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
   watcher.Send("GET /api/v1/configmaps?watch=true HTTP/1.1\r\n\r\n");
   Client writer(shell_->port());
   const std::string filler(50'000, 'y');
