@@ -60,7 +60,7 @@ void Truth::Open(Watch& watch, absl::Time now) {
 void Truth::Observe(absl::Time now) {
   for (Watch& watch : watches_) {
     if (watch.id.valid() && !Read(watch, now)) continue;
-    Forget(watch.kind);
+    Forget(watch.kind, now);
     Open(watch, now);
     if (watch.id.valid()) (void)Read(watch, now);
   }
@@ -78,9 +78,13 @@ bool Truth::Read(Watch& watch, absl::Time now) {
   return output.ended;
 }
 
-void Truth::Forget(absl::string_view kind) {
+void Truth::Forget(absl::string_view kind, absl::Time now) {
   if (kind == "Pod") pods_.clear();
-  if (kind == "Node") nodes_.clear();
+  if (kind == "Node") {
+    // What they offered a moment ago a scheduler may still believe.
+    for (const auto& [name, node] : nodes_) offered_[name].emplace_back(now, node.gpus);
+    nodes_.clear();
+  }
   if (kind == "PodGroup") groups_.clear();
   if (kind == "Lease") lease_.holder.clear();
 }
