@@ -223,7 +223,9 @@ void Writer::SendNext(WritePriority priority, WriterOutput& out) {
   } else {
     out.http.start.push_back({id, std::move(waiting.command.request)});
   }
-  out.http.start.back().request.send_by = lead_until_;
+  HttpRequest& request = out.http.start.back().request;
+  request.send_by = lead_until_;
+  request.fresh_connection = request.fresh_connection || waiting.attempts > 1;
   open_.emplace(id, Open{std::move(waiting), HttpHead(), std::string()});
 }
 

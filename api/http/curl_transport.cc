@@ -212,6 +212,7 @@ class CurlTransport::Impl final {
     transfer.headers = headers_.For(transfer.request.content_type, credentials_);
     SetRequest(easy, absl::StrCat(endpoint_.url_base, transfer.request.target), transfer.request,
                transfer.headers->get());
+    ::curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, transfer.request.fresh_connection ? 1L : 0L);
     ::curl_easy_setopt(easy, CURLOPT_PRIVATE, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);

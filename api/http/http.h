@@ -38,6 +38,9 @@ struct HttpRequest {
   // No byte for so long ends it with DeadlineExceeded; head_timeout holds until the head came.
   absl::Duration idle_timeout = absl::InfiniteDuration();
   absl::Duration head_timeout = absl::InfiniteDuration();
+  // On a connection of its own, not on one that stands idle: for a retry. Behind a load balancer
+  // the idle ones may all lead to the server that has just failed.
+  bool fresh_connection = false;
   // From this moment on not a byte more is sent: a fence. Ends it with DeadlineExceeded.
   absl::Time send_by = absl::InfiniteFuture();
 };

@@ -18,6 +18,7 @@ namespace maniple {
 struct SendBind {
   PodId pod;
   NodeId node;
+  bool again = false;  // an earlier one failed, and not because of the pod
 };
 struct ReadPod {
   PodId pod;

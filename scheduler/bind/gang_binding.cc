@@ -9,8 +9,8 @@
 namespace maniple {
 namespace {
 
-// A member that lost its liveness to a gate is looked at afresh after this long, should the watch
-// never show the gate.
+// A member that is gated or gone, as a reply says, is looked at afresh after this long, should the
+// watch never show it.
 constexpr absl::Duration kOutFor = absl::Seconds(5);
 // What a reply told us and the watch does not show is asked again after this long: a server may
 // have forgotten what it promised.
@@ -71,7 +71,7 @@ void GangBinding::Ask(Entry& entry, Request request, BindStep& step) {
   entry.retry_at = absl::InfiniteFuture();
   switch (request) {
     case Request::kBind:
-      step.actions.push_back(SendBind{entry.pod, entry.node});
+      step.actions.push_back(SendBind{entry.pod, entry.node, entry.state == BindState::kWaiting});
       break;
     case Request::kRead:
       step.actions.push_back(ReadPod{entry.pod});
@@ -85,16 +85,26 @@ void GangBinding::Ask(Entry& entry, Request request, BindStep& step) {
 }
 
 void GangBinding::Send(Entry& entry, BindStep& step) {
-  entry.state = BindState::kInFlight;
   Ask(entry, Request::kBind, step);
+  entry.state = BindState::kInFlight;
 }
 
 // The member needs its reserved room no more.
 void GangBinding::LetGo(Entry& entry, BindState state, BindStep& step) {
   entry.state = state;
-  entry.retry_at = state == BindState::kOut ? step.now + kOutFor : absl::InfiniteFuture();
+  entry.retry_at = step.now + kOutFor;
   entry.stale = true;
   step.actions.push_back(ReleaseReservation{entry.pod});
+}
+
+// It is not sent again. Its room is kept until an earlier one can take effect no more: a bind names
+// the node, not its uid, so that even one whose node has gone may land on the next of that name.
+void GangBinding::GiveUp(Entry& entry, BindStep& step) {
+  if (entry.may_land_until == absl::InfinitePast()) {
+    LetGo(entry, BindState::kOut, step);
+  } else {
+    TryLater(entry, BindState::kReading, std::nullopt, step);
+  }
 }
 
 void GangBinding::TryLater(Entry& entry, BindState state, std::optional<absl::Duration> named,
@@ -142,9 +152,9 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       Land(*entry, elsewhere, step);
       break;
     case BindReplyKind::kUnclear:
-      entry->state = BindState::kReading;
+      // Read after a while: what has lost its reply may still be under way in the server.
       entry->may_land_until = step.now + kMayStillLand;
-      Ask(*entry, Request::kRead, step);
+      TryLater(*entry, BindState::kReading, std::nullopt, step);
       break;
     case BindReplyKind::kRetry:
       TryLater(*entry, BindState::kWaiting, reply.retry_after, step);
@@ -266,18 +276,19 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
-// Gives back for planning whoever waits for a node that is gone, lost its gate again, or was
-// refused long ago.
+// Gives back for planning whoever waits for a node that is gone, lost its gate again, was refused
+// long ago, or is there although a reply said it is gone.
 void GangBinding::Forget(BindStep& step) {
-  const auto forgotten = [&step](const Entry& entry) {
-    return (entry.state == BindState::kOut || entry.state == BindState::kRefused) &&
-           entry.asked == Request::kNone && entry.retry_at <= step.now;
+  const auto forgotten = [this, &step](const Entry& entry) {
+    const bool out = entry.state == BindState::kOut || entry.state == BindState::kRefused ||
+                     (entry.state == BindState::kGone && phase_ != BindPhase::kUndoing);
+    return out && entry.asked == Request::kNone && entry.retry_at <= step.now;
   };
   bool any = false;
   for (Entry& entry : entries_) {
     if (entry.state == BindState::kWaiting && !step.still_reserved(entry.pod, entry.node)) {
-      LetGo(entry, BindState::kOut, step);
-      entry.retry_at = step.now;
+      GiveUp(entry, step);
+      if (entry.state == BindState::kOut) entry.retry_at = step.now;
     }
     any = any || forgotten(entry);
   }

@@ -117,6 +117,7 @@ class GangBinding final {
   void Ask(Entry& entry, Request request, BindStep& step);
   void Send(Entry& entry, BindStep& step);
   void LetGo(Entry& entry, BindState state, BindStep& step);
+  void GiveUp(Entry& entry, BindStep& step);
   void TryLater(Entry& entry, BindState state, std::optional<absl::Duration> named, BindStep& step);
   void Land(Entry& entry, std::optional<NodeId> node, BindStep& step);
   void See(Entry& entry, const Member* member, BindStep& step);

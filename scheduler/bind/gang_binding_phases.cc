@@ -210,7 +210,10 @@ void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step)
   wants_repair_ = false;
   undone_ = {.cause = cause, .detail = std::move(detail), .deleted = 0};
   for (Entry& entry : entries_) {
-    if (entry.state == BindState::kRefused) entry.retry_at = absl::InfiniteFuture();
+    if (entry.state == BindState::kRefused || entry.state == BindState::kGone) {
+      entry.retry_at = absl::InfiniteFuture();
+      entry.stale = false;
+    }
   }
   CarryOnUndo(step);
 }
@@ -221,11 +224,7 @@ void GangBinding::CarryOnUndo(BindStep& step) {
       entry.state = BindState::kDeleting;
       Ask(entry, Request::kDelete, step);
     } else if (entry.state == BindState::kWaiting) {
-      if (entry.may_land_until == absl::InfinitePast()) {
-        LetGo(entry, BindState::kOut, step);
-      } else {
-        TryLater(entry, BindState::kReading, std::nullopt, step);
-      }
+      GiveUp(entry, step);
     }
   }
   const bool under_way = Any([](const Entry& e) {

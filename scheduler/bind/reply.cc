@@ -9,6 +9,12 @@ namespace {
 
 bool IsSuccess(int code) { return code >= 200 && code < 300; }
 
+// The request may have taken effect, or may do so yet: the server stopped waiting for it itself.
+bool IsTimeout(const WriteResult& result) {
+  return result.http_status == 504 ||
+         (result.http_status == 500 && absl::StrContains(result.status.message, "timed out"));
+}
+
 bool IsTransient(int code) {
   return code == 401 || code == 408 || code == 429 || (code >= 500 && code <= 599);
 }
@@ -60,6 +66,8 @@ BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node) {
     reply.kind = BindReplyKind::kRetry;
   } else if (IsSuccess(result.http_status)) {
     reply.kind = BindReplyKind::kBound;
+  } else if (IsTimeout(result)) {
+    reply.kind = BindReplyKind::kUnclear;
   } else if (IsTransient(result.http_status)) {
     reply.kind = BindReplyKind::kRetry;
   } else if (result.http_status == 404) {

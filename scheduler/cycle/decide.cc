@@ -21,6 +21,9 @@
 namespace maniple {
 namespace {
 
+// In a message.
+constexpr size_t kMembersNamed = 8;
+
 using Outcome = SearchResult::Outcome;
 
 // The distinct shapes of a request with the profile bound to them.
@@ -118,12 +121,17 @@ class Cycle final {
     rejection.nodes = snapshot_.node_count();
     std::vector<std::string> where;
     for (const Pinned& member : request_.pinned) {
-      if (snapshot_.HasNode(member.node)) where.push_back(snapshot_.NodeName(member.node));
+      if (!snapshot_.HasNode(member.node)) continue;
+      where.push_back(absl::StrCat(member.name, " on ", snapshot_.NodeName(member.node)));
     }
     std::sort(where.begin(), where.end());
-    where.erase(std::unique(where.begin(), where.end()), where.end());
-    rejection.detail = absl::StrCat("members stand on ", absl::StrJoin(where, ", "),
-                                    " already, which are not in one ", level.name);
+    if (where.size() > kMembersNamed) {
+      const size_t more = where.size() - kMembersNamed;
+      where.resize(kMembersNamed);
+      where.push_back(absl::StrCat("and ", more, " more"));
+    }
+    rejection.detail = absl::StrCat("members stand already, not in one ", level.name, ": ",
+                                    absl::StrJoin(where, ", "));
     return rejection;
   }
 

@@ -33,6 +33,7 @@ struct Pinned {
   NodeId node;
   ShapeId shape;
   int32_t sub_group = -1;
+  absl::string_view name = {};  // of the pod, for messages; must outlive the decision
 };
 
 enum class DecideScope : uint8_t {
@@ -49,7 +50,7 @@ struct GangRequest {
   DecideScope scope = DecideScope::kQuorum;
   TopologyRequest topology;
   std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups
-  std::vector<HoldId> own_holds;  // room held for this gang: free to it alone
+  std::vector<HoldId> own_holds;                      // room held for this gang: free to it alone
 };
 
 // Everything is placed; take it as a whole or not at all.

@@ -30,8 +30,12 @@ absl::StatusOr<const Topology*> FindTopology(const Tables& tables, const Topolog
   }
   found = tables.topologies.size() == 1 ? &tables.topologies.front() : named("default");
   if (found == nullptr) {
+    const std::string& level = !request.required.empty()    ? request.required
+                               : !request.preferred.empty() ? request.preferred
+                                                            : request.slice_level;
     return absl::InvalidArgumentError(
-        "spec.topology: there is no Topology that is the only one or named \"default\"");
+        absl::StrCat("spec.topology: the level \"", level,
+                     "\" is unknown: no Topology is the only one or named \"default\""));
   }
   return found;
 }

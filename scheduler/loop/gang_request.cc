@@ -102,9 +102,9 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
     const std::optional<NodeId> in_hand =
         input.binding == nullptr ? std::nullopt : input.binding->PlacedOn(member.pod);
     if (in_hand.has_value()) {
-      request.pinned.push_back({member.pod, *in_hand, member.shape, sub_group});
+      request.pinned.push_back({member.pod, *in_hand, member.shape, sub_group, member.name});
     } else if (member.state == MemberState::kBound && member.node.valid()) {
-      request.pinned.push_back({member.pod, member.node, member.shape, sub_group});
+      request.pinned.push_back({member.pod, member.node, member.shape, sub_group, member.name});
     } else if (member.state == MemberState::kPending && may_plan(member.pod) &&
                (input.binding == nullptr || input.binding->MayPlan(member.pod))) {
       request.wants.push_back({member.pod, member.shape, sub_group});

@@ -149,12 +149,14 @@ void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
   const std::string node(state_.NodeName(bind.node));
   if (pod == nullptr || node.empty()) return;  // the next look at the gang finds out
   ++counters_.binds_sent;
+  HttpRequest request = BindRequest(ReferenceTo(*pod), node);
+  request.fresh_connection = bind.again;
   writes_.push_back(errands_.Send({.kind = ErrandKind::kBind,
                                    .gang = pod->gang,
                                    .pod = bind.pod,
                                    .name = node,
                                    .begun = c.record.binding->begun()},
-                                  BindRequest(ReferenceTo(*pod), node)));
+                                  std::move(request)));
 }
 
 void SchedulingLoop::Impl::SendTo(PodId id, ErrandKind kind,

@@ -108,8 +108,17 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
   };
   std::string trouble;
   if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
+  // Why the members that it lacks have no room, if it lacks some.
+  const WaitingFor* waiting =
+      c.record.waiting.has_value() && ItemOf(c) == ItemKind::kRepair ? &*c.record.waiting : nullptr;
+  const std::string no_room =
+      waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
   switch (binding.phase()) {
     case BindPhase::kBinding:
+      if (waiting != nullptr) {
+        return {GangPhase::kBinding, waiting->reason,
+                absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
+      }
       return {GangPhase::kBinding, WaitReason::kBinding,
               absl::StrCat(placed, " of ", quorum, " pods bound", trouble)};
     case BindPhase::kUndoing:
@@ -121,7 +130,7 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
                                          : "their room is held until ";
       return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
               WaitReason::kQuorumLost,
-              absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble, no_room,
                            "; without replacements ", fate, by())};
     }
     case BindPhase::kKept:

@@ -39,8 +39,7 @@ GangRequest TestCluster::RequestOf(absl::string_view name) {
     if (member.state == MemberState::kPending) {
       request.wants.push_back({.pod = member.pod, .shape = member.shape, .sub_group = sub_group});
     } else if (member.state == MemberState::kBound) {
-      request.pinned.push_back(
-          {.pod = member.pod, .node = member.node, .shape = member.shape, .sub_group = sub_group});
+      request.pinned.push_back({member.pod, member.node, member.shape, sub_group, member.name});
     }
   }
   return request;

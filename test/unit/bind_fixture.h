@@ -95,6 +95,12 @@ class Fixture {
     return Do(
         [&](BindStep& step) { binding.OnReading(PodId(pod), {.kind = kind}, NodeId(node), step); });
   }
+  // The reply to its bind is lost, and it is being read.
+  std::vector<std::string> Lose(uint32_t pod) {
+    Reply(pod, BindReplyKind::kUnclear);
+    now = binding.NextDeadline();
+    return Settle();
+  }
   std::vector<std::string> Deleted(uint32_t pod, DeleteReplyKind kind = DeleteReplyKind::kDone) {
     return Do([&](BindStep& step) { binding.OnDeleteReply(PodId(pod), {.kind = kind}, step); });
   }

@@ -36,7 +36,10 @@ TEST(GangBinding, TheWatchAloneIsEnoughAndALateReplyIsIgnored) {
 TEST(GangBinding, ALostReplyIsLookedUpBeforeAnythingElse) {
   Fixture f(1);
   f.Start({0});
-  EXPECT_THAT(f.Reply(0, BindReplyKind::kUnclear), ElementsAre("read 0"));
+  EXPECT_THAT(f.Reply(0, BindReplyKind::kUnclear), IsEmpty()) << "it may still be under way";
+  f.now = f.binding.NextDeadline();
+  EXPECT_LT(f.now, kStart + absl::Seconds(1));
+  EXPECT_THAT(f.Settle(), ElementsAre("read 0"));
   EXPECT_THAT(f.Read(0, PodReadingKind::kBound, 0), IsEmpty());
   EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
 }
@@ -92,12 +95,53 @@ TEST(GangBinding, ADeletionThatTheServerHasForgottenIsAskedForAgain) {
 TEST(GangBinding, AReadingThatSaysUnboundBindsAgainLater) {
   Fixture f(1);
   f.Start({0});
-  f.Reply(0, BindReplyKind::kUnclear);
+  f.Lose(0);
   f.Read(0, PodReadingKind::kUnbound);
   EXPECT_THAT(f.Settle(), IsEmpty());
   f.now = f.binding.NextDeadline();
   EXPECT_LT(f.now, kStart + absl::Seconds(1));
   EXPECT_THAT(f.Settle(), ElementsAre("bind 0 to 0"));
+}
+
+TEST(GangBinding, AMemberThatIsGoneOnlyByItsReplyIsPlannedAfresh) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Reply(0, BindReplyKind::kBound);
+  f.Show(0, MemberState::kBound);
+  EXPECT_THAT(f.Reply(1, BindReplyKind::kGone), ElementsAre("release 1"));
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_FALSE(f.binding.MayPlan(PodId(1))) << "the watch may be behind";
+  EXPECT_THAT(f.binding.vacancies(), ElementsAre(Vacancy{NodeId(1), ShapeId(0)}));
+  f.now = f.binding.NextDeadline();
+  EXPECT_LE(f.now, kStart + absl::Seconds(5));
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_TRUE(f.binding.MayPlan(PodId(1))) << "the watch shows it still";
+  EXPECT_TRUE(f.binding.wants_repair());
+  EXPECT_THAT(f.Start({1}), ElementsAre("bind 1 to 1"));
+}
+
+TEST(GangBinding, AnUndoDoesNotWaitForAMemberThatIsGoneOnlyByItsReply) {
+  Fixture f(3);
+  f.Start({0, 1, 2});
+  f.Reply(0, BindReplyKind::kGone);
+  f.Reply(1, BindReplyKind::kRefused);
+  f.Reply(2, BindReplyKind::kRefused);
+  EXPECT_THAT(f.Settle(), ElementsAre("undone: refused, 0"));
+}
+
+TEST(GangBinding, ABindThatMayLandOnTheNextNodeOfThatNameKeepsItsRoom) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Lose(0);
+  f.Read(0, PodReadingKind::kUnbound);
+  f.lost_nodes.insert(0);
+  EXPECT_THAT(f.Settle(), IsEmpty()) << "not released";
+  EXPECT_EQ(f.State(0), kReading);
+  f.now = kStart + absl::Seconds(16);
+  EXPECT_THAT(f.Settle(), ElementsAre("read 0"));
+  f.Read(0, PodReadingKind::kUnbound);
+  EXPECT_THAT(f.Settle(), ElementsAre("release 0"));
+  EXPECT_TRUE(f.binding.MayPlan(PodId(0)));
 }
 
 TEST(GangBinding, RetriesWaitLongerEachTimeAndHonourRetryAfter) {
@@ -168,7 +212,7 @@ TEST(GangBinding, ARefusalDoesNotReleaseTheRoomOfAnEarlierBindThatMayLand) {
   Fixture f(2);
   f.Start({0, 1});
   f.Reply(0, BindReplyKind::kBound);
-  f.Reply(1, BindReplyKind::kUnclear);
+  f.Lose(1);
   f.Read(1, PodReadingKind::kUnbound);
   f.now = f.binding.NextDeadline();
   EXPECT_THAT(f.Settle(), ElementsAre("bind 1 to 1"));
@@ -198,7 +242,7 @@ TEST(GangBinding, IsUndoneAtTheTimeoutAfterTheFirstBind) {
 TEST(GangBinding, UndoReadsAnUnknownOutcomeBeforeItEnds) {
   Fixture f(2);
   f.Start({0, 1});
-  f.Reply(0, BindReplyKind::kUnclear);
+  f.Lose(0);
   f.Reply(1, BindReplyKind::kRefused);
   EXPECT_THAT(f.Settle(), IsEmpty());
   f.Read(0, PodReadingKind::kBound, 0);
@@ -208,7 +252,7 @@ TEST(GangBinding, UndoReadsAnUnknownOutcomeBeforeItEnds) {
 TEST(GangBinding, UndoKeepsTheRoomOfABindThatMayStillTakeEffect) {
   Fixture f(2);
   f.Start({0, 1});
-  f.Reply(0, BindReplyKind::kUnclear);
+  f.Lose(0);
   f.Read(0, PodReadingKind::kUnbound);
   f.Reply(1, BindReplyKind::kRefused);
   const absl::Time undone = f.now;

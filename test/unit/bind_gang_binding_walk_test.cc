@@ -110,6 +110,9 @@ class Walk {
       if (const auto* bind = std::get_if<SendBind>(&action)) {
         ASSERT_TRUE(under_way_.insert(bind->pod).second) << "two requests for one pod";
         ASSERT_FALSE(told_.contains(bind->pod)) << "a bind for a pod that was said to be taken";
+        const auto gone = told_gone_.find(bind->pod);
+        ASSERT_TRUE(gone == told_gone_.end() || now_ - gone->second >= absl::Seconds(5))
+            << "a bind for a pod that was just said to be gone";
         ASSERT_NE(binding_.phase(), BindPhase::kUndoing);
         requests_.push_back({Request::kBind, bind->pod, bind->node});
       } else if (const auto* refused = std::get_if<MemberRefused>(&action)) {
@@ -130,9 +133,10 @@ class Walk {
     ServerPod& pod = server_[request.pod];
     if (request.verb == Request::kBind) {
       BindReply reply = Bind(request, pod);
-      if (reply.kind == BindReplyKind::kBound || reply.kind == BindReplyKind::kBoundElsewhere ||
-          reply.kind == BindReplyKind::kGone) {
+      if (reply.kind == BindReplyKind::kBound || reply.kind == BindReplyKind::kBoundElsewhere) {
         told_.insert(request.pod);
+      } else if (reply.kind == BindReplyKind::kGone) {
+        told_gone_[request.pod] = now_;
       }
       Step([&](BindStep& step) { binding_.OnBindReply(request.pod, reply, pod.node, step); });
     } else if (request.verb == Request::kRead) {
@@ -243,6 +247,7 @@ class Walk {
   std::map<PodId, ServerPod> server_;
   std::deque<Request> requests_;
   std::set<PodId> under_way_, told_;
+  std::map<PodId, absl::Time> told_gone_;
 };
 
 TEST(GangBindingWalk, EndsWithTheQuorumBoundOrWithNothingBound) {

@@ -21,7 +21,9 @@ TEST(BindReply, EveryStatusHasOneMeaning) {
   EXPECT_EQ(Kind({.http_status = 200}), kBound);
   EXPECT_EQ(Kind({.outcome = WriteOutcome::kUnknown}), kUnclear);
   EXPECT_EQ(Kind({.outcome = WriteOutcome::kFenced}), kRetry);
-  for (const int code : {401, 408, 429, 500, 502, 503, 504}) {
+  EXPECT_EQ(Kind(Failure(504, "the request could not be completed in time")), kUnclear);
+  EXPECT_EQ(Kind(Failure(500, "etcdserver: request timed out")), kUnclear);
+  for (const int code : {401, 408, 429, 500, 502, 503}) {
     EXPECT_EQ(Kind(Failure(code, "later")), kRetry) << code;
   }
   for (const int code : {400, 403, 405, 413, 415, 422}) {

@@ -54,7 +54,7 @@ void Reach(Fixture& f, BindState state) {
     case kInFlight:
       return;
     case kReading:
-      f.Reply(0, BindReplyKind::kUnclear);
+      f.Lose(0);
       return;
     case kWaiting:
       f.Reply(0, BindReplyKind::kRetry);

@@ -212,6 +212,25 @@ TEST_F(CurlTransportTest, ARefusedConnectionIsUnavailable) {
   EXPECT_TRUE(absl::IsUnavailable(*heard_[1].end)) << *heard_[1].end;
 }
 
+TEST_F(CurlTransportTest, ARetryHasAConnectionOfItsOwn) {
+  Open();
+  const auto serve = [this](ServerConnection& connection, RequestId id) {
+    TakeRequest(connection);
+    connection.Write("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_TRUE(Until([&] { return Ended(id); }));
+  };
+  transport_->Start(1, Get("/"));
+  ServerConnection first = Accept();
+  serve(first, 1);
+  transport_->Start(2, Get("/"));
+  serve(first, 2);  // the idle one
+  HttpRequest retry = Get("/");
+  retry.fresh_connection = true;
+  transport_->Start(3, retry);
+  ServerConnection second = Accept();
+  serve(second, 3);
+}
+
 TEST_F(CurlTransportTest, HalfAReplyIsHeardWithItsHeadAndABrokenEnd) {
   Open();
   for (const char* half :
