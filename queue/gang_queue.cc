@@ -105,6 +105,21 @@ struct GangQueue::Impl {
     --parked;
   }
 
+  // Takes the item from wherever it stands.
+  void TakeOut(QueueItem item, Place& place) {
+    switch (place.where) {
+      case Whereabouts::kReady:
+        ready.erase({place.order, item});
+        return;
+      case Whereabouts::kPopped:
+        return;
+      case Whereabouts::kParked:
+        Unpark(item, place);
+        DropIfEmpty(std::exchange(place.parked_class, 0));
+        return;
+    }
+  }
+
   void WakeFirstOf(ClassId id) {
     ParkedClass& parked_class = classes.at(id);
     if (parked_class.asking || parked_class.asleep.empty()) return;
@@ -148,19 +163,7 @@ GangQueue::~GangQueue() = default;
 void GangQueue::Offer(QueueItem item, const OrderKey& order) {
   const auto [it, fresh] = impl_->places.try_emplace(item);
   Place& place = it->second;
-  if (!fresh) {
-    switch (place.where) {
-      case Whereabouts::kReady:
-        impl_->ready.erase({place.order, item});
-        break;
-      case Whereabouts::kPopped:
-        break;
-      case Whereabouts::kParked:
-        impl_->Unpark(item, place);
-        impl_->DropIfEmpty(std::exchange(place.parked_class, 0));
-        break;
-    }
-  }
+  if (!fresh) impl_->TakeOut(item, place);
   place.order = order;
   impl_->MakeReady(item, place);
 }
@@ -185,17 +188,7 @@ void GangQueue::Remove(QueueItem item) {
   if (it == impl_->places.end()) return;
   Place place = it->second;
   impl_->places.erase(it);
-  switch (place.where) {
-    case Whereabouts::kReady:
-      impl_->ready.erase({place.order, item});
-      break;
-    case Whereabouts::kPopped:
-      break;
-    case Whereabouts::kParked:
-      impl_->Unpark(item, place);
-      impl_->DropIfEmpty(place.parked_class);
-      return;
-  }
+  impl_->TakeOut(item, place);
   impl_->Answer(place, Impl::Fate::kLeft);
 }
 

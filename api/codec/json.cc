@@ -94,30 +94,7 @@ Json Json::Object(std::vector<Member> members) {
   return out;
 }
 
-void Json::CopyFrom(const Json& other) {
-  switch (type_) {
-    case Type::kNull:
-      return;
-    case Type::kBool:
-      bool_ = other.bool_;
-      return;
-    case Type::kInt:
-      int_ = other.int_;
-      return;
-    case Type::kDouble:
-      double_ = other.double_;
-      return;
-    case Type::kString:
-      new (&string_) std::string(other.string_);
-      return;
-    case Type::kArray:
-      new (&items_) Items(other.items_);
-      return;
-    case Type::kObject:
-      new (&members_) Members(other.members_);
-      return;
-  }
-}
+void Json::CopyFrom(const Json& other) { Fill(other); }
 
 void Json::Destroy() {
   if (type_ == Type::kString) {

@@ -111,9 +111,11 @@ class Json final {
  private:
   using Items = SharedValue<std::vector<Json>>;
   using Members = SharedValue<std::vector<Member>>;
-  // REQUIRES: type_ is that of `other`, and nothing stands in the union.
+  // REQUIRES, for all three: type_ is that of `other`, and nothing stands in the union.
   void CopyFrom(const Json& other);
-  void MoveFrom(Json& other) noexcept;
+  void MoveFrom(Json& other) noexcept { Fill(std::move(other)); }
+  template <typename Other>
+  void Fill(Other&& other);  // copied, or moved from an rvalue
   void Clear() {
     if (type_ >= Type::kString) Destroy();
   }
@@ -131,7 +133,8 @@ class Json final {
   };
 };
 
-inline void Json::MoveFrom(Json& other) noexcept {
+template <typename Other>
+void Json::Fill(Other&& other) {
   switch (type_) {
     case Type::kNull:
       return;
@@ -145,13 +148,13 @@ inline void Json::MoveFrom(Json& other) noexcept {
       double_ = other.double_;
       return;
     case Type::kString:
-      new (&string_) std::string(std::move(other.string_));
+      new (&string_) std::string(std::forward<Other>(other).string_);
       return;
     case Type::kArray:
-      new (&items_) Items(std::move(other.items_));
+      new (&items_) Items(std::forward<Other>(other).items_);
       return;
     case Type::kObject:
-      new (&members_) Members(std::move(other.members_));
+      new (&members_) Members(std::forward<Other>(other).members_);
       return;
   }
 }

@@ -18,21 +18,11 @@ class RuleWalk {
   void Visit(const Node& node, const Json& value, const Json* old) {
     if (errors_.size() >= kMaxFieldErrors || exhausted_ || value.is_null()) return;
     for (const SchemaRule& rule : node.rules) Apply(rule, node, value, old);
-    if (value.is_array() && node.items != nullptr) {
-      const ListIndex old_items(node, old);
-      size_t index = 0;
-      for (const Json& item : value.items()) {
-        const FieldPath::Step step = path_.Item(index++);
-        Visit(*node.items, item, old_items.Find(item));
-      }
-    }
-    for (const auto& [name, member] : value.members()) {
-      const Node* property = node.Property(name);
-      const Node* schema = property != nullptr ? property : node.additional.get();
-      if (schema == nullptr) continue;
-      const FieldPath::Step step = property != nullptr ? path_.Field(name) : path_.Key(name);
-      Visit(*schema, member, OldMember(old, name));
-    }
+    const auto visit = [this](const Node& schema, const Json& child, const Json* old_child) {
+      Visit(schema, child, old_child);
+    };
+    VisitItems(node, value, old, path_, visit);
+    VisitMembers(node, value, old, path_, visit);
   }
 
  private:

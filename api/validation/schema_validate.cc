@@ -92,8 +92,8 @@ class ValueWalk {
     if (value.is_number()) CheckNumber(node, value);
     if (value.is_string()) CheckText(node, value.AsString());
     CheckJunctions(node, value);
-    if (value.is_array()) VisitItems(node, value, old);
-    if (value.is_object()) VisitMembers(node, value, old);
+    if (value.is_array()) CheckItems(node, value, old);
+    if (value.is_object()) CheckMembers(node, value, old);
   }
 
  private:
@@ -264,16 +264,13 @@ class ValueWalk {
     }
   }
 
-  void VisitItems(const Node& node, const Json& value, const Json* old) {
+  void CheckItems(const Node& node, const Json& value, const Json* old) {
     CheckCount(node.item_count, static_cast<int64_t>(value.size()), "items");
     if (node.unique_items) CheckUnique(value);
-    if (node.items == nullptr) return;
-    const ListIndex old_items(node, old);
-    size_t index = 0;
-    for (const Json& item : value.items()) {
-      const FieldPath::Step step = path_.Item(index++);
-      Visit(*node.items, item, old_items.Find(item));
-    }
+    VisitItems(node, value, old, path_,
+               [this](const Node& schema, const Json& item, const Json* old_item) {
+                 Visit(schema, item, old_item);
+               });
   }
 
   void CheckUnique(const Json& value) {
@@ -284,7 +281,7 @@ class ValueWalk {
     ReportInvalid(value.Dump(), "shouldn't contain duplicates");
   }
 
-  void VisitMembers(const Node& node, const Json& value, const Json* old) {
+  void CheckMembers(const Node& node, const Json& value, const Json* old) {
     CheckCount(node.property_count, static_cast<int64_t>(value.size()), "properties");
     for (const std::string& name : node.required) {
       if (value.Has(name)) continue;
@@ -310,22 +307,14 @@ class ListWalk {
 
   void Visit(const Node& node, const Json& value, const Json* old) {
     if (errors_.size() >= kMaxFieldErrors || (old != nullptr && *old == value)) return;
-    if (value.is_array() && node.items != nullptr) {
-      if (node.list_type != Node::ListType::kAtomic) CheckRepeats(node, value);
-      const ListIndex old_items(node, old);
-      size_t index = 0;
-      for (const Json& item : value.items()) {
-        const FieldPath::Step step = path_.Item(index++);
-        Visit(*node.items, item, old_items.Find(item));
-      }
+    if (value.is_array() && node.items != nullptr && node.list_type != Node::ListType::kAtomic) {
+      CheckRepeats(node, value);
     }
-    for (const auto& [name, member] : value.members()) {
-      const Node* property = node.Property(name);
-      const Node* schema = property != nullptr ? property : node.additional.get();
-      if (schema == nullptr) continue;
-      const FieldPath::Step step = property != nullptr ? path_.Field(name) : path_.Key(name);
-      Visit(*schema, member, OldMember(old, name));
-    }
+    const auto visit = [this](const Node& schema, const Json& child, const Json* old_child) {
+      Visit(schema, child, old_child);
+    };
+    VisitItems(node, value, old, path_, visit);
+    VisitMembers(node, value, old, path_, visit);
   }
 
  private:

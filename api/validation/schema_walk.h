@@ -70,6 +70,31 @@ class ListIndex final {
 // What of `old` a child of the same name stands for; nullptr when there is none.
 [[nodiscard]] const Json* OldMember(const Json* old, absl::string_view name);
 
+// What lies directly below `value`, with `path` one step further down:
+// visit(schema, child, what of `old` it stands for). Children without a schema are passed over.
+template <typename Visit>
+void VisitItems(const StructuralSchema::Node& list, const Json& value, const Json* old,
+                FieldPath& path, const Visit& visit) {
+  if (!value.is_array() || list.items == nullptr) return;
+  const ListIndex old_items(list, old);
+  size_t index = 0;
+  for (const Json& item : value.items()) {
+    const FieldPath::Step step = path.Item(index++);
+    visit(*list.items, item, old_items.Find(item));
+  }
+}
+template <typename Visit>
+void VisitMembers(const StructuralSchema::Node& node, const Json& value, const Json* old,
+                  FieldPath& path, const Visit& visit) {
+  for (const auto& [name, member] : value.members()) {
+    const StructuralSchema::Node* property = node.Property(name);
+    const StructuralSchema::Node* schema = property != nullptr ? property : node.additional.get();
+    if (schema == nullptr) continue;
+    const FieldPath::Step step = property != nullptr ? path.Field(name) : path.Key(name);
+    visit(*schema, member, OldMember(old, name));
+  }
+}
+
 // As OpenAPI writes it; "" for any.
 [[nodiscard]] absl::string_view TypeNameOf(StructuralSchema::Node::Type type);
 

@@ -41,12 +41,7 @@ Stage::Stage() {
 
 absl::StatusOr<Json> Stage::Call(absl::string_view method, absl::string_view target,
                                  const Json& body) {
-  devcluster::ApiRequest request;
-  request.method = std::string(method);
-  request.target = std::string(target);
-  request.content_type = method == "PATCH" ? "application/merge-patch+json" : "application/json";
-  if (!body.is_null()) request.body = body.Dump();
-  const devcluster::ApiReply reply = network_.Call(request);
+  const devcluster::ApiReply reply = network_.Call(sim::RequestOf(method, target, body));
   if (reply.status >= 300) {
     return absl::FailedPreconditionError(
         absl::StrCat(method, " ", target, ": ", reply.status, ": ", reply.body));

@@ -58,6 +58,16 @@ uint64_t VersionOf(absl::string_view list) {
 
 }  // namespace
 
+devcluster::ApiRequest RequestOf(absl::string_view method, absl::string_view target,
+                                 const Json& body) {
+  devcluster::ApiRequest request;
+  request.method = std::string(method);
+  request.target = std::string(target);
+  request.content_type = method == "PATCH" ? "application/merge-patch+json" : "application/json";
+  if (!body.is_null()) request.body = body.Dump();
+  return request;
+}
+
 SimNetwork::SimNetwork(devcluster::ApiServer& server, EventQueue& events, FaultInjector& faults,
                        uint64_t seed)
     : server_(server), events_(events), faults_(faults), random_(seed) {}

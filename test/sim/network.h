@@ -27,6 +27,10 @@ struct Sender {
   absl::Time sent_at;
 };
 
+// As a user sends it; a PATCH merges.
+[[nodiscard]] devcluster::ApiRequest RequestOf(absl::string_view method, absl::string_view target,
+                                               const Json& body);
+
 class SimNetwork final {
  public:
   // Heard by the world. All are optional and called on the only thread.

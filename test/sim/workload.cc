@@ -18,12 +18,7 @@ constexpr size_t kMostGangs = 14;
 }  // namespace
 
 int Users::Call(absl::string_view method, absl::string_view target, const Json& body) {
-  devcluster::ApiRequest request;
-  request.method = std::string(method);
-  request.target = std::string(target);
-  request.content_type = method == "PATCH" ? "application/merge-patch+json" : "application/json";
-  if (!body.is_null()) request.body = body.Dump();
-  const devcluster::ApiReply reply = network_.Call(request);
+  const devcluster::ApiReply reply = network_.Call(RequestOf(method, target, body));
   CHECK(reply.status != 500) << target << ": " << reply.body;
   return reply.status;
 }

@@ -20,17 +20,33 @@ constexpr char kBindA1[] = "POST /api/v1/namespaces/default/pods/a-1/binding";
 constexpr char kBindA2[] = "POST /api/v1/namespaces/default/pods/a-2/binding";
 constexpr char kDeletes[] = "DELETE /api/v1";
 
-TEST(LoopFaults, ALostReplyIsLookedUpAndNotUndone) {
+struct PassingFault {
+  const char* name;
+  Fault fault;
+  int sent;  // binds of the pod that it strikes
+};
+
+class LoopPassingFaults : public ::testing::TestWithParam<PassingFault> {};
+
+TEST_P(LoopPassingFaults, AreGotOverWithoutUndoingAnything) {
   LoopDriver d;
   d.Nodes(4, 8);
-  d.api.Break({.on = kBindA2, .act = FaultAct::kLoseReply});
+  d.api.Break(GetParam().fault);
   d.Submit({.gang = "a", .pods = 4});
-  d.Settle(absl::Seconds(2));
+  d.Settle(absl::Seconds(5));
   EXPECT_EQ(d.Bound("a"), 4);
   EXPECT_EQ(d.StatusOf("a").phase, "Running");
-  EXPECT_EQ(d.api.Count(kBindA2), 1);
+  EXPECT_EQ(d.api.Count(kBindA2), GetParam().sent);
   EXPECT_EQ(d.api.Count(kDeletes), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LoopPassingFaults,
+    ::testing::Values(PassingFault{"LostReply", {.on = kBindA2, .act = FaultAct::kLoseReply}, 1},
+                      PassingFault{"DroppedRequest", {.on = kBindA2, .act = FaultAct::kDrop}, 2},
+                      PassingFault{"InternalErrors", {.on = kBindA2, .times = 2, .code = 500}, 3},
+                      PassingFault{"Unavailable", {.on = kBindA2, .times = 2, .code = 503}, 3}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(LoopFaults, ALostReplyIsLookedUpEvenWhileTheWatchStandsStill) {
   LoopDriver d;
@@ -47,29 +63,6 @@ TEST(LoopFaults, ALostReplyIsLookedUpEvenWhileTheWatchStandsStill) {
   EXPECT_EQ(d.api.Count(kBindA2), 1);
   EXPECT_EQ(d.Bound("a"), 4);
   EXPECT_EQ(d.StatusOf("a").phase, "Running");
-}
-
-TEST(LoopFaults, ADroppedRequestIsSentAgain) {
-  LoopDriver d;
-  d.Nodes(4, 8);
-  d.api.Break({.on = kBindA2, .act = FaultAct::kDrop});
-  d.Submit({.gang = "a", .pods = 4});
-  d.Settle(absl::Seconds(2));
-  EXPECT_EQ(d.Bound("a"), 4);
-  EXPECT_EQ(d.api.Count(kBindA2), 2);
-}
-
-TEST(LoopFaults, ServerErrorsPass) {
-  LoopDriver d;
-  d.Nodes(4, 8);
-  d.api.Break({.on = kBindA1, .times = 2, .code = 500});
-  d.api.Break({.on = "a-3/binding", .times = 2, .code = 503});
-  d.Submit({.gang = "a", .pods = 4});
-  d.Settle(absl::Seconds(5));
-  EXPECT_EQ(d.Bound("a"), 4);
-  EXPECT_EQ(d.StatusOf("a").phase, "Running");
-  EXPECT_EQ(d.api.Count(kBindA1), 3);
-  EXPECT_EQ(d.api.Count(kDeletes), 0);
 }
 
 TEST(LoopFaults, RetryAfterIsHonoured) {
@@ -283,14 +276,19 @@ TEST(LoopFaults, AHalfBoundGangSaysWhyItsNextMemberHasNoRoom) {
   EXPECT_THAT(d.StatusOf("a").message, HasSubstr("1 of 2 pods bound; the next waits: "));
 }
 
-TEST(LoopFaults, ANewLeaderCompletesAPartlyBoundGang) {
-  LoopDriver d;
+// Two of three members are bound, and the bind of the third gets lost, when another process leads.
+void ChangeLeaderInMidBinding(LoopDriver& d) {
   d.Nodes(3, 8);
   d.Settle();
   d.Submit({.gang = "a", .pods = 3});
   d.api.Break({.on = kBindA2, .times = -1, .act = FaultAct::kDrop});
   d.Exchange();
   d.Restart();
+}
+
+TEST(LoopFaults, ANewLeaderCompletesAPartlyBoundGang) {
+  LoopDriver d;
+  ChangeLeaderInMidBinding(d);
   d.api.Mend();
   d.Settle(absl::Seconds(2));
   EXPECT_EQ(d.Bound("a"), 3);
@@ -300,12 +298,7 @@ TEST(LoopFaults, ANewLeaderCompletesAPartlyBoundGang) {
 
 TEST(LoopFaults, ANewLeaderUndoesWhatCannotBeCompleted) {
   LoopDriver d;
-  d.Nodes(3, 8);
-  d.Settle();
-  d.Submit({.gang = "a", .pods = 3});
-  d.api.Break({.on = kBindA2, .times = -1, .act = FaultAct::kDrop});
-  d.Exchange();
-  d.Restart();
+  ChangeLeaderInMidBinding(d);
   d.Settle(absl::Seconds(70));
   EXPECT_EQ(d.Bound("a"), 0);
 }
