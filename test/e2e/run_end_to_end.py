@@ -14,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets, build_folder  # noqa: E402
 from e2e.rough_handling import ROUGH_HANDLING  # noqa: E402
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import RealControlPlane, build_folder  # noqa: E402
 from support.scheduler import (  # noqa: E402
     GROUP, Scheduler, add_nodes, await_that, half_bound, is_bound, matches, oversubscribed, pod, pods_by_gang, submit, submit_many,
 )
@@ -222,40 +223,11 @@ ANYWHERE = (
 ALONE = (wrong_flags_and_files_are_refused_in_one_line, help_and_version_need_nothing, validate_names_file_line_and_path, *ROUGH_HANDLING)
 
 
-def play(name, case, make_server):
-    """True when it holds; otherwise prints why."""
-    began = time.monotonic()
-    try:
-        if make_server is None:
-            case(None)
-        else:
-            with make_server() as server:
-                server.install_crds()
-                case(server)
-    except Exception:  # every failure is a result
-        print(f"FAIL  {name}")
-        traceback.print_exc(file=sys.stdout)
-        return False
-    print(f"ok    {name} ({time.monotonic() - began:.1f} s)", flush=True)
-    return True
-
-
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    folder, plays, skipped = assets(), [], 0
-    for case in ALONE:
-        plays.append((case.__name__, case, None))
-    for case in ANYWHERE:
-        plays.append((f"{case.__name__}, embedded", case, DevCluster))
-        if folder is None:
-            skipped += 1
-        else:
-            plays.append((f"{case.__name__}, real", case, lambda: RealControlPlane(folder)))
-    if skipped:
-        print(HOW_TO_ENABLE)
-    results = [play(*one) for one in plays if wanted in one[0]]
-    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, {skipped} skipped")
-    return 0 if results and all(results) else 1
+    alone = [(case.__name__, partial(case, None)) for case in ALONE]
+    plays, skipped = on_servers(ANYWHERE, RealControlPlane)
+    return play_all(alone + plays, skipped, wanted)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,13 @@ import signal
 import sys
 import threading
 import time
-import traceback
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets  # noqa: E402
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import RealControlPlane  # noqa: E402
 from support.ledger import Ledger  # noqa: E402
 from support.scheduler import (  # noqa: E402
     GROUP, Scheduler, add_nodes, await_that, half_bound, is_bound, oversubscribed, pod, pods_by_gang, submit,
@@ -83,17 +84,27 @@ def two_replicas(server, election):
     return first, second
 
 
+@contextmanager
+def a_flood_that_the_leader_binds(server, election, long):
+    """(leader, standby, flood, ledger); in the end every gang is whole."""
+    first, second = two_replicas(server, election)
+    flood = Flood(server.api, 500 if long else 200)
+    ledger = Ledger(server.api, 8)
+    try:
+        await_that("the flood is being bound", lambda: ledger.binds > 40)
+        yield first, second, flood, ledger
+    finally:
+        flood.stop()
+    await_that("every gang is whole", lambda: all(all(map(is_bound, pods)) for pods in pods_by_gang(server.api).values()), seconds=90, pause=0.5)
+
+
 # ---- cases
 
 
 def a_stopped_leader_writes_nothing_when_it_goes_on(server, long):
     """SIGSTOP in the middle of a flood, until another has led for a while, then SIGCONT: the audit log tells who wrote what."""
     api, election = server.api, Election(server, long)
-    first, second = two_replicas(server, election)
-    flood = Flood(api, 500 if long else 200)
-    ledger = Ledger(api, 8)
-    try:
-        await_that("the flood is being bound", lambda: ledger.binds > 40)
+    with a_flood_that_the_leader_binds(server, election, long) as (first, second, flood, ledger):
         first.process.child.send_signal(signal.SIGSTOP)
         stopped, bound_before = time.time(), ledger.binds
         await_that("the standby binds", lambda: ledger.binds > bound_before + 40, seconds=election.lease * 3)
@@ -102,10 +113,7 @@ def a_stopped_leader_writes_nothing_when_it_goes_on(server, long):
         first.process.child.send_signal(signal.SIGCONT)
         continued = time.time()
         time.sleep(5)
-    finally:
-        flood.stop()
     names = {"old": identity(first), "new": identity(second)}
-    await_that("every gang is whole", lambda: all(all(map(is_bound, pods)) for pods in pods_by_gang(api).values()), seconds=90, pause=0.5)
     assert holder(api) == names["new"]
     assert first.stop() == 0 and second.stop() == 0
     ledger.stop()
@@ -145,20 +153,13 @@ def audited(log):
 
 def a_killed_leader_is_replaced_within_its_lease_and_two_seconds(server, long):
     api, election = server.api, Election(server, long)
-    first, second = two_replicas(server, election)
-    flood = Flood(api, 500 if long else 200)
-    ledger = Ledger(api, 8)
-    try:
-        await_that("the flood is being bound", lambda: ledger.binds > 40)
+    with a_flood_that_the_leader_binds(server, election, long) as (first, second, _, ledger):
         first.kill()
         killed = time.monotonic()
         time.sleep(0.3)  # what was on its way has arrived
         before = ledger.binds
         await_that("the standby binds", lambda: ledger.binds > before, seconds=election.lease * 3, pause=0.01)
         taken = time.monotonic() - killed
-    finally:
-        flood.stop()
-    await_that("every gang is whole", lambda: all(all(map(is_bound, pods)) for pods in pods_by_gang(api).values()), seconds=90, pause=0.5)
     assert second.stop() == 0
     ledger.stop()
     assert not ledger.wrong and not oversubscribed(api), ledger.wrong
@@ -233,39 +234,13 @@ ANYWHERE = (
 REAL_ONLY = (a_stopped_leader_writes_nothing_when_it_goes_on,)
 
 
-def play(name, case, make_server, long):
-    """True when it holds; otherwise prints why."""
-    began = time.monotonic()
-    try:
-        with make_server() as server:
-            server.install_crds()
-            case(server, long)
-    except Exception:  # every failure is a result
-        print(f"FAIL  {name}")
-        traceback.print_exc(file=sys.stdout)
-        return False
-    print(f"ok    {name} ({time.monotonic() - began:.1f} s)", flush=True)
-    return True
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wanted", nargs="?", default="", metavar="TEXT")
     parser.add_argument("--long", action="store_true", help="default lease, a pause of 60 s")
     options = parser.parse_args()
-    folder, plays, skipped = assets(), [], 0
-    for case in ANYWHERE + REAL_ONLY:
-        if case not in REAL_ONLY:
-            plays.append((f"{case.__name__}, embedded", case, DevCluster))
-        if folder is None:
-            skipped += 1
-        else:
-            plays.append((f"{case.__name__}, real", case, lambda: RealControlPlane(folder, audit=True)))
-    if skipped:
-        print(HOW_TO_ENABLE)
-    results = [play(*one, options.long) for one in plays if options.wanted in one[0]]
-    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, {skipped} skipped")
-    return 0 if results and all(results) else 1
+    plays, skipped = on_servers(ANYWHERE, lambda folder: RealControlPlane(folder, audit=True), REAL_ONLY, (options.long,))
+    return play_all(plays, skipped, options.wanted)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,11 @@ import json
 import random
 import sys
 import time
-import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.cases import attempt  # noqa: E402
 from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets  # noqa: E402
 from support.fault_proxy import shares_of  # noqa: E402
 from support.faulty_server import FaultyServer  # noqa: E402
@@ -186,31 +186,27 @@ def main():
     options.timeout = options.timeout or (5400 if options.long else 240)
     folder, plays, skipped = assets(), [], 0
     if options.server != "real":
-        plays.append(("embedded", DevCluster))
+        plays.append(promise_on("embedded", DevCluster, options))
     if options.server != "embedded":
         if folder is None:
             print(HOW_TO_ENABLE)
             skipped += 1
         else:
-            plays.append(("real", lambda: RealControlPlane(folder)))
+            plays.append(promise_on("real", lambda: RealControlPlane(folder), options))
     with ThreadPoolExecutor(1 if options.long else 2) as pool:
-        results = list(pool.map(lambda one: attempt(*one, options), plays))
+        results = list(pool.map(lambda one: attempt(*one), plays))
     print(f"{sum(results)} passed, {len(plays) - sum(results)} failed, {skipped} skipped")
     return 0 if plays and all(results) else 1
 
 
-def attempt(name, make_server, options):
-    """True when it holds; otherwise prints why."""
-    began, title = time.monotonic(), f"{options.gangs} gang binds, {options.kills} kills, {name}"
-    try:
+def promise_on(name, make_server, options):
+    """The play of one server, as support.cases has it."""
+    def keeps_it():
         with make_server() as server:
             server.install_crds()
             play(server, options)
-    except Exception:  # every failure is a result
-        print(f"FAIL  {title}; seed {options.seed}\n{traceback.format_exc()}", flush=True)
-        return False
-    print(f"ok    {title} ({time.monotonic() - began:.1f} s)", flush=True)
-    return True
+
+    return f"{options.gangs} gang binds, {options.kills} kills, {name}; seed {options.seed}", keeps_it
 
 
 if __name__ == "__main__":

@@ -1,0 +1,51 @@
+"""Plays the cases of a driver that starts programs, tells how each went, and counts them."""
+
+import time
+import traceback
+
+from support.control_plane import HOW_TO_ENABLE, DevCluster, assets
+
+
+def on_servers(cases, make_real, real_only=(), arguments=()):
+    """(plays, skipped): each case on the embedded server and on the real one, which make_real(FOLDER) makes where it is built.
+
+    A play is (name, function without arguments); a case takes the server, on which our CRDs are installed, and the arguments.
+    """
+    def played(name, case, make_server):
+        def with_server():
+            with make_server() as server:
+                server.install_crds()
+                case(server, *arguments)
+
+        return name, with_server
+
+    folder, plays, skipped = assets(), [], 0
+    for case in (*cases, *real_only):
+        if case not in real_only:
+            plays.append(played(f"{case.__name__}, embedded", case, DevCluster))
+        if folder is None:
+            skipped += 1
+        else:
+            plays.append(played(f"{case.__name__}, real", case, lambda: make_real(folder)))
+    return plays, skipped
+
+
+def attempt(name, case):
+    """True when it holds; otherwise prints why."""
+    began = time.monotonic()
+    try:
+        case()
+    except Exception:  # every failure is a result
+        print(f"FAIL  {name}\n{traceback.format_exc()}", flush=True)
+        return False
+    print(f"ok    {name} ({time.monotonic() - began:.1f} s)", flush=True)
+    return True
+
+
+def play_all(plays, skipped, wanted):
+    """The exit code; only plays whose name contains `wanted`. The last line printed is `N passed, M failed, K skipped`."""
+    if skipped:
+        print(HOW_TO_ENABLE)
+    results = [attempt(*one) for one in plays if wanted in one[0]]
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, {skipped} skipped")
+    return 0 if results and all(results) else 1
