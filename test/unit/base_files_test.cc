@@ -7,23 +7,18 @@
 #include <filesystem>
 #include <string>
 
+#include "test/support/temp_folder.h"
+
 namespace maniple {
 namespace {
 
 using ::testing::HasSubstr;
 
-// A folder of its own for each test.
 class Files : public ::testing::Test {
  protected:
-  Files() {
-    std::string pattern = std::filesystem::temp_directory_path() / "maniple-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::string In(const std::string& name) const { return folder_.In(name); }
 
-  [[nodiscard]] std::string In(const std::string& name) const { return folder_ / name; }
-
-  std::filesystem::path folder_;
+  const TempFolder folder_;
 };
 
 TEST_F(Files, AreReadAsTheyWereWritten) {
@@ -42,7 +37,7 @@ TEST_F(Files, OfTheOwnerAreReadByNobodyElse) {
 }
 
 TEST_F(Files, ThatAreMissingOrFoldersAreErrorsWithThePath) {
-  for (const std::string& path : {In("none"), folder_.string()}) {
+  for (const std::string& path : {In("none"), folder_.path().string()}) {
     EXPECT_THAT(std::string(ReadWholeFile(path).status().message()), HasSubstr(path));
   }
 }
@@ -57,7 +52,7 @@ TEST_F(Files, ThatCannotBeWrittenLeaveNothingBehind) {
   EXPECT_FALSE(WriteWholeFile(In("none/f"), "x", FileAccess::kAll).ok());
   ASSERT_TRUE(std::filesystem::create_directory(In("taken")));
   EXPECT_FALSE(WriteWholeFile(In("taken"), "x", FileAccess::kAll).ok());
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
 }  // namespace

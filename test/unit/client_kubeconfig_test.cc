@@ -1,6 +1,5 @@
 #include "api/client/kubeconfig.h"
 
-#include <fstream>
 #include <string>
 
 #include "absl/strings/escaping.h"
@@ -9,9 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-
-#include <stdlib.h>
-#include <sys/stat.h>
+#include "test/support/temp_folder.h"
 
 namespace maniple {
 namespace {
@@ -52,24 +49,15 @@ users:
 
 class KubeconfigTest : public ::testing::Test {
  protected:
-  KubeconfigTest() {
-    std::string pattern = ::testing::TempDir() + "kubeconfig_XXXXXX";
-    dir_ = ::mkdtemp(pattern.data());
-  }
-  std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = absl::StrCat(dir_, "/", name);
-    std::ofstream(path) << text;
-    return path;
-  }
   absl::StatusOr<ClientConfig> Load(const std::string& text, const std::string& context = "") {
-    return LoadClientConfig({.kubeconfig = Write("config", text), .context = context});
+    return LoadClientConfig({.kubeconfig = folder_.Write("config", text), .context = context});
   }
   // The good file with one piece replaced.
   absl::StatusOr<ClientConfig> LoadWith(const std::string& piece, const std::string& by) {
     return Load(absl::StrReplaceAll(kGood, {{piece, by}}));
   }
 
-  std::string dir_;
+  const TempFolder folder_;
 };
 
 TEST_F(KubeconfigTest, TheCurrentContextIsFollowedToClusterAndUser) {
@@ -95,8 +83,8 @@ TEST_F(KubeconfigTest, CredentialsAreNotUsedOverPlainHttp) {
 }
 
 TEST_F(KubeconfigTest, ServerFlagReplacesTheAddressAndKeepsTheRest) {
-  const auto config =
-      LoadClientConfig({.server = "https://10.0.0.1:6443/", .kubeconfig = Write("config", kGood)});
+  const auto config = LoadClientConfig(
+      {.server = "https://10.0.0.1:6443/", .kubeconfig = folder_.Write("config", kGood)});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->server, "https://10.0.0.1:6443");
   EXPECT_EQ(config->credentials.token.Reveal(), kToken);
@@ -110,12 +98,13 @@ TEST_F(KubeconfigTest, ServerAloneHasNoCredential) {
 }
 
 TEST_F(KubeconfigTest, OfAListTheFirstValueOfEachNameWins) {
-  const std::string first = Write("first", R"(
+  const std::string first = folder_.Write("first", R"(
 users: [{name: robot, user: {token: first}}]
 contexts: [{name: main, context: {cluster: prod, user: robot}}])");
-  const std::string second = Write("second", kGood);
-  const auto config = LoadClientConfig(
-      {.environment = {.kubeconfig = absl::StrCat(dir_, "/absent:", first, "::", second)}});
+  const std::string second = folder_.Write("second", kGood);
+  const auto config =
+      LoadClientConfig({.environment = {.kubeconfig = absl::StrCat(folder_.In("absent"), ":", first,
+                                                                   "::", second)}});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->credentials.token.Reveal(), "first");
   EXPECT_EQ(config->namespace_name, "default") << "the context comes from the first file whole";
@@ -123,18 +112,17 @@ contexts: [{name: main, context: {cluster: prod, user: robot}}])");
 }
 
 TEST_F(KubeconfigTest, RelativePathsAreRelativeToTheirOwnFile) {
-  ::mkdir(absl::StrCat(dir_, "/pki").c_str(), 0755);
-  for (const char* name : {"pki/ca.crt", "pki/me.crt", "pki/me.key"}) Write(name, "PEM");
+  for (const char* name : {"pki/ca.crt", "pki/me.crt", "pki/me.key"}) folder_.Write(name, "PEM");
   const auto config = Load(R"(
 current-context: c
 contexts: [{name: c, context: {cluster: c, user: u}}]
 clusters: [{name: c, cluster: {server: "https://a", certificate-authority: pki/ca.crt}}]
 users: [{name: u, user: {client-certificate: pki/me.crt, client-key: pki/me.key, tokenFile: pki/token}}])");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->ca_file, dir_ + "/pki/ca.crt");
-  EXPECT_EQ(config->certificate_file, dir_ + "/pki/me.crt");
-  EXPECT_EQ(config->key_file, dir_ + "/pki/me.key");
-  EXPECT_EQ(config->credentials.token_file, dir_ + "/pki/token");
+  EXPECT_EQ(config->ca_file, folder_.In("pki/ca.crt"));
+  EXPECT_EQ(config->certificate_file, folder_.In("pki/me.crt"));
+  EXPECT_EQ(config->key_file, folder_.In("pki/me.key"));
+  EXPECT_EQ(config->credentials.token_file, folder_.In("pki/token"));
 }
 
 TEST_F(KubeconfigTest, DataBeatsFiles) {
@@ -156,29 +144,30 @@ TEST_F(KubeconfigTest, AnExecPluginIsReadWhole) {
       provideClusterInfo: true)");
   ASSERT_TRUE(config.ok()) << config.status();
   const ExecPluginConfig& exec = config->credentials.exec;
-  EXPECT_EQ(exec.command, dir_ + "/./bin/login");
+  EXPECT_EQ(exec.command, folder_.In("./bin/login"));
   EXPECT_THAT(exec.args, ElementsAre("--cluster", "prod"));
   EXPECT_THAT(exec.env, ElementsAre(Pair("REGION", "eu")));
   EXPECT_THAT(exec.cluster_info, HasSubstr("\"certificate-authority-data\":\"Q0E=\""));
 }
 
 TEST_F(KubeconfigTest, InAPodTheServiceAccountIsUsed) {
-  Write("ca.crt", "PEM");
-  Write("token", kToken);
-  Write("namespace", "ml-system");
+  folder_.Write("ca.crt", "PEM");
+  folder_.Write("token", kToken);
+  folder_.Write("namespace", "ml-system");
   const auto config = LoadClientConfig(
-      {.environment = {.service_host = "fd00::1", .service_port = "443", .service_account = dir_}});
+      {.environment = {
+           .service_host = "fd00::1", .service_port = "443", .service_account = folder_.path()}});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->server, "https://[fd00::1]:443");
-  EXPECT_EQ(config->ca_file, dir_ + "/ca.crt");
-  EXPECT_EQ(config->credentials.token_file, dir_ + "/token");
+  EXPECT_EQ(config->ca_file, folder_.In("ca.crt"));
+  EXPECT_EQ(config->credentials.token_file, folder_.In("token"));
   EXPECT_EQ(config->namespace_name, "ml-system");
 }
 
 TEST_F(KubeconfigTest, TheFileInTheHomeDirectoryComesBeforeThePod) {
-  ::mkdir(absl::StrCat(dir_, "/.kube").c_str(), 0755);
-  Write(".kube/config", kGood);
-  const auto config = LoadClientConfig({.environment = {.home = dir_, .service_host = "10.0.0.1"}});
+  folder_.Write(".kube/config", kGood);
+  const auto config =
+      LoadClientConfig({.environment = {.home = folder_.path(), .service_host = "10.0.0.1"}});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->server, "https://api.example:6443/prefix");
 }
@@ -204,7 +193,7 @@ TEST_P(BadKubeconfigTest, IsRefusedNamingFilePlaceAndReasonWithoutTheToken) {
   const std::string logged = ::testing::internal::GetCapturedStderr();
   ASSERT_FALSE(config.ok());
   const std::string message(config.status().message());
-  EXPECT_THAT(message, HasSubstr(dir_ + "/config"));
+  EXPECT_THAT(message, HasSubstr(folder_.In("config")));
   for (const char* text : GetParam().says) EXPECT_THAT(message, HasSubstr(text));
   EXPECT_THAT(message + logged, Not(HasSubstr(kToken)));
 }
@@ -282,12 +271,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<BadCase>& info) { return info.param.name; });
 
 TEST_F(KubeconfigTest, AnAbsentFileIsNamed) {
-  const auto config = LoadClientConfig({.kubeconfig = dir_ + "/absent"});
-  EXPECT_THAT(std::string(config.status().message()), HasSubstr(dir_ + "/absent"));
+  const auto config = LoadClientConfig({.kubeconfig = folder_.In("absent")});
+  EXPECT_THAT(std::string(config.status().message()), HasSubstr(folder_.In("absent")));
 }
 
 TEST_F(KubeconfigTest, AFolderOrAnEmptyFileIsNoKubeconfig) {
-  EXPECT_FALSE(LoadClientConfig({.kubeconfig = dir_}).ok());
+  EXPECT_FALSE(LoadClientConfig({.kubeconfig = folder_.path()}).ok());
   EXPECT_FALSE(Load("").ok());
   EXPECT_FALSE(Load("- a\n- b\n").ok());
   EXPECT_FALSE(Load("just text").ok());

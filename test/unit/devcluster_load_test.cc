@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/yaml.h"
 #include "api/devcluster/kubeconfig_text.h"
 #include "api/devcluster/tls_identity.h"
+#include "test/support/temp_folder.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -22,18 +22,6 @@ using ::testing::Not;
 
 class LoadTest : public testing::Test {
  protected:
-  LoadTest()
-      : folder_(testing::TempDir() + "/load_" +
-                testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_ + "/deep");
-  }
-  ~LoadTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string Write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ + "/" + name) << text;
-    return folder_ + "/" + name;
-  }
   static std::vector<std::string> NamesOf(const std::vector<LoadedObject>& objects) {
     std::vector<std::string> names;
     for (const LoadedObject& one : objects) {
@@ -42,31 +30,32 @@ class LoadTest : public testing::Test {
     return names;
   }
 
-  const std::string folder_;
+  const TempFolder folder_;
 };
 
 TEST_F(LoadTest, ManyDocumentsListsAndFoldersBecomeOneListInAnOrderThatCanBeCreated) {
-  Write("b.yaml",
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n---\n# nothing here\n---\n"
-        "apiVersion: v1\nkind: Namespace\nmetadata: {name: ns}\n");
-  Write(
+  folder_.Write("b.yaml",
+                "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n---\n# nothing here\n---\n"
+                "apiVersion: v1\nkind: Namespace\nmetadata: {name: ns}\n");
+  folder_.Write(
       "a.json",
       R"({"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}},
             {"apiVersion":"v1","kind":"Node","metadata":{"name":"n2"}}]})");
-  Write("deep/c.yml",
-        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
-        "crd}\n");
-  Write("notes.txt", "not: [a manifest");
-  const absl::StatusOr<std::vector<LoadedObject>> objects = LoadManifests({folder_});
+  folder_.Write(
+      "deep/c.yml",
+      "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
+      "crd}\n");
+  folder_.Write("notes.txt", "not: [a manifest");
+  const absl::StatusOr<std::vector<LoadedObject>> objects = LoadManifests({folder_.path()});
   ASSERT_TRUE(objects.ok()) << objects.status();
   EXPECT_THAT(NamesOf(*objects), ElementsAre("crd", "ns", "n1", "n2", "p"));
 }
 
 TEST_F(LoadTest, AMissingFieldIsNamedWithFileLineAndPath) {
-  const std::string file =
-      Write("bad.yaml",
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n---\napiVersion: v1\nkind: Pod\n"
-            "metadata:\n  labels: {}\n");
+  const std::string file = folder_.Write(
+      "bad.yaml",
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n---\napiVersion: v1\nkind: Pod\n"
+      "metadata:\n  labels: {}\n");
   const absl::StatusOr<std::vector<LoadedObject>> objects = LoadManifests({file});
   ASSERT_FALSE(objects.ok());
   EXPECT_THAT(std::string(objects.status().message()),
@@ -74,7 +63,7 @@ TEST_F(LoadTest, AMissingFieldIsNamedWithFileLineAndPath) {
 }
 
 TEST_F(LoadTest, ABadItemOfAListIsNamedByItsIndex) {
-  const std::string file = Write(
+  const std::string file = folder_.Write(
       "list.yaml",
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n"
       "- apiVersion: v1\n  kind: Pod\n  metadata: {}\n");
@@ -85,38 +74,37 @@ TEST_F(LoadTest, ABadItemOfAListIsNamedByItsIndex) {
 }
 
 TEST_F(LoadTest, BrokenYamlIsNamedWithItsFile) {
-  const std::string file = Write("broken.yaml", "a: [1, 2\nb: }\n");
+  const std::string file = folder_.Write("broken.yaml", "a: [1, 2\nb: }\n");
   const absl::StatusOr<std::vector<LoadedObject>> objects = LoadManifests({file});
   ASSERT_FALSE(objects.ok());
   EXPECT_THAT(std::string(objects.status().message()), HasSubstr("broken.yaml"));
 }
 
 TEST_F(LoadTest, WhatIsNotThereOrHasNoManifestIsAnError) {
-  EXPECT_THAT(std::string(LoadManifests({folder_ + "/nowhere"}).status().message()),
+  EXPECT_THAT(std::string(LoadManifests({folder_.In("nowhere")}).status().message()),
               HasSubstr("no such file"));
-  EXPECT_THAT(std::string(LoadManifests({folder_}).status().message()), HasSubstr("no *.yaml"));
+  EXPECT_THAT(std::string(LoadManifests({folder_.path()}).status().message()),
+              HasSubstr("no *.yaml"));
 }
 
 TEST_F(LoadTest, ADocumentThatIsNoObjectIsRefused) {
-  EXPECT_FALSE(LoadManifests({Write("text.yaml", "just words\n")}).ok());
+  EXPECT_FALSE(LoadManifests({folder_.Write("text.yaml", "just words\n")}).ok());
 }
 
 TEST(TlsIdentity, IsMadeOnceAndReadAgain) {
-  const std::string folder = testing::TempDir() + "/tls_identity";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+  const TempFolder folder;
   const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
-  const absl::StatusOr<TlsIdentity> first = LoadOrMakeTlsIdentity(folder, {"example.test"}, now);
+  const absl::StatusOr<TlsIdentity> first =
+      LoadOrMakeTlsIdentity(folder.path(), {"example.test"}, now);
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_THAT(first->server_certificate, HasSubstr("BEGIN CERTIFICATE"));
   EXPECT_THAT(first->server_key.Reveal(), HasSubstr("PRIVATE KEY"));
-  const absl::StatusOr<TlsIdentity> second = LoadOrMakeTlsIdentity(folder, {}, now);
+  const absl::StatusOr<TlsIdentity> second = LoadOrMakeTlsIdentity(folder.path(), {}, now);
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_EQ(second->server_certificate, first->server_certificate);
-  EXPECT_EQ(std::filesystem::status(folder + "/tls.key").permissions() &
+  EXPECT_EQ(std::filesystem::status(folder.In("tls.key")).permissions() &
                 (std::filesystem::perms::group_all | std::filesystem::perms::others_all),
             std::filesystem::perms::none);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Kubeconfig, LeadsToTheServerAndHasNoEmptyCredentials) {

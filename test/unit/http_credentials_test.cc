@@ -1,16 +1,14 @@
 #include "api/http/credentials.h"
 
 #include <poll.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/support/temp_folder.h"
 
 namespace maniple {
 namespace {
@@ -22,21 +20,10 @@ constexpr char kVersion[] = "client.authentication.k8s.io/v1";
 
 class CredentialsTest : public ::testing::Test {
  protected:
-  CredentialsTest() {
-    std::string pattern = ::testing::TempDir() + "credentials_XXXXXX";
-    dir_ = ::mkdtemp(pattern.data());
-  }
-  std::string Path(const std::string& name) const { return absl::StrCat(dir_, "/", name); }
-  void Write(const std::string& name, const std::string& text) {
-    std::ofstream(Path(name)) << text;
-  }
-
   // A plugin that is this shell script.
   CredentialConfig Plugin(const std::string& script) {
-    Write("plugin", "#!/bin/sh\n" + script);
-    ::chmod(Path("plugin").c_str(), 0755);
     CredentialConfig config;
-    config.exec.command = Path("plugin");
+    config.exec.command = folder_.WriteProgram("plugin", "#!/bin/sh\n" + script);
     config.exec.api_version = kVersion;
     return config;
   }
@@ -57,7 +44,7 @@ class CredentialsTest : public ::testing::Test {
     return state;
   }
 
-  std::string dir_;
+  const TempFolder folder_;
   SimulatedClock clock_;
 };
 
@@ -74,31 +61,31 @@ TEST_F(CredentialsTest, TokenAndPasswordBecomeHeaders) {
 }
 
 TEST_F(CredentialsTest, ATokenFileIsReadAgainEveryMinuteAndTheLastGoodTokenIsKept) {
-  Write("token", " one\n");
+  folder_.Write("token", " one\n");
   CredentialConfig config;
-  config.token_file = Path("token");
+  config.token_file = folder_.In("token");
   Credentials credentials(config);
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
   EXPECT_EQ(credentials.authorization().Reveal(), "Bearer one");
-  Write("token", "two");
+  folder_.Write("token", "two");
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
   EXPECT_EQ(credentials.authorization().Reveal(), "Bearer one");
   clock_.Advance(absl::Seconds(60));
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
   EXPECT_EQ(credentials.authorization().Reveal(), "Bearer two");
-  ::remove(Path("token").c_str());
+  ::remove(folder_.In("token").c_str());
   clock_.Advance(absl::Seconds(60));
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
   EXPECT_EQ(credentials.authorization().Reveal(), "Bearer two");
 }
 
 TEST_F(CredentialsTest, ARejectedTokenFileIsReadAgainAtOnce) {
-  Write("token", "one");
+  folder_.Write("token", "one");
   CredentialConfig config;
-  config.token_file = Path("token");
+  config.token_file = folder_.In("token");
   Credentials credentials(config);
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
-  Write("token", "two");
+  folder_.Write("token", "two");
   credentials.Rejected(clock_.Now());
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
   EXPECT_EQ(credentials.authorization().Reveal(), "Bearer two");
@@ -106,18 +93,18 @@ TEST_F(CredentialsTest, ARejectedTokenFileIsReadAgainAtOnce) {
 
 TEST_F(CredentialsTest, AMissingTokenFileIsAFailureThatNamesIt) {
   CredentialConfig config;
-  config.token_file = Path("absent");
+  config.token_file = folder_.In("absent");
   Credentials credentials(config);
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kFailed);
-  EXPECT_THAT(std::string(credentials.failure().message()), HasSubstr(Path("absent")));
-  Write("absent", "late");
+  EXPECT_THAT(std::string(credentials.failure().message()), HasSubstr(folder_.In("absent")));
+  folder_.Write("absent", "late");
   clock_.Advance(absl::Seconds(5));
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kReady);
 }
 
 TEST_F(CredentialsTest, APluginRunsOnceUntilItsTokenExpires) {
   Credentials credentials(Plugin(
-      "echo run >>" + Path("runs") + "\n" +
+      "echo run >>" + folder_.In("runs") + "\n" +
       Prints(R"({"token":"fresh","expirationTimestamp":"2023-11-14T23:13:20Z"})")));  // one hour on
   EXPECT_EQ(Settle(credentials), CredentialState::kReady);
   EXPECT_EQ(credentials.authorization().Reveal(), "Bearer fresh");
@@ -190,10 +177,10 @@ TEST_F(CredentialsTest, WhateverAPluginDoesWrongIsToldWithoutItsOutput) {
 
 TEST_F(CredentialsTest, AnAbsentPluginIsNamed) {
   CredentialConfig config;
-  config.exec.command = Path("absent");
+  config.exec.command = folder_.In("absent");
   Credentials credentials(config);
   EXPECT_EQ(credentials.Refresh(clock_.Now()), CredentialState::kFailed);
-  EXPECT_THAT(std::string(credentials.failure().message()), HasSubstr(Path("absent")));
+  EXPECT_THAT(std::string(credentials.failure().message()), HasSubstr(folder_.In("absent")));
 }
 
 TEST_F(CredentialsTest, APluginThatClosesItsOutputAndLingersIsAskedNowAndThenAndKilledInTheEnd) {

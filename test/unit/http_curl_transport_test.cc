@@ -1,9 +1,5 @@
 #include "api/http/curl_transport.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
-
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/support/temp_folder.h"
 #include "test/unit/scripted_server.h"
 
 namespace maniple {
@@ -447,27 +444,17 @@ TEST_F(CurlTransportTest, ImpersonationAndBasicCredentialsAreSent) {
 
 class CurlCredentialTest : public CurlTransportTest {
  protected:
-  CurlCredentialTest() {
-    std::string pattern = ::testing::TempDir() + "transport_XXXXXX";
-    dir_ = ::mkdtemp(pattern.data());
-  }
-  std::string WriteFile(const std::string& name, const std::string& text) {
-    const std::string path = absl::StrCat(dir_, "/", name);
-    std::ofstream(path) << text;
-    ::chmod(path.c_str(), 0755);
-    return path;
-  }
-  std::string dir_;
+  const TempFolder folder_;
 };
 
 TEST_F(CurlCredentialTest, After401TheTokenFileIsReadAgain) {
   ClientConfig config;
-  config.credentials.token_file = WriteFile("token", "old");
+  config.credentials.token_file = folder_.Write("token", "old");
   Open(config);
   transport_->Start(1, Get("/"));
   ServerConnection connection = Accept();
   EXPECT_THAT(TakeRequest(connection), HasSubstr("Authorization: Bearer old\r\n"));
-  WriteFile("token", "new");
+  folder_.Write("token", "new");
   connection.Write(HttpReply("401 Unauthorized", ""));
   EXPECT_TRUE(Until([&] { return Ended(1); }));
   transport_->Start(2, Get("/"));
@@ -477,10 +464,10 @@ TEST_F(CurlCredentialTest, After401TheTokenFileIsReadAgain) {
 TEST_F(CurlCredentialTest, RequestsWaitForThePluginAndCarryWhatItPrints) {
   ClientConfig config;
   config.credentials.exec.api_version = "client.authentication.k8s.io/v1";
-  config.credentials.exec.command =
-      WriteFile("plugin",
-                "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
-                "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"printed\"}}'\n");
+  config.credentials.exec.command = folder_.WriteProgram(
+      "plugin",
+      "#!/bin/sh\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+      "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"printed\"}}'\n");
   Open(config);
   transport_->Start(1, Get("/"));
   ServerConnection connection = Accept();
@@ -489,7 +476,7 @@ TEST_F(CurlCredentialTest, RequestsWaitForThePluginAndCarryWhatItPrints) {
 
 TEST_F(CurlCredentialTest, WithoutACredentialARequestEndsUnauthenticated) {
   ClientConfig config;
-  config.credentials.exec.command = WriteFile("plugin", "#!/bin/sh\nexit 3\n");
+  config.credentials.exec.command = folder_.WriteProgram("plugin", "#!/bin/sh\nexit 3\n");
   Open(config);
   transport_->Start(1, Get("/"));
   EXPECT_TRUE(Until([&] { return Ended(1); }));

@@ -1,8 +1,4 @@
 // Whom the transport trusts, and as whom it shows itself.
-#include <stdlib.h>
-#include <sys/stat.h>
-
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +7,7 @@
 #include "api/http/curl_transport.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/support/temp_folder.h"
 #include "test/unit/tls_server.h"
 
 namespace maniple {
@@ -28,13 +25,6 @@ class TlsTest : public ::testing::Test {
     config.server = absl::StrCat("https://127.0.0.1:", server_.port());
     config.ca_pem = authority_.pem();
     return config;
-  }
-  std::string WriteFile(const std::string& name, const std::string& text) {
-    std::string pattern = ::testing::TempDir() + "tls_XXXXXX";
-    const std::string path = absl::StrCat(::mkdtemp(pattern.data()), "/", name);
-    std::ofstream(path) << text;
-    ::chmod(path.c_str(), 0700);
-    return path;
   }
   static Answer Ask(ClientConfig config) {
     auto transport = CurlTransport::Create(std::move(config), RealClock(), {});
@@ -54,6 +44,7 @@ class TlsTest : public ::testing::Test {
     }
   }
 
+  const TempFolder folder_;
   TestCertificate authority_{"authority", "", nullptr};
   TestCertificate stranger_{"stranger", "", nullptr};
   TlsServer server_{TestCertificate("server", "IP:127.0.0.1,DNS:kubernetes.test", &authority_),
@@ -73,7 +64,7 @@ TEST_F(TlsTest, TheConfiguredAuthorityIsTrustedAndNoOther) {
 
 TEST_F(TlsTest, AnAuthorityFileIsReadAsWell) {
   ClientConfig config = Config();
-  config.ca_file = WriteFile("ca.crt", std::exchange(config.ca_pem, ""));
+  config.ca_file = folder_.Write("ca.crt", std::exchange(config.ca_pem, ""));
   EXPECT_TRUE(Ask(config).status.ok());
 }
 
@@ -105,8 +96,8 @@ TEST_F(TlsTest, AClientCertificateIsShownFromMemoryOrFile) {
   config.key_pem = Secret(robot.key_pem());
   EXPECT_EQ(Ask(config).body, "peer=robot auth=none");
   config = Config();
-  config.certificate_file = WriteFile("me.crt", robot.pem());
-  config.key_file = WriteFile("me.key", robot.key_pem());
+  config.certificate_file = folder_.Write("me.crt", robot.pem());
+  config.key_file = folder_.Write("me.key", robot.key_pem());
   EXPECT_EQ(Ask(config).body, "peer=robot auth=none");
 }
 
@@ -117,7 +108,7 @@ TEST_F(TlsTest, APluginMayGiveTheCertificate) {
   };
   ClientConfig config = Config();
   config.credentials.exec.api_version = "client.authentication.k8s.io/v1";
-  config.credentials.exec.command = WriteFile(
+  config.credentials.exec.command = folder_.WriteProgram(
       "plugin",
       absl::StrCat("#!/bin/sh\ncat <<'END'\n{\"kind\":\"ExecCredential\",\"apiVersion\":"
                    "\"client.authentication.k8s.io/v1\",\"status\":{\"clientCertificateData\":\"",
