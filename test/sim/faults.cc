@@ -62,6 +62,11 @@ static_assert(std::size(kKnown) == kFaults);
 static_assert(kKnown[kFaults - 1].fault == static_cast<Fault>(kFaults - 1));
 static_assert(static_cast<int>(BindState::kDeleting) == kBindStates - 1);
 
+// In order of BindState: what part of the ambushes is laid for it.
+constexpr uint64_t kAmbushes[] = {1, 3, 3, 1, 6, 6, 3, 1, 6, 3};
+constexpr uint64_t kAllAmbushes = 33;
+static_assert(std::size(kAmbushes) == kBindStates);
+
 }  // namespace
 
 absl::string_view FaultName(Fault fault) { return kKnown[static_cast<size_t>(fault)].name; }
@@ -126,14 +131,32 @@ bool FaultInjector::Chosen(Fault fault) {
   return one_in != 0 && StreamOf(fault).OneIn(one_in);
 }
 
+void FaultInjector::LieInWait(uint64_t seed, int ambushes) {
+  Random random(seed);
+  for (int i = 0; i < ambushes; ++i) {
+    const auto fault = static_cast<Fault>(random.Below(kFaults));
+    uint64_t at = random.Below(kAllAmbushes);
+    size_t state = 0;
+    for (; at >= kAmbushes[state]; ++state) at -= kAmbushes[state];
+    Await(fault, static_cast<BindState>(state));
+  }
+}
+
+bool FaultInjector::Awaited(Fault fault) const {
+  const StateSet awaited = awaited_[static_cast<size_t>(fault)];
+  return awaited != 0 && Enabled(fault) && states_ && (awaited & states_()) != 0;
+}
+
 bool FaultInjector::Strikes(Fault fault) {
-  if (!Chosen(fault)) return false;
+  if (!Chosen(fault) && !Awaited(fault)) return false;
   Note(fault);
   return true;
 }
 
 void FaultInjector::Note(Fault fault) {
   ++counts_[static_cast<size_t>(fault)];
+  StateSet& awaited = awaited_[static_cast<size_t>(fault)];
+  if (awaited != 0 && states_) awaited &= ~states_();
   if (on_strike_) on_strike_(fault);
 }
 

@@ -3,9 +3,13 @@
 // Every kind of fault draws from a random stream of its own, so that a history in which a kind is
 // switched off goes on as before in everything else: that is what makes shrinking work. One thread.
 //
-//   FaultInjector faults(seed, rates);
-//   if (faults.Strikes(Fault::kLostReply)) …            // by chance
+//   FaultInjector faults(seed);
+//   faults.set_rates(FaultRates::Some(seed));
+//   if (faults.Strikes(Fault::kLostReply)) …            // by chance, or because it was awaited
 //   faults.Note(Fault::kCordon);                        // the workload has chosen it
+//
+// Chance alone meets some states of a member hardly ever. So a history also lies in wait: it awaits
+// some faults in some states (Await), and the fault strikes as soon as a member is in that state.
 #pragma once
 
 #include <array>
@@ -94,6 +98,9 @@ struct FaultRates {
 };
 
 using FaultCounts = std::array<uint64_t, kFaults>;
+// A set of BindState: bit n is state n.
+using StateSet = uint32_t;
+[[nodiscard]] inline StateSet SetOf(BindState state) { return 1U << static_cast<uint32_t>(state); }
 // How often each fault struck while some member was in each state.
 using Coverage = std::array<std::array<uint64_t, kBindStates>, kFaults>;
 
@@ -106,9 +113,18 @@ class FaultInjector final {
   // Called at each strike, before its effect.
   void set_on_strike(std::function<void(Fault)> callback) { on_strike_ = std::move(callback); }
 
-  // By chance: drawn, counted, told.
+  // The fault strikes at its next opportunity while a member is in this state, if it is enabled.
+  void Await(Fault fault, BindState state) { awaited_[static_cast<size_t>(fault)] |= SetOf(state); }
+  // Awaits so many of all pairs, those of rare states more often.
+  void LieInWait(uint64_t seed, int ambushes);
+  // What states members are in now.
+  void set_states(std::function<StateSet()> states) { states_ = std::move(states); }
+  // Some member is in a state in which the fault has been awaited.
+  [[nodiscard]] bool Awaited(Fault fault) const;
+
+  // By chance or awaited: drawn, counted, told.
   [[nodiscard]] bool Strikes(Fault fault);
-  // Drawn only; Note it when it takes effect.
+  // Drawn by chance only; Note it when it takes effect.
   [[nodiscard]] bool Chosen(Fault fault);
   void Note(Fault fault);
   // The magnitude of a fault, from its own stream.
@@ -123,6 +139,8 @@ class FaultInjector final {
   FaultRates rates_;
   std::vector<Random> streams_;  // by Fault
   FaultCounts counts_{};
+  std::array<StateSet, kFaults> awaited_{};
+  std::function<StateSet()> states_;
   std::function<void(Fault)> on_strike_;
 };
 

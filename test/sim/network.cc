@@ -187,7 +187,7 @@ ApiReply SimTransport::Handle(const WirePtr& wire, RequestId id, const HttpReque
   // insists is believed to have been restored from a backup.
   const uint64_t seen = IsFirstPage(request) ? wire->seen[CollectionOf(request)] : 0;
   if (seen > 0 && wire->stale_since[CollectionOf(request)] < kMostStaleLists &&
-      network.faults_.Chosen(Fault::kStaleList)) {
+      (network.faults_.Chosen(Fault::kStaleList) || network.faults_.Awaited(Fault::kStaleList))) {
     ApiRequest stale = call;
     const uint64_t back = 1 + network.faults_.Draw(Fault::kStaleList, 30);
     absl::StrAppend(&stale.target, "&resourceVersionMatch=Exact&resourceVersion=",

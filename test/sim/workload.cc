@@ -128,8 +128,9 @@ void Workload::Submit() {
   spec.pods = 1 + static_cast<int>(random_.Below(6));
   spec.gpus = random_.OneIn(3) ? 8 : 1 + static_cast<int64_t>(random_.Below(4));
   spec.recreated = random_.OneIn(2);
-  spec.min_member = random_.OneIn(3) ? 1 + static_cast<int>(random_.Below(spec.pods)) : spec.pods;
-  spec.in_one_rack = random_.OneIn(3);
+  spec.min_member =
+      random_.OneIn(one_elastic_) ? 1 + static_cast<int>(random_.Below(spec.pods)) : spec.pods;
+  spec.in_one_rack = random_.OneIn(one_in_rack_);
   spec.kept = random_.OneIn(8);
   if (random_.OneIn(3)) spec.queue = "team";
   users_.gangs()[name] = spec;

@@ -56,7 +56,11 @@ inline constexpr char kGroupsTarget[] =
 
 class Workload final {
  public:
-  explicit Workload(Users& users) : users_(users), random_(users.random()) {}
+  explicit Workload(Users& users)
+      : users_(users),
+        random_(users.random()),
+        one_in_rack_(1 + random_.Below(4)),
+        one_elastic_(2 + random_.Below(3)) {}
 
   // The custom resources, queues and the first nodes.
   void SetUp(const std::vector<Json>& crds);
@@ -75,6 +79,9 @@ class Workload final {
 
   Users& users_;
   Random& random_;
+  // What kind of gangs this history has many of: one in so many.
+  const uint64_t one_in_rack_;
+  const uint64_t one_elastic_;
   int next_gang_ = 0;
   int next_node_ = 0;
 };

@@ -25,12 +25,25 @@ constexpr absl::Duration kQuiet = absl::Seconds(1200);
 // Versions that a restored store gives out are far below these.
 constexpr uint64_t kFirstVersion = 1'000'000;
 
-// "default/g0-1" of a bind's target; "" when the request is no bind.
+using MemberStates = std::array<int32_t, kBindStates>;
+
+// How many pairs of a fault and a state each history lies in wait for.
+constexpr int kAmbushes = 24;
+
+// "default/g0-1" of the target of a bind, a read, a delete, …; "" when it is about no single pod.
+std::string PodOf(const HttpRequest& request) {
+  if (!absl::StartsWith(request.target, "/api/v1/namespaces/")) return "";
+  const std::vector<absl::string_view> parts = absl::StrSplit(request.target, '/');
+  return parts.size() < 7 || parts[5] != "pods" ? "" : absl::StrCat(parts[4], "/", parts[6]);
+}
+
+std::string GangName(const Truth::PodFacts& pod) { return pod.gang.substr(pod.gang.find('/') + 1); }
+
+// "" when the request is no bind.
 std::string BoundPod(const HttpRequest& request) {
-  if (request.method != HttpMethod::kPost || !absl::EndsWith(request.target, "/binding")) return "";
-  const std::vector<std::string> parts = absl::StrSplit(request.target, '/');
-  if (parts.size() < 8) return "";
-  return absl::StrCat(parts[4], "/", parts[6]);
+  const bool binds =
+      request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/binding");
+  return binds ? PodOf(request) : "";
 }
 
 class World final {
@@ -58,6 +71,7 @@ class World final {
       }
       RunUntil(events_.Now() + absl::Milliseconds(random_.Below(2500)));
       DisturbProcesses();
+      for (const auto& process : processes_) Ambush(process->life(), "");
     }
     Quiesce();
     if (!Sound()) TellBeliefs();
@@ -85,7 +99,7 @@ class World final {
          .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
          .on_left_late = [this](uint64_t life,
                                 const HttpRequest& request) { CheckFence(life, request); },
-         .on_reply = [this](uint64_t life, const HttpRequest&) { OnReply(life); },
+         .on_reply = [this](uint64_t life, const HttpRequest& request) { OnReply(life, request); },
          .on_write = [this](const Sender& sender,
                             const HttpRequest& request) { OnWrite(sender, request); },
          .on_written =
@@ -93,6 +107,8 @@ class World final {
                if (status / 100 != 2) truth_.NoForeignBind(BoundPod(request));
              }});
     faults_.set_on_strike([this](Fault fault) { Cover(fault); });
+    faults_.set_states([this] { return StatesNow(); });
+    faults_.LieInWait(options_.seed * 613 + 11, kAmbushes);
     workload_.SetUp(InstalledCrds());
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
@@ -111,7 +127,11 @@ class World final {
     using Election = ProcessOptions::Election;
     ProcessOptions options{.life = options_.seed * 1000 + ++lives_,
                            .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff};
-    if (faults_.Strikes(Fault::kClockStep)) {
+    // Its predecessor's members are what a wrong clock would be wrong about.
+    inherited_ = std::exchange(left_behind_[slot], {});
+    const bool steps = faults_.Strikes(Fault::kClockStep);
+    inherited_ = {};
+    if (steps) {
       options.skew = faults_.Between(Fault::kClockStep, -absl::Minutes(10), absl::Minutes(10));
     }
     processes_[slot] = std::make_unique<Process>(
@@ -127,6 +147,7 @@ class World final {
     Log(absl::StrCat("killed #", process.life()));
     for (size_t slot = 0; slot < processes_.size(); ++slot) {
       if (processes_[slot].get() != &process) continue;
+      left_behind_[slot] = process.loop().MemberStates();
       const absl::Duration wait = absl::Milliseconds(200 + faults_.Draw(Fault::kCrash, 4000));
       events_.After(wait, [this, slot] { StartProcess(slot); });
     }
@@ -151,15 +172,45 @@ class World final {
       if (faults_.Strikes(Fault::kCrash)) {
         Kill(*process);
       } else if (faults_.Strikes(Fault::kPaused)) {
-        const absl::Duration time =
-            faults_.Between(Fault::kPaused, absl::Milliseconds(100), absl::Seconds(40));
-        Log(absl::StrCat("paused #", process->life(), " for ", absl::FormatDuration(time)));
-        process->Pause(time);
+        Pause(*process);
       }
     }
   }
 
+  void Pause(Process& process) {
+    const absl::Duration time =
+        faults_.Between(Fault::kPaused, absl::Milliseconds(100), absl::Seconds(40));
+    Log(absl::StrCat("paused #", process.life(), " for ", absl::FormatDuration(time)));
+    process.Pause(time);
+  }
+
+  // What lies in wait for a state that some member is in now.
+  void Ambush(uint64_t life, const std::string& gang) {
+    for (const Fault fault : Disturbances::Kinds()) {
+      if (faults_.Awaited(fault)) disturbances_.Strike(fault, gang);
+    }
+    Process* process = ProcessOf(life);
+    if (process == nullptr || !process->alive()) return;
+    if (faults_.Awaited(Fault::kPaused)) {
+      faults_.Note(Fault::kPaused);
+      Pause(*process);
+    }
+    const bool steps = faults_.Awaited(Fault::kClockStep) && faults_.Enabled(Fault::kCrash);
+    if (!steps && !faults_.Awaited(Fault::kCrash)) return;
+    faults_.Note(Fault::kCrash);
+    Kill(*process);
+  }
+
+  void AmbushSoon(uint64_t life, const HttpRequest& request) {
+    const std::string pod = PodOf(request);
+    if (pod.empty()) return;
+    const auto facts = truth_.pods().find(pod);
+    const std::string gang = facts == truth_.pods().end() ? "" : GangName(facts->second);
+    events_.After(absl::ZeroDuration(), [this, life, gang] { Ambush(life, gang); });
+  }
+
   void OnSent(uint64_t life, const HttpRequest& request) {
+    AmbushSoon(life, request);
     Process* process = ProcessOf(life);
     if (process == nullptr || request.method == HttpMethod::kGet) return;
     if (request.lane == HttpLane::kLease) {
@@ -194,7 +245,7 @@ class World final {
   void DisturbBind(const std::string& pod) {
     const auto facts = truth_.pods().find(pod);
     if (facts == truth_.pods().end()) return;
-    const std::string gang = facts->second.gang.substr(facts->second.gang.find('/') + 1);
+    const std::string gang = GangName(facts->second);
     for (const Fault fault : Disturbances::Kinds()) {
       if (!faults_.Chosen(fault)) continue;
       events_.After(faults_.Between(fault, absl::ZeroDuration(), absl::Milliseconds(12)),
@@ -202,7 +253,8 @@ class World final {
     }
   }
 
-  void OnReply(uint64_t life) {
+  void OnReply(uint64_t life, const HttpRequest& request) {
+    AmbushSoon(life, request);
     Process* process = ProcessOf(life);
     if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) Kill(*process);
   }
@@ -218,14 +270,27 @@ class World final {
     if (!leads || contested) truth_.ExpectForeignBind(pod);
   }
 
+  // Those that members of some living process are in, as it sees them.
+  [[nodiscard]] StateSet StatesNow() const {
+    StateSet set = 0;
+    const auto add = [&set](const MemberStates& states) {
+      for (int state = 0; state < kBindStates; ++state) {
+        if (states[state] > 0) set |= SetOf(static_cast<BindState>(state));
+      }
+    };
+    add(inherited_);
+    for (const auto& process : processes_) {
+      if (process != nullptr && process->alive()) add(process->loop().MemberStates());
+    }
+    return set;
+  }
+
   void Cover(Fault fault) {
     Log(absl::StrCat("fault: ", FaultName(fault)));
-    for (const auto& process : processes_) {
-      if (process == nullptr || !process->alive()) continue;
-      const std::array<int32_t, kBindStates> states = process->loop().MemberStates();
-      for (int state = 0; state < kBindStates; ++state) {
-        if (states[state] > 0) ++coverage_[static_cast<size_t>(fault)][state];
-      }
+    const StateSet states = StatesNow();
+    for (int state = 0; state < kBindStates; ++state) {
+      if ((states & SetOf(static_cast<BindState>(state))) == 0) continue;
+      ++coverage_[static_cast<size_t>(fault)][state];
     }
   }
 
@@ -303,6 +368,8 @@ class World final {
   Coverage coverage_{};
   std::vector<std::string> log_;
   std::vector<std::unique_ptr<Process>> processes_;
+  std::array<MemberStates, 2> left_behind_{};  // by slot, when its process was killed
+  MemberStates inherited_{};
   uint64_t lives_ = 0;
   bool controllers_run_ = true;
 };
