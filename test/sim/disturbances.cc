@@ -47,9 +47,13 @@ Disturbances::At Disturbances::Aim(Fault fault, const std::string& gang) {
   At at{.gang = gang};
   if (at.gang.empty() && !users_.gangs().empty()) at.gang = any(users_.gangs())->first;
   if (!users_.gangs().contains(at.gang)) at.gang.clear();
-  if (const std::vector<std::string> pods = users_.PodsOf(at.gang); !pods.empty()) {
-    at.pod = *any(pods);
+  std::vector<std::string> pods = users_.PodsOf(at.gang);
+  if (fault == Fault::kForeignBind) {
+    std::erase_if(pods, [this](const std::string& pod) {
+      return !truth_.pods().at("default/" + pod).node.empty();
+    });
   }
+  if (!pods.empty()) at.pod = *any(pods);
   if (!truth_.nodes().empty()) at.node = any(truth_.nodes())->first;
   return at;
 }
@@ -136,15 +140,24 @@ void Disturbances::ReplacePod(const At& at) {
   users_.CreatePod(at.gang, index);
 }
 
+// Where nobody of the gang is: the worst place for a gang that wants to be in one rack.
+bool Disturbances::IsFarFrom(const std::string& gang, const std::string& node) const {
+  return std::ranges::none_of(truth_.pods(), [&](const auto& pod) {
+    const auto at = truth_.nodes().find(pod.second.node);
+    return pod.second.gang == gang && !pod.second.ended() && at != truth_.nodes().end() &&
+           at->second.rack == truth_.nodes().at(node).rack;
+  });
+}
+
 // Another scheduler takes one of our members to where there is room.
 void Disturbances::BindElsewhere(const At& at) {
   const std::string key = "default/" + at.pod;
   const auto pod = truth_.pods().find(key);
   if (pod == truth_.pods().end() || !pod->second.node.empty() || pod->second.ended()) return;
   for (const auto& [node, free] : truth_.FreeGpus()) {
-    if (free < pod->second.gpus || (node != at.node && faults_.Draw(Fault::kForeignBind, 2) == 0)) {
-      continue;
-    }
+    if (free < pod->second.gpus) continue;
+    const bool taken = node == at.node || IsFarFrom(pod->second.gang, node);
+    if (!taken && faults_.Draw(Fault::kForeignBind, 2) == 0) continue;
     faults_.Note(Fault::kForeignBind);
     truth_.ExpectForeignBind(key);
     users_.Call("POST", PodTarget(at.pod) + "/binding", BindingTo(at.pod, node));

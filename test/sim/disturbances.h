@@ -42,6 +42,7 @@ class Disturbances final {
   void Drain(const std::string& node);
   void BindForeignPod(const At& at);
   void BindElsewhere(const At& at);
+  [[nodiscard]] bool IsFarFrom(const std::string& gang, const std::string& node) const;
   void OverwriteStatus(const At& at);
   void ReinstallCrd();
   void CreateMissingGroups();

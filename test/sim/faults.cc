@@ -1,5 +1,8 @@
 #include "test/sim/faults.h"
 
+#include <iterator>
+#include <utility>
+
 namespace maniple::sim {
 namespace {
 
@@ -63,9 +66,29 @@ static_assert(kKnown[kFaults - 1].fault == static_cast<Fault>(kFaults - 1));
 static_assert(static_cast<int>(BindState::kDeleting) == kBindStates - 1);
 
 // In order of BindState: what part of the ambushes is laid for it.
-constexpr uint64_t kAmbushes[] = {1, 3, 3, 1, 6, 6, 3, 1, 6, 3};
-constexpr uint64_t kAllAmbushes = 33;
+constexpr uint64_t kAmbushes[] = {0, 2, 2, 0, 5, 8, 2, 0, 9, 2};
+constexpr uint64_t kAllAmbushes = 30;
 static_assert(std::size(kAmbushes) == kBindStates);
+
+// Awaited always: what makes short states last, and what needs a second fault to happen.
+constexpr std::pair<Fault, BindState> kAlwaysAwaited[] = {
+    {Fault::kHalfOpenReply, BindState::kConfirming},
+    {Fault::kHalfOpenReply, BindState::kOut},
+    {Fault::kHalfOpenReply, BindState::kDeleting},
+    {Fault::kSlowConsumer, BindState::kOut},
+    {Fault::kWatchExpired, BindState::kOut},
+    {Fault::kWatchExpired, BindState::kMisplaced},
+    {Fault::kStaleList, BindState::kOut},
+    {Fault::kStaleList, BindState::kMisplaced},
+    {Fault::kVersionsReset, BindState::kOut},
+    {Fault::kVersionsReset, BindState::kMisplaced},
+    {Fault::kCrashAtRenewal, BindState::kReading},
+    {Fault::kCrashAtRenewal, BindState::kOut},
+    {Fault::kCrashAtRenewal, BindState::kMisplaced},
+    {Fault::kCrashAtRenewal, BindState::kDeleting},
+    {Fault::kBindForbidden, BindState::kWaiting},
+    {Fault::kForeignBind, BindState::kGone},
+};
 
 }  // namespace
 
@@ -132,6 +155,7 @@ bool FaultInjector::Chosen(Fault fault) {
 }
 
 void FaultInjector::LieInWait(uint64_t seed, int ambushes) {
+  for (const auto& [fault, state] : kAlwaysAwaited) Await(fault, state);
   Random random(seed);
   for (int i = 0; i < ambushes; ++i) {
     const auto fault = static_cast<Fault>(random.Below(kFaults));

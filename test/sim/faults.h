@@ -115,7 +115,7 @@ class FaultInjector final {
 
   // The fault strikes at its next opportunity while a member is in this state, if it is enabled.
   void Await(Fault fault, BindState state) { awaited_[static_cast<size_t>(fault)] |= SetOf(state); }
-  // Awaits so many of all pairs, those of rare states more often.
+  // Awaits so many of all pairs, those of rare states more often, and a few always.
   void LieInWait(uint64_t seed, int ambushes);
   // What states members are in now.
   void set_states(std::function<StateSet()> states) { states_ = std::move(states); }

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Does the simulation find bugs? Each patch in test/sim/mutants is a deliberate one; the simulation must report it.
 
-    test/sim/mutants.py               # every mutant, at most 2,000 seeds each
+    test/sim/mutants.py               # every mutant, at most 20,000 seeds each
     test/sim/mutants.py --only undo   # those whose name contains the text
+    PRESET=dev test/sim/mutants.py    # with other binaries than those of users
 
 Builds in a copy of the tree below build/mutants, so the checkout is never touched. First of all the unchanged tree must pass.
+A mutant is found when a promise is broken, not when it crashes: the seed that broke it is printed.
 The last line is `N passed, M failed, K skipped`: a mutant that is found counts as passed.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TREE = ROOT / "build" / "mutants" / "tree"
 MUTANTS = ROOT / "test" / "sim" / "mutants"
+PRESET = os.environ.get("PRESET", "release")
 
 
 def copy_tree():
@@ -34,21 +38,24 @@ def copy_tree():
 
 
 def build():
-    folder = TREE / "build" / "dev"
+    folder = TREE / "build" / PRESET
     if not (folder / "build.ninja").exists():
-        subprocess.run(["cmake", "--preset", "dev"], cwd=TREE, check=True, capture_output=True)
-    done = subprocess.run(["cmake", "--build", "--preset", "dev", "--target", "maniple-sim"], cwd=TREE, capture_output=True, text=True)
+        subprocess.run(["cmake", "--preset", PRESET], cwd=TREE, check=True, capture_output=True)
+    done = subprocess.run(["cmake", "--build", "--preset", PRESET, "--target", "maniple-sim"], cwd=TREE, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"the tree does not build:\n{done.stdout[-3000:]}")
 
 
 def simulate(seeds, steps):
-    """(found, first line that says what): stops at the first seed that fails."""
-    command = ["build/dev/bin/maniple-sim", "--seeds", str(seeds), "--steps", str(steps), "--stop-at-first"]
+    """What the first failing seed says; "" when every seed passes. A crash is an error: it names no seed."""
+    command = [f"build/{PRESET}/bin/maniple-sim", "--seeds", str(seeds), "--steps", str(steps), "--stop-at-first"]
     command += ["--jobs", str(len(os.sched_getaffinity(0)))]
     done = subprocess.run(command, cwd=TREE, capture_output=True, text=True)
-    lines = done.stdout.strip().splitlines()
-    return done.returncode != 0, (lines[0] if lines else done.stderr.strip()[-300:])
+    if failure := re.search(r"^FAIL (seed \d+: .*)$", done.stdout, re.MULTILINE):
+        return failure[1]
+    if done.returncode:
+        raise RuntimeError(f"status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}")
+    return ""
 
 
 def patch(file, *options):
@@ -59,25 +66,27 @@ def try_mutant(file, arguments):
     patch(file)
     try:
         build()
-        found, what = simulate(arguments.seeds, arguments.steps)
+        found = simulate(arguments.seeds, arguments.steps)
+        what = found or f"{arguments.seeds} seeds pass"
+    except RuntimeError as error:
+        found, what = "", str(error)
     finally:
         patch(file, "-R")
     print(f"{'found ' if found else 'MISSED'} {file.stem}: {what}", flush=True)
-    return found
+    return bool(found)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
-    parser.add_argument("--seeds", type=int, default=2000)
+    parser.add_argument("--seeds", type=int, default=20000)
     parser.add_argument("--steps", type=int, default=300)
     arguments = parser.parse_args()
     os.environ.setdefault("CCACHE_BASEDIR", str(TREE))
     copy_tree()
     build()
-    broken, what = simulate(20, arguments.steps)
-    if broken:
-        print(f"FAIL  the unchanged tree does not pass: {what}\n0 passed, 1 failed, 0 skipped")
+    if broken := simulate(20, arguments.steps):
+        print(f"FAIL  the unchanged tree does not pass: {broken}\n0 passed, 1 failed, 0 skipped")
         return 1
     results = [try_mutant(file, arguments) for file in sorted(MUTANTS.glob("*.patch")) if arguments.only in file.stem]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")

@@ -111,25 +111,30 @@ FaultRates RatesFor(const std::string& kinds, uint64_t seed) {
   return rates;
 }
 
-// How many cells stay empty that could be reached.
+// How many cells stay empty.
 int PrintCoverage(const Totals& totals) {
   absl::PrintF("%-18s%9s", "", "struck");
   for (int state = 0; state < kBindStates; ++state) {
     absl::PrintF("%10s", BindStateName(static_cast<BindState>(state)));
   }
   absl::PrintF("\n");
-  int empty = 0;
+  std::vector<std::string> empty;
   for (int i = 0; i < kFaults; ++i) {
     absl::PrintF("%-18s%9d", FaultName(static_cast<Fault>(i)), totals.faults[i]);
     for (int state = 0; state < kBindStates; ++state) {
       const uint64_t cell = totals.coverage[i][state];
-      if (cell == 0) ++empty;
+      if (cell == 0) {
+        empty.push_back(absl::StrCat(FaultName(static_cast<Fault>(i)), "/",
+                                     BindStateName(static_cast<BindState>(state))));
+      }
       absl::PrintF("%10d", cell);
     }
     absl::PrintF("\n");
   }
-  absl::PrintF("%d cells stay empty\n", empty);
-  return empty;
+  if (!empty.empty()) absl::PrintF("empty: %s\n", absl::StrJoin(empty, " "));
+  constexpr size_t kCells = size_t{kFaults} * kBindStates;
+  absl::PrintF("coverage: %d of %d cells\n", kCells - empty.size(), kCells);
+  return static_cast<int>(empty.size());
 }
 
 int RunMany(const SimOptions& options, const Campaign& campaign) {

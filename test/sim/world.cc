@@ -1,6 +1,7 @@
 #include "test/sim/world.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -27,8 +28,9 @@ constexpr uint64_t kFirstVersion = 1'000'000;
 
 using MemberStates = std::array<int32_t, kBindStates>;
 
-// How many pairs of a fault and a state each history lies in wait for.
-constexpr int kAmbushes = 24;
+// So many pairs of a fault and a state are lain in wait for, and others after so many steps.
+constexpr int kAmbushes = 40;
+constexpr int kStepsInWait = 100;
 
 // "default/g0-1" of the target of a bind, a read, a delete, …; "" when it is about no single pod.
 std::string PodOf(const HttpRequest& request) {
@@ -65,6 +67,7 @@ class World final {
   SimReport Run() {
     SetUp();
     for (int step = 0; step < options_.steps && Sound(); ++step) {
+      if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
       workload_.Act();
       for (const Fault fault : Disturbances::Kinds()) {
         if (faults_.Chosen(fault)) disturbances_.Strike(fault, "");
@@ -102,13 +105,10 @@ class World final {
          .on_reply = [this](uint64_t life, const HttpRequest& request) { OnReply(life, request); },
          .on_write = [this](const Sender& sender,
                             const HttpRequest& request) { OnWrite(sender, request); },
-         .on_written =
-             [this](const Sender&, const HttpRequest& request, int status) {
-               if (status / 100 != 2) truth_.NoForeignBind(BoundPod(request));
-             }});
+         .on_written = [this](const Sender& sender, const HttpRequest& request,
+                              int status) { OnWritten(sender, request, status); }});
     faults_.set_on_strike([this](Fault fault) { Cover(fault); });
     faults_.set_states([this] { return StatesNow(); });
-    faults_.LieInWait(options_.seed * 613 + 11, kAmbushes);
     workload_.SetUp(InstalledCrds());
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
@@ -228,6 +228,9 @@ class World final {
     if (process == nullptr || options_.seed % 2 != 0) return;
     if (request.method == HttpMethod::kGet || request.lane == HttpLane::kLease) return;
     truth_.CheckFencing(process->identity(), request.target, events_.Now());
+    if (events_.Now() < leads_until_[life]) return;
+    truth_.Violated(events_.Now(), absl::StrCat("Fencing: ", process->identity(), " sends ",
+                                                request.target, " after its own deadline"));
   }
 
   // What is late must not change what somebody else wrote meanwhile.
@@ -268,6 +271,15 @@ class World final {
     // Two may lead for a moment after a hand has taken the Lease from one of them.
     const bool contested = truth_.LeaseIsTampered(events_.Now()) && Leaders() > 1;
     if (!leads || contested) truth_.ExpectForeignBind(pod);
+  }
+
+  void OnWritten(const Sender& sender, const HttpRequest& request, int status) {
+    if (status / 100 != 2) {
+      truth_.NoForeignBind(BoundPod(request));
+    } else if (request.lane == HttpLane::kLease) {
+      absl::Time& until = leads_until_[sender.life];
+      until = std::max(until, sender.sent_at + ElectorOptions().renew_deadline);
+    }
   }
 
   // Those that members of some living process are in, as it sees them.
@@ -370,6 +382,8 @@ class World final {
   std::vector<std::unique_ptr<Process>> processes_;
   std::array<MemberStates, 2> left_behind_{};  // by slot, when its process was killed
   MemberStates inherited_{};
+  // By life: to when it may lead at most, counted from when it sent its last renewal.
+  std::map<uint64_t, absl::Time> leads_until_;
   uint64_t lives_ = 0;
   bool controllers_run_ = true;
 };
