@@ -268,8 +268,10 @@ class World final {
     const Process* process = ProcessOf(sender.life);
     const bool leads = process != nullptr && process->alive() && process->leading() &&
                        sender.sent_at >= process->led_since();
-    // Two may lead for a moment after a hand has taken the Lease from one of them.
-    const bool contested = truth_.LeaseIsTampered(events_.Now()) && Leaders() > 1;
+    // Two may lead for a moment after a hand has taken the Lease from one of them; the other may
+    // have its lists already.
+    const bool contested = process != nullptr && truth_.LeaseIsTampered(events_.Now()) &&
+                           (Leaders() > 1 || truth_.lease().holder != process->identity());
     if (!leads || contested) truth_.ExpectForeignBind(pod);
   }
 
