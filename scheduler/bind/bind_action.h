@@ -59,8 +59,8 @@ using BindAction = std::variant<SendBind, ReadPod, DeletePod, ReleaseReservation
 struct BindStep {
   absl::Time now;
   Random& random;
-  // Does the member's reservation stand there still? It ends with its node, whose id may be another
-  // node's by then.
+  // Does the member's reservation stand there still, and is the place still good? It ends with its
+  // node, whose id may be another node's by then.
   absl::FunctionRef<bool(PodId, NodeId)> still_reserved;
   // Would a member on that node, put there by somebody else, break the gang's required topology?
   absl::FunctionRef<bool(NodeId)> misplaced_on;

@@ -109,7 +109,7 @@ void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> inpu
   std::vector<BindAction> actions;
   const auto still_reserved = [this](PodId pod, NodeId node) {
     const PodFacts* facts = state_.FindPod(pod);
-    return facts != nullptr && facts->reserved == node;
+    return facts != nullptr && facts->reserved == node && state_.StillFits(facts->shape, node);
   };
   const auto misplaced_on = [this, &c](NodeId node) { return Misplaced(c, node); };
   BindStep step{c.now, random_, still_reserved, misplaced_on, actions};

@@ -346,6 +346,9 @@ bool ClusterState::Synced(ResourceKind kind) const { return impl_->Synced(kind);
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
 }
+bool ClusterState::StillFits(ShapeId shape, NodeId node) const {
+  return impl_->nodes().StillFits(node, impl_->shapes().Of(shape));
+}
 absl::Status ClusterState::CheckInvariants() const { return impl_->CheckInvariants(); }
 
 }  // namespace maniple

@@ -73,6 +73,9 @@ class ClusterState final {
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
+  // Is a place good that was reserved for one pod of the shape, now that others may have come and
+  // the node may have changed?
+  [[nodiscard]] bool StillFits(ShapeId shape, NodeId node) const;
 
   // Invariants 1-3 recomputed from scratch; the first violation found. For tests and simulation.
   [[nodiscard]] absl::Status CheckInvariants() const;

@@ -319,6 +319,19 @@ bool NodeTable::MayFit(NodeId node, const PodShape& shape) const {
   for (const auto& [resource, amount] : shape.requests) {
     if (Free(node, resource) < amount) return false;
   }
+  return LetsIn(node, shape);
+}
+
+bool NodeTable::StillFits(NodeId node, const PodShape& shape) const {
+  if (!Has(node)) return false;
+  for (const auto& [resource, amount] : shape.requests) {
+    if (Free(node, resource) < 0) return false;
+  }
+  return LetsIn(node, shape);
+}
+
+// REQUIRES: Has(node).
+bool NodeTable::LetsIn(NodeId node, const PodShape& shape) const {
   const Record& record = records_[node.index()];
   const auto keeps_out = [&](const Taint& taint) {
     return taint.effect != TaintEffect::kPreferNoSchedule &&

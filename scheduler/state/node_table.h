@@ -66,6 +66,8 @@ class NodeTable final {
 
   // Room, taints and cordon only; a selector may still refuse.
   [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
+  // The same for one that is charged there already.
+  [[nodiscard]] bool StillFits(NodeId node, const PodShape& shape) const;
   [[nodiscard]] int64_t Free(NodeId node, ResourceId resource) const;
   [[nodiscard]] int64_t Allocatable(NodeId node, ResourceId resource) const;
 
@@ -77,6 +79,8 @@ class NodeTable final {
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:
+  [[nodiscard]] bool LetsIn(NodeId node, const PodShape& shape) const;
+
   using LabelKeyId = Id<struct LabelKeyTag>;
   struct Record {
     std::string name, uid;                                    // name "" = the row is vacant

@@ -168,6 +168,20 @@ TEST(LoopFaults, AMemberLostWithItsNodeLeavesRoomHeldElsewhere) {
   EXPECT_EQ(d.Bound("b"), 0);
 }
 
+TEST(LoopFaults, ARetryGoesElsewhereWhenItsNodeHasLostTheRoom) {
+  for (const bool cordoned : {false, true}) {
+    LoopDriver d;
+    d.Nodes(3, 8);
+    d.api.Break({.on = kBindA1, .times = 3, .code = 503});
+    d.Submit({.gang = "a", .pods = 2});
+    d.Exchange();
+    d.Put(cordoned ? MakeNode("n2").Gpu(8).Cordoned() : MakeNode("n2").Gpu(4));
+    d.Settle(absl::Seconds(5));
+    EXPECT_EQ(d.Bound("a"), 2);
+    EXPECT_EQ(d.NodeOf("a-1"), "n3") << cordoned;
+  }
+}
+
 TEST(LoopFaults, ARetryDoesNotFollowTheIdOfItsLostNodeToAnotherNode) {
   LoopDriver d;
   d.Nodes(1, 8);
