@@ -34,6 +34,12 @@ absl::StatusOr<std::string> ServerUrl(absl::string_view url) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", url.substr(0, 200), "\" is no http or https URL"));
   }
+  // They would stand in every log line that names the server.
+  const absl::string_view host = url.substr(scheme + 3, url.find('/', scheme + 3) - (scheme + 3));
+  if (absl::StrContains(host, '@')) {
+    return absl::InvalidArgumentError(
+        "a URL with credentials; give them in a kubeconfig, under users[].user");
+  }
   while (absl::EndsWith(url, "/")) url.remove_suffix(1);
   return std::string(url);
 }

@@ -4,36 +4,28 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <cerrno>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/files.h"
 #include "api/base/status_macros.h"
 
 namespace maniple {
 namespace {
 
-constexpr std::streamsize kLongestFile = 16 << 20;
+constexpr off_t kLongestFile = 16 << 20;
 
 absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    return absl::NotFoundError(absl::StrCat(path, ": no such file"));
-  }
+  if (::stat(path.c_str(), &info) != 0) return absl::ErrnoToStatus(errno, path);
   if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (!file || (info.st_size > 0 && !(bytes << file.rdbuf()))) {
-    return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be read"));
-  }
-  std::string text = bytes.str();
-  if (text.size() > kLongestFile) {
+  if (info.st_size > kLongestFile) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": is larger than 16 MiB"));
   }
-  return text;
+  return ReadWholeFile(path);
 }
 
 }  // namespace
@@ -150,7 +142,7 @@ absl::StatusOr<std::string> KubeconfigMap::FilePath(absl::string_view key) const
   ASSIGN_OR_RETURN(const std::string text, Text(key));
   std::string path = file_->Resolve(text);
   if (!path.empty() && ::access(path.c_str(), R_OK) != 0) {
-    return Wrong(key, absl::StrCat("file ", path, " cannot be read"));
+    return Wrong(key, absl::ErrnoToStatus(errno, absl::StrCat("file ", path)).message());
   }
   return path;
 }

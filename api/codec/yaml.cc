@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/codec/utf8.h"
 #include "api/codec/yaml_scalar.h"
@@ -44,6 +45,10 @@ Size SizeOf(const Json& value) {
   }
   return size;
 }
+
+struct RepeatedKey final : YAML::ParserException {
+  using ParserException::ParserException;
+};
 
 // Builds Json from yaml-cpp's events. Refuses by throwing YAML::ParserException, which ParseYaml
 // turns into a Status: the event interface has no other way to stop.
@@ -190,8 +195,8 @@ class Builder final : public YAML::EventHandler {
     Remember(mark, value, anchor);
     const bool merges = as_key.plain && as_key.text == "<<";
     if (!merges && !open_.back().keys.insert(as_key.text).second) {
-      Refuse(mark, absl::StrCat("the key \"", Printable(Utf8Prefix(as_key.text, 64)),
-                                "\" stands twice in one map"));
+      throw RepeatedKey(mark, absl::StrCat("the key \"", Printable(Utf8Prefix(as_key.text, 64)),
+                                           "\" stands twice in one map"));
     }
     open_.back().key = std::move(as_key);
   }
@@ -250,20 +255,36 @@ absl::Status Failure(const YAML::Exception& error) {
                                                  Printable(Utf8Prefix(error.msg, 300))));
 }
 
-absl::StatusOr<std::vector<YamlDocument>> ParseDocuments(absl::string_view text) {
+// Throws YAML::Exception.
+std::vector<YamlDocument> ParseDocuments(absl::string_view text) {
   std::vector<YamlDocument> documents;
-  try {
-    std::istringstream stream{std::string(text)};
-    YAML::Parser parser(stream);
-    Builder builder;
-    while (parser.HandleNextDocument(builder)) {
-      YamlDocument document = builder.Take();
-      if (!document.value.is_null()) documents.push_back(std::move(document));
-    }
-  } catch (const YAML::Exception& error) {
-    return Failure(error);
+  std::istringstream stream{std::string(text)};
+  YAML::Parser parser(stream);
+  Builder builder;
+  while (parser.HandleNextDocument(builder)) {
+    YamlDocument document = builder.Take();
+    if (!document.value.is_null()) documents.push_back(std::move(document));
   }
   return documents;
+}
+
+// The text as JSON, if it is that and nothing else.
+std::optional<YamlDocument> JsonDocument(absl::string_view text) {
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == absl::string_view::npos || (text[start] != '{' && text[start] != '[')) {
+    return std::nullopt;
+  }
+  absl::StatusOr<Json> json = Json::Parse(text);
+  if (!json.ok()) return std::nullopt;
+  const auto line = static_cast<int>(std::count(text.begin(), text.begin() + start, '\n')) + 1;
+  return YamlDocument{*std::move(json), line, {}};
+}
+
+// UTF-16 and UTF-32 begin with a mark, and have NUL bytes in every text.
+bool IsBinary(absl::string_view text) {
+  const bool wide = absl::StartsWith(text, "\xFF\xFE") || absl::StartsWith(text, "\xFE\xFF") ||
+                    absl::StartsWith(text, absl::string_view("\0\0\xFE\xFF", 4));
+  return !wide && absl::StrContains(text, absl::string_view("\0", 1));
 }
 
 }  // namespace
@@ -280,17 +301,18 @@ int YamlDocument::LineOf(absl::string_view path) const {
 }
 
 absl::StatusOr<std::vector<YamlDocument>> ParseYaml(absl::string_view text) {
-  absl::StatusOr<std::vector<YamlDocument>> documents = ParseDocuments(text);
-  if (documents.ok()) return documents;
-  // JSON is YAML, but yaml-cpp does not know all of its escapes.
-  const size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == absl::string_view::npos || (text[start] != '{' && text[start] != '[')) {
-    return documents;
+  try {
+    return ParseDocuments(text);
+  } catch (const RepeatedKey& error) {
+    return Failure(error);
+  } catch (const YAML::Exception& error) {
+    // JSON is YAML, but yaml-cpp does not know all of its escapes.
+    if (std::optional<YamlDocument> json = JsonDocument(text)) {
+      return std::vector<YamlDocument>{*std::move(json)};
+    }
+    if (IsBinary(text)) return absl::InvalidArgumentError("is no text: it holds NUL bytes");
+    return Failure(error);
   }
-  absl::StatusOr<Json> json = Json::Parse(text);
-  if (!json.ok()) return documents;
-  const auto line = static_cast<int>(std::count(text.begin(), text.begin() + start, '\n')) + 1;
-  return std::vector<YamlDocument>{YamlDocument{*std::move(json), line, {}}};
 }
 
 }  // namespace maniple

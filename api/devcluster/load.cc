@@ -18,6 +18,7 @@ bool IsManifest(const std::filesystem::path& path) {
 }
 
 absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("--load \"\": want a file or a folder");
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {

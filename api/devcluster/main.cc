@@ -98,7 +98,7 @@ absl::StatusOr<HostPort> ParseListen(absl::string_view text) {
   if (colon == absl::string_view::npos || !absl::SimpleAtoi(text.substr(colon + 1), &port) ||
       port > 65535) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--listen ", text, ": want HOST:PORT, as 127.0.0.1:6480"));
+        absl::StrCat("--listen \"", text, "\": want HOST:PORT, as 127.0.0.1:6480"));
   }
   absl::string_view host = text.substr(0, colon);
   if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
@@ -110,7 +110,7 @@ absl::StatusOr<absl::Duration> ParseDelay(absl::string_view flag, const std::str
   if (!absl::ParseDuration(text, &delay) || delay < absl::ZeroDuration() ||
       delay == absl::InfiniteDuration()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(flag, " ", text, ": want a duration, as 300ms or 5s"));
+        absl::StrCat(flag, " \"", text, "\": want a duration, as 300ms or 5s"));
   }
   return delay;
 }
@@ -242,10 +242,11 @@ int Main(int argc, char** argv) {
   Declare(app, flags);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::CallForVersion& e) {
-    return app.exit(e);
+  } catch (const CLI::Success& help_or_version) {
+    app.exit(help_or_version);
+    if (std::cout.flush()) return 0;
+    std::cerr << "maniple-devcluster: standard output cannot be written\n";
+    return 1;
   } catch (const CLI::ParseError& e) {
     std::cerr << "maniple-devcluster: " << e.what() << " (--help shows the flags)\n";
     return 2;

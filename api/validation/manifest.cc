@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/base/check.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
@@ -25,15 +26,21 @@ namespace {
 
 using Severity = ManifestFinding::Severity;
 
-// The line that an error of the YAML reader names; 1 when it names none.
-int LineOfMessage(absl::string_view message) {
-  const size_t at = message.find("line ");
-  if (at == absl::string_view::npos) return 1;
-  message.remove_prefix(at + 5);
-  size_t digits = 0;
-  while (digits < message.size() && absl::ascii_isdigit(message[digits])) ++digits;
+struct PlacedMessage {
   int line = 1;
-  return absl::SimpleAtoi(message.substr(0, digits), &line) ? line : 1;
+  absl::string_view text;
+};
+
+// Takes the line apart that an error of the YAML reader begins with: "line 3, column 1: …".
+PlacedMessage PlaceOf(absl::string_view message) {
+  absl::string_view rest = message;
+  int line = 1;
+  if (!absl::ConsumePrefix(&rest, "line ")) return {1, message};
+  const size_t end = rest.find(", ");
+  if (end == absl::string_view::npos || !absl::SimpleAtoi(rest.substr(0, end), &line)) {
+    return {1, message};
+  }
+  return {line, rest.substr(end + 2)};
 }
 
 bool IsDnsSubdomain(absl::string_view name) {
@@ -226,8 +233,8 @@ std::vector<ManifestFinding> ValidateManifests(const std::vector<ManifestFile>& 
   for (size_t i = 0; i < files.size(); ++i) {
     absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(files[i].text);
     if (!documents.ok()) {
-      findings.At(Severity::kError, i, LineOfMessage(documents.status().message()),
-                  std::string(documents.status().message()));
+      const PlacedMessage problem = PlaceOf(documents.status().message());
+      findings.At(Severity::kError, i, problem.line, std::string(problem.text));
       continue;
     }
     parsed[i] = *std::move(documents);

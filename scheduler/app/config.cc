@@ -221,6 +221,10 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   }
   top.Strings("schedulerNames", out.scheduler_names);
   if (out.scheduler_names.empty()) problems.Add("schedulerNames", "needs at least one name");
+  if (std::find(out.scheduler_names.begin(), out.scheduler_names.end(), "") !=
+      out.scheduler_names.end()) {
+    problems.Add("schedulerNames", "pods cannot ask for an empty name");
+  }
   top.String("defaultQueue", out.default_queue);
   top.Read("leaderElection", [&](const Json& v, const std::string& path) {
     ReadLeaderElection(v, path, problems, out.leader_election);

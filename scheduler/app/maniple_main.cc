@@ -132,11 +132,12 @@ std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    // Of a word that is no command CLI11 says only that a command is missing.
-    const std::vector<std::string> unknown = app.remaining();
-    const std::string what = app.get_subcommands().empty() && !unknown.empty()
+    // Of a word that is no command, or no flag of one, CLI11 says only what is missing beside it.
+    const std::vector<std::string> unknown = app.remaining(true);
+    const std::string what = unknown.empty() ? error.what()
+                             : app.get_subcommands().empty()
                                  ? absl::StrCat("\"", unknown.front(), "\" is no command")
-                                 : error.what();
+                                 : absl::StrCat("\"", unknown.front(), "\" was not expected");
     Complain(absl::StrCat(what, " (try maniple --help)"));
     return kUsage;
   }

@@ -1,12 +1,14 @@
 #include "scheduler/app/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/status_macros.h"
+#include "api/client/kubeconfig.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/version.h"
 
@@ -30,10 +32,8 @@ absl::Status CheckFlags(const SchedulerOptions& options) {
   if (!options.kubeconfig.empty() && !options.server.empty()) {
     return absl::InvalidArgumentError("--kubeconfig and --server exclude each other");
   }
-  if (!options.server.empty() && !absl::StartsWith(options.server, "http://") &&
-      !absl::StartsWith(options.server, "https://")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--server: \"", options.server, "\" is not an http:// or https:// URL"));
+  if (!options.server.empty()) {
+    RETURN_IF_ERROR(LoadClientConfig({.server = options.server}).status());
   }
   if (const absl::Status status = CheckAdminAddress(options.admin);
       !options.admin.empty() && !status.ok()) {
@@ -80,7 +80,7 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
     const int code = app.exit(error, out, err);
     // --help and --version are no errors; everything else is one line.
     if (code == 0) return {.options = std::nullopt, .output = out.str(), .exit_code = 0};
-    return Refused(error.what());
+    return Refused(absl::StrCat(error.what(), " (--help shows the flags)"));
   }
   if (const absl::Status status = CheckFlags(options); !status.ok())
     return Refused(status.message());
@@ -88,6 +88,9 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
     absl::StatusOr<SchedulerConfig> config = LoadSchedulerConfig(config_file);
     if (!config.ok()) return Refused(config.status().message());
     options.config = *std::move(config);
+  }
+  if (std::find(names.begin(), names.end(), "") != names.end()) {
+    return Refused("--scheduler-name \"\": pods cannot ask for an empty name");
   }
   if (!names.empty()) options.config.scheduler_names = std::move(names);
   if (leader_elect.has_value()) options.config.leader_election.enabled = *leader_elect;

@@ -30,8 +30,11 @@ int main(int argc, char** argv) {
   maniple::OpenStandardStreams();
   maniple::ParsedFlags flags = maniple::ParseSchedulerFlags(argc, argv);
   if (!flags.options.has_value()) {
-    (flags.exit_code == 0 ? std::cout : std::cerr) << flags.output;
-    return flags.exit_code;
+    if ((flags.exit_code == 0 ? std::cout : std::cerr) << flags.output << std::flush) {
+      return flags.exit_code;
+    }
+    std::cerr << "maniple-scheduler: standard output cannot be written\n";
+    return EXIT_FAILURE;
   }
   maniple::ConfigureLog(flags.options->log);
   const sigset_t signals = BlockedSignals();

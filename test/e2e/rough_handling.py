@@ -26,11 +26,11 @@ def run(program, *arguments, seconds=30, **how):
                           env={**os.environ, "KUBECONFIG": "", "XDG_RUNTIME_DIR": "/nowhere"}, **where)
 
 
-def refused(program, *arguments, says, lines=1):
-    """Ends by itself with 1 or 2 and says why in as many lines, without control characters."""
+def refused(program, *arguments, says, lines=1, code=(1, 2)):
+    """Ends by itself with such a code and says why in as many lines, without control characters."""
     done = run(program, *arguments)
     told = f"{program} {' '.join(map(str, arguments))[:200]}: status {done.returncode}: {done.stderr[:600]}"
-    assert done.returncode in (1, 2), told
+    assert done.returncode in code, told
     assert done.stderr.count("\n") == lines and done.stderr.endswith("\n"), told
     assert says in done.stderr, told
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", done.stderr), repr(told)
@@ -89,9 +89,38 @@ def addresses_that_cannot_be_are_refused_in_one_line(_):
     for flag in ("-v=-1", "-v=6", "-v=x"):
         refused("maniple-devcluster", "--listen", "127.0.0.1:0", flag, says="-v")
         refused("maniple-scheduler", *NOBODY, flag, says="-v")
-    refused("maniple", "gangz", says='"gangz" is no command')
-    refused("maniple", "--gangs", says='"--gangs" is no command')
-    refused("maniple", says="subcommand")
+
+
+def wrong_words_on_the_command_line_are_refused_in_one_line(_):
+    for program in ("maniple-scheduler", "maniple-devcluster"):
+        for word in ("--none", "none"):
+            refused(program, word, says=word, code=(2,))
+    for words, says in ((("gangz",), '"gangz" is no command'), (("--gangs",), '"--gangs" is no command'), ((), "subcommand"),
+                        (("gangs", "--none"), '"--none" was not expected'), (("validate", "--none"), '"--none" was not expected'),
+                        (("validate",), "FILE is required"), (("explain", "a", "b"), '"b" was not expected'), (("gangs", "-o", "xml"), "xml")):
+        refused("maniple", *words, says=says, code=(2,))
+    for server in ("ftp://x", "http://", "nonsense", "https://a b"):
+        refused("maniple-scheduler", "--server", server, says=f'--server: "{server}"', code=(2,))
+    refused("maniple-scheduler", "--server", "https://me:s3cr3t@example", says="--server: a URL with credentials", code=(2,))
+    assert "s3cr3t" not in run("maniple-scheduler", "--server", "https://me:s3cr3t@example").stderr
+    refused("maniple-scheduler", *NOBODY, "--scheduler-name", "", says="--scheduler-name", code=(2,))
+    refused("maniple-scheduler", *NOBODY, "--leader-elect=perhaps", says="--leader-elect", code=(2,))
+    for flag in ("--kubelet-start-delay", "--delete-delay"):
+        for delay in ("soon", "-5s", "1", "", "inf"):
+            refused("maniple-devcluster", "--listen", "127.0.0.1:0", flag, delay, says=f'{flag} "{delay}"', code=(2,))
+    refused("maniple-devcluster", "--listen", "127.0.0.1:0", "--load", "", says='--load ""', code=(2,))
+
+
+def a_wrong_value_in_a_manifest_is_named_with_its_line(_):
+    group = "apiVersion: scheduling.maniple.dev/v1alpha1\nkind: PodGroup\nmetadata: {name: a}\nspec:\n  minMember: %s\n"
+    for value in ("three", "-1", "0", "2147483648", "99999999999999999999", "1.5", '"3"', "true", "[1]"):
+        with folder_of({"group.yaml": group % value}) as here:
+            refused("maniple", "validate", here / "group.yaml", says="group.yaml:5: spec.minMember: ", lines=2, code=(1,))
+    with folder_of({"kind.yaml": (group % 1).replace("PodGroup", "PodGruop"), "version.yaml": (group % 1).replace("v1alpha1", "v9"),
+                    "twice.json": '{"apiVersion": "v1", "kind": "Pod", "kind": "Job"}', "binary.yaml": b"\x7fELF\0\0: \"\\q"}) as here:
+        for name, says in (("kind.yaml", ":2: kind: "), ("version.yaml", ":1: apiVersion: "), ("twice.json", ':1: column 37: the key "kind" stands twice'),
+                           ("binary.yaml", ":1: is no text")):
+            refused("maniple", "validate", here / name, says=name + says, lines=2, code=(1,))
 
 
 def what_somebody_listens_on_is_left_to_them(_):
@@ -146,9 +175,10 @@ def a_manifest_of_100000_lines_is_read(_):
 
 def closed_streams_and_broken_pipes_do_no_harm(_):
     with open("/dev/full", "w") as full:
-        for arguments in (("--help",), ("completion", "bash")):
-            done = run("maniple", *arguments, capture_output=False, stdout=full, stderr=subprocess.PIPE)
-            assert done.returncode == 1 and done.stderr == "maniple: standard output cannot be written\n", done
+        for program, *arguments in (("maniple", "--help"), ("maniple", "completion", "bash"), ("maniple-scheduler", "--help"),
+                                    ("maniple-scheduler", "--version"), ("maniple-devcluster", "--help"), ("maniple-devcluster", "--version")):
+            done = run(program, *arguments, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+            assert done.returncode == 1 and done.stderr == f"{program}: standard output cannot be written\n", done
     piped = subprocess.run(["bash", "-c", f'set -o pipefail; "{build_folder() / "maniple"}" completion bash | head -n 1'], capture_output=True, text=True, timeout=30)
     assert piped.stdout.count("\n") == 1 and piped.stderr == "", piped
     with tempfile.TemporaryDirectory(prefix="maniple-") as folder:  # its log must not end up in a client's connection
@@ -184,6 +214,8 @@ def a_signal_at_any_moment_ends_them(_):
 ROUGH_HANDLING = (
     folders_devices_and_missing_files_are_refused_in_one_line,
     addresses_that_cannot_be_are_refused_in_one_line,
+    wrong_words_on_the_command_line_are_refused_in_one_line,
+    a_wrong_value_in_a_manifest_is_named_with_its_line,
     what_somebody_listens_on_is_left_to_them,
     hostile_manifests_are_refused_in_one_line,
     a_manifest_of_100000_lines_is_read,

@@ -62,10 +62,10 @@ def help_shows_an_example_and_the_version_is_told(folder):
 
 def bad_flags_are_refused_in_one_line(folder):
     refused("--nonsense", saying="nonsense")
-    refused("--listen", "nowhere", saying="--listen nowhere")
+    refused("--listen", "nowhere", saying='--listen "nowhere"')
     refused("--listen", "127.0.0.1:99999", saying="99999")
     refused("--listen", "192.0.2.1:0", saying="192.0.2.1")
-    refused("--listen", "127.0.0.1:0", "--delete-delay", "soon", saying="--delete-delay soon")
+    refused("--listen", "127.0.0.1:0", "--delete-delay", "soon", saying='--delete-delay "soon"')
     refused("--listen", "127.0.0.1:0", "--kubelet-start-delay", "-1s", saying="--kubelet-start-delay")
     refused("--listen", "127.0.0.1:0", "--log-format", "xml", saying="xml")
     refused("--listen", "127.0.0.1:0", "--token-file", folder / "none", saying="none")

@@ -97,6 +97,16 @@ TEST_F(KubeconfigTest, ServerAloneHasNoCredential) {
   EXPECT_TRUE(config->credentials.token.empty());
 }
 
+TEST_F(KubeconfigTest, AUrlWithCredentialsIsRefusedAndNotRepeated) {
+  for (const absl::StatusOr<ClientConfig>& config :
+       {LoadClientConfig({.server = "https://me:s3cr3t-t0k3n@10.0.0.1"}),
+        LoadWith("https://api.example", "https://me:s3cr3t-t0k3n@api.example")}) {
+    EXPECT_THAT(std::string(config.status().message()),
+                AllOf(HasSubstr("server"), HasSubstr("credentials"), Not(HasSubstr(kToken))));
+  }
+  EXPECT_TRUE(LoadClientConfig({.server = "https://10.0.0.1/a@b"}).ok());
+}
+
 TEST_F(KubeconfigTest, OfAListTheFirstValueOfEachNameWins) {
   const std::string first = folder_.Write("first", R"(
 users: [{name: robot, user: {token: first}}]
@@ -248,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"MissingAuthorityFile",
                 "certificate-authority-data: Q0E=",
                 "certificate-authority: absent.crt",
-                {"absent.crt", "cannot be read"}},
+                {"absent.crt", "No such file"}},
         BadCase{"InteractivePlugin",
                 "token: s3cr3t-t0k3n",
                 "exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: "

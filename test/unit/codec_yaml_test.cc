@@ -133,6 +133,18 @@ TEST(ParseYaml, ErrorsNameLineAndColumn) {
   EXPECT_THAT(ErrorOf("k: \"\xff\""), HasSubstr("UTF-8"));
 }
 
+TEST(ParseYaml, AKeyThatStandsTwiceIsAnErrorInJsonAsWell) {
+  EXPECT_THAT(ErrorOf(R"({"a": 1, "b": {"c": 2, "c": 3}})"),
+              HasSubstr("the key \"c\" stands twice"));
+}
+
+TEST(ParseYaml, OfABinaryFileTheErrorSaysThatItIsNoText) {
+  EXPECT_THAT(ErrorOf(absl::string_view("\x7f"
+                                        "ELF\x02\0\0: \"\\q\"",
+                                        13)),
+              HasSubstr("is no text"));
+}
+
 TEST(ParseYaml, AStrayTokenIsAnErrorAndNoEndlessStreamOfDocuments) {
   for (const absl::string_view text : {"]", "}", ",", "a: 1\n]", "[a]\n]\n", "{a: 1}}", "---\n]"}) {
     ErrorOf(text);
