@@ -42,7 +42,7 @@ WriteResult NotSent(uint64_t id, WriteOutcome outcome) {
 }  // namespace
 
 Writer::Writer(WriterOptions options, uint64_t seed)
-    : options_(options), random_(seed), ids_(options.owner) {
+    : options_(options), random_(seed), ids_(options.owner), pace_(options.most_per_second) {
   CHECK_GT(options_.max_in_flight, 0);
 }
 
@@ -79,7 +79,8 @@ WriterOutput Writer::OnTime(absl::Time now) {
 
 absl::Time Writer::NextDeadline() const {
   if (waiting_.empty()) return absl::InfiniteFuture();
-  return later_.empty() ? lead_until_ : std::min(lead_until_, later_.begin()->first);
+  const absl::Time next = std::min(lead_until_, paced_until_);
+  return later_.empty() ? next : std::min(next, later_.begin()->first);
 }
 
 WriterOutput Writer::On(const HttpInput& input, absl::Time now) {
@@ -162,8 +163,15 @@ void Writer::Pump(absl::Time now, WriterOutput& out) {
     const auto it = waiting_.find(ticket);
     if (it != waiting_.end()) ready_[IndexOf(it->second.command.priority)].push_front(ticket);
   }
+  paced_until_ = absl::InfiniteFuture();
   for (const WritePriority priority : kInOrder) {
-    while (HasReady(priority) && MaySend(priority)) SendNext(priority, out);
+    while (HasReady(priority) && MaySend(priority)) {
+      if (!pace_.Take(now)) {
+        paced_until_ = pace_.NextAt();
+        return;
+      }
+      SendNext(priority, out);
+    }
   }
 }
 

@@ -15,6 +15,8 @@
 //   a bind waits.
 //   3. Commands of one priority are first sent in the order of submission (a coalesced one has the
 //   place of the first).
+//   4. In no second more than most_per_second requests are sent, but for one second's worth that
+//   a pause has saved up.
 #pragma once
 
 #include <array>
@@ -32,12 +34,14 @@
 #include "api/base/random.h"
 #include "api/client/actions.h"
 #include "api/client/write_command.h"
+#include "api/client/write_pace.h"
 
 namespace maniple {
 
 struct WriterOptions {
   uint16_t owner = 0;  // of the request ids
   int max_in_flight = 32;
+  int most_per_second = 0;    // requests sent, retries included; 0 = no ceiling
   size_t most_events = 1000;  // waiting; beyond it the oldest is dropped
   int most_attempts = 12;     // of a command with WriteRetry::kInside
   BackoffPolicy backoff = {.first = absl::Milliseconds(100), .most = absl::Seconds(10)};
@@ -104,6 +108,8 @@ class Writer final {
   const WriterOptions options_;
   Random random_;
   RequestIds ids_;
+  WritePace pace_;
+  absl::Time paced_until_ = absl::InfiniteFuture();  // something is ready, but the pace forbids it
   absl::Time lead_until_ = absl::InfinitePast();
   Ticket next_ticket_ = 1;
   WriterCounters counters_;

@@ -233,7 +233,8 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     Section client(v, path, problems);
     client.Int("maxInFlight", 1, 512,
                [&](int64_t n) { out.max_in_flight = static_cast<int32_t>(n); });
-    client.Int("qps", 1, 1'000'000, [&](int64_t) { out.inert.emplace_back("client.qps"); });
+    client.Int("qps", 1, 1'000'000,
+               [&](int64_t n) { out.most_writes_per_second = static_cast<int32_t>(n); });
     client.Close();
   });
   top.Read("events", [&](const Json& v, const std::string& path) {

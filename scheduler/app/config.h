@@ -33,7 +33,8 @@ struct SchedulerConfig {
   std::vector<std::string> scheduler_names = {"maniple"};
   std::string default_queue;
   LeaderElectionConfig leader_election;
-  int32_t max_in_flight = 32;  // client.maxInFlight: writes under way at once
+  int32_t max_in_flight = 32;          // client.maxInFlight: writes under way at once
+  int32_t most_writes_per_second = 0;  // client.qps; 0 = no ceiling
   PerPodEvents pod_events = PerPodEvents::kAuto;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores

@@ -55,6 +55,7 @@ ClusterClientOptions ClientOptionsFor(const SchedulerConfig& config, const std::
                                       .retry_period = election.retry_period};
   }
   options.writer.max_in_flight = config.max_in_flight;
+  options.writer.most_per_second = config.most_writes_per_second;
   options.seed = std::random_device()();
   return options;
 }

@@ -35,7 +35,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
       "leaderElection: {enabled: false, leaseName: l, leaseNamespace: n, leaseDuration: 30s, "
       "renewDeadline: 20s, "
       "retryPeriod: 1500ms}\n"
-      "client: {maxInFlight: 16}\n"
+      "client: {maxInFlight: 16, qps: 250}\n"
       "events: {perPod: Never}\n"
       "plugins: {filters: {disabled: [HostPorts]}, scores: [{name: Packing, weight: 7}]}\n");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -45,6 +45,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
   EXPECT_EQ(config->leader_election.lease_name, "l");
   EXPECT_EQ(config->leader_election.retry_period, absl::Milliseconds(1500));
   EXPECT_EQ(config->max_in_flight, 16);
+  EXPECT_EQ(config->most_writes_per_second, 250);
   EXPECT_EQ(config->pod_events, PerPodEvents::kNever);
   EXPECT_THAT(config->disabled_filters, ElementsAre("HostPorts"));
   ASSERT_EQ(config->score_weights.size(), 1);

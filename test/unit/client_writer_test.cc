@@ -96,6 +96,32 @@ TEST_F(WriterTest, NeverMoreInFlightThanAllowed) {
   EXPECT_THAT(InFlight(), ElementsAre("/1", "/3", "/4", "/5"));
 }
 
+class PacedWriterTest : public WriterTest {
+ protected:
+  PacedWriterTest() : WriterTest({.max_in_flight = 100, .most_per_second = 10}) {}
+};
+
+TEST_F(PacedWriterTest, SendsASecondsWorthAtOnceAndTheRestEvenly) {
+  for (uint64_t id = 1; id <= 25; ++id) Submit(id, WritePriority::kBind);
+  EXPECT_THAT(InFlight(), SizeIs(10));
+  const absl::Time begin = Now();
+  for (size_t sent = 11; sent <= 25; ++sent) {
+    AdvanceToDeadline();
+    EXPECT_THAT(InFlight(), SizeIs(sent));
+  }
+  EXPECT_GE(Now() - begin, absl::Milliseconds(1499));
+  EXPECT_LE(Now() - begin, absl::Milliseconds(1501));
+  EXPECT_EQ(writer_.NextDeadline(), absl::InfiniteFuture());
+}
+
+TEST_F(PacedWriterTest, WhatIsUrgentOvertakesWhatThePaceHeldBack) {
+  for (uint64_t id = 1; id <= 12; ++id) Submit(id, WritePriority::kEvent);
+  Submit(13, WritePriority::kBind);
+  AdvanceToDeadline();
+  EXPECT_THAT(InFlight(), ::testing::Contains("/13"));
+  EXPECT_THAT(InFlight(), SizeIs(11));
+}
+
 TEST_F(WriterTest, BindsGoBeforeUndosBeforeStatusesBeforeEvents) {
   for (uint64_t id = 1; id <= 4; ++id) Submit(id, WritePriority::kBind);
   Submit(10, WritePriority::kEvent);
