@@ -33,7 +33,7 @@ enum class Fault : uint8_t {
   kLateWrite,      // takes effect seconds after the caller has given it up
   kConflict,       // 409 "the object has been modified", without effect
   kThrottled,      // 429 with Retry-After
-  kServerError,    // 500, without effect
+  kServerError,    // 500, with or without effect
   kUnavailable,    // 503, without effect
   kBindForbidden,  // a bind is refused for ever: 403
   kBindForgotten,  // a bind is answered 201 and not done

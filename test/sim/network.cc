@@ -147,9 +147,10 @@ void SimTransport::LeaveLate(const WirePtr& wire, RequestId id, const HttpReques
   network.events_.After(network.Latency(), [wire, id, request] { Arrive(wire, id, request); });
 }
 
-// The answers that cost the server nothing: without effect.
+// The answers without effect, but for half of the errors.
 bool SimTransport::Refused(const WirePtr& wire, RequestId id, const HttpRequest& request) {
-  FaultInjector& faults = wire->network.faults_;
+  SimNetwork& network = wire->network;
+  FaultInjector& faults = network.faults_;
   const auto answer = [&](HttpHead head, std::string body) {
     Reply(wire, id, request, std::move(head), std::move(body));
     return true;
@@ -169,6 +170,11 @@ bool SimTransport::Refused(const WirePtr& wire, RequestId id, const HttpRequest&
                   "Too many requests, please try again later.");
   }
   if (faults.Strikes(Fault::kServerError)) {
+    // It may have failed before or after the deed.
+    if (IsWrite(request) && faults.Draw(Fault::kServerError, 2) == 0) {
+      (void)Handle(wire, id, request);
+      network.Pump();
+    }
     return answer({.status = 500, .content_type = "text/plain"}, "the simulated server is unwell");
   }
   if (faults.Strikes(Fault::kUnavailable)) {
@@ -256,7 +262,7 @@ void SimTransport::Reply(const WirePtr& wire, RequestId id, const HttpRequest& r
       [wire, id, watch, request, head = std::move(head), body = std::move(body)] {
         const auto& on_reply = wire->network.hooks_.on_reply;
         if (on_reply && IsWrite(request) && wire->receiver && wire->open.contains(id)) {
-          on_reply(wire->life, request);
+          on_reply(wire->life, request, body);
         }
         if (head.status == 200 && IsFirstPage(request) && wire->open.contains(id)) {
           uint64_t& seen = wire->seen[CollectionOf(request)];

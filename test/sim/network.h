@@ -39,7 +39,8 @@ class SimNetwork final {
     std::function<void(uint64_t life, const HttpRequest&)> on_sent;
     // It leaves the machine only now: the process was stopped just after on_sent.
     std::function<void(uint64_t life, const HttpRequest&)> on_left_late;
-    std::function<void(uint64_t life, const HttpRequest&)> on_reply;  // just before it is heard
+    // Just before it is heard, with its body.
+    std::function<void(uint64_t life, const HttpRequest&, absl::string_view)> on_reply;
     // Just before the server handles a write, and after it with the status.
     std::function<void(const Sender&, const HttpRequest&)> on_write;
     std::function<void(const Sender&, const HttpRequest&, int)> on_written;

@@ -157,8 +157,11 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   }
   const auto [it, fresh] = bound_.try_emplace(uid, Bound{.node = node, .at = now, .ours = true});
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
+  if (!it->second.ours) gangs_of_others_.insert(pod.gang);
   pod.ours = it->second.ours;
   pod.bound_at = it->second.at;
+  pod.told_to = it->second.told_to;
+  pod.told_at = it->second.told_at;
   pods_[key] = std::move(pod);
   if (!fresh) {
     if (it->second.node != node) {
@@ -190,7 +193,17 @@ void Truth::CheckFencing(const std::string& identity, const std::string& what, a
                              " while the Lease is held by \"", lease_.holder, "\""));
 }
 
-// Counts what our binds have put there, and what others have put there long enough ago to be known.
+void Truth::NoteTold(const std::string& key, uint64_t life, absl::Time now) {
+  const auto pod = pods_.find(key);
+  if (pod == pods_.end() || pod->second.ours) return;
+  Bound& bound = bound_.at(pod->second.uid);
+  if (bound.told_to != 0) return;
+  bound.told_to = pod->second.told_to = life;
+  bound.told_at = pod->second.told_at = now;
+}
+
+// Counts what our binds have put there, and what others have put there if the process that binds
+// was told so before, or long enough ago to be known.
 void Truth::CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                      absl::Time now) {
   if (!nodes_.contains(node)) return;  // bound to a node that has just gone: a fair race
@@ -198,7 +211,9 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
   int64_t used = 0;
   for (const auto& [key, pod] : pods_) {
     if (pod.node != node || pod.ended()) continue;
-    if (pod.ours || pod.bound_at < now - kBlind) used += pod.gpus;
+    const bool told = expected_.pod == because && pod.told_to == expected_.life &&
+                      pod.told_at < expected_.decided;
+    if (pod.ours || told || pod.bound_at < now - kBlind) used += pod.gpus;
   }
   if (used > room) {
     Violated(now, absl::StrCat("NeverOversubscribed: ", node, " has ", room, " GPUs and ", used,

@@ -27,6 +27,8 @@ class Truth final {
     bool ours = true;  // bound by a living leader of ours, as far as it is bound
     int64_t gpus = 0;
     absl::Time bound_at = absl::InfinitePast();
+    uint64_t told_to = 0;  // the process that a reply has told where somebody else has bound it
+    absl::Time told_at = absl::InfiniteFuture();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
   };
   struct NodeFacts {
@@ -55,6 +57,16 @@ class Truth final {
   // oversubscribes is for the kubelet to reject and for us to repair.
   void ExpectForeignBind(const std::string& pod) { foreign_.insert(pod); }
   void NoForeignBind(const std::string& pod) { foreign_.erase(pod); }  // it failed
+  // The bind of this pod that the server handles next was decided by this process then.
+  void ExpectBind(const std::string& pod, uint64_t life, absl::Time decided) {
+    expected_ = {pod, life, decided};
+  }
+  // Somebody else has once bound a member of it.
+  [[nodiscard]] bool BoundByOthers(const std::string& gang) const {
+    return gangs_of_others_.contains(gang);
+  }
+  // This process hears now where somebody else has bound this pod.
+  void NoteTold(const std::string& pod, uint64_t life, absl::Time now);
   void NoteTamperedLease(absl::Time now) { lease_.tampered = now; }
   [[nodiscard]] bool LeaseIsTampered(absl::Time now) const;
   // A process is about to write although the Lease is in the hand of another.
@@ -105,8 +117,17 @@ class Truth final {
     std::string node;
     absl::Time at;
     bool ours = true;
+    uint64_t told_to = 0;
+    absl::Time told_at = absl::InfiniteFuture();
   };
   std::map<std::string, Bound> bound_;  // by uid, for ever
+  struct Expected {
+    std::string pod;
+    uint64_t life = 0;
+    absl::Time decided = absl::InfinitePast();
+  };
+  Expected expected_;
+  std::set<std::string> gangs_of_others_;
   // node → what it offered, and until when; what a scheduler whose watch has fallen silent may
   // still believe.
   std::map<std::string, std::deque<std::pair<absl::Time, int64_t>>> offered_;

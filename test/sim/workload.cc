@@ -57,7 +57,8 @@ void Users::CreatePod(const std::string& gang, int index) {
 
 void Users::CreateGroup(const std::string& gang) {
   const GangSpec& spec = gangs_.at(gang);
-  Json body = Json::Object({{"minMember", spec.min_member}, {"scheduleTimeoutSeconds", 20}});
+  Json body = Json::Object({{"minMember", spec.min_member},
+                            {"scheduleTimeoutSeconds", absl::ToInt64Seconds(kScheduleTimeout)}});
   if (!spec.queue.empty()) body.Set("queue", spec.queue);
   if (spec.in_one_rack) body.Set("topology", Json::Object({{"required", "rack"}}));
   if (spec.kept) body.Set("quorumLoss", Json::Object({{"action", "Keep"}}));

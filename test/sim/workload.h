@@ -50,6 +50,8 @@ class Users final {
   std::map<std::string, GangSpec> gangs_;
 };
 
+// Of every gang, from its first bind.
+inline constexpr absl::Duration kScheduleTimeout = absl::Seconds(20);
 inline constexpr char kPodsTarget[] = "/api/v1/namespaces/default/pods";
 inline constexpr char kGroupsTarget[] =
     "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups";

@@ -5,10 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "api/devcluster/api_server.h"
+#include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/network.h"
 #include "test/sim/process.h"
@@ -32,21 +31,7 @@ using MemberStates = std::array<int32_t, kBindStates>;
 constexpr int kAmbushes = 40;
 constexpr int kStepsInWait = 100;
 
-// "default/g0-1" of the target of a bind, a read, a delete, …; "" when it is about no single pod.
-std::string PodOf(const HttpRequest& request) {
-  if (!absl::StartsWith(request.target, "/api/v1/namespaces/")) return "";
-  const std::vector<absl::string_view> parts = absl::StrSplit(request.target, '/');
-  return parts.size() < 7 || parts[5] != "pods" ? "" : absl::StrCat(parts[4], "/", parts[6]);
-}
-
 std::string GangName(const Truth::PodFacts& pod) { return pod.gang.substr(pod.gang.find('/') + 1); }
-
-// "" when the request is no bind.
-std::string BoundPod(const HttpRequest& request) {
-  const bool binds =
-      request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/binding");
-  return binds ? PodOf(request) : "";
-}
 
 class World final {
  public:
@@ -60,6 +45,7 @@ class World final {
                  .seed = options.seed}),
         network_(server_, events_, faults_, options.seed * 31 + 7),
         truth_(server_),
+        conduct_(truth_),
         users_(network_, truth_, random_),
         workload_(users_),
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()) {}
@@ -102,7 +88,8 @@ class World final {
          .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
          .on_left_late = [this](uint64_t life,
                                 const HttpRequest& request) { CheckFence(life, request); },
-         .on_reply = [this](uint64_t life, const HttpRequest& request) { OnReply(life, request); },
+         .on_reply = [this](uint64_t life, const HttpRequest& request,
+                            absl::string_view body) { OnReply(life, request, body); },
          .on_write = [this](const Sender& sender,
                             const HttpRequest& request) { OnWrite(sender, request); },
          .on_written = [this](const Sender& sender, const HttpRequest& request,
@@ -218,7 +205,7 @@ class World final {
       return;
     }
     CheckFence(life, request);
-    CheckPrecondition(*process, request);
+    conduct_.OnSent(life, request, events_.Now());
     if (const std::string pod = BoundPod(request); !pod.empty()) DisturbBind(pod);
     if (faults_.Strikes(Fault::kCrashAfterSend)) Kill(*process);
   }
@@ -233,17 +220,6 @@ class World final {
                                                 request.target, " after its own deadline"));
   }
 
-  // What is late must not change what somebody else wrote meanwhile.
-  void CheckPrecondition(const Process& process, const HttpRequest& request) {
-    const bool creates = request.method == HttpMethod::kPost && BoundPod(request).empty();
-    if (creates || absl::StrContains(request.body, "\"uid\":\"") ||
-        absl::StrContains(request.body, "\"resourceVersion\":\"")) {
-      return;
-    }
-    truth_.Violated(events_.Now(), absl::StrCat("EveryWriteHasAPrecondition: ", process.identity(),
-                                                " sends ", request.target, " without one"));
-  }
-
   // Something happens to the gang, or to the cluster, while a bind is under way.
   void DisturbBind(const std::string& pod) {
     const auto facts = truth_.pods().find(pod);
@@ -256,7 +232,8 @@ class World final {
     }
   }
 
-  void OnReply(uint64_t life, const HttpRequest& request) {
+  void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body) {
+    conduct_.OnReply(life, request, body, events_.Now());
     AmbushSoon(life, request);
     Process* process = ProcessOf(life);
     if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) Kill(*process);
@@ -273,6 +250,7 @@ class World final {
     const bool contested = process != nullptr && truth_.LeaseIsTampered(events_.Now()) &&
                            (Leaders() > 1 || truth_.lease().holder != process->identity());
     if (!leads || contested) truth_.ExpectForeignBind(pod);
+    truth_.ExpectBind(pod, sender.life, conduct_.FirstSent(sender.life, request));
   }
 
   void OnWritten(const Sender& sender, const HttpRequest& request, int status) {
@@ -376,6 +354,7 @@ class World final {
   devcluster::ApiServer server_;
   SimNetwork network_;
   Truth truth_;
+  Conduct conduct_;
   Users users_;
   Workload workload_;
   Disturbances disturbances_;

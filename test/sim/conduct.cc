@@ -1,0 +1,77 @@
+#include "test/sim/conduct.h"
+
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "test/sim/workload.h"
+
+namespace maniple::sim {
+
+std::string PodOf(const HttpRequest& request) {
+  if (!absl::StartsWith(request.target, "/api/v1/namespaces/")) return "";
+  const std::vector<absl::string_view> parts = absl::StrSplit(request.target, '/');
+  return parts.size() < 7 || parts[5] != "pods" ? "" : absl::StrCat(parts[4], "/", parts[6]);
+}
+
+std::string BoundPod(const HttpRequest& request) {
+  const bool binds =
+      request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/binding");
+  return binds ? PodOf(request) : "";
+}
+
+namespace {
+
+// By its name: the pod may be gone already.
+std::string GangOf(const std::string& pod) { return pod.substr(0, pod.rfind('-')); }
+
+}  // namespace
+
+void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) {
+  const std::string bound = BoundPod(request);
+  // What is late must not change what somebody else wrote meanwhile.
+  const bool creates = request.method == HttpMethod::kPost && bound.empty();
+  if (!creates && !absl::StrContains(request.body, "\"uid\":\"") &&
+      !absl::StrContains(request.body, "\"resourceVersion\":\"")) {
+    truth_.Violated(now, absl::StrCat("EveryWriteHasAPrecondition: ", life, " sends ",
+                                      request.target, " without one"));
+  }
+  if (request.method == HttpMethod::kDelete) CheckUndo(life, PodOf(request), now);
+  if (bound.empty()) return;
+  first_sent_.try_emplace({life, request.target + request.body}, now);
+  const Attempt fresh{.began = now, .lives = {}};
+  const auto attempt = attempts_.try_emplace(GangOf(bound), fresh).first;
+  attempt->second.lives.insert(life);
+}
+
+absl::Time Conduct::FirstSent(uint64_t life, const HttpRequest& bind) const {
+  return first_sent_.at({life, bind.target + bind.body});
+}
+
+void Conduct::OnReply(uint64_t life, const HttpRequest& request, absl::string_view body,
+                      absl::Time now) {
+  const std::string pod = BoundPod(request);
+  if (pod.empty()) return;
+  if (absl::StrContains(body, "already assigned to node")) truth_.NoteTold(pod, life, now);
+  if (!absl::StrContains(body, "\"code\":403")) return;
+  if (const auto it = attempts_.find(GangOf(pod)); it != attempts_.end()) it->second.refused = true;
+}
+
+// A gang that was begun by this process, that has time left, and of which nobody was refused or
+// bound by others is completed, not undone.
+void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
+  const std::string gang = GangOf(pod);
+  const auto it = attempts_.find(gang);
+  if (it == attempts_.end()) return;
+  const Attempt& attempt = it->second;
+  const bool time_is_up = now >= attempt.began + kScheduleTimeout;
+  const bool others = truth_.BoundByOthers(gang);
+  const bool alone = attempt.lives.size() == 1 && attempt.lives.contains(life);
+  if (time_is_up || others || !alone || attempt.refused) return;
+  truth_.Violated(now, absl::StrCat("NoUndoWithoutCause: ", life, " deletes ", pod, " ",
+                                    absl::FormatDuration(now - attempt.began),
+                                    " after the first bind of its gang"));
+}
+
+}  // namespace maniple::sim

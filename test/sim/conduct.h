@@ -1,0 +1,52 @@
+// What the schedulers send and are told, as it passes on the wire, and the promises that it must
+// keep: those that the server's objects alone do not show.
+//
+// Knows a process by its life only. Violations go to the Truth. One thread.
+//
+//   Conduct conduct(truth);
+//   conduct.OnSent(life, request, now);          // each write that leaves a process
+//   conduct.OnReply(life, request, body, now);   // each answer that reaches one
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/http/http.h"
+#include "test/sim/truth.h"
+
+namespace maniple::sim {
+
+// "default/g0-1" of the target of a bind, a read, a delete, …; "" when it is about no single pod.
+[[nodiscard]] std::string PodOf(const HttpRequest& request);
+// "" when the request is no bind.
+[[nodiscard]] std::string BoundPod(const HttpRequest& request);
+
+class Conduct final {
+ public:
+  explicit Conduct(Truth& truth) : truth_(truth) {}
+
+  // Checks EveryWriteHasAPrecondition and NoUndoWithoutCause.
+  void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
+  void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body, absl::Time now);
+  // When this life sent this very bind for the first time. REQUIRES: it did.
+  [[nodiscard]] absl::Time FirstSent(uint64_t life, const HttpRequest& bind) const;
+
+ private:
+  struct Attempt {
+    absl::Time began;          // the first bind was sent
+    std::set<uint64_t> lives;  // … and who has bound since
+    bool refused = false;      // the server will not have one of its members
+  };
+  void CheckUndo(uint64_t life, const std::string& pod, absl::Time now);
+
+  Truth& truth_;
+  std::map<std::string, Attempt> attempts_;  // by "namespace/name" of the gang
+  std::map<std::pair<uint64_t, std::string>, absl::Time> first_sent_;
+};
+
+}  // namespace maniple::sim
