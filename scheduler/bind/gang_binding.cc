@@ -51,6 +51,15 @@ void GangBinding::Remember(const Placement& placement, ShapeId shape) {
   any_bound_ = true;
 }
 
+void GangBinding::ForgetNodes(const absl::btree_set<NodeId>& gone) {
+  for (Entry& entry : entries_) {
+    if (gone.contains(entry.node)) entry.node = NodeId();
+  }
+  for (Vacancy& vacancy : vacancies_) {
+    if (gone.contains(vacancy.node)) vacancy.node = NodeId();
+  }
+}
+
 void GangBinding::Start(std::span<const Placement> placements, const Gang& gang, BindStep& step) {
   CHECK(phase_ != BindPhase::kUndoing && phase_ != BindPhase::kEnded);
   for (const Placement& placement : placements) {

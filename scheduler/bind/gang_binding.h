@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -63,6 +64,9 @@ class GangBinding final {
                    BindStep& step);
   void OnReading(PodId pod, const PodReading& reading, std::optional<NodeId> node, BindStep& step);
   void OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& step);
+  // These nodes are gone, and their ids may be other nodes' next: where such members are is unknown
+  // until somebody tells.
+  void ForgetNodes(const absl::btree_set<NodeId>& gone);
   // Folds in what the watch shows and draws the conclusions for the gang.
   void Settle(const Gang& gang, BindStep& step);
 

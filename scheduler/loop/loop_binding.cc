@@ -75,6 +75,18 @@ void SchedulingLoop::Impl::EnsureBinding(Case& c) {
   }
 }
 
+void SchedulingLoop::Impl::ForgetNodesGone() {
+  if (news_.nodes_gone.empty()) return;
+  const absl::btree_set<NodeId> gone(news_.nodes_gone.begin(), news_.nodes_gone.end());
+  news_.nodes_gone.clear();
+  for (const auto& [id, record] : records_) {
+    for (auto& [placement, shape] : record->bound) {
+      if (gone.contains(placement.node)) placement.node = NodeId();
+    }
+    if (record->binding.has_value()) record->binding->ForgetNodes(gone);
+  }
+}
+
 void SchedulingLoop::Impl::SettleBinding(Case& c) {
   if (!c.record.binding.has_value()) return;
   Step(c, [&c](BindStep& step) { c.record.binding->Settle(c.gang, step); });

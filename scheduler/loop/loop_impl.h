@@ -79,6 +79,8 @@ class SchedulingLoop::Impl final {
   void EnsureBinding(Case& c);
   void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
   void EndBinding(GangRecord& record);
+  // Before their ids are given to others.
+  void ForgetNodesGone();
   void SettleBinding(Case& c);
   void NoteQuorum(Case& c);
   void StartBinding(Case& c, const std::vector<Placement>& placements);

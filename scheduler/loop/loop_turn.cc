@@ -49,9 +49,12 @@ TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
 
 void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
   for (const ObjectEvent& event : events_) {
+    // Only what appears may take over an id.
+    if (!std::holds_alternative<ObjectDeleted>(event)) ForgetNodesGone();
     directory_.Note(event);
     state_.Apply(event, now, news_);
   }
+  ForgetNodesGone();
   counters_.events += static_cast<int64_t>(events_.size());
   events_.clear();
   touched_.insert(news_.gangs_changed.begin(), news_.gangs_changed.end());

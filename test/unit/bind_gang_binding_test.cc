@@ -173,6 +173,18 @@ TEST(GangBinding, AMemberBoundElsewhereCountsUnlessItBreaksTheRequiredDomain) {
   EXPECT_THAT(g.Settle(), ElementsAre("delete 0", "delete 1"));
 }
 
+TEST(GangBinding, AMemberDoesNotFollowTheIdOfItsLostNodeToTheNextNode) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Reply(0, BindReplyKind::kBound);
+  f.binding.ForgetNodes({NodeId(0)});
+  EXPECT_EQ(f.binding.PlacedOn(PodId(0)), std::nullopt);
+  EXPECT_EQ(f.binding.StateOf(PodId(0)), kBound) << "whether it is lost the watch will tell";
+  EXPECT_EQ(f.binding.PlacedOn(PodId(1)), NodeId(1));
+  f.Reply(1, BindReplyKind::kBound);
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
+}
+
 TEST(GangBinding, ARefusedMemberUndoesTheGangAtOnce) {
   Fixture f(3);
   f.Start({0, 1, 2});
