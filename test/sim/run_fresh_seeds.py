@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""2,000 histories that nobody has simulated before: no promise may be broken, and every fault must meet every state of a member.
+
+    test/sim/run_fresh_seeds.py                        # with the binaries of preset dev
+    PRESET=release test/sim/run_fresh_seeds.py         # with those of users
+    test/sim/run_fresh_seeds.py --first 1790000000000  # the same histories again
+
+The seeds are chosen by the time of day. Whoever fails is told with the command that replays it. The last line is
+`N passed, M failed, K skipped`; the cases are the two sentences above.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PRESET = os.environ.get("PRESET", "dev")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--first", type=int, default=int(time.time()) * 1000, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=2000)
+    arguments = parser.parse_args()
+    folder = f"build/{PRESET}/bin"
+    print(f"seeds {arguments.first} to {arguments.first + arguments.seeds - 1}; again by: {sys.argv[0]} --first {arguments.first}", flush=True)
+    command = [f"{folder}/maniple-sim", "--first", str(arguments.first), "--seeds", str(arguments.seeds), "--coverage"]
+    command += ["--jobs", str(len(os.sched_getaffinity(0)))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    lines = (done.stdout + done.stderr).replace("replay: ", f"replay: {folder}/").splitlines()
+    summary = re.search(r"^(\d+) seeds of .* (\d+) violations$", done.stdout, re.MULTILINE)
+    covered = re.search(r"^coverage: (\d+) of (\d+) cells$", done.stdout, re.MULTILINE)
+    cases = {
+        "no promise is broken": summary is not None and int(summary[1]) == arguments.seeds and summary[2] == "0",
+        "every fault meets every state": covered is not None and covered[1] == covered[2],
+    }
+    whole = [line for line in lines if not re.search(r"( +\d+){10}$", line)]
+    print("\n".join(whole if summary else lines[-40:]))
+    for case, holds in cases.items():
+        print(f"{'ok   ' if holds else 'FAIL '} {case}")
+    print(f"{sum(cases.values())} passed, {len(cases) - sum(cases.values())} failed, 0 skipped")
+    return 0 if all(cases.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
