@@ -64,6 +64,7 @@ class ApiServer::Impl {
   }
 
   WatchOutput TakeWatchOutput(WatchId id) { return watches_.Take(id, now_); }
+  WatchEvents TakeWatchEvents(WatchId id) { return watches_.TakeEvents(id, now_); }
   std::vector<WatchId> ReadyWatches() { return watches_.TakeReady(); }
   void CloseWatch(WatchId id) { watches_.Close(id); }
 
@@ -255,6 +256,7 @@ ApiReply ApiServer::Handle(const ApiRequest& request, absl::Time now) {
   return impl_->Handle(request, now);
 }
 WatchOutput ApiServer::TakeWatchOutput(WatchId watch) { return impl_->TakeWatchOutput(watch); }
+WatchEvents ApiServer::TakeWatchEvents(WatchId watch) { return impl_->TakeWatchEvents(watch); }
 std::vector<WatchId> ApiServer::ReadyWatches() { return impl_->ReadyWatches(); }
 void ApiServer::CloseWatch(WatchId watch) { impl_->CloseWatch(watch); }
 absl::Time ApiServer::NextDeadline() const { return impl_->NextDeadline(); }

@@ -61,6 +61,16 @@ struct WatchOutput {
   bool ended = false;  // after these bytes the stream is closed by the server
 };
 
+// The same for a reader in this process: values rather than text.
+struct WatchEvent {
+  absl::string_view type;  // "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
+  Json object;             // as it is shown to who watches; shared with the store
+};
+struct WatchEvents {
+  std::vector<WatchEvent> events;
+  bool ended = false;
+};
+
 class Store;         // api/devcluster/store.h: objects, versions, history
 class TypeRegistry;  // api/devcluster/type_registry.h: built-in types and CRDs
 
@@ -75,6 +85,9 @@ class ApiServer final {
 
   // What has become ready for the watch since the last call; cheap when nothing has.
   [[nodiscard]] WatchOutput TakeWatchOutput(WatchId watch);
+  // The same events without making their text. REQUIRES: the watch asked for JSON, and nobody takes
+  // its output.
+  [[nodiscard]] WatchEvents TakeWatchEvents(WatchId watch);
   // Watches that have output ready, in id order; each is named once until its output is taken.
   [[nodiscard]] std::vector<WatchId> ReadyWatches();
   void CloseWatch(WatchId watch);

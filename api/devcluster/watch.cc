@@ -130,22 +130,35 @@ std::vector<WatchId> Watches::TakeReady() {
 }
 
 WatchOutput Watches::Take(WatchId id, absl::Time now) {
-  WatchOutput output;
+  Sink sink;
+  const bool ended = Drain(id, now, sink);
+  return {.bytes = std::move(sink.bytes), .ended = ended};
+}
+
+WatchEvents Watches::TakeEvents(WatchId id, absl::Time now) {
+  WatchEvents output;
+  Sink sink{.bytes = "", .events = &output.events};
+  output.ended = Drain(id, now, sink);
+  return output;
+}
+
+bool Watches::Drain(WatchId id, absl::Time now, Sink& out) {
   const auto it = watches_.find(id);
-  if (it == watches_.end()) {
-    output.ended = true;
-    return output;
-  }
+  if (it == watches_.end()) return true;
   Watch& watch = *it->second;
   ready_.erase(id);
-  if (!watch.ready) return output;
+  if (!watch.ready) return false;
   const StorageId storage = watch.type.storage;
-  std::string& out = output.bytes;
   if (watch.failure.has_value()) {
-    AppendFrame("ERROR", ToJson(*watch.failure).Dump(), out);
+    Json failure = ToJson(*watch.failure);
+    if (out.events != nullptr) {
+      out.events->push_back({.type = "ERROR", .object = std::move(failure)});
+    } else {
+      AppendFrame("ERROR", failure.Dump(), out.bytes);
+    }
     watch.cut = true;
   }
-  for (; !watch.cut && watch.initial_sent < watch.initial.size() && out.size() < kMaxTake;
+  for (; !watch.cut && watch.initial_sent < watch.initial.size() && out.bytes.size() < kMaxTake;
        ++watch.initial_sent) {
     AppendObject(watch, "ADDED", watch.initial[watch.initial_sent], now, out);
   }
@@ -155,7 +168,7 @@ WatchOutput Watches::Take(WatchId id, absl::Time now) {
     watch.initial_sent = 0;
     if (watch.initial_end.has_value()) AppendBookmark(watch, now, out);
     watch.initial_end.reset();
-    while (watch.position < store_.HistoryEnd(storage) && out.size() < kMaxTake) {
+    while (watch.position < store_.HistoryEnd(storage) && out.bytes.size() < kMaxTake) {
       const Change* change = store_.ChangeAt(storage, watch.position);
       if (change == nullptr) {  // too slow: the history has moved on
         watch.cut = true;
@@ -171,18 +184,18 @@ WatchOutput Watches::Take(WatchId id, absl::Time now) {
     watch.bookmark_due = false;
   }
   if (watch.cut || (drained && watch.expired)) {
-    output.ended = true;
     Close(id);
-  } else if (drained) {
+    return true;
+  }
+  if (drained) {
     watch.ready = false;
   } else {
     MarkReady(id, watch);
   }
-  return output;
+  return false;
 }
 
-void Watches::AppendEvent(Watch& watch, const Change& change, absl::Time now,
-                          std::string& out) const {
+void Watches::AppendEvent(Watch& watch, const Change& change, absl::Time now, Sink& out) const {
   if (!watch.InScope(change.name)) return;
   const bool is = change.kind != ChangeKind::kDeleted && watch.options.Selects(*change.object);
   const bool was = change.previous != nullptr && watch.options.Selects(*change.previous);
@@ -201,8 +214,13 @@ void Watches::AppendEvent(Watch& watch, const Change& change, absl::Time now,
 }
 
 void Watches::AppendObject(Watch& watch, absl::string_view type, const ObjectPtr& object,
-                           absl::Time now, std::string& out) const {
+                           absl::Time now, Sink& sink) const {
   const ObjectPtr shown = ShownAs(watch.type, object);
+  if (sink.events != nullptr) {
+    sink.events->push_back({.type = type, .object = *shown});
+    return;
+  }
+  std::string& out = sink.bytes;
   switch (watch.form.form) {
     case ReplyForm::kJson:
     case ReplyForm::kYaml:
@@ -222,7 +240,7 @@ void Watches::AppendObject(Watch& watch, absl::string_view type, const ObjectPtr
   }
 }
 
-void Watches::AppendBookmark(Watch& watch, absl::Time now, std::string& out) const {
+void Watches::AppendBookmark(Watch& watch, absl::Time now, Sink& out) const {
   const bool ends_initial = watch.initial_end.has_value();
   const uint64_t version = ends_initial ? *watch.initial_end : store_.version();
   Json metadata = Json::Object(

@@ -46,6 +46,7 @@ class Watches final : public ChangeObserver {
   void OnChange(const Change& change) override;
 
   [[nodiscard]] WatchOutput Take(WatchId id, absl::Time now);
+  [[nodiscard]] WatchEvents TakeEvents(WatchId id, absl::Time now);
   [[nodiscard]] std::vector<WatchId> TakeReady();
   void Close(WatchId id);
 
@@ -59,12 +60,19 @@ class Watches final : public ChangeObserver {
 
  private:
   struct Watch;
+  // Where the output of a watch goes.
+  struct Sink {
+    std::string bytes;
+    std::vector<WatchEvent>* events = nullptr;  // instead of bytes
+  };
+  // True when the watch has ended with this.
+  [[nodiscard]] bool Drain(WatchId id, absl::Time now, Sink& out);
   void MarkReady(WatchId id, Watch& watch);
   void Schedule(WatchId id, Watch& watch);
-  void AppendEvent(Watch& watch, const Change& change, absl::Time now, std::string& out) const;
+  void AppendEvent(Watch& watch, const Change& change, absl::Time now, Sink& out) const;
   void AppendObject(Watch& watch, absl::string_view type, const ObjectPtr& object, absl::Time now,
-                    std::string& out) const;
-  void AppendBookmark(Watch& watch, absl::Time now, std::string& out) const;
+                    Sink& out) const;
+  void AppendBookmark(Watch& watch, absl::Time now, Sink& out) const;
 
   const Store& store_;
   Random& random_;

@@ -5,7 +5,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "api/base/check.h"
 #include "api/model/maniple_types.h"
 
@@ -68,12 +67,8 @@ void Truth::Observe(absl::Time now) {
 
 // True when the server has ended it: it forgot its history, or the collection is gone.
 bool Truth::Read(Watch& watch, absl::Time now) {
-  const devcluster::WatchOutput output = server_.TakeWatchOutput(watch.id);
-  for (const absl::string_view line : absl::StrSplit(output.bytes, '\n', absl::SkipEmpty())) {
-    const absl::StatusOr<Json> event = Json::Parse(line);
-    CHECK(event.ok()) << event.status();
-    Apply(watch.kind, *event, now);
-  }
+  const devcluster::WatchEvents output = server_.TakeWatchEvents(watch.id);
+  for (const devcluster::WatchEvent& event : output.events) Apply(watch.kind, event, now);
   if (output.ended) server_.CloseWatch(watch.id);
   return output.ended;
 }
@@ -89,10 +84,10 @@ void Truth::Forget(absl::string_view kind, absl::Time now) {
   if (kind == "Lease") lease_.holder.clear();
 }
 
-void Truth::Apply(absl::string_view kind, const Json& event, absl::Time now) {
-  const std::string& type = event["type"].AsString();
+void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, absl::Time now) {
+  const absl::string_view type = event.type;
   if (type == "BOOKMARK" || type == "ERROR") return;
-  const Json& object = event["object"];
+  const Json& object = event.object;
   const std::string key = KeyOf(object);
   const bool deleted = type == "DELETED";
   fingerprint_ =

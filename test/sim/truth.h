@@ -100,7 +100,7 @@ class Truth final {
   void Open(Watch& watch, absl::Time now);
   bool Read(Watch& watch, absl::Time now);
   void Forget(absl::string_view kind, absl::Time now);
-  void Apply(absl::string_view kind, const Json& event, absl::Time now);
+  void Apply(absl::string_view kind, const devcluster::WatchEvent& event, absl::Time now);
   void ApplyPod(const Json& object, absl::Time now);
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                 absl::Time now);
