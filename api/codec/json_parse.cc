@@ -12,9 +12,9 @@
 #include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
 #include "api/codec/json.h"
+#include "api/codec/text_stream.h"
 #include "api/codec/utf8.h"
 #include "rapidjson/error/en.h"
-#include "rapidjson/memorystream.h"
 #include "rapidjson/reader.h"
 
 namespace maniple {
@@ -36,8 +36,8 @@ class Builder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Bui
   bool Null() { return Put(Json()); }
   bool Bool(bool value) { return Put(Json(value)); }
   // Numbers come raw: RapidJSON rounds some doubles wrongly and turns the largest ones into errors.
-  bool RawNumber(const Ch* text, Size size, bool) {
-    const char* const end = text + size;
+  bool RawNumber(const Ch* end, Size size, bool) {
+    const char* const text = TextStream::NumberBefore(end, size).data();
     int64_t whole = 0;
     if (const auto read = std::from_chars(text, end, whole);
         read.ec == std::errc() && read.ptr == end) {
@@ -134,9 +134,9 @@ absl::StatusOr<Json> Json::Parse(absl::string_view text) {
   if (const size_t at = FindInvalidUtf8(text); at != absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", at, ": invalid UTF-8"));
   }
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
-  rapidjson::MemoryStream stream(text.data() == nullptr ? "" : text.data(), text.size());
+  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
+  TextStream stream(text);
   rapidjson::Reader reader;
   const bool plain = text.find('\\') == absl::string_view::npos;
   Builder builder(plain ? Builder::Escapes::kNone : Builder::Escapes::kSome);

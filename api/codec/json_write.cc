@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/codec/json.h"
+#include "api/codec/text_scan.h"
 #include "api/codec/utf8.h"
 
 namespace maniple {
@@ -60,12 +61,7 @@ class TextSink final {
 
 // The first byte at or after `at` that JSON writes in another way or that is no ASCII.
 const char* EndOfVerbatim(const char* at, const char* end) {
-  const auto verbatim = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
-  };
-  while (at != end && verbatim(*at)) ++at;
-  return at;
+  return EndOfRun<RunEnds::kAtNonAscii>(at, end);
 }
 
 void PutEscaped(absl::string_view text, TextSink& out) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "api/codec/text_stream.h"
 #include "rapidjson/error/en.h"
 #include "rapidjson/reader.h"
 
@@ -53,97 +54,6 @@ bool IsPassedOver(absl::string_view key) {
   return std::binary_search(kPassedOver.begin(), kPassedOver.end(), key);
 }
 
-// RapidJSON's input: the text, and the way around a value that is passed over.
-class Stream final {
- public:
-  using Ch = char;
-
-  explicit Stream(absl::string_view text)
-      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
-
-  Ch Peek() const { return at_ != end_ ? *at_ : '\0'; }
-  Ch Take() {
-    if (at_ == end_) return '\0';
-    const Ch c = *at_++;
-    if (at_ == end_ && resume_ != nullptr) Resume();
-    return c;
-  }
-  size_t Tell() const { return static_cast<size_t>((resume_ != nullptr ? resume_ : at_) - begin_); }
-  bool AtEnd() const { return at_ == end_; }
-
-  // Called right after a key: whether a list or an object comes.
-  bool ContainerFollows() const {
-    const char* value = ValueAfterColon();
-    return value != nullptr && (*value == '[' || *value == '{');
-  }
-  // Makes the list or object that follows look like null. Leaves everything as it is when it does
-  // not end: then the reader will find out what is wrong. REQUIRES: ContainerFollows().
-  void PassOver() {
-    const char* after = EndOfContainer(ValueAfterColon());
-    if (after == nullptr) return;
-    resume_ = after;
-    resume_end_ = end_;
-    at_ = kDetour;
-    end_ = kDetour + sizeof kDetour - 1;
-  }
-
-  // RapidJSON asks for these of any stream and calls them for in-situ parsing only.
-  Ch* PutBegin() { return nullptr; }
-  void Put(Ch) {}
-  void Flush() {}
-  size_t PutEnd(Ch*) { return 0; }
-
- private:
-  static constexpr char kDetour[] = ":null";
-
-  static bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-  const char* SkipSpace(const char* at) const {
-    while (at != end_ && IsSpace(*at)) ++at;
-    return at;
-  }
-  const char* ValueAfterColon() const {
-    const char* colon = SkipSpace(at_);
-    if (colon == end_ || *colon != ':') return nullptr;
-    const char* value = SkipSpace(colon + 1);
-    return value != end_ ? value : nullptr;
-  }
-  const char* EndOfContainer(const char* at) const {
-    size_t depth = 0;
-    for (; at != end_; ++at) {
-      switch (*at) {
-        case '[':
-        case '{':
-          ++depth;
-          break;
-        case ']':
-        case '}':
-          if (--depth == 0) return at + 1;
-          break;
-        case '"':
-          for (++at; at != end_ && *at != '"'; ++at) {
-            if (*at == '\\' && ++at == end_) return nullptr;
-          }
-          if (at == end_) return nullptr;
-          break;
-        default:
-          break;
-      }
-    }
-    return nullptr;
-  }
-  void Resume() {
-    at_ = resume_;
-    end_ = resume_end_;
-    resume_ = nullptr;
-  }
-
-  const char* begin_;
-  const char* at_;
-  const char* end_;
-  const char* resume_ = nullptr;  // set while on the detour
-  const char* resume_end_ = nullptr;
-};
-
 using ItemSink = absl::FunctionRef<void(const Tape&)>;
 
 // The SAX handler: writes tokens, and in list mode cuts the elements of "items" out of the root
@@ -152,22 +62,22 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
  public:
   using Size = rapidjson::SizeType;
 
-  Recorder(Stream& stream, Tape& tape) : stream_(stream), tape_(&tape), head_(tape) {}
-  Recorder(Stream& stream, TapeReader::ListTapes tapes, ItemSink& sink)
+  Recorder(TextStream& stream, Tape& tape) : stream_(stream), tape_(&tape), head_(tape) {}
+  Recorder(TextStream& stream, TapeReader::ListTapes tapes, ItemSink& sink)
       : stream_(stream), tape_(&tapes.head), head_(tapes.head), item_(&tapes.item), sink_(&sink) {}
 
   bool Null() { return Scalar(TokenType::kNull, ""); }
   bool Bool(bool value) { return Scalar(TokenType::kBool, value ? "true" : "false"); }
-  bool RawNumber(const Ch* text, Size size, bool) {
-    return Scalar(TokenType::kNumber, absl::string_view(text, size));
+  bool RawNumber(const Ch* end, Size size, bool) {
+    return Scalar(TokenType::kNumber, TextStream::NumberBefore(end, size));
   }
   bool String(const Ch* text, Size size, bool) {
-    return Scalar(TokenType::kString, absl::string_view(text, size));
+    return Scalar(TokenType::kString, Lasting({text, size}));
   }
   bool Key(const Ch* text, Size size, bool) {
     const absl::string_view key(text, size);
     items_follow_ = item_ != nullptr && depth_ == 1 && key == "items";
-    tape_->Add(TokenType::kKey, key);
+    tape_->Add(TokenType::kKey, Lasting(key));
     if (stream_.ContainerFollows() && IsPassedOver(key)) stream_.PassOver();
     return !tape_->full();
   }
@@ -209,6 +119,9 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
     refusal_ = std::string(why);
     return false;
   }
+  absl::string_view Lasting(absl::string_view text) {
+    return stream_.InPlace() ? text : tape_->Keep(text);
+  }
   bool Scalar(TokenType type, absl::string_view text) {
     items_follow_ = false;
     tape_->Add(type, text);
@@ -234,7 +147,7 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
     return true;
   }
 
-  Stream& stream_;
+  TextStream& stream_;
   Tape* tape_;
   Tape& head_;
   Tape* item_ = nullptr;
@@ -259,7 +172,7 @@ void Tape::Clear() {
   used_ = 0;
 }
 
-const char* Tape::Keep(absl::string_view text) {
+absl::string_view Tape::Keep(absl::string_view text) {
   if (chunks_.empty() || chunks_.back().size - used_ < text.size()) {
     const size_t size = std::max(kChunkBytes, text.size());
     chunks_.push_back(Chunk{std::unique_ptr<char[]>(new char[size]), size});
@@ -268,11 +181,11 @@ const char* Tape::Keep(absl::string_view text) {
   char* at = chunks_.back().bytes.get() + used_;
   if (!text.empty()) std::memcpy(at, text.data(), text.size());
   used_ += text.size();
-  return at;
+  return {at, text.size()};
 }
 
 void Tape::Add(TokenType type, absl::string_view text) {
-  tokens_.push_back(Token{Keep(text), static_cast<uint32_t>(text.size()), 1, type});
+  tokens_.push_back(Token{text.data(), static_cast<uint32_t>(text.size()), 1, type});
 }
 
 void Tape::Open(TokenType type) {
@@ -289,9 +202,9 @@ void Tape::Close() {
 // Keeps RapidJSON's own stack from one text to the next.
 class TapeReader::Impl final {
  public:
-  absl::Status Run(Stream& stream, Recorder& recorder) {
-    constexpr unsigned kFlags =
-        rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+  absl::Status Run(TextStream& stream, Recorder& recorder) {
+    constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
+                                rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
     const rapidjson::ParseResult result = reader_.Parse<kFlags>(stream, recorder);
     if (result.IsError()) {
       const std::string refusal = recorder.Refusal();
@@ -316,7 +229,7 @@ TapeReader::~TapeReader() = default;
 
 absl::Status TapeReader::Read(absl::string_view text, Tape& tape) {
   tape.Clear();
-  Stream stream(text);
+  TextStream stream(text);
   Recorder recorder(stream, tape);
   return impl_->Run(stream, recorder);
 }
@@ -324,7 +237,7 @@ absl::Status TapeReader::Read(absl::string_view text, Tape& tape) {
 absl::Status TapeReader::ReadList(absl::string_view text, ListTapes tapes, ItemSink on_item) {
   tapes.head.Clear();
   tapes.item.Clear();
-  Stream stream(text);
+  TextStream stream(text);
   Recorder recorder(stream, tapes, on_item);
   return impl_->Run(stream, recorder);
 }

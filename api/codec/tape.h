@@ -38,7 +38,7 @@ struct Token {
 // Invariants:
 //   1. A container is followed by its items, or by pairs of a kKey and a value, up to `this +
 //   extent`.
-//   2. Texts stay where they are until Clear.
+//   2. Texts stay where they are until Clear, or until the text that was read is gone.
 class Tape final {
  public:
   // More than any object that an API server stores can have.
@@ -49,13 +49,14 @@ class Tape final {
   [[nodiscard]] bool full() const { return tokens_.size() >= kMaxTokens; }
   [[nodiscard]] const Token& root() const { return tokens_.front(); }
 
+  // REQUIRES: the text outlives the token.
   void Add(TokenType type, absl::string_view text);
+  // A copy that stays until Clear.
+  [[nodiscard]] absl::string_view Keep(absl::string_view text);
   void Open(TokenType type);
   void Close();
 
  private:
-  const char* Keep(absl::string_view text);
-
   struct Chunk {
     std::unique_ptr<char[]> bytes;
     size_t size = 0;
@@ -74,7 +75,7 @@ class TapeReader final {
   TapeReader& operator=(const TapeReader&) = delete;
 
   // Exactly one JSON value with nothing but white space around it; else InvalidArgument with the
-  // byte offset.
+  // byte offset. The tape points into the text.
   absl::Status Read(absl::string_view text, Tape& tape);
 
   // Reads an object into `head`, but hands over each element of its member "items" as soon as that

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "api/codec/json.h"
 
 namespace maniple {
@@ -29,6 +31,33 @@ TEST(Json, ReadsEveryTypeAndWritesItBack) {
   const std::string text =
       R"({"s":"x","i":-7,"d":1.5,"t":true,"f":false,"n":null,"a":[1,[],{}],"o":{"k":"v"}})";
   EXPECT_EQ(Parsed(text).Dump(), text);
+}
+
+TEST(Json, ReadsAStringWhereverItsFirstSpecialByteStands) {
+  for (const std::string special : {"\"", "\\", "\n", "\x01", "\xC3\xA9", "\x7F", ""}) {
+    for (size_t length = 0; length < 40; ++length) {
+      for (size_t at = 0; at <= length; ++at) {
+        std::string text(length, 'x');
+        text.insert(at, special);
+        const Json value = Json::Object({{text, Json::Array({text, 12, text})}});
+        const absl::StatusOr<Json> read = Json::Parse(value.Dump());
+        ASSERT_TRUE(read.ok()) << value.Dump();
+        ASSERT_EQ(*read, value) << value.Dump();
+      }
+    }
+  }
+}
+
+TEST(Json, RefusesAStringWithARawControlByteWhereverItStands) {
+  for (size_t length = 0; length < 40; ++length) {
+    for (size_t at = 0; at <= length; ++at) {
+      for (const char control : {'\0', '\n', '\x1F'}) {
+        std::string text(length, 'x');
+        text.insert(at, 1, control);
+        ASSERT_FALSE(Json::Parse(absl::StrCat("\"", text, "\"")).ok()) << length << " " << at;
+      }
+    }
+  }
 }
 
 TEST(Json, KeepsIntegersAndDecimalsApart) {
