@@ -104,7 +104,8 @@ void Process::Work() {
     for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));
     client_.Write(std::move(out.writes), now);
     more = out.more;
-    next_ = std::min(out.next, client_.NextDeadline());
+    next_turn_ = out.next;
+    next_ = std::min(next_turn_, client_.NextDeadline());
   }
   Sleep();
 }

@@ -42,6 +42,8 @@ class Process final {
   [[nodiscard]] bool paused() const { return paused_; }
   // It has worked on and on at one moment without ever waiting.
   [[nodiscard]] bool spins() const { return spins_; }
+  // Its loop wants to work at some moment, whatever the network brings.
+  [[nodiscard]] bool waits() const { return next_turn_ != absl::InfiniteFuture(); }
   // As it believes itself.
   [[nodiscard]] bool leading() const { return leading_; }
   [[nodiscard]] absl::Time led_since() const { return led_since_; }  // REQUIRES: leading()
@@ -69,7 +71,8 @@ class Process final {
   SchedulingLoop loop_;
   SimTransport transport_;
   ClusterClient client_;
-  absl::Time next_ = absl::InfiniteFuture();
+  absl::Time next_turn_ = absl::InfiniteFuture();  // of the loop
+  absl::Time next_ = absl::InfiniteFuture();       // of loop and client
   absl::Time wake_ = absl::InfiniteFuture();
 };
 

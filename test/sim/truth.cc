@@ -87,6 +87,7 @@ void Truth::Forget(absl::string_view kind, absl::Time now) {
 void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, absl::Time now) {
   const absl::string_view type = event.type;
   if (type == "BOOKMARK" || type == "ERROR") return;
+  if (kind != "Lease") last_change_ = now;
   const Json& object = event.object;
   const std::string key = KeyOf(object);
   const bool deleted = type == "DELETED";

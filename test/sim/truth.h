@@ -88,6 +88,8 @@ class Truth final {
   [[nodiscard]] std::map<std::string, int64_t> FreeGpus() const;
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);
+  // When anything but a Lease changed.
+  [[nodiscard]] absl::Time last_change() const { return last_change_; }
   // A fingerprint of every change seen, in order: equal for equal seeds.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] uint64_t binds() const { return binds_; }
@@ -135,6 +137,7 @@ class Truth final {
   LeaseFacts lease_;
   std::vector<std::string> violations_;
   uint64_t fingerprint_ = 1469598103934665603ULL;
+  absl::Time last_change_ = absl::InfinitePast();
   uint64_t binds_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/client/watch_session.h"
 #include "api/devcluster/api_server.h"
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
@@ -22,6 +23,11 @@ constexpr absl::Duration kControllerPeriod = absl::Seconds(2);
 // Longer than every timeout of the protocol: quorum loss (300 s), undo and its backoff, lease,
 // client backoff, a watch that has fallen silent.
 constexpr absl::Duration kQuiet = absl::Seconds(1200);
+// It ends early when nobody has done anything for so long. Whatever the loop waits for (quorum
+// loss, undo, the end of a backoff) it tells by itself; a watch that has fallen silent it cannot
+// know of, so this is twice the time after which its client gives that up.
+const absl::Duration kSettled = 2 * WatchSessionOptions().idle_timeout;
+constexpr absl::Duration kLook = absl::Minutes(1);  // how often that is looked at
 // Versions that a restored store gives out are far below these.
 constexpr uint64_t kFirstVersion = 1'000'000;
 
@@ -198,6 +204,8 @@ class World final {
 
   void OnSent(uint64_t life, const HttpRequest& request) {
     AmbushSoon(life, request);
+    const bool keeps = request.lane == HttpLane::kLease || request.lane == HttpLane::kWatch;
+    if (!keeps) last_sent_ = events_.Now();
     Process* process = ProcessOf(life);
     if (process == nullptr || request.method == HttpMethod::kGet) return;
     if (request.lane == HttpLane::kLease) {
@@ -307,7 +315,10 @@ class World final {
     RunUntil(events_.Now() + absl::Seconds(100));  // what was begun comes to its end
     disturbances_.Restore();
     controllers_run_ = false;
-    RunUntil(events_.Now() + kQuiet);
+    const absl::Time end = events_.Now() + kQuiet;
+    while (Sound() && events_.Now() < end && !Settled()) {
+      RunUntil(std::min(end, events_.Now() + kLook));
+    }
     if (!Sound()) return;
     truth_.CheckGangAllOrNothing(events_.Now());
     truth_.CheckNothingRunnableWaits(events_.Now());
@@ -317,6 +328,14 @@ class World final {
     if (Leaders() != 1) {
       truth_.Violated(events_.Now(), absl::StrCat("OneLeader: ", Leaders(), " processes lead"));
     }
+  }
+
+  // One leads, none waits for a moment of its own, and for a while nothing was changed and nothing
+  // asked but to keep Leases and watches.
+  [[nodiscard]] bool Settled() const {
+    return Leaders() == 1 &&
+           events_.Now() >= std::max(last_sent_, truth_.last_change()) + kSettled &&
+           std::ranges::none_of(processes_, [](const auto& process) { return process->waits(); });
   }
 
   void CheckAtRest(const Process& process) {
@@ -366,6 +385,7 @@ class World final {
   // By life: to when it may lead at most, counted from when it sent its last renewal.
   std::map<uint64_t, absl::Time> leads_until_;
   uint64_t lives_ = 0;
+  absl::Time last_sent_ = absl::InfinitePast();  // what neither keeps a Lease nor a watch
   bool controllers_run_ = true;
 };
 
