@@ -2,8 +2,7 @@
 // builtin.cc.
 //
 //   Profile profile = BuiltinProfile();                       // every row, with its default weight
-//   absl::StatusOr<Profile> chosen = MakeProfile({.filters = {"ResourcesFit"}, .scores =
-//   {{"Packing", 2}}});
+//   auto chosen = MakeProfile({.filters = {"ResourcesFit"}, .scores = {{"Packing", 2}}});
 #pragma once
 
 #include <memory>

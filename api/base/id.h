@@ -2,8 +2,8 @@
 //
 //   using NodeId = Id<struct NodeTag>;
 //   Interner<ResourceId> resources;
-//   ResourceId gpu = resources.Intern("nvidia.com/gpu");   // dense, stable, in order of first
-//   sight
+//   // Dense and stable, in order of first sight.
+//   ResourceId gpu = resources.Intern("nvidia.com/gpu");
 //
 // An Id is a dense index, never reused by an Interner. One owner thread per Interner.
 #pragma once

@@ -5,17 +5,15 @@
 // lead_until(), which lies before the moment when anybody else may take the lease. Owned by the IO
 // thread; its requests use HttpLane::kLease.
 //
-//   Elector elector({.namespace_name = "kube-system", .name = "maniple", .identity =
-//   host_and_uuid}, seed); Perform(elector.Start(now), transport);        // then On(input, now),
-//   and OnTime(now) at NextDeadline() writer.SetLeadUntil(elector.lead_until());     // after each
-//   of these
+//   Elector elector({.name = "maniple-scheduler", .identity = host_and_uuid}, seed);
+//   Perform(elector.Start(now), transport);  // then On(input, now), and OnTime at NextDeadline()
+//   writer.SetLeadUntil(elector.lead_until(), now);  // after each of these
 //
 // Invariants:
 //   1. lead_until() <= (sending time of the last renewal that succeeded) + renew_deadline < when it
 //   may be taken.
 //   2. A write of the Lease always carries the resourceVersion it was decided on (or is a create),
-//   so two electors
-//      never both succeed.
+//      so two electors never both succeed.
 //   3. At most one request is open; else NextDeadline() is finite until kReleased.
 // Source: the algorithm of client-go's leaderelection; semantics of a deposed leader in
 // ARCHITECTURE.md.

@@ -5,8 +5,8 @@
 // ~/.kube/config; the service account of the pod. Credentials of a user are not used over plain
 // http. Errors name the file, the line, the path and the reason, never a secret.
 //
-//   ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.kubeconfig = flag, .environment =
-//   ProcessEnvironment()}));
+//   ClientConfigSource source{.kubeconfig = flag, .environment = ProcessEnvironment()};
+//   ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig(source));
 #pragma once
 
 #include <string>

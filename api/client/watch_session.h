@@ -8,15 +8,14 @@
 // Decoder may serve all sessions of that thread.
 //
 //   WatchSession pods({.kind = ResourceKind::kPod, .owner = 2}, seed);
-//   SessionOutput out = pods.Start();              // then On(input…) and OnTime(now) at
-//   NextDeadline() Perform(std::move(out.http), transport);  for (ObjectEvent& e : out.events)
-//   inbox.Push(std::move(e));
+//   SessionOutput out = pods.Start();  // then On(input…), and OnTime(now) at NextDeadline()
+//   Perform(std::move(out.http), transport);
+//   for (ObjectEvent& event : out.events) inbox.Push(std::move(event));
 //
 // Invariants:
 //   1. At most one request is open; with none open, NextDeadline() says when the next one starts.
 //   2. For one uid, events come in rising resourceVersion; after ObjectDeleted a uid is never
-//   upserted again (unless the
-//      server's history has been replaced, and then only out of a list).
+//      upserted again (unless the server's history has been replaced, and then only out of a list).
 //   3. Once the kind is synced, the events so far describe the server's state at resume_version().
 //   4. Memory: one page of a list, one line of a watch, and about 110 bytes per object.
 #pragma once

@@ -5,9 +5,8 @@
 // sent yet gives way to a newer one, and two of one key are never in flight together. After a lost
 // lease nothing is sent any more. A pure state machine, owned by the IO thread.
 //
-//   writer.SetLeadUntil(elector.lead_until());
-//   WriterOutput out = writer.Submit({.id = 7, .priority = WritePriority::kBind, .request =
-//   BindRequest(…)}, now);
+//   WriterOutput out = writer.SetLeadUntil(elector.lead_until(), now);
+//   out = writer.Submit({.id = 7, .request = BindRequest(…)}, now);
 //
 // Invariants:
 //   1. Every command is answered exactly once; a command is sent only before lead_until.

@@ -10,8 +10,8 @@
 // are not read through this type but through api/codec/decode.h.
 //
 //   ASSIGN_OR_RETURN(Json pod, Json::Parse(bytes));
-//   const std::string& name = pod["metadata"]["name"].AsString();   // "" when absent or of another
-//   type pod.Set("status", Json::Object({{"phase", "Pending"}}));
+//   const std::string& name = pod["metadata"]["name"].AsString();  // "" when absent or no string
+//   pod.Set("status", Json::Object({{"phase", "Pending"}}));
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,7 @@
 // /apis/GROUP/VERSION, /openapi/v3 and its documents, /openapi/v2 (404: kubectl then uses v3),
 // /version, /healthz, /livez, /readyz and their sub-checks, and / itself.
 //
-//   if (std::optional<ApiReply> reply = HandleDiscovery(request, registry)) return
-//   *std::move(reply);
+//   if (auto reply = HandleDiscovery(request, registry)) return *std::move(reply);
 #pragma once
 
 #include <optional>

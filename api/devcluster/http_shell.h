@@ -7,9 +7,9 @@
 // reads by a deadline, too large heads and bodies by a limit, a watch that is not drained by a
 // bound on what waits for it.
 //
-//   ASSIGN_OR_RETURN(std::unique_ptr<HttpShell> shell, HttpShell::Listen(options, server,
-//   RealClock())); std::cout << shell->port(); shell->Run();                       // until Stop(),
-//   or a signal after StopOnSignals()
+//   ASSIGN_OR_RETURN(auto shell, HttpShell::Listen(options, server, RealClock()));
+//   std::cout << shell->port();
+//   shell->Run();  // until Stop(), or a signal after StopOnSignals()
 #pragma once
 
 #include <cstdint>

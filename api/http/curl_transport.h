@@ -5,9 +5,9 @@
 // lists and writes queue behind a bound of their lane; the Lease never queues. A consumer that does
 // not call Poll stops the sockets: at most `most_undelivered` bytes per request are ever held.
 //
-//   ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport, CurlTransport::Create(config,
-//   RealClock(), {})); transport->Start(id, request); for (HttpInput& input :
-//   transport->Poll(machines.NextDeadline() - clock.Now())) …
+//   ASSIGN_OR_RETURN(auto transport, CurlTransport::Create(config, RealClock(), {}));
+//   transport->Start(id, request);
+//   for (HttpInput& input : transport->Poll(machines.NextDeadline() - clock.Now())) …
 #pragma once
 
 #include <cstddef>

@@ -6,9 +6,10 @@
 // api/validation/cel.h under a cost bound; a rule outside our subset of CEL is not enforced, and
 // Compile logs one warning that names it.
 //
-//   ASSIGN_OR_RETURN(StructuralSchema schema,
-//   StructuralSchema::Compile(version["schema"]["openAPIV3Schema"])); for (const std::string& path
-//   : schema.UnknownFields(object)) …          // fieldValidation=Strict schema.Prune(object);
+//   const Json& source = version["schema"]["openAPIV3Schema"];
+//   ASSIGN_OR_RETURN(StructuralSchema schema, StructuralSchema::Compile(source));
+//   for (const std::string& path : schema.UnknownFields(object)) …  // fieldValidation=Strict
+//   schema.Prune(object);
 //   schema.Default(object);
 //   std::vector<FieldError> errors = schema.Validate(object, &old);         // 422 when any
 //

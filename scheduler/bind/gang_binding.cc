@@ -17,8 +17,8 @@ constexpr absl::Duration kOutFor = absl::Seconds(5);
 constexpr absl::Duration kConfirmAfter = absl::Seconds(10);
 // Who was refused is planned again after this long, should the gang still need it: policies change.
 constexpr absl::Duration kRefusedFor = absl::Minutes(1);
-// A request that nobody waits for any more may still reach the server: an undo keeps the room for
-// so long before it believes that a pod is not bound.
+// A request that nobody waits for any more may still reach the server: the room is kept for so long
+// before it is believed that a pod is not bound.
 constexpr absl::Duration kMayStillLand = absl::Seconds(15);
 
 }  // namespace
@@ -285,8 +285,8 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
-// Gives back for planning whoever waits for a node that is gone, lost its gate again, was refused
-// long ago, or is there although a reply said it is gone.
+// Gives back for planning whoever waits for a place that is no good any more, lost its gate again,
+// was refused long ago, or is there although a reply said it is gone.
 void GangBinding::Forget(BindStep& step) {
   const auto forgotten = [this, &step](const Entry& entry) {
     const bool out = entry.state == BindState::kOut || entry.state == BindState::kRefused ||

@@ -5,11 +5,10 @@
 // watch; what the watch shows comes in with the Gang itself. Owned by the scheduling loop, on its
 // thread.
 //
-//   GangBinding binding(options);
-//   binding.Start(plan.placements, gang, step);   // step.actions: send these binds
-//   binding.OnBindReply(pod, reply, step);        // … any number of replies …
-//   binding.Settle(gang, step);                   // after each batch of inputs, and at
-//   NextDeadline()
+//   GangBinding binding(backoff, BindPhase::kBinding, now);
+//   binding.Start(plan.placements, gang, step);        // step.actions: send these binds
+//   binding.OnBindReply(pod, reply, elsewhere, step);  // … any number of replies …
+//   binding.Settle(gang, step);  // after each batch of inputs, and at NextDeadline()
 //
 // The states of a member and what each input makes of them: ARCHITECTURE.md, "Bind protocol".
 //
@@ -57,7 +56,8 @@ class GangBinding final {
   // A member known to have been bound; Settle finds out what has become of it.
   void Remember(const Placement& placement, ShapeId shape);
 
-  // Binds these members. The gang may have bound members already; they count.
+  // Binds these members. The gang may have bound members already; they count. REQUIRES: they are
+  // members of the gang and MayPlan.
   void Start(std::span<const Placement> placements, const Gang& gang, BindStep& step);
   // Replies to what was asked for; unknown pods and stale replies are ignored.
   void OnBindReply(PodId pod, const BindReply& reply, std::optional<NodeId> elsewhere,
@@ -158,7 +158,7 @@ class GangBinding final {
   absl::Time since_;
   BindPhase phase_;
   std::vector<Entry> entries_;  // sorted by pod
-  bool any_bound_ = false;      // since_ is the time of the first bind
+  bool any_bound_ = false;      // while binding, since_ is then the time of the first bind
   absl::Time deadline_ = absl::InfiniteFuture();
   bool wants_repair_ = false;
   std::vector<Vacancy> vacancies_;

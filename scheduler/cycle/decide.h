@@ -3,8 +3,8 @@
 // A function of its input, without I/O, clock or locks; any thread. The same input gives the same
 // answer, byte for byte.
 //
-//   const Decision decision = Decide({.snapshot = *snapshot, .request = request, .now = now, .seed
-//   = seed}, profile); std::visit(…, decision);    // Plan: reserve it as a whole; Rejection: park
+//   const DecideInput input{.snapshot = *snapshot, .request = request, .now = now, .seed = seed};
+//   std::visit(…, Decide(input, profile));  // Plan: reserve it as a whole; Rejection: park
 #pragma once
 
 #include <cstdint>

@@ -115,12 +115,8 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
       waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
   switch (binding.phase()) {
     case BindPhase::kBinding:
-      if (waiting != nullptr) {
-        return {GangPhase::kBinding, waiting->reason,
-                absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
-      }
-      return {GangPhase::kBinding, WaitReason::kBinding,
-              absl::StrCat(placed, " of ", quorum, " pods bound", trouble)};
+      return {GangPhase::kBinding, waiting != nullptr ? waiting->reason : WaitReason::kBinding,
+              absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
     case BindPhase::kUndoing:
       return {GangPhase::kBinding, WaitReason::kBinding,
               absl::StrCat("the binding is being undone", trouble)};

@@ -5,8 +5,8 @@
 // the very same object.
 //
 //   loop.Accept(event); loop.Accept(write_result);
-//   TurnOutput out = loop.Turn(clock.Now());     // apply, wake, snapshot, decide, reserve, bind,
-//   report … send out.writes; sleep until out.next or new input, at once when out.more …
+//   TurnOutput out = loop.Turn(clock.Now());  // apply, wake, decide, reserve, bind, report
+//   … send out.writes; sleep until out.next or new input, or not at all when out.more …
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 #include "absl/time/time.h"
 #include "api/client/write_command.h"
 #include "api/model/object.h"
-#include "scheduler/bind/gang_binding.h"
+#include "scheduler/bind/bind_state.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
 

@@ -42,16 +42,17 @@ class GangTable final {
   enum class MemberChange {
     kNone,
     kDetails,
-    kStanding
-  };  // kStanding: new, or its state, node or phase changed
-  // Adds the member, or brings it up to date.
-  struct MemberFacts {  // what the pod itself does not say
+    kStanding,  // new, or its state, node or phase changed
+  };
+  // What the pod itself does not say of a member.
+  struct MemberFacts {
     PodId pod;
     ShapeId shape;
     NodeId node;
     MemberState state = MemberState::kPending;
     bool started_elsewhere = false;
   };
+  // Adds the member, or brings it up to date.
   MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
   void RemoveMember(GangId gang, PodId pod, Delta& delta);
   // The member's node appeared or went.
