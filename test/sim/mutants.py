@@ -2,7 +2,7 @@
 """Does the simulation find bugs? Each patch in test/sim/mutants is a deliberate one; the simulation must report it.
 
     test/sim/mutants.py               # every mutant, at most 20,000 seeds each
-    test/sim/mutants.py --only undo   # those whose name contains the text
+    test/sim/mutants.py --only undo   # those whose name contains the text, or one of several
     PRESET=dev test/sim/mutants.py    # with other binaries than those of users
 
 Builds in a copy of the tree below build/mutants, so the checkout is never touched. First of all the unchanged tree must pass.
@@ -78,7 +78,7 @@ def try_mutant(file, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[""])
     parser.add_argument("--seeds", type=int, default=20000)
     parser.add_argument("--steps", type=int, default=300)
     arguments = parser.parse_args()
@@ -88,7 +88,8 @@ def main():
     if broken := simulate(20, arguments.steps):
         print(f"FAIL  the unchanged tree does not pass: {broken}\n0 passed, 1 failed, 0 skipped")
         return 1
-    results = [try_mutant(file, arguments) for file in sorted(MUTANTS.glob("*.patch")) if arguments.only in file.stem]
+    chosen = [file for file in sorted(MUTANTS.glob("*.patch")) if any(text in file.stem for text in arguments.only)]
+    results = [try_mutant(file, arguments) for file in chosen]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")
     return 0 if results and all(results) else 1
 
