@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -23,6 +24,7 @@
 #include "api/base/log.h"
 #include "test/sim/campaign_results.h"
 #include "test/sim/world.h"
+#include "test/support/crds.h"
 
 namespace maniple::sim {
 namespace {
@@ -166,11 +168,13 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  absl::PrintF(
-      "%d seeds of %d steps in %.1f s: %.1f seeds/s on %d threads, %d binds, %d violations\n",
-      totals.seeds, options.steps, seconds, static_cast<double>(totals.seeds) / seconds,
-      campaign.jobs, totals.binds, totals.failed);
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
+  const double rate = static_cast<double>(totals.seeds) / seconds;
+  absl::PrintF(
+      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d "
+      "violations\n",
+      totals.seeds, options.steps, seconds, rate, rate / campaign.jobs, campaign.jobs, totals.binds,
+      totals.failed);
   return totals.failed == 0 && empty == 0 ? 0 : 1;
 }
 
@@ -216,6 +220,12 @@ int Main(int argc, char** argv) {
   app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
   app.add_flag("--stop-at-first", stop, "End with the first seed that fails");
   CLI11_PARSE(app, argc, argv);
+  if (!std::filesystem::is_directory(kCrdFolder)) {
+    absl::FPrintF(stderr,
+                  "maniple-sim: there is no %s here: run it in the root of the repository\n",
+                  kCrdFolder);
+    return 2;
+  }
   if (stop) campaign.failing = Failing::kStop;
   if (coverage) campaign.show = Campaign::Show::kCoverage;
   ConfigureLog({.least = log ? LogSeverity::kInfo : LogSeverity::kError});

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 
 #include "api/base/check.h"
 #include "api/codec/yaml.h"
@@ -12,13 +13,13 @@
 namespace maniple {
 namespace {
 
-constexpr char kFolder[] = "deploy/crds";
-
 std::vector<Json> Read() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(kCrdFolder, error)) {
     files.push_back(entry.path());
   }
+  CHECK(!error) << kCrdFolder << ": " << error.message() << ": run from the root of the repository";
   std::sort(files.begin(), files.end());
   std::vector<Json> out;
   for (const std::string& file : files) {
@@ -28,7 +29,7 @@ std::vector<Json> Read() {
     CHECK(documents.ok()) << file << ": " << documents.status();
     for (const YamlDocument& document : *documents) out.push_back(document.value);
   }
-  CHECK(!out.empty()) << "run from the root of the repository";
+  CHECK(!out.empty()) << kCrdFolder << " holds no CustomResourceDefinition";
   return out;
 }
 

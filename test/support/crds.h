@@ -7,6 +7,9 @@
 
 namespace maniple {
 
+// From the root of the repository.
+inline constexpr char kCrdFolder[] = "deploy/crds";
+
 // In order of file name; read once. REQUIRES: the working directory is the root of the repository.
 [[nodiscard]] const std::vector<Json>& InstalledCrds();
 
