@@ -130,38 +130,39 @@ void SimTransport::Start(RequestId id, HttpRequest request) {
   if (network.faults_.Strikes(Fault::kLostRequest)) {
     return Fail(wire_, id, network.Latency(), absl::UnavailableError("connection reset"));
   }
-  network.events_.After(network.Latency(), [wire = wire_, id, request = std::move(request)] {
+  auto sent = std::make_shared<const HttpRequest>(std::move(request));
+  network.events_.After(network.Latency(), [wire = wire_, id, request = std::move(sent)] {
     if (wire->stopped_until <= wire->network.events_.Now()) return Arrive(wire, id, request);
     wire->network.events_.At(wire->stopped_until,
                              [wire, id, request] { LeaveLate(wire, id, request); });
   });
 }
 
-void SimTransport::LeaveLate(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+void SimTransport::LeaveLate(const WirePtr& wire, RequestId id, const RequestPtr& request) {
   SimNetwork& network = wire->network;
   if (!wire->receiver) return;
-  if (network.events_.Now() + wire->skew >= request.send_by) {
+  if (network.events_.Now() + wire->skew >= request->send_by) {
     return Fail(wire, id, absl::ZeroDuration(), absl::DeadlineExceededError("too late to send"));
   }
-  if (network.hooks_.on_left_late) network.hooks_.on_left_late(wire->life, request);
+  if (network.hooks_.on_left_late) network.hooks_.on_left_late(wire->life, *request);
   network.events_.After(network.Latency(), [wire, id, request] { Arrive(wire, id, request); });
 }
 
 // The answers without effect, but for half of the errors.
-bool SimTransport::Refused(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+bool SimTransport::Refused(const WirePtr& wire, RequestId id, const RequestPtr& request) {
   SimNetwork& network = wire->network;
   FaultInjector& faults = network.faults_;
   const auto answer = [&](HttpHead head, std::string body) {
     Reply(wire, id, request, std::move(head), std::move(body));
     return true;
   };
-  if (IsWrite(request) && faults.Strikes(Fault::kConflict)) {
+  if (IsWrite(*request) && faults.Strikes(Fault::kConflict)) {
     return answer({.status = 409, .content_type = kJson}, kConflictBody);
   }
-  if (IsBind(request) && faults.Strikes(Fault::kBindForbidden)) {
+  if (IsBind(*request) && faults.Strikes(Fault::kBindForbidden)) {
     return answer({.status = 403, .content_type = kJson}, kForbiddenBody);
   }
-  if (IsBind(request) && faults.Strikes(Fault::kBindForgotten)) {
+  if (IsBind(*request) && faults.Strikes(Fault::kBindForgotten)) {
     return answer({.status = 201, .content_type = kJson},
                   R"({"kind":"Status","status":"Success"})");
   }
@@ -171,8 +172,8 @@ bool SimTransport::Refused(const WirePtr& wire, RequestId id, const HttpRequest&
   }
   if (faults.Strikes(Fault::kServerError)) {
     // It may have failed before or after the deed.
-    if (IsWrite(request) && faults.Draw(Fault::kServerError, 2) == 0) {
-      (void)Handle(wire, id, request);
+    if (IsWrite(*request) && faults.Draw(Fault::kServerError, 2) == 0) {
+      (void)Handle(wire, id, *request);
       network.Pump();
     }
     return answer({.status = 500, .content_type = "text/plain"}, "the simulated server is unwell");
@@ -212,31 +213,31 @@ ApiReply SimTransport::Handle(const WirePtr& wire, RequestId id, const HttpReque
   return reply;
 }
 
-void SimTransport::Arrive(const WirePtr& wire, RequestId id, const HttpRequest& request) {
+void SimTransport::Arrive(const WirePtr& wire, RequestId id, const RequestPtr& request) {
   SimNetwork& network = wire->network;
   FaultInjector& faults = network.faults_;
   if (Refused(wire, id, request)) return;
-  if (IsWrite(request) && faults.Strikes(Fault::kLateWrite)) {
+  if (IsWrite(*request) && faults.Strikes(Fault::kLateWrite)) {
     // The server works on it for longer than anybody waits.
-    const absl::Duration patience = std::min(request.timeout, request.head_timeout);
+    const absl::Duration patience = std::min(request->timeout, request->head_timeout);
     Fail(wire, id, patience, absl::DeadlineExceededError("no reply in time"));
     const absl::Duration late =
         faults.Between(Fault::kLateWrite, absl::Milliseconds(1), absl::Seconds(4));
     network.events_.After(patience + late, [wire, id, request] {
-      (void)Handle(wire, id, request);
+      (void)Handle(wire, id, *request);
       wire->network.Pump();
     });
     return;
   }
-  Answer(wire, id, request, Handle(wire, id, request));
+  Answer(wire, id, request, Handle(wire, id, *request));
   network.Pump();
 }
 
-void SimTransport::Answer(const WirePtr& wire, RequestId id, const HttpRequest& request,
+void SimTransport::Answer(const WirePtr& wire, RequestId id, const RequestPtr& request,
                           ApiReply reply) {
   SimNetwork& network = wire->network;
   const bool lost = network.faults_.Strikes(Fault::kLostReply);
-  const absl::Duration patience = std::min(request.timeout, request.head_timeout);
+  const absl::Duration patience = std::min(request->timeout, request->head_timeout);
   const bool silent = !lost && patience != absl::InfiniteDuration() &&
                       network.faults_.Strikes(Fault::kHalfOpenReply);
   const bool unheard = !wire->receiver || !wire->open.contains(id);
@@ -247,31 +248,31 @@ void SimTransport::Answer(const WirePtr& wire, RequestId id, const HttpRequest& 
     Fail(wire, id, patience, absl::DeadlineExceededError("no reply in time"));
   } else if (reply.watch.valid() && !unheard) {
     Reply(wire, id, request, {.status = reply.status, .content_type = reply.content_type}, "");
-    OpenStream(wire, id, request, reply.watch);
+    OpenStream(wire, id, *request, reply.watch);
   } else if (!reply.watch.valid()) {
     Reply(wire, id, request, {.status = reply.status, .content_type = reply.content_type},
           std::move(reply.body));
   }
 }
 
-void SimTransport::Reply(const WirePtr& wire, RequestId id, const HttpRequest& request,
+void SimTransport::Reply(const WirePtr& wire, RequestId id, const RequestPtr& request,
                          HttpHead head, std::string body) {
   const bool watch = head.status == 200 && body.empty();
   wire->network.events_.After(
       wire->network.Latency(),
-      [wire, id, watch, request, head = std::move(head), body = std::move(body)] {
+      [wire, id, watch, request, head = std::move(head), body = std::move(body)]() mutable {
         const auto& on_reply = wire->network.hooks_.on_reply;
-        if (on_reply && IsWrite(request) && wire->receiver && wire->open.contains(id)) {
-          on_reply(wire->life, request, body);
+        if (on_reply && IsWrite(*request) && wire->receiver && wire->open.contains(id)) {
+          on_reply(wire->life, *request, body);
         }
-        if (head.status == 200 && IsFirstPage(request) && wire->open.contains(id)) {
-          uint64_t& seen = wire->seen[CollectionOf(request)];
-          if (VersionOf(body) >= seen) wire->stale_since[CollectionOf(request)] = 0;
+        if (head.status == 200 && IsFirstPage(*request) && wire->open.contains(id)) {
+          uint64_t& seen = wire->seen[CollectionOf(*request)];
+          if (VersionOf(body) >= seen) wire->stale_since[CollectionOf(*request)] = 0;
           seen = std::max(seen, VersionOf(body));
         }
-        Deliver(wire, {id, head});
+        Deliver(wire, {id, std::move(head)});
         if (watch) return;
-        if (!body.empty()) Deliver(wire, {id, HttpChunk{body}});
+        if (!body.empty()) Deliver(wire, {id, HttpChunk{std::move(body)}});
         Deliver(wire, {id, HttpEnd{absl::OkStatus()}});
       });
 }

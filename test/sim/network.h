@@ -63,8 +63,8 @@ class SimNetwork final {
     RequestId request = 0;
     absl::Time last_delivery = absl::InfinitePast();
     absl::Duration idle_timeout = absl::InfiniteDuration();
-    bool stalled = false;            // not read for a while
-    std::deque<std::string> pieces;  // the last ones sent
+    bool stalled = false;                                   // not read for a while
+    std::deque<std::shared_ptr<const std::string>> pieces;  // the last ones sent
   };
 
   [[nodiscard]] absl::Duration Latency();
@@ -118,16 +118,17 @@ class SimTransport final : public Transport {
     std::map<std::string, int> stale_since;
   };
   using WirePtr = std::shared_ptr<Wire>;
+  using RequestPtr = std::shared_ptr<const HttpRequest>;  // of all that happens to it on its way
 
   static void Deliver(const WirePtr& wire, HttpInput input);
   static void Fail(const WirePtr& wire, RequestId id, absl::Duration after, absl::Status why);
-  static void LeaveLate(const WirePtr& wire, RequestId id, const HttpRequest& request);
-  static void Arrive(const WirePtr& wire, RequestId id, const HttpRequest& request);
-  [[nodiscard]] static bool Refused(const WirePtr& wire, RequestId id, const HttpRequest& request);
+  static void LeaveLate(const WirePtr& wire, RequestId id, const RequestPtr& request);
+  static void Arrive(const WirePtr& wire, RequestId id, const RequestPtr& request);
+  [[nodiscard]] static bool Refused(const WirePtr& wire, RequestId id, const RequestPtr& request);
   static devcluster::ApiReply Handle(const WirePtr& wire, RequestId id, const HttpRequest& request);
-  static void Answer(const WirePtr& wire, RequestId id, const HttpRequest& request,
+  static void Answer(const WirePtr& wire, RequestId id, const RequestPtr& request,
                      devcluster::ApiReply reply);
-  static void Reply(const WirePtr& wire, RequestId id, const HttpRequest& request, HttpHead head,
+  static void Reply(const WirePtr& wire, RequestId id, const RequestPtr& request, HttpHead head,
                     std::string body);
   static void OpenStream(const WirePtr& wire, RequestId id, const HttpRequest& request,
                          devcluster::WatchId watch);

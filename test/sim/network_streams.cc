@@ -47,21 +47,23 @@ void SimNetwork::SendPiece(Stream& stream, std::string bytes) {
       faults_.Strikes(Fault::kWatchDelayed)
           ? faults_.Between(Fault::kWatchDelayed, absl::Seconds(1), absl::Seconds(6))
           : Latency();
-  const auto send = [this, &stream](absl::Time when, const std::string& piece) {
+  using Piece = std::shared_ptr<const std::string>;
+  const auto send = [this, &stream](absl::Time when, const Piece& piece) {
     stream.last_delivery = when;
     events_.At(when, [deliver = stream.deliver, id = stream.request, piece] {
-      deliver({id, HttpChunk{piece}});
+      deliver({id, HttpChunk{*piece}});
     });
   };
   const absl::Time when =
       std::max(stream.last_delivery + absl::Microseconds(1), events_.Now() + late);
-  send(when, bytes);
-  if (faults_.Strikes(Fault::kWatchRepeated)) send(when + absl::Microseconds(1), bytes);
+  const Piece piece = std::make_shared<const std::string>(std::move(bytes));
+  send(when, piece);
+  if (faults_.Strikes(Fault::kWatchRepeated)) send(when + absl::Microseconds(1), piece);
   if (!stream.pieces.empty() && faults_.Strikes(Fault::kWatchStale)) {
     const size_t old = faults_.Draw(Fault::kWatchStale, stream.pieces.size());
     send(stream.last_delivery + absl::Milliseconds(1), stream.pieces[old]);
   }
-  stream.pieces.push_back(std::move(bytes));
+  stream.pieces.push_back(piece);
   if (stream.pieces.size() > kPiecesKept) stream.pieces.pop_front();
 }
 

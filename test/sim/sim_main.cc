@@ -153,9 +153,9 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
     while (const std::optional<uint64_t> seed = results.Take()) {
       SimOptions mine = options;
       mine.seed = *seed;
+      mine.log = SimOptions::Log::kDropped;
       mine.rates = RatesFor(campaign.kinds, *seed);
       SimReport report = RunSim(mine);
-      report.log.clear();
       const bool stops = campaign.failing == Failing::kStop && !report.violations.empty();
       if (stops) results.EndWith(*seed);
       results.Put(*seed, {std::move(mine), std::move(report)});

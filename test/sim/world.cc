@@ -83,9 +83,11 @@ class World final {
  private:
   [[nodiscard]] bool Sound() const { return truth_.violations().empty(); }
 
-  void Log(absl::string_view line) {
-    log_.push_back(
-        absl::StrCat(absl::FormatTime("%H:%M:%E3S ", events_.Now(), absl::UTCTimeZone()), line));
+  template <typename... Parts>
+  void Log(const Parts&... parts) {
+    if (options_.log == SimOptions::Log::kDropped) return;
+    log_.push_back(absl::StrCat(absl::FormatTime("%H:%M:%E3S ", events_.Now(), absl::UTCTimeZone()),
+                                parts...));
   }
 
   void SetUp() {
@@ -128,16 +130,15 @@ class World final {
       options.skew = faults_.Between(Fault::kClockStep, -absl::Minutes(10), absl::Minutes(10));
     }
     processes_[slot] = std::make_unique<Process>(
-        network_, events_, options, [this, life = options.life](const std::string& line) {
-          Log(absl::StrCat("#", life, " ", line));
-        });
+        network_, events_, options,
+        [this, life = options.life](const std::string& line) { Log("#", life, " ", line); });
   }
 
   // Kills it at this instruction; another is started in its place a little later.
   void Kill(Process& process) {
     if (!process.alive()) return;
     process.Kill();
-    Log(absl::StrCat("killed #", process.life()));
+    Log("killed #", process.life());
     for (size_t slot = 0; slot < processes_.size(); ++slot) {
       if (processes_[slot].get() != &process) continue;
       left_behind_[slot] = process.loop().MemberStates();
@@ -173,7 +174,7 @@ class World final {
   void Pause(Process& process) {
     const absl::Duration time =
         faults_.Between(Fault::kPaused, absl::Milliseconds(100), absl::Seconds(40));
-    Log(absl::StrCat("paused #", process.life(), " for ", absl::FormatDuration(time)));
+    Log("paused #", process.life(), " for ", absl::FormatDuration(time));
     process.Pause(time);
   }
 
@@ -286,7 +287,7 @@ class World final {
   }
 
   void Cover(Fault fault) {
-    Log(absl::StrCat("fault: ", FaultName(fault)));
+    Log("fault: ", FaultName(fault));
     const StateSet states = StatesNow();
     for (int state = 0; state < kBindStates; ++state) {
       if ((states & SetOf(static_cast<BindState>(state))) == 0) continue;

@@ -20,6 +20,8 @@ struct SimOptions {
   uint64_t seed = 1;
   int steps = 300;  // actions of the workload
   FaultRates rates;
+  // Without the log nothing is put into words that nobody reads.
+  enum class Log { kKept, kDropped } log = Log::kKept;
 };
 
 struct SimReport {
