@@ -205,15 +205,19 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
   if (!nodes_.contains(node)) return;  // bound to a node that has just gone: a fair race
   const int64_t room = MostGpusOf(node, now);
   int64_t used = 0;
+  std::string who;
   for (const auto& [key, pod] : pods_) {
     if (pod.node != node || pod.ended()) continue;
     const bool told = expected_.pod == because && pod.told_to == expected_.life &&
                       pod.told_at < expected_.decided;
-    if (pod.ours || told || pod.bound_at < now - kBlind) used += pod.gpus;
+    if (!pod.ours && !told && pod.bound_at >= now - kBlind) continue;
+    used += pod.gpus;
+    absl::StrAppend(&who, " ", key, pod.ours ? "" : " (not ours)", pod.deleting ? " (leaving)" : "",
+                    " since ", absl::FormatTime("%H:%M:%E3S", pod.bound_at, absl::UTCTimeZone()));
   }
   if (used > room) {
     Violated(now, absl::StrCat("NeverOversubscribed: ", node, " has ", room, " GPUs and ", used,
-                               " are taken once ", because, " is bound there"));
+                               " are taken once ", because, " is bound there:", who));
   }
 }
 
