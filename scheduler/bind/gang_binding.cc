@@ -111,6 +111,9 @@ void GangBinding::LetGo(Entry& entry, BindState state, BindStep& step) {
 void GangBinding::GiveUp(Entry& entry, BindStep& step) {
   if (entry.may_land_until == absl::InfinitePast()) {
     LetGo(entry, BindState::kOut, step);
+  } else if (entry.may_land_until <= step.now) {
+    entry.state = BindState::kReading;
+    Ask(entry, Request::kRead, step);
   } else {
     TryLater(entry, BindState::kReading, std::nullopt, step);
   }
@@ -166,11 +169,12 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       TryLater(*entry, BindState::kReading, std::nullopt, step);
       break;
     case BindReplyKind::kRetry:
+      if (reply.in_doubt) entry->may_land_until = std::max(entry->may_land_until, step.now);
       TryLater(*entry, BindState::kWaiting, reply.retry_after, step);
       break;
     case BindReplyKind::kRefused:
-      if (step.now < entry->may_land_until) {  // an earlier one, which was let through
-        TryLater(*entry, BindState::kWaiting, std::nullopt, step);
+      if (entry->may_land_until != absl::InfinitePast()) {  // an earlier one may be let through
+        GiveUp(*entry, step);
         break;
       }
       LetGo(*entry, BindState::kRefused, step);

@@ -106,8 +106,8 @@ class GangBinding final {
     bool occupied = false;           // gone, but its pod still takes room
     bool unfit = false;              // gone, and its node is to blame
     absl::Time retry_at = absl::InfiniteFuture();
-    // A bind without an answer may take effect until then; InfinitePast: there is none, or a
-    // reading after that time showed that it did not.
+    // A bind without an answer, or with one in doubt, may take effect until then; InfinitePast:
+    // there is none, or a reading after that time showed that it did not.
     absl::Time may_land_until = absl::InfinitePast();
     Backoff backoff;
   };

@@ -70,6 +70,7 @@ BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node) {
     reply.kind = BindReplyKind::kUnclear;
   } else if (IsTransient(result.http_status)) {
     reply.kind = BindReplyKind::kRetry;
+    reply.in_doubt = result.http_status >= 500;
   } else if (result.http_status == 404) {
     reply.kind = BindReplyKind::kGone;
   } else if (result.http_status == 409) {

@@ -27,7 +27,8 @@ struct BindReply {
   BindReplyKind kind = BindReplyKind::kUnclear;
   std::string node_name;                      // of kBoundElsewhere
   std::optional<absl::Duration> retry_after;  // of kRetry, when the server named it
-  std::string detail;                         // what the server said, for the report
+  bool in_doubt = false;  // of kRetry: a 5xx, which says nothing of whether the deed was done
+  std::string detail;     // what the server said, for the report
 };
 [[nodiscard]] BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node);
 

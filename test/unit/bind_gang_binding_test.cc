@@ -224,15 +224,31 @@ TEST(GangBinding, ARefusalDoesNotReleaseTheRoomOfAnEarlierBindThatMayLand) {
   Fixture f(2);
   f.Start({0, 1});
   f.Reply(0, BindReplyKind::kBound);
+  f.Show(0, MemberState::kBound);
   f.Lose(1);
   f.Read(1, PodReadingKind::kUnbound);
   f.now = f.binding.NextDeadline();
   EXPECT_THAT(f.Settle(), ElementsAre("bind 1 to 1"));
   EXPECT_THAT(f.Reply(1, BindReplyKind::kRefused), IsEmpty());
-  EXPECT_EQ(f.State(1), kWaiting);
+  EXPECT_EQ(f.State(1), kReading);
   f.now = kStart + absl::Seconds(16);
-  f.Settle();
+  EXPECT_THAT(f.Settle(), ElementsAre("read 1"));
+  f.Read(1, PodReadingKind::kUnbound);
+  f.now = f.binding.NextDeadline();
+  EXPECT_THAT(f.Settle(), ElementsAre("bind 1 to 1"));
   EXPECT_THAT(f.Reply(1, BindReplyKind::kRefused), ElementsAre("release 1", "refused 1"));
+}
+
+TEST(GangBinding, AnErrorOfTheServerMayHideABindingThatTookEffect) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Do([&](BindStep& step) {
+    f.binding.OnBindReply(PodId(0), {.kind = BindReplyKind::kRetry, .in_doubt = true}, {}, step);
+  });
+  EXPECT_THAT(f.Reply(1, BindReplyKind::kRefused), ElementsAre("release 1", "refused 1"));
+  EXPECT_THAT(f.Settle(), ElementsAre("read 0")) << "undone, but not released";
+  f.Read(0, PodReadingKind::kBound, 0);
+  EXPECT_THAT(f.Settle(), ElementsAre("delete 0"));
 }
 
 TEST(GangBinding, IsUndoneAtTheTimeoutAfterTheFirstBind) {

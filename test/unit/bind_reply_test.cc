@@ -26,6 +26,8 @@ TEST(BindReply, EveryStatusHasOneMeaning) {
   for (const int code : {401, 408, 429, 500, 502, 503}) {
     EXPECT_EQ(Kind(Failure(code, "later")), kRetry) << code;
   }
+  EXPECT_TRUE(ReadBindReply(Failure(500, "etcd is unwell"), "n1").in_doubt);
+  EXPECT_FALSE(ReadBindReply(Failure(429, "slow down"), "n1").in_doubt);
   for (const int code : {400, 403, 405, 413, 415, 422}) {
     EXPECT_EQ(Kind(Failure(code, "no")), kRefused) << code;
   }
