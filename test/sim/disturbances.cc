@@ -300,6 +300,14 @@ void Disturbances::Restore() {
   Patch(kQueue, "spec", Json::Object({{"stopPolicy", "None"}}));
 }
 
+void Disturbances::OpenNodes() {
+  const std::map<std::string, Truth::NodeFacts> nodes = truth_.nodes();  // it changes meanwhile
+  for (const auto& [name, node] : nodes) {
+    if (node.cordoned) Patch(NodeTarget(name), "spec", Json::Object({{"unschedulable", false}}));
+    if (node.tainted) Patch(NodeTarget(name), "spec", Json::Object({{"taints", Json()}}));
+  }
+}
+
 void Disturbances::StrikeLease(Fault fault) {
   if (truth_.lease().holder.empty()) return;  // nobody holds one
   faults_.Note(fault);

@@ -26,6 +26,8 @@ class Disturbances final {
   void Strike(Fault fault, const std::string& gang);
   // Takes back what would keep gangs from starting for ever: the CRD, stopped Queues.
   void Restore();
+  // Takes back cordons and taints, and nothing else.
+  void OpenNodes();
 
  private:
   struct At {

@@ -316,6 +316,13 @@ class World final {
     RunUntil(events_.Now() + absl::Seconds(100));  // what was begun comes to its end
     disturbances_.Restore();
     controllers_run_ = false;
+    ComeToRest();
+    // Whom closed nodes alone kept waiting nothing else wakes now.
+    disturbances_.OpenNodes();
+    ComeToRest();
+  }
+
+  void ComeToRest() {
     const absl::Time end = events_.Now() + kQuiet;
     while (Sound() && events_.Now() < end && !Settled()) {
       RunUntil(std::min(end, events_.Now() + kLook));
