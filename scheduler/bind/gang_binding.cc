@@ -258,6 +258,20 @@ void GangBinding::SeeLost(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
+// It counts towards the quorum by itself, but it stands nowhere any more: nothing is to be repaired
+// around it, and it holds nobody to its domain.
+void GangBinding::SeeSucceeded(Entry& entry, const Member* member, BindStep& step) {
+  if (entry.state == BindState::kDeleting || entry.state == BindState::kGone) {
+    SeeLost(entry, member, step);
+    return;
+  }
+  if (!IsBound(entry.state)) Land(entry, entry.node, step);
+  entry.state = BindState::kOut;
+  entry.asked = Request::kNone;
+  entry.stale = false;
+  entry.retry_at = step.now;  // seen: forget it
+}
+
 void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
   const MemberState seen = member == nullptr ? MemberState::kFailed : member->state;
   switch (seen) {
@@ -267,12 +281,11 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
       if (IsComing(entry.state)) LetGo(entry, BindState::kOut, step);
       if (entry.state == BindState::kOut) entry.retry_at = step.now;  // seen: forget it
       return;
-    case MemberState::kBound:
     case MemberState::kSucceeded:
-      if (entry.state == BindState::kDeleting || entry.state == BindState::kGone) {
-        if (seen == MemberState::kSucceeded) SeeLost(entry, member, step);
-        return;
-      }
+      SeeSucceeded(entry, member, step);
+      return;
+    case MemberState::kBound:
+      if (entry.state == BindState::kDeleting || entry.state == BindState::kGone) return;
       if (entry.state == BindState::kConfirming) entry.state = BindState::kBound;
       if (!IsBound(entry.state)) {
         Land(entry, member->node.valid() ? std::optional(member->node) : std::nullopt, step);

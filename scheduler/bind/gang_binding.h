@@ -126,6 +126,7 @@ class GangBinding final {
   void Land(Entry& entry, std::optional<NodeId> node, BindStep& step);
   void See(Entry& entry, const Member* member, BindStep& step);
   void SeeLost(Entry& entry, const Member* member, BindStep& step);
+  void SeeSucceeded(Entry& entry, const Member* member, BindStep& step);
   void Forget(BindStep& step);
   void CarryOn(BindStep& step);
 

@@ -144,6 +144,21 @@ TEST(GangBinding, ABindThatMayLandOnTheNextNodeOfThatNameKeepsItsRoom) {
   EXPECT_TRUE(f.binding.MayPlan(PodId(0)));
 }
 
+TEST(GangBinding, ASucceededMemberCountsButNothingIsRepairedAroundIt) {
+  Fixture f(3);
+  f.Start({0, 1, 2});
+  for (uint32_t pod = 0; pod < 3; ++pod) f.Show(pod, MemberState::kBound);
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
+  f.Show(0, MemberState::kSucceeded);
+  f.ShowGone(1);
+  EXPECT_THAT(f.Settle(), ElementsAre("quorum lost"));
+  EXPECT_EQ(f.binding.PlacedOn(PodId(0)), std::nullopt) << "it holds nobody to its domain";
+  EXPECT_EQ(f.binding.NeedOf(f.gang).total, 1);
+  f.ShowGone(2);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_EQ(f.binding.phase(), BindPhase::kEnded) << "the gang waits for its quorum afresh";
+}
+
 TEST(GangBinding, RetriesWaitLongerEachTimeAndHonourRetryAfter) {
   Fixture f(1);
   f.Start({0});
