@@ -6,9 +6,13 @@
 //   maniple-sim --seed 17 --shrink           # the same with fewer steps and kinds of fault
 //
 // A failing seed is printed with the command that replays it.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -139,6 +143,22 @@ int PrintCoverage(const Totals& totals) {
   return static_cast<int>(empty.size());
 }
 
+// Ctrl-C: what is under way comes to its end, and what was found so far is told.
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+double SecondsSince(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+// To who watches a terminal: a campaign may take an hour.
+void ShowProgress(const Totals& totals, const Campaign& campaign, double seconds) {
+  if (totals.seeds % 50 != 0 || isatty(STDERR_FILENO) == 0) return;
+  const char* end = totals.seeds == campaign.seeds ? "\n" : "";
+  absl::FPrintF(stderr, "\r%d of %d seeds, %.1f seeds/s, %d violations %s", totals.seeds,
+                campaign.seeds, totals.seeds / seconds, totals.failed, end);
+}
+
 int RunMany(const SimOptions& options, const Campaign& campaign) {
   struct Result {
     SimOptions options;
@@ -146,11 +166,16 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   };
   Totals totals;
   const auto began = std::chrono::steady_clock::now();
-  CampaignResults<Result> results(
-      {.first = campaign.first, .count = campaign.seeds},
-      [&totals](const Result& result) { Count(result.options, result.report, totals); });
+  CampaignResults<Result> results({.first = campaign.first, .count = campaign.seeds},
+                                  [&totals, &campaign, began](const Result& result) {
+                                    Count(result.options, result.report, totals);
+                                    ShowProgress(totals, campaign, SecondsSince(began));
+                                  });
+  std::signal(SIGINT, [](int) { interrupted = true; });
   const auto work = [&results, &options, &campaign] {
-    while (const std::optional<uint64_t> seed = results.Take()) {
+    while (!interrupted) {
+      const std::optional<uint64_t> seed = results.Take();
+      if (!seed.has_value()) return;
       SimOptions mine = options;
       mine.seed = *seed;
       mine.log = SimOptions::Log::kDropped;
@@ -166,8 +191,7 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
     for (int i = 1; i < campaign.jobs; ++i) threads.emplace_back(work);
     work();  // here, too: with one job the process has one thread
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double seconds = SecondsSince(began);
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
   const double rate = static_cast<double>(totals.seeds) / seconds;
   absl::PrintF(
@@ -175,7 +199,8 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
       "violations\n",
       totals.seeds, options.steps, seconds, rate, rate / campaign.jobs, campaign.jobs, totals.binds,
       totals.failed);
-  return totals.failed == 0 && empty == 0 ? 0 : 1;
+  if (interrupted) absl::FPrintF(stderr, "maniple-sim: interrupted\n");
+  return totals.failed == 0 && empty == 0 && !interrupted ? 0 : 1;
 }
 
 enum class Tell { kResult, kAll };
