@@ -26,6 +26,13 @@ namespace {
 // By its name: the pod may be gone already.
 std::string GangOf(const std::string& pod) { return pod.substr(0, pod.rfind('-')); }
 
+// "default/g0" of a request about that PodGroup; "" when it is about something else.
+std::string GroupOf(const HttpRequest& request) {
+  if (!absl::StartsWith(request.target, "/apis/scheduling.maniple.dev/")) return "";
+  const std::vector<absl::string_view> parts = absl::StrSplit(request.target, '/');
+  return parts.size() < 8 || parts[6] != "podgroups" ? "" : absl::StrCat(parts[5], "/", parts[7]);
+}
+
 }  // namespace
 
 void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) {
@@ -38,6 +45,10 @@ void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) 
                                       request.target, " without one"));
   }
   if (request.method == HttpMethod::kDelete) CheckUndo(life, PodOf(request), now);
+  // Whoever writes the status hands on his clock, which may be wrong by minutes.
+  if (const auto told = attempts_.find(GroupOf(request)); told != attempts_.end()) {
+    told->second.lives.insert(life);
+  }
   if (bound.empty()) return;
   first_sent_.try_emplace({life, request.target + request.body}, now);
   const Attempt fresh{.began = now, .lives = {}};

@@ -39,7 +39,7 @@ class Conduct final {
  private:
   struct Attempt {
     absl::Time began;          // the first bind was sent
-    std::set<uint64_t> lives;  // … and who has bound since
+    std::set<uint64_t> lives;  // … and who has bound, or written its status, since
     bool refused = false;      // the server will not have one of its members
   };
   void CheckUndo(uint64_t life, const std::string& pod, absl::Time now);
