@@ -127,7 +127,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
 }
 
 ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
-                       absl::Time cool_until) {
+                       absl::Time cool_end) {
   ParkFacts facts{.class_key = ClassKeyOf(request)};
   switch (rejection.code) {
     case RejectionCode::kNoFit:
@@ -148,7 +148,8 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   const bool cooling = std::ranges::any_of(rejection.reasons, [](const NodeReasonCount& count) {
     return count.reason.id == kReasonCoolDown;
   });
-  if (cooling) facts.until = cool_until;
+  // Of the domains a rejection tells one only: a node may be cooling down in another.
+  if (cooling || rejection.code == RejectionCode::kTopologyNoFit) facts.until = cool_end;
   return facts;
 }
 

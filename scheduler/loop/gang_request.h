@@ -28,10 +28,9 @@ struct RequestInput {
 [[nodiscard]] GangRequest RequestFor(const RequestInput& input,
                                      absl::FunctionRef<bool(PodId)> may_plan);
 
-// What could make the rejected request fit. `cool_until`: when the last node that cools down is
-// back.
+// What could make the rejected request fit. `cool_end`: when the next node that cools down is back.
 [[nodiscard]] ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
-                                     absl::Time cool_until);
+                                     absl::Time cool_end);
 
 // Equal for equal answers: changes with everything in the gang that Decide or the queue looks at.
 [[nodiscard]] uint64_t FingerprintOf(const Gang& gang);

@@ -141,7 +141,7 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
   } else if (const auto* cool = std::get_if<CoolNode>(&action)) {
     ++counters_.kubelet_rejections;
     const absl::Time until = c.now + options_.node_cool_down;
-    cool_until_ = std::max(cool_until_, until);
+    cool_ends_.insert(until);
     state_.CoolDown(cool->node, until);
     Log(absl::StrCat("cool ", state_.NodeName(cool->node)));
   } else if (const auto* refused = std::get_if<MemberRefused>(&action)) {

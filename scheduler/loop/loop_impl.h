@@ -140,7 +140,7 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SnapshotPtr picture_;
-  absl::Time cool_until_ = absl::InfinitePast();  // when the last node that cools down is back
+  std::set<absl::Time> cool_ends_;  // when nodes that cool down are back; past ones may linger
 
   std::vector<WriteCommand> writes_;
   uint64_t event_serial_ = 0;

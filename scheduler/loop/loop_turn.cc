@@ -304,8 +304,9 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
                    .nodes = NodeReasonLines(rejection, tables)};
   Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
                    WaitReasonName(waits.reason), ": ", waits.message));
-  ParkFacts facts = ParkFactsFor(request, rejection, cool_until_);
-  if (facts.until <= c.now) facts.until = absl::InfiniteFuture();
+  cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
+  const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
+  ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
   queue_->Park(item, OrderOf(c), std::move(facts));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/loop/gang_request.h"
 #include "scheduler/report/status.h"
 #include "test/support/loop_driver.h"
 
@@ -317,6 +318,18 @@ TEST(LoopGang, TheViewTellsTheSameAsTheStatus) {
   EXPECT_EQ(nodes, 2) << "the counts add up to all nodes";
   ASSERT_EQ(view->nodes.size(), 2u);
   EXPECT_THAT(view->nodes[0].gangs, ElementsAre("default/a"));
+}
+
+TEST(ParkFacts, ANodeThatCoolsDownInADomainThatIsNotToldWakesToo) {
+  const absl::Time cool_end = absl::FromUnixSeconds(1'700'000'060);
+  GangRequest request;
+  request.wants.push_back({.pod = PodId(0), .shape = ShapeId(0)});
+  Rejection rejection{.code = RejectionCode::kTopologyNoFit};
+  EXPECT_EQ(ParkFactsFor(request, rejection, cool_end).until, cool_end);
+  rejection.code = RejectionCode::kNoFit;
+  EXPECT_EQ(ParkFactsFor(request, rejection, cool_end).until, absl::InfiniteFuture());
+  rejection.reasons.push_back({.reason = {.id = kReasonCoolDown}, .nodes = 1});
+  EXPECT_EQ(ParkFactsFor(request, rejection, cool_end).until, cool_end);
 }
 
 }  // namespace
