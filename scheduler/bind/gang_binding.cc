@@ -183,7 +183,12 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       step.actions.push_back(MemberRefused{pod, reply.detail});
       break;
     case BindReplyKind::kGone:
-      LetGo(*entry, BindState::kGone, step);
+      // It may be leaving the node to which an earlier one has bound it: then it keeps its room.
+      if (entry->may_land_until != absl::InfinitePast()) {
+        GiveUp(*entry, step);
+      } else {
+        LetGo(*entry, BindState::kGone, step);
+      }
       break;
     case BindReplyKind::kGated:
       LetGo(*entry, BindState::kOut, step);

@@ -159,6 +159,18 @@ TEST(GangBinding, ASucceededMemberCountsButNothingIsRepairedAroundIt) {
   EXPECT_EQ(f.binding.phase(), BindPhase::kEnded) << "the gang waits for its quorum afresh";
 }
 
+TEST(GangBinding, AMemberThatLeavesMayLeaveANodeToWhichAnErrorHidThatItWasBound) {
+  Fixture f(2);
+  f.Start({0, 1});
+  f.Do([&](BindStep& step) {
+    f.binding.OnBindReply(PodId(0), {.kind = BindReplyKind::kRetry, .in_doubt = true}, {}, step);
+  });
+  f.now = f.binding.NextDeadline();
+  EXPECT_THAT(f.Settle(), ElementsAre("bind 0 to 0"));
+  EXPECT_THAT(f.Reply(0, BindReplyKind::kGone), ElementsAre("read 0")) << "not released";
+  EXPECT_THAT(f.Read(0, PodReadingKind::kGone), ElementsAre("release 0"));
+}
+
 TEST(GangBinding, RetriesWaitLongerEachTimeAndHonourRetryAfter) {
   Fixture f(1);
   f.Start({0});
