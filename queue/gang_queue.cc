@@ -1,195 +1,217 @@
 #include "queue/gang_queue.h"
 
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "api/base/check.h"
+#include "queue/lanes.h"
+#include "queue/parked_classes.h"
+#include "queue/standing.h"
 
 namespace maniple {
 namespace {
 
-struct Entry {
-  OrderKey order;
-  QueueItem item;
-};
-
-struct ServedBefore {
-  static auto Key(const Entry& e) {
-    return std::make_tuple(e.item.kind == ItemKind::kSurplus, -int64_t{e.order.priority},
-                           e.item.kind, e.order.queued);
-  }
-  bool operator()(const Entry& a, const Entry& b) const {
-    if (const auto ka = Key(a), kb = Key(b); ka != kb) return ka < kb;
-    return std::tie(a.order.namespace_name, a.order.name, a.item) <
-           std::tie(b.order.namespace_name, b.order.name, b.item);
-  }
-};
-using OrderedEntries = std::set<Entry, ServedBefore>;
-
-using ClassId = uint64_t;  // 0 = none; given out in order of first sight
-using ClassName = std::tuple<std::string, uint32_t, ShapeId>;
-
-struct ParkedClass {
-  ClassName name;
-  OrderedEntries asleep;
-  bool asking = false;  // one of them is awake on behalf of all and has not been answered yet
-  int32_t awake = 0;    // woken from here and not answered yet
-  [[nodiscard]] uint32_t relief() const { return std::get<1>(name); }
-  [[nodiscard]] ShapeId smallest_shape() const { return std::get<2>(name); }
-};
-
-enum class Whereabouts : uint8_t { kReady, kPopped, kParked };
-struct Place {
-  Whereabouts where = Whereabouts::kReady;
-  OrderKey order;
-  ClassId parked_class = 0;  // parked: its class; otherwise the class it was woken from
-  bool speaks = false;       // awake on behalf of that class
-  absl::Time until = absl::InfiniteFuture();
-};
-
-std::vector<QueueItem> ItemsOf(const OrderedEntries& entries) {
+std::vector<QueueItem> ItemsOf(const OrderedStandings& standings) {
   std::vector<QueueItem> out;
-  out.reserve(entries.size());
-  for (const Entry& entry : entries) out.push_back(entry.item);
+  out.reserve(standings.size());
+  for (const Standing* standing : standings) out.push_back(standing->item);
   return out;
 }
 
 }  // namespace
 
 struct GangQueue::Impl {
-  OrderedEntries ready;
-  absl::flat_hash_map<QueueItem, Place> places;
-  std::map<ClassId, ParkedClass> classes;
-  std::map<ClassName, ClassId> class_ids;
-  std::map<ShapeId, std::set<ClassId>> classes_by_shape;
+  absl::node_hash_map<QueueItem, Standing> standings;
+  OrderedStandings repairs;  // the ready ones
+  Lanes quorums;
+  Lanes surpluses;
+  ParkedClasses classes;
   std::set<std::pair<absl::Time, QueueItem>> times;
   size_t parked = 0;
   uint64_t touched = 0;
-  ClassId last_class = 0;
 
-  ClassId ClassFor(ClassName name) {
-    const auto [it, fresh] = class_ids.try_emplace(name, last_class + 1);
-    if (fresh) {
-      ++last_class;
-      classes_by_shape[std::get<2>(name)].insert(last_class);
-      classes.emplace(last_class, ParkedClass{.name = std::move(name), .asleep = {}});
-    }
+  Standing& Popped(QueueItem item) {
+    const auto it = standings.find(item);
+    CHECK(it != standings.end() && it->second.where == Whereabouts::kPopped);
     return it->second;
   }
 
-  void DropIfEmpty(ClassId id) {
-    const auto it = classes.find(id);
-    if (it == classes.end() || it->second.awake > 0 || !it->second.asleep.empty()) return;
-    const auto by_shape = classes_by_shape.find(it->second.smallest_shape());
-    by_shape->second.erase(id);
-    if (by_shape->second.empty()) classes_by_shape.erase(by_shape);
-    class_ids.erase(it->second.name);
-    classes.erase(it);
+  void MakeReady(Standing& standing) {
+    ++touched;
+    standing.where = Whereabouts::kReady;
+    switch (standing.item.kind) {
+      case ItemKind::kRepair:
+        repairs.insert(&standing);
+        return;
+      case ItemKind::kQuorum:
+        quorums.Insert(standing);
+        return;
+      case ItemKind::kSurplus:
+        surpluses.Insert(standing);
+        return;
+    }
   }
 
-  void MakeReady(QueueItem item, Place& place) {
-    ++touched;
-    place.where = Whereabouts::kReady;
-    ready.insert({place.order, item});
+  void TakeReady(Standing& standing) {
+    switch (standing.item.kind) {
+      case ItemKind::kRepair:
+        repairs.erase(&standing);
+        return;
+      case ItemKind::kQuorum:
+        quorums.Erase(standing);
+        return;
+      case ItemKind::kSurplus:
+        surpluses.Erase(standing);
+        return;
+    }
   }
 
-  // Takes a parked item out of its class and out of the timetable.
-  void Unpark(QueueItem item, Place& place) {
+  // Takes a parked item out of its class and out of the timetable, and ends its hold.
+  void Unpark(Standing& standing) {
     ++touched;
-    classes.at(place.parked_class).asleep.erase({place.order, item});
-    if (place.until != absl::InfiniteFuture()) times.erase({place.until, item});
-    place.until = absl::InfiniteFuture();
+    classes.At(standing.parked_class).asleep.erase(&standing);
+    if (standing.until != absl::InfiniteFuture()) times.erase({standing.until, standing.item});
+    standing.until = absl::InfiniteFuture();
+    if (std::exchange(standing.blocks, false)) quorums.Unblock(standing);
     --parked;
   }
 
   // Takes the item from wherever it stands.
-  void TakeOut(QueueItem item, Place& place) {
-    switch (place.where) {
+  void TakeOut(Standing& standing) {
+    switch (std::exchange(standing.where, Whereabouts::kPopped)) {
       case Whereabouts::kReady:
-        ready.erase({place.order, item});
+        TakeReady(standing);
         return;
       case Whereabouts::kPopped:
         return;
       case Whereabouts::kParked:
-        Unpark(item, place);
-        DropIfEmpty(std::exchange(place.parked_class, 0));
+        Unpark(standing);
+        classes.DropIfEmpty(std::exchange(standing.parked_class, 0));
         return;
     }
   }
 
-  void WakeFirstOf(ClassId id) {
-    ParkedClass& parked_class = classes.at(id);
-    if (parked_class.asking || parked_class.asleep.empty()) return;
-    const QueueItem item = parked_class.asleep.begin()->item;
-    Place& place = places.at(item);
-    Unpark(item, place);
-    place.speaks = true;
-    parked_class.asking = true;
-    ++parked_class.awake;
-    MakeReady(item, place);
+  void WakeUp(Standing& standing) {
+    Unpark(standing);
+    ++classes.At(standing.parked_class).awake;
+    MakeReady(standing);
+  }
+
+  // Wakes the first of the class to ask for all, unless somebody is out to ask already. One that is
+  // held up asks once the hold ends; another that can be asked now takes over from it.
+  void WakeFirstOf(ParkedClassId id) {
+    ParkedClass& parked_class = classes.At(id);
+    if (parked_class.asleep.empty()) return;
+    Standing& first = **parked_class.asleep.begin();
+    if (parked_class.speaker != nullptr) {
+      if (!quorums.Held(*parked_class.speaker) || quorums.Held(first)) return;
+      quorums.Silence(*parked_class.speaker);
+    }
+    parked_class.speaker = &first;
+    first.speaks = true;
+    WakeUp(first);
   }
 
   // An item that was woken from a class has met its fate. The next of the class is asked, too, if
   // that fate answers nothing for those who sleep on.
   enum class Fate : uint8_t { kFailedAgain, kStarted, kLeft };
-  void Answer(const Place& before, Fate fate) {
-    if (before.parked_class == 0) return;
-    ParkedClass& parked_class = classes.at(before.parked_class);
+  void Answer(ParkedClassId woken_from, bool spoke, Fate fate) {
+    if (woken_from == 0) return;
+    ParkedClass& parked_class = classes.At(woken_from);
     --parked_class.awake;
-    if (before.speaks) parked_class.asking = false;
-    if (fate == Fate::kStarted || (before.speaks && fate == Fate::kLeft)) {
-      WakeFirstOf(before.parked_class);
+    if (spoke) parked_class.speaker = nullptr;
+    if (fate == Fate::kStarted || (spoke && fate == Fate::kLeft)) WakeFirstOf(woken_from);
+    classes.DropIfEmpty(woken_from);
+  }
+
+  // The Queue's first blocker has changed, perhaps by an item that just failed into `failed_class`.
+  // Those whose question is held up by it pass the question on, unless that failure answers it.
+  void HoldUp(QuotaNodeId queue, ParkedClassId failed_class) {
+    for (Standing* later : quorums.LaterBlockers(queue)) WakeUp(*later);
+    for (Standing* speaker : quorums.HeldSpeakers(queue)) {
+      const ParkedClassId id = speaker->parked_class;
+      if (id != failed_class) {
+        WakeFirstOf(id);
+        continue;
+      }
+      quorums.Silence(*speaker);
+      classes.At(id).speaker = nullptr;
     }
-    DropIfEmpty(before.parked_class);
   }
 
   void WakeDue(absl::Time now) {
     while (!times.empty() && times.begin()->first <= now) {
-      const QueueItem item = times.begin()->second;
-      Place& place = places.at(item);
-      Unpark(item, place);
-      ++classes.at(place.parked_class).awake;
-      MakeReady(item, place);
+      WakeUp(standings.at(times.begin()->second));
     }
+  }
+
+  auto Asking() {
+    return [this](const ParkedClass& parked_class) {
+      return parked_class.speaker != nullptr && !quorums.Held(*parked_class.speaker);
+    };
   }
 };
 
 GangQueue::GangQueue() : impl_(std::make_unique<Impl>()) {}
 GangQueue::~GangQueue() = default;
 
+void GangQueue::SetTree(const QuotaTree* tree, std::vector<QueueRules> rules,
+                        FairSharing fair_sharing) {
+  impl_->quorums.SetTree(tree, rules, fair_sharing);
+  impl_->surpluses.SetTree(tree, {}, fair_sharing);
+  impl_->classes.SetTree(tree);
+  for (uint32_t i = 0; i < impl_->quorums.queues(); ++i) impl_->HoldUp(QuotaNodeId(i), 0);
+}
+
+void GangQueue::UsageChanged(QuotaNodeId queue) {
+  impl_->quorums.UsageChanged(queue);
+  impl_->surpluses.UsageChanged(queue);
+}
+
 void GangQueue::Offer(QueueItem item, const OrderKey& order) {
-  const auto [it, fresh] = impl_->places.try_emplace(item);
-  Place& place = it->second;
-  if (!fresh) impl_->TakeOut(item, place);
-  place.order = order;
-  impl_->MakeReady(item, place);
+  Standing& standing =
+      impl_->standings.try_emplace(item, Standing{.item = item, .where = Whereabouts::kPopped})
+          .first->second;
+  impl_->TakeOut(standing);
+  standing.order = order;
+  impl_->MakeReady(standing);
+  // It may stand behind a blocker now.
+  if (standing.speaks && impl_->quorums.Held(standing)) impl_->WakeFirstOf(standing.parked_class);
 }
 
 void GangQueue::Park(QueueItem item, const OrderKey& order, ParkFacts facts) {
-  const auto it = impl_->places.find(item);
-  CHECK(it != impl_->places.end() && it->second.where == Whereabouts::kPopped);
+  Standing& standing = impl_->Popped(item);
   ++impl_->touched;
-  const Place before = it->second;
-  const ClassId id =
-      impl_->ClassFor({std::move(facts.class_key), facts.relief, facts.smallest_shape});
-  impl_->classes.at(id).asleep.insert({order, item});
-  it->second = {
-      .where = Whereabouts::kParked, .order = order, .parked_class = id, .until = facts.until};
+  const bool alone = (facts.relief & kReliefQuota) != 0 || !facts.blocks;
+  const ParkedClassId id = impl_->classes.IdOf({.key = std::move(facts.class_key),
+                                                .relief = facts.relief,
+                                                .smallest_shape = facts.smallest_shape,
+                                                .queue = alone ? order.queue : QuotaNodeId()});
+  const ParkedClassId woken_from = standing.parked_class;
+  const bool spoke = standing.speaks;
+  standing = {.item = item,
+              .order = order,
+              .where = Whereabouts::kParked,
+              .parked_class = id,
+              .blocks = facts.blocks && item.kind == ItemKind::kQuorum,
+              .until = facts.until};
+  impl_->classes.At(id).asleep.insert(&standing);
   if (facts.until != absl::InfiniteFuture()) impl_->times.insert({facts.until, item});
   ++impl_->parked;
-  impl_->Answer(before, before.parked_class == id ? Impl::Fate::kFailedAgain : Impl::Fate::kLeft);
+  if (standing.blocks) impl_->quorums.Block(standing);
+  impl_->Answer(woken_from, spoke, woken_from == id ? Impl::Fate::kFailedAgain : Impl::Fate::kLeft);
+  if (standing.blocks) impl_->HoldUp(order.queue, id);
 }
 
 void GangQueue::Remove(QueueItem item) {
-  const auto it = impl_->places.find(item);
-  if (it == impl_->places.end()) return;
-  Place place = it->second;
-  impl_->places.erase(it);
-  impl_->TakeOut(item, place);
-  impl_->Answer(place, Impl::Fate::kLeft);
+  const auto it = impl_->standings.find(item);
+  if (it == impl_->standings.end()) return;
+  impl_->TakeOut(it->second);
+  const ParkedClassId woken_from = it->second.parked_class;
+  const bool spoke = it->second.speaks;
+  impl_->standings.erase(it);
+  impl_->Answer(woken_from, spoke, Impl::Fate::kLeft);
 }
 
 void GangQueue::RemoveGang(GangId gang) {
@@ -200,62 +222,60 @@ void GangQueue::RemoveGang(GangId gang) {
 
 std::optional<QueueItem> GangQueue::Pop(absl::Time now) {
   impl_->WakeDue(now);
-  if (impl_->ready.empty()) return std::nullopt;
+  Standing* best = impl_->quorums.Best();
+  if (!impl_->repairs.empty()) {
+    Standing* repair = *impl_->repairs.begin();
+    if (best == nullptr || repair->order.priority >= best->order.priority) best = repair;
+  }
+  if (best == nullptr) best = impl_->surpluses.Best();
+  if (best == nullptr) return std::nullopt;
   ++impl_->touched;
-  const QueueItem item = impl_->ready.begin()->item;
-  impl_->ready.erase(impl_->ready.begin());
-  impl_->places.at(item).where = Whereabouts::kPopped;
-  return item;
+  impl_->TakeOut(*best);
+  return best->item;
 }
 
 void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits) {
-  constexpr uint32_t kNeedsRoom = kReliefRoom | kReliefNodes;
-  std::vector<ClassId> woken;
-  for (const auto& [shape, ids] : impl_->classes_by_shape) {
-    std::optional<bool> room;  // asked once per shape
-    for (const ClassId id : ids) {
-      const ParkedClass& parked_class = impl_->classes.at(id);
-      const uint32_t hit = parked_class.relief() & relief;
-      if (hit == 0 || parked_class.asking) continue;
-      ++impl_->touched;
-      if ((hit & ~kNeedsRoom) == 0 && shape.valid()) {
-        if (!room.has_value()) room = fits(shape);
-        if (!*room) continue;
-      }
-      woken.push_back(id);
-    }
+  for (const ParkedClassId id : impl_->classes.Hit(relief, fits, impl_->Asking())) {
+    impl_->WakeFirstOf(id);
   }
-  for (const ClassId id : woken) impl_->WakeFirstOf(id);
+}
+
+void GangQueue::WakeQuota(QuotaNodeId root) {
+  for (const ParkedClassId id : impl_->classes.WaitingForQuotaOf(root, impl_->Asking())) {
+    impl_->WakeFirstOf(id);
+  }
 }
 
 void GangQueue::Started(QueueItem item) {
-  const auto it = impl_->places.find(item);
-  CHECK(it != impl_->places.end() && it->second.where == Whereabouts::kPopped);
-  const Place place = it->second;
-  impl_->places.erase(it);
-  impl_->Answer(place, Impl::Fate::kStarted);
+  const Standing& standing = impl_->Popped(item);
+  const ParkedClassId woken_from = standing.parked_class;
+  const bool spoke = standing.speaks;
+  impl_->standings.erase(item);
+  impl_->Answer(woken_from, spoke, Impl::Fate::kStarted);
 }
 
-size_t GangQueue::ready() const { return impl_->ready.size(); }
+size_t GangQueue::ready() const {
+  return impl_->repairs.size() + impl_->quorums.ready() + impl_->surpluses.ready();
+}
 size_t GangQueue::parked() const { return impl_->parked; }
-uint64_t GangQueue::touched() const { return impl_->touched; }
+uint64_t GangQueue::touched() const { return impl_->touched + impl_->classes.looked_at(); }
 
 absl::Time GangQueue::NextDeadline() const {
   return impl_->times.empty() ? absl::InfiniteFuture() : impl_->times.begin()->first;
 }
 
 std::vector<QueueItem> GangQueue::ParkedItems() const {
-  OrderedEntries all;
-  for (const auto& [item, place] : impl_->places) {
-    if (place.where == Whereabouts::kParked) all.insert({place.order, item});
+  OrderedStandings all;
+  for (auto& [item, standing] : impl_->standings) {
+    if (standing.where == Whereabouts::kParked) all.insert(&standing);
   }
   return ItemsOf(all);
 }
 
 std::vector<QueueItem> GangQueue::WaitingItems() const {
-  OrderedEntries all = impl_->ready;
-  for (const auto& [item, place] : impl_->places) {
-    if (place.where == Whereabouts::kParked) all.insert({place.order, item});
+  OrderedStandings all;
+  for (auto& [item, standing] : impl_->standings) {
+    if (standing.where != Whereabouts::kPopped) all.insert(&standing);
   }
   return ItemsOf(all);
 }

@@ -3,23 +3,36 @@
 // Holds ids and order keys only, never members. Owned by the scheduling thread. Nothing is polled:
 // a parked gang costs nothing until an event or a time that it names.
 //
+//   queue.SetTree(&tree, ordering);        // again whenever limits, parents or orderings change
 //   queue.Offer(item, order);              // new or changed: ready to be decided
 //   while (auto item = queue.Pop(now)) …   // best first; all quorums before any surplus
 //   queue.Park(item, order, {.class_key = …, .relief = …});
 //   queue.Wake(relief, fits);              // an event that could help: one of each class is woken
+//   queue.WakeQuota(root);                 // usage in this tree of Cohorts changed
 //   queue.Started(item);                   // … and the next of its class when that one could start
 //
 // The woken item speaks for its class: if it is parked in the same class again, the others sleep
 // on; whatever else becomes of it (started, removed, parked for another reason), the next one of
-// the class is asked.
+// the class is asked. A class spans all Queues, except that items which wait for quota, or which
+// hold up nobody, are of one class only within one Queue.
+//
+// Order. Within a Queue: priority, then time queued, then name. Between Queues a tournament from
+// the root (queue/tournament.h). Gangs without a Queue, and the winners of different trees, compare
+// by priority, time queued and name. Repairs go before everything of the same or lower priority,
+// surplus members after every quorum.
+//
+// StrictFIFO. A quorum that is parked and blocks holds up the quorums after it in its Queue until
+// it is woken, removed or started. One that is parked behind it has nothing to say any more: it
+// stands ready again, and is asked when its turn comes. So at most one blocks a Queue.
 //
 // Invariants:
 //   1. An item is in at most one place: ready, popped, parked, or absent (being bound, or nothing
 //      to do).
-//   2. Order is total: surplus last; then priority desc, repair before quorum, queued time,
-//      namespace, name.
+//   2. Order is total, and independent of the order of offers.
 //   3. After Wake every parked item whose facts name the event sleeps behind a ready or popped item
-//      of its own class, or is ready.
+//      of its own class, or is ready. That item is not held up, unless all that sleep behind it
+//      are.
+//   4. Nothing of a StrictFIFO Queue is popped that comes after a parked item which blocks.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +46,8 @@
 #include "absl/time/time.h"
 #include "api/model/ids.h"
 #include "queue/gang.h"
+#include "queue/quota_tree.h"
+#include "queue/tournament.h"
 
 namespace maniple {
 
@@ -56,6 +71,8 @@ struct OrderKey {
   int32_t priority = 0;
   absl::Time queued = absl::InfinitePast();  // creation, or last undo
   std::string namespace_name, name;
+  QuotaNodeId queue = {};  // invalid: no Queue, no quota
+  Demand demand = {};      // what the item would charge to it, in the first flavor that has room
 };
 
 // What could make a parked item start. Bits, because an item may wait for several things at once.
@@ -66,6 +83,7 @@ enum ReliefBit : uint32_t {
   kReliefMembers = 1u << 2,  // the gang's own pods or spec changed (always wakes by Offer)
   kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
   kReliefTime = 1u << 4,     // `until` has come
+  kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
 };
 
 struct ParkFacts {
@@ -74,6 +92,8 @@ struct ParkFacts {
   std::string class_key;
   uint32_t relief = 0;                        // ReliefBits
   absl::Time until = absl::InfiniteFuture();  // backoff, cool-down, hold
+  // Whether it holds up what comes after it in a StrictFIFO Queue; not so where it can never start.
+  bool blocks = true;
   // Room that must exist on some single changed node before this class is worth a try: its smallest
   // member's shape.
   ShapeId smallest_shape;
@@ -83,6 +103,17 @@ class GangQueue final {
  public:
   GangQueue();
   ~GangQueue();
+
+  struct QueueRules {
+    QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
+  };
+  // Borrows the tree until the next SetTree; null: nothing has a Queue. The caller changes its
+  // usage and tells of that by UsageChanged. `rules` is by QuotaNodeId; ids keep their meaning from
+  // one tree to the next, and an item whose Queue the tree does not know counts as one without.
+  // REQUIRES: items name leaves of the tree.
+  void SetTree(const QuotaTree* tree, std::vector<QueueRules> rules, FairSharing fair_sharing);
+  // Usage of the Queue changed in the tree: who is next must be found out again. Cheap.
+  void UsageChanged(QuotaNodeId queue);
 
   // Puts the item among the ready ones, from wherever it is; a repeated offer only updates the
   // order.
@@ -99,15 +130,19 @@ class GangQueue final {
   // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed? Asked
   // once per class.
   void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits);
+  // Usage changed in the tree of this root: one of each class that waits for quota there is woken.
+  void WakeQuota(QuotaNodeId root);
   // The item just popped was started, so the next of its class may fit as well.
   void Started(QueueItem item);
 
+  // How many are ready, without those of Queues in which nothing can be popped: 0 if and only if
+  // Pop has nothing to give.
   [[nodiscard]] size_t ready() const;
   [[nodiscard]] size_t parked() const;
   [[nodiscard]] absl::Time NextDeadline() const;
-  [[nodiscard]] std::vector<QueueItem> ParkedItems()
-      const;  // in service order; for ParkedCannotStart
-  [[nodiscard]] std::vector<QueueItem> WaitingItems() const;  // ready and parked, in service order
+  // In the order of service within a Queue, as if all were of one; for ParkedCannotStart.
+  [[nodiscard]] std::vector<QueueItem> ParkedItems() const;
+  [[nodiscard]] std::vector<QueueItem> WaitingItems() const;  // ready and parked, likewise
   // Items and classes looked at since the start: the measure of "blocked work costs nothing".
   [[nodiscard]] uint64_t touched() const;
 

@@ -184,7 +184,7 @@ std::vector<QuotaNodeId> Tournament::NoteChanges() {
   }
   for (std::vector<QuotaNodeId>* list : {&trees, &fallen}) {
     std::ranges::sort(*list);
-    list->erase(std::ranges::unique(*list).begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
   }
   if (fallen.empty()) return trees;
   for (uint32_t i = 0; i < heads_.size(); ++i) {

@@ -1,0 +1,167 @@
+#include "queue/lanes.h"
+
+#include <algorithm>
+
+namespace maniple {
+
+void Lanes::SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRules>& rules,
+                    FairSharing fair_sharing) {
+  tree_ = tree;
+  const size_t known = tree == nullptr ? 0 : tree->node_count();
+  lanes_.resize(std::max(lanes_.size(), known));
+  tournament_.reset();
+  if (tree != nullptr) tournament_.emplace(*tree, fair_sharing);
+
+  // Those whose Queue has become known, or is no longer, change lanes.
+  OrderedStandings moved;
+  for (auto it = loose_.begin(); it != loose_.end();) {
+    if (Known((*it)->order.queue)) {
+      moved.insert(*it);
+      it = loose_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (size_t i = known; i < lanes_.size(); ++i) {
+    moved.merge(lanes_[i].ready);
+    lanes_[i].speakers.clear();
+  }
+  ready_ = loose_.size();
+  stale_.clear();
+  for (uint32_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    lane.strict = i < known && i < rules.size() && rules[i].ordering == QueueOrdering::kStrictFifo;
+    lane.stale = false;
+    lane.counted = 0;
+    if (!lane.ready.empty()) Recount(lane, QuotaNodeId(i));
+  }
+  for (Standing* standing : moved) Insert(*standing);
+}
+
+void Lanes::UsageChanged(QuotaNodeId queue) {
+  if (Known(queue)) tournament_->Touch(queue);
+}
+
+Lanes::Lane* Lanes::LaneOf(const Standing& standing) {
+  const QuotaNodeId queue = standing.order.queue;
+  return Known(queue) ? &lanes_[queue.index()] : nullptr;
+}
+
+Standing* Lanes::HeadOf(const Lane& lane) {
+  if (lane.ready.empty()) return nullptr;
+  Standing* first = *lane.ready.begin();
+  const bool held =
+      lane.strict && !lane.blockers.empty() && ServedBefore()(*lane.blockers.begin(), first);
+  return held ? nullptr : first;
+}
+
+void Lanes::Recount(Lane& lane, QuotaNodeId queue) {
+  ready_ -= lane.counted;
+  lane.counted = HeadOf(lane) == nullptr ? 0 : lane.ready.size();
+  ready_ += lane.counted;
+  if (lane.stale || !Known(queue)) return;
+  lane.stale = true;
+  stale_.push_back(queue);
+}
+
+void Lanes::Insert(Standing& standing) {
+  Lane* lane = LaneOf(standing);
+  if (lane == nullptr) {
+    loose_.insert(&standing);
+    ++ready_;
+    return;
+  }
+  lane->ready.insert(&standing);
+  if (standing.speaks) lane->speakers.insert(&standing);
+  Recount(*lane, standing.order.queue);
+}
+
+void Lanes::Erase(Standing& standing) {
+  Lane* lane = LaneOf(standing);
+  if (lane == nullptr) {
+    loose_.erase(&standing);
+    --ready_;
+    return;
+  }
+  lane->ready.erase(&standing);
+  lane->speakers.erase(&standing);
+  Recount(*lane, standing.order.queue);
+}
+
+void Lanes::Block(Standing& standing) {
+  const QuotaNodeId queue = standing.order.queue;
+  if (!queue.valid()) return;
+  if (queue.index() >= lanes_.size()) lanes_.resize(queue.index() + 1);
+  Lane& lane = lanes_[queue.index()];
+  lane.blockers.insert(&standing);
+  if (lane.strict) Recount(lane, queue);
+}
+
+void Lanes::Unblock(Standing& standing) {
+  const QuotaNodeId queue = standing.order.queue;
+  if (!queue.valid()) return;
+  Lane& lane = lanes_[queue.index()];
+  lane.blockers.erase(&standing);
+  if (lane.strict) Recount(lane, queue);
+}
+
+void Lanes::ShowHeads() {
+  for (const QuotaNodeId queue : stale_) {
+    Lane& lane = lanes_[queue.index()];
+    lane.stale = false;
+    const Standing* head = HeadOf(lane);
+    if (head == nullptr) {
+      tournament_->SetHead(queue, std::nullopt);
+      continue;
+    }
+    const OrderKey& order = head->order;
+    tournament_->SetHead(queue, QueueHead{.priority = order.priority,
+                                          .queued = order.queued,
+                                          .namespace_name = order.namespace_name,
+                                          .name = order.name,
+                                          .demand = order.demand});
+  }
+  stale_.clear();
+}
+
+Standing* Lanes::Best() {
+  Standing* best = loose_.empty() ? nullptr : *loose_.begin();
+  if (!tournament_.has_value()) return best;
+  ShowHeads();
+  const std::optional<QuotaNodeId> winner = tournament_->Winner();
+  if (!winner.has_value()) return best;
+  Standing* head = HeadOf(lanes_[winner->index()]);
+  return best == nullptr || ServedBefore()(head, best) ? head : best;
+}
+
+bool Lanes::Held(const Standing& standing) const {
+  const QuotaNodeId queue = standing.order.queue;
+  if (standing.where == Whereabouts::kPopped || !Known(queue)) return false;
+  const Lane& lane = lanes_[queue.index()];
+  if (!lane.strict || lane.blockers.empty()) return false;
+  return standing.item.kind == ItemKind::kQuorum &&
+         ServedBefore()(*lane.blockers.begin(), &standing);
+}
+
+std::vector<Standing*> Lanes::LaterBlockers(QuotaNodeId queue) const {
+  if (!Known(queue) || !lanes_[queue.index()].strict) return {};
+  const OrderedStandings& blockers = lanes_[queue.index()].blockers;
+  return blockers.empty() ? std::vector<Standing*>()
+                          : std::vector<Standing*>(std::next(blockers.begin()), blockers.end());
+}
+
+std::vector<Standing*> Lanes::HeldSpeakers(QuotaNodeId queue) const {
+  std::vector<Standing*> held;
+  if (!Known(queue)) return held;
+  const Lane& lane = lanes_[queue.index()];
+  if (!lane.strict || lane.blockers.empty()) return held;
+  held.assign(lane.speakers.upper_bound(*lane.blockers.begin()), lane.speakers.end());
+  return held;
+}
+
+void Lanes::Silence(Standing& standing) {
+  standing.speaks = false;
+  if (Lane* lane = LaneOf(standing)) lane->speakers.erase(&standing);
+}
+
+}  // namespace maniple

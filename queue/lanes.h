@@ -1,0 +1,78 @@
+// The ready items of one kind, in one lane per Queue and one more for those without a Queue;
+// between the lanes' heads decides the Tournament. Of this room only; owned by GangQueue.
+//
+// Borrows every Standing from Insert until Erase and from Block until Unblock; its item and order
+// stay as they are meanwhile.
+//
+// A lane whose Queue is StrictFIFO is held up behind its first blocker: nothing after that is
+// popped.
+//
+// Invariants:
+//   1. counted = the items of the lane, or 0 if none of them can be popped; ready() is their sum.
+//   2. A lane that is not in `stale_` has shown its head to the tournament.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "queue/standing.h"
+#include "queue/tournament.h"
+
+namespace maniple {
+
+class Lanes final {
+ public:
+  // As GangQueue::SetTree; without rules every Queue is BestEffortFIFO.
+  void SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRules>& rules,
+               FairSharing fair_sharing);
+  void UsageChanged(QuotaNodeId queue);
+
+  void Insert(Standing& standing);
+  void Erase(Standing& standing);
+  // A parked item holds up those after it, if its Queue is (or becomes) StrictFIFO.
+  void Block(Standing& standing);
+  void Unblock(Standing& standing);
+
+  // The next one to serve. It stays here.
+  [[nodiscard]] Standing* Best();
+  // Ready, or parked and to be woken: does a parked item of its Queue hold it up?
+  [[nodiscard]] bool Held(const Standing& standing) const;
+  // Of a StrictFIFO Queue, in order: the blockers after the first one, and the ready items that
+  // speak for a class and are held up.
+  [[nodiscard]] std::vector<Standing*> LaterBlockers(QuotaNodeId queue) const;
+  [[nodiscard]] std::vector<Standing*> HeldSpeakers(QuotaNodeId queue) const;
+  // A ready item no longer speaks for its class.
+  void Silence(Standing& standing);
+
+  // How many are ready, without those of Queues in which nothing can be popped.
+  [[nodiscard]] size_t ready() const { return ready_; }
+  [[nodiscard]] size_t queues() const { return lanes_.size(); }
+
+ private:
+  struct Lane {
+    OrderedStandings ready;
+    OrderedStandings blockers;
+    OrderedStandings speakers;  // those of the ready that speak for a class
+    size_t counted = 0;
+    bool strict = false;
+    bool stale = false;
+  };
+
+  [[nodiscard]] bool Known(QuotaNodeId queue) const {
+    return tree_ != nullptr && queue.valid() && queue.index() < tree_->node_count();
+  }
+  [[nodiscard]] Lane* LaneOf(const Standing& standing);
+  [[nodiscard]] static Standing* HeadOf(const Lane& lane);
+  void Recount(Lane& lane, QuotaNodeId queue);
+  void ShowHeads();
+
+  const QuotaTree* tree_ = nullptr;
+  std::optional<Tournament> tournament_;
+  std::vector<Lane> lanes_;         // by QuotaNodeId
+  OrderedStandings loose_;          // ready and of no Queue that the tree knows
+  std::vector<QuotaNodeId> stale_;  // lanes whose head the tournament has to be shown, each once
+  size_t ready_ = 0;
+};
+
+}  // namespace maniple

@@ -1,0 +1,40 @@
+// Where one item of the GangQueue stands, and the order among items. Of this room only.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+
+#include "queue/gang_queue.h"
+
+namespace maniple {
+
+using ParkedClassId = uint64_t;  // 0 = none
+
+enum class Whereabouts : uint8_t { kReady, kPopped, kParked };
+
+struct Standing {
+  QueueItem item;
+  OrderKey order;
+  Whereabouts where = Whereabouts::kReady;
+  ParkedClassId parked_class = 0;  // parked: its class; otherwise the class it was woken from
+  bool speaks = false;             // awake on behalf of that class
+  bool blocks = false;             // parked: holds up what comes after it in a StrictFIFO Queue
+  absl::Time until = absl::InfiniteFuture();  // parked only
+};
+
+// The order of service as far as Queues have no say in it.
+struct ServedBefore {
+  static auto Key(const Standing& s) {
+    return std::make_tuple(s.item.kind == ItemKind::kSurplus, -int64_t{s.order.priority},
+                           s.item.kind, s.order.queued);
+  }
+  bool operator()(const Standing* a, const Standing* b) const {
+    if (const auto ka = Key(*a), kb = Key(*b); ka != kb) return ka < kb;
+    return std::tie(a->order.namespace_name, a->order.name, a->item) <
+           std::tie(b->order.namespace_name, b->order.name, b->item);
+  }
+};
+using OrderedStandings = std::set<Standing*, ServedBefore>;
+
+}  // namespace maniple
