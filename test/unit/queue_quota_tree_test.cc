@@ -5,12 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "api/base/random.h"
 
 namespace maniple {
 namespace {
@@ -226,6 +227,14 @@ TEST(QuotaTree, DebtOfOneBranchLeavesTheOtherAlone) {
   EXPECT_TRUE(t.tree.CheckLegal(t["b"]).ok());
 }
 
+TEST(QuotaTree, RemovalOfWhatWasNeverAddedIsNoticed) {
+  Named t({Cpu("root", "", {10}), Cpu("a", "root", {4})});
+  t.Use("a", 2);
+  EXPECT_TRUE(t.tree.CheckInvariants().ok());
+  t.Free("a", 3);
+  EXPECT_THAT(t.tree.CheckInvariants().message(), HasSubstr("-1"));
+}
+
 // ---- amounts that no cluster has
 
 TEST(QuotaTree, HugeAmountsNeitherWrapNorLeaveResidue) {
@@ -429,17 +438,45 @@ TEST(DominantShare, EqualRatiosAreEqualAndTheOrderOfRatiosIsKept) {
   EXPECT_EQ(share(0, 5, 0), DominantShare());
 }
 
+// x is the double nearest to a / b, and of two equally near the even one. REQUIRES: x > 0, b small
+// enough for 2^53 b to be exact.
+bool IsNearest(double x, __int128 a, __int128 b) {
+  int exponent = 0;
+  auto mantissa = static_cast<int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
+  exponent -= 53;
+  if (exponent > 0) b <<= exponent;
+  if (exponent < 0) a <<= -exponent;
+  const __int128 twice_off = 2 * (a - b * mantissa);
+  if (twice_off == b || twice_off == -b) return mantissa % 2 == 0;
+  return -b < twice_off && twice_off < b;
+}
+
 TEST(DominantShare, IsTheNearestDoubleToTheRatio) {
-  // Ratios whose parts are doubles themselves: the processor's own division is the judge.
-  for (int64_t borrowed = 1; borrowed < 60; ++borrowed) {
-    for (int64_t lendable = borrowed; lendable < 300; lendable += 7) {
-      for (const int64_t weight : {1000, 1, 333, 250'000}) {
-        const double expected = 1e6 * static_cast<double>(borrowed) /
-                                (static_cast<double>(lendable) * static_cast<double>(weight));
-        ASSERT_EQ(ShareOf(Amount(borrowed), Amount(lendable), weight).permille, expected);
-      }
-    }
+  Random random(1);
+  const auto of_any_size = [&random](uint64_t bits) {
+    return static_cast<int64_t>(1 + (random.Next() >> (64 - 1 - random.Below(bits))));
+  };
+  for (int i = 0; i < 100'000; ++i) {
+    const int64_t borrowed = of_any_size(62), lendable = of_any_size(40);
+    const int64_t weight = random.OneIn(2) ? 1000 : of_any_size(20);
+    const double permille = ShareOf(Amount(borrowed), Amount(lendable), weight).permille;
+    ASSERT_TRUE(IsNearest(permille, __int128{1'000'000} * borrowed, __int128{lendable} * weight))
+        << borrowed << " / " << lendable << " at " << weight;
   }
+}
+
+TEST(DominantShare, BarelyMoreThanHalfwayRoundsUp) {
+  // Halfway between two doubles, of which the lower is even, and a rest of less than one more.
+  constexpr __int128 kHalfway = ((__int128{1} << 53) + 1) << 9;
+  int found = 0;
+  for (int64_t lendable = 3; lendable < 100'000; ++lendable) {
+    const __int128 borrowed = kHalfway * lendable / 1'000'000 + 1;
+    if (borrowed * 1'000'000 - kHalfway * lendable >= lendable) continue;
+    ++found;
+    const Amount lent(static_cast<int64_t>(borrowed));
+    ASSERT_EQ(ShareOf(lent, Amount(lendable), 1).permille, 0x1.0000000000001p62);
+  }
+  EXPECT_GT(found, 100);
 }
 
 }  // namespace
