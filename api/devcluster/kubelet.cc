@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
 
@@ -111,7 +112,7 @@ void Kubelet::Look(const Cluster& cluster, const ObjectName& name) {
   if (!nodes_[pod.node].exists) {
     if (!pod.leaves_at.has_value()) pod.leaves_at = cluster.now + options_.gone_node_grace;
   } else if ((*object)["metadata"].Has("deletionTimestamp")) {
-    if (!pod.leaves_at.has_value()) pod.leaves_at = cluster.now + options_.delete_delay;
+    if (!pod.leaves_at.has_value()) pod.leaves_at = cluster.now + LeavesAfter(*object);
   } else {
     pod.leaves_at.reset();  // its node came back
   }
@@ -121,6 +122,20 @@ void Kubelet::Look(const Cluster& cluster, const ObjectName& name) {
   }
   if (HasEnded(*object)) return due_.Clear(name);
   LookAtLive(cluster, name, *object);
+}
+
+// Containers stop at once, except in a pod that somebody holds with a finalizer: there they take
+// the grace period that the pod asks for, so that a terminating pod can be looked at.
+absl::Duration Kubelet::LeavesAfter(const Json& object) const {
+  const auto& finalizers = object["metadata"]["finalizers"].items();
+  const bool held = std::ranges::any_of(finalizers, [](const Json& finalizer) {
+    // The garbage collector's own bear no slash, and wait for the pod.
+    return absl::StrContains(finalizer.AsString(), '/');
+  });
+  if (!held) return options_.delete_delay;
+  const absl::Duration grace =
+      absl::Seconds(object["spec"]["terminationGracePeriodSeconds"].AsInt());
+  return std::max(options_.delete_delay, grace);
 }
 
 void Kubelet::LookAtLive(const Cluster& cluster, const ObjectName& name, const Json& object) {

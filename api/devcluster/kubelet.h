@@ -64,6 +64,7 @@ class Kubelet final {
   void Note(const ObjectName& pod);
   void ObserveNode(const Change& change);
   void Look(const Cluster& cluster, const ObjectName& name);
+  [[nodiscard]] absl::Duration LeavesAfter(const Json& object) const;
   void LookAtLive(const Cluster& cluster, const ObjectName& name, const Json& object);
   void Admit(const Cluster& cluster, const ObjectName& name, const Json& object);
   void Start(const Cluster& cluster, const ObjectName& name, const Json& object);

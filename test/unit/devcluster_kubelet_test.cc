@@ -134,7 +134,7 @@ TEST_F(KubeletTest, ADeletedPodLeavesAfterTheDeleteDelayAndHoldsItsRoomUntilThen
   EXPECT_FALSE(HasPod("p"));
 }
 
-TEST_F(KubeletTest, ADeletedPodWithFinalizersStopsAndFreesItsRoomButStays) {
+TEST_F(KubeletTest, ADeletedPodWithFinalizersTakesItsGracePeriodThenFreesItsRoomButStays) {
   Start({});
   AddNode("n1", R"({"cpu": "1"})");
   AddPod("p", "n1", R"({"cpu": "1"})");
@@ -144,6 +144,8 @@ TEST_F(KubeletTest, ADeletedPodWithFinalizersStopsAndFreesItsRoomButStays) {
   });
   Delete("p");
   Settle();
+  EXPECT_EQ(PhaseOf("p"), "Running");
+  Advance(absl::Seconds(30));
   ASSERT_TRUE(HasPod("p"));
   EXPECT_EQ(PhaseOf("p"), "Failed");
   AddPod("q", "n1", R"({"cpu": "1"})");
