@@ -1,0 +1,322 @@
+#include "queue/quota_book.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace maniple {
+namespace {
+
+constexpr bool kIsQueue = true, kIsCohort = false;
+
+// A spec that has not changed has the same generation: a status that was written makes no news.
+template <typename T>
+bool SameSpec(const T& a, const T& b) {
+  return a.meta.uid == b.meta.uid && a.meta.generation == b.meta.generation &&
+         a.meta.generation != 0;
+}
+
+bool Forget(const std::string& name, auto& objects, auto& problems) {
+  const size_t known = objects.erase(name);
+  return problems.erase(name) + known > 0;
+}
+
+bool Refuse(const ObjectInvalid& invalid, auto& objects, auto& problems) {
+  objects.erase(invalid.key.name);
+  problems[invalid.key.name] = invalid.problem;
+  return true;
+}
+
+}  // namespace
+
+template <typename T>
+bool QuotaBook::Store(std::map<std::string, T>& objects,
+                      std::map<std::string, std::string>& problems, const T& object) {
+  const bool was_unreadable = problems.erase(object.meta.name) > 0;
+  const auto known = objects.find(object.meta.name);
+  const bool same = known != objects.end() && SameSpec(known->second, object) && !was_unreadable;
+  objects[object.meta.name] = object;
+  return !same;
+}
+
+bool QuotaBook::Note(const ObjectEvent& event) {
+  if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
+    if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
+      return Store(queues_, unreadable_queues_, *queue);
+    }
+    if (const auto* cohort = std::get_if<Cohort>(&upserted->object)) {
+      return Store(cohorts_, unreadable_cohorts_, *cohort);
+    }
+    if (const auto* flavor = std::get_if<ResourceFlavor>(&upserted->object)) {
+      return Store(flavors_, unreadable_flavors_, *flavor);
+    }
+    return false;
+  }
+  if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) {
+    const std::string& name = deleted->key.name;
+    switch (deleted->key.kind) {
+      case ResourceKind::kQueue:
+        return Forget(name, queues_, unreadable_queues_);
+      case ResourceKind::kCohort:
+        return Forget(name, cohorts_, unreadable_cohorts_);
+      case ResourceKind::kResourceFlavor:
+        return Forget(name, flavors_, unreadable_flavors_);
+      case ResourceKind::kNode:
+      case ResourceKind::kPod:
+      case ResourceKind::kNamespace:
+      case ResourceKind::kPriorityClass:
+      case ResourceKind::kPodGroup:
+      case ResourceKind::kTopology:
+        return false;
+    }
+  }
+  if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
+    switch (invalid->key.kind) {
+      case ResourceKind::kQueue:
+        return Refuse(*invalid, queues_, unreadable_queues_);
+      case ResourceKind::kCohort:
+        return Refuse(*invalid, cohorts_, unreadable_cohorts_);
+      case ResourceKind::kResourceFlavor:
+        return Refuse(*invalid, flavors_, unreadable_flavors_);
+      case ResourceKind::kNode:
+      case ResourceKind::kPod:
+      case ResourceKind::kNamespace:
+      case ResourceKind::kPriorityClass:
+      case ResourceKind::kPodGroup:
+      case ResourceKind::kTopology:
+        return false;
+    }
+  }
+  return false;
+}
+
+QuotaNodeId QuotaBook::NodeFor(bool is_queue, const std::string& name) {
+  const auto next = QuotaNodeId(static_cast<uint32_t>(nodes_.size()));
+  const auto [it, fresh] = node_ids_.try_emplace({is_queue, name}, next);
+  if (fresh) nodes_.push_back({.is_queue = is_queue, .name = name});
+  return it->second;
+}
+
+QuotaCellId QuotaBook::InternCell(const std::string& flavor, const std::string& resource) {
+  const auto next = QuotaCellId(static_cast<uint32_t>(cells_.size()));
+  const auto [it, fresh] = cell_ids_.try_emplace({flavor, resource}, next);
+  if (fresh) cells_.emplace_back(flavor, resource);
+  return it->second;
+}
+
+std::string QuotaBook::ProblemIn(const Entries& entries) const {
+  for (const FlavorQuota& entry : entries) {
+    if (entry.flavor.empty() || flavors_.contains(entry.flavor)) continue;
+    const auto unreadable = unreadable_flavors_.find(entry.flavor);
+    return unreadable == unreadable_flavors_.end()
+               ? absl::StrCat("spec.quotas: flavor \"", entry.flavor, "\" does not exist")
+               : absl::StrCat("spec.quotas: flavor \"", entry.flavor,
+                              "\" is invalid: ", unreadable->second);
+  }
+  return "";
+}
+
+// A cycle of parents makes every cohort on it and every queue below it inactive.
+void QuotaBook::FindCycles() {
+  for (const auto& [name, cohort] : cohorts_) {
+    std::vector<std::string> path = {name};
+    for (auto it = cohorts_.find(cohort.parent);
+         it != cohorts_.end() && std::ranges::find(path, it->first) == path.end();
+         it = cohorts_.find(it->second.parent)) {
+      path.push_back(it->first);
+    }
+    const std::string& last = cohorts_.find(path.back())->second.parent;
+    const auto start = std::ranges::find(path, last);
+    if (start == path.end()) continue;
+    std::vector<std::string> cycle(start, path.end());
+    std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
+    cycle.push_back(cycle.front());
+    cohort_problems_[name] =
+        absl::StrCat("spec.parent: the cohorts form a cycle: ", absl::StrJoin(cycle, " -> "));
+  }
+}
+
+void QuotaBook::FindProblems() {
+  queue_problems_ = unreadable_queues_;
+  cohort_problems_ = unreadable_cohorts_;
+  FindCycles();
+  for (const auto& [name, cohort] : cohorts_) {
+    std::string problem = ProblemIn(cohort.quotas);
+    if (!problem.empty()) cohort_problems_.try_emplace(name, std::move(problem));
+  }
+  for (const auto& [name, queue] : queues_) {
+    std::string problem = ProblemIn(queue.quotas);
+    const auto above = cohort_problems_.find(queue.cohort);
+    // Only a cycle leaves a cohort without a place in the tree.
+    if (problem.empty() && above != cohort_problems_.end() &&
+        absl::StrContains(above->second, "form a cycle")) {
+      problem = absl::StrCat("cohort \"", queue.cohort, "\": ", above->second);
+    }
+    if (!problem.empty()) queue_problems_[name] = std::move(problem);
+  }
+}
+
+void QuotaBook::RankFlavors() {
+  ranked_flavors_.clear();
+  for (const auto& [name, flavor] : flavors_) {
+    const auto next = FlavorId(static_cast<uint32_t>(flavor_names_.size()));
+    const auto [it, fresh] = flavor_ids_.try_emplace(name, next);
+    if (fresh) flavor_names_.push_back(name);
+    ranked_flavors_.push_back({it->second, flavor.priority, flavor.node_labels});
+  }
+  std::ranges::stable_sort(ranked_flavors_, std::greater<>(), &Ranked::priority);
+}
+
+std::vector<QuotaLimit> QuotaBook::LimitsOf(const Entries& entries) {
+  std::vector<QuotaLimit> limits;
+  for (const FlavorQuota& entry : entries) {
+    for (const QuotaAmount& quota : entry.resources) {
+      limits.push_back({.cell = InternCell(entry.flavor, quota.resource),
+                        .nominal = quota.nominal,
+                        .borrowing = quota.borrowing_limit,
+                        .lending = quota.lending_limit});
+    }
+  }
+  return limits;
+}
+
+void QuotaBook::Rebuild() {
+  FindProblems();
+  RankFlavors();
+  std::map<QuotaNodeId, QuotaNodeSpec> specs;
+  for (const auto& [name, cohort] : cohorts_) {
+    QuotaNodeSpec& spec = specs[NodeFor(kIsCohort, name)];
+    spec.weight_milli = cohort.fair_share_weight_milli;
+    const auto problem = cohort_problems_.find(name);
+    const bool sound = problem == cohort_problems_.end();
+    if (!cohort.parent.empty() && (sound || !absl::StrContains(problem->second, "form a cycle"))) {
+      spec.parent = NodeFor(kIsCohort, cohort.parent);
+    }
+    if (sound) spec.limits = LimitsOf(cohort.quotas);
+  }
+  for (const auto& [name, queue] : queues_) {
+    const QuotaNodeId id = NodeFor(kIsQueue, name);
+    if (queue_problems_.contains(name)) continue;
+    QuotaNodeSpec& spec = specs[id];
+    spec.weight_milli = queue.fair_share_weight_milli;
+    if (!queue.cohort.empty()) spec.parent = NodeFor(kIsCohort, queue.cohort);
+    spec.limits = LimitsOf(queue.quotas);
+  }
+
+  rules_.assign(nodes_.size(), {});
+  for (const auto& [name, queue] : queues_) {
+    if (queue_problems_.contains(name)) continue;
+    auto& rules = rules_[NodeFor(kIsQueue, name).index()];
+    for (size_t i = 0; i < queue.quotas.size(); ++i) {
+      const FlavorQuota& entry = queue.quotas[i];
+      const auto flavor = flavor_ids_.find(entry.flavor);
+      for (const QuotaAmount& quota : entry.resources) {
+        rules[quota.resource].push_back(
+            {.flavor = flavor == flavor_ids_.end() ? FlavorId() : flavor->second,
+             .cell = InternCell(entry.flavor, quota.resource),
+             .order = i});
+      }
+    }
+  }
+
+  std::vector<QuotaNodeSpec> all(nodes_.size());
+  for (auto& [id, spec] : specs) all[id.index()] = std::move(spec);
+  std::map<std::string, uint32_t> resources;
+  std::vector<uint32_t> resource_of_cell;
+  for (const auto& [flavor, resource] : cells_) {
+    const auto next = static_cast<uint32_t>(resources.size());
+    resource_of_cell.push_back(resources.try_emplace(resource, next).first->second);
+  }
+  tree_ = QuotaTree(all, std::move(resource_of_cell));
+}
+
+QuotaNodeId QuotaBook::QueueNamed(absl::string_view name) const {
+  const auto it = node_ids_.find({kIsQueue, std::string(name)});
+  return it == node_ids_.end() ? QuotaNodeId() : it->second;
+}
+
+QuotaNodeId QuotaBook::CohortNamed(absl::string_view name) const {
+  const auto it = node_ids_.find({kIsCohort, std::string(name)});
+  return it == node_ids_.end() ? QuotaNodeId() : it->second;
+}
+
+const Queue* QuotaBook::FindQueue(absl::string_view name) const {
+  const auto it = queues_.find(std::string(name));
+  return it == queues_.end() ? nullptr : &it->second;
+}
+
+std::string QuotaBook::ProblemOfQueue(absl::string_view name) const {
+  const auto it = queue_problems_.find(std::string(name));
+  return it == queue_problems_.end() ? "" : it->second;
+}
+
+std::string QuotaBook::ProblemOfCohort(absl::string_view name) const {
+  const auto it = cohort_problems_.find(std::string(name));
+  return it == cohort_problems_.end() ? "" : it->second;
+}
+
+absl::string_view QuotaBook::NameOf(QuotaNodeId node) const { return nodes_[node.index()].name; }
+
+QueueOrdering QuotaBook::OrderingOf(QuotaNodeId queue) const {
+  const Node& node = nodes_[queue.index()];
+  const Queue* object = node.is_queue ? FindQueue(node.name) : nullptr;
+  return object == nullptr ? QueueOrdering::kBestEffortFifo : object->ordering;
+}
+
+FlavorId QuotaBook::FlavorOf(const StringMap& node_labels) const {
+  for (const Ranked& flavor : ranked_flavors_) {
+    const auto& wanted = flavor.node_labels.entries();
+    const bool matches = std::ranges::all_of(wanted, [&node_labels](const auto& label) {
+      const std::string* value = node_labels.Find(label.first);
+      return value != nullptr && *value == label.second;
+    });
+    if (matches) return flavor.flavor;
+  }
+  return FlavorId();
+}
+
+absl::string_view QuotaBook::FlavorName(FlavorId flavor) const {
+  return flavor.valid() ? absl::string_view(flavor_names_[flavor.index()]) : absl::string_view();
+}
+
+std::vector<FlavorId> QuotaBook::FlavorsOf(QuotaNodeId queue) const {
+  std::set<std::pair<size_t, FlavorId>> found;
+  for (const auto& [resource, entries] : rules_[queue.index()]) {
+    for (const Entry& entry : entries) found.insert({entry.order, entry.flavor});
+  }
+  std::vector<FlavorId> flavors;
+  for (const auto& [order, flavor] : found) flavors.push_back(flavor);
+  return flavors;
+}
+
+CellAnswer QuotaBook::CellFor(QuotaNodeId queue, absl::string_view resource,
+                              FlavorId flavor) const {
+  const auto& rules = rules_[queue.index()];
+  const auto it = rules.find(resource);
+  if (it == rules.end()) return {};
+  const Entry* match = nullptr;
+  for (const Entry& entry : it->second) {
+    if (entry.flavor == flavor) return {CellRule::kCharged, entry.cell, entry.order};
+    if (!entry.flavor.valid()) match = &entry;
+  }
+  if (match != nullptr) return {CellRule::kCharged, match->cell, match->order};
+  return {CellRule::kForbidden, CellNamed(FlavorName(flavor), resource), 0};
+}
+
+QuotaCellId QuotaBook::CellNamed(absl::string_view flavor, absl::string_view resource) const {
+  const auto it = cell_ids_.find({std::string(flavor), std::string(resource)});
+  return it == cell_ids_.end() ? QuotaCellId() : it->second;
+}
+
+const std::string& QuotaBook::ResourceOf(QuotaCellId cell) const {
+  return cells_[cell.index()].second;
+}
+const std::string& QuotaBook::FlavorOfCell(QuotaCellId cell) const {
+  return cells_[cell.index()].first;
+}
+
+}  // namespace maniple

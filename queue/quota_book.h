@@ -1,0 +1,125 @@
+// Queues, Cohorts and ResourceFlavors as the API has them, turned into the quota tree: who is
+// active and why not, which flavor a node is of, and to which cell of the tree a pod is charged.
+//
+// Owned by the scheduling loop. Ids of nodes and cells keep their meaning for the life of the book;
+// a queue that is gone or inactive stands alone in the tree, without quota.
+//
+//   if (book.Note(event)) stale = true;    // limits, parents, policies or flavors changed
+//   book.Rebuild();                        // the tree anew, with no usage
+//   book.Charge(queue, demand); …; book.Refund(queue, demand);
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "api/base/id.h"
+#include "api/model/maniple_types.h"
+#include "api/model/object.h"
+#include "queue/quota_tree.h"
+
+namespace maniple {
+
+// A ResourceFlavor, or none: the nodes that match no flavor.
+using FlavorId = Id<struct FlavorTag>;
+
+// What one pod may cost: a resource and where it is counted.
+enum class CellRule : uint8_t {
+  kUnlimited,  // the queue lists the resource nowhere
+  kCharged,
+  kForbidden,  // the queue lists the resource, but not for nodes of this flavor
+};
+struct CellAnswer {
+  CellRule rule = CellRule::kUnlimited;
+  QuotaCellId cell;  // kCharged; also kForbidden where some other object counts this cell
+  size_t order = 0;  // kCharged: the place of the entry in the queue's list
+};
+
+class QuotaBook final {
+ public:
+  // Whether the next Rebuild would differ.
+  bool Note(const ObjectEvent& event);
+  void Rebuild();
+
+  [[nodiscard]] const QuotaTree& tree() const { return tree_; }
+  // For speculation that is taken back before anybody else looks.
+  [[nodiscard]] QuotaTree& tree() { return tree_; }
+
+  // The queue's own id, also when it does not exist (any more); invalid when it was never seen.
+  [[nodiscard]] QuotaNodeId QueueNamed(absl::string_view name) const;
+  [[nodiscard]] QuotaNodeId CohortNamed(absl::string_view name) const;
+  [[nodiscard]] const Queue* FindQueue(absl::string_view name) const;  // null: no usable object
+  [[nodiscard]] const std::map<std::string, Cohort>& cohorts() const { return cohorts_; }
+  // Not empty: nothing starts from the queue, and why.
+  [[nodiscard]] std::string ProblemOfQueue(absl::string_view name) const;
+  [[nodiscard]] std::string ProblemOfCohort(absl::string_view name) const;
+  [[nodiscard]] absl::string_view NameOf(QuotaNodeId node) const;  // without its kind
+  [[nodiscard]] size_t node_count() const { return nodes_.size(); }
+  // Of an active queue; the default rules for any other.
+  [[nodiscard]] QueueOrdering OrderingOf(QuotaNodeId queue) const;
+
+  // The flavor of a node with these labels: the matching one of highest priority, then by name.
+  [[nodiscard]] FlavorId FlavorOf(const StringMap& node_labels) const;
+  [[nodiscard]] absl::string_view FlavorName(FlavorId flavor) const;  // "" for none
+  // The flavors that the queue's entries name, in their order, and the invalid one for an entry
+  // without a flavor.
+  [[nodiscard]] std::vector<FlavorId> FlavorsOf(QuotaNodeId queue) const;
+  [[nodiscard]] CellAnswer CellFor(QuotaNodeId queue, absl::string_view resource,
+                                   FlavorId flavor) const;
+  // Invalid: nobody has quota for it.
+  [[nodiscard]] QuotaCellId CellNamed(absl::string_view flavor, absl::string_view resource) const;
+  [[nodiscard]] const std::string& ResourceOf(QuotaCellId cell) const;
+  [[nodiscard]] const std::string& FlavorOfCell(QuotaCellId cell) const;
+
+ private:
+  struct Node {
+    bool is_queue = false;
+    std::string name;
+  };
+  using Entries = std::vector<FlavorQuota>;
+
+  template <typename T>
+  bool Store(std::map<std::string, T>& objects, std::map<std::string, std::string>& problems,
+             const T& object);
+  QuotaNodeId NodeFor(bool is_queue, const std::string& name);
+  QuotaCellId InternCell(const std::string& flavor, const std::string& resource);
+  [[nodiscard]] std::string ProblemIn(const Entries& entries) const;
+  void FindProblems();
+  void FindCycles();
+  [[nodiscard]] std::vector<QuotaLimit> LimitsOf(const Entries& entries);
+  void RankFlavors();
+
+  std::map<std::string, Queue> queues_;
+  std::map<std::string, Cohort> cohorts_;
+  std::map<std::string, ResourceFlavor> flavors_;
+  // Objects that could not be read: why.
+  std::map<std::string, std::string> unreadable_queues_, unreadable_cohorts_, unreadable_flavors_;
+  std::map<std::string, std::string> queue_problems_, cohort_problems_;
+
+  std::vector<Node> nodes_;  // by QuotaNodeId
+  std::map<std::pair<bool, std::string>, QuotaNodeId> node_ids_;
+  std::vector<std::pair<std::string, std::string>> cells_;  // (flavor, resource) by QuotaCellId
+  std::map<std::pair<std::string, std::string>, QuotaCellId> cell_ids_;
+  std::vector<std::string> flavor_names_;  // by FlavorId
+  std::map<std::string, FlavorId, std::less<>> flavor_ids_;
+  struct Ranked {
+    FlavorId flavor;
+    int32_t priority = 0;
+    StringMap node_labels;
+  };
+  std::vector<Ranked> ranked_flavors_;
+  // By queue id: its entries, resource by resource.
+  struct Entry {
+    FlavorId flavor;  // invalid: the entry names none
+    QuotaCellId cell;
+    size_t order = 0;
+  };
+  std::vector<absl::flat_hash_map<std::string, std::vector<Entry>>> rules_;
+  QuotaTree tree_;
+};
+
+}  // namespace maniple
