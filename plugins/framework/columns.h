@@ -27,6 +27,10 @@ class NodeMask final {
     for (const uint64_t word : words_) count += std::popcount(word);
     return count;
   }
+  NodeMask& operator|=(const NodeMask& other) {
+    for (size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+    return *this;
+  }
   NodeMask& operator&=(const NodeMask& other) {
     for (size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
     return *this;
@@ -47,6 +51,9 @@ class NodeMask final {
  private:
   std::array<uint64_t, kBlockNodes / 64> words_{};
 };
+
+// A set of nodes, block by block.
+using NodeSet = std::vector<NodeMask>;
 
 // Amounts of every resource for the nodes of one block, resource by resource. A resource that no
 // node of the block has or uses takes no space and reads as zero.

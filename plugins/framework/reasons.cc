@@ -20,6 +20,7 @@ constexpr ReasonSpec kReasons[] = {
     {kReasonCoolDown, "CoolingDown", "cooling down after it rejected a pod"},
     {kReasonOutsideDomain, "OutsideDomain", "outside the topology domain that was tried"},
     {kReasonFilledByGang, "FilledByGang", "{resource} for only {have} of this gang's pods"},
+    {kReasonOutsideFlavor, "OutsideFlavor", "not of the flavor that the queue has quota for"},
 };
 
 }  // namespace

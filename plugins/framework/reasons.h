@@ -29,6 +29,7 @@ inline constexpr ReasonId kReasonHostPort{6};
 inline constexpr ReasonId kReasonCoolDown{7};
 inline constexpr ReasonId kReasonOutsideDomain{8};
 inline constexpr ReasonId kReasonFilledByGang{9};
+inline constexpr ReasonId kReasonOutsideFlavor{10};
 
 struct ReasonSpec {
   ReasonId id;

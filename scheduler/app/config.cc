@@ -194,7 +194,7 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
 
 // Checked for type, kept out of the logic: the policies they steer are not part of this version.
 void ReadInert(Section& top, Problems& problems, SchedulerConfig& out) {
-  for (const absl::string_view key : {"fairSharing", "holds", "preemption", "gpu", "timeouts"}) {
+  for (const absl::string_view key : {"holds", "preemption", "gpu", "timeouts"}) {
     top.Read(key, [&](const Json& v, const std::string& path) {
       if (!v.is_object())
         return problems.Add(path, absl::StrCat("expected a map, got ", TypeName(v)));
@@ -251,6 +251,16 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     } else {
       problems.Add(path + ".perPod", "expected Auto, Always or Never");
     }
+  });
+  top.Read("fairSharing", [&](const Json& v, const std::string& path) {
+    Section sharing(v, path, problems);
+    bool enabled = true;
+    sharing.Bool("enabled", enabled);
+    out.fair_sharing = enabled ? FairSharing::kOn : FairSharing::kOff;
+    std::vector<std::string> strategies;
+    sharing.Strings("strategies", strategies);
+    sharing.Close();
+    if (!strategies.empty()) out.inert.emplace_back(path + ".strategies");
   });
   top.Read("plugins",
            [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });

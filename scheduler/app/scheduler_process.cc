@@ -69,6 +69,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
   options.identity = identity;
   options.seed = std::random_device()();
   options.per_pod_events = config.pod_events;
+  options.fair_sharing = config.fair_sharing;
   return options;
 }
 

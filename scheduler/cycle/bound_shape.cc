@@ -80,6 +80,7 @@ ShapeRoom BoundShape::RoomOn(const Overlay& overlay, const NodeSet* within) {
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
     NodeMask fits = overlay.Block(b).rows().present;
     if (within != nullptr) fits &= (*within)[b];
+    if (allowed_ != nullptr) fits &= b < allowed_->size() ? (*allowed_)[b] : NodeMask();
     if (fits.empty()) continue;
     Narrow(overlay, b, fits);
     if (fits.empty()) continue;
@@ -98,6 +99,7 @@ ShapeRoom BoundShape::RoomOn(const Overlay& overlay, const NodeSet* within) {
 
 int32_t BoundShape::RoomAt(const Overlay& overlay, NodeId node) {
   const NodeView view = overlay.At(node);
+  if (!Allows(node)) return 0;
   if (!OfClass(view).fits()) return 0;
   const PartialPlan placed = overlay.placed();
   int32_t pods = counts_prove_ ? kNoCap : 1;
@@ -117,6 +119,12 @@ void BoundShape::ForEachRefusal(const Overlay& overlay, const NodeSet* within,
     const NodeBlock& block = overlay.Block(b);
     NodeMask left = block.rows().present;
     if (within != nullptr) left &= (*within)[b];
+    left.ForEach([&](uint32_t row) {
+      if (Allows(NodeAt(b, row))) return;
+      visit(NodeAt(b, row),
+            Verdict{.code = Code::kUnresolvable, .reason = {.id = kReasonOutsideFlavor}});
+      left.Clear(row);
+    });
     left.ForEach([&](uint32_t row) {
       const Verdict& verdict = OfClass({.block = block, .row = row});
       if (verdict.fits()) return;

@@ -20,9 +20,6 @@
 
 namespace maniple {
 
-// A set of nodes, block by block: a topology domain.
-using NodeSet = std::vector<NodeMask>;
-
 // Room for some pods of one shape.
 struct NodeRoom {
   NodeId node;
@@ -45,6 +42,9 @@ class BoundShape final {
   // nothing.
   [[nodiscard]] bool counts_prove() const { return counts_prove_; }
 
+  // From now on only these nodes take it, others for want of quota; null: every node. Borrowed.
+  void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
+
   // Where pods of the shape fit on the overlay as it stands; `within` null = anywhere.
   [[nodiscard]] ShapeRoom RoomOn(const Overlay& overlay, const NodeSet* within);
   // How many more pods of the shape the node takes.
@@ -63,7 +63,13 @@ class BoundShape final {
   [[nodiscard]] const Verdict& OfClass(const NodeView& node);
   void Narrow(const Overlay& overlay, uint32_t block, NodeMask& fits);
 
+  [[nodiscard]] bool Allows(NodeId node) const {
+    return allowed_ == nullptr ||
+           (BlockOf(node) < allowed_->size() && (*allowed_)[BlockOf(node)].Test(RowOf(node)));
+  }
+
   const PodShape* shape_ = nullptr;
+  const NodeSet* allowed_ = nullptr;
   std::vector<std::unique_ptr<NodeFilter>>
       filters_;  // in the order of the profile, as are the three below
   std::vector<const NodeFilter*> of_class_, dynamic_, capping_;

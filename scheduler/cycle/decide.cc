@@ -14,6 +14,7 @@
 #include "scheduler/cycle/domain_search.h"
 #include "scheduler/cycle/overlay.h"
 #include "scheduler/cycle/quorum.h"
+#include "scheduler/cycle/quota_choices.h"
 #include "scheduler/cycle/rejection.h"
 #include "scheduler/cycle/search.h"
 #include "scheduler/cycle/topology.h"
@@ -39,9 +40,15 @@ class Cycle final {
       : snapshot_(input.snapshot),
         request_(input.request),
         cycle_{.snapshot = input.snapshot, .now = input.now, .seed = input.seed},
-        profile_(profile) {
+        profile_(profile),
+        now_(input.snapshot, Overlay::View::kNow) {
     NumberShapes();
     today_ = Bind(Question::kNow);
+    for (const HoldId hold : request_.own_holds) {
+      if (const HeldRoom* room = snapshot_.FindHold(hold)) now_.Free(room->node, room->shape);
+    }
+    for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape);
+    if (input.quota != nullptr) quota_.emplace(*input.quota, request_, shapes_);
   }
 
   Decision Run() {
@@ -50,17 +57,61 @@ class Cycle final {
     if (!choice.ok()) return Refusal(choice.status());
     choice_ = *std::move(choice);
     if (const std::optional<Rejection> torn = TornApart()) return *torn;
+    if (!Attempt()) return Reject();
+    return PlanOf(result_);
+  }
 
-    Overlay now(snapshot_, Overlay::View::kNow);
-    for (const HoldId hold : request_.own_holds) {
-      if (const HeldRoom* room = snapshot_.FindHold(hold)) now.Free(room->node, room->shape);
-    }
-    const DomainResult result = Search(today_, choice_, now, SearchGoal::kNodes);
-    if (result.search.outcome == Outcome::kFound) return PlanOf(result);
-    return Reject(result, now);
+  std::optional<Plan> Find() {
+    if (MembersLacking().has_value()) return std::nullopt;
+    absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, request_);
+    if (!choice.ok()) return std::nullopt;
+    choice_ = *std::move(choice);
+    if (TornApart().has_value() || !Attempt()) return std::nullopt;
+    return PlanOf(result_);
   }
 
  private:
+  // Tries one choice of flavors after the other; result_ is of the one that fits, or of the first
+  // that failed on the nodes and not on the quota.
+  bool Attempt() {
+    if (!quota_.has_value()) {
+      result_ = Search(today_, choice_, now_, SearchGoal::kNodes);
+      return result_->search.outcome == Outcome::kFound;
+    }
+    std::optional<std::vector<const QuotaOption*>> kept;
+    for (const std::vector<const QuotaOption*>& options : quota_->choices()) {
+      if (!Choose(options)) {
+        short_of_quota_ = true;
+        continue;
+      }
+      DomainResult result = Search(today_, choice_, now_, SearchGoal::kNodes);
+      const bool found = result.search.outcome == Outcome::kFound;
+      if (found || !kept.has_value()) {
+        kept = options;
+        result_ = std::move(result);
+      } else if (result.search.outcome == Outcome::kGaveUp) {
+        result_->search.outcome = Outcome::kGaveUp;
+      }
+      if (found) return true;
+    }
+    if (kept.has_value()) {
+      Choose(*kept);
+      if (!quota_->complete()) result_->search.outcome = Outcome::kGaveUp;
+    }
+    return false;
+  }
+
+  // Restricts every shape to its option. False: the quota does not cover what is asked for.
+  bool Choose(const std::vector<const QuotaOption*>& options) {
+    for (size_t k = 0; k < options.size(); ++k) {
+      if (today_.kinds[k].bound == nullptr) continue;
+      today_.kinds[k].bound->RestrictTo(options[k]->nodes.has_value() ? &*options[k]->nodes
+                                                                      : nullptr);
+    }
+    problem_.budget = quota_->BudgetOf(options, QuotaBudget::Of::kNow);
+    return quota_->Covers(problem_, request_.scope);
+  }
+
   // Gives every distinct shape of the wants a number, in order of first sight.
   void NumberShapes() {
     std::vector<uint32_t> kind_of_want;
@@ -145,7 +196,8 @@ class Cycle final {
                          overlay, goal);
   }
 
-  Plan PlanOf(const DomainResult& result) const {
+  Plan PlanOf(const std::optional<DomainResult>& found) const {
+    const DomainResult& result = *found;
     Plan plan;
     plan.placements.reserve(result.search.places.size());
     for (const MemberPlace& place : result.search.places) {
@@ -155,7 +207,10 @@ class Cycle final {
     return plan;
   }
 
-  Rejection Reject(const DomainResult& result, Overlay& now) {
+  Rejection Reject() {
+    if (!result_.has_value()) return RejectForQuota();
+    const DomainResult& result = *result_;
+    Overlay& now = now_;
     const Shortage& shortage = result.search.shortage;
     if (today_.kinds[shortage.kind].bound == nullptr) {
       Rejection rejection = Refusal(today_.bound[shortage.kind].status());
@@ -180,6 +235,19 @@ class Cycle final {
     return RejectionOf(RejectionCode::kNoFit, result, now);
   }
 
+  // "Exceeds the most" is of an earlier stage than "never", which takes precedence over "not now".
+  Rejection RejectForQuota() {
+    Rejection rejection = quota_->Reject(problem_, request_.scope);
+    rejection.nodes = snapshot_.node_count();
+    rejection.shape = shapes_.front();
+    rejection.quota_in_the_way = true;
+    rejection.wanted = problem_.total;
+    if (rejection.code == RejectionCode::kExceedsMaxQuota) return rejection;
+    result_.emplace();
+    if (std::optional<Rejection> never = ProofOfNever()) return *std::move(never);
+    return rejection;
+  }
+
   // Asks the same question of the empty cluster, every node of it up and uncordoned.
   std::optional<Rejection> ProofOfNever() {
     Overlay emptied(snapshot_, Overlay::View::kEmptied);
@@ -187,8 +255,17 @@ class Cycle final {
       if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
     }
     BoundKinds some_day = Bind(Question::kEver);
+    const QuotaBudget budget = std::exchange(problem_.budget, QuotaBudget());
+    std::vector<std::optional<NodeSet>> allowed;
+    if (quota_.has_value()) allowed = quota_->NodesOfAnyOption();
+    for (size_t k = 0; k < allowed.size(); ++k) {
+      if (BoundShape* bound = some_day.kinds[k].bound; bound != nullptr && allowed[k].has_value()) {
+        bound->RestrictTo(&*allowed[k]);
+      }
+    }
     const DomainResult ever = Search(some_day, choice_.required ? choice_ : DomainChoice{}, emptied,
                                      SearchGoal::kAnswerOnly);
+    problem_.budget = budget;
     if (ever.search.outcome != Outcome::kProven) return std::nullopt;
     return RejectionOf(RejectionCode::kNeverFits, ever, emptied);
   }
@@ -199,6 +276,7 @@ class Cycle final {
     rejection.wanted = shortage.wanted;
     rejection.placeable = shortage.placeable;
     rejection.nodes = snapshot_.node_count();
+    rejection.quota_in_the_way = short_of_quota_;
     if (BoundShape* bound = today_.kinds[shortage.kind].bound) {
       rejection.reasons =
           ReasonsOf(*bound, overlay, result.best.has_value() ? &*result.best : nullptr);
@@ -227,6 +305,10 @@ class Cycle final {
   const GangRequest& request_;
   CycleInput cycle_;
   const Profile& profile_;
+  Overlay now_;
+  std::optional<QuotaChoices> quota_;
+  std::optional<DomainResult> result_;
+  bool short_of_quota_ = false;  // some choice of flavors failed for quota
   std::vector<ShapeId> shapes_;  // the distinct ones
   BoundKinds today_;
   QuorumProblem problem_;
@@ -237,6 +319,10 @@ class Cycle final {
 
 Decision Decide(const DecideInput& input, const Profile& profile) {
   return Cycle(input, profile).Run();
+}
+
+std::optional<Plan> FindPlan(const DecideInput& input, const Profile& profile) {
+  return Cycle(input, profile).Find();
 }
 
 }  // namespace maniple

@@ -8,21 +8,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "absl/time/time.h"
 #include "plugins/framework/profile.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/quota_ask.h"
 
 namespace maniple {
+
+// Room of one pod that is taken for gone.
+struct FreedRoom {
+  NodeId node;
+  ShapeId shape;
+};
 
 struct DecideInput {
   const Snapshot& snapshot;
   const GangRequest& request;
   absl::Time now;
   uint64_t seed = 0;
+  const QuotaAsk* quota = nullptr;        // null: no quota applies
+  std::span<const FreedRoom> freed = {};  // room only; what it frees of quota is not in `quota`
 };
 
 [[nodiscard]] Decision Decide(const DecideInput& input, const Profile& profile);
+// The same plan, without the reasons where there is none: cheaper.
+[[nodiscard]] std::optional<Plan> FindPlan(const DecideInput& input, const Profile& profile);
 
 }  // namespace maniple

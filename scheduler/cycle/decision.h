@@ -12,6 +12,7 @@
 #include "plugins/framework/verdict.h"
 #include "queue/assembly.h"
 #include "queue/gang.h"
+#include "queue/quota_tree.h"
 
 namespace maniple {
 
@@ -44,6 +45,7 @@ enum class DecideScope : uint8_t {
 struct GangRequest {
   GangId gang;
   std::string name;         // for ties and logs
+  std::string queue;        // "" = none
   std::vector<Want> wants;  // in rank order
   std::vector<Pinned> pinned;
   QuorumNeed need;  // still to be placed
@@ -60,6 +62,8 @@ struct Plan {
 };
 
 enum class RejectionCode : uint8_t {
+  kQuotaExceeded,       // proven: the queue's quota does not cover it now
+  kExceedsMaxQuota,     // proven: it would not even if nobody used any
   kNoFit,               // proven: no room now
   kTopologyNoFit,       // proven: room, but not in one domain
   kNeverFits,           // proven: not even on the empty cluster
@@ -75,6 +79,13 @@ struct NodeReasonCount {
   int64_t nodes = 0;
 };
 
+// The cell of the quota tree that covers the quorum least.
+struct QuotaShortage {
+  QuotaNodeId queue;
+  QuotaCellId cell;
+  Amount needs, available, potential;
+};
+
 struct Rejection {
   RejectionCode code = RejectionCode::kNoFit;
   ShapeId shape;                         // of the member that could not be placed
@@ -85,6 +96,8 @@ struct Rejection {
   // kUnsupported, kInvalidSpec: the path and why. Where a domain is required: which one came
   // closest, and `reasons` speak of it; or that members which stand already are not in one domain.
   std::string detail;
+  std::optional<QuotaShortage> quota;  // kQuotaExceeded, kExceedsMaxQuota
+  bool quota_in_the_way = false;       // with more quota some other flavor could have been tried
 };
 
 using Decision = std::variant<Plan, Rejection>;

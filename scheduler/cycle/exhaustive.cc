@@ -32,7 +32,8 @@ class Exhaustive final {
         overlay_(overlay),
         steps_left_(bounds.steps),
         part_left_(problem.sub_groups),
-        total_left_(problem.total) {}
+        total_left_(problem.total),
+        budget_(problem.budget) {}
 
   SearchResult Run(const NodeSet* within) {
     ListNodes(within);
@@ -149,7 +150,9 @@ class Exhaustive final {
     const bool for_part = part.has_value() && part_left_[*part] > 0;
     if (!for_part && Slack() <= 0) return false;
 
-    BoundShape& bound = *kinds_[problem_.kinds[members_[at]]].bound;
+    const uint32_t kind = problem_.kinds[members_[at]];
+    if (budget_.CountOf(kind) <= 0) return false;
+    BoundShape& bound = *kinds_[kind].bound;
     const bool follows = !placed_at_.empty() && Alike(placed_at_.back().first, at);
     const size_t first = follows ? placed_at_.back().second : 0;
     std::vector<bool> tried(nodes_.size(), false);  // by likeness
@@ -164,6 +167,7 @@ class Exhaustive final {
       ++touched_[n];
       if (for_part) --part_left_[*part];
       --total_left_;
+      budget_.Take(kind, 1);
       placed_at_.emplace_back(at, n);
       places_.push_back({.want = members_[at], .node = nodes_[n]});
       const bool found = Descend(at + 1);
@@ -171,6 +175,7 @@ class Exhaustive final {
       if (found) return true;
       places_.pop_back();
       placed_at_.pop_back();
+      budget_.GiveBack(kind, 1);
       ++total_left_;
       if (for_part) ++part_left_[*part];
       --touched_[n];
@@ -189,6 +194,7 @@ class Exhaustive final {
   std::vector<std::vector<int32_t>> remaining_;  // [i][g]: members from i on in sub-group g
   std::vector<int32_t> part_left_;
   int64_t total_left_;
+  QuotaBudget budget_;
   std::vector<int32_t> touched_;                      // members placed, parallel to nodes_
   std::vector<std::pair<size_t, size_t>> placed_at_;  // (member, node) positions
   std::vector<MemberPlace> places_;

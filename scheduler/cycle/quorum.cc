@@ -70,22 +70,27 @@ std::optional<Shortage> ProvenShortage(const QuorumProblem& problem,
 std::optional<std::vector<size_t>> SelectQuorum(const QuorumProblem& problem,
                                                 std::span<const int64_t> limits) {
   std::vector<int64_t> left(limits.begin(), limits.end());
+  QuotaBudget budget = problem.budget;
   std::vector<int32_t> part_left = problem.sub_groups;
   int64_t total_left = problem.total;
   std::vector<bool> taken(problem.wants.size(), false);
   const auto take = [&](size_t i) {
     taken[i] = true;
     --left[problem.kinds[i]];
+    budget.Take(problem.kinds[i], 1);
     --total_left;
+  };
+  const auto has_room = [&](size_t i) {
+    return left[problem.kinds[i]] > 0 && budget.CountOf(problem.kinds[i]) > 0;
   };
   for (size_t i = 0; i < problem.wants.size(); ++i) {
     const std::optional<size_t> part = problem.SubGroupOf(problem.wants[i]);
-    if (!part.has_value() || part_left[*part] == 0 || left[problem.kinds[i]] == 0) continue;
+    if (!part.has_value() || part_left[*part] == 0 || !has_room(i)) continue;
     --part_left[*part];
     take(i);
   }
   for (size_t i = 0; i < problem.wants.size() && total_left > 0; ++i) {
-    if (!taken[i] && left[problem.kinds[i]] > 0) take(i);
+    if (!taken[i] && has_room(i)) take(i);
   }
   const bool parts_met =
       std::all_of(part_left.begin(), part_left.end(), [](int32_t n) { return n == 0; });

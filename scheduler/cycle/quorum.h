@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/quota_ask.h"
 
 namespace maniple {
 
@@ -19,6 +20,7 @@ struct QuorumProblem {
   uint32_t kind_count = 0;
   int64_t total = 0;                // members to place
   std::vector<int32_t> sub_groups;  // of these at least so many of each sub-group
+  QuotaBudget budget;               // what the members may draw from the queue's quota
 
   [[nodiscard]] int64_t CountOf(uint32_t kind) const;
   // The sub-group of a want, or none when it is in no sub-group that has a need.
@@ -40,9 +42,9 @@ struct Shortage {
 [[nodiscard]] std::optional<Shortage> ProvenShortage(const QuorumProblem& problem,
                                                      std::span<const int64_t> limits);
 
-// Members that make the quorum with at most limits[k] of kind k: in rank order within each
-// sub-group, then over the rest; a member that has no room left is passed over. Indices into wants,
-// ascending. Null: none found in this order (exact for one kind).
+// Members that make the quorum with at most limits[k] of kind k and within the budget: in rank
+// order within each sub-group, then over the rest; a member that has no room left is passed over.
+// Indices into wants, ascending. Null: none found in this order (exact for one kind).
 [[nodiscard]] std::optional<std::vector<size_t>> SelectQuorum(const QuorumProblem& problem,
                                                               std::span<const int64_t> limits);
 

@@ -293,6 +293,7 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
   SearchResult result{.outcome = Outcome::kProven, .places = {}, .shortage = {}};
   // Room only shrinks as members are placed, so a kind without room is done.
   std::vector<bool> done(kinds.size(), false);
+  QuotaBudget budget = problem.budget;
   for (size_t want = 0; want < problem.wants.size();) {
     const uint32_t kind = problem.kinds[want];
     // A run of members of one kind is placed by one count.
@@ -301,10 +302,11 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
     if (!done[kind] && kinds[kind].bound != nullptr) {
       BoundShape& bound = *kinds[kind].bound;
       const ShapeRoom room = bound.RoomOn(overlay, within);
-      auto pods = std::min(room.total, static_cast<int64_t>(end - want));
+      auto pods = std::min({room.total, static_cast<int64_t>(end - want), budget.CountOf(kind)});
       if (!bound.counts_prove()) pods = std::min<int64_t>(pods, 1);
       done[kind] = pods == 0;
       if (pods > 0) {
+        budget.Take(kind, pods);
         for (const NodeId node :
              ChooseNodes(overlay.base(), room, bound.Scores(overlay, room), pods)) {
           overlay.Place(node, kinds[kind].shape);

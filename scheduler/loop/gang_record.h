@@ -28,6 +28,7 @@ struct WaitingFor {
 
 struct HeldVacancy {
   HoldId hold;
+  NodeId node;  // invalid: it is gone, and the hold with it
   Vacancy vacancy;
 };
 
@@ -62,6 +63,8 @@ struct GangRecord {
   std::optional<ItemKind> queued;  // offered, and neither started nor removed since
   uint64_t fingerprint = 0;        // of what was offered
   std::optional<WaitingFor> waiting, surplus_waiting;
+
+  std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 
   // Report.
   std::optional<SentStatus> sent;

@@ -92,6 +92,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
   const Gang& gang = input.gang;
   GangRequest request{.gang = gang.id,
                       .name = absl::StrCat(gang.key.namespace_name, "/", gang.key.name),
+                      .queue = gang.queue,
                       .topology = gang.spec.topology,
                       .own_holds = input.holds};
   for (const SubGroup& part : gang.spec.sub_groups) {
@@ -129,18 +130,31 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
 ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
                        absl::Time cool_end) {
   ParkFacts facts{.class_key = ClassKeyOf(request)};
+  if (!request.queue.empty()) absl::StrAppend(&facts.class_key, " in ", request.queue);
   switch (rejection.code) {
+    case RejectionCode::kQuotaExceeded:
+      facts.relief = kReliefQuota | kReliefNodes | kReliefQueue;
+      break;
+    case RejectionCode::kExceedsMaxQuota:
+      facts.relief = kReliefNodes | kReliefQueue;
+      facts.blocks = false;
+      break;
     case RejectionCode::kNoFit:
     case RejectionCode::kTopologyNoFit:
-    case RejectionCode::kNeverFits:
     case RejectionCode::kSearchLimitReached:
       facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      break;
+    case RejectionCode::kNeverFits:
+      facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      facts.blocks = false;
       break;
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       facts.relief = kReliefNodes | kReliefQueue;
+      facts.blocks = false;
       break;
   }
+  if (rejection.quota_in_the_way) facts.relief |= kReliefQuota;
   // With several shapes, room for one may set another free to move: any room may help.
   const bool one_shape = std::ranges::all_of(
       request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });

@@ -79,7 +79,11 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
   if (news_.nodes_gone.empty()) return;
   const absl::btree_set<NodeId> gone(news_.nodes_gone.begin(), news_.nodes_gone.end());
   news_.nodes_gone.clear();
+  for (const NodeId node : gone) ledger_.NodeGone(node);
   for (const auto& [id, record] : records_) {
+    for (HeldVacancy& held : record->holds) {
+      if (gone.contains(held.node)) held.node = NodeId();
+    }
     for (auto& [placement, shape] : record->bound) {
       if (gone.contains(placement.node)) placement.node = NodeId();
     }
@@ -115,6 +119,7 @@ void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& p
   for (const Placement& placement : placements) state_.Reserve(placement.pod, placement.node);
   Step(c, [&](BindStep& step) { c.record.binding->Start(placements, c.gang, step); });
   SettleBinding(c);
+  ChargeQuota(c);
 }
 
 void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
@@ -324,7 +329,7 @@ void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
   });
   for (const Vacancy& vacancy : lacking) {
     if (const std::optional<NodeId> node = PlaceForHold(c, vacancy)) {
-      c.record.holds.push_back({state_.Hold(*node, vacancy.shape), vacancy});
+      c.record.holds.push_back({state_.Hold(*node, vacancy.shape), *node, vacancy});
     }
   }
 }

@@ -18,6 +18,7 @@
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
 #include "scheduler/loop/queue_directory.h"
+#include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
 
 namespace maniple {
@@ -52,6 +53,8 @@ class SchedulingLoop::Impl final {
 
   // loop_turn.cc: the steps of a turn, in order.
   void ApplyEvents(absl::Time now);
+  void FollowQuota();
+  void GiveTreeToQueue();
   void BeginLeading();
   void ListenToReplies(absl::Time now);
   void LookAtGangs(absl::Time now);
@@ -63,7 +66,8 @@ class SchedulingLoop::Impl final {
   void Forget(GangId gang);
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
-  [[nodiscard]] OrderKey OrderOf(const Case& c) const;
+  [[nodiscard]] OrderKey OrderOf(const Case& c, ItemKind kind);
+  [[nodiscard]] Demand DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue);
   void Serve(QueueItem item, absl::Time now);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
@@ -71,6 +75,10 @@ class SchedulingLoop::Impl final {
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request,
                     const Rejection& rejection);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
+  // Room and quota together. The gang's own holds are free to it.
+  [[nodiscard]] Decision Ask(const Case& c, const GangRequest& request);
+  // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
+  void ChargeQuota(const Case& c);
   void ArmTimer(GangId gang, GangRecord& record);
   const Snapshot& Picture();
 
@@ -108,7 +116,7 @@ class SchedulingLoop::Impl final {
   void TellPods(Case& c, const Standing& standing);
   void TellPod(Case& c, const Member& member, const WaitingFor& waits);
   void ComplainOnce(Case& c, const Standing& standing);
-  void ChargeQueue(const Case& c, const std::optional<Standing>& standing);
+  void CountInQueue(const Case& c, const std::optional<Standing>& standing);
   void SendEvent(const EventNote& note, absl::Time now);
   // Members bound as far as we know, ahead of the watch or not, with their nodes.
   [[nodiscard]] std::vector<std::string> NodesOf(const Case& c) const;
@@ -126,6 +134,7 @@ class SchedulingLoop::Impl final {
   ClusterState state_;
   std::unique_ptr<GangQueue> queue_;
   QueueDirectory directory_;
+  QuotaLedger ledger_;
   Errands errands_;
   absl::btree_map<GangId, std::unique_ptr<GangRecord>> records_;
 

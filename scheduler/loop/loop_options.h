@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
 #include "plugins/framework/profile.h"
+#include "queue/tournament.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {
@@ -19,6 +20,7 @@ struct LoopOptions {
   std::string identity = "maniple-scheduler";  // reportingInstance of events
   uint64_t seed = 1;
   PerPodEvents per_pod_events = PerPodEvents::kAuto;
+  FairSharing fair_sharing = FairSharing::kOn;
   int32_t decisions_per_turn = 64;
   // No further gang is started while so many binds are on their way: a plan that waits in a queue
   // of writes grows stale.

@@ -31,7 +31,7 @@ void SchedulingLoop::Impl::Report(absl::Time now) {
   for (const GangId id : std::exchange(to_report_, {})) {
     if (std::optional<Case> c = Open(id, now)) ReportOn(*c);
   }
-  for (QueueDirectory::DueStatus& due : directory_.TakeDue(now, *Picture().tables)) {
+  for (QueueDirectory::DueStatus& due : directory_.TakeDue(now, ledger_.book())) {
     ++counters_.statuses_written;
     writes_.push_back(errands_.Send({.kind = ErrandKind::kQueueStatus, .name = due.queue.name},
                                     QueueStatusRequest(due.queue, due.status)));
@@ -40,7 +40,7 @@ void SchedulingLoop::Impl::Report(absl::Time now) {
 
 void SchedulingLoop::Impl::ReportOn(Case& c) {
   const std::optional<Standing> standing = StandingOf(c);
-  ChargeQueue(c, standing);
+  CountInQueue(c, standing);
   c.record.status_due = absl::InfiniteFuture();
   if (standing.has_value()) {
     const bool has_status = c.gang.key.dialect == GangDialect::kManiple && c.gang.group_exists;
@@ -313,27 +313,25 @@ void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {
   SendEvent(GangCannotStartEvent(c.gang, standing), c.now);
 }
 
-void SchedulingLoop::Impl::ChargeQueue(const Case& c, const std::optional<Standing>& standing) {
-  QueueShare share{.queue = c.gang.queue};
+void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Standing>& standing) {
+  QueueCount count{.queue = c.gang.queue};
   const GangPhase phase = standing.has_value() ? standing->phase : GangPhase::kPending;
   const bool ended = phase == GangPhase::kCompleted || phase == GangPhase::kFailed;
   if (phase == GangPhase::kRunning) {
-    share.running = 1;
+    count.running = 1;
   } else if (!ended) {
-    share.pending = 1;
+    count.pending = 1;
   }
   for (const Member& member : c.gang.members) {
     const PodFacts* pod = state_.FindPod(member.pod);
     if (pod == nullptr || pod->terminal) continue;
-    const bool placed = !pod->node_name.empty() || pod->reserved.valid();
-    if (placed) ++share.placed[member.shape];
     if (!pod->node_name.empty()) {
-      ++share.running_pods;
+      ++count.running_pods;
     } else if (!pod->terminating) {
-      ++share.pending_pods;
+      ++count.pending_pods;
     }
   }
-  directory_.Charge(c.gang.id, std::move(share));
+  directory_.Count(c.gang.id, std::move(count));
 }
 
 void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {

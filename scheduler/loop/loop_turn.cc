@@ -25,6 +25,14 @@ absl::string_view ItemName(ItemKind kind) {
   return "";
 }
 
+std::vector<PlacedPods> HeldPods(const GangRecord& record) {
+  std::vector<PlacedPods> held;
+  for (const HeldVacancy& hold : record.holds) {
+    held.push_back({.shape = hold.vacancy.shape, .node = hold.node});
+  }
+  return held;
+}
+
 }  // namespace
 
 SchedulingLoop::Impl::Impl(LoopOptions options)
@@ -52,9 +60,11 @@ void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
     // Only what appears may take over an id.
     if (!std::holds_alternative<ObjectDeleted>(event)) ForgetNodesGone();
     directory_.Note(event);
+    ledger_.Note(event);
     state_.Apply(event, now, news_);
   }
   ForgetNodesGone();
+  FollowQuota();
   counters_.events += static_cast<int64_t>(events_.size());
   events_.clear();
   touched_.insert(news_.gangs_changed.begin(), news_.gangs_changed.end());
@@ -66,6 +76,33 @@ void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
   touched_.clear();
   results_.clear();
   news_ = {};
+}
+
+// Flavors follow the nodes, and what gangs are charged follows the flavors.
+void SchedulingLoop::Impl::FollowQuota() {
+  const bool rebuilt = ledger_.Refresh();
+  bool recharge = rebuilt;
+  const auto follow = [&](NodeId node) {
+    recharge = ledger_.NodeChanged(node, state_.LabelsOf(node)) || recharge;
+  };
+  if (rebuilt) {
+    GiveTreeToQueue();
+    directory_.AllChanged();
+    news_.queues_changed = true;
+    for (const NodeId node : Picture().order->by_name) follow(node);
+  } else {
+    for (const NodeId node : news_.nodes_changed) follow(node);
+  }
+  if (!recharge || !leading_) return;
+  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+}
+
+void SchedulingLoop::Impl::GiveTreeToQueue() {
+  std::vector<GangQueue::QueueRules> rules;
+  for (uint32_t i = 0; i < ledger_.book().node_count(); ++i) {
+    rules.push_back({.ordering = ledger_.book().OrderingOf(QuotaNodeId(i))});
+  }
+  queue_->SetTree(&ledger_.tree(), std::move(rules), options_.fair_sharing);
 }
 
 bool SchedulingLoop::Impl::Synced() const {
@@ -100,7 +137,9 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   writes_.clear();
   errands_.Forget();
   directory_.Forget();
+  ledger_.Forget();
   queue_ = std::make_unique<GangQueue>();
+  GiveTreeToQueue();
   news_ = {};
 }
 
@@ -127,7 +166,8 @@ void SchedulingLoop::Impl::Forget(GangId id) {
   DropHolds(*it->second);
   timetable_.erase({it->second->timer, id});
   queue_->RemoveGang(id);
-  directory_.Charge(id, {});
+  directory_.Count(id, {});
+  (void)ledger_.Charge(id, "", {});
   records_.erase(it);
 }
 
@@ -158,6 +198,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   EnsureBinding(*c);
   SettleBinding(*c);
   NoteQuorum(*c);
+  ChargeQuota(*c);
   Requeue(*c);
   to_report_.insert(id);
 }
@@ -175,12 +216,45 @@ std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
                                                         : std::optional(ItemKind::kSurplus);
 }
 
-OrderKey SchedulingLoop::Impl::OrderOf(const Case& c) const {
+// What the item would charge, in the first flavors that have room for it, else in the first ones.
+Demand SchedulingLoop::Impl::DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue) {
+  // Only Queues of one Cohort are compared by it.
+  if (!queue.valid() || !ledger_.tree().Parent(queue).valid()) return {};
+  const GangRequest request = RequestOf(c, kind);
+  const size_t members =
+      kind == ItemKind::kSurplus ? 1 : static_cast<size_t>(std::max(0, request.need.total));
+  std::map<ShapeId, int64_t> counts;
+  for (size_t i = 0; i < std::min(members, request.wants.size()); ++i) {
+    ++counts[request.wants[i].shape];
+  }
+  std::map<QuotaCellId, Amount> sum;
+  for (const auto& [shape, count] : counts) {
+    const std::vector<QuotaOption> options = ledger_.OptionsFor(queue, shape, *Picture().tables);
+    const QuotaOption* best = &options.front();
+    for (const QuotaOption& option : options) {
+      Demand all = option.each;
+      for (CellAmount& part : all) part.amount = part.amount * count;
+      if (!ledger_.tree().Fits(queue, all)) continue;
+      best = &option;
+      break;
+    }
+    for (const CellAmount& part : best->each) sum[part.cell] += part.amount * count;
+  }
+  Demand demand;
+  for (const auto& [cell, amount] : sum) demand.push_back({cell, amount});
+  return demand;
+}
+
+OrderKey SchedulingLoop::Impl::OrderOf(const Case& c, ItemKind kind) {
+  const QuotaNodeId queue =
+      c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
   return {
       .priority = c.gang.priority,
       .queued = std::max(c.gang.created, c.record.last_undone_at.value_or(absl::InfinitePast())),
       .namespace_name = c.gang.key.namespace_name,
-      .name = c.gang.key.name};
+      .name = c.gang.key.name,
+      .queue = queue,
+      .demand = DemandOf(c, kind, queue)};
 }
 
 // Offers the gang's item, unless it stands in the queue already and nothing has changed that a
@@ -195,7 +269,7 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
   if (kind.has_value() && (c.record.queued != kind || c.record.fingerprint != fingerprint)) {
-    queue_->Offer({c.gang.id, *kind}, OrderOf(c));
+    queue_->Offer({c.gang.id, *kind}, OrderOf(c, *kind));
   }
   c.record.queued = kind;
   c.record.fingerprint = fingerprint;
@@ -209,8 +283,15 @@ void SchedulingLoop::Impl::WakeParked() {
   if (!news_.nodes_changed.empty()) relief |= kReliefNodes;
   if (news_.queues_changed) relief |= kReliefQueue;
   news_ = {};
-  if (relief == 0) return;
   const size_t before = queue_->ready();
+  absl::btree_set<QuotaNodeId> roots;
+  for (const QuotaNodeId charged : ledger_.TakeChanged()) {
+    queue_->UsageChanged(charged);
+    roots.insert(ledger_.tree().Root(charged));
+  }
+  for (const QuotaNodeId root : roots) queue_->WakeQuota(root);
+  if (!roots.empty()) directory_.AllChanged();  // what one uses, another may have lent
+  if (relief == 0 && roots.empty()) return;
   queue_->Wake(relief, [&](ShapeId shape) {
     return std::ranges::any_of(nodes, [&](NodeId node) {
       return !state_.NodeName(node).empty() && state_.MayFit(shape, node);
@@ -241,9 +322,7 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
   if (ParkUndecided(*c, item)) return;
   const GangRequest request = RequestOf(*c, item.kind);
   ++counters_.decisions;
-  const Decision decision =
-      Decide({.snapshot = Picture(), .request = request, .now = now, .seed = options_.seed},
-             options_.profile);
+  const Decision decision = Ask(*c, request);
   if (const auto* plan = std::get_if<Plan>(&decision)) {
     TakePlan(*c, item, *plan);
   } else {
@@ -256,7 +335,7 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   if (item.kind == ItemKind::kRepair) return false;
   WaitingFor waits;
   ParkFacts facts;
-  if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang)) {
+  if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang, ledger_.book())) {
     waits = {.reason = refusal->reason, .message = refusal->message};
     facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
              .relief = kReliefQueue};
@@ -271,7 +350,7 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
     return false;
   }
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) = waits;
-  queue_->Park(item, OrderOf(c), std::move(facts));
+  queue_->Park(item, OrderOf(c, item.kind), std::move(facts));
   return true;
 }
 
@@ -300,7 +379,9 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
   const Tables& tables = *Picture().tables;
   WaitingFor waits{.reason = ReasonOf(rejection.code),
-                   .message = RejectionText(rejection, tables),
+                   .message = rejection.quota.has_value()
+                                  ? QuotaText(*rejection.quota, ledger_.book())
+                                  : RejectionText(rejection, tables),
                    .nodes = NodeReasonLines(rejection, tables)};
   Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
                    WaitReasonName(waits.reason), ": ", waits.message));
@@ -309,7 +390,7 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
-  queue_->Park(item, OrderOf(c), std::move(facts));
+  queue_->Park(item, OrderOf(c, item.kind), std::move(facts));
 }
 
 GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
@@ -327,6 +408,48 @@ const Snapshot& SchedulingLoop::Impl::Picture() {
   // Publish is free when nothing changed; the state keeps the last picture alive.
   picture_ = state_.Publish();
   return *picture_;
+}
+
+Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
+  const Snapshot& snapshot = Picture();
+  std::vector<ShapeId> shapes;
+  for (const Want& want : request.wants) shapes.push_back(want.shape);
+  const std::optional<QuotaAsk> ask = ledger_.AskFor(c.gang.queue, shapes, *snapshot.tables);
+  const DecideInput input{.snapshot = snapshot,
+                          .request = request,
+                          .now = c.now,
+                          .seed = options_.seed,
+                          .quota = ask.has_value() ? &*ask : nullptr};
+  if (!ask.has_value() || request.own_holds.empty()) return Decide(input, options_.profile);
+  const Demand held = ledger_.CostOf(c.gang.queue, HeldPods(c.record), *snapshot.tables);
+  ledger_.Refund(ask->queue, held);
+  Decision decision = Decide(input, options_.profile);
+  ledger_.Restore(ask->queue, held);
+  return decision;
+}
+
+void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
+  // Pods that outlive their PodGroup use what they used before.
+  if (c.gang.group_exists) c.record.queue = c.gang.queue;
+  const std::string& queue = c.record.queue;
+  if (queue.empty()) {
+    (void)ledger_.Charge(c.gang.id, "", {});
+    return;
+  }
+  std::vector<PlacedPods> placed = HeldPods(c.record);
+  for (const Member& member : c.gang.members) {
+    const PodFacts* pod = state_.FindPod(member.pod);
+    if (pod == nullptr || pod->terminal) continue;
+    if (pod->node_name.empty() && !pod->reserved.valid()) continue;
+    const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
+    if (!placed.empty() && placed.back().shape == member.shape && placed.back().node == node) {
+      ++placed.back().pods;
+    } else {
+      placed.push_back({.shape = member.shape, .node = node});
+    }
+  }
+  Demand cost = placed.empty() ? Demand() : ledger_.CostOf(queue, placed, *Picture().tables);
+  (void)ledger_.Charge(c.gang.id, queue, std::move(cost));
 }
 
 void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
@@ -369,6 +492,7 @@ void SchedulingLoop::Impl::Log(std::string line) {
 
 absl::Status SchedulingLoop::Impl::CheckInvariants() const {
   if (absl::Status status = state_.CheckInvariants(); !status.ok()) return status;
+  if (absl::Status status = ledger_.CheckInvariants(); !status.ok()) return status;
   for (const GangId id : state_.Gangs()) {
     const Gang& gang = *state_.FindGang(id);
     const auto record = records_.find(id);
@@ -397,11 +521,10 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
   for (const QueueItem item : queue_->ParkedItems()) {
     std::optional<Case> c = Open(item.gang, now);
     if (!c.has_value() || ItemOf(*c) != item.kind) continue;
-    if (directory_.RefusalOf(c->gang).has_value() || now < c->record.backoff_until) continue;
+    if (directory_.RefusalOf(c->gang, ledger_.book()).has_value() || now < c->record.backoff_until)
+      continue;
     const GangRequest request = RequestOf(*c, item.kind);
-    const Decision decision =
-        Decide({.snapshot = Picture(), .request = request, .now = now, .seed = options_.seed},
-               options_.profile);
+    const Decision decision = Ask(*c, request);
     if (std::holds_alternative<Plan>(decision)) {
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " is parked (",
                                               ItemName(item.kind), ") though it could start"));

@@ -126,7 +126,7 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
     }
   }
   if (!leading_) records_.clear();  // a standby remembers nothing of its own
-  view->queues = directory_.Views(*snapshot.tables);
+  view->queues = directory_.Views(ledger_.book());
   return view;
 }
 

@@ -4,31 +4,24 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "queue/lending.h"
 
 namespace maniple {
 namespace {
 
-Amount Used(const QueueShare& share, const std::string& resource, const Tables& tables) {
-  Amount used;
-  for (const auto& [shape, count] : share.placed) {
-    for (const ResourceAmount& request : tables.ShapeOf(shape).constraints.requests) {
-      if (request.resource == resource) used = used + request.amount * count;
-    }
-  }
-  return used;
-}
-
-// One row per quota; what is used of a resource is shown in the first row that names it.
-std::vector<QueueUsage> UsageOf(const std::vector<FlavorQuota>& quotas, const QueueShare& share,
-                                const Tables& tables) {
+// One row per quota.
+std::vector<QueueUsage> UsageOf(const Queue& queue, const QuotaBook& book) {
   std::vector<QueueUsage> rows;
-  for (const FlavorQuota& flavor : quotas) {
+  const QuotaNodeId id = book.QueueNamed(queue.meta.name);
+  for (const FlavorQuota& flavor : queue.quotas) {
     for (const QuotaAmount& quota : flavor.resources) {
-      const bool seen = std::ranges::any_of(
-          rows, [&quota](const QueueUsage& row) { return row.resource == quota.resource; });
       QueueUsage row{.flavor = flavor.flavor, .resource = quota.resource};
-      if (!seen) row.used = Used(share, quota.resource, tables);
-      row.borrowed = std::max(Amount(), row.used - quota.nominal);
+      if (const QuotaCellId cell = book.CellNamed(flavor.flavor, quota.resource);
+          id.valid() && cell.valid()) {
+        row.used = book.tree().Usage(id, cell);
+        row.borrowed = std::max(Amount(), row.used - quota.nominal);
+        row.lent = LentOf(book.tree(), id, cell);
+      }
       rows.push_back(std::move(row));
     }
   }
@@ -56,7 +49,6 @@ void QueueDirectory::Note(const ObjectEvent& event) {
       if (entry.queue.meta.uid != queue->meta.uid) entry.written.reset();
       entry.exists = true;
       entry.queue = *queue;
-      entry.problem.clear();
       entry.changed = true;
     } else if (const auto* space = std::get_if<Namespace>(&upserted->object)) {
       namespaces_[space->meta.name] = space->meta.labels;
@@ -74,12 +66,12 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     entry.exists = true;
     entry.queue.meta.name = invalid->key.name;
     entry.queue.meta.uid = invalid->uid;
-    entry.problem = invalid->problem;
     entry.changed = true;
   }
 }
 
-std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang) const {
+std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
+                                                      const QuotaBook& book) const {
   if (gang.queue.empty()) return std::nullopt;
   const auto it = queues_.find(gang.queue);
   const std::string name = absl::StrCat("queue \"", gang.queue, "\"");
@@ -87,9 +79,8 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang) const {
     return QueueRefusal{WaitReason::kQueueNotFound, absl::StrCat(name, " does not exist")};
   }
   const Entry& entry = it->second;
-  if (!entry.problem.empty()) {
-    return QueueRefusal{WaitReason::kQueueInactive,
-                        absl::StrCat(name, " is inactive: ", entry.problem)};
+  if (const std::string problem = book.ProblemOfQueue(gang.queue); !problem.empty()) {
+    return QueueRefusal{WaitReason::kQueueInactive, absl::StrCat(name, " is inactive: ", problem)};
   }
   if (entry.queue.stop != StopPolicy::kNone) {
     return QueueRefusal{
@@ -108,48 +99,55 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang) const {
   return std::nullopt;
 }
 
-void QueueDirectory::Add(const QueueShare& share, int32_t sign) {
-  if (share.queue.empty()) return;
-  Entry& entry = queues_[share.queue];
-  QueueShare& total = entry.total;
-  total.pending += sign * share.pending;
-  total.running += sign * share.running;
-  total.pending_pods += sign * share.pending_pods;
-  total.running_pods += sign * share.running_pods;
-  for (const auto& [shape, count] : share.placed) {
-    int64_t& sum = total.placed[shape];
-    sum += sign * count;
-    if (sum == 0) total.placed.erase(shape);
-  }
+void QueueDirectory::Add(const QueueCount& count, int32_t sign) {
+  if (count.queue.empty()) return;
+  Entry& entry = queues_[count.queue];
+  QueueCount& total = entry.total;
+  total.pending += sign * count.pending;
+  total.running += sign * count.running;
+  total.pending_pods += sign * count.pending_pods;
+  total.running_pods += sign * count.running_pods;
   entry.changed = true;
 }
 
-void QueueDirectory::Charge(GangId gang, QueueShare share) {
-  const auto it = shares_.find(gang);
-  if (it == shares_.end()) {
-    if (share.queue.empty()) return;
+void QueueDirectory::Count(GangId gang, QueueCount count) {
+  const auto it = counts_.find(gang);
+  if (it == counts_.end()) {
+    if (count.queue.empty()) return;
   } else {
-    if (it->second == share) return;
+    if (it->second == count) return;
     Add(it->second, -1);
-    shares_.erase(it);
+    counts_.erase(it);
   }
-  if (share.queue.empty()) return;
-  Add(share, 1);
-  shares_.emplace(gang, std::move(share));
+  if (count.queue.empty()) return;
+  Add(count, 1);
+  counts_.emplace(gang, std::move(count));
 }
 
-QueueStatus QueueDirectory::StatusOf(const Entry& entry, const Tables& tables, absl::Time now) {
-  const QueueShare& total = entry.total;
+void QueueDirectory::UsageChanged(absl::string_view queue) {
+  const auto it = queues_.find(std::string(queue));
+  if (it != queues_.end()) it->second.changed = true;
+}
+
+void QueueDirectory::AllChanged() {
+  for (auto& [name, entry] : queues_) entry.changed = true;
+}
+
+QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now) {
+  const QueueCount& total = entry.total;
   QueueStatus status{.pending = total.pending,
                      .running = total.running,
                      .pending_pods = total.pending_pods,
                      .running_pods = total.running_pods,
-                     .usage = UsageOf(entry.queue.quotas, total, tables)};
+                     .usage = UsageOf(entry.queue, book)};
+  if (const QuotaNodeId id = book.QueueNamed(entry.queue.meta.name); id.valid()) {
+    status.fair_share = book.tree().ShareWith(id, id, {}).RoundedUp();
+  }
   if (entry.written.has_value()) status.conditions = entry.written->conditions;
   const bool stopped = entry.queue.stop != StopPolicy::kNone;
   Condition active{.type = "Active", .status = "True", .reason = "Ready"};
-  if (!entry.problem.empty()) {
-    active = {.type = "Active", .status = "False", .reason = "Invalid", .message = entry.problem};
+  if (const std::string problem = book.ProblemOfQueue(entry.queue.meta.name); !problem.empty()) {
+    active = {.type = "Active", .status = "False", .reason = "Invalid", .message = problem};
   } else if (stopped) {
     active = {.type = "Active",
               .status = "False",
@@ -162,12 +160,12 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const Tables& tables, a
 }
 
 std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
-                                                               const Tables& tables) {
+                                                               const QuotaBook& book) {
   std::vector<DueStatus> due;
   for (auto& [name, entry] : queues_) {
     if (!entry.exists || !entry.changed || entry.not_before > now) continue;
     entry.changed = false;
-    QueueStatus status = StatusOf(entry, tables, now);
+    QueueStatus status = StatusOf(entry, book, now);
     if (entry.written == status) continue;
     entry.not_before = now + interval_;
     entry.written = status;
@@ -193,7 +191,7 @@ void QueueDirectory::Unwritten(const std::string& queue, absl::Time now) {
 }
 
 void QueueDirectory::Forget() {
-  shares_.clear();
+  counts_.clear();
   for (auto& [name, entry] : queues_) {
     entry.total = {};
     entry.written.reset();
@@ -201,7 +199,7 @@ void QueueDirectory::Forget() {
   }
 }
 
-std::vector<QueueView> QueueDirectory::Views(const Tables& tables) const {
+std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
   std::vector<QueueView> views;
   for (const auto& [name, entry] : queues_) {
     if (!entry.exists) continue;
@@ -213,9 +211,13 @@ std::vector<QueueView> QueueDirectory::Views(const Tables& tables) const {
                    .pending_pods = entry.total.pending_pods,
                    .running_pods = entry.total.running_pods,
                    .quotas = entry.queue.quotas};
-    for (const QueueUsage& row : UsageOf(entry.queue.quotas, entry.total, tables)) {
+    for (const QueueUsage& row : UsageOf(entry.queue, book)) {
       const auto known = std::ranges::find(view.used, row.resource, &ResourceAmount::resource);
-      if (known == view.used.end()) view.used.push_back({row.resource, row.used});
+      if (known == view.used.end()) {
+        view.used.push_back({row.resource, row.used});
+      } else {
+        known->amount += row.used;
+      }
     }
     views.push_back(std::move(view));
   }

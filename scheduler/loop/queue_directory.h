@@ -1,13 +1,14 @@
-// Queues as the loop needs them: who may start from which, what is charged to each, and the status
+// Queues as the loop needs them: who may start from which, how many gangs are where, and the status
 // that says so.
 //
-// Quotas limit nothing yet: usage is counted and shown. Owned by the scheduling loop. Totals are
-// kept as gangs change; nothing is recomputed from all gangs.
+// Owned by the scheduling loop. Totals are kept as gangs change; nothing is recomputed from all
+// gangs. What is used of which quota stands in the quota book.
 //
 //   directory.Note(event);                       // Queues and Namespaces pass by
-//   if (auto refusal = directory.RefusalOf(gang)) …
-//   directory.Charge(gang.id, share);            // replaces what the gang was charged before
-//   for (auto& due : directory.TakeDue(now, tables)) write(due);
+//   if (auto refusal = directory.RefusalOf(gang, book)) …
+//   directory.Count(gang.id, counts);            // replaces what was counted of the gang before
+//   directory.UsageChanged(queue);
+//   for (auto& due : directory.TakeDue(now, book)) write(due);
 #pragma once
 
 #include <cstdint>
@@ -20,19 +21,18 @@
 #include "absl/time/time.h"
 #include "api/client/requests.h"
 #include "api/model/object.h"
-#include "plugins/framework/snapshot.h"
 #include "queue/gang.h"
+#include "queue/quota_book.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
 
 // What one gang adds to its queue.
-struct QueueShare {
+struct QueueCount {
   std::string queue;  // "" = none
   int32_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;
-  absl::btree_map<ShapeId, int64_t> placed;  // pods that take room, by shape
-  friend bool operator==(const QueueShare&, const QueueShare&) = default;
+  friend bool operator==(const QueueCount&, const QueueCount&) = default;
 };
 
 struct QueueRefusal {
@@ -45,41 +45,44 @@ class QueueDirectory final {
   explicit QueueDirectory(absl::Duration interval) : interval_(interval) {}
 
   void Note(const ObjectEvent& event);
-  [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang) const;
-  void Charge(GangId gang, QueueShare share);
+  [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
+                                                      const QuotaBook& book) const;
+  void Count(GangId gang, QueueCount count);
+  // Its usage, or what others borrow of it, is not what it was.
+  void UsageChanged(absl::string_view queue);
+  void AllChanged();
 
   struct DueStatus {
     ObjectMeta queue;
     QueueStatus status;
   };
   // Statuses that differ from what was written last, at most one per queue and interval.
-  [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const Tables& tables);
+  [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const QuotaBook& book);
   [[nodiscard]] absl::Time NextDeadline() const;
   // The write did not arrive: it is due again.
   void Unwritten(const std::string& queue, absl::Time now);
-  // Nothing is charged and nothing written: another leader may have written since.
+  // Nothing is counted and nothing written: another leader may have written since.
   void Forget();
 
-  [[nodiscard]] std::vector<QueueView> Views(const Tables& tables) const;  // by name
+  [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;  // by name
 
  private:
   struct Entry {
     bool exists = false;
     Queue queue;
-    std::string problem;  // not empty: the object cannot be used
-    QueueShare total;
+    QueueCount total;
     bool changed = true;
     absl::Time not_before = absl::InfinitePast();
     std::optional<QueueStatus> written;
   };
-  void Add(const QueueShare& share, int32_t sign);
-  [[nodiscard]] static QueueStatus StatusOf(const Entry& entry, const Tables& tables,
+  void Add(const QueueCount& count, int32_t sign);
+  [[nodiscard]] static QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
                                             absl::Time now);
 
   absl::Duration interval_;
   std::map<std::string, Entry> queues_;
   std::map<std::string, StringMap> namespaces_;
-  absl::btree_map<GangId, QueueShare> shares_;
+  absl::btree_map<GangId, QueueCount> counts_;
 };
 
 }  // namespace maniple

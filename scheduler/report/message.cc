@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/codec/quantity.h"
 
 namespace maniple {
 namespace {
@@ -65,6 +66,10 @@ absl::string_view WaitSentence(WaitReason reason) {
 
 WaitReason ReasonOf(RejectionCode code) {
   switch (code) {
+    case RejectionCode::kQuotaExceeded:
+      return WaitReason::kQuotaExceeded;
+    case RejectionCode::kExceedsMaxQuota:
+      return WaitReason::kExceedsMaxQuota;
     case RejectionCode::kNoFit:
       return WaitReason::kNoFit;
     case RejectionCode::kTopologyNoFit:
@@ -94,6 +99,9 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       return rejection.detail;
+    case RejectionCode::kQuotaExceeded:
+    case RejectionCode::kExceedsMaxQuota:
+      return "the queue's quota does not cover it";
     case RejectionCode::kNoFit:
     case RejectionCode::kTopologyNoFit:
     case RejectionCode::kNeverFits:
@@ -119,6 +127,28 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
   if (!parts.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(parts, "; "));
   if (!rejection.detail.empty()) absl::StrAppend(&text, " (", rejection.detail, ")");
   return text;
+}
+
+std::string QuotaText(const QuotaShortage& shortage, const QuotaBook& book) {
+  if (!shortage.cell.valid()) return "the queue's quota does not cover it";
+  const std::string& resource = book.ResourceOf(shortage.cell);
+  const std::string& flavor = book.FlavorOfCell(shortage.cell);
+  const auto text = [&resource](Amount amount) { return FormatAmount(resource, amount); };
+  const std::string what =
+      flavor.empty() ? resource : absl::StrCat(resource, " of flavor ", flavor);
+  const std::string queue =
+      absl::StrCat("queue \"", std::string(book.NameOf(shortage.queue)), "\"");
+  if (shortage.needs > shortage.potential) {
+    return absl::StrCat("it needs ", text(shortage.needs), " of ", what, ", and ", queue,
+                        " can have at most ", text(shortage.potential), ", all borrowing included");
+  }
+  const QuotaTree& tree = book.tree();
+  const Amount nominal = tree.Nominal(shortage.queue, shortage.cell);
+  const Amount used = tree.Usage(shortage.queue, shortage.cell);
+  return absl::StrCat("it needs ", text(shortage.needs), " of ", what, ", and ", queue, " has ",
+                      text(std::max(Amount(), shortage.available)), " left (nominal ",
+                      text(nominal), ", used ", text(used), ", with borrowing at most ",
+                      text(shortage.potential), ")");
 }
 
 std::string PodWaitText(const Gang& gang, WaitReason reason) {

@@ -40,7 +40,6 @@ class ClusterState::Impl final {
   const ShapeTable& shapes() const { return shapes_; }
   PodTable& pods() { return pods_; }
   const PodTable& pods() const { return pods_; }
-  std::vector<Queue> Queues() const;
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
   absl::Status CheckInvariants() const;
 
@@ -50,9 +49,10 @@ class ClusterState::Impl final {
   void Upsert(const Namespace& object, Delta& delta);
   void Upsert(const PriorityClass& object, Delta& delta);
   void Upsert(const PodGroup& object, Delta& delta) { gangs_.UpsertGroup(object, delta); }
-  void Upsert(const Queue& object, Delta& delta);
-  void Upsert(const Cohort&, Delta& delta) { delta.queues_changed = true; }
-  void Upsert(const ResourceFlavor&, Delta& delta) { delta.queues_changed = true; }
+  // The loop keeps these itself, in the quota book.
+  void Upsert(const Queue&, Delta&) {}
+  void Upsert(const Cohort&, Delta&) {}
+  void Upsert(const ResourceFlavor&, Delta&) {}
   void Upsert(const Topology& object, Delta& delta);
   void RemoveConfiguration(const ObjectKey& key, Delta& delta);
 
@@ -72,7 +72,6 @@ class ClusterState::Impl final {
   absl::btree_map<HoldId, HeldRoom> holds_;
   bool holds_changed_ = true;
 
-  absl::btree_map<std::string, Queue> queues_;
   absl::btree_map<std::string, Topology> topologies_;
   std::array<bool, kResourceKinds> synced_{};
 
@@ -121,11 +120,6 @@ void ClusterState::Impl::Upsert(const PriorityClass& object, Delta& delta) {
   delta.queues_changed = true;
 }
 
-void ClusterState::Impl::Upsert(const Queue& object, Delta& delta) {
-  queues_[object.meta.name] = object;
-  delta.queues_changed = true;
-}
-
 void ClusterState::Impl::Upsert(const Topology& object, Delta& delta) {
   topologies_[object.meta.name] = object;
   PublishTopologies(delta);
@@ -151,19 +145,17 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
     case ResourceKind::kPriorityClass:
       gangs_.SetClassValue(key.name, std::nullopt, delta);
       break;
-    case ResourceKind::kQueue:
-      queues_.erase(key.name);
-      break;
     case ResourceKind::kTopology:
       topologies_.erase(key.name);
       PublishTopologies(delta);
       break;
+    case ResourceKind::kQueue:
     case ResourceKind::kCohort:
     case ResourceKind::kResourceFlavor:
     case ResourceKind::kNode:
     case ResourceKind::kPod:
     case ResourceKind::kPodGroup:
-      break;
+      return;
   }
   delta.queues_changed = true;
 }
@@ -222,12 +214,6 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
       RemoveConfiguration(key, delta);
       return;
   }
-}
-
-std::vector<Queue> ClusterState::Impl::Queues() const {
-  std::vector<Queue> queues;
-  for (const auto& [name, queue] : queues_) queues.push_back(queue);
-  return queues;
 }
 
 // ---- room kept by us
@@ -337,11 +323,11 @@ const PodFacts* ClusterState::FindPod(PodId pod) const { return impl_->pods().Fi
 std::optional<PodId> ClusterState::PodWithUid(absl::string_view uid) const {
   return impl_->pods().WithUid(uid);
 }
+StringMap ClusterState::LabelsOf(NodeId node) const { return impl_->nodes().LabelsOf(node); }
 absl::string_view ClusterState::NodeName(NodeId node) const { return impl_->nodes().NameOf(node); }
 std::optional<NodeId> ClusterState::NodeNamed(absl::string_view name) const {
   return impl_->nodes().Find(name);
 }
-std::vector<Queue> ClusterState::Queues() const { return impl_->Queues(); }
 bool ClusterState::Synced(ResourceKind kind) const { return impl_->Synced(kind); }
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));

@@ -68,7 +68,7 @@ class ClusterState final {
   [[nodiscard]] std::optional<PodId> PodWithUid(absl::string_view uid) const;
   [[nodiscard]] absl::string_view NodeName(NodeId node) const;  // "" when gone
   [[nodiscard]] std::optional<NodeId> NodeNamed(absl::string_view name) const;
-  [[nodiscard]] std::vector<Queue> Queues() const;  // by name
+  [[nodiscard]] StringMap LabelsOf(NodeId node) const;  // empty when gone
   [[nodiscard]] bool Synced(ResourceKind kind) const;
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.

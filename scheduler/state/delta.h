@@ -20,7 +20,7 @@ struct Delta {
   absl::btree_set<PodId> pods_changed;  // members only: bound, phase, deletion, gates
   absl::btree_set<PodId> pods_gone;
   bool queues_changed =
-      false;  // Queue, Cohort, ResourceFlavor, Topology, Namespace or PriorityClass
+      false;  // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor
 };
 
 }  // namespace maniple

@@ -70,6 +70,15 @@ absl::string_view NodeTable::UidOf(NodeId node) const {
   return Has(node) ? absl::string_view(records_[node.index()].uid) : absl::string_view();
 }
 
+StringMap NodeTable::LabelsOf(NodeId node) const {
+  StringMap labels;
+  if (!Has(node)) return labels;
+  for (const auto& [key, value] : records_[node.index()].labels) {
+    labels.Set(label_keys_.Name(key), label_values_.Name(value));
+  }
+  return labels;
+}
+
 NodeTable::Change NodeTable::Upsert(const Node& node) {
   Change change;
   if (const std::optional<NodeId> known = Find(node.meta.name)) {

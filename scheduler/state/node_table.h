@@ -52,6 +52,7 @@ class NodeTable final {
   [[nodiscard]] std::optional<NodeId> Find(absl::string_view name) const;
   [[nodiscard]] absl::string_view NameOf(NodeId node) const;  // "" when gone
   [[nodiscard]] absl::string_view UidOf(NodeId node) const;
+  [[nodiscard]] StringMap LabelsOf(NodeId node) const;  // empty when gone
   [[nodiscard]] bool Has(NodeId node) const;
   // Node indices are below this.
   [[nodiscard]] uint32_t rows() const { return static_cast<uint32_t>(records_.size()); }

@@ -37,6 +37,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
       "retryPeriod: 1500ms}\n"
       "client: {maxInFlight: 16, qps: 250}\n"
       "events: {perPod: Never}\n"
+      "fairSharing: {enabled: false}\n"
       "plugins: {filters: {disabled: [HostPorts]}, scores: [{name: Packing, weight: 7}]}\n");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_THAT(config->scheduler_names, ElementsAre("maniple", "batch"));
@@ -47,6 +48,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
   EXPECT_EQ(config->max_in_flight, 16);
   EXPECT_EQ(config->most_writes_per_second, 250);
   EXPECT_EQ(config->pod_events, PerPodEvents::kNever);
+  EXPECT_EQ(config->fair_sharing, FairSharing::kOff);
   EXPECT_THAT(config->disabled_filters, ElementsAre("HostPorts"));
   ASSERT_EQ(config->score_weights.size(), 1);
   EXPECT_EQ(config->score_weights[0].weight, 7);
@@ -54,9 +56,9 @@ TEST(SchedulerConfig, EveryFieldArrives) {
 
 TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
   const absl::StatusOr<SchedulerConfig> config =
-      Parse("fairSharing: {enabled: false}\ntimeouts: {reservationAfter: 2s}\n");
+      Parse("holds: {maxPerCohort: 2}\ntimeouts: {reservationAfter: 2s}\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->inert, ElementsAre("fairSharing", "timeouts"));
+  EXPECT_THAT(config->inert, ElementsAre("holds", "timeouts"));
 }
 
 struct Refusal {

@@ -1,0 +1,60 @@
+// What a gang's Queue allows, as the decision needs it: where each shape may be charged, what that
+// costs, and what is left.
+//
+// Made by the loop for one snapshot. Quota and nodes are one decision: for each shape one option is
+// tried after the other, with the nodes of that option and the quota that it draws on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "api/model/ids.h"
+#include "plugins/framework/columns.h"
+#include "queue/quota_tree.h"
+
+namespace maniple {
+
+// One way of charging the pods of one shape: on these nodes each costs at most this.
+struct QuotaOption {
+  std::optional<NodeSet> nodes;  // none: all nodes
+  Demand each;                   // per pod; empty: nothing is limited there
+  std::string flavor;            // for messages; "" = none
+};
+
+struct QuotaAsk {
+  const QuotaTree* tree = nullptr;  // own holds are not charged in it
+  QuotaNodeId queue;
+  // By shape, in the order in which they are tried; none: the queue lets the shape in nowhere.
+  absl::flat_hash_map<ShapeId, std::vector<QuotaOption>> options;
+};
+
+// What members may still draw from the cells that one choice of options touches. A plain value: a
+// copy is a checkpoint.
+class QuotaBudget final {
+ public:
+  QuotaBudget() = default;  // no limit
+  // One option per kind. `ever`: of the empty tree.
+  enum class Of : uint8_t { kNow, kEver };
+  QuotaBudget(const QuotaTree& tree, QuotaNodeId queue,
+              const std::vector<const QuotaOption*>& option_of_kind, Of of);
+
+  // How many members of the kind may be taken now; int64 max when not limited.
+  [[nodiscard]] int64_t CountOf(uint32_t kind) const;
+  void Take(uint32_t kind, int64_t members);
+  void GiveBack(uint32_t kind, int64_t members) { Take(kind, -members); }
+  // The cell that lets the fewest members of the kind through, and what is left of it.
+  [[nodiscard]] std::optional<CellAmount> TightestOf(uint32_t kind) const;
+
+ private:
+  struct Draw {
+    uint32_t slot = 0;
+    Amount each;
+  };
+  std::vector<std::vector<Draw>> draws_;  // by kind
+  std::vector<CellAmount> left_;          // by slot
+};
+
+}  // namespace maniple

@@ -1,0 +1,136 @@
+#include "scheduler/cycle/quota_choices.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "plugins/framework/snapshot.h"
+
+namespace maniple {
+namespace {
+
+constexpr size_t kMostChoices = 64;
+
+bool Contains(const QuotaOption& option, NodeId node) {
+  if (!option.nodes.has_value()) return true;
+  const uint32_t block = BlockOf(node);
+  return block < option.nodes->size() && (*option.nodes)[block].Test(RowOf(node));
+}
+
+// The options that hold every member of the shape which stands already, if there are any.
+std::vector<const QuotaOption*> OptionsOf(const std::vector<QuotaOption>& all,
+                                          const GangRequest& request, ShapeId shape) {
+  std::vector<const QuotaOption*> options, keeping;
+  for (const QuotaOption& option : all) {
+    options.push_back(&option);
+    const bool keeps = std::ranges::all_of(request.pinned, [&](const Pinned& pinned) {
+      return pinned.shape != shape || !pinned.node.valid() || Contains(option, pinned.node);
+    });
+    if (keeps) keeping.push_back(&option);
+  }
+  return keeping.empty() ? options : keeping;
+}
+
+std::vector<int64_t> NoLimits(const QuorumProblem& problem) {
+  return std::vector<int64_t>(problem.kind_count, std::numeric_limits<int64_t>::max());
+}
+
+}  // namespace
+
+QuotaChoices::QuotaChoices(const QuotaAsk& ask, const GangRequest& request,
+                           const std::vector<ShapeId>& shapes)
+    : ask_(ask) {
+  for (const ShapeId shape : shapes) {
+    options_.push_back(OptionsOf(ask.options.at(shape), request, shape));
+  }
+  if (options_.empty()) return;
+  std::vector<size_t> at(options_.size(), 0);
+  while (true) {
+    std::vector<const QuotaOption*>& choice = choices_.emplace_back();
+    for (size_t k = 0; k < at.size(); ++k) choice.push_back(options_[k][at[k]]);
+    size_t k = at.size();
+    while (k > 0 && ++at[k - 1] == options_[k - 1].size()) at[--k] = 0;
+    if (k == 0) return;
+    if (choices_.size() == kMostChoices) {
+      complete_ = false;
+      return;
+    }
+  }
+}
+
+bool QuotaChoices::Covers(const QuorumProblem& problem, DecideScope scope) const {
+  switch (scope) {
+    case DecideScope::kQuorum:
+      return SelectQuorum(problem, NoLimits(problem)).has_value();
+    case DecideScope::kSurplus:
+      break;
+  }
+  return std::ranges::any_of(problem.kinds,
+                             [&](uint32_t kind) { return problem.budget.CountOf(kind) > 0; });
+}
+
+QuotaShortage QuotaChoices::ShortageOf(const QuorumProblem& problem, DecideScope scope,
+                                       const std::vector<const QuotaOption*>& options) const {
+  std::vector<int64_t> counts(problem.kind_count, 0);
+  if (scope == DecideScope::kSurplus) {
+    counts[problem.kinds.front()] = 1;
+  } else {
+    QuorumProblem unlimited = problem;
+    unlimited.budget = QuotaBudget();
+    if (const auto chosen = SelectQuorum(unlimited, NoLimits(problem))) {
+      for (const size_t want : *chosen) ++counts[problem.kinds[want]];
+    }
+  }
+  Demand needs;
+  for (size_t k = 0; k < options.size(); ++k) {
+    for (const CellAmount& each : options[k]->each) {
+      auto it = std::ranges::find(needs, each.cell, &CellAmount::cell);
+      if (it == needs.end()) it = needs.insert(needs.end(), {each.cell, Amount()});
+      it->amount += each.amount * counts[k];
+    }
+  }
+  // What can never be covered says more than what is not covered now.
+  std::optional<QuotaShortage> told;
+  for (const CellAmount& need : needs) {
+    const QuotaShortage shortage{.queue = ask_.queue,
+                                 .cell = need.cell,
+                                 .needs = need.amount,
+                                 .available = ask_.tree->Available(ask_.queue, need.cell),
+                                 .potential = ask_.tree->Potential(ask_.queue, need.cell)};
+    const auto gravity = [](const QuotaShortage& s) {
+      return (s.needs > s.potential ? 2 : 0) + (s.needs > s.available ? 1 : 0);
+    };
+    if (!told.has_value() || gravity(shortage) > gravity(*told)) told = shortage;
+  }
+  return told.value_or(QuotaShortage{.queue = ask_.queue});
+}
+
+Rejection QuotaChoices::Reject(const QuorumProblem& problem, DecideScope scope) const {
+  Rejection rejection{.code = RejectionCode::kQuotaExceeded};
+  const auto some_day = std::ranges::find_if(choices_, [&](const auto& options) {
+    QuorumProblem empty = problem;
+    empty.budget = BudgetOf(options, QuotaBudget::Of::kEver);
+    return Covers(empty, scope);
+  });
+  if (some_day == choices_.end() && complete_) rejection.code = RejectionCode::kExceedsMaxQuota;
+  const auto& told = some_day == choices_.end() ? choices_.front() : *some_day;
+  rejection.quota = ShortageOf(problem, scope, told);
+  return rejection;
+}
+
+std::vector<std::optional<NodeSet>> QuotaChoices::NodesOfAnyOption() const {
+  std::vector<std::optional<NodeSet>> all;
+  for (const auto& options : options_) {
+    std::optional<NodeSet>& nodes = all.emplace_back(NodeSet());
+    for (const QuotaOption* option : options) {
+      if (!option->nodes.has_value()) {
+        nodes.reset();
+        break;
+      }
+      nodes->resize(std::max(nodes->size(), option->nodes->size()));
+      for (size_t b = 0; b < option->nodes->size(); ++b) (*nodes)[b] |= (*option->nodes)[b];
+    }
+  }
+  return all;
+}
+
+}  // namespace maniple

@@ -1,0 +1,49 @@
+// Which flavor each shape of a gang may be charged in: the choices that a decision tries, in order,
+// and why the quota covers none of them.
+//
+// Members of one shape use one flavor, different shapes may use different ones. Borrows the ask and
+// the request; lives for one decision.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/quorum.h"
+#include "scheduler/cycle/quota_ask.h"
+
+namespace maniple {
+
+class QuotaChoices final {
+ public:
+  // `shapes` by kind. A shape whose members stand already keeps to their flavor.
+  QuotaChoices(const QuotaAsk& ask, const GangRequest& request, const std::vector<ShapeId>& shapes);
+
+  // One option per kind; the first kind's first option first.
+  [[nodiscard]] const std::vector<std::vector<const QuotaOption*>>& choices() const {
+    return choices_;
+  }
+  // False: there are more than are tried.
+  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] QuotaBudget BudgetOf(const std::vector<const QuotaOption*>& options,
+                                     QuotaBudget::Of of) const {
+    return QuotaBudget(*ask_.tree, ask_.queue, options, of);
+  }
+  // Could the members that are asked for be charged within problem.budget, room aside?
+  [[nodiscard]] bool Covers(const QuorumProblem& problem, DecideScope scope) const;
+  // Why no choice covers them.
+  [[nodiscard]] Rejection Reject(const QuorumProblem& problem, DecideScope scope) const;
+  // By kind: the nodes of all its options together; none: all nodes.
+  [[nodiscard]] std::vector<std::optional<NodeSet>> NodesOfAnyOption() const;
+
+ private:
+  [[nodiscard]] QuotaShortage ShortageOf(const QuorumProblem& problem, DecideScope scope,
+                                         const std::vector<const QuotaOption*>& options) const;
+
+  const QuotaAsk& ask_;
+  std::vector<std::vector<const QuotaOption*>> options_;  // by kind
+  std::vector<std::vector<const QuotaOption*>> choices_;
+  bool complete_ = true;
+};
+
+}  // namespace maniple

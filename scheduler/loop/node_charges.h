@@ -1,0 +1,53 @@
+// Which nodes are charged alike, and what a pod costs its queue on each: the bridge between the
+// quota book, which knows flavors, and the decision, which knows nodes.
+//
+// Owned by the scheduling loop.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "api/model/ids.h"
+#include "plugins/framework/snapshot.h"
+#include "queue/gpu_milli.h"
+#include "queue/quota_book.h"
+#include "scheduler/cycle/quota_ask.h"
+
+namespace maniple {
+
+class NodeCharges final {
+ public:
+  // Whether pods that are there already cost something else now.
+  bool Upsert(NodeId node, const StringMap& labels, const QuotaBook& book);
+  void Remove(NodeId node);
+
+  // What one pod costs on the node; an unknown node is of no flavor. Facts are charged even where
+  // the queue has no quota for them, as far as anybody counts that flavor.
+  [[nodiscard]] Demand CostOn(const QuotaBook& book, QuotaNodeId queue,
+                              const ResourceAmounts& requests, NodeId node) const;
+  // Where the queue lets pods with these requests in, in the order of its list.
+  [[nodiscard]] std::vector<QuotaOption> OptionsFor(const QuotaBook& book, QuotaNodeId queue,
+                                                    const ResourceAmounts& requests) const;
+
+ private:
+  struct Facts {
+    FlavorId flavor;
+    GpuDivision division;
+    friend auto operator<=>(const Facts&, const Facts&) = default;
+  };
+  struct Alike {
+    Facts facts;
+    NodeSet nodes;
+    int64_t count = 0;
+  };
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  [[nodiscard]] uint32_t ClassOf(NodeId node) const;
+  void Leave(NodeId node);
+
+  std::vector<Alike> classes_;      // few; never shrinks
+  std::vector<uint32_t> class_of_;  // by node index
+};
+
+}  // namespace maniple

@@ -1,0 +1,82 @@
+// Who is charged what: the quota book, the nodes it charges by, and the account of every gang.
+//
+// Owned by the scheduling loop. The tree's usage is the sum of the accounts at every moment.
+//
+//   ledger.Note(event); …; if (ledger.Refresh()) touch every gang;   // limits changed
+//   if (ledger.Charge(gang, queue, cost)) wake who waits for quota;  // replaces what it was
+//   charged const QuotaAsk ask = ledger.AskFor(gang, shapes);                // for Decide
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "queue/quota_book.h"
+#include "scheduler/cycle/quota_ask.h"
+#include "scheduler/loop/node_charges.h"
+
+namespace maniple {
+
+// Pods of one shape on one node.
+struct PlacedPods {
+  ShapeId shape;
+  NodeId node;  // invalid: a node that we do not know
+  int64_t pods = 1;
+};
+
+class QuotaLedger final {
+ public:
+  void Note(const ObjectEvent& event) { stale_ = book_.Note(event) || stale_; }
+  // Brings the tree up to date with the objects. True: it is a new one, and every gang is to be
+  // charged again.
+  bool Refresh();
+
+  // True: pods there cost something else now.
+  bool NodeChanged(NodeId node, const StringMap& labels) {
+    return nodes_.Upsert(node, labels, book_);
+  }
+  void NodeGone(NodeId node) { nodes_.Remove(node); }
+
+  [[nodiscard]] Demand CostOf(absl::string_view queue, std::span<const PlacedPods> placed,
+                              const Tables& tables) const;
+  // Replaces what the gang was charged. Whether usage changed.
+  bool Charge(GangId gang, absl::string_view queue, Demand cost);
+  // The queues whose usage has changed since the last call.
+  [[nodiscard]] std::vector<QuotaNodeId> TakeChanged();
+  void Forget();  // every account
+
+  // None: the gang's queue limits nothing, or there is none. Borrows the tree.
+  [[nodiscard]] std::optional<QuotaAsk> AskFor(absl::string_view queue,
+                                               std::span<const ShapeId> shapes,
+                                               const Tables& tables) const;
+
+  [[nodiscard]] std::vector<QuotaOption> OptionsFor(QuotaNodeId queue, ShapeId shape,
+                                                    const Tables& tables) const {
+    return nodes_.OptionsFor(book_, queue, tables.ShapeOf(shape).constraints.requests);
+  }
+
+  [[nodiscard]] const QuotaBook& book() const { return book_; }
+  [[nodiscard]] const QuotaTree& tree() const { return book_.tree(); }
+  // Speculation: what is refunded here must be charged again before anything else is asked.
+  void Refund(QuotaNodeId queue, const Demand& demand) { book_.tree().Remove(queue, demand); }
+  void Restore(QuotaNodeId queue, const Demand& demand) { book_.tree().Add(queue, demand); }
+
+  // The tree's usage recomputed from the accounts.
+  [[nodiscard]] absl::Status CheckInvariants() const;
+
+ private:
+  struct Account {
+    QuotaNodeId queue;
+    Demand cost;
+  };
+  QuotaBook book_;
+  NodeCharges nodes_;
+  bool stale_ = true;
+  absl::btree_map<GangId, Account> accounts_;
+  std::vector<QuotaNodeId> changed_;
+};
+
+}  // namespace maniple
