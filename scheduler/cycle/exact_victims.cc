@@ -1,0 +1,136 @@
+#include "scheduler/cycle/exact_victims.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+// Pods freed on trial, and whole decisions: what one search may spend.
+constexpr int64_t kMostPods = 400'000;
+constexpr int64_t kMostFinds = 200;
+
+class ExactSearch final {
+ public:
+  ExactSearch(VictimTrial& trial, const PreemptionMode& mode, std::span<const size_t> units)
+      : trial_(trial), mode_(mode), units_(units) {
+    CHECK_LE(units.size(), kMostExactUnits);
+  }
+
+  ExactAnswer Run() {
+    QueueSets();
+    const int64_t finds = trial_.finds();
+    while (!queue_.empty()) {
+      if (pods_left_ < 0 || trial_.finds() - finds > kMostFinds) return {.complete = false};
+      Set set = queue_.top();
+      queue_.pop();
+      if (LacksRoom(set.units)) continue;
+      std::optional<VictimChoice> choice = Try(set);
+      trial_.GiveBackAll();
+      if (choice.has_value()) return {.choice = std::move(choice)};
+    }
+    return {};
+  }
+
+ private:
+  struct Set {
+    VictimCost cost;
+    uint32_t units = 0;   // bits: positions in units_
+    bool costed = false;  // false: as if all were taken by entitlement
+    friend bool operator>(const Set& a, const Set& b) {
+      return a.cost != b.cost ? a.cost > b.cost : a.units > b.units;
+    }
+  };
+
+  void QueueSets() {
+    std::vector<uint32_t> needs(units_.size(), 0);
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const std::optional<size_t> after = trial_.units()[units_[i]].after;
+      if (!after.has_value()) continue;
+      const auto at = std::find(units_.begin(), units_.end(), *after);
+      CHECK(at != units_.end());
+      needs[i] = uint32_t{1} << (at - units_.begin());
+    }
+    for (uint32_t set = 1; set < uint32_t{1} << units_.size(); ++set) {
+      bool whole = true;
+      for (size_t i = 0; i < units_.size() && whole; ++i) {
+        whole = ((set >> i) & 1) == 0 || (set & needs[i]) == needs[i];
+      }
+      if (!whole || !WithinBudgets(set)) continue;
+      queue_.push({.cost = Cost(set, Entitlement::kNominal), .units = set});
+    }
+  }
+
+  [[nodiscard]] std::vector<size_t> Listed(uint32_t set) const {
+    std::vector<size_t> listed;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if ((set >> i) & 1) listed.push_back(units_[i]);
+    }
+    return listed;
+  }
+  [[nodiscard]] VictimCost Cost(uint32_t set, Entitlement entitlement) const {
+    return CostOf(trial_.input(), trial_.units(), Listed(set), entitlement);
+  }
+  [[nodiscard]] bool WithinBudgets(uint32_t set) const {
+    std::vector<int64_t> left(trial_.input().allowed.begin(), trial_.input().allowed.end());
+    for (const size_t unit : Listed(set)) {
+      for (const uint32_t budget : trial_.units()[unit].budgets) {
+        if (--left[budget] < 0) return false;
+      }
+    }
+    return true;
+  }
+  // Room only grows with the victims.
+  [[nodiscard]] bool LacksRoom(uint32_t set) const {
+    return std::any_of(roomless_.begin(), roomless_.end(),
+                       [set](uint32_t known) { return (set & known) == set; });
+  }
+
+  std::optional<VictimChoice> Try(Set& set) {
+    const std::vector<size_t> listed = Listed(set.units);
+    for (const size_t unit : listed) {
+      pods_left_ -= trial_.units()[unit].pods;
+      trial_.Take(unit);
+    }
+    if (!trial_.room().Enough()) {
+      roomless_.push_back(set.units);
+      return std::nullopt;
+    }
+    if (!trial_.rules().Fits(mode_)) return std::nullopt;
+    Justification why = trial_.Justify(mode_);
+    if (!why.legal()) return std::nullopt;
+    if (!set.costed && !why.entitled) {
+      set.costed = true;
+      VictimCost cost = Cost(set.units, Entitlement::kShare);
+      if (cost != set.cost) {
+        set.cost = std::move(cost);
+        queue_.push(set);
+        return std::nullopt;
+      }
+    }
+    std::optional<Plan> plan = trial_.Find();
+    if (!plan.has_value()) return std::nullopt;
+    return VictimChoice{
+        .units = listed, .plan = *std::move(plan), .why = std::move(why), .cost = set.cost};
+  }
+
+  VictimTrial& trial_;
+  const PreemptionMode& mode_;
+  std::span<const size_t> units_;
+  std::priority_queue<Set, std::vector<Set>, std::greater<>> queue_;
+  std::vector<uint32_t> roomless_;
+  int64_t pods_left_ = kMostPods;
+};
+
+}  // namespace
+
+ExactAnswer SearchExactly(VictimTrial& trial, const PreemptionMode& mode,
+                          std::span<const size_t> units) {
+  return ExactSearch(trial, mode, units).Run();
+}
+
+}  // namespace maniple

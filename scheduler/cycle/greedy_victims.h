@@ -1,0 +1,25 @@
+// Units taken one after the other where they help, then given back as far as they can be spared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scheduler/cycle/victim_search.h"
+#include "scheduler/cycle/victim_trial.h"
+
+namespace maniple {
+
+struct GreedyAsk {
+  std::span<const size_t> units;    // to choose from, ascending
+  std::span<const UnitUse> uses;    // by unit
+  std::span<const int64_t> weight;  // by unit: how much room it is good for; more first
+  std::optional<uint32_t> domain;   // only there; none: anywhere
+};
+// REQUIRES: nothing is taken. Leaves nothing taken.
+[[nodiscard]] std::optional<VictimChoice> SearchGreedily(VictimTrial& trial,
+                                                         const PreemptionMode& mode,
+                                                         const GreedyAsk& ask);
+
+}  // namespace maniple

@@ -1,0 +1,109 @@
+// Whom to evict so that a gang can start: a pure function, like Decide. Asked only when Decide
+// found no plan without victims.
+//
+// Nothing is evicted here. The answer is a placement and the gangs (or surplus members) that stand
+// in its way, or why no eviction helps. Deterministic; any thread.
+//
+//   const auto answer = PlanPreemption({.decide = input, .profile = profile, .priority = …});
+//   if (const auto* plan = std::get_if<PreemptionPlan>(&answer)) …  // evict, then hold plan->plan
+//
+// What a plan promises:
+//   1. With the victims gone, FindPlan places the gang where `plan` says, within quota.
+//   2. Each victim may be taken by the policies, also as the final plan leaves the shares.
+//   3. No victim can be spared: without any one of them 1 or 2 would not hold.
+//   4. It is the cheapest that the search saw (victim_search.h); of few candidates it sees all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+#include "api/model/maniple_types.h"
+#include "plugins/framework/profile.h"
+#include "queue/quota_tree.h"
+#include "queue/tournament.h"
+#include "scheduler/cycle/decide.h"
+
+namespace maniple {
+
+// One pod of a running gang, where it stands and what it is charged for.
+struct VictimPod {
+  PodId pod;
+  NodeId node;
+  ShapeId shape;
+  Demand charge;                  // to its gang's Queue; empty: none
+  std::vector<uint32_t> budgets;  // PodDisruptionBudgets that cover it: indices into the input's
+};
+
+struct RunningGang {
+  GangId gang;
+  std::string name;   // "namespace/name", for ties and messages
+  QuotaNodeId queue;  // invalid: none
+  int32_t priority = 0;
+  absl::Time queued;                                  // for LowerOrNewerEqualPriority
+  absl::Time started;                                 // lost run time counts from here
+  absl::Time protected_until = absl::InfinitePast();  // no victim before
+  std::vector<VictimPod> quorum;                      // evicted as a whole, and the surplus with it
+  std::vector<VictimPod> surplus;                     // evicted one by one, the last first
+};
+
+struct PreemptionPolicy {  // of the preemptor's Queue
+  WithinQueuePreemption within = WithinQueuePreemption::kNever;
+  ReclaimWithinCohort reclaim = ReclaimWithinCohort::kNever;
+  bool borrowing_preempts_lower = false;         // borrowWithinCohort: LowerPriority
+  std::optional<int32_t> borrow_threshold = {};  // maxPriorityThreshold
+};
+
+// A victim of another Queue, by share: the preemptor's side, with the gang, may be at most at the
+// share that is left to the victim's; or below the share that the victim's side had with it.
+enum class FairStrategy : uint8_t { kLessThanOrEqualToFinalShare, kLessThanInitialShare };
+
+// When gangs of the preemptor's own Queue may be victims. A gang that others have reclaimed from
+// before must not take them in order to borrow again: two Queues would else take turns for ever,
+// each reclaiming what the other borrowed over its own less important work.
+enum class OwnVictims : uint8_t { kAlways, kWithinNominal };
+
+struct PreemptionInput {
+  const DecideInput& decide;  // snapshot, request, now, seed, quota (null: the gang has no Queue)
+  const Profile& profile;
+  int32_t priority = 0;  // of the preemptor
+  absl::Time queued;
+  PreemptionPolicy policy;  // without a Queue: lower priority among gangs without a Queue
+  FairSharing fair_sharing = FairSharing::kOn;
+  std::vector<FairStrategy> strategies;  // those that the preemptor may use now, in this order
+  OwnVictims own_victims = OwnVictims::kAlways;
+  std::span<const RunningGang> running;   // by name
+  std::span<const int32_t> allowed = {};  // disruptionsAllowed, by budget
+};
+
+enum class VictimCause : uint8_t {  // named as Kueue names them
+  kInQueue,
+  kInCohortReclamation,
+  kInCohortFairSharing,
+  kInCohortReclaimWhileBorrowing,
+};
+struct Victim {
+  size_t running = 0;       // index into the input's
+  std::vector<PodId> pods;  // everything of the gang, or surplus members only
+  VictimCause cause = VictimCause::kInQueue;
+};
+struct PreemptionPlan {
+  Plan plan;                    // where the gang goes once they are gone
+  std::vector<Victim> victims;  // by (running)
+  bool used_initial_share = false;
+};
+struct NoPreemption {
+  // For `explain`: how many gangs could be victims at all, and the cheapest reason why that does
+  // not help.
+  int64_t candidates = 0;
+  std::string message;
+};
+[[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanPreemption(
+    const PreemptionInput& input);
+
+}  // namespace maniple

@@ -1,0 +1,62 @@
+// The choice of victims: the cheapest units (victim_units.h) without which the gang starts.
+//
+// Of few units every set is looked at, the cheapest first. Of many, units are taken greedily where
+// they help, domain by domain where one is required, then given back as far as they can be spared,
+// and the result is improved by an exact search among its victims and their nearest rivals.
+// Deterministic; one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "scheduler/cycle/victim_trial.h"
+
+namespace maniple {
+
+struct VictimChoice {
+  std::vector<size_t> units;  // ascending
+  Plan plan;
+  Justification why;
+  VictimCost cost;
+};
+
+// What each unit could be good for, from all units of the contest being gone.
+struct UnitUse {
+  bool room = false;   // a node that would take more members
+  bool quota = false;  // charged for what the queue is short of
+  bool share = false;  // charged for what is contested; its leaving can make others legal
+};
+
+class VictimSearch final {
+ public:
+  explicit VictimSearch(VictimTrial& trial) : trial_(trial) {}
+
+  // Would it help if all units were gone? To be asked first.
+  enum class Outlook : uint8_t { kMayHelp, kQuotaLacks, kRoomLacks };
+  [[nodiscard]] Outlook LookAhead();
+  // None: no set is known that is legal in this mode and suffices. REQUIRES: the outlook is good.
+  [[nodiscard]] std::optional<VictimChoice> Run(const PreemptionMode& mode);
+  // False: what was not found was not looked for everywhere.
+  [[nodiscard]] bool complete() const { return complete_; }
+
+ private:
+  enum class Strictness : uint8_t { kAnyUse, kDirectUse };
+  void LearnUses();
+  // Those that the mode allows and that are of use, with what comes before them in their chains.
+  [[nodiscard]] std::vector<size_t> Useful(const PreemptionMode& mode, Strictness how) const;
+  [[nodiscard]] std::vector<int64_t> Weights(std::optional<uint32_t> domain) const;
+  [[nodiscard]] std::optional<VictimChoice> RunGreedily(const PreemptionMode& mode,
+                                                        const std::vector<size_t>& units);
+  // Looks for something cheaper among the chosen and the next best.
+  void Improve(const PreemptionMode& mode, const std::vector<size_t>& units, VictimChoice& choice);
+
+  VictimTrial& trial_;
+  bool complete_ = true;
+  std::vector<UnitUse> uses_;      // by unit
+  std::vector<int64_t> gain_;      // by node index: members more, with all units gone
+  std::vector<int64_t> crowd_;     // by node index: pods of units there
+  std::vector<uint32_t> domains_;  // that could take the gang; the roomiest as it stands first
+};
+
+}  // namespace maniple

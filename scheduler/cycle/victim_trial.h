@@ -1,0 +1,57 @@
+// Units taken on trial: what the quota and the nodes look like without them, and whether the gang
+// then starts. One thread, for the length of a decision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scheduler/cycle/freed_room.h"
+#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victim_policy.h"
+#include "scheduler/cycle/victim_units.h"
+
+namespace maniple {
+
+class VictimTrial final {
+ public:
+  // Borrows everything. `ask` is restricted to the options that `room` counts for; null: no Queue.
+  VictimTrial(const PreemptionInput& input, VictimRules& rules, FreedRoomCount& room,
+              std::span<const VictimUnit> units, const QuotaAsk* ask);
+
+  [[nodiscard]] const PreemptionInput& input() const { return input_; }
+  [[nodiscard]] VictimRules& rules() { return rules_; }
+  [[nodiscard]] const FreedRoomCount& room() const { return room_; }
+  [[nodiscard]] std::span<const VictimUnit> units() const { return units_; }
+  [[nodiscard]] std::span<const size_t> taken() const { return taken_; }  // in order of taking
+  [[nodiscard]] bool IsTaken(size_t unit) const { return is_taken_[unit]; }
+
+  // Its chain and the budgets let it be taken next.
+  [[nodiscard]] bool MayTake(size_t unit) const;
+  // REQUIRES: MayTake, or that budgets do not matter.
+  void Take(size_t unit);
+  // REQUIRES: it is taken, and none after it in its chain.
+  void GiveBack(size_t unit);
+  [[nodiscard]] bool EndsChain(size_t unit) const;  // REQUIRES: it is taken
+  void GiveBackAll();
+
+  [[nodiscard]] Justification Justify(const PreemptionMode& mode);
+  // The whole decision, on what is left.
+  [[nodiscard]] std::optional<Plan> Find();
+  [[nodiscard]] int64_t finds() const { return finds_; }
+
+ private:
+  const PreemptionInput& input_;
+  VictimRules& rules_;
+  FreedRoomCount& room_;
+  std::span<const VictimUnit> units_;
+  std::optional<QuotaAsk> ask_;
+  std::vector<size_t> taken_;
+  std::vector<bool> is_taken_;
+  std::vector<int64_t> next_taken_;  // by unit: how many right after it in its chain are taken
+  std::vector<int64_t> allowed_;     // what is left of the budgets
+  int64_t finds_ = 0;
+};
+
+}  // namespace maniple

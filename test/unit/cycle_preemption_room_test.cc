@@ -1,0 +1,276 @@
+// Preemption where room on nodes is what is lacking: the fears are victims that do not help, gangs
+// torn apart, budgets overdrawn, and work evicted for nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/cycle/preemption.h"
+#include "test/support/builders.h"
+#include "test/support/test_cluster.h"
+
+namespace maniple {
+namespace {
+
+using testing::HasSubstr;
+
+// Gangs of GPU pods on nodes of 8 GPUs, all in one Queue with more quota than GPUs.
+class RoomWorld {
+ public:
+  RoomWorld() {
+    QuotaNodeSpec queue;
+    queue.limits.push_back({.cell = QuotaCellId(0), .nominal = Amount(1000)});
+    tree_ = QuotaTree({queue}, {0});
+    allowed = {0, 1, 2};
+  }
+
+  void Nodes(const std::vector<std::string>& names, const std::string& rack = "") {
+    for (const std::string& name : names) {
+      MakeNode node(name);
+      node.Gpu(8);
+      if (!rack.empty()) node.Label("rack", rack);
+      cluster.Add(node);
+    }
+  }
+  // One pod on each of the nodes; of these the last `surplus` are beyond the quorum.
+  RunningGang& Run(const std::string& name, int32_t priority, int64_t gpus,
+                   const std::vector<std::string>& nodes, size_t surplus = 0) {
+    RunningGang gang{.name = name, .queue = QuotaNodeId(0), .priority = priority};
+    gang.queued = gang.started = cluster.now - absl::Hours(1);
+    cluster.Add(MakePodGroup(name).MinMember(1));
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const std::string pod = absl::StrCat(name, "-", i);
+      cluster.Add(MakePod(pod).Group(name).Gpu(gpus).Index(static_cast<int64_t>(i)).On(nodes[i]));
+    }
+    const Gang& model = cluster.GangOf(name);
+    gang.gang = model.id;
+    for (size_t i = 0; i < model.members.size(); ++i) {
+      const Member& member = model.members[i];
+      VictimPod pod{.pod = member.pod, .node = member.node, .shape = member.shape};
+      pod.charge = {{.cell = QuotaCellId(0), .amount = Amount(gpus)}};
+      tree_.Add(gang.queue, pod.charge);
+      (i + surplus < model.members.size() ? gang.quorum : gang.surplus).push_back(pod);
+    }
+    running.push_back(std::move(gang));
+    return running.back();
+  }
+  void Submit(int pods, int64_t gpus, const std::string& required = "") {
+    MakePodGroup group("in");
+    group.MinMember(pods);
+    if (!required.empty()) group.Required(required);
+    cluster.Add(group);
+    for (int i = 0; i < pods; ++i) {
+      cluster.Add(MakePod(absl::StrCat("in-", i)).Group("in").Gpu(gpus).Index(i));
+    }
+    gpus_ = gpus;
+  }
+
+  // The pods evicted, in order of gang; or why there are none.
+  std::string Preempt(int32_t priority) {
+    GangRequest request = cluster.RequestOf("in");
+    QuotaAsk ask{.tree = &tree_, .queue = QuotaNodeId(0), .options = {}};
+    for (const Want& want : request.wants) {
+      ask.options[want.shape] = {
+          {.nodes = {}, .each = {{.cell = QuotaCellId(0), .amount = Amount(gpus_)}}, .flavor = ""}};
+    }
+    const SnapshotPtr snapshot = cluster.state().Publish();
+    const DecideInput decide{.snapshot = *snapshot,
+                             .request = request,
+                             .now = cluster.now,
+                             .quota = in_queue ? &ask : nullptr};
+    const auto answer = PlanPreemption({.decide = decide,
+                                        .profile = cluster.profile(),
+                                        .priority = priority,
+                                        .queued = cluster.now,
+                                        .policy = {.within = WithinQueuePreemption::kLowerPriority},
+                                        .strategies = {},
+                                        .running = running,
+                                        .allowed = allowed});
+    if (const auto* no = std::get_if<NoPreemption>(&answer)) return no->message;
+    const auto& plan = std::get<PreemptionPlan>(answer);
+    EXPECT_EQ(plan.plan.placements.size(), request.wants.size());
+    std::vector<std::string> pods;
+    for (const Victim& victim : plan.victims) {
+      for (const PodId pod : victim.pods) pods.push_back(cluster.state().FindPod(pod)->name);
+    }
+    return absl::StrJoin(pods, " ");
+  }
+
+  TestCluster cluster;
+  std::vector<RunningGang> running;
+  std::vector<int32_t> allowed;
+  bool in_queue = true;
+
+ private:
+  QuotaTree tree_;
+  int64_t gpus_ = 0;
+};
+
+TEST(PreemptionRoom, OnlyOccupantsOfNodesThatThenTakeTheGangAreEvicted) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  world.Run("half-1", 0, 4, {"n1"});
+  world.Run("half-2", 0, 4, {"n2"});
+  world.Run("mid", 5, 8, {"n3"});
+  world.Run("top-1", 100, 4, {"n1"});
+  world.Run("top-2", 100, 4, {"n2"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "mid-0");
+}
+
+TEST(PreemptionRoom, NobodyIsEvictedWhereThatWouldNotHelp) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2"});
+  world.Run("low", 0, 4, {"n1", "n2"});
+  world.Run("top", 100, 4, {"n1", "n2"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10),
+            "1 gang may be evicted, and even without them room would be lacking");
+}
+
+TEST(PreemptionRoom, AGangGoesWhole) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2"});
+  world.Run("low", 0, 8, {"n1", "n2"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "low-0 low-1");
+}
+
+TEST(PreemptionRoom, SurplusGoesBeforeAnyQuorumAndTheLastMemberFirst) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3", "n4"});
+  world.Run("elastic", 1, 8, {"n1", "n2", "n3"}, 2);
+  world.Run("rigid", 0, 8, {"n4"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "elastic-2");
+}
+
+TEST(PreemptionRoom, SurplusIsGivenUpFromItsEndEvenWhereAnEarlierMemberStandsInTheWay) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  world.Run("elastic", 0, 4, {"n1", "n2", "n3"}, 2);
+  world.Run("top", 100, 4, {"n1", "n3"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "elastic-2 elastic-1");
+}
+
+TEST(PreemptionRoom, ARequiredDomainIsFreedAsAWhole) {
+  RoomWorld world;
+  Topology topology{.levels = {{.name = "rack", .node_label = "rack"}}};
+  topology.meta.name = "default";
+  world.cluster.Add(ObjectUpserted{topology});
+  world.Nodes({"n1", "n2"}, "r1");
+  world.Nodes({"n3", "n4"}, "r2");
+  world.Run("a", 0, 8, {"n1"});
+  world.Run("b", 3, 8, {"n2"});
+  world.Run("c", 0, 8, {"n3"});
+  world.Run("d", 2, 8, {"n4"});
+  world.Submit(2, 8, "rack");
+  EXPECT_EQ(world.Preempt(10), "c-0 d-0");
+}
+
+TEST(PreemptionRoom, ABudgetIsNeverOverdrawnByThePlanAsAWhole) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  for (const std::string name : {"a", "b"}) {
+    world.Run(name, 0, 8, {name == "a" ? "n1" : "n2"}).quorum.front().budgets = {1};
+  }
+  world.Run("dear", 5, 8, {"n3"});
+  world.Submit(2, 8);
+  EXPECT_EQ(world.Preempt(10), "a-0 dear-0");
+  world.running[2].quorum.front().budgets = {0};
+  EXPECT_THAT(world.Preempt(10), HasSubstr("no legal choice of them makes room"));
+}
+
+TEST(PreemptionRoom, SurplusMayGoWhereTheBudgetForbidsTheRest) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2"});
+  RunningGang& gang = world.Run("elastic", 0, 8, {"n1", "n2"}, 1);
+  gang.quorum.front().budgets = {1};
+  gang.surplus.front().budgets = {1};
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "elastic-1");
+}
+
+TEST(PreemptionRoom, ABudgetThatNobodyToldOfForbids) {
+  RoomWorld world;
+  world.Nodes({"n1"});
+  world.Run("low", 0, 8, {"n1"}).quorum.front().budgets = {77};
+  world.Submit(1, 8);
+  EXPECT_THAT(world.Preempt(10), HasSubstr("no running gang may be evicted"));
+}
+
+TEST(PreemptionRoom, ProtectedGangsAreLeftAloneUntilTheirTimeIsOver) {
+  RoomWorld world;
+  world.Nodes({"n1"});
+  world.Run("low", 0, 8, {"n1"}).protected_until = world.cluster.now + absl::Seconds(1);
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "no running gang may be evicted: 1 that could be are protected");
+  world.cluster.now += absl::Seconds(1);
+  EXPECT_EQ(world.Preempt(10), "low-0");
+}
+
+TEST(PreemptionRoom, WithoutAQueueOnlyLowerPriorityWithoutAQueueIsEvicted) {
+  RoomWorld world;
+  world.in_queue = false;
+  world.Nodes({"n1", "n2", "n3"});
+  world.Run("queued", -5, 8, {"n1"});
+  world.Run("equal", 10, 8, {"n2"}).queue = QuotaNodeId();
+  world.Run("low", 9, 8, {"n3"}).queue = QuotaNodeId();
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "low-0");
+  EXPECT_THAT(world.Preempt(9), HasSubstr("none without a queue has a lower priority"));
+}
+
+TEST(PreemptionRoom, FewerGangsAreBetterThanFewerPods) {
+  RoomWorld world;
+  world.in_queue = false;
+  world.Nodes({"n1", "n2"});
+  world.Run("big", 0, 2, {"n1", "n1", "n1", "n1"}).queue = QuotaNodeId();
+  world.Run("half-1", 0, 4, {"n2"}).queue = QuotaNodeId();
+  world.Run("half-2", 0, 4, {"n2"}).queue = QuotaNodeId();
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "big-0 big-1 big-2 big-3");
+}
+
+TEST(PreemptionRoom, LessRunTimeIsLostAmongEquals) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2"});
+  world.Run("a", 0, 8, {"n1"});
+  world.Run("b", 0, 8, {"n2"}).started = world.cluster.now - absl::Minutes(1);
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "b-0");
+}
+
+// More candidates than are searched exactly.
+TEST(PreemptionRoom, OfManyGangsThoseThatFreeWholeNodesGo) {
+  RoomWorld world;
+  std::vector<std::string> nodes;
+  for (int n = 0; n < 30; ++n) nodes.push_back(absl::StrCat("n", 10 + n));
+  world.Nodes(nodes);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (n % 3 == 0) {
+      world.Run(absl::StrCat("whole-", 10 + n), 0, 8, {nodes[n]});
+    } else {
+      world.Run(absl::StrCat("half-", 10 + n), 0, 4, {nodes[n]});
+      world.Run(absl::StrCat("other-", 10 + n), 0, 4, {nodes[n]});
+    }
+  }
+  world.Submit(4, 8);
+  EXPECT_EQ(world.Preempt(10), "whole-10-0 whole-13-0 whole-16-0 whole-19-0");
+}
+
+TEST(PreemptionRoom, AVictimOnANodeThatIsGoneFreesNoRoom) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2"});
+  world.Run("low", 0, 8, {"n1"});
+  world.Run("ghost", -5, 8, {"n2"}).quorum.front().node = NodeId(99'999);
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "low-0");
+}
+
+}  // namespace
+}  // namespace maniple
