@@ -57,7 +57,7 @@ HttpRequest PodWaitsRequest(const PodReference& pod, const PodWaits& waits) {
                EncodePodScheduledPatch({.uid = pod.uid,
                                         .condition = {"False", waits.reason, waits.message},
                                         .flipped_at = waits.since,
-                                        .nominated_node_name = std::nullopt}));
+                                        .nominated_node_name = waits.nominated}));
 }
 
 HttpRequest PodGroupStatusRequest(absl::string_view namespace_name, absl::string_view name,

@@ -35,6 +35,7 @@ struct PodWaits {
   std::string reason, message;
   // When the condition became False; none: it is False already, and its time stands.
   std::optional<absl::Time> since;
+  std::optional<std::string> nominated = {};  // nominatedNodeName: "" clears it, none keeps it
 };
 [[nodiscard]] HttpRequest PodWaitsRequest(const PodReference& pod, const PodWaits& waits);
 

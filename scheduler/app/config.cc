@@ -260,7 +260,17 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     std::vector<std::string> strategies;
     sharing.Strings("strategies", strategies);
     sharing.Close();
-    if (!strategies.empty()) out.inert.emplace_back(path + ".strategies");
+    if (!strategies.empty()) out.fair_strategies.clear();
+    for (size_t i = 0; i < strategies.size(); ++i) {
+      if (strategies[i] == "LessThanOrEqualToFinalShare") {
+        out.fair_strategies.push_back(FairStrategy::kLessThanOrEqualToFinalShare);
+      } else if (strategies[i] == "LessThanInitialShare") {
+        out.fair_strategies.push_back(FairStrategy::kLessThanInitialShare);
+      } else {
+        problems.Add(absl::StrCat(path, ".strategies[", i, "]"),
+                     "expected LessThanOrEqualToFinalShare or LessThanInitialShare");
+      }
+    }
   });
   top.Read("plugins",
            [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });

@@ -37,6 +37,7 @@ struct SchedulerConfig {
   int32_t most_writes_per_second = 0;  // client.qps; 0 = no ceiling
   PerPodEvents pod_events = PerPodEvents::kAuto;
   FairSharing fair_sharing = FairSharing::kOn;
+  std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores
   // Accepted and checked, but of no effect in this version; the program says so at start.

@@ -70,6 +70,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
   options.seed = std::random_device()();
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;
+  options.fair_strategies = config.fair_strategies;
   return options;
 }
 

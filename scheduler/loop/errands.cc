@@ -19,6 +19,7 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kRead:
       return {WritePriority::kFinish, WriteRetry::kNone};
     case ErrandKind::kDelete:
+    case ErrandKind::kEvict:
       return {WritePriority::kUndo, WriteRetry::kNone};
     case ErrandKind::kGroupStatus:
     case ErrandKind::kPodWaits:
@@ -41,6 +42,7 @@ std::string CoalesceKey(const Errand& errand) {
     case ErrandKind::kBind:
     case ErrandKind::kRead:
     case ErrandKind::kDelete:
+    case ErrandKind::kEvict:
     case ErrandKind::kEvent:
       return "";
   }
@@ -84,6 +86,7 @@ void Errands::Count(const Errand& errand, int64_t by) {
     case ErrandKind::kDelete:
       promised_ += by;
       break;
+    case ErrandKind::kEvict:
     case ErrandKind::kGroupStatus:
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:

@@ -18,6 +18,7 @@ enum class ErrandKind : uint8_t {
   kBind,
   kRead,
   kDelete,
+  kEvict,
   kGroupStatus,
   kPodWaits,
   kQueueStatus,

@@ -14,6 +14,7 @@
 #include "api/base/backoff.h"
 #include "queue/gang_queue.h"
 #include "scheduler/bind/gang_binding.h"
+#include "scheduler/loop/eviction.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
 
@@ -63,6 +64,14 @@ struct GangRecord {
   std::optional<ItemKind> queued;  // offered, and neither started nor removed since
   uint64_t fingerprint = 0;        // of what was offered
   std::optional<WaitingFor> waiting, surplus_waiting;
+
+  // Making room.
+  std::optional<Claim> claim;
+  std::optional<Departure> departure;
+  absl::Time no_preemption_until = absl::InfinitePast();
+  std::string no_preemption;  // why nobody can be made to leave for it, as of the last decision
+  bool initial_share_used = false;
+  std::string preempted_by;  // "preempted by default/b": why it left last
 
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 

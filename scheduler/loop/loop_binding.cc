@@ -84,6 +84,11 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
     for (HeldVacancy& held : record->holds) {
       if (gone.contains(held.node)) held.node = NodeId();
     }
+    if (record->claim.has_value()) {
+      for (Claim::Room& room : record->claim->rooms) {
+        if (gone.contains(room.node)) room.node = NodeId();
+      }
+    }
     for (auto& [placement, shape] : record->bound) {
       if (gone.contains(placement.node)) placement.node = NodeId();
     }
@@ -215,6 +220,9 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
       if (result.outcome != WriteOutcome::kSuperseded && result.http_status / 100 != 2) {
         directory_.Unwritten(errand.name, now);
       }
+      return;
+    case ErrandKind::kEvict:
+      HearEviction(errand, result, now);
       return;
     case ErrandKind::kPodWaits:
     case ErrandKind::kEvent:

@@ -3,6 +3,7 @@
 // loop_view.cc.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "absl/container/btree_set.h"
 #include "api/base/random.h"
 #include "queue/assembly.h"
+#include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/errands.h"
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
@@ -77,6 +79,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Decision Ask(const Case& c, const GangRequest& request);
+  [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
+  [[nodiscard]] static absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
   void ArmTimer(GangId gang, GangRecord& record);
@@ -105,6 +109,26 @@ class SchedulingLoop::Impl final {
   void SendBindOf(const Case& c, const SendBind& bind);
   void CountReply(BindReplyKind kind);
 
+  // loop_preemption.cc
+  [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;
+  [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c);
+  [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
+  // True: others leave, and the room is the gang's.
+  [[nodiscard]] bool MakeRoom(Case& c, const GangRequest& request, const Rejection& rejection);
+  void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
+                  const PreemptionPlan& plan);
+  void DropClaim(GangRecord& record);
+  [[nodiscard]] bool VictimsLeave(const Case& c) const;
+  [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
+  // `departure` says everything but the pods.
+  void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
+                      absl::Time now);
+  void SeeDeparture(Case& c);
+  void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
+  [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
+  void DrainQueue(Case& c);
+  void CountReversal(GangId victim, GangId preemptor);
+
   // loop_report.cc
   void Report(absl::Time now);
   void ReportOn(Case& c);
@@ -115,6 +139,7 @@ class SchedulingLoop::Impl final {
   void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
   void TellPods(Case& c, const Standing& standing);
   void TellPod(Case& c, const Member& member, const WaitingFor& waits);
+  [[nodiscard]] std::optional<std::string> NominationOf(const Case& c, const Member& member) const;
   void ComplainOnce(Case& c, const Standing& standing);
   void CountInQueue(const Case& c, const std::optional<Standing>& standing);
   void SendEvent(const EventNote& note, absl::Time now);
@@ -149,6 +174,9 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SnapshotPtr picture_;
+  // (who left, for whom) and the limits that held then.
+  std::map<std::pair<GangId, GangId>, int64_t> departures_;
+  int64_t quota_epoch_ = 0;
   std::set<absl::Time> cool_ends_;  // when nodes that cool down are back; past ones may linger
 
   std::vector<WriteCommand> writes_;

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
 #include "plugins/framework/profile.h"
 #include "queue/tournament.h"
+#include "scheduler/cycle/preemption.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {
@@ -21,6 +23,7 @@ struct LoopOptions {
   uint64_t seed = 1;
   PerPodEvents per_pod_events = PerPodEvents::kAuto;
   FairSharing fair_sharing = FairSharing::kOn;
+  std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
   int32_t decisions_per_turn = 64;
   // No further gang is started while so many binds are on their way: a plan that waits in a queue
   // of writes grows stale.
@@ -50,8 +53,13 @@ struct LoopCounters {
   int64_t kubelet_rejections = 0;
   int64_t gangs_bound = 0;  // quorums reached
   int64_t gangs_undone = 0;
-  int64_t gangs_evicted = 0;  // for loss of their quorum
-  int64_t repairs = 0;        // replacements planned for lost members
+  int64_t gangs_evicted = 0;    // for loss of their quorum
+  int64_t preemptions = 0;      // plans that made others leave
+  int64_t gangs_preempted = 0;  // whole, drained queues included
+  int64_t evictions_sent = 0;
+  int64_t evictions_refused = 0;
+  int64_t preemption_reversals = 0;
+  int64_t repairs = 0;  // replacements planned for lost members
   int64_t statuses_written = 0;
   int64_t events_written = 0;
   // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.

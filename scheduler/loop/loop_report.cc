@@ -62,6 +62,9 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
     return Standing{GangPhase::kWaiting, WaitReason::kWaitingForMembers,
                     PodWaitText(c.gang, WaitReason::kWaitingForMembers)};
   }
+  if (c.record.departure.has_value() && c.record.departure->whole) {
+    return Standing{GangPhase::kRunning, WaitReason::kPreempted, c.record.departure->why};
+  }
   if (c.record.binding.has_value()) return StandingInFlight(c);
   if (assembly.completed) {
     return Standing{GangPhase::kCompleted, WaitReason::kBound,
@@ -83,6 +86,10 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
     });
     const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
     if (c.record.evicted.has_value() && !newcomers) {
+      if (!c.record.preempted_by.empty()) {
+        return Standing{phase, WaitReason::kPreempted,
+                        absl::StrCat(c.record.preempted_by, ": ", assembly.lacking)};
+      }
       return Standing{phase, WaitReason::kQuorumLost,
                       absl::StrCat("quorum was lost: ", assembly.lacking)};
     }
@@ -192,7 +199,9 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
                                            .domains = before.placement_domains,
                                            .quorum_reached_at = record.quorum_reached_at,
                                            .last_undone_at = record.last_undone_at,
-                                           .quorum_lost = lost},
+                                           .quorum_lost = lost,
+                                           .preempted_by = record.preempted_by,
+                                           .initial_share_used = record.initial_share_used},
                                           before, c.now);
   absl::Time due = record.status_failed_over == c.gang.group_resource_version
                        ? record.status_not_before
@@ -291,6 +300,7 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
   if (new_to_us && !c.gang.group_exists) SendEvent(GroupMissingEvent(c.gang, member), c.now);
   PodWaits condition{.reason = reason, .message = PodWaitText(c.gang, waits.reason)};
   if (c.gang.key.dialect == GangDialect::kSingleton) condition.message = waits.message;
+  condition.nominated = NominationOf(c, member);
   if (new_to_us && member.waiting_reason.empty()) condition.since = c.now;
   ++counters_.statuses_written;
   writes_.push_back(errands_.Send(
@@ -298,6 +308,22 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
       PodWaitsRequest({.namespace_name = pod->namespace_name, .name = pod->name, .uid = pod->uid},
                       condition)));
   c.record.told[member.pod] = reason;
+}
+
+// Where room is being made for the pod; "" takes back what was said; none says nothing.
+std::optional<std::string> SchedulingLoop::Impl::NominationOf(const Case& c,
+                                                              const Member& member) const {
+  if (c.record.claim.has_value()) {
+    for (const Claim::Room& room : c.record.claim->rooms) {
+      if (room.pod == member.pod && room.node.valid()) {
+        return std::string(state_.NodeName(room.node));
+      }
+    }
+  }
+  const auto told = c.record.told.find(member.pod);
+  const bool nominated = told != c.record.told.end() &&
+                         told->second == PodReasonName(WaitReason::kWaitingForPreemption);
+  return nominated ? std::optional<std::string>("") : std::nullopt;
 }
 
 void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {

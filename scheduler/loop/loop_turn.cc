@@ -30,6 +30,11 @@ std::vector<PlacedPods> HeldPods(const GangRecord& record) {
   for (const HeldVacancy& hold : record.holds) {
     held.push_back({.shape = hold.vacancy.shape, .node = hold.node});
   }
+  if (record.claim.has_value()) {
+    for (const Claim::Room& room : record.claim->rooms) {
+      held.push_back({.shape = room.shape, .node = room.node});
+    }
+  }
   return held;
 }
 
@@ -86,6 +91,7 @@ void SchedulingLoop::Impl::FollowQuota() {
     recharge = ledger_.NodeChanged(node, state_.LabelsOf(node)) || recharge;
   };
   if (rebuilt) {
+    ++quota_epoch_;
     GiveTreeToQueue();
     directory_.AllChanged();
     news_.queues_changed = true;
@@ -125,6 +131,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   leading_ = false;
   for (auto& [id, record] : records_) {
     DropHolds(*record);
+    DropClaim(*record);
     if (!record->binding.has_value()) continue;
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr) continue;
@@ -164,6 +171,7 @@ void SchedulingLoop::Impl::Forget(GangId id) {
   const auto it = records_.find(id);
   if (it == records_.end()) return;
   DropHolds(*it->second);
+  DropClaim(*it->second);
   timetable_.erase({it->second->timer, id});
   queue_->RemoveGang(id);
   directory_.Count(id, {});
@@ -195,8 +203,13 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   }
   std::erase_if(c->record.refused_until,
                 [now](const auto& refused) { return refused.second <= now; });
-  EnsureBinding(*c);
-  SettleBinding(*c);
+  SeeDeparture(*c);
+  // Who leaves as a whole is not repaired.
+  if (!c->record.departure.has_value() || !c->record.departure->whole) {
+    EnsureBinding(*c);
+    SettleBinding(*c);
+    DrainQueue(*c);
+  }
   NoteQuorum(*c);
   ChargeQuota(*c);
   Requeue(*c);
@@ -205,6 +218,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
 
 std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
+  if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;
   if (c.record.binding.has_value()) {
     if (!c.record.binding->wants_repair()) return std::nullopt;
     return RequestOf(c, ItemKind::kRepair).need.Met() ? std::nullopt
@@ -245,16 +259,19 @@ Demand SchedulingLoop::Impl::DemandOf(const Case& c, ItemKind kind, QuotaNodeId 
   return demand;
 }
 
+absl::Time SchedulingLoop::Impl::QueuedAt(const Gang& gang, const GangRecord& record) {
+  return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
+}
+
 OrderKey SchedulingLoop::Impl::OrderOf(const Case& c, ItemKind kind) {
   const QuotaNodeId queue =
       c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
-  return {
-      .priority = c.gang.priority,
-      .queued = std::max(c.gang.created, c.record.last_undone_at.value_or(absl::InfinitePast())),
-      .namespace_name = c.gang.key.namespace_name,
-      .name = c.gang.key.name,
-      .queue = queue,
-      .demand = DemandOf(c, kind, queue)};
+  return {.priority = c.gang.priority,
+          .queued = QueuedAt(c.gang, c.record),
+          .namespace_name = c.gang.key.namespace_name,
+          .name = c.gang.key.name,
+          .queue = queue,
+          .demand = DemandOf(c, kind, queue)};
 }
 
 // Offers the gang's item, unless it stands in the queue already and nothing has changed that a
@@ -266,6 +283,10 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   }
   if (!c.assembly.members_ready) c.record.waiting.reset();
   if (kind != ItemKind::kSurplus) c.record.surplus_waiting.reset();
+  if (kind != ItemKind::kQuorum && c.record.claim.has_value()) {
+    DropClaim(c.record);
+    ChargeQuota(c);
+  }
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
   if (kind.has_value() && (c.record.queued != kind || c.record.fingerprint != fingerprint)) {
@@ -369,12 +390,17 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Plan& plan) {
   c.record.waiting.reset();
   c.record.surplus_waiting.reset();
   DropHolds(c.record);
+  DropClaim(c.record);
   if (item.kind == ItemKind::kQuorum) c.record.domains = plan.domains;
   StartBinding(c, plan.placements);
 }
 
 void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
                                         const Rejection& rejection) {
+  if (WaitForClaim(c, item)) return;
+  if (item.kind == ItemKind::kQuorum && MakeRoom(c, request, rejection) && WaitForClaim(c, item)) {
+    return;
+  }
   ++counters_.rejections;
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
   const Tables& tables = *Picture().tables;
@@ -397,6 +423,9 @@ GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const 
   RequestInput input{.gang = c.gang, .kind = kind};
   if (c.record.binding.has_value()) input.binding = &*c.record.binding;
   for (const HeldVacancy& held : c.record.holds) input.holds.push_back(held.hold);
+  if (c.record.claim.has_value()) {
+    for (const Claim::Room& room : c.record.claim->rooms) input.holds.push_back(room.hold);
+  }
   return RequestFor(input, [&c, kind](PodId pod) {
     const auto refused = c.record.refused_until.find(pod);
     return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
@@ -410,11 +439,15 @@ const Snapshot& SchedulingLoop::Impl::Picture() {
   return *picture_;
 }
 
-Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
-  const Snapshot& snapshot = Picture();
+std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {
   std::vector<ShapeId> shapes;
   for (const Want& want : request.wants) shapes.push_back(want.shape);
-  const std::optional<QuotaAsk> ask = ledger_.AskFor(c.gang.queue, shapes, *snapshot.tables);
+  return ledger_.AskFor(c.gang.queue, shapes, *Picture().tables);
+}
+
+Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
+  const Snapshot& snapshot = Picture();
+  const std::optional<QuotaAsk> ask = AskFor(c, request);
   const DecideInput input{.snapshot = snapshot,
                           .request = request,
                           .now = c.now,
@@ -453,7 +486,7 @@ void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
 }
 
 void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
-  absl::Time next = record.status_due;
+  absl::Time next = std::min(record.status_due, NextEviction(record));
   if (record.binding.has_value()) next = std::min(next, record.binding->NextDeadline());
   for (const auto& [pod, until] : record.refused_until) next = std::min(next, until);
   if (next == record.timer) return;

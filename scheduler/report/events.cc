@@ -81,6 +81,16 @@ EventNote QuorumLostEvent(const Gang& gang, absl::string_view lacking) {
               std::string(lacking));
 }
 
+EventNote PreemptingEvent(const Gang& gang, absl::string_view victims) {
+  return Told(OnGang(gang), EventType::kNormal, "Preempting",
+              absl::StrCat("evicts to make room: ", victims));
+}
+
+EventNote PreemptedEvent(const Gang& gang, absl::string_view why) {
+  return Told(OnGang(gang), EventType::kNormal, WaitReasonName(WaitReason::kPreempted),
+              std::string(why));
+}
+
 EventNote GangCannotStartEvent(const Gang& gang, const Standing& standing) {
   return Told(OnGang(gang), EventType::kWarning, WaitReasonName(standing.reason), standing.message);
 }

@@ -18,6 +18,9 @@ namespace maniple {
 [[nodiscard]] EventNote GangBoundEvent(const Gang& gang, int64_t pods, int64_t nodes);
 [[nodiscard]] EventNote GangUndoneEvent(const Gang& gang, const Undone& undone);
 [[nodiscard]] EventNote QuorumLostEvent(const Gang& gang, absl::string_view lacking);
+// Others leave so that it can start: who.
+[[nodiscard]] EventNote PreemptingEvent(const Gang& gang, absl::string_view victims);
+[[nodiscard]] EventNote PreemptedEvent(const Gang& gang, absl::string_view why);
 // The gang waits for something that only its owner can put right.
 [[nodiscard]] EventNote GangCannotStartEvent(const Gang& gang, const Standing& standing);
 [[nodiscard]] EventNote PodScheduledEvent(const Gang& gang, const Member& member,

@@ -69,6 +69,8 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
   };
   status.quorum_reached_at = whole(facts.quorum_reached_at);
   status.last_undone_at = whole(facts.last_undone_at);
+  if (!facts.preempted_by.empty()) status.preempted_by = facts.preempted_by;
+  if (facts.initial_share_used) status.initial_share_preemption_used = true;
 
   const bool bound = standing.phase == GangPhase::kRunning;
   const bool ready = facts.assembly.members_ready;
@@ -77,7 +79,7 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
       {kConditionQuotaReserved, bound || standing.phase == GangPhase::kBinding, reason, ""},
       {kConditionScheduled, bound || standing.phase == GangPhase::kCompleted, reason,
        standing.message}};
-  if (facts.quorum_lost) {
+  if (facts.quorum_lost || standing.reason == WaitReason::kPreempted) {
     texts.push_back({kConditionDisrupted, true, reason, standing.message});
   } else if (FindCondition(status.conditions, kConditionDisrupted) != nullptr) {
     texts.push_back({kConditionDisrupted, false, reason, ""});

@@ -32,6 +32,8 @@ struct StatusFacts {
   std::vector<std::string> domains;
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
   bool quorum_lost = false;
+  std::string preempted_by;  // "" = as before
+  bool initial_share_used = false;
 };
 
 // `before`: the status that the server has, or will have once what was sent has arrived.

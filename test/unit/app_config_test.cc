@@ -37,7 +37,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
       "retryPeriod: 1500ms}\n"
       "client: {maxInFlight: 16, qps: 250}\n"
       "events: {perPod: Never}\n"
-      "fairSharing: {enabled: false}\n"
+      "fairSharing: {enabled: false, strategies: [LessThanInitialShare]}\n"
       "plugins: {filters: {disabled: [HostPorts]}, scores: [{name: Packing, weight: 7}]}\n");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_THAT(config->scheduler_names, ElementsAre("maniple", "batch"));
@@ -49,6 +49,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
   EXPECT_EQ(config->most_writes_per_second, 250);
   EXPECT_EQ(config->pod_events, PerPodEvents::kNever);
   EXPECT_EQ(config->fair_sharing, FairSharing::kOff);
+  EXPECT_THAT(config->fair_strategies, ElementsAre(FairStrategy::kLessThanInitialShare));
   EXPECT_THAT(config->disabled_filters, ElementsAre("HostPorts"));
   ASSERT_EQ(config->score_weights.size(), 1);
   EXPECT_EQ(config->score_weights[0].weight, 7);

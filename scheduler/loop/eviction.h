@@ -1,0 +1,42 @@
+// What is under way when one gang makes room for another: the claim of the gang that is to come,
+// and the departure of each gang that leaves. Plain values in the records of the two gangs, kept by
+// loop_preemption.cc; nothing of them has to survive a restart (a new leader decides afresh).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+
+namespace maniple {
+
+// Room that others are leaving, held for the gang until it binds, no longer needs it, or a time.
+struct Claim {
+  struct Room {
+    HoldId hold;
+    NodeId node;  // invalid: it is gone, and the hold with it
+    ShapeId shape;
+    PodId pod;  // whose room it is, for its nominatedNodeName
+  };
+  std::vector<Room> rooms;
+  std::vector<GangId> victims;
+  std::string text;  // "2 gangs are leaving: default/a, default/b"
+  absl::Time until;
+};
+
+// Members that are being evicted, one request each, tried again until they leave.
+struct Departure {
+  struct Pod {
+    absl::Time next_try;
+    bool under_way = false;
+  };
+  std::map<PodId, Pod> pods;
+  GangId for_gang;    // invalid: the queue is being drained
+  std::string why;    // "preempted by default/b", "its queue is being drained"
+  absl::Time until;   // then those that have not left stay
+  bool whole = true;  // not only surplus members
+};
+
+}  // namespace maniple
