@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "scheduler/cycle/victim_nodes.h"
 
 namespace maniple {
 namespace {
@@ -119,7 +120,8 @@ class GreedySearch final {
       if (IsOwn(unit) && !banned_[unit]) own.push_back(unit);
     }
     SortByCost(own);
-    if (Enough() || TakeFromOthers()) return true;
+    if (Enough() || (BeginsWithNodes() && FreeNodes(Of::kOthers)) || TakeFromOthers()) return true;
+    if (BeginsWithNodes() && FreeNodes(Of::kAll)) return true;
     for (const size_t unit : own) {
       if (!trial_.MayTake(unit) || !Helps(unit)) continue;
       trial_.Take(unit);
@@ -127,6 +129,44 @@ class GreedySearch final {
     }
     if (TakeFromOthers()) return true;
     look_at_ = 0;
+    return Enough();
+  }
+
+  enum class Of : uint8_t { kOthers, kAll };
+  bool BeginsWithNodes() const {
+    switch (ask_.start) {
+      case GreedyStart::kCheapestUnits:
+        return false;
+      case GreedyStart::kCheapestNodes:
+        break;
+    }
+    return !RoomEnough();
+  }
+
+  // Frees the best node, and again, until the gang fits.
+  bool FreeNodes(Of whose) {
+    std::vector<size_t> units;
+    for (const size_t unit : ask_.units) {
+      if (!banned_[unit] && (whose == Of::kAll || !IsOwn(unit))) units.push_back(unit);
+    }
+    VictimNodes nodes(trial_, units, ask_.gain, ask_.domain);
+    while (!RoomEnough()) {
+      const std::optional<std::vector<size_t>> bundle = nodes.Next();
+      if (!bundle.has_value()) break;
+      size_t taken = 0;
+      for (; taken < bundle->size(); ++taken) {
+        const size_t unit = (*bundle)[taken];
+        if (banned_[unit] || !trial_.MayTake(unit)) break;
+        if (!trial_.rules().MayTake(UnitAt(unit).charge, mode_)) break;
+        trial_.Take(unit);
+      }
+      if (taken == bundle->size()) {
+        for (const size_t unit : *bundle) nodes.NoteTaken(unit);
+        continue;
+      }
+      while (taken > 0) trial_.GiveBack((*bundle)[--taken]);
+      nodes.Refuse();
+    }
     return Enough();
   }
 

@@ -11,10 +11,18 @@
 
 namespace maniple {
 
+// Where to begin when room is lacking.
+enum class GreedyStart : uint8_t {
+  kCheapestUnits,
+  kCheapestNodes,  // better where gangs share nodes
+};
+
 struct GreedyAsk {
+  GreedyStart start = GreedyStart::kCheapestUnits;
   std::span<const size_t> units;    // to choose from, ascending
   std::span<const UnitUse> uses;    // by unit
   std::span<const int64_t> weight;  // by unit: how much room it is good for; more first
+  std::span<const int64_t> gain;    // by node index: members more, with all units gone
   std::optional<uint32_t> domain;   // only there; none: anywhere
 };
 // REQUIRES: nothing is taken. Leaves nothing taken.

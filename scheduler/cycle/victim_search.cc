@@ -117,10 +117,18 @@ std::optional<VictimChoice> VictimSearch::RunGreedily(const PreemptionMode& mode
         uses[unit].room = uses[unit].room && weights[unit] > 0;
       }
     }
-    std::optional<VictimChoice> choice = SearchGreedily(
-        trial_, mode, {.units = units, .uses = uses, .weight = weights, .domain = domain});
-    if (!choice.has_value()) continue;
-    if (!best.has_value() || choice->cost < best->cost) best = std::move(choice);
+    for (const GreedyStart start : {GreedyStart::kCheapestUnits, GreedyStart::kCheapestNodes}) {
+      std::optional<VictimChoice> choice = SearchGreedily(trial_, mode,
+                                                          {.start = start,
+                                                           .units = units,
+                                                           .uses = uses,
+                                                           .weight = weights,
+                                                           .gain = gain_,
+                                                           .domain = domain});
+      if (!choice.has_value()) continue;
+      if (!best.has_value() || choice->cost < best->cost) best = std::move(choice);
+      if (trial_.room().Enough()) break;  // only quota is short
+    }
   }
   return best;
 }
