@@ -1,6 +1,6 @@
 // The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
-// loop_binding.cc (gangs in flight), loop_report.cc (statuses, conditions, events) and
-// loop_view.cc.
+// loop_quota.cc (charges), loop_preemption.cc (making room), loop_binding.cc (gangs in flight),
+// loop_report.cc (statuses, conditions, events) and loop_view.cc.
 #pragma once
 
 #include <map>
@@ -55,8 +55,6 @@ class SchedulingLoop::Impl final {
 
   // loop_turn.cc: the steps of a turn, in order.
   void ApplyEvents(absl::Time now);
-  void FollowQuota();
-  void GiveTreeToQueue();
   void BeginLeading();
   void ListenToReplies(absl::Time now);
   void LookAtGangs(absl::Time now);
@@ -69,7 +67,6 @@ class SchedulingLoop::Impl final {
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   [[nodiscard]] OrderKey OrderOf(const Case& c, ItemKind kind);
-  [[nodiscard]] Demand DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue);
   void Serve(QueueItem item, absl::Time now);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
@@ -77,14 +74,19 @@ class SchedulingLoop::Impl final {
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request,
                     const Rejection& rejection);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
+  [[nodiscard]] static absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
+  void ArmTimer(GangId gang, GangRecord& record);
+  const Snapshot& Picture();
+
+  // loop_quota.cc
+  void FollowQuota();
+  void GiveTreeToQueue();
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Decision Ask(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
-  [[nodiscard]] static absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
-  void ArmTimer(GangId gang, GangRecord& record);
-  const Snapshot& Picture();
+  [[nodiscard]] Demand DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue);
 
   // loop_binding.cc
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);

@@ -1,0 +1,131 @@
+// Quota in the loop: what gangs are charged, what their queue allows, and the tree that both are
+// told by.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "scheduler/cycle/decide.h"
+#include "scheduler/loop/loop_impl.h"
+
+namespace maniple {
+namespace {
+
+std::vector<PlacedPods> HeldPods(const GangRecord& record) {
+  std::vector<PlacedPods> held;
+  for (const HeldVacancy& hold : record.holds) {
+    held.push_back({.shape = hold.vacancy.shape, .node = hold.node});
+  }
+  if (record.claim.has_value()) {
+    for (const Claim::Room& room : record.claim->rooms) {
+      held.push_back({.shape = room.shape, .node = room.node});
+    }
+  }
+  return held;
+}
+
+}  // namespace
+
+// Flavors follow the nodes, and what gangs are charged follows the flavors.
+void SchedulingLoop::Impl::FollowQuota() {
+  const bool rebuilt = ledger_.Refresh();
+  bool recharge = rebuilt;
+  const auto follow = [&](NodeId node) {
+    recharge = ledger_.NodeChanged(node, state_.LabelsOf(node)) || recharge;
+  };
+  if (rebuilt) {
+    ++quota_epoch_;
+    GiveTreeToQueue();
+    directory_.AllChanged();
+    news_.queues_changed = true;
+    for (const NodeId node : Picture().order->by_name) follow(node);
+  } else {
+    for (const NodeId node : news_.nodes_changed) follow(node);
+  }
+  if (!recharge || !leading_) return;
+  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+}
+
+void SchedulingLoop::Impl::GiveTreeToQueue() {
+  std::vector<GangQueue::QueueRules> rules;
+  for (uint32_t i = 0; i < ledger_.book().node_count(); ++i) {
+    rules.push_back({.ordering = ledger_.book().OrderingOf(QuotaNodeId(i))});
+  }
+  queue_->SetTree(&ledger_.tree(), std::move(rules), options_.fair_sharing);
+}
+
+// What the item would charge, in the first flavors that have room for it, else in the first ones.
+Demand SchedulingLoop::Impl::DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue) {
+  // Only Queues of one Cohort are compared by it.
+  if (!queue.valid() || !ledger_.tree().Parent(queue).valid()) return {};
+  const GangRequest request = RequestOf(c, kind);
+  const size_t members =
+      kind == ItemKind::kSurplus ? 1 : static_cast<size_t>(std::max(0, request.need.total));
+  std::map<ShapeId, int64_t> counts;
+  for (size_t i = 0; i < std::min(members, request.wants.size()); ++i) {
+    ++counts[request.wants[i].shape];
+  }
+  std::map<QuotaCellId, Amount> sum;
+  for (const auto& [shape, count] : counts) {
+    const std::vector<QuotaOption> options = ledger_.OptionsFor(queue, shape, *Picture().tables);
+    const QuotaOption* best = &options.front();
+    for (const QuotaOption& option : options) {
+      Demand all = option.each;
+      for (CellAmount& part : all) part.amount = part.amount * count;
+      if (!ledger_.tree().Fits(queue, all)) continue;
+      best = &option;
+      break;
+    }
+    for (const CellAmount& part : best->each) sum[part.cell] += part.amount * count;
+  }
+  Demand demand;
+  for (const auto& [cell, amount] : sum) demand.push_back({cell, amount});
+  return demand;
+}
+
+std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {
+  std::vector<ShapeId> shapes;
+  for (const Want& want : request.wants) shapes.push_back(want.shape);
+  return ledger_.AskFor(c.gang.queue, shapes, *Picture().tables);
+}
+
+Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
+  const Snapshot& snapshot = Picture();
+  const std::optional<QuotaAsk> ask = AskFor(c, request);
+  const DecideInput input{.snapshot = snapshot,
+                          .request = request,
+                          .now = c.now,
+                          .seed = options_.seed,
+                          .quota = ask.has_value() ? &*ask : nullptr};
+  if (!ask.has_value() || request.own_holds.empty()) return Decide(input, options_.profile);
+  const Demand held = ledger_.CostOf(c.gang.queue, HeldPods(c.record), *snapshot.tables);
+  ledger_.Refund(ask->queue, held);
+  Decision decision = Decide(input, options_.profile);
+  ledger_.Restore(ask->queue, held);
+  return decision;
+}
+
+void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
+  // Pods that outlive their PodGroup use what they used before.
+  if (c.gang.group_exists) c.record.queue = c.gang.queue;
+  const std::string& queue = c.record.queue;
+  if (queue.empty()) {
+    (void)ledger_.Charge(c.gang.id, "", {});
+    return;
+  }
+  std::vector<PlacedPods> placed = HeldPods(c.record);
+  for (const Member& member : c.gang.members) {
+    const PodFacts* pod = state_.FindPod(member.pod);
+    if (pod == nullptr || pod->terminal) continue;
+    if (pod->node_name.empty() && !pod->reserved.valid()) continue;
+    const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
+    if (!placed.empty() && placed.back().shape == member.shape && placed.back().node == node) {
+      ++placed.back().pods;
+    } else {
+      placed.push_back({.shape = member.shape, .node = node});
+    }
+  }
+  Demand cost = placed.empty() ? Demand() : ledger_.CostOf(queue, placed, *Picture().tables);
+  (void)ledger_.Charge(c.gang.id, queue, std::move(cost));
+}
+
+}  // namespace maniple
