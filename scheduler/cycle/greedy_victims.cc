@@ -120,14 +120,20 @@ class GreedySearch final {
       if (IsOwn(unit) && !banned_[unit]) own.push_back(unit);
     }
     SortByCost(own);
-    if (Enough() || (BeginsWithNodes() && FreeNodes(Of::kOthers)) || TakeFromOthers()) return true;
-    if (BeginsWithNodes() && FreeNodes(Of::kAll)) return true;
-    for (const size_t unit : own) {
-      if (!trial_.MayTake(unit) || !Helps(unit)) continue;
-      trial_.Take(unit);
-      if (Enough()) return true;
+    if (Enough() || (BeginsWithNodes() && FreeNodes(Of::kOthers)) || TakeFromOthers()) {
+      return true;
     }
-    if (TakeFromOthers()) return true;
+    if (BeginsWithNodes() && FreeNodes(Of::kAll)) return true;
+    size_t before = 0;
+    do {
+      before = trial_.taken().size();
+      for (const size_t unit : own) {
+        if (!trial_.MayTake(unit) || !Helps(unit)) continue;
+        trial_.Take(unit);
+        if (Enough()) return true;
+      }
+      if (TakeFromOthers()) return true;
+    } while (trial_.taken().size() > before);
     look_at_ = 0;
     return Enough();
   }

@@ -117,6 +117,14 @@ std::optional<VictimChoice> VictimSearch::RunGreedily(const PreemptionMode& mode
         uses[unit].room = uses[unit].room && weights[unit] > 0;
       }
     }
+    // What comes before a useful unit in its chain has to go first.
+    for (size_t unit = uses.size(); unit-- > 0;) {
+      const std::optional<size_t> after = trial_.units()[unit].after;
+      if (!after.has_value()) continue;
+      uses[*after].room = uses[*after].room || uses[unit].room;
+      uses[*after].quota = uses[*after].quota || uses[unit].quota;
+      uses[*after].share = uses[*after].share || uses[unit].share;
+    }
     for (const GreedyStart start : {GreedyStart::kCheapestUnits, GreedyStart::kCheapestNodes}) {
       std::optional<VictimChoice> choice = SearchGreedily(trial_, mode,
                                                           {.start = start,

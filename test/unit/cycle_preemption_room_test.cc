@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/cycle/preemption.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
@@ -261,6 +262,32 @@ TEST(PreemptionRoom, OfManyGangsThoseThatFreeWholeNodesGo) {
   }
   world.Submit(4, 8);
   EXPECT_EQ(world.Preempt(10), "whole-10-0 whole-13-0 whole-16-0 whole-19-0");
+}
+
+TEST(PreemptionRoom, OfManyGangsThatShareNodesThoseOfTheSameNodesGo) {
+  RoomWorld world;
+  for (const std::string row : {"x", "y"}) {
+    for (int n = 10; n < 18; ++n) {
+      const std::string left = absl::StrCat("left-", n), right = absl::StrCat("right-", n);
+      if (row == "x") world.Nodes({left, right});
+      world.Run(absl::StrCat(row, "-", n), 0, 4, {left, right});
+    }
+  }
+  world.Submit(2, 8);
+  EXPECT_EQ(world.Preempt(10), "x-10-0 x-10-1 y-10-0 y-10-1");
+}
+
+TEST(PreemptionRoom, AmongManyGangsTheWayToAQuorumLeadsOverSurplusThatFreesNothing) {
+  RoomWorld world;
+  for (int n = 10; n < 24; ++n) {
+    const std::string full = absl::StrCat("full-", n), half = absl::StrCat("half-", n);
+    world.Nodes({full, half});
+    world.Run(absl::StrCat("elastic-", n), 0, 5, {full, half}, 1);
+    world.Run(absl::StrCat("top-", n), 100, 3, {half});
+  }
+  world.Submit(14, 6);
+  const std::vector<std::string> pods = absl::StrSplit(world.Preempt(10), ' ');
+  EXPECT_EQ(pods.size(), 28u);
 }
 
 TEST(PreemptionRoom, AVictimOnANodeThatIsGoneFreesNoRoom) {
