@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Quota that was lent is taken back: through the eviction API, past a PodDisruptionBudget that says no at first, and for good.
+
+    test/e2e/run_reclaim.py                 # both servers; the real one is skipped, loudly, where it is not built
+    test/e2e/run_reclaim.py TEXT            # only cases whose name contains TEXT
+
+Two teams of eight GPUs each share a cohort. Team b runs on all sixteen; team a asks for its own eight. The last line is
+`N passed, M failed, K skipped`.
+"""
+
+import argparse
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import RealControlPlane  # noqa: E402
+from support.scheduler import (  # noqa: E402
+    GPU, GROUP, Scheduler, add_nodes, await_that, half_bound, is_bound, oversubscribed, pod, pods_by_gang, submit,
+)
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+PODS = "/api/v1/namespaces/default/pods"
+BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+
+
+def queue(name):
+    return {
+        "apiVersion": "scheduling.maniple.dev/v1alpha1",
+        "kind": "Queue",
+        "metadata": {"name": name},
+        "spec": {
+            "cohort": "all",
+            "quotas": [{"resources": [{"name": GPU, "nominal": 8}]}],
+            "preemption": {"reclaimWithinCohort": "Any"},
+        },
+    }
+
+
+def group(api, name):
+    return api.must("GET", f"{GROUP}/namespaces/default/podgroups/{name}")
+
+
+def bound(api, name):
+    return sum(map(is_bound, pods_by_gang(api).get(name, [])))
+
+
+def make_budget(api, healthy):
+    """A budget over every pod that wants so many healthy. Returns its generation."""
+    return api.must("POST", BUDGETS, {
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "keep"},
+        "spec": {"minAvailable": healthy, "selector": {}},
+    })["metadata"].get("generation", 1)
+
+
+def allow(api, count, observed):
+    """What the disruption controller says, where there is none. The API refuses evictions while the generation is not observed."""
+    status = {"disruptionsAllowed": count, "observedGeneration": observed, "currentHealthy": 4, "desiredHealthy": 4 - count,
+              "expectedPods": 4}
+    api.must("PATCH", f"{BUDGETS}/keep/status", {"status": status}, MERGE)
+
+
+def events(api, reason):
+    found = api.must("GET", "/apis/events.k8s.io/v1/namespaces/default/events")["items"]
+    return [one for one in found if one.get("reason") == reason]
+
+
+class Cluster:
+    """Team b has lent itself all sixteen GPUs, in two gangs."""
+
+    def __init__(self, server):
+        self.api = server.api
+        add_nodes(self.api, 2)
+        for name in ("a", "b"):
+            self.api.must("POST", f"{GROUP}/queues", queue(name))
+        self.scheduler = Scheduler(server).start()
+        for name in ("b-one", "b-two"):
+            submit(self.api, name, 2, 4, queue="b")
+            await_that(f"{name} is bound", lambda name=name: bound(self.api, name) == 2)
+            self.run(name)
+
+    def run(self, name):
+        """A kubelet's word, where there is none: budgets do not protect pods that have not started."""
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        for one in pods_by_gang(self.api)[name]:
+            self.api.must("PATCH", f"{PODS}/{one['metadata']['name']}/status", {"status": status}, STRATEGIC)
+
+    def nobody_has_left(self):
+        assert bound(self.api, "b-one") == bound(self.api, "b-two") == 2, "evicted past the budget"
+        assert bound(self.api, "mine") == 0
+
+    def the_room_changes_hands_for_good(self):
+        api = self.api
+        await_that("the preemptor has the room", lambda: bound(api, "mine") == 2)
+        victim = next(name for name in ("b-one", "b-two") if bound(api, name) == 0)
+        other = "b-two" if victim == "b-one" else "b-one"
+        assert bound(api, other) == 2, "one victim was enough"
+        assert group(api, victim)["status"].get("preemptedBy"), "the victim does not say by whom"
+        # Its controller brings it back; the room is not its own any more.
+        for index in range(2):
+            api.must("POST", PODS, pod(f"{victim}-{index}", victim, 4))
+        await_that("the victim waits for quota", lambda: group(api, victim)["status"].get("reason") == "QuotaExceeded")
+        time.sleep(2)
+        assert bound(api, victim) == 0 and bound(api, "mine") == 2
+        assert not oversubscribed(api) and not half_bound(api)
+        assert events(api, "Preempted") and events(api, "Preempting")
+        assert metric(self.scheduler, "maniple_preemption_reversals_total") == 0
+
+
+def nobody_leaves_until_the_budget_allows_it(server):
+    cluster = Cluster(server)
+    try:
+        generation = make_budget(cluster.api, 4)
+        controlled = await_budget(cluster.api)
+        if not controlled:
+            allow(cluster.api, 0, generation)
+        submit(cluster.api, "mine", 2, 4, queue="a")
+        await_that("the preemptor waits", lambda: group(cluster.api, "mine").get("status", {}).get("reason"))
+        time.sleep(3)
+        cluster.nobody_has_left()
+        patched = cluster.api.must("PATCH", f"{BUDGETS}/keep", {"spec": {"minAvailable": 0}}, MERGE)
+        if not controlled:
+            allow(cluster.api, 4, patched["metadata"]["generation"])
+        cluster.the_room_changes_hands_for_good()
+    finally:
+        cluster.scheduler.stop()
+
+
+def evictions_that_the_server_refuses_are_tried_until_it_grants_them(server):
+    cluster = Cluster(server)
+    try:
+        generation = make_budget(cluster.api, 0)
+        allow(cluster.api, 4, generation - 1)
+        submit(cluster.api, "mine", 2, 4, queue="a")
+        await_that("somebody is asked to leave",
+                   lambda: group(cluster.api, "mine").get("status", {}).get("reason") == "WaitingForPreemption")
+        await_that("refusals", lambda: metric(cluster.scheduler, "maniple_evictions_refused_total") >= 4)
+        cluster.nobody_has_left()
+        allow(cluster.api, 4, generation)
+        cluster.the_room_changes_hands_for_good()
+    finally:
+        cluster.scheduler.stop()
+
+
+def await_budget(api):
+    """Whether somebody keeps the budget's status."""
+    time.sleep(0.5)
+    return api.must("GET", f"{BUDGETS}/keep").get("status", {}).get("currentHealthy", 0) > 0
+
+
+def metric(scheduler, name):
+    with urllib.request.urlopen(f"http://127.0.0.1:{scheduler.port}/metrics", timeout=5) as reply:
+        lines = reply.read().decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wanted", nargs="?", default="", help="only cases whose name contains this")
+    options = parser.parse_args()
+    plays, skipped = on_servers(
+        [nobody_leaves_until_the_budget_allows_it], RealControlPlane,
+        real_only=[evictions_that_the_server_refuses_are_tried_until_it_grants_them],
+    )
+    return play_all(plays, skipped, options.wanted)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
