@@ -15,7 +15,8 @@ Tournament::Tournament(const QuotaTree& tree, FairSharing fair_sharing)
       entries_(tree.node_count()),
       places_(tree.node_count()),
       brackets_(tree.node_count() + 1),
-      is_changed_(tree.node_count()) {
+      is_changed_(tree.node_count()),
+      has_fallen_(tree.node_count()) {
   const auto count = static_cast<uint32_t>(tree.node_count());
   std::vector<QuotaNodeId> roots;
   // Nobody has a head yet, so whoever stands in a match may stand for its outcome.
@@ -165,35 +166,47 @@ bool Tournament::NoteUsage(QuotaNodeId node) {
   return fell;
 }
 
-// Before the matches: notes what usage became. Where it fell, heights may have fallen anywhere in
-// that tree, so all its heads are entered again.
+// Before the matches: notes what usage became, and enters again whose height may have fallen with
+// it. Returns the trees in which anything changed.
 std::vector<QuotaNodeId> Tournament::NoteChanges() {
   std::vector<QuotaNodeId> trees;
   std::vector<QuotaNodeId> fallen;
   for (const std::vector<QuotaNodeId>& level : changed_) {
     for (const QuotaNodeId queue : level) {
       QuotaNodeId root = queue;
-      bool fell = false;
       while (tree_->Parent(root).valid()) {
         root = tree_->Parent(root);
-        fell |= NoteUsage(root);
+        if (NoteUsage(root)) fallen.push_back(root);
       }
       trees.push_back(root);
-      if (fell) fallen.push_back(root);
     }
   }
-  for (std::vector<QuotaNodeId>* list : {&trees, &fallen}) {
-    std::ranges::sort(*list);
-    list->erase(std::unique(list->begin(), list->end()), list->end());
-  }
-  if (fallen.empty()) return trees;
-  for (uint32_t i = 0; i < heads_.size(); ++i) {
-    const QuotaNodeId queue(i);
-    if (heads_[i].has_value() && std::ranges::binary_search(fallen, tree_->Root(queue))) {
-      Touch(queue);
-    }
-  }
+  std::ranges::sort(trees);
+  trees.erase(std::unique(trees.begin(), trees.end()), trees.end());
+  TouchBelow(std::move(fallen));
   return trees;
+}
+
+// A Cohort in which usage fell may cover now what it did not. That lowers heights above its own, to
+// no less than its own; and nothing stands higher than the root.
+void Tournament::TouchBelow(std::vector<QuotaNodeId> fallen) {
+  std::erase_if(fallen, [this](QuotaNodeId cohort) { return !tree_->Parent(cohort).valid(); });
+  std::ranges::sort(fallen, {}, [this](QuotaNodeId cohort) { return tree_->Depth(cohort); });
+  for (const QuotaNodeId cohort : fallen) has_fallen_[cohort.index()] = true;
+  std::vector<std::pair<QuotaNodeId, int32_t>> to_visit;
+  for (const QuotaNodeId cohort : fallen) {
+    if (has_fallen_[cohort.index()]) to_visit.emplace_back(cohort, tree_->Height(cohort));
+    while (!to_visit.empty()) {
+      auto [node, height] = to_visit.back();
+      to_visit.pop_back();
+      if (has_fallen_[node.index()]) height = tree_->Height(node);
+      has_fallen_[node.index()] = false;
+      if (entries_[node.index()].queue == node && entries_[node.index()].height > height) {
+        Touch(node);
+      }
+      for (const QuotaNodeId child : tree_->Children(node)) to_visit.emplace_back(child, height);
+    }
+  }
 }
 
 // After the matches: where usage rose, heights rose or stayed. So whoever wins a tree and stands as

@@ -12,9 +12,9 @@
 //
 // Cost. Each Cohort keeps a bracket of its children, so that one change is log(children) matches at
 // each level of its path. A child's rank depends on usage at or below that child only, and nothing
-// else is looked at; but a borrow height depends on every Cohort above, so without fair sharing the
-// heights of a tree are found again when usage somewhere fell (once, however many changes came
-// before the next question), and one by one, as they reach the top, when it rose.
+// else is looked at. But a borrow height depends on every Cohort above: without fair sharing, where
+// usage of a Cohort fell, the Queues below it that borrow from above it are entered again; where it
+// rose, heights are found out one by one, as they reach the top.
 //
 // Invariants, when Winner() returns:
 //   1. With fair sharing every entry is as the tree stands.
@@ -76,6 +76,7 @@ class Tournament final {
   void PlayChanged();
   [[nodiscard]] bool NoteUsage(QuotaNodeId node);
   [[nodiscard]] std::vector<QuotaNodeId> NoteChanges();
+  void TouchBelow(std::vector<QuotaNodeId> fallen);
   void SettleHeights(const std::vector<QuotaNodeId>& trees);
 
   const QuotaTree* tree_;
@@ -88,6 +89,7 @@ class Tournament final {
   std::vector<bool> is_changed_;                   // by node
   // Without fair sharing: usage as of the last question, node by node, to tell a fall from a rise.
   std::vector<Amount> seen_;
+  std::vector<bool> has_fallen_;  // by node: within one question
 };
 
 }  // namespace maniple
