@@ -267,7 +267,8 @@ absl::Time GangQueue::NextDeadline() const {
 std::vector<QueueItem> GangQueue::ParkedItems() const {
   OrderedStandings all;
   for (auto& [item, standing] : impl_->standings) {
-    if (standing.where == Whereabouts::kParked) all.insert(&standing);
+    if (standing.where != Whereabouts::kParked || impl_->quorums.Held(standing)) continue;
+    all.insert(&standing);
   }
   return ItemsOf(all);
 }

@@ -140,7 +140,8 @@ class GangQueue final {
   [[nodiscard]] size_t ready() const;
   [[nodiscard]] size_t parked() const;
   [[nodiscard]] absl::Time NextDeadline() const;
-  // In the order of service within a Queue, as if all were of one; for ParkedCannotStart.
+  // In the order of service within a Queue, as if all were of one; for ParkedCannotStart: without
+  // those that a parked one before them holds up, for they wait for that one.
   [[nodiscard]] std::vector<QueueItem> ParkedItems() const;
   [[nodiscard]] std::vector<QueueItem> WaitingItems() const;  // ready and parked, likewise
   // Items and classes looked at since the start: the measure of "blocked work costs nothing".

@@ -63,6 +63,8 @@ struct GangRecord {
   // Queue.
   std::optional<ItemKind> queued;  // offered, and neither started nor removed since
   uint64_t fingerprint = 0;        // of what was offered
+  OrderKey order;                  // as the queue has it
+  uint64_t order_epoch = 0;        // charge_epoch_ when it was made
   std::optional<WaitingFor> waiting, surplus_waiting;
 
   // Making room.

@@ -143,6 +143,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
     case RejectionCode::kTopologyNoFit:
     case RejectionCode::kSearchLimitReached:
       facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      if (rejection.quota_in_the_way) facts.relief |= kReliefQuota;
       break;
     case RejectionCode::kNeverFits:
       facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
@@ -154,7 +155,6 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       facts.blocks = false;
       break;
   }
-  if (rejection.quota_in_the_way) facts.relief |= kReliefQuota;
   // With several shapes, room for one may set another free to move: any room may help.
   const bool one_shape = std::ranges::all_of(
       request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });

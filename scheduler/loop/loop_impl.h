@@ -66,7 +66,10 @@ class SchedulingLoop::Impl final {
   void Forget(GangId gang);
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
-  [[nodiscard]] OrderKey OrderOf(const Case& c, ItemKind kind);
+  // Made anew, and kept in the record.
+  const OrderKey& OrderOf(Case& c, ItemKind kind);
+  // Quotas or flavors are others since, and with them what the item would charge to whom.
+  [[nodiscard]] bool OrderIsStale(Case& c, ItemKind kind);
   void Serve(QueueItem item, absl::Time now);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
@@ -162,6 +165,7 @@ class SchedulingLoop::Impl final {
   std::unique_ptr<GangQueue> queue_;
   QueueDirectory directory_;
   QuotaLedger ledger_;
+  uint64_t charge_epoch_ = 0;  // rises whenever pods may cost something else, or somebody else
   Errands errands_;
   absl::btree_map<GangId, std::unique_ptr<GangRecord>> records_;
 

@@ -41,6 +41,7 @@ void SchedulingLoop::Impl::FollowQuota() {
   } else {
     for (const NodeId node : news_.nodes_changed) follow(node);
   }
+  if (recharge) ++charge_epoch_;
   if (!recharge || !leading_) return;
   for (const GangId gang : state_.Gangs()) touched_.insert(gang);
 }

@@ -193,15 +193,24 @@ absl::Time SchedulingLoop::Impl::QueuedAt(const Gang& gang, const GangRecord& re
   return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
 }
 
-OrderKey SchedulingLoop::Impl::OrderOf(const Case& c, ItemKind kind) {
+const OrderKey& SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
   const QuotaNodeId queue =
       c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
-  return {.priority = c.gang.priority,
-          .queued = QueuedAt(c.gang, c.record),
-          .namespace_name = c.gang.key.namespace_name,
-          .name = c.gang.key.name,
-          .queue = queue,
-          .demand = DemandOf(c, kind, queue)};
+  c.record.order_epoch = charge_epoch_;
+  c.record.order = {.priority = c.gang.priority,
+                    .queued = QueuedAt(c.gang, c.record),
+                    .namespace_name = c.gang.key.namespace_name,
+                    .name = c.gang.key.name,
+                    .queue = queue,
+                    .demand = DemandOf(c, kind, queue)};
+  return c.record.order;
+}
+
+bool SchedulingLoop::Impl::OrderIsStale(Case& c, ItemKind kind) {
+  if (c.record.order_epoch == charge_epoch_) return false;
+  const OrderKey before = std::move(c.record.order);
+  const OrderKey& now = OrderOf(c, kind);
+  return now.queue != before.queue || now.demand != before.demand;
 }
 
 // Offers the gang's item, unless it stands in the queue already and nothing has changed that a
@@ -219,7 +228,8 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   }
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
-  if (kind.has_value() && (c.record.queued != kind || c.record.fingerprint != fingerprint)) {
+  if (kind.has_value() &&
+      (c.record.queued != kind || c.record.fingerprint != fingerprint || OrderIsStale(c, *kind))) {
     queue_->Offer({c.gang.id, *kind}, OrderOf(c, *kind));
   }
   c.record.queued = kind;
