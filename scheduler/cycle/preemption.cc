@@ -114,11 +114,11 @@ class Attempt final {
     contest.demand = DemandOf(kinds_, options_);
     for (const CellAmount& cell : contest.demand) {
       if (contest.tree->Available(contest.queue, cell.cell) < cell.amount) {
-        contest.short_.push_back(cell.cell);
+        contest.lacking.push_back(cell.cell);
       }
     }
-    contest.cells = contest.short_;
-    if (contest.short_.empty() || RoomIsShort()) {
+    contest.cells = contest.lacking;
+    if (contest.lacking.empty() || RoomIsShort()) {
       contest.cells.clear();
       for (const CellAmount& cell : contest.demand) contest.cells.push_back(cell.cell);
     }

@@ -86,8 +86,8 @@ std::string VictimRules::WhyNever() const {
     if (ask.amount > work_.Potential(contest_.queue, ask.cell)) {
       return "the queue could not cover it if nobody used any quota";
     }
-    if (std::find(contest_.short_.begin(), contest_.short_.end(), ask.cell) ==
-        contest_.short_.end()) {
+    if (std::find(contest_.lacking.begin(), contest_.lacking.end(), ask.cell) ==
+        contest_.lacking.end()) {
       continue;
     }
     if (ask.amount <= work_.Nominal(contest_.queue, ask.cell)) continue;

@@ -30,8 +30,8 @@ namespace maniple {
 struct QuotaContest {
   const QuotaTree* tree = nullptr;
   QuotaNodeId queue;
-  Demand demand;                    // of the gang
-  std::vector<QuotaCellId> short_;  // cells of the demand that are not available
+  Demand demand;                     // of the gang
+  std::vector<QuotaCellId> lacking;  // cells of the demand that are not available
   // The cells in which victims must borrow: those, or the whole demand where room is lacking.
   std::vector<QuotaCellId> cells;
 };

@@ -57,7 +57,7 @@ void VictimSearch::LearnUses() {
   const FreedRoomCount& room = trial_.room();
   const bool room_may_lack = !room.exact() || !room.Enough();
   for (const VictimUnit& unit : trial_.units()) {
-    UnitUse use{.quota = charges(unit, contest.short_), .share = charges(unit, contest.cells)};
+    UnitUse use{.quota = charges(unit, contest.lacking), .share = charges(unit, contest.cells)};
     use.room =
         room_may_lack && std::any_of(unit.room.begin(), unit.room.end(), [&](const FreedRoom& pod) {
           return gain_[pod.node.index()] > 0 || !room.exact();
