@@ -71,6 +71,7 @@ bool QuotaBook::Note(const ObjectEvent& event) {
       case ResourceKind::kPriorityClass:
       case ResourceKind::kPodGroup:
       case ResourceKind::kTopology:
+      case ResourceKind::kPodDisruptionBudget:
         return false;
     }
   }
@@ -88,6 +89,7 @@ bool QuotaBook::Note(const ObjectEvent& event) {
       case ResourceKind::kPriorityClass:
       case ResourceKind::kPodGroup:
       case ResourceKind::kTopology:
+      case ResourceKind::kPodDisruptionBudget:
         return false;
     }
   }

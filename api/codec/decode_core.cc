@@ -97,6 +97,27 @@ PriorityClass ReadPriorityClass(const Cursor& root) {
   return out;
 }
 
+PodDisruptionBudget ReadPodDisruptionBudget(const Cursor& root) {
+  PodDisruptionBudget out;
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") out.meta = ReadMeta(field);
+    if (field.key() == "spec") {
+      for (const Cursor& part : field.Members()) {
+        if (part.key() == "selector") out.selector = ReadLabelSelector(part);
+      }
+    }
+    if (field.key() == "status") {
+      for (const Cursor& part : field.Members()) {
+        if (part.key() == "disruptionsAllowed") out.disruptions_allowed = part.Int32();
+        if (part.key() == "observedGeneration") {
+          out.observed_generation = part.Int({0, std::numeric_limits<int64_t>::max()});
+        }
+      }
+    }
+  }
+  return out;
+}
+
 Lease ReadLease(const Cursor& root) {
   Lease lease;
   for (const Cursor& field : root.Members()) {

@@ -164,12 +164,15 @@ Object ReadObject(ResourceKind kind, const Cursor& root) {
         return ReadResourceFlavor(root);
       case ResourceKind::kTopology:
         return ReadTopology(root);
+      case ResourceKind::kPodDisruptionBudget:
+        return ReadPodDisruptionBudget(root);
     }
     return Object();
   };
   Object object = read();
   const ObjectMeta& meta = MetaOf(object);
-  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup;
+  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup ||
+                          kind == ResourceKind::kPodDisruptionBudget;
   if (meta.name.empty()) root.Refuse("metadata.name: is missing");
   if (namespaced && meta.namespace_name.empty()) root.Refuse("metadata.namespace: is missing");
   return object;

@@ -45,6 +45,7 @@ Node ReadNode(const Cursor& root);
 Pod ReadPod(const Cursor& root);
 Namespace ReadNamespace(const Cursor& root);
 PriorityClass ReadPriorityClass(const Cursor& root);
+PodDisruptionBudget ReadPodDisruptionBudget(const Cursor& root);
 PodGroup ReadPodGroup(const Cursor& root);
 Queue ReadQueue(const Cursor& root);
 Cohort ReadCohort(const Cursor& root);

@@ -175,4 +175,12 @@ struct Namespace {
   ObjectMeta meta;
 };
 
+// policy/v1
+struct PodDisruptionBudget {
+  ObjectMeta meta;
+  std::optional<LabelSelector> selector;  // absent = no pod
+  int32_t disruptions_allowed = 0;
+  int64_t observed_generation = 0;  // the spec that disruptions_allowed was counted for
+};
+
 }  // namespace maniple

@@ -21,6 +21,7 @@ constexpr KindFacts kFacts[kResourceKinds] = {
     {"Cohort", "/apis/scheduling.maniple.dev/v1alpha1/cohorts"},
     {"ResourceFlavor", "/apis/scheduling.maniple.dev/v1alpha1/resourceflavors"},
     {"Topology", "/apis/scheduling.maniple.dev/v1alpha1/topologies"},
+    {"PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets"},
 };
 static_assert(std::variant_size_v<Object> == kResourceKinds);
 

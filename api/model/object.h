@@ -20,15 +20,16 @@ enum class ResourceKind : uint8_t {
   kCohort,
   kResourceFlavor,
   kTopology,
+  kPodDisruptionBudget,
 };
-inline constexpr int kResourceKinds = 9;
+inline constexpr int kResourceKinds = 10;
 [[nodiscard]] absl::string_view ResourceKindName(ResourceKind kind);  // "Pod"
 // "/api/v1/pods", "/apis/scheduling.maniple.dev/v1alpha1/queues": the cluster-wide collection.
 [[nodiscard]] absl::string_view ResourceCollectionPath(ResourceKind kind);
 
 // In the order of ResourceKind.
 using Object = std::variant<Node, Pod, Namespace, PriorityClass, PodGroup, Queue, Cohort,
-                            ResourceFlavor, Topology>;
+                            ResourceFlavor, Topology, PodDisruptionBudget>;
 [[nodiscard]] ResourceKind KindOf(const Object& object);
 [[nodiscard]] const ObjectMeta& MetaOf(const Object& object);
 

@@ -21,7 +21,8 @@ class ClusterState::Impl final {
         shapes_(draft_),
         nodes_(draft_, shapes_),
         gangs_(options_.default_queue),
-        pods_(options_.scheduler_names, {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_}) {}
+        pods_(options_.scheduler_names,
+              {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_, .budgets = budgets_}) {}
 
   void Apply(const ObjectUpserted& event, Delta& delta) {
     std::visit([&](const auto& object) { Upsert(object, delta); }, event.object);
@@ -40,6 +41,7 @@ class ClusterState::Impl final {
   const ShapeTable& shapes() const { return shapes_; }
   PodTable& pods() { return pods_; }
   const PodTable& pods() const { return pods_; }
+  const BudgetTable& budgets() const { return budgets_; }
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
   absl::Status CheckInvariants() const;
 
@@ -54,6 +56,7 @@ class ClusterState::Impl final {
   void Upsert(const Cohort&, Delta&) {}
   void Upsert(const ResourceFlavor&, Delta&) {}
   void Upsert(const Topology& object, Delta& delta);
+  void Upsert(const PodDisruptionBudget& object, Delta& delta) { budgets_.Upsert(object, delta); }
   void RemoveConfiguration(const ObjectKey& key, Delta& delta);
 
   void RemoveNode(NodeId node, Delta& delta);
@@ -65,7 +68,7 @@ class ClusterState::Impl final {
   ShapeTable shapes_;
   NodeTable nodes_;
   GangTable gangs_;
-
+  BudgetTable budgets_;
   PodTable pods_;
 
   uint32_t next_hold_ = 0;
@@ -155,6 +158,7 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
     case ResourceKind::kNode:
     case ResourceKind::kPod:
     case ResourceKind::kPodGroup:
+    case ResourceKind::kPodDisruptionBudget:
       return;
   }
   delta.queues_changed = true;
@@ -178,6 +182,9 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
     case ResourceKind::kPodGroup:
       gangs_.RemoveGroup({.namespace_name = key.namespace_name, .name = key.name}, event.uid,
                          delta);
+      return;
+    case ResourceKind::kPodDisruptionBudget:
+      budgets_.Remove(key, delta);
       return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:
@@ -204,6 +211,9 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
     case ResourceKind::kPodGroup:
       gangs_.RefuseGroup({.namespace_name = key.namespace_name, .name = key.name}, event.uid,
                          event.problem, delta);
+      return;
+    case ResourceKind::kPodDisruptionBudget:
+      budgets_.Refuse(key, delta);
       return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:
@@ -329,6 +339,12 @@ std::optional<NodeId> ClusterState::NodeNamed(absl::string_view name) const {
   return impl_->nodes().Find(name);
 }
 bool ClusterState::Synced(ResourceKind kind) const { return impl_->Synced(kind); }
+const std::vector<BudgetFacts>& ClusterState::Budgets() const { return impl_->budgets().all(); }
+std::vector<uint32_t> ClusterState::BudgetsOf(PodId pod) const {
+  const PodFacts* facts = FindPod(pod);
+  if (facts == nullptr || !facts->gang.valid()) return {};
+  return impl_->budgets().Covering(facts->namespace_name, pod);
+}
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
 }

@@ -25,6 +25,7 @@
 #include "absl/time/time.h"
 #include "api/model/object.h"
 #include "queue/gang.h"
+#include "scheduler/state/budget_table.h"
 #include "scheduler/state/delta.h"
 #include "scheduler/state/pod_facts.h"
 #include "scheduler/state/snapshot.h"
@@ -70,6 +71,11 @@ class ClusterState final {
   [[nodiscard]] std::optional<NodeId> NodeNamed(absl::string_view name) const;
   [[nodiscard]] StringMap LabelsOf(NodeId node) const;  // empty when gone
   [[nodiscard]] bool Synced(ResourceKind kind) const;
+  // Every PodDisruptionBudget, by namespace and name; until the next Apply.
+  [[nodiscard]] const std::vector<BudgetFacts>& Budgets() const;
+  // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of
+  // another scheduler. The eviction API refuses a pod with more than one, whatever they allow.
+  [[nodiscard]] std::vector<uint32_t> BudgetsOf(PodId pod) const;
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;

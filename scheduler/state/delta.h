@@ -21,6 +21,7 @@ struct Delta {
   absl::btree_set<PodId> pods_gone;
   bool queues_changed =
       false;  // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor
+  bool budgets_changed = false;  // a PodDisruptionBudget may allow more evictions than before
 };
 
 }  // namespace maniple

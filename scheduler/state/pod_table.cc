@@ -103,7 +103,12 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
   }
   record.facts.gang = gang;
-  if (gang.valid()) PutMember(record, pod, delta);
+  if (gang.valid()) {
+    budgets_.SetLabels(record.id, pod.meta, delta);
+    PutMember(record, pod, delta);
+  } else {
+    budgets_.ForgetPod(record.id);
+  }
 }
 
 // Everything but shape, anchor and gang.
@@ -146,6 +151,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   Detach(record);
   if (record.facts.gang.valid()) {
     gangs_.RemoveMember(record.facts.gang, id, delta);
+    budgets_.ForgetPod(id);
     delta.pods_changed.erase(id);
     delta.pods_gone.insert(id);
   }

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/model/model.h"
+#include "scheduler/state/budget_table.h"
 #include "scheduler/state/delta.h"
 #include "scheduler/state/gang_table.h"
 #include "scheduler/state/node_table.h"
@@ -37,12 +38,14 @@ class PodTable final {
     ShapeTable& shapes;
     NodeTable& nodes;
     GangTable& gangs;
+    BudgetTable& budgets;
   };
   PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
       : scheduler_names_(std::move(scheduler_names)),
         shapes_(rooms.shapes),
         nodes_(rooms.nodes),
-        gangs_(rooms.gangs) {}
+        gangs_(rooms.gangs),
+        budgets_(rooms.budgets) {}
 
   void Upsert(const Pod& pod, Delta& delta);
   // A uid other than the pod's speaks of an older one and changes nothing; "" speaks of whichever
@@ -135,6 +138,7 @@ class PodTable final {
   ShapeTable& shapes_;
   NodeTable& nodes_;
   GangTable& gangs_;
+  BudgetTable& budgets_;
 
   uint32_t next_ = 0;
   absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;

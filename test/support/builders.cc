@@ -179,7 +179,8 @@ SelectorRequirement Requires(absl::string_view key, SelectorOperator op,
 
 ObjectEvent DeletionOf(ResourceKind kind, absl::string_view name, absl::string_view uid,
                        absl::string_view namespace_name) {
-  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup;
+  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup ||
+                          kind == ResourceKind::kPodDisruptionBudget;
   return ObjectDeleted{
       .key = {.kind = kind,
               .namespace_name = namespaced ? std::string(namespace_name) : std::string(),

@@ -253,5 +253,48 @@ TEST(DecodeSmallKinds, ReadsPriorityClassAndNamespace) {
               StartsWith("value: must be a whole number"));
 }
 
+TEST(DecodeBudget, ReadsSelectorAllowanceAndWhatItWasCountedFor) {
+  const auto budget = ObjectOf<PodDisruptionBudget>(
+      ResourceKind::kPodDisruptionBudget,
+      R"("spec":{"minAvailable":"50%","selector":{"matchLabels":{"app":"db"}}},
+         "status":{"disruptionsAllowed":2,"observedGeneration":3,"disruptedPods":{"x":null}})");
+  EXPECT_EQ(budget.meta.namespace_name, "n");
+  ASSERT_TRUE(budget.selector.has_value());
+  EXPECT_TRUE(budget.selector->Matches(Labels({{"app", "db"}})));
+  EXPECT_FALSE(budget.selector->Matches(Labels({})));
+  EXPECT_EQ(budget.disruptions_allowed, 2);
+  EXPECT_EQ(budget.observed_generation, 3);
+}
+
+TEST(DecodeBudget, AnAbsentSelectorIsNotAnEmptyOne) {
+  const auto read = [](absl::string_view spec) {
+    return ObjectOf<PodDisruptionBudget>(ResourceKind::kPodDisruptionBudget, spec);
+  };
+  EXPECT_FALSE(read("").selector.has_value());
+  EXPECT_FALSE(read(R"("spec":{"selector":null})").selector.has_value());
+  EXPECT_TRUE(read(R"("spec":{"selector":{}})").selector.has_value());
+  EXPECT_EQ(read("").disruptions_allowed, 0);
+}
+
+TEST(DecodeBudget, RefusesWhatIsNoBudget) {
+  const auto problem = [](absl::string_view rest) {
+    const DecodedObject object = Decoded(ResourceKind::kPodDisruptionBudget, rest);
+    const auto* invalid = std::get_if<ObjectInvalid>(&object.what);
+    return invalid != nullptr ? invalid->problem : "";
+  };
+  EXPECT_THAT(problem(R"("status":{"disruptionsAllowed":"2"})"),
+              StartsWith("status.disruptionsAllowed: must be a whole number"));
+  EXPECT_THAT(problem(R"("status":{"disruptionsAllowed":4294967296})"),
+              StartsWith("status.disruptionsAllowed"));
+  EXPECT_THAT(problem(R"("status":{"observedGeneration":-1})"),
+              StartsWith("status.observedGeneration"));
+  EXPECT_THAT(problem(R"("spec":{"selector":{"matchLabels":["app"]}})"),
+              StartsWith("spec.selector.matchLabels"));
+  Decoder decoder;
+  const auto nameless =
+      decoder.Single(ResourceKind::kPodDisruptionBudget, R"({"metadata":{"name":"x"}})");
+  EXPECT_EQ(std::get<ObjectInvalid>(nameless->what).problem, "metadata.namespace: is missing");
+}
+
 }  // namespace
 }  // namespace maniple

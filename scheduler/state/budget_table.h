@@ -1,0 +1,59 @@
+// PodDisruptionBudgets, and which of them cover a pod of ours.
+//
+// Owned by ClusterState; scheduling thread. The labels are known of pods of our schedulers only:
+// nobody else is evicted. Which budgets cover a pod is worked out when somebody asks, for that
+// happens only when a gang looks for victims.
+//
+//   const std::vector<BudgetFacts>& budgets = table.all();
+//   for (const uint32_t i : table.Covering("team-a", pod)) …budgets[i].allowed…
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/model/ids.h"
+#include "api/model/object.h"
+#include "scheduler/state/delta.h"
+#include "scheduler/state/pod_labels.h"
+
+namespace maniple {
+
+struct BudgetFacts {
+  std::string namespace_name, name;
+  std::optional<LabelSelector> selector;  // absent = no pod; empty = every pod of the namespace
+  // What it allows now; 0 while its status was counted for an older spec, never negative.
+  int32_t allowed = 0;
+  friend bool operator==(const BudgetFacts&, const BudgetFacts&) = default;
+};
+
+class BudgetTable final {
+ public:
+  void Upsert(const PodDisruptionBudget& budget, Delta& delta);
+  // Of a budget that cannot be read it is not known whom it covers: everybody, and allows nothing.
+  void Refuse(const ObjectKey& key, Delta& delta);
+  void Remove(const ObjectKey& key, Delta& delta);
+
+  void SetLabels(PodId pod, const ObjectMeta& meta, Delta& delta);
+  void ForgetPod(PodId pod) { labels_.Forget(pod); }
+
+  [[nodiscard]] const std::vector<BudgetFacts>& all() const { return budgets_; }
+  // Indices into all(), ascending.
+  [[nodiscard]] std::vector<uint32_t> Covering(absl::string_view namespace_name, PodId pod) const;
+
+ private:
+  using Budgets = std::vector<BudgetFacts>;
+  // The first that is not before that name.
+  [[nodiscard]] Budgets::const_iterator FirstFrom(absl::string_view namespace_name,
+                                                  absl::string_view name) const;
+  [[nodiscard]] bool IsAt(Budgets::const_iterator at, absl::string_view namespace_name,
+                          absl::string_view name) const;
+  void Put(BudgetFacts budget, Delta& delta);
+
+  Budgets budgets_;  // by namespace and name
+  PodLabels labels_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,41 @@
+// The labels of pods, kept small: each pair of key and value stands once, however many pods carry
+// it, and goes with the last of them.
+//
+// Owned by BudgetTable; scheduling thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "api/model/ids.h"
+#include "api/model/model.h"
+
+namespace maniple {
+
+class PodLabels final {
+ public:
+  // Whether they differ from what was known. A pod that was not known has no labels.
+  bool Put(PodId pod, const StringMap& labels);
+  void Forget(PodId pod);
+  // nullptr when the pod does not carry the label. Until the next change.
+  [[nodiscard]] const std::string* Find(PodId pod, absl::string_view key) const;
+  // Distinct pairs of key and value.
+  [[nodiscard]] size_t distinct() const { return pairs_.size(); }
+
+ private:
+  using Pair = std::pair<std::string, std::string>;
+  using Pairs = absl::node_hash_map<Pair, uint32_t>;  // and how many pods carry it
+
+  void GiveBack(const std::vector<Pairs::value_type*>& carried);
+
+  Pairs pairs_;
+  // In the order of keys; no pod without labels. Borrowed from pairs_, whose nodes stay in place.
+  absl::flat_hash_map<PodId, std::vector<Pairs::value_type*>> pods_;
+};
+
+}  // namespace maniple
