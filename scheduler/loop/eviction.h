@@ -34,6 +34,7 @@ struct Departure {
   };
   std::map<PodId, Pod> pods;
   GangId for_gang;    // invalid: the queue is being drained
+  std::string by;     // the preemptor's name, and its Queue if that is another; "" = nobody
   std::string why;    // "preempted by default/b", "its queue is being drained"
   absl::Time until;   // then those that have not left stay
   bool whole = true;  // not only surplus members

@@ -73,7 +73,8 @@ struct GangRecord {
   absl::Time no_preemption_until = absl::InfinitePast();
   std::string no_preemption;  // why nobody can be made to leave for it, as of the last decision
   bool initial_share_used = false;
-  std::string preempted_by;  // "preempted by default/b": why it left last
+  std::string preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was
+  std::string left_because;  // "preempted by default/b": why it left last
 
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 

@@ -309,6 +309,7 @@ void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
   record.refused_until.clear();
   if (undone.cause == UndoCause::kQuorumLost) {
     ++counters_.gangs_evicted;
+    record.left_because.clear();
     record.evicted.emplace();
     for (const Member& member : c.gang.members) record.evicted->insert(member.pod);
   } else {

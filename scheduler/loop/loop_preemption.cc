@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/preemption.h"
@@ -20,6 +21,9 @@ constexpr absl::Duration kTryAgain = absl::Seconds(1);
 // An eviction that was granted shows in the watch long before this.
 constexpr absl::Duration kAskAgain = absl::Seconds(10);
 constexpr size_t kGangsNamed = 4;
+// In status.preemptedBy, when the preemptor's Queue is another: what this gang may do itself then
+// depends on it, and a new leader must know.
+constexpr char kOfQueue[] = " of queue ";
 
 bool TakesRoom(const PodFacts& pod) { return !pod.terminal && !pod.node_name.empty(); }
 
@@ -145,6 +149,10 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                              .fair_sharing = options_.fair_sharing,
                              .strategies = StrategiesOf(c),
                              .running = running};
+  // Who was reclaimed once and then hurts its own Queue to come back could go round for ever.
+  if (absl::StrContains(c.record.preempted_by, kOfQueue)) {
+    preemption.own_victims = OwnVictims::kWithinNominal;
+  }
   if (const Queue* queue = ledger_.book().FindQueue(c.gang.queue)) {
     preemption.policy = {.within = queue->within_queue,
                          .reclaim = queue->reclaim,
@@ -176,6 +184,10 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   ++counters_.preemptions;
   if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
+  const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
+  const auto victim_of_queue = [&](QuotaNodeId theirs) {
+    return theirs == queue ? name : absl::StrCat(name, kOfQueue, c.gang.queue);
+  };
   Claim claim{.until = c.now + kClaimFor};
   std::vector<std::string> names;
   for (const Victim& victim : plan.victims) {
@@ -186,6 +198,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                           : absl::StrCat(victim.pods.size(), " surplus pods of ", gang.name));
     StartDeparture(gang.gang, victim.pods,
                    {.for_gang = c.gang.id,
+                    .by = victim_of_queue(gang.queue),
                     .why = absl::StrCat("preempted by ", name),
                     .until = claim.until,
                     .whole = whole},
@@ -246,7 +259,8 @@ void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& p
   for (const PodId pod : pods) departure.pods[pod] = {.next_try = now};
   if (departure.whole) {
     ++counters_.gangs_preempted;
-    record.preempted_by = departure.why;
+    if (!departure.by.empty()) record.preempted_by = departure.by;
+    record.left_because = departure.why;
   }
   if (const Gang* gang = state_.FindGang(id)) SendEvent(PreemptedEvent(*gang, departure.why), now);
   record.departure = std::move(departure);

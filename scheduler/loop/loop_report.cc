@@ -86,9 +86,9 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
     });
     const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
     if (c.record.evicted.has_value() && !newcomers) {
-      if (!c.record.preempted_by.empty()) {
+      if (!c.record.left_because.empty()) {
         return Standing{phase, WaitReason::kPreempted,
-                        absl::StrCat(c.record.preempted_by, ": ", assembly.lacking)};
+                        absl::StrCat(c.record.left_because, ": ", assembly.lacking)};
       }
       return Standing{phase, WaitReason::kQuorumLost,
                       absl::StrCat("quorum was lost: ", assembly.lacking)};

@@ -118,7 +118,10 @@ std::optional<SchedulingLoop::Impl::Case> SchedulingLoop::Impl::Open(GangId id, 
     record->quorum_reached_at = gang->status.quorum_reached_at;
     record->last_undone_at = gang->status.last_undone_at;
     record->domains = gang->status.placement_domains;
-    if (gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
+    record->preempted_by = gang->status.preempted_by;
+    const bool preempted = gang->status.reason == WaitReasonName(WaitReason::kPreempted);
+    if (preempted) record->left_because = absl::StrCat("preempted by ", record->preempted_by);
+    if (preempted || gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
       record->evicted.emplace();
       for (const Member& member : gang->members) record->evicted->insert(member.pod);
     }
@@ -299,7 +302,8 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang, ledger_.book())) {
     waits = {.reason = refusal->reason, .message = refusal->message};
     facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
-             .relief = kReliefQueue};
+             .relief = kReliefQueue,
+             .blocks = false};  // it may hold for this gang alone
   } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
     const std::string until =
         absl::FormatTime("%H:%M:%S", c.record.backoff_until, absl::UTCTimeZone());
