@@ -34,7 +34,8 @@ Amount EachOf(absl::string_view resource, const GpuDivision& division) {
     counts_replicas = shared || division.shares_plain_name;
   } else if (absl::ConsumePrefix(&resource, kMigPrefix)) {
     each = ShareOf(SlicesOf(resource), division);
-  } else if (resource == "amd.com/gpu" || absl::StartsWith(resource, "gpu.intel.com/")) {
+  } else if (resource == "amd.com/gpu" || resource == "gpu.intel.com/i915" ||
+             resource == "gpu.intel.com/xe") {
     each = Amount(kWholeGpu);
   }
   return counts_replicas ? Amount(each.units() / division.replicas) : each;
@@ -47,7 +48,8 @@ GpuDivision GpuDivisionOf(const StringMap& node_labels) {
   absl::string_view product = node_labels.Get("nvidia.com/gpu.product");
   // Parts with four compute slices; all others that can be sliced have seven (NVIDIA MIG user
   // guide, "Supported MIG profiles").
-  if (absl::StrContains(product, "A30") || absl::StrContains(product, "RTX-PRO-6000")) {
+  if (absl::StrContains(product, "A30") || absl::StrContains(product, "RTX-PRO-6000") ||
+      absl::StrContains(product, "RTX-PRO-5000")) {
     division.compute_slices = 4;
   }
   division.shares_plain_name = absl::ConsumeSuffix(&product, "-SHARED");

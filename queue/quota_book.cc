@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -137,6 +135,7 @@ void QuotaBook::FindCycles() {
     std::vector<std::string> cycle(start, path.end());
     std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
     cycle.push_back(cycle.front());
+    cyclic_.insert(name);
     cohort_problems_[name] =
         absl::StrCat("spec.parent: the cohorts form a cycle: ", absl::StrJoin(cycle, " -> "));
   }
@@ -145,6 +144,7 @@ void QuotaBook::FindCycles() {
 void QuotaBook::FindProblems() {
   queue_problems_ = unreadable_queues_;
   cohort_problems_ = unreadable_cohorts_;
+  cyclic_.clear();
   FindCycles();
   for (const auto& [name, cohort] : cohorts_) {
     std::string problem = ProblemIn(cohort.quotas);
@@ -152,11 +152,8 @@ void QuotaBook::FindProblems() {
   }
   for (const auto& [name, queue] : queues_) {
     std::string problem = ProblemIn(queue.quotas);
-    const auto above = cohort_problems_.find(queue.cohort);
-    // Only a cycle leaves a cohort without a place in the tree.
-    if (problem.empty() && above != cohort_problems_.end() &&
-        absl::StrContains(above->second, "form a cycle")) {
-      problem = absl::StrCat("cohort \"", queue.cohort, "\": ", above->second);
+    if (problem.empty() && cyclic_.contains(queue.cohort)) {
+      problem = absl::StrCat("cohort \"", queue.cohort, "\": ", cohort_problems_.at(queue.cohort));
     }
     if (!problem.empty()) queue_problems_[name] = std::move(problem);
   }
@@ -193,12 +190,10 @@ void QuotaBook::Rebuild() {
   for (const auto& [name, cohort] : cohorts_) {
     QuotaNodeSpec& spec = specs[NodeFor(kIsCohort, name)];
     spec.weight_milli = cohort.fair_share_weight_milli;
-    const auto problem = cohort_problems_.find(name);
-    const bool sound = problem == cohort_problems_.end();
-    if (!cohort.parent.empty() && (sound || !absl::StrContains(problem->second, "form a cycle"))) {
+    if (!cohort.parent.empty() && !cyclic_.contains(name)) {
       spec.parent = NodeFor(kIsCohort, cohort.parent);
     }
-    if (sound) spec.limits = LimitsOf(cohort.quotas);
+    if (!cohort_problems_.contains(name)) spec.limits = LimitsOf(cohort.quotas);
   }
   for (const auto& [name, queue] : queues_) {
     const QuotaNodeId id = NodeFor(kIsQueue, name);

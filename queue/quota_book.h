@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,7 @@ class QuotaBook final {
   // Objects that could not be read: why.
   std::map<std::string, std::string> unreadable_queues_, unreadable_cohorts_, unreadable_flavors_;
   std::map<std::string, std::string> queue_problems_, cohort_problems_;
+  std::set<std::string> cyclic_;  // Cohorts without a place in the tree: on a cycle, or below one
 
   std::vector<Node> nodes_;  // by QuotaNodeId
   std::map<std::pair<bool, std::string>, QuotaNodeId> node_ids_;

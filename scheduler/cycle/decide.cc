@@ -255,19 +255,57 @@ class Cycle final {
       if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
     }
     BoundKinds some_day = Bind(Question::kEver);
-    const QuotaBudget budget = std::exchange(problem_.budget, QuotaBudget());
     std::vector<std::optional<NodeSet>> allowed;
     if (quota_.has_value()) allowed = quota_->NodesOfAnyOption();
-    for (size_t k = 0; k < allowed.size(); ++k) {
-      if (BoundShape* bound = some_day.kinds[k].bound; bound != nullptr && allowed[k].has_value()) {
-        bound->RestrictTo(&*allowed[k]);
-      }
+    const QuotaBudget budget = std::exchange(problem_.budget, QuotaBudget());
+    const DomainResult ever = SearchWithin(allowed, some_day, emptied);
+    std::optional<Rejection> proof;
+    if (ever.search.outcome == Outcome::kProven) {
+      proof = RejectionOf(RejectionCode::kNeverFits, ever, emptied);
+    } else if (quota_.has_value() && quota_->complete() && quota_->choices().size() > 1) {
+      proof = ProofOfNeverByChoice(some_day, emptied);
     }
-    const DomainResult ever = Search(some_day, choice_.required ? choice_ : DomainChoice{}, emptied,
-                                     SearchGoal::kAnswerOnly);
     problem_.budget = budget;
-    if (ever.search.outcome != Outcome::kProven) return std::nullopt;
-    return RejectionOf(RejectionCode::kNeverFits, ever, emptied);
+    return proof;
+  }
+
+  // Some flavors may have the nodes and never the quota, and the others the quota and never the
+  // nodes.
+  std::optional<Rejection> ProofOfNeverByChoice(BoundKinds& some_day, Overlay& emptied) {
+    std::optional<DomainResult> last;
+    const std::vector<const QuotaOption*>* lacks_quota = nullptr;
+    for (const std::vector<const QuotaOption*>& options : quota_->choices()) {
+      problem_.budget = quota_->BudgetOf(options, QuotaBudget::Of::kEver);
+      const bool covered = quota_->Covers(problem_, request_.scope);
+      if (!covered) problem_.budget = QuotaBudget();
+      std::vector<std::optional<NodeSet>> allowed;
+      for (const QuotaOption* option : options) allowed.push_back(option->nodes);
+      last = SearchWithin(allowed, some_day, emptied);
+      if (last->search.outcome == Outcome::kProven) continue;
+      if (covered) return std::nullopt;
+      if (lacks_quota == nullptr) lacks_quota = &options;
+    }
+    if (lacks_quota != nullptr) return ExceedsMaxQuota(*lacks_quota);
+    return RejectionOf(RejectionCode::kNeverFits, *last, emptied);
+  }
+
+  // By kind, the nodes that are allowed; none: all.
+  DomainResult SearchWithin(const std::vector<std::optional<NodeSet>>& allowed, BoundKinds& kinds,
+                            Overlay& overlay) {
+    for (size_t k = 0; k < allowed.size(); ++k) {
+      if (kinds.kinds[k].bound == nullptr) continue;
+      kinds.kinds[k].bound->RestrictTo(allowed[k].has_value() ? &*allowed[k] : nullptr);
+    }
+    return Search(kinds, choice_.required ? choice_ : DomainChoice{}, overlay,
+                  SearchGoal::kAnswerOnly);
+  }
+
+  Rejection ExceedsMaxQuota(const std::vector<const QuotaOption*>& options) const {
+    Rejection rejection{.code = RejectionCode::kExceedsMaxQuota, .shape = shapes_.front()};
+    rejection.quota = quota_->ShortageOf(problem_, request_.scope, options);
+    rejection.nodes = snapshot_.node_count();
+    rejection.wanted = problem_.total;
+    return rejection;
   }
 
   Rejection RejectionOf(RejectionCode code, const DomainResult& result, const Overlay& overlay) {

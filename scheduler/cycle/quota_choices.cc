@@ -111,9 +111,20 @@ Rejection QuotaChoices::Reject(const QuorumProblem& problem, DecideScope scope) 
     empty.budget = BudgetOf(options, QuotaBudget::Of::kEver);
     return Covers(empty, scope);
   });
-  if (some_day == choices_.end() && complete_) rejection.code = RejectionCode::kExceedsMaxQuota;
-  const auto& told = some_day == choices_.end() ? choices_.front() : *some_day;
-  rejection.quota = ShortageOf(problem, scope, told);
+  if (some_day != choices_.end()) {
+    rejection.quota = ShortageOf(problem, scope, *some_day);
+    return rejection;
+  }
+  if (complete_) rejection.code = RejectionCode::kExceedsMaxQuota;
+  // The choice that exceeds it least: what a GPU is, and with it the price, differs from node to
+  // node.
+  for (const auto& options : choices_) {
+    const QuotaShortage shortage = ShortageOf(problem, scope, options);
+    const auto excess = [](const QuotaShortage& s) { return s.needs - s.potential; };
+    if (!rejection.quota.has_value() || excess(shortage) < excess(*rejection.quota)) {
+      rejection.quota = shortage;
+    }
+  }
   return rejection;
 }
 

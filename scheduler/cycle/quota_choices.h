@@ -35,11 +35,11 @@ class QuotaChoices final {
   [[nodiscard]] Rejection Reject(const QuorumProblem& problem, DecideScope scope) const;
   // By kind: the nodes of all its options together; none: all nodes.
   [[nodiscard]] std::vector<std::optional<NodeSet>> NodesOfAnyOption() const;
-
- private:
+  // What of the quota the choice lacks most.
   [[nodiscard]] QuotaShortage ShortageOf(const QuorumProblem& problem, DecideScope scope,
                                          const std::vector<const QuotaOption*>& options) const;
 
+ private:
   const QuotaAsk& ask_;
   std::vector<std::vector<const QuotaOption*>> options_;  // by kind
   std::vector<std::vector<const QuotaOption*>> choices_;

@@ -7,6 +7,8 @@
 namespace maniple {
 namespace {
 
+constexpr char kPodSlots[] = "pods";
+
 struct Cost {
   Demand each;
   std::vector<size_t> orders;  // of the entries that are charged; sorted
@@ -34,9 +36,13 @@ void Charge(const QuotaBook& book, QuotaNodeId queue, const ResourceAmount& requ
 Cost CostOf(const QuotaBook& book, QuotaNodeId queue, const ResourceAmounts& requests,
             FlavorId flavor, const GpuDivision& division) {
   Cost cost;
-  for (const ResourceAmount& request : requests) Charge(book, queue, request, flavor, cost);
+  for (const ResourceAmount& request : requests) {
+    // Derived, and never to be counted twice: nobody can ask for them.
+    if (request.resource == kPodSlots || request.resource == kGpuMilliResource) continue;
+    Charge(book, queue, request, flavor, cost);
+  }
   // Every pod takes one pod slot.
-  Charge(book, queue, {"pods", Amount(1)}, flavor, cost);
+  Charge(book, queue, {kPodSlots, Amount(1)}, flavor, cost);
   Charge(book, queue, {kGpuMilliResource, GpuMilliOf(requests, division)}, flavor, cost);
   std::ranges::sort(cost.each, {}, &CellAmount::cell);
   std::ranges::sort(cost.orders);

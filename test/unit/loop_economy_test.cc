@@ -181,6 +181,9 @@ class History final {
     economy::Member member;
     if (!random_.OneIn(5)) member.above = AnyCohort();
     member.limits = AnyLimits();
+    // Which of several flavors a gang would be charged in changes while it waits, and Queues of one
+    // Cohort are compared by what it was when the gang last failed.
+    if (member.limits.size() > 1) member.above.clear();
     member.weight_milli = weights[random_.Below(5)];
     member.strict = random_.OneIn(4);
     member.stopped = random_.OneIn(8);
