@@ -83,6 +83,7 @@ enum ReliefBit : uint32_t {
   kReliefMembers = 1u << 2,  // the gang's own pods or spec changed (always wakes by Offer)
   kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
   kReliefTime = 1u << 4,     // `until` has come
+  kReliefVictims = 1u << 6,  // somebody may be evicted who could not be: a budget allows more
   kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
 };
 

@@ -229,6 +229,11 @@ void QuotaBook::Rebuild() {
     resource_of_cell.push_back(resources.try_emplace(resource, next).first->second);
   }
   tree_ = QuotaTree(all, std::move(resource_of_cell));
+  reclaiming_.clear();
+  for (const auto& [name, queue] : queues_) {
+    if (queue.reclaim == ReclaimWithinCohort::kNever) continue;
+    reclaiming_.insert(tree_.Root(NodeFor(kIsQueue, name)));
+  }
 }
 
 QuotaNodeId QuotaBook::QueueNamed(absl::string_view name) const {

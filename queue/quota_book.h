@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "api/base/id.h"
 #include "api/model/maniple_types.h"
@@ -62,6 +63,9 @@ class QuotaBook final {
   [[nodiscard]] size_t node_count() const { return nodes_.size(); }
   // Of an active queue; the default rules for any other.
   [[nodiscard]] QueueOrdering OrderingOf(QuotaNodeId queue) const;
+
+  // Does some queue in the tree of this root take back what others borrow?
+  [[nodiscard]] bool Reclaims(QuotaNodeId root) const { return reclaiming_.contains(root); }
 
   // The flavor of a node with these labels: the matching one of highest priority, then by name.
   [[nodiscard]] FlavorId FlavorOf(const StringMap& node_labels) const;
@@ -121,6 +125,7 @@ class QuotaBook final {
     size_t order = 0;
   };
   std::vector<absl::flat_hash_map<std::string, std::vector<Entry>>> rules_;
+  absl::flat_hash_set<QuotaNodeId> reclaiming_;  // roots
   QuotaTree tree_;
 };
 

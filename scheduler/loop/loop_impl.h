@@ -84,6 +84,7 @@ class SchedulingLoop::Impl final {
   // loop_quota.cc
   void FollowQuota();
   void GiveTreeToQueue();
+  void WakeForQuota();
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Decision Ask(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);

@@ -112,7 +112,8 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
       return VictimPod{.pod = member.pod,
                        .node = member.node,
                        .shape = member.shape,
-                       .charge = ledger_.CostOf(record->queue, {&placed, 1}, tables)};
+                       .charge = ledger_.CostOf(record->queue, {&placed, 1}, tables),
+                       .budgets = state_.BudgetsOf(member.pod)};
     };
     for (const Member& member : gang->members) {
       const bool stands = member.state == MemberState::kBound && member.node.valid();
@@ -133,7 +134,14 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                     const Rejection& rejection) {
   if (!MayPreempt(c, rejection)) return false;
   const std::vector<RunningGang> running = RunningGangs(c);
+  for (const RunningGang& gang : running) {
+    if (gang.protected_until > c.now) {
+      c.record.victims_later = std::min(c.record.victims_later, gang.protected_until);
+    }
+  }
   if (running.empty()) return false;
+  std::vector<int32_t> allowed;
+  for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
   const Snapshot& snapshot = Picture();
   const std::optional<QuotaAsk> ask = AskFor(c, request);
   const DecideInput input{.snapshot = snapshot,
@@ -148,7 +156,8 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                              .policy = {},
                              .fair_sharing = options_.fair_sharing,
                              .strategies = StrategiesOf(c),
-                             .running = running};
+                             .running = running,
+                             .allowed = allowed};
   // Who was reclaimed once and then hurts its own Queue to come back could go round for ever.
   if (absl::StrContains(c.record.preempted_by, kOfQueue)) {
     preemption.own_victims = OwnVictims::kWithinNominal;

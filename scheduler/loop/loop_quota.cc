@@ -83,6 +83,19 @@ Demand SchedulingLoop::Impl::DemandOf(const Case& c, ItemKind kind, QuotaNodeId 
   return demand;
 }
 
+void SchedulingLoop::Impl::WakeForQuota() {
+  absl::btree_set<QuotaNodeId> roots;
+  const std::vector<QuotaLedger::Changed> changes = ledger_.TakeChanged();
+  for (const auto& [queue, fell] : changes) {
+    queue_->UsageChanged(queue);
+    const QuotaNodeId root = ledger_.tree().Root(queue);
+    // What rises helps nobody, except where a borrower's larger share makes it a victim.
+    if (fell || ledger_.book().Reclaims(root)) roots.insert(root);
+  }
+  for (const QuotaNodeId root : roots) queue_->WakeQuota(root);
+  if (!changes.empty()) directory_.AllChanged();  // what one uses, another may have lent
+}
+
 std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {
   std::vector<ShapeId> shapes;
   for (const Want& want : request.wants) shapes.push_back(want.shape);

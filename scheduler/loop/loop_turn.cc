@@ -246,21 +246,17 @@ void SchedulingLoop::Impl::WakeParked() {
   if (!news_.room_grew.empty()) relief |= kReliefRoom;
   if (!news_.nodes_changed.empty()) relief |= kReliefNodes;
   if (news_.queues_changed) relief |= kReliefQueue;
+  if (news_.budgets_changed) relief |= kReliefVictims;
   news_ = {};
   const size_t before = queue_->ready();
-  absl::btree_set<QuotaNodeId> roots;
-  for (const QuotaNodeId charged : ledger_.TakeChanged()) {
-    queue_->UsageChanged(charged);
-    roots.insert(ledger_.tree().Root(charged));
-  }
-  for (const QuotaNodeId root : roots) queue_->WakeQuota(root);
-  if (!roots.empty()) directory_.AllChanged();  // what one uses, another may have lent
-  if (relief == 0 && roots.empty()) return;
-  queue_->Wake(relief, [&](ShapeId shape) {
-    return std::ranges::any_of(nodes, [&](NodeId node) {
-      return !state_.NodeName(node).empty() && state_.MayFit(shape, node);
+  WakeForQuota();
+  if (relief != 0) {
+    queue_->Wake(relief, [&](ShapeId shape) {
+      return std::ranges::any_of(nodes, [&](NodeId node) {
+        return !state_.NodeName(node).empty() && state_.MayFit(shape, node);
+      });
     });
-  });
+  }
   counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
 }
 
@@ -341,6 +337,7 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Plan& plan) {
 
 void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
                                         const Rejection& rejection) {
+  c.record.victims_later = absl::InfiniteFuture();
   if (WaitForClaim(c, item)) return;
   if (item.kind == ItemKind::kQuorum && MakeRoom(c, request, rejection) && WaitForClaim(c, item)) {
     return;
@@ -358,6 +355,14 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
   const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
+  if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
+    facts.relief |= kReliefVictims;
+    facts.until = std::min(facts.until, c.record.victims_later);
+  }
+  // After a claim that came to nothing.
+  if (c.now < c.record.no_preemption_until) {
+    facts.until = std::min(facts.until, c.record.no_preemption_until);
+  }
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
   queue_->Park(item, OrderOf(c, item.kind), std::move(facts));

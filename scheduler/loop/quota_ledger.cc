@@ -7,6 +7,17 @@
 #include "absl/strings/str_cat.h"
 
 namespace maniple {
+namespace {
+
+// At least as much of every cell.
+bool Covers(const Demand& more, const Demand& less) {
+  return std::ranges::all_of(less, [&more](const CellAmount& part) {
+    const auto it = std::ranges::lower_bound(more, part.cell, {}, &CellAmount::cell);
+    return it != more.end() && it->cell == part.cell && it->amount >= part.amount;
+  });
+}
+
+}  // namespace
 
 bool QuotaLedger::Refresh() {
   if (!std::exchange(stale_, false)) return false;
@@ -39,7 +50,7 @@ bool QuotaLedger::Charge(GangId gang, absl::string_view queue, Demand cost) {
     Account& account = it->second;
     if (account.queue == id && account.cost == cost) return false;
     book_.tree().Remove(account.queue, account.cost);
-    changed_.push_back(account.queue);
+    changed_[account.queue] |= account.queue != id || !Covers(cost, account.cost);
     if (!id.valid() || cost.empty()) {
       accounts_.erase(it);
       return true;
@@ -48,15 +59,15 @@ bool QuotaLedger::Charge(GangId gang, absl::string_view queue, Demand cost) {
     return false;
   }
   book_.tree().Add(id, cost);
-  changed_.push_back(id);
+  (void)changed_[id];
   accounts_[gang] = {.queue = id, .cost = std::move(cost)};
   return true;
 }
 
-std::vector<QuotaNodeId> QuotaLedger::TakeChanged() {
-  std::ranges::sort(changed_);
-  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-  return std::exchange(changed_, {});
+std::vector<QuotaLedger::Changed> QuotaLedger::TakeChanged() {
+  std::vector<Changed> changes;
+  for (const auto& [queue, fell] : std::exchange(changed_, {})) changes.push_back({queue, fell});
+  return changes;
 }
 
 void QuotaLedger::Forget() {

@@ -44,8 +44,12 @@ class QuotaLedger final {
                               const Tables& tables) const;
   // Replaces what the gang was charged. Whether usage changed.
   bool Charge(GangId gang, absl::string_view queue, Demand cost);
-  // The queues whose usage has changed since the last call.
-  [[nodiscard]] std::vector<QuotaNodeId> TakeChanged();
+  // The queues whose usage has changed since the last call, and whether some of it fell.
+  struct Changed {
+    QuotaNodeId queue;
+    bool fell = false;
+  };
+  [[nodiscard]] std::vector<Changed> TakeChanged();
   void Forget();  // every account
 
   // None: the gang's queue limits nothing, or there is none. Borrows the tree.
@@ -76,7 +80,7 @@ class QuotaLedger final {
   NodeCharges nodes_;
   bool stale_ = true;
   absl::btree_map<GangId, Account> accounts_;
-  std::vector<QuotaNodeId> changed_;
+  absl::btree_map<QuotaNodeId, bool> changed_;  // whether some of its usage fell
 };
 
 }  // namespace maniple
