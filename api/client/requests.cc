@@ -75,6 +75,12 @@ HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& statu
                EncodeQueueStatusPatch(status, queue.uid));
 }
 
+HttpRequest CohortStatusRequest(const ObjectMeta& cohort, const CohortStatus& status) {
+  return Write(HttpMethod::kPatch,
+               ManiplePath(absl::StrCat("cohorts/", UrlEncoded(cohort.name), "/status")),
+               kMergePatch, EncodeCohortStatusPatch(status, cohort.uid));
+}
+
 HttpRequest EventRequest(const EventNote& note, absl::string_view reporting_instance,
                          absl::Time now, uint64_t serial) {
   const EventRecord event = {

@@ -47,6 +47,7 @@ struct PodWaits {
 
 // With the uid as precondition: nobody else writes it, and a late one is put right within a second.
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
+[[nodiscard]] HttpRequest CohortStatusRequest(const ObjectMeta& cohort, const CohortStatus& status);
 
 struct EventNote {
   std::string api_version, kind, namespace_name, name, uid;  // what it is about

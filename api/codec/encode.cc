@@ -52,6 +52,24 @@ Json Conditions(const std::vector<Condition>& conditions) {
 // A list, or null for an empty one: a merge patch replaces the list as a whole.
 Json ListOrNull(Json list) { return list.size() > 0 ? std::move(list) : Json(); }
 
+Json UsageRows(const std::vector<QueueUsage>& rows) {
+  Json out = Json::Array();
+  for (const QueueUsage& row : rows) {
+    out.Append(Json::Object({{"flavor", row.flavor},
+                             {"name", row.resource},
+                             {"used", FormatAmount(row.resource, row.used)},
+                             {"borrowed", FormatAmount(row.resource, row.borrowed)},
+                             {"lent", FormatAmount(row.resource, row.lent)}}));
+  }
+  return out;
+}
+
+// The uid is a precondition.
+std::string StatusPatch(absl::string_view uid, Json status) {
+  return Json::Object({{"metadata", Json::Object({{"uid", uid}})}, {"status", std::move(status)}})
+      .Dump();
+}
+
 Json Subject(const EventSubject& subject) {
   Json out = Json::Object({{"apiVersion", subject.api_version}, {"kind", subject.kind}});
   if (!subject.namespace_name.empty()) out.Set("namespace", subject.namespace_name);
@@ -129,24 +147,22 @@ std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
 }
 
 std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view uid) {
-  Json usage = Json::Array();
-  for (const QueueUsage& row : status.usage) {
-    usage.Append(Json::Object({{"flavor", row.flavor},
-                               {"name", row.resource},
-                               {"used", FormatAmount(row.resource, row.used)},
-                               {"borrowed", FormatAmount(row.resource, row.borrowed)},
-                               {"lent", FormatAmount(row.resource, row.lent)}}));
-  }
-  return Json::Object({{"metadata", Json::Object({{"uid", uid}})},
-                       {"status",
-                        Json::Object({{"pending", status.pending},
-                                      {"running", status.running},
-                                      {"pendingPods", status.pending_pods},
-                                      {"runningPods", status.running_pods},
-                                      {"usage", ListOrNull(std::move(usage))},
-                                      {"fairShare", status.fair_share},
-                                      {"conditions", ListOrNull(Conditions(status.conditions))}})}})
-      .Dump();
+  return StatusPatch(uid,
+                     Json::Object({{"pending", status.pending},
+                                   {"running", status.running},
+                                   {"pendingPods", status.pending_pods},
+                                   {"runningPods", status.running_pods},
+                                   {"usage", ListOrNull(UsageRows(status.usage))},
+                                   {"summary", TextOrNull(status.summary)},
+                                   {"fairShare", status.fair_share},
+                                   {"conditions", ListOrNull(Conditions(status.conditions))}}));
+}
+
+std::string EncodeCohortStatusPatch(const CohortStatus& status, absl::string_view uid) {
+  return StatusPatch(uid,
+                     Json::Object({{"usage", ListOrNull(UsageRows(status.usage))},
+                                   {"fairShare", status.fair_share},
+                                   {"conditions", ListOrNull(Conditions(status.conditions))}}));
 }
 
 std::string EventName(const EventRecord& event) {

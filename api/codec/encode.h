@@ -46,12 +46,23 @@ struct QueueStatus {
   int64_t pending = 0, running = 0;  // gangs
   int64_t pending_pods = 0, running_pods = 0;
   std::vector<QueueUsage> usage;
+  std::string summary;     // of the usage, for a column
   int64_t fair_share = 0;  // permille
   std::vector<Condition> conditions;
   friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };
 // A merge patch for queues/status; the uid is a precondition.
 [[nodiscard]] std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view uid);
+
+struct CohortStatus {
+  std::vector<QueueUsage> usage;
+  int64_t fair_share = 0;  // permille
+  std::vector<Condition> conditions;
+  friend bool operator==(const CohortStatus&, const CohortStatus&) = default;
+};
+// The same for cohorts/status.
+[[nodiscard]] std::string EncodeCohortStatusPatch(const CohortStatus& status,
+                                                  absl::string_view uid);
 
 struct EventSubject {
   std::string api_version, kind, namespace_name, name, uid;

@@ -20,6 +20,25 @@ namespace {
 
 namespace pb = admin::v1;
 
+void Fill(const QuotaLineView& line, pb::QuotaLine& out) {
+  const auto text = [&line](Amount amount) { return FormatAmount(line.resource, amount); };
+  out.set_queue(line.queue);
+  out.set_cohort(line.cohort);
+  out.set_flavor(line.flavor);
+  out.set_name(line.resource);
+  out.set_needs(text(line.needs));
+  out.set_available(text(line.available));
+  out.set_borrowable(text(line.borrowable));
+  out.set_most(text(line.most));
+  out.set_nominal(text(line.nominal));
+  out.set_used(text(line.used));
+  for (const BorrowerView& borrower : line.borrowers) {
+    pb::Borrower& row = *out.add_borrowers();
+    row.set_queue(borrower.queue);
+    row.set_amount(text(borrower.amount));
+  }
+}
+
 void Fill(const GangView& gang, pb::Gang& out) {
   out.set_namespace_(gang.namespace_name);
   out.set_name(gang.name);
@@ -52,6 +71,8 @@ void Fill(const GangView& gang, pb::Gang& out) {
     row.set_text(reason.text);
     row.set_nodes(reason.nodes);
   }
+  out.set_queue_position(gang.queue_position);
+  if (gang.quota.has_value()) Fill(*gang.quota, *out.mutable_quota());
 }
 
 bool HasMember(const GangView& gang, absl::string_view pod) {
@@ -154,16 +175,17 @@ void QueuesInto(const ClusterView& view, pb::QueueList& out) {
     row.set_running(queue.running);
     row.set_pending_pods(queue.pending_pods);
     row.set_running_pods(queue.running_pods);
-    std::map<std::string, Amount> used;
-    for (const ResourceAmount& amount : queue.used) used[amount.resource] = amount.amount;
-    for (const FlavorQuota& flavor : queue.quotas) {
-      for (const QuotaAmount& quota : flavor.resources) {
-        pb::Usage& usage = *row.add_usage();
-        usage.set_flavor(flavor.flavor);
-        usage.set_name(quota.resource);
-        usage.set_nominal(FormatAmount(quota.resource, quota.nominal));
-        usage.set_used(FormatAmount(quota.resource, used[quota.resource]));
-      }
+    row.set_fair_share(queue.fair_share);
+    row.set_problem(queue.problem);
+    for (const QuotaUsageView& quota : queue.usage) {
+      const auto text = [&quota](Amount amount) { return FormatAmount(quota.resource, amount); };
+      pb::Usage& usage = *row.add_usage();
+      usage.set_flavor(quota.flavor);
+      usage.set_name(quota.resource);
+      usage.set_nominal(text(quota.nominal));
+      usage.set_used(text(quota.used));
+      usage.set_borrowed(text(quota.borrowed));
+      usage.set_lent(text(quota.lent));
     }
   }
 }

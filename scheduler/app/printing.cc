@@ -1,7 +1,9 @@
 #include "scheduler/app/printing.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -45,6 +47,44 @@ std::string PlacementOf(const Json& gang) {
     return absl::StrCat(absl::StrJoin(parts, ", "), " and ", more, " more");
   }
   return absl::StrJoin(parts, ", ");
+}
+
+// In the words of the condition Active.
+std::string QueueState(const Json& queue) {
+  if (!queue["problem"].AsString().empty()) return "Invalid";
+  const std::string& stop = queue["stopPolicy"].AsString();
+  return stop.empty() || stop == "None" ? "Active" : absl::StrCat("Stopped (", stop, ")");
+}
+
+// "h100/nvidia.com/gpu".
+std::string QuotaName(const Json& row) {
+  const std::string& flavor = row["flavor"].AsString();
+  return absl::StrCat(flavor, flavor.empty() ? "" : "/", row["name"].AsString());
+}
+
+// Borrowing at weight 0 is beyond every share.
+std::string ShareText(int64_t permille) {
+  return permille == std::numeric_limits<int64_t>::max() ? "infinite" : absl::StrCat(permille);
+}
+
+// "needs 8, available 2 (own 0, to borrow 2 from cohort research), …".
+std::string QuotaLineText(const Json& quota) {
+  const std::string& cohort = quota["cohort"].AsString();
+  std::string text =
+      absl::StrCat(QuotaName(quota), ": needs ", quota["needs"].AsString(), ", available ",
+                   quota["available"].AsString(),
+                   cohort.empty() ? ""
+                                  : absl::StrCat(" (of which ", quota["borrowable"].AsString(),
+                                                 " to borrow from cohort ", cohort, ")"),
+                   ", at most ", quota["most"].AsString(), "; used ", quota["used"].AsString(),
+                   " of nominal ", quota["nominal"].AsString());
+  std::vector<std::string> borrowers;
+  for (const Json& borrower : quota["borrowers"].items()) {
+    borrowers.push_back(
+        absl::StrCat(borrower["queue"].AsString(), " ", borrower["amount"].AsString()));
+  }
+  if (!borrowers.empty()) absl::StrAppend(&text, "; borrowing: ", absl::StrJoin(borrowers, ", "));
+  return text;
 }
 
 }  // namespace
@@ -108,24 +148,43 @@ std::string NodeTable(const Json& nodes) {
   return Table(rows);
 }
 
+// One line per quota; what is said of the queue as a whole stands in its first.
 std::string QueueTable(const Json& queues) {
-  std::vector<std::vector<std::string>> rows = {
-      {"QUEUE", "COHORT", "PENDING", "RUNNING", "PODS", "STOP", "USAGE"}};
+  std::vector<std::vector<std::string>> rows = {{"QUEUE", "COHORT", "STATE", "PENDING", "RUNNING",
+                                                 "PODS", "SHARE", "QUOTA", "USED", "NOMINAL",
+                                                 "BORROWED", "LENT"}};
   for (const Json& queue : queues["items"].items()) {
-    std::vector<std::string> usage;
-    for (const Json& row : queue["usage"].items()) {
-      const std::string flavor =
-          row["flavor"].AsString().empty() ? "" : row["flavor"].AsString() + "/";
-      usage.push_back(absl::StrCat(flavor, row["name"].AsString(), " ", row["used"].AsString(), "/",
-                                   row["nominal"].AsString()));
+    std::vector<std::string> whole = {
+        queue["name"].AsString(),
+        OrDash(queue["cohort"].AsString()),
+        QueueState(queue),
+        absl::StrCat(Number(queue["pending"])),
+        absl::StrCat(Number(queue["running"])),
+        absl::StrCat(Number(queue["runningPods"]), "/",
+                     Number(queue["runningPods"]) + Number(queue["pendingPods"])),
+        ShareText(Number(queue["fairShare"]))};
+    if (queue["usage"].items().empty()) {
+      whole.resize(rows[0].size(), "-");
+      rows.push_back(std::move(whole));
+      continue;
     }
-    rows.push_back({queue["name"].AsString(), OrDash(queue["cohort"].AsString()),
-                    absl::StrCat(Number(queue["pending"])), absl::StrCat(Number(queue["running"])),
-                    absl::StrCat(Number(queue["runningPods"]), "/",
-                                 Number(queue["runningPods"]) + Number(queue["pendingPods"])),
-                    OrDash(queue["stopPolicy"].AsString()), OrDash(absl::StrJoin(usage, ", "))});
+    for (const Json& row : queue["usage"].items()) {
+      std::vector<std::string> line = std::exchange(whole, std::vector<std::string>(whole.size()));
+      for (const std::string& cell :
+           {QuotaName(row), row["used"].AsString(), row["nominal"].AsString(),
+            row["borrowed"].AsString(), row["lent"].AsString()}) {
+        line.push_back(cell);
+      }
+      rows.push_back(std::move(line));
+    }
   }
-  return Table(rows);
+  std::string out = Table(rows);
+  for (const Json& queue : queues["items"].items()) {
+    const std::string& problem = queue["problem"].AsString();
+    if (problem.empty()) continue;
+    absl::StrAppend(&out, queue["name"].AsString(), " is inactive: ", problem, "\n");
+  }
+  return out;
 }
 
 std::string Explanation(const Json& gang, absl::Time now) {
@@ -144,8 +203,13 @@ std::string Explanation(const Json& gang, absl::Time now) {
   line("priority", absl::StrCat(Number(gang["priority"])));
   line("age", AgeOf(gang, now));
   line("members", absl::StrCat(BoundOf(gang), " bound, quorum is ", Number(gang["minMember"])));
-  if (Number(gang["position"]) > 0)
-    line("position", absl::StrCat(Number(gang["position"]), " in order of service"));
+  if (Number(gang["position"]) > 0) {
+    const int64_t of_queue = Number(gang["queuePosition"]);
+    line("position",
+         absl::StrCat(Number(gang["position"]), " in order of service",
+                      of_queue > 0 ? absl::StrCat(", ", of_queue, " in its queue") : ""));
+  }
+  if (gang["quota"].is_object()) line("quota", QuotaLineText(gang["quota"]));
   line("placement", PlacementOf(gang));
   if (!gang["nodeReasons"].items().empty()) {
     int64_t all = 0;

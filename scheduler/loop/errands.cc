@@ -24,6 +24,7 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kGroupStatus:
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:
+    case ErrandKind::kCohortStatus:
       return {WritePriority::kStatus, WriteRetry::kInside};
     case ErrandKind::kEvent:
       return {WritePriority::kEvent, WriteRetry::kInside};
@@ -39,6 +40,8 @@ std::string CoalesceKey(const Errand& errand) {
       return absl::StrCat("pod/", errand.pod.index());
     case ErrandKind::kQueueStatus:
       return absl::StrCat("queue/", errand.name);
+    case ErrandKind::kCohortStatus:
+      return absl::StrCat("cohort/", errand.name);
     case ErrandKind::kBind:
     case ErrandKind::kRead:
     case ErrandKind::kDelete:
@@ -90,6 +93,7 @@ void Errands::Count(const Errand& errand, int64_t by) {
     case ErrandKind::kGroupStatus:
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:
+    case ErrandKind::kCohortStatus:
     case ErrandKind::kEvent:
       break;
   }

@@ -22,6 +22,7 @@ enum class ErrandKind : uint8_t {
   kGroupStatus,
   kPodWaits,
   kQueueStatus,
+  kCohortStatus,
   kEvent,
 };
 
@@ -29,7 +30,8 @@ struct Errand {
   ErrandKind kind = ErrandKind::kEvent;
   GangId gang;
   PodId pod;
-  std::string name;  // of the node of a bind, of the queue of a status, the uid of a pod being read
+  std::string name;  // of the node of a bind, of the queue or cohort of a status, the uid of a pod
+                     // being read
   bool begun = false;  // a bind of a gang that is partly bound already
 };
 

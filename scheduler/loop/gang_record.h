@@ -25,6 +25,7 @@ struct WaitingFor {
   WaitReason reason = WaitReason::kNoFit;
   std::string message;
   std::vector<NodeReasonView> nodes;
+  std::optional<QuotaLineView> quota;
 };
 
 struct HeldVacancy {

@@ -221,6 +221,11 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
         directory_.Unwritten(errand.name, now);
       }
       return;
+    case ErrandKind::kCohortStatus:
+      if (result.outcome != WriteOutcome::kSuperseded && result.http_status / 100 != 2) {
+        directory_.cohorts().Unwritten(errand.name, now);
+      }
+      return;
     case ErrandKind::kEvict:
       HearEviction(errand, result, now);
       return;

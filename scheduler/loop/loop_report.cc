@@ -36,6 +36,11 @@ void SchedulingLoop::Impl::Report(absl::Time now) {
     writes_.push_back(errands_.Send({.kind = ErrandKind::kQueueStatus, .name = due.queue.name},
                                     QueueStatusRequest(due.queue, due.status)));
   }
+  for (const auto& due : directory_.cohorts().TakeDue(now, ledger_.book())) {
+    ++counters_.statuses_written;
+    writes_.push_back(errands_.Send({.kind = ErrandKind::kCohortStatus, .name = due.cohort.name},
+                                    CohortStatusRequest(due.cohort, due.status)));
+  }
 }
 
 void SchedulingLoop::Impl::ReportOn(Case& c) {

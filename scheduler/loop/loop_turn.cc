@@ -5,6 +5,7 @@
 #include "scheduler/cycle/decide.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/message.h"
+#include "scheduler/report/quota_report.h"
 
 namespace maniple {
 namespace {
@@ -346,10 +347,12 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
   const Tables& tables = *Picture().tables;
   WaitingFor waits{.reason = ReasonOf(rejection.code),
-                   .message = rejection.quota.has_value()
-                                  ? QuotaText(*rejection.quota, ledger_.book())
-                                  : RejectionText(rejection, tables),
+                   .message = RejectionText(rejection, tables),
                    .nodes = NodeReasonLines(rejection, tables)};
+  if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
+    waits.quota = QuotaLineOf(*rejection.quota, ledger_.book());
+    waits.message = QuotaText(*waits.quota);
+  }
   Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
                    WaitReasonName(waits.reason), ": ", waits.message));
   cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));

@@ -54,7 +54,10 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
   }
   const std::optional<WaitingFor>& waiting =
       c.record.waiting.has_value() ? c.record.waiting : c.record.surplus_waiting;
-  if (waiting.has_value()) view.node_reasons = waiting->nodes;
+  if (waiting.has_value()) {
+    view.node_reasons = waiting->nodes;
+    view.quota = waiting->quota;
+  }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,
                        .node = NodeOf(c, member),
@@ -99,15 +102,23 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
   auto view = std::make_shared<ClusterView>();
   view->at = now;
   view->leader = leading_;
-  std::map<QueueItem, int64_t> positions;
+  // In order of service: among all, and among those of its own queue.
+  std::map<GangId, std::pair<int64_t, int64_t>> positions;
+  std::map<std::string, int64_t> in_queue;
   int64_t position = 0;
-  for (const QueueItem item : queue_->WaitingItems()) positions[item] = ++position;
+  for (const QueueItem item : queue_->WaitingItems()) {
+    ++position;
+    const Gang* gang = state_.FindGang(item.gang);
+    if (item.kind != ItemKind::kQuorum || gang == nullptr) continue;
+    positions[item.gang] = {position, ++in_queue[gang->queue]};
+  }
   std::map<std::string, std::set<std::string>> gangs_on;
   for (const GangId id : state_.Gangs()) {
     const std::optional<Case> c = Open(id, now);
     GangView gang = ViewOf(*c);
-    if (const auto it = positions.find({id, ItemKind::kQuorum}); it != positions.end()) {
-      gang.position = it->second;
+    if (const auto it = positions.find(id); it != positions.end()) {
+      gang.position = it->second.first;
+      if (!gang.queue.empty()) gang.queue_position = it->second.second;
     }
     for (const GangMemberView& pod : gang.pods) {
       if (pod.node.empty() || pod.state == "succeeded" || pod.state == "failed") continue;

@@ -4,29 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "queue/lending.h"
+#include "scheduler/report/quota_report.h"
 
 namespace maniple {
 namespace {
-
-// One row per quota.
-std::vector<QueueUsage> UsageOf(const Queue& queue, const QuotaBook& book) {
-  std::vector<QueueUsage> rows;
-  const QuotaNodeId id = book.QueueNamed(queue.meta.name);
-  for (const FlavorQuota& flavor : queue.quotas) {
-    for (const QuotaAmount& quota : flavor.resources) {
-      QueueUsage row{.flavor = flavor.flavor, .resource = quota.resource};
-      if (const QuotaCellId cell = book.CellNamed(flavor.flavor, quota.resource);
-          id.valid() && cell.valid()) {
-        row.used = book.tree().Usage(id, cell);
-        row.borrowed = std::max(Amount(), row.used - quota.nominal);
-        row.lent = LentOf(book.tree(), id, cell);
-      }
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
-}
 
 absl::string_view StopPolicyName(StopPolicy policy) {
   switch (policy) {
@@ -43,13 +24,14 @@ absl::string_view StopPolicyName(StopPolicy policy) {
 }  // namespace
 
 void QueueDirectory::Note(const ObjectEvent& event) {
+  cohorts_.Note(event);
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
       Entry& entry = queues_[queue->meta.name];
-      if (entry.queue.meta.uid != queue->meta.uid) entry.written.reset();
+      if (entry.queue.meta.uid != queue->meta.uid) entry.status.Forget();
       entry.exists = true;
       entry.queue = *queue;
-      entry.changed = true;
+      entry.status.Touch();
     } else if (const auto* space = std::get_if<Namespace>(&upserted->object)) {
       namespaces_[space->meta.name] = space->meta.labels;
     }
@@ -58,7 +40,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     if (deleted->key.kind != ResourceKind::kQueue) return;
     if (const auto it = queues_.find(deleted->key.name); it != queues_.end()) {
       it->second.exists = false;
-      it->second.written.reset();
+      it->second.status.Forget();
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     if (invalid->key.kind != ResourceKind::kQueue) return;
@@ -66,7 +48,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     entry.exists = true;
     entry.queue.meta.name = invalid->key.name;
     entry.queue.meta.uid = invalid->uid;
-    entry.changed = true;
+    entry.status.Touch();
   }
 }
 
@@ -107,7 +89,7 @@ void QueueDirectory::Add(const QueueCount& count, int32_t sign) {
   total.running += sign * count.running;
   total.pending_pods += sign * count.pending_pods;
   total.running_pods += sign * count.running_pods;
-  entry.changed = true;
+  entry.status.Touch();
 }
 
 void QueueDirectory::Count(GangId gang, QueueCount count) {
@@ -126,24 +108,25 @@ void QueueDirectory::Count(GangId gang, QueueCount count) {
 
 void QueueDirectory::UsageChanged(absl::string_view queue) {
   const auto it = queues_.find(std::string(queue));
-  if (it != queues_.end()) it->second.changed = true;
+  if (it != queues_.end()) it->second.status.Touch();
 }
 
 void QueueDirectory::AllChanged() {
-  for (auto& [name, entry] : queues_) entry.changed = true;
+  for (auto& [name, entry] : queues_) entry.status.Touch();
+  cohorts_.AllChanged();
 }
 
 QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now) {
   const QueueCount& total = entry.total;
+  const std::vector<QuotaUsageView> usage = UsageOfQueue(entry.queue, book);
   QueueStatus status{.pending = total.pending,
                      .running = total.running,
                      .pending_pods = total.pending_pods,
                      .running_pods = total.running_pods,
-                     .usage = UsageOf(entry.queue, book)};
-  if (const QuotaNodeId id = book.QueueNamed(entry.queue.meta.name); id.valid()) {
-    status.fair_share = book.tree().ShareWith(id, id, {}).RoundedUp();
-  }
-  if (entry.written.has_value()) status.conditions = entry.written->conditions;
+                     .usage = StatusRows(usage),
+                     .summary = UsageSummary(usage),
+                     .fair_share = FairShareOf(book.QueueNamed(entry.queue.meta.name), book)};
+  if (entry.status.written() != nullptr) status.conditions = entry.status.written()->conditions;
   const bool stopped = entry.queue.stop != StopPolicy::kNone;
   Condition active{.type = "Active", .status = "True", .reason = "Ready"};
   if (const std::string problem = book.ProblemOfQueue(entry.queue.meta.name); !problem.empty()) {
@@ -163,40 +146,34 @@ std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
                                                                const QuotaBook& book) {
   std::vector<DueStatus> due;
   for (auto& [name, entry] : queues_) {
-    if (!entry.exists || !entry.changed || entry.not_before > now) continue;
-    entry.changed = false;
-    QueueStatus status = StatusOf(entry, book, now);
-    if (entry.written == status) continue;
-    entry.not_before = now + interval_;
-    entry.written = status;
-    due.push_back({.queue = entry.queue.meta, .status = std::move(status)});
+    if (!entry.exists || !entry.status.IsDue(now)) continue;
+    if (auto news = entry.status.Take(StatusOf(entry, book, now), now + interval_)) {
+      due.push_back({.queue = entry.queue.meta, .status = *std::move(news)});
+    }
   }
   return due;
 }
 
 absl::Time QueueDirectory::NextDeadline() const {
-  absl::Time next = absl::InfiniteFuture();
+  absl::Time next = cohorts_.NextDeadline();
   for (const auto& [name, entry] : queues_) {
-    if (entry.exists && entry.changed) next = std::min(next, entry.not_before);
+    if (entry.exists) next = std::min(next, entry.status.due());
   }
   return next;
 }
 
 void QueueDirectory::Unwritten(const std::string& queue, absl::Time now) {
   const auto it = queues_.find(queue);
-  if (it == queues_.end()) return;
-  it->second.written.reset();
-  it->second.changed = true;
-  it->second.not_before = now + interval_;
+  if (it != queues_.end()) it->second.status.Lost(now + interval_);
 }
 
 void QueueDirectory::Forget() {
   counts_.clear();
   for (auto& [name, entry] : queues_) {
     entry.total = {};
-    entry.written.reset();
-    entry.changed = true;
+    entry.status.Forget();
   }
+  cohorts_.Forget();
 }
 
 std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
@@ -206,19 +183,13 @@ std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
     QueueView view{.name = name,
                    .cohort = entry.queue.cohort,
                    .stop_policy = std::string(StopPolicyName(entry.queue.stop)),
+                   .problem = book.ProblemOfQueue(name),
                    .pending = entry.total.pending,
                    .running = entry.total.running,
                    .pending_pods = entry.total.pending_pods,
                    .running_pods = entry.total.running_pods,
-                   .quotas = entry.queue.quotas};
-    for (const QueueUsage& row : UsageOf(entry.queue, book)) {
-      const auto known = std::ranges::find(view.used, row.resource, &ResourceAmount::resource);
-      if (known == view.used.end()) {
-        view.used.push_back({row.resource, row.used});
-      } else {
-        known->amount += row.used;
-      }
-    }
+                   .fair_share = FairShareOf(book.QueueNamed(name), book),
+                   .usage = UsageOfQueue(entry.queue, book)};
     views.push_back(std::move(view));
   }
   return views;

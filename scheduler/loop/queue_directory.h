@@ -1,5 +1,5 @@
 // Queues as the loop needs them: who may start from which, how many gangs are where, and the status
-// that says so.
+// that says so; and the status of their Cohorts.
 //
 // Owned by the scheduling loop. Totals are kept as gangs change; nothing is recomputed from all
 // gangs. What is used of which quota stands in the quota book.
@@ -23,6 +23,8 @@
 #include "api/model/object.h"
 #include "queue/gang.h"
 #include "queue/quota_book.h"
+#include "scheduler/loop/cohort_directory.h"
+#include "scheduler/loop/paced_status.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
 
@@ -42,7 +44,7 @@ struct QueueRefusal {
 
 class QueueDirectory final {
  public:
-  explicit QueueDirectory(absl::Duration interval) : interval_(interval) {}
+  explicit QueueDirectory(absl::Duration interval) : interval_(interval), cohorts_(interval) {}
 
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
@@ -64,6 +66,8 @@ class QueueDirectory final {
   // Nothing is counted and nothing written: another leader may have written since.
   void Forget();
 
+  [[nodiscard]] CohortDirectory& cohorts() { return cohorts_; }
+
   [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;  // by name
 
  private:
@@ -71,15 +75,14 @@ class QueueDirectory final {
     bool exists = false;
     Queue queue;
     QueueCount total;
-    bool changed = true;
-    absl::Time not_before = absl::InfinitePast();
-    std::optional<QueueStatus> written;
+    PacedStatus<QueueStatus> status;
   };
   void Add(const QueueCount& count, int32_t sign);
   [[nodiscard]] static QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
                                             absl::Time now);
 
   absl::Duration interval_;
+  CohortDirectory cohorts_;
   std::map<std::string, Entry> queues_;
   std::map<std::string, StringMap> namespaces_;
   absl::btree_map<GangId, QueueCount> counts_;

@@ -1,10 +1,7 @@
 #include "scheduler/report/message.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/codec/quantity.h"
 
 namespace maniple {
 namespace {
@@ -127,28 +124,6 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
   if (!parts.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(parts, "; "));
   if (!rejection.detail.empty()) absl::StrAppend(&text, " (", rejection.detail, ")");
   return text;
-}
-
-std::string QuotaText(const QuotaShortage& shortage, const QuotaBook& book) {
-  if (!shortage.cell.valid()) return "the queue's quota does not cover it";
-  const std::string& resource = book.ResourceOf(shortage.cell);
-  const std::string& flavor = book.FlavorOfCell(shortage.cell);
-  const auto text = [&resource](Amount amount) { return FormatAmount(resource, amount); };
-  const std::string what =
-      flavor.empty() ? resource : absl::StrCat(resource, " of flavor ", flavor);
-  const std::string queue =
-      absl::StrCat("queue \"", std::string(book.NameOf(shortage.queue)), "\"");
-  if (shortage.needs > shortage.potential) {
-    return absl::StrCat("it needs ", text(shortage.needs), " of ", what, ", and ", queue,
-                        " can have at most ", text(shortage.potential), ", all borrowing included");
-  }
-  const QuotaTree& tree = book.tree();
-  const Amount nominal = tree.Nominal(shortage.queue, shortage.cell);
-  const Amount used = tree.Usage(shortage.queue, shortage.cell);
-  return absl::StrCat("it needs ", text(shortage.needs), " of ", what, ", and ", queue, " has ",
-                      text(std::max(Amount(), shortage.available)), " left (nominal ",
-                      text(nominal), ", used ", text(used), ", with borrowing at most ",
-                      text(shortage.potential), ")");
 }
 
 std::string PodWaitText(const Gang& gang, WaitReason reason) {

@@ -8,7 +8,6 @@
 
 #include "plugins/framework/snapshot.h"
 #include "queue/gang.h"
-#include "queue/quota_book.h"
 #include "scheduler/cycle/decision.h"
 #include "scheduler/report/reason.h"
 #include "scheduler/report/view.h"
@@ -19,9 +18,6 @@ namespace maniple {
 
 // "0 of 5 pods fit: 4 nodes: insufficient nvidia.com/gpu (want 8, have 0)".
 [[nodiscard]] std::string RejectionText(const Rejection& rejection, const Tables& tables);
-
-// "it needs 3 of cpu, and queue "q" has 1 left (nominal 4, used 3, with borrowing at most 6)".
-[[nodiscard]] std::string QuotaText(const QuotaShortage& shortage, const QuotaBook& book);
 
 // Nodes by reason; the counts add up to all nodes.
 [[nodiscard]] std::vector<NodeReasonView> NodeReasonLines(const Rejection& rejection,

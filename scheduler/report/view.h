@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,24 @@ struct NodeReasonView {
   int64_t nodes = 0;
 };
 
+struct BorrowerView {
+  std::string queue;
+  Amount amount;
+  friend bool operator==(const BorrowerView&, const BorrowerView&) = default;
+};
+
+// What a gang lacks of its queue's quota, as of the decision that rejected it.
+struct QuotaLineView {
+  std::string queue, cohort;  // cohort "" = the queue stands alone
+  std::string flavor, resource;
+  Amount needs;
+  Amount available;   // borrowing included
+  Amount borrowable;  // the part of it that the cohort lends
+  Amount most;        // available if nobody used anything
+  Amount nominal, used;
+  std::vector<BorrowerView> borrowers;  // other queues of the tree, the largest first
+};
+
 struct GangView {
   std::string namespace_name, name, queue, phase, reason, message;
   bool singleton = false;
@@ -36,7 +55,9 @@ struct GangView {
   std::string
       stage;  // members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound
   std::vector<NodeReasonView> node_reasons;
+  std::optional<QuotaLineView> quota;  // when the quota of its queue stands in the way
   int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
+  int64_t queue_position = 0;  // the same among those of its own queue
 };
 
 struct NodeResourceView {
@@ -52,11 +73,18 @@ struct NodeRow {
   std::vector<std::string> gangs;  // "namespace/name" with members here; sorted
 };
 
+struct QuotaUsageView {
+  std::string flavor, resource;  // flavor "" = nodes that no other entry names
+  Amount nominal, used, borrowed, lent;
+  friend bool operator==(const QuotaUsageView&, const QuotaUsageView&) = default;
+};
+
 struct QueueView {
   std::string name, cohort, stop_policy;
+  std::string problem;  // why nothing starts from it; "" = active, or only stopped
   int64_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;  // gangs, gangs, pods, pods
-  std::vector<ResourceAmount> used;
-  std::vector<FlavorQuota> quotas;
+  int64_t fair_share = 0;                                                // permille
+  std::vector<QuotaUsageView> usage;
 };
 
 struct ClusterView {

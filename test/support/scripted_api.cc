@@ -44,6 +44,12 @@ void Merge(Json& into, const Json& patch) {
   }
 }
 
+const Json& StatusIn(const std::map<std::string, Json>& statuses, absl::string_view name) {
+  static const Json kNone;
+  const auto it = statuses.find(std::string(name));
+  return it == statuses.end() ? kNone : it->second;
+}
+
 }  // namespace
 
 ScriptedApi::ScriptedApi() {
@@ -164,6 +170,12 @@ WriteResult ScriptedApi::Serve(const WriteCommand& command) {
     const auto it = objects_.find({ResourceKind::kQueue, "", parts.at(5)});
     if (it == objects_.end()) return Answer(404, "no such Queue");
     Merge(queue_status_[parts.at(5)], (*body)["status"]);
+    return Answer(200);
+  }
+  if (absl::StrContains(target, "/cohorts/")) {
+    const auto it = objects_.find({ResourceKind::kCohort, "", parts.at(5)});
+    if (it == objects_.end()) return Answer(404, "no such Cohort");
+    Merge(cohort_status_[parts.at(5)], (*body)["status"]);
     return Answer(200);
   }
   return Answer(404, "no such path");
@@ -288,9 +300,10 @@ const PodGroup* ScriptedApi::FindGroup(absl::string_view name) const {
   return it == objects_.end() ? nullptr : &std::get<PodGroup>(it->second);
 }
 const Json& ScriptedApi::QueueStatus(absl::string_view name) const {
-  static const Json kNone;
-  const auto it = queue_status_.find(std::string(name));
-  return it == queue_status_.end() ? kNone : it->second;
+  return StatusIn(queue_status_, name);
+}
+const Json& ScriptedApi::CohortStatus(absl::string_view name) const {
+  return StatusIn(cohort_status_, name);
 }
 
 std::vector<const Pod*> ScriptedApi::Pods() const {

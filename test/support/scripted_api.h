@@ -69,6 +69,7 @@ class ScriptedApi final {
   [[nodiscard]] const Pod* FindPod(absl::string_view name) const;
   [[nodiscard]] const PodGroup* FindGroup(absl::string_view name) const;
   [[nodiscard]] const Json& QueueStatus(absl::string_view name) const;
+  [[nodiscard]] const Json& CohortStatus(absl::string_view name) const;
   [[nodiscard]] std::vector<const Pod*> Pods() const;  // by name
   // Requests so far whose "METHOD /path" holds the text.
   [[nodiscard]] int Count(absl::string_view text) const;
@@ -88,7 +89,7 @@ class ScriptedApi final {
   [[nodiscard]] std::string NextVersion() { return std::to_string(++version_); }
 
   std::map<ObjectKey, Object> objects_;
-  std::map<std::string, Json> group_status_, queue_status_;
+  std::map<std::string, Json> group_status_, queue_status_, cohort_status_;
   std::vector<Fault> faults_;
   std::vector<ObjectEvent> events_;
   std::vector<WriteResult> results_;

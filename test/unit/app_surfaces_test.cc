@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/doors.h"
 #include "scheduler/app/metrics.h"
@@ -27,7 +29,26 @@ ClusterView SomeCluster() {
   waiting.pods = {{.pod = "big-0", .node = "", .state = "pending"},
                   {.pod = "big-1", .node = "", .state = "pending"}};
   waiting.node_reasons = {{.text = "insufficient nvidia.com/gpu (want 8, have 2)", .nodes = 3}};
-  view.gangs = {waiting};
+  GangView over = waiting;
+  over.name = "over";
+  over.reason = "QuotaExceeded";
+  over.stage = "quota";
+  over.pods.clear();
+  over.node_reasons.clear();
+  over.position = 7;
+  over.queue_position = 2;
+  over.quota = {.queue = "team",
+                .cohort = "all",
+                .flavor = "h100",
+                .resource = "nvidia.com/gpu",
+                .needs = Amount(16),
+                .available = Amount(6),
+                .borrowable = Amount(4),
+                .most = Amount(24),
+                .nominal = Amount(8),
+                .used = Amount(6),
+                .borrowers = {{"b", Amount(8)}, {"c", Amount(1)}}};
+  view.gangs = {waiting, over};
   view.nodes = {
       {.name = "n1",
        .resources = {{.resource = "cpu", .allocatable = Amount(64000), .free = Amount(1500)},
@@ -38,8 +59,19 @@ ClusterView SomeCluster() {
       {.name = "team",
        .cohort = "all",
        .pending = 1,
-       .used = {{.resource = "cpu", .amount = Amount(2500)}},
-       .quotas = {{.flavor = "", .resources = {{.resource = "cpu", .nominal = Amount(4000)}}}}}};
+       .fair_share = 125,
+       .usage = {{.flavor = "",
+                  .resource = "cpu",
+                  .nominal = Amount(4000),
+                  .used = Amount(2500),
+                  .lent = Amount(1000)},
+                 {.flavor = "h100",
+                  .resource = "nvidia.com/gpu",
+                  .nominal = Amount(8),
+                  .used = Amount(12),
+                  .borrowed = Amount(4)}}},
+      {.name = "wrong", .stop_policy = "Hold", .problem = "flavor \"x\" does not exist"},
+      {.name = "zero", .stop_policy = "Hold", .fair_share = std::numeric_limits<int64_t>::max()}};
   return view;
 }
 
@@ -65,7 +97,7 @@ TEST(AdminJson, AnUnknownGangIsNotFoundAndNamed) {
 }
 
 TEST(AdminJson, ListsOnlyTheNamespaceThatIsAskedFor) {
-  EXPECT_EQ(Page("/gangs")["items"].size(), 1);
+  EXPECT_EQ(Page("/gangs")["items"].size(), 2);
   EXPECT_EQ(Page("/gangs?namespace=other")["items"].size(), 0);
 }
 
@@ -74,6 +106,26 @@ TEST(AdminJson, AmountsAreKubernetesQuantities) {
   const Json usage = Page("/queues")["items"].items()[0]["usage"].items()[0];
   EXPECT_EQ(usage["used"].AsString(), "2500m");
   EXPECT_EQ(usage["nominal"].AsString(), "4");
+  EXPECT_EQ(usage["lent"].AsString(), "1");
+  EXPECT_EQ(usage["borrowed"].AsString(), "0");
+}
+
+TEST(AdminJson, GivesEveryFlavorItsOwnUsage) {
+  const Json queue = Page("/queues")["items"].items()[0];
+  EXPECT_EQ(queue["fairShare"].AsString(), "125");
+  const Json usage = queue["usage"].items()[1];
+  EXPECT_EQ(usage["flavor"].AsString(), "h100");
+  EXPECT_EQ(usage["used"].AsString(), "12");
+  EXPECT_EQ(usage["borrowed"].AsString(), "4");
+}
+
+TEST(AdminJson, TheQuotaLineStandsOnlyWhereQuotaIsInTheWay) {
+  EXPECT_TRUE(Page("/explain?namespace=research&name=big")["quota"].is_null());
+  const Json gang = Page("/explain?namespace=research&name=over");
+  EXPECT_EQ(gang["queuePosition"].AsString(), "2");
+  EXPECT_EQ(gang["quota"]["needs"].AsString(), "16");
+  EXPECT_EQ(gang["quota"]["borrowable"].AsString(), "4");
+  EXPECT_EQ(gang["quota"]["borrowers"].items()[0]["queue"].AsString(), "b");
 }
 
 TEST(Printing, ExplanationCountsAllNodesAndGivesTheReasons) {
@@ -82,6 +134,28 @@ TEST(Printing, ExplanationCountsAllNodesAndGivesTheReasons) {
   EXPECT_THAT(text, HasSubstr("research/big: Pending (NoFit)"));
   EXPECT_THAT(text, HasSubstr("nodes (3):"));
   EXPECT_THAT(text, HasSubstr("3: insufficient nvidia.com/gpu (want 8, have 2)"));
+}
+
+TEST(Printing, ExplanationSaysWhatOfTheQuotaIsLackingAndWhoHasIt) {
+  const std::string text =
+      Explanation(Page("/explain?namespace=research&name=over"), absl::UnixEpoch());
+  EXPECT_THAT(text, HasSubstr("position      7 in order of service, 2 in its queue\n"));
+  EXPECT_THAT(text,
+              HasSubstr("quota         h100/nvidia.com/gpu: needs 16, available 6 (of which 4 "
+                        "to borrow from cohort all), at most 24; used 6 of nominal 8; "
+                        "borrowing: b 8, c 1\n"));
+}
+
+TEST(Printing, QueuesShowALinePerQuota) {
+  EXPECT_EQ(
+      QueueTable(Page("/queues")),
+      R"(QUEUE  COHORT  STATE           PENDING  RUNNING  PODS  SHARE     QUOTA                USED   NOMINAL  BORROWED  LENT
+team   all     Active          1        0        0/0   125       cpu                  2500m  4        0         1
+                                                                 h100/nvidia.com/gpu  12     8        4         0
+wrong  -       Invalid         0        0        0/0   0         -                    -      -        -         -
+zero   -       Stopped (Hold)  0        0        0/0   infinite  -                    -      -        -         -
+wrong is inactive: flavor "x" does not exist
+)");
 }
 
 TEST(Printing, TablesAlignAndHaveNoTrailingSpaces) {
@@ -147,7 +221,7 @@ TEST(Bulletin, AViewIsMadeWhenItIsAskedForAndNotBefore) {
     bulletin.PostView(std::make_shared<const ClusterView>(SomeCluster()));
   });
   ASSERT_NE(view, nullptr);
-  EXPECT_EQ(view->gangs.size(), 1);
+  EXPECT_EQ(view->gangs.size(), 2);
   EXPECT_FALSE(bulletin.ViewWanted());
 }
 

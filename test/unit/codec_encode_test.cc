@@ -118,15 +118,30 @@ TEST(EncodeQueueStatusPatch, WritesAmountsAsQuantities) {
       .pending_pods = 3,
       .running_pods = 4,
       .usage = {{"h100", "cpu", Amount(1500), Amount(0), Amount(2000)}},
+      .summary = "h100/cpu 1500m/2",
       .fair_share = 125,
       .conditions = {{"Active", "True", "Ready", "", At("2026-07-21T10:00:00Z"), 1}}};
   EXPECT_EQ(
       EncodeQueueStatusPatch(status, "u"),
       R"({"metadata":{"uid":"u"},"status":{"pending":1,"running":2,"pendingPods":3,"runningPods":4,"usage":[{"flavor":"h100",)"
-      R"("name":"cpu","used":"1500m","borrowed":"0","lent":"2"}],"fairShare":125,"conditions":[)"
+      R"("name":"cpu","used":"1500m","borrowed":"0","lent":"2"}],"summary":"h100/cpu 1500m/2","fairShare":125,"conditions":[)"
       R"({"type":"Active","status":"True","reason":"Ready","message":"",)"
       R"("lastTransitionTime":"2026-07-21T10:00:00Z","observedGeneration":1}]}})");
   EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({}, "u")).At("status.usage").is_null());
+  EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({}, "u")).At("status").Has("summary"));  // clears it
+}
+
+TEST(EncodeCohortStatusPatch, WritesUsageShareAndConditions) {
+  const CohortStatus status{
+      .usage = {{"", "nvidia.com/gpu", Amount(12), Amount(4), Amount(0)}},
+      .fair_share = 250,
+      .conditions = {{"Active", "False", "Invalid", "why", At("2026-07-21T10:00:00Z"), 2}}};
+  EXPECT_EQ(EncodeCohortStatusPatch(status, "u"),
+            R"({"metadata":{"uid":"u"},"status":{"usage":[{"flavor":"","name":"nvidia.com/gpu",)"
+            R"("used":"12","borrowed":"4","lent":"0"}],"fairShare":250,"conditions":[)"
+            R"({"type":"Active","status":"False","reason":"Invalid","message":"why",)"
+            R"("lastTransitionTime":"2026-07-21T10:00:00Z","observedGeneration":2}]}})");
+  EXPECT_TRUE(Parsed(EncodeCohortStatusPatch({}, "u")).At("status.usage").is_null());
 }
 
 EventRecord SomeEvent() {

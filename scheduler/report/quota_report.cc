@@ -1,0 +1,167 @@
+#include "scheduler/report/quota_report.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/codec/quantity.h"
+#include "queue/lending.h"
+
+namespace maniple {
+namespace {
+
+constexpr size_t kMostInSummary = 3;
+constexpr size_t kMostBorrowers = 5;
+
+// What all queues at or below the node are charged.
+Amount UsedWithin(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
+  const std::vector<QuotaNodeId>& children = tree.Children(node);
+  if (children.empty()) return tree.Usage(node, cell);
+  Amount used;
+  for (const QuotaNodeId child : children) used += UsedWithin(tree, child, cell);
+  return used;
+}
+
+Amount BorrowedBy(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
+  return std::max(Amount(), tree.Usage(node, cell) - tree.Quota(node, cell));
+}
+
+void AddBorrowers(const QuotaShortage& shortage, const QuotaBook& book, QuotaNodeId node,
+                  std::vector<BorrowerView>& borrowers) {
+  const QuotaTree& tree = book.tree();
+  if (tree.Children(node).empty()) {
+    const Amount borrowed = BorrowedBy(tree, node, shortage.cell);
+    if (node == shortage.queue || borrowed == Amount()) return;
+    borrowers.push_back({.queue = std::string(book.NameOf(node)), .amount = borrowed});
+    return;
+  }
+  for (const QuotaNodeId child : tree.Children(node)) {
+    AddBorrowers(shortage, book, child, borrowers);
+  }
+}
+
+// "nvidia.com/gpu" without the domain that every reader knows.
+absl::string_view ShortName(absl::string_view resource) {
+  const size_t slash = resource.rfind('/');
+  return slash == absl::string_view::npos ? resource : resource.substr(slash + 1);
+}
+
+}  // namespace
+
+std::vector<QuotaUsageView> UsageOfQueue(const Queue& queue, const QuotaBook& book) {
+  std::vector<QuotaUsageView> rows;
+  const QuotaNodeId id = book.QueueNamed(queue.meta.name);
+  for (const FlavorQuota& flavor : queue.quotas) {
+    for (const QuotaAmount& quota : flavor.resources) {
+      QuotaUsageView row{
+          .flavor = flavor.flavor, .resource = quota.resource, .nominal = quota.nominal};
+      if (const QuotaCellId cell = book.CellNamed(flavor.flavor, quota.resource);
+          id.valid() && cell.valid()) {
+        row.used = book.tree().Usage(id, cell);
+        row.borrowed = std::max(Amount(), row.used - quota.nominal);
+        row.lent = LentOf(book.tree(), id, cell);
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+std::vector<QuotaUsageView> UsageOfCohort(absl::string_view name, const QuotaBook& book) {
+  std::map<std::pair<std::string, std::string>, QuotaUsageView> rows;
+  const QuotaTree& tree = book.tree();
+  const QuotaNodeId id = book.CohortNamed(name);
+  for (uint32_t i = 0; id.valid() && i < tree.cell_count(); ++i) {
+    const QuotaCellId cell(i);
+    QuotaUsageView row{.flavor = book.FlavorOfCell(cell),
+                       .resource = book.ResourceOf(cell),
+                       .nominal = tree.Quota(id, cell),
+                       .used = UsedWithin(tree, id, cell),
+                       .borrowed = BorrowedBy(tree, id, cell),
+                       .lent = LentOf(tree, id, cell)};
+    if (row.nominal == Amount() && row.used == Amount()) continue;
+    rows.try_emplace({row.flavor, row.resource}, std::move(row));
+  }
+  std::vector<QuotaUsageView> out;
+  for (auto& [key, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+int64_t FairShareOf(QuotaNodeId node, const QuotaBook& book) {
+  return node.valid() ? book.tree().ShareWith(node, node, {}).RoundedUp() : 0;
+}
+
+std::vector<QueueUsage> StatusRows(const std::vector<QuotaUsageView>& rows) {
+  std::vector<QueueUsage> out;
+  for (const QuotaUsageView& row : rows) {
+    out.push_back({.flavor = row.flavor,
+                   .resource = row.resource,
+                   .used = row.used,
+                   .borrowed = row.borrowed,
+                   .lent = row.lent});
+  }
+  return out;
+}
+
+std::string UsageSummary(const std::vector<QuotaUsageView>& rows) {
+  std::vector<std::string> parts;
+  for (const QuotaUsageView& row : rows) {
+    if (parts.size() == kMostInSummary) {
+      parts.push_back(absl::StrCat("and ", rows.size() - kMostInSummary, " more"));
+      break;
+    }
+    parts.push_back(absl::StrCat(row.flavor, row.flavor.empty() ? "" : "/", ShortName(row.resource),
+                                 " ", FormatAmount(row.resource, row.used), "/",
+                                 FormatAmount(row.resource, row.nominal)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+QuotaLineView QuotaLineOf(const QuotaShortage& shortage, const QuotaBook& book) {
+  const QuotaTree& tree = book.tree();
+  QuotaLineView line{.queue = std::string(book.NameOf(shortage.queue)),
+                     .flavor = book.FlavorOfCell(shortage.cell),
+                     .resource = book.ResourceOf(shortage.cell),
+                     .needs = shortage.needs,
+                     .available = std::max(Amount(), shortage.available),
+                     .most = shortage.potential,
+                     .nominal = tree.Nominal(shortage.queue, shortage.cell),
+                     .used = tree.Usage(shortage.queue, shortage.cell)};
+  const Amount own = std::max(Amount(), line.nominal - line.used);
+  line.borrowable = std::max(Amount(), line.available - own);
+  const QuotaNodeId parent = tree.Parent(shortage.queue);
+  if (!parent.valid()) return line;
+  line.cohort = std::string(book.NameOf(parent));
+  AddBorrowers(shortage, book, tree.Root(shortage.queue), line.borrowers);
+  std::ranges::sort(line.borrowers, [](const BorrowerView& a, const BorrowerView& b) {
+    return std::tie(b.amount, a.queue) < std::tie(a.amount, b.queue);
+  });
+  return line;
+}
+
+std::string QuotaText(const QuotaLineView& line) {
+  const auto text = [&line](Amount amount) { return FormatAmount(line.resource, amount); };
+  const std::string what =
+      line.flavor.empty() ? line.resource : absl::StrCat(line.resource, " of flavor ", line.flavor);
+  if (line.needs > line.most) {
+    return absl::StrCat("it needs ", text(line.needs), " of ", what, ", and queue \"", line.queue,
+                        "\" can have at most ", text(line.most), ", all borrowing included");
+  }
+  std::vector<std::string> borrowers;
+  for (const BorrowerView& borrower : line.borrowers) {
+    if (borrowers.size() == kMostBorrowers) {
+      borrowers.push_back(absl::StrCat("and ", line.borrowers.size() - kMostBorrowers, " more"));
+      break;
+    }
+    borrowers.push_back(absl::StrCat(borrower.queue, " (", text(borrower.amount), ")"));
+  }
+  return absl::StrCat("it needs ", text(line.needs), " of ", what, ", and queue \"", line.queue,
+                      "\" has ", text(line.available), " left (nominal ", text(line.nominal),
+                      ", used ", text(line.used), ", with borrowing at most ", text(line.most), ")",
+                      borrowers.empty() ? "" : "; borrowed by ", absl::StrJoin(borrowers, ", "));
+}
+
+}  // namespace maniple

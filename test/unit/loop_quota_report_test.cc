@@ -1,0 +1,139 @@
+// What the loop tells of quota: the status of Queues and Cohorts, and why a gang has none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "test/support/loop_driver.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kTeamsStatus[] = "/cohorts/teams/status";
+
+Queue TeamQueue(absl::string_view name, int64_t gpus) {
+  Queue queue;
+  queue.meta.name = std::string(name);
+  queue.meta.uid = absl::StrCat("uid-", name);
+  queue.cohort = "teams";
+  queue.quotas = {
+      {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(gpus)}}}};
+  return queue;
+}
+Cohort CohortOf(absl::string_view name, absl::string_view parent = "", int64_t generation = 3) {
+  Cohort cohort;
+  cohort.meta.name = std::string(name);
+  cohort.meta.uid = absl::StrCat("uid-", name);
+  cohort.meta.generation = generation;
+  cohort.parent = std::string(parent);
+  return cohort;
+}
+
+// Four nodes of 8 GPUs; teams a and b have 16 each.
+class QuotaReport : public ::testing::Test {
+ protected:
+  QuotaReport() {
+    d_.Nodes(4, 8);
+    d_.Put(ObjectUpserted{CohortOf("teams")});
+    d_.Put(ObjectUpserted{TeamQueue("a", 16)});
+    d_.Put(ObjectUpserted{TeamQueue("b", 16)});
+  }
+  const Json& Teams() { return d_.api.CohortStatus("teams"); }
+  // The condition Active of the cohort: "False Invalid: why".
+  std::string Active(absl::string_view cohort = "teams") {
+    const Json& condition = d_.api.CohortStatus(cohort)["conditions"].items().at(0);
+    return absl::StrCat(condition["status"].AsString(), " ", condition["reason"].AsString(), ": ",
+                        condition["message"].AsString());
+  }
+  GangView ViewOf(absl::string_view gang) {
+    const ClusterViewPtr view = d_.loop().View(d_.now);
+    return *std::ranges::find(view->gangs, gang, &GangView::name);
+  }
+
+  LoopDriver d_;
+};
+
+TEST_F(QuotaReport, ACohortShowsWhatAllItsQueuesUse) {
+  d_.Submit({.gang = "x", .pods = 3, .queue = "a"});
+  d_.Submit({.gang = "y", .pods = 1, .queue = "b"});
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(Teams()["usage"].size(), 1u);
+  const Json& row = Teams()["usage"].items().at(0);
+  EXPECT_EQ(row["name"].AsString(), kGpuResource);
+  EXPECT_EQ(row["used"].AsString(), "32");
+  EXPECT_EQ(row["borrowed"].AsString(), "0");
+  EXPECT_EQ(Active(), "True Ready: ");
+  EXPECT_EQ(Teams()["conditions"].items().at(0)["observedGeneration"].AsInt(), 3);
+}
+
+TEST_F(QuotaReport, AQueueShowsItsUseInOneLine) {
+  d_.Submit({.gang = "x", .pods = 3, .queue = "a"});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(d_.api.QueueStatus("a")["summary"].AsString(), "gpu 24/16");
+  EXPECT_EQ(d_.api.QueueStatus("a")["usage"].items().at(0)["borrowed"].AsString(), "8");
+  EXPECT_EQ(d_.api.QueueStatus("b")["usage"].items().at(0)["lent"].AsString(), "8");
+}
+
+TEST_F(QuotaReport, AQuietCohortIsNotWrittenAgain) {
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);
+  d_.Settle(absl::Minutes(5));
+  EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);
+}
+
+TEST_F(QuotaReport, AStatusThatDidNotArriveIsWrittenAgainButNotAtOnce) {
+  d_.api.Break({.on = kTeamsStatus, .times = 3, .code = 422});
+  d_.Settle(absl::Milliseconds(500));
+  EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);
+  d_.Settle(absl::Seconds(10));
+  EXPECT_EQ(d_.api.Count(kTeamsStatus), 4);
+  EXPECT_EQ(Active(), "True Ready: ");
+}
+
+TEST_F(QuotaReport, ACycleIsToldAtEveryCohortOnItUntilItIsGone) {
+  d_.Put(ObjectUpserted{CohortOf("teams", "above", 4)});
+  d_.Put(ObjectUpserted{CohortOf("above", "teams")});
+  d_.Settle(absl::Seconds(5));
+  const std::string cycle =
+      "False Invalid: spec.parent: the cohorts form a cycle: above -> teams -> above";
+  EXPECT_EQ(Active("teams"), cycle);
+  EXPECT_EQ(Active("above"), cycle);
+  d_.Put(ObjectUpserted{CohortOf("above", "", 4)});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Active("teams"), "True Ready: ");
+  EXPECT_EQ(Active("above"), "True Ready: ");
+}
+
+TEST_F(QuotaReport, AnUnknownFlavorOfACohortIsTold) {
+  Cohort cohort = CohortOf("teams", "", 4);
+  cohort.quotas = {{.flavor = "h100", .resources = {{.resource = "cpu", .nominal = Amount(1)}}}};
+  d_.Put(ObjectUpserted{cohort});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Active(), "False Invalid: spec.quotas: flavor \"h100\" does not exist");
+}
+
+TEST_F(QuotaReport, AGangWithoutQuotaSaysWhatItLacksAndWhoHasIt) {
+  d_.Submit({.gang = "x", .pods = 3, .queue = "a"});
+  d_.Settle(absl::Seconds(5));
+  d_.Submit({.gang = "y", .pods = 2, .queue = "b"});
+  d_.Submit({.gang = "z", .pods = 2, .queue = "b"});
+  d_.Settle(absl::Seconds(5));
+  const GangView y = ViewOf("y");
+  ASSERT_TRUE(y.quota.has_value()) << y.reason << ": " << y.message;
+  EXPECT_EQ(y.quota->cohort, "teams");
+  EXPECT_EQ(y.quota->needs, Amount(16));
+  EXPECT_EQ(y.quota->available, Amount(8));
+  EXPECT_EQ(y.quota->borrowable, Amount(0));
+  EXPECT_EQ(y.quota->most, Amount(32));
+  EXPECT_THAT(y.quota->borrowers, ElementsAre(BorrowerView{"a", Amount(8)}));
+  EXPECT_THAT(y.message, HasSubstr("; borrowed by a (8)"));
+  EXPECT_THAT(d_.StatusOf("y").message, HasSubstr("; borrowed by a (8)"));
+  EXPECT_EQ(y.queue_position + ViewOf("z").queue_position, 3);
+  EXPECT_FALSE(ViewOf("x").quota.has_value());
+}
+
+}  // namespace
+}  // namespace maniple
