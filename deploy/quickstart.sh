@@ -5,7 +5,8 @@
 #                                              what happened
 #   deploy/quickstart.sh --no-build            the same with what is built already
 #   deploy/quickstart.sh --stop                stop what it started
-#   deploy/quickstart.sh --gang NAME PODS GPUS print the manifest of a gang of PODS pods with GPUS GPUs each
+#   deploy/quickstart.sh --gang NAME PODS GPUS [QUEUE]
+#                                              print the manifest of a gang of PODS pods with GPUS GPUs each
 #
 # Starts maniple-devcluster (32 simulated nodes of 8 GPUs) and maniple-scheduler on loopback; both keep running, so that
 # the commands it prints can be tried. Everything it writes is below build/. Safe to run again: it starts afresh.
@@ -115,7 +116,7 @@ manifests() {
 apiVersion: scheduling.maniple.dev/v1alpha1
 kind: Queue
 metadata: {name: $team}
-spec: {cohort: company, quotas: [{resources: [{name: nvidia.com/gpu, nominal: 128}]}]}
+spec: {cohort: company, quotas: [{resources: [{name: nvidia.com/gpu, nominal: 160}]}]}
 EOF
   done
   # Served in this order: by age, and by name among those of one second.
@@ -220,9 +221,9 @@ case "$#:${1:-}" in
     start_afresh
     ;;
   1:--stop) stop ;;
-  4:--gang) gang "$2" "$3" "$4" research ;;
+  4:--gang | 5:--gang) gang "$2" "$3" "$4" "${5:-research}" ;;
   *)
-    echo "usage: deploy/quickstart.sh [--no-build | --stop | --gang NAME PODS GPUS]" >&2
+    echo "usage: deploy/quickstart.sh [--no-build | --stop | --gang NAME PODS GPUS [QUEUE]]" >&2
     exit 2
     ;;
 esac
