@@ -18,7 +18,7 @@ namespace maniple {
 // One row per quota of the queue, in its order.
 [[nodiscard]] std::vector<QuotaUsageView> UsageOfQueue(const Queue& queue, const QuotaBook& book);
 // One row per flavor and resource that the cohort and all below it have quota of or use, by flavor
-// and resource; `nominal` is what all of them are guaranteed together.
+// and resource; `nominal` is its own and what those below it lend.
 [[nodiscard]] std::vector<QuotaUsageView> UsageOfCohort(absl::string_view name,
                                                         const QuotaBook& book);
 // Permille, as status shows it; 0 for a node that is not in the tree.

@@ -6,6 +6,7 @@
 
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
+#include "scheduler/report/quota_report.h"
 #include "scheduler/report/reason.h"
 #include "scheduler/report/status.h"
 
@@ -149,6 +150,43 @@ TEST(Events, AnUndoSaysWhy) {
   EXPECT_EQ(note.reason, "Undone");
   EXPECT_THAT(note.note, HasSubstr("HTTP 403"));
   EXPECT_THAT(note.note, HasSubstr("3 bound pods were deleted"));
+}
+
+TEST(QuotaReport, ASummaryFitsAColumnWhateverTheNumberOfQuotas) {
+  std::vector<QuotaUsageView> rows;
+  EXPECT_EQ(UsageSummary(rows), "");
+  rows.push_back(
+      {.flavor = "h100", .resource = "nvidia.com/gpu", .nominal = Amount(16), .used = Amount(12)});
+  rows.push_back({.resource = "cpu", .nominal = Amount(4000), .used = Amount(500)});
+  EXPECT_EQ(UsageSummary(rows), "h100/gpu 12/16, cpu 500m/4");
+  rows.push_back({.resource = "a"});
+  EXPECT_EQ(UsageSummary(rows), "h100/gpu 12/16, cpu 500m/4, a 0/0");
+  rows.push_back({.resource = "b"});
+  rows.push_back({.resource = "c"});
+  EXPECT_EQ(UsageSummary(rows), "h100/gpu 12/16, cpu 500m/4, a 0/0, and 2 more");
+}
+
+// What a queue keeps for itself never reaches the cohort in the algebra, but its pods do run there.
+TEST(QuotaReport, ACohortsUseHoldsWhatItsQueuesDoNotLend) {
+  QuotaBook book;
+  Cohort cohort;
+  cohort.meta.name = "teams";
+  Queue queue;
+  queue.meta.name = "a";
+  queue.cohort = "teams";
+  queue.quotas = {
+      {.resources = {{.resource = "cpu", .nominal = Amount(8000), .lending_limit = Amount(0)}}}};
+  book.Note(ObjectUpserted{cohort});
+  book.Note(ObjectUpserted{queue});
+  book.Rebuild();
+  const Demand demand = {{book.CellNamed("", "cpu"), Amount(3000)}};
+  book.tree().Add(book.QueueNamed("a"), demand);
+  ASSERT_EQ(book.tree().Usage(book.CohortNamed("teams"), demand[0].cell), Amount(0));
+  const std::vector<QuotaUsageView> rows = UsageOfCohort("teams", book);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].used, Amount(3000));
+  EXPECT_EQ(UsageOfCohort("nobody", book).size(), 0u);
+  EXPECT_EQ(FairShareOf(QuotaNodeId(), book), 0);
 }
 
 }  // namespace
