@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr absl::Duration kSettle = absl::Seconds(3);
 constexpr char kPods[] = "/api/v1/namespaces/default/pods/";
+constexpr char kClusterWide[] = "/apis/scheduling.maniple.dev/v1alpha1/";
 constexpr char kGroups[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups/";
 
 // One or many: most steps take either.
@@ -87,6 +89,32 @@ bool Holds(absl::string_view expected, const Seen& seen) {
   return words.second == "bound" && absl::SimpleAtoi(words.first, &count) && seen.bound == count;
 }
 
+bool QueueHolds(absl::string_view expected, const Json& status) {
+  if (absl::ConsumePrefix(&expected, "uses ")) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(expected, absl::MaxSplits(", borrows ", 1));
+    const std::vector<absl::string_view> words = absl::StrSplit(parts.first, ' ');
+    const absl::string_view flavor = words.size() == 4 ? words[3] : "";
+    for (const Json& row : status["usage"].items()) {
+      if (words.size() < 2 || row["name"].AsString() != words[1]) continue;
+      if (row["flavor"].AsString() != flavor) continue;
+      const std::string borrowed = row.Has("borrowed") ? row["borrowed"].AsString() : "0";
+      return row["used"].AsString() == words[0] &&
+             (parts.second.empty() || borrowed == parts.second);
+    }
+    return false;
+  }
+  for (const Json& condition : status["conditions"].items()) {
+    if (condition["type"].AsString() != "Active") continue;
+    const std::string& is = condition["status"].AsString();
+    if (expected == "active") return is == "True";
+    return absl::ConsumePrefix(&expected, "inactive: ") && is == "False" &&
+           std::regex_search(condition["message"].AsString(),
+                             std::regex(std::string(expected), std::regex::icase));
+  }
+  return false;
+}
+
 class Player final {
  public:
   ScenarioResult Play(const Scenario& scenario) {
@@ -120,6 +148,9 @@ class Player final {
         {"ungate", &Player::Ungate},   {"edit", &Player::Edit},
         {"create", &Player::Create},   {"kill", &Player::Kill},
         {"start", &Player::Start},     {"bind", &Player::Bind},
+        {"queues", &Player::Queues},   {"cohorts", &Player::Cohorts},
+        {"flavors", &Player::Flavors}, {"expect_queues", &Player::ExpectQueues},
+        {"refused", &Player::Refused}, {"rack", &Player::Rack},
     };
     const auto it = hands.find(word);
     if (it == hands.end()) return Fail(absl::StrCat("no such step: ", word));
@@ -219,6 +250,75 @@ class Player final {
   }
   void Create(const Json& argument) {
     for (const Json& object : Each(argument)) Must(stage_.Create(object));
+  }
+  // {name: shorthand, …}: created or replaced; deleted where there is no shorthand.
+  void PutEach(
+      const Json& argument, const char* collection,
+      absl::FunctionRef<absl::StatusOr<Json>(const std::string&, const std::string&)> from) {
+    for (const Json::Member& member : argument.members()) {
+      if (member.second.is_null()) {
+        Must(
+            stage_.Call("DELETE", absl::StrCat(kClusterWide, collection, "/", member.first), Json())
+                .status());
+        continue;
+      }
+      const absl::StatusOr<Json> object = from(member.first, member.second.AsString());
+      Must(object.ok() ? stage_.Put(*object) : object.status());
+    }
+  }
+  void Queues(const Json& argument) {
+    PutEach(argument, "queues", [](const std::string& name, const std::string& shorthand) {
+      return QuotaFrom(QuotaKind::kQueue, name, shorthand);
+    });
+  }
+  void Cohorts(const Json& argument) {
+    PutEach(argument, "cohorts", [](const std::string& name, const std::string& shorthand) {
+      return QuotaFrom(QuotaKind::kCohort, name, shorthand);
+    });
+  }
+  void Flavors(const Json& argument) {
+    PutEach(argument, "resourceflavors", [](const std::string& name, const std::string& shorthand) {
+      return FlavorFrom(name, shorthand);
+    });
+  }
+  // {name: {queue or cohort: shorthand, why}}: the server must not take it.
+  void Refused(const Json& argument) {
+    for (const Json::Member& member : argument.members()) {
+      const bool queue = member.second.Has("queue");
+      const Json& shorthand = member.second[queue ? "queue" : "cohort"];
+      const absl::StatusOr<Json> object = QuotaFrom(queue ? QuotaKind::kQueue : QuotaKind::kCohort,
+                                                    member.first, shorthand.AsString());
+      if (!object.ok()) return Must(object.status());
+      const absl::Status status = stage_.Put(*object);
+      const std::regex why(member.second["why"].AsString(), std::regex::icase);
+      if (status.ok() || !std::regex_search(std::string(status.message()), why)) {
+        Fail(absl::StrCat(member.first, " should be refused: ", status.ToString()));
+      }
+    }
+  }
+  // "active", "inactive: regular expression", "uses 4 cpu", "uses 4 cpu of h100, borrows 2"; by
+  // ';'.
+  void ExpectQueues(const Json& argument) {
+    for (const Json::Member& member : argument.members()) {
+      const absl::StatusOr<Json> queue =
+          stage_.Call("GET", absl::StrCat(kClusterWide, "queues/", member.first), Json());
+      if (!queue.ok()) return Must(queue.status());
+      const std::string& all = member.second.AsString();
+      for (const absl::string_view part : absl::StrSplit(all, ';')) {
+        const absl::string_view expected = absl::StripAsciiWhitespace(part);
+        if (!QueueHolds(expected, (*queue)["status"])) {
+          Fail(absl::StrCat("queue ", member.first, " should be \"", std::string(expected),
+                            "\", is ", (*queue)["status"].Dump()));
+        }
+      }
+    }
+  }
+  void Rack(const Json& argument) {  // {node: rack}
+    for (const Json::Member& member : argument.members()) {
+      Patch(absl::StrCat("/api/v1/nodes/", member.first),
+            Json::Object(
+                {{"metadata", Json::Object({{"labels", RackLabels(member.second.AsString())}})}}));
+    }
   }
   void Kill(const Json&) { stage_.KillScheduler(); }
   void Start(const Json&) { stage_.StartScheduler(); }

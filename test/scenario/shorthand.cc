@@ -60,6 +60,7 @@ Json NodeNamed(const std::string& name, absl::string_view rack, const Json& amou
 
 Json PodGroupFrom(const Json& gang) {
   Json spec = gang["spec"].is_object() ? gang["spec"] : Json::Object();
+  if (gang.Has("queue")) spec.Set("queue", gang["queue"]);
   spec.Set("minMember",
            gang.Has("min") ? gang["min"] : Json(gang.Has("pods") ? gang["pods"].AsInt() : 1));
   return Json::Object(
@@ -75,6 +76,8 @@ Json PodFrom(const Json& gang, int64_t index, const Json& amounts) {
   if (gang["group"].AsString() != "none") labels.Set(kPodGroupLabel, name);
   labels.Set("batch.kubernetes.io/job-completion-index", absl::StrCat(index));
   if (gang.Has("sub")) labels.Set(kSubGroupLabel, gang["sub"]);
+  const bool alone = gang["group"].AsString() == "none";
+  if (alone && gang.Has("queue")) labels.Set(kQueueLabel, gang["queue"]);
   const Json container =
       Json::Object({{"name", "main"},
                     {"image", "registry.example/train:1"},
@@ -91,6 +94,62 @@ Json PodFrom(const Json& gang, int64_t index, const Json& amounts) {
                                                   {"namespace", "default"},
                                                   {"labels", labels}})},
                        {"spec", spec}});
+}
+
+Json OfManiple(absl::string_view kind, absl::string_view name, Json spec) {
+  return Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
+                       {"kind", std::string(kind)},
+                       {"metadata", Json::Object({{"name", std::string(name)}})},
+                       {"spec", std::move(spec)}});
+}
+
+// "in pool weight=2 strict hold".
+absl::Status ReadBehaviour(bool queue, absl::string_view words, Json& spec) {
+  bool names_parent = false;
+  for (absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
+    if (std::exchange(names_parent, false)) {
+      spec.Set(queue ? "cohort" : "parent", std::string(word));
+    } else if (word == "in") {
+      names_parent = true;
+    } else if (absl::ConsumePrefix(&word, "weight=")) {
+      spec.Set("fairShare", Json::Object({{"weight", std::string(word)}}));
+    } else if (queue && word == "strict") {
+      spec.Set("ordering", "StrictFIFO");
+    } else if (queue && (word == "hold" || word == "drain")) {
+      spec.Set("stopPolicy", word == "hold" ? "Hold" : "HoldAndDrain");
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat("not a word for a queue or cohort: ", word));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// "h100 gpu=8+4/2 cpu=64".
+absl::StatusOr<Json> EntryFrom(absl::string_view words) {
+  Json entry = Json::Object(), resources = Json::Array();
+  for (const absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
+    const size_t equals = word.find('=');
+    if (equals == absl::string_view::npos) {
+      if (entry.Has("flavor"))
+        return absl::InvalidArgumentError(absl::StrCat("two flavors in one entry: ", words));
+      entry.Set("flavor", std::string(word));
+      continue;
+    }
+    absl::string_view amount = word.substr(equals + 1);
+    Json quota = Json::Object({{"name", ResourceName(word.substr(0, equals))}});
+    if (const size_t slash = amount.find('/'); slash != absl::string_view::npos) {
+      quota.Set("lendingLimit", std::string(amount.substr(slash + 1)));
+      amount = amount.substr(0, slash);
+    }
+    if (const size_t plus = amount.find('+'); plus != absl::string_view::npos) {
+      quota.Set("borrowingLimit", std::string(amount.substr(plus + 1)));
+      amount = amount.substr(0, plus);
+    }
+    quota.Set("nominal", std::string(amount));
+    resources.Append(std::move(quota));
+  }
+  entry.Set("resources", std::move(resources));
+  return entry;
 }
 
 }  // namespace
@@ -114,6 +173,42 @@ absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand) {
     for (const std::string& name : names) nodes.push_back(NodeNamed(name, rack, amounts));
   }
   return nodes;
+}
+
+absl::StatusOr<Json> QuotaFrom(QuotaKind kind, absl::string_view name,
+                               absl::string_view shorthand) {
+  const bool queue = kind == QuotaKind::kQueue;
+  Json spec = Json::Object();
+  absl::string_view entries = shorthand;
+  if (const size_t colon = shorthand.find(':'); colon != absl::string_view::npos) {
+    RETURN_IF_ERROR(ReadBehaviour(queue, shorthand.substr(0, colon), spec));
+    entries = shorthand.substr(colon + 1);
+  }
+  Json quotas = Json::Array();
+  for (const absl::string_view entry : absl::StrSplit(entries, ';', absl::SkipWhitespace())) {
+    ASSIGN_OR_RETURN(Json quota, EntryFrom(entry));
+    quotas.Append(std::move(quota));
+  }
+  spec.Set("quotas", std::move(quotas));
+  return OfManiple(queue ? "Queue" : "Cohort", name, std::move(spec));
+}
+
+Json RackLabels(absl::string_view rack) { return Json::Object({{kRackLabel, std::string(rack)}}); }
+
+absl::StatusOr<Json> FlavorFrom(absl::string_view name, absl::string_view shorthand) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(shorthand, ' ', absl::SkipWhitespace());
+  if (words.size() < 2 || words[0] != "rack")
+    return absl::InvalidArgumentError(absl::StrCat("a flavor is `rack NAME`: ", shorthand));
+  Json spec = Json::Object({{"nodeLabels", RackLabels(words[1])}});
+  int64_t priority = 0;
+  for (size_t i = 2; i < words.size(); ++i) {
+    absl::string_view word = words[i];
+    if (!absl::ConsumePrefix(&word, "priority=") || !absl::SimpleAtoi(word, &priority))
+      return absl::InvalidArgumentError(absl::StrCat("not priority=NUMBER: ", words[i]));
+    spec.Set("priority", priority);
+  }
+  return OfManiple("ResourceFlavor", name, std::move(spec));
 }
 
 absl::StatusOr<std::vector<Json>> GangFrom(const Json& gang) {

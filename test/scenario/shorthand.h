@@ -12,8 +12,16 @@ namespace maniple::scenario {
 
 // InvalidArgument quotes the part that is not understood.
 [[nodiscard]] absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand);
-// {gang, pods, min, each, first, group, sub, gates, spec}: the PodGroup (unless `group: no` or
-// `first` > 0) and pods named <gang>-<first> ….
+// "in pool weight=2 strict: h100 gpu=8+4/2; cpu=64" becomes a Queue, or a Cohort: where it belongs,
+// how it behaves, and one entry per flavor of resource=nominal+borrowingLimit/lendingLimit.
+enum class QuotaKind { kQueue, kCohort };
+[[nodiscard]] absl::StatusOr<Json> QuotaFrom(QuotaKind kind, absl::string_view name,
+                                             absl::string_view shorthand);
+// "rack r1 priority=5": the nodes of that rack.
+[[nodiscard]] absl::StatusOr<Json> FlavorFrom(absl::string_view name, absl::string_view shorthand);
+[[nodiscard]] Json RackLabels(absl::string_view rack);
+// {gang, pods, min, each, first, group, sub, gates, queue, spec}: the PodGroup (unless `group: no`
+// or `first` > 0) and pods named <gang>-<first> ….
 [[nodiscard]] absl::StatusOr<std::vector<Json>> GangFrom(const Json& shorthand);
 
 }  // namespace maniple::scenario

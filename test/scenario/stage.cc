@@ -59,6 +59,15 @@ absl::Status Stage::Create(const Json& object) {
       .status();
 }
 
+absl::Status Stage::Put(const Json& object) {
+  const std::string target =
+      absl::StrCat(CollectionOf(object), "/", object["metadata"]["name"].AsString());
+  absl::StatusOr<Json> known = Call("GET", target, Json());
+  if (!known.ok()) return Create(object);
+  known->Set("spec", object["spec"]);
+  return Call("PUT", target, *known).status();
+}
+
 void Stage::StartScheduler() {
   const sim::ProcessOptions options{.life = ++lives_,
                                     .election = sim::ProcessOptions::Election::kOff};

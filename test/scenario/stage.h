@@ -26,6 +26,8 @@ class Stage final {
   absl::StatusOr<Json> Call(absl::string_view method, absl::string_view target, const Json& body);
   // POST to the collection of the object's kind; a status in it is written too.
   absl::Status Create(const Json& object);
+  // Replaces the whole spec of the object, or creates it.
+  absl::Status Put(const Json& object);
   void StartScheduler();
   void KillScheduler() { process_.reset(); }
   void Advance(absl::Duration by);
