@@ -107,7 +107,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
                       .started = started,
                       .protected_until = started + gang->spec.protected_runtime};
     const std::vector<const Member*> surplus = SurplusOf(*gang);
-    const auto pod_of = [&](const Member& member) {
+    const auto pod_of = [&, record = record.get()](const Member& member) {
       const PlacedPods placed{.shape = member.shape, .node = member.node};
       return VictimPod{.pod = member.pod,
                        .node = member.node,
