@@ -40,6 +40,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
   [[nodiscard]] absl::Status CheckInvariants() const;
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now);
+  [[nodiscard]] absl::Status CheckNothingHeld();
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;
   [[nodiscard]] std::vector<std::string> TakeDecisionLog() { return std::exchange(log_, {}); }
 

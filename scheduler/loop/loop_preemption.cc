@@ -297,8 +297,9 @@ void SchedulingLoop::Impl::SeeDeparture(Case& c) {
     return;
   }
   for (auto& [id, leaving] : departure.pods) {
-    const PodFacts* pod = state_.FindPod(id);
-    if (leaving.under_way || leaving.next_try > c.now || pod->terminating) continue;
+    // Once it is on its way out only the watch can tell more.
+    if (state_.FindPod(id)->terminating) leaving.next_try = absl::InfiniteFuture();
+    if (leaving.under_way || leaving.next_try > c.now) continue;
     ++counters_.evictions_sent;
     leaving.under_way = true;
     SendTo(id, ErrandKind::kEvict, EvictPodRequest);

@@ -447,6 +447,20 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
   return absl::OkStatus();
 }
 
+absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
+  for (const auto& [id, record] : records_) {
+    const Gang* gang = state_.FindGang(id);
+    const std::string name = gang == nullptr ? "a gang that is gone" : GangText(gang->key);
+    if (record->binding.has_value()) return absl::InternalError(name + " is still being bound");
+    if (record->claim.has_value()) return absl::InternalError(name + " still has a claim");
+    if (record->departure.has_value()) return absl::InternalError(name + " is still leaving");
+  }
+  if (!ledger_.NothingCharged()) return absl::InternalError("quota is still charged");
+  const auto& holds = Picture().holds;
+  if (holds != nullptr && !holds->empty()) return absl::InternalError("room is still held");
+  return absl::OkStatus();
+}
+
 std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
   std::array<int32_t, kBindStates> count{};
   for (const auto& [id, record] : records_) {

@@ -51,6 +51,7 @@ class QuotaLedger final {
   };
   [[nodiscard]] std::vector<Changed> TakeChanged();
   void Forget();  // every account
+  [[nodiscard]] bool NothingCharged() const { return accounts_.empty(); }
 
   // None: the gang's queue limits nothing, or there is none. Borrows the tree.
   [[nodiscard]] std::optional<QuotaAsk> AskFor(absl::string_view queue,

@@ -23,6 +23,7 @@ absl::Status SchedulingLoop::CheckInvariants() const { return impl_->CheckInvari
 absl::Status SchedulingLoop::CheckParkedCannotStart(absl::Time now) const {
   return impl_->CheckParkedCannotStart(now);
 }
+absl::Status SchedulingLoop::CheckNothingHeld() const { return impl_->CheckNothingHeld(); }
 std::vector<std::string> SchedulingLoop::TakeDecisionLog() { return impl_->TakeDecisionLog(); }
 std::array<int32_t, kBindStates> SchedulingLoop::MemberStates() const {
   return impl_->MemberStates();

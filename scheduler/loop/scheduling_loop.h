@@ -58,6 +58,8 @@ class SchedulingLoop final {
   [[nodiscard]] absl::Status CheckInvariants() const;
   // Decides every parked item afresh on the newest state; names the first that could start.
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now) const;
+  // When every gang has ended: no reservation, hold, claim, departure or charge is left.
+  [[nodiscard]] absl::Status CheckNothingHeld() const;
   [[nodiscard]] std::vector<std::string> TakeDecisionLog();
   // How many members of gangs in flight are in each state, by BindState.
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;

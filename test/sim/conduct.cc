@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "test/sim/workload.h"
 
 namespace maniple::sim {
@@ -19,6 +20,12 @@ std::string BoundPod(const HttpRequest& request) {
   const bool binds =
       request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/binding");
   return binds ? PodOf(request) : "";
+}
+
+std::string EvictedPod(const HttpRequest& request) {
+  const bool evicts =
+      request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/eviction");
+  return evicts ? PodOf(request) : "";
 }
 
 namespace {
@@ -38,11 +45,15 @@ std::string GroupOf(const HttpRequest& request) {
 void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) {
   const std::string bound = BoundPod(request);
   // What is late must not change what somebody else wrote meanwhile.
-  const bool creates = request.method == HttpMethod::kPost && bound.empty();
+  const bool creates =
+      request.method == HttpMethod::kPost && bound.empty() && EvictedPod(request).empty();
   if (!creates && !absl::StrContains(request.body, "\"uid\":\"") &&
       !absl::StrContains(request.body, "\"resourceVersion\":\"")) {
     truth_.Violated(now, absl::StrCat("EveryWriteHasAPrecondition: ", life, " sends ",
                                       request.target, " without one"));
+  }
+  if (const std::string pod = EvictedPod(request); !pod.empty()) {
+    truth_.CheckEviction(GangOf(pod), absl::StrCat(life, " evicts ", pod), now);
   }
   if (request.method == HttpMethod::kDelete) CheckUndo(life, PodOf(request), now);
   // Whoever writes the status hands on his clock, which may be wrong by minutes.
@@ -84,6 +95,29 @@ void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
   truth_.Violated(now, absl::StrCat("NoUndoWithoutCause: ", life, " deletes ", pod, " ",
                                     absl::FormatDuration(now - attempt.began),
                                     " after the first bind of its gang"));
+}
+
+void Conduct::OnDecision(absl::string_view line) {
+  if (!absl::ConsumePrefix(&line, "preempt ")) return;
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(line, absl::MaxSplits(": ", 1));
+  for (const absl::string_view victim : absl::StrSplit(parts.second, ", ")) {
+    if (absl::StrContains(victim, " surplus pods of ")) continue;
+    ++preempted_[{std::string(victim), std::string(parts.first)}];
+  }
+}
+
+void Conduct::CheckNoPreemptionLoop(absl::Time now) {
+  // Once more when the first time came to nothing, as when a pod was recreated in the middle.
+  constexpr int kMost = 3;
+  for (const auto& [pair, times] : preempted_) {
+    const auto& [victim, preemptor] = pair;
+    const bool reversed = preempted_.contains({preemptor, victim});
+    if (times <= kMost && !reversed) continue;
+    truth_.Violated(
+        now, absl::StrCat("NoPreemptionLoop: ", preemptor, " made ", victim, " leave ", times,
+                          " times", reversed ? ", and the other way round" : ""));
+  }
 }
 
 }  // namespace maniple::sim

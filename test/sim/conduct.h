@@ -25,6 +25,8 @@ namespace maniple::sim {
 [[nodiscard]] std::string PodOf(const HttpRequest& request);
 // "" when the request is no bind.
 [[nodiscard]] std::string BoundPod(const HttpRequest& request);
+// "" when the request is no eviction.
+[[nodiscard]] std::string EvictedPod(const HttpRequest& request);
 
 class Conduct final {
  public:
@@ -33,6 +35,12 @@ class Conduct final {
   // Checks EveryWriteHasAPrecondition and NoUndoWithoutCause.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body, absl::Time now);
+  // A line of a scheduler's decision log.
+  void OnDecision(absl::string_view line);
+  // From now on nobody changes anything any more but the schedulers and the pods' controllers.
+  void BeginCalm() { preempted_.clear(); }
+  // Since then nobody made those leave who made it leave, nor the same ones again and again.
+  void CheckNoPreemptionLoop(absl::Time now);
   // When this life sent this very bind for the first time. REQUIRES: it did.
   [[nodiscard]] absl::Time FirstSent(uint64_t life, const HttpRequest& bind) const;
 
@@ -47,6 +55,7 @@ class Conduct final {
   Truth& truth_;
   std::map<std::string, Attempt> attempts_;  // by "namespace/name" of the gang
   std::map<std::pair<uint64_t, std::string>, absl::Time> first_sent_;
+  std::map<std::pair<std::string, std::string>, int> preempted_;  // (victim, for whom), whole gangs
 };
 
 }  // namespace maniple::sim

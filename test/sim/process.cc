@@ -18,6 +18,7 @@ LoopOptions LoopFor(const ProcessOptions& options) {
   LoopOptions loop;
   loop.profile = BuiltinProfile();
   loop.seed = options.life;
+  loop.fair_sharing = options.fair_sharing;
   return loop;
 }
 

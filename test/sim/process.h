@@ -21,6 +21,7 @@ namespace maniple::sim {
 struct ProcessOptions {
   uint64_t life = 1;  // unique in the world; seeds it and names it
   enum class Election { kOn, kOff } election = Election::kOn;
+  FairSharing fair_sharing = FairSharing::kOn;
   // How far its wall clock is off.
   absl::Duration skew = absl::ZeroDuration();
 };

@@ -37,7 +37,12 @@ uint64_t Mixed(uint64_t hash, absl::string_view text) {
 }  // namespace
 
 void Truth::Start(absl::Time now) {
-  watches_ = {{"Node", "/api/v1/nodes?watch=true", {}},
+  const std::string ours = "/apis/scheduling.maniple.dev/v1alpha1/";
+  watches_ = {{"PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses?watch=true", {}},
+              {"ResourceFlavor", ours + "resourceflavors?watch=true", {}},
+              {"Cohort", ours + "cohorts?watch=true", {}},
+              {"Queue", ours + "queues?watch=true", {}},
+              {"Node", "/api/v1/nodes?watch=true", {}},
               {"PodGroup", "/apis/scheduling.maniple.dev/v1alpha1/podgroups?watch=true", {}},
               {"Pod", "/api/v1/pods?watch=true", {}},
               {"Lease", "/apis/coordination.k8s.io/v1/leases?watch=true", {}}};
@@ -100,9 +105,14 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
   } else if (kind == "PodGroup") {
     if (deleted) {
       groups_.erase(key);
+      gangs_[key].seen = now;
     } else {
-      ApplyGroup(key, object);
+      ApplyGroup(key, object, now);
     }
+  } else if (kind == "PriorityClass") {
+    classes_[key.substr(1)] = object["value"].AsInt();
+  } else if (kind == "Queue" || kind == "Cohort" || kind == "ResourceFlavor") {
+    ApplyQuota(kind, key.substr(1), deleted ? Json() : object, now);
   } else if (kind == "Lease") {
     lease_.holder = deleted ? "" : object["spec"]["holderIdentity"].AsString();
   } else if (deleted) {
@@ -117,21 +127,43 @@ void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time no
     offered_[name].emplace_back(now, before->second.gpus);
     nodes_.erase(before);
   }
-  if (object.is_null()) return;
+  const auto holds = [&name](const auto& pod) {
+    return pod.second.node == name && !pod.second.ended();
+  };
+  if (object.is_null()) {
+    if (std::ranges::any_of(pods_, holds)) NoteUpheaval(now);
+    return;
+  }
   const Json& spec = object["spec"];
+  const Json& labels = object["metadata"]["labels"];
+  const auto [known, fresh] = labels_.try_emplace(name, labels);
+  if (!fresh && !(known->second == labels)) NoteUpheaval(now);
+  known->second = labels;
   nodes_[name] = {.gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
                   .cordoned = spec["unschedulable"].AsBool(),
                   .tainted = spec["taints"].size() > 0,
-                  .rack = object["metadata"]["labels"][kRackLabel].AsString()};
+                  .rack = labels[kRackLabel].AsString(),
+                  .labels = labels};
 }
 
-void Truth::ApplyGroup(const std::string& key, const Json& object) {
+void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time now) {
   const Json& spec = object["spec"];
+  GangFacts& gang = gangs_[key];
+  gang.seen = now;
+  gang.queue = spec["queue"].AsString();
+  gang.preempts = spec["preemption"]["policy"].AsString() != "Never";
+  const auto priority = classes_.find(spec["priorityClassName"].AsString());
+  gang.most = priority == classes_.end() ? std::nullopt : std::optional(priority->second);
+  const bool back = !groups_.contains(key) && std::ranges::any_of(pods_, [&key](const auto& pod) {
+    return pod.second.gang == key && !pod.second.node.empty();
+  });
+  if (back) NoteUpheaval(now);
   groups_[key] = {.min_member = spec["minMember"].AsInt(),
                   .phase = object["status"]["phase"].AsString(),
                   .reason = object["status"]["reason"].AsString(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
-                  .in_one_rack = !spec["topology"]["required"].AsString().empty()};
+                  .in_one_rack = !spec["topology"]["required"].AsString().empty(),
+                  .queue = gang.queue};
 }
 
 void Truth::ApplyPod(const Json& object, absl::Time now) {
@@ -146,6 +178,10 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   for (const Json& container : object["spec"]["containers"].items()) {
     pod.gpus += WholeNumber(container["resources"]["requests"][kGpu]);
   }
+  pod.priority = object["spec"]["priority"].AsInt();
+  GangFacts& gang = gangs_[pod.gang];
+  gang.highest = std::max(gang.highest, pod.priority);
+  gang.seen = now;
   const std::string node = pod.node, key = pod.key, uid = pod.uid;
   if (node.empty()) {
     pods_[key] = std::move(pod);
@@ -167,7 +203,9 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     return;
   }
   ++binds_;
-  if (it->second.ours) CheckNeverOversubscribed(node, key, now);
+  if (!it->second.ours) return;
+  CheckNeverOversubscribed(node, key, now);
+  CheckQuotaLegal(pods_.at(key), now);
 }
 
 int64_t Truth::MostGpusOf(const std::string& node, absl::Time now) const {
@@ -252,40 +290,6 @@ std::map<std::string, int64_t> Truth::FreeGpus() const {
     if (const auto it = free.find(pod.node); it != free.end()) it->second -= pod.gpus;
   }
   return free;
-}
-
-void Truth::CheckNothingRunnableWaits(absl::Time now) {
-  const std::map<std::string, int64_t> free = FreeGpus();
-  for (const auto& [key, group] : groups_) {
-    int64_t held = 0, succeeded = 0, waiting = 0, each = 0;
-    bool same = true;
-    for (const auto& [pod_key, pod] : pods_) {
-      if (pod.gang != key || pod.deleting) continue;
-      if (pod.phase == "Succeeded") ++succeeded;
-      if (pod.ended()) continue;
-      if (!pod.node.empty()) {
-        ++held;
-        continue;
-      }
-      ++waiting;
-      same = same && (each == 0 || each == pod.gpus);
-      each = pod.gpus;
-    }
-    const int64_t need = group.min_member - held - succeeded;
-    if (need <= 0 || waiting < need || !same || each == 0) continue;
-    if (group.in_one_rack && held > 0) continue;  // which rack is left to the scheduler's own check
-    std::map<std::string, int64_t> rooms;
-    for (const auto& [name, gpus] : free) {
-      rooms[group.in_one_rack ? nodes_.at(name).rack : ""] += std::max<int64_t>(0, gpus) / each;
-    }
-    int64_t room = 0;
-    for (const auto& [rack, members] : rooms) room = std::max(room, members);
-    if (room >= need) {
-      Violated(now, absl::StrCat("NothingRunnableWaits: ", key, " needs ", need, " x ", each,
-                                 " GPUs and there is room for ", room, "; phase ", group.phase,
-                                 ", reason ", group.reason));
-    }
-  }
 }
 
 void Truth::Violated(absl::Time now, std::string what) {

@@ -5,9 +5,11 @@
 // promise is one named function; violations are collected with the time and the objects they name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "api/devcluster/api_server.h"
+#include "test/sim/quota_truth.h"
 
 namespace maniple::sim {
 
@@ -25,7 +28,7 @@ class Truth final {
     std::string key, uid, gang, node, phase;
     bool deleting = false;
     bool ours = true;  // bound by a living leader of ours, as far as it is bound
-    int64_t gpus = 0;
+    int64_t gpus = 0, priority = 0;
     absl::Time bound_at = absl::InfinitePast();
     uint64_t told_to = 0;  // the process that a reply has told where somebody else has bound it
     absl::Time told_at = absl::InfiniteFuture();
@@ -35,12 +38,23 @@ class Truth final {
     int64_t gpus = 0;
     bool cordoned = false, tainted = false;
     std::string rack;
+    Json labels;
   };
   struct GroupFacts {
     int64_t min_member = 0;
     std::string phase, reason;
     bool kept = false;  // what is left of it after a loss may go on running
     bool in_one_rack = false;
+    std::string queue;
+  };
+  // What is remembered of a gang, also when it is gone.
+  struct GangFacts {
+    std::string queue;
+    std::optional<int64_t> most;  // its PodGroup's class
+    int64_t highest = 0;          // of the priorities of its members
+    bool preempts = true;
+    absl::Time seen = absl::InfinitePast();
+    [[nodiscard]] int64_t priority() const { return std::min(highest, most.value_or(highest)); }
   };
   struct LeaseFacts {
     std::string holder;  // "" = nobody
@@ -72,10 +86,14 @@ class Truth final {
   // A process is about to write although the Lease is in the hand of another.
   void CheckFencing(const std::string& identity, const std::string& what, absl::Time now);
 
+  // Somebody of ours asks this gang's pod to leave: its Queue is drained, or somebody who may make
+  // it leave is there, or was lately.
+  void CheckEviction(const std::string& gang, const std::string& what, absl::Time now);
+
   // At quiescence: no gang has some but fewer than its quorum.
   void CheckGangAllOrNothing(absl::Time now);
-  // At quiescence: no whole gang waits although its room is free, by plain counting of GPUs per
-  // node.
+  // At quiescence: no whole gang waits although its room is free and its Queue lets it have it, by
+  // plain counting of GPUs per node.
   void CheckNothingRunnableWaits(absl::Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -86,6 +104,8 @@ class Truth final {
   [[nodiscard]] const std::map<std::string, GroupFacts>& groups() const { return groups_; }
   // Of nodes that take new pods, as the API shows them.
   [[nodiscard]] std::map<std::string, int64_t> FreeGpus() const;
+  [[nodiscard]] const QuotaTruth& quotas() const { return quotas_; }
+  [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);
   // When anything but a Lease changed.
@@ -107,7 +127,23 @@ class Truth final {
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                 absl::Time now);
   void ApplyNode(const std::string& name, const Json& object, absl::Time now);
-  void ApplyGroup(const std::string& key, const Json& object);
+  void ApplyGroup(const std::string& key, const Json& object, absl::Time now);
+  void ApplyQuota(absl::string_view kind, const std::string& name, const Json& object,
+                  absl::Time now);
+  // What is charged to Queues is not what it was, whatever our schedulers do.
+  void NoteUpheaval(absl::Time now) { upheaval_ = now; }
+  void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
+  [[nodiscard]] QuotaTruth::Usage UsageKnown(absl::Time bound_by_others_before) const;
+  [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
+  // A waiting gang, and what it needs.
+  struct Wanting {
+    std::string key;
+    int64_t need = 0, each = 0;
+    bool in_one_rack = false;
+  };
+  [[nodiscard]] std::vector<Wanting> WholeGangsWaiting() const;
+  [[nodiscard]] int64_t RoomFor(const Wanting& gang, const std::string& queue) const;
+  [[nodiscard]] bool MayBeHeldUp(const std::string& gang, const std::string& queue) const;
   [[nodiscard]] int64_t MostGpusOf(const std::string& node, absl::Time now) const;
 
   devcluster::ApiServer& server_;
@@ -115,6 +151,12 @@ class Truth final {
   std::map<std::string, PodFacts> pods_;
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, GroupFacts> groups_;
+  std::map<std::string, GangFacts> gangs_;
+  std::map<std::string, int64_t> classes_;
+  QuotaTruth quotas_;
+  std::map<std::string, Json> labels_;  // of nodes that are or were
+  absl::Time upheaval_ = absl::InfinitePast(), rules_changed_ = absl::InfinitePast();
+  uint64_t quota_checks_ = 0;
   struct Bound {
     std::string node;
     absl::Time at;

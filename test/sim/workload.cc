@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 #include "api/model/maniple_types.h"
+#include "test/sim/economy.h"
 
 namespace maniple::sim {
 namespace {
@@ -45,14 +46,27 @@ void Users::CreatePod(const std::string& gang, int index) {
                     {"resources", Json::Object({{"requests", amounts}, {"limits", amounts}})}});
   const Json labels = Json::Object(
       {{kPodGroupLabel, gang}, {"batch.kubernetes.io/job-completion-index", absl::StrCat(index)}});
+  Json body = Json::Object({{"schedulerName", "maniple"},
+                            {"terminationGracePeriodSeconds", 5},
+                            {"containers", Json::Array({container})}});
+  if (!spec.priority_class.empty()) body.Set("priorityClassName", spec.priority_class);
   Call("POST", kPodsTarget,
        Json::Object({{"apiVersion", "v1"},
                      {"kind", "Pod"},
                      {"metadata",
                       Json::Object({{"name", absl::StrCat(gang, "-", index)}, {"labels", labels}})},
-                     {"spec", Json::Object({{"schedulerName", "maniple"},
-                                            {"terminationGracePeriodSeconds", 5},
-                                            {"containers", Json::Array({container})}})}}));
+                     {"spec", body}}));
+}
+
+void Users::CreateBudget(const std::string& gang) {
+  const Json labels = Json::Object({{kPodGroupLabel, gang}});
+  Call("POST", kBudgetsTarget,
+       Json::Object(
+           {{"apiVersion", "policy/v1"},
+            {"kind", "PodDisruptionBudget"},
+            {"metadata", Json::Object({{"name", gang}})},
+            {"spec", Json::Object({{"minAvailable", gangs_.at(gang).budget},
+                                   {"selector", Json::Object({{"matchLabels", labels}})}})}}));
 }
 
 void Users::CreateGroup(const std::string& gang) {
@@ -61,6 +75,13 @@ void Users::CreateGroup(const std::string& gang) {
                             {"scheduleTimeoutSeconds", absl::ToInt64Seconds(kScheduleTimeout)}});
   if (!spec.queue.empty()) body.Set("queue", spec.queue);
   if (spec.in_one_rack) body.Set("topology", Json::Object({{"required", "rack"}}));
+  if (spec.lowered) body.Set("priorityClassName", "low");
+  Json preemption = Json::Object();
+  if (spec.never_preempts) preemption.Set("policy", "Never");
+  if (spec.protected_seconds > 0) {
+    preemption.Set("protectedRuntimeSeconds", spec.protected_seconds);
+  }
+  if (preemption.size() > 0) body.Set("preemption", preemption);
   if (spec.kept) body.Set("quorumLoss", Json::Object({{"action", "Keep"}}));
   Call("POST", kGroupsTarget,
        Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
@@ -74,7 +95,8 @@ void Users::AddNode(const std::string& name) {
       Json::Object({{"cpu", "64"}, {"memory", "512Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}});
   const Json labels =
       Json::Object({{"kubernetes.io/hostname", name},
-                    {"example.com/rack", (name.back() - '0') % 2 == 0 ? "even" : "odd"}});
+                    {"example.com/rack", (name.back() - '0') % 2 == 0 ? "even" : "odd"},
+                    {kPoolLabel, (name.back() - '0') % 4 < 2 ? "fast" : "slow"}});
   Call("POST", "/api/v1/nodes",
        Json::Object({{"apiVersion", "v1"},
                      {"kind", "Node"},
@@ -134,7 +156,9 @@ void Workload::Submit() {
   spec.in_one_rack = random_.OneIn(one_in_rack_);
   spec.kept = random_.OneIn(8);
   if (random_.OneIn(3)) spec.queue = "team";
+  economy_.Describe(spec);
   users_.gangs()[name] = spec;
+  if (spec.budget >= 0) users_.CreateBudget(name);
   const bool group_first = !random_.OneIn(4);
   if (group_first) users_.CreateGroup(name);
   const int late = random_.OneIn(4) ? 1 : 0;  // the last member comes later, or never
@@ -161,7 +185,14 @@ void Workload::FinishGang() {
 void Workload::DeleteGang() {
   const std::string gang = users_.AnyGang();
   if (gang.empty()) return;
-  const bool group_first = random_.OneIn(2);
+  Delete(gang, random_.OneIn(2));
+}
+
+void Workload::DeleteAll() {
+  while (!users_.gangs().empty()) Delete(users_.AnyGang(), true);
+}
+
+void Workload::Delete(const std::string& gang, bool group_first) {
   if (group_first) users_.Call("DELETE", absl::StrCat(kGroupsTarget, "/", gang), Json());
   for (const std::string& pod : users_.PodsOf(gang)) {
     users_.Call("DELETE", absl::StrCat(kPodsTarget, "/", pod), Json());

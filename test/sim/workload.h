@@ -20,6 +20,11 @@ struct GangSpec {
   bool recreated = false;  // owned by a controller
   bool in_one_rack = false;
   bool kept = false;
+  std::string priority_class;  // of its pods; "" = none
+  bool lowered = false;        // the PodGroup has the lowest class
+  bool never_preempts = false;
+  int protected_seconds = 0;
+  int budget = -1;  // minAvailable of its PodDisruptionBudget; -1 = it has none
 };
 
 // What the users have asked for, and the way to ask: shared by the workload and the disturbances.
@@ -32,6 +37,7 @@ class Users final {
   int Call(absl::string_view method, absl::string_view target, const Json& body);
   void CreateGroup(const std::string& gang);
   void CreatePod(const std::string& gang, int index);
+  void CreateBudget(const std::string& gang);
   void AddNode(const std::string& name);
   void InstallCrd(const Json& crd);
 
@@ -53,13 +59,18 @@ class Users final {
 // Of every gang, from its first bind.
 inline constexpr absl::Duration kScheduleTimeout = absl::Seconds(20);
 inline constexpr char kPodsTarget[] = "/api/v1/namespaces/default/pods";
+inline constexpr char kBudgetsTarget[] = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+inline constexpr char kPoolLabel[] = "example.com/pool";
 inline constexpr char kGroupsTarget[] =
     "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups";
 
+class Economy;
+
 class Workload final {
  public:
-  explicit Workload(Users& users)
+  Workload(Users& users, Economy& economy)
       : users_(users),
+        economy_(economy),
         random_(users.random()),
         one_in_rack_(1 + random_.Below(4)),
         one_elastic_(2 + random_.Below(3)) {}
@@ -71,8 +82,11 @@ class Workload final {
   // A controller's turn: pods of gangs that are not complete come back when they were deleted or
   // failed.
   void Recreate();
+  // Every gang is over.
+  void DeleteAll();
 
  private:
+  void Delete(const std::string& gang, bool group_first);
   void Submit();
   void AddLateMember();
   void FinishGang();
@@ -80,6 +94,7 @@ class Workload final {
   void AddNode();
 
   Users& users_;
+  Economy& economy_;
   Random& random_;
   // What kind of gangs this history has many of: one in so many.
   const uint64_t one_in_rack_;

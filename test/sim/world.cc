@@ -10,6 +10,7 @@
 #include "api/devcluster/api_server.h"
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
+#include "test/sim/economy.h"
 #include "test/sim/network.h"
 #include "test/sim/process.h"
 #include "test/sim/truth.h"
@@ -27,6 +28,7 @@ constexpr absl::Duration kQuiet = absl::Seconds(1200);
 // loss, undo, the end of a backoff) it tells by itself; a watch that has fallen silent it cannot
 // know of, so this is twice the time after which its client gives that up.
 const absl::Duration kSettled = 2 * WatchSessionOptions().idle_timeout;
+constexpr absl::Duration kCalm = absl::Minutes(5);
 constexpr absl::Duration kLook = absl::Minutes(1);  // how often that is looked at
 // Versions that a restored store gives out are far below these.
 constexpr uint64_t kFirstVersion = 1'000'000;
@@ -53,7 +55,8 @@ class World final {
         truth_(server_),
         conduct_(truth_),
         users_(network_, truth_, random_),
-        workload_(users_),
+        economy_(users_, options.seed),
+        workload_(users_, economy_),
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()) {}
 
   SimReport Run() {
@@ -61,6 +64,7 @@ class World final {
     for (int step = 0; step < options_.steps && Sound(); ++step) {
       if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
       workload_.Act();
+      economy_.Act();
       for (const Fault fault : Disturbances::Kinds()) {
         if (faults_.Chosen(fault)) disturbances_.Strike(fault, "");
       }
@@ -105,6 +109,7 @@ class World final {
     faults_.set_on_strike([this](Fault fault) { Cover(fault); });
     faults_.set_states([this] { return StatesNow(); });
     workload_.SetUp(InstalledCrds());
+    economy_.SetUp();
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
     faults_.set_rates(options_.rates);
@@ -120,8 +125,10 @@ class World final {
 
   void StartProcess(size_t slot) {
     using Election = ProcessOptions::Election;
-    ProcessOptions options{.life = options_.seed * 1000 + ++lives_,
-                           .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff};
+    ProcessOptions options{
+        .life = options_.seed * 1000 + ++lives_,
+        .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff,
+        .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff};
     // Its predecessor's members are what a wrong clock would be wrong about.
     inherited_ = std::exchange(left_behind_[slot], {});
     const bool steps = faults_.Strikes(Fault::kClockStep);
@@ -130,8 +137,10 @@ class World final {
       options.skew = faults_.Between(Fault::kClockStep, -absl::Minutes(10), absl::Minutes(10));
     }
     processes_[slot] = std::make_unique<Process>(
-        network_, events_, options,
-        [this, life = options.life](const std::string& line) { Log("#", life, " ", line); });
+        network_, events_, options, [this, life = options.life](const std::string& line) {
+          Log("#", life, " ", line);
+          conduct_.OnDecision(line);
+        });
   }
 
   // Kills it at this instruction; another is started in its place a little later.
@@ -315,11 +324,33 @@ class World final {
     faults_.set_rates(FaultRates::None());
     RunUntil(events_.Now() + absl::Seconds(100));  // what was begun comes to its end
     disturbances_.Restore();
+    if (economy_.exists()) StayCalm();
     controllers_run_ = false;
     ComeToRest();
     // Whom closed nodes alone kept waiting nothing else wakes now.
     disturbances_.OpenNodes();
     ComeToRest();
+    if (economy_.exists()) EndAll();
+  }
+
+  // Whoever is made to leave comes back, and may make others leave: that must come to an end.
+  void StayCalm() {
+    economy_.Restore();
+    conduct_.BeginCalm();
+    RunUntil(events_.Now() + kCalm);
+    if (Sound()) conduct_.CheckNoPreemptionLoop(events_.Now());
+  }
+
+  void EndAll() {
+    if (!Sound()) return;
+    workload_.DeleteAll();
+    RunUntil(events_.Now() + kLook);
+    for (const auto& process : processes_) {
+      if (!Sound() || !process->leading()) continue;
+      if (const absl::Status status = process->loop().CheckNothingHeld(); !status.ok()) {
+        truth_.Violated(events_.Now(), absl::StrCat("NothingLeaks: ", status.message()));
+      }
+    }
   }
 
   void ComeToRest() {
@@ -383,6 +414,7 @@ class World final {
   Truth truth_;
   Conduct conduct_;
   Users users_;
+  Economy economy_;
   Workload workload_;
   Disturbances disturbances_;
   Coverage coverage_{};

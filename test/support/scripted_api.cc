@@ -190,6 +190,9 @@ WriteResult ScriptedApi::ServePod(const WriteCommand& command, absl::string_view
       command.request.body.empty() ? Json::Object() : *Json::Parse(command.request.body);
   switch (command.request.method) {
     case HttpMethod::kPost:
+      if (absl::EndsWith(command.request.target, "/eviction")) {
+        return DeletePod(pod, body["deleteOptions"]);
+      }
       return Bind(pod, body);
     case HttpMethod::kDelete:
       return DeletePod(pod, body);
