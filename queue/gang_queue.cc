@@ -264,6 +264,18 @@ absl::Time GangQueue::NextDeadline() const {
   return impl_->times.empty() ? absl::InfiniteFuture() : impl_->times.begin()->first;
 }
 
+std::optional<QueueItem> GangQueue::BlockerOf(QueueItem item) const {
+  const auto it = impl_->standings.find(item);
+  if (it == impl_->standings.end() || !impl_->quorums.Held(it->second)) return std::nullopt;
+  return impl_->quorums.BlockerOf(it->second.order.queue)->item;
+}
+
+std::vector<QueueItem> GangQueue::HeldUp(QuotaNodeId queue) const {
+  std::vector<QueueItem> items;
+  for (const Standing* standing : impl_->quorums.HeldReady(queue)) items.push_back(standing->item);
+  return items;
+}
+
 std::vector<QueueItem> GangQueue::ParkedItems() const {
   OrderedStandings all;
   for (auto& [item, standing] : impl_->standings) {

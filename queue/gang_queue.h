@@ -141,6 +141,10 @@ class GangQueue final {
   [[nodiscard]] size_t ready() const;
   [[nodiscard]] size_t parked() const;
   [[nodiscard]] absl::Time NextDeadline() const;
+  // Of a StrictFIFO Queue: the parked item that holds the ready one up; none: nothing does.
+  [[nodiscard]] std::optional<QueueItem> BlockerOf(QueueItem item) const;
+  // Ready items that a parked one of their Queue holds up.
+  [[nodiscard]] std::vector<QueueItem> HeldUp(QuotaNodeId queue) const;
   // In the order of service within a Queue, as if all were of one; for ParkedCannotStart: without
   // those that a parked one before them holds up, for they wait for that one.
   [[nodiscard]] std::vector<QueueItem> ParkedItems() const;

@@ -135,12 +135,26 @@ Standing* Lanes::Best() {
 }
 
 bool Lanes::Held(const Standing& standing) const {
-  const QuotaNodeId queue = standing.order.queue;
-  if (standing.where == Whereabouts::kPopped || !Known(queue)) return false;
+  if (standing.where == Whereabouts::kPopped || standing.item.kind != ItemKind::kQuorum) {
+    return false;
+  }
+  const Standing* blocker = BlockerOf(standing.order.queue);
+  return blocker != nullptr && ServedBefore()(blocker, &standing);
+}
+
+const Standing* Lanes::BlockerOf(QuotaNodeId queue) const {
+  if (!Known(queue)) return nullptr;
   const Lane& lane = lanes_[queue.index()];
-  if (!lane.strict || lane.blockers.empty()) return false;
-  return standing.item.kind == ItemKind::kQuorum &&
-         ServedBefore()(*lane.blockers.begin(), &standing);
+  return lane.strict && !lane.blockers.empty() ? *lane.blockers.begin() : nullptr;
+}
+
+std::vector<const Standing*> Lanes::HeldReady(QuotaNodeId queue) const {
+  std::vector<const Standing*> held;
+  if (BlockerOf(queue) == nullptr) return held;
+  for (const Standing* standing : lanes_[queue.index()].ready) {
+    if (Held(*standing)) held.push_back(standing);
+  }
+  return held;
 }
 
 std::vector<Standing*> Lanes::LaterBlockers(QuotaNodeId queue) const {

@@ -38,6 +38,9 @@ class Lanes final {
   [[nodiscard]] Standing* Best();
   // Ready, or parked and to be woken: does a parked item of its Queue hold it up?
   [[nodiscard]] bool Held(const Standing& standing) const;
+  // The one that holds up others of the Queue; null: none does.
+  [[nodiscard]] const Standing* BlockerOf(QuotaNodeId queue) const;
+  [[nodiscard]] std::vector<const Standing*> HeldReady(QuotaNodeId queue) const;
   // Of a StrictFIFO Queue, in order: the blockers after the first one, and the ready items that
   // speak for a class and are held up.
   [[nodiscard]] std::vector<Standing*> LaterBlockers(QuotaNodeId queue) const;

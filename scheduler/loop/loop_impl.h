@@ -77,6 +77,7 @@ class SchedulingLoop::Impl final {
   void TakePlan(Case& c, QueueItem item, const Plan& plan);
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request,
                     const Rejection& rejection);
+  void Park(Case& c, QueueItem item, ParkFacts facts);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   [[nodiscard]] static absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
   void ArmTimer(GangId gang, GangRecord& record);
@@ -140,6 +141,7 @@ class SchedulingLoop::Impl final {
   void Report(absl::Time now);
   void ReportOn(Case& c);
   [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+  [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
   [[nodiscard]] Standing StandingInFlight(const Case& c) const;
   void WriteStatus(Case& c, const Standing& standing);
   void SendStatus(Case& c, PodGroupStatus status);
@@ -182,6 +184,7 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SnapshotPtr picture_;
+  absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
   // (who left, for whom) and the limits that held then.
   std::map<std::pair<GangId, GangId>, int64_t> departures_;
   int64_t quota_epoch_ = 0;

@@ -255,10 +255,10 @@ bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
   }
   record.waiting =
       WaitingFor{.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text};
-  queue_->Park(item, OrderOf(c, item.kind),
-               {.class_key = absl::StrCat("claim ", c.gang.id.index()),
-                .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue,
-                .until = record.claim->until});
+  Park(c, item,
+       {.class_key = absl::StrCat("claim ", c.gang.id.index()),
+        .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue,
+        .until = record.claim->until});
   return true;
 }
 

@@ -105,8 +105,19 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
                     assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
                     failed};
   }
-  if (!c.record.waiting.has_value()) return std::nullopt;
+  if (!c.record.waiting.has_value()) return BehindAnother(c);
   return Standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+}
+
+// In a StrictFIFO queue nothing passes the first that waits.
+std::optional<Standing> SchedulingLoop::Impl::BehindAnother(const Case& c) const {
+  const std::optional<QueueItem> first = queue_->BlockerOf({c.gang.id, ItemKind::kQuorum});
+  const Gang* blocker = first.has_value() ? state_.FindGang(first->gang) : nullptr;
+  if (blocker == nullptr) return std::nullopt;
+  return Standing{GangPhase::kPending, WaitReason::kHeldByReservation,
+                  absl::StrCat("it comes after ", GangText(blocker->key),
+                               ", which waits at the head of queue \"", c.gang.queue,
+                               "\", and that is StrictFIFO")};
 }
 
 // REQUIRES: the gang is in flight.

@@ -312,7 +312,7 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
     return false;
   }
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) = waits;
-  queue_->Park(item, OrderOf(c, item.kind), std::move(facts));
+  Park(c, item, std::move(facts));
   return true;
 }
 
@@ -368,7 +368,16 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   }
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
-  queue_->Park(item, OrderOf(c, item.kind), std::move(facts));
+  Park(c, item, std::move(facts));
+}
+
+void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
+  const OrderKey order = OrderOf(c, item.kind);
+  queue_->Park(item, order, std::move(facts));
+  // Those behind it will not be asked before it, and should say so; once is enough.
+  const std::vector<QueueItem> held = queue_->HeldUp(order.queue);
+  if (held.empty() || std::exchange(told_head_[order.queue], c.gang.id) == c.gang.id) return;
+  for (const QueueItem& behind : held) to_report_.insert(behind.gang);
 }
 
 GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
