@@ -184,6 +184,7 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SnapshotPtr picture_;
+  bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
   // (who left, for whom) and the limits that held then.
   std::map<std::pair<GangId, GangId>, int64_t> departures_;

@@ -93,7 +93,7 @@ void SchedulingLoop::Impl::WakeForQuota() {
     if (fell || ledger_.book().Reclaims(root)) roots.insert(root);
   }
   for (const QuotaNodeId root : roots) queue_->WakeQuota(root);
-  if (!changes.empty()) directory_.AllChanged();  // what one uses, another may have lent
+  if (!changes.empty()) usage_changed_ = true;
 }
 
 std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {

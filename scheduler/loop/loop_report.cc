@@ -31,6 +31,8 @@ void SchedulingLoop::Impl::Report(absl::Time now) {
   for (const GangId id : std::exchange(to_report_, {})) {
     if (std::optional<Case> c = Open(id, now)) ReportOn(*c);
   }
+  // What one uses, another may have lent.
+  if (std::exchange(usage_changed_, false)) directory_.AllChanged();
   for (QueueDirectory::DueStatus& due : directory_.TakeDue(now, ledger_.book())) {
     ++counters_.statuses_written;
     writes_.push_back(errands_.Send({.kind = ErrandKind::kQueueStatus, .name = due.queue.name},

@@ -1,4 +1,4 @@
-// The status of one object: written only when it differs, and at most once per interval.
+// The status of one object: looked at at most once per interval, and written only when it differs.
 //
 //   status.Touch();                                  // something it shows may have changed
 //   if (status.IsDue(now)) if (auto news = status.Take(Compute(), now + interval)) write(*news);
@@ -25,8 +25,8 @@ class PacedStatus final {
   // None: the server has it already. Else it is taken for written, and the next comes at `next`.
   [[nodiscard]] std::optional<Status> Take(Status status, absl::Time next) {
     changed_ = false;
+    not_before_ = next;  // a look costs, too
     if (written_ == status) return std::nullopt;
-    not_before_ = next;
     written_ = status;
     return status;
   }
