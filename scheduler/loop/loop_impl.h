@@ -3,6 +3,7 @@
 // loop_report.cc (statuses, conditions, events) and loop_view.cc.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -123,15 +124,21 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
   // True: others leave, and the room is the gang's.
   [[nodiscard]] bool MakeRoom(Case& c, const GangRequest& request, const Rejection& rejection);
+  [[nodiscard]] std::optional<PreemptionPlan> PlanRoom(Case& c, const GangRequest& request,
+                                                       const std::vector<RunningGang>& running);
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
                   const PreemptionPlan& plan);
   void DropClaim(GangRecord& record);
+  // It left for a gang of another Queue, once.
+  [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
+  void NoteEvictable(Case& c);
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
   [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
   // `departure` says everything but the pods.
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
                       absl::Time now);
   void SeeDeparture(Case& c);
+  [[nodiscard]] bool CalledOff(const Case& c, const Departure& departure) const;
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
   void DrainQueue(Case& c);
@@ -179,7 +186,10 @@ class SchedulingLoop::Impl final {
 
   std::vector<ObjectEvent> events_;
   std::vector<WriteResult> results_;
-  Delta news_;                         // not yet told to the queue
+  Delta news_;                 // not yet told to the queue
+  bool more_victims_ = false;  // a gang, or a member of it, can now be made to leave
+  // The highest priority of any gang without a Queue that has ever looked for victims.
+  int32_t boldest_ = std::numeric_limits<int32_t>::min();
   absl::btree_set<GangId> touched_;    // to be looked at
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;

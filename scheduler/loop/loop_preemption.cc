@@ -134,12 +134,19 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                     const Rejection& rejection) {
   if (!MayPreempt(c, rejection)) return false;
   const std::vector<RunningGang> running = RunningGangs(c);
+  const std::optional<PreemptionPlan> plan = PlanRoom(c, request, running);
+  if (plan.has_value()) StartClaim(c, request, running, *plan);
+  return plan.has_value();
+}
+
+std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
+    Case& c, const GangRequest& request, const std::vector<RunningGang>& running) {
   for (const RunningGang& gang : running) {
     if (gang.protected_until > c.now) {
       c.record.victims_later = std::min(c.record.victims_later, gang.protected_until);
     }
   }
-  if (running.empty()) return false;
+  if (running.empty()) return std::nullopt;
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
   const Snapshot& snapshot = Picture();
@@ -159,7 +166,7 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                              .running = running,
                              .allowed = allowed};
   // Who was reclaimed once and then hurts its own Queue to come back could go round for ever.
-  if (absl::StrContains(c.record.preempted_by, kOfQueue)) {
+  if (WasReclaimed(c.record)) {
     preemption.own_victims = OwnVictims::kWithinNominal;
   }
   if (const Queue* queue = ledger_.book().FindQueue(c.gang.queue)) {
@@ -168,13 +175,12 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                          .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
                          .borrow_threshold = queue->borrow_priority_threshold};
   }
-  const auto answer = PlanPreemption(preemption);
+  auto answer = PlanPreemption(preemption);
   if (const auto* none = std::get_if<NoPreemption>(&answer)) {
     c.record.no_preemption = none->message;
-    return false;
+    return std::nullopt;
   }
-  StartClaim(c, request, running, std::get<PreemptionPlan>(answer));
-  return true;
+  return std::get<PreemptionPlan>(std::move(answer));
 }
 
 std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) const {
@@ -227,10 +233,28 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   ChargeQuota(c);
 }
 
+bool SchedulingLoop::Impl::WasReclaimed(const GangRecord& record) {
+  return absl::StrContains(record.preempted_by, kOfQueue);
+}
+
+// Those that look for victims are to hear of every one that there was not before.
+void SchedulingLoop::Impl::NoteEvictable(Case& c) {
+  const auto bound = [](const Member& member) {
+    return member.state == MemberState::kBound && member.node.valid();
+  };
+  const bool stands =
+      c.gang.group_exists && !c.record.binding.has_value() && !c.record.departure.has_value();
+  const int64_t evictable = stands ? std::ranges::count_if(c.gang.members, bound) : 0;
+  const bool helps = !c.record.queue.empty() || c.gang.priority < boldest_;
+  if (helps && evictable > c.record.evictable) more_victims_ = true;
+  c.record.evictable = evictable;
+}
+
 // Nobody takes the room any more but who finds it.
 void SchedulingLoop::Impl::DropClaim(GangRecord& record) {
   if (!record.claim.has_value()) return;
   for (const Claim::Room& room : record.claim->rooms) state_.ReleaseHold(room.hold, news_);
+  touched_.insert(record.claim->victims.begin(), record.claim->victims.end());
   record.claim.reset();
 }
 
@@ -276,6 +300,18 @@ void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& p
   touched_.insert(id);
 }
 
+// Nobody waits any more for its members to leave.
+bool SchedulingLoop::Impl::CalledOff(const Case& c, const Departure& departure) const {
+  if (!departure.for_gang.valid()) {
+    const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
+    return queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain;
+  }
+  const auto it = records_.find(departure.for_gang);
+  return it == records_.end() || !it->second->claim.has_value() ||
+         std::ranges::find(it->second->claim->victims, c.gang.id) ==
+             it->second->claim->victims.end();
+}
+
 // Whom the watch shows gone has left; the rest is asked, again if need be.
 void SchedulingLoop::Impl::SeeDeparture(Case& c) {
   GangRecord& record = c.record;
@@ -285,9 +321,15 @@ void SchedulingLoop::Impl::SeeDeparture(Case& c) {
     const PodFacts* pod = state_.FindPod(leaving.first);
     return pod == nullptr || !TakesRoom(*pod);
   });
+  const bool left = departure.pods.empty();
+  if (CalledOff(c, departure)) {
+    std::erase_if(departure.pods, [this](const auto& leaving) {
+      return !leaving.second.under_way && !state_.FindPod(leaving.first)->terminating;
+    });
+  }
   if (departure.pods.empty() || c.now >= departure.until) {
-    Log(absl::StrCat(departure.pods.empty() ? "left " : "stays ", GangText(c.gang.key)));
-    if (departure.pods.empty() && departure.whole) {
+    Log(absl::StrCat(left ? "left " : "stays ", GangText(c.gang.key)));
+    if (left && departure.whole) {
       record.bound.clear();
       record.evicted.emplace();
       for (const Member& member : c.gang.members) record.evicted->insert(member.pod);

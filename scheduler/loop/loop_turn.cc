@@ -13,6 +13,8 @@ namespace {
 constexpr ItemKind kItemKinds[] = {ItemKind::kRepair, ItemKind::kQuorum, ItemKind::kSurplus};
 // A log that nobody takes must not grow for ever.
 constexpr size_t kLongestLog = 100'000;
+// Beyond its time, before that is an error.
+constexpr absl::Duration kClaimMayLinger = absl::Minutes(1);
 
 absl::string_view ItemName(ItemKind kind) {
   switch (kind) {
@@ -175,6 +177,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   }
   NoteQuorum(*c);
   ChargeQuota(*c);
+  NoteEvictable(*c);
   Requeue(*c);
   to_report_.insert(id);
 }
@@ -247,7 +250,7 @@ void SchedulingLoop::Impl::WakeParked() {
   if (!news_.room_grew.empty()) relief |= kReliefRoom;
   if (!news_.nodes_changed.empty()) relief |= kReliefNodes;
   if (news_.queues_changed) relief |= kReliefQueue;
-  if (news_.budgets_changed) relief |= kReliefVictims;
+  if (std::exchange(more_victims_, false) || news_.budgets_changed) relief |= kReliefVictims;
   news_ = {};
   const size_t before = queue_->ready();
   WakeForQuota();
@@ -360,6 +363,9 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
   if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
     facts.relief |= kReliefVictims;
+    if (c.gang.queue.empty()) boldest_ = std::max(boldest_, c.gang.priority);
+    // Who may do less must not speak for who may do more.
+    absl::StrAppend(&facts.class_key, " by eviction", WasReclaimed(c.record) ? " outside" : "");
     facts.until = std::min(facts.until, c.record.victims_later);
   }
   // After a claim that came to nothing.
@@ -490,6 +496,16 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
     if (std::holds_alternative<Plan>(decision)) {
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " is parked (",
                                               ItemName(item.kind), ") though it could start"));
+    }
+    const auto& rejection = std::get<Rejection>(decision);
+    if (item.kind != ItemKind::kQuorum) continue;
+    if (c->record.claim.has_value()) {
+      if (now < c->record.claim->until + kClaimMayLinger) continue;
+      return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));
+    }
+    if (MayPreempt(*c, rejection) && PlanRoom(*c, request, RunningGangs(*c)).has_value()) {
+      return absl::InternalError(
+          absl::StrCat(GangText(c->gang.key), " is parked though others could make room for it"));
     }
   }
   return absl::OkStatus();

@@ -42,5 +42,85 @@ TEST_F(LoopEvictionTest, VictimsThatTakeTheirTimeToEndAreWaitedForWithoutSpinnin
   EXPECT_EQ(d_.Bound("high"), 2);
 }
 
+TEST_F(LoopEvictionTest, AGangThatWaitsHearsOfAVictimThatWasStillBeingBound) {
+  d_.Nodes(1, 8);
+  d_.api.Break({.on = "POST /api/v1/namespaces/default/pods/low-0/binding", .code = 500});
+  Submit("low", 1, 1);
+  d_.Exchange();
+  d_.Exchange();  // the bind is to be tried again
+  Submit("high", 1, 2);
+  d_.Exchange();
+  EXPECT_EQ(Evictions(), 0);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("high"), 1);
+}
+
+TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatIsGone) {
+  d_.Nodes(1, 8);
+  d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
+  Submit("low", 1, 1);
+  d_.Settle();
+  Submit("high", 1, 2);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 1);
+  d_.api.Delete(ResourceKind::kPod, "high-0");
+  d_.api.Delete(ResourceKind::kPodGroup, "high");
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("low"), 1);
+}
+
+TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatFoundRoomElsewhere) {
+  d_.Nodes(1, 8);
+  d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
+  Submit("low", 1, 1);
+  d_.Settle();
+  Submit("high", 1, 2);
+  d_.Settle();
+  d_.Nodes(1, 8, "late");
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(d_.NodeOf("high-0"), "late1");
+  EXPECT_EQ(d_.Bound("low"), 1);
+}
+
+TEST_F(LoopEvictionTest, AQueueThatIsDrainedNoMoreEvictsNobody) {
+  d_.Nodes(1, 8);
+  Queue queue;
+  queue.meta.name = "q";
+  d_.api.Put(queue);
+  d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
+  d_.Submit({.gang = "low", .queue = "q"});
+  d_.Settle();
+  queue.stop = StopPolicy::kHoldAndDrain;
+  queue.meta.generation = 2;
+  d_.api.Put(queue);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 1);
+  queue.stop = StopPolicy::kNone;
+  queue.meta.generation = 3;
+  d_.api.Put(queue);
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("low"), 1);
+}
+
+TEST_F(LoopEvictionTest, WhoMayEvictNobodyDoesNotSpeakForWhoMay) {
+  d_.Nodes(1, 8);
+  d_.api.Break({.on = "POST /api/v1/namespaces/default/pods/low-0/binding", .code = 500});
+  Submit("low", 1, 1);
+  d_.Exchange();
+  d_.Exchange();  // the bind is to be tried again
+  PodGroup timid = MakePodGroup("timid").MinMember(1);
+  timid.spec.preempts = false;
+  timid.meta.created = d_.now;
+  d_.api.Put(timid);
+  d_.api.Put(MakePod("timid-0").Group("timid").Gpu(8).Priority(2));
+  Submit("bold", 1, 2);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("bold"), 1);
+}
+
 }  // namespace
 }  // namespace maniple
