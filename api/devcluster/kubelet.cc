@@ -112,7 +112,8 @@ void Kubelet::Look(const Cluster& cluster, const ObjectName& name) {
   if (!nodes_[pod.node].exists) {
     if (!pod.leaves_at.has_value()) pod.leaves_at = cluster.now + options_.gone_node_grace;
   } else if ((*object)["metadata"].Has("deletionTimestamp")) {
-    if (!pod.leaves_at.has_value()) pod.leaves_at = cluster.now + LeavesAfter(*object);
+    const absl::Time leaves = cluster.now + LeavesAfter(*object);
+    pod.leaves_at = std::min(pod.leaves_at.value_or(leaves), leaves);
   } else {
     pod.leaves_at.reset();  // its node came back
   }
