@@ -339,8 +339,9 @@ std::optional<std::string> SchedulingLoop::Impl::NominationOf(const Case& c,
     }
   }
   const auto told = c.record.told.find(member.pod);
-  const bool nominated = told != c.record.told.end() &&
-                         told->second == PodReasonName(WaitReason::kWaitingForPreemption);
+  // By us, or by an earlier leader.
+  const std::string& said = told == c.record.told.end() ? member.waiting_reason : told->second;
+  const bool nominated = said == PodReasonName(WaitReason::kWaitingForPreemption);
   return nominated ? std::optional<std::string>("") : std::nullopt;
 }
 

@@ -172,6 +172,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.uid = object["metadata"]["uid"].AsString();
   pod.node = object["spec"]["nodeName"].AsString();
   pod.phase = object["status"]["phase"].AsString();
+  pod.nominated = object["status"]["nominatedNodeName"].AsString();
   pod.deleting = object["metadata"].Has("deletionTimestamp");
   pod.gang = absl::StrCat(object["metadata"]["namespace"].AsString(), "/",
                           object["metadata"]["labels"][kPodGroupLabel].AsString());

@@ -26,6 +26,7 @@ class Truth final {
  public:
   struct PodFacts {
     std::string key, uid, gang, node, phase;
+    std::string nominated;  // the node whose room is kept for it
     bool deleting = false;
     bool ours = true;  // bound by a living leader of ours, as far as it is bound
     int64_t gpus = 0, priority = 0;
@@ -95,6 +96,8 @@ class Truth final {
   // At quiescence: no whole gang waits although its room is free and its Queue lets it have it, by
   // plain counting of GPUs per node.
   void CheckNothingRunnableWaits(absl::Time now);
+  // At quiescence: room is kept for nobody.
+  void CheckNobodyIsNominated(absl::Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
   [[nodiscard]] const std::map<std::string, PodFacts>& pods() const {

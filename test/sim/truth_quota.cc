@@ -145,6 +145,14 @@ bool Truth::MayBeHeldUp(const std::string& gang, const std::string& queue) const
          });
 }
 
+void Truth::CheckNobodyIsNominated(absl::Time now) {
+  for (const auto& [key, pod] : pods_) {
+    if (pod.nominated.empty() || !pod.node.empty() || pod.ended() || pod.deleting) continue;
+    Violated(now, absl::StrCat("NothingLeaks: ", key, " is nominated for ", pod.nominated,
+                               " though nobody makes room for it"));
+  }
+}
+
 void Truth::CheckNothingRunnableWaits(absl::Time now) {
   for (const Wanting& gang : WholeGangsWaiting()) {
     const GroupFacts& group = groups_.at(gang.key);

@@ -361,6 +361,7 @@ class World final {
     if (!Sound()) return;
     truth_.CheckGangAllOrNothing(events_.Now());
     truth_.CheckNothingRunnableWaits(events_.Now());
+    if (Settled()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
       if (process->leading()) CheckAtRest(*process);
     }

@@ -254,6 +254,10 @@ WriteResult ScriptedApi::PatchPod(Pod& pod, const Json& body) {
                                                .reason = condition["reason"].AsString(),
                                                .message = condition["message"].AsString()};
   }
+  const Json& status = body["status"];
+  if (const Json* nominated = status.Find("nominatedNodeName")) {
+    patched.nominated_node_name = nominated->AsString();
+  }
   Store(patched);
   return Answer(200);
 }

@@ -56,6 +56,20 @@ TEST_F(LoopEvictionTest, AGangThatWaitsHearsOfAVictimThatWasStillBeingBound) {
   EXPECT_EQ(d_.Bound("high"), 1);
 }
 
+TEST_F(LoopEvictionTest, WhomAnEarlierLeaderNominatedIsNominatedNoMoreWhenNobodyMakesRoom) {
+  d_.Nodes(1, 8);
+  d_.api.KeepTerminating();
+  Submit("low", 1, 1);
+  d_.Settle();
+  Submit("high", 1, 2);
+  d_.Settle();
+  ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1");
+  d_.Restart();
+  d_.Put(MakeNode("n1").Gpu(2));  // it does not fit there any more, whoever leaves
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+}
+
 TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatIsGone) {
   d_.Nodes(1, 8);
   d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
