@@ -379,6 +379,8 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
 
 void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
   const OrderKey order = OrderOf(c, item.kind);
+  // A quorum that is held up in a StrictFIFO Queue must not speak for surplus, which never is.
+  absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
   queue_->Park(item, order, std::move(facts));
   // Those behind it will not be asked before it, and should say so; once is enough.
   const std::vector<QueueItem> held = queue_->HeldUp(order.queue);

@@ -119,6 +119,30 @@ TEST_F(LoopEvictionTest, AQueueThatIsDrainedNoMoreEvictsNobody) {
   EXPECT_EQ(d_.Bound("low"), 1);
 }
 
+TEST_F(LoopEvictionTest, SurplusIsNotForgottenBehindTheHeadOfAStrictFifoQueueThatWasStopped) {
+  d_.Nodes(1, 8);
+  Queue queue;
+  queue.meta.name = "q";
+  queue.ordering = QueueOrdering::kStrictFifo;
+  d_.api.Put(queue);
+  d_.Submit({.gang = "elastic", .gpu = 2, .queue = "q"});
+  d_.Settle();
+  queue.stop = StopPolicy::kHold;
+  queue.meta.generation = 2;
+  d_.api.Put(queue);
+  for (const char* gang : {"head", "next", "third"}) {
+    d_.Submit({.gang = gang, .queue = "q"});
+    d_.Settle(absl::Seconds(1));
+  }
+  d_.Submit({.gang = "elastic", .gpu = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(1));
+  queue.stop = StopPolicy::kNone;
+  queue.meta.generation = 3;
+  d_.api.Put(queue);
+  d_.Settle(absl::Seconds(1));
+  EXPECT_EQ(d_.Bound("elastic"), 2);
+}
+
 TEST_F(LoopEvictionTest, WhoMayEvictNobodyDoesNotSpeakForWhoMay) {
   d_.Nodes(1, 8);
   d_.api.Break({.on = "POST /api/v1/namespaces/default/pods/low-0/binding", .code = 500});
