@@ -88,7 +88,11 @@ struct GangRecord {
   std::string status_failed_over;  // … unless the watch shows a later resourceVersion than this
   Backoff status_backoff{{.first = absl::Milliseconds(200), .most = absl::Seconds(10)}};
   absl::Time status_due = absl::InfiniteFuture();
-  std::map<PodId, std::string> told;          // reason last sent to a waiting pod
+  struct Told {
+    std::string reason;  // last sent to a waiting pod
+    absl::Time at;
+  };
+  std::map<PodId, Told> told;
   std::optional<WaitReason> complained_of;    // an event was made for it
   absl::Time timer = absl::InfiniteFuture();  // as it stands in the loop's timetable
 };

@@ -88,6 +88,22 @@ std::string ClassKeyOf(const GangRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// Everybody who stands, or may yet be bound, is on a node that is gone. It may come back with them,
+// and then binds the rest to its domain.
+bool DomainIsInDoubt(const RequestInput& input, const GangRequest& request) {
+  if (request.topology.required.empty() || !request.pinned.empty()) return false;
+  return std::ranges::any_of(input.gang.members, [&input](const Member& member) {
+    if (member.state == MemberState::kBound) return true;
+    if (input.binding == nullptr) return false;
+    const std::optional<BindState> state = input.binding->StateOf(member.pod);
+    return state.has_value() && (IsComing(*state) || CountsAsBound(*state));
+  });
+}
+
+}  // namespace
+
 GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)> may_plan) {
   const Gang& gang = input.gang;
   GangRequest request{.gang = gang.id,
@@ -111,6 +127,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
       request.wants.push_back({member.pod, member.shape, sub_group});
     }
   }
+  if (input.kind == ItemKind::kRepair && DomainIsInDoubt(input, request)) request.wants.clear();
   switch (input.kind) {
     case ItemKind::kQuorum:
       request.need = Assemble(gang).need;

@@ -132,6 +132,8 @@ class SchedulingLoop::Impl final {
   // It left for a gang of another Queue, once.
   [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
   void NoteEvictable(Case& c);
+  void GiveUpClaim(Case& c);
+  void SeeClaim(Case& c);
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
   [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
   // `departure` says everything but the pods.

@@ -266,15 +266,26 @@ bool SchedulingLoop::Impl::VictimsLeave(const Case& c) const {
   });
 }
 
+void SchedulingLoop::Impl::GiveUpClaim(Case& c) {
+  Log(absl::StrCat("give up the room of ", GangText(c.gang.key)));
+  DropClaim(c.record);
+  c.record.waiting.reset();  // it spoke of the claim
+  ChargeQuota(c);
+}
+
+// Also of a gang that its queue does not ask any more.
+void SchedulingLoop::Impl::SeeClaim(Case& c) {
+  if (!c.record.claim.has_value() || c.now < c.record.claim->until) return;
+  c.record.no_preemption_until = c.now + kPauseAfterClaim;
+  GiveUpClaim(c);
+}
+
 // The room that was made is not enough yet. False: it never will be, and the claim is over.
 bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
   GangRecord& record = c.record;
   if (item.kind != ItemKind::kQuorum || !record.claim.has_value()) return false;
-  if (c.now >= record.claim->until || !VictimsLeave(c)) {
-    if (c.now >= record.claim->until) record.no_preemption_until = c.now + kPauseAfterClaim;
-    Log(absl::StrCat("give up the room of ", GangText(c.gang.key)));
-    DropClaim(record);
-    ChargeQuota(c);
+  if (!VictimsLeave(c)) {
+    GiveUpClaim(c);
     return false;
   }
   record.waiting =

@@ -14,6 +14,9 @@ namespace {
 // overtaken within this time is not worth a write.
 constexpr absl::Duration kSettlingTime = absl::Seconds(1);
 
+// What a pod was told shows in the watch by then, unless something else has taken its place.
+constexpr absl::Duration kToldShowsWithin = absl::Seconds(10);
+
 bool WaitsForItsOwner(WaitReason reason) {
   return reason == WaitReason::kWaitingForMembers || reason == WaitReason::kSchedulingGated;
 }
@@ -312,7 +315,16 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
   const std::string reason(PodReasonName(waits.reason));
   const auto told = c.record.told.find(member.pod);
   const bool new_to_us = told == c.record.told.end();
-  if (new_to_us ? member.waiting_reason == reason : told->second == reason) return;
+  if (new_to_us && member.waiting_reason == reason) return;
+  if (!new_to_us && told->second.reason == reason) {
+    // What an earlier leader sent may arrive late and stand in the place of ours.
+    if (member.waiting_reason.empty() || member.waiting_reason == reason) return;
+    const absl::Time again = told->second.at + kToldShowsWithin;
+    if (c.now < again) {
+      c.record.status_due = std::min(c.record.status_due, again);
+      return;
+    }
+  }
   const PodFacts* pod = state_.FindPod(member.pod);
   if (pod == nullptr) return;
   if (new_to_us && !c.gang.group_exists) SendEvent(GroupMissingEvent(c.gang, member), c.now);
@@ -325,7 +337,7 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
       {.kind = ErrandKind::kPodWaits, .gang = c.gang.id, .pod = member.pod},
       PodWaitsRequest({.namespace_name = pod->namespace_name, .name = pod->name, .uid = pod->uid},
                       condition)));
-  c.record.told[member.pod] = reason;
+  c.record.told[member.pod] = {.reason = reason, .at = c.now};
 }
 
 // Where room is being made for the pod; "" takes back what was said; none says nothing.
@@ -339,9 +351,10 @@ std::optional<std::string> SchedulingLoop::Impl::NominationOf(const Case& c,
     }
   }
   const auto told = c.record.told.find(member.pod);
-  // By us, or by an earlier leader.
-  const std::string& said = told == c.record.told.end() ? member.waiting_reason : told->second;
-  const bool nominated = said == PodReasonName(WaitReason::kWaitingForPreemption);
+  const absl::string_view nominating = PodReasonName(WaitReason::kWaitingForPreemption);
+  const bool by_us = told != c.record.told.end() && told->second.reason == nominating;
+  const bool by_an_earlier_leader = member.waiting_reason == nominating;
+  const bool nominated = by_us || by_an_earlier_leader;
   return nominated ? std::optional<std::string>("") : std::nullopt;
 }
 

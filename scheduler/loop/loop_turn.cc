@@ -169,6 +169,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   std::erase_if(c->record.refused_until,
                 [now](const auto& refused) { return refused.second <= now; });
   SeeDeparture(*c);
+  SeeClaim(*c);
   // Who leaves as a whole is not repaired.
   if (!c->record.departure.has_value() || !c->record.departure->whole) {
     EnsureBinding(*c);
@@ -411,6 +412,7 @@ const Snapshot& SchedulingLoop::Impl::Picture() {
 void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
   absl::Time next = std::min(record.status_due, NextEviction(record));
   if (record.binding.has_value()) next = std::min(next, record.binding->NextDeadline());
+  if (record.claim.has_value()) next = std::min(next, record.claim->until);
   for (const auto& [pod, until] : record.refused_until) next = std::min(next, until);
   if (next == record.timer) return;
   timetable_.erase({record.timer, id});
