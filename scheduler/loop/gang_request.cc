@@ -153,7 +153,8 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       facts.relief = kReliefQuota | kReliefNodes | kReliefQueue;
       break;
     case RejectionCode::kExceedsMaxQuota:
-      facts.relief = kReliefNodes | kReliefQueue;
+      // Other flavors may be out of the question for want of nodes only.
+      facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
       facts.blocks = false;
       break;
     case RejectionCode::kNoFit:

@@ -80,7 +80,7 @@ std::optional<QuotaAsk> QuotaLedger::AskFor(absl::string_view queue,
                                             std::span<const ShapeId> shapes,
                                             const Tables& tables) const {
   const QuotaNodeId id = book_.QueueNamed(queue);
-  if (!id.valid() || book_.FlavorsOf(id).empty()) return std::nullopt;
+  if (!id.valid()) return std::nullopt;
   QuotaAsk ask{.tree = &book_.tree(), .queue = id, .options = {}};
   for (const ShapeId shape : shapes) {
     if (ask.options.contains(shape)) continue;

@@ -53,7 +53,7 @@ class QuotaLedger final {
   void Forget();  // every account
   [[nodiscard]] bool NothingCharged() const { return accounts_.empty(); }
 
-  // None: the gang's queue limits nothing, or there is none. Borrows the tree.
+  // None: the gang has no queue that we know of. Borrows the tree.
   [[nodiscard]] std::optional<QuotaAsk> AskFor(absl::string_view queue,
                                                std::span<const ShapeId> shapes,
                                                const Tables& tables) const;

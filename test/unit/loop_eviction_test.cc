@@ -12,8 +12,9 @@ namespace {
 class LoopEvictionTest : public ::testing::Test {
  protected:
   // Pods of 8 GPUs each.
-  void Submit(const std::string& gang, int pods, int32_t priority) {
+  void Submit(const std::string& gang, int pods, int32_t priority, const std::string& queue = "") {
     PodGroup group = MakePodGroup(gang).MinMember(pods);
+    group.spec.queue = queue;
     group.meta.created = d_.now;
     d_.api.Put(group);
     for (int i = 0; i < pods; ++i) {
@@ -158,6 +159,41 @@ TEST_F(LoopEvictionTest, WhoMayEvictNobodyDoesNotSpeakForWhoMay) {
   d_.Settle(absl::Minutes(1));
   EXPECT_EQ(Evictions(), 1);
   EXPECT_EQ(d_.Bound("bold"), 1);
+}
+
+TEST_F(LoopEvictionTest, AClaimEndsInTimeAlsoWhenAStrictFifoHeadKeepsItsGangFromBeingAsked) {
+  d_.Nodes(2, 8);
+  d_.api.KeepTerminating();
+  Queue queue;
+  queue.meta.name = "q";
+  queue.ordering = QueueOrdering::kStrictFifo;
+  queue.within_queue = WithinQueuePreemption::kLowerPriority;
+  d_.api.Put(queue);
+  Submit("low", 1, 1, "q");
+  Submit("firm", 1, 5, "q");
+  d_.Settle();
+  Submit("high", 1, 2, "q");
+  d_.Settle();
+  ASSERT_NE(d_.api.FindPod("high-0")->nominated_node_name, "");
+  Submit("head", 2, 3, "q");
+  d_.Settle(absl::Minutes(6));
+  EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+  EXPECT_EQ(d_.StatusOf("high").reason, "HeldByReservation");
+}
+
+TEST_F(LoopEvictionTest, ANominationOfAnEarlierLeaderThatArrivesLateIsTakenBack) {
+  d_.Nodes(1, 8);
+  Submit("first", 1, 2);
+  d_.Settle();
+  Submit("second", 1, 2);
+  d_.Settle();
+  Pod pod = *d_.api.FindPod("second-0");
+  ASSERT_TRUE(pod.scheduled_condition.has_value());
+  pod.nominated_node_name = "n1";
+  pod.scheduled_condition->reason = "WaitingForPreemption";
+  d_.api.Put(pod);
+  d_.Settle(absl::Seconds(20));
+  EXPECT_EQ(d_.api.FindPod("second-0")->nominated_node_name, "");
 }
 
 }  // namespace

@@ -343,5 +343,20 @@ TEST_F(LoopQuotaTest, GangsThatWereThereBeforeTheirQueueStandInItsOrder) {
   EXPECT_EQ(d_.Bound("second"), 0);  // held up by the head, which waits for what is borrowed
 }
 
+// Proof that it exceeds one flavor's quota rests on there being no node for it in the other.
+TEST_F(LoopQuotaTest, MoreRoomInAnotherFlavorWakesWhoCouldNeverStartForQuota) {
+  PutFlavor("a");
+  PutFlavor("b");
+  PutNode("a1", "a");
+  PutNode("b1", "b", 2);
+  PutQueue("q", {In("a", "cpu", 1000), In("b", "cpu", 100'000)});
+  Submit("g", "q", Pods("g", 1, 4000));
+  d_.Settle();
+  ASSERT_EQ(d_.StatusOf("g").reason, "ExceedsMaxQuota");
+  PutNode("b1", "b", 8);
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("g"), 1);
+}
+
 }  // namespace
 }  // namespace maniple
