@@ -16,18 +16,21 @@ bool Contains(const QuotaOption& option, NodeId node) {
   return block < option.nodes->size() && (*option.nodes)[block].Test(RowOf(node));
 }
 
-// The options that hold every member of the shape which stands already, if there are any.
+// First the options that hold every member of the shape which stands already. Others serve only a
+// quorum that must be completed: after a change of flavors it could wait for ever else.
 std::vector<const QuotaOption*> OptionsOf(const std::vector<QuotaOption>& all,
                                           const GangRequest& request, ShapeId shape) {
-  std::vector<const QuotaOption*> options, keeping;
+  std::vector<const QuotaOption*> others, keeping;
   for (const QuotaOption& option : all) {
-    options.push_back(&option);
     const bool keeps = std::ranges::all_of(request.pinned, [&](const Pinned& pinned) {
       return pinned.shape != shape || !pinned.node.valid() || Contains(option, pinned.node);
     });
-    if (keeps) keeping.push_back(&option);
+    (keeps ? keeping : others).push_back(&option);
   }
-  return keeping.empty() ? options : keeping;
+  if (keeping.empty() || request.scope == DecideScope::kQuorum) {
+    keeping.insert(keeping.end(), others.begin(), others.end());
+  }
+  return keeping;
 }
 
 std::vector<int64_t> NoLimits(const QuorumProblem& problem) {

@@ -71,6 +71,7 @@ struct GangRecord {
   // Making room.
   std::optional<Claim> claim;
   std::optional<Departure> departure;
+  std::optional<int32_t> loose_priority;  // as the loop has counted it
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
   int64_t evictable = 0;      // members that others could make leave, as of the last look

@@ -132,6 +132,9 @@ class SchedulingLoop::Impl final {
   // It left for a gang of another Queue, once.
   [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
   void NoteEvictable(Case& c);
+  // Keeps count of the gangs without a queue that could be evicted, by priority.
+  void CountLoose(GangRecord& record, std::optional<int32_t> priority);
+  [[nodiscard]] bool HasVictims(const Case& c) const;
   void GiveUpClaim(Case& c);
   void SeeClaim(Case& c);
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
@@ -196,6 +199,7 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SnapshotPtr picture_;
+  std::map<int32_t, int64_t> loose_priorities_;
   bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
   // (who left, for whom) and the limits that held then.

@@ -132,7 +132,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
 
 bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                     const Rejection& rejection) {
-  if (!MayPreempt(c, rejection)) return false;
+  if (!MayPreempt(c, rejection) || !HasVictims(c)) return false;
   const std::vector<RunningGang> running = RunningGangs(c);
   const std::optional<PreemptionPlan> plan = PlanRoom(c, request, running);
   if (plan.has_value()) StartClaim(c, request, running, *plan);
@@ -238,6 +238,21 @@ bool SchedulingLoop::Impl::WasReclaimed(const GangRecord& record) {
 }
 
 // Those that look for victims are to hear of every one that there was not before.
+void SchedulingLoop::Impl::CountLoose(GangRecord& record, std::optional<int32_t> priority) {
+  if (record.loose_priority == priority) return;
+  if (record.loose_priority.has_value()) {
+    const auto it = loose_priorities_.find(*record.loose_priority);
+    if (--it->second == 0) loose_priorities_.erase(it);
+  }
+  if (priority.has_value()) ++loose_priorities_[*priority];
+  record.loose_priority = priority;
+}
+
+bool SchedulingLoop::Impl::HasVictims(const Case& c) const {
+  if (!c.gang.queue.empty()) return true;  // the policies tell
+  return !loose_priorities_.empty() && loose_priorities_.begin()->first < c.gang.priority;
+}
+
 void SchedulingLoop::Impl::NoteEvictable(Case& c) {
   const auto bound = [](const Member& member) {
     return member.state == MemberState::kBound && member.node.valid();
@@ -246,6 +261,9 @@ void SchedulingLoop::Impl::NoteEvictable(Case& c) {
       c.gang.group_exists && !c.record.binding.has_value() && !c.record.departure.has_value();
   const int64_t evictable = stands ? std::ranges::count_if(c.gang.members, bound) : 0;
   const bool helps = !c.record.queue.empty() || c.gang.priority < boldest_;
+  CountLoose(c.record, evictable > 0 && c.record.queue.empty()
+                           ? std::optional<int32_t>(c.gang.priority)
+                           : std::nullopt);
   if (helps && evictable > c.record.evictable) more_victims_ = true;
   c.record.evictable = evictable;
 }

@@ -83,6 +83,7 @@ bool SchedulingLoop::Impl::Synced() const {
 void SchedulingLoop::Impl::BeginLeading() {
   leading_ = true;
   records_.clear();
+  loose_priorities_.clear();
   for (const GangId gang : state_.Gangs()) touched_.insert(gang);
 }
 
@@ -100,6 +101,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
     for (const Member& member : gang->members) state_.Release(member.pod, news_);
   }
   records_.clear();
+  loose_priorities_.clear();
   timetable_.clear();
   touched_.clear();
   to_report_.clear();
@@ -138,6 +140,7 @@ void SchedulingLoop::Impl::Forget(GangId id) {
   DropHolds(*it->second);
   DropClaim(*it->second);
   timetable_.erase({it->second->timer, id});
+  CountLoose(*it->second, std::nullopt);
   queue_->RemoveGang(id);
   directory_.Count(id, {});
   (void)ledger_.Charge(id, "", {});
@@ -364,6 +367,11 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
   if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
     facts.relief |= kReliefVictims;
+    if (HasVictims(c)) {
+      // With victims, room may help that is too little by itself.
+      facts.relief |= kReliefRoom | kReliefNodes;
+      facts.smallest_shape = ShapeId();
+    }
     if (c.gang.queue.empty()) boldest_ = std::max(boldest_, c.gang.priority);
     // Who may do less must not speak for who may do more.
     absl::StrAppend(&facts.class_key, " by eviction", WasReclaimed(c.record) ? " outside" : "");
