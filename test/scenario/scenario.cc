@@ -129,8 +129,12 @@ class Player final {
       } else {
         Fail("a step is one word or one `word: argument`");
       }
+      for (const std::string& violation : stage_.TakeViolations()) Fail(violation);
     }
     result_.log = stage_.TakeLog();
+    if (result_.failures.empty()) Must(stage_.CheckNothingLeaks());
+    for (const std::string& violation : stage_.TakeViolations()) Fail(violation);
+    result_.turns = stage_.audited_turns();
     return std::move(result_);
   }
 

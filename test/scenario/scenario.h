@@ -6,6 +6,7 @@
 // of behaviour shows in review.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Scenario {
 struct ScenarioResult {
   std::vector<std::string> failures;  // "step 3: A should be bound, is Pending (NoFit): …"
   std::vector<std::string> log;       // decisions, with the time since the start
+  int64_t turns = 0;                  // after each of which every named invariant was asked
 };
 
 // Every document of the file is one scenario. Errors name file, line and path.

@@ -15,6 +15,8 @@ namespace maniple::scenario {
 namespace {
 
 constexpr char kGroups[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups";
+// Whatever was under way has come to its end.
+constexpr absl::Duration kLongEnough = absl::Minutes(10);
 
 // "/api/v1/namespaces/default/pods" for a Pod.
 std::string CollectionOf(const Json& object) {
@@ -69,10 +71,25 @@ absl::Status Stage::Put(const Json& object) {
 }
 
 void Stage::StartScheduler() {
-  const sim::ProcessOptions options{.life = ++lives_,
-                                    .election = sim::ProcessOptions::Election::kOff};
-  process_ = std::make_unique<sim::Process>(
-      network_, events_, options, [this](std::string line) { fresh_.push_back(std::move(line)); });
+  KillScheduler();
+  scheduler_ = std::make_unique<Scheduler>(
+      network_, events_, ++lives_,
+      Scheduler::Listeners{
+          .on_decision = [this](std::string line) { fresh_.push_back(std::move(line)); },
+          .on_violation =
+              [this](absl::string_view violation) {
+                violations_.push_back(absl::StrFormat(
+                    "%.3f %s", absl::ToDoubleSeconds(clock_.Now() - began_), violation));
+              }});
+}
+
+void Stage::KillScheduler() {
+  turns_of_the_dead_ = audited_turns();
+  scheduler_.reset();
+}
+
+int64_t Stage::audited_turns() const {
+  return turns_of_the_dead_ + (scheduler_ == nullptr ? 0 : scheduler_->audited_turns());
 }
 
 void Stage::Stamp() {
@@ -110,10 +127,24 @@ std::vector<Json> Stage::PodsOf(absl::string_view gang) {
 }
 
 absl::Status Stage::CheckAtRest() const {
-  if (process_ == nullptr) return absl::OkStatus();
-  RETURN_IF_ERROR(process_->loop().CheckInvariants());
-  return process_->loop().CheckParkedCannotStart(clock_.Now());
+  if (scheduler_ == nullptr) return absl::OkStatus();
+  return scheduler_->loop().CheckParkedCannotStart(clock_.Now());
 }
+
+absl::Status Stage::CheckNothingLeaks() {
+  if (scheduler_ == nullptr) return absl::OkStatus();
+  for (const char* collection : {kGroups, "/api/v1/namespaces/default/pods"}) {
+    ASSIGN_OR_RETURN(const Json list, Call("GET", collection, Json()));
+    for (const Json& object : list["items"].items()) {
+      const std::string& name = object["metadata"]["name"].AsString();
+      RETURN_IF_ERROR(Call("DELETE", absl::StrCat(collection, "/", name), Json()).status());
+    }
+  }
+  Advance(kLongEnough);
+  return scheduler_->loop().CheckNothingHeld();
+}
+
+std::vector<std::string> Stage::TakeViolations() { return std::exchange(violations_, {}); }
 
 std::vector<std::string> Stage::TakeLog() { return std::exchange(log_, {}); }
 

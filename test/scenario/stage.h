@@ -11,10 +11,10 @@
 #include "absl/time/time.h"
 #include "api/base/clock.h"
 #include "api/devcluster/api_server.h"
+#include "test/scenario/scheduler.h"
 #include "test/sim/event_queue.h"
 #include "test/sim/faults.h"
 #include "test/sim/network.h"
-#include "test/sim/process.h"
 
 namespace maniple::scenario {
 
@@ -29,15 +29,20 @@ class Stage final {
   // Replaces the whole spec of the object, or creates it.
   absl::Status Put(const Json& object);
   void StartScheduler();
-  void KillScheduler() { process_.reset(); }
+  void KillScheduler();
   void Advance(absl::Duration by);
 
   [[nodiscard]] absl::StatusOr<Json> PodGroup(absl::string_view name);
   [[nodiscard]] std::vector<Json> PodsOf(absl::string_view gang);  // by name
-  // Invariants of the scheduler at rest.
+  // That no parked gang could start by now.
   [[nodiscard]] absl::Status CheckAtRest() const;
+  // With every gang and pod gone, nothing is held, charged or under way any more. Ends the play.
+  [[nodiscard]] absl::Status CheckNothingLeaks();
   // Decisions since the start, each with the time since then.
   [[nodiscard]] std::vector<std::string> TakeLog();
+  // Of the named invariants, which are asked after every turn.
+  [[nodiscard]] std::vector<std::string> TakeViolations();
+  [[nodiscard]] int64_t audited_turns() const;
 
  private:
   void Stamp();
@@ -50,8 +55,10 @@ class Stage final {
   sim::SimNetwork network_{server_, events_, no_faults_, 1};
   std::vector<std::string> fresh_;  // decisions that have no time yet
   std::vector<std::string> log_;
-  std::unique_ptr<sim::Process> process_;
+  std::vector<std::string> violations_;
+  std::unique_ptr<Scheduler> scheduler_;
   uint64_t lives_ = 0;
+  int64_t turns_of_the_dead_ = 0;
 };
 
 }  // namespace maniple::scenario

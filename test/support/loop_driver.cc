@@ -50,19 +50,29 @@ void LoopDriver::Submit(const Job& job) {
   }
 }
 
+void LoopDriver::Tell(ObjectEvent event) {
+  audit_.Hear(event);
+  loop_->Accept(std::move(event));
+}
+
 bool LoopDriver::Turn() {
   std::vector<ObjectEvent> events = api.TakeEvents();
   std::vector<WriteResult> results = api.TakeResults();
   bool moved = !events.empty() || !results.empty();
-  for (ObjectEvent& event : events) loop_->Accept(std::move(event));
-  for (WriteResult& result : results) loop_->Accept(std::move(result));
+  for (ObjectEvent& event : events) Tell(std::move(event));
+  for (WriteResult& result : results) {
+    audit_.Hear(result);
+    loop_->Accept(std::move(result));
+  }
   TurnOutput out = loop_->Turn(now);
   moved = moved || out.more || !out.writes.empty();
   next_ = out.next;
+  const std::vector<std::string> lines = loop_->TakeDecisionLog();
+  log_.insert(log_.end(), lines.begin(), lines.end());
+  for (const std::string& violation : audit_.AfterTurn(*loop_, out, lines, now)) {
+    ADD_FAILURE() << violation;
+  }
   api.Carry(std::move(out.writes));
-  for (std::string& line : loop_->TakeDecisionLog()) log_.push_back(std::move(line));
-  const absl::Status status = loop_->CheckInvariants();
-  EXPECT_TRUE(status.ok()) << status;
   return moved;
 }
 
@@ -88,7 +98,8 @@ void LoopDriver::Restart() {
   loop_ = NewLoop(now);
   static_cast<void>(api.TakeEvents());
   static_cast<void>(api.TakeResults());
-  for (ObjectEvent& event : api.List()) loop_->Accept(std::move(event));
+  audit_ = TurnAudit();
+  for (ObjectEvent& event : api.List()) Tell(std::move(event));
 }
 
 int LoopDriver::Bound(absl::string_view gang) const {

@@ -6,8 +6,7 @@
 //   driver.Settle();
 //   EXPECT_EQ(driver.Bound("a"), 4);
 //
-// Settle() checks the invariants of the loop after every turn, and at rest that no parked gang
-// could start.
+// Every named invariant is asked after every turn, and at rest that no parked gang could start.
 #pragma once
 
 #include <memory>
@@ -19,6 +18,7 @@
 #include "scheduler/loop/scheduling_loop.h"
 #include "test/support/builders.h"
 #include "test/support/scripted_api.h"
+#include "test/support/turn_audit.h"
 
 namespace maniple {
 
@@ -58,7 +58,10 @@ class LoopDriver final {
   // True when something was exchanged.
   bool Turn();
 
+  void Tell(ObjectEvent event);
+
   std::unique_ptr<SchedulingLoop> loop_;
+  TurnAudit audit_;
   absl::Time next_ = absl::InfiniteFuture();
   std::vector<std::string> log_;
 };

@@ -1,0 +1,96 @@
+#include "test/scenario/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugins/builtin.h"
+
+namespace maniple::scenario {
+namespace {
+
+// At one moment: more is no work but a spin.
+constexpr int kMostTurns = 5000;
+
+LoopOptions LoopFor(uint64_t life) {
+  LoopOptions options;
+  options.profile = BuiltinProfile();
+  options.seed = life;
+  return options;
+}
+
+ClusterClientOptions ClientFor(uint64_t life) {
+  ClusterClientOptions options;
+  options.seed = life;
+  return options;
+}
+
+}  // namespace
+
+Scheduler::Scheduler(sim::SimNetwork& network, sim::EventQueue& events, uint64_t life,
+                     Listeners listeners)
+    : events_(events),
+      listeners_(std::move(listeners)),
+      loop_(LoopFor(life)),
+      transport_(network, life, absl::ZeroDuration(),
+                 [this](HttpInput input) {
+                   client_.On(input, events_.Now());
+                   Work();
+                 }),
+      client_(ClientFor(life), transport_) {
+  client_.Start(events_.Now());
+  Work();
+}
+
+Scheduler::~Scheduler() {
+  *alive_ = false;
+  transport_.Cut();
+}
+
+void Scheduler::Work() {
+  while (turns_at_ <= kMostTurns && Turn()) {
+  }
+  if (turns_at_ > kMostTurns) return;
+  SleepUntil(std::min(next_turn_, client_.NextDeadline()));
+}
+
+bool Scheduler::Turn() {
+  const absl::Time now = events_.Now();
+  if (std::exchange(busy_at_, now) != now) turns_at_ = 0;
+  if (++turns_at_ > kMostTurns) {
+    listeners_.on_violation("NothingSpins: the loop turns and turns at one moment");
+    return false;
+  }
+  client_.OnTime(now);
+  ClusterNews news = client_.TakeNews();
+  for (ObjectEvent& event : news.events) {
+    audit_.Hear(event);
+    loop_.Accept(std::move(event));
+  }
+  for (WriteResult& result : news.results) {
+    audit_.Hear(result);
+    loop_.Accept(std::move(result));
+  }
+  if (news.leading == true) loop_.SetRole(SchedulingLoop::Role::kLeader, now);
+  TurnOutput out = loop_.Turn(now);
+  const std::vector<std::string> lines = loop_.TakeDecisionLog();
+  for (const std::string& line : lines) listeners_.on_decision(line);
+  for (std::string& violation : audit_.AfterTurn(loop_, out, lines, now)) {
+    listeners_.on_violation(std::move(violation));
+  }
+  client_.Write(std::move(out.writes), now);
+  next_turn_ = out.next;
+  return out.more;
+}
+
+void Scheduler::SleepUntil(absl::Time when) {
+  if (when == absl::InfiniteFuture() || when >= wake_) return;
+  wake_ = when;
+  events_.At(std::max(when, events_.Now() + absl::Microseconds(1)), [this, alive = alive_, when] {
+    if (!*alive) return;
+    if (wake_ == when) wake_ = absl::InfiniteFuture();
+    Work();
+  });
+}
+
+}  // namespace maniple::scenario

@@ -1,0 +1,278 @@
+#include "test/support/invariants.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "api/codec/json.h"
+#include "test/support/quota_facts.h"
+
+namespace maniple::invariants {
+namespace {
+
+using Room = std::map<std::string, int64_t>;  // by resource
+
+std::map<std::string, Room> TakenByNode(const TurnFacts& facts) {
+  std::map<std::string, Room> taken;
+  for (const PodOnNode& entry : PodsOnNodes(facts)) {
+    for (const auto& [resource, amount] : RoomOf(*entry.pod)) taken[entry.node][resource] += amount;
+  }
+  return taken;
+}
+
+int64_t Offered(const Node& node, const std::string& resource) {
+  const auto it = std::ranges::find(node.allocatable, resource, &ResourceAmount::resource);
+  return it == node.allocatable.end() ? 0 : it->amount.units();
+}
+
+const GangView* FindGang(const TurnFacts& facts, const std::string& name) {
+  const auto it = std::ranges::find(facts.view.gangs, name, GangName);
+  return it == facts.view.gangs.end() ? nullptr : &*it;
+}
+
+// Members that stand or are on their way, or have succeeded; `sub_group` "" = of any.
+int64_t Counted(const TurnFacts& facts, const GangView& gang, absl::string_view sub_group = "") {
+  return std::ranges::count_if(gang.pods, [&](const GangMemberView& member) {
+    const bool counts = member.state == "bound" || member.state == "running" ||
+                        member.state == "binding" || member.state == "succeeded";
+    if (!counts || sub_group.empty()) return counts;
+    const auto pod = facts.told.pods.find(absl::StrCat(gang.namespace_name, "/", member.pod));
+    return pod != facts.told.pods.end() && pod->second.meta.labels.Get(kSubGroupLabel) == sub_group;
+  });
+}
+
+bool Stands(const GangMemberView& member) {
+  return member.state == "bound" || member.state == "running";
+}
+
+// "namespace/name" of the pod that is to be bound; "" for any other request.
+std::string BoundBy(const HttpRequest& request) {
+  if (request.method != HttpMethod::kPost || !absl::EndsWith(request.target, "/binding")) return "";
+  const std::vector<std::string> parts = absl::StrSplit(request.target, '/');
+  return absl::StrCat(parts.at(4), "/", parts.at(6));
+}
+
+}  // namespace
+
+Violations NeverOversubscribed(const TurnFacts& facts) {
+  std::set<std::string> touched;
+  for (const PlacedItem& item : facts.placed) {
+    for (const auto& [pod, node] : item.node_of) touched.insert(node);
+  }
+  Violations found;
+  if (touched.empty()) return found;
+  for (const auto& [name, taken] : TakenByNode(facts)) {
+    const auto node = facts.told.nodes.find(name);
+    if (!touched.contains(name) || node == facts.told.nodes.end()) continue;
+    for (const auto& [resource, amount] : taken) {
+      const int64_t offered = Offered(node->second, resource);
+      if (amount <= offered) continue;
+      found.push_back(absl::StrCat("NeverOversubscribed: ", name, " offers ", offered, " of ",
+                                   resource, ", and ", amount, " are taken or promised"));
+    }
+  }
+  return found;
+}
+
+Violations GangAllOrNothing(const TurnFacts& facts) {
+  Violations found;
+  for (const PlacedItem& item : facts.placed) {
+    const GangView* gang = item.item == "quorum" ? FindGang(facts, item.gang) : nullptr;
+    if (gang == nullptr) continue;
+    const auto lacks = [&](const std::string& what, int64_t have, int64_t need) {
+      if (have >= need) return;
+      found.push_back(absl::StrCat("GangAllOrNothing: the quorum of ", item.gang,
+                                   " was placed with ", have, " of ", need, what));
+    };
+    lacks(" members", Counted(facts, *gang), gang->min_member);
+    const auto group = facts.told.groups.find(item.gang);
+    if (gang->singleton || group == facts.told.groups.end()) continue;
+    for (const SubGroup& sub : group->second.spec.sub_groups) {
+      lacks(absl::StrCat(" members of sub-group ", sub.name), Counted(facts, *gang, sub.name),
+            sub.min_member);
+    }
+  }
+  for (const GangView& gang : facts.view.gangs) {
+    const auto standing = std::ranges::count_if(gang.pods, Stands);
+    const bool in_hand = gang.phase == "Binding" || gang.reason == "QuorumLost" ||
+                         gang.reason == "Preempted" || gang.stage == "members";
+    if (standing == 0 || in_hand || Counted(facts, gang) >= gang.min_member) continue;
+    found.push_back(absl::StrCat("GangAllOrNothing: ", GangName(gang), " holds ", standing,
+                                 " pods, its quorum is ", gang.min_member,
+                                 ", and nobody is about it: ", gang.phase, " (", gang.reason, ")"));
+  }
+  return found;
+}
+
+Violations BoundAtMostOnce(const TurnFacts& facts) {
+  Violations found;
+  for (const auto& [key, pod] : facts.told.pods) {
+    const auto first = facts.first_node.find(pod.meta.uid);
+    if (first == facts.first_node.end() || first->second == pod.node_name) continue;
+    found.push_back(absl::StrCat("BoundAtMostOnce: ", key, " moved from ", first->second, " to ",
+                                 pod.node_name));
+  }
+  for (const WriteCommand& write : facts.writes) {
+    const std::string key = BoundBy(write.request);
+    if (key.empty()) continue;
+    const auto it = facts.told.pods.find(key);
+    const Pod* pod = it == facts.told.pods.end() ? nullptr : &it->second;
+    if (pod != nullptr && pod->node_name.empty() && !pod->meta.deleted.has_value() && !Ended(*pod))
+      continue;
+    found.push_back(absl::StrCat("BoundAtMostOnce: a bind is sent for ", key, ", which is ",
+                                 pod == nullptr           ? "gone"
+                                 : pod->node_name.empty() ? "ending"
+                                                          : "bound to " + pod->node_name));
+  }
+  return found;
+}
+
+Violations QuotaLegal(const TurnFacts& facts) {
+  Violations found;
+  const QuotaFacts quotas(facts.told);
+  const QuotaFacts::Usage usage = UsageByPods(facts, quotas);
+  for (const QueueView& queue : facts.view.queues) {
+    if (!quotas.Active(queue.name)) continue;
+    for (const QuotaUsageView& row : queue.usage) {
+      if (row.resource == "scheduling.maniple.dev/gpu-milli") continue;
+      const auto it = usage.find({queue.name, {row.flavor, row.resource}});
+      const QuotaFacts::Wide sum = it == usage.end() ? 0 : it->second;
+      const QuotaFacts::Wide shown = row.used.units();
+      if (shown == sum || (shown > sum && SomebodyMayHold(facts))) continue;
+      found.push_back(absl::StrCat("QuotaLegal: queue ", queue.name, " shows ", row.used.units(),
+                                   " of ", row.resource, " ", row.flavor,
+                                   " in use, and its pods take ", static_cast<int64_t>(sum)));
+    }
+  }
+  for (const PlacedItem& item : facts.placed) {
+    const auto charged = facts.charged_to.find(item.gang);
+    if (item.item == "repair" || charged == facts.charged_to.end() || charged->second.empty())
+      continue;
+    const std::string& queue = charged->second;
+    const auto rules = facts.told.queues.find(queue);
+    if (!quotas.Active(queue) || rules->second.stop != StopPolicy::kNone) {
+      found.push_back(absl::StrCat("QuotaLegal: ", item.gang, " starts from queue ", queue,
+                                   ", which is not open"));
+      continue;
+    }
+    for (const auto& [pod, node] : item.node_of) {
+      const auto known = facts.told.pods.find(pod);
+      if (known == facts.told.pods.end()) continue;
+      const std::string flavor = quotas.FlavorOf(node);
+      for (const auto& [resource, amount] : RoomOf(known->second)) {
+        const QuotaFacts::Where where = quotas.WhereCounted(queue, resource, flavor);
+        const std::string told = absl::StrCat("QuotaLegal: once ", pod, " has its place on ", node);
+        switch (where.rule) {
+          case QuotaFacts::Where::Rule::kUnlimited:
+            break;
+          case QuotaFacts::Where::Rule::kForbidden:
+            found.push_back(absl::StrCat(told, ", queue ", queue, " uses flavor \"", flavor,
+                                         "\", which it may not"));
+            break;
+          case QuotaFacts::Where::Rule::kCounted:
+            if (const std::string why = quotas.Illegal(queue, where.cell, usage); !why.empty()) {
+              found.push_back(absl::StrCat(told, ", ", why));
+            }
+            break;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+Violations ReservationsMatchState(const TurnFacts& facts) {
+  Violations found;
+  std::map<std::string, Room> taken = TakenByNode(facts);
+  const bool may_be_held = SomebodyMayHold(facts);
+  for (const auto& [name, node] : facts.told.nodes) {
+    const auto row = std::ranges::find(facts.view.nodes, name, &NodeRow::name);
+    if (row == facts.view.nodes.end()) {
+      found.push_back(absl::StrCat("ReservationsMatchState: node ", name, " is not shown"));
+      continue;
+    }
+    std::map<std::string, std::pair<int64_t, int64_t>> shown;  // offered and free
+    for (const NodeResourceView& resource : row->resources) {
+      shown[resource.resource] = {resource.allocatable.units(), resource.free.units()};
+    }
+    for (const auto& [resource, amount] : taken[name]) shown.try_emplace(resource, 0, 0);
+    for (const auto& [resource, amounts] : shown) {
+      const auto& [offered, free] = amounts;
+      const int64_t held = Offered(node, resource) - taken[name][resource] - free;
+      if (offered == Offered(node, resource) && (held == 0 || (held > 0 && may_be_held))) continue;
+      found.push_back(absl::StrCat(
+          "ReservationsMatchState: node ", name, " shows ", free, " of ", offered, " ", resource,
+          " free; it offers ", Offered(node, resource), ", its pods take ", taken[name][resource],
+          ", and ", may_be_held ? "some may be" : "nothing is", " held"));
+    }
+  }
+  return found;
+}
+
+Violations NoPreemptionLoop(const TurnFacts& facts) {
+  Violations found;
+  if (facts.reversals != 0) {
+    found.push_back(absl::StrCat("NoPreemptionLoop: ", facts.reversals, " reversals are counted"));
+  }
+  for (size_t later = 0; later < facts.preempted.size(); ++later) {
+    const Preempted& now = facts.preempted[later];
+    for (size_t earlier = 0; earlier < later; ++earlier) {
+      const Preempted& then = facts.preempted[earlier];
+      const bool reversed = then.victim == now.preemptor && then.preemptor == now.victim;
+      const bool same = then.limits == now.limits &&
+                        then.victim_priority == now.preemptor_priority &&
+                        then.preemptor_priority == now.victim_priority;
+      if (!reversed || !same) continue;
+      found.push_back(absl::StrCat("NoPreemptionLoop: ", now.preemptor, " makes ", now.victim,
+                                   " leave, which has made it leave before"));
+    }
+  }
+  return found;
+}
+
+Violations EveryWriteHasAPrecondition(const TurnFacts& facts) {
+  Violations found;
+  for (const WriteCommand& write : facts.writes) {
+    const HttpRequest& request = write.request;
+    const bool on_a_pod =
+        absl::EndsWith(request.target, "/binding") || absl::EndsWith(request.target, "/eviction");
+    const bool creates = request.method == HttpMethod::kPost && !on_a_pod;
+    if (request.method == HttpMethod::kGet || creates) continue;
+    if (absl::StrContains(request.body, "\"uid\":\"") ||
+        absl::StrContains(request.body, "\"resourceVersion\":\"")) {
+      continue;
+    }
+    found.push_back(absl::StrCat("EveryWriteHasAPrecondition: ", HttpMethodName(request.method),
+                                 " ", request.target, " has none"));
+  }
+  return found;
+}
+
+const std::vector<Invariant>& All() {
+  static const std::vector<Invariant> kAll = {
+      {"NeverOversubscribed", &NeverOversubscribed},
+      {"GangAllOrNothing", &GangAllOrNothing},
+      {"BoundAtMostOnce", &BoundAtMostOnce},
+      {"QuotaLegal", &QuotaLegal},
+      {"ReservationsMatchState", &ReservationsMatchState},
+      {"NoStarvation", &NoStarvation},
+      {"NoPreemptionLoop", &NoPreemptionLoop},
+      {"NothingRunnableWaits", &NothingRunnableWaits},
+      {"EveryWriteHasAPrecondition", &EveryWriteHasAPrecondition},
+  };
+  return kAll;
+}
+
+Violations CheckAll(const TurnFacts& facts) {
+  Violations found;
+  for (const Invariant& invariant : All()) {
+    for (std::string& violation : invariant.check(facts)) found.push_back(std::move(violation));
+  }
+  return found;
+}
+
+}  // namespace maniple::invariants

@@ -1,0 +1,115 @@
+#include "test/support/turn_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+namespace {
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+std::string NameOf(const ObjectMeta& meta) {
+  return absl::StrCat(meta.namespace_name, "/", meta.name);
+}
+
+}  // namespace
+
+bool Ended(const Pod& pod) {
+  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+}
+
+std::string GangName(const GangView& gang) {
+  return absl::StrCat(gang.namespace_name, "/", gang.name);
+}
+
+void Told::Hear(const ObjectEvent& event) {
+  std::visit(
+      Overloaded{
+          [this](const ObjectUpserted& upserted) {
+            std::visit(Overloaded{[this](const Node& node) { nodes[node.meta.name] = node; },
+                                  [this](const Pod& pod) { pods[NameOf(pod.meta)] = pod; },
+                                  [this](const PodGroup& g) { groups[NameOf(g.meta)] = g; },
+                                  [this](const Queue& queue) { queues[queue.meta.name] = queue; },
+                                  [this](const Cohort& c) { cohorts[c.meta.name] = c; },
+                                  [this](const ResourceFlavor& f) { flavors[f.meta.name] = f; },
+                                  [](const auto&) {}},
+                       upserted.object);
+          },
+          [this](const ObjectDeleted& deleted) { Forget(deleted.key); },
+          [this](const ObjectInvalid& invalid) { Forget(invalid.key); }, [](const KindSynced&) {}},
+      event);
+}
+
+void Told::Forget(const ObjectKey& key) {
+  const std::string full = absl::StrCat(key.namespace_name, "/", key.name);
+  switch (key.kind) {
+    case ResourceKind::kNode:
+      nodes.erase(key.name);
+      return;
+    case ResourceKind::kPod:
+      pods.erase(full);
+      return;
+    case ResourceKind::kPodGroup:
+      groups.erase(full);
+      return;
+    case ResourceKind::kQueue:
+      queues.erase(key.name);
+      return;
+    case ResourceKind::kCohort:
+      cohorts.erase(key.name);
+      return;
+    case ResourceKind::kResourceFlavor:
+      flavors.erase(key.name);
+      return;
+    case ResourceKind::kNamespace:
+    case ResourceKind::kPriorityClass:
+    case ResourceKind::kTopology:
+    case ResourceKind::kPodDisruptionBudget:
+      return;
+  }
+}
+
+std::vector<PodOnNode> PodsOnNodes(const TurnFacts& facts) {
+  std::map<std::string, std::pair<std::string, std::string>> shown;  // pod → its gang and its node
+  for (const GangView& gang : facts.view.gangs) {
+    for (const GangMemberView& pod : gang.pods) {
+      shown[absl::StrCat(gang.namespace_name, "/", pod.pod)] = {GangName(gang), pod.node};
+    }
+  }
+  std::vector<PodOnNode> found;
+  for (const auto& [key, pod] : facts.told.pods) {
+    if (Ended(pod)) continue;
+    const auto it = shown.find(key);
+    PodOnNode entry{.key = key, .gang = "", .node = pod.node_name, .pod = &pod};
+    if (it != shown.end()) entry.gang = it->second.first;
+    if (it != shown.end() && entry.node.empty()) entry.node = it->second.second;
+    if (!entry.node.empty()) found.push_back(std::move(entry));
+  }
+  return found;
+}
+
+std::map<std::string, int64_t> RoomOf(const Pod& pod) {
+  std::map<std::string, int64_t> room = {{"pods", 1}};
+  for (const ResourceAmount& request : pod.constraints.requests) {
+    room[request.resource] = request.amount.units();
+  }
+  return room;
+}
+
+bool SomebodyMayHold(const TurnFacts& facts) {
+  const auto may = [](const GangView& gang) {
+    return gang.phase.empty() || gang.phase == "Binding" || gang.reason == "QuorumLost" ||
+           gang.reason == "WaitingForPreemption" ||
+           std::ranges::find(gang.pods, "binding", &GangMemberView::state) != gang.pods.end();
+  };
+  return std::ranges::any_of(facts.view.gangs, may);
+}
+
+}  // namespace maniple
