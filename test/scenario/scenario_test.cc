@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -26,6 +27,7 @@ constexpr char kCases[] = "test/scenario/cases";
 constexpr char kGolden[] = "test/scenario/golden";
 enum class Golden { kCompare, kUpdate };
 Golden g_golden = Golden::kCompare;
+int64_t g_turns = 0;  // after each of which every named invariant was asked
 
 std::string Slug(const std::string& name) {
   std::string out;
@@ -44,6 +46,8 @@ class ScenarioTest : public testing::Test {
 
   void TestBody() override {
     const ScenarioResult result = RunScenario(scenario_);
+    g_turns += result.turns;
+    EXPECT_EQ(RunScenario(scenario_).log, result.log) << "SameSeedSameLog";
     EXPECT_TRUE(result.failures.empty()) << absl::StrJoin(result.failures, "\n") << "\n"
                                          << absl::StrJoin(result.log, "\n");
     const std::string log = absl::StrCat(absl::StrJoin(result.log, "\n"), "\n");
@@ -90,5 +94,9 @@ int main(int argc, char** argv) {
     maniple::scenario::g_golden = maniple::scenario::Golden::kUpdate;
   }
   if (const int code = maniple::scenario::RegisterAll(); code != 0) return code;
-  return RUN_ALL_TESTS();
+  const int code = RUN_ALL_TESTS();
+  std::cout << testing::UnitTest::GetInstance()->test_to_run_count()
+            << " scenarios, every named invariant asked after each of "
+            << maniple::scenario::g_turns << " turns\n";
+  return code;
 }

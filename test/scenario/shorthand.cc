@@ -103,9 +103,10 @@ Json OfManiple(absl::string_view kind, absl::string_view name, Json spec) {
                        {"spec", std::move(spec)}});
 }
 
-// "in pool weight=2 strict hold".
+// "in pool weight=2 strict hold preempt reclaim".
 absl::Status ReadBehaviour(bool queue, absl::string_view words, Json& spec) {
   bool names_parent = false;
+  Json preemption = Json::Object();
   for (absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
     if (std::exchange(names_parent, false)) {
       spec.Set(queue ? "cohort" : "parent", std::string(word));
@@ -117,10 +118,15 @@ absl::Status ReadBehaviour(bool queue, absl::string_view words, Json& spec) {
       spec.Set("ordering", "StrictFIFO");
     } else if (queue && (word == "hold" || word == "drain")) {
       spec.Set("stopPolicy", word == "hold" ? "Hold" : "HoldAndDrain");
+    } else if (queue && word == "preempt") {
+      preemption.Set("withinQueue", "LowerPriority");
+    } else if (queue && word == "reclaim") {
+      preemption.Set("reclaimWithinCohort", "Any");
     } else {
       return absl::InvalidArgumentError(absl::StrCat("not a word for a queue or cohort: ", word));
     }
   }
+  if (!preemption.members().empty()) spec.Set("preemption", std::move(preemption));
   return absl::OkStatus();
 }
 

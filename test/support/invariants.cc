@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "api/codec/json.h"
 #include "test/support/quota_facts.h"
 
 namespace maniple::invariants {
@@ -22,11 +21,6 @@ std::map<std::string, Room> TakenByNode(const TurnFacts& facts) {
     for (const auto& [resource, amount] : RoomOf(*entry.pod)) taken[entry.node][resource] += amount;
   }
   return taken;
-}
-
-int64_t Offered(const Node& node, const std::string& resource) {
-  const auto it = std::ranges::find(node.allocatable, resource, &ResourceAmount::resource);
-  return it == node.allocatable.end() ? 0 : it->amount.units();
 }
 
 const GangView* FindGang(const TurnFacts& facts, const std::string& name) {
@@ -56,6 +50,53 @@ std::string BoundBy(const HttpRequest& request) {
   return absl::StrCat(parts.at(4), "/", parts.at(6));
 }
 
+// What Queues show to be in use is what their pods take, and what may be held.
+void CheckSums(const TurnFacts& facts, const QuotaFacts& quotas, const QuotaFacts::Usage& usage,
+               Violations& found) {
+  for (const QueueView& queue : facts.view.queues) {
+    if (!quotas.Active(queue.name)) continue;
+    for (const QuotaUsageView& row : queue.usage) {
+      if (row.resource == kDerivedResource) continue;
+      const auto it = usage.find({queue.name, {row.flavor, row.resource}});
+      const QuotaFacts::Wide sum = it == usage.end() ? 0 : it->second;
+      const QuotaFacts::Wide shown = row.used.units();
+      if (shown == sum || (shown > sum && SomebodyMayHold(facts))) continue;
+      found.push_back(absl::StrCat("QuotaLegal: queue ", queue.name, " shows ", row.used.units(),
+                                   " of ", row.resource, " ", row.flavor,
+                                   " in use, and its pods take ", static_cast<int64_t>(sum)));
+    }
+  }
+}
+
+void CheckAdmission(const TurnFacts& facts, const PlacedItem& item, const QuotaFacts& quotas,
+                    const QuotaFacts::Usage& usage, Violations& found) {
+  using Rule = QuotaFacts::Where::Rule;
+  const auto charged = facts.charged_to.find(item.gang);
+  if (charged == facts.charged_to.end() || charged->second.empty()) return;
+  const std::string& queue = charged->second;
+  if (!quotas.Active(queue) || facts.told.queues.at(queue).stop != StopPolicy::kNone) {
+    found.push_back(absl::StrCat("QuotaLegal: ", item.gang, " starts from queue ", queue,
+                                 ", which is not open"));
+    return;
+  }
+  for (const auto& [key, node] : item.node_of) {
+    const auto pod = facts.told.pods.find(key);
+    if (pod == facts.told.pods.end()) continue;
+    for (const auto& [resource, amount] : RequestsOf(pod->second)) {
+      const QuotaFacts::Where where = quotas.WhereCounted(queue, resource, quotas.FlavorOf(node));
+      std::string why;
+      if (where.rule == Rule::kCounted) why = quotas.Illegal(queue, where.cell, usage);
+      if (where.rule == Rule::kForbidden) {
+        why = absl::StrCat("queue ", queue, " uses flavor \"", where.cell.flavor,
+                           "\", which it may not");
+      }
+      if (why.empty()) continue;
+      found.push_back(
+          absl::StrCat("QuotaLegal: once ", key, " has its place on ", node, ", ", why));
+    }
+  }
+}
+
 }  // namespace
 
 Violations NeverOversubscribed(const TurnFacts& facts) {
@@ -69,7 +110,7 @@ Violations NeverOversubscribed(const TurnFacts& facts) {
     const auto node = facts.told.nodes.find(name);
     if (!touched.contains(name) || node == facts.told.nodes.end()) continue;
     for (const auto& [resource, amount] : taken) {
-      const int64_t offered = Offered(node->second, resource);
+      const int64_t offered = OfferOf(node->second, resource);
       if (amount <= offered) continue;
       found.push_back(absl::StrCat("NeverOversubscribed: ", name, " offers ", offered, " of ",
                                    resource, ", and ", amount, " are taken or promised"));
@@ -132,55 +173,12 @@ Violations BoundAtMostOnce(const TurnFacts& facts) {
 }
 
 Violations QuotaLegal(const TurnFacts& facts) {
-  Violations found;
   const QuotaFacts quotas(facts.told);
   const QuotaFacts::Usage usage = UsageByPods(facts, quotas);
-  for (const QueueView& queue : facts.view.queues) {
-    if (!quotas.Active(queue.name)) continue;
-    for (const QuotaUsageView& row : queue.usage) {
-      if (row.resource == "scheduling.maniple.dev/gpu-milli") continue;
-      const auto it = usage.find({queue.name, {row.flavor, row.resource}});
-      const QuotaFacts::Wide sum = it == usage.end() ? 0 : it->second;
-      const QuotaFacts::Wide shown = row.used.units();
-      if (shown == sum || (shown > sum && SomebodyMayHold(facts))) continue;
-      found.push_back(absl::StrCat("QuotaLegal: queue ", queue.name, " shows ", row.used.units(),
-                                   " of ", row.resource, " ", row.flavor,
-                                   " in use, and its pods take ", static_cast<int64_t>(sum)));
-    }
-  }
+  Violations found;
+  CheckSums(facts, quotas, usage, found);
   for (const PlacedItem& item : facts.placed) {
-    const auto charged = facts.charged_to.find(item.gang);
-    if (item.item == "repair" || charged == facts.charged_to.end() || charged->second.empty())
-      continue;
-    const std::string& queue = charged->second;
-    const auto rules = facts.told.queues.find(queue);
-    if (!quotas.Active(queue) || rules->second.stop != StopPolicy::kNone) {
-      found.push_back(absl::StrCat("QuotaLegal: ", item.gang, " starts from queue ", queue,
-                                   ", which is not open"));
-      continue;
-    }
-    for (const auto& [pod, node] : item.node_of) {
-      const auto known = facts.told.pods.find(pod);
-      if (known == facts.told.pods.end()) continue;
-      const std::string flavor = quotas.FlavorOf(node);
-      for (const auto& [resource, amount] : RoomOf(known->second)) {
-        const QuotaFacts::Where where = quotas.WhereCounted(queue, resource, flavor);
-        const std::string told = absl::StrCat("QuotaLegal: once ", pod, " has its place on ", node);
-        switch (where.rule) {
-          case QuotaFacts::Where::Rule::kUnlimited:
-            break;
-          case QuotaFacts::Where::Rule::kForbidden:
-            found.push_back(absl::StrCat(told, ", queue ", queue, " uses flavor \"", flavor,
-                                         "\", which it may not"));
-            break;
-          case QuotaFacts::Where::Rule::kCounted:
-            if (const std::string why = quotas.Illegal(queue, where.cell, usage); !why.empty()) {
-              found.push_back(absl::StrCat(told, ", ", why));
-            }
-            break;
-        }
-      }
-    }
+    if (item.item != "repair") CheckAdmission(facts, item, quotas, usage, found);
   }
   return found;
 }
@@ -202,11 +200,11 @@ Violations ReservationsMatchState(const TurnFacts& facts) {
     for (const auto& [resource, amount] : taken[name]) shown.try_emplace(resource, 0, 0);
     for (const auto& [resource, amounts] : shown) {
       const auto& [offered, free] = amounts;
-      const int64_t held = Offered(node, resource) - taken[name][resource] - free;
-      if (offered == Offered(node, resource) && (held == 0 || (held > 0 && may_be_held))) continue;
+      const int64_t held = OfferOf(node, resource) - taken[name][resource] - free;
+      if (offered == OfferOf(node, resource) && (held == 0 || (held > 0 && may_be_held))) continue;
       found.push_back(absl::StrCat(
           "ReservationsMatchState: node ", name, " shows ", free, " of ", offered, " ", resource,
-          " free; it offers ", Offered(node, resource), ", its pods take ", taken[name][resource],
+          " free; it offers ", OfferOf(node, resource), ", its pods take ", taken[name][resource],
           ", and ", may_be_held ? "some may be" : "nothing is", " held"));
     }
   }

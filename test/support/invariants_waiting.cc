@@ -15,8 +15,6 @@
 namespace maniple::invariants {
 namespace {
 
-constexpr char kDerived[] = "scheduling.maniple.dev/gpu-milli";
-
 // A gang that stands by with its whole quorum, all pods alike.
 struct Waiting {
   const GangView* gang = nullptr;
@@ -113,7 +111,7 @@ bool QuotaAllows(const QuotaFacts& quotas, const Waiting& waiting, const std::st
                  Within within, QuotaFacts::Usage usage) {
   const std::string& queue = waiting.gang->queue;
   quotas.Charge(queue, *waiting.pod, flavor, waiting.need, usage);
-  for (const auto& [resource, amount] : RoomOf(*waiting.pod)) {
+  for (const auto& [resource, amount] : RequestsOf(*waiting.pod)) {
     const QuotaFacts::Where where = quotas.WhereCounted(queue, resource, flavor);
     if (where.rule == QuotaFacts::Where::Rule::kUnlimited) continue;
     if (where.rule == QuotaFacts::Where::Rule::kForbidden) return false;
@@ -127,7 +125,7 @@ bool QuotaAllows(const QuotaFacts& quotas, const Waiting& waiting, const std::st
 bool LimitsWhatIsDerived(const Told& told) {
   const auto lists = [](const auto& entry) {
     return std::ranges::any_of(entry.second.quotas, [](const FlavorQuota& quota) {
-      return std::ranges::find(quota.resources, kDerived, &QuotaAmount::resource) !=
+      return std::ranges::find(quota.resources, kDerivedResource, &QuotaAmount::resource) !=
              quota.resources.end();
     });
   };

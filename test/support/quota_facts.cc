@@ -7,8 +7,6 @@
 namespace maniple {
 namespace {
 
-constexpr char kDerived[] = "scheduling.maniple.dev/gpu-milli";
-
 std::string Shown(QuotaFacts::Wide amount) {
   const bool fits = amount == static_cast<int64_t>(amount);
   return fits ? absl::StrCat(static_cast<int64_t>(amount)) : "more than 2^63";
@@ -75,8 +73,8 @@ QuotaFacts::Where QuotaFacts::WhereCounted(const std::string& queue, const std::
 
 void QuotaFacts::Charge(const std::string& queue, const Pod& pod, const std::string& flavor,
                         Wide times, Usage& usage) const {
-  for (const auto& [resource, amount] : RoomOf(pod)) {
-    if (resource == kDerived) continue;
+  for (const auto& [resource, amount] : RequestsOf(pod)) {
+    if (resource == kDerivedResource) continue;
     const Where where = WhereCounted(queue, resource, flavor);
     if (where.rule != Where::Rule::kUnlimited) usage[{queue, where.cell}] += times * amount;
   }

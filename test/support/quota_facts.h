@@ -18,6 +18,9 @@
 
 namespace maniple {
 
+// Counted by the node, so not here.
+inline constexpr char kDerivedResource[] = "scheduling.maniple.dev/gpu-milli";
+
 class QuotaFacts final {
  public:
   using Wide = __int128;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugins/framework/snapshot.h"
 
 namespace maniple {
 namespace {
@@ -95,12 +96,23 @@ std::vector<PodOnNode> PodsOnNodes(const TurnFacts& facts) {
   return found;
 }
 
-std::map<std::string, int64_t> RoomOf(const Pod& pod) {
-  std::map<std::string, int64_t> room = {{"pods", 1}};
+std::map<std::string, int64_t> RequestsOf(const Pod& pod) {
+  std::map<std::string, int64_t> requests = {{"pods", 1}};
   for (const ResourceAmount& request : pod.constraints.requests) {
-    room[request.resource] = request.amount.units();
+    requests[request.resource] = request.amount.units();
   }
+  return requests;
+}
+
+std::map<std::string, int64_t> RoomOf(const Pod& pod) {
+  std::map<std::string, int64_t> room = RequestsOf(pod);
+  for (auto& [resource, amount] : room) amount = std::min(amount, kMostAmount);
   return room;
+}
+
+int64_t OfferOf(const Node& node, absl::string_view resource) {
+  const auto it = std::ranges::find(node.allocatable, resource, &ResourceAmount::resource);
+  return it == node.allocatable.end() ? 0 : std::min(it->amount.units(), kMostAmount);
 }
 
 bool SomebodyMayHold(const TurnFacts& facts) {

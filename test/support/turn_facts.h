@@ -67,8 +67,11 @@ struct PodOnNode {
   const Pod* pod = nullptr;     // borrowed from the facts
 };
 [[nodiscard]] std::vector<PodOnNode> PodsOnNodes(const TurnFacts& facts);
-// What a pod takes of a node: its requests, and one of "pods".
+// What a pod asks for: its requests, and one of "pods".
+[[nodiscard]] std::map<std::string, int64_t> RequestsOf(const Pod& pod);
+// What it takes of a node, and what a node offers: counted up to kMostAmount, as the snapshot does.
 [[nodiscard]] std::map<std::string, int64_t> RoomOf(const Pod& pod);
+[[nodiscard]] int64_t OfferOf(const Node& node, absl::string_view resource);
 // Some gang is short of members that it had, is being bound, or has others leave for it: room and
 // quota may be held that no pod takes.
 [[nodiscard]] bool SomebodyMayHold(const TurnFacts& facts);

@@ -27,8 +27,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr char kMilli[] = "scheduling.maniple.dev/gpu-milli";
-
 // Facts of a cluster in which everything is as it should be, to be broken by hand: what is shown
 // follows from what was told, until Show() has been called.
 class World final {
@@ -344,7 +342,9 @@ TEST(Invariants, NothingRunnableWaitsLeavesAloneWhatPlainCountingCannotTell) {
       [](World& w) { w.facts.doubtful_nodes = {"n1"}; },
       [](World& w) { w.facts.troubled = {"default/a"}; },
       [](World& w) { w.View("a").stage = "backoff"; },
-      [](World& w) { w.facts.told.queues.at("q").quotas[0].resources[0].resource = kMilli; }};
+      [](World& w) {
+        w.facts.told.queues.at("q").quotas[0].resources[0].resource = kDerivedResource;
+      }};
   for (size_t i = 0; i < reasons.size(); ++i) {
     World world;
     world.Node("n1", 8).Queue("q", "", 8).Gang("a", {"", ""}, "q").Show();
