@@ -41,6 +41,11 @@ class World final {
     if (!required.empty()) group.Required(required);
     group_ = group;
   }
+  // Nodes in one rack, and so many pods of 8 GPUs that want a place.
+  World(int nodes, int pods) : World() {
+    Nodes(nodes, 1);
+    Want(pods, 8);
+  }
   void Nodes(int count, int racks) {
     for (int i = 0; i < count; ++i) {
       cluster_.Add(MakeNode(absl::StrCat("n", i))
@@ -142,56 +147,47 @@ class World final {
   int64_t each_ = 0;
 };
 
+// There is a plan, and it starts so long from now.
+StartPlan StartsIn(World& world, absl::Duration wait) {
+  const std::optional<StartPlan> start = world.Start();
+  EXPECT_TRUE(start.has_value());
+  if (!start.has_value()) return {};
+  EXPECT_EQ(start->at, world.now() + wait);
+  return *start;
+}
+
 TEST(StartPlan, IsTheMomentWhenTheLastPodInTheWayEnds) {
-  World world;
-  world.Nodes(2, 1);
-  world.Want(2, 8);
+  World world(2, 2);
   world.Run(0, 4, absl::Minutes(5));
   world.Run(0, 4, absl::Minutes(30));
   world.Run(1, 8, absl::Minutes(10));
-  const std::optional<StartPlan> start = world.Start();
-  ASSERT_TRUE(start.has_value());
-  EXPECT_EQ(start->at, world.now() + absl::Minutes(30));
-  EXPECT_EQ(start->end, EndIs::kKnown);
-  EXPECT_EQ(world.Places(*start), (std::vector<std::string>{"a-0=n0", "a-1=n1"}));
+  const StartPlan start = StartsIn(world, absl::Minutes(30));
+  EXPECT_EQ(start.end, EndIs::kKnown);
+  EXPECT_EQ(world.Places(start), (std::vector<std::string>{"a-0=n0", "a-1=n1"}));
 }
 
 TEST(StartPlan, WaitsNoLongerThanForTheNodesThatAreFreeFirst) {
-  World world;
-  world.Nodes(3, 1);
-  world.Want(2, 8);
+  World world(3, 2);
   world.Run(0, 8, absl::Hours(5));
   world.Run(1, 8, absl::Hours(1));
   world.Run(2, 8, absl::Hours(2));
-  const std::optional<StartPlan> start = world.Start();
-  ASSERT_TRUE(start.has_value());
-  EXPECT_EQ(start->at, world.now() + absl::Hours(2));
-  EXPECT_EQ(world.Places(*start), (std::vector<std::string>{"a-0=n1", "a-1=n2"}));
+  const StartPlan start = StartsIn(world, absl::Hours(2));
+  EXPECT_EQ(world.Places(start), (std::vector<std::string>{"a-0=n1", "a-1=n2"}));
 }
 
 TEST(StartPlan, IsNowForAGangThatFits) {
-  World world;
-  world.Nodes(1, 1);
-  world.Want(1, 8);
-  const std::optional<StartPlan> start = world.Start();
-  ASSERT_TRUE(start.has_value());
-  EXPECT_EQ(start->at, world.now());
+  World world(1, 1);
+  StartsIn(world, absl::ZeroDuration());
 }
 
 TEST(StartPlan, WhatShouldHaveEndedBeforeNowEndsNow) {
-  World world;
-  world.Nodes(1, 1);
-  world.Want(1, 8);
+  World world(1, 1);
   world.Run(0, 8, -absl::Hours(1));
-  const std::optional<StartPlan> start = world.Start();
-  ASSERT_TRUE(start.has_value());
-  EXPECT_EQ(start->at, world.now());
+  StartsIn(world, absl::ZeroDuration());
 }
 
 TEST(StartPlan, ThereIsNoneForWhatNeverFits) {
-  World world;
-  world.Nodes(2, 1);
-  world.Want(3, 8);
+  World world(2, 3);
   world.Run(0, 8, absl::Hours(1));
   EXPECT_FALSE(world.Start().has_value());
 }
@@ -202,9 +198,7 @@ TEST(StartPlan, WaitsForQuotaThatOthersBorrow) {
   world.Quota(16, 0);
   world.Want(2, 8);
   world.Run(0, 8, absl::Minutes(20), EndIs::kKnown, QuotaNodeId(2));
-  const std::optional<StartPlan> start = world.Start();
-  ASSERT_TRUE(start.has_value());
-  EXPECT_EQ(start->at, world.now() + absl::Minutes(20)) << "there is room, but no quota";
+  StartsIn(world, absl::Minutes(20));  // there is room, but no quota
 }
 
 TEST(StartPlan, LeavesTheQuotaAsItFoundIt) {

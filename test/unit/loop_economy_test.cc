@@ -148,11 +148,16 @@ class History final {
     model_.flavors.insert(name);
   }
 
+  ObjectMeta NextOf(const std::string& name) {
+    ObjectMeta meta;
+    meta.name = name;
+    meta.uid = absl::StrCat("uid-", name);
+    meta.generation = ++generation_;
+    return meta;
+  }
   void PutQueue(const std::string& name, const economy::Member& member) {
     Queue queue;
-    queue.meta.name = name;
-    queue.meta.uid = absl::StrCat("uid-", name);
-    queue.meta.generation = ++generation_;
+    queue.meta = NextOf(name);
     queue.cohort = member.above;
     queue.quotas = QuotasOf(member.limits);
     queue.fair_share_weight_milli = member.weight_milli;
@@ -198,9 +203,7 @@ class History final {
     if (random_.OneIn(2)) member.limits = AnyLimits();
     member.weight_milli = weights[random_.Below(4)];
     Cohort cohort;
-    cohort.meta.name = name;
-    cohort.meta.uid = absl::StrCat("uid-", name);
-    cohort.meta.generation = ++generation_;
+    cohort.meta = NextOf(name);
     cohort.parent = member.above;
     cohort.quotas = QuotasOf(member.limits);
     cohort.fair_share_weight_milli = member.weight_milli;

@@ -24,9 +24,32 @@ class LoopEvictionTest : public ::testing::Test {
       d_.api.Put(pod);
     }
   }
+  void PutQueue(StopPolicy stop = StopPolicy::kNone) {
+    queue_.meta.name = "q";
+    ++queue_.meta.generation;
+    queue_.stop = stop;
+    d_.api.Put(queue_);
+  }
+  // Its bind has failed, and is to be tried again.
+  void LowIsStillBeingBound() {
+    d_.Nodes(1, 8);
+    d_.api.Break({.on = "POST /api/v1/namespaces/default/pods/low-0/binding", .code = 500});
+    Submit("low", 1, 1);
+    d_.Exchange();
+    d_.Exchange();
+  }
+  void HighAsksLowToLeave() {
+    d_.Nodes(1, 8);
+    Submit("low", 1, 1);
+    d_.Settle();
+    Submit("high", 1, 2);
+    d_.Settle();
+  }
+  void EvictionsAreRefused() { d_.api.Break({.on = "/eviction", .times = 5, .code = 429}); }
   int Evictions() { return d_.api.Count("/eviction"); }
 
   LoopDriver d_;
+  Queue queue_;
 };
 
 TEST_F(LoopEvictionTest, VictimsThatTakeTheirTimeToEndAreWaitedForWithoutSpinning) {
@@ -44,11 +67,7 @@ TEST_F(LoopEvictionTest, VictimsThatTakeTheirTimeToEndAreWaitedForWithoutSpinnin
 }
 
 TEST_F(LoopEvictionTest, AGangThatWaitsHearsOfAVictimThatWasStillBeingBound) {
-  d_.Nodes(1, 8);
-  d_.api.Break({.on = "POST /api/v1/namespaces/default/pods/low-0/binding", .code = 500});
-  Submit("low", 1, 1);
-  d_.Exchange();
-  d_.Exchange();  // the bind is to be tried again
+  LowIsStillBeingBound();
   Submit("high", 1, 2);
   d_.Exchange();
   EXPECT_EQ(Evictions(), 0);
@@ -58,12 +77,8 @@ TEST_F(LoopEvictionTest, AGangThatWaitsHearsOfAVictimThatWasStillBeingBound) {
 }
 
 TEST_F(LoopEvictionTest, WhomAnEarlierLeaderNominatedIsNominatedNoMoreWhenNobodyMakesRoom) {
-  d_.Nodes(1, 8);
   d_.api.KeepTerminating();
-  Submit("low", 1, 1);
-  d_.Settle();
-  Submit("high", 1, 2);
-  d_.Settle();
+  HighAsksLowToLeave();
   ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1");
   d_.Restart();
   d_.Put(MakeNode("n1").Gpu(2));  // it does not fit there any more, whoever leaves
@@ -72,12 +87,8 @@ TEST_F(LoopEvictionTest, WhomAnEarlierLeaderNominatedIsNominatedNoMoreWhenNobody
 }
 
 TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatIsGone) {
-  d_.Nodes(1, 8);
-  d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
-  Submit("low", 1, 1);
-  d_.Settle();
-  Submit("high", 1, 2);
-  d_.Settle();
+  EvictionsAreRefused();
+  HighAsksLowToLeave();
   EXPECT_EQ(Evictions(), 1);
   d_.api.Delete(ResourceKind::kPod, "high-0");
   d_.api.Delete(ResourceKind::kPodGroup, "high");
@@ -87,12 +98,8 @@ TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatIsGone) {
 }
 
 TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatFoundRoomElsewhere) {
-  d_.Nodes(1, 8);
-  d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
-  Submit("low", 1, 1);
-  d_.Settle();
-  Submit("high", 1, 2);
-  d_.Settle();
+  EvictionsAreRefused();
+  HighAsksLowToLeave();
   d_.Nodes(1, 8, "late");
   d_.Settle(absl::Minutes(10));
   EXPECT_EQ(d_.NodeOf("high-0"), "late1");
@@ -101,20 +108,14 @@ TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatFoundRoomElsewhere) {
 
 TEST_F(LoopEvictionTest, AQueueThatIsDrainedNoMoreEvictsNobody) {
   d_.Nodes(1, 8);
-  Queue queue;
-  queue.meta.name = "q";
-  d_.api.Put(queue);
-  d_.api.Break({.on = "/eviction", .times = 5, .code = 429});
+  PutQueue();
+  EvictionsAreRefused();
   d_.Submit({.gang = "low", .queue = "q"});
   d_.Settle();
-  queue.stop = StopPolicy::kHoldAndDrain;
-  queue.meta.generation = 2;
-  d_.api.Put(queue);
+  PutQueue(StopPolicy::kHoldAndDrain);
   d_.Settle();
   EXPECT_EQ(Evictions(), 1);
-  queue.stop = StopPolicy::kNone;
-  queue.meta.generation = 3;
-  d_.api.Put(queue);
+  PutQueue();
   d_.Settle(absl::Minutes(10));
   EXPECT_EQ(Evictions(), 1);
   EXPECT_EQ(d_.Bound("low"), 1);
@@ -122,34 +123,24 @@ TEST_F(LoopEvictionTest, AQueueThatIsDrainedNoMoreEvictsNobody) {
 
 TEST_F(LoopEvictionTest, SurplusIsNotForgottenBehindTheHeadOfAStrictFifoQueueThatWasStopped) {
   d_.Nodes(1, 8);
-  Queue queue;
-  queue.meta.name = "q";
-  queue.ordering = QueueOrdering::kStrictFifo;
-  d_.api.Put(queue);
+  queue_.ordering = QueueOrdering::kStrictFifo;
+  PutQueue();
   d_.Submit({.gang = "elastic", .gpu = 2, .queue = "q"});
   d_.Settle();
-  queue.stop = StopPolicy::kHold;
-  queue.meta.generation = 2;
-  d_.api.Put(queue);
+  PutQueue(StopPolicy::kHold);
   for (const char* gang : {"head", "next", "third"}) {
     d_.Submit({.gang = gang, .queue = "q"});
     d_.Settle(absl::Seconds(1));
   }
   d_.Submit({.gang = "elastic", .gpu = 2, .queue = "q"});
   d_.Settle(absl::Seconds(1));
-  queue.stop = StopPolicy::kNone;
-  queue.meta.generation = 3;
-  d_.api.Put(queue);
+  PutQueue();
   d_.Settle(absl::Seconds(1));
   EXPECT_EQ(d_.Bound("elastic"), 2);
 }
 
 TEST_F(LoopEvictionTest, WhoMayEvictNobodyDoesNotSpeakForWhoMay) {
-  d_.Nodes(1, 8);
-  d_.api.Break({.on = "POST /api/v1/namespaces/default/pods/low-0/binding", .code = 500});
-  Submit("low", 1, 1);
-  d_.Exchange();
-  d_.Exchange();  // the bind is to be tried again
+  LowIsStillBeingBound();
   PodGroup timid = MakePodGroup("timid").MinMember(1);
   timid.spec.preempts = false;
   timid.meta.created = d_.now;
@@ -164,11 +155,9 @@ TEST_F(LoopEvictionTest, WhoMayEvictNobodyDoesNotSpeakForWhoMay) {
 TEST_F(LoopEvictionTest, AClaimEndsInTimeAlsoWhenAStrictFifoHeadKeepsItsGangFromBeingAsked) {
   d_.Nodes(2, 8);
   d_.api.KeepTerminating();
-  Queue queue;
-  queue.meta.name = "q";
-  queue.ordering = QueueOrdering::kStrictFifo;
-  queue.within_queue = WithinQueuePreemption::kLowerPriority;
-  d_.api.Put(queue);
+  queue_.ordering = QueueOrdering::kStrictFifo;
+  queue_.within_queue = WithinQueuePreemption::kLowerPriority;
+  PutQueue();
   Submit("low", 1, 1, "q");
   Submit("firm", 1, 5, "q");
   d_.Settle();

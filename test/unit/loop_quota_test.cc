@@ -59,6 +59,12 @@ class LoopQuotaTest : public ::testing::Test {
   void PutNode(const std::string& name, const std::string& model, int64_t cpu = 100) {
     d_.api.Put(MakeNode(name).Cpu(cpu).Gpu(8).Label(kModel, model));
   }
+  // Flavors a and b, with a node each.
+  void TwoFlavors(int64_t cpu_of_b = 100) {
+    for (const char* model : {"a", "b"}) PutFlavor(model);
+    PutNode("on-a", "a");
+    PutNode("on-b", "b", cpu_of_b);
+  }
   void Submit(const std::string& gang, const std::string& queue, const std::vector<MakePod>& pods,
               int min_member = 0) {
     PodGroup group =
@@ -96,9 +102,7 @@ class LoopQuotaTest : public ::testing::Test {
 };
 
 TEST_F(LoopQuotaTest, TheFirstFlavorInTheQueuesOrderIsTakenInWhichAllMembersFit) {
-  for (const char* model : {"a", "b"}) PutFlavor(model);
-  PutNode("on-a", "a");
-  PutNode("on-b", "b");
+  TwoFlavors();
   PutQueue("q", {In("b", "cpu", 3000), In("a", "cpu", 8000)});
   Submit("two", "q", Pods("two", 2, 1000));
   d_.Settle();
@@ -112,9 +116,7 @@ TEST_F(LoopQuotaTest, TheFirstFlavorInTheQueuesOrderIsTakenInWhichAllMembersFit)
 }
 
 TEST_F(LoopQuotaTest, AFlavorWithQuotaAndNoRoomIsPassedOver) {
-  for (const char* model : {"a", "b"}) PutFlavor(model);
-  PutNode("on-a", "a");
-  PutNode("on-b", "b", 1);
+  TwoFlavors(1);
   PutQueue("q", {In("b", "cpu", 8000), In("a", "cpu", 8000)});
   Submit("two", "q", Pods("two", 2, 1000));
   d_.Settle();
@@ -123,9 +125,7 @@ TEST_F(LoopQuotaTest, AFlavorWithQuotaAndNoRoomIsPassedOver) {
 }
 
 TEST_F(LoopQuotaTest, ShapesOfOneGangMayUseDifferentFlavors) {
-  for (const char* model : {"a", "b"}) PutFlavor(model);
-  PutNode("on-a", "a");
-  PutNode("on-b", "b");
+  TwoFlavors();
   PutQueue("q", {In("a", "cpu", 2000), In("b", "cpu", 9000)});
   std::vector<MakePod> pods = Pods("mix", 2, 1000);
   pods.push_back(MakePod("mix-big").Group("mix").Cpu(8000));
@@ -137,9 +137,7 @@ TEST_F(LoopQuotaTest, ShapesOfOneGangMayUseDifferentFlavors) {
 }
 
 TEST_F(LoopQuotaTest, AReplacementKeepsToTheFlavorOfThoseThatStand) {
-  for (const char* model : {"a", "b"}) PutFlavor(model);
-  PutNode("on-a", "a");
-  PutNode("on-b", "b");
+  TwoFlavors();
   PutQueue("q", {In("a", "cpu", 2000), In("b", "cpu", 9000)});
   Submit("first", "q", Pods("first", 2, 1000));
   d_.Settle();
