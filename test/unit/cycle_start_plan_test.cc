@@ -61,6 +61,14 @@ class World final {
     }
     each_ = gpus;
   }
+  struct Running {
+    int node = 0;
+    int64_t gpus = 0;
+    absl::Duration left;
+  };
+  void RunEach(const std::vector<Running>& pods) {
+    for (const Running& pod : pods) Run(pod.node, pod.gpus, pod.left);
+  }
   void Run(int node, int64_t gpus, absl::Duration left, EndIs end = EndIs::kKnown,
            QuotaNodeId queue = {}) {
     const std::string name = absl::StrCat("run-", releases_.size());
@@ -158,9 +166,7 @@ StartPlan StartsIn(World& world, absl::Duration wait) {
 
 TEST(StartPlan, IsTheMomentWhenTheLastPodInTheWayEnds) {
   World world(2, 2);
-  world.Run(0, 4, absl::Minutes(5));
-  world.Run(0, 4, absl::Minutes(30));
-  world.Run(1, 8, absl::Minutes(10));
+  world.RunEach({{0, 4, absl::Minutes(5)}, {0, 4, absl::Minutes(30)}, {1, 8, absl::Minutes(10)}});
   const StartPlan start = StartsIn(world, absl::Minutes(30));
   EXPECT_EQ(start.end, EndIs::kKnown);
   EXPECT_EQ(world.Places(start), (std::vector<std::string>{"a-0=n0", "a-1=n1"}));
@@ -168,9 +174,7 @@ TEST(StartPlan, IsTheMomentWhenTheLastPodInTheWayEnds) {
 
 TEST(StartPlan, WaitsNoLongerThanForTheNodesThatAreFreeFirst) {
   World world(3, 2);
-  world.Run(0, 8, absl::Hours(5));
-  world.Run(1, 8, absl::Hours(1));
-  world.Run(2, 8, absl::Hours(2));
+  world.RunEach({{0, 8, absl::Hours(5)}, {1, 8, absl::Hours(1)}, {2, 8, absl::Hours(2)}});
   const StartPlan start = StartsIn(world, absl::Hours(2));
   EXPECT_EQ(world.Places(start), (std::vector<std::string>{"a-0=n1", "a-1=n2"}));
 }
