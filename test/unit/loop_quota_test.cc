@@ -154,6 +154,21 @@ TEST_F(LoopQuotaTest, AReplacementKeepsToTheFlavorOfThoseThatStand) {
   EXPECT_EQ(d_.NodeOf("g-9"), "on-b");  // though a, which comes first, is free
 }
 
+TEST_F(LoopQuotaTest, PodsThatAreLeavingAreChargedUntilTheyAreGone) {
+  PutNode("n", "");
+  PutQueue("q", {In("", "cpu", 2000)});
+  d_.api.KeepTerminating();
+  Submit("old", "q", Pods("old", 2, 1000));
+  d_.Settle();
+  Pod leaving = *d_.api.FindPod("old-0");
+  leaving.meta.deleted = d_.now;
+  d_.api.Put(leaving);
+  Submit("new", "q", Pods("new", 1, 1000));
+  Settle();
+  EXPECT_EQ(Used("q", ""), "2");
+  EXPECT_EQ(ReasonOf("new"), "QuotaExceeded");
+}
+
 TEST_F(LoopQuotaTest, SurplusIsChargedOneByOneUpToTheQuota) {
   PutNode("n", "");
   PutQueue("q", {In("", "cpu", 3000)});
