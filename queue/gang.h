@@ -61,6 +61,7 @@ struct Member {
   std::string status_reason;   // pod status.reason of a failed member, e.g. "OutOfnvidia.com/gpu"
   std::string waiting_reason;  // reason of its condition PodScheduled=False as it stands on the
                                // server, "" = none
+  bool nominated = false;      // waits, and a node's name stands in its nominatedNodeName
 };
 
 struct Gang {

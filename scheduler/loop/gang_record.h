@@ -92,6 +92,7 @@ struct GangRecord {
   struct Told {
     std::string reason;  // last sent to a waiting pod
     absl::Time at;
+    bool nominated = false;  // with a node's name
   };
   std::map<PodId, Told> told;
   std::optional<WaitReason> complained_of;    // an event was made for it

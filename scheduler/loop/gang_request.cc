@@ -177,11 +177,9 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   const bool one_shape = std::ranges::all_of(
       request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });
   if (one_shape && !request.wants.empty()) facts.smallest_shape = request.wants.front().shape;
-  const bool cooling = std::ranges::any_of(rejection.reasons, [](const NodeReasonCount& count) {
-    return count.reason.id == kReasonCoolDown;
-  });
-  // Of the domains a rejection tells one only: a node may be cooling down in another.
-  if (cooling || rejection.code == RejectionCode::kTopologyNoFit) facts.until = cool_end;
+  // A rejection tells of a node what it met first, and of the domains one only: that a node cools
+  // down may matter where it does not say so.
+  if ((facts.relief & kReliefNodes) != 0) facts.until = cool_end;
   return facts;
 }
 

@@ -287,7 +287,10 @@ bool SchedulingLoop::Impl::VictimsLeave(const Case& c) const {
 void SchedulingLoop::Impl::GiveUpClaim(Case& c) {
   Log(absl::StrCat("give up the room of ", GangText(c.gang.key)));
   DropClaim(c.record);
-  c.record.waiting.reset();  // it spoke of the claim
+  if (c.record.waiting.has_value() &&
+      c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
+    c.record.waiting.reset();  // it spoke of the claim
+  }
   ChargeQuota(c);
 }
 

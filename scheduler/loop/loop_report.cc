@@ -315,10 +315,14 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
   const std::string reason(PodReasonName(waits.reason));
   const auto told = c.record.told.find(member.pod);
   const bool new_to_us = told == c.record.told.end();
-  if (new_to_us && member.waiting_reason == reason) return;
+  PodWaits condition{.reason = reason, .message = PodWaitText(c.gang, waits.reason)};
+  condition.nominated = NominationOf(c, member);
+  const bool shows_all = member.waiting_reason == reason &&
+                         !(member.nominated && condition.nominated == std::string());
+  if (new_to_us && shows_all) return;
   if (!new_to_us && told->second.reason == reason) {
     // What an earlier leader sent may arrive late and stand in the place of ours.
-    if (member.waiting_reason.empty() || member.waiting_reason == reason) return;
+    if (member.waiting_reason.empty() || shows_all) return;
     const absl::Time again = told->second.at + kToldShowsWithin;
     if (c.now < again) {
       c.record.status_due = std::min(c.record.status_due, again);
@@ -328,16 +332,15 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
   const PodFacts* pod = state_.FindPod(member.pod);
   if (pod == nullptr) return;
   if (new_to_us && !c.gang.group_exists) SendEvent(GroupMissingEvent(c.gang, member), c.now);
-  PodWaits condition{.reason = reason, .message = PodWaitText(c.gang, waits.reason)};
   if (c.gang.key.dialect == GangDialect::kSingleton) condition.message = waits.message;
-  condition.nominated = NominationOf(c, member);
   if (new_to_us && member.waiting_reason.empty()) condition.since = c.now;
   ++counters_.statuses_written;
   writes_.push_back(errands_.Send(
       {.kind = ErrandKind::kPodWaits, .gang = c.gang.id, .pod = member.pod},
       PodWaitsRequest({.namespace_name = pod->namespace_name, .name = pod->name, .uid = pod->uid},
                       condition)));
-  c.record.told[member.pod] = {.reason = reason, .at = c.now};
+  c.record.told[member.pod] = {
+      .reason = reason, .at = c.now, .nominated = !condition.nominated.value_or("").empty()};
 }
 
 // Where room is being made for the pod; "" takes back what was said; none says nothing.
@@ -350,11 +353,11 @@ std::optional<std::string> SchedulingLoop::Impl::NominationOf(const Case& c,
       }
     }
   }
+  // By us, whether that shows already or not; or by an earlier leader. What it waits for does not
+  // tell: the Queue may have been stopped since.
   const auto told = c.record.told.find(member.pod);
-  const absl::string_view nominating = PodReasonName(WaitReason::kWaitingForPreemption);
-  const bool by_us = told != c.record.told.end() && told->second.reason == nominating;
-  const bool by_an_earlier_leader = member.waiting_reason == nominating;
-  const bool nominated = by_us || by_an_earlier_leader;
+  const bool nominated =
+      member.nominated || (told != c.record.told.end() && told->second.nominated);
   return nominated ? std::optional<std::string>("") : std::nullopt;
 }
 

@@ -53,6 +53,7 @@ bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod,
   set(member.created, pod.meta.created);
   set(member.status_reason, failed ? pod.status_reason : kNone);
   set(member.waiting_reason, waits ? pod.scheduled_condition->reason : kNone);
+  set(member.nominated, waits && !pod.nominated_node_name.empty());
   set(member.rank, rank);
   return changed;
 }

@@ -185,5 +185,64 @@ TEST_F(LoopEvictionTest, ANominationOfAnEarlierLeaderThatArrivesLateIsTakenBack)
   EXPECT_EQ(d_.api.FindPod("second-0")->nominated_node_name, "");
 }
 
+// It was "insufficient" before it was "cooling down", and only eviction needs both to end.
+TEST_F(LoopEvictionTest, AGangThatMayEvictHearsOfAFullNodeThatHasCooledDown) {
+  d_.Nodes(1, 16);
+  Submit("low", 1, 1);
+  d_.Settle();
+  d_.api.Break(
+      {.on = "POST /api/v1/namespaces/default/pods/bad-0/binding", .act = FaultAct::kReject});
+  Submit("bad", 1, 2);
+  d_.Settle();
+  ASSERT_EQ(d_.loop().counters().kubelet_rejections, 1);
+  d_.api.Put(MakePodGroup("high").MinMember(1));
+  d_.api.Put(MakePod("high-0").Group("high").Gpu(16).Priority(3));
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 0);
+  d_.Settle(absl::Minutes(10));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("high"), 1);
+}
+
+class StoppedClaim : public LoopEvictionTest {
+ protected:
+  void SetUp() override {
+    d_.Nodes(1, 8);
+    d_.api.KeepTerminating();
+    queue_.meta.name = "q";
+    queue_.within_queue = WithinQueuePreemption::kLowerPriority;
+    d_.api.Put(queue_);
+    Submit("low", 1, 1, "q");
+    d_.Settle();
+    Submit("high", 1, 2, "q");
+    d_.Settle();
+    ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1");
+    queue_.stop = StopPolicy::kHold;
+    d_.api.Put(queue_);
+    d_.Settle(absl::Seconds(20));
+    ASSERT_EQ(d_.api.FindPod("high-0")->scheduled_condition->reason, "QueueStopped");
+    ASSERT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "n1") << "the claim stands";
+  }
+
+  Queue queue_;
+};
+
+TEST_F(StoppedClaim, ItsNominationEndsWithIt) {
+  d_.Settle(absl::Minutes(6));
+  EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+}
+
+TEST_F(StoppedClaim, ANewLeaderTakesItsNominationBack) {
+  d_.Restart();
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+}
+
+TEST_F(StoppedClaim, ItsNominationEndsWithItsPodGroup) {
+  d_.api.Delete(ResourceKind::kPodGroup, "high");
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(d_.api.FindPod("high-0")->nominated_node_name, "");
+}
+
 }  // namespace
 }  // namespace maniple

@@ -320,16 +320,14 @@ TEST(LoopGang, TheViewTellsTheSameAsTheStatus) {
   EXPECT_THAT(view->nodes[0].gangs, ElementsAre("default/a"));
 }
 
-TEST(ParkFacts, ANodeThatCoolsDownInADomainThatIsNotToldWakesToo) {
+TEST(ParkFacts, ANodeThatCoolsDownWakesAlsoWhereTheRejectionDoesNotNameIt) {
   const absl::Time cool_end = absl::FromUnixSeconds(1'700'000'060);
   GangRequest request;
   request.wants.push_back({.pod = PodId(0), .shape = ShapeId(0)});
-  Rejection rejection{.code = RejectionCode::kTopologyNoFit};
-  EXPECT_EQ(ParkFactsFor(request, rejection, cool_end).until, cool_end);
-  rejection.code = RejectionCode::kNoFit;
-  EXPECT_EQ(ParkFactsFor(request, rejection, cool_end).until, absl::InfiniteFuture());
-  rejection.reasons.push_back({.reason = {.id = kReasonCoolDown}, .nodes = 1});
-  EXPECT_EQ(ParkFactsFor(request, rejection, cool_end).until, cool_end);
+  for (const RejectionCode code : {RejectionCode::kNoFit, RejectionCode::kTopologyNoFit,
+                                   RejectionCode::kQuotaExceeded, RejectionCode::kNeverFits}) {
+    EXPECT_EQ(ParkFactsFor(request, {.code = code}, cool_end).until, cool_end);
+  }
 }
 
 }  // namespace
