@@ -3,6 +3,7 @@
 // loop_preemption.cc; nothing of them has to survive a restart (a new leader decides afresh).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,6 +39,21 @@ struct Departure {
   std::string why;    // "preempted by default/b", "its queue is being drained"
   absl::Time until;   // then those that have not left stay
   bool whole = true;  // not only surplus members
+};
+
+// What of a gang that stands decides whether others may make it leave, and how much that helps.
+struct Evictable {
+  int64_t pods = 0;
+  int32_t priority = 0;
+  int64_t generation = 0;  // of its PodGroup: quorum, protection
+  absl::Time queued;       // later when it was created anew
+
+  // May somebody be helped who was not by `before`?
+  [[nodiscard]] bool MayHelpMoreThan(const Evictable& before) const {
+    if (pods == 0) return false;
+    return pods > before.pods || priority < before.priority || queued > before.queued ||
+           generation != before.generation;
+  }
 };
 
 }  // namespace maniple

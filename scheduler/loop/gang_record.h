@@ -74,7 +74,7 @@ struct GangRecord {
   std::optional<int32_t> loose_priority;  // as the loop has counted it
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
-  int64_t evictable = 0;      // members that others could make leave, as of the last look
+  Evictable evictable;                                // as of the last look
   std::string no_preemption;  // why nobody can be made to leave for it, as of the last decision
   bool initial_share_used = false;
   std::string preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was

@@ -259,12 +259,15 @@ void SchedulingLoop::Impl::NoteEvictable(Case& c) {
   };
   const bool stands =
       c.gang.group_exists && !c.record.binding.has_value() && !c.record.departure.has_value();
-  const int64_t evictable = stands ? std::ranges::count_if(c.gang.members, bound) : 0;
+  const Evictable evictable{.pods = stands ? std::ranges::count_if(c.gang.members, bound) : 0,
+                            .priority = c.gang.priority,
+                            .generation = c.gang.group_generation,
+                            .queued = QueuedAt(c.gang, c.record)};
   const bool helps = !c.record.queue.empty() || c.gang.priority < boldest_;
-  CountLoose(c.record, evictable > 0 && c.record.queue.empty()
+  CountLoose(c.record, evictable.pods > 0 && c.record.queue.empty()
                            ? std::optional<int32_t>(c.gang.priority)
                            : std::nullopt);
-  if (helps && evictable > c.record.evictable) more_victims_ = true;
+  if (helps && evictable.MayHelpMoreThan(c.record.evictable)) more_victims_ = true;
   c.record.evictable = evictable;
 }
 

@@ -204,6 +204,48 @@ TEST_F(LoopEvictionTest, AGangThatMayEvictHearsOfAFullNodeThatHasCooledDown) {
   EXPECT_EQ(d_.Bound("high"), 1);
 }
 
+TEST_F(LoopEvictionTest, AGangHearsThatWhoeverStandsIsOfLaterNow) {
+  d_.Nodes(1, 8);
+  Queue queue;
+  queue.meta.name = "q";
+  queue.within_queue = WithinQueuePreemption::kLowerOrNewerEqualPriority;
+  d_.api.Put(queue);
+  Submit("first", 1, 1, "q");
+  d_.Settle();
+  Submit("second", 1, 1, "q");
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 0);
+  // Its PodGroup is created anew; the pod stands on.
+  d_.api.Delete(ResourceKind::kPodGroup, "first");
+  d_.Settle(absl::Seconds(5));
+  PodGroup again = MakePodGroup("first").MinMember(1);
+  again.spec.queue = "q";
+  again.meta.created = d_.now;
+  d_.api.Put(again);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("second"), 1);
+}
+
+TEST_F(LoopEvictionTest, AGangHearsThatWhoeverStandsHasALowerPriorityNow) {
+  d_.Nodes(1, 8);
+  Submit("first", 1, 3);
+  d_.Settle();
+  Submit("second", 1, 2);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 0);
+  PodGroup lowered = *d_.api.FindGroup("first");
+  lowered.spec.priority_class_name = "low";
+  PriorityClass low;
+  low.meta.name = "low";
+  low.value = 1;
+  d_.api.Put(low);
+  d_.api.Put(lowered);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("second"), 1);
+}
+
 class StoppedClaim : public LoopEvictionTest {
  protected:
   void SetUp() override {
