@@ -302,6 +302,7 @@ class Cycle final {
 
   Rejection ExceedsMaxQuota(const std::vector<const QuotaOption*>& options) const {
     Rejection rejection{.code = RejectionCode::kExceedsMaxQuota, .shape = shapes_.front()};
+    rejection.nodes_in_the_way = true;
     rejection.quota = quota_->ShortageOf(problem_, request_.scope, options);
     rejection.nodes = snapshot_.node_count();
     rejection.wanted = problem_.total;

@@ -98,6 +98,7 @@ struct Rejection {
   std::string detail;
   std::optional<QuotaShortage> quota;  // kQuotaExceeded, kExceedsMaxQuota
   bool quota_in_the_way = false;       // with more quota some other flavor could have been tried
+  bool nodes_in_the_way = false;  // kExceedsMaxQuota: with larger nodes some other flavor could
 };
 
 using Decision = std::variant<Plan, Rejection>;

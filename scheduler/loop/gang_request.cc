@@ -153,8 +153,9 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       facts.relief = kReliefQuota | kReliefNodes | kReliefQueue;
       break;
     case RejectionCode::kExceedsMaxQuota:
-      // Other flavors may be out of the question for want of nodes only.
-      facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      facts.relief = kReliefNodes | kReliefQueue;
+      // Other flavors were out of the question for want of large enough nodes.
+      if (rejection.nodes_in_the_way) facts.relief |= kReliefRoom;
       facts.blocks = false;
       break;
     case RejectionCode::kNoFit:
