@@ -71,9 +71,7 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
   shape->constraints = constraints;
   shape->requests.emplace_back(kPods, 1);
   for (const ResourceAmount& request : constraints.requests) {
-    // A node never offers more than kMostAmount: who asks for more must not fit there.
-    const int64_t amount =
-        request.amount > Amount(kMostAmount) ? kMostAmount + 1 : Clamped(request.amount);
+    const int64_t amount = Clamped(request.amount);
     if (amount == 0) continue;
     const ResourceId resource = Resource(request.resource);
     shape->requests.emplace_back(resource, amount);

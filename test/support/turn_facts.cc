@@ -119,6 +119,7 @@ bool SomebodyMayHold(const TurnFacts& facts) {
   const auto may = [](const GangView& gang) {
     return gang.phase.empty() || gang.phase == "Binding" || gang.reason == "QuorumLost" ||
            gang.reason == "WaitingForPreemption" ||
+           gang.reason == "QueueStopped" ||  // perhaps in the midst of that
            std::ranges::find(gang.pods, "binding", &GangMemberView::state) != gang.pods.end();
   };
   return std::ranges::any_of(facts.view.gangs, may);
