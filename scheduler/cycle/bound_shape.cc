@@ -74,25 +74,52 @@ void BoundShape::Narrow(const Overlay& overlay, uint32_t b, NodeMask& fits) {
   });
 }
 
+void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* within,
+                           ShapeRoom& room) {
+  NodeMask fits = overlay.Block(b).rows().present;
+  if (within != nullptr) fits &= (*within)[b];
+  if (allowed_ != nullptr) fits &= b < allowed_->size() ? (*allowed_)[b] : NodeMask();
+  if (fits.empty()) return;
+  Narrow(overlay, b, fits);
+  if (fits.empty()) return;
+  std::array<int32_t, kBlockNodes> caps;
+  caps.fill(kNoCap);
+  for (const NodeFilter* filter : capping_) filter->Cap(overlay.Block(b), fits, caps);
+  fits.ForEach([&](uint32_t row) {
+    // Without counting, one more is all that an answer about one more says.
+    const int32_t pods = counts_prove_ ? caps[row] : std::min(caps[row], 1);
+    if (pods <= 0) return;
+    room.nodes.push_back({.node = NodeAt(b, row), .pods = pods});
+    room.total += pods;
+  });
+}
+
 ShapeRoom BoundShape::RoomOn(const Overlay& overlay, const NodeSet* within) {
   ShapeRoom room;
-  std::array<int32_t, kBlockNodes> caps;
+  for (uint32_t b = 0; b < overlay.block_count(); ++b) AddRoomIn(overlay, b, within, room);
+  return room;
+}
+
+RankedRoom BoundShape::RankedOn(const Overlay& overlay, const NodeSet* within) {
+  const Snapshot& snapshot = overlay.base();
+  const bool remembers = cache_ != nullptr && within == nullptr && counts_prove_;
+  const std::shared_ptr<RoomCache::Shape> remembered =
+      remembers ? cache_->Of(snapshot, shape_->id, allowed_) : nullptr;
+  RankedRoom room(*this, overlay, remembered);
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
-    NodeMask fits = overlay.Block(b).rows().present;
-    if (within != nullptr) fits &= (*within)[b];
-    if (allowed_ != nullptr) fits &= b < allowed_->size() ? (*allowed_)[b] : NodeMask();
-    if (fits.empty()) continue;
-    Narrow(overlay, b, fits);
-    if (fits.empty()) continue;
-    caps.fill(kNoCap);
-    for (const NodeFilter* filter : capping_) filter->Cap(overlay.Block(b), fits, caps);
-    fits.ForEach([&](uint32_t row) {
-      // Without counting, one more is all that an answer about one more says.
-      const int32_t pods = counts_prove_ ? caps[row] : std::min(caps[row], 1);
-      if (pods <= 0) return;
-      room.nodes.push_back({.node = NodeAt(b, row), .pods = pods});
-      room.total += pods;
-    });
+    const std::shared_ptr<const NodeBlock>& block = snapshot.blocks[b];
+    if (!remembers || &overlay.Block(b) != block.get() || !block->cool_downs().empty()) {
+      auto fresh = std::make_unique<BlockRoom>();
+      AddRoomIn(overlay, b, within, fresh->room);
+      room.Add(std::move(fresh));
+      continue;
+    }
+    BlockRoom* known = remembered->Find(b, block);
+    if (known == nullptr) {
+      known = &remembered->Renew(b, block);
+      AddRoomIn(overlay, b, nullptr, known->room);
+    }
+    room.Add(*known);
   }
   return room;
 }
@@ -162,6 +189,17 @@ std::vector<int64_t> BoundShape::Scores(const Overlay& overlay, const ShapeRoom&
     for (; i < end; ++i) scores.push_back(totals[RowOf(room.nodes[i].node)]);
   }
   return scores;
+}
+
+std::vector<RankedNode> BoundShape::Ranked(const Overlay& overlay, const ShapeRoom& room) const {
+  const std::vector<int64_t> scores = Scores(overlay, room);
+  const std::vector<uint32_t>& rank = overlay.base().order->rank;
+  std::vector<RankedNode> ranked(room.nodes.size());
+  for (size_t i = 0; i < ranked.size(); ++i) {
+    const NodeRoom& node = room.nodes[i];
+    ranked[i] = {.score = scores[i], .name_rank = rank[node.node.index()], .room = node};
+  }
+  return ranked;
 }
 
 }  // namespace maniple

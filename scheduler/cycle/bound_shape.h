@@ -17,18 +17,10 @@
 #include "plugins/framework/score.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/ranked_room.h"
+#include "scheduler/cycle/room_cache.h"
 
 namespace maniple {
-
-// Room for some pods of one shape.
-struct NodeRoom {
-  NodeId node;
-  int32_t pods = 0;  // at least 1
-};
-struct ShapeRoom {
-  std::vector<NodeRoom> nodes;  // in id order
-  int64_t total = 0;
-};
 
 class BoundShape final {
  public:
@@ -44,9 +36,13 @@ class BoundShape final {
 
   // From now on only these nodes take it, others for want of quota; null: every node. Borrowed.
   void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
+  // From now on RankedOn looks there first. REQUIRES: it was bound to the question "now". Borrowed.
+  void Remember(RoomCache* cache) { cache_ = cache; }
 
   // Where pods of the shape fit on the overlay as it stands; `within` null = anywhere.
   [[nodiscard]] ShapeRoom RoomOn(const Overlay& overlay, const NodeSet* within);
+  // The same, ready to be asked for the best of the nodes.
+  [[nodiscard]] RankedRoom RankedOn(const Overlay& overlay, const NodeSet* within);
   // How many more pods of the shape the node takes.
   [[nodiscard]] int32_t RoomAt(const Overlay& overlay, NodeId node);
   // Why nodes take none, once per node of `within`: answers that follow from the class first, then
@@ -56,12 +52,15 @@ class BoundShape final {
 
   // Weighted scores of the nodes of `room`, in its order.
   [[nodiscard]] std::vector<int64_t> Scores(const Overlay& overlay, const ShapeRoom& room) const;
+  // The nodes of `room` with all that ranks them, in its order.
+  [[nodiscard]] std::vector<RankedNode> Ranked(const Overlay& overlay, const ShapeRoom& room) const;
 
  private:
   BoundShape() = default;
 
   [[nodiscard]] const Verdict& OfClass(const NodeView& node);
   void Narrow(const Overlay& overlay, uint32_t block, NodeMask& fits);
+  void AddRoomIn(const Overlay& overlay, uint32_t block, const NodeSet* within, ShapeRoom& room);
 
   [[nodiscard]] bool Allows(NodeId node) const {
     return allowed_ == nullptr ||
@@ -70,6 +69,7 @@ class BoundShape final {
 
   const PodShape* shape_ = nullptr;
   const NodeSet* allowed_ = nullptr;
+  RoomCache* cache_ = nullptr;
   std::vector<std::unique_ptr<NodeFilter>>
       filters_;  // in the order of the profile, as are the three below
   std::vector<const NodeFilter*> of_class_, dynamic_, capping_;

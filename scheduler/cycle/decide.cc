@@ -44,6 +44,9 @@ class Cycle final {
         now_(input.snapshot, Overlay::View::kNow) {
     NumberShapes();
     today_ = Bind(Question::kNow);
+    for (const Kind& kind : today_.kinds) {
+      if (kind.bound != nullptr) kind.bound->Remember(input.cache);
+    }
     for (const HoldId hold : request_.own_holds) {
       if (const HeldRoom* room = snapshot_.FindHold(hold)) now_.Free(room->node, room->shape);
     }

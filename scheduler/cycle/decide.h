@@ -16,6 +16,7 @@
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/decision.h"
 #include "scheduler/cycle/quota_ask.h"
+#include "scheduler/cycle/room_cache.h"
 
 namespace maniple {
 
@@ -32,6 +33,7 @@ struct DecideInput {
   uint64_t seed = 0;
   const QuotaAsk* quota = nullptr;        // null: no quota applies
   std::span<const FreedRoom> freed = {};  // room only; what it frees of quota is not in `quota`
+  RoomCache* cache = nullptr;  // of earlier decisions with this profile; changes no answer
 };
 
 [[nodiscard]] Decision Decide(const DecideInput& input, const Profile& profile);

@@ -6,7 +6,7 @@ namespace maniple {
 
 Overlay::Overlay(const Snapshot& base, View view) : base_(base), copies_(base.blocks.size()) {
   blocks_.reserve(base.blocks.size());
-  emptied_.reserve(base.blocks.size());
+  if (view == View::kEmptied) emptied_.reserve(base.blocks.size());
   for (const auto& block : base.blocks) {
     switch (view) {
       case View::kNow:

@@ -24,16 +24,6 @@ struct Rooms {
   std::vector<int64_t> limits;  // an upper bound per kind
 };
 
-Rooms RoomsOf(std::vector<Kind>& kinds, const Overlay& overlay, const NodeSet* within) {
-  Rooms rooms;
-  for (Kind& kind : kinds) {
-    rooms.by_kind.push_back(kind.bound == nullptr ? ShapeRoom{}
-                                                  : kind.bound->RoomOn(overlay, within));
-    rooms.limits.push_back(rooms.by_kind.back().total);
-  }
-  return rooms;
-}
-
 bool CountsProve(const std::vector<Kind>& kinds) {
   return std::all_of(kinds.begin(), kinds.end(), [](const Kind& kind) {
     return kind.bound == nullptr || kind.bound->counts_prove();
@@ -96,9 +86,9 @@ class Trial final {
         failed_room_ = placed + room.total;
         return false;
       }
-      std::vector<int64_t> scores = bound.Scores(overlay_, room);
-      if (taste == Taste::kSpare) Spare(room, scores);
-      for (const NodeId node : ChooseNodes(overlay_.base(), room, scores, step)) {
+      std::vector<RankedNode> nodes = bound.Ranked(overlay_, room);
+      if (taste == Taste::kSpare) Spare(nodes);
+      for (const NodeId node : ChooseNodes(std::move(nodes), step)) {
         overlay_.Place(node, kinds_[kind_].shape);
         nodes_[kind_].push_back(node);
       }
@@ -106,16 +96,16 @@ class Trial final {
     return true;
   }
 
-  // Ranks the nodes that kinds still to come could use behind all others.
-  void Spare(const ShapeRoom& room, std::vector<int64_t>& scores) {
+  // Ranks the nodes that kinds still to come could use behind all others. REQUIRES: id order.
+  void Spare(std::vector<RankedNode>& nodes) {
     constexpr int64_t kAbove = int64_t{1} << 24;  // every sum of weighted scores
     for (const uint32_t other : later_) {
       const std::vector<NodeRoom>& useful = rooms_.by_kind[other].nodes;
       auto at = useful.begin();
-      for (size_t i = 0; i < room.nodes.size(); ++i) {
-        while (at != useful.end() && at->node < room.nodes[i].node) ++at;
+      for (RankedNode& node : nodes) {
+        while (at != useful.end() && at->node < node.room.node) ++at;
         if (at == useful.end()) break;
-        if (at->node == room.nodes[i].node) scores[i] -= kAbove;
+        if (at->node == node.room.node) node.score -= kAbove;
       }
     }
   }
@@ -191,44 +181,18 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
 
 }  // namespace
 
-std::vector<NodeId> ChooseNodes(const Snapshot& snapshot, const ShapeRoom& room,
-                                const std::vector<int64_t>& scores, int64_t pods) {
-  CHECK_GE(room.total, pods);
-  struct Candidate {
-    int64_t score;
-    uint32_t name_rank;
-    uint32_t index;
-  };
-  std::vector<Candidate> candidates(room.nodes.size());
-  for (uint32_t i = 0; i < candidates.size(); ++i) {
-    const uint32_t name_rank = snapshot.order->rank[room.nodes[i].node.index()];
-    candidates[i] = {.score = scores[i], .name_rank = name_rank, .index = i};
-  }
-  const auto better = [](const Candidate& a, const Candidate& b) {
-    return a.score != b.score ? a.score > b.score : a.name_rank < b.name_rank;
-  };
+std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods) {
   // Each takes at least one pod, so no more than `pods` of them are needed.
-  const auto end =
-      candidates.begin() + std::min<int64_t>(pods, static_cast<int64_t>(candidates.size()));
-  if (end != candidates.end()) std::nth_element(candidates.begin(), end, candidates.end(), better);
-  std::sort(candidates.begin(), end, better);
-
-  auto last = candidates.begin();
-  for (int64_t left = pods; left > 0; ++last) left -= room.nodes[last->index].pods;
-  // The last one of them may take fewer than it could; that stays so when they are put in order of
-  // name.
-  const uint32_t fewest = std::prev(last)->index;
-  std::sort(candidates.begin(), last,
-            [](const Candidate& a, const Candidate& b) { return a.name_rank < b.name_rank; });
-  int64_t spare = -pods;
-  for (auto it = candidates.begin(); it != last; ++it) spare += room.nodes[it->index].pods;
-  std::vector<NodeId> nodes;
-  nodes.reserve(static_cast<size_t>(pods));
-  for (auto it = candidates.begin(); it != last; ++it) {
-    const int64_t takes = room.nodes[it->index].pods - (it->index == fewest ? spare : 0);
-    nodes.insert(nodes.end(), static_cast<size_t>(takes), room.nodes[it->index].node);
+  const auto end = nodes.begin() + std::min<int64_t>(pods, static_cast<int64_t>(nodes.size()));
+  if (end != nodes.end()) std::nth_element(nodes.begin(), end, nodes.end(), RanksBefore);
+  std::sort(nodes.begin(), end, RanksBefore);
+  auto last = nodes.begin();
+  for (int64_t left = pods; left > 0; ++last) {
+    CHECK(last != end) << "room for fewer than " << pods << " pods";
+    left -= last->room.pods;
   }
-  return nodes;
+  nodes.erase(last, nodes.end());
+  return ShareOut(std::move(nodes), pods);
 }
 
 namespace {
@@ -248,7 +212,13 @@ std::optional<uint32_t> OnlyKind(const std::vector<int64_t>& counts) {
 
 SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
                          const NodeSet* within, Wanted wanted) {
-  const Rooms rooms = RoomsOf(kinds, overlay, within);
+  std::vector<std::optional<RankedRoom>> ranked;
+  Rooms rooms;
+  for (Kind& kind : kinds) {
+    auto& room = ranked.emplace_back();
+    if (kind.bound != nullptr) room.emplace(kind.bound->RankedOn(overlay, within));
+    rooms.limits.push_back(room.has_value() ? room->total() : 0);
+  }
   const bool proves = CountsProve(kinds);
   if (const std::optional<Shortage> shortage = ProvenShortage(problem, rooms.limits)) {
     return {.outcome = proves ? Outcome::kProven : Outcome::kGaveUp,
@@ -262,11 +232,12 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
       if (wanted == Wanted::kAnswerOnly)
         return {.outcome = Outcome::kFound, .places = {}, .shortage = {}};
       std::vector<std::vector<NodeId>> nodes(kinds.size());
-      const ShapeRoom& room = rooms.by_kind[*kind];
-      nodes[*kind] = ChooseNodes(overlay.base(), room, kinds[*kind].bound->Scores(overlay, room),
-                                 counts[*kind]);
+      nodes[*kind] = ranked[*kind]->Best(counts[*kind]);
       return Found(problem, *chosen, nodes);
     }
+  }
+  for (const std::optional<RankedRoom>& room : ranked) {
+    rooms.by_kind.push_back(room.has_value() ? room->All() : ShapeRoom{});
   }
   SearchResult greedy = PlaceGreedily(problem, kinds, overlay, within, rooms);
   if (greedy.outcome == Outcome::kFound || !proves) return greedy;
@@ -301,14 +272,13 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
     while (end < problem.wants.size() && problem.kinds[end] == kind) ++end;
     if (!done[kind] && kinds[kind].bound != nullptr) {
       BoundShape& bound = *kinds[kind].bound;
-      const ShapeRoom room = bound.RoomOn(overlay, within);
-      auto pods = std::min({room.total, static_cast<int64_t>(end - want), budget.CountOf(kind)});
+      const RankedRoom room = bound.RankedOn(overlay, within);
+      auto pods = std::min({room.total(), static_cast<int64_t>(end - want), budget.CountOf(kind)});
       if (!bound.counts_prove()) pods = std::min<int64_t>(pods, 1);
       done[kind] = pods == 0;
       if (pods > 0) {
         budget.Take(kind, pods);
-        for (const NodeId node :
-             ChooseNodes(overlay.base(), room, bound.Scores(overlay, room), pods)) {
+        for (const NodeId node : room.Best(pods)) {
           overlay.Place(node, kinds[kind].shape);
           result.places.push_back({.want = want++, .node = node});
         }

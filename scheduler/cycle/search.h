@@ -58,10 +58,8 @@ struct SearchBounds {
 [[nodiscard]] SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds,
                                         Overlay& overlay, const NodeSet* within);
 
-// The best nodes of `room` for `pods` pods, one entry per pod, consecutive pods on neighbouring
-// nodes (by name). `scores` is parallel to room.nodes. REQUIRES: room.total >= pods.
-[[nodiscard]] std::vector<NodeId> ChooseNodes(const Snapshot& snapshot, const ShapeRoom& room,
-                                              const std::vector<int64_t>& scores, int64_t pods);
+// As ShareOut, the best of `nodes`. REQUIRES: they have room for so many pods.
+[[nodiscard]] std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods);
 
 // Every choice of members and nodes, within bounds; see exhaustive.cc.
 [[nodiscard]] SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,

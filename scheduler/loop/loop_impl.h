@@ -199,6 +199,7 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SnapshotPtr picture_;
+  RoomCache rooms_;
   std::map<int32_t, int64_t> loose_priorities_;
   bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind

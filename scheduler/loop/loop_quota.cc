@@ -109,7 +109,8 @@ Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
                           .request = request,
                           .now = c.now,
                           .seed = options_.seed,
-                          .quota = ask.has_value() ? &*ask : nullptr};
+                          .quota = ask.has_value() ? &*ask : nullptr,
+                          .cache = &rooms_};
   if (!ask.has_value() || request.own_holds.empty()) return Decide(input, options_.profile);
   const Demand held = ledger_.CostOf(c.gang.queue, HeldPods(c.record), *snapshot.tables);
   ledger_.Refund(ask->queue, held);

@@ -1,0 +1,94 @@
+#include "scheduler/cycle/ranked_room.h"
+
+#include <algorithm>
+
+#include "api/base/check.h"
+#include "scheduler/cycle/bound_shape.h"
+#include "scheduler/cycle/overlay.h"
+
+namespace maniple {
+namespace {
+
+// Of a block: most gangs need no more.
+constexpr size_t kRankedAtFirst = 4;
+
+// The best that nobody has taken yet of one block.
+struct Head {
+  BlockRoom* block;
+  size_t place = 0;
+  RankedNode node;
+};
+
+}  // namespace
+
+std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods) {
+  int64_t spare = -pods;
+  for (const RankedNode& node : best) spare += node.room.pods;
+  // The last one of them may take fewer than it could; that stays so when they are put in order of
+  // name.
+  if (!best.empty()) best.back().room.pods -= static_cast<int32_t>(spare);
+  std::ranges::sort(best, {}, &RankedNode::name_rank);
+  std::vector<NodeId> nodes;
+  nodes.reserve(static_cast<size_t>(pods));
+  for (const RankedNode& node : best) {
+    nodes.insert(nodes.end(), static_cast<size_t>(node.room.pods), node.room.node);
+  }
+  return nodes;
+}
+
+void RankedRoom::Add(BlockRoom& room) {
+  if (room.room.total == 0) return;
+  total_ += room.room.total;
+  blocks_.push_back(&room);
+}
+
+void RankedRoom::Add(std::unique_ptr<BlockRoom> room) {
+  Add(*room);
+  own_.push_back(std::move(room));
+}
+
+ShapeRoom RankedRoom::All() const {
+  ShapeRoom all{.nodes = {}, .total = total_};
+  for (const BlockRoom* block : blocks_) {
+    all.nodes.insert(all.nodes.end(), block->room.nodes.begin(), block->room.nodes.end());
+  }
+  return all;
+}
+
+std::vector<NodeId> RankedRoom::Best(int64_t pods) const {
+  CHECK_GE(total_, pods);
+  std::vector<Head> heads;
+  heads.reserve(blocks_.size());
+  for (BlockRoom* block : blocks_) heads.push_back({.block = block, .node = At(*block, 0)});
+  const auto behind = [](const Head& a, const Head& b) { return RanksBefore(b.node, a.node); };
+  std::ranges::make_heap(heads, behind);
+  std::vector<RankedNode> best;
+  for (int64_t left = pods; left > 0;) {
+    std::ranges::pop_heap(heads, behind);
+    Head& head = heads.back();
+    best.push_back(head.node);
+    left -= head.node.room.pods;
+    if (++head.place == head.block->room.nodes.size()) {
+      heads.pop_back();
+    } else {
+      head.node = At(*head.block, head.place);
+      std::ranges::push_heap(heads, behind);
+    }
+  }
+  return ShareOut(std::move(best), pods);
+}
+
+// The node at `place` of the block's ranking, which is made as far as it is needed.
+const RankedNode& RankedRoom::At(BlockRoom& block, size_t place) const {
+  if (block.ranked.empty()) block.ranked = bound_.Ranked(overlay_, block.room);
+  if (place >= block.in_order) {
+    const size_t end = std::min(block.ranked.size(), std::max(kRankedAtFirst, 2 * place));
+    const auto begin = block.ranked.begin();
+    std::partial_sort(begin + static_cast<int64_t>(block.in_order),
+                      begin + static_cast<int64_t>(end), block.ranked.end(), RanksBefore);
+    block.in_order = end;
+  }
+  return block.ranked[place];
+}
+
+}  // namespace maniple

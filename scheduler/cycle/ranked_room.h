@@ -1,0 +1,81 @@
+// The nodes that take pods of one shape, block by block, each block ranked when somebody asks for
+// its best nodes.
+//
+// For the length of a decision; one thread. What was counted on a block of the snapshot itself may
+// be remembered for later decisions (scheduler/cycle/room_cache.h); blocks that the overlay has
+// touched are counted afresh.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plugins/framework/snapshot.h"
+
+namespace maniple {
+
+// Room for some pods of one shape.
+struct NodeRoom {
+  NodeId node;
+  int32_t pods = 0;  // at least 1
+};
+struct ShapeRoom {
+  std::vector<NodeRoom> nodes;  // in id order
+  int64_t total = 0;
+};
+
+// A node that takes pods, and what decides between it and others: the score, then the name.
+struct RankedNode {
+  int64_t score = 0;
+  uint32_t name_rank = 0;
+  NodeRoom room;
+};
+[[nodiscard]] inline bool RanksBefore(const RankedNode& a, const RankedNode& b) {
+  return a.score != b.score ? a.score > b.score : a.name_rank < b.name_rank;
+}
+
+// The room in one block.
+struct BlockRoom {
+  ShapeRoom room;
+  std::vector<RankedNode> ranked;  // empty until asked for
+  size_t in_order = 0;             // the best so many of them stand first, in order
+};
+
+// Shares `pods` pods out among `best`, whose order is that of RanksBefore: each takes all it can
+// and the last the rest. One entry per pod, consecutive pods on neighbouring nodes (by name).
+// REQUIRES: without the last of `best` there would be room for fewer than `pods`.
+[[nodiscard]] std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods);
+
+class BoundShape;
+class Overlay;
+
+class RankedRoom final {
+ public:
+  // Borrows both for its life; `remembered` (may be null) keeps alive what Add borrows.
+  RankedRoom(const BoundShape& bound, const Overlay& overlay, std::shared_ptr<void> remembered)
+      : bound_(bound), overlay_(overlay), remembered_(std::move(remembered)) {}
+
+  // In the order of blocks.
+  void Add(BlockRoom& room);
+  void Add(std::unique_ptr<BlockRoom> room);
+
+  [[nodiscard]] int64_t total() const { return total_; }
+  [[nodiscard]] ShapeRoom All() const;
+  // As ShareOut, the best nodes of all. REQUIRES: total() >= pods, and the overlay is as it was
+  // when the blocks were counted.
+  [[nodiscard]] std::vector<NodeId> Best(int64_t pods) const;
+
+ private:
+  [[nodiscard]] const RankedNode& At(BlockRoom& block, size_t place) const;
+
+  const BoundShape& bound_;
+  const Overlay& overlay_;
+  std::vector<BlockRoom*> blocks_;
+  std::shared_ptr<void> remembered_;
+  std::vector<std::unique_ptr<BlockRoom>> own_;
+  int64_t total_ = 0;
+};
+
+}  // namespace maniple

@@ -1,0 +1,62 @@
+#include "scheduler/cycle/room_cache.h"
+
+#include <algorithm>
+
+namespace maniple {
+namespace {
+
+// Shapes and label values are only ever added, and plugins have no business with topologies.
+bool SameFacts(const Tables& a, const Tables& b) {
+  return a.resources.size() == b.resources.size() && a.taint_keys.size() == b.taint_keys.size() &&
+         a.host_ports.size() == b.host_ports.size() && a.classes == b.classes &&
+         a.label_columns == b.label_columns;
+}
+
+}  // namespace
+
+BlockRoom* RoomCache::Shape::Find(uint32_t block, const std::shared_ptr<const NodeBlock>& of) {
+  if (block >= blocks_.size()) return nullptr;
+  const std::weak_ptr<const NodeBlock>& known = blocks_[block].of;
+  return known.owner_before(of) || of.owner_before(known) ? nullptr : &blocks_[block].room;
+}
+
+BlockRoom& RoomCache::Shape::Renew(uint32_t block, const std::shared_ptr<const NodeBlock>& of) {
+  Block& renewed = blocks_[block];
+  renewed.of = of;
+  renewed.room.room.nodes.clear();
+  renewed.room.room.total = 0;
+  renewed.room.ranked.clear();
+  renewed.room.in_order = 0;
+  return renewed.room;
+}
+
+std::shared_ptr<RoomCache::Shape> RoomCache::Of(const Snapshot& snapshot, ShapeId shape,
+                                                const NodeSet* allowed) {
+  ForgetUnlessStillTrue(snapshot);
+  const auto at = std::ranges::find_if(shapes_, [&](const std::shared_ptr<Shape>& known) {
+    return known->shape_ == shape && known->allowed_.has_value() == (allowed != nullptr) &&
+           (allowed == nullptr || *known->allowed_ == *allowed);
+  });
+  if (at != shapes_.end()) {
+    std::rotate(shapes_.begin(), at, at + 1);
+    return shapes_.front();
+  }
+  if (shapes_.size() == kMostShapes) shapes_.pop_back();
+  const auto fresh = std::make_shared<Shape>();
+  fresh->shape_ = shape;
+  if (allowed != nullptr) fresh->allowed_ = *allowed;
+  fresh->blocks_.resize(snapshot.blocks.size());
+  shapes_.insert(shapes_.begin(), fresh);
+  return fresh;
+}
+
+void RoomCache::ForgetUnlessStillTrue(const Snapshot& snapshot) {
+  if (order_ != snapshot.order ||
+      (tables_ != snapshot.tables && !SameFacts(*tables_, *snapshot.tables))) {
+    shapes_.clear();
+  }
+  tables_ = snapshot.tables;
+  order_ = snapshot.order;
+}
+
+}  // namespace maniple

@@ -1,0 +1,64 @@
+// What earlier decisions have counted, so that the next one looks only at the blocks that changed.
+//
+// A published block is immutable: the room for a shape in it and the ranking of its nodes stay true
+// for as long as the block is part of the snapshot. Owned by whoever makes one decision after the
+// other (the scheduling loop); one thread; one profile. Nothing but speed depends on it: a decision
+// with a cache equals the decision without (cycle_room_cache_test).
+//
+// Invariants:
+//   1. A BlockRoom is used only for the very block that it was counted on, known by its shared
+//      pointer and never by its contents or address: any change of a node makes another block.
+//   2. It is of one shape, one set of allowed nodes, the question "now", and the same order of
+//      names; node classes, resources, taint keys, host ports and label columns are what they
+//      were. Else everything is forgotten. (Classes of nodes in an unchanged block keep their ids.)
+//   3. Nothing that time alone changes is remembered: a block in which a node cools down, or may
+//      have, is not; nor is what an overlay changed, nor a shape whose members bear on each other
+//      across nodes.
+//   4. At most kMostShapes shapes are remembered, those asked for last; blocks are not kept alive.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugins/framework/snapshot.h"
+#include "scheduler/cycle/ranked_room.h"
+
+namespace maniple {
+
+class RoomCache final {
+ public:
+  static constexpr size_t kMostShapes = 32;
+
+  // What is remembered of one shape, by block.
+  class Shape final {
+   public:
+    struct Block {
+      std::weak_ptr<const NodeBlock> of;
+      BlockRoom room;
+    };
+    // The room counted on this very block; null: `of` is another one, or none.
+    [[nodiscard]] BlockRoom* Find(uint32_t block, const std::shared_ptr<const NodeBlock>& of);
+    // Empty room, remembered for this block from now on.
+    [[nodiscard]] BlockRoom& Renew(uint32_t block, const std::shared_ptr<const NodeBlock>& of);
+
+   private:
+    friend class RoomCache;
+    ShapeId shape_;
+    std::optional<NodeSet> allowed_;
+    std::vector<Block> blocks_;
+  };
+
+  // `allowed` null: every node. Stays usable while it is held, even when it is forgotten.
+  [[nodiscard]] std::shared_ptr<Shape> Of(const Snapshot& snapshot, ShapeId shape,
+                                          const NodeSet* allowed);
+
+ private:
+  void ForgetUnlessStillTrue(const Snapshot& snapshot);
+
+  std::shared_ptr<const Tables> tables_;
+  std::shared_ptr<const NodeOrder> order_;
+  std::vector<std::shared_ptr<Shape>> shapes_;  // the one asked for last is first
+};
+
+}  // namespace maniple
