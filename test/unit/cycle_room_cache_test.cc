@@ -1,0 +1,283 @@
+// Decisions that remember against decisions that count everything afresh, over random histories of
+// clusters: the fear is that something changes and the cache does not see it, so that a gang is
+// placed by what was true before.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/random.h"
+#include "scheduler/cycle/search.h"
+#include "test/support/builders.h"
+#include "test/support/test_cluster.h"
+
+namespace maniple {
+namespace {
+
+std::string TextOf(const Decision& decision) {
+  std::string text;
+  if (const auto* plan = std::get_if<Plan>(&decision)) {
+    for (const Placement& placement : plan->placements) {
+      absl::StrAppend(&text, placement.pod.index(), "=", placement.node.index(), " ");
+    }
+    for (const std::string& domain : plan->domains) absl::StrAppend(&text, domain, " ");
+    return text;
+  }
+  const auto& no = std::get<Rejection>(decision);
+  absl::StrAppend(&text, "code ", no.code, " shape ", no.shape.index(), ": ", no.placeable, " of ",
+                  no.wanted, " on ", no.nodes, no.detail, no.quota_in_the_way ? " quota" : "");
+  for (const auto& [reason, nodes] : no.reasons) {
+    absl::StrAppend(&text, "; ", nodes, " ", reason.id.index(), " ", reason.resource.index());
+    absl::StrAppend(&text, " ", reason.taint.index(), " ", reason.want, " ", reason.have);
+  }
+  if (no.quota.has_value()) {
+    absl::StrAppend(&text, "; cell ", no.quota->cell.index(), " ", no.quota->needs.units(), " ",
+                    no.quota->available.units(), " ", no.quota->potential.units());
+  }
+  return text;
+}
+
+// A cluster of several blocks to which things happen, and gangs of a few shapes that ask.
+class History final {
+ public:
+  explicit History(uint64_t seed) : random_(seed) {
+    const auto nodes = 200 + random_.Below(500);
+    for (uint64_t i = 0; i < nodes; ++i) AddNode();
+    for (int i = 0; i < 12; ++i) AddGang();
+    QuotaNodeSpec queue;
+    for (uint32_t cell = 0; cell < 2; ++cell) {
+      queue.limits.push_back(
+          {.cell = QuotaCellId(cell), .nominal = Amount(static_cast<int64_t>(random_.Below(60)))});
+    }
+    tree_ = QuotaTree({queue}, {0, 0});
+    for (int i = 0; i < 3; ++i) pools_.push_back(RandomPool());
+  }
+
+  void Step() {
+    const uint64_t what = random_.Below(24);
+    if (what < 10) {
+      TakeOrLeave();
+    } else if (what < 14) {
+      BindElsewhere();
+    } else if (what == 14) {
+      AddNode();
+    } else if (what == 15) {
+      cluster_.Add(DeletionOf(ResourceKind::kNode, NameOf(AnyNode())));
+    } else if (what < 18) {
+      cluster_.Add(RandomNode(NameOf(AnyNode())));
+    } else if (what == 18) {
+      if (const auto node = Standing()) {
+        cluster_.state().CoolDown(*node, cluster_.now + absl::Seconds(random_.Below(30)));
+      }
+    } else if (what == 19) {
+      cluster_.now += absl::Seconds(random_.Below(20));
+    } else if (what == 20) {
+      AddGang();
+    } else if (what == 21) {
+      HoldOrDrop();
+    } else if (what == 22) {
+      pools_[random_.Below(pools_.size())] = RandomPool();
+    } else {
+      cache_ = RoomCache();  // a new leader remembers nothing
+    }
+  }
+
+  // "" when both answers are the same.
+  std::string Ask() {
+    const std::string gang = absl::StrCat("g", random_.Below(gangs_));
+    GangRequest request = cluster_.RequestOf(gang);
+    if (request.wants.empty()) return "";
+    if (random_.OneIn(4)) request.scope = DecideScope::kSurplus;
+    if (random_.OneIn(8)) request.own_holds = holds_;
+    const SnapshotPtr snapshot = cluster_.state().Publish();
+    std::vector<FreedRoom> freed;
+    if (const auto node = Standing(); node.has_value() && random_.OneIn(8)) {
+      freed.push_back({.node = *node, .shape = request.wants.front().shape});
+    }
+    const QuotaAsk ask = AskFor(request);
+    DecideInput input{.snapshot = *snapshot,
+                      .request = request,
+                      .now = cluster_.now,
+                      .quota = random_.OneIn(3) ? &ask : nullptr,
+                      .freed = freed};
+    const Decision afresh = Decide(input, cluster_.profile());
+    input.cache = &cache_;
+    last_ = Decide(input, cluster_.profile());
+    placed_ += std::holds_alternative<Plan>(last_) ? 1 : 0;
+    ++asked_;
+    const std::string expected = TextOf(afresh), got = TextOf(last_);
+    return expected == got ? "" : absl::StrCat(gang, ": ", expected, "\nremembered: ", got);
+  }
+  // "" when the merge of ranked blocks chooses what a ranking of all nodes does.
+  std::string Rank() {
+    const GangRequest request = cluster_.RequestOf(absl::StrCat("g", random_.Below(gangs_)));
+    if (request.wants.empty()) return "";
+    const SnapshotPtr snapshot = cluster_.state().Publish();
+    const PodShape& shape = snapshot->tables->ShapeOf(request.wants.front().shape);
+    auto bound =
+        BoundShape::Bind({.snapshot = *snapshot, .now = cluster_.now}, shape, cluster_.profile());
+    bound->Remember(&cache_);
+    Overlay overlay(*snapshot, Overlay::View::kNow);
+    const ShapeRoom all = bound->RoomOn(overlay, nullptr);
+    const RankedRoom ranked = bound->RankedOn(overlay, nullptr);
+    if (ranked.total() != all.total) return "the totals differ";
+    if (all.total == 0) return "";
+    const auto most = static_cast<uint64_t>(std::min<int64_t>(all.total, 400));
+    const auto pods = static_cast<int64_t>(1 + random_.Below(random_.OneIn(2) ? most : 1));
+    const std::vector<NodeId> expected = ChooseNodes(bound->Ranked(overlay, all), pods);
+    return ranked.Best(pods) == expected ? "" : absl::StrCat("the best for ", pods, " differ");
+  }
+  int64_t asked() const { return asked_; }
+  int64_t placed() const { return placed_; }
+
+ private:
+  // Names in another order than the rows.
+  static std::string NameOf(uint64_t number) {
+    return absl::StrCat("n", Random(number).Below(1'000'000), "-", number);
+  }
+  uint64_t AnyNode() { return random_.Below(nodes_); }
+  std::optional<NodeId> Standing() { return cluster_.state().NodeNamed(NameOf(AnyNode())); }
+
+  MakeNode RandomNode(const std::string& name) {
+    MakeNode node(name);
+    node.Gpu(static_cast<int64_t>(random_.Below(5)) * 2);
+    node.Cpu(2 + static_cast<int64_t>(random_.Below(8)));
+    node.Pods(3 + static_cast<int64_t>(random_.Below(10)));
+    node.Label("kubernetes.io/hostname", name).Label("zone", absl::StrCat(random_.Below(3)));
+    if (random_.OneIn(6)) node.WithTaint("team");
+    if (random_.OneIn(6)) node.WithTaint("soft", "", TaintEffect::kPreferNoSchedule);
+    if (random_.OneIn(8)) node.Cordoned();
+    if (random_.OneIn(400)) node.Has(absl::StrCat("vendor.example/gpu-", random_.Below(9)), 2);
+    return node;
+  }
+  void AddNode() { cluster_.Add(RandomNode(NameOf(nodes_++))); }
+
+  void AddGang() {
+    const std::string name = absl::StrCat("g", gangs_++);
+    const auto members = 1 + random_.Below(random_.OneIn(4) ? 40 : 6);
+    const auto shapes = random_.OneIn(3) ? 2 : 1;
+    cluster_.Add(MakePodGroup(name).MinMember(1 + static_cast<int32_t>(random_.Below(members))));
+    const uint64_t first = random_.Below(10);
+    for (uint64_t i = 0; i < members; ++i) {
+      MakePod pod(absl::StrCat(name, "-", i));
+      pod.Group(name).Index(static_cast<int64_t>(i));
+      const uint64_t shape = (first + random_.Below(shapes)) % 10;
+      pod.Gpu(static_cast<int64_t>(shape % 4)).Cpu(500 * static_cast<int64_t>(1 + shape / 4));
+      if (shape == 3) pod.Selector("zone", "1");
+      if (shape == 5) pod.Tolerates("team");
+      if (shape == 6) pod.Port(9000);
+      if (shape == 7)
+        pod.Prefers(
+            10, {.expressions = {Requires("zone", SelectorOperator::kIn, {"2"})}, .fields = {}});
+      if (shape == 8) pod.Cpu(static_cast<int64_t>(random_.Below(4000)));  // one of its own
+      cluster_.Add(pod);
+    }
+  }
+
+  // Carries out the last plan, or gives up what one was given.
+  void TakeOrLeave() {
+    Delta delta;
+    if (const auto* plan = std::get_if<Plan>(&last_); plan != nullptr && random_.OneIn(2)) {
+      for (const Placement& placement : plan->placements) {
+        if (cluster_.state().NodeName(placement.node).empty()) continue;
+        cluster_.state().Reserve(placement.pod, placement.node);
+        reserved_.push_back(placement.pod);
+      }
+      last_ = Plan{};
+    } else if (!reserved_.empty()) {
+      const size_t at = random_.Below(reserved_.size());
+      cluster_.state().Release(reserved_[at], delta);
+      reserved_.erase(reserved_.begin() + static_cast<int64_t>(at));
+    }
+  }
+  void BindElsewhere() {
+    MakePod pod(absl::StrCat("other-", random_.Below(40)));
+    pod.Scheduler("other").On(NameOf(AnyNode())).Cpu(static_cast<int64_t>(random_.Below(5000)));
+    pod.Uid(absl::StrCat("other-", others_++)).Gpu(static_cast<int64_t>(random_.Below(4)));
+    if (random_.OneIn(3)) pod.Port(9000);
+    cluster_.Add(pod);
+  }
+  void HoldOrDrop() {
+    Delta delta;
+    if (holds_.size() == 3) {
+      cluster_.state().ReleaseHold(holds_.front(), delta);
+      holds_.erase(holds_.begin());
+    } else if (const auto node = Standing()) {
+      holds_.push_back(cluster_.state().Hold(*node, ShapeId(0)));
+    }
+  }
+
+  NodeSet RandomPool() {
+    NodeSet pool(1 + random_.Below(3));
+    for (NodeMask& mask : pool) {
+      for (uint64_t& word : mask.words()) word = random_.Next();
+    }
+    return pool;
+  }
+  QuotaAsk AskFor(const GangRequest& request) {
+    QuotaAsk ask{.tree = &tree_, .queue = QuotaNodeId(0), .options = {}};
+    for (const Want& want : request.wants) {
+      if (ask.options.contains(want.shape)) continue;
+      for (uint32_t cell = 0; cell < 2; ++cell) {
+        QuotaOption option{.nodes = {}, .each = {{QuotaCellId(cell), Amount(1)}}, .flavor = "f"};
+        if (random_.OneIn(2)) option.nodes = pools_[random_.Below(pools_.size())];
+        ask.options[want.shape].push_back(std::move(option));
+      }
+    }
+    return ask;
+  }
+
+  Random random_;
+  TestCluster cluster_;
+  RoomCache cache_;
+  QuotaTree tree_;
+  std::vector<NodeSet> pools_;
+  uint64_t nodes_ = 0, gangs_ = 0, others_ = 0;
+  std::vector<PodId> reserved_;
+  std::vector<HoldId> holds_;
+  Decision last_ = Plan{};
+  int64_t asked_ = 0, placed_ = 0;
+};
+
+TEST(RoomCacheDifferential, DecidesAsIfEverythingWereCountedAfresh) {
+  int64_t asked = 0, placed = 0;
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    History history(seed);
+    for (int step = 0; step < 200; ++step) {
+      history.Step();
+      ASSERT_EQ(history.Ask(), "") << "seed " << seed << ", step " << step;
+      ASSERT_EQ(history.Rank(), "") << "seed " << seed << ", step " << step;
+    }
+    asked += history.asked();
+    placed += history.placed();
+  }
+  EXPECT_GE(asked, 20'000);
+  EXPECT_GT(placed, asked / 5);
+  EXPECT_LT(placed, asked);
+}
+
+TEST(RoomCache, KnowsABlockByItsIdentityAndForgetsTheShapeAskedForLongestAgo) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("n1").Gpu(8));
+  const SnapshotPtr snapshot = cluster.state().Publish();
+  RoomCache cache;
+  const auto block = snapshot->blocks[0];
+  cache.Of(*snapshot, ShapeId(0), nullptr)->Renew(0, block).room.total = 7;
+  ASSERT_NE(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, block), nullptr);
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, block)->room.total, 7);
+  // An equal block is another block; so is another set of nodes another question.
+  const auto copy = std::make_shared<const NodeBlock>(*block);
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, copy), nullptr);
+  const NodeSet all(1, block->rows().present);
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), &all)->Find(0, block), nullptr);
+  for (uint32_t shape = 1; shape < RoomCache::kMostShapes; ++shape) {
+    (void)cache.Of(*snapshot, ShapeId(shape), nullptr);
+  }
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, block), nullptr);
+}
+
+}  // namespace
+}  // namespace maniple
