@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "api/base/check.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
 #include "scheduler/loop/scheduling_loop.h"
+#include "test/support/builders.h"
 
 namespace maniple {
 namespace {
@@ -27,8 +28,15 @@ LoopOptions Options() {
   return options;
 }
 
-// 1,000 Queues in a tree of four levels, each with quota for `gpus`, one GPU of it lent.
-std::vector<ObjectEvent> QueueTree(int queues, int64_t gpus) {
+// Queues in a tree of four levels. Those of the first kind have quota for `gpus` and borrow at
+// will; those of the second, named full-…, have eight and may not borrow.
+struct TreeOfQueues {
+  int queues = 0;
+  int64_t gpus = 0;
+  int full = 0;
+};
+
+std::vector<ObjectEvent> QueueTree(const TreeOfQueues& tree) {
   std::vector<ObjectEvent> events;
   const auto cohort = [&events](const std::string& name, const std::string& parent) {
     Cohort object;
@@ -36,17 +44,22 @@ std::vector<ObjectEvent> QueueTree(int queues, int64_t gpus) {
     object.parent = parent;
     events.push_back(ObjectUpserted{std::move(object)});
   };
+  const auto queue = [&events](const std::string& name, int number, QuotaAmount quota) {
+    Queue object;
+    object.meta = {.name = name, .uid = name, .generation = 1};
+    object.cohort = absl::StrCat("group-", number % 100);
+    quota.resource = "nvidia.com/gpu";
+    object.quotas = {{.flavor = "", .resources = {quota}}};
+    events.push_back(ObjectUpserted{std::move(object)});
+  };
   cohort("root", "");
   for (int i = 0; i < 10; ++i) cohort(absl::StrCat("unit-", i), "root");
   for (int i = 0; i < 100; ++i) cohort(absl::StrCat("group-", i), absl::StrCat("unit-", i / 10));
-  for (int i = 0; i < queues; ++i) {
-    Queue queue;
-    queue.meta = {
-        .name = absl::StrCat("team-", i), .uid = absl::StrCat("team-", i), .generation = 1};
-    queue.cohort = absl::StrCat("group-", i % 100);
-    queue.quotas = {
-        {.flavor = "", .resources = {{.resource = "nvidia.com/gpu", .nominal = Amount(gpus)}}}};
-    events.push_back(ObjectUpserted{std::move(queue)});
+  for (int i = 0; i < tree.queues; ++i) {
+    queue(absl::StrCat("team-", i), i, {.nominal = Amount(tree.gpus)});
+  }
+  for (int i = 0; i < tree.full; ++i) {
+    queue(absl::StrCat("full-", i), i, {.nominal = Amount(8), .borrowing_limit = Amount(0)});
   }
   return events;
 }
@@ -55,41 +68,54 @@ void Feed(SchedulingLoop& loop, std::vector<ObjectEvent> events) {
   for (ObjectEvent& event : events) loop.Accept(std::move(event));
 }
 
-// Gangs of one pod and one GPU, `first` and on, in the Queues in turn.
-void FeedGangs(SchedulingLoop& loop, int first, int count, int queues, int64_t gpus) {
-  for (int i = first; i < first + count; ++i) {
-    std::vector<ObjectEvent> gang = SyntheticGang(i, 1, gpus);
-    if (queues > 0) {
-      for (ObjectEvent& event : gang) {
-        auto* upserted = std::get_if<ObjectUpserted>(&event);
-        if (auto* group = std::get_if<PodGroup>(&upserted->object)) {
-          group->spec.queue = absl::StrCat("team-", i % queues);
-        }
-      }
+// `count` gangs of one pod, numbered from `first`, in the Queues of that name in turn; "": in none.
+struct Gangs {
+  int first = 0, count = 0;
+  std::string queue;
+  int queues = 0;
+  int64_t gpus = 1;
+};
+
+void FeedGangs(SchedulingLoop& loop, const Gangs& gangs) {
+  for (int i = gangs.first; i < gangs.first + gangs.count; ++i) {
+    std::vector<ObjectEvent> gang = SyntheticGang(i, 1, gangs.gpus);
+    for (ObjectEvent& event : gang) {
+      auto* group = std::get_if<PodGroup>(&std::get<ObjectUpserted>(event).object);
+      if (group == nullptr || gangs.queue.empty()) continue;
+      group->spec.queue = absl::StrCat(gangs.queue, "-", i % gangs.queues);
     }
     Feed(loop, std::move(gang));
   }
 }
 
-std::unique_ptr<SchedulingLoop> LoopWith(int nodes, int queues, int64_t gpus) {
+std::unique_ptr<SchedulingLoop> LoopWith(int nodes, const TreeOfQueues& tree) {
   auto loop = std::make_unique<SchedulingLoop>(Options());
   Feed(*loop, SyntheticNodes(nodes));
-  if (queues > 0) Feed(*loop, QueueTree(queues, gpus));
+  Feed(*loop, QueueTree(tree));
   for (int kind = 0; kind < kResourceKinds; ++kind) {
     loop->Accept(KindSynced{static_cast<ResourceKind>(kind)});
   }
   loop->SetRole(SchedulingLoop::Role::kLeader, kNow);
+  (void)loop->Turn(kNow);
   return loop;
 }
 
+enum class Pods { kStay, kEndAtOnce };
+
 // Turns until nothing is ready, every write answered 201 in the turn after. Binds that were sent.
-int64_t RunDry(SchedulingLoop& loop, absl::Time now) {
+int64_t RunDry(SchedulingLoop& loop, Pods pods) {
   int64_t binds = 0;
   while (true) {
-    TurnOutput out = loop.Turn(now);
+    TurnOutput out = loop.Turn(kNow);
+    (void)loop.TakeDecisionLog();
     for (const WriteCommand& write : out.writes) {
-      binds += absl::EndsWith(write.request.target, "/binding") ? 1 : 0;
       loop.Accept(WriteResult{.id = write.id, .http_status = 201, .body = "{}"});
+      const std::vector<std::string> path = absl::StrSplit(write.request.target, '/');
+      if (path.back() != "binding") continue;
+      ++binds;
+      if (pods == Pods::kEndAtOnce) {
+        loop.Accept(DeletionOf(ResourceKind::kPod, path[path.size() - 2]));
+      }
     }
     if (out.writes.empty() && !out.more) return binds;
   }
@@ -102,11 +128,11 @@ void BM_DrainQueues(benchmark::State& run) {
   int64_t bound = 0;
   for (auto _ : run) {
     run.PauseTiming();
-    auto loop = LoopWith(gangs / 8 + 1, queues, queues > 0 ? gangs / queues + 1 : 0);
-    (void)loop->Turn(kNow);
-    FeedGangs(*loop, 0, gangs, queues, 1);
+    auto loop =
+        LoopWith(gangs / 8 + 1, {.queues = queues, .gpus = queues > 0 ? gangs / queues + 1 : 0});
+    FeedGangs(*loop, {.count = gangs, .queue = queues > 0 ? "team" : "", .queues = queues});
     run.ResumeTiming();
-    bound += RunDry(*loop, kNow);
+    bound += RunDry(*loop, Pods::kStay);
     run.PauseTiming();
     loop.reset();
     run.ResumeTiming();
@@ -122,31 +148,63 @@ BENCHMARK(BM_DrainQueues)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
-// Live gangs in Queues of their own beside gangs that no quota covers.
+// 500 Queues whose quota is used up, 500 that have some left, all in one tree of Cohorts; `blocked`
+// gangs wait in the former, and 500 run there.
+constexpr int kQueues = 500, kRunning = 500, kLive = 2'000, kNodes = 800;
+std::unique_ptr<SchedulingLoop> LoopWithBlocked(int blocked) {
+  auto loop = LoopWith(kNodes, {.queues = kQueues, .gpus = kLive / kQueues, .full = kQueues});
+  FeedGangs(*loop, {.count = kRunning, .queue = "full", .queues = kQueues, .gpus = 8});
+  CHECK_EQ(RunDry(*loop, Pods::kStay), kRunning);
+  FeedGangs(*loop, {.first = kRunning, .count = blocked, .queue = "full", .queues = kQueues});
+  CHECK_EQ(RunDry(*loop, Pods::kStay), 0);
+  return loop;
+}
+
+// Live gangs beside gangs that wait for quota in the same tree of Cohorts. Where the live ones end,
+// usage falls in it again and again.
 void BM_LiveBesideBlocked(benchmark::State& run) {
   const auto blocked = static_cast<int>(run.range(0));
-  constexpr int kQueues = 1'000, kLive = 2'000, kNodes = 500;
+  const Pods pods = run.range(1) == 0 ? Pods::kStay : Pods::kEndAtOnce;
   int64_t bound = 0;
-  double bytes = 0;
   for (auto _ : run) {
     run.PauseTiming();
-    auto loop = LoopWith(kNodes, kQueues, 2);
-    (void)loop->Turn(kNow);
-    const struct mallinfo2 before = mallinfo2();
-    FeedGangs(*loop, 0, blocked, kQueues, 8);  // eight where a Queue of the tree has two, all lent
-    (void)RunDry(*loop, kNow);
-    bytes = static_cast<double>(mallinfo2().uordblks - before.uordblks);
-    FeedGangs(*loop, blocked, kLive, 0, 1);
+    auto loop = LoopWithBlocked(blocked);
+    const int64_t asked = loop->counters().decisions;
+    FeedGangs(*loop,
+              {.first = kRunning + blocked, .count = kLive, .queue = "team", .queues = kQueues});
     run.ResumeTiming();
-    bound += RunDry(*loop, kNow);
+    bound += RunDry(*loop, pods);
     run.PauseTiming();
+    run.counters["decisions"] = static_cast<double>(loop->counters().decisions - asked);
     loop.reset();
     run.ResumeTiming();
   }
+  CHECK_EQ(bound, kLive * static_cast<int64_t>(run.iterations()));
   run.SetItemsProcessed(bound);
-  if (blocked > 0) run.counters["bytes_per_blocked"] = bytes / blocked;
 }
-BENCHMARK(BM_LiveBesideBlocked)->Arg(0)->Arg(5'000)->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(BM_LiveBesideBlocked)
+    ->Args({0, 0})
+    ->Args({5'000, 0})
+    ->Args({0, 1})
+    ->Args({5'000, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(5);
+
+// What a leader keeps and a standby does not, which knows the same pods and PodGroups.
+int64_t BytesOfLeading(int blocked) {
+  auto loop = LoopWithBlocked(blocked);
+  const auto before = static_cast<int64_t>(mallinfo2().uordblks);
+  loop->SetRole(SchedulingLoop::Role::kStandby, kNow);
+  return before - static_cast<int64_t>(mallinfo2().uordblks);
+}
+
+void BM_MemoryOfParked(benchmark::State& run) {
+  const auto blocked = static_cast<int>(run.range(0));
+  int64_t bytes = 0;
+  for (auto _ : run) bytes = BytesOfLeading(blocked) - BytesOfLeading(0);
+  run.counters["bytes_per_parked"] = static_cast<double>(bytes) / blocked;
+}
+BENCHMARK(BM_MemoryOfParked)->Arg(5'000)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
 }  // namespace maniple

@@ -43,7 +43,7 @@ std::string TextOf(const Decision& decision) {
 // A cluster of several blocks to which things happen, and gangs of a few shapes that ask.
 class History final {
  public:
-  explicit History(uint64_t seed) : random_(seed) {
+  explicit History(uint64_t seed) : random_(seed), gpus_(seed % 3 == 0 ? 0 : 1) {
     const auto nodes = 200 + random_.Below(500);
     for (uint64_t i = 0; i < nodes; ++i) AddNode();
     for (int i = 0; i < 12; ++i) AddGang();
@@ -57,6 +57,7 @@ class History final {
   }
 
   void Step() {
+    ++steps_;
     const uint64_t what = random_.Below(24);
     if (what < 10) {
       TakeOrLeave();
@@ -143,14 +144,15 @@ class History final {
 
   MakeNode RandomNode(const std::string& name) {
     MakeNode node(name);
-    node.Gpu(static_cast<int64_t>(random_.Below(5)) * 2);
+    node.Gpu(gpus_ * static_cast<int64_t>(random_.Below(5)) * 2);
     node.Cpu(2 + static_cast<int64_t>(random_.Below(8)));
     node.Pods(3 + static_cast<int64_t>(random_.Below(10)));
     node.Label("kubernetes.io/hostname", name).Label("zone", absl::StrCat(random_.Below(3)));
     if (random_.OneIn(6)) node.WithTaint("team");
     if (random_.OneIn(6)) node.WithTaint("soft", "", TaintEffect::kPreferNoSchedule);
     if (random_.OneIn(8)) node.Cordoned();
-    if (random_.OneIn(400)) node.Has(absl::StrCat("vendor.example/gpu-", random_.Below(9)), 2);
+    // Where there were none, all of a sudden nodes differ by having them.
+    if (steps_ > 100 && random_.OneIn(4)) node.Has("amd.com/gpu", 2);
     return node;
   }
   void AddNode() { cluster_.Add(RandomNode(NameOf(nodes_++))); }
@@ -165,7 +167,8 @@ class History final {
       MakePod pod(absl::StrCat(name, "-", i));
       pod.Group(name).Index(static_cast<int64_t>(i));
       const uint64_t shape = (first + random_.Below(shapes)) % 10;
-      pod.Gpu(static_cast<int64_t>(shape % 4)).Cpu(500 * static_cast<int64_t>(1 + shape / 4));
+      pod.Gpu(gpus_ * static_cast<int64_t>(shape % 4))
+          .Cpu(500 * static_cast<int64_t>(1 + shape / 4));
       if (shape == 3) pod.Selector("zone", "1");
       if (shape == 5) pod.Tolerates("team");
       if (shape == 6) pod.Port(9000);
@@ -196,7 +199,7 @@ class History final {
   void BindElsewhere() {
     MakePod pod(absl::StrCat("other-", random_.Below(40)));
     pod.Scheduler("other").On(NameOf(AnyNode())).Cpu(static_cast<int64_t>(random_.Below(5000)));
-    pod.Uid(absl::StrCat("other-", others_++)).Gpu(static_cast<int64_t>(random_.Below(4)));
+    pod.Uid(absl::StrCat("other-", others_++)).Gpu(gpus_ * static_cast<int64_t>(random_.Below(4)));
     if (random_.OneIn(3)) pod.Port(9000);
     cluster_.Add(pod);
   }
@@ -231,11 +234,12 @@ class History final {
   }
 
   Random random_;
+  int64_t gpus_;  // 0: nobody knows of any
   TestCluster cluster_;
   RoomCache cache_;
   QuotaTree tree_;
   std::vector<NodeSet> pools_;
-  uint64_t nodes_ = 0, gangs_ = 0, others_ = 0;
+  uint64_t steps_ = 0, nodes_ = 0, gangs_ = 0, others_ = 0;
   std::vector<PodId> reserved_;
   std::vector<HoldId> holds_;
   Decision last_ = Plan{};
