@@ -12,6 +12,7 @@
 
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
+#include "api/base/rare.h"
 #include "queue/gang_queue.h"
 #include "scheduler/bind/gang_binding.h"
 #include "scheduler/loop/eviction.h"
@@ -25,7 +26,7 @@ struct WaitingFor {
   WaitReason reason = WaitReason::kNoFit;
   std::string message;
   std::vector<NodeReasonView> nodes;
-  std::optional<QuotaLineView> quota;
+  Rare<QuotaLineView> quota;
 };
 
 struct HeldVacancy {
@@ -49,7 +50,7 @@ struct GangRecord {
   absl::Time first_seen;
 
   // Binding.
-  std::optional<GangBinding> binding;
+  Rare<GangBinding> binding;
   std::vector<HeldVacancy> holds;
   std::vector<std::pair<Placement, ShapeId>> bound;  // as of the last look
   std::map<PodId, absl::Time> refused_until;         // members that were refused as surplus
@@ -59,18 +60,19 @@ struct GangRecord {
   absl::Time backoff_until = absl::InfinitePast();
   // Members at the time when the gang was evicted for the loss of its quorum: its reason stays
   // QuorumLost until there are others.
-  std::optional<std::set<PodId>> evicted;
+  Rare<std::set<PodId>> evicted;
 
   // Queue.
   std::optional<ItemKind> queued;  // offered, and neither started nor removed since
   uint64_t fingerprint = 0;        // of what was offered
-  OrderKey order;                  // as the queue has it
+  QuotaNodeId order_queue;         // of the order that the queue has
+  Demand order_demand;             // … likewise
   uint64_t order_epoch = 0;        // charge_epoch_ when it was made
-  std::optional<WaitingFor> waiting, surplus_waiting;
+  Rare<WaitingFor> waiting, surplus_waiting;
 
   // Making room.
-  std::optional<Claim> claim;
-  std::optional<Departure> departure;
+  Rare<Claim> claim;
+  Rare<Departure> departure;
   std::optional<int32_t> loose_priority;  // as the loop has counted it
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
@@ -83,7 +85,7 @@ struct GangRecord {
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 
   // Report.
-  std::optional<SentStatus> sent;
+  Rare<SentStatus> sent;
   absl::Time status_written = absl::InfinitePast();
   absl::Time status_not_before = absl::InfinitePast();  // after a write that failed …
   std::string status_failed_over;  // … unless the watch shows a later resourceVersion than this

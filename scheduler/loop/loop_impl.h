@@ -68,8 +68,8 @@ class SchedulingLoop::Impl final {
   void Forget(GangId gang);
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
-  // Made anew, and kept in the record.
-  const OrderKey& OrderOf(Case& c, ItemKind kind);
+  // Made anew; what usage decides of it is kept in the record.
+  OrderKey OrderOf(Case& c, ItemKind kind);
   // Quotas or flavors are others since, and with them what the item would charge to whom.
   [[nodiscard]] bool OrderIsStale(Case& c, ItemKind kind);
   void Serve(QueueItem item, absl::Time now);

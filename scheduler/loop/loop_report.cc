@@ -292,22 +292,23 @@ void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
       return std::ranges::find(c.gang.members, told.first, &Member::pod) == c.gang.members.end();
     });
   }
-  WaitingFor waits{.reason = standing.reason, .message = standing.message};
+  const WaitingFor of_standing{.reason = standing.reason, .message = standing.message};
+  const WaitingFor* waits = &of_standing;
   if (standing.phase == GangPhase::kRunning) {
     if (!record.surplus_waiting.has_value()) return;
-    waits = *record.surplus_waiting;
+    waits = &*record.surplus_waiting;
   } else if (record.binding.has_value()) {
     if (!record.waiting.has_value()) return;
-    waits = *record.waiting;
+    waits = &*record.waiting;
   }
-  if (WaitsForItsOwner(waits.reason) && c.now < record.first_seen + kSettlingTime) {
+  if (WaitsForItsOwner(waits->reason) && c.now < record.first_seen + kSettlingTime) {
     record.status_due = std::min(record.status_due, record.first_seen + kSettlingTime);
     return;
   }
   for (const Member& member : c.gang.members) {
     if (member.state != MemberState::kPending) continue;
     if (record.binding.has_value() && record.binding->StateOf(member.pod).has_value()) continue;
-    TellPod(c, member, waits);
+    TellPod(c, member, *waits);
   }
 }
 

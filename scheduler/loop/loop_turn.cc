@@ -204,24 +204,26 @@ absl::Time SchedulingLoop::Impl::QueuedAt(const Gang& gang, const GangRecord& re
   return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
 }
 
-const OrderKey& SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
+OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
   const QuotaNodeId queue =
       c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
   c.record.order_epoch = charge_epoch_;
-  c.record.order = {.priority = c.gang.priority,
-                    .queued = QueuedAt(c.gang, c.record),
-                    .namespace_name = c.gang.key.namespace_name,
-                    .name = c.gang.key.name,
-                    .queue = queue,
-                    .demand = DemandOf(c, kind, queue)};
-  return c.record.order;
+  c.record.order_queue = queue;
+  c.record.order_demand = DemandOf(c, kind, queue);
+  return {.priority = c.gang.priority,
+          .queued = QueuedAt(c.gang, c.record),
+          .namespace_name = c.gang.key.namespace_name,
+          .name = c.gang.key.name,
+          .queue = queue,
+          .demand = c.record.order_demand};
 }
 
 bool SchedulingLoop::Impl::OrderIsStale(Case& c, ItemKind kind) {
   if (c.record.order_epoch == charge_epoch_) return false;
-  const OrderKey before = std::move(c.record.order);
-  const OrderKey& now = OrderOf(c, kind);
-  return now.queue != before.queue || now.demand != before.demand;
+  const QuotaNodeId queue = c.record.order_queue;
+  const Demand demand = std::move(c.record.order_demand);
+  const OrderKey now = OrderOf(c, kind);
+  return now.queue != queue || now.demand != demand;
 }
 
 // Offers the gang's item, unless it stands in the queue already and nothing has changed that a
@@ -318,7 +320,8 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   } else {
     return false;
   }
-  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) = waits;
+  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
+      std::move(waits);
   Park(c, item, std::move(facts));
   return true;
 }

@@ -52,11 +52,11 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     view.reason = c.gang.status.reason;
     view.message = c.gang.status.message;
   }
-  const std::optional<WaitingFor>& waiting =
+  const Rare<WaitingFor>& waiting =
       c.record.waiting.has_value() ? c.record.waiting : c.record.surplus_waiting;
   if (waiting.has_value()) {
     view.node_reasons = waiting->nodes;
-    view.quota = waiting->quota;
+    if (waiting->quota.has_value()) view.quota = *waiting->quota;
   }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,
