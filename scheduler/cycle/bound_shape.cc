@@ -103,9 +103,8 @@ ShapeRoom BoundShape::RoomOn(const Overlay& overlay, const NodeSet* within) {
 RankedRoom BoundShape::RankedOn(const Overlay& overlay, const NodeSet* within) {
   const Snapshot& snapshot = overlay.base();
   const bool remembers = cache_ != nullptr && within == nullptr && counts_prove_;
-  const std::shared_ptr<RoomCache::Shape> remembered =
-      remembers ? cache_->Of(snapshot, shape_->id, allowed_) : nullptr;
-  RankedRoom room(*this, overlay, remembered);
+  RoomCache::Shape* remembered = remembers ? &cache_->Of(snapshot, shape_->id, allowed_) : nullptr;
+  RankedRoom room(*this, overlay);
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
     const std::shared_ptr<const NodeBlock>& block = snapshot.blocks[b];
     if (!remembers || &overlay.Block(b) != block.get() || !block->cool_downs().empty()) {

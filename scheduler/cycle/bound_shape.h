@@ -36,7 +36,8 @@ class BoundShape final {
 
   // From now on only these nodes take it, others for want of quota; null: every node. Borrowed.
   void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
-  // From now on RankedOn looks there first. REQUIRES: it was bound to the question "now". Borrowed.
+  // From now on RankedOn looks there first. REQUIRES: it was bound to the question "now", and
+  // the cache began with this snapshot. Borrowed.
   void Remember(RoomCache* cache) { cache_ = cache; }
 
   // Where pods of the shape fit on the overlay as it stands; `within` null = anywhere.

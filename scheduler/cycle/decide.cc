@@ -44,6 +44,7 @@ class Cycle final {
         now_(input.snapshot, Overlay::View::kNow) {
     NumberShapes();
     today_ = Bind(Question::kNow);
+    if (input.cache != nullptr) input.cache->Begin(snapshot_);
     for (const Kind& kind : today_.kinds) {
       if (kind.bound != nullptr) kind.bound->Remember(input.cache);
     }

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "plugins/framework/snapshot.h"
@@ -53,11 +52,10 @@ class Overlay;
 
 class RankedRoom final {
  public:
-  // Borrows both for its life; `remembered` (may be null) keeps alive what Add borrows.
-  RankedRoom(const BoundShape& bound, const Overlay& overlay, std::shared_ptr<void> remembered)
-      : bound_(bound), overlay_(overlay), remembered_(std::move(remembered)) {}
+  // Borrows both for its life.
+  RankedRoom(const BoundShape& bound, const Overlay& overlay) : bound_(bound), overlay_(overlay) {}
 
-  // In the order of blocks.
+  // In the order of blocks; the first borrows.
   void Add(BlockRoom& room);
   void Add(std::unique_ptr<BlockRoom> room);
 
@@ -73,7 +71,6 @@ class RankedRoom final {
   const BoundShape& bound_;
   const Overlay& overlay_;
   std::vector<BlockRoom*> blocks_;
-  std::shared_ptr<void> remembered_;
   std::vector<std::unique_ptr<BlockRoom>> own_;
   int64_t total_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "scheduler/cycle/room_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace maniple {
 namespace {
@@ -30,33 +31,31 @@ BlockRoom& RoomCache::Shape::Renew(uint32_t block, const std::shared_ptr<const N
   return renewed.room;
 }
 
-std::shared_ptr<RoomCache::Shape> RoomCache::Of(const Snapshot& snapshot, ShapeId shape,
-                                                const NodeSet* allowed) {
-  ForgetUnlessStillTrue(snapshot);
-  const auto at = std::ranges::find_if(shapes_, [&](const std::shared_ptr<Shape>& known) {
-    return known->shape_ == shape && known->allowed_.has_value() == (allowed != nullptr) &&
-           (allowed == nullptr || *known->allowed_ == *allowed);
-  });
-  if (at != shapes_.end()) {
-    std::rotate(shapes_.begin(), at, at + 1);
-    return shapes_.front();
-  }
-  if (shapes_.size() == kMostShapes) shapes_.pop_back();
-  const auto fresh = std::make_shared<Shape>();
-  fresh->shape_ = shape;
-  if (allowed != nullptr) fresh->allowed_ = *allowed;
-  fresh->blocks_.resize(snapshot.blocks.size());
-  shapes_.insert(shapes_.begin(), fresh);
-  return fresh;
-}
-
-void RoomCache::ForgetUnlessStillTrue(const Snapshot& snapshot) {
+void RoomCache::Begin(const Snapshot& snapshot) {
   if (order_ != snapshot.order ||
       (tables_ != snapshot.tables && !SameFacts(*tables_, *snapshot.tables))) {
     shapes_.clear();
   }
   tables_ = snapshot.tables;
   order_ = snapshot.order;
+  if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
+}
+
+RoomCache::Shape& RoomCache::Of(const Snapshot& snapshot, ShapeId shape, const NodeSet* allowed) {
+  const auto at = std::ranges::find_if(shapes_, [&](const std::unique_ptr<Shape>& known) {
+    return known->shape_ == shape && known->allowed_.has_value() == (allowed != nullptr) &&
+           (allowed == nullptr || *known->allowed_ == *allowed);
+  });
+  if (at != shapes_.end()) {
+    std::rotate(shapes_.begin(), at, at + 1);
+    return *shapes_.front();
+  }
+  auto fresh = std::make_unique<Shape>();
+  fresh->shape_ = shape;
+  if (allowed != nullptr) fresh->allowed_ = *allowed;
+  fresh->blocks_.resize(snapshot.blocks.size());
+  shapes_.insert(shapes_.begin(), std::move(fresh));
+  return *shapes_.front();
 }
 
 }  // namespace maniple

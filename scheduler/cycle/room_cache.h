@@ -14,7 +14,9 @@
 //   3. Nothing that time alone changes is remembered: a block in which a node cools down, or may
 //      have, is not; nor is what an overlay changed, nor a shape whose members bear on each other
 //      across nodes.
-//   4. At most kMostShapes shapes are remembered, those asked for last; blocks are not kept alive.
+//   4. Between decisions at most kMostShapes shapes are remembered, those asked for last; blocks
+//   are
+//      not kept alive.
 #pragma once
 
 #include <memory>
@@ -49,16 +51,15 @@ class RoomCache final {
     std::vector<Block> blocks_;
   };
 
-  // `allowed` null: every node. Stays usable while it is held, even when it is forgotten.
-  [[nodiscard]] std::shared_ptr<Shape> Of(const Snapshot& snapshot, ShapeId shape,
-                                          const NodeSet* allowed);
+  // Before each decision: forgets what is not true of the snapshot, and shapes beyond kMostShapes.
+  void Begin(const Snapshot& snapshot);
+  // `allowed` null: every node. Valid until the next Begin. REQUIRES: the snapshot begun with.
+  [[nodiscard]] Shape& Of(const Snapshot& snapshot, ShapeId shape, const NodeSet* allowed);
 
  private:
-  void ForgetUnlessStillTrue(const Snapshot& snapshot);
-
   std::shared_ptr<const Tables> tables_;
   std::shared_ptr<const NodeOrder> order_;
-  std::vector<std::shared_ptr<Shape>> shapes_;  // the one asked for last is first
+  std::vector<std::unique_ptr<Shape>> shapes_;  // the one asked for last is first
 };
 
 }  // namespace maniple

@@ -120,6 +120,7 @@ class History final {
     const PodShape& shape = snapshot->tables->ShapeOf(request.wants.front().shape);
     auto bound =
         BoundShape::Bind({.snapshot = *snapshot, .now = cluster_.now}, shape, cluster_.profile());
+    cache_.Begin(*snapshot);
     bound->Remember(&cache_);
     Overlay overlay(*snapshot, Overlay::View::kNow);
     const ShapeRoom all = bound->RoomOn(overlay, nullptr);
@@ -268,19 +269,22 @@ TEST(RoomCache, KnowsABlockByItsIdentityAndForgetsTheShapeAskedForLongestAgo) {
   cluster.Add(MakeNode("n1").Gpu(8));
   const SnapshotPtr snapshot = cluster.state().Publish();
   RoomCache cache;
+  cache.Begin(*snapshot);
   const auto block = snapshot->blocks[0];
-  cache.Of(*snapshot, ShapeId(0), nullptr)->Renew(0, block).room.total = 7;
-  ASSERT_NE(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, block), nullptr);
-  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, block)->room.total, 7);
+  cache.Of(*snapshot, ShapeId(0), nullptr).Renew(0, block).room.total = 7;
+  const BlockRoom* known = cache.Of(*snapshot, ShapeId(0), nullptr).Find(0, block);
+  ASSERT_NE(known, nullptr);
+  EXPECT_EQ(known->room.total, 7);
   // An equal block is another block; so is another set of nodes another question.
   const auto copy = std::make_shared<const NodeBlock>(*block);
-  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, copy), nullptr);
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr).Find(0, copy), nullptr);
   const NodeSet all(1, block->rows().present);
-  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), &all)->Find(0, block), nullptr);
-  for (uint32_t shape = 1; shape < RoomCache::kMostShapes; ++shape) {
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), &all).Find(0, block), nullptr);
+  for (uint32_t shape = 1; shape <= RoomCache::kMostShapes; ++shape) {
     (void)cache.Of(*snapshot, ShapeId(shape), nullptr);
   }
-  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr)->Find(0, block), nullptr);
+  cache.Begin(*snapshot);
+  EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr).Find(0, block), nullptr);
 }
 
 }  // namespace
