@@ -194,7 +194,7 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
 
 // Checked for type, kept out of the logic: the policies they steer are not part of this version.
 void ReadInert(Section& top, Problems& problems, SchedulerConfig& out) {
-  for (const absl::string_view key : {"holds", "preemption", "gpu", "timeouts"}) {
+  for (const absl::string_view key : {"preemption", "gpu"}) {
     top.Read(key, [&](const Json& v, const std::string& path) {
       if (!v.is_object())
         return problems.Add(path, absl::StrCat("expected a map, got ", TypeName(v)));
@@ -251,6 +251,17 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     } else {
       problems.Add(path + ".perPod", "expected Auto, Always or Never");
     }
+  });
+  top.Read("holds", [&](const Json& v, const std::string& path) {
+    Section holds(v, path, problems);
+    holds.Int("maxPerCohort", 1, 1000,
+              [&](int64_t n) { out.holds_per_cohort = static_cast<int32_t>(n); });
+    holds.Close();
+  });
+  top.Read("timeouts", [&](const Json& v, const std::string& path) {
+    Section timeouts(v, path, problems);
+    timeouts.Duration("reservationAfter", out.reservation_after);
+    timeouts.Close();
   });
   top.Read("fairSharing", [&](const Json& v, const std::string& path) {
     Section sharing(v, path, problems);

@@ -36,6 +36,8 @@ struct SchedulerConfig {
   int32_t max_in_flight = 32;          // client.maxInFlight: writes under way at once
   int32_t most_writes_per_second = 0;  // client.qps; 0 = no ceiling
   PerPodEvents pod_events = PerPodEvents::kAuto;
+  absl::Duration reservation_after = absl::Minutes(10);  // timeouts.reservationAfter
+  int32_t holds_per_cohort = 1;                          // holds.maxPerCohort
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled

@@ -70,6 +70,8 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
   options.seed = std::random_device()();
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;
+  options.reservation_after = config.reservation_after;
+  options.holds_per_cohort = config.holds_per_cohort;
   options.fair_strategies = config.fair_strategies;
   return options;
 }

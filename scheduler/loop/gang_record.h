@@ -16,6 +16,7 @@
 #include "queue/gang_queue.h"
 #include "scheduler/bind/gang_binding.h"
 #include "scheduler/loop/eviction.h"
+#include "scheduler/loop/reservation.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
 
@@ -81,6 +82,10 @@ struct GangRecord {
   bool initial_share_used = false;
   std::string preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was
   std::string left_because;  // "preempted by default/b": why it left last
+
+  // Room held for a later start, and room used that is held for others.
+  Rare<Reservation> reservation;
+  Rare<Backfill> backfill;
 
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 

@@ -144,6 +144,24 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
   return request;
 }
 
+bool MoreRoomMayHelp(const Decision& decision) {
+  const auto* rejection = std::get_if<Rejection>(&decision);
+  if (rejection == nullptr) return false;
+  switch (rejection->code) {
+    case RejectionCode::kQuotaExceeded:
+    case RejectionCode::kNoFit:
+    case RejectionCode::kTopologyNoFit:
+    case RejectionCode::kSearchLimitReached:
+      return true;
+    case RejectionCode::kExceedsMaxQuota:
+    case RejectionCode::kNeverFits:
+    case RejectionCode::kUnsupported:
+    case RejectionCode::kInvalidSpec:
+      return false;
+  }
+  return false;
+}
+
 ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
                        absl::Time cool_end) {
   ParkFacts facts{.class_key = ClassKeyOf(request)};
@@ -177,7 +195,10 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   // With several shapes, room for one may set another free to move: any room may help.
   const bool one_shape = std::ranges::all_of(
       request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });
-  if (one_shape && !request.wants.empty()) facts.smallest_shape = request.wants.front().shape;
+  // Where it holds room itself, that room looks taken to others.
+  if (one_shape && !request.wants.empty() && request.own_holds.empty()) {
+    facts.smallest_shape = request.wants.front().shape;
+  }
   // A rejection tells of a node what it met first, and of the domains one only: that a node cools
   // down may matter where it does not say so.
   if ((facts.relief & kReliefNodes) != 0) facts.until = cool_end;

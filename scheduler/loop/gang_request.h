@@ -28,6 +28,9 @@ struct RequestInput {
 [[nodiscard]] GangRequest RequestFor(const RequestInput& input,
                                      absl::FunctionRef<bool(PodId)> may_plan);
 
+// Rejected for lack of room or quota now: what others have may be enough one day.
+[[nodiscard]] bool MoreRoomMayHelp(const Decision& decision);
+
 // What could make the rejected request fit. `cool_end`: when the next node that cools down is back.
 [[nodiscard]] ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
                                      absl::Time cool_end);

@@ -89,6 +89,13 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
         if (gone.contains(room.node)) room.node = NodeId();
       }
     }
+    if (record->reservation.has_value()) {
+      for (Reservation::Room& room : record->reservation->rooms) {
+        if (!gone.contains(room.node)) continue;
+        room.node = NodeId();
+        record->reservation->lost = true;
+      }
+    }
     for (auto& [placement, shape] : record->bound) {
       if (gone.contains(placement.node)) placement.node = NodeId();
     }

@@ -1,6 +1,7 @@
 // The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
-// loop_quota.cc (charges), loop_preemption.cc (making room), loop_binding.cc (gangs in flight),
-// loop_report.cc (statuses, conditions, events) and loop_view.cc.
+// loop_quota.cc (charges), loop_preemption.cc (making room), loop_reservation.cc (holding room),
+// loop_backfill.cc (using held room), loop_binding.cc (gangs in flight), loop_report.cc (statuses,
+// conditions, events) and loop_view.cc.
 #pragma once
 
 #include <limits>
@@ -23,6 +24,7 @@
 #include "scheduler/loop/queue_directory.h"
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
+#include "scheduler/loop/waiting_lines.h"
 
 namespace maniple {
 
@@ -55,17 +57,32 @@ class SchedulingLoop::Impl final {
   };
   [[nodiscard]] std::optional<Case> Open(GangId gang, absl::Time now);
 
+  struct Answer {
+    Decision decision;
+    std::vector<GangId> used;           // the plan needs the room of these holders
+    std::vector<GangId> guest_of;       // … of these, because the gang ends before they start
+    std::optional<GangId> kept_out_by;  // rejected, and would fit but for what this one holds
+  };
+  // What some holders hold, to be taken for free.
+  struct OpenHolds {
+    std::vector<GangId> holders;
+    std::vector<FreedRoom> rooms;
+    std::vector<std::pair<QuotaNodeId, Demand>> quota;
+    void Add(GangId holder, const GangRecord& record, const QuotaBook& book);
+  };
+  enum class ClaimGround : uint8_t { kPolicy, kOverstay };
+
   // loop_turn.cc: the steps of a turn, in order.
   void ApplyEvents(absl::Time now);
   void BeginLeading();
   void ListenToReplies(absl::Time now);
   void LookAtGangs(absl::Time now);
-  void WakeParked();
+  void WakeParked(absl::Time now);
   void DecideReady(absl::Time now);
   [[nodiscard]] TurnOutput Finish(absl::Time now);
 
   void LookAt(GangId gang, absl::Time now);
-  void Forget(GangId gang);
+  void Forget(GangId gang, absl::Time now);
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   // Made anew; what usage decides of it is kept in the record.
@@ -75,9 +92,8 @@ class SchedulingLoop::Impl final {
   void Serve(QueueItem item, absl::Time now);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
-  void TakePlan(Case& c, QueueItem item, const Plan& plan);
-  void ParkRejected(Case& c, QueueItem item, const GangRequest& request,
-                    const Rejection& rejection);
+  void TakePlan(Case& c, QueueItem item, const Answer& answer);
+  void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
   void Park(Case& c, QueueItem item, ParkFacts facts);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   [[nodiscard]] static absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
@@ -89,11 +105,12 @@ class SchedulingLoop::Impl final {
   void GiveTreeToQueue();
   void WakeForQuota();
   // Room and quota together. The gang's own holds are free to it.
-  [[nodiscard]] Decision Ask(const Case& c, const GangRequest& request);
+  [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
   [[nodiscard]] Demand DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue);
+  [[nodiscard]] Demand DemandFor(const GangRequest& request, QuotaNodeId queue);
 
   // loop_binding.cc
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);
@@ -121,13 +138,15 @@ class SchedulingLoop::Impl final {
   // loop_preemption.cc
   [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;
   [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c);
+  [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
+                                          absl::Time now);
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
   // True: others leave, and the room is the gang's.
   [[nodiscard]] bool MakeRoom(Case& c, const GangRequest& request, const Rejection& rejection);
   [[nodiscard]] std::optional<PreemptionPlan> PlanRoom(Case& c, const GangRequest& request,
                                                        const std::vector<RunningGang>& running);
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
-                  const PreemptionPlan& plan);
+                  const PreemptionPlan& plan, ClaimGround ground);
   void DropClaim(GangRecord& record);
   // It left for a gang of another Queue, once.
   [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
@@ -148,6 +167,44 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
   void DrainQueue(Case& c);
   void CountReversal(GangId victim, GangId preemptor);
+
+  // loop_reservation.cc
+  // Whose time has come gets room held, keeps it, or loses it.
+  void KeepReservations(absl::Time now);
+  [[nodiscard]] absl::Time NextReservation() const;
+  [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
+  // Who stands in the head's way to a reservation: nobody, or one to be displaced, or others.
+  struct Opening {
+    bool free = true;
+    std::optional<GangId> displaced;
+  };
+  [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
+  [[nodiscard]] bool WithinNominal(QuotaNodeId queue, const Demand& demand) const;
+  void EndReservation(GangId gang, absl::Time now);
+  [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
+  // False: no start is in sight.
+  bool Reserve(GangId gang, absl::Time now);
+  void Renew(GangId gang, absl::Time now);
+  void Keep(Case& c, const GangRequest& request, const StartPlan& plan);
+  [[nodiscard]] bool SendOverstayersAway(Case& c, const GangRequest& request);
+  void DropReservation(GangId gang, GangRecord& record);
+  // After a rejection; what never fits waits in no line.
+  void WaitInLine(const Case& c, const Answer& answer);
+  void LeaveLine(const Case& c);  // nothing is held for it any more
+  [[nodiscard]] std::vector<Release> Releases(absl::Time now);
+  enum class Beside : uint8_t { kOthers, kNobody };  // what other holders hold
+  [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
+                                                     Beside beside);
+  void GatherHeldQuota(absl::Time now);
+  [[nodiscard]] Demand OwnHeldQuota(const Case& c) const;
+  [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder);
+  [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
+  // What is lifted must be lowered again before anything else is asked.
+  void Lift(const OpenHolds& open);
+  void LowerAgain(const OpenHolds& open);
+  void TryHeldRoom(const Case& c, const DecideInput& input, Answer& answer);
+  void NoteGuest(const Case& c, const Answer& answer);
+  [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
   // loop_report.cc
   void Report(absl::Time now);
@@ -206,7 +263,11 @@ class SchedulingLoop::Impl final {
   // (who left, for whom) and the limits that held then.
   std::map<std::pair<GangId, GangId>, int64_t> departures_;
   int64_t quota_epoch_ = 0;
-  std::set<absl::Time> cool_ends_;  // when nodes that cool down are back; past ones may linger
+  WaitingLines lines_;                 // quorums that were rejected, and may start some day
+  absl::btree_set<GangId> holders_;    // of reservations; all of them stand in lines
+  bool lines_wait_ = false;            // until some reservation ends: the first needs its room
+  bool reservations_changed_ = false;  // some are to be looked at before the next decision
+  std::set<absl::Time> cool_ends_;     // when nodes that cool down are back; past ones may linger
 
   std::vector<WriteCommand> writes_;
   uint64_t event_serial_ = 0;

@@ -24,6 +24,9 @@ struct LoopOptions {
   PerPodEvents per_pod_events = PerPodEvents::kAuto;
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
+  // A gang that has been first in its Queue for so long gets room held for it.
+  absl::Duration reservation_after = absl::Minutes(10);
+  int32_t holds_per_cohort = 1;  // … at most so many in one tree of Cohorts
   int32_t decisions_per_turn = 64;
   // No further gang is started while so many binds are on their way: a plan that waits in a queue
   // of writes grows stale.
@@ -59,7 +62,9 @@ struct LoopCounters {
   int64_t evictions_sent = 0;
   int64_t evictions_refused = 0;
   int64_t preemption_reversals = 0;
-  int64_t repairs = 0;  // replacements planned for lost members
+  int64_t reservations = 0;  // plans for a later start that were held
+  int64_t backfills = 0;     // gangs let into room that was held for others
+  int64_t repairs = 0;       // replacements planned for lost members
   int64_t statuses_written = 0;
   int64_t events_written = 0;
   // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.

@@ -82,10 +82,41 @@ bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection)
           queue->reclaim != ReclaimWithinCohort::kNever || queue->borrow_preempts_lower_priority);
 }
 
+RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangRecord& record,
+                                                absl::Time now) {
+  const Tables& tables = *Picture().tables;
+  const absl::Time started = record.quorum_reached_at.value_or(now);
+  RunningGang entry{.gang = gang.id,
+                    .name = GangText(gang.key),
+                    .queue = ledger_.book().QueueNamed(record.queue),
+                    .priority = gang.priority,
+                    .queued = QueuedAt(gang, record),
+                    .started = started,
+                    .protected_until = started + gang.spec.protected_runtime};
+  const std::vector<const Member*> surplus = SurplusOf(gang);
+  const auto pod_of = [&](const Member& member) {
+    const PlacedPods placed{.shape = member.shape, .node = member.node};
+    return VictimPod{.pod = member.pod,
+                     .node = member.node,
+                     .shape = member.shape,
+                     .charge = ledger_.CostOf(record.queue, {&placed, 1}, tables),
+                     .budgets = state_.BudgetsOf(member.pod)};
+  };
+  for (const Member& member : gang.members) {
+    const bool stands = member.state == MemberState::kBound && member.node.valid();
+    if (stands && std::ranges::find(surplus, &member) == surplus.end()) {
+      entry.quorum.push_back(pod_of(member));
+    }
+  }
+  for (auto it = surplus.rbegin(); it != surplus.rend(); ++it) {
+    if ((*it)->node.valid()) entry.surplus.push_back(pod_of(**it));
+  }
+  return entry;
+}
+
 // Gangs that stand, and that the preemptor's policy could reach at all.
 std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
-  const Tables& tables = *Picture().tables;
   std::vector<RunningGang> running;
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
@@ -98,32 +129,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
                       : gang->priority >= c.gang.priority) {
       continue;
     }
-    const absl::Time started = record->quorum_reached_at.value_or(c.now);
-    RunningGang entry{.gang = id,
-                      .name = GangText(gang->key),
-                      .queue = theirs,
-                      .priority = gang->priority,
-                      .queued = QueuedAt(*gang, *record),
-                      .started = started,
-                      .protected_until = started + gang->spec.protected_runtime};
-    const std::vector<const Member*> surplus = SurplusOf(*gang);
-    const auto pod_of = [&, record = record.get()](const Member& member) {
-      const PlacedPods placed{.shape = member.shape, .node = member.node};
-      return VictimPod{.pod = member.pod,
-                       .node = member.node,
-                       .shape = member.shape,
-                       .charge = ledger_.CostOf(record->queue, {&placed, 1}, tables),
-                       .budgets = state_.BudgetsOf(member.pod)};
-    };
-    for (const Member& member : gang->members) {
-      const bool stands = member.state == MemberState::kBound && member.node.valid();
-      if (stands && std::ranges::find(surplus, &member) == surplus.end()) {
-        entry.quorum.push_back(pod_of(member));
-      }
-    }
-    for (auto it = surplus.rbegin(); it != surplus.rend(); ++it) {
-      if ((*it)->node.valid()) entry.surplus.push_back(pod_of(**it));
-    }
+    RunningGang entry = RunningGangOf(*gang, *record, c.now);
     if (!entry.quorum.empty() || !entry.surplus.empty()) running.push_back(std::move(entry));
   }
   std::ranges::sort(running, {}, &RunningGang::name);
@@ -135,7 +141,7 @@ bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return false;
   const std::vector<RunningGang> running = RunningGangs(c);
   const std::optional<PreemptionPlan> plan = PlanRoom(c, request, running);
-  if (plan.has_value()) StartClaim(c, request, running, *plan);
+  if (plan.has_value()) StartClaim(c, request, running, *plan, ClaimGround::kPolicy);
   return plan.has_value();
 }
 
@@ -151,11 +157,14 @@ std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
   for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
   const Snapshot& snapshot = Picture();
   const std::optional<QuotaAsk> ask = AskFor(c, request);
+  OpenHolds open = HoldsThatYieldTo(c, request);
+  if (ask.has_value()) open.quota.emplace_back(ask->queue, OwnHeldQuota(c));
   const DecideInput input{.snapshot = snapshot,
                           .request = request,
                           .now = c.now,
                           .seed = options_.seed,
-                          .quota = ask.has_value() ? &*ask : nullptr};
+                          .quota = ask.has_value() ? &*ask : nullptr,
+                          .freed = open.rooms};
   PreemptionInput preemption{.decide = input,
                              .profile = options_.profile,
                              .priority = c.gang.priority,
@@ -175,7 +184,9 @@ std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
                          .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
                          .borrow_threshold = queue->borrow_priority_threshold};
   }
+  Lift(open);
   auto answer = PlanPreemption(preemption);
+  LowerAgain(open);
   if (const auto* none = std::get_if<NoPreemption>(&answer)) {
     c.record.no_preemption = none->message;
     return std::nullopt;
@@ -195,8 +206,9 @@ std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) cons
 
 void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                                       const std::vector<RunningGang>& running,
-                                      const PreemptionPlan& plan) {
+                                      const PreemptionPlan& plan, ClaimGround ground) {
   ++counters_.preemptions;
+  LeaveLine(c);  // it has room now that is better than a plan
   if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
@@ -213,12 +225,12 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                           : absl::StrCat(victim.pods.size(), " surplus pods of ", gang.name));
     StartDeparture(gang.gang, victim.pods,
                    {.for_gang = c.gang.id,
-                    .by = victim_of_queue(gang.queue),
+                    .by = ground == ClaimGround::kPolicy ? victim_of_queue(gang.queue) : "",
                     .why = absl::StrCat("preempted by ", name),
                     .until = claim.until,
                     .whole = whole},
                    c.now);
-    CountReversal(gang.gang, c.gang.id);
+    if (ground == ClaimGround::kPolicy) CountReversal(gang.gang, c.gang.id);
   }
   for (const Placement& place : plan.plan.placements) {
     const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);

@@ -23,6 +23,16 @@ std::vector<PlacedPods> HeldPods(const GangRecord& record) {
   return held;
 }
 
+Demand Sum(const Demand& a, const Demand& b) {
+  std::map<QuotaCellId, Amount> sum;
+  for (const Demand* part : {&a, &b}) {
+    for (const CellAmount& amount : *part) sum[amount.cell] += amount.amount;
+  }
+  Demand out;
+  for (const auto& [cell, amount] : sum) out.push_back({cell, amount});
+  return out;
+}
+
 }  // namespace
 
 // Flavors follow the nodes, and what gangs are charged follows the flavors.
@@ -58,9 +68,13 @@ void SchedulingLoop::Impl::GiveTreeToQueue() {
 Demand SchedulingLoop::Impl::DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue) {
   // Only Queues of one Cohort are compared by it.
   if (!queue.valid() || !ledger_.tree().Parent(queue).valid()) return {};
-  const GangRequest request = RequestOf(c, kind);
-  const size_t members =
-      kind == ItemKind::kSurplus ? 1 : static_cast<size_t>(std::max(0, request.need.total));
+  return DemandFor(RequestOf(c, kind), queue);
+}
+
+Demand SchedulingLoop::Impl::DemandFor(const GangRequest& request, QuotaNodeId queue) {
+  const size_t members = request.scope == DecideScope::kSurplus
+                             ? 1
+                             : static_cast<size_t>(std::max(0, request.need.total));
   std::map<ShapeId, int64_t> counts;
   for (size_t i = 0; i < std::min(members, request.wants.size()); ++i) {
     ++counts[request.wants[i].shape];
@@ -102,7 +116,7 @@ std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRe
   return ledger_.AskFor(c.gang.queue, shapes, *Picture().tables);
 }
 
-Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
+SchedulingLoop::Impl::Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
   const Snapshot& snapshot = Picture();
   const std::optional<QuotaAsk> ask = AskFor(c, request);
   const DecideInput input{.snapshot = snapshot,
@@ -111,12 +125,19 @@ Decision SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
                           .seed = options_.seed,
                           .quota = ask.has_value() ? &*ask : nullptr,
                           .cache = &rooms_};
-  if (!ask.has_value() || request.own_holds.empty()) return Decide(input, options_.profile);
-  const Demand held = ledger_.CostOf(c.gang.queue, HeldPods(c.record), *snapshot.tables);
-  ledger_.Refund(ask->queue, held);
-  Decision decision = Decide(input, options_.profile);
-  ledger_.Restore(ask->queue, held);
-  return decision;
+  OpenHolds own;
+  if (ask.has_value() && !request.own_holds.empty()) {
+    own.quota = {{ask->queue, ledger_.CostOf(c.gang.queue, HeldPods(c.record), *snapshot.tables)},
+                 {ask->queue, OwnHeldQuota(c)}};
+  }
+  Lift(own);
+  Answer answer{.decision = Decide(input, options_.profile)};
+  if (request.scope == DecideScope::kQuorum && !c.record.binding.has_value() &&
+      MoreRoomMayHelp(answer.decision)) {
+    TryHeldRoom(c, input, answer);
+  }
+  LowerAgain(own);
+  return answer;
 }
 
 void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
@@ -140,6 +161,7 @@ void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
     }
   }
   Demand cost = placed.empty() ? Demand() : ledger_.CostOf(queue, placed, *Picture().tables);
+  if (c.record.reservation.has_value()) cost = Sum(cost, c.record.reservation->held);
   (void)ledger_.Charge(c.gang.id, queue, std::move(cost));
 }
 

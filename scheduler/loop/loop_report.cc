@@ -111,7 +111,12 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
                     failed};
   }
   if (!c.record.waiting.has_value()) return BehindAnother(c);
-  return Standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+  Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+  if (c.record.reservation.has_value()) {
+    absl::StrAppend(&standing.message, "; room is held for it to start at ",
+                    StartText(*c.record.reservation));
+  }
+  return standing;
 }
 
 // In a StrictFIFO queue nothing passes the first that waits.

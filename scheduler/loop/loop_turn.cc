@@ -28,6 +28,14 @@ absl::string_view ItemName(ItemKind kind) {
   return "";
 }
 
+// Who is kept out by a hold alone may be let in for what it is, which others of its class are not.
+std::string HeldClassOf(const Gang& gang, absl::string_view otherwise) {
+  const std::string runtime = gang.spec.expected_runtime.has_value()
+                                  ? absl::FormatDuration(*gang.spec.expected_runtime)
+                                  : "?";
+  return absl::StrCat("held from ", gang.queue, " ", gang.priority, " ", runtime, " ", otherwise);
+}
+
 }  // namespace
 
 SchedulingLoop::Impl::Impl(LoopOptions options)
@@ -42,11 +50,12 @@ TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
   ApplyEvents(now);  // 1. fold events into the state
   if (role_ != Role::kLeader || !Synced()) return {};
   if (!leading_) BeginLeading();
-  ListenToReplies(now);  // 2. what became of our writes
-  LookAtGangs(now);      // 3. gangs that changed, and those whose time has come
-  WakeParked();          // 4. wake whom this could help
-  DecideReady(now);      // 5. snapshot, decide, reserve, bind; or park
-  Report(now);           // 6. say what changed
+  ListenToReplies(now);   // 2. what became of our writes
+  LookAtGangs(now);       // 3. gangs that changed, and those whose time has come
+  KeepReservations(now);  // 4. room held for who has waited long
+  WakeParked(now);        // 5. wake whom this could help
+  DecideReady(now);       // 6. snapshot, decide, reserve, bind; or park
+  Report(now);            // 7. say what changed
   return Finish(now);
 }
 
@@ -95,6 +104,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   for (auto& [id, record] : records_) {
     DropHolds(*record);
     DropClaim(*record);
+    DropReservation(id, *record);
     if (!record->binding.has_value()) continue;
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr) continue;
@@ -102,6 +112,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   }
   records_.clear();
   loose_priorities_.clear();
+  lines_ = {};
   timetable_.clear();
   touched_.clear();
   to_report_.clear();
@@ -134,11 +145,13 @@ std::optional<SchedulingLoop::Impl::Case> SchedulingLoop::Impl::Open(GangId id, 
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
 }
 
-void SchedulingLoop::Impl::Forget(GangId id) {
+void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   const auto it = records_.find(id);
   if (it == records_.end()) return;
   DropHolds(*it->second);
   DropClaim(*it->second);
+  DropReservation(id, *it->second);
+  lines_.Leave(id, now);
   timetable_.erase({it->second->timer, id});
   CountLoose(*it->second, std::nullopt);
   queue_->RemoveGang(id);
@@ -166,7 +179,7 @@ void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
 void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   std::optional<Case> c = Open(id, now);
   if (!c.has_value()) {
-    Forget(id);
+    Forget(id, now);
     return;
   }
   std::erase_if(c->record.refused_until,
@@ -239,17 +252,23 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
     DropClaim(c.record);
     ChargeQuota(c);
   }
+  if (kind != ItemKind::kQuorum) LeaveLine(c);
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
   if (kind.has_value() &&
       (c.record.queued != kind || c.record.fingerprint != fingerprint || OrderIsStale(c, *kind))) {
     queue_->Offer({c.gang.id, *kind}, OrderOf(c, *kind));
+    // What was planned may be for other members.
+    if (c.record.reservation.has_value() && c.record.fingerprint != fingerprint) {
+      c.record.reservation->lost = true;
+    }
   }
   c.record.queued = kind;
   c.record.fingerprint = fingerprint;
 }
 
-void SchedulingLoop::Impl::WakeParked() {
+void SchedulingLoop::Impl::WakeParked(absl::Time now) {
+  GatherHeldQuota(now);
   absl::btree_set<NodeId> nodes = news_.room_grew;
   nodes.insert(news_.nodes_changed.begin(), news_.nodes_changed.end());
   uint32_t relief = 0;
@@ -261,9 +280,16 @@ void SchedulingLoop::Impl::WakeParked() {
   const size_t before = queue_->ready();
   WakeForQuota();
   if (relief != 0) {
+    absl::btree_set<NodeId> held;  // there more may fit than is free
+    for (const GangId holder : holders_) {
+      Reservation& reservation = *records_.at(holder)->reservation;
+      reservation.stale = true;
+      for (const Reservation::Room& room : reservation.rooms) held.insert(room.node);
+    }
     queue_->Wake(relief, [&](ShapeId shape) {
       return std::ranges::any_of(nodes, [&](NodeId node) {
-        return !state_.NodeName(node).empty() && state_.MayFit(shape, node);
+        if (state_.NodeName(node).empty()) return false;
+        return held.contains(node) || state_.MayFit(shape, node);
       });
     });
   }
@@ -277,7 +303,8 @@ void SchedulingLoop::Impl::DecideReady(absl::Time now) {
     const std::optional<QueueItem> item = queue_->Pop(now);
     if (!item.has_value()) return;
     Serve(*item, now);
-    WakeParked();  // what was given back meanwhile may help others
+    if (std::exchange(reservations_changed_, false)) KeepReservations(now);
+    WakeParked(now);  // what was given back meanwhile may help others
   }
 }
 
@@ -292,11 +319,11 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
   if (ParkUndecided(*c, item)) return;
   const GangRequest request = RequestOf(*c, item.kind);
   ++counters_.decisions;
-  const Decision decision = Ask(*c, request);
-  if (const auto* plan = std::get_if<Plan>(&decision)) {
-    TakePlan(*c, item, *plan);
+  const Answer answer = Ask(*c, request);
+  if (std::holds_alternative<Plan>(answer.decision)) {
+    TakePlan(*c, item, answer);
   } else {
-    ParkRejected(*c, item, request, std::get<Rejection>(decision));
+    ParkRejected(*c, item, request, answer);
   }
 }
 
@@ -322,11 +349,13 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   }
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
+  LeaveLine(c);
   Park(c, item, std::move(facts));
   return true;
 }
 
-void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Plan& plan) {
+void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer) {
+  const Plan& plan = std::get<Plan>(answer.decision);
   ++counters_.plans;
   if (item.kind == ItemKind::kRepair) ++counters_.repairs;
   std::vector<std::string> places;
@@ -342,17 +371,23 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Plan& plan) {
   c.record.surplus_waiting.reset();
   DropHolds(c.record);
   DropClaim(c.record);
-  if (item.kind == ItemKind::kQuorum) c.record.domains = plan.domains;
+  if (item.kind == ItemKind::kQuorum) {
+    LeaveLine(c);
+    NoteGuest(c, answer);
+    c.record.domains = plan.domains;
+  }
   StartBinding(c, plan.placements);
 }
 
 void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
-                                        const Rejection& rejection) {
+                                        const Answer& answer) {
+  const auto& rejection = std::get<Rejection>(answer.decision);
   c.record.victims_later = absl::InfiniteFuture();
   if (WaitForClaim(c, item)) return;
   if (item.kind == ItemKind::kQuorum && MakeRoom(c, request, rejection) && WaitForClaim(c, item)) {
     return;
   }
+  if (item.kind == ItemKind::kQuorum) WaitInLine(c, answer);
   ++counters_.rejections;
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
   const Tables& tables = *Picture().tables;
@@ -384,6 +419,14 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (c.now < c.record.no_preemption_until) {
     facts.until = std::min(facts.until, c.record.no_preemption_until);
   }
+  if (answer.kept_out_by.has_value()) {
+    waits = HeldBy(*answer.kept_out_by);
+    facts.class_key = HeldClassOf(c.gang, facts.class_key);
+  }
+  // Who may use what is held is short of both, or of the other one.
+  if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
+    facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
+  }
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
   Park(c, item, std::move(facts));
@@ -406,6 +449,11 @@ GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const 
   for (const HeldVacancy& held : c.record.holds) input.holds.push_back(held.hold);
   if (c.record.claim.has_value()) {
     for (const Claim::Room& room : c.record.claim->rooms) input.holds.push_back(room.hold);
+  }
+  if (c.record.reservation.has_value()) {
+    for (const Reservation::Room& room : c.record.reservation->rooms) {
+      input.holds.push_back(room.hold);
+    }
   }
   return RequestFor(input, [&c, kind](PodId pod) {
     const auto refused = c.record.refused_until.find(pod);
@@ -444,6 +492,7 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   out.next = directory_.NextDeadline();
   if (!timetable_.empty()) out.next = std::min(out.next, timetable_.begin()->first);
   if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
+  if (!draining_) out.next = std::min(out.next, NextReservation());
   out.more = !touched_.empty() || (may_decide && queue_->ready() > 0) || out.next <= now;
   return out;
 }
@@ -507,7 +556,7 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
     if (directory_.RefusalOf(c->gang, ledger_.book()).has_value() || now < c->record.backoff_until)
       continue;
     const GangRequest request = RequestOf(*c, item.kind);
-    const Decision decision = Ask(*c, request);
+    const Decision decision = Ask(*c, request).decision;
     if (std::holds_alternative<Plan>(decision)) {
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " is parked (",
                                               ItemName(item.kind), ") though it could start"));

@@ -58,6 +58,10 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     view.node_reasons = waiting->nodes;
     if (waiting->quota.has_value()) view.quota = *waiting->quota;
   }
+  if (c.record.reservation.has_value()) {
+    view.planned_start = c.record.reservation->start;
+    view.planned_start_known = c.record.reservation->end == EndIs::kKnown;
+  }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,
                        .node = NodeOf(c, member),

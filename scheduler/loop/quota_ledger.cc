@@ -64,6 +64,11 @@ bool QuotaLedger::Charge(GangId gang, absl::string_view queue, Demand cost) {
   return true;
 }
 
+Demand QuotaLedger::ChargedTo(QuotaNodeId queue, GangId gang) const {
+  const auto it = accounts_.find(gang);
+  return it == accounts_.end() || it->second.queue != queue ? Demand() : it->second.cost;
+}
+
 std::vector<QuotaLedger::Changed> QuotaLedger::TakeChanged() {
   std::vector<Changed> changes;
   for (const auto& [queue, fell] : std::exchange(changed_, {})) changes.push_back({queue, fell});

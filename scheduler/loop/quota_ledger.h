@@ -44,6 +44,7 @@ class QuotaLedger final {
                               const Tables& tables) const;
   // Replaces what the gang was charged. Whether usage changed.
   bool Charge(GangId gang, absl::string_view queue, Demand cost);
+  [[nodiscard]] Demand ChargedTo(QuotaNodeId queue, GangId gang) const;
   // The queues whose usage has changed since the last call, and whether some of it fell.
   struct Changed {
     QuotaNodeId queue;

@@ -56,6 +56,10 @@ struct GangView {
       stage;  // members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound
   std::vector<NodeReasonView> node_reasons;
   std::optional<QuotaLineView> quota;  // when the quota of its queue stands in the way
+  // When room is held for it: the start that is planned, and whether all ends that it rests on are
+  // as their owners said, or some of them estimated.
+  std::optional<absl::Time> planned_start;
+  bool planned_start_known = false;
   int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
   int64_t queue_position = 0;  // the same among those of its own queue
 };

@@ -34,6 +34,7 @@ class ClusterState::Impl final {
   SnapshotPtr Publish();
   HoldId Hold(NodeId node, ShapeId shape);
   void ReleaseHold(HoldId hold, Delta& delta);
+  [[nodiscard]] std::vector<const PodShape*> HeldOn(NodeId node) const;
 
   NodeTable& nodes() { return nodes_; }
   const NodeTable& nodes() const { return nodes_; }
@@ -246,6 +247,14 @@ void ClusterState::Impl::ReleaseHold(HoldId hold, Delta& delta) {
   holds_.erase(it);
 }
 
+std::vector<const PodShape*> ClusterState::Impl::HeldOn(NodeId node) const {
+  std::vector<const PodShape*> held;
+  for (const auto& [id, hold] : holds_) {
+    if (hold.node == node) held.push_back(&shapes_.Of(hold.shape));
+  }
+  return held;
+}
+
 SnapshotPtr ClusterState::Impl::Publish() {
   if (published_ != nullptr && !nodes_.changed() && !draft_.changed && !holds_changed_) {
     return published_;
@@ -349,7 +358,7 @@ bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
 }
 bool ClusterState::StillFits(ShapeId shape, NodeId node) const {
-  return impl_->nodes().StillFits(node, impl_->shapes().Of(shape));
+  return impl_->nodes().StillFits(node, impl_->shapes().Of(shape), impl_->HeldOn(node));
 }
 absl::Status ClusterState::CheckInvariants() const { return impl_->CheckInvariants(); }
 

@@ -80,7 +80,7 @@ class ClusterState final {
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
   // Is a place good that was reserved for one pod of the shape, now that others may have come and
-  // the node may have changed?
+  // the node may have changed? Holds are for later: whoever was placed before them stays.
   [[nodiscard]] bool StillFits(ShapeId shape, NodeId node) const;
 
   // Invariants 1-3 recomputed from scratch; the first violation found. For tests and simulation.

@@ -331,10 +331,17 @@ bool NodeTable::MayFit(NodeId node, const PodShape& shape) const {
   return LetsIn(node, shape);
 }
 
-bool NodeTable::StillFits(NodeId node, const PodShape& shape) const {
+bool NodeTable::StillFits(NodeId node, const PodShape& shape,
+                          std::span<const PodShape* const> held) const {
   if (!Has(node)) return false;
   for (const auto& [resource, amount] : shape.requests) {
-    if (Free(node, resource) < 0) return false;
+    int64_t free = Free(node, resource);
+    for (const PodShape* other : held) {
+      for (const auto& [theirs, taken] : other->requests) {
+        if (theirs == resource) free += taken;
+      }
+    }
+    if (free < 0) return false;
   }
   return LetsIn(node, shape);
 }

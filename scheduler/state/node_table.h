@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,8 +68,9 @@ class NodeTable final {
 
   // Room, taints and cordon only; a selector may still refuse.
   [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
-  // The same for one that is charged there already.
-  [[nodiscard]] bool StillFits(NodeId node, const PodShape& shape) const;
+  // The same for one that is charged there already; what is only held there is not in its way.
+  [[nodiscard]] bool StillFits(NodeId node, const PodShape& shape,
+                               std::span<const PodShape* const> held) const;
   [[nodiscard]] int64_t Free(NodeId node, ResourceId resource) const;
   [[nodiscard]] int64_t Allocatable(NodeId node, ResourceId resource) const;
 

@@ -35,6 +35,7 @@ void LoopDriver::Submit(const Job& job) {
     PodGroup group =
         MakePodGroup(job.gang).MinMember(job.min_member == 0 ? job.pods : job.min_member);
     group.spec.queue = job.queue;
+    group.spec.expected_runtime = job.expected_runtime;
     group.meta.created = now;
     api.Put(group);
   }
@@ -42,7 +43,7 @@ void LoopDriver::Submit(const Job& job) {
   for (int made = 0; made < job.pods; ++index) {
     const std::string name = absl::StrCat(job.gang, "-", index);
     if (api.FindPod(name) != nullptr) continue;
-    Pod pod = MakePod(name).Group(job.gang).Gpu(job.gpu);
+    Pod pod = MakePod(name).Group(job.gang).Gpu(job.gpu).Priority(job.priority);
     pod.meta.created = now;
     pod.meta.uid.clear();
     api.Put(pod);
@@ -113,6 +114,12 @@ int LoopDriver::Bound(absl::string_view gang) const {
 std::string LoopDriver::NodeOf(absl::string_view name) const {
   const Pod* pod = api.FindPod(name);
   return pod == nullptr ? "" : pod->node_name;
+}
+
+const GangView* LoopDriver::ViewOf(absl::string_view gang) {
+  view_ = loop_->View(now);
+  const auto it = std::ranges::find(view_->gangs, gang, &GangView::name);
+  return it == view_->gangs.end() ? nullptr : &*it;
 }
 
 const PodGroupStatus& LoopDriver::StatusOf(absl::string_view gang) const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class LoopDriver final {
     int min_member = 0;  // 0 = all of them
     int64_t gpu = 8;
     std::string queue;
+    int32_t priority = 0;
+    std::optional<absl::Duration> expected_runtime = {};
   };
   // The PodGroup if it is new, and pods named after those that exist already.
   void Submit(const Job& job);
@@ -43,12 +46,16 @@ class LoopDriver final {
 
   // Turns until nothing moves, then on to `later`, stopping at every deadline on the way.
   void Settle(absl::Duration later = absl::ZeroDuration());
+  // When the loop wants its next turn, as of the last one.
+  [[nodiscard]] absl::Time next() const { return next_; }
   // One exchange with the server, without the check for rest.
   void Exchange();
   // The scheduler dies and starts anew with what the server holds.
   void Restart();
 
   [[nodiscard]] SchedulingLoop& loop() { return *loop_; }
+  [[nodiscard]] const GangView* ViewOf(
+      absl::string_view gang);                            // null: unknown; until the next call
   [[nodiscard]] int Bound(absl::string_view gang) const;  // Succeeded ones included
   [[nodiscard]] std::string NodeOf(absl::string_view pod) const;
   [[nodiscard]] const PodGroupStatus& StatusOf(absl::string_view gang) const;
@@ -64,6 +71,7 @@ class LoopDriver final {
   TurnAudit audit_;
   absl::Time next_ = absl::InfiniteFuture();
   std::vector<std::string> log_;
+  ClusterViewPtr view_;
 };
 
 }  // namespace maniple

@@ -57,9 +57,20 @@ TEST(SchedulerConfig, EveryFieldArrives) {
 
 TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
   const absl::StatusOr<SchedulerConfig> config =
+      Parse("preemption: {ignorePDB: true}\ngpu: {productTable: {}}\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_THAT(config->inert, ElementsAre("preemption", "gpu"));
+}
+
+TEST(SchedulerConfig, SaysWhenRoomIsHeldAndForHowMany) {
+  const absl::StatusOr<SchedulerConfig> config =
       Parse("holds: {maxPerCohort: 2}\ntimeouts: {reservationAfter: 2s}\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->inert, ElementsAre("holds", "timeouts"));
+  EXPECT_EQ(config->holds_per_cohort, 2);
+  EXPECT_EQ(config->reservation_after, absl::Seconds(2));
+  EXPECT_FALSE(Parse("holds: {maxPerCohort: 0}\n").ok());
+  EXPECT_FALSE(Parse("timeouts: {reservationAfter: -1s}\n").ok());
+  EXPECT_FALSE(Parse("timeouts: {reservationAfter: soon}\n").ok());
 }
 
 struct Refusal {

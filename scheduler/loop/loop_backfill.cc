@@ -1,0 +1,205 @@
+// Backfill: who may use room that is held for others, and what becomes of those who outstay.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+
+Demand SchedulingLoop::Impl::OwnHeldQuota(const Case& c) const {
+  if (c.record.reservation.has_value()) return c.record.reservation->held;
+  return {};
+}
+
+SchedulingLoop::Impl::OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c,
+                                                                       const GangRequest& request) {
+  OpenHolds open;
+  for (const GangId holder : holders_) {
+    if (holder == c.gang.id || !YieldsTo(c, request, holder)) continue;
+    open.Add(holder, *records_.at(holder), ledger_.book());
+  }
+  return open;
+}
+
+void SchedulingLoop::Impl::OpenHolds::Add(GangId holder, const GangRecord& record,
+                                          const QuotaBook& book) {
+  holders.push_back(holder);
+  for (const Reservation::Room& room : record.reservation->rooms) {
+    if (room.node.valid()) rooms.push_back({room.node, room.shape});
+  }
+  if (!record.reservation->held.empty()) {
+    quota.emplace_back(book.QueueNamed(record.queue), record.reservation->held);
+  }
+}
+
+void SchedulingLoop::Impl::Lift(const OpenHolds& open) {
+  for (const auto& [queue, held] : open.quota) ledger_.Refund(queue, held);
+}
+
+void SchedulingLoop::Impl::LowerAgain(const OpenHolds& open) {
+  for (const auto& [queue, held] : open.quota) ledger_.Restore(queue, held);
+}
+
+// May the gang preempt the holder, as if that ran already?
+bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, GangId holder) {
+  if (!c.gang.spec.preempts) return false;
+  const Gang* other = state_.FindGang(holder);
+  if (other == nullptr) return false;
+  const bool lower = other->priority < c.gang.priority;
+  if (c.gang.queue.empty() || other->queue.empty()) {
+    return c.gang.queue == other->queue && lower;
+  }
+  const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
+  if (queue == nullptr) return false;
+  const GangRecord& record = *records_.at(holder);
+  if (other->queue == c.gang.queue) {
+    switch (queue->within_queue) {
+      case WithinQueuePreemption::kNever:
+        return false;
+      case WithinQueuePreemption::kLowerPriority:
+        return lower;
+      case WithinQueuePreemption::kLowerOrNewerEqualPriority:
+        return lower || (other->priority == c.gang.priority &&
+                         QueuedAt(*other, record) > QueuedAt(c.gang, c.record));
+    }
+    return false;
+  }
+  const bool allowed = queue->reclaim == ReclaimWithinCohort::kAny ||
+                       (queue->reclaim == ReclaimWithinCohort::kLowerPriority && lower);
+  const QuotaNodeId own = ledger_.book().QueueNamed(c.gang.queue);
+  const QuotaNodeId theirs = ledger_.book().QueueNamed(other->queue);
+  if (!allowed || !own.valid() || !theirs.valid()) return false;
+  const QuotaTree& tree = ledger_.tree();
+  return tree.Root(own) == tree.Root(theirs) &&
+         tree.BorrowsWith(theirs, theirs, Lacking(*record.reservation)) &&
+         !tree.BorrowsWith(own, own, DemandFor(request, own));
+}
+
+// The gang was rejected; would it start with what is held for others, and may it use that?
+void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, Answer& answer) {
+  OpenHolds may_use, kept;
+  std::vector<GangId> in_time;
+  if (holders_.empty()) return;
+  const std::optional<absl::Duration> runtime = c.gang.spec.expected_runtime;
+  for (const GangId holder : holders_) {
+    if (holder == c.gang.id) continue;
+    const GangRecord& record = *records_.at(holder);
+    const Reservation& reservation = *record.reservation;
+    const bool yields = YieldsTo(c, input.request, holder);
+    const bool ends_before = runtime.has_value() && reservation.end == EndIs::kKnown &&
+                             c.now + *runtime <= reservation.start;
+    (yields || ends_before ? may_use : kept).Add(holder, record, ledger_.book());
+    if (ends_before && !yields) in_time.push_back(holder);
+  }
+  if (may_use.holders.empty() && kept.holders.empty()) return;
+  std::vector<FreedRoom> freed = may_use.rooms;
+  DecideInput with{.snapshot = input.snapshot,
+                   .request = input.request,
+                   .now = input.now,
+                   .seed = input.seed,
+                   .quota = input.quota,
+                   .freed = freed};
+  Lift(may_use);
+  if (!may_use.holders.empty()) {
+    if (std::optional<Plan> plan = FindPlan(with, options_.profile)) {
+      answer.decision = *std::move(plan);
+      answer.guest_of = std::move(in_time);
+      answer.used = std::move(may_use.holders);
+    }
+  }
+  if (!kept.holders.empty() && std::holds_alternative<Rejection>(answer.decision)) {
+    freed.insert(freed.end(), kept.rooms.begin(), kept.rooms.end());
+    with.freed = freed;
+    Lift(kept);
+    if (FindPlan(with, options_.profile).has_value()) answer.kept_out_by = kept.holders.front();
+    LowerAgain(kept);
+  }
+  LowerAgain(may_use);
+}
+
+WaitingFor SchedulingLoop::Impl::HeldBy(GangId holder) const {
+  const Reservation& reservation = *records_.at(holder)->reservation;
+  return {.reason = WaitReason::kHeldByReservation,
+          .message = absl::StrCat("the room that it would need is held for ",
+                                  GangText(state_.FindGang(holder)->key), ", which is to start at ",
+                                  StartText(reservation))};
+}
+
+void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
+  c.record.backfill.reset();
+  for (const GangId holder : holders_) {
+    if (state_.FindGang(holder)->queue != c.gang.queue) continue;
+    records_.at(holder)->reservation->newcomers.push_back(c.gang.id);
+  }
+  for (const GangId holder : answer.used) {
+    Reservation& reservation = *records_.at(holder)->reservation;
+    if (std::ranges::find(answer.guest_of, holder) == answer.guest_of.end()) {
+      reservation.lost = reservations_changed_ = true;  // it yields for good
+      continue;
+    }
+    reservation.guests.push_back(c.gang.id);
+    ++counters_.backfills;
+    c.record.backfill = Backfill{.end = c.now + c.gang.spec.expected_runtime.value()};
+  }
+}
+
+// Gangs that were let in because they were to end in time, and did not, leave as soon as their room
+// is enough for the holder to start.
+bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& request) {
+  std::vector<RunningGang> late;
+  for (const GangId guest : c.record.reservation->guests) {
+    const auto it = records_.find(guest);
+    const Gang* gang = state_.FindGang(guest);
+    if (it == records_.end() || gang == nullptr) continue;
+    const GangRecord& record = *it->second;
+    if (!record.backfill.has_value() || c.now < record.backfill->end + kEndGrace) continue;
+    if (record.binding.has_value() || record.departure.has_value()) continue;
+    RunningGang entry = RunningGangOf(*gang, record, c.now);
+    if (!entry.quorum.empty() || !entry.surplus.empty()) late.push_back(std::move(entry));
+  }
+  if (late.empty()) return false;
+  const Demand own = OwnHeldQuota(c);
+  const std::optional<QuotaAsk> ask = AskFor(c, request);
+  if (ask.has_value()) ledger_.Refund(ask->queue, own);
+  // One is enough, or it takes them all.
+  std::optional<PreemptionPlan> plan;
+  for (size_t i = 0; i <= late.size() && !plan.has_value(); ++i) {
+    PreemptionPlan trial;
+    OpenHolds gone;
+    for (size_t k = 0; k < late.size(); ++k) {
+      if (i < late.size() && k != i) continue;
+      Victim victim{.running = k, .pods = {}};
+      for (const auto* pods : {&late[k].quorum, &late[k].surplus}) {
+        for (const VictimPod& pod : *pods) {
+          victim.pods.push_back(pod.pod);
+          gone.rooms.push_back({pod.node, pod.shape});
+          if (late[k].queue.valid()) gone.quota.emplace_back(late[k].queue, pod.charge);
+        }
+      }
+      trial.victims.push_back(std::move(victim));
+    }
+    Lift(gone);
+    const DecideInput input{.snapshot = Picture(),
+                            .request = request,
+                            .now = c.now,
+                            .seed = options_.seed,
+                            .quota = ask.has_value() ? &*ask : nullptr,
+                            .freed = gone.rooms};
+    if (std::optional<Plan> found = FindPlan(input, options_.profile)) {
+      trial.plan = *std::move(found);
+      plan = std::move(trial);
+    }
+    LowerAgain(gone);
+  }
+  if (ask.has_value()) ledger_.Restore(ask->queue, own);
+  if (!plan.has_value()) return false;
+  StartClaim(c, request, late, *plan, ClaimGround::kOverstay);
+  queue_->Offer({c.gang.id, ItemKind::kQuorum}, OrderOf(c, ItemKind::kQuorum));
+  to_report_.insert(c.gang.id);
+  return true;
+}
+
+}  // namespace maniple

@@ -1,0 +1,403 @@
+// Reservation: who holds room for a later start, and for how long.
+//
+// A hold is the whole plan of a gang: its rooms, also where others still are, and of its quota as
+// much as is available now. More of the quota is taken as it comes free, before anybody else is
+// decided, so what is planned comes true if everything ends when it should.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/start_plan.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// A plan is made anew at most so often for facts that only may improve it.
+constexpr absl::Duration kRenewEvery = absl::Seconds(30);
+// What is leaving is gone after about this.
+constexpr absl::Duration kLeaving = absl::Seconds(30);
+// Where no plan is in sight.
+constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
+// A hold lasts until twice the time to its first planned start has passed, and at least until this
+// after that start; where ends are only estimated, at least this long in all.
+constexpr absl::Duration kLeastMargin = absl::Minutes(10);
+constexpr absl::Duration kLeastForEstimates = absl::Hours(1);
+
+absl::Time LastMoment(absl::Time made, const StartPlan& plan) {
+  const absl::Time known = std::max(plan.at + (plan.at - made), plan.at + kLeastMargin);
+  return plan.end == EndIs::kKnown ? known : std::max(known, made + kLeastForEstimates);
+}
+
+bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<FreedRoom>& others) {
+  return std::ranges::equal(rooms, others, [](const auto& room, const FreedRoom& other) {
+    return room.node.valid() && room.node == other.node && room.shape == other.shape;
+  });
+}
+
+// Restricts every option to nodes without any of the rooms.
+void KeepOff(const std::vector<FreedRoom>& rooms, const Snapshot& snapshot, QuotaAsk& ask) {
+  if (rooms.empty()) return;
+  NodeSet all(snapshot.blocks.size());
+  for (const NodeId node : snapshot.order->by_name) all[BlockOf(node)].Set(RowOf(node));
+  for (auto& [shape, options] : ask.options) {
+    for (QuotaOption& option : options) {
+      if (!option.nodes.has_value()) option.nodes = all;
+      for (const FreedRoom& room : rooms) {
+        if (BlockOf(room.node) >= option.nodes->size()) continue;
+        (*option.nodes)[BlockOf(room.node)].Clear(RowOf(room.node));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Demand Lacking(const Reservation& reservation) {
+  Demand lacking;
+  for (const CellAmount& part : reservation.demand) {
+    const auto held = std::ranges::find(reservation.held, part.cell, &CellAmount::cell);
+    const Amount left = held == reservation.held.end() ? part.amount : part.amount - held->amount;
+    if (left > Amount(0)) lacking.push_back({part.cell, left});
+  }
+  return lacking;
+}
+
+std::string StartText(const Reservation& reservation) {
+  const std::string time =
+      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", reservation.start, absl::UTCTimeZone());
+  return reservation.end == EndIs::kKnown ? time : absl::StrCat(time, " or so");
+}
+
+// When everything that takes room is expected to leave it.
+std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now) {
+  const Tables& tables = *Picture().tables;
+  std::vector<Release> releases;
+  for (const auto& [id, record] : records_) {
+    const Gang* gang = state_.FindGang(id);
+    if (gang == nullptr) continue;
+    const absl::Time started = record->quorum_reached_at.value_or(now);
+    absl::Time end = now + (now - started);
+    EndIs told = EndIs::kEstimated;
+    if (const auto runtime = gang->spec.expected_runtime;
+        runtime.has_value() && now <= started + *runtime + kEndGrace) {
+      end = started + *runtime;
+      told = EndIs::kKnown;
+    }
+    const QuotaNodeId queue = ledger_.book().QueueNamed(record->queue);
+    const bool leaves = record->departure.has_value() && record->departure->whole;
+    for (const Member& member : gang->members) {
+      const PodFacts* pod = state_.FindPod(member.pod);
+      if (pod == nullptr || pod->terminal) continue;
+      const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
+      if (!node.valid()) continue;
+      const PlacedPods placed{.shape = member.shape, .node = node};
+      Release release{.at = end,
+                      .end = told,
+                      .room = {node, member.shape},
+                      .queue = queue,
+                      .charge = ledger_.CostOf(record->queue, {&placed, 1}, tables)};
+      if (leaves || pod->terminating) {
+        release.at = now + kLeaving;
+        release.end = EndIs::kEstimated;
+      }
+      releases.push_back(std::move(release));
+    }
+  }
+  return releases;
+}
+
+// Beside other holders a gang keeps off their nodes: room that one of them gets later must not be
+// taken for room that another needs sooner.
+std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
+                                                           const GangRequest& request,
+                                                           Beside beside) {
+  OpenHolds others;
+  for (const GangId holder : holders_) {
+    if (holder != c.gang.id) others.Add(holder, *records_.at(holder), ledger_.book());
+  }
+  std::vector<Release> releases = Releases(c.now);
+  std::optional<QuotaAsk> ask = AskFor(c, request);
+  const QuotaTree no_limits({QuotaNodeSpec{}}, {});
+  if (!ask.has_value()) {
+    for (Release& release : releases) release.queue = QuotaNodeId();
+    ask = QuotaAsk{.tree = &no_limits, .queue = QuotaNodeId(0), .options = {}};
+    for (const Want& want : request.wants) ask->options[want.shape] = {QuotaOption{}};
+  }
+  OpenHolds own;
+  own.quota.emplace_back(ask->queue, OwnHeldQuota(c));
+  OpenHolds wanted;  // by others
+  DecideInput input{.snapshot = Picture(),
+                    .request = request,
+                    .now = c.now,
+                    .seed = options_.seed,
+                    .quota = &*ask};
+  switch (beside) {
+    case Beside::kOthers:
+      for (const GangId holder : others.holders) {
+        const GangRecord& record = *records_.at(holder);
+        wanted.quota.emplace_back(ledger_.book().QueueNamed(record.queue),
+                                  Lacking(*record.reservation));
+      }
+      KeepOff(others.rooms, input.snapshot, *ask);
+      break;
+    case Beside::kNobody:
+      own.quota.insert(own.quota.end(), others.quota.begin(), others.quota.end());
+      input.freed = others.rooms;
+      break;
+  }
+  Lift(own);
+  LowerAgain(wanted);
+  std::optional<StartPlan> plan = PlanStart(input, std::move(releases), options_.profile);
+  Lift(wanted);
+  LowerAgain(own);
+  return plan;
+}
+
+void SchedulingLoop::Impl::WaitInLine(const Case& c, const Answer& answer) {
+  if (!MoreRoomMayHelp(answer.decision)) return LeaveLine(c);
+  lines_.Join({.queue = c.gang.queue,
+               .priority = c.gang.priority,
+               .queued = QueuedAt(c.gang, c.record),
+               .namespace_name = c.gang.key.namespace_name,
+               .name = c.gang.key.name,
+               .gang = c.gang.id},
+              c.now);
+  // The head of a Backfill queue is due before the next one is decided.
+  const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
+  if (queue.valid() && ledger_.book().OrderingOf(queue) == QueueOrdering::kBackfill) {
+    reservations_changed_ = reservations_changed_ || lines_.IsFirst(c.gang.id);
+  }
+}
+
+void SchedulingLoop::Impl::LeaveLine(const Case& c) {
+  lines_.Leave(c.gang.id, c.now);
+  if (!c.record.reservation.has_value()) return;
+  DropReservation(c.gang.id, c.record);
+  ChargeQuota(c);
+}
+
+void SchedulingLoop::Impl::DropReservation(GangId gang, GangRecord& record) {
+  if (!record.reservation.has_value()) return;
+  for (const Reservation::Room& room : record.reservation->rooms) {
+    state_.ReleaseHold(room.hold, news_);
+  }
+  record.reservation.reset();
+  holders_.erase(gang);
+  lines_wait_ = false;
+}
+
+bool SchedulingLoop::Impl::WithinNominal(QuotaNodeId queue, const Demand& demand) const {
+  return std::ranges::all_of(demand, [&](const CellAmount& part) {
+    return part.amount <= ledger_.tree().Nominal(queue, part.cell);
+  });
+}
+
+// One a Queue, and some a tree of Cohorts; there who asks for no more than its Queue's own comes
+// before who would borrow.
+SchedulingLoop::Impl::Opening SchedulingLoop::Impl::OpeningFor(
+    const WaitingLines::Head& head) const {
+  const QuotaBook& book = ledger_.book();
+  const QuotaNodeId queue = book.QueueNamed(head.queue);
+  const bool cohort = !head.queue.empty() && queue.valid() && ledger_.tree().Parent(queue).valid();
+  const bool modest = cohort && WithinNominal(queue, records_.at(head.gang)->order_demand);
+  Opening opening;
+  int32_t others = 0;
+  for (const GangId holder : holders_) {
+    const std::string& theirs = state_.FindGang(holder)->queue;
+    if (theirs == head.queue) return {.free = false};
+    if (theirs.empty() || !cohort) continue;
+    const QuotaNodeId other = book.QueueNamed(theirs);
+    if (!other.valid() || ledger_.tree().Root(other) != ledger_.tree().Root(queue)) continue;
+    ++others;
+    const Reservation& reservation = *records_.at(holder)->reservation;
+    if (modest && !WithinNominal(other, reservation.demand)) opening.displaced = holder;
+  }
+  if (!cohort || others < options_.holds_per_cohort) return {};
+  opening.free = opening.displaced.has_value();
+  return opening;
+}
+
+// When the head is due; never while as many hold room as may.
+absl::Time SchedulingLoop::Impl::ReservationDue(const WaitingLines::Head& head) const {
+  if (lines_wait_ || !OpeningFor(head).free) return absl::InfiniteFuture();
+  const QuotaNodeId queue = ledger_.book().QueueNamed(head.queue);
+  const bool at_once =
+      queue.valid() && ledger_.book().OrderingOf(queue) == QueueOrdering::kBackfill;
+  return at_once ? head.since : head.since + options_.reservation_after;
+}
+
+absl::Time SchedulingLoop::Impl::RenewalDue(const Reservation& reservation) const {
+  if (reservation.lost) return absl::InfinitePast();
+  absl::Time due = std::min(reservation.until, reservation.start + kEndGrace);
+  if (reservation.stale) due = std::min(due, reservation.renewed + kRenewEvery);
+  for (const GangId guest : reservation.guests) {
+    const auto it = records_.find(guest);
+    if (it == records_.end() || !it->second->backfill.has_value()) continue;
+    const absl::Time overdue = it->second->backfill->end + kEndGrace;
+    if (overdue > reservation.renewed) due = std::min(due, overdue);
+  }
+  return due;
+}
+
+absl::Time SchedulingLoop::Impl::NextReservation() const {
+  absl::Time next = lines_.NextEnd();
+  for (const GangId holder : holders_) {
+    next = std::min(next, RenewalDue(*records_.at(holder)->reservation));
+  }
+  for (const WaitingLines::Head& head : lines_.Heads()) {
+    next = std::min(next, ReservationDue(head));
+  }
+  return next;
+}
+
+void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
+  if (draining_ || lines_.empty()) return;  // nor does anybody hold room
+  lines_.EndBars(now);
+  const absl::btree_set<GangId> holders = holders_;
+  for (const GangId holder : holders) {
+    if (RenewalDue(*records_.at(holder)->reservation) <= now) Renew(holder, now);
+  }
+  std::vector<WaitingLines::Head> heads = lines_.Heads();
+  // Whoever has waited longest, where only some may.
+  std::ranges::stable_sort(heads, {}, &WaitingLines::Head::since);
+  for (WaitingLines::Head& head : heads) {
+    // Where no plan is in sight, the next of the line may have one.
+    while (head.gang.valid() && ReservationDue(head) <= now && !Reserve(head.gang, now)) {
+      const std::vector<WaitingLines::Head> left = lines_.Heads();
+      const auto next = std::ranges::find(left, head.queue, &WaitingLines::Head::queue);
+      head.gang = next == left.end() ? GangId() : next->gang;
+    }
+  }
+}
+
+bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
+  std::optional<Case> c = Open(gang, now);
+  if (const Opening opening = OpeningFor({.queue = c->gang.queue, .gang = gang, .since = now});
+      opening.displaced.has_value()) {
+    EndReservation(*opening.displaced, now);
+  }
+  const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers);
+  if (!plan.has_value()) {
+    // Nobody else begins to hold room before whoever has waited longest.
+    lines_wait_ = !holders_.empty() && PlanStartOf(*c, request, Beside::kNobody).has_value();
+    if (!lines_wait_) lines_.Bar(gang, now + kPlanAgainAfter);
+    return false;
+  }
+  ++counters_.reservations;
+  c->record.reservation = Reservation{.made = now, .until = LastMoment(now, *plan)};
+  holders_.insert(gang);
+  Keep(*c, request, *plan);
+  return true;
+}
+
+// Holds the plan instead of what was held before, and has the gang decided anew.
+void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const StartPlan& plan) {
+  Reservation& reservation = *c.record.reservation;
+  std::vector<FreedRoom> rooms;
+  std::vector<PlacedPods> placed;
+  for (const Placement& place : plan.plan.placements) {
+    const ShapeId shape = std::ranges::find(request.wants, place.pod, &Want::pod)->shape;
+    rooms.push_back({place.node, shape});
+    placed.push_back({.shape = shape, .node = place.node});
+  }
+  reservation.demand = ledger_.CostOf(c.gang.queue, placed, *Picture().tables);
+  const bool moved = !SameRooms(reservation.rooms, rooms);
+  if (moved || plan.at > reservation.start || plan.end != reservation.end) {
+    // More may end before it starts.
+    for (const FreedRoom& room : rooms) news_.room_grew.insert(room.node);
+  }
+  if (moved) {
+    for (const Reservation::Room& room : reservation.rooms) {
+      state_.ReleaseHold(room.hold, news_);
+    }
+    reservation.rooms.clear();
+    std::vector<std::string> nodes;
+    for (const FreedRoom& room : rooms) {
+      reservation.rooms.push_back({state_.Hold(room.node, room.shape), room.node, room.shape});
+      nodes.emplace_back(state_.NodeName(room.node));
+    }
+    Log(absl::StrCat("reserve ", GangText(c.gang.key), ": ", absl::StrJoin(nodes, " ")));
+  }
+  reservation.start = plan.at;
+  reservation.end = plan.end;
+  reservation.renewed = c.now;
+  reservation.stale = reservation.lost = false;
+  GatherHeldQuota(c.now);
+  queue_->Offer({c.gang.id, ItemKind::kQuorum}, OrderOf(c, ItemKind::kQuorum));
+  to_report_.insert(c.gang.id);
+}
+
+void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
+  std::optional<Case> c = Open(gang, now);
+  const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  if (now < c->record.reservation->until) {
+    if (SendOverstayersAway(*c, request)) return;
+    if (const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers)) {
+      Keep(*c, request, *plan);
+      return;
+    }
+  }
+  const bool expired = now >= c->record.reservation->until;
+  EndReservation(gang, now);
+  lines_.Bar(gang, now + (expired ? options_.reservation_after : kPlanAgainAfter));
+}
+
+void SchedulingLoop::Impl::EndReservation(GangId gang, absl::Time now) {
+  std::optional<Case> c = Open(gang, now);
+  Log(absl::StrCat("end the reservation of ", GangText(c->gang.key)));
+  DropReservation(gang, c->record);
+  ChargeQuota(*c);
+  queue_->Offer({gang, ItemKind::kQuorum}, OrderOf(*c, ItemKind::kQuorum));
+  to_report_.insert(gang);
+}
+
+// As much of what the holders will need as is theirs and available, before anybody else asks; who
+// is to start first comes first.
+void SchedulingLoop::Impl::GatherHeldQuota(absl::Time now) {
+  std::vector<std::pair<absl::Time, GangId>> order;
+  OpenHolds before, after;
+  for (const GangId holder : holders_) {
+    order.emplace_back(records_.at(holder)->reservation->start, holder);
+    before.Add(holder, *records_.at(holder), ledger_.book());
+  }
+  std::ranges::sort(order);
+  Lift(before);
+  std::vector<std::pair<GangId, Demand>> changed;
+  for (const auto& [start, holder] : order) {
+    const GangRecord& record = *records_.at(holder);
+    const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
+    if (!queue.valid()) continue;
+    const QuotaTree& tree = ledger_.tree();
+    std::map<QuotaCellId, Amount> late;
+    std::vector<GangId>& newcomers = records_.at(holder)->reservation->newcomers;
+    std::erase_if(newcomers, [&](GangId gang) {
+      const Demand charged = ledger_.ChargedTo(queue, gang);
+      for (const CellAmount& part : charged) late[part.cell] += part.amount;
+      return charged.empty();
+    });
+    Demand held;
+    for (const CellAmount& part : record.reservation->demand) {
+      const Amount own =
+          tree.Nominal(queue, part.cell) - tree.Usage(queue, part.cell) + late[part.cell];
+      const Amount most = std::min({part.amount, own, tree.Available(queue, part.cell)});
+      if (most > Amount(0)) held.push_back({part.cell, most});
+    }
+    ledger_.Restore(queue, held);
+    after.quota.emplace_back(queue, held);
+    if (held != record.reservation->held) changed.emplace_back(holder, std::move(held));
+  }
+  Lift(after);
+  LowerAgain(before);
+  for (auto& [holder, held] : changed) {
+    records_.at(holder)->reservation->held = std::move(held);
+    ChargeQuota(*Open(holder, now));
+  }
+}
+
+}  // namespace maniple

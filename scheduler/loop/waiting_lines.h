@@ -1,0 +1,74 @@
+// Which gang that has been tried and rejected stands first in its Queue, and since when.
+//
+// Owned by the scheduling loop. Costs nothing while nothing changes.
+//
+//   lines.Join({.queue = "q", .gang = id, …}, now);    // again whenever its order may have changed
+//   lines.Heads(now);                                  // one a Queue, by name
+//   lines.Bar(id, until);                              // passed over; the next takes its turn
+//   lines.Leave(id, now);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+
+namespace maniple {
+
+class WaitingLines final {
+ public:
+  struct Place {
+    std::string queue;  // "" = none
+    int32_t priority = 0;
+    absl::Time queued;
+    std::string namespace_name, name;
+    GangId gang;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct Head {
+    std::string queue;
+    GangId gang;
+    absl::Time since;  // when it became the first; who stands in for a barred one counts from that
+                       // one's time
+  };
+
+  void Join(Place place, absl::Time now);
+  void Leave(GangId gang, absl::Time now);  // idempotent
+  // Nothing if it stands in no line.
+  void Bar(GangId gang, absl::Time until);
+  // Those whose bar is over take their places again.
+  void EndBars(absl::Time now);
+  [[nodiscard]] absl::Time NextEnd() const;  // of a bar
+
+  [[nodiscard]] bool empty() const { return places_.empty(); }
+  [[nodiscard]] bool IsFirst(GangId gang) const;
+  [[nodiscard]] std::vector<Head> Heads() const;
+
+ private:
+  using Key = std::tuple<int64_t, absl::Time, std::string, std::string, GangId>;
+  struct Line {
+    std::set<Key> waiting;  // without barred ones
+    int64_t barred = 0;
+    GangId head;
+    absl::Time since;
+  };
+  static Key KeyOf(const Place& place) {
+    return {-int64_t{place.priority}, place.queued, place.namespace_name, place.name, place.gang};
+  }
+  enum class Since : uint8_t { kNow, kKept };
+  static void FindHead(Line& line, absl::Time now, Since since);
+  void DropIfEmpty(const std::string& queue);
+
+  std::map<std::string, Line> lines_;
+  absl::btree_map<GangId, Place> places_;
+  absl::btree_map<GangId, absl::Time> barred_;
+};
+
+}  // namespace maniple
