@@ -142,6 +142,9 @@ void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
     }
     reservation.guests.push_back(c.gang.id);
     ++counters_.backfills;
+    Log(absl::StrCat("backfill ", GangText(c.gang.key), " before ",
+                     GangText(state_.FindGang(holder)->key), " at ",
+                     absl::FormatTime(reservation.start, absl::UTCTimeZone())));
     c.record.backfill = Backfill{.end = c.now + c.gang.spec.expected_runtime.value()};
   }
 }

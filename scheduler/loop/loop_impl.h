@@ -45,6 +45,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now);
   [[nodiscard]] absl::Status CheckNothingHeld();
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;
+  [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
   [[nodiscard]] std::vector<std::string> TakeDecisionLog() { return std::exchange(log_, {}); }
 
  private:

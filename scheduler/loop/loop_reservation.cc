@@ -23,14 +23,15 @@ constexpr absl::Duration kRenewEvery = absl::Seconds(30);
 constexpr absl::Duration kLeaving = absl::Seconds(30);
 // Where no plan is in sight.
 constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
-// A hold lasts until twice the time to its first planned start has passed, and at least until this
-// after that start; where ends are only estimated, at least this long in all.
-constexpr absl::Duration kLeastMargin = absl::Minutes(10);
-constexpr absl::Duration kLeastForEstimates = absl::Hours(1);
+// A hold lasts until twice the time to its first planned start has passed, and at least for as long
+// after that start as its holder had to wait for the hold; where ends are only estimated, at least
+// so many times that in all.
+constexpr int kPatienceForEstimates = 6;
 
-absl::Time LastMoment(absl::Time made, const StartPlan& plan) {
-  const absl::Time known = std::max(plan.at + (plan.at - made), plan.at + kLeastMargin);
-  return plan.end == EndIs::kKnown ? known : std::max(known, made + kLeastForEstimates);
+absl::Time LastMoment(absl::Time made, const StartPlan& plan, absl::Duration patience) {
+  const absl::Time known = std::max(plan.at + (plan.at - made), plan.at + patience);
+  return plan.end == EndIs::kKnown ? known
+                                   : std::max(known, made + kPatienceForEstimates * patience);
 }
 
 bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<FreedRoom>& others) {
@@ -290,7 +291,10 @@ bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
     return false;
   }
   ++counters_.reservations;
-  c->record.reservation = Reservation{.made = now, .until = LastMoment(now, *plan)};
+  c->record.reservation = Reservation{.made = now,
+                                      .first_start = plan->at,
+                                      .first_end = plan->end,
+                                      .until = LastMoment(now, *plan, options_.reservation_after)};
   holders_.insert(gang);
   Keep(*c, request, *plan);
   return true;
@@ -312,20 +316,23 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
     // More may end before it starts.
     for (const FreedRoom& room : rooms) news_.room_grew.insert(room.node);
   }
+  std::vector<std::string> nodes;
   if (moved) {
     for (const Reservation::Room& room : reservation.rooms) {
       state_.ReleaseHold(room.hold, news_);
     }
     reservation.rooms.clear();
-    std::vector<std::string> nodes;
     for (const FreedRoom& room : rooms) {
       reservation.rooms.push_back({state_.Hold(room.node, room.shape), room.node, room.shape});
       nodes.emplace_back(state_.NodeName(room.node));
     }
-    Log(absl::StrCat("reserve ", GangText(c.gang.key), ": ", absl::StrJoin(nodes, " ")));
   }
   reservation.start = plan.at;
   reservation.end = plan.end;
+  if (moved) {
+    Log(absl::StrCat("reserve ", GangText(c.gang.key), " at ", StartText(reservation), ": ",
+                     absl::StrJoin(nodes, " ")));
+  }
   reservation.renewed = c.now;
   reservation.stale = reservation.lost = false;
   GatherHeldQuota(c.now);
@@ -355,6 +362,18 @@ void SchedulingLoop::Impl::EndReservation(GangId gang, absl::Time now) {
   ChargeQuota(*c);
   queue_->Offer({gang, ItemKind::kQuorum}, OrderOf(*c, ItemKind::kQuorum));
   to_report_.insert(gang);
+}
+
+std::vector<HeldStart> SchedulingLoop::Impl::HeldStarts() const {
+  std::vector<HeldStart> starts;
+  for (const GangId holder : holders_) {
+    const Reservation& reservation = *records_.at(holder)->reservation;
+    starts.push_back({.gang = state_.FindGang(holder)->key,
+                      .made = reservation.made,
+                      .first_start = reservation.first_start,
+                      .first_end = reservation.first_end});
+  }
+  return starts;
 }
 
 // As much of what the holders will need as is theirs and available, before anybody else asks; who

@@ -534,6 +534,7 @@ absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
     if (record->claim.has_value()) return absl::InternalError(name + " still has a claim");
     if (record->departure.has_value()) return absl::InternalError(name + " is still leaving");
   }
+  if (!holders_.empty()) return absl::InternalError("room is still reserved");
   if (!ledger_.NothingCharged()) return absl::InternalError("quota is still charged");
   const auto& holds = Picture().holds;
   if (holds != nullptr && !holds->empty()) return absl::InternalError("room is still held");

@@ -31,6 +31,8 @@ struct Reservation {
   absl::Time made;
   absl::Time start;  // planned, on the ends that are expected
   EndIs end = EndIs::kKnown;
+  absl::Time first_start;  // as they were planned at first
+  EndIs first_end = EndIs::kKnown;
   absl::Time until;  // then others get their turn
 
   absl::Time renewed;  // when it was planned last

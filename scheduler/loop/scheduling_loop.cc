@@ -25,6 +25,7 @@ absl::Status SchedulingLoop::CheckParkedCannotStart(absl::Time now) const {
 }
 absl::Status SchedulingLoop::CheckNothingHeld() const { return impl_->CheckNothingHeld(); }
 std::vector<std::string> SchedulingLoop::TakeDecisionLog() { return impl_->TakeDecisionLog(); }
+std::vector<HeldStart> SchedulingLoop::HeldStarts() const { return impl_->HeldStarts(); }
 std::array<int32_t, kBindStates> SchedulingLoop::MemberStates() const {
   return impl_->MemberStates();
 }

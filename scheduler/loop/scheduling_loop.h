@@ -18,7 +18,9 @@
 #include "absl/time/time.h"
 #include "api/client/write_command.h"
 #include "api/model/object.h"
+#include "queue/gang.h"
 #include "scheduler/bind/bind_state.h"
+#include "scheduler/cycle/start_plan.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
 
@@ -28,6 +30,14 @@ struct TurnOutput {
   std::vector<WriteCommand> writes;
   absl::Time next = absl::InfiniteFuture();  // call Turn again by then
   bool more = false;                         // gangs are ready that this turn had no time for
+};
+
+// Room that is held for a gang until it can start.
+struct HeldStart {
+  GangKey gang;
+  absl::Time made;
+  absl::Time first_start;  // as it was planned then
+  EndIs first_end = EndIs::kKnown;
 };
 
 class SchedulingLoop final {
@@ -61,6 +71,7 @@ class SchedulingLoop final {
   // When every gang has ended: no reservation, hold, claim, departure or charge is left.
   [[nodiscard]] absl::Status CheckNothingHeld() const;
   [[nodiscard]] std::vector<std::string> TakeDecisionLog();
+  [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
   // How many members of gangs in flight are in each state, by BindState.
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;
 

@@ -1,11 +1,14 @@
 #include "test/sim/conduct.h"
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "api/base/check.h"
 #include "test/sim/workload.h"
 
 namespace maniple::sim {
@@ -97,7 +100,9 @@ void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
                                     " after the first bind of its gang"));
 }
 
-void Conduct::OnDecision(absl::string_view line) {
+void Conduct::OnDecision(absl::string_view line, absl::Time now) {
+  if (absl::StartsWith(line, "reserve ")) ++holds_;
+  if (absl::ConsumePrefix(&line, "backfill ")) return CheckGuest(line, now);
   if (!absl::ConsumePrefix(&line, "preempt ")) return;
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(line, absl::MaxSplits(": ", 1));
@@ -105,6 +110,42 @@ void Conduct::OnDecision(absl::string_view line) {
     if (absl::StrContains(victim, " surplus pods of ")) continue;
     ++preempted_[{std::string(victim), std::string(parts.first)}];
   }
+}
+
+void Conduct::OnHeld(uint64_t life, const std::vector<HeldStart>& held, absl::Duration patience,
+                     absl::Time now) {
+  // A loop that was stopped is late by so much at most.
+  constexpr absl::Duration kLate = absl::Seconds(60);
+  for (const HeldStart& hold : held) {
+    // By the first plan: one that is put off again and again does not last for ever.
+    const absl::Duration ahead = hold.first_start - hold.made;
+    const absl::Duration least = hold.first_end == EndIs::kKnown ? patience : 6 * patience;
+    const absl::Duration most = std::max(ahead + std::max(ahead, patience), least);
+    if (now - hold.made <= most + kLate) continue;
+    truth_.Violated(now, absl::StrCat("HoldsEnd: ", life, " has held room for ", hold.gang.name,
+                                      " for ", absl::FormatDuration(now - hold.made),
+                                      " and may for ", absl::FormatDuration(most)));
+  }
+}
+
+// "default/g1 before default/g2, which starts at …"
+void Conduct::CheckGuest(absl::string_view line, absl::Time now) {
+  ++guests_;
+  const std::pair<absl::string_view, absl::string_view> guest =
+      absl::StrSplit(line, absl::MaxSplits(" before ", 1));
+  const std::pair<absl::string_view, absl::string_view> holder =
+      absl::StrSplit(guest.second, absl::MaxSplits(" at ", 1));
+  absl::Time start;
+  std::string error;
+  CHECK(absl::ParseTime(absl::RFC3339_full, holder.second, &start, &error)) << line;
+  const auto group = truth_.groups().find(std::string(guest.first));
+  if (group == truth_.groups().end()) return;  // deleted meanwhile
+  const std::optional<absl::Duration> says = group->second.says;
+  if (says.has_value() && now + *says <= start) return;
+  truth_.Violated(now, absl::StrCat("GuestsEndInTime: ", guest.first, " says ",
+                                    says.has_value() ? absl::FormatDuration(*says) : "nothing",
+                                    " and uses room that is held for ", holder.first, ", to start ",
+                                    absl::FormatDuration(start - now), " from now"));
 }
 
 void Conduct::CheckNoPreemptionLoop(absl::Time now) {

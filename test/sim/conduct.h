@@ -13,10 +13,12 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/http/http.h"
+#include "scheduler/loop/scheduling_loop.h"
 #include "test/sim/truth.h"
 
 namespace maniple::sim {
@@ -35,8 +37,14 @@ class Conduct final {
   // Checks EveryWriteHasAPrecondition and NoUndoWithoutCause.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body, absl::Time now);
-  // A line of a scheduler's decision log.
-  void OnDecision(absl::string_view line);
+  // A line of a scheduler's decision log, and the time by its own clock. Checks GuestsEndInTime.
+  void OnDecision(absl::string_view line, absl::Time now);
+  // What a scheduler holds for later starts, by its own clock. Checks HoldsEnd.
+  void OnHeld(uint64_t life, const std::vector<HeldStart>& held, absl::Duration patience,
+              absl::Time now);
+  // How many holds there were, and gangs that were let in.
+  [[nodiscard]] uint64_t holds() const { return holds_; }
+  [[nodiscard]] uint64_t guests() const { return guests_; }
   // From now on nobody changes anything any more but the schedulers and the pods' controllers.
   void BeginCalm() { preempted_.clear(); }
   // Since then nobody made those leave who made it leave, nor the same ones again and again.
@@ -50,11 +58,13 @@ class Conduct final {
     std::set<uint64_t> lives;  // … and who has bound, or written its status, since
     bool refused = false;      // the server will not have one of its members
   };
+  void CheckGuest(absl::string_view line, absl::Time now);
   void CheckUndo(uint64_t life, const std::string& pod, absl::Time now);
 
   Truth& truth_;
   std::map<std::string, Attempt> attempts_;  // by "namespace/name" of the gang
   std::map<std::pair<uint64_t, std::string>, absl::Time> first_sent_;
+  uint64_t holds_ = 0, guests_ = 0;
   std::map<std::pair<std::string, std::string>, int> preempted_;  // (victim, for whom), whole gangs
 };
 

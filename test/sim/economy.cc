@@ -21,7 +21,12 @@ Economy::Economy(Users& users, uint64_t seed)
       random_(seed * 104729 + 3),
       exists_(seed % 3 != 0),
       one_change_(random_.OneIn(2) ? 0 : 12 + random_.Below(40)),
-      two_flavors_(random_.OneIn(3)) {
+      two_flavors_(random_.OneIn(3)),
+      punctual_(random_.OneIn(2)),
+      // The usual one in histories without an economy, else short of what such a history lasts.
+      reservation_after_(exists_ ? absl::Seconds(2 + random_.Below(random_.OneIn(2) ? 10 : 90))
+                                 : absl::Minutes(10)),
+      holds_per_cohort_(static_cast<int32_t>(1 + random_.Below(2))) {
   if (!exists_) return;
   const uint64_t cohorts = random_.Below(3);
   for (uint64_t i = 0; i < cohorts; ++i) cohorts_.push_back(absl::StrCat("cohort", i));
@@ -79,6 +84,7 @@ Json Economy::Quotas(bool lends) {
 Json Economy::Preemption() {
   constexpr const char* kWithin[] = {"Never", "LowerPriority", "LowerOrNewerEqualPriority"};
   constexpr const char* kReclaim[] = {"Never", "LowerPriority", "Any", "Any"};
+  if (punctual_ && random_.OneIn(2)) return Json::Object();  // nobody makes room but time
   Json policies = Json::Object({{"withinQueue", kWithin[random_.Below(3)]},
                                 {"reclaimWithinCohort", kReclaim[random_.Below(4)]}});
   const bool borrows = random_.OneIn(5);
@@ -92,7 +98,9 @@ Json Economy::Spec() {
   Json spec = Json::Object({{"stopPolicy", "None"}});
   if (!cohort.empty()) spec.Set("cohort", cohort);
   if (!random_.OneIn(8)) spec.Set("quotas", Quotas(!cohort.empty()));
-  if (random_.OneIn(4)) spec.Set("ordering", "StrictFIFO");
+  constexpr const char* kOrderings[] = {"BestEffortFIFO", "StrictFIFO", "Backfill"};
+  const uint64_t ordering = random_.OneIn(2) ? 0 : 1 + random_.Below(2);
+  spec.Set("ordering", kOrderings[punctual_ && !random_.OneIn(4) ? 2 : ordering]);
   spec.Set("preemption", Preemption());
   constexpr const char* kWeights[] = {"1", "2", "0.5", "0"};
   spec.Set("fairShare", Json::Object({{"weight", kWeights[random_.Below(4)]}}));
@@ -130,6 +138,20 @@ void Economy::Describe(GangSpec& spec) {
   spec.never_preempts = random_.OneIn(5);
   if (random_.OneIn(5)) spec.protected_seconds = static_cast<int>(random_.Below(90));
   if (random_.OneIn(6)) spec.budget = std::max(0, spec.pods - static_cast<int>(random_.Below(3)));
+  DescribeRunTime(spec);
+}
+
+void Economy::DescribeRunTime(GangSpec& spec) {
+  const auto seconds = [this] {
+    return static_cast<int>(random_.OneIn(2) ? 2 + random_.Below(15) : 30 + random_.Below(150));
+  };
+  if (punctual_ || !random_.OneIn(3)) spec.says_seconds = seconds();
+  const bool exact = spec.says_seconds > 0 && (punctual_ || random_.OneIn(2));
+  if (exact) {
+    spec.takes_seconds = spec.says_seconds;
+  } else if (!random_.OneIn(4)) {
+    spec.takes_seconds = seconds();
+  }
 }
 
 void Economy::Act() {

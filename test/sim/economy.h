@@ -1,5 +1,6 @@
-// Queues, Cohorts, flavors, priorities and budgets of a history, and what administrators do to them
-// while it goes on. Seeded, with a random stream of its own: one history in three has none of it.
+// Queues, Cohorts, flavors, priorities, budgets and run times of a history, and what administrators
+// do to them while it goes on. Seeded, with a random stream of its own: one history in three has
+// none of it.
 //
 //   Economy economy(users, seed);
 //   economy.SetUp();                // after the CRDs and nodes
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "api/base/random.h"
 #include "test/sim/workload.h"
 
@@ -24,10 +26,15 @@ class Economy final {
   [[nodiscard]] bool exists() const { return exists_; }
   void SetUp();
   void Describe(GangSpec& spec);
+  // How long the head of a Queue waits until room is held for it, and for how many of a Cohort.
+  [[nodiscard]] absl::Duration reservation_after() const { return reservation_after_; }
+  [[nodiscard]] int32_t holds_per_cohort() const { return holds_per_cohort_; }
   void Act();
   void Restore();
 
  private:
+  // What it says, rightly or wrongly, and what it takes.
+  void DescribeRunTime(GangSpec& spec);
   [[nodiscard]] Json Amounts(bool lends);
   [[nodiscard]] Json Quotas(bool lends);
   [[nodiscard]] Json Preemption();
@@ -43,6 +50,9 @@ class Economy final {
   const bool exists_;
   const uint64_t one_change_;  // one step in so many; 0 = none
   const bool two_flavors_;
+  const bool punctual_;  // who says how long he runs is right
+  const absl::Duration reservation_after_;
+  const int32_t holds_per_cohort_;
   std::vector<std::string> queues_, cohorts_;
 };
 

@@ -19,6 +19,8 @@ LoopOptions LoopFor(const ProcessOptions& options) {
   loop.profile = BuiltinProfile();
   loop.seed = options.life;
   loop.fair_sharing = options.fair_sharing;
+  loop.reservation_after = options.reservation_after;
+  loop.holds_per_cohort = options.holds_per_cohort;
   return loop;
 }
 

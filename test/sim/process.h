@@ -22,6 +22,8 @@ struct ProcessOptions {
   uint64_t life = 1;  // unique in the world; seeds it and names it
   enum class Election { kOn, kOff } election = Election::kOn;
   FairSharing fair_sharing = FairSharing::kOn;
+  absl::Duration reservation_after = absl::Minutes(10);
+  int32_t holds_per_cohort = 1;
   // How far its wall clock is off.
   absl::Duration skew = absl::ZeroDuration();
 };

@@ -35,6 +35,7 @@ namespace {
 
 struct Totals {
   uint64_t seeds = 0, failed = 0, binds = 0;
+  uint64_t holding = 0, hosting = 0;  // seeds in which room was held, and in which others used it
   std::array<uint64_t, kFaults> faults{};
   std::array<std::array<uint64_t, kBindStates>, kFaults> coverage{};
 };
@@ -85,6 +86,8 @@ enum class Failing { kGoOn, kStop };
 void Count(const SimOptions& options, const SimReport& report, Totals& totals) {
   ++totals.seeds;
   totals.binds += report.binds;
+  totals.holding += report.holds > 0 ? 1 : 0;
+  totals.hosting += report.guests > 0 ? 1 : 0;
   for (int i = 0; i < kFaults; ++i) {
     totals.faults[i] += report.faults[i];
     for (int state = 0; state < kBindStates; ++state) {
@@ -195,10 +198,10 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
   const double rate = static_cast<double>(totals.seeds) / seconds;
   absl::PrintF(
-      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d "
-      "violations\n",
+      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d seeds with "
+      "held room, %d with guests in it, %d violations\n",
       totals.seeds, options.steps, seconds, rate, rate / campaign.jobs, campaign.jobs, totals.binds,
-      totals.failed);
+      totals.holding, totals.hosting, totals.failed);
   if (interrupted) absl::FPrintF(stderr, "maniple-sim: interrupted\n");
   return totals.failed == 0 && empty == 0 && !interrupted ? 0 : 1;
 }
@@ -211,8 +214,10 @@ int RunAgain(const SimOptions& options, Tell tell) {
     for (const std::string& line : report.log) absl::PrintF("%s\n", line);
   }
   for (const std::string& violation : report.violations) absl::PrintF("VIOLATION %s\n", violation);
-  absl::PrintF("seed %d, %d steps: %d binds, %d violations, fingerprint %016x\n", options.seed,
-               options.steps, report.binds, report.violations.size(), report.fingerprint);
+  absl::PrintF(
+      "seed %d, %d steps: %d binds, %d holds, %d guests, %d violations, fingerprint %016x\n",
+      options.seed, options.steps, report.binds, report.holds, report.guests,
+      report.violations.size(), report.fingerprint);
   return report.violations.empty() ? 0 : 1;
 }
 

@@ -47,6 +47,7 @@ class Truth final {
     bool kept = false;  // what is left of it after a loss may go on running
     bool in_one_rack = false;
     std::string queue;
+    std::optional<absl::Duration> says;  // its expected run time
   };
   // What is remembered of a gang, also when it is gone.
   struct GangFacts {

@@ -1,6 +1,8 @@
 #include "test/sim/workload.h"
 
+#include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -82,6 +84,7 @@ void Users::CreateGroup(const std::string& gang) {
     preemption.Set("protectedRuntimeSeconds", spec.protected_seconds);
   }
   if (preemption.size() > 0) body.Set("preemption", preemption);
+  if (spec.says_seconds > 0) body.Set("expectedRuntimeSeconds", spec.says_seconds);
   if (spec.kept) body.Set("quorumLoss", Json::Object({{"action", "Keep"}}));
   Call("POST", kGroupsTarget,
        Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
@@ -173,7 +176,10 @@ void Workload::AddLateMember() {
 
 void Workload::FinishGang() {
   const std::string gang = users_.AnyGang();
-  if (gang.empty()) return;
+  if (!gang.empty()) Finish(gang);
+}
+
+void Workload::Finish(const std::string& gang) {
   for (const std::string& pod : users_.PodsOf(gang)) {
     const auto it = users_.truth().pods().find("default/" + pod);
     if (it == users_.truth().pods().end() || it->second.phase != "Running") continue;
@@ -204,6 +210,28 @@ void Workload::Delete(const std::string& gang, bool group_first) {
 void Workload::AddNode() {
   if (users_.truth().nodes().size() >= kMostNodes) return;
   users_.AddNode(absl::StrCat("n", next_node_++));
+}
+
+void Workload::ControllerTurn(absl::Time now) {
+  FinishWhoseTimeIsUp(now);
+  Recreate();
+}
+
+// Counted from when its last member was bound, as far as its quorum runs.
+void Workload::FinishWhoseTimeIsUp(absl::Time now) {
+  std::map<std::string, std::pair<int, absl::Time>> running;
+  for (const auto& [key, pod] : users_.truth().pods()) {
+    if (pod.phase != "Running" || pod.deleting) continue;
+    auto& [count, last] = running.try_emplace(pod.gang, 0, absl::InfinitePast()).first->second;
+    ++count;
+    last = std::max(last, pod.bound_at);
+  }
+  for (const auto& [gang, spec] : users_.gangs()) {
+    const auto it = running.find("default/" + gang);
+    if (spec.takes_seconds == 0 || it == running.end()) continue;
+    const auto& [count, last] = it->second;
+    if (count >= spec.min_member && now >= last + absl::Seconds(spec.takes_seconds)) Finish(gang);
+  }
 }
 
 void Workload::Recreate() {

@@ -24,7 +24,9 @@ struct GangSpec {
   bool lowered = false;        // the PodGroup has the lowest class
   bool never_preempts = false;
   int protected_seconds = 0;
-  int budget = -1;  // minAvailable of its PodDisruptionBudget; -1 = it has none
+  int budget = -1;        // minAvailable of its PodDisruptionBudget; -1 = it has none
+  int says_seconds = 0;   // its expected run time; 0 = it says nothing
+  int takes_seconds = 0;  // its real one; 0 = until a user ends it
 };
 
 // What the users have asked for, and the way to ask: shared by the workload and the disturbances.
@@ -80,8 +82,8 @@ class Workload final {
   // One action of a user.
   void Act();
   // A controller's turn: pods of gangs that are not complete come back when they were deleted or
-  // failed.
-  void Recreate();
+  // failed, and gangs that have run for their time end.
+  void ControllerTurn(absl::Time now);
   // Every gang is over.
   void DeleteAll();
 
@@ -90,6 +92,9 @@ class Workload final {
   void Submit();
   void AddLateMember();
   void FinishGang();
+  void Finish(const std::string& gang);
+  void FinishWhoseTimeIsUp(absl::Time now);
+  void Recreate();
   void DeleteGang();
   void AddNode();
 

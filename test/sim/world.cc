@@ -79,6 +79,8 @@ class World final {
     report.faults = faults_.counts();
     report.coverage = coverage_;
     report.binds = truth_.binds();
+    report.holds = conduct_.holds();
+    report.guests = conduct_.guests();
     report.fingerprint = truth_.fingerprint();
     report.log = std::move(log_);
     return report;
@@ -119,7 +121,7 @@ class World final {
   }
 
   void ControllerTurn() {
-    workload_.Recreate();
+    workload_.ControllerTurn(events_.Now());
     if (controllers_run_) events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
 
@@ -128,7 +130,9 @@ class World final {
     ProcessOptions options{
         .life = options_.seed * 1000 + ++lives_,
         .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff,
-        .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff};
+        .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff,
+        .reservation_after = economy_.reservation_after(),
+        .holds_per_cohort = economy_.holds_per_cohort()};
     // Its predecessor's members are what a wrong clock would be wrong about.
     inherited_ = std::exchange(left_behind_[slot], {});
     const bool steps = faults_.Strikes(Fault::kClockStep);
@@ -137,9 +141,10 @@ class World final {
       options.skew = faults_.Between(Fault::kClockStep, -absl::Minutes(10), absl::Minutes(10));
     }
     processes_[slot] = std::make_unique<Process>(
-        network_, events_, options, [this, life = options.life](const std::string& line) {
+        network_, events_, options,
+        [this, life = options.life, skew = options.skew](const std::string& line) {
           Log("#", life, " ", line);
-          conduct_.OnDecision(line);
+          conduct_.OnDecision(line, events_.Now() + skew);
         });
   }
 
@@ -312,6 +317,8 @@ class World final {
       if (process->spins()) {
         truth_.Violated(events_.Now(), absl::StrCat("NothingSpins: ", process->identity()));
       }
+      conduct_.OnHeld(process->life(), process->loop().HeldStarts(), economy_.reservation_after(),
+                      process->Now());
       if (const absl::Status status = process->loop().CheckInvariants(); !status.ok()) {
         truth_.Violated(events_.Now(), absl::StrCat("ReservationsMatchState: ", status.message()));
       }

@@ -29,6 +29,8 @@ struct SimReport {
   FaultCounts faults{};
   Coverage coverage{};
   uint64_t binds = 0;
+  uint64_t holds = 0;            // of room for later starts
+  uint64_t guests = 0;           // gangs that were let into it
   uint64_t fingerprint = 0;      // of everything the server saw: equal for equal options
   std::vector<std::string> log;  // decisions, in order
 };
