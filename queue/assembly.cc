@@ -155,6 +155,20 @@ QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> cou
   return std::move(count).Need();
 }
 
+std::optional<absl::Duration> ExpectedRuntime(const Gang& gang) {
+  if (gang.spec.expected_runtime.has_value()) return gang.spec.expected_runtime;
+  std::optional<absl::Duration> longest;
+  for (const Member& member : gang.members) {
+    const bool over = member.state == MemberState::kSucceeded ||
+                      member.state == MemberState::kFailed ||
+                      member.state == MemberState::kTerminating;
+    if (over) continue;
+    if (!member.deadline.has_value()) return std::nullopt;
+    longest = std::max(longest.value_or(absl::ZeroDuration()), *member.deadline);
+  }
+  return longest;
+}
+
 Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {
   static constexpr absl::string_view kRoleLabels[] = {
       "training.kubeflow.org/replica-type", "training.kubeflow.org/job-role",

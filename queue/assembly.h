@@ -1,6 +1,7 @@
 // Is the gang whole enough to be decided? Pure functions of a Gang.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class QuorumCount final {
 
 // What the quorum still lacks when exactly the members that `counts` says yes to are there.
 [[nodiscard]] QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts);
+
+// How long it runs at most, as far as its owner says: its expected run time, else the largest
+// activeDeadlineSeconds, if no member may run for ever.
+[[nodiscard]] std::optional<absl::Duration> ExpectedRuntime(const Gang& gang);
 
 // The rank labels of a pod, as in product.md ("Rank, used for placement order and slices").
 [[nodiscard]] Rank RankOf(const StringMap& labels, const PodGroupSpec& spec);

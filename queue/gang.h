@@ -51,6 +51,7 @@ struct Member {
   ShapeId shape;
   NodeId node;  // where it is bound; invalid while pending, or when that node is unknown to us
   int32_t priority = 0;
+  std::optional<absl::Duration> deadline;  // activeDeadlineSeconds: it fails after so long
   absl::Time created;
   MemberState state = MemberState::kPending;
   bool running = false;            // phase Running

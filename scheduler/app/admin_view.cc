@@ -73,6 +73,12 @@ void Fill(const GangView& gang, pb::Gang& out) {
   }
   out.set_queue_position(gang.queue_position);
   if (gang.quota.has_value()) Fill(*gang.quota, *out.mutable_quota());
+  if (gang.planned_start.has_value()) {
+    pb::PlannedStart& start = *out.mutable_planned_start();
+    start.set_at(absl::ToUnixSeconds(gang.planned_start->at));
+    start.set_first_at(absl::ToUnixSeconds(gang.planned_start->first_at));
+    start.set_estimated(gang.planned_start->estimated);
+  }
 }
 
 bool HasMember(const GangView& gang, absl::string_view pod) {

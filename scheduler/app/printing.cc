@@ -67,6 +67,22 @@ std::string ShareText(int64_t permille) {
   return permille == std::numeric_limits<int64_t>::max() ? "infinite" : absl::StrCat(permille);
 }
 
+// "2026-01-01 12:00:00 UTC or so, in 5m (first planned for 2026-01-01 11:50:00 UTC)".
+std::string StartText(const Json& start, absl::Time now) {
+  const auto moment = [](const Json& seconds) {
+    return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixSeconds(Number(seconds)),
+                            absl::UTCTimeZone());
+  };
+  const absl::Duration ahead = absl::FromUnixSeconds(Number(start["at"])) - now;
+  std::string text = moment(start["at"]);
+  if (start["estimated"].AsBool()) text += " or so";
+  if (ahead > absl::ZeroDuration()) absl::StrAppend(&text, ", in ", Age(ahead));
+  if (Number(start["at"]) > Number(start["firstAt"])) {
+    absl::StrAppend(&text, " (first planned for ", moment(start["firstAt"]), ")");
+  }
+  return text;
+}
+
 // "needs 8, available 2 (own 0, to borrow 2 from cohort research), …".
 std::string QuotaLineText(const Json& quota) {
   const std::string& cohort = quota["cohort"].AsString();
@@ -210,6 +226,7 @@ std::string Explanation(const Json& gang, absl::Time now) {
                       of_queue > 0 ? absl::StrCat(", ", of_queue, " in its queue") : ""));
   }
   if (gang["quota"].is_object()) line("quota", QuotaLineText(gang["quota"]));
+  if (gang["plannedStart"].is_object()) line("planned start", StartText(gang["plannedStart"], now));
   line("placement", PlacementOf(gang));
   if (!gang["nodeReasons"].items().empty()) {
     int64_t all = 0;

@@ -144,6 +144,18 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
   return request;
 }
 
+absl::string_view ItemName(ItemKind kind) {
+  switch (kind) {
+    case ItemKind::kRepair:
+      return "repair";
+    case ItemKind::kQuorum:
+      return "quorum";
+    case ItemKind::kSurplus:
+      return "surplus";
+  }
+  return "";
+}
+
 bool MoreRoomMayHelp(const Decision& decision) {
   const auto* rejection = std::get_if<Rejection>(&decision);
   if (rejection == nullptr) return false;
@@ -212,6 +224,8 @@ uint64_t FingerprintOf(const Gang& gang) {
   print.Add(gang.queue);
   print.Add(static_cast<uint64_t>(static_cast<int64_t>(gang.priority)));
   print.Add(static_cast<uint64_t>(gang.spec.min_member));
+  print.Add(static_cast<uint64_t>(
+      absl::ToInt64Seconds(ExpectedRuntime(gang).value_or(absl::InfiniteDuration()))));
   AddTopology(print, gang.spec.topology);
   for (const SubGroup& part : gang.spec.sub_groups) {
     print.Add(part.name);

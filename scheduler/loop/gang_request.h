@@ -28,6 +28,8 @@ struct RequestInput {
 [[nodiscard]] GangRequest RequestFor(const RequestInput& input,
                                      absl::FunctionRef<bool(PodId)> may_plan);
 
+[[nodiscard]] absl::string_view ItemName(ItemKind kind);
+
 // Rejected for lack of room or quota now: what others have may be enough one day.
 [[nodiscard]] bool MoreRoomMayHelp(const Decision& decision);
 

@@ -14,8 +14,7 @@ Demand SchedulingLoop::Impl::OwnHeldQuota(const Case& c) const {
   return {};
 }
 
-SchedulingLoop::Impl::OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c,
-                                                                       const GangRequest& request) {
+OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
   OpenHolds open;
   for (const GangId holder : holders_) {
     if (holder == c.gang.id || !YieldsTo(c, request, holder)) continue;
@@ -24,15 +23,13 @@ SchedulingLoop::Impl::OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Cas
   return open;
 }
 
-void SchedulingLoop::Impl::OpenHolds::Add(GangId holder, const GangRecord& record,
-                                          const QuotaBook& book) {
+void OpenHolds::Add(GangId holder, const GangRecord& record, const QuotaBook& book) {
   holders.push_back(holder);
   for (const Reservation::Room& room : record.reservation->rooms) {
     if (room.node.valid()) rooms.push_back({room.node, room.shape});
   }
-  if (!record.reservation->held.empty()) {
-    quota.emplace_back(book.QueueNamed(record.queue), record.reservation->held);
-  }
+  const QuotaNodeId queue = book.QueueNamed(record.queue);
+  if (queue.valid()) quota.emplace_back(queue, record.reservation->held);
 }
 
 void SchedulingLoop::Impl::Lift(const OpenHolds& open) {
@@ -83,7 +80,7 @@ void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, 
   OpenHolds may_use, kept;
   std::vector<GangId> in_time;
   if (holders_.empty()) return;
-  const std::optional<absl::Duration> runtime = c.gang.spec.expected_runtime;
+  const std::optional<absl::Duration> runtime = ExpectedRuntime(c.gang);
   for (const GangId holder : holders_) {
     if (holder == c.gang.id) continue;
     const GangRecord& record = *records_.at(holder);
@@ -145,7 +142,7 @@ void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
     Log(absl::StrCat("backfill ", GangText(c.gang.key), " before ",
                      GangText(state_.FindGang(holder)->key), " at ",
                      absl::FormatTime(reservation.start, absl::UTCTimeZone())));
-    c.record.backfill = Backfill{.end = c.now + c.gang.spec.expected_runtime.value()};
+    c.record.backfill = Backfill{.end = c.now + ExpectedRuntime(c.gang).value()};
   }
 }
 

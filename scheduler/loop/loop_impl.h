@@ -1,4 +1,5 @@
 // The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
+// loop_decide.cc (one item of it), loop_checks.cc (promises kept),
 // loop_quota.cc (charges), loop_preemption.cc (making room), loop_reservation.cc (holding room),
 // loop_backfill.cc (using held room), loop_binding.cc (gangs in flight), loop_report.cc (statuses,
 // conditions, events) and loop_view.cc.
@@ -21,6 +22,7 @@
 #include "scheduler/loop/errands.h"
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
+#include "scheduler/loop/loop_case.h"
 #include "scheduler/loop/queue_directory.h"
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
@@ -49,31 +51,9 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::vector<std::string> TakeDecisionLog() { return std::exchange(log_, {}); }
 
  private:
-  // One gang in hand: what is known of it, taken together for the length of a call.
-  struct Case {
-    const Gang& gang;
-    GangRecord& record;
-    Assembly assembly;
-    absl::Time now;
-  };
-  [[nodiscard]] std::optional<Case> Open(GangId gang, absl::Time now);
+  [[nodiscard]] std::optional<Case> Open(GangId id, absl::Time now);
 
-  struct Answer {
-    Decision decision;
-    std::vector<GangId> used;           // the plan needs the room of these holders
-    std::vector<GangId> guest_of;       // … of these, because the gang ends before they start
-    std::optional<GangId> kept_out_by;  // rejected, and would fit but for what this one holds
-  };
-  // What some holders hold, to be taken for free.
-  struct OpenHolds {
-    std::vector<GangId> holders;
-    std::vector<FreedRoom> rooms;
-    std::vector<std::pair<QuotaNodeId, Demand>> quota;
-    void Add(GangId holder, const GangRecord& record, const QuotaBook& book);
-  };
-  enum class ClaimGround : uint8_t { kPolicy, kOverstay };
-
-  // loop_turn.cc: the steps of a turn, in order.
+  // loop_turn.cc: the steps of a turn, in order; loop_decide.cc: what becomes of one item.
   void ApplyEvents(absl::Time now);
   void BeginLeading();
   void ListenToReplies(absl::Time now);
@@ -174,11 +154,6 @@ class SchedulingLoop::Impl final {
   void KeepReservations(absl::Time now);
   [[nodiscard]] absl::Time NextReservation() const;
   [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
-  // Who stands in the head's way to a reservation: nobody, or one to be displaced, or others.
-  struct Opening {
-    bool free = true;
-    std::optional<GangId> displaced;
-  };
   [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
   [[nodiscard]] bool WithinNominal(QuotaNodeId queue, const Demand& demand) const;
   void EndReservation(GangId gang, absl::Time now);
@@ -193,7 +168,6 @@ class SchedulingLoop::Impl final {
   void WaitInLine(const Case& c, const Answer& answer);
   void LeaveLine(const Case& c);  // nothing is held for it any more
   [[nodiscard]] std::vector<Release> Releases(absl::Time now);
-  enum class Beside : uint8_t { kOthers, kNobody };  // what other holders hold
   [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
                                                      Beside beside);
   void GatherHeldQuota(absl::Time now);

@@ -116,7 +116,7 @@ std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRe
   return ledger_.AskFor(c.gang.queue, shapes, *Picture().tables);
 }
 
-SchedulingLoop::Impl::Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
+Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
   const Snapshot& snapshot = Picture();
   const std::optional<QuotaAsk> ask = AskFor(c, request);
   const DecideInput input{.snapshot = snapshot,
@@ -142,7 +142,13 @@ SchedulingLoop::Impl::Answer SchedulingLoop::Impl::Ask(const Case& c, const Gang
 
 void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
   // Pods that outlive their PodGroup use what they used before.
-  if (c.gang.group_exists) c.record.queue = c.gang.queue;
+  if (c.gang.group_exists && c.record.queue != c.gang.queue) {
+    c.record.queue = c.gang.queue;
+    if (c.record.reservation.has_value()) {
+      c.record.reservation->held.clear();
+      c.record.reservation->lost = true;
+    }
+  }
   const std::string& queue = c.record.queue;
   if (queue.empty()) {
     (void)ledger_.Charge(c.gang.id, "", {});

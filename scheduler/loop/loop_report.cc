@@ -114,7 +114,7 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
   Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
   if (c.record.reservation.has_value()) {
     absl::StrAppend(&standing.message, "; room is held for it to start at ",
-                    StartText(*c.record.reservation));
+                    StartText(*c.record.reservation), DelayText(*c.record.reservation));
   }
   return standing;
 }

@@ -40,6 +40,10 @@ bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<Fr
   });
 }
 
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
+}
+
 // Restricts every option to nodes without any of the rooms.
 void KeepOff(const std::vector<FreedRoom>& rooms, const Snapshot& snapshot, QuotaAsk& ask) {
   if (rooms.empty()) return;
@@ -69,9 +73,13 @@ Demand Lacking(const Reservation& reservation) {
 }
 
 std::string StartText(const Reservation& reservation) {
-  const std::string time =
-      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", reservation.start, absl::UTCTimeZone());
+  const std::string time = TimeText(reservation.start);
   return reservation.end == EndIs::kKnown ? time : absl::StrCat(time, " or so");
+}
+
+std::string DelayText(const Reservation& reservation) {
+  if (reservation.start <= reservation.first_start) return "";
+  return absl::StrCat(", first planned for ", TimeText(reservation.first_start));
 }
 
 // When everything that takes room is expected to leave it.
@@ -84,7 +92,7 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now) {
     const absl::Time started = record->quorum_reached_at.value_or(now);
     absl::Time end = now + (now - started);
     EndIs told = EndIs::kEstimated;
-    if (const auto runtime = gang->spec.expected_runtime;
+    if (const auto runtime = ExpectedRuntime(*gang);
         runtime.has_value() && now <= started + *runtime + kEndGrace) {
       end = started + *runtime;
       told = EndIs::kKnown;
@@ -130,7 +138,9 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
     for (const Want& want : request.wants) ask->options[want.shape] = {QuotaOption{}};
   }
   OpenHolds own;
-  own.quota.emplace_back(ask->queue, OwnHeldQuota(c));
+  if (const QuotaNodeId queue = ledger_.book().QueueNamed(c.record.queue); queue.valid()) {
+    own.quota.emplace_back(queue, OwnHeldQuota(c));
+  }
   OpenHolds wanted;  // by others
   DecideInput input{.snapshot = Picture(),
                     .request = request,
@@ -141,8 +151,8 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
     case Beside::kOthers:
       for (const GangId holder : others.holders) {
         const GangRecord& record = *records_.at(holder);
-        wanted.quota.emplace_back(ledger_.book().QueueNamed(record.queue),
-                                  Lacking(*record.reservation));
+        const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
+        if (queue.valid()) wanted.quota.emplace_back(queue, Lacking(*record.reservation));
       }
       KeepOff(others.rooms, input.snapshot, *ask);
       break;
@@ -200,8 +210,7 @@ bool SchedulingLoop::Impl::WithinNominal(QuotaNodeId queue, const Demand& demand
 
 // One a Queue, and some a tree of Cohorts; there who asks for no more than its Queue's own comes
 // before who would borrow.
-SchedulingLoop::Impl::Opening SchedulingLoop::Impl::OpeningFor(
-    const WaitingLines::Head& head) const {
+Opening SchedulingLoop::Impl::OpeningFor(const WaitingLines::Head& head) const {
   const QuotaBook& book = ledger_.book();
   const QuotaNodeId queue = book.QueueNamed(head.queue);
   const bool cohort = !head.queue.empty() && queue.valid() && ledger_.tree().Parent(queue).valid();

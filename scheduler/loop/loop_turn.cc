@@ -1,11 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "scheduler/cycle/decide.h"
 #include "scheduler/loop/loop_impl.h"
-#include "scheduler/report/message.h"
-#include "scheduler/report/quota_report.h"
 
 namespace maniple {
 namespace {
@@ -13,28 +9,6 @@ namespace {
 constexpr ItemKind kItemKinds[] = {ItemKind::kRepair, ItemKind::kQuorum, ItemKind::kSurplus};
 // A log that nobody takes must not grow for ever.
 constexpr size_t kLongestLog = 100'000;
-// Beyond its time, before that is an error.
-constexpr absl::Duration kClaimMayLinger = absl::Minutes(1);
-
-absl::string_view ItemName(ItemKind kind) {
-  switch (kind) {
-    case ItemKind::kRepair:
-      return "repair";
-    case ItemKind::kQuorum:
-      return "quorum";
-    case ItemKind::kSurplus:
-      return "surplus";
-  }
-  return "";
-}
-
-// Who is kept out by a hold alone may be let in for what it is, which others of its class are not.
-std::string HeldClassOf(const Gang& gang, absl::string_view otherwise) {
-  const std::string runtime = gang.spec.expected_runtime.has_value()
-                                  ? absl::FormatDuration(*gang.spec.expected_runtime)
-                                  : "?";
-  return absl::StrCat("held from ", gang.queue, " ", gang.priority, " ", runtime, " ", otherwise);
-}
 
 }  // namespace
 
@@ -125,7 +99,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   news_ = {};
 }
 
-std::optional<SchedulingLoop::Impl::Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
+std::optional<Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
   const Gang* gang = state_.FindGang(id);
   if (gang == nullptr) return std::nullopt;
   std::unique_ptr<GangRecord>& record = records_[id];
@@ -268,7 +242,7 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
 }
 
 void SchedulingLoop::Impl::WakeParked(absl::Time now) {
-  GatherHeldQuota(now);
+  if (ledger_.HasChanged() || news_.queues_changed) GatherHeldQuota(now);
   absl::btree_set<NodeId> nodes = news_.room_grew;
   nodes.insert(news_.nodes_changed.begin(), news_.nodes_changed.end());
   uint32_t relief = 0;
@@ -294,172 +268,6 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
     });
   }
   counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
-}
-
-void SchedulingLoop::Impl::DecideReady(absl::Time now) {
-  if (draining_) return;
-  for (int32_t n = 0; n < options_.decisions_per_turn; ++n) {
-    if (errands_.binds() >= options_.max_binds_under_way) return;
-    const std::optional<QueueItem> item = queue_->Pop(now);
-    if (!item.has_value()) return;
-    Serve(*item, now);
-    if (std::exchange(reservations_changed_, false)) KeepReservations(now);
-    WakeParked(now);  // what was given back meanwhile may help others
-  }
-}
-
-void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
-  std::optional<Case> c = Open(item.gang, now);
-  if (!c.has_value() || ItemOf(*c) != item.kind) {
-    queue_->Remove(item);
-    if (c.has_value()) c->record.queued.reset();
-    return;
-  }
-  to_report_.insert(item.gang);
-  if (ParkUndecided(*c, item)) return;
-  const GangRequest request = RequestOf(*c, item.kind);
-  ++counters_.decisions;
-  const Answer answer = Ask(*c, request);
-  if (std::holds_alternative<Plan>(answer.decision)) {
-    TakePlan(*c, item, answer);
-  } else {
-    ParkRejected(*c, item, request, answer);
-  }
-}
-
-bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
-  // A gang in repair is in flight already: its queue cannot stop it.
-  if (item.kind == ItemKind::kRepair) return false;
-  WaitingFor waits;
-  ParkFacts facts;
-  if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang, ledger_.book())) {
-    waits = {.reason = refusal->reason, .message = refusal->message};
-    facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
-             .relief = kReliefQueue,
-             .blocks = false};  // it may hold for this gang alone
-  } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
-    const std::string until =
-        absl::FormatTime("%H:%M:%S", c.record.backoff_until, absl::UTCTimeZone());
-    waits = {.reason = WaitReason::kBackingOff,
-             .message = absl::StrCat("the binding was undone; tried again at ", until, " UTC")};
-    facts = {.class_key = absl::StrCat("backoff ", c.gang.id.index()),
-             .until = c.record.backoff_until};
-  } else {
-    return false;
-  }
-  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
-      std::move(waits);
-  LeaveLine(c);
-  Park(c, item, std::move(facts));
-  return true;
-}
-
-void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer) {
-  const Plan& plan = std::get<Plan>(answer.decision);
-  ++counters_.plans;
-  if (item.kind == ItemKind::kRepair) ++counters_.repairs;
-  std::vector<std::string> places;
-  for (const Placement& placement : plan.placements) {
-    places.push_back(
-        absl::StrCat(state_.FindPod(placement.pod)->name, "=", state_.NodeName(placement.node)));
-  }
-  Log(absl::StrCat("place ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
-                   absl::StrJoin(places, " ")));
-  queue_->Started(item);
-  c.record.queued.reset();
-  c.record.waiting.reset();
-  c.record.surplus_waiting.reset();
-  DropHolds(c.record);
-  DropClaim(c.record);
-  if (item.kind == ItemKind::kQuorum) {
-    LeaveLine(c);
-    NoteGuest(c, answer);
-    c.record.domains = plan.domains;
-  }
-  StartBinding(c, plan.placements);
-}
-
-void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
-                                        const Answer& answer) {
-  const auto& rejection = std::get<Rejection>(answer.decision);
-  c.record.victims_later = absl::InfiniteFuture();
-  if (WaitForClaim(c, item)) return;
-  if (item.kind == ItemKind::kQuorum && MakeRoom(c, request, rejection) && WaitForClaim(c, item)) {
-    return;
-  }
-  if (item.kind == ItemKind::kQuorum) WaitInLine(c, answer);
-  ++counters_.rejections;
-  if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
-  const Tables& tables = *Picture().tables;
-  WaitingFor waits{.reason = ReasonOf(rejection.code),
-                   .message = RejectionText(rejection, tables),
-                   .nodes = NodeReasonLines(rejection, tables)};
-  if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
-    waits.quota = QuotaLineOf(*rejection.quota, ledger_.book());
-    waits.message = QuotaText(*waits.quota);
-  }
-  Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
-                   WaitReasonName(waits.reason), ": ", waits.message));
-  cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
-  const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
-  ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
-  if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
-    facts.relief |= kReliefVictims;
-    if (HasVictims(c)) {
-      // With victims, room may help that is too little by itself.
-      facts.relief |= kReliefRoom | kReliefNodes;
-      facts.smallest_shape = ShapeId();
-    }
-    if (c.gang.queue.empty()) boldest_ = std::max(boldest_, c.gang.priority);
-    // Who may do less must not speak for who may do more.
-    absl::StrAppend(&facts.class_key, " by eviction", WasReclaimed(c.record) ? " outside" : "");
-    facts.until = std::min(facts.until, c.record.victims_later);
-  }
-  // After a claim that came to nothing.
-  if (c.now < c.record.no_preemption_until) {
-    facts.until = std::min(facts.until, c.record.no_preemption_until);
-  }
-  if (answer.kept_out_by.has_value()) {
-    waits = HeldBy(*answer.kept_out_by);
-    facts.class_key = HeldClassOf(c.gang, facts.class_key);
-  }
-  // Who may use what is held is short of both, or of the other one.
-  if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
-    facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
-  }
-  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
-      std::move(waits);
-  Park(c, item, std::move(facts));
-}
-
-void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
-  const OrderKey order = OrderOf(c, item.kind);
-  // A quorum that is held up in a StrictFIFO Queue must not speak for surplus, which never is.
-  absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
-  queue_->Park(item, order, std::move(facts));
-  // Those behind it will not be asked before it, and should say so; once is enough.
-  const std::vector<QueueItem> held = queue_->HeldUp(order.queue);
-  if (held.empty() || std::exchange(told_head_[order.queue], c.gang.id) == c.gang.id) return;
-  for (const QueueItem& behind : held) to_report_.insert(behind.gang);
-}
-
-GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
-  RequestInput input{.gang = c.gang, .kind = kind};
-  if (c.record.binding.has_value()) input.binding = &*c.record.binding;
-  for (const HeldVacancy& held : c.record.holds) input.holds.push_back(held.hold);
-  if (c.record.claim.has_value()) {
-    for (const Claim::Room& room : c.record.claim->rooms) input.holds.push_back(room.hold);
-  }
-  if (c.record.reservation.has_value()) {
-    for (const Reservation::Room& room : c.record.reservation->rooms) {
-      input.holds.push_back(room.hold);
-    }
-  }
-  return RequestFor(input, [&c, kind](PodId pod) {
-    const auto refused = c.record.refused_until.find(pod);
-    return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
-           refused->second <= c.now;
-  });
 }
 
 const Snapshot& SchedulingLoop::Impl::Picture() {
@@ -506,74 +314,6 @@ bool SchedulingLoop::Impl::Idle() const {
 
 void SchedulingLoop::Impl::Log(std::string line) {
   if (log_.size() < kLongestLog) log_.push_back(std::move(line));
-}
-
-absl::Status SchedulingLoop::Impl::CheckInvariants() const {
-  if (absl::Status status = state_.CheckInvariants(); !status.ok()) return status;
-  if (absl::Status status = ledger_.CheckInvariants(); !status.ok()) return status;
-  for (const GangId id : state_.Gangs()) {
-    const Gang& gang = *state_.FindGang(id);
-    const auto record = records_.find(id);
-    for (const Member& member : gang.members) {
-      const bool in_hand = record != records_.end() && record->second->binding.has_value() &&
-                           record->second->binding->StateOf(member.pod).has_value();
-      const PodFacts* pod = state_.FindPod(member.pod);
-      if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
-      return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,
-                                              " holds a reservation that no binding knows"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
-  for (const auto& [id, record] : records_) {
-    const Gang* gang = state_.FindGang(id);
-    const std::string name = gang == nullptr ? "a gang that is gone" : GangText(gang->key);
-    if (record->binding.has_value()) return absl::InternalError(name + " is still being bound");
-    if (record->claim.has_value()) return absl::InternalError(name + " still has a claim");
-    if (record->departure.has_value()) return absl::InternalError(name + " is still leaving");
-  }
-  if (!holders_.empty()) return absl::InternalError("room is still reserved");
-  if (!ledger_.NothingCharged()) return absl::InternalError("quota is still charged");
-  const auto& holds = Picture().holds;
-  if (holds != nullptr && !holds->empty()) return absl::InternalError("room is still held");
-  return absl::OkStatus();
-}
-
-std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
-  std::array<int32_t, kBindStates> count{};
-  for (const auto& [id, record] : records_) {
-    if (record->binding.has_value()) record->binding->AddStates(count);
-  }
-  return count;
-}
-
-absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
-  if (draining_ || !leading_) return absl::OkStatus();
-  for (const QueueItem item : queue_->ParkedItems()) {
-    std::optional<Case> c = Open(item.gang, now);
-    if (!c.has_value() || ItemOf(*c) != item.kind) continue;
-    if (directory_.RefusalOf(c->gang, ledger_.book()).has_value() || now < c->record.backoff_until)
-      continue;
-    const GangRequest request = RequestOf(*c, item.kind);
-    const Decision decision = Ask(*c, request).decision;
-    if (std::holds_alternative<Plan>(decision)) {
-      return absl::InternalError(absl::StrCat(GangText(c->gang.key), " is parked (",
-                                              ItemName(item.kind), ") though it could start"));
-    }
-    const auto& rejection = std::get<Rejection>(decision);
-    if (item.kind != ItemKind::kQuorum) continue;
-    if (c->record.claim.has_value()) {
-      if (now < c->record.claim->until + kClaimMayLinger) continue;
-      return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));
-    }
-    if (MayPreempt(*c, rejection) && PlanRoom(*c, request, RunningGangs(*c)).has_value()) {
-      return absl::InternalError(
-          absl::StrCat(GangText(c->gang.key), " is parked though others could make room for it"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace maniple

@@ -59,8 +59,9 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     if (waiting->quota.has_value()) view.quota = *waiting->quota;
   }
   if (c.record.reservation.has_value()) {
-    view.planned_start = c.record.reservation->start;
-    view.planned_start_known = c.record.reservation->end == EndIs::kKnown;
+    const Reservation& held = *c.record.reservation;
+    view.planned_start = {
+        .at = held.start, .first_at = held.first_start, .estimated = held.end == EndIs::kEstimated};
   }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,

@@ -51,6 +51,7 @@ class QuotaLedger final {
     bool fell = false;
   };
   [[nodiscard]] std::vector<Changed> TakeChanged();
+  [[nodiscard]] bool HasChanged() const { return !changed_.empty(); }
   void Forget();  // every account
   [[nodiscard]] bool NothingCharged() const { return accounts_.empty(); }
 

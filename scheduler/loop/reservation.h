@@ -47,6 +47,8 @@ struct Reservation {
 [[nodiscard]] Demand Lacking(const Reservation& reservation);
 // "2026-01-01 12:00:00 UTC", "… or so".
 [[nodiscard]] std::string StartText(const Reservation& reservation);
+// ", first planned for 2026-01-01 11:00:00 UTC"; "" while it is not later.
+[[nodiscard]] std::string DelayText(const Reservation& reservation);
 
 // Room that is held for others, used because the gang was to end before they start.
 struct Backfill {

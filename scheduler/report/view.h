@@ -44,6 +44,13 @@ struct QuotaLineView {
   std::vector<BorrowerView> borrowers;  // other queues of the tree, the largest first
 };
 
+struct PlannedStartView {
+  absl::Time at;
+  absl::Time first_at;     // as it was planned when the room was first held
+  bool estimated = false;  // some of the ends that it rests on nobody told
+  friend bool operator==(const PlannedStartView&, const PlannedStartView&) = default;
+};
+
 struct GangView {
   std::string namespace_name, name, queue, phase, reason, message;
   bool singleton = false;
@@ -55,11 +62,8 @@ struct GangView {
   std::string
       stage;  // members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound
   std::vector<NodeReasonView> node_reasons;
-  std::optional<QuotaLineView> quota;  // when the quota of its queue stands in the way
-  // When room is held for it: the start that is planned, and whether all ends that it rests on are
-  // as their owners said, or some of them estimated.
-  std::optional<absl::Time> planned_start;
-  bool planned_start_known = false;
+  std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way
+  std::optional<PlannedStartView> planned_start;  // when room is held for it
   int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
   int64_t queue_position = 0;  // the same among those of its own queue
 };

@@ -50,6 +50,7 @@ bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod,
   set(member.started_elsewhere, facts.started_elsewhere);
   set(member.running, pod.phase == PodPhase::kRunning);
   set(member.priority, pod.priority);
+  set(member.deadline, pod.active_deadline);
   set(member.created, pod.meta.created);
   set(member.status_reason, failed ? pod.status_reason : kNone);
   set(member.waiting_reason, waits ? pod.scheduled_condition->reason : kNone);

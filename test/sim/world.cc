@@ -368,7 +368,7 @@ class World final {
     if (!Sound()) return;
     truth_.CheckGangAllOrNothing(events_.Now());
     truth_.CheckNothingRunnableWaits(events_.Now());
-    if (Settled()) truth_.CheckNobodyIsNominated(events_.Now());
+    if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
       if (process->leading()) CheckAtRest(*process);
     }
@@ -383,6 +383,18 @@ class World final {
     return Leaders() == 1 &&
            events_.Now() >= std::max(last_sent_, truth_.last_change()) + kSettled &&
            std::ranges::none_of(processes_, [](const auto& process) { return process->waits(); });
+  }
+
+  // Plans for later starts are made again and again, so it may never settle while gangs wait.
+  [[nodiscard]] bool NobodyMakesRoom() const {
+    constexpr absl::Duration kArrived = absl::Seconds(10);
+    if (events_.Now() < last_sent_ + kArrived) return false;
+    return std::ranges::all_of(processes_, [](const auto& process) {
+      if (!process->leading()) return true;
+      const ClusterViewPtr view = process->loop().View(process->Now());
+      return std::ranges::none_of(
+          view->gangs, [](const GangView& gang) { return gang.reason == "WaitingForPreemption"; });
+    });
   }
 
   void CheckAtRest(const Process& process) {

@@ -45,6 +45,7 @@ void LoopDriver::Submit(const Job& job) {
     if (api.FindPod(name) != nullptr) continue;
     Pod pod = MakePod(name).Group(job.gang).Gpu(job.gpu).Priority(job.priority);
     pod.meta.created = now;
+    pod.active_deadline = job.deadline;
     pod.meta.uid.clear();
     api.Put(pod);
     ++made;

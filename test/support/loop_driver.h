@@ -38,6 +38,7 @@ class LoopDriver final {
     std::string queue;
     int32_t priority = 0;
     std::optional<absl::Duration> expected_runtime = {};
+    std::optional<absl::Duration> deadline = {};  // of its pods
   };
   // The PodGroup if it is new, and pods named after those that exist already.
   void Submit(const Job& job);

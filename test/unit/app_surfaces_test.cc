@@ -13,6 +13,7 @@ namespace maniple {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ClusterView SomeCluster() {
   ClusterView view;
@@ -37,6 +38,9 @@ ClusterView SomeCluster() {
   over.node_reasons.clear();
   over.position = 7;
   over.queue_position = 2;
+  over.planned_start = {.at = absl::FromUnixSeconds(7200),
+                        .first_at = absl::FromUnixSeconds(3600),
+                        .estimated = true};
   over.quota = {.queue = "team",
                 .cohort = "all",
                 .flavor = "h100",
@@ -124,6 +128,7 @@ TEST(AdminJson, TheQuotaLineStandsOnlyWhereQuotaIsInTheWay) {
   const Json gang = Page("/explain?namespace=research&name=over");
   EXPECT_EQ(gang["queuePosition"].AsString(), "2");
   EXPECT_EQ(gang["quota"]["needs"].AsString(), "16");
+  EXPECT_EQ(gang["plannedStart"]["at"].AsString(), "7200");
   EXPECT_EQ(gang["quota"]["borrowable"].AsString(), "4");
   EXPECT_EQ(gang["quota"]["borrowers"].items()[0]["queue"].AsString(), "b");
 }
@@ -144,6 +149,15 @@ TEST(Printing, ExplanationSaysWhatOfTheQuotaIsLackingAndWhoHasIt) {
               HasSubstr("quota         h100/nvidia.com/gpu: needs 16, available 6 (of which 4 "
                         "to borrow from cohort all), at most 24; used 6 of nominal 8; "
                         "borrowing: b 8, c 1\n"));
+}
+
+TEST(Printing, ExplanationSaysWhenItIsPlannedToStartAndWhenItWasAtFirst) {
+  EXPECT_THAT(
+      Explanation(Page("/explain?namespace=research&name=over"), absl::FromUnixSeconds(6000)),
+      HasSubstr("planned start 1970-01-01 02:00:00 UTC or so, in 20m (first planned for "
+                "1970-01-01 01:00:00 UTC)\n"));
+  EXPECT_THAT(Explanation(Page("/explain?namespace=research&name=big"), absl::UnixEpoch()),
+              Not(HasSubstr("planned start")));
 }
 
 TEST(Printing, QueuesShowALinePerQuota) {

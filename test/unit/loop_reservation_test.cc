@@ -63,6 +63,14 @@ TEST_F(HeldRoom, LetsInWhoEndsBeforeTheHolderStarts) {
   EXPECT_EQ(w_.MinuteOf("then"), 120) << "there was no room beside short";
 }
 
+TEST_F(HeldRoom, LetsInWhosePodsMayNotRunForLonger) {
+  w_.Play(kAfter);
+  w_.d.Submit({.gang = "limited", .pods = 1, .queue = "q", .deadline = absl::Minutes(20)});
+  w_.Play(absl::Minutes(25));
+  EXPECT_EQ(w_.d.Bound("limited"), 1);
+  EXPECT_EQ(w_.PlannedStartOf("big"), w_.begin() + absl::Hours(1));
+}
+
 TEST_F(HeldRoom, DoesNotKeepAnybodyFromOtherRoom) {
   w_.Play(kAfter);
   w_.d.Nodes(1, 4, "other");
@@ -82,6 +90,21 @@ TEST_F(HeldRoom, IsGivenBackWhenTheHolderIsDeleted) {
   EXPECT_GE(w_.MinuteOf("too-long"), 0);
 }
 
+TEST_F(HeldRoom, FollowsItsHolderToAnotherQueueAndToNone) {
+  w_.Play(kAfter);
+  w_.Queue("r", 1000);
+  for (const char* queue : {"r", "unknown", ""}) {
+    PodGroup group = *w_.d.api.FindGroup("big");
+    group.spec.queue = queue;
+    ++group.meta.generation;
+    w_.d.api.Put(group);
+    w_.Play(absl::Minutes(1));
+    EXPECT_TRUE(w_.d.loop().CheckInvariants().ok()) << w_.d.loop().CheckInvariants();
+  }
+  w_.Play(absl::Hours(1));
+  EXPECT_EQ(w_.MinuteOf("big"), 60);
+}
+
 TEST_F(HeldRoom, MovesWhenItsNodeGoes) {
   w_.d.Nodes(1, 8, "spare");
   w_.Submit({.name = "spare", .queue = "q", .says = absl::Minutes(100)});
@@ -90,6 +113,8 @@ TEST_F(HeldRoom, MovesWhenItsNodeGoes) {
   w_.d.api.Delete(ResourceKind::kNode, "n1", "");
   w_.Play(absl::Minutes(1));
   EXPECT_EQ(w_.PlannedStartOf("big"), w_.begin() + absl::Minutes(1) + absl::Minutes(100));
+  EXPECT_EQ(w_.d.ViewOf("big")->planned_start->first_at, w_.begin() + absl::Hours(1));
+  EXPECT_THAT(w_.d.ViewOf("big")->message, HasSubstr("first planned for 2023-11-14 23:13:20 UTC"));
 }
 
 TEST_F(HeldRoom, IsPlannedAnewByTheNextLeader) {

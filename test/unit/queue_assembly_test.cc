@@ -160,5 +160,17 @@ TEST(RankOf, IgnoresAnIndexThatIsNoNumber) {
   EXPECT_EQ(RankOf(labels, PodGroupSpec{}).index, 3);
 }
 
+TEST(ExpectedRuntime, IsWhatThePodGroupSaysElseTheLongestDeadlineOfItsMembers) {
+  Gang gang = GangOf(2, {kPending, kBound, kGated, kFailed});
+  EXPECT_EQ(ExpectedRuntime(gang), std::nullopt);
+  gang.members[0].deadline = absl::Minutes(5);
+  gang.members[1].deadline = absl::Minutes(9);
+  EXPECT_EQ(ExpectedRuntime(gang), std::nullopt) << "one may run for ever";
+  gang.members[2].deadline = absl::Minutes(7);
+  EXPECT_EQ(ExpectedRuntime(gang), absl::Minutes(9)) << "the failed one does not run";
+  gang.spec.expected_runtime = absl::Minutes(1);
+  EXPECT_EQ(ExpectedRuntime(gang), absl::Minutes(1));
+}
+
 }  // namespace
 }  // namespace maniple

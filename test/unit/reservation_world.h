@@ -100,7 +100,8 @@ class ReservationWorld final {
   }
   [[nodiscard]] std::string ReasonOf(const std::string& name) { return d.ViewOf(name)->reason; }
   [[nodiscard]] std::optional<absl::Time> PlannedStartOf(const std::string& name) {
-    return d.ViewOf(name)->planned_start;
+    const std::optional<PlannedStartView>& start = d.ViewOf(name)->planned_start;
+    return start.has_value() ? std::optional(start->at) : std::nullopt;
   }
 
  private:
@@ -162,8 +163,8 @@ class ReservationWorld final {
     for (const GangView& gang : view->gangs) {
       const auto it = jobs_.find(gang.name);
       if (it == jobs_.end() || it->second.first_promise.has_value()) continue;
-      if (!gang.planned_start.has_value() || !gang.planned_start_known) continue;
-      it->second.first_promise = gang.planned_start;
+      if (!gang.planned_start.has_value() || gang.planned_start->estimated) continue;
+      it->second.first_promise = gang.planned_start->at;
       it->second.would_borrow = WouldBorrow(it->second);
     }
   }

@@ -1,0 +1,50 @@
+// What the sources of the loop hand to each other: a gang in hand, what became of asking for it,
+// and what is held for others. All borrowed, for the length of a call.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+#include "queue/assembly.h"
+#include "queue/gang.h"
+#include "queue/quota_book.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/decision.h"
+#include "scheduler/loop/gang_record.h"
+
+namespace maniple {
+
+// One gang in hand: what is known of it, taken together for the length of a call.
+struct Case {
+  const Gang& gang;
+  GangRecord& record;
+  Assembly assembly;
+  absl::Time now;
+};
+
+struct Answer {
+  Decision decision;
+  std::vector<GangId> used;           // the plan needs the room of these holders
+  std::vector<GangId> guest_of;       // … of these, because the gang ends before they start
+  std::optional<GangId> kept_out_by;  // rejected, and would fit but for what this one holds
+};
+// What some holders hold, to be taken for free.
+struct OpenHolds {
+  std::vector<GangId> holders;
+  std::vector<FreedRoom> rooms;
+  std::vector<std::pair<QuotaNodeId, Demand>> quota;
+  void Add(GangId holder, const GangRecord& record, const QuotaBook& book);
+};
+enum class ClaimGround : uint8_t { kPolicy, kOverstay };
+
+// Who stands in the head's way to a reservation: nobody, or one to be displaced, or others.
+struct Opening {
+  bool free = true;
+  std::optional<GangId> displaced;
+};
+enum class Beside : uint8_t { kOthers, kNobody };  // what other holders hold
+
+}  // namespace maniple

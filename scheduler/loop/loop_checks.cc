@@ -1,0 +1,84 @@
+// What tests and the simulation ask of a loop: whether it keeps its own promises.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// Beyond its time, before that is an error.
+constexpr absl::Duration kClaimMayLinger = absl::Minutes(1);
+
+}  // namespace
+
+absl::Status SchedulingLoop::Impl::CheckInvariants() const {
+  if (absl::Status status = state_.CheckInvariants(); !status.ok()) return status;
+  if (absl::Status status = ledger_.CheckInvariants(); !status.ok()) return status;
+  for (const GangId id : state_.Gangs()) {
+    const Gang& gang = *state_.FindGang(id);
+    const auto record = records_.find(id);
+    for (const Member& member : gang.members) {
+      const bool in_hand = record != records_.end() && record->second->binding.has_value() &&
+                           record->second->binding->StateOf(member.pod).has_value();
+      const PodFacts* pod = state_.FindPod(member.pod);
+      if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
+      return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,
+                                              " holds a reservation that no binding knows"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
+  for (const auto& [id, record] : records_) {
+    const Gang* gang = state_.FindGang(id);
+    const std::string name = gang == nullptr ? "a gang that is gone" : GangText(gang->key);
+    if (record->binding.has_value()) return absl::InternalError(name + " is still being bound");
+    if (record->claim.has_value()) return absl::InternalError(name + " still has a claim");
+    if (record->departure.has_value()) return absl::InternalError(name + " is still leaving");
+  }
+  if (!holders_.empty()) return absl::InternalError("room is still reserved");
+  if (!ledger_.NothingCharged()) return absl::InternalError("quota is still charged");
+  const auto& holds = Picture().holds;
+  if (holds != nullptr && !holds->empty()) return absl::InternalError("room is still held");
+  return absl::OkStatus();
+}
+
+std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
+  std::array<int32_t, kBindStates> count{};
+  for (const auto& [id, record] : records_) {
+    if (record->binding.has_value()) record->binding->AddStates(count);
+  }
+  return count;
+}
+
+absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
+  if (draining_ || !leading_) return absl::OkStatus();
+  for (const QueueItem item : queue_->ParkedItems()) {
+    std::optional<Case> c = Open(item.gang, now);
+    if (!c.has_value() || ItemOf(*c) != item.kind) continue;
+    if (directory_.RefusalOf(c->gang, ledger_.book()).has_value() || now < c->record.backoff_until)
+      continue;
+    const GangRequest request = RequestOf(*c, item.kind);
+    const Decision decision = Ask(*c, request).decision;
+    if (std::holds_alternative<Plan>(decision)) {
+      return absl::InternalError(absl::StrCat(GangText(c->gang.key), " is parked (",
+                                              ItemName(item.kind), ") though it could start"));
+    }
+    const auto& rejection = std::get<Rejection>(decision);
+    if (item.kind != ItemKind::kQuorum) continue;
+    if (c->record.claim.has_value()) {
+      if (now < c->record.claim->until + kClaimMayLinger) continue;
+      return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));
+    }
+    if (MayPreempt(*c, rejection) && PlanRoom(*c, request, RunningGangs(*c)).has_value()) {
+      return absl::InternalError(
+          absl::StrCat(GangText(c->gang.key), " is parked though others could make room for it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace maniple

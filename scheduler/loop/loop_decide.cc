@@ -1,0 +1,190 @@
+// One item of the queue after the other: decided and started, or parked with what could help it.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+#include "scheduler/report/quota_report.h"
+
+namespace maniple {
+namespace {
+
+// Who is kept out by a hold alone may be let in for what it is, which others of its class are not.
+std::string HeldClassOf(const Gang& gang, absl::string_view otherwise) {
+  const std::optional<absl::Duration> said = ExpectedRuntime(gang);
+  const std::string runtime = said.has_value() ? absl::FormatDuration(*said) : "?";
+  return absl::StrCat("held from ", gang.queue, " ", gang.priority, " ", runtime, " ", otherwise);
+}
+
+}  // namespace
+
+void SchedulingLoop::Impl::DecideReady(absl::Time now) {
+  if (draining_) return;
+  for (int32_t n = 0; n < options_.decisions_per_turn; ++n) {
+    if (errands_.binds() >= options_.max_binds_under_way) return;
+    const std::optional<QueueItem> item = queue_->Pop(now);
+    if (!item.has_value()) return;
+    Serve(*item, now);
+    if (std::exchange(reservations_changed_, false)) KeepReservations(now);
+    WakeParked(now);  // what was given back meanwhile may help others
+  }
+}
+
+void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
+  std::optional<Case> c = Open(item.gang, now);
+  if (!c.has_value() || ItemOf(*c) != item.kind) {
+    queue_->Remove(item);
+    if (c.has_value()) c->record.queued.reset();
+    return;
+  }
+  to_report_.insert(item.gang);
+  if (ParkUndecided(*c, item)) return;
+  const GangRequest request = RequestOf(*c, item.kind);
+  ++counters_.decisions;
+  const Answer answer = Ask(*c, request);
+  if (std::holds_alternative<Plan>(answer.decision)) {
+    TakePlan(*c, item, answer);
+  } else {
+    ParkRejected(*c, item, request, answer);
+  }
+}
+
+bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
+  // A gang in repair is in flight already: its queue cannot stop it.
+  if (item.kind == ItemKind::kRepair) return false;
+  WaitingFor waits;
+  ParkFacts facts;
+  if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang, ledger_.book())) {
+    waits = {.reason = refusal->reason, .message = refusal->message};
+    facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
+             .relief = kReliefQueue,
+             .blocks = false};  // it may hold for this gang alone
+  } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
+    const std::string until =
+        absl::FormatTime("%H:%M:%S", c.record.backoff_until, absl::UTCTimeZone());
+    waits = {.reason = WaitReason::kBackingOff,
+             .message = absl::StrCat("the binding was undone; tried again at ", until, " UTC")};
+    facts = {.class_key = absl::StrCat("backoff ", c.gang.id.index()),
+             .until = c.record.backoff_until};
+  } else {
+    return false;
+  }
+  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
+      std::move(waits);
+  LeaveLine(c);
+  Park(c, item, std::move(facts));
+  return true;
+}
+
+void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer) {
+  const Plan& plan = std::get<Plan>(answer.decision);
+  ++counters_.plans;
+  if (item.kind == ItemKind::kRepair) ++counters_.repairs;
+  std::vector<std::string> places;
+  for (const Placement& placement : plan.placements) {
+    places.push_back(
+        absl::StrCat(state_.FindPod(placement.pod)->name, "=", state_.NodeName(placement.node)));
+  }
+  Log(absl::StrCat("place ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
+                   absl::StrJoin(places, " ")));
+  queue_->Started(item);
+  c.record.queued.reset();
+  c.record.waiting.reset();
+  c.record.surplus_waiting.reset();
+  DropHolds(c.record);
+  DropClaim(c.record);
+  if (item.kind == ItemKind::kQuorum) {
+    LeaveLine(c);
+    NoteGuest(c, answer);
+    c.record.domains = plan.domains;
+  }
+  StartBinding(c, plan.placements);
+}
+
+void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
+                                        const Answer& answer) {
+  const auto& rejection = std::get<Rejection>(answer.decision);
+  c.record.victims_later = absl::InfiniteFuture();
+  if (WaitForClaim(c, item)) return;
+  if (item.kind == ItemKind::kQuorum && MakeRoom(c, request, rejection) && WaitForClaim(c, item)) {
+    return;
+  }
+  if (item.kind == ItemKind::kQuorum) WaitInLine(c, answer);
+  ++counters_.rejections;
+  if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
+  const Tables& tables = *Picture().tables;
+  WaitingFor waits{.reason = ReasonOf(rejection.code),
+                   .message = RejectionText(rejection, tables),
+                   .nodes = NodeReasonLines(rejection, tables)};
+  if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
+    waits.quota = QuotaLineOf(*rejection.quota, ledger_.book());
+    waits.message = QuotaText(*waits.quota);
+  }
+  Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
+                   WaitReasonName(waits.reason), ": ", waits.message));
+  cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
+  const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
+  ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
+  if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
+    facts.relief |= kReliefVictims;
+    if (HasVictims(c)) {
+      // With victims, room may help that is too little by itself.
+      facts.relief |= kReliefRoom | kReliefNodes;
+      facts.smallest_shape = ShapeId();
+    }
+    if (c.gang.queue.empty()) boldest_ = std::max(boldest_, c.gang.priority);
+    // Who may do less must not speak for who may do more.
+    absl::StrAppend(&facts.class_key, " by eviction", WasReclaimed(c.record) ? " outside" : "");
+    facts.until = std::min(facts.until, c.record.victims_later);
+  }
+  // After a claim that came to nothing.
+  if (c.now < c.record.no_preemption_until) {
+    facts.until = std::min(facts.until, c.record.no_preemption_until);
+  }
+  if (answer.kept_out_by.has_value()) {
+    waits = HeldBy(*answer.kept_out_by);
+    facts.class_key = HeldClassOf(c.gang, facts.class_key);
+  }
+  // Who may use what is held is short of both, or of the other one.
+  if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
+    facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
+  }
+  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
+      std::move(waits);
+  Park(c, item, std::move(facts));
+}
+
+void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
+  const OrderKey order = OrderOf(c, item.kind);
+  // A quorum that is held up in a StrictFIFO Queue must not speak for surplus, which never is.
+  absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
+  queue_->Park(item, order, std::move(facts));
+  // Those behind it will not be asked before it, and should say so; once is enough.
+  const std::vector<QueueItem> held = queue_->HeldUp(order.queue);
+  if (held.empty() || std::exchange(told_head_[order.queue], c.gang.id) == c.gang.id) return;
+  for (const QueueItem& behind : held) to_report_.insert(behind.gang);
+}
+
+GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
+  RequestInput input{.gang = c.gang, .kind = kind};
+  if (c.record.binding.has_value()) input.binding = &*c.record.binding;
+  for (const HeldVacancy& held : c.record.holds) input.holds.push_back(held.hold);
+  if (c.record.claim.has_value()) {
+    for (const Claim::Room& room : c.record.claim->rooms) input.holds.push_back(room.hold);
+  }
+  if (c.record.reservation.has_value()) {
+    for (const Reservation::Room& room : c.record.reservation->rooms) {
+      input.holds.push_back(room.hold);
+    }
+  }
+  return RequestFor(input, [&c, kind](PodId pod) {
+    const auto refused = c.record.refused_until.find(pod);
+    return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
+           refused->second <= c.now;
+  });
+}
+
+}  // namespace maniple
