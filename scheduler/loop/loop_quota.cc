@@ -144,10 +144,9 @@ void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
   // Pods that outlive their PodGroup use what they used before.
   if (c.gang.group_exists && c.record.queue != c.gang.queue) {
     c.record.queue = c.gang.queue;
-    if (c.record.reservation.has_value()) {
-      c.record.reservation->held.clear();
-      c.record.reservation->lost = true;
-    }
+    // It waits in another line from now on, and is the first there when it is.
+    lines_.Leave(c.gang.id, c.now);
+    DropReservation(c.gang.id, c.record);
   }
   const std::string& queue = c.record.queue;
   if (queue.empty()) {

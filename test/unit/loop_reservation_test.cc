@@ -90,7 +90,7 @@ TEST_F(HeldRoom, IsGivenBackWhenTheHolderIsDeleted) {
   EXPECT_GE(w_.MinuteOf("too-long"), 0);
 }
 
-TEST_F(HeldRoom, FollowsItsHolderToAnotherQueueAndToNone) {
+TEST_F(HeldRoom, IsGivenBackByAHolderThatGoesToAnotherQueueAndHeldAnewThere) {
   w_.Play(kAfter);
   w_.Queue("r", 1000);
   for (const char* queue : {"r", "unknown", ""}) {
@@ -99,8 +99,11 @@ TEST_F(HeldRoom, FollowsItsHolderToAnotherQueueAndToNone) {
     ++group.meta.generation;
     w_.d.api.Put(group);
     w_.Play(absl::Minutes(1));
+    EXPECT_EQ(w_.PlannedStartOf("big"), std::nullopt) << queue;
     EXPECT_TRUE(w_.d.loop().CheckInvariants().ok()) << w_.d.loop().CheckInvariants();
   }
+  w_.Play(kAfter);
+  EXPECT_EQ(w_.PlannedStartOf("big"), w_.begin() + absl::Hours(1));
   w_.Play(absl::Hours(1));
   EXPECT_EQ(w_.MinuteOf("big"), 60);
 }
