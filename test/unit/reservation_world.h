@@ -3,8 +3,8 @@
 //   ReservationWorld world(4);                                    // n1 … n4 of 8 GPUs
 //   world.Queue("q", 32);                                         // GPUs
 //   world.Submit({.name = "a", .pods = 2, .queue = "q", .says = absl::Hours(1)});
-//   world.Play(absl::Minutes(30));                                // stops at every end and
-//   deadline EXPECT_EQ(world.StartOf("a"), world.begin());
+//   world.Play(absl::Minutes(30));  // stops at every end and every deadline
+//   EXPECT_EQ(world.StartOf("a"), world.begin());
 #pragma once
 
 #include <gtest/gtest.h>
