@@ -118,8 +118,8 @@ int64_t OfferOf(const Node& node, absl::string_view resource) {
 bool SomebodyMayHold(const TurnFacts& facts) {
   const auto may = [](const GangView& gang) {
     return gang.phase.empty() || gang.phase == "Binding" || gang.reason == "QuorumLost" ||
-           gang.reason == "WaitingForPreemption" ||
-           gang.reason == "QueueStopped" ||  // perhaps in the midst of that
+           gang.reason == "WaitingForPreemption" || gang.planned_start.has_value() ||
+           gang.reason == "QueueStopped" ||  // perhaps in the midst of making room
            std::ranges::find(gang.pods, "binding", &GangMemberView::state) != gang.pods.end();
   };
   return std::ranges::any_of(facts.view.gangs, may);

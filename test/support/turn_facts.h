@@ -58,6 +58,7 @@ struct TurnFacts {
   std::set<std::string> troubled;                 // gangs of which a bind has once failed
   std::vector<Preempted> preempted;
   std::set<std::string> made_room;  // gangs that others were once made to leave for
+  std::set<std::string> guests;     // gangs once let into room held for others, to end in time
   int64_t reversals = 0;            // as the loop has counted them
 };
 
@@ -72,8 +73,8 @@ struct PodOnNode {
 // What it takes of a node, and what a node offers: counted up to kMostAmount, as the snapshot does.
 [[nodiscard]] std::map<std::string, int64_t> RoomOf(const Pod& pod);
 [[nodiscard]] int64_t OfferOf(const Node& node, absl::string_view resource);
-// Some gang is short of members that it had, is being bound, or has others leave for it: room and
-// quota may be held that no pod takes.
+// Some gang is short of members that it had, is being bound, has others leave for it, or has a
+// start planned: room and quota may be held that no pod takes.
 [[nodiscard]] bool SomebodyMayHold(const TurnFacts& facts);
 [[nodiscard]] std::string GangName(const GangView& gang);  // "default/a"
 [[nodiscard]] bool Ended(const Pod& pod);
