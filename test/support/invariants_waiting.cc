@@ -176,7 +176,7 @@ Books WithoutLater(const TurnFacts& facts, const QuotaFacts& quotas, const GangV
       continue;
     const bool passes = item.item == "surplus" || ComesBefore(gang, *later);
     if (!passes || facts.made_room.contains(item.gang) || item.gang == GangName(gang)) continue;
-    if (facts.guests.contains(item.gang)) continue;  // which others would not have ended in time
+    if (facts.in_held_room.contains(item.gang)) continue;  // which was not the other's to use
     passed_by = item.gang;
     for (const auto& [key, node] : item.node_of) {
       const auto pod = facts.told.pods.find(key);

@@ -57,9 +57,9 @@ struct TurnFacts {
   std::set<std::string> doubtful_nodes;           // that the kubelet has once rejected a pod on
   std::set<std::string> troubled;                 // gangs of which a bind has once failed
   std::vector<Preempted> preempted;
-  std::set<std::string> made_room;  // gangs that others were once made to leave for
-  std::set<std::string> guests;     // gangs once let into room held for others, to end in time
-  int64_t reversals = 0;            // as the loop has counted them
+  std::set<std::string> made_room;     // gangs that others were once made to leave for
+  std::set<std::string> in_held_room;  // gangs that room was held for, or that were let into it
+  int64_t reversals = 0;               // as the loop has counted them
 };
 
 // A pod that takes room, or is about to.
