@@ -157,7 +157,8 @@ void Truth::CheckNothingRunnableWaits(absl::Time now) {
   for (const Wanting& gang : WholeGangsWaiting()) {
     const GroupFacts& group = groups_.at(gang.key);
     if (MayBeHeldUp(gang.key, group.queue)) continue;
-    // Whether room is held rightly is left to the scheduler's own check, and to the end of the hold.
+    // Whether room is held rightly is left to the scheduler's own check, and to the end of the
+    // hold.
     if (group.reason == "HeldByReservation") continue;
     const int64_t room = RoomFor(gang, group.queue);
     if (room < gang.need) continue;

@@ -3,8 +3,9 @@
 //
 // With exact run times: no holder that keeps within nominal quota starts later than it was told
 // first. The fears: a gang let into held room stands in the holder's way, quota is lent that does
-// not come back in time, a plan made anew is worse than the one before. With wrong run times the damage is bounded: a hold ends in
-// time, whoever outstays leaves, and nothing is decided that recomputing would not decide.
+// not come back in time, a plan made anew is worse than the one before. With wrong run times the
+// damage is bounded: a hold ends in time, whoever outstays leaves, and nothing is decided that
+// recomputing would not decide.
 //
 // MANIPLE_RESERVATION_WORKLOADS=5000 is the full size; MANIPLE_RESERVATION_FIRST=N begins with seed
 // N.
