@@ -240,9 +240,10 @@ void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits) {
   }
 }
 
-void GangQueue::WakeQuota(QuotaNodeId root) {
+void GangQueue::WakeQuota(QuotaNodeId root, absl::FunctionRef<bool(QueueItem)> may_help) {
   for (const ParkedClassId id : impl_->classes.WaitingForQuotaOf(root, impl_->Asking())) {
-    impl_->WakeFirstOf(id);
+    const OrderedStandings& asleep = impl_->classes.At(id).asleep;
+    if (!asleep.empty() && may_help((*asleep.begin())->item)) impl_->WakeFirstOf(id);
   }
 }
 

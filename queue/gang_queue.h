@@ -8,7 +8,7 @@
 //   while (auto item = queue.Pop(now)) …   // best first; all quorums before any surplus
 //   queue.Park(item, order, {.class_key = …, .relief = …});
 //   queue.Wake(relief, fits);              // an event that could help: one of each class is woken
-//   queue.WakeQuota(root);                 // usage in this tree of Cohorts changed
+//   queue.WakeQuota(root, may_help);       // usage in this tree of Cohorts changed
 //   queue.Started(item);                   // … and the next of its class when that one could start
 //
 // The woken item speaks for its class: if it is parked in the same class again, the others sleep
@@ -29,9 +29,10 @@
 //   1. An item is in at most one place: ready, popped, parked, or absent (being bound, or nothing
 //      to do).
 //   2. Order is total, and independent of the order of offers.
-//   3. After Wake every parked item whose facts name the event sleeps behind a ready or popped item
-//      of its own class, or is ready. That item is not held up, unless all that sleep behind it
-//      are.
+//   3. After Wake every parked item whose facts name the event, and which it may help, sleeps
+//   behind
+//      a ready or popped item of its own class, or is ready. That item is not held up, unless all
+//      that sleep behind it are.
 //   4. Nothing of a StrictFIFO Queue is popped that comes after a parked item which blocks.
 #pragma once
 
@@ -131,8 +132,9 @@ class GangQueue final {
   // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed? Asked
   // once per class.
   void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits);
-  // Usage changed in the tree of this root: one of each class that waits for quota there is woken.
-  void WakeQuota(QuotaNodeId root);
+  // Usage changed in the tree of this root: one of each class that waits for quota there is woken,
+  // unless `may_help`, asked of that one, knows that all of its class would be refused again.
+  void WakeQuota(QuotaNodeId root, absl::FunctionRef<bool(QueueItem)> may_help);
   // The item just popped was started, so the next of its class may fit as well.
   void Started(QueueItem item);
 

@@ -69,6 +69,9 @@ struct GangRecord {
   QuotaNodeId order_queue;         // of the order that the queue has
   Demand order_demand;             // … likewise
   uint64_t order_epoch = 0;        // charge_epoch_ when it was made
+  bool order_is_only = false;      // there is no flavor in which it would charge anything else
+  // It is parked, and would be refused again for as long as its Queue cannot cover order_demand.
+  bool waits_for_demand = false;
   Rare<WaitingFor> waiting, surplus_waiting;
 
   // Making room.

@@ -72,7 +72,7 @@ bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, G
   const QuotaTree& tree = ledger_.tree();
   return tree.Root(own) == tree.Root(theirs) &&
          tree.BorrowsWith(theirs, theirs, Lacking(*record.reservation)) &&
-         !tree.BorrowsWith(own, own, DemandFor(request, own));
+         !tree.BorrowsWith(own, own, PriceFor(request, own).demand);
 }
 
 // The gang was rejected; would it start with what is held for others, and may it use that?

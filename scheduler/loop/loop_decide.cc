@@ -148,6 +148,12 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
     waits = HeldBy(*answer.kept_out_by);
     facts.class_key = HeldClassOf(c.gang, facts.class_key);
   }
+  // Quota alone is in its way, and nobody can be made to leave for it now or soon; with one shape
+  // and no room of its own, all of its class would charge the same.
+  constexpr uint32_t kByOthers = kReliefRoom | kReliefVictims;
+  const bool for_demand = item.kind == ItemKind::kQuorum && (facts.relief & kReliefQuota) != 0 &&
+                          (facts.relief & kByOthers) == 0 && facts.smallest_shape.valid() &&
+                          c.now >= c.record.no_preemption_until;
   // Who may use what is held is short of both, or of the other one.
   if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
     facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
@@ -155,6 +161,8 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
       std::move(waits);
   Park(c, item, std::move(facts));
+  c.record.waits_for_demand =
+      for_demand && c.record.order_is_only && !c.record.order_demand.empty();
 }
 
 void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {

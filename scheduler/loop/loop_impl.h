@@ -85,13 +85,22 @@ class SchedulingLoop::Impl final {
   void FollowQuota();
   void GiveTreeToQueue();
   void WakeForQuota();
+  // What is held for later starts in one tree of Cohorts, and may be lifted for somebody.
+  using HeldQuota = absl::btree_map<QuotaCellId, Amount>;
+  [[nodiscard]] HeldQuota HeldQuotaIn(QuotaNodeId root) const;
+  // False: the item is refused again, whatever room there is.
+  [[nodiscard]] bool QuotaMayHelp(QueueItem item, const HeldQuota& held) const;
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
-  [[nodiscard]] Demand DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue);
-  [[nodiscard]] Demand DemandFor(const GangRequest& request, QuotaNodeId queue);
+  struct Price {
+    Demand demand;
+    bool is_only = true;  // no other flavors would do
+  };
+  [[nodiscard]] Price PriceOf(const Case& c, ItemKind kind, QuotaNodeId queue);
+  [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue);
 
   // loop_binding.cc
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);

@@ -65,13 +65,15 @@ void SchedulingLoop::Impl::GiveTreeToQueue() {
 }
 
 // What the item would charge, in the first flavors that have room for it, else in the first ones.
-Demand SchedulingLoop::Impl::DemandOf(const Case& c, ItemKind kind, QuotaNodeId queue) {
+SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceOf(const Case& c, ItemKind kind,
+                                                          QuotaNodeId queue) {
   // Only Queues of one Cohort are compared by it.
   if (!queue.valid() || !ledger_.tree().Parent(queue).valid()) return {};
-  return DemandFor(RequestOf(c, kind), queue);
+  return PriceFor(RequestOf(c, kind), queue);
 }
 
-Demand SchedulingLoop::Impl::DemandFor(const GangRequest& request, QuotaNodeId queue) {
+SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(const GangRequest& request,
+                                                           QuotaNodeId queue) {
   const size_t members = request.scope == DecideScope::kSurplus
                              ? 1
                              : static_cast<size_t>(std::max(0, request.need.total));
@@ -80,8 +82,10 @@ Demand SchedulingLoop::Impl::DemandFor(const GangRequest& request, QuotaNodeId q
     ++counts[request.wants[i].shape];
   }
   std::map<QuotaCellId, Amount> sum;
+  Price price;
   for (const auto& [shape, count] : counts) {
     const std::vector<QuotaOption> options = ledger_.OptionsFor(queue, shape, *Picture().tables);
+    if (options.size() > 1) price.is_only = false;
     const QuotaOption* best = &options.front();
     for (const QuotaOption& option : options) {
       Demand all = option.each;
@@ -92,9 +96,8 @@ Demand SchedulingLoop::Impl::DemandFor(const GangRequest& request, QuotaNodeId q
     }
     for (const CellAmount& part : best->each) sum[part.cell] += part.amount * count;
   }
-  Demand demand;
-  for (const auto& [cell, amount] : sum) demand.push_back({cell, amount});
-  return demand;
+  for (const auto& [cell, amount] : sum) price.demand.push_back({cell, amount});
+  return price;
 }
 
 void SchedulingLoop::Impl::WakeForQuota() {
@@ -106,8 +109,36 @@ void SchedulingLoop::Impl::WakeForQuota() {
     // What rises helps nobody, except where a borrower's larger share makes it a victim.
     if (fell || ledger_.book().Reclaims(root)) roots.insert(root);
   }
-  for (const QuotaNodeId root : roots) queue_->WakeQuota(root);
+  for (const QuotaNodeId root : roots) {
+    const HeldQuota held = HeldQuotaIn(root);
+    queue_->WakeQuota(root, [&](QueueItem item) { return QuotaMayHelp(item, held); });
+  }
   if (!changes.empty()) usage_changed_ = true;
+}
+
+SchedulingLoop::Impl::HeldQuota SchedulingLoop::Impl::HeldQuotaIn(QuotaNodeId root) const {
+  HeldQuota held;
+  for (const GangId holder : holders_) {
+    const GangRecord& record = *records_.at(holder);
+    const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
+    if (!queue.valid() || ledger_.tree().Root(queue) != root) continue;
+    for (const CellAmount& part : record.reservation->held) held[part.cell] += part.amount;
+  }
+  return held;
+}
+
+bool SchedulingLoop::Impl::QuotaMayHelp(QueueItem item, const HeldQuota& held) const {
+  const GangRecord& record = *records_.at(item.gang);
+  // What it would charge to whom may be something else now.
+  if (!record.waits_for_demand || record.order_epoch != charge_epoch_) return true;
+  return std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
+    const Amount available = ledger_.tree().Available(record.order_queue, part.cell);
+    if (part.amount <= available) return true;
+    const auto lent = held.find(part.cell);
+    if (lent == held.end()) return false;
+    // Out of debt more comes free than is lifted.
+    return available < Amount(0) || part.amount <= available + lent->second;
+  });
 }
 
 std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {

@@ -196,7 +196,10 @@ OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
       c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
   c.record.order_epoch = charge_epoch_;
   c.record.order_queue = queue;
-  c.record.order_demand = DemandOf(c, kind, queue);
+  Price price = PriceOf(c, kind, queue);
+  c.record.order_demand = std::move(price.demand);
+  c.record.order_is_only = price.is_only;
+  c.record.waits_for_demand = false;
   return {.priority = c.gang.priority,
           .queued = QueuedAt(c.gang, c.record),
           .namespace_name = c.gang.key.namespace_name,

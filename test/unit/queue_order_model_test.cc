@@ -20,6 +20,8 @@
 namespace maniple {
 namespace {
 
+bool MayHelp(QueueItem) { return true; }
+
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 
 FairSharing PickFairSharing(Random& random) {
@@ -157,7 +159,7 @@ class History {
         return;
       case 8: {
         const QuotaNodeId node(static_cast<uint32_t>(random.Below(world.forest.nodes.size())));
-        queue.WakeQuota(node);
+        queue.WakeQuota(node, MayHelp);
         naive.WakeQuota(node);
         return;
       }
@@ -335,7 +337,7 @@ class Cluster {
     if (!order.queue.valid()) return;
     world.tree->Remove(order.queue, order.demand);
     queue.UsageChanged(order.queue);
-    queue.WakeQuota(world.tree->Root(order.queue));
+    queue.WakeQuota(world.tree->Root(order.queue), MayHelp);
   }
 
   Random random;

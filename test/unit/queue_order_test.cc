@@ -14,6 +14,8 @@
 namespace maniple {
 namespace {
 
+bool MayHelp(QueueItem) { return true; }
+
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
@@ -201,14 +203,14 @@ TEST_F(QueueOrder, UsageWakesOneOfEachClassThatWaitsForQuotaOfThatTreeOnly) {
   OfferAndPark(Quorum(4), In(loose, 4), Waits("room"));
   OfferAndPark(Quorum(5), In(far, 5), Waits("q", kReliefQuota));
   OfferAndPark(Quorum(6), In(none, 6), Waits("q", kReliefQuota));
-  queue.WakeQuota(cohort);
+  queue.WakeQuota(cohort, MayHelp);
   EXPECT_THAT(Drain(queue), UnorderedElementsAre(Quorum(1), Quorum(3)));
   const uint64_t before = queue.touched();
-  queue.WakeQuota(far);
+  queue.WakeQuota(far, MayHelp);
   EXPECT_EQ(queue.touched() - before,
             3u);  // the class, the item out of it, the item among the ready
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(5)));
-  queue.WakeQuota(loose);  // no root
+  queue.WakeQuota(loose, MayHelp);  // no root
   EXPECT_TRUE(Drain(queue).empty());
 }
 
@@ -217,9 +219,9 @@ TEST_F(QueueOrder, AQueueThatMovesToAnotherTreeIsWokenWithThat) {
   const QuotaTree moved(
       {Node({}, 0), Node(cohort, 4), Node(QuotaNodeId(4), 4), Node({}, 4), Node({}, 0)}, {0});
   queue.SetTree(&moved, Rules(QueueOrdering::kStrictFifo), FairSharing::kOn);
-  queue.WakeQuota(cohort);
+  queue.WakeQuota(cohort, MayHelp);
   EXPECT_TRUE(Drain(queue).empty());
-  queue.WakeQuota(QuotaNodeId(4));
+  queue.WakeQuota(QuotaNodeId(4), MayHelp);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(1)));
 }
 
