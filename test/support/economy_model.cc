@@ -23,9 +23,11 @@ void Model::WakeAll(Reach reach) {
 void Model::UsageChanged(const std::string& queue) {
   if (!Active(queue)) return;
   const Place root = RootOf({kQueue, queue});
+  const Usage usage = UsageNow();
   for (auto& [name, gang] : gangs) {
     if (gang.started || gang.stage != Gang::Stage::kAsleep || !Active(gang.queue)) continue;
-    if (RootOf({kQueue, gang.queue}) == root) gang.stage = Gang::Stage::kWoken;
+    if (RootOf({kQueue, gang.queue}) != root) continue;
+    if (FlavorFor(gang, usage).has_value()) gang.stage = Gang::Stage::kWoken;
   }
 }
 

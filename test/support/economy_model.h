@@ -6,8 +6,9 @@
 // T(queue) = N - U and T(cohort) = N + sum of min(L, T) over its children.
 //
 // Who may be asked when is part of the model, for a head that cannot start competes all the same
-// until it has been asked: a gang that failed sleeps until usage in its tree, its quota or a node
-// changes, and those of its size in its Queue sleep with it.
+// until it has been asked: a gang that failed sleeps until usage in its tree has changed so far
+// that its quota covers it, or quota or a node changes, and those of its size in its Queue sleep
+// with it.
 #pragma once
 
 #include <cstdint>
