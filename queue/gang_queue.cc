@@ -234,10 +234,14 @@ std::optional<QueueItem> GangQueue::Pop(absl::Time now) {
   return best->item;
 }
 
-void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits) {
-  for (const ParkedClassId id : impl_->classes.Hit(relief, fits, impl_->Asking())) {
-    impl_->WakeFirstOf(id);
-  }
+void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits,
+                     absl::FunctionRef<bool(QueueItem)> may_help) {
+  const auto asking = impl_->Asking();
+  const auto has_quota = [&](const ParkedClass& parked_class) {
+    return !parked_class.asleep.empty() && may_help((*parked_class.asleep.begin())->item);
+  };
+  const ParkedClasses::Questions ask{.fits = fits, .asking = asking, .has_quota = has_quota};
+  for (const ParkedClassId id : impl_->classes.Hit(relief, ask)) impl_->WakeFirstOf(id);
 }
 
 void GangQueue::WakeQuota(QuotaNodeId root, absl::FunctionRef<bool(QueueItem)> may_help) {

@@ -7,7 +7,7 @@
 //   queue.Offer(item, order);              // new or changed: ready to be decided
 //   while (auto item = queue.Pop(now)) …   // best first; all quorums before any surplus
 //   queue.Park(item, order, {.class_key = …, .relief = …});
-//   queue.Wake(relief, fits);              // an event that could help: one of each class is woken
+//   queue.Wake(relief, fits, may_help);    // an event that could help: one of each class is woken
 //   queue.WakeQuota(root, may_help);       // usage in this tree of Cohorts changed
 //   queue.Started(item);                   // … and the next of its class when that one could start
 //
@@ -130,8 +130,10 @@ class GangQueue final {
   [[nodiscard]] std::optional<QueueItem> Pop(absl::Time now);
 
   // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed? Asked
-  // once per class.
-  void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits);
+  // once per class. Room and nodes wake nobody of whose first `may_help` says that all of its class
+  // would be refused again, whatever room there is.
+  void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits,
+            absl::FunctionRef<bool(QueueItem)> may_help);
   // Usage changed in the tree of this root: one of each class that waits for quota there is woken,
   // unless `may_help`, asked of that one, knows that all of its class would be refused again.
   void WakeQuota(QuotaNodeId root, absl::FunctionRef<bool(QueueItem)> may_help);

@@ -52,9 +52,7 @@ void ParkedClasses::DropIfEmpty(ParkedClassId id) {
   classes_.erase(it);
 }
 
-std::vector<ParkedClassId> ParkedClasses::Hit(uint32_t relief,
-                                              absl::FunctionRef<bool(ShapeId)> fits,
-                                              absl::FunctionRef<bool(const ParkedClass&)> asking) {
+std::vector<ParkedClassId> ParkedClasses::Hit(uint32_t relief, const Questions& ask) {
   constexpr uint32_t kNeedsRoom = kReliefRoom | kReliefNodes;
   std::vector<ParkedClassId> hit_classes;
   for (const auto& [shape, ids] : by_shape_) {
@@ -62,11 +60,11 @@ std::vector<ParkedClassId> ParkedClasses::Hit(uint32_t relief,
     for (const ParkedClassId id : ids) {
       const ParkedClass& parked_class = classes_.at(id);
       const uint32_t hit = parked_class.name.relief & relief;
-      if (hit == 0 || asking(parked_class)) continue;
+      if (hit == 0 || ask.asking(parked_class)) continue;
       ++looked_at_;
       if ((hit & ~kNeedsRoom) == 0 && shape.valid()) {
-        if (!room.has_value()) room = fits(shape);
-        if (!*room) continue;
+        if (!room.has_value()) room = ask.fits(shape);
+        if (!*room || !ask.has_quota(parked_class)) continue;
       }
       hit_classes.push_back(id);
     }

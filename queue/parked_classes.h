@@ -40,11 +40,13 @@ class ParkedClasses final {
   [[nodiscard]] ParkedClass& At(ParkedClassId id) { return classes_.at(id); }
   void DropIfEmpty(ParkedClassId id);
 
-  // Those that the event may help and whose question is not out already; `fits` is asked once per
-  // shape.
-  [[nodiscard]] std::vector<ParkedClassId> Hit(uint32_t relief,
-                                               absl::FunctionRef<bool(ShapeId)> fits,
-                                               absl::FunctionRef<bool(const ParkedClass&)> asking);
+  struct Questions {
+    absl::FunctionRef<bool(ShapeId)> fits;               // asked once per shape
+    absl::FunctionRef<bool(const ParkedClass&)> asking;  // its question is out already
+    absl::FunctionRef<bool(const ParkedClass&)> has_quota;
+  };
+  // Those that the event may help and whose question is not out already.
+  [[nodiscard]] std::vector<ParkedClassId> Hit(uint32_t relief, const Questions& ask);
   [[nodiscard]] std::vector<ParkedClassId> WaitingForQuotaOf(
       QuotaNodeId root, absl::FunctionRef<bool(const ParkedClass&)> asking);
   // How many classes were looked at since the start.

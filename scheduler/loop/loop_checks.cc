@@ -16,6 +16,7 @@ constexpr absl::Duration kClaimMayLinger = absl::Minutes(1);
 absl::Status SchedulingLoop::Impl::CheckInvariants() const {
   if (absl::Status status = state_.CheckInvariants(); !status.ok()) return status;
   if (absl::Status status = ledger_.CheckInvariants(); !status.ok()) return status;
+  if (absl::Status status = CheckTurns(); !status.ok()) return status;
   for (const GangId id : state_.Gangs()) {
     const Gang& gang = *state_.FindGang(id);
     const auto record = records_.find(id);

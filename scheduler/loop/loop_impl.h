@@ -19,6 +19,7 @@
 #include "api/base/random.h"
 #include "queue/assembly.h"
 #include "scheduler/cycle/preemption.h"
+#include "scheduler/loop/due_times.h"
 #include "scheduler/loop/errands.h"
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
@@ -84,12 +85,12 @@ class SchedulingLoop::Impl final {
   // loop_quota.cc
   void FollowQuota();
   void GiveTreeToQueue();
-  void WakeForQuota();
-  // What is held for later starts in one tree of Cohorts, and may be lifted for somebody.
-  using HeldQuota = absl::btree_map<QuotaCellId, Amount>;
-  [[nodiscard]] HeldQuota HeldQuotaIn(QuotaNodeId root) const;
+  // What is held for later starts in the tree of a root, and may be lifted for somebody.
+  using HeldQuota = absl::btree_map<std::pair<QuotaNodeId, QuotaCellId>, Amount>;
+  [[nodiscard]] HeldQuota AllHeldQuota() const;
   // False: the item is refused again, whatever room there is.
-  [[nodiscard]] bool QuotaMayHelp(QueueItem item, const HeldQuota& held) const;
+  [[nodiscard]] bool QuotaMayCover(QueueItem item, const HeldQuota& held) const;
+  void WakeForQuota(absl::FunctionRef<bool(QueueItem)> may_help);
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
@@ -161,7 +162,9 @@ class SchedulingLoop::Impl final {
   // loop_reservation.cc
   // Whose time has come gets room held, keeps it, or loses it.
   void KeepReservations(absl::Time now);
-  [[nodiscard]] absl::Time NextReservation() const;
+  [[nodiscard]] absl::Time NextReservation();
+  [[nodiscard]] absl::Time NextTurn();  // of a head, to hold room
+  [[nodiscard]] absl::Status CheckTurns() const;
   [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
   [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
   [[nodiscard]] bool WithinNominal(QuotaNodeId queue, const Demand& demand) const;
@@ -250,6 +253,8 @@ class SchedulingLoop::Impl final {
   WaitingLines lines_;                 // quorums that were rejected, and may start some day
   absl::btree_set<GangId> holders_;    // of reservations; all of them stand in lines
   bool lines_wait_ = false;            // until some reservation ends: the first needs its room
+  DueTimes<std::string> turns_;        // of the heads of Queues, as of the last NextTurn
+  bool openings_changed_ = true;       // … what all of these depend on has changed since
   bool reservations_changed_ = false;  // some are to be looked at before the next decision
   std::set<absl::Time> cool_ends_;     // when nodes that cool down are back; past ones may linger
 

@@ -51,7 +51,10 @@ void SchedulingLoop::Impl::FollowQuota() {
   } else {
     for (const NodeId node : news_.nodes_changed) follow(node);
   }
-  if (recharge) ++charge_epoch_;
+  if (recharge) {
+    ++charge_epoch_;
+    openings_changed_ = true;
+  }
   if (!recharge || !leading_) return;
   for (const GangId gang : state_.Gangs()) touched_.insert(gang);
 }
@@ -100,7 +103,7 @@ SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(const GangRequest& re
   return price;
 }
 
-void SchedulingLoop::Impl::WakeForQuota() {
+void SchedulingLoop::Impl::WakeForQuota(absl::FunctionRef<bool(QueueItem)> may_help) {
   absl::btree_set<QuotaNodeId> roots;
   const std::vector<QuotaLedger::Changed> changes = ledger_.TakeChanged();
   for (const auto& [queue, fell] : changes) {
@@ -109,32 +112,31 @@ void SchedulingLoop::Impl::WakeForQuota() {
     // What rises helps nobody, except where a borrower's larger share makes it a victim.
     if (fell || ledger_.book().Reclaims(root)) roots.insert(root);
   }
-  for (const QuotaNodeId root : roots) {
-    const HeldQuota held = HeldQuotaIn(root);
-    queue_->WakeQuota(root, [&](QueueItem item) { return QuotaMayHelp(item, held); });
-  }
+  for (const QuotaNodeId root : roots) queue_->WakeQuota(root, may_help);
   if (!changes.empty()) usage_changed_ = true;
 }
 
-SchedulingLoop::Impl::HeldQuota SchedulingLoop::Impl::HeldQuotaIn(QuotaNodeId root) const {
-  HeldQuota held;
+SchedulingLoop::Impl::HeldQuota SchedulingLoop::Impl::AllHeldQuota() const {
+  HeldQuota all;
   for (const GangId holder : holders_) {
     const GangRecord& record = *records_.at(holder);
     const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
-    if (!queue.valid() || ledger_.tree().Root(queue) != root) continue;
-    for (const CellAmount& part : record.reservation->held) held[part.cell] += part.amount;
+    if (!queue.valid()) continue;
+    const QuotaNodeId root = ledger_.tree().Root(queue);
+    for (const CellAmount& part : record.reservation->held) all[{root, part.cell}] += part.amount;
   }
-  return held;
+  return all;
 }
 
-bool SchedulingLoop::Impl::QuotaMayHelp(QueueItem item, const HeldQuota& held) const {
+bool SchedulingLoop::Impl::QuotaMayCover(QueueItem item, const HeldQuota& held) const {
   const GangRecord& record = *records_.at(item.gang);
   // What it would charge to whom may be something else now.
   if (!record.waits_for_demand || record.order_epoch != charge_epoch_) return true;
+  const QuotaTree& tree = ledger_.tree();
   return std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
-    const Amount available = ledger_.tree().Available(record.order_queue, part.cell);
+    const Amount available = tree.Available(record.order_queue, part.cell);
     if (part.amount <= available) return true;
-    const auto lent = held.find(part.cell);
+    const auto lent = held.find({tree.Root(record.order_queue), part.cell});
     if (lent == held.end()) return false;
     // Out of debt more comes free than is lifted.
     return available < Amount(0) || part.amount <= available + lent->second;

@@ -200,6 +200,7 @@ void SchedulingLoop::Impl::DropReservation(GangId gang, GangRecord& record) {
   record.reservation.reset();
   holders_.erase(gang);
   lines_wait_ = false;
+  openings_changed_ = true;
 }
 
 bool SchedulingLoop::Impl::WithinNominal(QuotaNodeId queue, const Demand& demand) const {
@@ -254,13 +255,37 @@ absl::Time SchedulingLoop::Impl::RenewalDue(const Reservation& reservation) cons
   return due;
 }
 
-absl::Time SchedulingLoop::Impl::NextReservation() const {
-  absl::Time next = lines_.NextEnd();
-  for (const GangId holder : holders_) {
-    next = std::min(next, RenewalDue(*records_.at(holder)->reservation));
+// Nothing is walked through while no line, no holder and no quota has changed.
+absl::Time SchedulingLoop::Impl::NextTurn() {
+  const std::set<std::string> changed = lines_.TakeChanged();
+  if (std::exchange(openings_changed_, false)) {
+    turns_.Clear();
+    for (const WaitingLines::Head& head : lines_.Heads()) {
+      turns_.Set(head.queue, ReservationDue(head));
+    }
+    return turns_.Next();
   }
+  for (const std::string& queue : changed) {
+    const std::optional<WaitingLines::Head> head = lines_.HeadOf(queue);
+    turns_.Set(queue, head.has_value() ? ReservationDue(*head) : absl::InfiniteFuture());
+  }
+  return turns_.Next();
+}
+
+absl::Status SchedulingLoop::Impl::CheckTurns() const {
+  absl::Time next = absl::InfiniteFuture();
   for (const WaitingLines::Head& head : lines_.Heads()) {
     next = std::min(next, ReservationDue(head));
+  }
+  if (openings_changed_ || lines_.HasChanged() || next == turns_.Next()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("TurnsAreKnown: the next hold is due at ", TimeText(next),
+                                          ", not at ", TimeText(turns_.Next())));
+}
+
+absl::Time SchedulingLoop::Impl::NextReservation() {
+  absl::Time next = std::min(lines_.NextEnd(), NextTurn());
+  for (const GangId holder : holders_) {
+    next = std::min(next, RenewalDue(*records_.at(holder)->reservation));
   }
   return next;
 }
@@ -272,15 +297,15 @@ void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
   for (const GangId holder : holders) {
     if (RenewalDue(*records_.at(holder)->reservation) <= now) Renew(holder, now);
   }
+  if (NextTurn() > now) return;
   std::vector<WaitingLines::Head> heads = lines_.Heads();
   // Whoever has waited longest, where only some may.
   std::ranges::stable_sort(heads, {}, &WaitingLines::Head::since);
   for (WaitingLines::Head& head : heads) {
     // Where no plan is in sight, the next of the line may have one.
     while (head.gang.valid() && ReservationDue(head) <= now && !Reserve(head.gang, now)) {
-      const std::vector<WaitingLines::Head> left = lines_.Heads();
-      const auto next = std::ranges::find(left, head.queue, &WaitingLines::Head::queue);
-      head.gang = next == left.end() ? GangId() : next->gang;
+      const std::optional<WaitingLines::Head> next = lines_.HeadOf(head.queue);
+      head.gang = next.has_value() ? next->gang : GangId();
     }
   }
 }
@@ -297,6 +322,7 @@ bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
     // Nobody else begins to hold room before whoever has waited longest.
     lines_wait_ = !holders_.empty() && PlanStartOf(*c, request, Beside::kNobody).has_value();
     if (!lines_wait_) lines_.Bar(gang, now + kPlanAgainAfter);
+    openings_changed_ = openings_changed_ || lines_wait_;
     return false;
   }
   ++counters_.reservations;
@@ -320,6 +346,7 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
     placed.push_back({.shape = shape, .node = place.node});
   }
   reservation.demand = ledger_.CostOf(c.gang.queue, placed, *Picture().tables);
+  openings_changed_ = true;
   const bool moved = !SameRooms(reservation.rooms, rooms);
   if (moved || plan.at > reservation.start || plan.end != reservation.end) {
     // More may end before it starts.
@@ -388,6 +415,7 @@ std::vector<HeldStart> SchedulingLoop::Impl::HeldStarts() const {
 // As much of what the holders will need as is theirs and available, before anybody else asks; who
 // is to start first comes first.
 void SchedulingLoop::Impl::GatherHeldQuota(absl::Time now) {
+  if (holders_.empty()) return;
   std::vector<std::pair<absl::Time, GangId>> order;
   OpenHolds before, after;
   for (const GangId holder : holders_) {

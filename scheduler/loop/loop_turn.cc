@@ -87,6 +87,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   records_.clear();
   loose_priorities_.clear();
   lines_ = {};
+  openings_changed_ = true;
   timetable_.clear();
   touched_.clear();
   to_report_.clear();
@@ -197,6 +198,7 @@ OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
   c.record.order_epoch = charge_epoch_;
   c.record.order_queue = queue;
   Price price = PriceOf(c, kind, queue);
+  if (price.demand != c.record.order_demand && lines_.IsFirst(c.gang.id)) openings_changed_ = true;
   c.record.order_demand = std::move(price.demand);
   c.record.order_is_only = price.is_only;
   c.record.waits_for_demand = false;
@@ -211,7 +213,7 @@ OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
 bool SchedulingLoop::Impl::OrderIsStale(Case& c, ItemKind kind) {
   if (c.record.order_epoch == charge_epoch_) return false;
   const QuotaNodeId queue = c.record.order_queue;
-  const Demand demand = std::move(c.record.order_demand);
+  const Demand demand = c.record.order_demand;
   const OrderKey now = OrderOf(c, kind);
   return now.queue != queue || now.demand != demand;
 }
@@ -255,7 +257,9 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   if (std::exchange(more_victims_, false) || news_.budgets_changed) relief |= kReliefVictims;
   news_ = {};
   const size_t before = queue_->ready();
-  WakeForQuota();
+  const HeldQuota held_quota = AllHeldQuota();
+  const auto may_help = [&](QueueItem item) { return QuotaMayCover(item, held_quota); };
+  WakeForQuota(may_help);
   if (relief != 0) {
     absl::btree_set<NodeId> held;  // there more may fit than is free
     for (const GangId holder : holders_) {
@@ -263,12 +267,13 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
       reservation.stale = true;
       for (const Reservation::Room& room : reservation.rooms) held.insert(room.node);
     }
-    queue_->Wake(relief, [&](ShapeId shape) {
+    const auto fits = [&](ShapeId shape) {
       return std::ranges::any_of(nodes, [&](NodeId node) {
         if (state_.NodeName(node).empty()) return false;
         return held.contains(node) || state_.MayFit(shape, node);
       });
-    });
+    };
+    queue_->Wake(relief, fits, may_help);
   }
   counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
 }

@@ -4,12 +4,14 @@
 
 namespace maniple {
 
-void WaitingLines::FindHead(Line& line, absl::Time now, Since since) {
+void WaitingLines::FindHead(const std::string& queue, absl::Time now, Since since) {
+  Line& line = lines_.at(queue);
   const GangId head = line.waiting.empty() ? GangId() : std::get<GangId>(*line.waiting.begin());
   if (head == line.head) return;
   // While all are barred the turn stays open for whoever comes next.
   if (since == Since::kNow) line.since = now;
   line.head = head;
+  changed_.insert(queue);
 }
 
 void WaitingLines::DropIfEmpty(const std::string& queue) {
@@ -24,7 +26,7 @@ void WaitingLines::Join(Place place, absl::Time now) {
   }
   Line& line = lines_[place.queue];
   line.waiting.insert(KeyOf(place));
-  FindHead(line, now, Since::kNow);
+  FindHead(place.queue, now, Since::kNow);
   const GangId gang = place.gang;
   places_.emplace(gang, std::move(place));
 }
@@ -35,11 +37,13 @@ void WaitingLines::Leave(GangId gang, absl::Time now) {
   const Place place = std::move(it->second);
   places_.erase(it);
   Line& line = lines_.at(place.queue);
-  if (barred_.erase(gang) > 0) {
+  if (const auto bar = barred_.find(gang); bar != barred_.end()) {
+    bar_ends_.erase({bar->second, gang});
+    barred_.erase(bar);
     --line.barred;
   } else {
     line.waiting.erase(KeyOf(place));
-    FindHead(line, now, Since::kNow);
+    FindHead(place.queue, now, Since::kNow);
   }
   DropIfEmpty(place.queue);
 }
@@ -48,35 +52,41 @@ void WaitingLines::Bar(GangId gang, absl::Time until) {
   const auto it = places_.find(gang);
   if (it == places_.end()) return;
   Line& line = lines_.at(it->second.queue);
-  if (barred_.insert_or_assign(gang, until).second) ++line.barred;
+  const auto [bar, fresh] = barred_.try_emplace(gang, until);
+  if (fresh) ++line.barred;
+  bar_ends_.erase({bar->second, gang});
+  bar->second = until;
+  bar_ends_.emplace(until, gang);
   line.waiting.erase(KeyOf(it->second));
-  FindHead(line, until, Since::kKept);
+  FindHead(it->second.queue, until, Since::kKept);
 }
 
 void WaitingLines::EndBars(absl::Time now) {
-  for (auto it = barred_.begin(); it != barred_.end();) {
-    if (it->second > now) {
-      ++it;
-      continue;
-    }
-    const Place& place = places_.at(it->first);
+  while (!bar_ends_.empty() && bar_ends_.begin()->first <= now) {
+    const GangId gang = bar_ends_.begin()->second;
+    bar_ends_.erase(bar_ends_.begin());
+    barred_.erase(gang);
+    const Place& place = places_.at(gang);
     Line& line = lines_.at(place.queue);
     --line.barred;
     line.waiting.insert(KeyOf(place));
-    FindHead(line, now, Since::kKept);
-    it = barred_.erase(it);
+    FindHead(place.queue, now, Since::kKept);
   }
 }
 
 absl::Time WaitingLines::NextEnd() const {
-  absl::Time next = absl::InfiniteFuture();
-  for (const auto& [gang, until] : barred_) next = std::min(next, until);
-  return next;
+  return bar_ends_.empty() ? absl::InfiniteFuture() : bar_ends_.begin()->first;
 }
 
 bool WaitingLines::IsFirst(GangId gang) const {
   const auto it = places_.find(gang);
   return it != places_.end() && lines_.at(it->second.queue).head == gang;
+}
+
+std::optional<WaitingLines::Head> WaitingLines::HeadOf(const std::string& queue) const {
+  const auto it = lines_.find(queue);
+  if (it == lines_.end() || !it->second.head.valid()) return std::nullopt;
+  return Head{.queue = queue, .gang = it->second.head, .since = it->second.since};
 }
 
 std::vector<WaitingLines::Head> WaitingLines::Heads() const {

@@ -3,13 +3,15 @@
 // Owned by the scheduling loop. Costs nothing while nothing changes.
 //
 //   lines.Join({.queue = "q", .gang = id, …}, now);    // again whenever its order may have changed
-//   lines.Heads(now);                                  // one a Queue, by name
+//   lines.Heads();                                     // one a Queue, by name
+//   for (const std::string& queue : lines.TakeChanged()) lines.HeadOf(queue);
 //   lines.Bar(id, until);                              // passed over; the next takes its turn
 //   lines.Leave(id, now);
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -50,6 +52,10 @@ class WaitingLines final {
   [[nodiscard]] bool empty() const { return places_.empty(); }
   [[nodiscard]] bool IsFirst(GangId gang) const;
   [[nodiscard]] std::vector<Head> Heads() const;
+  [[nodiscard]] std::optional<Head> HeadOf(const std::string& queue) const;
+  [[nodiscard]] bool HasChanged() const { return !changed_.empty(); }
+  // The Queues whose head is another since the last call, or that have one no more.
+  [[nodiscard]] std::set<std::string> TakeChanged() { return std::exchange(changed_, {}); }
 
  private:
   using Key = std::tuple<int64_t, absl::Time, std::string, std::string, GangId>;
@@ -63,12 +69,14 @@ class WaitingLines final {
     return {-int64_t{place.priority}, place.queued, place.namespace_name, place.name, place.gang};
   }
   enum class Since : uint8_t { kNow, kKept };
-  static void FindHead(Line& line, absl::Time now, Since since);
+  void FindHead(const std::string& queue, absl::Time now, Since since);
   void DropIfEmpty(const std::string& queue);
 
   std::map<std::string, Line> lines_;
   absl::btree_map<GangId, Place> places_;
   absl::btree_map<GangId, absl::Time> barred_;
+  std::set<std::pair<absl::Time, GangId>> bar_ends_;
+  std::set<std::string> changed_;
 };
 
 }  // namespace maniple

@@ -14,6 +14,8 @@
 namespace maniple {
 namespace {
 
+bool MayHelp(QueueItem) { return true; }
+
 using ::testing::ElementsAre;
 
 constexpr auto kAnyRoom = [](ShapeId) { return true; };
@@ -82,7 +84,7 @@ TEST(GangQueue, AnEventWakesOneOfAClassAndItsFailureSpeaksForAll) {
   for (uint32_t i = 0; i < 5; ++i) {
     OfferAndPark(queue, Quorum(i), Order(0, static_cast<int>(i)), RoomFacts("same"));
   }
-  queue.Wake(kReliefRoom, kAnyRoom);
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(0)));
   queue.Park(Quorum(0), Order(0, 0), RoomFacts("same"));
   EXPECT_TRUE(Drain(queue).empty());
@@ -94,7 +96,7 @@ TEST(GangQueue, EachSuccessWakesTheNextOfItsClassUntilTheFirstFailure) {
   for (uint32_t i = 0; i < 5; ++i) {
     OfferAndPark(queue, Quorum(i), Order(0, static_cast<int>(i)), RoomFacts("same"));
   }
-  queue.Wake(kReliefRoom, kAnyRoom);
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
   std::vector<QueueItem> tried;
   while (const auto item = queue.Pop(kStart)) {
     tried.push_back(*item);
@@ -111,7 +113,7 @@ TEST(GangQueue, AWokenItemThatIsRemovedPassesTheQuestionOn) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("same"));
   OfferAndPark(queue, Quorum(2), Order(0, 2), RoomFacts("same"));
-  queue.Wake(kReliefRoom, kAnyRoom);
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
   queue.RemoveGang(GangId(1));
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
 }
@@ -120,7 +122,7 @@ TEST(GangQueue, AWokenItemParkedForAnotherReasonPassesTheQuestionOn) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("same"));
   OfferAndPark(queue, Quorum(2), Order(0, 2), RoomFacts("same"));
-  queue.Wake(kReliefRoom, kAnyRoom);
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
   ASSERT_EQ(queue.Pop(kStart), Quorum(1));
   queue.Park(Quorum(1), Order(0, 1), RoomFacts("other"));
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
@@ -130,17 +132,18 @@ TEST(GangQueue, RoomThatHelpsNoShapeOfAClassWakesNobody) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("a", 7));
   OfferAndPark(queue, Quorum(2), Order(0, 2), RoomFacts("b", 8));
-  queue.Wake(kReliefRoom, [](ShapeId shape) { return shape == ShapeId(8); });
+  queue.Wake(
+      kReliefRoom, [](ShapeId shape) { return shape == ShapeId(8); }, MayHelp);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
 }
 
 TEST(GangQueue, AnEventThatAClassDoesNotWaitForWakesNobody) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("a"));
-  queue.Wake(kReliefQueue | kReliefNodes, kAnyRoom);
+  queue.Wake(kReliefQueue | kReliefNodes, kAnyRoom, MayHelp);
   EXPECT_TRUE(Drain(queue).empty());
   OfferAndPark(queue, Quorum(2), Order(0, 2), {.class_key = "q", .relief = kReliefQueue});
-  queue.Wake(kReliefQueue, kNoRoom);
+  queue.Wake(kReliefQueue, kNoRoom, MayHelp);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
 }
 
@@ -320,7 +323,7 @@ TEST(GangQueueModel, AgreesWithANaiveListUnderRandomOperations) {
           const auto relief = static_cast<uint32_t>(random.Below(16));
           const uint64_t roomy = random.Below(4);
           const auto fits = [roomy](ShapeId shape) { return shape.index() == roomy; };
-          queue.Wake(relief, fits);
+          queue.Wake(relief, fits, MayHelp);
           naive.Wake(relief, fits);
           break;
         }
@@ -375,7 +378,8 @@ TEST(GangQueueModel, AtRestNoParkedGangWouldFit) {
         room += running[any];
         running.erase(any);
         size.erase(any);
-        queue.Wake(kReliefRoom, [room](ShapeId shape) { return shape.index() <= room; });
+        queue.Wake(
+            kReliefRoom, [room](ShapeId shape) { return shape.index() <= room; }, MayHelp);
       }
       while (const auto item = queue.Pop(kStart)) {
         if (size[*item] <= room) {

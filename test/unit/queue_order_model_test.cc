@@ -85,7 +85,7 @@ class History {
     queue.SetTree(world.tree.get(), world.forest.rules, world.fair_sharing);
     naive.SetTree(world.tree.get(), world.forest.rules, world.fair_sharing);
     if (random.OneIn(2)) return;
-    queue.Wake(kReliefQueue, kAnyRoom);
+    queue.Wake(kReliefQueue, kAnyRoom, MayHelp);
     naive.WakeFor(kReliefQueue, kAnyRoom);
   }
   OrderKey PickOrder() {
@@ -154,7 +154,7 @@ class History {
         return;
       case 6:
       case 7:
-        queue.Wake(relief, fits);
+        queue.Wake(relief, fits, MayHelp);
         naive.WakeFor(relief, fits);
         return;
       case 8: {
@@ -333,7 +333,8 @@ class Cluster {
     const OrderKey order = running.at(item);
     running.erase(item);
     room += SizeOf(order);
-    queue.Wake(kReliefRoom, [](ShapeId) { return true; });
+    queue.Wake(
+        kReliefRoom, [](ShapeId) { return true; }, MayHelp);
     if (!order.queue.valid()) return;
     world.tree->Remove(order.queue, order.demand);
     queue.UsageChanged(order.queue);

@@ -137,7 +137,7 @@ TEST_F(QueueOrder, TheHoldEndsWhenTheHeadIsWokenRemovedOrChanged) {
     queue.Offer(Quorum(2), In(strict, 2));
     ASSERT_TRUE(Drain(queue).empty());
     std::vector<QueueItem> expected{Quorum(1), Quorum(2)};
-    if (how == 0) queue.Wake(kReliefRoom, kAnyRoom);
+    if (how == 0) queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
     if (how == 1) queue.Offer(Quorum(1), In(strict, 1));
     if (how == 2) {
       queue.RemoveGang(GangId(1));
@@ -167,7 +167,7 @@ TEST_F(QueueOrder, ABlockedHeadThatIsPassedByPriorityIsAskedAgainWhenItsTurnCome
 TEST_F(QueueOrder, AQuestionHeldUpInAStrictQueueIsPassedOnToAnother) {
   OfferAndPark(Quorum(1), In(strict, 1), Waits("same"));
   OfferAndPark(Quorum(2), In(loose, 2), Waits("same"));
-  queue.Wake(kReliefRoom, kAnyRoom);  // wakes 1, for both
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);  // wakes 1, for both
   queue.Offer(Quorum(3), In(strict, 3, /*priority=*/5));
   ASSERT_EQ(queue.Pop(kStart), Quorum(3));
   queue.Park(Quorum(3), In(strict, 3, 5), Waits("other"));  // holds up 1
@@ -177,22 +177,22 @@ TEST_F(QueueOrder, AQuestionHeldUpInAStrictQueueIsPassedOnToAnother) {
 TEST_F(QueueOrder, AFailureOfTheSameClassAnswersAQuestionThatItHoldsUp) {
   OfferAndPark(Quorum(1), In(strict, 1), Waits("same"));
   OfferAndPark(Quorum(2), In(loose, 2), Waits("same"));
-  queue.Wake(kReliefRoom, kAnyRoom);
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
   queue.Offer(Quorum(3), In(strict, 3, /*priority=*/5));
   ASSERT_EQ(queue.Pop(kStart), Quorum(3));
   queue.Park(Quorum(3), In(strict, 3, 5), Waits("same"));
   EXPECT_TRUE(Drain(queue).empty());
-  queue.Wake(kReliefRoom, kAnyRoom);
+  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(3), Quorum(1)));
 }
 
 TEST_F(QueueOrder, OneThatIsHeldUpKeepsNobodyOfItsClassFromBeingAsked) {
   OfferAndPark(Quorum(1), In(strict, 2), NeverFits("huge"));
   OfferAndPark(Quorum(2), In(strict, 1), Waits("big"));
-  queue.Wake(kReliefNodes, kAnyRoom);  // wakes 1, which stands behind 2
+  queue.Wake(kReliefNodes, kAnyRoom, MayHelp);  // wakes 1, which stands behind 2
   OfferAndPark(Quorum(3), In(strict, 0), NeverFits("huge"));
   ASSERT_TRUE(Drain(queue).empty());
-  queue.Wake(kReliefNodes, kAnyRoom);
+  queue.Wake(kReliefNodes, kAnyRoom, MayHelp);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(3)));
 }
 
@@ -267,7 +267,7 @@ TEST_F(QueueOrder, AHeadThatFailsAgainAndAgainCostsNothingForTheThousandsBehindI
   }
   const uint64_t before = queue.touched();
   for (int turn = 0; turn < 100; ++turn) {
-    queue.Wake(kReliefRoom, kAnyRoom);
+    queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
     ASSERT_EQ(queue.Pop(kStart), Quorum(0));
     queue.Park(Quorum(0), In(strict, 0), Waits("a"));
     ASSERT_EQ(queue.Pop(kStart), std::nullopt);

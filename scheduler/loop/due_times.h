@@ -1,0 +1,47 @@
+// When each of many things is due next, and the first of all.
+//
+//   DueTimes<std::string> due;
+//   due.Set("a", now + interval);                  // replaces what was said of it before
+//   while (due.Next() <= now) LookAt(due.First()); // … which sets it anew
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/time/time.h"
+
+namespace maniple {
+
+template <typename Key>
+class DueTimes final {
+ public:
+  // The infinite future: never.
+  void Set(const Key& key, absl::Time at) {
+    const auto it = at_.find(key);
+    const absl::Time before = it == at_.end() ? absl::InfiniteFuture() : it->second;
+    if (before == at) return;
+    if (it != at_.end()) order_.erase({before, key});
+    if (at == absl::InfiniteFuture()) {
+      at_.erase(it);
+      return;
+    }
+    at_.insert_or_assign(key, at);
+    order_.emplace(at, key);
+  }
+  void Clear() {
+    at_.clear();
+    order_.clear();
+  }
+  [[nodiscard]] absl::Time Next() const {
+    return order_.empty() ? absl::InfiniteFuture() : order_.begin()->first;
+  }
+  // REQUIRES: something is due some day.
+  [[nodiscard]] const Key& First() const { return order_.begin()->second; }
+
+ private:
+  std::map<Key, absl::Time> at_;
+  std::set<std::pair<absl::Time, Key>> order_;
+};
+
+}  // namespace maniple
