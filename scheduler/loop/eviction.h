@@ -41,6 +41,15 @@ struct Departure {
   bool whole = true;  // not only surplus members
 };
 
+// On what terms one gang made another leave. While they hold, that one must not make it leave in
+// turn: neither could ever rest.
+struct LeavingTerms {
+  int64_t quotas = 0;  // the loop's quota epoch
+  int32_t priority = 0, preemptor_priority = 0;
+  absl::Time queued, preemptor_queued;
+  friend bool operator==(const LeavingTerms&, const LeavingTerms&) = default;
+};
+
 // What of a gang that stands decides whether others may make it leave, and how much that helps.
 struct Evictable {
   int64_t pods = 0;
@@ -51,7 +60,7 @@ struct Evictable {
   // May somebody be helped who was not by `before`?
   [[nodiscard]] bool MayHelpMoreThan(const Evictable& before) const {
     if (pods == 0) return false;
-    return pods > before.pods || priority < before.priority || queued > before.queued ||
+    return pods > before.pods || priority != before.priority || queued != before.queued ||
            generation != before.generation;
   }
 };

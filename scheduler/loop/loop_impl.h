@@ -157,7 +157,10 @@ class SchedulingLoop::Impl final {
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
   void DrainQueue(Case& c);
-  void CountReversal(GangId victim, GangId preemptor);
+  [[nodiscard]] LeavingTerms TermsOf(GangId victim, GangId preemptor) const;
+  // It made the gang leave, on terms that hold still.
+  [[nodiscard]] bool MadeLeave(GangId other, const Case& c) const;
+  void NoteLeaving(GangId victim, GangId preemptor);
 
   // loop_reservation.cc
   // Whose time has come gets room held, keeps it, or loses it.
@@ -167,7 +170,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] absl::Status CheckTurns() const;
   [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
   [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
-  [[nodiscard]] bool WithinNominal(QuotaNodeId queue, const Demand& demand) const;
+  [[nodiscard]] bool IsModest(const GangRecord& record) const;
   void EndReservation(GangId gang, absl::Time now);
   [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
   // False: no start is in sight.
@@ -247,8 +250,7 @@ class SchedulingLoop::Impl final {
   std::map<int32_t, int64_t> loose_priorities_;
   bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
-  // (who left, for whom) and the limits that held then.
-  std::map<std::pair<GangId, GangId>, int64_t> departures_;
+  std::map<std::pair<GangId, GangId>, LeavingTerms> departures_;  // (who left, for whom)
   int64_t quota_epoch_ = 0;
   WaitingLines lines_;                 // quorums that were rejected, and may start some day
   absl::btree_set<GangId> holders_;    // of reservations; all of them stand in lines

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/events.h"
@@ -121,6 +122,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr || id == c.gang.id || !gang->group_exists) continue;
+    if (MadeLeave(id, c)) continue;
     // Whoever is on the move is left alone: what is in flight may still land.
     if (record->binding.has_value() || record->departure.has_value()) continue;
     const QuotaNodeId theirs = ledger_.book().QueueNamed(record->queue);
@@ -230,7 +232,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                     .until = claim.until,
                     .whole = whole},
                    c.now);
-    if (ground == ClaimGround::kPolicy) CountReversal(gang.gang, c.gang.id);
+    if (ground == ClaimGround::kPolicy) NoteLeaving(gang.gang, c.gang.id);
   }
   for (const Placement& place : plan.plan.placements) {
     const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
@@ -435,15 +437,34 @@ void SchedulingLoop::Impl::DrainQueue(Case& c) {
                  c.now);
 }
 
-// A reversal: A makes B leave after B made A leave, and no limit or weight has changed since.
-void SchedulingLoop::Impl::CountReversal(GangId victim, GangId preemptor) {
+LeavingTerms SchedulingLoop::Impl::TermsOf(GangId victim, GangId preemptor) const {
+  const Gang& leaves = *state_.FindGang(victim);
+  const Gang& comes = *state_.FindGang(preemptor);
+  return {.quotas = quota_epoch_,
+          .priority = leaves.priority,
+          .preemptor_priority = comes.priority,
+          .queued = QueuedAt(leaves, *records_.at(victim)),
+          .preemptor_queued = QueuedAt(comes, *records_.at(preemptor))};
+}
+
+bool SchedulingLoop::Impl::MadeLeave(GangId other, const Case& c) const {
+  const auto left = departures_.find({c.gang.id, other});
+  if (left != departures_.end()) return left->second == TermsOf(c.gang.id, other);
+  // Under an earlier leader, on terms that nobody knows any more. Within one Queue they must be
+  // others now, or it could not think of making that one leave.
+  absl::string_view by = c.record.preempted_by;
+  return absl::ConsumePrefix(&by, GangText(state_.FindGang(other)->key)) &&
+         absl::StartsWith(by, kOfQueue);
+}
+
+void SchedulingLoop::Impl::NoteLeaving(GangId victim, GangId preemptor) {
   constexpr size_t kMostRemembered = 10'000;
-  if (const auto back = departures_.find({preemptor, victim});
-      back != departures_.end() && back->second == quota_epoch_) {
+  const auto back = departures_.find({preemptor, victim});
+  if (back != departures_.end() && back->second == TermsOf(preemptor, victim)) {
     ++counters_.preemption_reversals;
   }
   if (departures_.size() >= kMostRemembered) departures_.clear();
-  departures_[{victim, preemptor}] = quota_epoch_;
+  departures_[{victim, preemptor}] = TermsOf(victim, preemptor);
 }
 
 }  // namespace maniple

@@ -203,10 +203,12 @@ void SchedulingLoop::Impl::DropReservation(GangId gang, GangRecord& record) {
   openings_changed_ = true;
 }
 
-bool SchedulingLoop::Impl::WithinNominal(QuotaNodeId queue, const Demand& demand) const {
-  return std::ranges::all_of(demand, [&](const CellAmount& part) {
-    return part.amount <= ledger_.tree().Nominal(queue, part.cell);
-  });
+// Within what is nominal, as the queue has it.
+bool SchedulingLoop::Impl::IsModest(const GangRecord& record) const {
+  return record.order_queue.valid() &&
+         std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
+           return part.amount <= ledger_.tree().Nominal(record.order_queue, part.cell);
+         });
 }
 
 // One a Queue, and some a tree of Cohorts; there who asks for no more than its Queue's own comes
@@ -215,7 +217,7 @@ Opening SchedulingLoop::Impl::OpeningFor(const WaitingLines::Head& head) const {
   const QuotaBook& book = ledger_.book();
   const QuotaNodeId queue = book.QueueNamed(head.queue);
   const bool cohort = !head.queue.empty() && queue.valid() && ledger_.tree().Parent(queue).valid();
-  const bool modest = cohort && WithinNominal(queue, records_.at(head.gang)->order_demand);
+  const bool modest = IsModest(*records_.at(head.gang));
   Opening opening;
   int32_t others = 0;
   for (const GangId holder : holders_) {
@@ -225,8 +227,8 @@ Opening SchedulingLoop::Impl::OpeningFor(const WaitingLines::Head& head) const {
     const QuotaNodeId other = book.QueueNamed(theirs);
     if (!other.valid() || ledger_.tree().Root(other) != ledger_.tree().Root(queue)) continue;
     ++others;
-    const Reservation& reservation = *records_.at(holder)->reservation;
-    if (modest && !WithinNominal(other, reservation.demand)) opening.displaced = holder;
+    // As it seemed then: what it seems now may depend on who holds room, and two could take turns.
+    if (modest && !records_.at(holder)->reservation->modest) opening.displaced = holder;
   }
   if (!cohort || others < options_.holds_per_cohort) return {};
   opening.free = opening.displaced.has_value();
@@ -326,7 +328,8 @@ bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
     return false;
   }
   ++counters_.reservations;
-  c->record.reservation = Reservation{.made = now,
+  c->record.reservation = Reservation{.modest = IsModest(c->record),
+                                      .made = now,
                                       .first_start = plan->at,
                                       .first_end = plan->end,
                                       .until = LastMoment(now, *plan, options_.reservation_after)};

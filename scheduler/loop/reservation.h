@@ -25,8 +25,9 @@ struct Reservation {
   };
   // Where it is to go. What others have there still is held on top: it is the gang's once they end.
   std::vector<Room> rooms;
-  Demand demand;  // what the rooms cost its Queue
-  Demand held;    // as much of that as is charged now: no more than is nominal and available
+  Demand demand;        // what the rooms cost its Queue
+  Demand held;          // as much of that as is charged now: no more than is nominal and available
+  bool modest = false;  // it seemed to ask for no more than is nominal when it was made
 
   absl::Time made;
   absl::Time start;  // planned, on the ends that are expected
