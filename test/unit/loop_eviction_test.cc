@@ -246,6 +246,45 @@ TEST_F(LoopEvictionTest, AGangHearsThatWhoeverStandsHasALowerPriorityNow) {
   EXPECT_EQ(d_.Bound("second"), 1);
 }
 
+// Two Queues of 8 GPUs and a Cohort that lends 8 more; three nodes of 8.
+TEST_F(LoopEvictionTest, NobodyEvictsInTurnWhomItHadToLeaveFor) {
+  d_.Nodes(3, 8);
+  Cohort cohort;
+  cohort.meta.name = "all";
+  cohort.quotas = {
+      {.flavor = "", .resources = {{.resource = "nvidia.com/gpu", .nominal = Amount(8)}}}};
+  d_.api.Put(cohort);
+  for (const char* name : {"x", "y"}) {
+    Queue queue;
+    queue.meta.name = name;
+    queue.cohort = "all";
+    queue.quotas = cohort.quotas;
+    queue.reclaim = ReclaimWithinCohort::kAny;
+    d_.api.Put(queue);
+  }
+  Submit("y-stays", 1, 3, "y");
+  Submit("y-ends", 1, 2, "y");
+  Submit("y-leaves", 1, 1, "y");
+  d_.Settle();
+  Submit("x-takes", 1, 1, "x");
+  d_.Settle(absl::Minutes(1));
+  ASSERT_EQ(d_.Bound("x-takes"), 1);
+  ASSERT_EQ(d_.Bound("y-leaves"), 0);
+  d_.api.Put(MakePod("y-leaves-0").Group("y-leaves").Gpu(8).Priority(1));  // by its controller
+  // x borrows besides; then y has nothing, and a right to what is its own.
+  Submit("x-borrows", 1, 9, "x");
+  d_.api.SetPhase("y-ends-0", PodPhase::kSucceeded);
+  d_.Settle(absl::Minutes(1));
+  ASSERT_EQ(d_.Bound("x-borrows"), 1);
+  d_.api.Put(MakeNode(d_.NodeOf("y-stays-0")).Gpu(8).Cordoned());
+  d_.api.SetPhase("y-stays-0", PodPhase::kSucceeded);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.Bound("y-leaves"), 1);
+  EXPECT_EQ(d_.Bound("x-takes"), 1) << "not the one that made it leave, though that costs less";
+  EXPECT_EQ(d_.Bound("x-borrows"), 0);
+  EXPECT_EQ(d_.loop().counters().preemption_reversals, 0);
+}
+
 class StoppedClaim : public LoopEvictionTest {
  protected:
   void SetUp() override {

@@ -371,5 +371,25 @@ TEST_F(LoopQuotaTest, MoreRoomInAnotherFlavorWakesWhoCouldNeverStartForQuota) {
   EXPECT_EQ(d_.Bound("g"), 1);
 }
 
+// Each seemed to ask for what is nominal (in a), and got a plan that borrows (in b).
+TEST_F(LoopQuotaTest, TwoHeadsDoNotTakeTurnsInHoldingRoom) {
+  TwoFlavors(8);
+  d_.api.Put(MakeNode("on-a").Cpu(100).Gpu(8).Label(kModel, "a").Cordoned());
+  PutQueue("rich", {In("b", "cpu", 16'000)}, "all");
+  for (const char* name : {"one", "two"}) {
+    Queue queue = NewQueue(name, {In("a", "cpu", 8000), In("b", "cpu", 0)});
+    queue.cohort = "all";
+    queue.ordering = QueueOrdering::kBackfill;
+    d_.api.Put(queue);
+  }
+  Submit("runs", "rich", Pods("runs", 1, 8000));
+  d_.Settle();
+  ASSERT_EQ(d_.Bound("runs"), 1);
+  Submit("first", "one", Pods("first", 1, 8000));
+  Submit("second", "two", Pods("second", 1, 8000));
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.loop().counters().reservations, 1);
+}
+
 }  // namespace
 }  // namespace maniple
