@@ -73,6 +73,7 @@ void Fill(const GangView& gang, pb::Gang& out) {
   }
   out.set_queue_position(gang.queue_position);
   if (gang.quota.has_value()) Fill(*gang.quota, *out.mutable_quota());
+  out.set_preemption(gang.preemption);
   if (gang.planned_start.has_value()) {
     pb::PlannedStart& start = *out.mutable_planned_start();
     start.set_at(absl::ToUnixSeconds(gang.planned_start->at));

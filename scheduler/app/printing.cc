@@ -226,6 +226,7 @@ std::string Explanation(const Json& gang, absl::Time now) {
                       of_queue > 0 ? absl::StrCat(", ", of_queue, " in its queue") : ""));
   }
   if (gang["quota"].is_object()) line("quota", QuotaLineText(gang["quota"]));
+  if (!gang["preemption"].AsString().empty()) line("preemption", gang["preemption"].AsString());
   if (gang["plannedStart"].is_object()) line("planned start", StartText(gang["plannedStart"], now));
   line("placement", PlacementOf(gang));
   if (!gang["nodeReasons"].items().empty()) {

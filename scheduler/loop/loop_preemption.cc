@@ -140,6 +140,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
 
 bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                     const Rejection& rejection) {
+  c.record.no_preemption.clear();
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return false;
   const std::vector<RunningGang> running = RunningGangs(c);
   const std::optional<PreemptionPlan> plan = PlanRoom(c, request, running);
@@ -154,7 +155,10 @@ std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
       c.record.victims_later = std::min(c.record.victims_later, gang.protected_until);
     }
   }
-  if (running.empty()) return std::nullopt;
+  if (running.empty()) {
+    c.record.no_preemption = "no running gang may be evicted";
+    return std::nullopt;
+  }
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
   const Snapshot& snapshot = Picture();

@@ -58,6 +58,7 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     view.node_reasons = waiting->nodes;
     if (waiting->quota.has_value()) view.quota = *waiting->quota;
   }
+  if (c.record.waiting.has_value()) view.preemption = c.record.no_preemption;
   if (c.record.reservation.has_value()) {
     const Reservation& held = *c.record.reservation;
     view.planned_start = {

@@ -64,6 +64,8 @@ struct GangView {
   std::vector<NodeReasonView> node_reasons;
   std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way
   std::optional<PlannedStartView> planned_start;  // when room is held for it
+  // Why evicting others does not help it, as of its last decision; "" when that was not asked.
+  std::string preemption;
   int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
   int64_t queue_position = 0;  // the same among those of its own queue
 };

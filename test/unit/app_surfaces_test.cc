@@ -38,6 +38,7 @@ ClusterView SomeCluster() {
   over.node_reasons.clear();
   over.position = 7;
   over.queue_position = 2;
+  over.preemption = "2 gangs may be evicted, and even without them quota would be lacking";
   over.planned_start = {.at = absl::FromUnixSeconds(7200),
                         .first_at = absl::FromUnixSeconds(3600),
                         .estimated = true};
@@ -158,6 +159,15 @@ TEST(Printing, ExplanationSaysWhenItIsPlannedToStartAndWhenItWasAtFirst) {
                 "1970-01-01 01:00:00 UTC)\n"));
   EXPECT_THAT(Explanation(Page("/explain?namespace=research&name=big"), absl::UnixEpoch()),
               Not(HasSubstr("planned start")));
+}
+
+TEST(Printing, ExplanationSaysWhyEvictingOthersDoesNotHelp) {
+  EXPECT_THAT(
+      Explanation(Page("/explain?namespace=research&name=over"), absl::UnixEpoch()),
+      HasSubstr("preemption    2 gangs may be evicted, and even without them quota would be "
+                "lacking\n"));
+  EXPECT_THAT(Explanation(Page("/explain?namespace=research&name=big"), absl::UnixEpoch()),
+              Not(HasSubstr("preemption")));
 }
 
 TEST(Printing, QueuesShowALinePerQuota) {
