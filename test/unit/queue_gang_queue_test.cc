@@ -178,10 +178,11 @@ TEST(GangQueue, TenThousandParkedGangsCostNothingWhileNothingChanges) {
   }
   EXPECT_EQ(queue.touched(), before);
   int asked = 0;
-  queue.Wake(kReliefRoom, [&asked](ShapeId shape) {
+  const auto fits = [&asked](ShapeId shape) {
     ++asked;
     return shape == ShapeId(3);
-  });
+  };
+  queue.Wake(kReliefRoom, fits, MayHelp);
   EXPECT_EQ(asked, 100);
   EXPECT_EQ(queue.ready(), 1u);
   EXPECT_LE(queue.touched() - before, 110u);
