@@ -95,8 +95,9 @@ class Truth final {
   // At quiescence: no gang has some but fewer than its quorum.
   void CheckGangAllOrNothing(absl::Time now);
   // At quiescence: no whole gang waits although its room is free and its Queue lets it have it, by
-  // plain counting of GPUs per node.
-  void CheckNothingRunnableWaits(absl::Time now);
+  // plain counting of GPUs per node. Room that is held for a gang looks free here.
+  enum class Holds : uint8_t { kNone, kSome };
+  void CheckNothingRunnableWaits(Holds holds, absl::Time now);
   // At quiescence: room is kept for nobody.
   void CheckNobodyIsNominated(absl::Time now);
 

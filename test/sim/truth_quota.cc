@@ -153,13 +153,15 @@ void Truth::CheckNobodyIsNominated(absl::Time now) {
   }
 }
 
-void Truth::CheckNothingRunnableWaits(absl::Time now) {
+void Truth::CheckNothingRunnableWaits(Holds holds, absl::Time now) {
   for (const Wanting& gang : WholeGangsWaiting()) {
     const GroupFacts& group = groups_.at(gang.key);
     if (MayBeHeldUp(gang.key, group.queue)) continue;
     // Whether room is held rightly is left to the scheduler's own check, and to the end of the
     // hold.
     if (group.reason == "HeldByReservation") continue;
+    // A repair does not say so.
+    if (group.reason == "QuorumLost" && holds == Holds::kSome) continue;
     const int64_t room = RoomFor(gang, group.queue);
     if (room < gang.need) continue;
     Violated(now, absl::StrCat("NothingRunnableWaits: ", gang.key, " needs ", gang.need, " x ",

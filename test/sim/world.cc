@@ -367,7 +367,11 @@ class World final {
     }
     if (!Sound()) return;
     truth_.CheckGangAllOrNothing(events_.Now());
-    truth_.CheckNothingRunnableWaits(events_.Now());
+    const bool held = std::ranges::any_of(processes_, [](const auto& process) {
+      return process->alive() && !process->loop().HeldStarts().empty();
+    });
+    truth_.CheckNothingRunnableWaits(held ? Truth::Holds::kSome : Truth::Holds::kNone,
+                                     events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
       if (process->leading()) CheckAtRest(*process);
