@@ -182,9 +182,9 @@ class SchedulingLoop::Impl final {
   // After a rejection; what never fits waits in no line.
   void WaitInLine(const Case& c, const Answer& answer);
   void LeaveLine(const Case& c);  // nothing is held for it any more
-  [[nodiscard]] std::vector<Release> Releases(absl::Time now);
+  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by);
   [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
-                                                     Beside beside);
+                                                     Beside beside, absl::Time by);
   void GatherHeldQuota(absl::Time now);
   [[nodiscard]] Demand OwnHeldQuota(const Case& c) const;
   [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder);

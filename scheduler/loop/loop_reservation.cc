@@ -82,8 +82,10 @@ std::string DelayText(const Reservation& reservation) {
   return absl::StrCat(", first planned for ", TimeText(reservation.first_start));
 }
 
-// When everything that takes room is expected to leave it.
-std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now) {
+// When everything that takes room is expected to leave it. Whoever did not run yet `by` then counts
+// only if its end was told, or it is a guest: a holder that follows estimates from room to room
+// would wait for others that began after it, again and again.
+std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time by) {
   const Tables& tables = *Picture().tables;
   std::vector<Release> releases;
   for (const auto& [id, record] : records_) {
@@ -99,9 +101,11 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now) {
     }
     const QuotaNodeId queue = ledger_.book().QueueNamed(record->queue);
     const bool leaves = record->departure.has_value() && record->departure->whole;
+    const bool stays = told == EndIs::kEstimated && started > by && !record->backfill.has_value();
     for (const Member& member : gang->members) {
       const PodFacts* pod = state_.FindPod(member.pod);
       if (pod == nullptr || pod->terminal) continue;
+      if (stays && !leaves && !pod->terminating) continue;
       const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
       if (!node.valid()) continue;
       const PlacedPods placed{.shape = member.shape, .node = node};
@@ -124,12 +128,12 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now) {
 // taken for room that another needs sooner.
 std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
                                                            const GangRequest& request,
-                                                           Beside beside) {
+                                                           Beside beside, absl::Time by) {
   OpenHolds others;
   for (const GangId holder : holders_) {
     if (holder != c.gang.id) others.Add(holder, *records_.at(holder), ledger_.book());
   }
-  std::vector<Release> releases = Releases(c.now);
+  std::vector<Release> releases = Releases(c.now, by);
   std::optional<QuotaAsk> ask = AskFor(c, request);
   const QuotaTree no_limits({QuotaNodeSpec{}}, {});
   if (!ask.has_value()) {
@@ -319,10 +323,10 @@ bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
     EndReservation(*opening.displaced, now);
   }
   const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
-  const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers);
+  const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers, now);
   if (!plan.has_value()) {
     // Nobody else begins to hold room before whoever has waited longest.
-    lines_wait_ = !holders_.empty() && PlanStartOf(*c, request, Beside::kNobody).has_value();
+    lines_wait_ = !holders_.empty() && PlanStartOf(*c, request, Beside::kNobody, now).has_value();
     if (!lines_wait_) lines_.Bar(gang, now + kPlanAgainAfter);
     openings_changed_ = openings_changed_ || lines_wait_;
     return false;
@@ -384,9 +388,10 @@ void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
   const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
   if (now < c->record.reservation->until) {
     if (SendOverstayersAway(*c, request)) return;
-    if (const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers)) {
-      Keep(*c, request, *plan);
-      return;
+    for (const absl::Time by : {c->record.reservation->made, now}) {
+      if (const auto plan = PlanStartOf(*c, request, Beside::kOthers, by)) {
+        return Keep(*c, request, *plan);
+      }
     }
   }
   const bool expired = now >= c->record.reservation->until;

@@ -103,7 +103,7 @@ Json OfManiple(absl::string_view kind, absl::string_view name, Json spec) {
                        {"spec", std::move(spec)}});
 }
 
-// "in pool weight=2 strict hold preempt reclaim".
+// "in pool weight=2 strict or backfill hold preempt reclaim".
 absl::Status ReadBehaviour(bool queue, absl::string_view words, Json& spec) {
   bool names_parent = false;
   Json preemption = Json::Object();
@@ -116,6 +116,8 @@ absl::Status ReadBehaviour(bool queue, absl::string_view words, Json& spec) {
       spec.Set("fairShare", Json::Object({{"weight", std::string(word)}}));
     } else if (queue && word == "strict") {
       spec.Set("ordering", "StrictFIFO");
+    } else if (queue && word == "backfill") {
+      spec.Set("ordering", "Backfill");
     } else if (queue && (word == "hold" || word == "drain")) {
       spec.Set("stopPolicy", word == "hold" ? "Hold" : "HoldAndDrain");
     } else if (queue && word == "preempt") {

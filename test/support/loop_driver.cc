@@ -12,8 +12,10 @@
 namespace maniple {
 namespace {
 
-std::unique_ptr<SchedulingLoop> NewLoop(absl::Time now) {
+std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, absl::Time now) {
   LoopOptions options;
+  options.fair_sharing = settings.fair_sharing;
+  options.reservation_after = settings.reservation_after;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
   loop->SetRole(SchedulingLoop::Role::kLeader, now);
@@ -22,7 +24,8 @@ std::unique_ptr<SchedulingLoop> NewLoop(absl::Time now) {
 
 }  // namespace
 
-LoopDriver::LoopDriver() : loop_(NewLoop(now)) {}
+LoopDriver::LoopDriver(const Settings& settings)
+    : settings_(settings), loop_(NewLoop(settings, now)) {}
 
 void LoopDriver::Put(ObjectEvent event) { api.Put(std::get<ObjectUpserted>(event).object); }
 
@@ -97,7 +100,7 @@ void LoopDriver::Settle(absl::Duration later) {
 }
 
 void LoopDriver::Restart() {
-  loop_ = NewLoop(now);
+  loop_ = NewLoop(settings_, now);
   static_cast<void>(api.TakeEvents());
   static_cast<void>(api.TakeResults());
   audit_ = TurnAudit();

@@ -25,7 +25,12 @@ namespace maniple {
 
 class LoopDriver final {
  public:
-  LoopDriver();
+  struct Settings {  // of LoopOptions; the others are the usual ones
+    FairSharing fair_sharing = FairSharing::kOn;
+    absl::Duration reservation_after = absl::Minutes(10);
+  };
+  LoopDriver() : LoopDriver(Settings()) {}
+  explicit LoopDriver(const Settings& settings);
 
   ScriptedApi api;
   absl::Time now = absl::FromUnixSeconds(1'700'000'000);
@@ -68,6 +73,7 @@ class LoopDriver final {
 
   void Tell(ObjectEvent event);
 
+  const Settings settings_;
   std::unique_ptr<SchedulingLoop> loop_;
   TurnAudit audit_;
   absl::Time next_ = absl::InfiniteFuture();

@@ -23,7 +23,10 @@ namespace maniple {
 
 class ReservationWorld final {
  public:
-  explicit ReservationWorld(int nodes) : begin_(d.now) { d.Nodes(nodes, 8); }
+  explicit ReservationWorld(int nodes, const LoopDriver::Settings& settings = {})
+      : d(settings), begin_(d.now) {
+    d.Nodes(nodes, 8);
+  }
 
   struct Job {
     std::string name;
@@ -38,10 +41,12 @@ class ReservationWorld final {
     Job job;
     absl::Time submitted;
     std::optional<absl::Time> started, ended;
-    bool evicted = false;
+    bool evicted = false, deleted = false;
     bool can_start = true;      // on an empty cluster, within its quota at the most
     bool would_borrow = false;  // more than its Queue's own, beside what still runs there then
-    std::optional<absl::Time> first_promise;  // the first start that was told, if known
+    std::optional<absl::Time> first_promise;   // the first start that was told, if known
+    std::optional<absl::Time> first_estimate;  // the same, if only estimated, and told before
+    absl::Time promised;                       // when either was told first
   };
 
   LoopDriver d;
@@ -88,6 +93,35 @@ class ReservationWorld final {
     }
   }
 
+  // As their owners would: deletes what has ended.
+  void DeleteEnded() {
+    for (auto& [name, told] : jobs_) {
+      if (told.ended.has_value() && !told.deleted) Delete(name, told);
+    }
+  }
+  // Its owner gives up waiting; nothing if it has started.
+  void Withdraw(const std::string& name) {
+    Told& told = jobs_.at(name);
+    if (told.started.has_value() || told.deleted) return;
+    Delete(name, told);
+  }
+  // Somebody runs, or waits who may start some day.
+  [[nodiscard]] bool Busy() const {
+    return std::ranges::any_of(jobs_, [](const auto& job) {
+      const Told& told = job.second;
+      return told.can_start && !told.deleted && !told.ended.has_value() && !told.evicted;
+    });
+  }
+  // When the job ends by itself; never, before it has started.
+  static absl::Time EndOf(const Told& told) {
+    if (!told.started.has_value() || told.ended.has_value() || told.evicted) {
+      return absl::InfiniteFuture();
+    }
+    const std::optional<absl::Duration> takes =
+        told.job.takes.has_value() ? told.job.takes : told.job.says;
+    return takes.has_value() ? *told.started + *takes : absl::InfiniteFuture();
+  }
+
   [[nodiscard]] absl::Time begin() const { return begin_; }
   [[nodiscard]] const std::map<std::string, Told>& jobs() const { return jobs_; }
   [[nodiscard]] std::optional<absl::Time> StartOf(const std::string& name) const {
@@ -105,13 +139,12 @@ class ReservationWorld final {
   }
 
  private:
-  static absl::Time EndOf(const Told& told) {
-    if (!told.started.has_value() || told.ended.has_value() || told.evicted) {
-      return absl::InfiniteFuture();
+  void Delete(const std::string& name, Told& told) {
+    told.deleted = true;
+    for (int i = 0; i < told.job.pods; ++i) {
+      d.api.Delete(ResourceKind::kPod, absl::StrCat(name, "-", i));
     }
-    const std::optional<absl::Duration> takes =
-        told.job.takes.has_value() ? told.job.takes : told.job.says;
-    return takes.has_value() ? *told.started + *takes : absl::InfiniteFuture();
+    d.api.Delete(ResourceKind::kPodGroup, name);
   }
 
   // Ends what is due, until nothing moves at this moment.
@@ -162,11 +195,20 @@ class ReservationWorld final {
     }
     for (const GangView& gang : view->gangs) {
       const auto it = jobs_.find(gang.name);
-      if (it == jobs_.end() || it->second.first_promise.has_value()) continue;
-      if (!gang.planned_start.has_value() || gang.planned_start->estimated) continue;
-      it->second.first_promise = gang.planned_start->at;
-      it->second.would_borrow = WouldBorrow(it->second);
+      if (it == jobs_.end() || !gang.planned_start.has_value()) continue;
+      NotePromise(*gang.planned_start, it->second);
     }
+  }
+
+  void NotePromise(const PlannedStartView& start, Told& told) {
+    if (told.first_promise.has_value()) return;
+    if (!told.first_estimate.has_value()) told.promised = d.now;
+    if (start.estimated) {
+      if (!told.first_estimate.has_value()) told.first_estimate = start.at;
+      return;
+    }
+    told.first_promise = start.at;
+    told.would_borrow = WouldBorrow(told);
   }
 
   absl::Time begin_;
