@@ -195,10 +195,11 @@ absl::Time SchedulingLoop::Impl::QueuedAt(const Gang& gang, const GangRecord& re
 OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
   const QuotaNodeId queue =
       c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
+  Price price = PriceOf(c, kind, queue);
+  const bool same = queue == c.record.order_queue && price.demand == c.record.order_demand;
+  if (!same && lines_.IsFirst(c.gang.id)) openings_changed_ = true;
   c.record.order_epoch = charge_epoch_;
   c.record.order_queue = queue;
-  Price price = PriceOf(c, kind, queue);
-  if (price.demand != c.record.order_demand && lines_.IsFirst(c.gang.id)) openings_changed_ = true;
   c.record.order_demand = std::move(price.demand);
   c.record.order_is_only = price.is_only;
   c.record.waits_for_demand = false;
