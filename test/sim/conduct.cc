@@ -55,7 +55,9 @@ void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) 
     truth_.Violated(now, absl::StrCat("EveryWriteHasAPrecondition: ", life, " sends ",
                                       request.target, " without one"));
   }
-  if (const std::string pod = EvictedPod(request); !pod.empty()) {
+  // A guest that outstays its word leaves whatever the policies say.
+  if (const std::string pod = EvictedPod(request);
+      !pod.empty() && !were_guests_.contains(GangOf(pod))) {
     truth_.CheckEviction(GangOf(pod), absl::StrCat(life, " evicts ", pod), now);
   }
   if (request.method == HttpMethod::kDelete) CheckUndo(life, PodOf(request), now);
@@ -138,6 +140,7 @@ void Conduct::CheckGuest(absl::string_view line, absl::Time now) {
   absl::Time start;
   std::string error;
   CHECK(absl::ParseTime(absl::RFC3339_full, holder.second, &start, &error)) << line;
+  were_guests_.emplace(guest.first);
   const auto group = truth_.groups().find(std::string(guest.first));
   if (group == truth_.groups().end()) return;  // deleted meanwhile
   const std::optional<absl::Duration> says = group->second.says;

@@ -65,6 +65,7 @@ class Conduct final {
   std::map<std::string, Attempt> attempts_;  // by "namespace/name" of the gang
   std::map<std::pair<uint64_t, std::string>, absl::Time> first_sent_;
   uint64_t holds_ = 0, guests_ = 0;
+  std::set<std::string> were_guests_;                             // "namespace/name"
   std::map<std::pair<std::string, std::string>, int> preempted_;  // (victim, for whom), whole gangs
 };
 
