@@ -28,7 +28,7 @@
 namespace maniple {
 namespace {
 
-constexpr int kDefaultWorkloads = 25;
+constexpr int kDefaultWorkloads = 8;
 constexpr int64_t kLongestRunMinutes = 90;
 
 int FromEnvironment(const char* name, int otherwise) {
