@@ -217,6 +217,7 @@ case "$#:${1:-}" in
     start_afresh
     ;;
   1:--no-build)
+    [[ -x $bin/maniple-scheduler ]] || fail "nothing is built in $bin: run deploy/quickstart.sh without --no-build first"
     stop
     start_afresh
     ;;
