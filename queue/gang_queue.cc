@@ -67,9 +67,16 @@ struct GangQueue::Impl {
     }
   }
 
+  // What is known of a class is known of its first, who is now, or was, this one.
+  void IfFirstForgetShortage(const Standing& standing) {
+    if (*classes.At(standing.parked_class).asleep.begin() != &standing) return;
+    classes.WatchRoot(standing.parked_class);
+  }
+
   // Takes a parked item out of its class and out of the timetable, and ends its hold.
   void Unpark(Standing& standing) {
     ++touched;
+    IfFirstForgetShortage(standing);
     classes.At(standing.parked_class).asleep.erase(&standing);
     if (standing.until != absl::InfiniteFuture()) times.erase({standing.until, standing.item});
     standing.until = absl::InfiniteFuture();
@@ -197,6 +204,7 @@ void GangQueue::Park(QueueItem item, const OrderKey& order, ParkFacts facts) {
               .blocks = facts.blocks && item.kind == ItemKind::kQuorum,
               .until = facts.until};
   impl_->classes.At(id).asleep.insert(&standing);
+  impl_->IfFirstForgetShortage(standing);
   if (facts.until != absl::InfiniteFuture()) impl_->times.insert({facts.until, item});
   ++impl_->parked;
   if (standing.blocks) impl_->quorums.Block(standing);
@@ -235,21 +243,29 @@ std::optional<QueueItem> GangQueue::Pop(absl::Time now) {
 }
 
 void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits,
-                     absl::FunctionRef<bool(QueueItem)> may_help) {
+                     ShortAt short_at) {
   const auto asking = impl_->Asking();
   const auto has_quota = [&](const ParkedClass& parked_class) {
-    return !parked_class.asleep.empty() && may_help((*parked_class.asleep.begin())->item);
+    return !parked_class.asleep.empty() &&
+           !short_at((*parked_class.asleep.begin())->item).has_value();
   };
   const ParkedClasses::Questions ask{.fits = fits, .asking = asking, .has_quota = has_quota};
   for (const ParkedClassId id : impl_->classes.Hit(relief, ask)) impl_->WakeFirstOf(id);
 }
 
-void GangQueue::WakeQuota(QuotaNodeId root, absl::FunctionRef<bool(QueueItem)> may_help) {
-  for (const ParkedClassId id : impl_->classes.WaitingForQuotaOf(root, impl_->Asking())) {
+void GangQueue::WakeQuota(QuotaNodeId node, ShortAt short_at) {
+  for (const ParkedClassId id : impl_->classes.Watching(node, impl_->Asking())) {
     const OrderedStandings& asleep = impl_->classes.At(id).asleep;
-    if (!asleep.empty() && may_help((*asleep.begin())->item)) impl_->WakeFirstOf(id);
+    if (asleep.empty()) continue;
+    if (const std::optional<QuotaNodeId> still = short_at((*asleep.begin())->item)) {
+      impl_->classes.Watch(id, *still);
+    } else {
+      impl_->WakeFirstOf(id);
+    }
   }
 }
+
+void GangQueue::ForgetShortages() { impl_->classes.WatchRoots(); }
 
 void GangQueue::Started(QueueItem item) {
   const Standing& standing = impl_->Popped(item);

@@ -7,8 +7,8 @@
 //   queue.Offer(item, order);              // new or changed: ready to be decided
 //   while (auto item = queue.Pop(now)) …   // best first; all quorums before any surplus
 //   queue.Park(item, order, {.class_key = …, .relief = …});
-//   queue.Wake(relief, fits, may_help);    // an event that could help: one of each class is woken
-//   queue.WakeQuota(root, may_help);       // usage in this tree of Cohorts changed
+//   queue.Wake(relief, fits, short_at);    // an event that could help: one of each class is woken
+//   queue.WakeQuota(node, short_at);       // usage fell within this node of the tree of Cohorts
 //   queue.Started(item);                   // … and the next of its class when that one could start
 //
 // The woken item speaks for its class: if it is parked in the same class again, the others sleep
@@ -129,14 +129,20 @@ class GangQueue final {
   // The best ready item at `now`, or none. Items whose time has come are ready.
   [[nodiscard]] std::optional<QueueItem> Pop(absl::Time now);
 
+  // The node of the tree, the Queue of the item or an ancestor of it, within which usage must fall
+  // before anything but a refusal can become of the item and all of its class; none: it may help to
+  // ask now.
+  using ShortAt = absl::FunctionRef<std::optional<QuotaNodeId>(QueueItem)>;
+
   // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed? Asked
-  // once per class. Room and nodes wake nobody of whose first `may_help` says that all of its class
-  // would be refused again, whatever room there is.
-  void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits,
-            absl::FunctionRef<bool(QueueItem)> may_help);
-  // Usage changed in the tree of this root: one of each class that waits for quota there is woken,
-  // unless `may_help`, asked of that one, knows that all of its class would be refused again.
-  void WakeQuota(QuotaNodeId root, absl::FunctionRef<bool(QueueItem)> may_help);
+  // once per shape. Room and nodes wake nobody whose class is short of quota.
+  void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits, ShortAt short_at);
+  // Usage fell within this node: one of each class that waits for that is woken, unless it is short
+  // still, and then it waits for the node that `short_at` says. A class of which nothing is known
+  // waits for the root of its tree. REQUIRES: called for the Queue and every ancestor of it.
+  void WakeQuota(QuotaNodeId node, ShortAt short_at);
+  // What `short_at` has said holds no longer, though nothing fell.
+  void ForgetShortages();
   // The item just popped was started, so the next of its class may fit as well.
   void Started(QueueItem item);
 

@@ -1,6 +1,5 @@
 #include "queue/parked_classes.h"
 
-#include <optional>
 #include <utility>
 
 namespace maniple {
@@ -24,21 +23,34 @@ QuotaNodeId ParkedClasses::RootOf(const ParkedClassName& name) const {
 
 void ParkedClasses::SetTree(const QuotaTree* tree) {
   tree_ = tree;
-  by_root_.clear();
-  for (const auto& [id, parked_class] : classes_) {
-    const QuotaNodeId root = RootOf(parked_class.name);
-    if (root.valid()) by_root_[root].insert(id);
+  WatchRoots();
+}
+
+void ParkedClasses::WatchRoots() {
+  by_watched_.clear();
+  for (auto& [id, parked_class] : classes_) {
+    parked_class.watched = RootOf(parked_class.name);
+    if (parked_class.watched.valid()) by_watched_[parked_class.watched].insert(id);
   }
+}
+
+void ParkedClasses::WatchRoot(ParkedClassId id) { Watch(id, RootOf(At(id).name)); }
+
+void ParkedClasses::Watch(ParkedClassId id, QuotaNodeId node) {
+  QuotaNodeId& watched = At(id).watched;
+  if (watched == node) return;
+  Drop(by_watched_, watched, id);
+  watched = node;
+  if (node.valid()) by_watched_[node].insert(id);
 }
 
 ParkedClassId ParkedClasses::IdOf(ParkedClassName name) {
   const auto [it, fresh] = ids_.try_emplace(name, last_ + 1);
   if (!fresh) return it->second;
   ++last_;
-  by_shape_[name.smallest_shape].insert(last_);
-  const QuotaNodeId root = RootOf(name);
-  if (root.valid()) by_root_[root].insert(last_);
+  by_needs_[{name.smallest_shape, name.relief}].insert(last_);
   classes_.emplace(last_, ParkedClass{.name = std::move(name), .asleep = {}});
+  WatchRoot(last_);
   return last_;
 }
 
@@ -46,8 +58,8 @@ void ParkedClasses::DropIfEmpty(ParkedClassId id) {
   const auto it = classes_.find(id);
   if (it == classes_.end() || it->second.awake > 0 || !it->second.asleep.empty()) return;
   const ParkedClassName& name = it->second.name;
-  Drop(by_shape_, name.smallest_shape, id);
-  Drop(by_root_, RootOf(name), id);
+  Drop(by_needs_, {name.smallest_shape, name.relief}, id);
+  Drop(by_watched_, it->second.watched, id);
   ids_.erase(name);
   classes_.erase(it);
 }
@@ -55,16 +67,20 @@ void ParkedClasses::DropIfEmpty(ParkedClassId id) {
 std::vector<ParkedClassId> ParkedClasses::Hit(uint32_t relief, const Questions& ask) {
   constexpr uint32_t kNeedsRoom = kReliefRoom | kReliefNodes;
   std::vector<ParkedClassId> hit_classes;
-  for (const auto& [shape, ids] : by_shape_) {
-    std::optional<bool> room;
+  std::map<ShapeId, bool> room;
+  for (const auto& [needs, ids] : by_needs_) {
+    const auto [shape, of_class] = needs;
+    const uint32_t hit = of_class & relief;
+    if (hit == 0) continue;
+    const bool for_room = (hit & ~kNeedsRoom) == 0 && shape.valid();
     for (const ParkedClassId id : ids) {
       const ParkedClass& parked_class = classes_.at(id);
-      const uint32_t hit = parked_class.name.relief & relief;
-      if (hit == 0 || ask.asking(parked_class)) continue;
+      if (ask.asking(parked_class)) continue;
       ++looked_at_;
-      if ((hit & ~kNeedsRoom) == 0 && shape.valid()) {
-        if (!room.has_value()) room = ask.fits(shape);
-        if (!*room || !ask.has_quota(parked_class)) continue;
+      if (for_room) {
+        const auto [known, fresh] = room.try_emplace(shape);
+        if (fresh) known->second = ask.fits(shape);
+        if (!known->second || !ask.has_quota(parked_class)) continue;
       }
       hit_classes.push_back(id);
     }
@@ -72,17 +88,17 @@ std::vector<ParkedClassId> ParkedClasses::Hit(uint32_t relief, const Questions& 
   return hit_classes;
 }
 
-std::vector<ParkedClassId> ParkedClasses::WaitingForQuotaOf(
-    QuotaNodeId root, absl::FunctionRef<bool(const ParkedClass&)> asking) {
-  std::vector<ParkedClassId> waiting;
-  const auto ids = by_root_.find(root);
-  if (ids == by_root_.end()) return waiting;
+std::vector<ParkedClassId> ParkedClasses::Watching(
+    QuotaNodeId node, absl::FunctionRef<bool(const ParkedClass&)> asking) {
+  std::vector<ParkedClassId> watching;
+  const auto ids = by_watched_.find(node);
+  if (ids == by_watched_.end()) return watching;
   for (const ParkedClassId id : ids->second) {
     if (asking(classes_.at(id))) continue;
     ++looked_at_;
-    waiting.push_back(id);
+    watching.push_back(id);
   }
-  return waiting;
+  return watching;
 }
 
 }  // namespace maniple

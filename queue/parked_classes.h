@@ -28,6 +28,9 @@ struct ParkedClass {
   OrderedStandings asleep;
   Standing* speaker = nullptr;  // awake on behalf of all and not answered yet
   int32_t awake = 0;            // woken from here and not answered yet, the speaker included
+  // Waits for quota: usage has to fall within this node of the tree first, for what is known of the
+  // first asleep. The root while nothing is known; invalid: it waits for none.
+  QuotaNodeId watched;
 };
 
 class ParkedClasses final {
@@ -47,8 +50,12 @@ class ParkedClasses final {
   };
   // Those that the event may help and whose question is not out already.
   [[nodiscard]] std::vector<ParkedClassId> Hit(uint32_t relief, const Questions& ask);
-  [[nodiscard]] std::vector<ParkedClassId> WaitingForQuotaOf(
-      QuotaNodeId root, absl::FunctionRef<bool(const ParkedClass&)> asking);
+  // Those that watch the node, and whose question is not out already.
+  [[nodiscard]] std::vector<ParkedClassId> Watching(
+      QuotaNodeId node, absl::FunctionRef<bool(const ParkedClass&)> asking);
+  void Watch(ParkedClassId id, QuotaNodeId node);
+  void WatchRoot(ParkedClassId id);  // for what was known is so no more
+  void WatchRoots();                 // … of any class
   // How many classes were looked at since the start.
   [[nodiscard]] uint64_t looked_at() const { return looked_at_; }
 
@@ -59,8 +66,8 @@ class ParkedClasses final {
   const QuotaTree* tree_ = nullptr;
   std::map<ParkedClassId, ParkedClass> classes_;
   std::map<ParkedClassName, ParkedClassId> ids_;
-  std::map<ShapeId, std::set<ParkedClassId>> by_shape_;
-  std::map<QuotaNodeId, std::set<ParkedClassId>> by_root_;
+  std::map<std::pair<ShapeId, uint32_t>, std::set<ParkedClassId>> by_needs_;  // shape and relief
+  std::map<QuotaNodeId, std::set<ParkedClassId>> by_watched_;
   ParkedClassId last_ = 0;  // given out in order of first sight
   uint64_t looked_at_ = 0;
 };

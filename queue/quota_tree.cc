@@ -241,16 +241,16 @@ void QuotaTree::Remove(QuotaNodeId queue, std::span<const CellAmount> demand) {
   for (const CellAmount& part : demand) Charge(queue, part.cell, -WideOf(part.amount));
 }
 
-bool QuotaTree::Fits(QuotaNodeId queue, std::span<const CellAmount> demand) const {
-  return std::all_of(demand.begin(), demand.end(), [&](const CellAmount& part) {
+QuotaNodeId QuotaTree::ShortAt(QuotaNodeId queue, std::span<const CellAmount> demand) const {
+  for (const CellAmount& part : demand) {
     Wide charge = WideOf(part.amount);
     for (QuotaNodeId node = queue; node.valid(); node = Parent(node)) {
       const size_t at = At(node, part.cell);
-      if (Room(at) < charge) return false;
+      if (Room(at) < charge) return node;
       charge = Spilled(at, charge);
     }
-    return true;
-  });
+  }
+  return {};
 }
 
 bool QuotaTree::FitsEver(QuotaNodeId queue, std::span<const CellAmount> demand) const {

@@ -105,7 +105,12 @@ class QuotaTree final {
   void Remove(QuotaNodeId queue, std::span<const CellAmount> demand);
 
   // Available covers every cell of the demand.
-  [[nodiscard]] bool Fits(QuotaNodeId queue, std::span<const CellAmount> demand) const;
+  [[nodiscard]] bool Fits(QuotaNodeId queue, std::span<const CellAmount> demand) const {
+    return !ShortAt(queue, demand).valid();
+  }
+  // The queue or an ancestor of it that has no room for what would reach it; invalid: none. While
+  // usage falls nowhere within that node, the demand does not fit.
+  [[nodiscard]] QuotaNodeId ShortAt(QuotaNodeId queue, std::span<const CellAmount> demand) const;
   [[nodiscard]] bool FitsEver(QuotaNodeId queue, std::span<const CellAmount> demand) const;
   // Does `node`, the queue or an ancestor of it, exceed its own quota S on some cell of the demand
   // once that is charged to the queue?

@@ -88,9 +88,9 @@ class SchedulingLoop::Impl final {
   // What is held for later starts in the tree of a root, and may be lifted for somebody.
   using HeldQuota = absl::btree_map<std::pair<QuotaNodeId, QuotaCellId>, Amount>;
   [[nodiscard]] HeldQuota AllHeldQuota() const;
-  // False: the item is refused again, whatever room there is.
-  [[nodiscard]] bool QuotaMayCover(QueueItem item, const HeldQuota& held) const;
-  void WakeForQuota(absl::FunctionRef<bool(QueueItem)> may_help);
+  [[nodiscard]] std::optional<QuotaNodeId> ShortOfQuotaAt(QueueItem item,
+                                                          const HeldQuota& held) const;
+  void WakeForQuota(GangQueue::ShortAt short_at);
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);

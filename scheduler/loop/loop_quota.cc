@@ -2,6 +2,7 @@
 // told by.
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "scheduler/cycle/decide.h"
@@ -53,6 +54,7 @@ void SchedulingLoop::Impl::FollowQuota() {
   }
   if (recharge) {
     ++charge_epoch_;
+    queue_->ForgetShortages();
     openings_changed_ = true;
   }
   if (!recharge || !leading_) return;
@@ -103,16 +105,20 @@ SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(const GangRequest& re
   return price;
 }
 
-void SchedulingLoop::Impl::WakeForQuota(absl::FunctionRef<bool(QueueItem)> may_help) {
-  absl::btree_set<QuotaNodeId> roots;
+void SchedulingLoop::Impl::WakeForQuota(GangQueue::ShortAt short_at) {
+  const QuotaTree& tree = ledger_.tree();
+  absl::btree_set<QuotaNodeId> nodes;
   const std::vector<QuotaLedger::Changed> changes = ledger_.TakeChanged();
   for (const auto& [queue, fell] : changes) {
     queue_->UsageChanged(queue);
-    const QuotaNodeId root = ledger_.tree().Root(queue);
-    // What rises helps nobody, except where a borrower's larger share makes it a victim.
-    if (fell || ledger_.book().Reclaims(root)) roots.insert(root);
+    // What rises helps nobody, except where a borrower's larger share makes it a victim: who may
+    // evict is never known to be short.
+    if (!fell && ledger_.book().Reclaims(tree.Root(queue))) nodes.insert(tree.Root(queue));
+    for (QuotaNodeId node = queue; fell && node.valid(); node = tree.Parent(node)) {
+      nodes.insert(node);
+    }
   }
-  for (const QuotaNodeId root : roots) queue_->WakeQuota(root, may_help);
+  for (const QuotaNodeId node : nodes) queue_->WakeQuota(node, short_at);
   if (!changes.empty()) usage_changed_ = true;
 }
 
@@ -128,19 +134,24 @@ SchedulingLoop::Impl::HeldQuota SchedulingLoop::Impl::AllHeldQuota() const {
   return all;
 }
 
-bool SchedulingLoop::Impl::QuotaMayCover(QueueItem item, const HeldQuota& held) const {
+std::optional<QuotaNodeId> SchedulingLoop::Impl::ShortOfQuotaAt(QueueItem item,
+                                                                const HeldQuota& held) const {
   const GangRecord& record = *records_.at(item.gang);
   // What it would charge to whom may be something else now.
-  if (!record.waits_for_demand || record.order_epoch != charge_epoch_) return true;
+  if (!record.waits_for_demand || record.order_epoch != charge_epoch_) return std::nullopt;
   const QuotaTree& tree = ledger_.tree();
-  return std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
-    const Amount available = tree.Available(record.order_queue, part.cell);
-    if (part.amount <= available) return true;
-    const auto lent = held.find({tree.Root(record.order_queue), part.cell});
-    if (lent == held.end()) return false;
+  const QuotaNodeId queue = record.order_queue;
+  for (const CellAmount& part : record.order_demand) {
+    const QuotaNodeId node = tree.ShortAt(queue, std::span(&part, 1));
+    if (!node.valid()) continue;
+    const QuotaNodeId root = tree.Root(queue);
+    const auto lent = held.find({root, part.cell});
+    if (lent == held.end()) return node;
     // Out of debt more comes free than is lifted.
-    return available < Amount(0) || part.amount <= available + lent->second;
-  });
+    const Amount available = tree.Available(queue, part.cell);
+    if (available >= Amount(0) && part.amount > available + lent->second) return root;
+  }
+  return std::nullopt;
 }
 
 std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {

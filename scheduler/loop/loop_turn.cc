@@ -259,8 +259,8 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   news_ = {};
   const size_t before = queue_->ready();
   const HeldQuota held_quota = AllHeldQuota();
-  const auto may_help = [&](QueueItem item) { return QuotaMayCover(item, held_quota); };
-  WakeForQuota(may_help);
+  const auto short_at = [&](QueueItem item) { return ShortOfQuotaAt(item, held_quota); };
+  WakeForQuota(short_at);
   if (relief != 0) {
     absl::btree_set<NodeId> held;  // there more may fit than is free
     for (const GangId holder : holders_) {
@@ -274,7 +274,7 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
         return held.contains(node) || state_.MayFit(shape, node);
       });
     };
-    queue_->Wake(relief, fits, may_help);
+    queue_->Wake(relief, fits, short_at);
   }
   counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
 }

@@ -14,7 +14,7 @@
 namespace maniple {
 namespace {
 
-bool MayHelp(QueueItem) { return true; }
+std::optional<QuotaNodeId> NotShort(QueueItem) { return std::nullopt; }
 
 using ::testing::ElementsAre;
 
@@ -84,7 +84,7 @@ TEST(GangQueue, AnEventWakesOneOfAClassAndItsFailureSpeaksForAll) {
   for (uint32_t i = 0; i < 5; ++i) {
     OfferAndPark(queue, Quorum(i), Order(0, static_cast<int>(i)), RoomFacts("same"));
   }
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(0)));
   queue.Park(Quorum(0), Order(0, 0), RoomFacts("same"));
   EXPECT_TRUE(Drain(queue).empty());
@@ -96,7 +96,7 @@ TEST(GangQueue, EachSuccessWakesTheNextOfItsClassUntilTheFirstFailure) {
   for (uint32_t i = 0; i < 5; ++i) {
     OfferAndPark(queue, Quorum(i), Order(0, static_cast<int>(i)), RoomFacts("same"));
   }
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   std::vector<QueueItem> tried;
   while (const auto item = queue.Pop(kStart)) {
     tried.push_back(*item);
@@ -113,7 +113,7 @@ TEST(GangQueue, AWokenItemThatIsRemovedPassesTheQuestionOn) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("same"));
   OfferAndPark(queue, Quorum(2), Order(0, 2), RoomFacts("same"));
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   queue.RemoveGang(GangId(1));
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
 }
@@ -122,7 +122,7 @@ TEST(GangQueue, AWokenItemParkedForAnotherReasonPassesTheQuestionOn) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("same"));
   OfferAndPark(queue, Quorum(2), Order(0, 2), RoomFacts("same"));
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   ASSERT_EQ(queue.Pop(kStart), Quorum(1));
   queue.Park(Quorum(1), Order(0, 1), RoomFacts("other"));
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
@@ -133,17 +133,17 @@ TEST(GangQueue, RoomThatHelpsNoShapeOfAClassWakesNobody) {
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("a", 7));
   OfferAndPark(queue, Quorum(2), Order(0, 2), RoomFacts("b", 8));
   queue.Wake(
-      kReliefRoom, [](ShapeId shape) { return shape == ShapeId(8); }, MayHelp);
+      kReliefRoom, [](ShapeId shape) { return shape == ShapeId(8); }, NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
 }
 
 TEST(GangQueue, AnEventThatAClassDoesNotWaitForWakesNobody) {
   GangQueue queue;
   OfferAndPark(queue, Quorum(1), Order(0, 1), RoomFacts("a"));
-  queue.Wake(kReliefQueue | kReliefNodes, kAnyRoom, MayHelp);
+  queue.Wake(kReliefQueue | kReliefNodes, kAnyRoom, NotShort);
   EXPECT_TRUE(Drain(queue).empty());
   OfferAndPark(queue, Quorum(2), Order(0, 2), {.class_key = "q", .relief = kReliefQueue});
-  queue.Wake(kReliefQueue, kNoRoom, MayHelp);
+  queue.Wake(kReliefQueue, kNoRoom, NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
 }
 
@@ -182,7 +182,7 @@ TEST(GangQueue, TenThousandParkedGangsCostNothingWhileNothingChanges) {
     ++asked;
     return shape == ShapeId(3);
   };
-  queue.Wake(kReliefRoom, fits, MayHelp);
+  queue.Wake(kReliefRoom, fits, NotShort);
   EXPECT_EQ(asked, 100);
   EXPECT_EQ(queue.ready(), 1u);
   EXPECT_LE(queue.touched() - before, 110u);
@@ -324,7 +324,7 @@ TEST(GangQueueModel, AgreesWithANaiveListUnderRandomOperations) {
           const auto relief = static_cast<uint32_t>(random.Below(16));
           const uint64_t roomy = random.Below(4);
           const auto fits = [roomy](ShapeId shape) { return shape.index() == roomy; };
-          queue.Wake(relief, fits, MayHelp);
+          queue.Wake(relief, fits, NotShort);
           naive.Wake(relief, fits);
           break;
         }
@@ -380,7 +380,7 @@ TEST(GangQueueModel, AtRestNoParkedGangWouldFit) {
         running.erase(any);
         size.erase(any);
         queue.Wake(
-            kReliefRoom, [room](ShapeId shape) { return shape.index() <= room; }, MayHelp);
+            kReliefRoom, [room](ShapeId shape) { return shape.index() <= room; }, NotShort);
       }
       while (const auto item = queue.Pop(kStart)) {
         if (size[*item] <= room) {

@@ -20,7 +20,7 @@
 namespace maniple {
 namespace {
 
-bool MayHelp(QueueItem) { return true; }
+std::optional<QuotaNodeId> NotShort(QueueItem) { return std::nullopt; }
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 
@@ -85,7 +85,7 @@ class History {
     queue.SetTree(world.tree.get(), world.forest.rules, world.fair_sharing);
     naive.SetTree(world.tree.get(), world.forest.rules, world.fair_sharing);
     if (random.OneIn(2)) return;
-    queue.Wake(kReliefQueue, kAnyRoom, MayHelp);
+    queue.Wake(kReliefQueue, kAnyRoom, NotShort);
     naive.WakeFor(kReliefQueue, kAnyRoom);
   }
   OrderKey PickOrder() {
@@ -154,12 +154,12 @@ class History {
         return;
       case 6:
       case 7:
-        queue.Wake(relief, fits, MayHelp);
+        queue.Wake(relief, fits, NotShort);
         naive.WakeFor(relief, fits);
         return;
       case 8: {
         const QuotaNodeId node(static_cast<uint32_t>(random.Below(world.forest.nodes.size())));
-        queue.WakeQuota(node, MayHelp);
+        queue.WakeQuota(node, NotShort);
         naive.WakeQuota(node);
         return;
       }
@@ -275,6 +275,7 @@ class Cluster {
       const OrderKey order = waiting.at(*item);
       if (const auto facts = WhyNot(order)) {
         queue.Park(*item, order, *facts);
+        lacks[*item] = facts->relief;
         continue;
       }
       room -= SizeOf(order);
@@ -334,17 +335,27 @@ class Cluster {
     running.erase(item);
     room += SizeOf(order);
     queue.Wake(
-        kReliefRoom, [](ShapeId) { return true; }, MayHelp);
+        kReliefRoom, [](ShapeId) { return true; }, NotShort);
     if (!order.queue.valid()) return;
     world.tree->Remove(order.queue, order.demand);
     queue.UsageChanged(order.queue);
-    queue.WakeQuota(world.tree->Root(order.queue), MayHelp);
+    if (random.OneIn(50)) queue.ForgetShortages();
+    for (QuotaNodeId node = order.queue; node.valid(); node = world.tree->Parent(node)) {
+      queue.WakeQuota(node, [this](QueueItem waits) { return ShortAt(waits); });
+    }
+  }
+  [[nodiscard]] std::optional<QuotaNodeId> ShortAt(QueueItem item) const {
+    const OrderKey& order = waiting.at(item);
+    if (lacks.at(item) != kReliefQuota) return std::nullopt;
+    const QuotaNodeId node = world.tree->ShortAt(order.queue, order.demand);
+    return node.valid() ? std::optional(node) : std::nullopt;
   }
 
   Random random;
   World world;
   GangQueue queue;
   std::map<QueueItem, OrderKey> waiting, running;
+  std::map<QueueItem, uint32_t> lacks;  // of who was refused last
   int64_t room = 12;
   int64_t clock = 0;
 };

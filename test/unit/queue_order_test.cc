@@ -14,7 +14,7 @@
 namespace maniple {
 namespace {
 
-bool MayHelp(QueueItem) { return true; }
+std::optional<QuotaNodeId> NotShort(QueueItem) { return std::nullopt; }
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
@@ -137,7 +137,7 @@ TEST_F(QueueOrder, TheHoldEndsWhenTheHeadIsWokenRemovedOrChanged) {
     queue.Offer(Quorum(2), In(strict, 2));
     ASSERT_TRUE(Drain(queue).empty());
     std::vector<QueueItem> expected{Quorum(1), Quorum(2)};
-    if (how == 0) queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+    if (how == 0) queue.Wake(kReliefRoom, kAnyRoom, NotShort);
     if (how == 1) queue.Offer(Quorum(1), In(strict, 1));
     if (how == 2) {
       queue.RemoveGang(GangId(1));
@@ -167,7 +167,7 @@ TEST_F(QueueOrder, ABlockedHeadThatIsPassedByPriorityIsAskedAgainWhenItsTurnCome
 TEST_F(QueueOrder, AQuestionHeldUpInAStrictQueueIsPassedOnToAnother) {
   OfferAndPark(Quorum(1), In(strict, 1), Waits("same"));
   OfferAndPark(Quorum(2), In(loose, 2), Waits("same"));
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);  // wakes 1, for both
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);  // wakes 1, for both
   queue.Offer(Quorum(3), In(strict, 3, /*priority=*/5));
   ASSERT_EQ(queue.Pop(kStart), Quorum(3));
   queue.Park(Quorum(3), In(strict, 3, 5), Waits("other"));  // holds up 1
@@ -177,22 +177,22 @@ TEST_F(QueueOrder, AQuestionHeldUpInAStrictQueueIsPassedOnToAnother) {
 TEST_F(QueueOrder, AFailureOfTheSameClassAnswersAQuestionThatItHoldsUp) {
   OfferAndPark(Quorum(1), In(strict, 1), Waits("same"));
   OfferAndPark(Quorum(2), In(loose, 2), Waits("same"));
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   queue.Offer(Quorum(3), In(strict, 3, /*priority=*/5));
   ASSERT_EQ(queue.Pop(kStart), Quorum(3));
   queue.Park(Quorum(3), In(strict, 3, 5), Waits("same"));
   EXPECT_TRUE(Drain(queue).empty());
-  queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(3), Quorum(1)));
 }
 
 TEST_F(QueueOrder, OneThatIsHeldUpKeepsNobodyOfItsClassFromBeingAsked) {
   OfferAndPark(Quorum(1), In(strict, 2), NeverFits("huge"));
   OfferAndPark(Quorum(2), In(strict, 1), Waits("big"));
-  queue.Wake(kReliefNodes, kAnyRoom, MayHelp);  // wakes 1, which stands behind 2
+  queue.Wake(kReliefNodes, kAnyRoom, NotShort);  // wakes 1, which stands behind 2
   OfferAndPark(Quorum(3), In(strict, 0), NeverFits("huge"));
   ASSERT_TRUE(Drain(queue).empty());
-  queue.Wake(kReliefNodes, kAnyRoom, MayHelp);
+  queue.Wake(kReliefNodes, kAnyRoom, NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(3)));
 }
 
@@ -203,15 +203,47 @@ TEST_F(QueueOrder, UsageWakesOneOfEachClassThatWaitsForQuotaOfThatTreeOnly) {
   OfferAndPark(Quorum(4), In(loose, 4), Waits("room"));
   OfferAndPark(Quorum(5), In(far, 5), Waits("q", kReliefQuota));
   OfferAndPark(Quorum(6), In(none, 6), Waits("q", kReliefQuota));
-  queue.WakeQuota(cohort, MayHelp);
+  queue.WakeQuota(cohort, NotShort);
   EXPECT_THAT(Drain(queue), UnorderedElementsAre(Quorum(1), Quorum(3)));
   const uint64_t before = queue.touched();
-  queue.WakeQuota(far, MayHelp);
+  queue.WakeQuota(far, NotShort);
   EXPECT_EQ(queue.touched() - before,
             3u);  // the class, the item out of it, the item among the ready
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(5)));
-  queue.WakeQuota(loose, MayHelp);  // no root
+  queue.WakeQuota(loose, NotShort);  // no root
   EXPECT_TRUE(Drain(queue).empty());
+}
+
+// The fear: work for each of thousands that wait, whenever anybody of another team ends.
+TEST_F(QueueOrder, WhoIsShortInItsOwnQueueCostsNothingWhenUsageFallsElsewhere) {
+  OfferAndPark(Quorum(1), In(loose, 1), Waits("q", kReliefQuota));
+  const auto in_its_queue = [this](QueueItem) { return std::optional(loose); };
+  queue.WakeQuota(cohort, in_its_queue);
+  const uint64_t before = queue.touched();
+  queue.WakeQuota(strict, NotShort);
+  queue.WakeQuota(cohort, NotShort);
+  EXPECT_EQ(queue.touched(), before);
+  queue.WakeQuota(loose, NotShort);
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(1)));
+}
+
+TEST_F(QueueOrder, WhatWasSaidOfTheFirstOfAClassIsNotSaidOfTheNext) {
+  const auto in_its_queue = [this](QueueItem) { return std::optional(loose); };
+  OfferAndPark(Quorum(2), In(loose, 2), Waits("q", kReliefQuota));
+  queue.WakeQuota(cohort, in_its_queue);
+  OfferAndPark(Quorum(1), In(loose, 1), Waits("q", kReliefQuota));
+  queue.WakeQuota(cohort, in_its_queue);
+  queue.Remove(Quorum(1));
+  queue.WakeQuota(cohort, NotShort);
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
+}
+
+TEST_F(QueueOrder, ShortagesForgottenAreAskedAfterAtTheRoot) {
+  OfferAndPark(Quorum(1), In(loose, 1), Waits("q", kReliefQuota));
+  queue.WakeQuota(cohort, [this](QueueItem) { return std::optional(loose); });
+  queue.ForgetShortages();
+  queue.WakeQuota(cohort, NotShort);
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(1)));
 }
 
 TEST_F(QueueOrder, AQueueThatMovesToAnotherTreeIsWokenWithThat) {
@@ -219,9 +251,9 @@ TEST_F(QueueOrder, AQueueThatMovesToAnotherTreeIsWokenWithThat) {
   const QuotaTree moved(
       {Node({}, 0), Node(cohort, 4), Node(QuotaNodeId(4), 4), Node({}, 4), Node({}, 0)}, {0});
   queue.SetTree(&moved, Rules(QueueOrdering::kStrictFifo), FairSharing::kOn);
-  queue.WakeQuota(cohort, MayHelp);
+  queue.WakeQuota(cohort, NotShort);
   EXPECT_TRUE(Drain(queue).empty());
-  queue.WakeQuota(QuotaNodeId(4), MayHelp);
+  queue.WakeQuota(QuotaNodeId(4), NotShort);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(1)));
 }
 
@@ -267,7 +299,7 @@ TEST_F(QueueOrder, AHeadThatFailsAgainAndAgainCostsNothingForTheThousandsBehindI
   }
   const uint64_t before = queue.touched();
   for (int turn = 0; turn < 100; ++turn) {
-    queue.Wake(kReliefRoom, kAnyRoom, MayHelp);
+    queue.Wake(kReliefRoom, kAnyRoom, NotShort);
     ASSERT_EQ(queue.Pop(kStart), Quorum(0));
     queue.Park(Quorum(0), In(strict, 0), Waits("a"));
     ASSERT_EQ(queue.Pop(kStart), std::nullopt);
