@@ -3,7 +3,9 @@
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/base/check.h"
+#include "api/codec/decode.h"
+#include "api/codec/json.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
 #include "scheduler/loop/scheduling_loop.h"
@@ -76,16 +80,21 @@ struct Gangs {
   int64_t gpus = 1;
 };
 
-void FeedGangs(SchedulingLoop& loop, const Gangs& gangs) {
+using Groups = std::map<std::string, PodGroup>;
+
+Groups FeedGangs(SchedulingLoop& loop, const Gangs& gangs) {
+  Groups groups;
   for (int i = gangs.first; i < gangs.first + gangs.count; ++i) {
     std::vector<ObjectEvent> gang = SyntheticGang(i, 1, gangs.gpus);
     for (ObjectEvent& event : gang) {
       auto* group = std::get_if<PodGroup>(&std::get<ObjectUpserted>(event).object);
       if (group == nullptr || gangs.queue.empty()) continue;
       group->spec.queue = absl::StrCat(gangs.queue, "-", i % gangs.queues);
+      groups[group->meta.name] = *group;
     }
     Feed(loop, std::move(gang));
   }
+  return groups;
 }
 
 std::unique_ptr<SchedulingLoop> LoopWith(int nodes, const TreeOfQueues& tree) {
@@ -102,8 +111,28 @@ std::unique_ptr<SchedulingLoop> LoopWith(int nodes, const TreeOfQueues& tree) {
 
 enum class Pods { kStay, kEndAtOnce };
 
-// Turns until nothing is ready, every write answered 201 in the turn after. Binds that were sent.
-int64_t RunDry(SchedulingLoop& loop, Pods pods) {
+// The PodGroup as the watch shows it once the status was written of which the request speaks.
+std::optional<PodGroup> EchoOf(const WriteCommand& write, const PodGroup& before) {
+  const absl::StatusOr<Json> body = Json::Parse(write.request.body);
+  if (!body.ok()) return std::nullopt;
+  const Json object = Json::Object(
+      {{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
+       {"kind", "PodGroup"},
+       {"metadata", Json::Object({{"name", before.meta.name}, {"namespace", "default"}})},
+       {"status", (*body)["status"]}});
+  Decoder decoder;
+  const auto decoded = decoder.Single(ResourceKind::kPodGroup, object.Dump());
+  const auto* good = decoded.ok() ? std::get_if<Object>(&decoded->what) : nullptr;
+  if (good == nullptr) return std::nullopt;
+  PodGroup after = before;
+  after.status = std::get<PodGroup>(*good).status;
+  after.meta.resource_version = absl::StrCat("written-", write.id);
+  return after;
+}
+
+// Turns until nothing is ready, every write answered 201 in the turn after, and the statuses of
+// `watched` shown. Binds that were sent.
+int64_t RunDry(SchedulingLoop& loop, Pods pods, const Groups& watched = {}) {
   int64_t binds = 0;
   while (true) {
     TurnOutput out = loop.Turn(kNow);
@@ -111,6 +140,11 @@ int64_t RunDry(SchedulingLoop& loop, Pods pods) {
     for (const WriteCommand& write : out.writes) {
       loop.Accept(WriteResult{.id = write.id, .http_status = 201, .body = "{}"});
       const std::vector<std::string> path = absl::StrSplit(write.request.target, '/');
+      const auto group =
+          path.back() == "status" ? watched.find(path[path.size() - 2]) : watched.end();
+      if (group != watched.end()) {
+        loop.Accept(ObjectUpserted{EchoOf(write, group->second).value()});
+      }
       if (path.back() != "binding") continue;
       ++binds;
       if (pods == Pods::kEndAtOnce) {
@@ -151,12 +185,18 @@ BENCHMARK(BM_DrainQueues)
 // 500 Queues whose quota is used up, 500 that have some left, all in one tree of Cohorts; `blocked`
 // gangs wait in the former, and 500 run there.
 constexpr int kQueues = 500, kRunning = 500, kLive = 2'000, kNodes = 800;
-std::unique_ptr<SchedulingLoop> LoopWithBlocked(int blocked) {
+enum class Watch { kShowsStatuses, kSilent };
+std::unique_ptr<SchedulingLoop> LoopWithBlocked(int blocked, Watch watch) {
   auto loop = LoopWith(kNodes, {.queues = kQueues, .gpus = kLive / kQueues, .full = kQueues});
-  FeedGangs(*loop, {.count = kRunning, .queue = "full", .queues = kQueues, .gpus = 8});
-  CHECK_EQ(RunDry(*loop, Pods::kStay), kRunning);
-  FeedGangs(*loop, {.first = kRunning, .count = blocked, .queue = "full", .queues = kQueues});
-  CHECK_EQ(RunDry(*loop, Pods::kStay), 0);
+  const auto watched = [watch](Groups groups) {
+    return watch == Watch::kShowsStatuses ? std::move(groups) : Groups();
+  };
+  const Groups run =
+      watched(FeedGangs(*loop, {.count = kRunning, .queue = "full", .queues = kQueues, .gpus = 8}));
+  CHECK_EQ(RunDry(*loop, Pods::kStay, run), kRunning);
+  const Groups wait = watched(
+      FeedGangs(*loop, {.first = kRunning, .count = blocked, .queue = "full", .queues = kQueues}));
+  CHECK_EQ(RunDry(*loop, Pods::kStay, wait), 0);
   return loop;
 }
 
@@ -168,7 +208,7 @@ void BM_LiveBesideBlocked(benchmark::State& run) {
   int64_t bound = 0;
   for (auto _ : run) {
     run.PauseTiming();
-    auto loop = LoopWithBlocked(blocked);
+    auto loop = LoopWithBlocked(blocked, Watch::kSilent);
     const int64_t asked = loop->counters().decisions;
     FeedGangs(*loop,
               {.first = kRunning + blocked, .count = kLive, .queue = "team", .queues = kQueues});
@@ -192,7 +232,7 @@ BENCHMARK(BM_LiveBesideBlocked)
 
 // What a leader keeps and a standby does not, which knows the same pods and PodGroups.
 int64_t BytesOfLeading(int blocked) {
-  auto loop = LoopWithBlocked(blocked);
+  auto loop = LoopWithBlocked(blocked, Watch::kShowsStatuses);
   const auto before = static_cast<int64_t>(mallinfo2().uordblks);
   loop->SetRole(SchedulingLoop::Role::kStandby, kNow);
   return before - static_cast<int64_t>(mallinfo2().uordblks);

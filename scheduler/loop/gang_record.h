@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,13 +23,15 @@
 
 namespace maniple {
 
-// Why an item waits, from the decision that rejected it.
+// Why an item waits, from the decision that rejected it. Gangs of which the same is true share it.
 struct WaitingFor {
   WaitReason reason = WaitReason::kNoFit;
   std::string message;
   std::vector<NodeReasonView> nodes;
-  Rare<QuotaLineView> quota;
+  std::optional<QuotaLineView> quota;  // without borrowers: these are found when somebody asks
+  friend bool operator==(const WaitingFor&, const WaitingFor&) = default;
 };
+using WaitingForPtr = std::shared_ptr<const WaitingFor>;
 
 struct HeldVacancy {
   HoldId hold;
@@ -72,7 +75,7 @@ struct GangRecord {
   bool order_is_only = false;      // there is no flavor in which it would charge anything else
   // It is parked, and would be refused again for as long as its Queue cannot cover order_demand.
   bool waits_for_demand = false;
-  Rare<WaitingFor> waiting, surplus_waiting;
+  WaitingForPtr waiting, surplus_waiting;  // null: nothing is known
 
   // Making room.
   Rare<Claim> claim;
@@ -93,7 +96,8 @@ struct GangRecord {
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 
   // Report.
-  Rare<SentStatus> sent;
+  Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place
+  bool wrote_status = false;  // … and none has failed since
   absl::Time status_written = absl::InfinitePast();
   absl::Time status_not_before = absl::InfinitePast();  // after a write that failed …
   std::string status_failed_over;  // … unless the watch shows a later resourceVersion than this

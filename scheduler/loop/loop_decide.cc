@@ -72,8 +72,7 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   } else {
     return false;
   }
-  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
-      std::move(waits);
+  Note(c, item, std::move(waits));
   LeaveLine(c);
   Park(c, item, std::move(facts));
   return true;
@@ -122,6 +121,7 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
     waits.quota = QuotaLineOf(*rejection.quota, ledger_.book());
     waits.message = QuotaText(*waits.quota);
+    waits.quota->borrowers = {};
   }
   Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
                    WaitReasonName(waits.reason), ": ", waits.message));
@@ -159,11 +159,21 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
     facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
   }
-  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
-      std::move(waits);
+  Note(c, item, std::move(waits));
   Park(c, item, std::move(facts));
   c.record.waits_for_demand =
       for_demand && c.record.order_is_only && !c.record.order_demand.empty();
+}
+
+void SchedulingLoop::Impl::Note(Case& c, QueueItem item, WaitingFor waits) {
+  std::weak_ptr<const WaitingFor>& last = last_noted_[c.gang.queue];
+  WaitingForPtr noted = last.lock();
+  if (noted == nullptr || *noted != waits) {
+    noted = std::make_shared<const WaitingFor>(std::move(waits));
+    last = noted;
+  }
+  (item.kind == ItemKind::kSurplus ? c.record.surplus_waiting : c.record.waiting) =
+      std::move(noted);
 }
 
 void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {

@@ -77,6 +77,8 @@ class SchedulingLoop::Impl final {
   void TakePlan(Case& c, QueueItem item, const Answer& answer);
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
   void Park(Case& c, QueueItem item, ParkFacts facts);
+  // Why it waits; shared with whom the same was noted of last in its Queue.
+  void Note(Case& c, QueueItem item, WaitingFor waits);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   [[nodiscard]] static absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
   void ArmTimer(GangId gang, GangRecord& record);
@@ -249,6 +251,7 @@ class SchedulingLoop::Impl final {
   RoomCache rooms_;
   std::map<int32_t, int64_t> loose_priorities_;
   bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
+  absl::btree_map<std::string, std::weak_ptr<const WaitingFor>> last_noted_;  // by Queue
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
   std::map<std::pair<GangId, GangId>, LeavingTerms> departures_;  // (who left, for whom)
   int64_t quota_epoch_ = 0;

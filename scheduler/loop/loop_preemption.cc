@@ -308,7 +308,7 @@ bool SchedulingLoop::Impl::VictimsLeave(const Case& c) const {
 void SchedulingLoop::Impl::GiveUpClaim(Case& c) {
   Log(absl::StrCat("give up the room of ", GangText(c.gang.key)));
   DropClaim(c.record);
-  if (c.record.waiting.has_value() &&
+  if (c.record.waiting != nullptr &&
       c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
     c.record.waiting.reset();  // it spoke of the claim
   }
@@ -330,8 +330,7 @@ bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
     GiveUpClaim(c);
     return false;
   }
-  record.waiting =
-      WaitingFor{.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text};
+  Note(c, item, {.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text});
   Park(c, item,
        {.class_key = absl::StrCat("claim ", c.gang.id.index()),
         .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue,

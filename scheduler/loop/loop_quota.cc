@@ -45,6 +45,7 @@ void SchedulingLoop::Impl::FollowQuota() {
   };
   if (rebuilt) {
     ++quota_epoch_;
+    last_noted_.clear();  // Queues that are gone among them
     GiveTreeToQueue();
     directory_.AllChanged();
     news_.queues_changed = true;

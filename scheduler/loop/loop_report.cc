@@ -84,7 +84,7 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
     Standing standing{
         GangPhase::kRunning, WaitReason::kBound,
         BoundText(counts.bound + counts.succeeded, static_cast<int64_t>(NodesOf(c).size()))};
-    if (c.record.surplus_waiting.has_value()) {
+    if (c.record.surplus_waiting != nullptr) {
       absl::StrAppend(&standing.message, "; the rest waits: ", c.record.surplus_waiting->message);
     }
     return standing;
@@ -110,7 +110,7 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
                     assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
                     failed};
   }
-  if (!c.record.waiting.has_value()) return BehindAnother(c);
+  if (c.record.waiting == nullptr) return BehindAnother(c);
   Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
   if (c.record.reservation.has_value()) {
     absl::StrAppend(&standing.message, "; room is held for it to start at ",
@@ -142,8 +142,8 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
   std::string trouble;
   if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
   // Why the members that it lacks have no room, if it lacks some.
-  const WaitingFor* waiting =
-      c.record.waiting.has_value() && ItemOf(c) == ItemKind::kRepair ? &*c.record.waiting : nullptr;
+  const WaitingForPtr waiting =
+      c.record.waiting != nullptr && ItemOf(c) == ItemKind::kRepair ? c.record.waiting : nullptr;
   const std::string no_room =
       waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
   switch (binding.phase()) {
@@ -213,6 +213,7 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   if (record.sent.has_value() && record.sent->under_way) return;  // its reply brings us back
   const bool ahead =
       record.sent.has_value() && record.sent->over_version == c.gang.group_resource_version;
+  if (!ahead) record.sent.reset();
   const PodGroupStatus& before = ahead ? record.sent->status : c.gang.status;
   const Assembly known = KnownAssembly(c);
   const bool lost =
@@ -264,6 +265,7 @@ void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status) {
       {.kind = ErrandKind::kGroupStatus, .gang = c.gang.id},
       PodGroupStatusRequest(c.gang.key.namespace_name, c.gang.key.name, version, status)));
   record.sent = SentStatus{.status = std::move(status), .over_version = shown, .under_way = true};
+  record.wrote_status = true;
   record.status_written = c.now;
 }
 
@@ -283,6 +285,7 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   // 409 there is no use in trying again soon.
   record.status_failed_over = record.sent->over_version;
   record.sent.reset();
+  record.wrote_status = false;
   record.status_not_before = now + record.status_backoff.Next(random_);
   if (result.http_status != 409 && result.http_status != 404) {
     LOG(WARNING) << "status of a PodGroup could not be written: HTTP " << result.http_status << " "
@@ -300,11 +303,11 @@ void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
   const WaitingFor of_standing{.reason = standing.reason, .message = standing.message};
   const WaitingFor* waits = &of_standing;
   if (standing.phase == GangPhase::kRunning) {
-    if (!record.surplus_waiting.has_value()) return;
-    waits = &*record.surplus_waiting;
+    if (record.surplus_waiting == nullptr) return;
+    waits = record.surplus_waiting.get();
   } else if (record.binding.has_value()) {
-    if (!record.waiting.has_value()) return;
-    waits = &*record.waiting;
+    if (record.waiting == nullptr) return;
+    waits = record.waiting.get();
   }
   if (WaitsForItsOwner(waits->reason) && c.now < record.first_seen + kSettlingTime) {
     record.status_due = std::min(record.status_due, record.first_seen + kSettlingTime);
@@ -376,7 +379,7 @@ void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {
   if (record.complained_of == standing.reason) return;
   record.complained_of = standing.reason;
   // An earlier leader has said it.
-  if (c.gang.status.reason == WaitReasonName(standing.reason) && !record.sent.has_value()) return;
+  if (c.gang.status.reason == WaitReasonName(standing.reason) && !record.wrote_status) return;
   SendEvent(GangCannotStartEvent(c.gang, standing), c.now);
 }
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/message.h"
+#include "scheduler/report/quota_report.h"
 
 namespace maniple {
 namespace {
@@ -52,13 +53,14 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     view.reason = c.gang.status.reason;
     view.message = c.gang.status.message;
   }
-  const Rare<WaitingFor>& waiting =
-      c.record.waiting.has_value() ? c.record.waiting : c.record.surplus_waiting;
-  if (waiting.has_value()) {
+  const WaitingForPtr& waiting =
+      c.record.waiting != nullptr ? c.record.waiting : c.record.surplus_waiting;
+  if (waiting != nullptr) {
     view.node_reasons = waiting->nodes;
-    if (waiting->quota.has_value()) view.quota = *waiting->quota;
+    view.quota = waiting->quota;
+    if (view.quota.has_value()) view.quota->borrowers = BorrowersOf(*view.quota, ledger_.book());
   }
-  if (c.record.waiting.has_value()) view.preemption = c.record.no_preemption;
+  if (c.record.waiting != nullptr) view.preemption = c.record.no_preemption;
   if (c.record.reservation.has_value()) {
     const Reservation& held = *c.record.reservation;
     view.planned_start = {

@@ -29,17 +29,22 @@ Amount BorrowedBy(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
   return std::max(Amount(), tree.Usage(node, cell) - tree.Quota(node, cell));
 }
 
-void AddBorrowers(const QuotaShortage& shortage, const QuotaBook& book, QuotaNodeId node,
+struct Borrowed {
+  QuotaNodeId by_others_than;
+  QuotaCellId cell;
+};
+
+void AddBorrowers(const Borrowed& what, const QuotaBook& book, QuotaNodeId node,
                   std::vector<BorrowerView>& borrowers) {
   const QuotaTree& tree = book.tree();
   if (tree.Children(node).empty()) {
-    const Amount borrowed = BorrowedBy(tree, node, shortage.cell);
-    if (node == shortage.queue || borrowed == Amount()) return;
+    const Amount borrowed = BorrowedBy(tree, node, what.cell);
+    if (node == what.by_others_than || borrowed == Amount()) return;
     borrowers.push_back({.queue = std::string(book.NameOf(node)), .amount = borrowed});
     return;
   }
   for (const QuotaNodeId child : tree.Children(node)) {
-    AddBorrowers(shortage, book, child, borrowers);
+    AddBorrowers(what, book, child, borrowers);
   }
 }
 
@@ -135,11 +140,20 @@ QuotaLineView QuotaLineOf(const QuotaShortage& shortage, const QuotaBook& book) 
   const QuotaNodeId parent = tree.Parent(shortage.queue);
   if (!parent.valid()) return line;
   line.cohort = std::string(book.NameOf(parent));
-  AddBorrowers(shortage, book, tree.Root(shortage.queue), line.borrowers);
-  std::ranges::sort(line.borrowers, [](const BorrowerView& a, const BorrowerView& b) {
+  line.borrowers = BorrowersOf(line, book);
+  return line;
+}
+
+std::vector<BorrowerView> BorrowersOf(const QuotaLineView& line, const QuotaBook& book) {
+  const QuotaNodeId queue = book.QueueNamed(line.queue);
+  const QuotaCellId cell = book.CellNamed(line.flavor, line.resource);
+  std::vector<BorrowerView> borrowers;
+  if (!queue.valid() || !cell.valid() || !book.tree().Parent(queue).valid()) return borrowers;
+  AddBorrowers({.by_others_than = queue, .cell = cell}, book, book.tree().Root(queue), borrowers);
+  std::ranges::sort(borrowers, [](const BorrowerView& a, const BorrowerView& b) {
     return std::tie(b.amount, a.queue) < std::tie(a.amount, b.queue);
   });
-  return line;
+  return borrowers;
 }
 
 std::string QuotaText(const QuotaLineView& line) {

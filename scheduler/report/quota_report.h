@@ -30,6 +30,10 @@ namespace maniple {
 
 // REQUIRES: shortage.cell is valid.
 [[nodiscard]] QuotaLineView QuotaLineOf(const QuotaShortage& shortage, const QuotaBook& book);
+// Who borrows now what the queue of the line lacks: the other queues of its tree, the largest
+// first.
+[[nodiscard]] std::vector<BorrowerView> BorrowersOf(const QuotaLineView& line,
+                                                    const QuotaBook& book);
 // "it needs 3 of cpu, and queue "q" has 1 left (nominal 4, used 3, with borrowing at most 6);
 // borrowed by r (2)".
 [[nodiscard]] std::string QuotaText(const QuotaLineView& line);

@@ -24,6 +24,7 @@ struct GangMemberView {
 struct NodeReasonView {
   std::string text;  // "insufficient nvidia.com/gpu (want 8, best node has 2)"
   int64_t nodes = 0;
+  friend bool operator==(const NodeReasonView&, const NodeReasonView&) = default;
 };
 
 struct BorrowerView {
@@ -42,6 +43,7 @@ struct QuotaLineView {
   Amount most;        // available if nobody used anything
   Amount nominal, used;
   std::vector<BorrowerView> borrowers;  // other queues of the tree, the largest first
+  friend bool operator==(const QuotaLineView&, const QuotaLineView&) = default;
 };
 
 struct PlannedStartView {
