@@ -15,14 +15,14 @@ namespace {
 std::vector<QueueItem> ItemsOf(const OrderedStandings& standings) {
   std::vector<QueueItem> out;
   out.reserve(standings.size());
-  for (const Standing* standing : standings) out.push_back(standing->item);
+  for (const ItemStanding* standing : standings) out.push_back(standing->item);
   return out;
 }
 
 }  // namespace
 
 struct GangQueue::Impl {
-  absl::node_hash_map<QueueItem, Standing> standings;
+  absl::node_hash_map<QueueItem, ItemStanding> standings;
   OrderedStandings repairs;  // the ready ones
   Lanes quorums;
   Lanes surpluses;
@@ -31,13 +31,13 @@ struct GangQueue::Impl {
   size_t parked = 0;
   uint64_t touched = 0;
 
-  Standing& Popped(QueueItem item) {
+  ItemStanding& Popped(QueueItem item) {
     const auto it = standings.find(item);
     CHECK(it != standings.end() && it->second.where == Whereabouts::kPopped);
     return it->second;
   }
 
-  void MakeReady(Standing& standing) {
+  void MakeReady(ItemStanding& standing) {
     ++touched;
     standing.where = Whereabouts::kReady;
     switch (standing.item.kind) {
@@ -53,7 +53,7 @@ struct GangQueue::Impl {
     }
   }
 
-  void TakeReady(Standing& standing) {
+  void TakeReady(ItemStanding& standing) {
     switch (standing.item.kind) {
       case ItemKind::kRepair:
         repairs.erase(&standing);
@@ -68,13 +68,13 @@ struct GangQueue::Impl {
   }
 
   // What is known of a class is known of its first, who is now, or was, this one.
-  void IfFirstForgetShortage(const Standing& standing) {
+  void IfFirstForgetShortage(const ItemStanding& standing) {
     if (*classes.At(standing.parked_class).asleep.begin() != &standing) return;
     classes.WatchRoot(standing.parked_class);
   }
 
   // Takes a parked item out of its class and out of the timetable, and ends its hold.
-  void Unpark(Standing& standing) {
+  void Unpark(ItemStanding& standing) {
     ++touched;
     IfFirstForgetShortage(standing);
     classes.At(standing.parked_class).asleep.erase(&standing);
@@ -85,7 +85,7 @@ struct GangQueue::Impl {
   }
 
   // Takes the item from wherever it stands.
-  void TakeOut(Standing& standing) {
+  void TakeOut(ItemStanding& standing) {
     switch (std::exchange(standing.where, Whereabouts::kPopped)) {
       case Whereabouts::kReady:
         TakeReady(standing);
@@ -99,7 +99,7 @@ struct GangQueue::Impl {
     }
   }
 
-  void WakeUp(Standing& standing) {
+  void WakeUp(ItemStanding& standing) {
     Unpark(standing);
     ++classes.At(standing.parked_class).awake;
     MakeReady(standing);
@@ -110,7 +110,7 @@ struct GangQueue::Impl {
   void WakeFirstOf(ParkedClassId id) {
     ParkedClass& parked_class = classes.At(id);
     if (parked_class.asleep.empty()) return;
-    Standing& first = **parked_class.asleep.begin();
+    ItemStanding& first = **parked_class.asleep.begin();
     if (parked_class.speaker != nullptr) {
       if (!quorums.Held(*parked_class.speaker) || quorums.Held(first)) return;
       quorums.Silence(*parked_class.speaker);
@@ -135,8 +135,8 @@ struct GangQueue::Impl {
   // The Queue's first blocker has changed, perhaps by an item that just failed into `failed_class`.
   // Those whose question is held up by it pass the question on, unless that failure answers it.
   void HoldUp(QuotaNodeId queue, ParkedClassId failed_class) {
-    for (Standing* later : quorums.LaterBlockers(queue)) WakeUp(*later);
-    for (Standing* speaker : quorums.HeldSpeakers(queue)) {
+    for (ItemStanding* later : quorums.LaterBlockers(queue)) WakeUp(*later);
+    for (ItemStanding* speaker : quorums.HeldSpeakers(queue)) {
       const ParkedClassId id = speaker->parked_class;
       if (id != failed_class) {
         WakeFirstOf(id);
@@ -177,8 +177,8 @@ void GangQueue::UsageChanged(QuotaNodeId queue) {
 }
 
 void GangQueue::Offer(QueueItem item, const OrderKey& order) {
-  Standing& standing =
-      impl_->standings.try_emplace(item, Standing{.item = item, .where = Whereabouts::kPopped})
+  ItemStanding& standing =
+      impl_->standings.try_emplace(item, ItemStanding{.item = item, .where = Whereabouts::kPopped})
           .first->second;
   impl_->TakeOut(standing);
   standing.order = order;
@@ -188,7 +188,7 @@ void GangQueue::Offer(QueueItem item, const OrderKey& order) {
 }
 
 void GangQueue::Park(QueueItem item, const OrderKey& order, ParkFacts facts) {
-  Standing& standing = impl_->Popped(item);
+  ItemStanding& standing = impl_->Popped(item);
   ++impl_->touched;
   const bool alone = (facts.relief & kReliefQuota) != 0 || !facts.blocks;
   const ParkedClassId id = impl_->classes.IdOf({.key = std::move(facts.class_key),
@@ -230,9 +230,9 @@ void GangQueue::RemoveGang(GangId gang) {
 
 std::optional<QueueItem> GangQueue::Pop(absl::Time now) {
   impl_->WakeDue(now);
-  Standing* best = impl_->quorums.Best();
+  ItemStanding* best = impl_->quorums.Best();
   if (!impl_->repairs.empty()) {
-    Standing* repair = *impl_->repairs.begin();
+    ItemStanding* repair = *impl_->repairs.begin();
     if (best == nullptr || repair->order.priority >= best->order.priority) best = repair;
   }
   if (best == nullptr) best = impl_->surpluses.Best();
@@ -242,8 +242,7 @@ std::optional<QueueItem> GangQueue::Pop(absl::Time now) {
   return best->item;
 }
 
-void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits,
-                     ShortAt short_at) {
+void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits, ShortAt short_at) {
   const auto asking = impl_->Asking();
   const auto has_quota = [&](const ParkedClass& parked_class) {
     return !parked_class.asleep.empty() &&
@@ -268,7 +267,7 @@ void GangQueue::WakeQuota(QuotaNodeId node, ShortAt short_at) {
 void GangQueue::ForgetShortages() { impl_->classes.WatchRoots(); }
 
 void GangQueue::Started(QueueItem item) {
-  const Standing& standing = impl_->Popped(item);
+  const ItemStanding& standing = impl_->Popped(item);
   const ParkedClassId woken_from = standing.parked_class;
   const bool spoke = standing.speaks;
   impl_->standings.erase(item);
@@ -293,7 +292,8 @@ std::optional<QueueItem> GangQueue::BlockerOf(QueueItem item) const {
 
 std::vector<QueueItem> GangQueue::HeldUp(QuotaNodeId queue) const {
   std::vector<QueueItem> items;
-  for (const Standing* standing : impl_->quorums.HeldReady(queue)) items.push_back(standing->item);
+  for (const ItemStanding* standing : impl_->quorums.HeldReady(queue))
+    items.push_back(standing->item);
   return items;
 }
 

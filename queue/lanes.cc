@@ -35,21 +35,21 @@ void Lanes::SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRul
     lane.counted = 0;
     if (!lane.ready.empty()) Recount(lane, QuotaNodeId(i));
   }
-  for (Standing* standing : moved) Insert(*standing);
+  for (ItemStanding* standing : moved) Insert(*standing);
 }
 
 void Lanes::UsageChanged(QuotaNodeId queue) {
   if (Known(queue)) tournament_->Touch(queue);
 }
 
-Lanes::Lane* Lanes::LaneOf(const Standing& standing) {
+Lanes::Lane* Lanes::LaneOf(const ItemStanding& standing) {
   const QuotaNodeId queue = standing.order.queue;
   return Known(queue) ? &lanes_[queue.index()] : nullptr;
 }
 
-Standing* Lanes::HeadOf(const Lane& lane) {
+ItemStanding* Lanes::HeadOf(const Lane& lane) {
   if (lane.ready.empty()) return nullptr;
-  Standing* first = *lane.ready.begin();
+  ItemStanding* first = *lane.ready.begin();
   const bool held =
       lane.strict && !lane.blockers.empty() && ServedBefore()(*lane.blockers.begin(), first);
   return held ? nullptr : first;
@@ -64,7 +64,7 @@ void Lanes::Recount(Lane& lane, QuotaNodeId queue) {
   stale_.push_back(queue);
 }
 
-void Lanes::Insert(Standing& standing) {
+void Lanes::Insert(ItemStanding& standing) {
   Lane* lane = LaneOf(standing);
   if (lane == nullptr) {
     loose_.insert(&standing);
@@ -76,7 +76,7 @@ void Lanes::Insert(Standing& standing) {
   Recount(*lane, standing.order.queue);
 }
 
-void Lanes::Erase(Standing& standing) {
+void Lanes::Erase(ItemStanding& standing) {
   Lane* lane = LaneOf(standing);
   if (lane == nullptr) {
     loose_.erase(&standing);
@@ -88,7 +88,7 @@ void Lanes::Erase(Standing& standing) {
   Recount(*lane, standing.order.queue);
 }
 
-void Lanes::Block(Standing& standing) {
+void Lanes::Block(ItemStanding& standing) {
   const QuotaNodeId queue = standing.order.queue;
   if (!queue.valid()) return;
   if (queue.index() >= lanes_.size()) lanes_.resize(queue.index() + 1);
@@ -97,7 +97,7 @@ void Lanes::Block(Standing& standing) {
   if (lane.strict) Recount(lane, queue);
 }
 
-void Lanes::Unblock(Standing& standing) {
+void Lanes::Unblock(ItemStanding& standing) {
   const QuotaNodeId queue = standing.order.queue;
   if (!queue.valid()) return;
   Lane& lane = lanes_[queue.index()];
@@ -109,7 +109,7 @@ void Lanes::ShowHeads() {
   for (const QuotaNodeId queue : stale_) {
     Lane& lane = lanes_[queue.index()];
     lane.stale = false;
-    const Standing* head = HeadOf(lane);
+    const ItemStanding* head = HeadOf(lane);
     if (head == nullptr) {
       tournament_->SetHead(queue, std::nullopt);
       continue;
@@ -124,48 +124,48 @@ void Lanes::ShowHeads() {
   stale_.clear();
 }
 
-Standing* Lanes::Best() {
-  Standing* best = loose_.empty() ? nullptr : *loose_.begin();
+ItemStanding* Lanes::Best() {
+  ItemStanding* best = loose_.empty() ? nullptr : *loose_.begin();
   if (!tournament_.has_value()) return best;
   ShowHeads();
   const std::optional<QuotaNodeId> winner = tournament_->Winner();
   if (!winner.has_value()) return best;
-  Standing* head = HeadOf(lanes_[winner->index()]);
+  ItemStanding* head = HeadOf(lanes_[winner->index()]);
   return best == nullptr || ServedBefore()(head, best) ? head : best;
 }
 
-bool Lanes::Held(const Standing& standing) const {
+bool Lanes::Held(const ItemStanding& standing) const {
   if (standing.where == Whereabouts::kPopped || standing.item.kind != ItemKind::kQuorum) {
     return false;
   }
-  const Standing* blocker = BlockerOf(standing.order.queue);
+  const ItemStanding* blocker = BlockerOf(standing.order.queue);
   return blocker != nullptr && ServedBefore()(blocker, &standing);
 }
 
-const Standing* Lanes::BlockerOf(QuotaNodeId queue) const {
+const ItemStanding* Lanes::BlockerOf(QuotaNodeId queue) const {
   if (!Known(queue)) return nullptr;
   const Lane& lane = lanes_[queue.index()];
   return lane.strict && !lane.blockers.empty() ? *lane.blockers.begin() : nullptr;
 }
 
-std::vector<const Standing*> Lanes::HeldReady(QuotaNodeId queue) const {
-  std::vector<const Standing*> held;
+std::vector<const ItemStanding*> Lanes::HeldReady(QuotaNodeId queue) const {
+  std::vector<const ItemStanding*> held;
   if (BlockerOf(queue) == nullptr) return held;
-  for (const Standing* standing : lanes_[queue.index()].ready) {
+  for (const ItemStanding* standing : lanes_[queue.index()].ready) {
     if (Held(*standing)) held.push_back(standing);
   }
   return held;
 }
 
-std::vector<Standing*> Lanes::LaterBlockers(QuotaNodeId queue) const {
+std::vector<ItemStanding*> Lanes::LaterBlockers(QuotaNodeId queue) const {
   if (!Known(queue) || !lanes_[queue.index()].strict) return {};
   const OrderedStandings& blockers = lanes_[queue.index()].blockers;
-  return blockers.empty() ? std::vector<Standing*>()
-                          : std::vector<Standing*>(std::next(blockers.begin()), blockers.end());
+  return blockers.empty() ? std::vector<ItemStanding*>()
+                          : std::vector<ItemStanding*>(std::next(blockers.begin()), blockers.end());
 }
 
-std::vector<Standing*> Lanes::HeldSpeakers(QuotaNodeId queue) const {
-  std::vector<Standing*> held;
+std::vector<ItemStanding*> Lanes::HeldSpeakers(QuotaNodeId queue) const {
+  std::vector<ItemStanding*> held;
   if (!Known(queue)) return held;
   const Lane& lane = lanes_[queue.index()];
   if (!lane.strict || lane.blockers.empty()) return held;
@@ -173,7 +173,7 @@ std::vector<Standing*> Lanes::HeldSpeakers(QuotaNodeId queue) const {
   return held;
 }
 
-void Lanes::Silence(Standing& standing) {
+void Lanes::Silence(ItemStanding& standing) {
   standing.speaks = false;
   if (Lane* lane = LaneOf(standing)) lane->speakers.erase(&standing);
 }

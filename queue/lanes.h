@@ -1,8 +1,8 @@
 // The ready items of one kind, in one lane per Queue and one more for those without a Queue;
 // between the lanes' heads decides the Tournament. Of this room only; owned by GangQueue.
 //
-// Borrows every Standing from Insert until Erase and from Block until Unblock; its item and order
-// stay as they are meanwhile.
+// Borrows every ItemStanding from Insert until Erase and from Block until Unblock; its item and
+// order stay as they are meanwhile.
 //
 // A lane whose Queue is StrictFIFO is held up behind its first blocker: nothing after that is
 // popped.
@@ -28,25 +28,25 @@ class Lanes final {
                FairSharing fair_sharing);
   void UsageChanged(QuotaNodeId queue);
 
-  void Insert(Standing& standing);
-  void Erase(Standing& standing);
+  void Insert(ItemStanding& standing);
+  void Erase(ItemStanding& standing);
   // A parked item holds up those after it, if its Queue is (or becomes) StrictFIFO.
-  void Block(Standing& standing);
-  void Unblock(Standing& standing);
+  void Block(ItemStanding& standing);
+  void Unblock(ItemStanding& standing);
 
   // The next one to serve. It stays here.
-  [[nodiscard]] Standing* Best();
+  [[nodiscard]] ItemStanding* Best();
   // Ready, or parked and to be woken: does a parked item of its Queue hold it up?
-  [[nodiscard]] bool Held(const Standing& standing) const;
+  [[nodiscard]] bool Held(const ItemStanding& standing) const;
   // The one that holds up others of the Queue; null: none does.
-  [[nodiscard]] const Standing* BlockerOf(QuotaNodeId queue) const;
-  [[nodiscard]] std::vector<const Standing*> HeldReady(QuotaNodeId queue) const;
+  [[nodiscard]] const ItemStanding* BlockerOf(QuotaNodeId queue) const;
+  [[nodiscard]] std::vector<const ItemStanding*> HeldReady(QuotaNodeId queue) const;
   // Of a StrictFIFO Queue, in order: the blockers after the first one, and the ready items that
   // speak for a class and are held up.
-  [[nodiscard]] std::vector<Standing*> LaterBlockers(QuotaNodeId queue) const;
-  [[nodiscard]] std::vector<Standing*> HeldSpeakers(QuotaNodeId queue) const;
+  [[nodiscard]] std::vector<ItemStanding*> LaterBlockers(QuotaNodeId queue) const;
+  [[nodiscard]] std::vector<ItemStanding*> HeldSpeakers(QuotaNodeId queue) const;
   // A ready item no longer speaks for its class.
-  void Silence(Standing& standing);
+  void Silence(ItemStanding& standing);
 
   // How many are ready, without those of Queues in which nothing can be popped.
   [[nodiscard]] size_t ready() const { return ready_; }
@@ -65,8 +65,8 @@ class Lanes final {
   [[nodiscard]] bool Known(QuotaNodeId queue) const {
     return tree_ != nullptr && queue.valid() && queue.index() < tree_->node_count();
   }
-  [[nodiscard]] Lane* LaneOf(const Standing& standing);
-  [[nodiscard]] static Standing* HeadOf(const Lane& lane);
+  [[nodiscard]] Lane* LaneOf(const ItemStanding& standing);
+  [[nodiscard]] static ItemStanding* HeadOf(const Lane& lane);
   void Recount(Lane& lane, QuotaNodeId queue);
   void ShowHeads();
 

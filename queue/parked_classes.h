@@ -26,8 +26,8 @@ struct ParkedClassName {
 struct ParkedClass {
   ParkedClassName name;
   OrderedStandings asleep;
-  Standing* speaker = nullptr;  // awake on behalf of all and not answered yet
-  int32_t awake = 0;            // woken from here and not answered yet, the speaker included
+  ItemStanding* speaker = nullptr;  // awake on behalf of all and not answered yet
+  int32_t awake = 0;                // woken from here and not answered yet, the speaker included
   // Waits for quota: usage has to fall within this node of the tree first, for what is known of the
   // first asleep. The root while nothing is known; invalid: it waits for none.
   QuotaNodeId watched;

@@ -13,7 +13,7 @@ using ParkedClassId = uint64_t;  // 0 = none
 
 enum class Whereabouts : uint8_t { kReady, kPopped, kParked };
 
-struct Standing {
+struct ItemStanding {
   QueueItem item;
   OrderKey order;
   Whereabouts where = Whereabouts::kReady;
@@ -25,16 +25,16 @@ struct Standing {
 
 // The order of service as far as Queues have no say in it.
 struct ServedBefore {
-  static auto Key(const Standing& s) {
+  static auto Key(const ItemStanding& s) {
     return std::make_tuple(s.item.kind == ItemKind::kSurplus, -int64_t{s.order.priority},
                            s.item.kind, s.order.queued);
   }
-  bool operator()(const Standing* a, const Standing* b) const {
+  bool operator()(const ItemStanding* a, const ItemStanding* b) const {
     if (const auto ka = Key(*a), kb = Key(*b); ka != kb) return ka < kb;
     return std::tie(a->order.namespace_name, a->order.name, a->item) <
            std::tie(b->order.namespace_name, b->order.name, b->item);
   }
 };
-using OrderedStandings = std::set<Standing*, ServedBefore>;
+using OrderedStandings = std::set<ItemStanding*, ServedBefore>;
 
 }  // namespace maniple

@@ -1,6 +1,5 @@
 #include "scheduler/loop/cohort_directory.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "scheduler/report/quota_report.h"
@@ -9,17 +8,19 @@
 namespace maniple {
 
 void CohortDirectory::Put(const ObjectMeta& meta) {
-  Entry& entry = cohorts_[meta.name];
-  if (entry.meta.uid != meta.uid) entry.status.Forget();
-  entry.meta = meta;
-  entry.status.Touch();
+  ObjectMeta& known = cohorts_[meta.name];
+  if (known.uid != meta.uid) statuses_.Forget(meta.name);
+  known = meta;
+  statuses_.Touch(meta.name);
 }
 
 void CohortDirectory::Note(const ObjectEvent& event) {
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* cohort = std::get_if<Cohort>(&upserted->object)) Put(cohort->meta);
   } else if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) {
-    if (deleted->key.kind == ResourceKind::kCohort) cohorts_.erase(deleted->key.name);
+    if (deleted->key.kind != ResourceKind::kCohort) return;
+    cohorts_.erase(deleted->key.name);
+    statuses_.Remove(deleted->key.name);
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     if (invalid->key.kind != ResourceKind::kCohort) return;
     ObjectMeta meta;
@@ -29,19 +30,17 @@ void CohortDirectory::Note(const ObjectEvent& event) {
   }
 }
 
-void CohortDirectory::AllChanged() {
-  for (auto& [name, entry] : cohorts_) entry.status.Touch();
-}
+void CohortDirectory::AllChanged() { statuses_.TouchAll(); }
 
 std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
                                                                  const QuotaBook& book) {
   std::vector<DueStatus> due;
-  for (auto& [name, entry] : cohorts_) {
-    if (!entry.status.IsDue(now)) continue;
+  for (const std::string& name : statuses_.Due(now)) {
+    const ObjectMeta& meta = cohorts_.at(name);
     CohortStatus status{.usage = StatusRows(UsageOfCohort(name, book)),
                         .fair_share = FairShareOf(book.CohortNamed(name), book)};
-    if (entry.status.written() != nullptr) {
-      status.conditions = entry.status.written()->conditions;
+    if (const CohortStatus* written = statuses_.Written(name)) {
+      status.conditions = written->conditions;
     }
     const std::string problem = book.ProblemOfCohort(name);
     SetCondition(status.conditions,
@@ -49,28 +48,21 @@ std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
                   .status = problem.empty() ? "True" : "False",
                   .reason = problem.empty() ? "Ready" : "Invalid",
                   .message = problem,
-                  .observed_generation = entry.meta.generation},
+                  .observed_generation = meta.generation},
                  now);
-    if (auto news = entry.status.Take(std::move(status), now + interval_)) {
-      due.push_back({.cohort = entry.meta, .status = *std::move(news)});
+    if (auto news = statuses_.Take(name, std::move(status), now)) {
+      due.push_back({.cohort = meta, .status = *std::move(news)});
     }
   }
   return due;
 }
 
-absl::Time CohortDirectory::NextDeadline() const {
-  absl::Time next = absl::InfiniteFuture();
-  for (const auto& [name, entry] : cohorts_) next = std::min(next, entry.status.due());
-  return next;
-}
+absl::Time CohortDirectory::NextDeadline() const { return statuses_.NextDeadline(); }
 
 void CohortDirectory::Unwritten(const std::string& cohort, absl::Time now) {
-  const auto it = cohorts_.find(cohort);
-  if (it != cohorts_.end()) it->second.status.Lost(now + interval_);
+  statuses_.Lost(cohort, now);
 }
 
-void CohortDirectory::Forget() {
-  for (auto& [name, entry] : cohorts_) entry.status.Forget();
-}
+void CohortDirectory::Forget() { statuses_.ForgetAll(); }
 
 }  // namespace maniple

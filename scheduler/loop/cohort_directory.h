@@ -11,13 +11,13 @@
 #include "api/client/requests.h"
 #include "api/model/object.h"
 #include "queue/quota_book.h"
-#include "scheduler/loop/paced_status.h"
+#include "scheduler/loop/paced_statuses.h"
 
 namespace maniple {
 
 class CohortDirectory final {
  public:
-  explicit CohortDirectory(absl::Duration interval) : interval_(interval) {}
+  explicit CohortDirectory(absl::Duration interval) : statuses_(interval) {}
 
   void Note(const ObjectEvent& event);
   void AllChanged();
@@ -33,14 +33,10 @@ class CohortDirectory final {
   void Forget();
 
  private:
-  struct Entry {
-    ObjectMeta meta;
-    PacedStatus<CohortStatus> status;
-  };
   void Put(const ObjectMeta& meta);
 
-  absl::Duration interval_;
-  std::map<std::string, Entry> cohorts_;
+  std::map<std::string, ObjectMeta> cohorts_;
+  PacedStatuses<CohortStatus> statuses_;
 };
 
 }  // namespace maniple

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 
@@ -35,6 +36,14 @@ class DueTimes final {
   }
   [[nodiscard]] absl::Time Next() const {
     return order_.empty() ? absl::InfiniteFuture() : order_.begin()->first;
+  }
+  // What is due by then, in the order of the keys.
+  [[nodiscard]] std::vector<Key> Until(absl::Time now) const {
+    std::set<Key> due;
+    for (auto it = order_.begin(); it != order_.end() && it->first <= now; ++it) {
+      due.insert(it->second);
+    }
+    return {due.begin(), due.end()};
   }
   // REQUIRES: something is due some day.
   [[nodiscard]] const Key& First() const { return order_.begin()->second; }

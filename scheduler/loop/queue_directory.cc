@@ -28,10 +28,10 @@ void QueueDirectory::Note(const ObjectEvent& event) {
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
       Entry& entry = queues_[queue->meta.name];
-      if (entry.queue.meta.uid != queue->meta.uid) entry.status.Forget();
+      if (entry.queue.meta.uid != queue->meta.uid) statuses_.Forget(queue->meta.name);
       entry.exists = true;
       entry.queue = *queue;
-      entry.status.Touch();
+      statuses_.Touch(queue->meta.name);
     } else if (const auto* space = std::get_if<Namespace>(&upserted->object)) {
       namespaces_[space->meta.name] = space->meta.labels;
     }
@@ -40,7 +40,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     if (deleted->key.kind != ResourceKind::kQueue) return;
     if (const auto it = queues_.find(deleted->key.name); it != queues_.end()) {
       it->second.exists = false;
-      it->second.status.Forget();
+      statuses_.Remove(it->first);
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     if (invalid->key.kind != ResourceKind::kQueue) return;
@@ -48,7 +48,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     entry.exists = true;
     entry.queue.meta.name = invalid->key.name;
     entry.queue.meta.uid = invalid->uid;
-    entry.status.Touch();
+    statuses_.Touch(invalid->key.name);
   }
 }
 
@@ -89,7 +89,7 @@ void QueueDirectory::Add(const QueueCount& count, int32_t sign) {
   total.running += sign * count.running;
   total.pending_pods += sign * count.pending_pods;
   total.running_pods += sign * count.running_pods;
-  entry.status.Touch();
+  if (entry.exists) statuses_.Touch(count.queue);
 }
 
 void QueueDirectory::Count(GangId gang, QueueCount count) {
@@ -106,17 +106,13 @@ void QueueDirectory::Count(GangId gang, QueueCount count) {
   counts_.emplace(gang, std::move(count));
 }
 
-void QueueDirectory::UsageChanged(absl::string_view queue) {
-  const auto it = queues_.find(std::string(queue));
-  if (it != queues_.end()) it->second.status.Touch();
-}
-
 void QueueDirectory::AllChanged() {
-  for (auto& [name, entry] : queues_) entry.status.Touch();
+  statuses_.TouchAll();
   cohorts_.AllChanged();
 }
 
-QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now) {
+QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book,
+                                     absl::Time now) const {
   const QueueCount& total = entry.total;
   const std::vector<QuotaUsageView> usage = UsageOfQueue(entry.queue, book);
   QueueStatus status{.pending = total.pending,
@@ -126,7 +122,9 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, 
                      .usage = StatusRows(usage),
                      .summary = UsageSummary(usage),
                      .fair_share = FairShareOf(book.QueueNamed(entry.queue.meta.name), book)};
-  if (entry.status.written() != nullptr) status.conditions = entry.status.written()->conditions;
+  if (const QueueStatus* written = statuses_.Written(entry.queue.meta.name)) {
+    status.conditions = written->conditions;
+  }
   const bool stopped = entry.queue.stop != StopPolicy::kNone;
   Condition active{.type = "Active", .status = "True", .reason = "Ready"};
   if (const std::string problem = book.ProblemOfQueue(entry.queue.meta.name); !problem.empty()) {
@@ -145,9 +143,9 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, 
 std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
                                                                const QuotaBook& book) {
   std::vector<DueStatus> due;
-  for (auto& [name, entry] : queues_) {
-    if (!entry.exists || !entry.status.IsDue(now)) continue;
-    if (auto news = entry.status.Take(StatusOf(entry, book, now), now + interval_)) {
+  for (const std::string& name : statuses_.Due(now)) {
+    const Entry& entry = queues_.at(name);
+    if (auto news = statuses_.Take(name, StatusOf(entry, book, now), now)) {
       due.push_back({.queue = entry.queue.meta, .status = *std::move(news)});
     }
   }
@@ -155,24 +153,17 @@ std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
 }
 
 absl::Time QueueDirectory::NextDeadline() const {
-  absl::Time next = cohorts_.NextDeadline();
-  for (const auto& [name, entry] : queues_) {
-    if (entry.exists) next = std::min(next, entry.status.due());
-  }
-  return next;
+  return std::min(cohorts_.NextDeadline(), statuses_.NextDeadline());
 }
 
 void QueueDirectory::Unwritten(const std::string& queue, absl::Time now) {
-  const auto it = queues_.find(queue);
-  if (it != queues_.end()) it->second.status.Lost(now + interval_);
+  statuses_.Lost(queue, now);
 }
 
 void QueueDirectory::Forget() {
   counts_.clear();
-  for (auto& [name, entry] : queues_) {
-    entry.total = {};
-    entry.status.Forget();
-  }
+  for (auto& [name, entry] : queues_) entry.total = {};
+  statuses_.ForgetAll();
   cohorts_.Forget();
 }
 

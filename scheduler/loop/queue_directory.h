@@ -7,7 +7,7 @@
 //   directory.Note(event);                       // Queues and Namespaces pass by
 //   if (auto refusal = directory.RefusalOf(gang, book)) …
 //   directory.Count(gang.id, counts);            // replaces what was counted of the gang before
-//   directory.UsageChanged(queue);
+//   directory.AllChanged();                      // usage did
 //   for (auto& due : directory.TakeDue(now, book)) write(due);
 #pragma once
 
@@ -24,7 +24,7 @@
 #include "queue/gang.h"
 #include "queue/quota_book.h"
 #include "scheduler/loop/cohort_directory.h"
-#include "scheduler/loop/paced_status.h"
+#include "scheduler/loop/paced_statuses.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
 
@@ -44,14 +44,13 @@ struct QueueRefusal {
 
 class QueueDirectory final {
  public:
-  explicit QueueDirectory(absl::Duration interval) : interval_(interval), cohorts_(interval) {}
+  explicit QueueDirectory(absl::Duration interval) : statuses_(interval), cohorts_(interval) {}
 
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const;
   void Count(GangId gang, QueueCount count);
-  // Its usage, or what others borrow of it, is not what it was.
-  void UsageChanged(absl::string_view queue);
+  // What is used, or borrowed of it, of any of them may not be what it was.
   void AllChanged();
 
   struct DueStatus {
@@ -75,13 +74,12 @@ class QueueDirectory final {
     bool exists = false;
     Queue queue;
     QueueCount total;
-    PacedStatus<QueueStatus> status;
   };
   void Add(const QueueCount& count, int32_t sign);
-  [[nodiscard]] static QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
-                                            absl::Time now);
+  [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
+                                     absl::Time now) const;
 
-  absl::Duration interval_;
+  PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
   std::map<std::string, Entry> queues_;
   std::map<std::string, StringMap> namespaces_;

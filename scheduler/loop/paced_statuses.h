@@ -1,0 +1,93 @@
+// The statuses of the objects of one kind: each is looked at at most once per interval, and written
+// only when it differs.
+//
+//   statuses.Touch("q");                              // something it shows may have changed
+//   statuses.TouchAll();
+//   for (const std::string& name : statuses.Due(now)) {
+//     if (auto news = statuses.Take(name, Compute(name), now)) write(name, *news);
+//   }
+//
+// Costs nothing for what is not due: between two looks at an object it is touched for free.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "scheduler/loop/due_times.h"
+
+namespace maniple {
+
+template <typename Status>
+class PacedStatuses final {
+ public:
+  explicit PacedStatuses(absl::Duration interval) : interval_(interval) {}
+
+  // What is not known yet is from now on.
+  void Touch(const std::string& name) { Wait(name, entries_[name]); }
+  void TouchAll() {
+    for (const std::string& name : std::exchange(resting_, {})) Wait(name, entries_.at(name));
+  }
+  // Touched, and written whatever it is: it is another object, or somebody else may have written.
+  void Forget(const std::string& name) {
+    Entry& entry = entries_[name];
+    entry.written.reset();
+    Wait(name, entry);
+  }
+  void ForgetAll() {
+    for (auto& [name, entry] : entries_) entry.written.reset();
+    TouchAll();
+  }
+  // The write did not arrive.
+  void Lost(const std::string& name, absl::Time now) {
+    const auto it = entries_.find(name);
+    if (it == entries_.end()) return;
+    it->second.not_before = now + interval_;
+    Forget(name);
+  }
+  void Remove(const std::string& name) {
+    entries_.erase(name);
+    resting_.erase(name);
+    due_.Set(name, absl::InfiniteFuture());
+  }
+
+  // In the order of their names.
+  [[nodiscard]] std::vector<std::string> Due(absl::Time now) const { return due_.Until(now); }
+  [[nodiscard]] absl::Time NextDeadline() const { return due_.Next(); }
+  // What was written last; null: not known.
+  [[nodiscard]] const Status* Written(const std::string& name) const {
+    const auto it = entries_.find(name);
+    return it == entries_.end() || !it->second.written.has_value() ? nullptr : &*it->second.written;
+  }
+  // None: the server has it already. Else it is taken for written. REQUIRES: it is due.
+  [[nodiscard]] std::optional<Status> Take(const std::string& name, Status status, absl::Time now) {
+    Entry& entry = entries_.at(name);
+    entry.not_before = now + interval_;  // a look costs, too
+    due_.Set(name, absl::InfiniteFuture());
+    resting_.insert(name);
+    if (entry.written == status) return std::nullopt;
+    entry.written = status;
+    return status;
+  }
+
+ private:
+  struct Entry {
+    absl::Time not_before = absl::InfinitePast();
+    std::optional<Status> written;
+  };
+  void Wait(const std::string& name, const Entry& entry) {
+    resting_.erase(name);
+    due_.Set(name, entry.not_before);
+  }
+
+  absl::Duration interval_;
+  std::map<std::string, Entry> entries_;
+  std::set<std::string> resting_;  // not touched since the last look; all others are due some time
+  DueTimes<std::string> due_;
+};
+
+}  // namespace maniple
