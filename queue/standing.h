@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <tuple>
 
+#include "absl/container/btree_set.h"
 #include "queue/gang_queue.h"
 
 namespace maniple {
@@ -35,6 +35,6 @@ struct ServedBefore {
            std::tie(b->order.namespace_name, b->order.name, b->item);
   }
 };
-using OrderedStandings = std::set<ItemStanding*, ServedBefore>;
+using OrderedStandings = absl::btree_set<ItemStanding*, ServedBefore>;
 
 }  // namespace maniple

@@ -4,13 +4,14 @@
 // Owned by the scheduling loop.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
 #include "api/base/rare.h"
@@ -29,6 +30,7 @@ struct WaitingFor {
   std::string message;
   std::vector<NodeReasonView> nodes;
   std::optional<QuotaLineView> quota;  // without borrowers: these are found when somebody asks
+  std::string no_preemption;           // why nobody can be made to leave for it; "" = unsaid
   friend bool operator==(const WaitingFor&, const WaitingFor&) = default;
 };
 using WaitingForPtr = std::shared_ptr<const WaitingFor>;
@@ -37,6 +39,19 @@ struct HeldVacancy {
   HoldId hold;
   NodeId node;  // invalid: it is gone, and the hold with it
   Vacancy vacancy;
+};
+
+// The gang had to leave: its reason stays so until it has members that are none of these.
+struct Evicted {
+  std::set<PodId> members;
+  std::string why;  // "preempted by default/b"; "" = it had lost its quorum
+};
+
+// A status that could not be written, until one can.
+struct StatusFailure {
+  std::string over_version;  // not tried again before `until`, unless the watch shows a later one
+  absl::Time until = absl::InfinitePast();
+  Backoff backoff{{.first = absl::Milliseconds(200), .most = absl::Seconds(10)}};
 };
 
 // The last status sent, until the watch shows what became of it.
@@ -48,8 +63,7 @@ struct SentStatus {
 };
 
 struct GangRecord {
-  GangRecord(BackoffPolicy undo_backoff, absl::Time now)
-      : first_seen(now), undo_backoff(undo_backoff) {}
+  explicit GangRecord(absl::Time now) : first_seen(now) {}
 
   absl::Time first_seen;
 
@@ -57,14 +71,12 @@ struct GangRecord {
   Rare<GangBinding> binding;
   std::vector<HeldVacancy> holds;
   std::vector<std::pair<Placement, ShapeId>> bound;  // as of the last look
-  std::map<PodId, absl::Time> refused_until;         // members that were refused as surplus
+  absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   std::vector<std::string> domains;                  // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
-  Backoff undo_backoff;
+  Rare<Backoff> undo_backoff;  // since the quorum was bound last
   absl::Time backoff_until = absl::InfinitePast();
-  // Members at the time when the gang was evicted for the loss of its quorum: its reason stays
-  // QuorumLost until there are others.
-  Rare<std::set<PodId>> evicted;
+  Rare<Evicted> evicted;
 
   // Queue.
   std::optional<ItemKind> queued;  // offered, and neither started nor removed since
@@ -84,10 +96,8 @@ struct GangRecord {
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
   Evictable evictable;                                // as of the last look
-  std::string no_preemption;  // why nobody can be made to leave for it, as of the last decision
   bool initial_share_used = false;
   std::string preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was
-  std::string left_because;  // "preempted by default/b": why it left last
 
   // Room held for a later start, and room used that is held for others.
   Rare<Reservation> reservation;
@@ -99,16 +109,14 @@ struct GangRecord {
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place
   bool wrote_status = false;  // … and none has failed since
   absl::Time status_written = absl::InfinitePast();
-  absl::Time status_not_before = absl::InfinitePast();  // after a write that failed …
-  std::string status_failed_over;  // … unless the watch shows a later resourceVersion than this
-  Backoff status_backoff{{.first = absl::Milliseconds(200), .most = absl::Seconds(10)}};
+  Rare<StatusFailure> status_failure;
   absl::Time status_due = absl::InfiniteFuture();
   struct Told {
-    std::string reason;  // last sent to a waiting pod
+    absl::string_view reason;  // last sent to a waiting pod
     absl::Time at;
     bool nominated = false;  // with a node's name
   };
-  std::map<PodId, Told> told;
+  absl::btree_map<PodId, Told> told;
   std::optional<WaitReason> complained_of;    // an event was made for it
   absl::Time timer = absl::InfiniteFuture();  // as it stands in the loop's timetable
 };

@@ -286,7 +286,7 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
 
 void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
-  record.undo_backoff.Reset();
+  record.undo_backoff.reset();
   record.evicted.reset();
   record.backoff_until = absl::InfinitePast();
   if (record.quorum_reached_at.has_value()) {
@@ -315,19 +315,23 @@ void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   }
 }
 
+void SchedulingLoop::Impl::NoteEvicted(GangRecord& record, const Gang& gang, std::string why) {
+  record.evicted = Evicted{.members = {}, .why = std::move(why)};
+  for (const Member& member : gang.members) record.evicted->members.insert(member.pod);
+}
+
 void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
   GangRecord& record = c.record;
   record.quorum_reached_at.reset();
   record.refused_until.clear();
   if (undone.cause == UndoCause::kQuorumLost) {
     ++counters_.gangs_evicted;
-    record.left_because.clear();
-    record.evicted.emplace();
-    for (const Member& member : c.gang.members) record.evicted->insert(member.pod);
+    NoteEvicted(record, c.gang, "");
   } else {
     ++counters_.gangs_undone;
     record.last_undone_at = c.now;
-    record.backoff_until = c.now + record.undo_backoff.Next(random_);
+    if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(options_.undo_backoff);
+    record.backoff_until = c.now + record.undo_backoff->Next(random_);
   }
   Log(absl::StrCat("undone ", GangText(c.gang.key), ": ", UndoneText(c.gang, undone)));
   SendEvent(GangUndoneEvent(c.gang, undone), c.now);

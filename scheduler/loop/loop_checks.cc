@@ -74,7 +74,8 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
       if (now < c->record.claim->until + kClaimMayLinger) continue;
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));
     }
-    if (MayPreempt(*c, rejection) && PlanRoom(*c, request, RunningGangs(*c)).has_value()) {
+    if (MayPreempt(*c, rejection) &&
+        std::holds_alternative<PreemptionPlan>(PlanRoom(*c, request, RunningGangs(*c)))) {
       return absl::InternalError(
           absl::StrCat(GangText(c->gang.key), " is parked though others could make room for it"));
     }

@@ -108,16 +108,20 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   const auto& rejection = std::get<Rejection>(answer.decision);
   c.record.victims_later = absl::InfiniteFuture();
   if (WaitForClaim(c, item)) return;
-  if (item.kind == ItemKind::kQuorum && MakeRoom(c, request, rejection) && WaitForClaim(c, item)) {
-    return;
+  NoPreemption nobody;
+  if (item.kind == ItemKind::kQuorum) {
+    std::optional<NoPreemption> none = MakeRoom(c, request, rejection);
+    if (!none.has_value() && WaitForClaim(c, item)) return;
+    nobody = std::move(none).value_or(NoPreemption());
+    WaitInLine(c, answer);
   }
-  if (item.kind == ItemKind::kQuorum) WaitInLine(c, answer);
   ++counters_.rejections;
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
   const Tables& tables = *Picture().tables;
   WaitingFor waits{.reason = ReasonOf(rejection.code),
                    .message = RejectionText(rejection, tables),
-                   .nodes = NodeReasonLines(rejection, tables)};
+                   .nodes = NodeReasonLines(rejection, tables),
+                   .no_preemption = std::move(nobody.message)};
   if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
     waits.quota = QuotaLineOf(*rejection.quota, ledger_.book());
     waits.message = QuotaText(*waits.quota);
@@ -146,7 +150,9 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
     facts.until = std::min(facts.until, c.record.no_preemption_until);
   }
   if (answer.kept_out_by.has_value()) {
+    std::string none = std::move(waits.no_preemption);
     waits = HeldBy(*answer.kept_out_by);
+    waits.no_preemption = std::move(none);
     facts.class_key = HeldClassOf(c.gang, facts.class_key);
   }
   // Quota alone is in its way, and nobody can be made to leave for it now or soon; with one shape

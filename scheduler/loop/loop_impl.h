@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -120,6 +121,7 @@ class SchedulingLoop::Impl final {
   void CarryOut(Case& c, const BindAction& action);
   void OnQuorumBound(Case& c);
   void OnUndone(Case& c, const Undone& undone);
+  static void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
   void ReconcileHolds(Case& c);
   [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);
   void DropHolds(GangRecord& record);
@@ -134,10 +136,11 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
                                           absl::Time now);
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
-  // True: others leave, and the room is the gang's.
-  [[nodiscard]] bool MakeRoom(Case& c, const GangRequest& request, const Rejection& rejection);
-  [[nodiscard]] std::optional<PreemptionPlan> PlanRoom(Case& c, const GangRequest& request,
-                                                       const std::vector<RunningGang>& running);
+  // None: others leave, and the room is the gang's.
+  [[nodiscard]] std::optional<NoPreemption> MakeRoom(Case& c, const GangRequest& request,
+                                                     const Rejection& rejection);
+  [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
+      Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
                   const PreemptionPlan& plan, ClaimGround ground);
   void DropClaim(GangRecord& record);

@@ -138,17 +138,17 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
   return running;
 }
 
-bool SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
-                                    const Rejection& rejection) {
-  c.record.no_preemption.clear();
-  if (!MayPreempt(c, rejection) || !HasVictims(c)) return false;
+std::optional<NoPreemption> SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
+                                                           const Rejection& rejection) {
+  if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
   const std::vector<RunningGang> running = RunningGangs(c);
-  const std::optional<PreemptionPlan> plan = PlanRoom(c, request, running);
-  if (plan.has_value()) StartClaim(c, request, running, *plan, ClaimGround::kPolicy);
-  return plan.has_value();
+  auto answer = PlanRoom(c, request, running);
+  if (auto* none = std::get_if<NoPreemption>(&answer)) return std::move(*none);
+  StartClaim(c, request, running, std::get<PreemptionPlan>(answer), ClaimGround::kPolicy);
+  return std::nullopt;
 }
 
-std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
+std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
     Case& c, const GangRequest& request, const std::vector<RunningGang>& running) {
   for (const RunningGang& gang : running) {
     if (gang.protected_until > c.now) {
@@ -156,8 +156,7 @@ std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
     }
   }
   if (running.empty()) {
-    c.record.no_preemption = "no running gang may be evicted";
-    return std::nullopt;
+    return NoPreemption{.message = "no running gang may be evicted"};
   }
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
@@ -193,11 +192,7 @@ std::optional<PreemptionPlan> SchedulingLoop::Impl::PlanRoom(
   Lift(open);
   auto answer = PlanPreemption(preemption);
   LowerAgain(open);
-  if (const auto* none = std::get_if<NoPreemption>(&answer)) {
-    c.record.no_preemption = none->message;
-    return std::nullopt;
-  }
-  return std::get<PreemptionPlan>(std::move(answer));
+  return answer;
 }
 
 std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) const {
@@ -345,7 +340,6 @@ void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& p
   if (departure.whole) {
     ++counters_.gangs_preempted;
     if (!departure.by.empty()) record.preempted_by = departure.by;
-    record.left_because = departure.why;
   }
   if (const Gang* gang = state_.FindGang(id)) SendEvent(PreemptedEvent(*gang, departure.why), now);
   record.departure = std::move(departure);
@@ -383,8 +377,7 @@ void SchedulingLoop::Impl::SeeDeparture(Case& c) {
     Log(absl::StrCat(left ? "left " : "stays ", GangText(c.gang.key)));
     if (left && departure.whole) {
       record.bound.clear();
-      record.evicted.emplace();
-      for (const Member& member : c.gang.members) record.evicted->insert(member.pod);
+      NoteEvicted(record, c.gang, departure.why);
     }
     if (departure.for_gang.valid()) touched_.insert(departure.for_gang);
     record.departure.reset();

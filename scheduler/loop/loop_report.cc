@@ -92,13 +92,13 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
   if (!assembly.members_ready) {
     const bool newcomers = std::ranges::any_of(c.gang.members, [&](const Member& member) {
       return (member.state == MemberState::kPending || member.state == MemberState::kGated) &&
-             c.record.evicted.has_value() && !c.record.evicted->contains(member.pod);
+             c.record.evicted.has_value() && !c.record.evicted->members.contains(member.pod);
     });
     const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
     if (c.record.evicted.has_value() && !newcomers) {
-      if (!c.record.left_because.empty()) {
+      if (!c.record.evicted->why.empty()) {
         return Standing{phase, WaitReason::kPreempted,
-                        absl::StrCat(c.record.left_because, ": ", assembly.lacking)};
+                        absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
       }
       return Standing{phase, WaitReason::kQuorumLost,
                       absl::StrCat("quorum was lost: ", assembly.lacking)};
@@ -230,9 +230,11 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
                                            .preempted_by = record.preempted_by,
                                            .initial_share_used = record.initial_share_used},
                                           before, c.now);
-  absl::Time due = record.status_failed_over == c.gang.group_resource_version
-                       ? record.status_not_before
-                       : absl::InfinitePast();
+  absl::Time due = absl::InfinitePast();
+  if (record.status_failure.has_value() &&
+      record.status_failure->over_version == c.gang.group_resource_version) {
+    due = record.status_failure->until;
+  }
   switch (CompareStatus(before, status)) {
     case StatusChange::kNone:
       return;
@@ -277,16 +279,18 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   to_report_.insert(id);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
     const absl::StatusOr<Json> made = Json::Parse(result.body);
-    record.status_backoff.Reset();
+    record.status_failure.reset();
     if (made.ok()) record.sent->made_version = made->At("metadata.resourceVersion").AsString();
     return;
   }
   // The watch will show what stands now; until then nothing is known to have been written, and with
   // 409 there is no use in trying again soon.
-  record.status_failed_over = record.sent->over_version;
+  if (!record.status_failure.has_value()) record.status_failure.emplace();
+  StatusFailure& failure = *record.status_failure;
+  failure.over_version = record.sent->over_version;
+  failure.until = now + failure.backoff.Next(random_);
   record.sent.reset();
   record.wrote_status = false;
-  record.status_not_before = now + record.status_backoff.Next(random_);
   if (result.http_status != 409 && result.http_status != 404) {
     LOG(WARNING) << "status of a PodGroup could not be written: HTTP " << result.http_status << " "
                  << result.status.message;
@@ -296,7 +300,7 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
 void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
   GangRecord& record = c.record;
   if (record.told.size() > c.gang.members.size()) {
-    std::erase_if(record.told, [&c](const auto& told) {
+    absl::erase_if(record.told, [&c](const auto& told) {
       return std::ranges::find(c.gang.members, told.first, &Member::pod) == c.gang.members.end();
     });
   }
@@ -321,10 +325,10 @@ void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
 }
 
 void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
-  const std::string reason(PodReasonName(waits.reason));
+  const absl::string_view reason = PodReasonName(waits.reason);
   const auto told = c.record.told.find(member.pod);
   const bool new_to_us = told == c.record.told.end();
-  PodWaits condition{.reason = reason, .message = PodWaitText(c.gang, waits.reason)};
+  PodWaits condition{.reason = std::string(reason), .message = PodWaitText(c.gang, waits.reason)};
   condition.nominated = NominationOf(c, member);
   const bool shows_all = member.waiting_reason == reason &&
                          !(member.nominated && condition.nominated == std::string());
@@ -384,7 +388,7 @@ void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {
 }
 
 void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Standing>& standing) {
-  QueueCount count{.queue = c.gang.queue};
+  QueueCount count;
   const GangPhase phase = standing.has_value() ? standing->phase : GangPhase::kPending;
   const bool ended = phase == GangPhase::kCompleted || phase == GangPhase::kFailed;
   if (phase == GangPhase::kRunning) {
@@ -401,7 +405,7 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
       ++count.pending_pods;
     }
   }
-  directory_.Count(c.gang.id, std::move(count));
+  directory_.Count(c.gang.id, c.gang.queue, count);
 }
 
 void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {

@@ -105,16 +105,15 @@ std::optional<Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
   if (gang == nullptr) return std::nullopt;
   std::unique_ptr<GangRecord>& record = records_[id];
   if (record == nullptr) {
-    record = std::make_unique<GangRecord>(options_.undo_backoff, now);
+    record = std::make_unique<GangRecord>(now);
     record->quorum_reached_at = gang->status.quorum_reached_at;
     record->last_undone_at = gang->status.last_undone_at;
     record->domains = gang->status.placement_domains;
     record->preempted_by = gang->status.preempted_by;
     const bool preempted = gang->status.reason == WaitReasonName(WaitReason::kPreempted);
-    if (preempted) record->left_because = absl::StrCat("preempted by ", record->preempted_by);
     if (preempted || gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
-      record->evicted.emplace();
-      for (const Member& member : gang->members) record->evicted->insert(member.pod);
+      NoteEvicted(*record, *gang,
+                  preempted ? absl::StrCat("preempted by ", record->preempted_by) : "");
     }
   }
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
@@ -130,7 +129,7 @@ void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   timetable_.erase({it->second->timer, id});
   CountLoose(*it->second, std::nullopt);
   queue_->RemoveGang(id);
-  directory_.Count(id, {});
+  directory_.Count(id, "", {});
   (void)ledger_.Charge(id, "", {});
   records_.erase(it);
 }
@@ -157,8 +156,8 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
     Forget(id, now);
     return;
   }
-  std::erase_if(c->record.refused_until,
-                [now](const auto& refused) { return refused.second <= now; });
+  absl::erase_if(c->record.refused_until,
+                 [now](const auto& refused) { return refused.second <= now; });
   SeeDeparture(*c);
   SeeClaim(*c);
   // Who leaves as a whole is not repaired.

@@ -60,7 +60,7 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     view.quota = waiting->quota;
     if (view.quota.has_value()) view.quota->borrowers = BorrowersOf(*view.quota, ledger_.book());
   }
-  if (c.record.waiting != nullptr) view.preemption = c.record.no_preemption;
+  if (c.record.waiting != nullptr) view.preemption = c.record.waiting->no_preemption;
   if (c.record.reservation.has_value()) {
     const Reservation& held = *c.record.reservation;
     view.planned_start = {

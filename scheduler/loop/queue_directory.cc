@@ -81,29 +81,29 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
   return std::nullopt;
 }
 
-void QueueDirectory::Add(const QueueCount& count, int32_t sign) {
-  if (count.queue.empty()) return;
-  Entry& entry = queues_[count.queue];
-  QueueCount& total = entry.total;
-  total.pending += sign * count.pending;
-  total.running += sign * count.running;
-  total.pending_pods += sign * count.pending_pods;
-  total.running_pods += sign * count.running_pods;
-  if (entry.exists) statuses_.Touch(count.queue);
+void QueueDirectory::Add(const Counted& counted, int32_t sign) {
+  if (counted.entry == nullptr) return;
+  QueueCount& total = counted.entry->total;
+  total.pending += sign * counted.count.pending;
+  total.running += sign * counted.count.running;
+  total.pending_pods += sign * counted.count.pending_pods;
+  total.running_pods += sign * counted.count.running_pods;
+  if (counted.entry->exists) statuses_.Touch(counted.entry->queue.meta.name);
 }
 
-void QueueDirectory::Count(GangId gang, QueueCount count) {
+void QueueDirectory::Count(GangId gang, const std::string& queue, const QueueCount& count) {
   const auto it = counts_.find(gang);
-  if (it == counts_.end()) {
-    if (count.queue.empty()) return;
+  if (queue.empty() && it == counts_.end()) return;
+  const Counted now{.entry = queue.empty() ? nullptr : &queues_[queue], .count = count};
+  const Counted before = it == counts_.end() ? Counted() : it->second;
+  if (now == before) return;
+  Add(before, -1);
+  Add(now, 1);
+  if (now.entry != nullptr) {
+    counts_.insert_or_assign(gang, now);
   } else {
-    if (it->second == count) return;
-    Add(it->second, -1);
-    counts_.erase(it);
+    counts_.erase(gang);
   }
-  if (count.queue.empty()) return;
-  Add(count, 1);
-  counts_.emplace(gang, std::move(count));
 }
 
 void QueueDirectory::AllChanged() {

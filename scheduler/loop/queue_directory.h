@@ -6,7 +6,7 @@
 //
 //   directory.Note(event);                       // Queues and Namespaces pass by
 //   if (auto refusal = directory.RefusalOf(gang, book)) …
-//   directory.Count(gang.id, counts);            // replaces what was counted of the gang before
+//   directory.Count(gang.id, queue, count);      // replaces what was counted of the gang before
 //   directory.AllChanged();                      // usage did
 //   for (auto& due : directory.TakeDue(now, book)) write(due);
 #pragma once
@@ -30,9 +30,8 @@
 
 namespace maniple {
 
-// What one gang adds to its queue.
+// What one gang adds to its queue, or all of them.
 struct QueueCount {
-  std::string queue;  // "" = none
   int32_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;
   friend bool operator==(const QueueCount&, const QueueCount&) = default;
 };
@@ -49,7 +48,7 @@ class QueueDirectory final {
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const;
-  void Count(GangId gang, QueueCount count);
+  void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
   // What is used, or borrowed of it, of any of them may not be what it was.
   void AllChanged();
 
@@ -75,15 +74,20 @@ class QueueDirectory final {
     Queue queue;
     QueueCount total;
   };
-  void Add(const QueueCount& count, int32_t sign);
+  struct Counted {
+    Entry* entry = nullptr;  // null: nothing is counted
+    QueueCount count;
+    friend bool operator==(const Counted&, const Counted&) = default;
+  };
+  void Add(const Counted& counted, int32_t sign);
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
                                      absl::Time now) const;
 
   PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
-  std::map<std::string, Entry> queues_;
+  std::map<std::string, Entry> queues_;  // grows only: what is counted borrows from it
   std::map<std::string, StringMap> namespaces_;
-  absl::btree_map<GangId, QueueCount> counts_;
+  absl::btree_map<GangId, Counted> counts_;
 };
 
 }  // namespace maniple

@@ -6,7 +6,7 @@ namespace maniple {
 
 void WaitingLines::FindHead(const std::string& queue, absl::Time now, Since since) {
   Line& line = lines_.at(queue);
-  const GangId head = line.waiting.empty() ? GangId() : std::get<GangId>(*line.waiting.begin());
+  const GangId head = line.waiting.empty() ? GangId() : (*line.waiting.begin())->gang;
   if (head == line.head) return;
   // While all are barred the turn stays open for whoever comes next.
   if (since == Since::kNow) line.since = now;
@@ -19,33 +19,31 @@ void WaitingLines::DropIfEmpty(const std::string& queue) {
   if (it->second.waiting.empty() && it->second.barred == 0) lines_.erase(it);
 }
 
-void WaitingLines::Join(Place place, absl::Time now) {
+void WaitingLines::Join(const Place& place, absl::Time now) {
   if (const auto it = places_.find(place.gang); it != places_.end()) {
     if (it->second == place) return;
     Leave(place.gang, now);
   }
-  Line& line = lines_[place.queue];
-  line.waiting.insert(KeyOf(place));
-  FindHead(place.queue, now, Since::kNow);
-  const GangId gang = place.gang;
-  places_.emplace(gang, std::move(place));
+  const Place& kept = places_.emplace(place.gang, place).first->second;
+  lines_[kept.queue].waiting.insert(&kept);
+  FindHead(kept.queue, now, Since::kNow);
 }
 
 void WaitingLines::Leave(GangId gang, absl::Time now) {
   const auto it = places_.find(gang);
   if (it == places_.end()) return;
-  const Place place = std::move(it->second);
-  places_.erase(it);
+  const Place& place = it->second;
   Line& line = lines_.at(place.queue);
   if (const auto bar = barred_.find(gang); bar != barred_.end()) {
     bar_ends_.erase({bar->second, gang});
     barred_.erase(bar);
     --line.barred;
   } else {
-    line.waiting.erase(KeyOf(place));
+    line.waiting.erase(&place);
     FindHead(place.queue, now, Since::kNow);
   }
   DropIfEmpty(place.queue);
+  places_.erase(it);
 }
 
 void WaitingLines::Bar(GangId gang, absl::Time until) {
@@ -57,7 +55,7 @@ void WaitingLines::Bar(GangId gang, absl::Time until) {
   bar_ends_.erase({bar->second, gang});
   bar->second = until;
   bar_ends_.emplace(until, gang);
-  line.waiting.erase(KeyOf(it->second));
+  line.waiting.erase(&it->second);
   FindHead(it->second.queue, until, Since::kKept);
 }
 
@@ -69,7 +67,7 @@ void WaitingLines::EndBars(absl::Time now) {
     const Place& place = places_.at(gang);
     Line& line = lines_.at(place.queue);
     --line.barred;
-    line.waiting.insert(KeyOf(place));
+    line.waiting.insert(&place);
     FindHead(place.queue, now, Since::kKept);
   }
 }

@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
 #include "api/model/ids.h"
 
@@ -41,7 +43,11 @@ class WaitingLines final {
                        // one's time
   };
 
-  void Join(Place place, absl::Time now);
+  WaitingLines() = default;
+  WaitingLines(WaitingLines&&) = default;  // not copied: a line points to its places
+  WaitingLines& operator=(WaitingLines&&) = default;
+
+  void Join(const Place& place, absl::Time now);
   void Leave(GangId gang, absl::Time now);  // idempotent
   // Nothing if it stands in no line.
   void Bar(GangId gang, absl::Time until);
@@ -58,22 +64,24 @@ class WaitingLines final {
   [[nodiscard]] std::set<std::string> TakeChanged() { return std::exchange(changed_, {}); }
 
  private:
-  using Key = std::tuple<int64_t, absl::Time, std::string, std::string, GangId>;
+  struct ComesBefore {
+    bool operator()(const Place* a, const Place* b) const {
+      return std::tie(b->priority, a->queued, a->namespace_name, a->name, a->gang) <
+             std::tie(a->priority, b->queued, b->namespace_name, b->name, b->gang);
+    }
+  };
   struct Line {
-    std::set<Key> waiting;  // without barred ones
+    absl::btree_set<const Place*, ComesBefore> waiting;  // without barred ones
     int64_t barred = 0;
     GangId head;
     absl::Time since;
   };
-  static Key KeyOf(const Place& place) {
-    return {-int64_t{place.priority}, place.queued, place.namespace_name, place.name, place.gang};
-  }
   enum class Since : uint8_t { kNow, kKept };
   void FindHead(const std::string& queue, absl::Time now, Since since);
   void DropIfEmpty(const std::string& queue);
 
   std::map<std::string, Line> lines_;
-  absl::btree_map<GangId, Place> places_;
+  absl::node_hash_map<GangId, Place> places_;  // which lines borrow
   absl::btree_map<GangId, absl::Time> barred_;
   std::set<std::pair<absl::Time, GangId>> bar_ends_;
   std::set<std::string> changed_;
