@@ -36,6 +36,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "api/base/amount.h"
 #include "api/base/id.h"
@@ -51,8 +52,9 @@ struct CellAmount {
   Amount amount;
   friend auto operator<=>(const CellAmount&, const CellAmount&) = default;
 };
-// By cell, each once, none zero or negative.
-using Demand = std::vector<CellAmount>;
+// By cell, each once, none zero or negative. Most are of one cell, and every gang that waits has
+// some.
+using Demand = absl::InlinedVector<CellAmount, 1>;
 
 struct QuotaLimit {
   QuotaCellId cell;

@@ -95,9 +95,9 @@ struct GangRecord {
   std::optional<int32_t> loose_priority;  // as the loop has counted it
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
-  Evictable evictable;                                // as of the last look
+  Rare<Evictable> evictable;                          // as of the last look; none: of no pods
   bool initial_share_used = false;
-  std::string preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was
+  Rare<std::string> preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was
 
   // Room held for a later start, and room used that is held for others.
   Rare<Reservation> reservation;

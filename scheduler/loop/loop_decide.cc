@@ -142,7 +142,9 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
     if (c.gang.queue.empty()) boldest_ = std::max(boldest_, c.gang.priority);
     // Who may do less must not speak for who may do more.
     absl::StrAppend(&facts.class_key, " by eviction");
-    if (!c.record.preempted_by.empty()) absl::StrAppend(&facts.class_key, " ", c.gang.id.index());
+    if (c.record.preempted_by.has_value()) {
+      absl::StrAppend(&facts.class_key, " ", c.gang.id.index());
+    }
     facts.until = std::min(facts.until, c.record.victims_later);
   }
   // After a claim that came to nothing.

@@ -247,7 +247,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
 }
 
 bool SchedulingLoop::Impl::WasReclaimed(const GangRecord& record) {
-  return absl::StrContains(record.preempted_by, kOfQueue);
+  return record.preempted_by.has_value() && absl::StrContains(*record.preempted_by, kOfQueue);
 }
 
 // Those that look for victims are to hear of every one that there was not before.
@@ -280,8 +280,13 @@ void SchedulingLoop::Impl::NoteEvictable(Case& c) {
   CountLoose(c.record, evictable.pods > 0 && c.record.queue.empty()
                            ? std::optional<int32_t>(c.gang.priority)
                            : std::nullopt);
-  if (helps && evictable.MayHelpMoreThan(c.record.evictable)) more_victims_ = true;
-  c.record.evictable = evictable;
+  const Evictable before = c.record.evictable.has_value() ? *c.record.evictable : Evictable();
+  if (helps && evictable.MayHelpMoreThan(before)) more_victims_ = true;
+  if (evictable.pods > 0) {
+    c.record.evictable = evictable;
+  } else {
+    c.record.evictable.reset();
+  }
 }
 
 // Nobody takes the room any more but who finds it.
@@ -448,7 +453,8 @@ bool SchedulingLoop::Impl::MadeLeave(GangId other, const Case& c) const {
   if (left != departures_.end()) return left->second == TermsOf(c.gang.id, other);
   // Under an earlier leader, on terms that nobody knows any more. Within one Queue they must be
   // others now, or it could not think of making that one leave.
-  absl::string_view by = c.record.preempted_by;
+  if (!c.record.preempted_by.has_value()) return false;
+  absl::string_view by = *c.record.preempted_by;
   return absl::ConsumePrefix(&by, GangText(state_.FindGang(other)->key)) &&
          absl::StartsWith(by, kOfQueue);
 }

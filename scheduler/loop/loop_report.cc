@@ -219,17 +219,18 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   const bool lost =
       record.binding.has_value() && (record.binding->phase() == BindPhase::kRepairing ||
                                      record.binding->phase() == BindPhase::kKept);
-  PodGroupStatus status = MakeGroupStatus({.gang = c.gang,
-                                           .assembly = known,
-                                           .standing = standing,
-                                           .nodes = NodesOf(c),
-                                           .domains = before.placement_domains,
-                                           .quorum_reached_at = record.quorum_reached_at,
-                                           .last_undone_at = record.last_undone_at,
-                                           .quorum_lost = lost,
-                                           .preempted_by = record.preempted_by,
-                                           .initial_share_used = record.initial_share_used},
-                                          before, c.now);
+  PodGroupStatus status =
+      MakeGroupStatus({.gang = c.gang,
+                       .assembly = known,
+                       .standing = standing,
+                       .nodes = NodesOf(c),
+                       .domains = before.placement_domains,
+                       .quorum_reached_at = record.quorum_reached_at,
+                       .last_undone_at = record.last_undone_at,
+                       .quorum_lost = lost,
+                       .preempted_by = record.preempted_by.has_value() ? *record.preempted_by : "",
+                       .initial_share_used = record.initial_share_used},
+                      before, c.now);
   absl::Time due = absl::InfinitePast();
   if (record.status_failure.has_value() &&
       record.status_failure->over_version == c.gang.group_resource_version) {

@@ -109,11 +109,11 @@ std::optional<Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
     record->quorum_reached_at = gang->status.quorum_reached_at;
     record->last_undone_at = gang->status.last_undone_at;
     record->domains = gang->status.placement_domains;
-    record->preempted_by = gang->status.preempted_by;
+    if (!gang->status.preempted_by.empty()) record->preempted_by = gang->status.preempted_by;
     const bool preempted = gang->status.reason == WaitReasonName(WaitReason::kPreempted);
     if (preempted || gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
       NoteEvicted(*record, *gang,
-                  preempted ? absl::StrCat("preempted by ", record->preempted_by) : "");
+                  preempted ? absl::StrCat("preempted by ", gang->status.preempted_by) : "");
     }
   }
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
