@@ -72,12 +72,13 @@ void Feed(SchedulingLoop& loop, std::vector<ObjectEvent> events) {
   for (ObjectEvent& event : events) loop.Accept(std::move(event));
 }
 
-// `count` gangs of one pod, numbered from `first`, in the Queues of that name in turn; "": in none.
+// `count` gangs, numbered from `first`, in the Queues of that name in turn; "": in none.
 struct Gangs {
   int first = 0, count = 0;
   std::string queue;
   int queues = 0;
-  int64_t gpus = 1;
+  int64_t gpus = 1;  // of each pod
+  int pods = 1;      // of each gang
 };
 
 using Groups = std::map<std::string, PodGroup>;
@@ -85,7 +86,7 @@ using Groups = std::map<std::string, PodGroup>;
 Groups FeedGangs(SchedulingLoop& loop, const Gangs& gangs) {
   Groups groups;
   for (int i = gangs.first; i < gangs.first + gangs.count; ++i) {
-    std::vector<ObjectEvent> gang = SyntheticGang(i, 1, gangs.gpus);
+    std::vector<ObjectEvent> gang = SyntheticGang(i, gangs.pods, gangs.gpus);
     for (ObjectEvent& event : gang) {
       auto* group = std::get_if<PodGroup>(&std::get<ObjectUpserted>(event).object);
       if (group == nullptr || gangs.queue.empty()) continue;
@@ -182,11 +183,16 @@ BENCHMARK(BM_DrainQueues)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
-// 500 Queues whose quota is used up, 500 that have some left, all in one tree of Cohorts; `blocked`
-// gangs wait in the former, and 500 run there.
+// 500 Queues whose quota is used up by 500 gangs, and 500 that have some left, all in one tree of
+// Cohorts. In the former more gangs wait, or run without a GPU.
 constexpr int kQueues = 500, kRunning = 500, kLive = 2'000, kNodes = 800;
 enum class Watch { kShowsStatuses, kSilent };
-std::unique_ptr<SchedulingLoop> LoopWithBlocked(int blocked, Watch watch) {
+struct Neighbours {
+  int count = 0;
+  bool blocked = true;
+  int pods = 1;
+};
+std::unique_ptr<SchedulingLoop> LoopWith(const Neighbours& neighbours, Watch watch) {
   auto loop = LoopWith(kNodes, {.queues = kQueues, .gpus = kLive / kQueues, .full = kQueues});
   const auto watched = [watch](Groups groups) {
     return watch == Watch::kShowsStatuses ? std::move(groups) : Groups();
@@ -194,24 +200,30 @@ std::unique_ptr<SchedulingLoop> LoopWithBlocked(int blocked, Watch watch) {
   const Groups run =
       watched(FeedGangs(*loop, {.count = kRunning, .queue = "full", .queues = kQueues, .gpus = 8}));
   CHECK_EQ(RunDry(*loop, Pods::kStay, run), kRunning);
-  const Groups wait = watched(
-      FeedGangs(*loop, {.first = kRunning, .count = blocked, .queue = "full", .queues = kQueues}));
-  CHECK_EQ(RunDry(*loop, Pods::kStay, wait), 0);
+  const Groups more = watched(FeedGangs(*loop, {.first = kRunning,
+                                                .count = neighbours.count,
+                                                .queue = "full",
+                                                .queues = kQueues,
+                                                .gpus = neighbours.blocked ? 1 : 0,
+                                                .pods = neighbours.pods}));
+  CHECK_EQ(RunDry(*loop, Pods::kStay, more), neighbours.blocked ? 0 : neighbours.count);
   return loop;
 }
 
-// Live gangs beside gangs that wait for quota in the same tree of Cohorts. Where the live ones end,
-// usage falls in it again and again.
-void BM_LiveBesideBlocked(benchmark::State& run) {
-  const auto blocked = static_cast<int>(run.range(0));
-  const Pods pods = run.range(1) == 0 ? Pods::kStay : Pods::kEndAtOnce;
+// Live gangs beside gangs that wait for quota in the same tree of Cohorts, and beside as many that
+// run. Where the live ones end, usage falls in it again and again.
+void BM_LiveBeside(benchmark::State& run) {
+  const Neighbours neighbours{.count = static_cast<int>(run.range(0)),
+                              .blocked = run.range(1) == 1};
+  const Pods pods = run.range(2) == 0 ? Pods::kStay : Pods::kEndAtOnce;
   int64_t bound = 0;
   for (auto _ : run) {
     run.PauseTiming();
-    auto loop = LoopWithBlocked(blocked, Watch::kSilent);
+    auto loop = LoopWith(neighbours, Watch::kSilent);
     const int64_t asked = loop->counters().decisions;
-    FeedGangs(*loop,
-              {.first = kRunning + blocked, .count = kLive, .queue = "team", .queues = kQueues});
+    FeedGangs(
+        *loop,
+        {.first = kRunning + neighbours.count, .count = kLive, .queue = "team", .queues = kQueues});
     run.ResumeTiming();
     bound += RunDry(*loop, pods);
     run.PauseTiming();
@@ -222,27 +234,37 @@ void BM_LiveBesideBlocked(benchmark::State& run) {
   CHECK_EQ(bound, kLive * static_cast<int64_t>(run.iterations()));
   run.SetItemsProcessed(bound);
 }
-BENCHMARK(BM_LiveBesideBlocked)
-    ->Args({0, 0})
-    ->Args({5'000, 0})
-    ->Args({0, 1})
-    ->Args({5'000, 1})
+BENCHMARK(BM_LiveBeside)
+    ->ArgNames({"neighbours", "blocked", "end"})
+    ->Args({0, 0, 0})
+    ->Args({5'000, 0, 0})
+    ->Args({5'000, 1, 0})
+    ->Args({0, 0, 1})
+    ->Args({5'000, 0, 1})
+    ->Args({5'000, 1, 1})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(5);
 
 // What a leader keeps and a standby does not, which knows the same pods and PodGroups.
-int64_t BytesOfLeading(int blocked) {
-  auto loop = LoopWithBlocked(blocked, Watch::kShowsStatuses);
+int64_t BytesOfLeading(const Neighbours& neighbours) {
+  auto loop = LoopWith(neighbours, Watch::kShowsStatuses);
   const auto before = static_cast<int64_t>(mallinfo2().uordblks);
   loop->SetRole(SchedulingLoop::Role::kStandby, kNow);
   return before - static_cast<int64_t>(mallinfo2().uordblks);
 }
 
+// By gangs of one pod and gangs of three: what each pod costs is told apart from what the gang
+// does.
 void BM_MemoryOfParked(benchmark::State& run) {
   const auto blocked = static_cast<int>(run.range(0));
-  int64_t bytes = 0;
-  for (auto _ : run) bytes = BytesOfLeading(blocked) - BytesOfLeading(0);
-  run.counters["bytes_per_parked"] = static_cast<double>(bytes) / blocked;
+  double of_one = 0, of_three = 0;
+  for (auto _ : run) {
+    const int64_t none = BytesOfLeading({});
+    of_one = static_cast<double>(BytesOfLeading({.count = blocked}) - none) / blocked;
+    of_three = static_cast<double>(BytesOfLeading({.count = blocked, .pods = 3}) - none) / blocked;
+  }
+  run.counters["bytes_per_pod"] = (of_three - of_one) / 2;
+  run.counters["bytes_per_gang"] = of_one - (of_three - of_one) / 2;
 }
 BENCHMARK(BM_MemoryOfParked)->Arg(5'000)->Unit(benchmark::kMillisecond)->Iterations(1);
 
