@@ -5,8 +5,10 @@
 //   claim.emplace();  claim->until = …;  if (claim.has_value()) Use(*claim);  claim.reset();
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace maniple {
 
@@ -34,6 +36,39 @@ class Rare final {
 
  private:
   std::unique_ptr<T> value_;
+};
+
+// A vector that is empty nearly always: eight bytes then.
+template <typename T>
+class RareVector final {
+ public:
+  RareVector& operator=(std::vector<T> values) {
+    values_.reset();
+    if (!values.empty()) values_ = std::make_unique<std::vector<T>>(std::move(values));
+    return *this;
+  }
+  void push_back(T value) {
+    if (values_ == nullptr) values_ = std::make_unique<std::vector<T>>();
+    values_->push_back(std::move(value));
+  }
+  void clear() { values_.reset(); }
+  template <typename Predicate>
+  void EraseIf(const Predicate& predicate) {
+    if (values_ == nullptr) return;
+    std::erase_if(*values_, predicate);
+    if (values_->empty()) clear();
+  }
+
+  [[nodiscard]] size_t size() const { return values_ == nullptr ? 0 : values_->size(); }
+  [[nodiscard]] bool empty() const { return values_ == nullptr; }
+  // As constant as the RareVector itself.
+  [[nodiscard]] T* begin() { return values_ == nullptr ? nullptr : values_->data(); }
+  [[nodiscard]] T* end() { return begin() + size(); }
+  [[nodiscard]] const T* begin() const { return values_ == nullptr ? nullptr : values_->data(); }
+  [[nodiscard]] const T* end() const { return begin() + size(); }
+
+ private:
+  std::unique_ptr<std::vector<T>> values_;  // null: it is empty
 };
 
 }  // namespace maniple

@@ -69,10 +69,10 @@ struct GangRecord {
 
   // Binding.
   Rare<GangBinding> binding;
-  std::vector<HeldVacancy> holds;
-  std::vector<std::pair<Placement, ShapeId>> bound;  // as of the last look
+  RareVector<HeldVacancy> holds;
+  RareVector<std::pair<Placement, ShapeId>> bound;   // as of the last look
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
-  std::vector<std::string> domains;                  // of the quorum's plan
+  RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
   Rare<Backoff> undo_backoff;  // since the quorum was bound last
   absl::Time backoff_until = absl::InfinitePast();

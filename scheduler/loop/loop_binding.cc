@@ -343,7 +343,7 @@ void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
   for (const Vacancy& vacancy : c.record.binding->vacancies()) {
     if (!vacancy.occupied) lacking.push_back(vacancy);
   }
-  std::erase_if(c.record.holds, [&](const HeldVacancy& held) {
+  c.record.holds.EraseIf([&](const HeldVacancy& held) {
     const auto same = std::ranges::find(lacking, held.vacancy);
     if (same != lacking.end()) {
       lacking.erase(same);

@@ -219,12 +219,15 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   const bool lost =
       record.binding.has_value() && (record.binding->phase() == BindPhase::kRepairing ||
                                      record.binding->phase() == BindPhase::kKept);
+  std::vector<std::string> nodes = NodesOf(c);
+  std::vector<std::string> domains;
+  if (!nodes.empty()) domains.assign(record.domains.begin(), record.domains.end());
   PodGroupStatus status =
       MakeGroupStatus({.gang = c.gang,
                        .assembly = known,
                        .standing = standing,
-                       .nodes = NodesOf(c),
-                       .domains = before.placement_domains,
+                       .nodes = std::move(nodes),
+                       .domains = std::move(domains),
                        .quorum_reached_at = record.quorum_reached_at,
                        .last_undone_at = record.last_undone_at,
                        .quorum_lost = lost,

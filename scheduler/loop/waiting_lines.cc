@@ -4,59 +4,68 @@
 
 namespace maniple {
 
-void WaitingLines::FindHead(const std::string& queue, absl::Time now, Since since) {
-  Line& line = lines_.at(queue);
+void WaitingLines::FindHead(Lines::value_type& entry, absl::Time now, Since since) {
+  Line& line = entry.second;
   const GangId head = line.waiting.empty() ? GangId() : (*line.waiting.begin())->gang;
   if (head == line.head) return;
   // While all are barred the turn stays open for whoever comes next.
   if (since == Since::kNow) line.since = now;
   line.head = head;
-  changed_.insert(queue);
+  changed_.insert(entry.first);
 }
 
-void WaitingLines::DropIfEmpty(const std::string& queue) {
-  const auto it = lines_.find(queue);
-  if (it->second.waiting.empty() && it->second.barred == 0) lines_.erase(it);
+void WaitingLines::DropIfEmpty(const Lines::value_type& line) {
+  if (line.second.waiting.empty() && line.second.barred == 0) lines_.erase(line.first);
 }
 
-void WaitingLines::Join(const Place& place, absl::Time now) {
+void WaitingLines::Join(Place place, absl::Time now) {
+  Lines::value_type& line = *lines_.try_emplace(std::move(place.queue)).first;
+  Waiting waiting{.line = &line,
+                  .priority = place.priority,
+                  .gang = place.gang,
+                  .queued = place.queued,
+                  .namespace_name = std::move(place.namespace_name),
+                  .name = std::move(place.name)};
   if (const auto it = places_.find(place.gang); it != places_.end()) {
-    if (it->second == place) return;
-    Leave(place.gang, now);
+    if (it->second == waiting) return;
+    TakeOut(it->second, now);
+    if (it->second.line != &line) DropIfEmpty(*it->second.line);
+    places_.erase(it);
   }
-  const Place& kept = places_.emplace(place.gang, place).first->second;
-  lines_[kept.queue].waiting.insert(&kept);
-  FindHead(kept.queue, now, Since::kNow);
+  line.second.waiting.insert(&places_.emplace(place.gang, std::move(waiting)).first->second);
+  FindHead(line, now, Since::kNow);
+}
+
+void WaitingLines::TakeOut(const Waiting& waiting, absl::Time now) {
+  if (const auto bar = barred_.find(waiting.gang); bar != barred_.end()) {
+    bar_ends_.erase({bar->second, waiting.gang});
+    barred_.erase(bar);
+    --waiting.line->second.barred;
+  } else {
+    waiting.line->second.waiting.erase(&waiting);
+    FindHead(*waiting.line, now, Since::kNow);
+  }
 }
 
 void WaitingLines::Leave(GangId gang, absl::Time now) {
   const auto it = places_.find(gang);
   if (it == places_.end()) return;
-  const Place& place = it->second;
-  Line& line = lines_.at(place.queue);
-  if (const auto bar = barred_.find(gang); bar != barred_.end()) {
-    bar_ends_.erase({bar->second, gang});
-    barred_.erase(bar);
-    --line.barred;
-  } else {
-    line.waiting.erase(&place);
-    FindHead(place.queue, now, Since::kNow);
-  }
-  DropIfEmpty(place.queue);
+  TakeOut(it->second, now);
+  DropIfEmpty(*it->second.line);
   places_.erase(it);
 }
 
 void WaitingLines::Bar(GangId gang, absl::Time until) {
   const auto it = places_.find(gang);
   if (it == places_.end()) return;
-  Line& line = lines_.at(it->second.queue);
+  Lines::value_type& line = *it->second.line;
   const auto [bar, fresh] = barred_.try_emplace(gang, until);
-  if (fresh) ++line.barred;
+  if (fresh) ++line.second.barred;
   bar_ends_.erase({bar->second, gang});
   bar->second = until;
   bar_ends_.emplace(until, gang);
-  line.waiting.erase(&it->second);
-  FindHead(it->second.queue, until, Since::kKept);
+  line.second.waiting.erase(&it->second);
+  FindHead(line, until, Since::kKept);
 }
 
 void WaitingLines::EndBars(absl::Time now) {
@@ -64,11 +73,11 @@ void WaitingLines::EndBars(absl::Time now) {
     const GangId gang = bar_ends_.begin()->second;
     bar_ends_.erase(bar_ends_.begin());
     barred_.erase(gang);
-    const Place& place = places_.at(gang);
-    Line& line = lines_.at(place.queue);
-    --line.barred;
-    line.waiting.insert(&place);
-    FindHead(place.queue, now, Since::kKept);
+    const Waiting& waiting = places_.at(gang);
+    Lines::value_type& line = *waiting.line;
+    --line.second.barred;
+    line.second.waiting.insert(&waiting);
+    FindHead(line, now, Since::kKept);
   }
 }
 
@@ -78,7 +87,7 @@ absl::Time WaitingLines::NextEnd() const {
 
 bool WaitingLines::IsFirst(GangId gang) const {
   const auto it = places_.find(gang);
-  return it != places_.end() && lines_.at(it->second.queue).head == gang;
+  return it != places_.end() && it->second.line->second.head == gang;
 }
 
 std::optional<WaitingLines::Head> WaitingLines::HeadOf(const std::string& queue) const {

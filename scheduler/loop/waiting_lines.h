@@ -34,7 +34,6 @@ class WaitingLines final {
     absl::Time queued;
     std::string namespace_name, name;
     GangId gang;
-    friend bool operator==(const Place&, const Place&) = default;
   };
   struct Head {
     std::string queue;
@@ -47,7 +46,7 @@ class WaitingLines final {
   WaitingLines(WaitingLines&&) = default;  // not copied: a line points to its places
   WaitingLines& operator=(WaitingLines&&) = default;
 
-  void Join(const Place& place, absl::Time now);
+  void Join(Place place, absl::Time now);
   void Leave(GangId gang, absl::Time now);  // idempotent
   // Nothing if it stands in no line.
   void Bar(GangId gang, absl::Time until);
@@ -64,24 +63,35 @@ class WaitingLines final {
   [[nodiscard]] std::set<std::string> TakeChanged() { return std::exchange(changed_, {}); }
 
  private:
+  struct Waiting;
   struct ComesBefore {
-    bool operator()(const Place* a, const Place* b) const {
+    bool operator()(const Waiting* a, const Waiting* b) const {
       return std::tie(b->priority, a->queued, a->namespace_name, a->name, a->gang) <
              std::tie(a->priority, b->queued, b->namespace_name, b->name, b->gang);
     }
   };
   struct Line {
-    absl::btree_set<const Place*, ComesBefore> waiting;  // without barred ones
+    absl::btree_set<const Waiting*, ComesBefore> waiting;  // without barred ones
     int64_t barred = 0;
     GangId head;
     absl::Time since;
   };
+  using Lines = std::map<std::string, Line>;  // by Queue; of each somebody waits
+  struct Waiting {
+    Lines::value_type* line;
+    int32_t priority = 0;
+    GangId gang;
+    absl::Time queued;
+    std::string namespace_name, name;
+    friend bool operator==(const Waiting&, const Waiting&) = default;
+  };
   enum class Since : uint8_t { kNow, kKept };
-  void FindHead(const std::string& queue, absl::Time now, Since since);
-  void DropIfEmpty(const std::string& queue);
+  void FindHead(Lines::value_type& line, absl::Time now, Since since);
+  void TakeOut(const Waiting& waiting, absl::Time now);
+  void DropIfEmpty(const Lines::value_type& line);
 
-  std::map<std::string, Line> lines_;
-  absl::node_hash_map<GangId, Place> places_;  // which lines borrow
+  Lines lines_;
+  absl::node_hash_map<GangId, Waiting> places_;  // which lines borrow
   absl::btree_map<GangId, absl::Time> barred_;
   std::set<std::pair<absl::Time, GangId>> bar_ends_;
   std::set<std::string> changed_;
