@@ -40,6 +40,25 @@ TEST(LoopGang, AGangThatFitsIsBoundWhole) {
   }
 }
 
+// The fear: where a gang stands is known, and told nobody.
+TEST(LoopGang, TheStatusShowsTheDomainOfARequiredLevelUntilTheGangIsGone) {
+  LoopDriver d;
+  Topology topology;
+  topology.meta.name = "default";
+  topology.levels = {{.name = "rack", .node_label = "example.com/rack"}};
+  d.api.Put(topology);
+  for (const char* node : {"n1", "n2"}) {
+    d.api.Put(MakeNode(node).Gpu(8).Label("example.com/rack", "r7"));
+  }
+  d.Submit({.gang = "a", .pods = 2, .gpu = 8});
+  d.api.Put(MakePodGroup("a").MinMember(2).Required("rack"));
+  d.Settle();
+  EXPECT_THAT(d.StatusOf("a").placement_domains, ElementsAre("r7"));
+  for (const char* pod : {"a-0", "a-1"}) d.api.Delete(ResourceKind::kPod, pod);
+  d.Settle();
+  EXPECT_THAT(d.StatusOf("a").placement_domains, ElementsAre());
+}
+
 TEST(LoopGang, ABindingCostsOneBindPerPodOneStatusAndOneEvent) {
   LoopDriver d;
   d.Nodes(4, 8);
