@@ -1,6 +1,6 @@
 // What is under way when one gang makes room for another: the claim of the gang that is to come,
 // and the departure of each gang that leaves. Plain values in the records of the two gangs, kept by
-// loop_preemption.cc; nothing of them has to survive a restart (a new leader decides afresh).
+// loop_eviction.cc; nothing of them has to survive a restart (a new leader decides afresh).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,10 @@
 #include "api/model/ids.h"
 
 namespace maniple {
+
+// In status.preemptedBy, when the preemptor's Queue is another: what this gang may do itself then
+// depends on it, and a new leader must know.
+inline constexpr char kOfQueue[] = " of queue ";
 
 // Room that others are leaving, held for the gang until it binds, no longer needs it, or a time.
 struct Claim {

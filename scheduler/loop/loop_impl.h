@@ -1,7 +1,8 @@
 // The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
 // loop_decide.cc (one item of it), loop_checks.cc (promises kept),
-// loop_quota.cc (charges), loop_preemption.cc (making room), loop_reservation.cc (holding room),
-// loop_backfill.cc (using held room), loop_binding.cc (gangs in flight), loop_report.cc (statuses,
+// loop_quota.cc (charges), loop_preemption.cc and loop_eviction.cc (making room),
+// loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
+// room), loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses,
 // conditions, events) and loop_view.cc.
 #pragma once
 
@@ -141,15 +142,21 @@ class SchedulingLoop::Impl final {
                                                      const Rejection& rejection);
   [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
       Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
-  void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
-                  const PreemptionPlan& plan, ClaimGround ground);
-  void DropClaim(GangRecord& record);
   // It left for a gang of another Queue, once.
   [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
   void NoteEvictable(Case& c);
   // Keeps count of the gangs without a queue that could be evicted, by priority.
   void CountLoose(GangRecord& record, std::optional<int32_t> priority);
   [[nodiscard]] bool HasVictims(const Case& c) const;
+  [[nodiscard]] LeavingTerms TermsOf(GangId victim, GangId preemptor) const;
+  // It made the gang leave, on terms that hold still.
+  [[nodiscard]] bool MadeLeave(GangId other, const Case& c) const;
+  void NoteLeaving(GangId victim, GangId preemptor);
+
+  // loop_eviction.cc
+  void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
+                  const PreemptionPlan& plan, ClaimGround ground);
+  void DropClaim(GangRecord& record);
   void GiveUpClaim(Case& c);
   void SeeClaim(Case& c);
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
@@ -162,22 +169,11 @@ class SchedulingLoop::Impl final {
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
   void DrainQueue(Case& c);
-  [[nodiscard]] LeavingTerms TermsOf(GangId victim, GangId preemptor) const;
-  // It made the gang leave, on terms that hold still.
-  [[nodiscard]] bool MadeLeave(GangId other, const Case& c) const;
-  void NoteLeaving(GangId victim, GangId preemptor);
 
   // loop_reservation.cc
   // Whose time has come gets room held, keeps it, or loses it.
   void KeepReservations(absl::Time now);
-  [[nodiscard]] absl::Time NextReservation();
-  [[nodiscard]] absl::Time NextTurn();  // of a head, to hold room
-  [[nodiscard]] absl::Status CheckTurns() const;
-  [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
-  [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
-  [[nodiscard]] bool IsModest(const GangRecord& record) const;
   void EndReservation(GangId gang, absl::Time now);
-  [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
   // False: no start is in sight.
   bool Reserve(GangId gang, absl::Time now);
   void Renew(GangId gang, absl::Time now);
@@ -201,12 +197,18 @@ class SchedulingLoop::Impl final {
   void NoteGuest(const Case& c, const Answer& answer);
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
+  // loop_reservation_due.cc
+  [[nodiscard]] absl::Time NextReservation();
+  [[nodiscard]] absl::Time NextTurn();  // of a head, to hold room
+  [[nodiscard]] absl::Status CheckTurns() const;
+  [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
+  [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
+  [[nodiscard]] bool IsModest(const GangRecord& record) const;
+  [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
+
   // loop_report.cc
   void Report(absl::Time now);
   void ReportOn(Case& c);
-  [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
-  [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
-  [[nodiscard]] Standing StandingInFlight(const Case& c) const;
   void WriteStatus(Case& c, const Standing& standing);
   void SendStatus(Case& c, PodGroupStatus status);
   void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
@@ -216,6 +218,11 @@ class SchedulingLoop::Impl final {
   void ComplainOnce(Case& c, const Standing& standing);
   void CountInQueue(const Case& c, const std::optional<Standing>& standing);
   void SendEvent(const EventNote& note, absl::Time now);
+
+  // loop_standing.cc
+  [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+  [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
+  [[nodiscard]] Standing StandingInFlight(const Case& c) const;
   // Members bound as far as we know, ahead of the watch or not, with their nodes.
   [[nodiscard]] std::vector<std::string> NodesOf(const Case& c) const;
   [[nodiscard]] std::string NodeOf(const Case& c, const Member& member) const;

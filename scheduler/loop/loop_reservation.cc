@@ -17,8 +17,6 @@
 namespace maniple {
 namespace {
 
-// A plan is made anew at most so often for facts that only may improve it.
-constexpr absl::Duration kRenewEvery = absl::Seconds(30);
 // What is leaving is gone after about this.
 constexpr absl::Duration kLeaving = absl::Seconds(30);
 // Where no plan is in sight.
@@ -27,7 +25,6 @@ constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
 // after that start as its holder had to wait for the hold; where ends are only estimated, at least
 // so many times that in all.
 constexpr int kPatienceForEstimates = 6;
-
 absl::Time LastMoment(absl::Time made, const StartPlan& plan, absl::Duration patience) {
   const absl::Time known = std::max(plan.at + (plan.at - made), plan.at + patience);
   return plan.end == EndIs::kKnown ? known
@@ -38,10 +35,6 @@ bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<Fr
   return std::ranges::equal(rooms, others, [](const auto& room, const FreedRoom& other) {
     return room.node.valid() && room.node == other.node && room.shape == other.shape;
   });
-}
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
 }
 
 // Restricts every option to nodes without any of the rooms.
@@ -61,26 +54,6 @@ void KeepOff(const std::vector<FreedRoom>& rooms, const Snapshot& snapshot, Quot
 }
 
 }  // namespace
-
-Demand Lacking(const Reservation& reservation) {
-  Demand lacking;
-  for (const CellAmount& part : reservation.demand) {
-    const auto held = std::ranges::find(reservation.held, part.cell, &CellAmount::cell);
-    const Amount left = held == reservation.held.end() ? part.amount : part.amount - held->amount;
-    if (left > Amount(0)) lacking.push_back({part.cell, left});
-  }
-  return lacking;
-}
-
-std::string StartText(const Reservation& reservation) {
-  const std::string time = TimeText(reservation.start);
-  return reservation.end == EndIs::kKnown ? time : absl::StrCat(time, " or so");
-}
-
-std::string DelayText(const Reservation& reservation) {
-  if (reservation.start <= reservation.first_start) return "";
-  return absl::StrCat(", first planned for ", TimeText(reservation.first_start));
-}
 
 // When everything that takes room is expected to leave it. Whoever did not run yet `by` then counts
 // only if its end was told, or it is a guest: a holder that follows estimates from room to room
@@ -205,95 +178,6 @@ void SchedulingLoop::Impl::DropReservation(GangId gang, GangRecord& record) {
   holders_.erase(gang);
   lines_wait_ = false;
   openings_changed_ = true;
-}
-
-// Within what is nominal, as the queue has it.
-bool SchedulingLoop::Impl::IsModest(const GangRecord& record) const {
-  return record.order_queue.valid() &&
-         std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
-           return part.amount <= ledger_.tree().Nominal(record.order_queue, part.cell);
-         });
-}
-
-// One a Queue, and some a tree of Cohorts; there who asks for no more than its Queue's own comes
-// before who would borrow.
-Opening SchedulingLoop::Impl::OpeningFor(const WaitingLines::Head& head) const {
-  const QuotaBook& book = ledger_.book();
-  const QuotaNodeId queue = book.QueueNamed(head.queue);
-  const bool cohort = !head.queue.empty() && queue.valid() && ledger_.tree().Parent(queue).valid();
-  const bool modest = IsModest(*records_.at(head.gang));
-  Opening opening;
-  int32_t others = 0;
-  for (const GangId holder : holders_) {
-    const std::string& theirs = state_.FindGang(holder)->queue;
-    if (theirs == head.queue) return {.free = false};
-    if (theirs.empty() || !cohort) continue;
-    const QuotaNodeId other = book.QueueNamed(theirs);
-    if (!other.valid() || ledger_.tree().Root(other) != ledger_.tree().Root(queue)) continue;
-    ++others;
-    // As it seemed then: what it seems now may depend on who holds room, and two could take turns.
-    if (modest && !records_.at(holder)->reservation->modest) opening.displaced = holder;
-  }
-  if (!cohort || others < options_.holds_per_cohort) return {};
-  opening.free = opening.displaced.has_value();
-  return opening;
-}
-
-// When the head is due; never while as many hold room as may.
-absl::Time SchedulingLoop::Impl::ReservationDue(const WaitingLines::Head& head) const {
-  if (lines_wait_ || !OpeningFor(head).free) return absl::InfiniteFuture();
-  const QuotaNodeId queue = ledger_.book().QueueNamed(head.queue);
-  const bool at_once =
-      queue.valid() && ledger_.book().OrderingOf(queue) == QueueOrdering::kBackfill;
-  return at_once ? head.since : head.since + options_.reservation_after;
-}
-
-absl::Time SchedulingLoop::Impl::RenewalDue(const Reservation& reservation) const {
-  if (reservation.lost) return absl::InfinitePast();
-  absl::Time due = std::min(reservation.until, reservation.start + kEndGrace);
-  if (reservation.stale) due = std::min(due, reservation.renewed + kRenewEvery);
-  for (const GangId guest : reservation.guests) {
-    const auto it = records_.find(guest);
-    if (it == records_.end() || !it->second->backfill.has_value()) continue;
-    const absl::Time overdue = it->second->backfill->end + kEndGrace;
-    if (overdue > reservation.renewed) due = std::min(due, overdue);
-  }
-  return due;
-}
-
-// Nothing is walked through while no line, no holder and no quota has changed.
-absl::Time SchedulingLoop::Impl::NextTurn() {
-  const std::set<std::string> changed = lines_.TakeChanged();
-  if (std::exchange(openings_changed_, false)) {
-    turns_.Clear();
-    for (const WaitingLines::Head& head : lines_.Heads()) {
-      turns_.Set(head.queue, ReservationDue(head));
-    }
-    return turns_.Next();
-  }
-  for (const std::string& queue : changed) {
-    const std::optional<WaitingLines::Head> head = lines_.HeadOf(queue);
-    turns_.Set(queue, head.has_value() ? ReservationDue(*head) : absl::InfiniteFuture());
-  }
-  return turns_.Next();
-}
-
-absl::Status SchedulingLoop::Impl::CheckTurns() const {
-  absl::Time next = absl::InfiniteFuture();
-  for (const WaitingLines::Head& head : lines_.Heads()) {
-    next = std::min(next, ReservationDue(head));
-  }
-  if (openings_changed_ || lines_.HasChanged() || next == turns_.Next()) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("TurnsAreKnown: the next hold is due at ", TimeText(next),
-                                          ", not at ", TimeText(turns_.Next())));
-}
-
-absl::Time SchedulingLoop::Impl::NextReservation() {
-  absl::Time next = std::min(lines_.NextEnd(), NextTurn());
-  for (const GangId holder : holders_) {
-    next = std::min(next, RenewalDue(*records_.at(holder)->reservation));
-  }
-  return next;
 }
 
 void SchedulingLoop::Impl::KeepReservations(absl::Time now) {

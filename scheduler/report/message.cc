@@ -136,6 +136,10 @@ std::string PodWaitText(const Gang& gang, WaitReason reason) {
   return absl::StrCat("gang ", GangText(gang.key), " waits: ", WaitSentence(reason));
 }
 
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
+}
+
 std::string GangText(const GangKey& key) { return absl::StrCat(key.namespace_name, "/", key.name); }
 
 }  // namespace maniple

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "plugins/framework/snapshot.h"
 #include "queue/gang.h"
 #include "scheduler/cycle/decision.h"
@@ -25,6 +26,9 @@ namespace maniple {
 
 // For the condition of a waiting pod: no number in it changes while the gang waits.
 [[nodiscard]] std::string PodWaitText(const Gang& gang, WaitReason reason);
+
+// "2026-01-01 12:00:00 UTC".
+[[nodiscard]] std::string TimeText(absl::Time time);
 
 // "default/a".
 [[nodiscard]] std::string GangText(const GangKey& key);

@@ -1,0 +1,159 @@
+// How a gang stands, as its status, its events and `explain` tell it.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+
+// None while nothing is known that would be true: the gang is ready, and not decided yet.
+std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
+  const Assembly& assembly = c.assembly;
+  const MemberCounts& counts = assembly.counts;
+  if (!c.gang.problem.empty()) {
+    return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
+  }
+  if (!c.gang.group_exists) {
+    return Standing{GangPhase::kWaiting, WaitReason::kWaitingForMembers,
+                    PodWaitText(c.gang, WaitReason::kWaitingForMembers)};
+  }
+  if (c.record.departure.has_value() && c.record.departure->whole) {
+    return Standing{GangPhase::kRunning, WaitReason::kPreempted, c.record.departure->why};
+  }
+  if (c.record.binding.has_value()) return StandingInFlight(c);
+  if (assembly.completed) {
+    return Standing{GangPhase::kCompleted, WaitReason::kBound,
+                    absl::StrCat(counts.succeeded, " pods succeeded")};
+  }
+  if (assembly.need.Met()) {
+    Standing standing{
+        GangPhase::kRunning, WaitReason::kBound,
+        BoundText(counts.bound + counts.succeeded, static_cast<int64_t>(NodesOf(c).size()))};
+    if (c.record.surplus_waiting != nullptr) {
+      absl::StrAppend(&standing.message, "; the rest waits: ", c.record.surplus_waiting->message);
+    }
+    return standing;
+  }
+  if (!assembly.members_ready) {
+    const bool newcomers = std::ranges::any_of(c.gang.members, [&](const Member& member) {
+      return (member.state == MemberState::kPending || member.state == MemberState::kGated) &&
+             c.record.evicted.has_value() && !c.record.evicted->members.contains(member.pod);
+    });
+    const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
+    if (c.record.evicted.has_value() && !newcomers) {
+      if (!c.record.evicted->why.empty()) {
+        return Standing{phase, WaitReason::kPreempted,
+                        absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
+      }
+      return Standing{phase, WaitReason::kQuorumLost,
+                      absl::StrCat("quorum was lost: ", assembly.lacking)};
+    }
+    const std::string failed = counts.failed > 0
+                                   ? absl::StrCat(assembly.lacking, "; ", counts.failed, " failed")
+                                   : assembly.lacking;
+    return Standing{phase,
+                    assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
+                    failed};
+  }
+  if (c.record.waiting == nullptr) return BehindAnother(c);
+  Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+  if (c.record.reservation.has_value()) {
+    absl::StrAppend(&standing.message, "; room is held for it to start at ",
+                    StartText(*c.record.reservation), DelayText(*c.record.reservation));
+  }
+  return standing;
+}
+
+// In a StrictFIFO queue nothing passes the first that waits.
+std::optional<Standing> SchedulingLoop::Impl::BehindAnother(const Case& c) const {
+  const std::optional<QueueItem> first = queue_->BlockerOf({c.gang.id, ItemKind::kQuorum});
+  const Gang* blocker = first.has_value() ? state_.FindGang(first->gang) : nullptr;
+  if (blocker == nullptr) return std::nullopt;
+  return Standing{GangPhase::kPending, WaitReason::kHeldByReservation,
+                  absl::StrCat("it comes after ", GangText(blocker->key),
+                               ", which waits at the head of queue \"", c.gang.queue,
+                               "\", and that is StrictFIFO")};
+}
+
+// REQUIRES: the gang is in flight.
+Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
+  const GangBinding& binding = *c.record.binding;
+  const Assembly known = KnownAssembly(c);
+  const int32_t quorum = std::max(1, c.gang.spec.min_member);
+  const int32_t placed = known.counts.bound + known.counts.succeeded;
+  const auto by = [&binding] {
+    return absl::FormatTime("%H:%M:%S UTC", binding.deadline(), absl::UTCTimeZone());
+  };
+  std::string trouble;
+  if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
+  // Why the members that it lacks have no room, if it lacks some.
+  const WaitingForPtr waiting =
+      c.record.waiting != nullptr && ItemOf(c) == ItemKind::kRepair ? c.record.waiting : nullptr;
+  const std::string no_room =
+      waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
+  switch (binding.phase()) {
+    case BindPhase::kBinding:
+      return {GangPhase::kBinding, waiting != nullptr ? waiting->reason : WaitReason::kBinding,
+              absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
+    case BindPhase::kUndoing:
+      return {GangPhase::kBinding, WaitReason::kBinding,
+              absl::StrCat("the binding is being undone", trouble)};
+    case BindPhase::kRepairing: {
+      const absl::string_view fate = c.gang.spec.quorum_loss_action == QuorumLossAction::kEvict
+                                         ? "the rest is evicted at "
+                                         : "their room is held until ";
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble, no_room,
+                           "; without replacements ", fate, by())};
+    }
+    case BindPhase::kKept:
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
+                           "; they are kept running")};
+    case BindPhase::kBound:
+    case BindPhase::kEnded:
+      break;
+  }
+  return {GangPhase::kRunning, WaitReason::kBound,
+          BoundText(placed, static_cast<int64_t>(NodesOf(c).size()))};
+}
+
+Assembly SchedulingLoop::Impl::KnownAssembly(const Case& c) const {
+  Assembly known = c.assembly;
+  if (!c.record.binding.has_value()) return known;
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kPending) continue;
+    const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
+    if (!state.has_value() || !CountsAsBound(*state)) continue;
+    --known.counts.pending;
+    ++known.counts.bound;
+  }
+  return known;
+}
+
+std::string SchedulingLoop::Impl::NodeOf(const Case& c, const Member& member) const {
+  if (member.state == MemberState::kBound || member.state == MemberState::kSucceeded) {
+    const PodFacts* pod = state_.FindPod(member.pod);
+    return pod == nullptr ? "" : pod->node_name;
+  }
+  if (!c.record.binding.has_value()) return "";
+  const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
+  if (!state.has_value() || !CountsAsBound(*state)) return "";
+  const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod);
+  return node.has_value() ? std::string(state_.NodeName(*node)) : "";
+}
+
+std::vector<std::string> SchedulingLoop::Impl::NodesOf(const Case& c) const {
+  std::set<std::string> nodes;
+  for (const Member& member : c.gang.members) {
+    if (std::string node = NodeOf(c, member); !node.empty()) nodes.insert(std::move(node));
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+}  // namespace maniple
