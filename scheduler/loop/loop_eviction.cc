@@ -21,6 +21,7 @@ constexpr absl::Duration kTryAgain = absl::Seconds(1);
 // An eviction that was granted shows in the watch long before this.
 constexpr absl::Duration kAskAgain = absl::Seconds(10);
 constexpr size_t kGangsNamed = 4;
+
 bool TakesRoom(const PodFacts& pod) { return !pod.terminal && !pod.node_name.empty(); }
 
 std::string NamesOf(const std::vector<std::string>& gangs) {

@@ -13,8 +13,10 @@ namespace {
 // Pods of a gang are created one after the other, and most bindings end at once: what would be
 // overtaken within this time is not worth a write.
 constexpr absl::Duration kSettlingTime = absl::Seconds(1);
+
 // What a pod was told shows in the watch by then, unless something else has taken its place.
 constexpr absl::Duration kToldShowsWithin = absl::Seconds(10);
+
 bool WaitsForItsOwner(WaitReason reason) {
   return reason == WaitReason::kWaitingForMembers || reason == WaitReason::kSchedulingGated;
 }

@@ -25,6 +25,7 @@ constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
 // after that start as its holder had to wait for the hold; where ends are only estimated, at least
 // so many times that in all.
 constexpr int kPatienceForEstimates = 6;
+
 absl::Time LastMoment(absl::Time made, const StartPlan& plan, absl::Duration patience) {
   const absl::Time known = std::max(plan.at + (plan.at - made), plan.at + patience);
   return plan.end == EndIs::kKnown ? known

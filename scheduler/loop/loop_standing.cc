@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
