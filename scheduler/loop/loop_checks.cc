@@ -57,6 +57,7 @@ std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
 
 absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
   if (draining_ || !leading_) return absl::OkStatus();
+  const std::vector<GangId> stand = GangsThatStand();  // nothing that is asked here changes that
   for (const QueueItem item : queue_->ParkedItems()) {
     std::optional<Case> c = Open(item.gang, now);
     if (!c.has_value() || ItemOf(*c) != item.kind) continue;
@@ -75,7 +76,7 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));
     }
     if (MayPreempt(*c, rejection) &&
-        std::holds_alternative<PreemptionPlan>(PlanRoom(*c, request, RunningGangs(*c)))) {
+        std::holds_alternative<PreemptionPlan>(PlanRoom(*c, request, RunningGangs(*c, stand)))) {
       return absl::InternalError(
           absl::StrCat(GangText(c->gang.key), " is parked though others could make room for it"));
     }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -133,7 +134,8 @@ class SchedulingLoop::Impl final {
 
   // loop_preemption.cc
   [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;
-  [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c);
+  [[nodiscard]] std::vector<GangId> GangsThatStand() const;
+  [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c, std::span<const GangId> stand);
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
                                           absl::Time now);
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;

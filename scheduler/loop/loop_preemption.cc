@@ -89,24 +89,37 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
   return entry;
 }
 
-// Gangs that stand, and that the preemptor's policy could reach at all.
-std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
+// Whoever is on the move is left alone: what is in flight may still land.
+std::vector<GangId> SchedulingLoop::Impl::GangsThatStand() const {
+  const auto bound = [](const Member& member) {
+    return member.state == MemberState::kBound && member.node.valid();
+  };
+  std::vector<GangId> stand;
+  for (const auto& [id, record] : records_) {
+    if (record->binding.has_value() || record->departure.has_value()) continue;
+    const Gang* gang = state_.FindGang(id);
+    if (gang == nullptr || !gang->group_exists) continue;
+    if (std::ranges::any_of(gang->members, bound)) stand.push_back(id);
+  }
+  return stand;
+}
+
+// Of those that stand the ones that the preemptor's policy could reach at all.
+std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c,
+                                                            std::span<const GangId> stand) {
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
   std::vector<RunningGang> running;
-  for (const auto& [id, record] : records_) {
-    const Gang* gang = state_.FindGang(id);
-    if (gang == nullptr || id == c.gang.id || !gang->group_exists) continue;
-    if (MadeLeave(id, c)) continue;
-    // Whoever is on the move is left alone: what is in flight may still land.
-    if (record->binding.has_value() || record->departure.has_value()) continue;
-    const QuotaNodeId theirs = ledger_.book().QueueNamed(record->queue);
+  for (const GangId id : stand) {
+    const Gang& gang = *state_.FindGang(id);
+    const GangRecord& record = *records_.at(id);
+    if (id == c.gang.id || MadeLeave(id, c)) continue;
+    const QuotaNodeId theirs = ledger_.book().QueueNamed(record.queue);
     if (theirs.valid() != queue.valid()) continue;
     if (queue.valid() ? ledger_.tree().Root(theirs) != ledger_.tree().Root(queue)
-                      : gang->priority >= c.gang.priority) {
+                      : gang.priority >= c.gang.priority) {
       continue;
     }
-    RunningGang entry = RunningGangOf(*gang, *record, c.now);
-    if (!entry.quorum.empty() || !entry.surplus.empty()) running.push_back(std::move(entry));
+    running.push_back(RunningGangOf(gang, record, c.now));
   }
   std::ranges::sort(running, {}, &RunningGang::name);
   return running;
@@ -115,7 +128,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c) {
 std::optional<NoPreemption> SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                                            const Rejection& rejection) {
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
-  const std::vector<RunningGang> running = RunningGangs(c);
+  const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
   auto answer = PlanRoom(c, request, running);
   if (auto* none = std::get_if<NoPreemption>(&answer)) return std::move(*none);
   StartClaim(c, request, running, std::get<PreemptionPlan>(answer), ClaimGround::kPolicy);
