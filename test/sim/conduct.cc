@@ -102,9 +102,10 @@ void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
                                     " after the first bind of its gang"));
 }
 
-void Conduct::OnDecision(absl::string_view line, absl::Time now) {
+void Conduct::OnDecision(uint64_t life, absl::string_view line, absl::Time now,
+                         absl::Duration skew) {
   if (absl::StartsWith(line, "reserve ")) ++holds_;
-  if (absl::ConsumePrefix(&line, "backfill ")) return CheckGuest(line, now);
+  if (absl::ConsumePrefix(&line, "backfill ")) return CheckGuest(life, line, now, skew);
   if (!absl::ConsumePrefix(&line, "preempt ")) return;
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(line, absl::MaxSplits(": ", 1));
@@ -128,10 +129,34 @@ void Conduct::OnHeld(uint64_t life, const std::vector<HeldStart>& held, absl::Du
                                       " for ", absl::FormatDuration(now - hold.made),
                                       " and may for ", absl::FormatDuration(most)));
   }
+  if (!calm_) return;
+  for (Guest& guest : guests_of_[life]) CheckOverstayer(guest, held, now);
+}
+
+void Conduct::CheckOverstayer(Guest& guest, const std::vector<HeldStart>& held, absl::Time now) {
+  // Grace, the next look at the hold, and the way of an eviction.
+  constexpr absl::Duration kMost = absl::Seconds(120);
+  // Room that is held for another may be in the way, too. A hold that was made since is another.
+  const bool waits = held.size() == 1 &&
+                     held[0].gang.namespace_name + "/" + held[0].gang.name == guest.holder &&
+                     held[0].made <= guest.came;
+  if (!waits || now <= guest.ends || !truth_.StaysSince(guest.name, guest.bound_by) ||
+      !truth_.CouldStartWithout(guest.holder, guest.name)) {
+    guest.in_the_way = absl::InfiniteFuture();
+    return;
+  }
+  guest.in_the_way = std::min(guest.in_the_way, now);
+  if (now - guest.in_the_way <= kMost) return;
+  truth_.Violated(now,
+                  absl::StrCat("GuestsLeave: ", guest.name, " should have ended ",
+                               absl::FormatDuration(now - guest.ends), " ago, and ", guest.holder,
+                               " could have started ", absl::FormatDuration(now - guest.in_the_way),
+                               " ago with its room"));
 }
 
 // "default/g1 before default/g2, which starts at …"
-void Conduct::CheckGuest(absl::string_view line, absl::Time now) {
+void Conduct::CheckGuest(uint64_t life, absl::string_view line, absl::Time now,
+                         absl::Duration skew) {
   ++guests_;
   const std::pair<absl::string_view, absl::string_view> guest =
       absl::StrSplit(line, absl::MaxSplits(" before ", 1));
@@ -144,11 +169,18 @@ void Conduct::CheckGuest(absl::string_view line, absl::Time now) {
   const auto group = truth_.groups().find(std::string(guest.first));
   if (group == truth_.groups().end()) return;  // deleted meanwhile
   const std::optional<absl::Duration> says = group->second.says;
-  if (says.has_value() && now + *says <= start) return;
+  if (says.has_value()) {
+    guests_of_[life].push_back({.name = std::string(guest.first),
+                                .holder = std::string(holder.first),
+                                .came = now + skew,
+                                .ends = now + skew + *says,
+                                .bound_by = now + kScheduleTimeout});
+  }
+  if (says.has_value() && now + skew + *says <= start) return;
   truth_.Violated(now, absl::StrCat("GuestsEndInTime: ", guest.first, " says ",
                                     says.has_value() ? absl::FormatDuration(*says) : "nothing",
                                     " and uses room that is held for ", holder.first, ", to start ",
-                                    absl::FormatDuration(start - now), " from now"));
+                                    absl::FormatDuration(start - now - skew), " from now"));
 }
 
 void Conduct::CheckNoPreemptionLoop(absl::Time now) {

@@ -1,5 +1,7 @@
 #include "test/sim/economy.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -157,7 +159,7 @@ void Economy::DescribeRunTime(GangSpec& spec) {
 void Economy::Act() {
   if (!exists_ || one_change_ == 0 || !random_.OneIn(one_change_)) return;
   const std::string& queue = AnyQueue();
-  switch (random_.Below(8)) {
+  switch (random_.Below(10)) {
     case 0:
     case 1: {
       constexpr const char* kPolicies[] = {"None", "None", "Hold", "HoldAndDrain"};
@@ -176,9 +178,23 @@ void Economy::Act() {
       return Patch("queues", queue, Json::Object({{"preemption", Preemption()}}));
     case 6:
       return Relabel();
+    case 7:
+    case 8:
+      return MoveGang();
     default:
       return Create("queues", "Queue", queue, Spec());  // again, if it was deleted
   }
+}
+
+// A gang goes to another Queue, or to none, whatever it does at the moment.
+void Economy::MoveGang() {
+  auto& gangs = users_.gangs();
+  if (gangs.empty()) return;
+  const auto gang = std::next(gangs.begin(), static_cast<int64_t>(random_.Below(gangs.size())));
+  gang->second.queue = random_.OneIn(6) ? "" : AnyQueue();
+  Json queue = gang->second.queue.empty() ? Json() : Json(gang->second.queue);
+  users_.Call("PATCH", absl::StrCat(kGroupsTarget, "/", gang->first),
+              Json::Object({{"spec", Json::Object({{"queue", std::move(queue)}})}}));
 }
 
 // A node changes its flavor, or a flavor its nodes.

@@ -44,6 +44,7 @@ class Economy final {
   void Create(absl::string_view plural, absl::string_view kind, const std::string& name, Json spec);
   void Patch(absl::string_view plural, const std::string& name, Json spec);
   void Relabel();
+  void MoveGang();
 
   Users& users_;
   Random random_;

@@ -150,7 +150,12 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   const Json& spec = object["spec"];
   GangFacts& gang = gangs_[key];
   gang.seen = now;
+  const bool moves = groups_.contains(key) && gang.queue != spec["queue"].AsString();
   gang.queue = spec["queue"].AsString();
+  if (moves) {  // and what it is charged goes with it
+    NoteUpheaval(now);
+    rules_changed_ = now;
+  }
   gang.preempts = spec["preemption"]["policy"].AsString() != "Never";
   const auto priority = classes_.find(spec["priorityClassName"].AsString());
   gang.most = priority == classes_.end() ? std::nullopt : std::optional(priority->second);
@@ -284,13 +289,13 @@ void Truth::CheckGangAllOrNothing(absl::Time now) {
   }
 }
 
-std::map<std::string, int64_t> Truth::FreeGpus() const {
+std::map<std::string, int64_t> Truth::FreeGpus(const std::string& without) const {
   std::map<std::string, int64_t> free;
   for (const auto& [name, node] : nodes_) {
     if (!node.cordoned && !node.tainted) free[name] = node.gpus;
   }
   for (const auto& [key, pod] : pods_) {
-    if (pod.ended() || pod.node.empty()) continue;
+    if (pod.ended() || pod.node.empty() || pod.gang == without) continue;
     if (const auto it = free.find(pod.node); it != free.end()) it->second -= pod.gpus;
   }
   return free;

@@ -98,6 +98,10 @@ class Truth final {
   // plain counting of GPUs per node. Room that is held for a gang looks free here.
   enum class Holds : uint8_t { kNone, kSome };
   void CheckNothingRunnableWaits(Holds holds, absl::Time now);
+  // By plain counting: the waiting gang could start if this one, which runs, left.
+  [[nodiscard]] bool CouldStartWithout(const std::string& waiting, const std::string& runs) const;
+  // The gang has pods that are bound, none of them leaves, and all have been bound since `time`.
+  [[nodiscard]] bool StaysSince(const std::string& gang, absl::Time time) const;
   // At quiescence: room is kept for nobody.
   void CheckNobodyIsNominated(absl::Time now);
 
@@ -108,7 +112,7 @@ class Truth final {
   [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_; }
   [[nodiscard]] const std::map<std::string, GroupFacts>& groups() const { return groups_; }
   // Of nodes that take new pods, as the API shows them.
-  [[nodiscard]] std::map<std::string, int64_t> FreeGpus() const;
+  [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const std::string& without = "") const;
   [[nodiscard]] const QuotaTruth& quotas() const { return quotas_; }
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
@@ -138,7 +142,8 @@ class Truth final {
   // What is charged to Queues is not what it was, whatever our schedulers do.
   void NoteUpheaval(absl::Time now) { upheaval_ = now; }
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
-  [[nodiscard]] QuotaTruth::Usage UsageKnown(absl::Time bound_by_others_before) const;
+  [[nodiscard]] QuotaTruth::Usage UsageKnown(absl::Time bound_by_others_before,
+                                             const std::string& without = "") const;
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
   // A waiting gang, and what it needs.
   struct Wanting {
@@ -147,7 +152,9 @@ class Truth final {
     bool in_one_rack = false;
   };
   [[nodiscard]] std::vector<Wanting> WholeGangsWaiting() const;
-  [[nodiscard]] int64_t RoomFor(const Wanting& gang, const std::string& queue) const;
+  // Once the pods of `gone` have left, if it names a gang.
+  [[nodiscard]] int64_t RoomFor(const Wanting& gang, const std::string& queue,
+                                const std::string& gone = "") const;
   [[nodiscard]] bool MayBeHeldUp(const std::string& gang, const std::string& queue) const;
   [[nodiscard]] int64_t MostGpusOf(const std::string& node, absl::Time now) const;
 

@@ -30,10 +30,11 @@ void Truth::ApplyQuota(absl::string_view kind, const std::string& name, const Js
 }
 
 // By pods whose PodGroup says which Queue they are charged to.
-QuotaTruth::Usage Truth::UsageKnown(absl::Time bound_by_others_before) const {
+QuotaTruth::Usage Truth::UsageKnown(absl::Time bound_by_others_before,
+                                    const std::string& without) const {
   QuotaTruth::Usage usage;
   for (const auto& [key, pod] : pods_) {
-    if (pod.node.empty() || pod.ended()) continue;
+    if (pod.node.empty() || pod.ended() || pod.gang == without) continue;
     if (!pod.ours && pod.bound_at >= bound_by_others_before) continue;
     const auto group = groups_.find(pod.gang);
     const auto node = nodes_.find(pod.node);
@@ -109,10 +110,11 @@ std::vector<Truth::Wanting> Truth::WholeGangsWaiting() const {
 }
 
 // The most members that may start together: in one rack if it must be, and charged to one flavor.
-int64_t Truth::RoomFor(const Wanting& gang, const std::string& queue) const {
+int64_t Truth::RoomFor(const Wanting& gang, const std::string& queue,
+                       const std::string& gone) const {
   std::map<std::pair<std::string, QuotaTruth::Cell>, int64_t> rooms;
   std::map<QuotaTruth::Cell, std::string> flavors;
-  for (const auto& [name, gpus] : FreeGpus()) {
+  for (const auto& [name, gpus] : FreeGpus(gone)) {
     const NodeFacts& node = nodes_.at(name);
     const std::string flavor = quotas_.FlavorOf(node.labels);
     const QuotaTruth::Cell cell = quotas_.CellOf(queue, flavor);
@@ -122,7 +124,7 @@ int64_t Truth::RoomFor(const Wanting& gang, const std::string& queue) const {
   int64_t most = 0;
   for (const auto& [where, room] : rooms) {
     const std::string& flavor = flavors.at(where.second);
-    QuotaTruth::Usage usage = UsageKnown(absl::InfiniteFuture());
+    QuotaTruth::Usage usage = UsageKnown(absl::InfiniteFuture(), gone);
     int64_t members = 0;
     for (; members < std::min(room, gang.need); ++members) {
       usage[{queue, flavor}] += gang.each;
@@ -143,6 +145,24 @@ bool Truth::MayBeHeldUp(const std::string& gang, const std::string& queue) const
            return pod.second.gang != gang && group != groups_.end() &&
                   group->second.queue == queue && pod.second.node.empty() && !pod.second.ended();
          });
+}
+
+bool Truth::CouldStartWithout(const std::string& waiting, const std::string& runs) const {
+  const std::vector<Wanting> gangs = WholeGangsWaiting();
+  const auto gang = std::ranges::find(gangs, waiting, &Wanting::key);
+  if (gang == gangs.end()) return false;
+  const std::string& queue = groups_.at(waiting).queue;
+  return !MayBeHeldUp(waiting, queue) && RoomFor(*gang, queue, runs) >= gang->need;
+}
+
+bool Truth::StaysSince(const std::string& gang, absl::Time time) const {
+  bool any = false;
+  for (const auto& [key, pod] : pods_) {
+    if (pod.gang != gang || pod.node.empty() || pod.ended()) continue;
+    if (pod.deleting || pod.bound_at > time) return false;
+    any = true;
+  }
+  return any;
 }
 
 void Truth::CheckNobodyIsNominated(absl::Time now) {

@@ -144,7 +144,7 @@ class World final {
         network_, events_, options,
         [this, life = options.life, skew = options.skew](const std::string& line) {
           Log("#", life, " ", line);
-          conduct_.OnDecision(line, events_.Now() + skew);
+          conduct_.OnDecision(life, line, events_.Now(), skew);
         });
   }
 
@@ -344,7 +344,10 @@ class World final {
   void StayCalm() {
     economy_.Restore();
     conduct_.BeginCalm();
-    RunUntil(events_.Now() + kCalm);
+    const absl::Time end = events_.Now() + kCalm;
+    while (Sound() && events_.Now() < end) {
+      RunUntil(std::min(end, events_.Now() + absl::Seconds(10)));
+    }
     if (Sound()) conduct_.CheckNoPreemptionLoop(events_.Now());
   }
 
