@@ -1,14 +1,11 @@
 #include "test/sim/conduct.h"
 
-#include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "api/base/check.h"
 #include "test/sim/workload.h"
 
 namespace maniple::sim {
@@ -57,7 +54,7 @@ void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) 
   }
   // A guest that outstays its word leaves whatever the policies say.
   if (const std::string pod = EvictedPod(request);
-      !pod.empty() && !were_guests_.contains(GangOf(pod))) {
+      !pod.empty() && !kept_.SendsGuestAway(life, GangOf(pod), now)) {
     truth_.CheckEviction(GangOf(pod), absl::StrCat(life, " evicts ", pod), now);
   }
   if (request.method == HttpMethod::kDelete) CheckUndo(life, PodOf(request), now);
@@ -102,10 +99,7 @@ void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
                                     " after the first bind of its gang"));
 }
 
-void Conduct::OnDecision(uint64_t life, absl::string_view line, absl::Time now,
-                         absl::Duration skew) {
-  if (absl::StartsWith(line, "reserve ")) ++holds_;
-  if (absl::ConsumePrefix(&line, "backfill ")) return CheckGuest(life, line, now, skew);
+void Conduct::OnDecision(absl::string_view line) {
   if (!absl::ConsumePrefix(&line, "preempt ")) return;
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(line, absl::MaxSplits(": ", 1));
@@ -113,74 +107,6 @@ void Conduct::OnDecision(uint64_t life, absl::string_view line, absl::Time now,
     if (absl::StrContains(victim, " surplus pods of ")) continue;
     ++preempted_[{std::string(victim), std::string(parts.first)}];
   }
-}
-
-void Conduct::OnHeld(uint64_t life, const std::vector<HeldStart>& held, absl::Duration patience,
-                     absl::Time now) {
-  // A loop that was stopped is late by so much at most.
-  constexpr absl::Duration kLate = absl::Seconds(60);
-  for (const HeldStart& hold : held) {
-    // By the first plan: one that is put off again and again does not last for ever.
-    const absl::Duration ahead = hold.first_start - hold.made;
-    const absl::Duration least = hold.first_end == EndIs::kKnown ? patience : 6 * patience;
-    const absl::Duration most = std::max(ahead + std::max(ahead, patience), least);
-    if (now - hold.made <= most + kLate) continue;
-    truth_.Violated(now, absl::StrCat("HoldsEnd: ", life, " has held room for ", hold.gang.name,
-                                      " for ", absl::FormatDuration(now - hold.made),
-                                      " and may for ", absl::FormatDuration(most)));
-  }
-  if (!calm_) return;
-  for (Guest& guest : guests_of_[life]) CheckOverstayer(guest, held, now);
-}
-
-void Conduct::CheckOverstayer(Guest& guest, const std::vector<HeldStart>& held, absl::Time now) {
-  // Grace, the next look at the hold, and the way of an eviction.
-  constexpr absl::Duration kMost = absl::Seconds(120);
-  // Room that is held for another may be in the way, too. A hold that was made since is another.
-  const bool waits = held.size() == 1 &&
-                     held[0].gang.namespace_name + "/" + held[0].gang.name == guest.holder &&
-                     held[0].made <= guest.came;
-  if (!waits || now <= guest.ends || !truth_.StaysSince(guest.name, guest.bound_by) ||
-      !truth_.CouldStartWithout(guest.holder, guest.name)) {
-    guest.in_the_way = absl::InfiniteFuture();
-    return;
-  }
-  guest.in_the_way = std::min(guest.in_the_way, now);
-  if (now - guest.in_the_way <= kMost) return;
-  truth_.Violated(now,
-                  absl::StrCat("GuestsLeave: ", guest.name, " should have ended ",
-                               absl::FormatDuration(now - guest.ends), " ago, and ", guest.holder,
-                               " could have started ", absl::FormatDuration(now - guest.in_the_way),
-                               " ago with its room"));
-}
-
-// "default/g1 before default/g2, which starts at …"
-void Conduct::CheckGuest(uint64_t life, absl::string_view line, absl::Time now,
-                         absl::Duration skew) {
-  ++guests_;
-  const std::pair<absl::string_view, absl::string_view> guest =
-      absl::StrSplit(line, absl::MaxSplits(" before ", 1));
-  const std::pair<absl::string_view, absl::string_view> holder =
-      absl::StrSplit(guest.second, absl::MaxSplits(" at ", 1));
-  absl::Time start;
-  std::string error;
-  CHECK(absl::ParseTime(absl::RFC3339_full, holder.second, &start, &error)) << line;
-  were_guests_.emplace(guest.first);
-  const auto group = truth_.groups().find(std::string(guest.first));
-  if (group == truth_.groups().end()) return;  // deleted meanwhile
-  const std::optional<absl::Duration> says = group->second.says;
-  if (says.has_value()) {
-    guests_of_[life].push_back({.name = std::string(guest.first),
-                                .holder = std::string(holder.first),
-                                .came = now + skew,
-                                .ends = now + skew + *says,
-                                .bound_by = now + kScheduleTimeout});
-  }
-  if (says.has_value() && now + skew + *says <= start) return;
-  truth_.Violated(now, absl::StrCat("GuestsEndInTime: ", guest.first, " says ",
-                                    says.has_value() ? absl::FormatDuration(*says) : "nothing",
-                                    " and uses room that is held for ", holder.first, ", to start ",
-                                    absl::FormatDuration(start - now - skew), " from now"));
 }
 
 void Conduct::CheckNoPreemptionLoop(absl::Time now) {

@@ -11,6 +11,7 @@
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/economy.h"
+#include "test/sim/kept_room.h"
 #include "test/sim/network.h"
 #include "test/sim/process.h"
 #include "test/sim/truth.h"
@@ -53,7 +54,8 @@ class World final {
                  .seed = options.seed}),
         network_(server_, events_, faults_, options.seed * 31 + 7),
         truth_(server_),
-        conduct_(truth_),
+        kept_(truth_),
+        conduct_(truth_, kept_),
         users_(network_, truth_, random_),
         economy_(users_, options.seed),
         workload_(users_, economy_),
@@ -79,8 +81,8 @@ class World final {
     report.faults = faults_.counts();
     report.coverage = coverage_;
     report.binds = truth_.binds();
-    report.holds = conduct_.holds();
-    report.guests = conduct_.guests();
+    report.holds = kept_.holds();
+    report.guests = kept_.guests();
     report.fingerprint = truth_.fingerprint();
     report.log = std::move(log_);
     return report;
@@ -144,7 +146,8 @@ class World final {
         network_, events_, options,
         [this, life = options.life, skew = options.skew](const std::string& line) {
           Log("#", life, " ", line);
-          conduct_.OnDecision(life, line, events_.Now(), skew);
+          conduct_.OnDecision(line);
+          kept_.OnDecision({.life = life, .now = events_.Now(), .skew = skew}, line);
         });
   }
 
@@ -317,8 +320,9 @@ class World final {
       if (process->spins()) {
         truth_.Violated(events_.Now(), absl::StrCat("NothingSpins: ", process->identity()));
       }
-      conduct_.OnHeld(process->life(), process->loop().HeldStarts(), economy_.reservation_after(),
-                      process->Now());
+      kept_.OnHeld(
+          {.life = process->life(), .now = events_.Now(), .skew = process->Now() - events_.Now()},
+          process->loop().HeldStarts(), economy_.reservation_after());
       if (const absl::Status status = process->loop().CheckInvariants(); !status.ok()) {
         truth_.Violated(events_.Now(), absl::StrCat("ReservationsMatchState: ", status.message()));
       }
@@ -344,6 +348,7 @@ class World final {
   void StayCalm() {
     economy_.Restore();
     conduct_.BeginCalm();
+    kept_.BeginCalm();
     const absl::Time end = events_.Now() + kCalm;
     while (Sound() && events_.Now() < end) {
       RunUntil(std::min(end, events_.Now() + absl::Seconds(10)));
@@ -439,6 +444,7 @@ class World final {
   devcluster::ApiServer server_;
   SimNetwork network_;
   Truth truth_;
+  KeptRoom kept_;
   Conduct conduct_;
   Users users_;
   Economy economy_;

@@ -1,0 +1,138 @@
+#include "test/sim/kept_room.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/base/check.h"
+#include "scheduler/loop/reservation.h"
+#include "test/sim/workload.h"
+
+namespace maniple::sim {
+namespace {
+
+// What was decided may be on its way for so long.
+constexpr absl::Duration kOnItsWay = absl::Minutes(1);
+
+std::string NameOf(const GangKey& key) { return absl::StrCat(key.namespace_name, "/", key.name); }
+
+std::pair<absl::string_view, absl::string_view> Halves(absl::string_view line,
+                                                       absl::string_view between) {
+  return absl::StrSplit(line, absl::MaxSplits(between, 1));
+}
+
+}  // namespace
+
+void KeptRoom::OnDecision(const Speaker& speaker, absl::string_view line) {
+  if (absl::ConsumePrefix(&line, "reserve ")) {
+    ++holds_;
+  } else if (absl::ConsumePrefix(&line, "backfill ")) {
+    OnGuest(speaker, line);
+  } else if (absl::ConsumePrefix(&line, "preempt ")) {
+    OnPreemption(speaker, line);
+  } else if (absl::ConsumePrefix(&line, "place ")) {
+    NobodyLeavesFor(speaker, Halves(line, " ").first);
+  } else if (absl::ConsumePrefix(&line, "give up the room of ")) {
+    NobodyLeavesFor(speaker, line);
+  }
+}
+
+// "default/g1 before default/g2 at …"
+void KeptRoom::OnGuest(const Speaker& speaker, absl::string_view line) {
+  ++guests_;
+  const auto [name, rest] = Halves(line, " before ");
+  const auto [holder, at] = Halves(rest, " at ");
+  absl::Time start;
+  std::string error;
+  CHECK(absl::ParseTime(absl::RFC3339_full, at, &start, &error)) << line;
+  Guest guest{.name = std::string(name),
+              .holder = std::string(holder),
+              .came = speaker.own_time(),
+              .ends = speaker.own_time(),
+              .bound_by = speaker.now + kScheduleTimeout};
+  const auto group = truth_.groups().find(guest.name);
+  if (group != truth_.groups().end()) {  // else deleted meanwhile, and nobody knows what it said
+    const std::optional<absl::Duration> says = group->second.says;
+    guest.ends += says.value_or(absl::ZeroDuration());
+    if (!says.has_value() || guest.ends > start) {
+      truth_.Violated(speaker.now,
+                      absl::StrCat("GuestsEndInTime: ", name, " says ",
+                                   says.has_value() ? absl::FormatDuration(*says) : "nothing",
+                                   " and uses room that is held for ", holder, ", to start ",
+                                   absl::FormatDuration(start - speaker.own_time()), " from now"));
+    }
+  }
+  guests_of_[speaker.life].push_back(std::move(guest));
+}
+
+// "default/g1: default/g2, 1 surplus pods of default/g3"
+void KeptRoom::OnPreemption(const Speaker& speaker, absl::string_view line) {
+  const auto [gang, victims] = Halves(line, ": ");
+  for (const absl::string_view victim : absl::StrSplit(victims, ", ")) {
+    const auto& guests = guests_of_[speaker.life];
+    const bool outstays = std::ranges::any_of(guests, [&, preemptor = gang](const Guest& guest) {
+      return guest.name == victim && guest.holder == preemptor &&
+             guest.ends + kEndGrace <= speaker.own_time();
+    });
+    if (outstays) {
+      sent_away_[{speaker.life, std::string(victim)}] = {.holder = std::string(gang)};
+    }
+  }
+}
+
+void KeptRoom::NobodyLeavesFor(const Speaker& speaker, absl::string_view gang) {
+  for (auto& [who, away] : sent_away_) {
+    if (who.first != speaker.life || away.holder != gang) continue;
+    away.until = std::min(away.until, speaker.now + kOnItsWay);
+  }
+}
+
+bool KeptRoom::SendsGuestAway(uint64_t life, const std::string& gang, absl::Time now) const {
+  const auto away = sent_away_.find({life, gang});
+  return away != sent_away_.end() && now <= away->second.until;
+}
+
+void KeptRoom::OnHeld(const Speaker& speaker, const std::vector<HeldStart>& held,
+                      absl::Duration patience) {
+  // A loop that was stopped is late by so much at most.
+  constexpr absl::Duration kLate = absl::Seconds(60);
+  const absl::Time now = speaker.own_time();
+  for (const HeldStart& hold : held) {
+    // By the first plan: one that is put off again and again does not last for ever.
+    const absl::Duration ahead = hold.first_start - hold.made;
+    const absl::Duration least = hold.first_end == EndIs::kKnown ? patience : 6 * patience;
+    const absl::Duration most = std::max(ahead + std::max(ahead, patience), least);
+    if (now - hold.made <= most + kLate) continue;
+    truth_.Violated(speaker.now,
+                    absl::StrCat("HoldsEnd: ", speaker.life, " has held room for ", hold.gang.name,
+                                 " for ", absl::FormatDuration(now - hold.made), " and may for ",
+                                 absl::FormatDuration(most)));
+  }
+  if (!calm_) return;
+  for (Guest& guest : guests_of_[speaker.life]) CheckOverstayer(guest, held, now, speaker.now);
+}
+
+void KeptRoom::CheckOverstayer(Guest& guest, const std::vector<HeldStart>& held,
+                               absl::Time own_time, absl::Time now) {
+  // Grace, the next look at the hold, and the way of an eviction.
+  constexpr absl::Duration kMost = absl::Seconds(120);
+  // Room that is held for another may be in the way, too. A hold that was made since is another.
+  const bool waits =
+      held.size() == 1 && NameOf(held[0].gang) == guest.holder && held[0].made <= guest.came;
+  if (!waits || own_time <= guest.ends || !truth_.StaysSince(guest.name, guest.bound_by) ||
+      !truth_.CouldStartWithout(guest.holder, guest.name)) {
+    guest.in_the_way = absl::InfiniteFuture();
+    return;
+  }
+  guest.in_the_way = std::min(guest.in_the_way, own_time);
+  if (own_time - guest.in_the_way <= kMost) return;
+  truth_.Violated(
+      now, absl::StrCat("GuestsLeave: ", guest.name, " should have ended ",
+                        absl::FormatDuration(own_time - guest.ends), " ago, and ", guest.holder,
+                        " could have started ", absl::FormatDuration(own_time - guest.in_the_way),
+                        " ago with its room"));
+}
+
+}  // namespace maniple::sim

@@ -1,0 +1,76 @@
+// Room that schedulers keep for somebody, and the promises about it, by what their decision logs
+// say: holds for later starts, guests that may use them until then.
+//
+// Knows a process by its life only. Violations go to the Truth. One thread.
+//
+//   KeptRoom kept(truth);
+//   kept.OnDecision({.life = life, .now = now, .skew = skew}, line);   // each line of each log
+//   kept.OnHeld({…}, held, patience);                                 // now and then
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scheduler/loop/scheduling_loop.h"
+#include "test/sim/truth.h"
+
+namespace maniple::sim {
+
+// Who says something, when by the clock of the server, and how wrong its own clock is.
+struct Speaker {
+  uint64_t life = 0;
+  absl::Time now;
+  absl::Duration skew;
+  [[nodiscard]] absl::Time own_time() const { return now + skew; }
+};
+
+class KeptRoom final {
+ public:
+  explicit KeptRoom(Truth& truth) : truth_(truth) {}
+
+  // Checks GuestsEndInTime.
+  void OnDecision(const Speaker& speaker, absl::string_view line);
+  // What a scheduler holds for later starts. Checks HoldsEnd and, in the calm, GuestsLeave: who
+  // outstays its time does not stay for long once the holder could start with its room.
+  void OnHeld(const Speaker& speaker, const std::vector<HeldStart>& held, absl::Duration patience);
+  // From now on nobody changes anything any more but the schedulers and the pods' controllers.
+  void BeginCalm() { calm_ = true; }
+
+  // This life asks the gang to leave, or did a moment ago, because it has outstayed its word in
+  // room that is held for another which waits for it.
+  [[nodiscard]] bool SendsGuestAway(uint64_t life, const std::string& gang, absl::Time now) const;
+  // How many holds there were, and gangs that were let in.
+  [[nodiscard]] uint64_t holds() const { return holds_; }
+  [[nodiscard]] uint64_t guests() const { return guests_; }
+
+ private:
+  struct Guest {
+    std::string name, holder;
+    absl::Time came, ends;  // as it said; both by the clock of the scheduler
+    absl::Time bound_by;    // by that of the server
+    absl::Time in_the_way = absl::InfiniteFuture();  // since when the holder could have its room
+  };
+  struct SentAway {
+    std::string holder;
+    absl::Time until = absl::InfiniteFuture();
+  };
+  void OnGuest(const Speaker& speaker, absl::string_view line);
+  void OnPreemption(const Speaker& speaker, absl::string_view line);
+  // The gang has the room that others left for it, or waits for it no longer.
+  void NobodyLeavesFor(const Speaker& speaker, absl::string_view gang);
+  void CheckOverstayer(Guest& guest, const std::vector<HeldStart>& held, absl::Time own_time,
+                       absl::Time now);
+
+  Truth& truth_;
+  uint64_t holds_ = 0, guests_ = 0;
+  bool calm_ = false;
+  std::map<uint64_t, std::vector<Guest>> guests_of_;                // by the life that let them in
+  std::map<std::pair<uint64_t, std::string>, SentAway> sent_away_;  // (by whom, the guest)
+};
+
+}  // namespace maniple::sim
