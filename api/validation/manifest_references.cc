@@ -72,8 +72,7 @@ class ReferenceCheck {
     }
   }
 
-  // Each cycle is reported once, at its first cohort by name. A cohort that is its own parent is
-  // the CRD's business.
+  // Each cycle is reported once, at its first cohort by name.
   void CheckCycles() {
     std::set<std::string> done;
     for (const auto& [name, cohort] : cohorts_) {
@@ -85,7 +84,7 @@ class ReferenceCheck {
         at = cohorts_.at(at)->value->At("spec.parent").AsString();
       }
       const auto start = std::find(trail.begin(), trail.end(), at);
-      if (trail.end() - start < 2) continue;
+      if (start == trail.end()) continue;
       const std::string cycle = absl::StrCat(absl::StrJoin(start, trail.end(), " -> "), " -> ", at);
       findings_.Error(*cohorts_.at(at), "spec.parent",
                       absl::StrCat("the parents form a cycle: ", cycle));

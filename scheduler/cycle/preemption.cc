@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/cycle/freed_room.h"
 #include "scheduler/cycle/quota_choices.h"
 #include "scheduler/cycle/victim_policy.h"
@@ -86,14 +87,20 @@ class Attempt final {
   [[nodiscard]] std::string MayBeEvicted() const {
     return absl::StrCat(candidates_, candidates_ == 1 ? " gang" : " gangs", " may be evicted");
   }
+  // ": 2 have no lower priority, 1 is protected", of all that run.
   [[nodiscard]] std::string Because() const {
-    if (protected_ > 0) return absl::StrCat(": ", protected_, " that could be are protected");
-    if (input_.decide.quota == nullptr) return ": none without a queue has a lower priority";
-    if (input_.policy.within == WithinQueuePreemption::kNever &&
-        input_.policy.reclaim == ReclaimWithinCohort::kNever) {
-      return ": preemption.withinQueue and reclaimWithinCohort are Never";
-    }
-    return " by the queue's preemption policies";
+    std::vector<std::string> parts;
+    const auto say = [&parts](int64_t gangs, absl::string_view one, absl::string_view several) {
+      if (gangs > 0) parts.push_back(absl::StrCat(gangs, gangs == 1 ? one : several));
+    };
+    say(spared_.priority, " has no lower priority", " have no lower priority");
+    say(spared_.not_borrowing, " is of a queue that does not borrow",
+        " are of queues that do not borrow");
+    say(spared_.policy, " is out of reach of the queue's preemption policies",
+        " are out of reach of the queue's preemption policies");
+    say(spared_.protected_still, " is protected", " are protected");
+    say(spared_.budgets, " is kept by a PodDisruptionBudget", " are kept by PodDisruptionBudgets");
+    return absl::StrCat(parts.empty() ? "" : ": ", absl::StrJoin(parts, ", "));
   }
 
   void RestrictAsk() {
@@ -147,16 +154,36 @@ class Attempt final {
       const RunningGang& gang = input_.running[i];
       if (gang.gang == input_.decide.request.gang) continue;
       const std::optional<VictimClaim> claim = rules.ClaimOn(gang);
-      if (!claim.has_value()) continue;
+      if (!claim.has_value()) {
+        CountSpared(rules.WhyNoClaimOn(gang));
+        continue;
+      }
       if (gang.protected_until > input_.decide.now) {
-        ++protected_;
+        ++spared_.protected_still;
         continue;
       }
       const size_t before = units_.size();
       AppendUnits(input_, i, *claim, units_);
-      if (units_.size() == before) continue;
+      if (units_.size() == before) {
+        ++spared_.budgets;
+        continue;
+      }
       claims_.push_back(*claim);
       ++candidates_;
+    }
+  }
+
+  void CountSpared(NoClaim why) {
+    switch (why) {
+      case NoClaim::kPolicy:
+        ++spared_.policy;
+        break;
+      case NoClaim::kPriority:
+        ++spared_.priority;
+        break;
+      case NoClaim::kDoesNotBorrow:
+        ++spared_.not_borrowing;
+        break;
     }
   }
 
@@ -205,7 +232,10 @@ class Attempt final {
   std::optional<QuotaAsk> ask_;
   std::vector<VictimUnit> units_;
   std::vector<VictimClaim> claims_;
-  int64_t candidates_ = 0, protected_ = 0;
+  int64_t candidates_ = 0;
+  struct {
+    int64_t priority = 0, not_borrowing = 0, policy = 0, protected_still = 0, budgets = 0;
+  } spared_;
 };
 
 }  // namespace

@@ -163,6 +163,16 @@ std::optional<VictimClaim> VictimRules::ClaimOn(const RunningGang& gang) {
   return ClassicalClaim(gang, path);
 }
 
+NoClaim VictimRules::WhyNoClaimOn(const RunningGang& gang) const {
+  if (contest_.tree == nullptr) return NoClaim::kPriority;
+  if (gang.queue == contest_.queue) {
+    const bool never = input_.policy.within == WithinQueuePreemption::kNever;
+    return never ? NoClaim::kPolicy : NoClaim::kPriority;
+  }
+  if (input_.policy.reclaim == ReclaimWithinCohort::kNever) return NoClaim::kPolicy;
+  return MayReclaimFrom(input_, gang) ? NoClaim::kDoesNotBorrow : NoClaim::kPriority;
+}
+
 std::vector<PreemptionMode> VictimRules::Modes(std::span<const VictimClaim> claims) const {
   if (contest_.tree == nullptr) return {{}};
   switch (input_.fair_sharing) {

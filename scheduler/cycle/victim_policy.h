@@ -45,6 +45,9 @@ enum class VictimClaim : uint8_t {
   kShare,                   // fair sharing decides
 };
 
+// Why a gang is none that could be evicted.
+enum class NoClaim : uint8_t { kPolicy, kPriority, kDoesNotBorrow };
+
 // One thing to evict: a surplus member, or the rest of a gang.
 struct VictimCharge {
   QuotaNodeId queue;
@@ -77,6 +80,8 @@ class VictimRules final {
   // "" when the gang may preempt at all, else why not.
   [[nodiscard]] std::string WhyNever() const;
   [[nodiscard]] std::optional<VictimClaim> ClaimOn(const RunningGang& gang);
+  // REQUIRES: there is no claim on it.
+  [[nodiscard]] NoClaim WhyNoClaimOn(const RunningGang& gang) const;
   // REQUIRES: what the claims of all candidates are.
   [[nodiscard]] std::vector<PreemptionMode> Modes(std::span<const VictimClaim> claims) const;
   [[nodiscard]] static bool Allows(const PreemptionMode& mode, VictimClaim claim) {

@@ -223,6 +223,7 @@ uint64_t FingerprintOf(const Gang& gang) {
   print.Add(gang.problem);
   print.Add(gang.queue);
   print.Add(static_cast<uint64_t>(static_cast<int64_t>(gang.priority)));
+  print.Add(static_cast<uint64_t>(gang.spec.preempts));
   print.Add(static_cast<uint64_t>(gang.spec.min_member));
   print.Add(static_cast<uint64_t>(
       absl::ToInt64Seconds(ExpectedRuntime(gang).value_or(absl::InfiniteDuration()))));

@@ -97,6 +97,7 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
   DropClaim(c.record);
   if (item.kind == ItemKind::kQuorum) {
     LeaveLine(c);
+    waits_for_leaving_.erase(item.gang);
     NoteGuest(c, answer);
     c.record.domains = plan.domains;
   }

@@ -40,6 +40,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                                       const PreemptionPlan& plan, ClaimGround ground) {
   ++counters_.preemptions;
   LeaveLine(c);  // it has room now that is better than a plan
+  waits_for_leaving_.erase(c.gang.id);
   if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);

@@ -144,6 +144,7 @@ class SchedulingLoop::Impl final {
                                                      const Rejection& rejection);
   [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
       Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
+  [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
   // It left for a gang of another Queue, once.
   [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
   void NoteEvictable(Case& c);
@@ -266,6 +267,8 @@ class SchedulingLoop::Impl final {
   absl::btree_map<std::string, std::weak_ptr<const WaitingFor>> last_noted_;  // by Queue
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
   std::map<std::pair<GangId, GangId>, LeavingTerms> departures_;  // (who left, for whom)
+  // Gangs that evict nobody, because others leave anyway, and since when.
+  absl::btree_map<GangId, absl::Time> waits_for_leaving_;
   int64_t quota_epoch_ = 0;
   WaitingLines lines_;                 // quorums that were rejected, and may start some day
   absl::btree_set<GangId> holders_;    // of reservations; all of them stand in lines

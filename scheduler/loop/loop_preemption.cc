@@ -11,6 +11,9 @@
 namespace maniple {
 namespace {
 
+// Pods that are still on their way out after this may never leave.
+constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
+
 // The members that the quorum can do without, the last in rank first.
 std::vector<const Member*> SurplusOf(const Gang& gang) {
   std::vector<const Member*> surplus;
@@ -127,6 +130,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c,
 
 std::optional<NoPreemption> SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                                            const Rejection& rejection) {
+  if (!c.gang.spec.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
   const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
   auto answer = PlanRoom(c, request, running);
@@ -141,6 +145,11 @@ std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
     if (gang.protected_until > c.now) {
       c.record.victims_later = std::min(c.record.victims_later, gang.protected_until);
     }
+  }
+  if (LeavingMakesRoom(c, request)) {
+    return NoPreemption{.message =
+                            "nobody has to leave for it: pods that are on their way out "
+                            "already make room"};
   }
   if (running.empty()) {
     return NoPreemption{.message = "no running gang may be evicted"};
@@ -180,6 +189,51 @@ std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
   auto answer = PlanPreemption(preemption);
   LowerAgain(open);
   return answer;
+}
+
+// Room that others leave anyway is as good as the room of victims, while they do leave.
+bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request) {
+  const Snapshot& snapshot = Picture();
+  OpenHolds open;
+  for (const auto& [id, record] : records_) {
+    const Gang* gang = state_.FindGang(id);
+    if (gang == nullptr) continue;
+    const QuotaNodeId queue = ledger_.book().QueueNamed(record->queue);
+    for (const Member& member : gang->members) {
+      if (member.state != MemberState::kTerminating || !member.node.valid()) continue;
+      const PlacedPods placed{.shape = member.shape, .node = member.node};
+      open.rooms.push_back({.node = member.node, .shape = member.shape});
+      if (!queue.valid()) continue;
+      open.quota.emplace_back(queue, ledger_.CostOf(record->queue, {&placed, 1}, *snapshot.tables));
+    }
+  }
+  const auto since = waits_for_leaving_.find(c.gang.id);
+  const bool in_vain = since != waits_for_leaving_.end() && c.now >= since->second + kLeavesWithin;
+  if (open.rooms.empty() || in_vain) {
+    if (open.rooms.empty()) waits_for_leaving_.erase(c.gang.id);
+    return false;
+  }
+  OpenHolds yielding = HoldsThatYieldTo(c, request);
+  open.rooms.insert(open.rooms.end(), yielding.rooms.begin(), yielding.rooms.end());
+  open.quota.insert(open.quota.end(), yielding.quota.begin(), yielding.quota.end());
+  const std::optional<QuotaAsk> ask = AskFor(c, request);
+  if (ask.has_value()) open.quota.emplace_back(ask->queue, OwnHeldQuota(c));
+  const DecideInput input{.snapshot = snapshot,
+                          .request = request,
+                          .now = c.now,
+                          .seed = options_.seed,
+                          .quota = ask.has_value() ? &*ask : nullptr,
+                          .freed = open.rooms};
+  Lift(open);
+  const bool makes_room = FindPlan(input, options_.profile).has_value();
+  LowerAgain(open);
+  if (!makes_room) {
+    waits_for_leaving_.erase(c.gang.id);
+    return false;
+  }
+  const absl::Time until = waits_for_leaving_.try_emplace(c.gang.id, c.now).first->second;
+  c.record.victims_later = std::min(c.record.victims_later, until + kLeavesWithin);
+  return true;
 }
 
 std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) const {

@@ -86,6 +86,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   }
   records_.clear();
   loose_priorities_.clear();
+  waits_for_leaving_.clear();
   lines_ = {};
   openings_changed_ = true;
   timetable_.clear();
@@ -128,6 +129,7 @@ void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   lines_.Leave(id, now);
   timetable_.erase({it->second->timer, id});
   CountLoose(*it->second, std::nullopt);
+  waits_for_leaving_.erase(id);
   queue_->RemoveGang(id);
   directory_.Count(id, "", {});
   (void)ledger_.Charge(id, "", {});

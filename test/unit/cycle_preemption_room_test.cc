@@ -201,7 +201,7 @@ TEST(PreemptionRoom, ABudgetThatNobodyToldOfForbids) {
   world.Nodes({"n1"});
   world.Run("low", 0, 8, {"n1"}).quorum.front().budgets = {77};
   world.Submit(1, 8);
-  EXPECT_THAT(world.Preempt(10), HasSubstr("no running gang may be evicted"));
+  EXPECT_THAT(world.Preempt(10), HasSubstr("no running gang may be evicted: 1 is kept by a PodDisruptionBudget"));
 }
 
 TEST(PreemptionRoom, ProtectedGangsAreLeftAloneUntilTheirTimeIsOver) {
@@ -209,7 +209,7 @@ TEST(PreemptionRoom, ProtectedGangsAreLeftAloneUntilTheirTimeIsOver) {
   world.Nodes({"n1"});
   world.Run("low", 0, 8, {"n1"}).protected_until = world.cluster.now + absl::Seconds(1);
   world.Submit(1, 8);
-  EXPECT_EQ(world.Preempt(10), "no running gang may be evicted: 1 that could be are protected");
+  EXPECT_EQ(world.Preempt(10), "no running gang may be evicted: 1 is protected");
   world.cluster.now += absl::Seconds(1);
   EXPECT_EQ(world.Preempt(10), "low-0");
 }
@@ -223,7 +223,7 @@ TEST(PreemptionRoom, WithoutAQueueOnlyLowerPriorityWithoutAQueueIsEvicted) {
   world.Run("low", 9, 8, {"n3"}).queue = QuotaNodeId();
   world.Submit(1, 8);
   EXPECT_EQ(world.Preempt(10), "low-0");
-  EXPECT_THAT(world.Preempt(9), HasSubstr("none without a queue has a lower priority"));
+  EXPECT_THAT(world.Preempt(9), HasSubstr("have no lower priority"));
 }
 
 TEST(PreemptionRoom, FewerGangsAreBetterThanFewerPods) {

@@ -46,6 +46,12 @@ class LoopEvictionTest : public ::testing::Test {
     d_.Settle();
   }
   void EvictionsAreRefused() { d_.api.Break({.on = "/eviction", .times = 5, .code = 429}); }
+  void IsOnItsWayOut(const std::string& name) {
+    Pod pod = *d_.api.FindPod(name);
+    pod.meta.deleted = d_.now;
+    d_.api.Put(pod);
+    d_.Settle();
+  }
   int Evictions() { return d_.api.Count("/eviction"); }
 
   LoopDriver d_;
@@ -64,6 +70,76 @@ TEST_F(LoopEvictionTest, VictimsThatTakeTheirTimeToEndAreWaitedForWithoutSpinnin
   d_.api.Reap();
   d_.Settle();
   EXPECT_EQ(d_.Bound("high"), 2);
+}
+
+TEST_F(LoopEvictionTest, NobodyIsEvictedForRoomThatOthersAreLeavingAnyway) {
+  d_.Nodes(2, 8);
+  d_.api.KeepTerminating();
+  Submit("ends", 1, 1);
+  Submit("stays", 1, 1);
+  d_.Settle();
+  IsOnItsWayOut("ends-0");
+  Submit("high", 1, 2);
+  d_.Settle(absl::Minutes(4));
+  EXPECT_EQ(Evictions(), 0);
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("high"), 1);
+  EXPECT_EQ(d_.Bound("stays"), 1);
+  EXPECT_EQ(Evictions(), 0);
+}
+
+TEST_F(LoopEvictionTest, WhoNeverEndsIsNotWaitedForForEver) {
+  d_.Nodes(2, 8);
+  d_.api.KeepTerminating();
+  Submit("stuck", 1, 1);
+  Submit("stays", 1, 1);
+  d_.Settle();
+  IsOnItsWayOut("stuck-0");
+  Submit("high", 1, 2);
+  d_.Settle(absl::Minutes(6));
+  EXPECT_EQ(Evictions(), 1);
+}
+
+TEST_F(LoopEvictionTest, QuotaThatOthersAreLeavingAnywayIsWaitedFor) {
+  d_.Nodes(3, 8);
+  d_.api.KeepTerminating();
+  queue_.within_queue = WithinQueuePreemption::kLowerPriority;
+  queue_.quotas = {
+      {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+  PutQueue();
+  Submit("ends", 1, 1, "q");
+  Submit("stays", 1, 1, "q");
+  d_.Settle();
+  IsOnItsWayOut("ends-0");
+  Submit("high", 1, 2, "q");
+  d_.Settle(absl::Minutes(4));
+  EXPECT_EQ(Evictions(), 0);
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("high"), 1);
+  EXPECT_EQ(d_.Bound("stays"), 1);
+}
+
+TEST_F(LoopEvictionTest, AGangThatIsLetEvictAfterAllDoes) {
+  d_.Nodes(1, 8);
+  Submit("low", 1, 1);
+  d_.Settle();
+  PodGroup peaceful = MakePodGroup("high").MinMember(1);
+  peaceful.spec.preempts = false;
+  peaceful.meta.generation = 1;
+  d_.api.Put(peaceful);
+  Pod pod = MakePod("high-0").Group("high").Gpu(8).Priority(2);
+  pod.meta.uid.clear();
+  d_.api.Put(pod);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 0);
+  peaceful.spec.preempts = true;
+  peaceful.meta.generation = 2;
+  d_.api.Put(peaceful);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(d_.Bound("high"), 1);
 }
 
 TEST_F(LoopEvictionTest, AGangThatWaitsHearsOfAVictimThatWasStillBeingBound) {

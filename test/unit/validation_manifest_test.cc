@@ -106,6 +106,11 @@ TEST(Manifest, ACycleOfCohortsIsOneError) {
               ElementsAre("error f.yaml:10: spec.parent: the parents form a cycle: b -> c -> b"));
 }
 
+TEST(Manifest, ACohortThatIsItsOwnParentIsACycle) {
+  EXPECT_THAT(LinesOf(Ours("Cohort", "a", "spec: {parent: a}")),
+              ElementsAre("error f.yaml:5: spec.parent: the parents form a cycle: a -> a"));
+}
+
 TEST(Manifest, WhatIsNotAmongTheFilesIsANote) {
   EXPECT_THAT(
       LinesOf(Ours("Queue", "q", "spec:\n  cohort: c\n  quotas: [{flavor: x, resources: []}]")),
