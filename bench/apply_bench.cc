@@ -1,9 +1,9 @@
 // How long the state takes to fold events, and how much memory it needs.
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <vector>
 
+#include "bench/bytes_in_use.h"
 #include "bench/synthetic_cluster.h"
 #include "scheduler/state/cluster_state.h"
 
@@ -25,15 +25,13 @@ void BM_ApplyWholeCluster(benchmark::State& run) {
   const std::vector<ObjectEvent> pods = SyntheticLoad(kPods, kNodes);
   double bytes = 0;
   for (auto _ : run) {
-    const struct mallinfo2 before = mallinfo2();
+    const int64_t before = BytesInUse();
     ClusterState state{ClusterStateOptions{}};
     ApplyAll(state, nodes);
     ApplyAll(state, pods);
     const SnapshotPtr snapshot = state.Publish();
     benchmark::DoNotOptimize(snapshot.get());
-    const struct mallinfo2 after = mallinfo2();
-    bytes =
-        static_cast<double>((after.uordblks + after.hblkhd) - (before.uordblks + before.hblkhd));
+    bytes = static_cast<double>(BytesInUse() - before);
   }
   run.SetItemsProcessed(run.iterations() * (kNodes + static_cast<int64_t>(pods.size())));
   run.counters["state_MiB"] = bytes / (1 << 20);

@@ -1,12 +1,12 @@
 // What the bind protocol adds to a bind, beside the request itself, and how much it holds per pod.
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "bench/bytes_in_use.h"
 #include "scheduler/bind/gang_binding.h"
 
 namespace maniple {
@@ -48,11 +48,11 @@ void BM_BindBurst(benchmark::State& run) {
     std::vector<BindAction> actions;
     actions.reserve(static_cast<size_t>(pods));
     BindStep step{kNow, random, still_reserved, misplaced_on, actions};
-    const struct mallinfo2 before = mallinfo2();
+    const int64_t before = BytesInUse();
     std::optional<GangBinding> binding(std::in_place, BackoffPolicy{}, BindPhase::kBinding, kNow);
     run.ResumeTiming();
     binding->Start(plan, gang, step);
-    bytes = std::max(bytes, static_cast<double>(mallinfo2().uordblks - before.uordblks));
+    bytes = std::max(bytes, static_cast<double>(BytesInUse() - before));
     for (size_t next = 0; next < plan.size(); next += kRepliesPerTurn) {
       const size_t end = std::min(next + kRepliesPerTurn, plan.size());
       for (size_t i = next; i < end; ++i) {

@@ -1,7 +1,6 @@
 // Whole turns of the scheduling loop in one process: from gangs that wait in Queues to bind
 // requests answered at once. No transport, no server, no clock.
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "api/base/check.h"
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
+#include "bench/bytes_in_use.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
 #include "scheduler/loop/scheduling_loop.h"
@@ -258,9 +258,9 @@ BENCHMARK(BM_LiveBeside)
 // What a leader keeps and a standby does not, which knows the same pods and PodGroups.
 int64_t BytesOfLeading(const Neighbours& neighbours) {
   auto loop = LoopWith(neighbours, Watch::kShowsStatuses);
-  const auto before = static_cast<int64_t>(mallinfo2().uordblks);
+  const int64_t before = BytesInUse();
   loop->SetRole(SchedulingLoop::Role::kStandby, kNow);
-  return before - static_cast<int64_t>(mallinfo2().uordblks);
+  return before - BytesInUse();
 }
 
 // By gangs of one pod and gangs of three: what each pod costs is told apart from what the gang

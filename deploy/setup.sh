@@ -9,6 +9,7 @@ packages=(
   g++ cmake ninja-build ccache mold git ca-certificates curl openssl procps
   libabsl-dev libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libcurl4-openssl-dev libssl-dev zlib1g-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev libboost-dev libcli11-dev
+  libgoogle-perftools-dev
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
   python3 python3-yaml
 )
