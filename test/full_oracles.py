@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The oracles of quota, order, preemption and reservation at full size; test/run.sh runs each of them at a small one.
+
+    test/full_oracles.py                    # all, one process for each processor; builds first
+    test/full_oracles.py --only economy     # those whose name contains the text
+    PRESET=dev test/full_oracles.py         # with other binaries than those of users
+
+Prints what each says of its cases, as parts end. The last line is `N passed, M failed, K skipped`, in parts.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PRESET = os.environ.get("PRESET", "release")
+# What gtest prints of itself; the rest are figures.
+OF_GTEST = re.compile(r"^(\[ RUN|\[---|\[===|\[       OK|\[  PASSED|Running |Note: |$)")
+
+
+@dataclass
+class Oracle:
+    name: str
+    binary: str
+    test: str
+    size: str  # the environment variable that says how many cases
+    cases: int
+    first: str = ""  # … and which is the first, where there is one
+    parts: int = 1
+
+
+@dataclass
+class Part:
+    oracle: Oracle
+    number: int
+    variables: dict = field(default_factory=dict)
+
+    @property
+    def name(self):
+        return self.oracle.name if self.oracle.parts == 1 else f"{self.oracle.name}, part {self.number} of {self.oracle.parts}"
+
+
+# The longest first, so that no processor is idle in the end.
+ORACLES = [
+    Oracle("backfill with wrong run times", "loop_reservation_oracle_test", "*WithWrongRunTimes*", "MANIPLE_RESERVATION_WORKLOADS", 5_000,
+           "MANIPLE_RESERVATION_FIRST", 40),
+    Oracle("backfill with exact run times", "loop_reservation_oracle_test", "*WithExactRunTimes*", "MANIPLE_RESERVATION_WORKLOADS", 5_000,
+           "MANIPLE_RESERVATION_FIRST", 10),
+    Oracle("economy", "loop_economy_test", "*Recomputing*WouldStart", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
+    Oracle("economy with flavors", "loop_economy_test", "*ChoosesFlavors*", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
+    Oracle("no starvation", "loop_starvation_test", "*", "MANIPLE_STARVATION_STREAMS", 60),
+    Oracle("no loops", "cycle_preemption_histories_test", "*", "MANIPLE_PREEMPTION_HISTORIES", 150_000),
+    Oracle("quota algebra", "queue_quota_oracle_test", "*", "MANIPLE_QUOTA_ORACLE_TREES", 25_000),
+    Oracle("victims", "cycle_preemption_differential_test", "*", "MANIPLE_PREEMPTION_CASES", 100_000),
+    Oracle("start plans", "cycle_start_plan_test", "*", "MANIPLE_START_PLANS", 20_000),
+]
+
+
+def parts_of(oracle):
+    each = oracle.cases // oracle.parts
+    assert each * oracle.parts == oracle.cases and (oracle.parts == 1 or oracle.first)
+    for number in range(1, oracle.parts + 1):
+        variables = {oracle.size: str(each)}
+        if oracle.first:
+            variables[oracle.first] = str(1 + (number - 1) * each)
+        yield Part(oracle, number, variables)
+
+
+def build(oracles):
+    targets = sorted({oracle.binary for oracle in oracles})
+    for command in (["cmake", "--preset", PRESET], ["cmake", "--build", "--preset", PRESET, "--target", *targets]):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"full_oracles.py: {' '.join(command[:2])} failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+
+
+def run(part):
+    began = time.monotonic()
+    binary = ROOT / "build" / PRESET / "bin" / part.oracle.binary
+    done = subprocess.run([binary, f"--gtest_filter={part.oracle.test}"], env={**os.environ, **part.variables}, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    figures = [line for line in done.stdout.splitlines() if not OF_GTEST.match(line)]
+    # A filter that finds nothing is no success.
+    ran = re.search(r"\[==========\] [1-9]\d* tests? from", done.stdout)
+    return done.returncode == 0 and ran is not None, time.monotonic() - began, figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", default="", help="those whose name contains this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    oracles = [oracle for oracle in ORACLES if args.only in oracle.name]
+    build(oracles)
+    passed = failed = 0
+    began = time.monotonic()
+    with ThreadPoolExecutor(args.jobs) as pool:
+        runs = {pool.submit(run, part): part for oracle in oracles for part in parts_of(oracle)}
+        for done in as_completed(runs):
+            good, seconds, figures = done.result()
+            passed, failed = passed + good, failed + (not good)
+            part = runs[done]
+            size = part.variables[part.oracle.size]
+            print(f"{'ok' if good else 'FAILED'} {part.name}: {size} cases in {seconds:.0f} s", *figures, sep="\n   ", flush=True)
+    print(f"{sum(oracle.cases for oracle in oracles)} cases in {time.monotonic() - began:.0f} s on {args.jobs} processors")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
