@@ -82,13 +82,8 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
   const Plan& plan = std::get<Plan>(answer.decision);
   ++counters_.plans;
   if (item.kind == ItemKind::kRepair) ++counters_.repairs;
-  std::vector<std::string> places;
-  for (const Placement& placement : plan.placements) {
-    places.push_back(
-        absl::StrCat(state_.FindPod(placement.pod)->name, "=", state_.NodeName(placement.node)));
-  }
   Log(absl::StrCat("place ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
-                   absl::StrJoin(places, " ")));
+                   PlacesText(plan.placements)));
   queue_->Started(item);
   c.record.queued.reset();
   c.record.waiting.reset();
@@ -102,6 +97,15 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
     c.record.domains = plan.domains;
   }
   StartBinding(c, plan.placements);
+}
+
+std::string SchedulingLoop::Impl::PlacesText(const std::vector<Placement>& placements) const {
+  std::vector<std::string> places;
+  for (const Placement& placement : placements) {
+    places.push_back(
+        absl::StrCat(state_.FindPod(placement.pod)->name, "=", state_.NodeName(placement.node)));
+  }
+  return absl::StrJoin(places, " ");
 }
 
 void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,

@@ -72,6 +72,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
                             names.size() == 1 ? " leaves" : " leave");
   Log(absl::StrCat("preempt ", name, ": ", absl::StrJoin(names, ", ")));
+  Log(absl::StrCat("claim ", name, ": ", PlacesText(plan.plan.placements)));
   SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
   c.record.claim = std::move(claim);
   ChargeQuota(c);

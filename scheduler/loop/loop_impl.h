@@ -78,6 +78,8 @@ class SchedulingLoop::Impl final {
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
   void TakePlan(Case& c, QueueItem item, const Answer& answer);
+  // "a-0=n1 a-1=n2"
+  [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
   void Park(Case& c, QueueItem item, ParkFacts facts);
   // Why it waits; shared with whom the same was noted of last in its Queue.

@@ -229,10 +229,7 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   }
   if (!c.assembly.members_ready) c.record.waiting.reset();
   if (kind != ItemKind::kSurplus) c.record.surplus_waiting.reset();
-  if (kind != ItemKind::kQuorum && c.record.claim.has_value()) {
-    DropClaim(c.record);
-    ChargeQuota(c);
-  }
+  if (kind != ItemKind::kQuorum && c.record.claim.has_value()) GiveUpClaim(c);
   if (kind != ItemKind::kQuorum) LeaveLine(c);
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
