@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -23,6 +24,17 @@ std::pair<absl::string_view, absl::string_view> Halves(absl::string_view line,
   return absl::StrSplit(line, absl::MaxSplits(between, 1));
 }
 
+// "g1-0=n1 g1-1=n2"
+std::vector<std::pair<std::string, std::string>> PlacesIn(absl::string_view gang,
+                                                          absl::string_view text) {
+  std::vector<std::pair<std::string, std::string>> places;
+  for (const absl::string_view place : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    const auto [pod, node] = Halves(place, "=");
+    places.emplace_back(absl::StrCat(Halves(gang, "/").first, "/", pod), node);
+  }
+  return places;
+}
+
 }  // namespace
 
 void KeptRoom::OnDecision(const Speaker& speaker, absl::string_view line) {
@@ -32,10 +44,66 @@ void KeptRoom::OnDecision(const Speaker& speaker, absl::string_view line) {
     OnGuest(speaker, line);
   } else if (absl::ConsumePrefix(&line, "preempt ")) {
     OnPreemption(speaker, line);
+  } else if (absl::ConsumePrefix(&line, "claim ")) {
+    OnClaim(speaker, line);
   } else if (absl::ConsumePrefix(&line, "place ")) {
-    NobodyLeavesFor(speaker, Halves(line, " ").first);
+    OnPlaces(speaker, line);
   } else if (absl::ConsumePrefix(&line, "give up the room of ")) {
     NobodyLeavesFor(speaker, line);
+  } else if (line == "leads no more") {
+    std::erase_if(claims_, [&](const auto& claim) { return claim.first.first == speaker.life; });
+  }
+}
+
+// "default/g1: g1-0=n1 g1-1=n2"
+void KeptRoom::OnClaim(const Speaker& speaker, absl::string_view line) {
+  const auto [gang, places] = Halves(line, ": ");
+  claims_[{speaker.life, std::string(gang)}] = {.gpus = GpusOf(PlacesIn(gang, places)),
+                                                .since = speaker.now};
+}
+
+// "default/g1 quorum: g1-0=n1 g1-1=n2"
+void KeptRoom::OnPlaces(const Speaker& speaker, absl::string_view line) {
+  const auto [item, places] = Halves(line, ": ");
+  const std::string gang(Halves(item, " ").first);
+  NobodyLeavesFor(speaker, gang);
+  CheckClaims(speaker, gang, PlacesIn(gang, places));
+}
+
+std::map<std::string, int64_t> KeptRoom::GpusOf(const Places& places) const {
+  std::map<std::string, int64_t> gpus;
+  for (const auto& [pod, node] : places) {
+    const auto facts = truth_.pods().find(pod);
+    if (facts != truth_.pods().end()) gpus[node] += facts->second.gpus;
+  }
+  return gpus;
+}
+
+void KeptRoom::CheckClaims(const Speaker& speaker, const std::string& gang,
+                           const Places& places) const {
+  std::set<std::string> placed;
+  for (const auto& [pod, node] : places) placed.insert(pod);
+  for (const auto& [node, taken] : GpusOf(places)) {
+    const auto facts = truth_.nodes().find(node);
+    int64_t kept = 0;
+    std::string whose;
+    for (const auto& [who, claim] : claims_) {
+      const auto group = truth_.groups().find(who.second);
+      const auto room = claim.gpus.find(node);
+      // What it was made for, or where it is, may be gone, and another of that name be there.
+      if (who.first != speaker.life || room == claim.gpus.end() || facts == truth_.nodes().end() ||
+          facts->second.since > claim.since || group == truth_.groups().end() ||
+          group->second.since > claim.since) {
+        continue;
+      }
+      kept += room->second;
+      absl::StrAppend(&whose, " ", who.second);
+    }
+    const int64_t free = truth_.MostFree(node, placed, speaker.now);
+    if (kept == 0 || taken + kept <= free) continue;
+    truth_.Violated(speaker.now, absl::StrCat("ClaimKept: ", speaker.life, " places ", gang, " on ",
+                                              taken, " GPUs of ", node, ", where ", free,
+                                              " are free and ", kept, " are kept for", whose));
   }
 }
 
@@ -83,6 +151,7 @@ void KeptRoom::OnPreemption(const Speaker& speaker, absl::string_view line) {
 }
 
 void KeptRoom::NobodyLeavesFor(const Speaker& speaker, absl::string_view gang) {
+  claims_.erase({speaker.life, std::string(gang)});
   for (auto& [who, away] : sent_away_) {
     if (who.first != speaker.life || away.holder != gang) continue;
     away.until = std::min(away.until, speaker.now + kOnItsWay);

@@ -1,5 +1,6 @@
 // Room that schedulers keep for somebody, and the promises about it, by what their decision logs
-// say: holds for later starts, guests that may use them until then.
+// say: room that others leave for a gang, holds for later starts, guests that may use them until
+// then.
 //
 // Knows a process by its life only. Violations go to the Truth. One thread.
 //
@@ -33,7 +34,8 @@ class KeptRoom final {
  public:
   explicit KeptRoom(Truth& truth) : truth_(truth) {}
 
-  // Checks GuestsEndInTime.
+  // Checks GuestsEndInTime, and ClaimKept: nobody is placed where others leave for a gang before
+  // that one has the room or gives it up.
   void OnDecision(const Speaker& speaker, absl::string_view line);
   // What a scheduler holds for later starts. Checks HoldsEnd and, in the calm, GuestsLeave: who
   // outstays its time does not stay for long once the holder could start with its room.
@@ -59,6 +61,16 @@ class KeptRoom final {
     std::string holder;
     absl::Time until = absl::InfiniteFuture();
   };
+  struct Claim {
+    std::map<std::string, int64_t> gpus;  // by node
+    absl::Time since;
+  };
+  // By pod, "namespace/name".
+  using Places = std::vector<std::pair<std::string, std::string>>;
+  void OnClaim(const Speaker& speaker, absl::string_view line);
+  void OnPlaces(const Speaker& speaker, absl::string_view line);
+  [[nodiscard]] std::map<std::string, int64_t> GpusOf(const Places& places) const;
+  void CheckClaims(const Speaker& speaker, const std::string& gang, const Places& places) const;
   void OnGuest(const Speaker& speaker, absl::string_view line);
   void OnPreemption(const Speaker& speaker, absl::string_view line);
   // The gang has the room that others left for it, or waits for it no longer.
@@ -71,6 +83,7 @@ class KeptRoom final {
   bool calm_ = false;
   std::map<uint64_t, std::vector<Guest>> guests_of_;                // by the life that let them in
   std::map<std::pair<uint64_t, std::string>, SentAway> sent_away_;  // (by whom, the guest)
+  std::map<std::pair<uint64_t, std::string>, Claim> claims_;        // (by whom, for which gang)
 };
 
 }  // namespace maniple::sim

@@ -123,7 +123,9 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
 }
 
 void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time now) {
+  absl::Time since = now;
   if (const auto before = nodes_.find(name); before != nodes_.end()) {
+    since = before->second.since;
     offered_[name].emplace_back(now, before->second.gpus);
     nodes_.erase(before);
   }
@@ -139,7 +141,8 @@ void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time no
   const auto [known, fresh] = labels_.try_emplace(name, labels);
   if (!fresh && !(known->second == labels)) NoteUpheaval(now);
   known->second = labels;
-  nodes_[name] = {.gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
+  nodes_[name] = {.since = since,
+                  .gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
                   .cordoned = spec["unschedulable"].AsBool(),
                   .tainted = spec["taints"].size() > 0,
                   .rack = labels[kRackLabel].AsString(),
@@ -157,13 +160,17 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
     rules_changed_ = now;
   }
   gang.preempts = spec["preemption"]["policy"].AsString() != "Never";
+  const int64_t before = gang.priority();
   const auto priority = classes_.find(spec["priorityClassName"].AsString());
   gang.most = priority == classes_.end() ? std::nullopt : std::optional(priority->second);
+  if (groups_.contains(key) && gang.priority() != before) rules_changed_ = now;
   const bool back = !groups_.contains(key) && std::ranges::any_of(pods_, [&key](const auto& pod) {
     return pod.second.gang == key && !pod.second.node.empty();
   });
   if (back) NoteUpheaval(now);
-  groups_[key] = {.min_member = spec["minMember"].AsInt(),
+  const auto known = groups_.find(key);
+  groups_[key] = {.since = known == groups_.end() ? now : known->second.since,
+                  .min_member = spec["minMember"].AsInt(),
                   .phase = object["status"]["phase"].AsString(),
                   .reason = object["status"]["reason"].AsString(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
@@ -226,6 +233,16 @@ int64_t Truth::MostGpusOf(const std::string& node, absl::Time now) const {
     }
   }
   return most;
+}
+
+int64_t Truth::MostFree(const std::string& node, const std::set<std::string>& without,
+                        absl::Time now) const {
+  int64_t free = MostGpusOf(node, now);
+  for (const auto& [key, pod] : pods_) {
+    if (pod.node != node || pod.ended() || without.contains(key)) continue;
+    if (pod.ours || pod.bound_at < now - kBlind) free -= pod.gpus;
+  }
+  return free;
 }
 
 bool Truth::LeaseIsTampered(absl::Time now) const { return now < lease_.tampered + kTamperedFor; }

@@ -36,12 +36,14 @@ class Truth final {
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
   };
   struct NodeFacts {
+    absl::Time since;  // under this name
     int64_t gpus = 0;
     bool cordoned = false, tainted = false;
     std::string rack;
     Json labels;
   };
   struct GroupFacts {
+    absl::Time since;  // under this name
     int64_t min_member = 0;
     std::string phase, reason;
     bool kept = false;  // what is left of it after a loss may go on running
@@ -111,6 +113,9 @@ class Truth final {
   }  // by "namespace/name"
   [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_; }
   [[nodiscard]] const std::map<std::string, GroupFacts>& groups() const { return groups_; }
+  // The most that may seem free on the node to a leader, were the pods of `without` not there.
+  [[nodiscard]] int64_t MostFree(const std::string& node, const std::set<std::string>& without,
+                                 absl::Time now) const;
   // Of nodes that take new pods, as the API shows them.
   [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const std::string& without = "") const;
   [[nodiscard]] const QuotaTruth& quotas() const { return quotas_; }
