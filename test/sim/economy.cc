@@ -25,15 +25,24 @@ Economy::Economy(Users& users, uint64_t seed)
       one_change_(random_.OneIn(2) ? 0 : 12 + random_.Below(40)),
       two_flavors_(random_.OneIn(3)),
       punctual_(random_.OneIn(2)),
-      // The usual one in histories without an economy, else short of what such a history lasts.
-      reservation_after_(exists_ ? absl::Seconds(2 + random_.Below(random_.OneIn(2) ? 10 : 90))
-                                 : absl::Minutes(10)),
+      contested_(exists_ && !punctual_ && !random_.OneIn(4)),
+      reservation_after_(Patience()),
       holds_per_cohort_(static_cast<int32_t>(1 + random_.Below(2))) {
   if (!exists_) return;
   const uint64_t cohorts = random_.Below(3);
   for (uint64_t i = 0; i < cohorts; ++i) cohorts_.push_back(absl::StrCat("cohort", i));
   const uint64_t queues = 2 + random_.Below(4);
   for (uint64_t i = 0; i < queues; ++i) queues_.push_back(absl::StrCat("queue", i));
+  obstacle_ = static_cast<Obstacle>(random_.Below(3));
+  if (random_.OneIn(2)) crowded_queue_ = AnyQueue();
+}
+
+// The usual one in histories without an economy, else short of what such a history lasts, or longer
+// than all of it: who holds room is asked again and again, and what fails to wake it does not show.
+absl::Duration Economy::Patience() {
+  if (!exists_) return absl::Minutes(10);
+  if (contested_ && random_.OneIn(2)) return absl::Hours(6);
+  return absl::Seconds(2 + random_.Below(random_.OneIn(2) ? 10 : 90));
 }
 
 void Economy::Create(absl::string_view plural, absl::string_view kind, const std::string& name,
@@ -58,7 +67,8 @@ std::string Economy::AnyCohort() {
 const std::string& Economy::AnyQueue() { return queues_[random_.Below(queues_.size())]; }
 
 Json Economy::Amounts(bool lends) {
-  const uint64_t nominal = two_flavors_ ? 4 * random_.Below(5) : 8 * random_.Below(4);
+  uint64_t nominal = two_flavors_ ? 4 * random_.Below(5) : 8 * random_.Below(4);
+  if (contested_) nominal = 8 * (1 + random_.Below(two_flavors_ ? 4 : 6));  // and nodes run short
   Json amount = Json::Object({{"name", kGpu}, {"nominal", Text(nominal)}});
   if (lends && random_.OneIn(3)) amount.Set("borrowingLimit", Text(4 * random_.Below(5)));
   if (lends && random_.OneIn(3)) amount.Set("lendingLimit", Text(random_.Below(nominal + 1)));
@@ -87,8 +97,11 @@ Json Economy::Preemption() {
   constexpr const char* kWithin[] = {"Never", "LowerPriority", "LowerOrNewerEqualPriority"};
   constexpr const char* kReclaim[] = {"Never", "LowerPriority", "Any", "Any"};
   if (punctual_ && random_.OneIn(2)) return Json::Object();  // nobody makes room but time
-  Json policies = Json::Object({{"withinQueue", kWithin[random_.Below(3)]},
-                                {"reclaimWithinCohort", kReclaim[random_.Below(4)]}});
+  const bool none = !contested_ || random_.OneIn(6);
+  Json policies = Json::Object(
+      {{"withinQueue", none ? kWithin[random_.Below(3)] : kWithin[1 + random_.Below(2)]},
+       {"reclaimWithinCohort",
+        none ? kReclaim[random_.Below(4)] : kReclaim[1 + random_.Below(3)]}});
   const bool borrows = random_.OneIn(5);
   policies.Set("borrowWithinCohort",
                Json::Object({{"policy", borrows ? "LowerPriority" : "Never"}}));
@@ -135,7 +148,7 @@ void Economy::SetUp() {
 void Economy::Describe(GangSpec& spec) {
   if (!exists_) return;
   if (!random_.OneIn(8)) spec.queue = AnyQueue();
-  if (!random_.OneIn(4)) spec.priority_class = kPriorities[random_.Below(3)].first;
+  if (contested_ || !random_.OneIn(4)) spec.priority_class = kPriorities[random_.Below(3)].first;
   spec.lowered = random_.OneIn(6);
   spec.never_preempts = random_.OneIn(5);
   if (random_.OneIn(5)) spec.protected_seconds = static_cast<int>(random_.Below(90));
@@ -147,6 +160,7 @@ void Economy::DescribeRunTime(GangSpec& spec) {
   const auto seconds = [this] {
     return static_cast<int>(random_.OneIn(2) ? 2 + random_.Below(15) : 30 + random_.Below(150));
   };
+  if (contested_ && random_.OneIn(2)) return;  // it stays until somebody ends it
   if (punctual_ || !random_.OneIn(3)) spec.says_seconds = seconds();
   const bool exact = spec.says_seconds > 0 && (punctual_ || random_.OneIn(2));
   if (exact) {
@@ -159,7 +173,7 @@ void Economy::DescribeRunTime(GangSpec& spec) {
 void Economy::Act() {
   if (!exists_ || one_change_ == 0 || !random_.OneIn(one_change_)) return;
   const std::string& queue = AnyQueue();
-  switch (random_.Below(10)) {
+  switch (random_.Below(12)) {
     case 0:
     case 1: {
       constexpr const char* kPolicies[] = {"None", "None", "Hold", "HoldAndDrain"};
@@ -181,20 +195,46 @@ void Economy::Act() {
     case 7:
     case 8:
       return MoveGang();
+    case 9:
+    case 10:
+      return ChangeGang(AnyGang());
     default:
       return Create("queues", "Queue", queue, Spec());  // again, if it was deleted
   }
 }
 
+// Chosen by this stream alone; "" when there is none.
+std::string Economy::AnyGang() {
+  const auto& gangs = users_.gangs();
+  if (gangs.empty()) return "";
+  return std::next(gangs.begin(), static_cast<int64_t>(random_.Below(gangs.size())))->first;
+}
+
+void Economy::PatchGroup(const std::string& gang, absl::string_view field, Json value) {
+  users_.Call("PATCH", absl::StrCat(kGroupsTarget, "/", gang),
+              Json::Object({{"spec", Json::Object({{std::string(field), std::move(value)}})}}));
+}
+
 // A gang goes to another Queue, or to none, whatever it does at the moment.
 void Economy::MoveGang() {
-  auto& gangs = users_.gangs();
-  if (gangs.empty()) return;
-  const auto gang = std::next(gangs.begin(), static_cast<int64_t>(random_.Below(gangs.size())));
-  gang->second.queue = random_.OneIn(6) ? "" : AnyQueue();
-  Json queue = gang->second.queue.empty() ? Json() : Json(gang->second.queue);
-  users_.Call("PATCH", absl::StrCat(kGroupsTarget, "/", gang->first),
-              Json::Object({{"spec", Json::Object({{"queue", std::move(queue)}})}}));
+  const std::string gang = AnyGang();
+  if (gang.empty()) return;
+  std::string& queue = users_.gangs().at(gang).queue;
+  queue = random_.OneIn(6) ? "" : AnyQueue();
+  PatchGroup(gang, "queue", queue.empty() ? Json() : Json(queue));
+}
+
+// Its importance, or for how long it is protected.
+void Economy::ChangeGang(const std::string& gang) {
+  if (gang.empty()) return;
+  GangSpec& spec = users_.gangs().at(gang);
+  if (random_.OneIn(2)) {
+    spec.lowered = !spec.lowered;
+    return PatchGroup(gang, "priorityClassName", spec.lowered ? Json("low") : Json());
+  }
+  spec.protected_seconds = spec.protected_seconds > 0 ? 0 : 1 + static_cast<int>(random_.Below(90));
+  PatchGroup(gang, "preemption",
+             Json::Object({{"protectedRuntimeSeconds", spec.protected_seconds}}));
 }
 
 // A node changes its flavor, or a flavor its nodes.
@@ -220,6 +260,59 @@ void Economy::Restore() {
   }
   for (const auto& [gang, spec] : users_.gangs()) {
     if (spec.budget >= 0) users_.Call("DELETE", absl::StrCat(kBudgetsTarget, "/", gang), Json());
+  }
+}
+
+GangSpec Economy::Settler() {
+  GangSpec spec{.pods = 1 + static_cast<int>(random_.Below(3)),
+                .gpus = random_.OneIn(3) ? 8 : 2 + static_cast<int64_t>(random_.Below(3)),
+                .queue = crowded_queue_,
+                .recreated = !random_.OneIn(3),
+                .priority_class = "low"};
+  spec.min_member = random_.OneIn(3) ? 1 : spec.pods;
+  switch (obstacle_) {
+    case Obstacle::kPolicy:
+      break;
+    case Obstacle::kProtection:
+      spec.protected_seconds = 3600;
+      break;
+    case Obstacle::kPriority:
+      spec.priority_class = "high";
+      break;
+  }
+  return spec;
+}
+
+GangSpec Economy::Rusher() {
+  const int pods = 2 + static_cast<int>(random_.Below(2));
+  return {.pods = pods,
+          .gpus = 8,
+          .min_member = pods,
+          .queue = crowded_queue_,
+          .recreated = true,
+          .priority_class = "high"};
+}
+
+void Economy::LetMakeRoom() {
+  switch (obstacle_) {
+    case Obstacle::kPolicy:
+      for (const std::string& queue : queues_) {
+        Json policies = Json::Object(
+            {{"withinQueue", "LowerOrNewerEqualPriority"}, {"reclaimWithinCohort", "Any"}});
+        Patch("queues", queue, Json::Object({{"preemption", std::move(policies)}}));
+      }
+      return;
+    case Obstacle::kProtection:
+      for (auto& [gang, spec] : users_.gangs()) {
+        if (std::exchange(spec.protected_seconds, 0) == 0) continue;
+        PatchGroup(gang, "preemption", Json::Object({{"protectedRuntimeSeconds", Json()}}));
+      }
+      return;
+    case Obstacle::kPriority:
+      for (auto& [gang, spec] : users_.gangs()) {
+        if (!spec.lowered && random_.OneIn(2)) PatchGroup(gang, "priorityClassName", "low");
+      }
+      return;
   }
 }
 

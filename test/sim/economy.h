@@ -31,8 +31,15 @@ class Economy final {
   [[nodiscard]] int32_t holds_per_cohort() const { return holds_per_cohort_; }
   void Act();
   void Restore();
+  [[nodiscard]] bool contested() const { return contested_; }
+  // One of a crowd, and one that needs the room of several of them.
+  [[nodiscard]] GangSpec Settler();
+  [[nodiscard]] GangSpec Rusher();
+  // What may have kept the crowd where it is does so no longer; nothing else changes.
+  void LetMakeRoom();
 
  private:
+  [[nodiscard]] absl::Duration Patience();
   // What it says, rightly or wrongly, and what it takes.
   void DescribeRunTime(GangSpec& spec);
   [[nodiscard]] Json Amounts(bool lends);
@@ -44,17 +51,23 @@ class Economy final {
   void Create(absl::string_view plural, absl::string_view kind, const std::string& name, Json spec);
   void Patch(absl::string_view plural, const std::string& name, Json spec);
   void Relabel();
+  [[nodiscard]] std::string AnyGang();
+  void PatchGroup(const std::string& gang, absl::string_view field, Json value);
   void MoveGang();
+  void ChangeGang(const std::string& gang);
 
   Users& users_;
   Random random_;
   const bool exists_;
   const uint64_t one_change_;  // one step in so many; 0 = none
   const bool two_flavors_;
-  const bool punctual_;  // who says how long he runs is right
+  const bool punctual_;   // who says how long he runs is right
+  const bool contested_;  // Queues may have more than there is, and most may make others leave
   const absl::Duration reservation_after_;
   const int32_t holds_per_cohort_;
   std::vector<std::string> queues_, cohorts_;
+  enum class Obstacle : uint8_t { kPolicy, kProtection, kPriority } obstacle_ = Obstacle::kPolicy;
+  std::string crowded_queue_;  // "" = none
 };
 
 }  // namespace maniple::sim

@@ -17,6 +17,7 @@ namespace {
 constexpr int kFirstNodes = 6;
 constexpr size_t kMostNodes = 10;
 constexpr size_t kMostGangs = 14;
+constexpr int kCrowd = 8, kRush = 3;
 
 }  // namespace
 
@@ -149,7 +150,6 @@ void Workload::Act() {
 
 void Workload::Submit() {
   if (users_.gangs().size() >= kMostGangs) return FinishGang();
-  const std::string name = absl::StrCat("g", next_gang_++);
   GangSpec spec;
   spec.pods = 1 + static_cast<int>(random_.Below(6));
   spec.gpus = random_.OneIn(3) ? 8 : 1 + static_cast<int64_t>(random_.Below(4));
@@ -160,6 +160,20 @@ void Workload::Submit() {
   spec.kept = random_.OneIn(8);
   if (random_.OneIn(3)) spec.queue = "team";
   economy_.Describe(spec);
+  Create(spec);
+}
+
+void Workload::Crowd() {
+  for (int i = 0; i < kCrowd; ++i) Create(economy_.Settler());
+}
+
+void Workload::Rush() {
+  for (int i = 0; i < kRush; ++i) Create(economy_.Rusher());
+  for (int i = 0; i < kRush; ++i) Create(economy_.Settler());
+}
+
+void Workload::Create(const GangSpec& spec) {
+  const std::string name = absl::StrCat("g", next_gang_++);
   users_.gangs()[name] = spec;
   if (spec.budget >= 0) users_.CreateBudget(name);
   const bool group_first = !random_.OneIn(4);

@@ -81,6 +81,10 @@ class Workload final {
   void SetUp(const std::vector<Json>& crds);
   // One action of a user.
   void Act();
+  // Many small gangs that do not end by themselves; then large ones that need their room, and more
+  // small ones that would like to have it, too.
+  void Crowd();
+  void Rush();
   // A controller's turn: pods of gangs that are not complete come back when they were deleted or
   // failed, and gangs that have run for their time end.
   void ControllerTurn(absl::Time now);
@@ -90,6 +94,7 @@ class Workload final {
  private:
   void Delete(const std::string& gang, bool group_first);
   void Submit();
+  void Create(const GangSpec& spec);
   void AddLateMember();
   void FinishGang();
   void Finish(const std::string& gang);

@@ -341,12 +341,21 @@ class World final {
     // Whom closed nodes alone kept waiting nothing else wakes now.
     disturbances_.OpenNodes();
     ComeToRest();
+    if (economy_.contested()) {
+      economy_.LetMakeRoom();
+      ComeToRest();
+    }
     if (economy_.exists()) EndAll();
   }
 
   // Whoever is made to leave comes back, and may make others leave: that must come to an end.
   void StayCalm() {
     economy_.Restore();
+    if (economy_.contested()) {
+      workload_.Crowd();
+      RunUntil(events_.Now() + kLook);
+      workload_.Rush();
+    }
     conduct_.BeginCalm();
     kept_.BeginCalm();
     const absl::Time end = events_.Now() + kCalm;
