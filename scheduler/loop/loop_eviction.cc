@@ -222,7 +222,8 @@ void SchedulingLoop::Impl::DrainQueue(Case& c) {
   }
   if (pods.empty()) return;
   StartDeparture(c.gang.id, pods,
-                 {.why = absl::StrCat("queue ", c.gang.queue, " is being drained"),
+                 {.why = absl::StrCat("queue \"", c.gang.queue,
+                                      "\" is being drained: spec.stopPolicy is HoldAndDrain"),
                   .until = absl::InfiniteFuture()},
                  c.now);
 }
