@@ -96,7 +96,7 @@ bool QuotaBook::Note(const ObjectEvent& event) {
 
 QuotaNodeId QuotaBook::NodeFor(bool is_queue, const std::string& name) {
   const auto next = QuotaNodeId(static_cast<uint32_t>(nodes_.size()));
-  const auto [it, fresh] = node_ids_.try_emplace({is_queue, name}, next);
+  const auto [it, fresh] = node_ids_[is_queue ? 1 : 0].try_emplace(name, next);
   if (fresh) nodes_.push_back({.is_queue = is_queue, .name = name});
   return it->second;
 }
@@ -236,14 +236,18 @@ void QuotaBook::Rebuild() {
   }
 }
 
+QuotaNodeId QuotaBook::NodeNamed(bool is_queue, absl::string_view name) const {
+  const auto& ids = node_ids_[is_queue ? 1 : 0];
+  const auto it = ids.find(name);
+  return it == ids.end() ? QuotaNodeId() : it->second;
+}
+
 QuotaNodeId QuotaBook::QueueNamed(absl::string_view name) const {
-  const auto it = node_ids_.find({kIsQueue, std::string(name)});
-  return it == node_ids_.end() ? QuotaNodeId() : it->second;
+  return NodeNamed(kIsQueue, name);
 }
 
 QuotaNodeId QuotaBook::CohortNamed(absl::string_view name) const {
-  const auto it = node_ids_.find({kIsCohort, std::string(name)});
-  return it == node_ids_.end() ? QuotaNodeId() : it->second;
+  return NodeNamed(kIsCohort, name);
 }
 
 const Queue* QuotaBook::FindQueue(absl::string_view name) const {

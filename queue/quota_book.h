@@ -9,6 +9,7 @@
 //   book.Charge(queue, demand); …; book.Refund(queue, demand);
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -91,6 +92,7 @@ class QuotaBook final {
   bool Store(std::map<std::string, T>& objects, std::map<std::string, std::string>& problems,
              const T& object);
   QuotaNodeId NodeFor(bool is_queue, const std::string& name);
+  [[nodiscard]] QuotaNodeId NodeNamed(bool is_queue, absl::string_view name) const;
   QuotaCellId InternCell(const std::string& flavor, const std::string& resource);
   [[nodiscard]] std::string ProblemIn(const Entries& entries) const;
   void FindProblems();
@@ -107,7 +109,8 @@ class QuotaBook final {
   std::set<std::string> cyclic_;  // Cohorts without a place in the tree: on a cycle, or below one
 
   std::vector<Node> nodes_;  // by QuotaNodeId
-  std::map<std::pair<bool, std::string>, QuotaNodeId> node_ids_;
+  // Of Cohorts, and of Queues.
+  std::array<absl::flat_hash_map<std::string, QuotaNodeId>, 2> node_ids_;
   std::vector<std::pair<std::string, std::string>> cells_;  // (flavor, resource) by QuotaCellId
   std::map<std::pair<std::string, std::string>, QuotaCellId> cell_ids_;
   std::vector<std::string> flavor_names_;  // by FlavorId

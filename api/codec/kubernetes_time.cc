@@ -1,6 +1,8 @@
 // Times as Kubernetes writes them. Written out by hand, because it runs once or twice per watch
-// line.
+// line, and several times per status.
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
@@ -87,6 +89,27 @@ std::optional<absl::Time> ParseTime(absl::string_view text) {
   return absl::FromUnixSeconds(*civil - absl::CivilSecond(1970, 1, 1)) + *fraction - *offset;
 }
 
+// "2026-07-21T10:11:12", if the year has four digits.
+std::optional<std::string> FormatSeconds(absl::Time time) {
+  static const absl::Time kFirst = absl::FromCivil(absl::CivilDay(0, 1, 1), absl::UTCTimeZone());
+  static const absl::Time kEnd = absl::FromCivil(absl::CivilDay(10'000, 1, 1), absl::UTCTimeZone());
+  if (time < kFirst || time >= kEnd) return std::nullopt;
+  const absl::CivilSecond at = absl::CivilSecond(1970, 1, 1) + absl::ToUnixSeconds(time);
+  std::string text = "0000-00-00T00:00:00";
+  const auto put = [&text](size_t begin, size_t digits, int64_t value) {
+    for (size_t i = begin + digits; i > begin; value /= 10) {
+      text[--i] = static_cast<char>('0' + value % 10);
+    }
+  };
+  put(0, 4, at.year());
+  put(5, 2, at.month());
+  put(8, 2, at.day());
+  put(11, 2, at.hour());
+  put(14, 2, at.minute());
+  put(17, 2, at.second());
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<absl::Time> ParseKubernetesTime(absl::string_view text) {
@@ -96,10 +119,16 @@ absl::StatusOr<absl::Time> ParseKubernetesTime(absl::string_view text) {
 }
 
 std::string FormatKubernetesTime(absl::Time time) {
+  if (const std::optional<std::string> seconds = FormatSeconds(time))
+    return absl::StrCat(*seconds, "Z");
   return absl::FormatTime("%E4Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
 std::string FormatKubernetesMicroTime(absl::Time time) {
+  if (const std::optional<std::string> seconds = FormatSeconds(time)) {
+    const int64_t micros = absl::ToUnixMicros(time) - 1'000'000 * absl::ToUnixSeconds(time);
+    return absl::StrCat(*seconds, ".", absl::Dec(micros, absl::kZeroPad6), "Z");
+  }
   return absl::FormatTime("%E4Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
 }
 

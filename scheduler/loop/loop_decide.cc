@@ -63,10 +63,9 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
              .relief = kReliefQueue,
              .blocks = false};  // it may hold for this gang alone
   } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
-    const std::string until =
-        absl::FormatTime("%H:%M:%S", c.record.backoff_until, absl::UTCTimeZone());
     waits = {.reason = WaitReason::kBackingOff,
-             .message = absl::StrCat("the binding was undone; tried again at ", until, " UTC")};
+             .message = absl::StrCat("the binding was undone; tried again at ",
+                                     ClockText(c.record.backoff_until))};
     facts = {.class_key = absl::StrCat("backoff ", c.gang.id.index()),
              .until = c.record.backoff_until};
   } else {

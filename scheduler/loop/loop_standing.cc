@@ -85,9 +85,7 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
   const Assembly known = KnownAssembly(c);
   const int32_t quorum = std::max(1, c.gang.spec.min_member);
   const int32_t placed = known.counts.bound + known.counts.succeeded;
-  const auto by = [&binding] {
-    return absl::FormatTime("%H:%M:%S UTC", binding.deadline(), absl::UTCTimeZone());
-  };
+  const auto by = [&binding] { return ClockText(binding.deadline()); };
   std::string trouble;
   if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
   // Why the members that it lacks have no room, if it lacks some.

@@ -10,13 +10,13 @@
 // Costs nothing for what is not due: between two looks at an object it is touched for free.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "scheduler/loop/due_times.h"
 
@@ -28,7 +28,10 @@ class PacedStatuses final {
   explicit PacedStatuses(absl::Duration interval) : interval_(interval) {}
 
   // What is not known yet is from now on.
-  void Touch(const std::string& name) { Wait(name, entries_[name]); }
+  void Touch(const std::string& name) {
+    Entry& entry = entries_[name];
+    if (!entry.waits) Wait(name, entry);
+  }
   void TouchAll() {
     for (const std::string& name : std::exchange(resting_, {})) Wait(name, entries_.at(name));
   }
@@ -68,6 +71,7 @@ class PacedStatuses final {
     Entry& entry = entries_.at(name);
     entry.not_before = now + interval_;  // a look costs, too
     due_.Set(name, absl::InfiniteFuture());
+    entry.waits = false;
     resting_.insert(name);
     if (entry.written == status) return std::nullopt;
     entry.written = status;
@@ -77,15 +81,17 @@ class PacedStatuses final {
  private:
   struct Entry {
     absl::Time not_before = absl::InfinitePast();
+    bool waits = false;  // it is due some time
     std::optional<Status> written;
   };
-  void Wait(const std::string& name, const Entry& entry) {
+  void Wait(const std::string& name, Entry& entry) {
+    entry.waits = true;
     resting_.erase(name);
     due_.Set(name, entry.not_before);
   }
 
   absl::Duration interval_;
-  std::map<std::string, Entry> entries_;
+  absl::flat_hash_map<std::string, Entry> entries_;
   std::set<std::string> resting_;  // not touched since the last look; all others are due some time
   DueTimes<std::string> due_;
 };

@@ -99,10 +99,12 @@ void QueueDirectory::Count(GangId gang, const std::string& queue, const QueueCou
   if (now == before) return;
   Add(before, -1);
   Add(now, 1);
-  if (now.entry != nullptr) {
-    counts_.insert_or_assign(gang, now);
+  if (it == counts_.end()) {
+    counts_.emplace(gang, now);
+  } else if (now.entry != nullptr) {
+    it->second = now;
   } else {
-    counts_.erase(gang);
+    counts_.erase(it);
   }
 }
 
@@ -183,6 +185,7 @@ std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
                    .usage = UsageOfQueue(entry.queue, book)};
     views.push_back(std::move(view));
   }
+  std::ranges::sort(views, {}, &QueueView::name);
   return views;
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
 #include "api/client/requests.h"
 #include "api/model/object.h"
@@ -85,7 +86,7 @@ class QueueDirectory final {
 
   PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
-  std::map<std::string, Entry> queues_;  // grows only: what is counted borrows from it
+  absl::node_hash_map<std::string, Entry> queues_;  // grows only: what is counted borrows from it
   std::map<std::string, StringMap> namespaces_;
   absl::btree_map<GangId, Counted> counts_;
 };

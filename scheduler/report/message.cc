@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/civil_time.h"
 
 namespace maniple {
 namespace {
@@ -138,6 +139,14 @@ std::string PodWaitText(const Gang& gang, WaitReason reason) {
 
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
+}
+
+std::string ClockText(absl::Time time) {
+  if (time == absl::InfiniteFuture() || time == absl::InfinitePast()) return absl::FormatTime(time);
+  const absl::CivilSecond at = absl::CivilSecond(1970, 1, 1) + absl::ToUnixSeconds(time);
+  return absl::StrCat(absl::Dec(at.hour(), absl::kZeroPad2), ":",
+                      absl::Dec(at.minute(), absl::kZeroPad2), ":",
+                      absl::Dec(at.second(), absl::kZeroPad2), " UTC");
 }
 
 std::string GangText(const GangKey& key) { return absl::StrCat(key.namespace_name, "/", key.name); }

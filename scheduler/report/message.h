@@ -29,6 +29,8 @@ namespace maniple {
 
 // "2026-01-01 12:00:00 UTC".
 [[nodiscard]] std::string TimeText(absl::Time time);
+// "10:11:12 UTC"
+[[nodiscard]] std::string ClockText(absl::Time time);
 
 // "default/a".
 [[nodiscard]] std::string GangText(const GangKey& key);
