@@ -177,6 +177,7 @@ Books WithoutLater(const TurnFacts& facts, const QuotaFacts& quotas, const GangV
     const bool passes = item.item == "surplus" || ComesBefore(gang, *later);
     if (!passes || facts.made_room.contains(item.gang) || item.gang == GangName(gang)) continue;
     if (facts.in_held_room.contains(item.gang)) continue;  // which was not the other's to use
+    if (item.held_room_moved) continue;
     passed_by = item.gang;
     for (const auto& [key, node] : item.node_of) {
       const auto pod = facts.told.pods.find(key);

@@ -77,14 +77,17 @@ void TurnAudit::ReadLine(absl::string_view line) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(line, absl::MaxSplits(": ", 1));
     const std::pair<std::string, std::string> who = absl::StrSplit(parts.first, ' ');
-    PlacedItem item{.gang = who.first, .item = who.second, .node_of = {}};
+    PlacedItem item{.gang = who.first, .item = who.second, .node_of = {}, .held_room_moved = false};
     for (const absl::string_view place : absl::StrSplit(parts.second, ' ', absl::SkipEmpty())) {
       const std::pair<std::string, std::string> at = absl::StrSplit(place, '=');
       item.node_of[absl::StrCat(NamespaceOf(who.first), "/", at.first)] = at.second;
     }
     facts_.placed.push_back(std::move(item));
-  } else if (absl::ConsumePrefix(&line, "backfill ") || absl::ConsumePrefix(&line, "reserve ")) {
+  } else if (absl::ConsumePrefix(&line, "backfill ")) {
     facts_.in_held_room.insert(std::string(line.substr(0, line.find(' '))));
+  } else if (absl::ConsumePrefix(&line, "reserve ")) {
+    facts_.in_held_room.insert(std::string(line.substr(0, line.find(' '))));
+    for (PlacedItem& item : facts_.placed) item.held_room_moved = true;
   } else if (absl::ConsumePrefix(&line, "preempt ")) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(line, absl::MaxSplits(": ", 1));

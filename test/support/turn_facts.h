@@ -35,6 +35,8 @@ struct Told {
 struct PlacedItem {
   std::string gang, item;
   std::map<std::string, std::string> node_of;  // by "namespace/name" of the pod
+  // Later in the turn: what others could use when it was placed is not what is free in the end.
+  bool held_room_moved = false;
 };
 
 // `victim` was made to leave as a whole. Gangs go by name and uid.

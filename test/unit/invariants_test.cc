@@ -288,6 +288,14 @@ TEST(Invariants, NoStarvationNamesAGangThatALaterOnePasses) {
   EXPECT_THAT(CheckAll(world.facts), IsEmpty());
 }
 
+TEST(Invariants, NoStarvationDoesNotSpeakOfWhatWasPlacedBeforeHeldRoomMoved) {
+  World world;
+  world.Node("n1", 8).Queue("q", "", 8).Gang("early", {"", ""}, "q").Gang("late", {"n1"}, "q");
+  world.Show().Placed("default/late", "quorum", {{"default/late-0", "n1"}});
+  world.facts.placed[0].held_room_moved = true;
+  EXPECT_THAT(CheckAll(world.facts), IsEmpty());
+}
+
 TEST(Invariants, NoStarvationNamesAQuorumThatSurplusPasses) {
   World world;
   world.Node("n1", 8).Gang("elastic", {"n1"}).Gang("late", {"", ""}).Show();
