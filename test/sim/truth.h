@@ -102,7 +102,8 @@ class Truth final {
   void CheckNothingRunnableWaits(Holds holds, absl::Time now);
   // By plain counting: the waiting gang could start if this one, which runs, left.
   [[nodiscard]] bool CouldStartWithout(const std::string& waiting, const std::string& runs) const;
-  // The gang has pods that are bound, none of them leaves, and all have been bound since `time`.
+  // The gang's quorum is bound, none of its pods leaves, and all have been bound since `time`: what
+  // is left of a quorum is repaired, or leaves by the rule for that.
   [[nodiscard]] bool StaysSince(const std::string& gang, absl::Time time) const;
   // At quiescence: room is kept for nobody.
   void CheckNobodyIsNominated(absl::Time now);

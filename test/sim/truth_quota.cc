@@ -156,13 +156,14 @@ bool Truth::CouldStartWithout(const std::string& waiting, const std::string& run
 }
 
 bool Truth::StaysSince(const std::string& gang, absl::Time time) const {
-  bool any = false;
+  int64_t held = 0;
   for (const auto& [key, pod] : pods_) {
     if (pod.gang != gang || pod.node.empty() || pod.ended()) continue;
     if (pod.deleting || pod.bound_at > time) return false;
-    any = true;
+    ++held;
   }
-  return any;
+  const auto group = groups_.find(gang);
+  return held > 0 && (group == groups_.end() || held >= group->second.min_member);
 }
 
 void Truth::CheckNobodyIsNominated(absl::Time now) {
