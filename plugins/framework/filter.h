@@ -6,9 +6,10 @@
 // Plugins get no handle: no client, no clock, no queue; what they need is in the snapshot.
 //
 // What a bound filter or score says of the nodes of a block without cool-downs follows from that
-// block, their classes, the shape and the names in the tables alone: neither from `now` or the seed
-// nor from other blocks or topologies. The search remembers it while these stay the same
-// (scheduler/cycle/room_cache.h); what depends on PartialPlan says so by kAcrossNodes.
+// block, their classes, the shape, the names in the tables and the mix of requests alone: neither
+// from `now` or the seed nor from other blocks or topologies. The search remembers it while these
+// stay the same (scheduler/cycle/room_cache.h); what depends on PartialPlan says so by
+// kAcrossNodes.
 //
 // The search narrows one mask per block and asks Check only for the nodes that a report names. For
 // every node, Narrow (and a cap of zero) must agree with Check; the contract test holds them equal

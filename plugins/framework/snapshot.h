@@ -164,12 +164,15 @@ struct HeldRoom {
   ShapeId shape;
 };
 
+struct RequestMix;  // plugins/framework/request_mix.h
+
 struct Snapshot {
   uint64_t version = 0;
   std::vector<std::shared_ptr<const NodeBlock>> blocks;
   std::shared_ptr<const Tables> tables;
   std::shared_ptr<const NodeOrder> order;
   std::shared_ptr<const std::vector<HeldRoom>> holds;  // by id
+  std::shared_ptr<const RequestMix> mix;               // null: too little was seen to tell
 
   [[nodiscard]] int64_t node_count() const { return static_cast<int64_t>(order->by_name.size()); }
   [[nodiscard]] bool HasNode(NodeId node) const;

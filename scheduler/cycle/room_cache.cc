@@ -32,12 +32,13 @@ BlockRoom& RoomCache::Shape::Renew(uint32_t block, const std::shared_ptr<const N
 }
 
 void RoomCache::Begin(const Snapshot& snapshot) {
-  if (order_ != snapshot.order ||
+  if (order_ != snapshot.order || mix_ != snapshot.mix ||
       (tables_ != snapshot.tables && !SameFacts(*tables_, *snapshot.tables))) {
     shapes_.clear();
   }
   tables_ = snapshot.tables;
   order_ = snapshot.order;
+  mix_ = snapshot.mix;
   if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
 }
 

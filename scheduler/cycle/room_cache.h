@@ -8,9 +8,10 @@
 // Invariants:
 //   1. A BlockRoom is used only for the very block that it was counted on, known by its shared
 //      pointer and never by its contents or address: any change of a node makes another block.
-//   2. It is of one shape, one set of allowed nodes, the question "now", and the same order of
-//      names; node classes, resources, taint keys, host ports and label columns are what they
-//      were. Else everything is forgotten. (Classes of nodes in an unchanged block keep their ids.)
+//   2. It is of one shape, one set of allowed nodes, the question "now", the same order of names
+//      and the same mix of requests; node classes, resources, taint keys, host ports and label
+//      columns are what they were. Else everything is forgotten. (Classes of nodes in an unchanged
+//      block keep their ids.)
 //   3. Nothing that time alone changes is remembered: a block in which a node cools down, or may
 //      have, is not; nor is what an overlay changed, nor a shape whose members bear on each other
 //      across nodes.
@@ -59,6 +60,7 @@ class RoomCache final {
  private:
   std::shared_ptr<const Tables> tables_;
   std::shared_ptr<const NodeOrder> order_;
+  std::shared_ptr<const RequestMix> mix_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the one asked for last is first
 };
 

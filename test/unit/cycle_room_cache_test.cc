@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
+#include "plugins/framework/request_mix.h"
 #include "scheduler/cycle/search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
@@ -285,6 +286,24 @@ TEST(RoomCache, KnowsABlockByItsIdentityAndForgetsTheShapeAskedForLongestAgo) {
   }
   cache.Begin(*snapshot);
   EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr).Find(0, block), nullptr);
+}
+
+TEST(RoomCache, ForgetsWhatScoresSaidOfAnotherMixOfRequests) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("n1").Gpu(8));
+  Snapshot snapshot = *cluster.state().Publish();
+  snapshot.mix = std::make_shared<const RequestMix>();
+  RoomCache cache;
+  const auto remembers = [&] {
+    cache.Begin(snapshot);
+    return cache.Of(snapshot, ShapeId(0), nullptr).Find(0, snapshot.blocks[0]) != nullptr;
+  };
+  cache.Begin(snapshot);
+  (void)cache.Of(snapshot, ShapeId(0), nullptr).Renew(0, snapshot.blocks[0]);
+  EXPECT_TRUE(remembers());
+  // An equal mix is another one: whoever publishes it says that things have moved.
+  snapshot.mix = std::make_shared<const RequestMix>();
+  EXPECT_FALSE(remembers());
 }
 
 }  // namespace
