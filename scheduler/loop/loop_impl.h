@@ -146,7 +146,14 @@ class SchedulingLoop::Impl final {
                                                      const Rejection& rejection);
   [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
       Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
+  [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
+                                                  const std::vector<RunningGang>& running,
+                                                  const std::vector<int32_t>& allowed);
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
+  // Calls `ask` with the question as it stands where these holds, and the gang's own quota, are
+  // free.
+  void DecideWithOpen(const Case& c, const GangRequest& request, OpenHolds open,
+                      absl::FunctionRef<void(const DecideInput&)> ask);
   // It left for a gang of another Queue, once.
   [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
   void NoteEvictable(Case& c);

@@ -156,16 +156,16 @@ std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
   }
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
-  const Snapshot& snapshot = Picture();
-  const std::optional<QuotaAsk> ask = AskFor(c, request);
-  OpenHolds open = HoldsThatYieldTo(c, request);
-  if (ask.has_value()) open.quota.emplace_back(ask->queue, OwnHeldQuota(c));
-  const DecideInput input{.snapshot = snapshot,
-                          .request = request,
-                          .now = c.now,
-                          .seed = options_.seed,
-                          .quota = ask.has_value() ? &*ask : nullptr,
-                          .freed = open.rooms};
+  std::variant<PreemptionPlan, NoPreemption> answer;
+  DecideWithOpen(c, request, HoldsThatYieldTo(c, request), [&](const DecideInput& input) {
+    answer = PlanPreemption(PreemptionInputOf(c, input, running, allowed));
+  });
+  return answer;
+}
+
+PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const DecideInput& input,
+                                                        const std::vector<RunningGang>& running,
+                                                        const std::vector<int32_t>& allowed) {
   PreemptionInput preemption{.decide = input,
                              .profile = options_.profile,
                              .priority = c.gang.priority,
@@ -185,10 +185,22 @@ std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
                          .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
                          .borrow_threshold = queue->borrow_priority_threshold};
   }
+  return preemption;
+}
+
+void SchedulingLoop::Impl::DecideWithOpen(const Case& c, const GangRequest& request, OpenHolds open,
+                                          absl::FunctionRef<void(const DecideInput&)> ask) {
+  const std::optional<QuotaAsk> quota = AskFor(c, request);
+  if (quota.has_value()) open.quota.emplace_back(quota->queue, OwnHeldQuota(c));
+  const DecideInput input{.snapshot = Picture(),
+                          .request = request,
+                          .now = c.now,
+                          .seed = options_.seed,
+                          .quota = quota.has_value() ? &*quota : nullptr,
+                          .freed = open.rooms};
   Lift(open);
-  auto answer = PlanPreemption(preemption);
+  ask(input);
   LowerAgain(open);
-  return answer;
 }
 
 // Room that others leave anyway is as good as the room of victims, while they do leave.
@@ -216,17 +228,10 @@ bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request)
   OpenHolds yielding = HoldsThatYieldTo(c, request);
   open.rooms.insert(open.rooms.end(), yielding.rooms.begin(), yielding.rooms.end());
   open.quota.insert(open.quota.end(), yielding.quota.begin(), yielding.quota.end());
-  const std::optional<QuotaAsk> ask = AskFor(c, request);
-  if (ask.has_value()) open.quota.emplace_back(ask->queue, OwnHeldQuota(c));
-  const DecideInput input{.snapshot = snapshot,
-                          .request = request,
-                          .now = c.now,
-                          .seed = options_.seed,
-                          .quota = ask.has_value() ? &*ask : nullptr,
-                          .freed = open.rooms};
-  Lift(open);
-  const bool makes_room = FindPlan(input, options_.profile).has_value();
-  LowerAgain(open);
+  bool makes_room = false;
+  DecideWithOpen(c, request, std::move(open), [&](const DecideInput& input) {
+    makes_room = FindPlan(input, options_.profile).has_value();
+  });
   if (!makes_room) {
     waits_for_leaving_.erase(c.gang.id);
     return false;

@@ -45,6 +45,16 @@ class LoopEvictionTest : public ::testing::Test {
     Submit("high", 1, 2);
     d_.Settle();
   }
+  // Both nodes are taken, one by a pod that is leaving and does not go before it is reaped.
+  void OneLeavesAndOneStays() {
+    d_.Nodes(2, 8);
+    d_.api.KeepTerminating();
+    Submit("leaves", 1, 1);
+    Submit("stays", 1, 1);
+    d_.Settle();
+    IsOnItsWayOut("leaves-0");
+    Submit("high", 1, 2);
+  }
   void EvictionsAreRefused() { d_.api.Break({.on = "/eviction", .times = 5, .code = 429}); }
   void IsOnItsWayOut(const std::string& name) {
     Pod pod = *d_.api.FindPod(name);
@@ -73,13 +83,7 @@ TEST_F(LoopEvictionTest, VictimsThatTakeTheirTimeToEndAreWaitedForWithoutSpinnin
 }
 
 TEST_F(LoopEvictionTest, NobodyIsEvictedForRoomThatOthersAreLeavingAnyway) {
-  d_.Nodes(2, 8);
-  d_.api.KeepTerminating();
-  Submit("ends", 1, 1);
-  Submit("stays", 1, 1);
-  d_.Settle();
-  IsOnItsWayOut("ends-0");
-  Submit("high", 1, 2);
+  OneLeavesAndOneStays();
   d_.Settle(absl::Minutes(4));
   EXPECT_EQ(Evictions(), 0);
   d_.api.Reap();
@@ -90,13 +94,7 @@ TEST_F(LoopEvictionTest, NobodyIsEvictedForRoomThatOthersAreLeavingAnyway) {
 }
 
 TEST_F(LoopEvictionTest, WhoNeverEndsIsNotWaitedForForEver) {
-  d_.Nodes(2, 8);
-  d_.api.KeepTerminating();
-  Submit("stuck", 1, 1);
-  Submit("stays", 1, 1);
-  d_.Settle();
-  IsOnItsWayOut("stuck-0");
-  Submit("high", 1, 2);
+  OneLeavesAndOneStays();
   d_.Settle(absl::Minutes(6));
   EXPECT_EQ(Evictions(), 1);
 }
