@@ -163,8 +163,16 @@ void NodesInto(const ClusterView& view, pb::NodeList& out) {
       amount.set_name(resource.resource);
       amount.set_allocatable(FormatAmount(resource.resource, resource.allocatable));
       amount.set_free(FormatAmount(resource.resource, resource.free));
+      amount.set_gpu(resource.gpu);
     }
     for (const std::string& gang : node.gangs) row.add_gangs(gang);
+    for (const std::string& value : node.path) row.add_path(value);
+    for (const NodeUseView& use : node.uses) {
+      pb::NodeUse& taken = *row.add_uses();
+      taken.set_gang(use.gang);
+      taken.set_resource(use.resource);
+      taken.set_amount(use.amount);
+    }
     for (const Taint& taint : node.taints) {
       row.add_taints(absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":",
                                   EffectName(taint.effect)));

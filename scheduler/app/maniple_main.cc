@@ -16,6 +16,7 @@
 #include "scheduler/app/admin_client.h"
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
+#include "scheduler/app/node_map.h"
 #include "scheduler/app/printing.h"
 #include "scheduler/app/profile.h"
 #include "scheduler/app/version.h"
@@ -167,8 +168,11 @@ int Main(int argc, char** argv) {
   gangs->callback([&] { result = Gangs(request); });
 
   CLI::App* nodes = app.add_subcommand("nodes", "Nodes: free room and the gangs on them");
-  nodes->footer("Example:\n  maniple nodes -o yaml");
-  nodes->callback([&] { result = Show(request, "/nodes", NodeTable); });
+  nodes->footer("Example:\n  maniple nodes --map");
+  bool as_map = false;
+  nodes->add_flag("--map", as_map,
+                  "GPUs by topology domain: which gang holds how many of each node");
+  nodes->callback([&] { result = Show(request, "/nodes", as_map ? NodeMap : NodeTable); });
 
   CLI::App* queues = app.add_subcommand("queues", "Queues: what waits, what runs, what is used");
   queues->footer("Example:\n  maniple queues");

@@ -27,6 +27,47 @@ absl::string_view MemberStateName(const Member& member) {
   return "";
 }
 
+bool TakesRoom(const GangMemberView& pod) {
+  return !pod.node.empty() && pod.state != "succeeded" && pod.state != "failed";
+}
+
+// The Topology that gangs use when they name none.
+const Topology* DefaultTopology(const Tables& tables) {
+  if (tables.topologies.size() == 1) return &tables.topologies.front();
+  const auto named = std::ranges::find(tables.topologies, "default",
+                                       [](const Topology& t) { return t.meta.name; });
+  return named == tables.topologies.end() ? nullptr : &*named;
+}
+
+std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
+                                const Tables& tables) {
+  std::vector<std::string> path;
+  for (const TopologyLevel& level : topology.levels) {
+    const auto at =
+        std::ranges::find(node.block.rows().label_columns, level.node_label, &LabelColumn::key);
+    const bool tracked = at != node.block.rows().label_columns.end();
+    const LabelValueId value = tracked ? at->values[node.row] : LabelValueId();
+    path.push_back(value.valid() ? tables.label_values[value.index()] : "");
+  }
+  return path;
+}
+
+// By node, gang and resource.
+using UsesByNode = std::map<std::string, std::map<std::pair<std::string, std::string>, int64_t>>;
+
+void AddUses(const GangView& gang, const Gang& members, const Tables& tables, UsesByNode& uses) {
+  for (size_t i = 0; i < gang.pods.size(); ++i) {
+    const GangMemberView& pod = gang.pods[i];
+    const Member& member = members.members[i];
+    if (!TakesRoom(pod) || !member.shape.valid()) continue;
+    auto& here = uses[pod.node];
+    for (const auto& [resource, amount] : tables.ShapeOf(member.shape).requests) {
+      const ResourceFacts& facts = tables.resources[resource.index()];
+      if (facts.gpu) here[{GangText(members.key), facts.name}] += amount;
+    }
+  }
+}
+
 }  // namespace
 
 GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
@@ -84,6 +125,7 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
 std::vector<NodeRow> SchedulingLoop::Impl::NodeRows(const Snapshot& snapshot) const {
   std::vector<NodeRow> rows;
   const Tables& tables = *snapshot.tables;
+  const Topology* topology = DefaultTopology(tables);
   for (const NodeId node : snapshot.order->by_name) {
     const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
     const uint32_t at = RowOf(node);
@@ -93,12 +135,14 @@ std::vector<NodeRow> SchedulingLoop::Impl::NodeRows(const Snapshot& snapshot) co
       row.schedulable = !node_class->unschedulable;
       row.taints = node_class->taints;
     }
+    if (topology != nullptr) row.path = PathOf({.block = block, .row = at}, *topology, tables);
     row.pods = block.Allocatable(kPods)[at] - block.Free(kPods)[at];
     for (uint32_t r = 0; r < tables.resources.size(); ++r) {
       const int64_t allocatable = block.Allocatable(ResourceId(r))[at];
       const int64_t free = block.Free(ResourceId(r))[at];
       if (allocatable == 0 && free == 0) continue;
-      row.resources.push_back({tables.resources[r].name, Amount(allocatable), Amount(free)});
+      row.resources.push_back(
+          {tables.resources[r].name, Amount(allocatable), Amount(free), tables.resources[r].gpu});
     }
     std::ranges::sort(row.resources, {}, &NodeResourceView::resource);
     rows.push_back(std::move(row));
@@ -120,7 +164,9 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
     if (item.kind != ItemKind::kQuorum || gang == nullptr) continue;
     positions[item.gang] = {position, ++in_queue[gang->queue]};
   }
+  const Snapshot& snapshot = Picture();
   std::map<std::string, std::set<std::string>> gangs_on;
+  UsesByNode uses;
   for (const GangId id : state_.Gangs()) {
     const std::optional<Case> c = Open(id, now);
     GangView gang = ViewOf(*c);
@@ -129,19 +175,21 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
       if (!gang.queue.empty()) gang.queue_position = it->second.second;
     }
     for (const GangMemberView& pod : gang.pods) {
-      if (pod.node.empty() || pod.state == "succeeded" || pod.state == "failed") continue;
-      gangs_on[pod.node].insert(GangText(c->gang.key));
+      if (TakesRoom(pod)) gangs_on[pod.node].insert(GangText(c->gang.key));
     }
+    AddUses(gang, c->gang, *snapshot.tables, uses);
     view->gangs.push_back(std::move(gang));
   }
   std::ranges::sort(view->gangs, [](const GangView& a, const GangView& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   });
-  const Snapshot& snapshot = Picture();
   view->nodes = NodeRows(snapshot);
   for (NodeRow& row : view->nodes) {
     if (const auto it = gangs_on.find(row.name); it != gangs_on.end()) {
       row.gangs.assign(it->second.begin(), it->second.end());
+    }
+    for (const auto& [of, amount] : uses[row.name]) {
+      row.uses.push_back({.gang = of.first, .resource = of.second, .amount = amount});
     }
   }
   if (!leading_) records_.clear();  // a standby remembers nothing of its own

@@ -75,14 +75,26 @@ struct GangView {
 struct NodeResourceView {
   std::string resource;
   Amount allocatable, free;
+  bool gpu = false;  // a whole GPU or a slice of one
 };
+
+// What one gang takes of a GPU resource of a node.
+struct NodeUseView {
+  std::string gang;  // "namespace/name"
+  std::string resource;
+  int64_t amount = 0;
+  friend bool operator==(const NodeUseView&, const NodeUseView&) = default;
+};
+
 struct NodeRow {
   std::string name;
+  std::vector<std::string> path;  // through the levels of the default Topology; "" = no label
   bool schedulable = true;
   std::vector<Taint> taints;
   std::vector<NodeResourceView> resources;
   int64_t pods = 0;
   std::vector<std::string> gangs;  // "namespace/name" with members here; sorted
+  std::vector<NodeUseView> uses;   // by gang and resource
 };
 
 struct QuotaUsageView {
