@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The oracles of quota, order, preemption and reservation at full size; test/run.sh runs each of them at a small one.
+"""The oracles of quota, order, preemption, reservation and MIG plans at full size; test/run.sh runs each of them at a small one.
 
     test/full_oracles.py                    # all, one process for each processor; builds first
     test/full_oracles.py --only economy     # those whose name contains the text
@@ -58,6 +58,7 @@ ORACLES = [
     Oracle("no loops", "cycle_preemption_histories_test", "*", "MANIPLE_PREEMPTION_HISTORIES", 150_000),
     Oracle("quota algebra", "queue_quota_oracle_test", "*", "MANIPLE_QUOTA_ORACLE_TREES", 25_000),
     Oracle("victims", "cycle_preemption_differential_test", "*", "MANIPLE_PREEMPTION_CASES", 100_000),
+    Oracle("MIG plans", "mig_plan_oracle_test", "*", "MANIPLE_MIG_PLANS", 100_000, "MANIPLE_MIG_PLANS_FIRST", 4),
     Oracle("start plans", "cycle_start_plan_test", "*", "MANIPLE_START_PLANS", 20_000),
 ]
 

@@ -30,11 +30,12 @@ ROOMS = {
     "plugins/framework": API,
     "plugins": CONTRACT,  # one policy: its own pair of files and the contract; see also BUILTIN
     "queue": API,
+    "scheduler/mig": ("api/base", "api/model", "api/gpu"),
     "scheduler/state": (*CONTRACT, "queue"),
     "scheduler/cycle": (*CONTRACT, "queue", "scheduler/state"),
     "scheduler/bind": (*CONTRACT, "queue", "scheduler/state", "scheduler/cycle"),
     "scheduler/report": (*CONTRACT, "queue", "scheduler/state", "scheduler/cycle", "scheduler/bind"),
-    "scheduler/loop": (*CONTRACT, "queue", "scheduler/state", "scheduler/cycle", "scheduler/bind", "scheduler/report"),
+    "scheduler/loop": (*CONTRACT, "queue", "scheduler/mig", "scheduler/state", "scheduler/cycle", "scheduler/bind", "scheduler/report"),
     "scheduler/app": ("*",),
     "bench": ("*",),
     "test": ("*",),
