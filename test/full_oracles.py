@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The oracles of quota, order, preemption, reservation and MIG plans at full size; test/run.sh runs each of them at a small one.
+"""The oracles at full size, from quota to filters; test/run.sh runs each of them at a small one.
 
     test/full_oracles.py                    # all, one process for each processor; builds first
     test/full_oracles.py --only economy     # those whose name contains the text
     PRESET=dev test/full_oracles.py         # with other binaries than those of users
 
-Prints what each says of its cases, as parts end. The last line is `N passed, M failed, K skipped`, in parts.
+Prints what each says of its cases, as parts end. Filters are compared with kube-scheduler's by a Go program (test/oracle); without Go
+these are skipped. The last line is `N passed, M failed, K skipped`, in parts.
 """
 
 import argparse
@@ -19,6 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "test"))
+from oracle import run_filter_oracle  # noqa: E402
+
 PRESET = os.environ.get("PRESET", "release")
 # What gtest prints of itself; the rest are figures.
 OF_GTEST = re.compile(r"^(\[ RUN|\[---|\[===|\[       OK|\[  PASSED|Running |Note: |$)")
@@ -33,6 +37,7 @@ class Oracle:
     cases: int
     first: str = ""  # … and which is the first, where there is one
     parts: int = 1
+    asks_kube_scheduler: bool = False
 
 
 @dataclass
@@ -60,6 +65,10 @@ ORACLES = [
     Oracle("victims", "cycle_preemption_differential_test", "*", "MANIPLE_PREEMPTION_CASES", 100_000),
     Oracle("MIG plans", "mig_plan_oracle_test", "*", "MANIPLE_MIG_PLANS", 100_000, "MANIPLE_MIG_PLANS_FIRST", 4),
     Oracle("start plans", "cycle_start_plan_test", "*", "MANIPLE_START_PLANS", 20_000),
+] + [
+    Oracle(f"filters of {family}", "filter_oracle_test", f"*LiveFilterAnswers*/{family}", "MANIPLE_FILTER_CASES", 100_000,
+           asks_kube_scheduler=True)
+    for family in run_filter_oracle.families()
 ]
 
 
@@ -82,7 +91,10 @@ def build(oracles):
 
 
 def run(part):
+    """Whether it passed, or None if it was skipped; its seconds; and what it says."""
     began = time.monotonic()
+    if part.oracle.asks_kube_scheduler and "MANIPLE_FILTER_ORACLE" not in os.environ:
+        return None, 0, []
     binary = ROOT / "build" / PRESET / "bin" / part.oracle.binary
     done = subprocess.run([binary, f"--gtest_filter={part.oracle.test}"], env={**os.environ, **part.variables}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
@@ -99,18 +111,22 @@ def main():
     args = parser.parse_args()
     oracles = [oracle for oracle in ORACLES if args.only in oracle.name]
     build(oracles)
-    passed = failed = 0
+    if any(oracle.asks_kube_scheduler for oracle in oracles) and (program := run_filter_oracle.oracle()):
+        os.environ["MANIPLE_FILTER_ORACLE"] = str(program)
+    passed = failed = skipped = 0
     began = time.monotonic()
     with ThreadPoolExecutor(args.jobs) as pool:
         runs = {pool.submit(run, part): part for oracle in oracles for part in parts_of(oracle)}
         for done in as_completed(runs):
             good, seconds, figures = done.result()
-            passed, failed = passed + good, failed + (not good)
+            passed, failed, skipped = passed + (good is True), failed + (good is False), skipped + (good is None)
             part = runs[done]
             size = part.variables[part.oracle.size]
-            print(f"{'ok' if good else 'FAILED'} {part.name}: {size} cases in {seconds:.0f} s", *figures, sep="\n   ", flush=True)
-    print(f"{sum(oracle.cases for oracle in oracles)} cases in {time.monotonic() - began:.0f} s on {args.jobs} processors")
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+            verdict = {True: "ok", False: "FAILED", None: "SKIPPED"}[good]
+            print(f"{verdict} {part.name}: {size} cases in {seconds:.0f} s", *figures, sep="\n   ", flush=True)
+    cases = sum(oracle.cases for oracle in oracles)
+    print(f"{cases} cases in {time.monotonic() - began:.0f} s on {args.jobs} processors")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 0 if passed and not failed else 1
 
 

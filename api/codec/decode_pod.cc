@@ -18,6 +18,7 @@ class PodReader final {
       if (field.key() == "status") ReadStatus(field);
     }
     PodConstraints& constraints = pod_.constraints;
+    ask_.bound = !pod_.node_name.empty();
     constraints.requests = EffectiveRequests(std::move(ask_));
     SortUnique(constraints.host_ports);
     SortUnique(constraints.unsupported);
@@ -128,6 +129,7 @@ class PodReader final {
   }
 
   void ReadStatus(const Cursor& status) {
+    ask_.pod_actual = ReadActual(status);
     for (const Cursor& field : status.Members()) {
       const absl::string_view key = field.key();
       if (key == "phase") {
@@ -141,7 +143,11 @@ class PodReader final {
       } else if (key == "conditions") {
         for (const Cursor& condition : field.Items()) ReadCondition(condition);
       } else if (key == "containerStatuses" || key == "initContainerStatuses") {
-        for (const Cursor& container : field.Items()) ReadActual(container);
+        for (const Cursor& container : field.Items()) {
+          if (ContainerActual actual = ReadActual(container); actual.actual.has_value()) {
+            ask_.actuals.push_back(std::move(actual));
+          }
+        }
       }
     }
   }
@@ -168,7 +174,8 @@ class PodReader final {
     if (type == "PodResizePending") ask_.resize_infeasible = out.reason == "Infeasible";
   }
 
-  void ReadActual(const Cursor& status) {
+  // Of a container's status, or of the pod's own.
+  static ContainerActual ReadActual(const Cursor& status) {
     ContainerActual out;
     for (const Cursor& field : status.Members()) {
       const absl::string_view key = field.key();
@@ -176,8 +183,7 @@ class PodReader final {
       if (key == "allocatedResources") out.allocated = RequestTable::Read(field);
       if (key == "resources") out.actual = ReadResources(field).requests;
     }
-    const bool says_anything = !out.allocated.entries().empty() || !out.actual.entries().empty();
-    if (says_anything) ask_.actuals.push_back(std::move(out));
+    return out;
   }
 
   Pod pod_;

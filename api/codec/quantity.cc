@@ -162,6 +162,17 @@ absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
   return out;
 }
 
+Quantity& Quantity::operator+=(const Quantity& other) {
+  constexpr __int128 kMost = static_cast<__int128>(kMostUnits) * kNanosPerUnit;
+  const auto nanos_of = [](const Quantity& quantity) {
+    return static_cast<__int128>(quantity.units_) * kNanosPerUnit + quantity.nanos_;
+  };
+  const __int128 sum = std::clamp(nanos_of(*this) + nanos_of(other), -kMost, kMost);
+  units_ = static_cast<int64_t>(sum / kNanosPerUnit);
+  nanos_ = static_cast<int64_t>(sum % kNanosPerUnit);
+  return *this;
+}
+
 Amount Quantity::Milli() const {
   const int64_t up = nanos_ < 0 ? -(kNanosPerMilli - 1) : kNanosPerMilli - 1;
   return Amount(units_) * 1000 + Amount((nanos_ + up) / kNanosPerMilli);

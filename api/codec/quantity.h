@@ -26,6 +26,9 @@ class Quantity final {
   // True when it is a whole number of units, as extended resources must be.
   [[nodiscard]] bool IsWhole() const;
 
+  // Exact, saturating like a parsed one.
+  Quantity& operator+=(const Quantity& other);
+  friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
   friend auto operator<=>(const Quantity&, const Quantity&) = default;
 
  private:

@@ -3,8 +3,61 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+
 namespace maniple {
 namespace {
+
+bool IsAlphanumeric(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
+
+// A label value, or the name in a label key.
+bool IsLabelWord(absl::string_view text) {
+  constexpr size_t kMost = 63;
+  return !text.empty() && text.size() <= kMost && IsAlphanumeric(text.front()) &&
+         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+bool IsLabelPrefix(absl::string_view text) {
+  constexpr size_t kMost = 253;
+  if (text.size() > kMost) return false;
+  const std::vector<absl::string_view> words = absl::StrSplit(text, '.');
+  return std::all_of(words.begin(), words.end(), [](absl::string_view word) {
+    return IsLabelWord(word) && std::all_of(word.begin(), word.end(), [](char c) {
+             return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-' ||
+                    absl::ascii_islower(static_cast<unsigned char>(c));
+           });
+  });
+}
+
+bool IsLabelKey(absl::string_view key) {
+  const size_t slash = key.find('/');
+  if (slash == absl::string_view::npos) return IsLabelWord(key);
+  return IsLabelPrefix(key.substr(0, slash)) && IsLabelWord(key.substr(slash + 1));
+}
+
+// Whether kube-scheduler can read the requirement; a term with one that it cannot matches nothing.
+bool IsSound(const SelectorRequirement& requirement) {
+  const std::vector<std::string>& values = requirement.values;
+  const bool words = std::all_of(values.begin(), values.end(), [](const std::string& value) {
+    return value.empty() || IsLabelWord(value);
+  });
+  if (!words || !IsLabelKey(requirement.key)) return false;
+  switch (requirement.op) {
+    case SelectorOperator::kIn:
+    case SelectorOperator::kNotIn:
+      return !values.empty();
+    case SelectorOperator::kExists:
+    case SelectorOperator::kDoesNotExist:
+      return values.empty();
+    case SelectorOperator::kGt:
+    case SelectorOperator::kLt:
+      return values.size() == 1;
+  }
+  return false;
+}
 
 // Fields know one name, one value, and two operators.
 bool MatchesField(const SelectorRequirement& field, const std::string& node_name) {
@@ -27,7 +80,8 @@ bool MatchesField(const SelectorRequirement& field, const std::string& node_name
 BoundTerm::BoundTerm(const Tables& tables, const NodeSelectorTerm& term)
     : tables_(tables), fields_(&term.fields) {
   for (const SelectorRequirement& requirement : term.expressions) Add(requirement);
-  matches_nothing_ = term.expressions.empty() && term.fields.empty();
+  matches_nothing_ = (term.expressions.empty() && term.fields.empty()) ||
+                     !std::all_of(term.expressions.begin(), term.expressions.end(), IsSound);
   if (!term.fields.empty()) of_class_only_ = false;
 }
 

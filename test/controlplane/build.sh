@@ -3,6 +3,7 @@
 #
 #   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl and kubectl-1.32
 #   test/controlplane/build.sh kube-scheduler     # one program; also kube-controller-manager
+#   test/controlplane/build.sh filter-oracle      # our own that asks kube-scheduler's plugins, see test/oracle
 #
 # A program whose go.mod did not change since it was built is left alone, so a warm run takes a moment. With KUBEBUILDER_ASSETS
 # set (the convention of envtest) nothing is built and that folder is printed. MANIPLE_BUILD_JOBS limits the cores used.
@@ -32,8 +33,10 @@ version_flags() {  # VERSION: what the program calls itself; without it, v0.0.0-
 }
 
 # What made the program: one line that changes when it must be built again.
-stamp_of() {  # MODULE FLAGS
-  echo "$(cat "$here/$1/go.mod" "$here/$1"/*.go | sha256sum | cut -d' ' -f1) $2"
+stamp_of() {  # MODULE FLAGS SOURCE…
+  local module=$1 flags=$2
+  shift 2
+  echo "$(cat "$here/$module/go.mod" "$here/$module"/*.go "$@" | sha256sum | cut -d' ' -f1) $flags"
 }
 
 require_go() {
@@ -43,9 +46,11 @@ require_go() {
   exit 3
 }
 
-build() {  # PROGRAM MODULE PACKAGE FLAGS
-  local program=$1 module=$2 package=$3 flags=$4 stamp
-  stamp=$(stamp_of "$module" "$flags")
+build() {  # PROGRAM MODULE FLAGS PACKAGE, or SOURCE… that are compiled as if they stood in the module
+  local program=$1 module=$2 flags=$3 stamp sources=()
+  shift 3
+  [[ $1 != *.go ]] || sources=("$@")
+  stamp=$(stamp_of "$module" "$flags" "${sources[@]}")
   if [[ -x $folder/$program && $(cat "$folder/.$program.stamp" 2>/dev/null) == "$stamp" ]]; then
     return
   fi
@@ -54,7 +59,7 @@ build() {  # PROGRAM MODULE PACKAGE FLAGS
   echo "building $program (cold: a few minutes)" >&2
   # -v names each package as it is compiled; every 250th shows that the work goes on, anything else is an error text.
   (cd "$here/$module" && CGO_ENABLED=0 nice go build -v -p "${MANIPLE_BUILD_JOBS:-$(nproc)}" -ldflags "$flags" \
-                              -o "$folder/.$program.new" "$package" 2>&1) |
+                              -o "$folder/.$program.new" "$@" 2>&1) |
     awk -v program="$program" '/^[^ :#]+$/ { if (++n % 250 == 0) print "  " program ": " n " packages"; fflush(); next } { print }' >&2
   mv "$folder/.$program.new" "$folder/$program"
   echo "$stamp" >"$folder/.$program.stamp"
@@ -68,9 +73,10 @@ flock 9
 for program in "$@"; do
   case $program in
     kube-apiserver | kubectl | kube-controller-manager | kube-scheduler)
-      build "$program" kubernetes "k8s.io/kubernetes/cmd/$program" "$(version_flags $kubernetes)" ;;
-    etcd) build etcd etcd go.etcd.io/etcd/server/v3 "-s -w" ;;
-    kubectl-1.32) build kubectl-1.32 kubectl-1.32 . "$(version_flags $old_kubectl)" ;;
+      build "$program" kubernetes "$(version_flags $kubernetes)" "k8s.io/kubernetes/cmd/$program" ;;
+    etcd) build etcd etcd "-s -w" go.etcd.io/etcd/server/v3 ;;
+    kubectl-1.32) build kubectl-1.32 kubectl-1.32 "$(version_flags $old_kubectl)" . ;;
+    filter-oracle) build filter-oracle kubernetes "-s -w" "$here"/../oracle/filter_oracle/*.go ;;
     *)
       echo "build.sh: unknown program $program" >&2
       exit 2 ;;

@@ -165,14 +165,63 @@ TEST(PodRequests, ThePodLevelReplacesCpuMemoryAndHugePagesOnlyAndOverheadComesOn
 
 TEST(PodRequests, AContainerInResizeCountsAsTheLargestOfWhatItAsksHasAndWasPromised) {
   constexpr absl::string_view kSpec =
-      R"("containers":[{"name":"a","resources":{"requests":{"cpu":"2"}}}])";
+      R"("nodeName":"n","containers":[{"name":"a","resources":{"requests":{"cpu":"2"}}}])";
   EXPECT_EQ(RequestsOf(kSpec, R"("containerStatuses":[{"name":"a","allocatedResources":{"cpu":"3"},
       "resources":{"requests":{"cpu":"4"}}},{"name":"other","allocatedResources":{"cpu":"9"}}])"),
             "cpu=4000");
-  EXPECT_EQ(RequestsOf(R"("containers":[{"name":"a","resources":{"requests":{"cpu":"8"}}}])",
-                       R"("containerStatuses":[{"name":"a","allocatedResources":{"cpu":"3"}}],
+  constexpr absl::string_view kLarger =
+      R"("nodeName":"n","containers":[{"name":"a","resources":{"requests":{"cpu":"8"}}}])";
+  EXPECT_EQ(
+      RequestsOf(kLarger, R"("containerStatuses":[{"name":"a","allocatedResources":{"cpu":"3"},
+      "resources":{}}],
       "conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}])"),
-            "cpu=3000");
+      "cpu=3000");
+}
+
+TEST(PodRequests, WhatTheKubeletPromisesCountsOnceItSaysWhatTheContainerHasAndThePodIsBound) {
+  EXPECT_EQ(RequestsOf(R"("nodeName":"n","containers":[{"name":"a"}])",
+                       R"("containerStatuses":[{"name":"a","allocatedResources":{"cpu":"3"}}])"),
+            "");
+  EXPECT_EQ(
+      RequestsOf(R"("containers":[{"name":"a"}])",
+                 R"("containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"3"}}}])"),
+      "");
+}
+
+TEST(PodRequests, APodInResizeAtItsOwnLevelCountsAsTheLargestOfWhatItAsksHasAndWasPromised) {
+  constexpr absl::string_view kStatus =
+      R"("resources":{"requests":{"cpu":"3"}},"allocatedResources":{"cpu":"4","memory":"9"})";
+  EXPECT_EQ(
+      RequestsOf(R"("nodeName":"n","resources":{"requests":{"cpu":"2","memory":"5"}})", kStatus),
+      "cpu=4000 memory=9");
+  EXPECT_EQ(
+      RequestsOf(R"("nodeName":"n","resources":{"requests":{"cpu":"8","hugepages-2Mi":"2Mi"}})",
+                 absl::StrCat(kStatus, R"(,
+      "conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}])")),
+      "cpu=4000");
+  // A pod that asks nothing at its own level is its containers.
+  EXPECT_EQ(RequestsOf(R"("nodeName":"n","containers":[{"resources":{"requests":{"cpu":"1"}}}])",
+                       kStatus),
+            "cpu=1000");
+}
+
+TEST(PodRequests, ALimitAtThePodLevelMakesRequestsThereAsTheApiServerDoes) {
+  // Huge pages cannot be overcommitted: the limit is the request.
+  EXPECT_EQ(RequestsOf(R"("resources":{"limits":{"hugepages-2Mi":"8Mi","cpu":"4"}},
+      "containers":[{"resources":{"requests":{"cpu":"1","hugepages-2Mi":"2Mi"}}}])"),
+            "cpu=1000 hugepages-2Mi=8388608");
+  // What the containers asked when the pod was made stays its request, whatever they have later.
+  EXPECT_EQ(
+      RequestsOf(R"("nodeName":"n","resources":{"limits":{"cpu":"4"}},
+      "containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}])",
+                 R"("containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"3"}}}])"),
+      "cpu=1000");
+}
+
+TEST(PodRequests, PartsOfUnitsAreAddedBeforeTheSumIsRoundedUp) {
+  EXPECT_EQ(RequestsOf(R"("containers":[{"resources":{"requests":{"cpu":"500u","memory":"500m"}}},
+      {"resources":{"requests":{"cpu":"500u","memory":"400m"}}}])"),
+            "cpu=1 memory=1");
 }
 
 TEST(PodRequests, RefusesNegativeAndFractionalAmountsWithTheirPath) {
