@@ -81,6 +81,11 @@ HttpRequest CohortStatusRequest(const ObjectMeta& cohort, const CohortStatus& st
                kMergePatch, EncodeCohortStatusPatch(status, cohort.uid));
 }
 
+HttpRequest NodeMetadataRequest(absl::string_view node, const MetadataPatch& patch) {
+  return Write(HttpMethod::kPatch, absl::StrCat("/api/v1/nodes/", UrlEncoded(node)), kMergePatch,
+               EncodeMetadataPatch(patch));
+}
+
 HttpRequest EventRequest(const EventNote& note, absl::string_view reporting_instance,
                          absl::Time now, uint64_t serial) {
   const EventRecord event = {

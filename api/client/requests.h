@@ -49,6 +49,9 @@ struct PodWaits {
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
 [[nodiscard]] HttpRequest CohortStatusRequest(const ObjectMeta& cohort, const CohortStatus& status);
 
+// A resourceVersion that is not the server's fails with 409.
+[[nodiscard]] HttpRequest NodeMetadataRequest(absl::string_view node, const MetadataPatch& patch);
+
 struct EventNote {
   std::string api_version, kind, namespace_name, name, uid;  // what it is about
   EventType type = EventType::kNormal;

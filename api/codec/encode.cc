@@ -206,6 +206,18 @@ std::string EncodeEviction(absl::string_view namespace_name, absl::string_view p
       .Dump();
 }
 
+std::string EncodeMetadataPatch(const MetadataPatch& patch) {
+  const auto changes = [](const StringMap& entries) {
+    Json out = Json::Object();
+    for (const auto& [key, value] : entries.entries()) out.Set(key, TextOrNull(value));
+    return out;
+  };
+  return Json::Object({{"metadata", Json::Object({{"resourceVersion", patch.resource_version},
+                                                  {"labels", changes(patch.labels)},
+                                                  {"annotations", changes(patch.annotations)}})}})
+      .Dump();
+}
+
 std::string EncodeLease(const Lease& lease) {
   Json metadata =
       Json::Object({{"name", lease.meta.name}, {"namespace", lease.meta.namespace_name}});

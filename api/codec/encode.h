@@ -91,6 +91,13 @@ struct EventRecord {
 [[nodiscard]] std::string EncodeEviction(absl::string_view namespace_name, absl::string_view pod,
                                          absl::string_view uid);
 
+// A merge patch of labels and annotations; "" removes one. The resource version is a precondition.
+struct MetadataPatch {
+  std::string resource_version;
+  StringMap labels, annotations;
+};
+[[nodiscard]] std::string EncodeMetadataPatch(const MetadataPatch& patch);
+
 // coordination.k8s.io/v1 Lease, for POST, or for PUT when it carries a resource version. Times not
 // set are left out.
 [[nodiscard]] std::string EncodeLease(const Lease& lease);

@@ -25,6 +25,7 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
+    case ErrandKind::kNodeConfig:
       return {WritePriority::kStatus, WriteRetry::kInside};
     case ErrandKind::kEvent:
       return {WritePriority::kEvent, WriteRetry::kInside};
@@ -42,6 +43,8 @@ std::string CoalesceKey(const Errand& errand) {
       return absl::StrCat("queue/", errand.name);
     case ErrandKind::kCohortStatus:
       return absl::StrCat("cohort/", errand.name);
+    case ErrandKind::kNodeConfig:
+      return absl::StrCat("node/", errand.name);
     case ErrandKind::kBind:
     case ErrandKind::kRead:
     case ErrandKind::kDelete:
@@ -94,6 +97,7 @@ void Errands::Count(const Errand& errand, int64_t by) {
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
+    case ErrandKind::kNodeConfig:
     case ErrandKind::kEvent:
       break;
   }

@@ -23,6 +23,7 @@ enum class ErrandKind : uint8_t {
   kPodWaits,
   kQueueStatus,
   kCohortStatus,
+  kNodeConfig,
   kEvent,
 };
 
@@ -30,8 +31,8 @@ struct Errand {
   ErrandKind kind = ErrandKind::kEvent;
   GangId gang;
   PodId pod;
-  std::string name;  // of the node of a bind, of the queue or cohort of a status, the uid of a pod
-                     // being read
+  std::string name;    // of the node of a bind or a configuration, of the queue or cohort of a
+                       // status, the uid of a pod being read
   bool begun = false;  // a bind of a gang that is partly bound already
 };
 

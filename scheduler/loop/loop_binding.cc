@@ -236,6 +236,9 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     case ErrandKind::kEvict:
       HearEviction(errand, result, now);
       return;
+    case ErrandKind::kNodeConfig:
+      HearNodeConfig(errand.name, result, now);
+      return;
     case ErrandKind::kPodWaits:
     case ErrandKind::kEvent:
       return;

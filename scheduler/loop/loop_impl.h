@@ -2,8 +2,8 @@
 // loop_decide.cc (one item of it), loop_checks.cc (promises kept),
 // loop_quota.cc (charges), loop_preemption.cc and loop_eviction.cc (making room),
 // loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
-// room), loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses,
-// conditions, events) and loop_view.cc.
+// room), loop_mig.cc (dividing idle nodes), loop_binding.cc (gangs in flight), loop_standing.cc and
+// loop_report.cc (statuses, conditions, events) and loop_view.cc.
 #pragma once
 
 #include <limits>
@@ -27,6 +27,7 @@
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
 #include "scheduler/loop/loop_case.h"
+#include "scheduler/loop/mig_request.h"
 #include "scheduler/loop/queue_directory.h"
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
@@ -218,6 +219,14 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool IsModest(const GangRecord& record) const;
   [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
 
+  // loop_mig.cc
+  void NoteForMig(const ObjectEvent& event);
+  void EndMigHold(const std::string& name);
+  void PlanMigNodes(absl::Time now);
+  [[nodiscard]] std::vector<WaitingPods> PodsThatWaitForNodes(absl::Time now);
+  void Propose(const MigProposal& proposal, const std::string& why, absl::Time now);
+  void HearNodeConfig(const std::string& name, const WriteResult& result, absl::Time now);
+
   // loop_report.cc
   void Report(absl::Time now);
   void ReportOn(Case& c);
@@ -286,6 +295,10 @@ class SchedulingLoop::Impl final {
   bool openings_changed_ = true;       // … what all of these depend on has changed since
   bool reservations_changed_ = false;  // some are to be looked at before the next decision
   std::set<absl::Time> cool_ends_;     // when nodes that cool down are back; past ones may linger
+
+  MigFleet mig_fleet_;
+  absl::Time mig_planned_ = absl::InfinitePast();
+  absl::Time mig_due_ = absl::InfinitePast();  // the next plan; past: as soon as may be
 
   std::vector<WriteCommand> writes_;
   uint64_t event_serial_ = 0;

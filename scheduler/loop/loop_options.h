@@ -10,6 +10,7 @@
 #include "plugins/framework/profile.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/preemption.h"
+#include "scheduler/mig/mig_fleet.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {
@@ -34,6 +35,7 @@ struct LoopOptions {
   absl::Duration status_interval = absl::Seconds(10);  // between writes that change numbers only
   absl::Duration queue_status_interval = absl::Seconds(1);
   absl::Duration node_cool_down = absl::Seconds(30);
+  MigOptions mig;
   BackoffPolicy undo_backoff = {.first = absl::Seconds(2), .most = absl::Minutes(5)};
   BackoffPolicy bind_backoff = {.first = absl::Milliseconds(100), .most = absl::Seconds(5)};
 };
@@ -65,6 +67,7 @@ struct LoopCounters {
   int64_t reservations = 0;  // plans for a later start that were held
   int64_t backfills = 0;     // gangs let into room that was held for others
   int64_t repairs = 0;       // replacements planned for lost members
+  int64_t mig_changes = 0;   // configurations of nodes that were set
   int64_t statuses_written = 0;
   int64_t events_written = 0;
   // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.

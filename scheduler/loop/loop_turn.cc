@@ -17,7 +17,8 @@ SchedulingLoop::Impl::Impl(LoopOptions options)
       random_(options_.seed),
       state_(options_.state),
       queue_(std::make_unique<GangQueue>()),
-      directory_(options_.queue_status_interval) {}
+      directory_(options_.queue_status_interval),
+      mig_fleet_(options_.mig) {}
 
 TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
   ++counters_.turns;
@@ -29,7 +30,8 @@ TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
   KeepReservations(now);  // 4. room held for who has waited long
   WakeParked(now);        // 5. wake whom this could help
   DecideReady(now);       // 6. snapshot, decide, reserve, bind; or park
-  Report(now);            // 7. say what changed
+  PlanMigNodes(now);      // 7. idle nodes for the slices that wait
+  Report(now);            // 8. say what changed
   return Finish(now);
 }
 
@@ -40,6 +42,7 @@ void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
     directory_.Note(event);
     ledger_.Note(event);
     state_.Apply(event, now, news_);
+    NoteForMig(event);
   }
   ForgetNodesGone();
   FollowQuota();
@@ -96,6 +99,8 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   errands_.Forget();
   directory_.Forget();
   ledger_.Forget();
+  mig_fleet_.Forget();
+  mig_planned_ = mig_due_ = absl::InfinitePast();
   queue_ = std::make_unique<GangQueue>();
   GiveTreeToQueue();
   news_ = {};
@@ -308,6 +313,7 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   if (!timetable_.empty()) out.next = std::min(out.next, timetable_.begin()->first);
   if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
   if (!draining_) out.next = std::min(out.next, NextReservation());
+  if (!draining_ && mig_due_ > now) out.next = std::min(out.next, mig_due_);
   out.more = !touched_.empty() || (may_decide && queue_->ready() > 0) || out.next <= now;
   return out;
 }

@@ -27,6 +27,10 @@ EventNote OnGang(const Gang& gang) {
           .uid = gang.group_uid};
 }
 
+EventNote OnNode(const NodeReference& node) {
+  return {.api_version = "v1", .kind = "Node", .name = node.name, .uid = node.uid};
+}
+
 EventNote Told(EventNote note, EventType type, absl::string_view reason, std::string text) {
   note.type = type;
   note.reason = std::string(reason);
@@ -105,6 +109,27 @@ EventNote GroupMissingEvent(const Gang& gang, const Member& member) {
   return Told(OnPod(gang, member), EventType::kWarning, "PodGroupNotFound",
               absl::StrCat("PodGroup ", GangText(gang.key),
                            " does not exist; the pod waits for it and is not bound alone"));
+}
+
+EventNote MigProposedEvent(const MigChange& change) {
+  return Told(OnNode(change.node), EventType::kNormal, "MigConfigProposed",
+              absl::StrCat("dry run: nvidia.com/mig.config would be set from ", change.from, " to ",
+                           change.to, "; ", change.why));
+}
+
+EventNote MigChangedEvent(const MigChange& change) {
+  return Told(OnNode(change.node), EventType::kNormal, "MigConfigChanged",
+              absl::StrCat("nvidia.com/mig.config set from ", change.from, " to ", change.to, "; ",
+                           change.why));
+}
+
+EventNote MigOverdueEvent(const NodeReference& node, absl::string_view config,
+                          absl::Duration since) {
+  return Told(OnNode(node), EventType::kWarning, "MigConfigOverdue",
+              absl::StrCat("nobody has carried out nvidia.com/mig.config ", config, " for ",
+                           absl::FormatDuration(absl::Floor(since, absl::Seconds(1))),
+                           ": is mig-manager running here? Until nvidia.com/mig.config.state is "
+                           "success its GPUs are used by nobody, and no other node is changed"));
 }
 
 }  // namespace maniple

@@ -27,6 +27,19 @@ namespace maniple {
                                           absl::string_view node);
 [[nodiscard]] EventNote GroupMissingEvent(const Gang& gang, const Member& member);
 
+struct NodeReference {
+  std::string name, uid;
+};
+// Another MIG configuration for an idle node, and what for.
+struct MigChange {
+  NodeReference node;
+  std::string from, to, why;
+};
+[[nodiscard]] EventNote MigProposedEvent(const MigChange& change);  // in a dry run
+[[nodiscard]] EventNote MigChangedEvent(const MigChange& change);
+[[nodiscard]] EventNote MigOverdueEvent(const NodeReference& node, absl::string_view config,
+                                        absl::Duration since);
+
 // "bound 4 pods to 2 nodes"
 [[nodiscard]] std::string BoundText(int64_t pods, int64_t nodes);
 // "could not be bound within 60s: …; 3 bound pods were deleted"

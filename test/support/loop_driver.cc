@@ -16,6 +16,7 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   LoopOptions options;
   options.fair_sharing = settings.fair_sharing;
   options.reservation_after = settings.reservation_after;
+  options.mig = settings.mig;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
   loop->SetRole(SchedulingLoop::Role::kLeader, now);

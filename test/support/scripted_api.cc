@@ -161,6 +161,11 @@ WriteResult ScriptedApi::Serve(const WriteCommand& command) {
   }
   const std::vector<std::string> parts = absl::StrSplit(target, '/');
   if (parts.size() > 5 && parts[5] == "pods") return ServePod(command, parts.at(6));
+  if (parts.size() > 4 && parts[3] == "nodes") {
+    const auto it = objects_.find({ResourceKind::kNode, "", parts[4]});
+    if (it == objects_.end()) return Answer(404, "no such Node");
+    return PatchNode(std::get<Node>(it->second), *body);
+  }
   if (absl::StrContains(target, "/podgroups/")) {
     const auto it = objects_.find({ResourceKind::kPodGroup, parts.at(5), parts.at(7)});
     if (it == objects_.end()) return Answer(404, "no such PodGroup");
@@ -262,6 +267,22 @@ WriteResult ScriptedApi::PatchPod(Pod& pod, const Json& body) {
   return Answer(200);
 }
 
+WriteResult ScriptedApi::PatchNode(Node& node, const Json& body) {
+  if (body.At("metadata.resourceVersion").AsString() != node.meta.resource_version) {
+    return Answer(409, "the object has been modified");
+  }
+  Node patched = node;
+  patched.meta.resource_version.clear();
+  for (const auto& [key, value] : body.At("metadata.labels").members()) {
+    patched.meta.labels.Set(key, value.AsString());
+  }
+  for (const auto& [key, value] : body.At("metadata.annotations").members()) {
+    patched.meta.annotations.Set(key, value.AsString());
+  }
+  Put(patched);
+  return Answer(200);
+}
+
 WriteResult ScriptedApi::PatchGroup(PodGroup& group, const Json& body) {
   const std::string& version = body.At("metadata.resourceVersion").AsString();
   if (!version.empty() && version != group.meta.resource_version) {
@@ -305,6 +326,10 @@ const Pod* ScriptedApi::FindPod(absl::string_view name) const {
 const PodGroup* ScriptedApi::FindGroup(absl::string_view name) const {
   const auto it = objects_.find({ResourceKind::kPodGroup, "default", std::string(name)});
   return it == objects_.end() ? nullptr : &std::get<PodGroup>(it->second);
+}
+const Node* ScriptedApi::FindNode(absl::string_view name) const {
+  const auto it = objects_.find({ResourceKind::kNode, "", std::string(name)});
+  return it == objects_.end() ? nullptr : &std::get<Node>(it->second);
 }
 const Json& ScriptedApi::QueueStatus(absl::string_view name) const {
   return StatusIn(queue_status_, name);

@@ -68,6 +68,7 @@ class ScriptedApi final {
 
   [[nodiscard]] const Pod* FindPod(absl::string_view name) const;
   [[nodiscard]] const PodGroup* FindGroup(absl::string_view name) const;
+  [[nodiscard]] const Node* FindNode(absl::string_view name) const;
   [[nodiscard]] const Json& QueueStatus(absl::string_view name) const;
   [[nodiscard]] const Json& CohortStatus(absl::string_view name) const;
   [[nodiscard]] std::vector<const Pod*> Pods() const;  // by name
@@ -84,6 +85,7 @@ class ScriptedApi final {
   [[nodiscard]] WriteResult Bind(Pod& pod, const Json& body);
   [[nodiscard]] WriteResult DeletePod(Pod& pod, const Json& body);
   [[nodiscard]] WriteResult PatchPod(Pod& pod, const Json& body);
+  [[nodiscard]] WriteResult PatchNode(Node& node, const Json& body);
   [[nodiscard]] WriteResult PatchGroup(PodGroup& group, const Json& body);
   [[nodiscard]] WriteResult ServePod(const WriteCommand& command, absl::string_view path);
   [[nodiscard]] std::string NextVersion() { return std::to_string(++version_); }

@@ -1,0 +1,242 @@
+// Idle nodes are divided for those who wait. Fears: a node with running GPU pods is touched; pods
+// land on a node that is about to change; a second plan follows for what the first one brings; the
+// configuration goes back and forth.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "test/support/loop_driver.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kSmall[] = "nvidia.com/mig-1g.10gb";
+
+LoopDriver::Settings With(MigReconfigure mode) {
+  LoopDriver::Settings settings;
+  settings.mig.reconfigure = mode;
+  return settings;
+}
+
+MakeNode Capable(absl::string_view name) {
+  return MakeNode(name)
+      .Gpu(8)
+      .Label("nvidia.com/mig.capable", "true")
+      .Label("nvidia.com/mig.strategy", "mixed")
+      .Label("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")
+      .Label("nvidia.com/gpu.memory", "81559")
+      .Label("nvidia.com/gpu.count", "8")
+      .Label("nvidia.com/mig.config", "all-disabled")
+      .Label("nvidia.com/mig.config.state", "success");
+}
+
+class LoopMig : public ::testing::Test {
+ protected:
+  void Start(MigReconfigure mode, int nodes) {
+    driver.emplace(With(mode));
+    for (int i = 1; i <= nodes; ++i) driver->Put(Capable(absl::StrCat("n", i)));
+    driver->Settle();
+  }
+  // A gang whose pods want one resource each.
+  void Submit(absl::string_view gang, int pods, absl::string_view resource, int64_t amount = 1) {
+    PodGroup group = MakePodGroup(gang).MinMember(pods);
+    group.meta.created = driver->now;
+    driver->api.Put(group);
+    for (int i = 0; i < pods; ++i) {
+      Pod pod = MakePod(absl::StrCat(gang, "-", i)).Group(gang).Wants(resource, amount);
+      pod.meta.created = driver->now;
+      driver->api.Put(pod);
+    }
+  }
+  std::string ConfigOf(absl::string_view node) const {
+    return std::string(driver->api.FindNode(node)->meta.labels.Get("nvidia.com/mig.config"));
+  }
+  std::string StateOf(absl::string_view node) const {
+    return std::string(driver->api.FindNode(node)->meta.labels.Get("nvidia.com/mig.config.state"));
+  }
+  // As mig-manager does, once it is through with it.
+  void CarryOut(absl::string_view name, absl::string_view resource, int64_t amount) {
+    Node node = *driver->api.FindNode(name);
+    node.meta.resource_version.clear();
+    node.meta.labels.Set("nvidia.com/mig.config.state", "success");
+    std::erase_if(node.allocatable, [](const ResourceAmount& each) {
+      return each.resource.starts_with("nvidia.com/");
+    });
+    node.allocatable.push_back({std::string(resource), Amount(amount)});
+    std::ranges::sort(node.allocatable);
+    driver->api.Put(node);
+  }
+
+  std::optional<LoopDriver> driver;
+};
+
+TEST_F(LoopMig, AnIdleNodeIsDividedAndTheGangStarts) {
+  Start(MigReconfigure::kOn, 2);
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Seconds(50));
+  EXPECT_EQ(ConfigOf("n1"), "all-disabled") << "it has not waited long enough";
+  driver->Settle(absl::Seconds(30));
+  EXPECT_EQ(ConfigOf("n1"), "all-1g.10gb");
+  EXPECT_EQ(StateOf("n1"), "pending");
+  EXPECT_EQ(driver->api.FindNode("n1")->meta.annotations.Get(kMigChangedFrom), "all-disabled");
+  EXPECT_EQ(ConfigOf("n2"), "all-disabled");
+  EXPECT_THAT(driver->api.events_created(),
+              Contains("MigConfigChanged on n1: nvidia.com/mig.config set from all-disabled to "
+                       "all-1g.10gb; with this changed, 3 instead of 0 waiting pods find their "
+                       "GPUs or slices"));
+  driver->Settle(absl::Minutes(5));
+  EXPECT_EQ(ConfigOf("n2"), "all-disabled") << "what is coming is enough";
+  CarryOut("n1", kSmall, 56);
+  driver->Settle();
+  EXPECT_EQ(driver->Bound("a"), 3);
+  driver->Settle(absl::Hours(1));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 1);
+}
+
+TEST_F(LoopMig, ADryRunOnlySaysSoAndNotAllTheTime) {
+  Start(MigReconfigure::kDryRun, 2);
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Minutes(5));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 0);
+  const auto proposed = HasSubstr("MigConfigProposed on n1: dry run");
+  EXPECT_THAT(driver->api.events_created(), Contains(proposed).Times(1));
+  EXPECT_THAT(driver->api.events_created(), Not(Contains(HasSubstr("on n2"))));
+}
+
+TEST_F(LoopMig, OffMeansNothingAtAll) {
+  Start(MigReconfigure::kOff, 2);
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Minutes(30));
+  EXPECT_EQ(driver->api.Count("/nodes/"), 0);
+  EXPECT_THAT(driver->api.events_created(), Not(Contains(HasSubstr("Mig"))));
+}
+
+TEST_F(LoopMig, NodesWithGpuPodsOfWhomeverAreNotTouched) {
+  Start(MigReconfigure::kOn, 3);
+  driver->Put(MakePod("ours").Gpu(1).On("n1").Phase(PodPhase::kRunning));
+  driver->Put(MakePod("theirs").Gpu(1).On("n2").Scheduler("other").Phase(PodPhase::kRunning));
+  // Its device plugin is away; the pod is not.
+  driver->Put(Capable("n3").Gpu(0));
+  driver->Put(MakePod("left").Gpu(1).On("n3").Phase(PodPhase::kRunning));
+  driver->Settle();
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Minutes(10));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 0);
+  driver->api.Delete(ResourceKind::kPod, "theirs");
+  driver->Settle(absl::Seconds(30));
+  EXPECT_EQ(ConfigOf("n2"), "all-1g.10gb");
+  EXPECT_EQ(ConfigOf("n1"), "all-disabled");
+}
+
+TEST_F(LoopMig, GangsOfWholeGpusKeepTheNodesThatTheyCouldUse) {
+  Start(MigReconfigure::kOn, 2);
+  Submit("whole", 3, kGpuResource, 8);
+  Submit("slices", 3, kSmall);
+  driver->Settle(absl::Minutes(10));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 0);
+  for (int i = 0; i < 3; ++i) driver->api.Delete(ResourceKind::kPod, absl::StrCat("whole-", i));
+  driver->Settle(absl::Minutes(1));
+  EXPECT_EQ(ConfigOf("n1"), "all-1g.10gb");
+}
+
+TEST_F(LoopMig, BetweenTheWriteAndItsShowingNobodyLandsOnTheNode) {
+  Start(MigReconfigure::kOn, 1);
+  Submit("slices", 3, kSmall);
+  driver->Settle(absl::Seconds(59));
+  driver->api.StallWatches();
+  driver->Settle(absl::Seconds(10));
+  ASSERT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
+  driver->Restart();  // … which hears all, with the label on the node
+  Submit("whole", 1, kGpuResource, 8);
+  driver->Settle(absl::Seconds(5));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 1);
+}
+
+TEST_F(LoopMig, APodThatComesWhileTheWriteIsUnderWayIsKeptOff) {
+  Start(MigReconfigure::kOn, 1);
+  Submit("slices", 3, kSmall);
+  driver->Settle(absl::Seconds(55));
+  driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .act = FaultAct::kDrop});
+  driver->Settle(absl::Seconds(10));
+  ASSERT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
+  Submit("whole", 1, kGpuResource, 8);
+  driver->Settle(absl::Seconds(20));
+  EXPECT_EQ(driver->Bound("whole"), 0) << "the write may have been done";
+  driver->Settle(absl::Minutes(2));
+  EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
+}
+
+TEST_F(LoopMig, AWriteThatIsRefusedIsTriedAgainLater) {
+  Start(MigReconfigure::kOn, 1);
+  driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .times = 1, .code = 409});
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Seconds(65));
+  EXPECT_EQ(ConfigOf("n1"), "all-disabled");
+  driver->Settle(absl::Minutes(2));
+  EXPECT_EQ(ConfigOf("n1"), "all-1g.10gb");
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 2);
+}
+
+TEST_F(LoopMig, ANewLeaderDoesNotAskAgainForWhatIsComing) {
+  Start(MigReconfigure::kOn, 2);
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Minutes(2));
+  ASSERT_EQ(ConfigOf("n1"), "all-1g.10gb");
+  driver->Restart();
+  driver->Settle(absl::Minutes(2));
+  EXPECT_EQ(ConfigOf("n2"), "all-disabled");
+  CarryOut("n1", kSmall, 56);
+  driver->Settle();
+  EXPECT_EQ(driver->Bound("a"), 3);
+}
+
+TEST_F(LoopMig, WhereNobodyCarriesItOutNoOtherNodeIsSpent) {
+  Start(MigReconfigure::kOn, 2);
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Minutes(17));
+  Submit("b", 60, kSmall);
+  driver->Settle(absl::Minutes(60));
+  EXPECT_EQ(ConfigOf("n2"), "all-disabled");
+  EXPECT_THAT(driver->api.events_created(),
+              Contains(HasSubstr("MigConfigOverdue on n1: nobody has carried out")));
+}
+
+TEST_F(LoopMig, SlicesThatNoPlanCanServeCostNothing) {
+  Start(MigReconfigure::kOn, 2);
+  Submit("a", 1, "nvidia.com/mig-1g.99gb");
+  Submit("b", 1, "nvidia.com/mig-7g.80gb", 9);
+  driver->Settle(absl::Hours(1));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 0);
+  EXPECT_THAT(driver->api.events_created(), Not(Contains(HasSubstr("Mig"))));
+}
+
+// Two kinds take turns in waiting; the one node there is follows at the pace of its hold-off.
+TEST_F(LoopMig, ANodeThatAllWantInTurnsIsNotFlapping) {
+  Start(MigReconfigure::kOn, 1);
+  const absl::Time began = driver->now;
+  for (int round = 0; round < 4; ++round) {
+    const bool small = round % 2 == 0;
+    const std::string gang = absl::StrCat("g", round);
+    Submit(gang, 1, small ? kSmall : "nvidia.com/mig-7g.80gb");
+    for (int wait = 0; wait < 200 && driver->Bound(gang) == 0; ++wait) {
+      driver->Settle(absl::Seconds(10));
+      if (StateOf("n1") != "pending") continue;
+      CarryOut("n1", small ? kSmall : "nvidia.com/mig-7g.80gb", small ? 56 : 8);
+    }
+    ASSERT_EQ(driver->Bound(gang), 1) << round;
+    driver->api.Delete(ResourceKind::kPod, absl::StrCat(gang, "-0"));
+  }
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 4);
+  EXPECT_GE(driver->now - began, absl::Minutes(30)) << "ten between two changes";
+}
+
+}  // namespace
+}  // namespace maniple
