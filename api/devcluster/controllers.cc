@@ -5,6 +5,7 @@
 #include "api/devcluster/disruption.h"
 #include "api/devcluster/garbage.h"
 #include "api/devcluster/kubelet.h"
+#include "api/devcluster/mig_manager.h"
 #include "api/devcluster/namespace_life.h"
 #include "api/devcluster/node_lifecycle.h"
 
@@ -16,6 +17,7 @@ class Controllers::Impl final {
       : nodes_(types),
         kubelet_({.start_delay = options.kubelet_start_delay, .delete_delay = options.delete_delay},
                  types),
+        mig_(types),
         disruption_(types),
         namespaces_(types) {}
 
@@ -23,6 +25,7 @@ class Controllers::Impl final {
   template <typename Visit>
   void ForEach(Visit visit) {
     visit(nodes_);
+    visit(mig_);
     visit(kubelet_);
     visit(garbage_);
     visit(namespaces_);
@@ -32,6 +35,7 @@ class Controllers::Impl final {
  private:
   NodeLifecycle nodes_;
   Kubelet kubelet_;
+  MigManager mig_;
   GarbageCollector garbage_;
   DisruptionController disruption_;
   NamespaceLife namespaces_;

@@ -115,8 +115,17 @@ bool QueueHolds(absl::string_view expected, const Json& status) {
   return false;
 }
 
+absl::StatusOr<MigReconfigure> MigModeNamed(absl::string_view word) {
+  if (word.empty() || word == "off") return MigReconfigure::kOff;
+  if (word == "dryRun") return MigReconfigure::kDryRun;
+  if (word == "on") return MigReconfigure::kOn;
+  return absl::InvalidArgumentError(absl::StrCat("mig is off, dryRun or on, not ", word));
+}
+
 class Player final {
  public:
+  explicit Player(MigReconfigure mig) : stage_(mig) {}
+
   ScenarioResult Play(const Scenario& scenario) {
     AddNodes(scenario.cluster);
     stage_.StartScheduler();
@@ -155,6 +164,7 @@ class Player final {
         {"queues", &Player::Queues},   {"cohorts", &Player::Cohorts},
         {"flavors", &Player::Flavors}, {"expect_queues", &Player::ExpectQueues},
         {"refused", &Player::Refused}, {"rack", &Player::Rack},
+        {"label", &Player::Label},     {"expect_labels", &Player::ExpectLabels},
     };
     const auto it = hands.find(word);
     if (it == hands.end()) return Fail(absl::StrCat("no such step: ", word));
@@ -333,6 +343,25 @@ class Player final {
                 {{"metadata", Json::Object({{"labels", RackLabels(member.second.AsString())}})}}));
     }
   }
+  void Label(const Json& argument) {  // {node: {label: value}}
+    for (const Json::Member& member : argument.members()) {
+      Patch(absl::StrCat("/api/v1/nodes/", member.first),
+            Json::Object({{"metadata", Json::Object({{"labels", member.second}})}}));
+    }
+  }
+  void ExpectLabels(const Json& argument) {  // {node: {label: value}}
+    for (const Json::Member& member : argument.members()) {
+      const absl::StatusOr<Json> node =
+          stage_.Call("GET", absl::StrCat("/api/v1/nodes/", member.first), Json());
+      if (!node.ok()) return Must(node.status());
+      for (const Json::Member& label : member.second.members()) {
+        const std::string& is = (*node)["metadata"]["labels"][label.first].AsString();
+        if (is == label.second.AsString()) continue;
+        Fail(absl::StrCat("node ", member.first, ": label ", label.first, " should be ",
+                          label.second.AsString(), ", is ", is));
+      }
+    }
+  }
   void Kill(const Json&) { stage_.KillScheduler(); }
   void Start(const Json&) { stage_.StartScheduler(); }
   void Bind(const Json& argument) {  // as another scheduler would
@@ -363,19 +392,23 @@ absl::StatusOr<std::vector<Scenario>> LoadScenarios(const std::string& file) {
   std::vector<Scenario> scenarios;
   for (const YamlDocument& document : *documents) {
     for (const Json::Member& member : document.value.members()) {
-      if (member.first != "name" && member.first != "cluster" && member.first != "steps") {
+      if (member.first != "name" && member.first != "cluster" && member.first != "steps" &&
+          member.first != "mig") {
         return absl::InvalidArgumentError(absl::StrCat(file, ":", document.LineOf(member.first),
                                                        ": ", member.first, ": unknown field"));
       }
     }
+    const absl::StatusOr<MigReconfigure> mig = MigModeNamed(document.value["mig"].AsString());
+    if (!mig.ok()) return Annotate(mig.status(), file);
     scenarios.push_back({.name = document.value["name"].AsString(),
                          .file = file,
                          .cluster = document.value["cluster"].AsString(),
-                         .steps = document.value["steps"].items()});
+                         .steps = document.value["steps"].items(),
+                         .mig = *mig});
   }
   return scenarios;
 }
 
-ScenarioResult RunScenario(const Scenario& scenario) { return Player().Play(scenario); }
+ScenarioResult RunScenario(const Scenario& scenario) { return Player(scenario.mig).Play(scenario); }
 
 }  // namespace maniple::scenario

@@ -12,10 +12,11 @@ namespace {
 // At one moment: more is no work but a spin.
 constexpr int kMostTurns = 5000;
 
-LoopOptions LoopFor(uint64_t life) {
+LoopOptions LoopFor(const Scheduler::Settings& settings) {
   LoopOptions options;
   options.profile = BuiltinProfile();
-  options.seed = life;
+  options.seed = settings.life;
+  options.mig.reconfigure = settings.mig;
   return options;
 }
 
@@ -27,17 +28,17 @@ ClusterClientOptions ClientFor(uint64_t life) {
 
 }  // namespace
 
-Scheduler::Scheduler(sim::SimNetwork& network, sim::EventQueue& events, uint64_t life,
+Scheduler::Scheduler(sim::SimNetwork& network, sim::EventQueue& events, const Settings& settings,
                      Listeners listeners)
     : events_(events),
       listeners_(std::move(listeners)),
-      loop_(LoopFor(life)),
-      transport_(network, life, absl::ZeroDuration(),
+      loop_(LoopFor(settings)),
+      transport_(network, settings.life, absl::ZeroDuration(),
                  [this](HttpInput input) {
                    client_.On(input, events_.Now());
                    Work();
                  }),
-      client_(ClientFor(life), transport_) {
+      client_(ClientFor(settings.life), transport_) {
   client_.Start(events_.Now());
   Work();
 }

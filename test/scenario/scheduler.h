@@ -24,8 +24,13 @@ class Scheduler final {
   struct Listeners {
     std::function<void(std::string)> on_decision, on_violation;
   };
+  struct Settings {
+    uint64_t life = 1;  // a seed of its own for each
+    MigReconfigure mig = MigReconfigure::kOff;
+  };
   // Everything borrowed must outlive it. Its destruction is a kill -9.
-  Scheduler(sim::SimNetwork& network, sim::EventQueue& events, uint64_t life, Listeners listeners);
+  Scheduler(sim::SimNetwork& network, sim::EventQueue& events, const Settings& settings,
+            Listeners listeners);
   ~Scheduler();
 
   [[nodiscard]] const SchedulingLoop& loop() const { return loop_; }

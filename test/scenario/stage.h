@@ -20,7 +20,7 @@ namespace maniple::scenario {
 
 class Stage final {
  public:
-  Stage();
+  explicit Stage(MigReconfigure mig);
 
   // FailedPrecondition carries the server's refusal.
   absl::StatusOr<Json> Call(absl::string_view method, absl::string_view target, const Json& body);
@@ -47,6 +47,7 @@ class Stage final {
  private:
   void Stamp();
 
+  const MigReconfigure mig_;  // of the scheduler
   SimulatedClock clock_;
   const absl::Time began_ = clock_.Now();
   sim::EventQueue events_{clock_};
