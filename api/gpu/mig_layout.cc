@@ -1,8 +1,9 @@
 #include "api/gpu/mig_layout.h"
 
 #include <algorithm>
-#include <set>
+#include <array>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 
@@ -12,6 +13,9 @@ namespace {
 uint32_t Covered(const MigSlice& slice, int32_t start) {
   return ((uint32_t{1} << slice.size) - 1) << start;
 }
+
+// Counts in five bits each: a GPU has at most sixteen slices, of at most 32 profiles.
+using PackedCounts = std::array<uint64_t, 3>;
 
 // A GPU that is being filled.
 class Board final {
@@ -27,6 +31,7 @@ class Board final {
   void Put(const MigPlacement& placement) { Change(placement, 1); }
   void Remove(const MigPlacement& placement) { Change(placement, -1); }
   [[nodiscard]] const MigCounts& counts() const { return counts_; }
+  [[nodiscard]] const PackedCounts& packed() const { return packed_; }
 
  private:
   [[nodiscard]] const MigSlice& At(const MigPlacement& placement) const {
@@ -36,25 +41,42 @@ class Board final {
     const MigSlice& slice = At(placement);
     taken_ ^= Covered(slice, placement.start);
     counts_[static_cast<size_t>(placement.slice)] += by;
+    packed_[static_cast<size_t>(placement.slice / 12)] += static_cast<uint64_t>(by)
+                                                          << (5 * (placement.slice % 12));
     if (slice.media) media_ = by > 0;
   }
 
   const MigTable& table_;
   MigCounts counts_;
+  PackedCounts packed_{};
   uint32_t taken_ = 0;
   bool media_ = false;
 };
 
-// Every placement that a GPU of this model knows, by start.
-std::vector<MigPlacement> AllPlacements(const MigTable& table) {
+// Placements of further slices, by start.
+struct Placements {
   std::vector<MigPlacement> all;
+  std::vector<size_t> after;  // by placement: the first one that starts behind it
+};
+
+// Those that the board takes.
+Placements PlacementsOn(const MigTable& table, const Board& board) {
+  Placements out;
   for (size_t i = 0; i < table.slices.size(); ++i) {
     for (const int32_t start : table.slices[i].starts) {
-      all.push_back({.start = start, .slice = static_cast<int32_t>(i)});
+      const MigPlacement placement{.start = start, .slice = static_cast<int32_t>(i)};
+      if (board.Takes(placement)) out.all.push_back(placement);
     }
   }
-  std::sort(all.begin(), all.end());
-  return all;
+  std::sort(out.all.begin(), out.all.end());
+  for (const MigPlacement& placement : out.all) {
+    const int32_t end = placement.start + table.slices[static_cast<size_t>(placement.slice)].size;
+    const auto behind =
+        std::lower_bound(out.all.begin(), out.all.end(), end,
+                         [](const MigPlacement& a, int32_t b) { return a.start < b; });
+    out.after.push_back(static_cast<size_t>(behind - out.all.begin()));
+  }
+  return out;
 }
 
 Board BoardOf(const MigTable& table, const MigLayout& layout) {
@@ -70,16 +92,17 @@ bool TakesNothing(const Board& board, const std::vector<MigPlacement>& all) {
 
 // Calls visit for every legal set of placements on top of what is on the board, the empty one
 // included. `added` is the set.
-void ForEachSet(const std::vector<MigPlacement>& all, size_t from, Board& board, MigLayout& added,
+void ForEachSet(const Placements& placements, size_t from, Board& board, MigLayout& added,
                 absl::FunctionRef<void()> visit) {
   visit();
-  for (size_t i = from; i < all.size(); ++i) {
-    if (!board.Takes(all[i])) continue;
-    board.Put(all[i]);
-    added.push_back(all[i]);
-    ForEachSet(all, i + 1, board, added, visit);
+  for (size_t i = from; i < placements.all.size(); ++i) {
+    const MigPlacement& placement = placements.all[i];
+    if (!board.Takes(placement)) continue;
+    board.Put(placement);
+    added.push_back(placement);
+    ForEachSet(placements, placements.after[i], board, added, visit);
     added.pop_back();
-    board.Remove(all[i]);
+    board.Remove(placement);
   }
 }
 
@@ -136,7 +159,7 @@ std::vector<MigLayout> LegalLayouts(const MigTable& table) {
   std::vector<MigLayout> layouts;
   Board board(table);
   MigLayout layout;
-  ForEachSet(AllPlacements(table), 0, board, layout, [&] {
+  ForEachSet(PlacementsOn(table, board), 0, board, layout, [&] {
     if (!layout.empty()) layouts.push_back(layout);
   });
   return layouts;
@@ -144,11 +167,11 @@ std::vector<MigLayout> LegalLayouts(const MigTable& table) {
 
 std::vector<MigLayout> MaximalLayouts(const MigTable& table) {
   std::vector<MigLayout> layouts;
-  const std::vector<MigPlacement> all = AllPlacements(table);
   Board board(table);
+  const Placements placements = PlacementsOn(table, board);
   MigLayout layout;
-  ForEachSet(all, 0, board, layout, [&] {
-    if (TakesNothing(board, all)) layouts.push_back(layout);
+  ForEachSet(placements, 0, board, layout, [&] {
+    if (TakesNothing(board, placements.all)) layouts.push_back(layout);
   });
   return layouts;
 }
@@ -177,10 +200,10 @@ MigCompletions CompletionsOf(const MigTable& table, const MigLayout& layout) {
   MigCompletions found;
   Board board = BoardOf(table, layout);
   MigLayout added;
-  std::set<MigCounts> counts;
-  ForEachSet(AllPlacements(table), 0, board, added, [&] {
+  absl::flat_hash_set<PackedCounts> counts;
+  ForEachSet(PlacementsOn(table, board), 0, board, added, [&] {
     ++found.layouts;
-    counts.insert(board.counts());
+    counts.insert(board.packed());
   });
   found.counts = static_cast<int64_t>(counts.size());
   return found;
