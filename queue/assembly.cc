@@ -169,6 +169,20 @@ std::optional<absl::Duration> ExpectedRuntime(const Gang& gang) {
   return longest;
 }
 
+std::vector<int32_t> RankGroupsOf(const Gang& gang) {
+  // Members are in order of rank, so those of one group stand together.
+  std::vector<int32_t> groups;
+  groups.reserve(gang.members.size());
+  const Rank* last = nullptr;
+  for (const Member& member : gang.members) {
+    const Rank& rank = member.rank;
+    const bool same = last != nullptr && last->sub_group == rank.sub_group && last->job == rank.job;
+    groups.push_back(groups.empty() ? 0 : groups.back() + (same ? 0 : 1));
+    last = &rank;
+  }
+  return groups;
+}
+
 Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {
   static constexpr absl::string_view kRoleLabels[] = {
       "training.kubeflow.org/replica-type", "training.kubeflow.org/job-role",

@@ -52,6 +52,9 @@ class QuorumCount final {
 // activeDeadlineSeconds, if no member may run for ever.
 [[nodiscard]] std::optional<absl::Duration> ExpectedRuntime(const Gang& gang);
 
+// By member: a number for its sub-group and job or role. Ranks count within it.
+[[nodiscard]] std::vector<int32_t> RankGroupsOf(const Gang& gang);
+
 // The rank labels of a pod, as in product.md ("Rank, used for placement order and slices").
 [[nodiscard]] Rank RankOf(const StringMap& labels, const PodGroupSpec& spec);
 

@@ -91,6 +91,8 @@ class NodeBlock final {
   [[nodiscard]] NodeBlock Emptied() const;
 
   [[nodiscard]] const NodeRows& rows() const { return *rows_; }
+  // For who remembers what he read of the rows: the same pointer, the same rows.
+  [[nodiscard]] const std::shared_ptr<const NodeRows>& shared_rows() const { return rows_; }
   // Signed: negative when a device failed or others oversubscribed the node.
   [[nodiscard]] const Columns::Column& Free(ResourceId resource) const {
     return emptied_ ? rows_->allocatable.Of(resource) : free_.Of(resource);
@@ -147,6 +149,8 @@ struct Tables {
   std::vector<std::shared_ptr<const NodeClass>> classes;  // null: no node is of this class now
   std::vector<std::string> label_columns;                 // keys, as in every NodeRows
   std::vector<Topology> topologies;                       // by name
+  // Node labels that name an NVLink domain, each a column; the first that a node has counts.
+  std::vector<std::string> nvlink_labels;
 
   [[nodiscard]] const PodShape& ShapeOf(ShapeId shape) const { return *shapes[shape.index()]; }
   [[nodiscard]] std::optional<TaintKeyId> TaintKey(absl::string_view key) const;

@@ -22,11 +22,19 @@ struct Placement {
   friend auto operator<=>(const Placement&, const Placement&) = default;
 };
 
+// Where a member stands among those that slices count through.
+struct RankPlace {
+  int32_t group = 0;   // a number for its sub-group and job or role together
+  int64_t index = -1;  // -1: it carries no rank
+  friend auto operator<=>(const RankPlace&, const RankPlace&) = default;
+};
+
 // An unbound live member that may be placed.
 struct Want {
   PodId pod;
   ShapeId shape;
   int32_t sub_group = -1;  // position in spec.subGroups
+  RankPlace rank = {};
 };
 // A member that is on its node already, bound or reserved.
 struct Pinned {
@@ -35,6 +43,7 @@ struct Pinned {
   ShapeId shape;
   int32_t sub_group = -1;
   absl::string_view name = {};  // of the pod, for messages; must outlive the decision
+  RankPlace rank = {};
 };
 
 enum class DecideScope : uint8_t {

@@ -59,6 +59,20 @@ void AddTopology(Fingerprint& print, const TopologyRequest& topology) {
   print.Add(topology.topology_name);
 }
 
+void AppendTopology(std::string& key, const TopologyRequest& topology) {
+  for (const std::string* part :
+       {&topology.required, &topology.preferred, &topology.slice_level, &topology.topology_name}) {
+    absl::StrAppend(&key, "/", *part);
+  }
+  absl::StrAppend(&key, "/", topology.slice_size);
+}
+
+bool HasSlices(const GangRequest& request) {
+  return request.topology.slice_size > 0 ||
+         std::ranges::any_of(request.sub_group_topologies,
+                             [](const TopologyRequest& part) { return part.slice_size > 0; });
+}
+
 // Gangs with equal keys are equally hard to place.
 std::string ClassKeyOf(const GangRequest& request) {
   if (!request.pinned.empty() || !request.own_holds.empty()) {
@@ -74,14 +88,15 @@ std::string ClassKeyOf(const GangRequest& request) {
     absl::StrAppend(&key, " ", what.first, ":", what.second.index(), "x",
                     counts.size() == 1 ? request.need.total : count);
   }
-  const TopologyRequest& topology = request.topology;
-  for (const std::string* part :
-       {&topology.required, &topology.preferred, &topology.slice_level, &topology.topology_name}) {
-    absl::StrAppend(&key, "/", *part);
-  }
-  absl::StrAppend(&key, "/", topology.slice_size);
+  AppendTopology(key, request.topology);
   for (const TopologyRequest& part : request.sub_group_topologies) {
-    absl::StrAppend(&key, part == TopologyRequest{} ? "" : "/sub-group");
+    absl::StrAppend(&key, " sub-group");
+    if (part != TopologyRequest{}) AppendTopology(key, part);
+  }
+  if (HasSlices(request)) {
+    for (const Want& want : request.wants) {
+      absl::StrAppend(&key, " ", want.rank.group, ".", want.rank.index);
+    }
   }
   return key;
 }
@@ -90,10 +105,16 @@ std::string ClassKeyOf(const GangRequest& request) {
 
 namespace {
 
+bool BindsToDomains(const TopologyRequest& topology) {
+  return !topology.required.empty() || topology.slice_size > 0;
+}
+
 // Everybody who stands, or may yet be bound, is on a node that is gone. It may come back with them,
 // and then binds the rest to its domain.
 bool DomainIsInDoubt(const RequestInput& input, const GangRequest& request) {
-  if (request.topology.required.empty() || !request.pinned.empty()) return false;
+  const bool bound = BindsToDomains(request.topology) ||
+                     std::ranges::any_of(request.sub_group_topologies, BindsToDomains);
+  if (!bound || !request.pinned.empty()) return false;
   return std::ranges::any_of(input.gang.members, [&input](const Member& member) {
     if (member.state == MemberState::kBound) return true;
     if (input.binding == nullptr) return false;
@@ -114,17 +135,21 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
   for (const SubGroup& part : gang.spec.sub_groups) {
     request.sub_group_topologies.push_back(part.topology);
   }
-  for (const Member& member : gang.members) {
+  const std::vector<int32_t> rank_groups = RankGroupsOf(gang);
+  for (size_t i = 0; i < gang.members.size(); ++i) {
+    const Member& member = gang.members[i];
     const int32_t sub_group = SubGroupOf(gang, member);
+    const RankPlace rank{.group = rank_groups[i], .index = member.rank.index};
     const std::optional<NodeId> in_hand =
         input.binding == nullptr ? std::nullopt : input.binding->PlacedOn(member.pod);
     if (in_hand.has_value()) {
-      request.pinned.push_back({member.pod, *in_hand, member.shape, sub_group, member.name});
+      request.pinned.push_back({member.pod, *in_hand, member.shape, sub_group, member.name, rank});
     } else if (member.state == MemberState::kBound && member.node.valid()) {
-      request.pinned.push_back({member.pod, member.node, member.shape, sub_group, member.name});
+      request.pinned.push_back(
+          {member.pod, member.node, member.shape, sub_group, member.name, rank});
     } else if (member.state == MemberState::kPending && may_plan(member.pod) &&
                (input.binding == nullptr || input.binding->MayPlan(member.pod))) {
-      request.wants.push_back({member.pod, member.shape, sub_group});
+      request.wants.push_back({member.pod, member.shape, sub_group, rank});
     }
   }
   if (input.kind == ItemKind::kRepair && DomainIsInDoubt(input, request)) request.wants.clear();
@@ -234,6 +259,8 @@ uint64_t FingerprintOf(const Gang& gang) {
     AddTopology(print, part.topology);
   }
   for (const Member& member : gang.members) {
+    print.Add(static_cast<uint64_t>(member.rank.index));
+    print.Add(member.rank.job);
     print.Add(member.pod.index());
     print.Add(member.shape.index());
     print.Add(static_cast<uint64_t>(member.state));

@@ -22,7 +22,10 @@ class ClusterState::Impl final {
         nodes_(draft_, shapes_),
         gangs_(options_.default_queue),
         pods_(options_.scheduler_names,
-              {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_, .budgets = budgets_}) {}
+              {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_, .budgets = budgets_}) {
+    draft_.tables.nvlink_labels = options_.nvlink_domain_labels;
+    nodes_.TrackColumns(options_.nvlink_domain_labels);
+  }
 
   void Apply(const ObjectUpserted& event, Delta& delta) {
     std::visit([&](const auto& object) { Upsert(object, delta); }, event.object);

@@ -35,6 +35,8 @@ namespace maniple {
 struct ClusterStateOptions {
   std::vector<std::string> scheduler_names = {"maniple"};
   std::string default_queue;
+  // Node labels that name a domain of multi-node NVLink; the first that a node has counts.
+  std::vector<std::string> nvlink_domain_labels = {"nvidia.com/gpu.clique"};
 };
 
 class ClusterState final {

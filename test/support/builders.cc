@@ -165,10 +165,17 @@ MakePodGroup& MakePodGroup::Preferred(absl::string_view level) {
   group_.spec.topology.preferred = std::string(level);
   return *this;
 }
-MakePodGroup& MakePodGroup::SubGroup(absl::string_view name, int32_t min_member) {
+MakePodGroup& MakePodGroup::Slice(int32_t size, absl::string_view level) {
+  group_.spec.topology.slice_size = size;
+  group_.spec.topology.slice_level = std::string(level);
+  return *this;
+}
+MakePodGroup& MakePodGroup::SubGroup(absl::string_view name, int32_t min_member,
+                                     TopologyRequest topology) {
   maniple::SubGroup& sub_group = group_.spec.sub_groups.emplace_back();
   sub_group.name = std::string(name);
   sub_group.min_member = min_member;
+  sub_group.topology = std::move(topology);
   return *this;
 }
 

@@ -83,7 +83,8 @@ class MakePodGroup final {
   MakePodGroup& PriorityClass(absl::string_view name);
   MakePodGroup& Required(absl::string_view level);
   MakePodGroup& Preferred(absl::string_view level);
-  MakePodGroup& SubGroup(absl::string_view name, int32_t min_member);
+  MakePodGroup& Slice(int32_t size, absl::string_view level);
+  MakePodGroup& SubGroup(absl::string_view name, int32_t min_member, TopologyRequest topology = {});
   operator PodGroup() const { return group_; }                     // NOLINT
   operator ObjectEvent() const { return ObjectUpserted{group_}; }  // NOLINT
 

@@ -33,13 +33,21 @@ GangRequest TestCluster::RequestOf(absl::string_view name) {
   request.name = std::string(name);
   request.need = Assemble(gang).need;
   request.topology = gang.spec.topology;
-  for (const Member& member : gang.members) {
+  for (const SubGroup& part : gang.spec.sub_groups) {
+    request.sub_group_topologies.push_back(part.topology);
+  }
+  const std::vector<int32_t> rank_groups = RankGroupsOf(gang);
+  for (size_t i = 0; i < gang.members.size(); ++i) {
+    const Member& member = gang.members[i];
+    const RankPlace rank{.group = rank_groups[i], .index = member.rank.index};
     const auto groups = static_cast<int32_t>(gang.spec.sub_groups.size());
     const int32_t sub_group = member.rank.sub_group < groups ? member.rank.sub_group : -1;
     if (member.state == MemberState::kPending) {
-      request.wants.push_back({.pod = member.pod, .shape = member.shape, .sub_group = sub_group});
+      request.wants.push_back(
+          {.pod = member.pod, .shape = member.shape, .sub_group = sub_group, .rank = rank});
     } else if (member.state == MemberState::kBound) {
-      request.pinned.push_back({member.pod, member.node, member.shape, sub_group, member.name});
+      request.pinned.push_back(
+          {member.pod, member.node, member.shape, sub_group, member.name, rank});
     }
   }
   return request;

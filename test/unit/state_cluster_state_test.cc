@@ -391,9 +391,9 @@ TEST_F(ClusterStateTest, ALabelWithManyValuesBecomesAColumn) {
   }
   Apply(MakePod("p").Selector("host", "h3"));
   const SnapshotPtr snapshot = state_.Publish();
-  EXPECT_THAT(snapshot->tables->label_columns, ElementsAre("host"));
+  EXPECT_THAT(snapshot->tables->label_columns, ElementsAre("nvidia.com/gpu.clique", "host"));
   const NodeId node = NodeIdOf("n3");
-  const LabelValueId value = snapshot->blocks[0]->rows().label_columns[0].values[RowOf(node)];
+  const LabelValueId value = snapshot->blocks[0]->rows().label_columns[1].values[RowOf(node)];
   EXPECT_EQ(snapshot->tables->label_values[value.index()], "h3");
 }
 
@@ -402,7 +402,8 @@ TEST_F(ClusterStateTest, ASelectorSeenBeforeItsNodesTurnsIntoAColumnAsTheyCome) 
   for (int i = 0; i < 70; ++i) {
     Apply(MakeNode(absl::StrCat("n", i)).Label("host", absl::StrCat("h", i)));
   }
-  EXPECT_THAT(state_.Publish()->tables->label_columns, ElementsAre("host"));
+  EXPECT_THAT(state_.Publish()->tables->label_columns,
+              ElementsAre("nvidia.com/gpu.clique", "host"));
 }
 
 TEST_F(ClusterStateTest, MayFitLooksAtRoomAndTaints) {
