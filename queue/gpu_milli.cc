@@ -1,75 +1,98 @@
 #include "queue/gpu_milli.h"
 
 #include <algorithm>
+#include <optional>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/strip.h"
+#include "api/gpu/gpu_resource.h"
 
 namespace maniple {
 namespace {
 
 constexpr int64_t kWholeGpu = 1000;
-constexpr char kMigPrefix[] = "nvidia.com/mig-";
-
-// The compute slices of a profile: "3g.20gb" has 3, "1c.3g.20gb" (one compute instance of it) 1.
-int32_t SlicesOf(absl::string_view profile) {
-  const size_t end = profile.find_first_not_of("0123456789");
-  int32_t slices = 0;
-  if (end == absl::string_view::npos || (profile[end] != 'g' && profile[end] != 'c')) return 0;
-  return absl::SimpleAtoi(profile.substr(0, end), &slices) ? slices : 0;
-}
 
 Amount ShareOf(int32_t slices, const GpuDivision& division) {
   return Amount(std::min(kWholeGpu, kWholeGpu * slices / division.compute_slices));
 }
 
-Amount EachOf(absl::string_view resource, const GpuDivision& division) {
-  const bool shared = absl::ConsumeSuffix(&resource, ".shared");
-  Amount each;
-  bool counts_replicas = shared;
-  if (resource == "nvidia.com/gpu") {
-    each =
-        division.device_slices > 0 ? ShareOf(division.device_slices, division) : Amount(kWholeGpu);
-    counts_replicas = shared || division.shares_plain_name;
-  } else if (absl::ConsumePrefix(&resource, kMigPrefix)) {
-    each = ShareOf(SlicesOf(resource), division);
-  } else if (resource == "amd.com/gpu" || resource == "gpu.intel.com/i915" ||
-             resource == "gpu.intel.com/xe") {
-    each = Amount(kWholeGpu);
+// How many pods share one device of the profile, under the name that was asked for.
+int32_t ReplicasOf(const GpuResource& slice, const GpuDivision& division) {
+  for (const SharedProfile& shared : division.shared_profiles) {
+    if (shared.profile == slice.profile) {
+      return slice.shared || shared.keeps_name ? shared.replicas : 1;
+    }
   }
-  return counts_replicas ? Amount(each.units() / division.replicas) : each;
+  return slice.shared ? division.replicas : 1;
+}
+
+// One unit; what HAMi asks beside it is not looked at.
+Amount EachOf(const GpuResource& what, const GpuDivision& division) {
+  switch (what.kind) {
+    case GpuKind::kWhole: {
+      const Amount device = division.device_slices > 0 ? ShareOf(division.device_slices, division)
+                                                       : Amount(kWholeGpu);
+      const bool replica = what.shared || division.shares_plain_name;
+      return replica ? Amount(device.units() / division.replicas) : device;
+    }
+    case GpuKind::kSlice:
+      return Amount(ShareOf(ComputeSlicesOf(what.profile), division).units() /
+                    ReplicasOf(what, division));
+    case GpuKind::kCores:
+    case GpuKind::kMemory:
+    case GpuKind::kMemoryPercent:
+      return Amount();
+  }
+  return Amount();
+}
+
+// What the container that asks for most asks of the resource.
+Amount MostOfOne(const PodConstraints& pod, const ResourceAmount& request) {
+  for (const ResourceAmount& of_one : pod.most_per_container) {
+    if (of_one.resource == request.resource) return of_one.amount;
+  }
+  return request.amount;
+}
+
+// The part of each GPU that the pod has HAMi cut off for it; a whole one unless it says less. Of
+// containers that ask for different parts the largest counts.
+int64_t PartOf(const PodConstraints& pod, const GpuDivision& division) {
+  std::optional<int64_t> part;
+  const auto note = [&part](int64_t share) {
+    part = std::max(part.value_or(0), std::clamp<int64_t>(share, 0, kWholeGpu));
+  };
+  for (const ResourceAmount& request : pod.requests) {
+    const std::optional<GpuResource> what = GpuResourceOf(request.resource);
+    if (!what.has_value()) continue;
+    const int64_t most = MostOfOne(pod, request).units();
+    if (what->kind == GpuKind::kCores || what->kind == GpuKind::kMemoryPercent) {
+      note(std::clamp<int64_t>(most, 0, 100) * kWholeGpu / 100);
+    } else if (what->kind == GpuKind::kMemory) {
+      const int64_t whole = division.divided_memory_mib;
+      note(whole <= 0 ? kWholeGpu : std::clamp<int64_t>(most, 0, whole) * kWholeGpu / whole);
+    }
+  }
+  return part.value_or(kWholeGpu);
 }
 
 }  // namespace
 
-GpuDivision GpuDivisionOf(const StringMap& node_labels) {
-  GpuDivision division;
-  absl::string_view product = node_labels.Get("nvidia.com/gpu.product");
-  // Parts with four compute slices; all others that can be sliced have seven (NVIDIA MIG user
-  // guide, "Supported MIG profiles").
-  if (absl::StrContains(product, "A30") || absl::StrContains(product, "RTX-PRO-6000") ||
-      absl::StrContains(product, "RTX-PRO-5000")) {
-    division.compute_slices = 4;
-  }
-  division.shares_plain_name = absl::ConsumeSuffix(&product, "-SHARED");
-  if (const size_t mig = product.rfind("-MIG-"); mig != absl::string_view::npos) {
-    division.device_slices = SlicesOf(product.substr(mig + 5));
-  }
-  int32_t replicas = 0;
-  const bool sharing =
-      division.shares_plain_name || !node_labels.Get("nvidia.com/gpu.sharing-strategy").empty();
-  if (sharing && absl::SimpleAtoi(node_labels.Get("nvidia.com/gpu.replicas"), &replicas) &&
-      replicas > 1) {
-    division.replicas = replicas;
-  }
+GpuDivision GpuDivisionOf(const GpuFacts& gpus) {
+  GpuDivision division{.replicas = gpus.replicas,
+                       .compute_slices = gpus.compute_slices,
+                       .device_slices = ComputeSlicesOf(gpus.mig_profile),
+                       .shares_plain_name = gpus.shares_plain_name,
+                       .shared_profiles = gpus.shared_profiles};
+  if (gpus.sharing == GpuSharing::kHami) division.divided_memory_mib = gpus.memory_mib;
   return division;
 }
 
-Amount GpuMilliOf(const ResourceAmounts& requests, const GpuDivision& division) {
+Amount GpuMilliOf(const PodConstraints& pod, const GpuDivision& division) {
   Amount total;
-  for (const ResourceAmount& request : requests) {
-    total += EachOf(request.resource, division) * request.amount.units();
+  const int64_t part = PartOf(pod, division);
+  for (const ResourceAmount& request : pod.requests) {
+    const std::optional<GpuResource> what = GpuResourceOf(request.resource);
+    if (!what.has_value()) continue;
+    const int64_t each = EachOf(*what, division).units() * part / kWholeGpu;
+    total += Amount(each) * request.amount.units();
   }
   return total;
 }

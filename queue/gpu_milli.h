@@ -1,16 +1,19 @@
 // The derived resource scheduling.maniple.dev/gpu-milli: how much of whole GPUs a pod takes, in
 // thousandths.
 //
-// A whole GPU is 1000, a MIG device its share of the GPU's compute slices rounded down, a shared
-// replica 1000 / replicas. What one unit of a resource is depends on the node, by the labels of GPU
-// Feature Discovery: nvidia.com/gpu.product ("…-MIG-1g.5gb" where every GPU is sliced alike,
-// "…-SHARED" where replicas keep the name), nvidia.com/gpu.replicas,
-// nvidia.com/gpu.sharing-strategy. Pure functions.
+// A whole GPU is 1000, a MIG device its share of the GPU's compute slices, a shared replica the
+// share of its device divided by the replicas, a part that HAMi cuts off the larger of its shares
+// of cores and memory. All are rounded down, so that a GPU given out in full never counts for more
+// than 1000. What one unit of a resource is depends on the node (api/gpu/gpu_facts.h). Pure
+// functions.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "api/base/amount.h"
+#include "api/gpu/gpu_facts.h"
 #include "api/model/model.h"
 
 namespace maniple {
@@ -22,11 +25,13 @@ struct GpuDivision {
   int32_t replicas = 1;        // pods that share one device
   int32_t compute_slices = 7;  // of one GPU, in MIG
   int32_t device_slices = 0;   // of each nvidia.com/gpu, where all GPUs are sliced alike; 0: whole
-  bool shares_plain_name = false;  // nvidia.com/gpu itself counts replicas, not GPUs
+  bool shares_plain_name = false;              // nvidia.com/gpu itself counts replicas, not GPUs
+  std::vector<SharedProfile> shared_profiles;  // by profile
+  int64_t divided_memory_mib = 0;              // of one GPU, where HAMi divides it; 0 = unknown
   friend auto operator<=>(const GpuDivision&, const GpuDivision&) = default;
 };
-[[nodiscard]] GpuDivision GpuDivisionOf(const StringMap& node_labels);
+[[nodiscard]] GpuDivision GpuDivisionOf(const GpuFacts& gpus);
 
-[[nodiscard]] Amount GpuMilliOf(const ResourceAmounts& requests, const GpuDivision& division);
+[[nodiscard]] Amount GpuMilliOf(const PodConstraints& pod, const GpuDivision& division);
 
 }  // namespace maniple

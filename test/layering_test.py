@@ -21,7 +21,7 @@ ROOMS = {
     "api/base": (),
     "api/model": ("api/base",),
     "api/gpu": ("api/base", "api/model"),
-    "api/codec": ("api/base", "api/model"),
+    "api/codec": ("api/base", "api/model", "api/gpu"),
     "api/proto": (),
     "api/validation": ("api/base", "api/model", "api/codec"),
     "api/http": ("api/base", "api/model", "api/codec"),

@@ -10,11 +10,12 @@ namespace maniple {
 namespace {
 
 // Annotations we read, beside all under our own domain: the group a pod names in the dialects of
-// Volcano and KAI, and its rank where the Job controller has not made it a label.
+// Volcano and KAI, its rank where the Job controller has not made it a label, and the mark of a
+// node whose GPUs HAMi divides.
 bool IsKeptAnnotation(absl::string_view key) {
   return absl::StartsWith(key, absl::StrCat(kManipleGroup, "/")) ||
          key == "scheduling.k8s.io/group-name" || key == "pod-group-name" ||
-         key == "batch.kubernetes.io/job-completion-index";
+         key == "batch.kubernetes.io/job-completion-index" || key == "hami.io/node-nvidia-register";
 }
 
 StringMap ReadAnnotations(const Cursor& annotations) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "api/codec/decode_constraints.h"
 #include "api/codec/decode_parts.h"
 #include "api/codec/decode_requests.h"
@@ -19,7 +20,16 @@ class PodReader final {
     }
     PodConstraints& constraints = pod_.constraints;
     ask_.bound = !pod_.node_name.empty();
+    ResourceAmounts most = MostGpusPerContainer(ask_);
     constraints.requests = EffectiveRequests(std::move(ask_));
+    if (!most.empty()) {
+      ReadLinkage();
+      const auto is_all = [&](const ResourceAmount& of_one) {
+        return std::binary_search(constraints.requests.begin(), constraints.requests.end(), of_one);
+      };
+      most.erase(std::remove_if(most.begin(), most.end(), is_all), most.end());
+      constraints.most_per_container = std::move(most);
+    }
     SortUnique(constraints.host_ports);
     SortUnique(constraints.unsupported);
     return std::move(pod_);
@@ -30,6 +40,19 @@ class PodReader final {
   static void SortUnique(std::vector<T>& values) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+
+  // Part of the shape only where there is something to link.
+  void ReadLinkage() {
+    constexpr char kRequireNvlink[] = "scheduling.maniple.dev/require-nvlink";
+    PodConstraints& constraints = pod_.constraints;
+    const std::string* asked = pod_.meta.annotations.Find(kRequireNvlink);
+    if (asked == nullptr || *asked == "false") return;
+    if (*asked == "true") {
+      constraints.requires_nvlink = true;
+    } else {
+      constraints.unsupported.push_back(absl::StrCat("metadata.annotations[", kRequireNvlink, "]"));
+    }
   }
 
   void ReadSpec(const Cursor& spec) {

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
+#include "api/gpu/gpu_resource.h"
 
 namespace maniple {
 namespace {
@@ -229,6 +230,20 @@ ResourceAmounts EffectiveRequests(PodAsk ask) {
   if (pod_level.has_value()) ApplyPodLevel(ask, *pod_level, total);
   total.Add(ask.overhead);
   return total.Amounts();
+}
+
+ResourceAmounts MostGpusPerContainer(const PodAsk& ask) {
+  Totals most;
+  const auto note = [&most](const std::vector<ContainerAsk>& containers) {
+    for (const ContainerAsk& container : containers) {
+      for (const auto& [resource, amount] : container.requests.entries()) {
+        if (GpuResourceOf(resource).has_value()) most.RaiseTo(resource, amount);
+      }
+    }
+  };
+  note(ask.containers);
+  note(ask.init_containers);
+  return most.Amounts();
 }
 
 }  // namespace maniple

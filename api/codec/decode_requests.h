@@ -80,5 +80,7 @@ struct PodAsk {
 // does; plus the overhead. Missing requests at the pod level are those that the API server fills
 // in.
 [[nodiscard]] ResourceAmounts EffectiveRequests(PodAsk ask);
+// Of each GPU resource: what the container asks for that asks for most.
+[[nodiscard]] ResourceAmounts MostGpusPerContainer(const PodAsk& ask);
 
 }  // namespace maniple

@@ -123,6 +123,10 @@ struct HostPort {
 struct PodConstraints {
   ResourceAmounts requests;  // as NodeResourcesFit counts them: init, sidecars, overhead,
                              // pod-level; no "pods" entry
+  // Of GPU resources that several containers ask for: what the one that asks for most gets. Not
+  // listed: all of it goes to one container.
+  ResourceAmounts most_per_container;
+  bool requires_nvlink = false;  // its GPUs, more than one, have to be linked with each other
   StringMap node_selector;
   std::optional<std::vector<NodeSelectorTerm>>
       required_node_terms;  // ORed; present but empty matches nothing

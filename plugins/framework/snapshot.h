@@ -20,6 +20,8 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/gpu/gpu_ask.h"
+#include "api/gpu/gpu_facts.h"
 #include "api/model/ids.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
@@ -53,6 +55,7 @@ struct PodShape {
   std::vector<std::pair<ResourceId, int64_t>> requests;
   std::vector<HostPortId> host_ports;
   bool wants_gpu = false;
+  GpuAsk gpus;
 };
 
 // What nodes share that only static filters look at. Labels: only keys that some selector uses, and
@@ -61,6 +64,7 @@ struct NodeClass {
   StringMap labels;
   std::vector<Taint> taints;  // sorted
   bool unschedulable = false;
+  GpuFacts gpus;
   friend auto operator<=>(const NodeClass&, const NodeClass&) = default;
 };
 

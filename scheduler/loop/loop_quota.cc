@@ -41,7 +41,7 @@ void SchedulingLoop::Impl::FollowQuota() {
   const bool rebuilt = ledger_.Refresh();
   bool recharge = rebuilt;
   const auto follow = [&](NodeId node) {
-    recharge = ledger_.NodeChanged(node, state_.LabelsOf(node)) || recharge;
+    recharge = ledger_.NodeChanged(node, state_.LabelsOf(node), state_.GpusOf(node)) || recharge;
   };
   if (rebuilt) {
     ++quota_epoch_;

@@ -33,17 +33,17 @@ void Charge(const QuotaBook& book, QuotaNodeId queue, const ResourceAmount& requ
   cost.each.push_back({answer.cell, request.amount});
 }
 
-Cost CostOf(const QuotaBook& book, QuotaNodeId queue, const ResourceAmounts& requests,
-            FlavorId flavor, const GpuDivision& division) {
+Cost CostOf(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod, FlavorId flavor,
+            const GpuDivision& division) {
   Cost cost;
-  for (const ResourceAmount& request : requests) {
+  for (const ResourceAmount& request : pod.requests) {
     // Derived, and never to be counted twice: nobody can ask for them.
     if (request.resource == kPodSlots || request.resource == kGpuMilliResource) continue;
     Charge(book, queue, request, flavor, cost);
   }
   // Every pod takes one pod slot.
   Charge(book, queue, {kPodSlots, Amount(1)}, flavor, cost);
-  Charge(book, queue, {kGpuMilliResource, GpuMilliOf(requests, division)}, flavor, cost);
+  Charge(book, queue, {kGpuMilliResource, GpuMilliOf(pod, division)}, flavor, cost);
   std::ranges::sort(cost.each, {}, &CellAmount::cell);
   std::ranges::sort(cost.orders);
   return cost;
@@ -75,8 +75,9 @@ void NodeCharges::Leave(NodeId node) {
   class_of_[node.index()] = kNone;
 }
 
-bool NodeCharges::Upsert(NodeId node, const StringMap& labels, const QuotaBook& book) {
-  const Facts facts{.flavor = book.FlavorOf(labels), .division = GpuDivisionOf(labels)};
+bool NodeCharges::Upsert(NodeId node, const StringMap& labels, const GpuFacts& gpus,
+                         const QuotaBook& book) {
+  const Facts facts{.flavor = book.FlavorOf(labels), .division = GpuDivisionOf(gpus)};
   const uint32_t old = ClassOf(node);
   if (old != kNone && classes_[old].facts == facts) return false;
   Leave(node);
@@ -92,19 +93,19 @@ bool NodeCharges::Upsert(NodeId node, const StringMap& labels, const QuotaBook& 
 
 void NodeCharges::Remove(NodeId node) { Leave(node); }
 
-Demand NodeCharges::CostOn(const QuotaBook& book, QuotaNodeId queue,
-                           const ResourceAmounts& requests, NodeId node) const {
+Demand NodeCharges::CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
+                           NodeId node) const {
   const uint32_t at = node.valid() ? ClassOf(node) : kNone;
   const Facts facts = at == kNone ? Facts{} : classes_[at].facts;
-  return CostOf(book, queue, requests, facts.flavor, facts.division).each;
+  return CostOf(book, queue, pod, facts.flavor, facts.division).each;
 }
 
 std::vector<QuotaOption> NodeCharges::OptionsFor(const QuotaBook& book, QuotaNodeId queue,
-                                                 const ResourceAmounts& requests) const {
+                                                 const PodConstraints& pod) const {
   std::map<std::pair<std::vector<size_t>, std::vector<QuotaCellId>>, Group> groups;
   size_t allowed = 0, populated = 0;
   const auto add = [&](const Facts& facts, std::optional<uint32_t> node_class) {
-    Cost cost = CostOf(book, queue, requests, facts.flavor, facts.division);
+    Cost cost = CostOf(book, queue, pod, facts.flavor, facts.division);
     if (cost.forbidden) return;
     Group& group = groups[{std::move(cost.orders), CellsOf(cost.each)}];
     std::vector<uint32_t>& classes = group.classes_by_cost[std::move(cost.each)];

@@ -19,16 +19,16 @@ namespace maniple {
 class NodeCharges final {
  public:
   // Whether pods that are there already cost something else now.
-  bool Upsert(NodeId node, const StringMap& labels, const QuotaBook& book);
+  bool Upsert(NodeId node, const StringMap& labels, const GpuFacts& gpus, const QuotaBook& book);
   void Remove(NodeId node);
 
   // What one pod costs on the node; an unknown node is of no flavor. Facts are charged even where
   // the queue has no quota for them, as far as anybody counts that flavor.
-  [[nodiscard]] Demand CostOn(const QuotaBook& book, QuotaNodeId queue,
-                              const ResourceAmounts& requests, NodeId node) const;
-  // Where the queue lets pods with these requests in, in the order of its list.
+  [[nodiscard]] Demand CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
+                              NodeId node) const;
+  // Where the queue lets pods that ask for so much in, in the order of its list.
   [[nodiscard]] std::vector<QuotaOption> OptionsFor(const QuotaBook& book, QuotaNodeId queue,
-                                                    const ResourceAmounts& requests) const;
+                                                    const PodConstraints& pod) const;
 
  private:
   struct Facts {

@@ -33,8 +33,8 @@ Demand QuotaLedger::CostOf(absl::string_view queue, std::span<const PlacedPods> 
   if (!id.valid()) return {};
   std::map<QuotaCellId, Amount> sum;
   for (const PlacedPods& pods : placed) {
-    const ResourceAmounts& requests = tables.ShapeOf(pods.shape).constraints.requests;
-    for (const CellAmount& each : nodes_.CostOn(book_, id, requests, pods.node)) {
+    const PodConstraints& pod = tables.ShapeOf(pods.shape).constraints;
+    for (const CellAmount& each : nodes_.CostOn(book_, id, pod, pods.node)) {
       sum[each.cell] += each.amount * pods.pods;
     }
   }

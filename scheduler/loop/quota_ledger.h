@@ -35,8 +35,8 @@ class QuotaLedger final {
   bool Refresh();
 
   // True: pods there cost something else now.
-  bool NodeChanged(NodeId node, const StringMap& labels) {
-    return nodes_.Upsert(node, labels, book_);
+  bool NodeChanged(NodeId node, const StringMap& labels, const GpuFacts& gpus) {
+    return nodes_.Upsert(node, labels, gpus, book_);
   }
   void NodeGone(NodeId node) { nodes_.Remove(node); }
 
@@ -62,7 +62,7 @@ class QuotaLedger final {
 
   [[nodiscard]] std::vector<QuotaOption> OptionsFor(QuotaNodeId queue, ShapeId shape,
                                                     const Tables& tables) const {
-    return nodes_.OptionsFor(book_, queue, tables.ShapeOf(shape).constraints.requests);
+    return nodes_.OptionsFor(book_, queue, tables.ShapeOf(shape).constraints);
   }
 
   [[nodiscard]] const QuotaBook& book() const { return book_; }

@@ -18,8 +18,8 @@ class ClusterState::Impl final {
  public:
   explicit Impl(ClusterStateOptions options)
       : options_(std::move(options)),
-        shapes_(draft_),
-        nodes_(draft_, shapes_),
+        shapes_(draft_, options_.gpus),
+        nodes_(draft_, shapes_, options_.gpus),
         gangs_(options_.default_queue),
         pods_(options_.scheduler_names,
               {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_, .budgets = budgets_}) {
@@ -345,6 +345,7 @@ const PodFacts* ClusterState::FindPod(PodId pod) const { return impl_->pods().Fi
 std::optional<PodId> ClusterState::PodWithUid(absl::string_view uid) const {
   return impl_->pods().WithUid(uid);
 }
+const GpuFacts& ClusterState::GpusOf(NodeId node) const { return impl_->nodes().GpusOf(node); }
 StringMap ClusterState::LabelsOf(NodeId node) const { return impl_->nodes().LabelsOf(node); }
 absl::string_view ClusterState::NodeName(NodeId node) const { return impl_->nodes().NameOf(node); }
 std::optional<NodeId> ClusterState::NodeNamed(absl::string_view name) const {

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/gpu/gpu_facts.h"
 #include "api/model/object.h"
 #include "queue/gang.h"
 #include "scheduler/state/budget_table.h"
@@ -37,6 +38,7 @@ struct ClusterStateOptions {
   std::string default_queue;
   // Node labels that name a domain of multi-node NVLink; the first that a node has counts.
   std::vector<std::string> nvlink_domain_labels = {"nvidia.com/gpu.clique"};
+  GpuRules gpus;  // where facts about the nodes' GPUs are read from
 };
 
 class ClusterState final {
@@ -71,7 +73,8 @@ class ClusterState final {
   [[nodiscard]] std::optional<PodId> PodWithUid(absl::string_view uid) const;
   [[nodiscard]] absl::string_view NodeName(NodeId node) const;  // "" when gone
   [[nodiscard]] std::optional<NodeId> NodeNamed(absl::string_view name) const;
-  [[nodiscard]] StringMap LabelsOf(NodeId node) const;  // empty when gone
+  [[nodiscard]] StringMap LabelsOf(NodeId node) const;      // empty when gone
+  [[nodiscard]] const GpuFacts& GpusOf(NodeId node) const;  // none when gone
   [[nodiscard]] bool Synced(ResourceKind kind) const;
   // Every PodDisruptionBudget, by namespace and name; until the next Apply.
   [[nodiscard]] const std::vector<BudgetFacts>& Budgets() const;

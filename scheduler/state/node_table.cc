@@ -3,11 +3,22 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/log.h"
 
 namespace maniple {
 
-NodeTable::NodeTable(DraftTables& draft, ShapeTable& shapes)
-    : draft_(draft), shapes_(shapes), order_(std::make_shared<const NodeOrder>()) {}
+namespace {
+
+// So many unknown products are told of; labels are anybody's text.
+constexpr size_t kMostStrangeProducts = 64;
+
+}  // namespace
+
+NodeTable::NodeTable(DraftTables& draft, ShapeTable& shapes, const GpuRules& gpu_rules)
+    : draft_(draft),
+      shapes_(shapes),
+      gpu_rules_(gpu_rules),
+      order_(std::make_shared<const NodeOrder>()) {}
 
 NodeBlock& NodeTable::Block(NodeId node) {
   const uint32_t b = BlockOf(node);
@@ -77,6 +88,11 @@ StringMap NodeTable::LabelsOf(NodeId node) const {
     labels.Set(label_keys_.Name(key), label_values_.Name(value));
   }
   return labels;
+}
+
+const GpuFacts& NodeTable::GpusOf(NodeId node) const {
+  static const GpuFacts kNone;
+  return Has(node) ? records_[node.index()].gpus : kNone;
 }
 
 NodeTable::Change NodeTable::Upsert(const Node& node) {
@@ -159,7 +175,17 @@ LabelValueId NodeTable::InternValue(absl::string_view value) {
   return id;
 }
 
-// Whether labels, taints or cordon changed.
+// One line per product: what follows from a product's name is then unknown for all its nodes.
+void NodeTable::NoteProduct(const Node& node, const GpuFacts& gpus) {
+  if (gpus.product.empty() || gpus.known_product) return;
+  if (strange_products_.size() >= kMostStrangeProducts) return;
+  if (!strange_products_.insert(gpus.product).second) return;
+  LOG(WARNING) << "GPU product \"" << gpus.product << "\" (node " << node.meta.name
+               << ") is in no table: nothing is promised of links between its GPUs; "
+                  "gpu.productTable of the configuration can say";
+}
+
+// Whether labels, taints, cordon or facts about GPUs changed.
 bool NodeTable::SetFacts(Record& record, const Node& node) {
   std::vector<std::pair<LabelKeyId, LabelValueId>> labels;
   labels.reserve(node.meta.labels.entries().size());
@@ -169,8 +195,9 @@ bool NodeTable::SetFacts(Record& record, const Node& node) {
   std::sort(labels.begin(), labels.end());
   std::vector<Taint> taints = node.taints;
   std::sort(taints.begin(), taints.end());
+  GpuFacts gpus = GpuFactsOf(node, gpu_rules_);
   if (labels == record.labels && taints == record.taints &&
-      node.unschedulable == record.unschedulable) {
+      node.unschedulable == record.unschedulable && gpus == record.gpus) {
     return false;
   }
   for (const Taint& taint : taints) {
@@ -178,6 +205,8 @@ bool NodeTable::SetFacts(Record& record, const Node& node) {
     draft_.tables.taint_keys.push_back(taint.key);
     draft_.changed = true;
   }
+  NoteProduct(node, gpus);
+  record.gpus = std::move(gpus);
   record.labels = std::move(labels);
   record.taints = std::move(taints);
   record.unschedulable = node.unschedulable;
@@ -265,7 +294,10 @@ void NodeTable::Place(NodeId node) {
 }
 
 NodeClass NodeTable::ClassFactsOf(const Record& record) const {
-  NodeClass facts{.labels = {}, .taints = record.taints, .unschedulable = record.unschedulable};
+  NodeClass facts{.labels = {},
+                  .taints = record.taints,
+                  .unschedulable = record.unschedulable,
+                  .gpus = record.gpus};
   for (const auto& [key, tracked] : tracked_) {
     if (tracked.column.has_value()) continue;
     const std::optional<LabelValueId> value = ValueOf(record, tracked.id);

@@ -5,8 +5,8 @@
 //
 // Invariants:
 //   1. A row that is not present has no name, no class, and zero in every column.
-//   2. Two present nodes are of one class iff their tracked labels with few values, taints and
-//   cordon are equal.
+//   2. Two present nodes are of one class iff their tracked labels with few values, taints, cordon
+//   and facts about GPUs are equal.
 //   3. Blocks handed out by Publish are never written again.
 #pragma once
 
@@ -35,13 +35,13 @@ inline constexpr size_t kMostClassValues = 64;
 
 class NodeTable final {
  public:
-  // Borrows both for its life.
-  NodeTable(DraftTables& draft, ShapeTable& shapes);
+  // Borrows all for its life.
+  NodeTable(DraftTables& draft, ShapeTable& shapes, const GpuRules& gpu_rules);
 
   struct Change {
     NodeId node;
     bool appeared = false;
-    bool facts_changed = false;  // labels, taints, cordon; also when it appeared
+    bool facts_changed = false;  // labels, taints, cordon, GPUs; also when it appeared
     bool room_grew = false;
   };
   Change Upsert(const Node& node);
@@ -53,7 +53,8 @@ class NodeTable final {
   [[nodiscard]] std::optional<NodeId> Find(absl::string_view name) const;
   [[nodiscard]] absl::string_view NameOf(NodeId node) const;  // "" when gone
   [[nodiscard]] absl::string_view UidOf(NodeId node) const;
-  [[nodiscard]] StringMap LabelsOf(NodeId node) const;  // empty when gone
+  [[nodiscard]] StringMap LabelsOf(NodeId node) const;      // empty when gone
+  [[nodiscard]] const GpuFacts& GpusOf(NodeId node) const;  // none when gone
   [[nodiscard]] bool Has(NodeId node) const;
   // Node indices are below this.
   [[nodiscard]] uint32_t rows() const { return static_cast<uint32_t>(records_.size()); }
@@ -90,6 +91,7 @@ class NodeTable final {
     std::vector<std::pair<LabelKeyId, LabelValueId>> labels;  // by key id
     std::vector<Taint> taints;                                // sorted
     bool unschedulable = false;
+    GpuFacts gpus;
     bool cooled = false;
   };
   struct Tracked {
@@ -105,6 +107,7 @@ class NodeTable final {
   NodeId TakeRow();
   bool SetAllocatable(NodeId node, const ResourceAmounts& amounts);
   bool SetFacts(Record& record, const Node& node);
+  void NoteProduct(const Node& node, const GpuFacts& gpus);
   bool NoteValues(const Record& record);
   void MakeColumn(Tracked& tracked, const std::string& key);
   void Place(NodeId node);
@@ -116,6 +119,8 @@ class NodeTable final {
 
   DraftTables& draft_;
   ShapeTable& shapes_;
+  const GpuRules& gpu_rules_;
+  absl::btree_set<std::string> strange_products_;  // told of in the log
 
   std::vector<Record> records_;  // by node index
   absl::btree_map<std::string, NodeId> by_name_;

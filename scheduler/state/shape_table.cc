@@ -6,15 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "api/gpu/gpu_resource.h"
 
 namespace maniple {
 namespace {
-
-bool IsGpuName(absl::string_view name) {
-  return absl::EndsWith(name, "/gpu") || absl::EndsWith(name, "/gpu.shared") ||
-         absl::StartsWith(name, "nvidia.com/mig-") || absl::StartsWith(name, "gpu.intel.com/");
-}
 
 // The order in which a report names what is lacking: what is scarce and dear comes first.
 int ReportOrder(ResourceId resource, const ResourceFacts& facts) {
@@ -36,7 +31,8 @@ PodConstraints OccupancyOf(const PodConstraints& constraints) {
   return occupancy;
 }
 
-ShapeTable::ShapeTable(DraftTables& draft) : draft_(draft) {
+ShapeTable::ShapeTable(DraftTables& draft, const GpuRules& gpu_rules)
+    : draft_(draft), gpu_rules_(gpu_rules) {
   CHECK_EQ(Resource("pods"), kPods);
   CHECK_EQ(Resource("cpu"), kCpu);
   CHECK_EQ(Resource("memory"), kMemory);
@@ -47,7 +43,8 @@ ResourceId ShapeTable::Resource(absl::string_view name) {
   if (draft_.tables.resources.size() > kMostResources) return kBeyondCounting;
   const ResourceId id(static_cast<uint32_t>(draft_.tables.resources.size()));
   const absl::string_view known_as = id == kBeyondCounting ? "resources beyond counting" : name;
-  draft_.tables.resources.push_back({.name = std::string(known_as), .gpu = IsGpuName(known_as)});
+  draft_.tables.resources.push_back(
+      {.name = std::string(known_as), .gpu = GpuResourceOf(known_as).has_value()});
   draft_.changed = true;
   resources_.emplace(known_as, id);
   return id;
@@ -83,6 +80,7 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
   };
   std::sort(shape->requests.begin(), shape->requests.end(),
             [&](const auto& a, const auto& b) { return report_key(a) < report_key(b); });
+  shape->gpus = GpuAskOf(constraints, gpu_rules_);
   for (const HostPort& port : constraints.host_ports) shape->host_ports.push_back(Port(port));
 
   const ShapeId id = shape->id;

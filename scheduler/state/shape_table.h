@@ -24,8 +24,8 @@ inline constexpr ResourceId kBeyondCounting{kMostResources};
 
 class ShapeTable final {
  public:
-  // Borrows `draft` for its life.
-  explicit ShapeTable(DraftTables& draft);
+  // Borrows both for its life.
+  ShapeTable(DraftTables& draft, const GpuRules& gpu_rules);
 
   struct Interned {
     ShapeId id;
@@ -45,6 +45,7 @@ class ShapeTable final {
   HostPortId Port(const HostPort& port);
 
   DraftTables& draft_;
+  const GpuRules& gpu_rules_;
   absl::flat_hash_map<std::string, ResourceId> resources_;
   absl::btree_map<HostPort, HostPortId> ports_;
   absl::btree_map<const PodConstraints*, ShapeId, ByValue> shapes_;  // keys live in the tables

@@ -37,6 +37,10 @@ MakeNode& MakeNode::Label(absl::string_view key, absl::string_view value) {
   node_.meta.labels.Set(key, value);
   return *this;
 }
+MakeNode& MakeNode::Annotation(absl::string_view key, absl::string_view value) {
+  node_.meta.annotations.Set(key, value);
+  return *this;
+}
 MakeNode& MakeNode::WithTaint(absl::string_view key, absl::string_view value, TaintEffect effect) {
   node_.taints.push_back({.key = std::string(key), .value = std::string(value), .effect = effect});
   return *this;
@@ -75,6 +79,14 @@ MakePod& MakePod::Label(absl::string_view key, absl::string_view value) {
 }
 MakePod& MakePod::Wants(absl::string_view resource, int64_t amount) {
   SetAmount(pod_.constraints.requests, resource, amount);
+  return *this;
+}
+MakePod& MakePod::AtMostPerContainer(absl::string_view resource, int64_t amount) {
+  SetAmount(pod_.constraints.most_per_container, resource, amount);
+  return *this;
+}
+MakePod& MakePod::RequiresNvlink() {
+  pod_.constraints.requires_nvlink = true;
   return *this;
 }
 MakePod& MakePod::Selector(absl::string_view key, absl::string_view value) {

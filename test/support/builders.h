@@ -29,6 +29,8 @@ class MakeNode final {
   MakeNode& Pods(int64_t slots) { return Has("pods", slots); }
   MakeNode& Has(absl::string_view resource, int64_t amount);  // 0 removes it
   MakeNode& Label(absl::string_view key, absl::string_view value);
+  MakeNode& Product(absl::string_view product) { return Label("nvidia.com/gpu.product", product); }
+  MakeNode& Annotation(absl::string_view key, absl::string_view value);
   MakeNode& WithTaint(absl::string_view key, absl::string_view value = "",
                       TaintEffect effect = TaintEffect::kNoSchedule);
   MakeNode& Cordoned();
@@ -53,6 +55,9 @@ class MakePod final {
   MakePod& Cpu(int64_t milli) { return Wants("cpu", milli); }
   MakePod& Memory(int64_t bytes) { return Wants("memory", bytes); }
   MakePod& Wants(absl::string_view resource, int64_t amount);  // 0 removes it
+  // Of what it wants of a GPU resource, the container that gets most gets so much.
+  MakePod& AtMostPerContainer(absl::string_view resource, int64_t amount);
+  MakePod& RequiresNvlink();
   MakePod& Selector(absl::string_view key, absl::string_view value);
   MakePod& Affinity(std::vector<NodeSelectorTerm> terms);
   MakePod& Prefers(int32_t weight, NodeSelectorTerm term);

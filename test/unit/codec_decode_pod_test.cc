@@ -259,6 +259,49 @@ TEST(PodRequests, ManyContainersWithManyResourcesTakeNoQuadraticTime) {
   EXPECT_EQ(PodOf(spec + "]").constraints.requests.size(), 20'000u);
 }
 
+std::string MostPerContainerOf(absl::string_view spec) {
+  std::string out;
+  for (const ResourceAmount& r : PodOf(spec).constraints.most_per_container) {
+    absl::StrAppend(&out, out.empty() ? "" : " ", r.resource, "=", r.amount.units());
+  }
+  return out;
+}
+
+TEST(PodRequests, TellsGpusOfOneContainerFromThoseOfTwo) {
+  constexpr char kOne[] = R"({"resources":{"limits":{"nvidia.com/gpu":"1","cpu":"1"}}})";
+  constexpr char kTwo[] = R"({"resources":{"limits":{"nvidia.com/gpu":"2"}}})";
+  const auto containers = [](absl::string_view a, absl::string_view b) {
+    return absl::StrCat(R"("containers":[)", a, ",", b, "]");
+  };
+  EXPECT_EQ(MostPerContainerOf(containers(kOne, kOne)), "nvidia.com/gpu=1");
+  EXPECT_EQ(MostPerContainerOf(containers(kTwo, kOne)), "nvidia.com/gpu=2");
+  EXPECT_EQ(MostPerContainerOf(containers(kTwo, "{}")), "");
+  EXPECT_EQ(MostPerContainerOf(R"("containers":[{"resources":{"limits":{"cpu":"2"}}},
+                                                {"resources":{"limits":{"cpu":"1"}}}])"),
+            "");
+  // Init containers hand their GPUs on: two at once, never more than one in a container.
+  EXPECT_EQ(
+      MostPerContainerOf(absl::StrCat(R"("initContainers":[)", kTwo, "],", containers(kOne, kOne))),
+      "");
+}
+
+Pod AnnotatedPod(absl::string_view annotation, absl::string_view resource) {
+  const DecodedObject object = Decoded(
+      ResourceKind::kPod, absl::StrCat(R"({"metadata":{"name":"p","namespace":"n","annotations":{)",
+                                       R"("scheduling.maniple.dev/require-nvlink":")", annotation,
+                                       R"("}},"spec":{"containers":[{"resources":{"limits":{")",
+                                       resource, R"(":"2"}}}]}})"));
+  return std::get<Pod>(std::get<Object>(object.what));
+}
+
+TEST(PodConstraints, NvlinkIsPartOfTheShapeOnlyWhereGpusAreAsked) {
+  EXPECT_TRUE(AnnotatedPod("true", "nvidia.com/gpu").constraints.requires_nvlink);
+  EXPECT_FALSE(AnnotatedPod("false", "nvidia.com/gpu").constraints.requires_nvlink);
+  EXPECT_EQ(AnnotatedPod("true", "cpu").constraints, AnnotatedPod("false", "cpu").constraints);
+  EXPECT_THAT(AnnotatedPod("yes", "nvidia.com/gpu").constraints.unsupported,
+              ElementsAre("metadata.annotations[scheduling.maniple.dev/require-nvlink]"));
+}
+
 TEST(PodConstraints, ReadsNodeAffinityInACanonicalForm) {
   const Pod pod = PodOf(R"("affinity":{"nodeAffinity":{
     "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[

@@ -1,0 +1,39 @@
+// What a pod asks of GPUs, worked out once per shape: of which resources, how many in one
+// container, and whether it names slices or shared GPUs as what it wants.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/gpu/gpu_resource.h"
+#include "api/gpu/gpu_rules.h"
+#include "api/model/model.h"
+
+namespace maniple {
+
+struct GpuRequest {
+  GpuResource what;
+  int64_t amount = 0;              // of the whole pod
+  int64_t most_per_container = 0;  // of the container that asks for most
+  friend auto operator<=>(const GpuRequest&, const GpuRequest&) = default;
+};
+
+struct GpuAsk {
+  std::vector<GpuRequest> requests;
+  // Its node selector or affinity asks for nodes whose GPUs are slices, or shared.
+  bool names_slices = false;
+  bool names_shared = false;
+
+  // Devices of the kind; replicas under a name of their own are not among them.
+  [[nodiscard]] int64_t Devices(GpuKind kind) const;
+  // … that one container gets at most.
+  [[nodiscard]] int64_t MostPerContainer(GpuKind kind) const;
+  // GPUs, slices and replicas together: what links would have to join.
+  [[nodiscard]] int64_t AllDevices() const;
+  friend auto operator<=>(const GpuAsk&, const GpuAsk&) = default;
+};
+
+[[nodiscard]] GpuAsk GpuAskOf(const PodConstraints& constraints, const GpuRules& rules);
+
+}  // namespace maniple

@@ -1,0 +1,39 @@
+// Which resource names mean GPUs, or parts of GPUs, and of what kind. The one place that knows
+// them: what counts as a GPU pod follows from here.
+//
+//   GpuResourceOf("nvidia.com/mig-3g.40gb.shared")   // a slice of profile "3g.40gb", shared
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace maniple {
+
+enum class GpuKind : uint8_t {
+  kWhole,          // "nvidia.com/gpu" and the like; a slice or a replica on nodes that say so
+  kSlice,          // "nvidia.com/mig-<profile>"
+  kCores,          // HAMi: percent of one GPU's cores
+  kMemory,         // HAMi: MiB of one GPU's memory
+  kMemoryPercent,  // HAMi: percent of one GPU's memory
+};
+
+struct GpuResource {
+  GpuKind kind = GpuKind::kWhole;
+  std::string profile;  // of kSlice: "1g.10gb", "1g.10gb.me"
+  bool shared = false;  // "….shared": one unit is a replica that its node has renamed
+  friend auto operator<=>(const GpuResource&, const GpuResource&) = default;
+};
+
+inline constexpr char kNvidiaGpu[] = "nvidia.com/gpu";
+
+// None: no GPU.
+[[nodiscard]] std::optional<GpuResource> GpuResourceOf(absl::string_view resource);
+
+// The compute slices of a MIG profile: "3g.20gb" has 3, "1c.3g.20gb" (one compute instance of it)
+// 1; 0 for what is no profile.
+[[nodiscard]] int32_t ComputeSlicesOf(absl::string_view profile);
+
+}  // namespace maniple
