@@ -8,7 +8,8 @@ namespace {
 
 class BoundGpuAvoidance final : public NodeScore {
  public:
-  explicit BoundGpuAvoidance(std::vector<ResourceId> gpus) : gpus_(std::move(gpus)) {}
+  BoundGpuAvoidance(const Tables& tables, std::vector<ResourceId> gpus)
+      : tables_(tables), gpus_(std::move(gpus)) {}
 
   FilterScope scope() const override { return FilterScope::kDynamic; }
 
@@ -16,10 +17,14 @@ class BoundGpuAvoidance final : public NodeScore {
     const bool has_gpu = std::any_of(gpus_.begin(), gpus_.end(), [&node](ResourceId gpu) {
       return node.block.Allocatable(gpu)[node.row] > 0;
     });
-    return has_gpu ? 0 : kMostScore;
+    if (has_gpu) return 0;
+    // One that has lost them for a while will want its room back.
+    const NodeClassId id = node.block.rows().classes[node.row];
+    return tables_.classes[id.index()]->gpus.product.empty() ? kMostScore : 0;
   }
 
  private:
+  const Tables& tables_;
   std::vector<ResourceId> gpus_;
 };
 
@@ -34,7 +39,7 @@ class GpuAvoidance final : public ScorePlugin {
       if (resources[i].gpu) gpus.push_back(ResourceId(i));
     }
     if (gpus.empty()) return nullptr;
-    return std::make_unique<BoundGpuAvoidance>(std::move(gpus));
+    return std::make_unique<BoundGpuAvoidance>(*cycle.snapshot.tables, std::move(gpus));
   }
 };
 

@@ -21,6 +21,14 @@ constexpr ReasonSpec kReasons[] = {
     {kReasonOutsideDomain, "OutsideDomain", "outside the topology domain that was tried"},
     {kReasonFilledByGang, "FilledByGang", "{resource} for only {have} of this gang's pods"},
     {kReasonOutsideFlavor, "OutsideFlavor", "not of the flavor that the queue has quota for"},
+    {kReasonGpusRepartitioned, "GpusRepartitioned", "its GPUs are being repartitioned"},
+    {kReasonMigInvalid, "MigInvalid", "its GPUs are sliced in a way that their plugin refuses"},
+    {kReasonGpuDriverUpgrade, "GpuDriverUpgrade", "its GPU driver is being upgraded"},
+    {kReasonGpusSuspect, "GpusSuspect", "the last change of its GPUs failed"},
+    {kReasonGpusSliced, "GpusSliced",
+     "its GPUs are MIG slices, and one container asks for {want} GPUs"},
+    {kReasonGpusShared, "GpusShared", "its GPUs are shared, and one container asks for {want}"},
+    {kReasonNoNvlink, "NoNvlink", "NVLink between {want} of its free GPUs cannot be promised"},
 };
 
 }  // namespace

@@ -30,6 +30,13 @@ inline constexpr ReasonId kReasonCoolDown{7};
 inline constexpr ReasonId kReasonOutsideDomain{8};
 inline constexpr ReasonId kReasonFilledByGang{9};
 inline constexpr ReasonId kReasonOutsideFlavor{10};
+inline constexpr ReasonId kReasonGpusRepartitioned{11};
+inline constexpr ReasonId kReasonMigInvalid{12};
+inline constexpr ReasonId kReasonGpuDriverUpgrade{13};
+inline constexpr ReasonId kReasonGpusSuspect{14};
+inline constexpr ReasonId kReasonGpusSliced{15};
+inline constexpr ReasonId kReasonGpusShared{16};
+inline constexpr ReasonId kReasonNoNvlink{17};
 
 struct ReasonSpec {
   ReasonId id;

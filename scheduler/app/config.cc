@@ -1,7 +1,6 @@
 #include "scheduler/app/config.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -11,137 +10,13 @@
 #include "api/base/status_macros.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
+#include "scheduler/app/config_section.h"
 
 namespace maniple {
 namespace {
 
 constexpr char kApiVersion[] = "config.maniple.dev/v1alpha1";
 constexpr char kKind[] = "SchedulerConfiguration";
-
-std::string TypeName(const Json& value) {
-  switch (value.type()) {
-    case Json::Type::kNull:
-      return "nothing";
-    case Json::Type::kBool:
-      return value.AsBool() ? "true" : "false";
-    case Json::Type::kInt:
-    case Json::Type::kDouble:
-      return value.Dump();
-    case Json::Type::kString:
-      return absl::StrCat("\"", value.AsString().substr(0, 64), "\"");
-    case Json::Type::kArray:
-      return "a list";
-    case Json::Type::kObject:
-      return "a map";
-  }
-  return "something else";
-}
-
-// Collects problems, each with file, line and path; reading goes on so that one run shows them all.
-class Problems final {
- public:
-  Problems(absl::string_view file, const YamlDocument& document)
-      : file_(file), document_(document) {}
-
-  void Add(const std::string& path, absl::string_view what) {
-    const int line = document_.LineOf(path);
-    lines_.push_back(absl::StrCat(file_, ":", line, ": ", path.empty() ? "" : path + ": ", what));
-  }
-  [[nodiscard]] absl::Status ToStatus() const {
-    if (lines_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrJoin(lines_, "\n"));
-  }
-
- private:
-  std::string file_;
-  const YamlDocument& document_;
-  std::vector<std::string> lines_;
-};
-
-// One map of the file: Read() once per known field, then Close() refuses what is left.
-class Section final {
- public:
-  Section(const Json& map, std::string path, Problems& problems)
-      : map_(map), path_(std::move(path)), problems_(problems) {
-    if (!map.is_object()) problems_.Add(path_, absl::StrCat("expected a map, got ", TypeName(map)));
-  }
-
-  void Read(absl::string_view key,
-            const std::function<void(const Json&, const std::string&)>& use) {
-    known_.emplace_back(key);
-    if (const Json* value = map_.Find(key)) use(*value, Path(key));
-  }
-  void String(absl::string_view key, std::string& out) {
-    Read(key, [&](const Json& v, const std::string& path) {
-      if (v.is_string()) {
-        out = v.AsString();
-      } else {
-        Wrong(path, "a string", v);
-      }
-    });
-  }
-  void Bool(absl::string_view key, bool& out) {
-    Read(key, [&](const Json& v, const std::string& path) {
-      if (v.is_bool()) {
-        out = v.AsBool();
-      } else {
-        Wrong(path, "true or false", v);
-      }
-    });
-  }
-  void Int(absl::string_view key, int64_t least, int64_t most,
-           const std::function<void(int64_t)>& set) {
-    Read(key, [&](const Json& v, const std::string& path) {
-      if (!v.is_int()) return Wrong(path, "an integer", v);
-      if (v.AsInt() < least || v.AsInt() > most) {
-        return problems_.Add(path, absl::StrCat(v.AsInt(), " is outside ", least, "..", most));
-      }
-      set(v.AsInt());
-    });
-  }
-  void Duration(absl::string_view key, absl::Duration& out) {
-    Read(key, [&](const Json& v, const std::string& path) {
-      if (!v.is_string()) return Wrong(path, "a duration such as 300ms or 10m", v);
-      const absl::StatusOr<absl::Duration> parsed = ParseConfigDuration(v.AsString());
-      if (!parsed.ok()) return problems_.Add(path, parsed.status().message());
-      out = *parsed;
-    });
-  }
-  void Strings(absl::string_view key, std::vector<std::string>& out) {
-    Read(key, [&](const Json& v, const std::string& path) {
-      if (!v.is_array()) return Wrong(path, "a list of strings", v);
-      out.clear();
-      for (size_t i = 0; i < v.items().size(); ++i) {
-        const Json& item = v.items()[i];
-        if (!item.is_string() || item.AsString().empty()) {
-          Wrong(absl::StrCat(path, "[", i, "]"), "a string that is not empty", item);
-        } else {
-          out.push_back(item.AsString());
-        }
-      }
-    });
-  }
-  void Wrong(const std::string& path, absl::string_view expected, const Json& got) {
-    problems_.Add(path, absl::StrCat("expected ", expected, ", got ", TypeName(got)));
-  }
-  void Close() {
-    for (const Json::Member& member : map_.members()) {
-      if (std::find(known_.begin(), known_.end(), member.first) == known_.end()) {
-        problems_.Add(Path(member.first), "unknown field");
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] std::string Path(absl::string_view key) const {
-    return path_.empty() ? std::string(key) : absl::StrCat(path_, ".", key);
-  }
-
-  const Json& map_;
-  std::string path_;
-  Problems& problems_;
-  std::vector<std::string> known_;
-};
 
 void ReadLeaderElection(const Json& map, const std::string& path, Problems& problems,
                         LeaderElectionConfig& out) {
@@ -163,8 +38,7 @@ void ReadLeaderElection(const Json& map, const std::string& path, Problems& prob
 
 void ReadScores(const Json& list, const std::string& path, Problems& problems,
                 std::vector<ScoreWeight>& out) {
-  if (!list.is_array())
-    return problems.Add(path, absl::StrCat("expected a list, got ", TypeName(list)));
+  if (!list.is_array()) return problems.Wrong(path, "a list", list);
   for (size_t i = 0; i < list.items().size(); ++i) {
     ScoreWeight weight;
     Section section(list.items()[i], absl::StrCat(path, "[", i, "]"), problems);
@@ -193,14 +67,11 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
 }
 
 // Checked for type, kept out of the logic: the policies they steer are not part of this version.
-void ReadInert(Section& top, Problems& problems, SchedulerConfig& out) {
-  for (const absl::string_view key : {"preemption", "gpu"}) {
-    top.Read(key, [&](const Json& v, const std::string& path) {
-      if (!v.is_object())
-        return problems.Add(path, absl::StrCat("expected a map, got ", TypeName(v)));
-      out.inert.emplace_back(path);
-    });
-  }
+void ReadInert(Section& top, SchedulerConfig& out) {
+  top.Read("preemption", [&](const Json& v, const std::string& path) {
+    if (!v.is_object()) return top.Wrong(path, "a map", v);
+    out.inert.emplace_back(path);
+  });
   std::vector<std::string> dialects;
   top.Strings("dialects", dialects);
   if (!dialects.empty()) out.inert.emplace_back("dialects");
@@ -285,7 +156,10 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   });
   top.Read("plugins",
            [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });
-  ReadInert(top, problems, out);
+  top.Read("gpu", [&](const Json& v, const std::string& path) {
+    ReadGpuConfig(v, path, problems, out.gpu);
+  });
+  ReadInert(top, out);
   top.Close();
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "scheduler/app/config_gpu.h"
 #include "scheduler/loop/loop_options.h"
 
 namespace maniple {
@@ -40,6 +41,7 @@ struct SchedulerConfig {
   int32_t holds_per_cohort = 1;                          // holds.maxPerCohort
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
+  GpuConfig gpu;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores
   // Accepted and checked, but of no effect in this version; the program says so at start.

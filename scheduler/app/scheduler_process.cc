@@ -64,7 +64,8 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
                                            const std::string& identity) {
   LoopOptions options;
   options.state = {.scheduler_names = config.scheduler_names,
-                   .default_queue = config.default_queue};
+                   .default_queue = config.default_queue,
+                   .gpus = config.gpu.rules};
   ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
   options.identity = identity;
   options.seed = std::random_device()();

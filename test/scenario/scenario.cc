@@ -165,6 +165,7 @@ class Player final {
         {"flavors", &Player::Flavors}, {"expect_queues", &Player::ExpectQueues},
         {"refused", &Player::Refused}, {"rack", &Player::Rack},
         {"label", &Player::Label},     {"expect_labels", &Player::ExpectLabels},
+        {"nodes", &Player::Nodes},
     };
     const auto it = hands.find(word);
     if (it == hands.end()) return Fail(absl::StrCat("no such step: ", word));
@@ -360,6 +361,17 @@ class Player final {
         Fail(absl::StrCat("node ", member.first, ": label ", label.first, " should be ",
                           label.second.AsString(), ", is ", is));
       }
+    }
+  }
+  void Nodes(const Json& argument) {  // {node: "gpu=4 @label=value"}
+    for (const Json::Member& member : argument.members()) {
+      const absl::StatusOr<NodeChange> change = NodeChangeFrom(member.second.AsString());
+      if (!change.ok()) return Must(change.status());
+      const std::string node = absl::StrCat("/api/v1/nodes/", member.first);
+      Patch(node, Json::Object({{"metadata", Json::Object({{"labels", change->labels}})}}));
+      Patch(node + "/status",
+            Json::Object({{"status", Json::Object({{"capacity", change->amounts},
+                                                   {"allocatable", change->amounts}})}}));
     }
   }
   void Kill(const Json&) { stage_.KillScheduler(); }

@@ -36,20 +36,25 @@ absl::StatusOr<std::vector<std::string>> Names(absl::string_view pattern) {
   return names;
 }
 
-// "gpu=8 cpu=64" over defaults.
-absl::Status ReadAmounts(absl::string_view words, Json& amounts) {
-  for (const absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
+// "gpu=8 cpu=64" over defaults. Where `labels` are wanted, "@key=value" is one of them.
+absl::Status ReadAmounts(absl::string_view words, Json& amounts, Json* labels = nullptr) {
+  for (absl::string_view word : absl::StrSplit(words, ' ', absl::SkipEmpty())) {
+    const bool label = labels != nullptr && absl::ConsumePrefix(&word, "@");
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(word, absl::MaxSplits('=', 1));
     if (pair.second.empty())
       return absl::InvalidArgumentError(absl::StrCat("not resource=amount: ", word));
-    amounts.Set(ResourceName(pair.first), std::string(pair.second));
+    if (label) {
+      labels->Set(std::string(pair.first), std::string(pair.second));
+    } else {
+      amounts.Set(ResourceName(pair.first), std::string(pair.second));
+    }
   }
   return absl::OkStatus();
 }
 
-Json NodeNamed(const std::string& name, absl::string_view rack, const Json& amounts) {
-  Json labels = Json::Object({{"kubernetes.io/hostname", name}});
+Json NodeNamed(const std::string& name, absl::string_view rack, const Json& amounts, Json labels) {
+  labels.Set("kubernetes.io/hostname", name);
   if (!rack.empty()) labels.Set(kRackLabel, std::string(rack));
   return Json::Object(
       {{"apiVersion", "v1"},
@@ -92,7 +97,8 @@ Json PodFrom(const Json& gang, int64_t index, const Json& amounts) {
                        {"kind", "Pod"},
                        {"metadata", Json::Object({{"name", absl::StrCat(name, "-", index)},
                                                   {"namespace", "default"},
-                                                  {"labels", labels}})},
+                                                  {"labels", labels},
+                                                  {"annotations", gang["annotations"]}})},
                        {"spec", spec}});
 }
 
@@ -176,9 +182,14 @@ absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand) {
     }
     const size_t space = part.find(' ');
     Json amounts = Json::Object({{"cpu", "64"}, {"memory", "512Gi"}, {"pods", "110"}});
-    if (space != absl::string_view::npos) RETURN_IF_ERROR(ReadAmounts(part.substr(space), amounts));
+    Json labels = Json::Object();
+    if (space != absl::string_view::npos) {
+      RETURN_IF_ERROR(ReadAmounts(part.substr(space), amounts, &labels));
+    }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(part.substr(0, space)));
-    for (const std::string& name : names) nodes.push_back(NodeNamed(name, rack, amounts));
+    for (const std::string& name : names) {
+      nodes.push_back(NodeNamed(name, rack, amounts, labels));
+    }
   }
   return nodes;
 }
@@ -199,6 +210,12 @@ absl::StatusOr<Json> QuotaFrom(QuotaKind kind, absl::string_view name,
   }
   spec.Set("quotas", std::move(quotas));
   return OfManiple(queue ? "Queue" : "Cohort", name, std::move(spec));
+}
+
+absl::StatusOr<NodeChange> NodeChangeFrom(absl::string_view shorthand) {
+  NodeChange change{.labels = Json::Object(), .amounts = Json::Object()};
+  RETURN_IF_ERROR(ReadAmounts(shorthand, change.amounts, &change.labels));
+  return change;
 }
 
 Json RackLabels(absl::string_view rack) { return Json::Object({{kRackLabel, std::string(rack)}}); }

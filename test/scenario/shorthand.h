@@ -1,5 +1,5 @@
-// Objects from shorthand: "rack r1: n[1-4] gpu=8; n5 cpu=64" becomes five Nodes, {gang: a, pods: 2,
-// each: "gpu=8"} a PodGroup and its pods.
+// Objects from shorthand: "rack r1: n[1-4] gpu=8 @label=value; n5 cpu=64" becomes five Nodes,
+// {gang: a, pods: 2, each: "gpu=8"} a PodGroup and its pods.
 #pragma once
 
 #include <vector>
@@ -12,6 +12,11 @@ namespace maniple::scenario {
 
 // InvalidArgument quotes the part that is not understood.
 [[nodiscard]] absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand);
+// "gpu=0 @nvidia.com/mig.config.state=pending": what a node has of these from now on.
+struct NodeChange {
+  Json labels, amounts;
+};
+[[nodiscard]] absl::StatusOr<NodeChange> NodeChangeFrom(absl::string_view shorthand);
 // "in pool weight=2 strict: h100 gpu=8+4/2; cpu=64" becomes a Queue, or a Cohort: where it belongs,
 // how it behaves, and one entry per flavor of resource=nominal+borrowingLimit/lendingLimit.
 enum class QuotaKind { kQueue, kCohort };
@@ -20,8 +25,8 @@ enum class QuotaKind { kQueue, kCohort };
 // "rack r1 priority=5": the nodes of that rack.
 [[nodiscard]] absl::StatusOr<Json> FlavorFrom(absl::string_view name, absl::string_view shorthand);
 [[nodiscard]] Json RackLabels(absl::string_view rack);
-// {gang, pods, min, each, first, group, sub, gates, queue, spec}: the PodGroup (unless `group: no`
-// or `first` > 0) and pods named <gang>-<first> ….
+// {gang, pods, min, each, first, group, sub, gates, queue, spec, annotations}: the PodGroup (unless
+// `group: no` or `first` > 0) and pods named <gang>-<first> ….
 [[nodiscard]] absl::StatusOr<std::vector<Json>> GangFrom(const Json& shorthand);
 
 }  // namespace maniple::scenario

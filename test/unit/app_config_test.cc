@@ -59,7 +59,39 @@ TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
   const absl::StatusOr<SchedulerConfig> config =
       Parse("preemption: {ignorePDB: true}\ngpu: {productTable: {}}\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->inert, ElementsAre("preemption", "gpu"));
+  EXPECT_THAT(config->inert, ElementsAre("preemption"));
+}
+
+TEST(SchedulerConfig, TellsWhereFactsAboutGpusAreReadFrom) {
+  const absl::StatusOr<SchedulerConfig> config = Parse(
+      "gpu:\n"
+      "  nvlinkDomainLabels: [a/clique, b/domain]\n"
+      "  productTable:\n"
+      "    \"ACME-*\": {memoryMiB: 65536, linkage: AllToAll, family: acme, computeSlices: 4}\n"
+      "    ACME-9000: {linkage: Pairs}\n"
+      "  labels: {product: [example.com/board], count: [example.com/boards]}\n"
+      "  linkageLabels: [{label: example.com/links, value: pcie, linkage: None}]\n"
+      "  suspectNodes: Skip\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->inert.empty());
+  EXPECT_THAT(config->gpu.nvlink_domain_labels, ElementsAre("a/clique", "b/domain"));
+  const GpuRules& rules = config->gpu.rules;
+  // The longer pattern comes first.
+  EXPECT_THAT(
+      rules.products,
+      ElementsAre(GpuProduct{.pattern = "ACME-9000", .family = "", .linkage = GpuLinkage::kPairs},
+                  GpuProduct{.pattern = "ACME-*",
+                             .family = "acme",
+                             .memory_mib = 65536,
+                             .linkage = GpuLinkage::kAllToAll,
+                             .compute_slices = 4}));
+  EXPECT_THAT(rules.product, ElementsAre("example.com/board"));
+  EXPECT_THAT(rules.count, ElementsAre("example.com/boards"));
+  EXPECT_THAT(rules.memory,
+              ElementsAre("nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory"));
+  EXPECT_THAT(rules.linkage,
+              ElementsAre(LinkageRule{"example.com/links", "pcie", GpuLinkage::kNone}));
+  EXPECT_EQ(rules.suspects, SuspectPolicy::kSkip);
 }
 
 TEST(SchedulerConfig, SaysWhenRoomIsHeldAndForHowMany) {
@@ -103,7 +135,21 @@ INSTANTIATE_TEST_SUITE_P(
                 "leaseDuration must be greater than renewDeadline"},
         Refusal{"events: {perPod: Sometimes}\n", "events.perPod: expected Auto, Always or Never"},
         Refusal{"plugins: {scores: [{weight: 1}]}\n", "plugins.scores[0].name: is required"},
-        Refusal{"a: [\n", "s.yaml"}));
+        Refusal{"gpu: 8\n", "s.yaml:3: gpu: expected a map, got 8"},
+        Refusal{"gpu:\n  nvlinkDomainLabels: clique\n",
+                "s.yaml:4: gpu.nvlinkDomainLabels: expected a list of strings, got \"clique\""},
+        Refusal{"gpu:\n  productTable:\n    X: {linkage: Sometimes}\n",
+                "s.yaml:5: gpu.productTable.X.linkage: expected AllToAll, Pairs, None or Unknown"},
+        Refusal{"gpu: {productTable: {X: {memory: 5}}}\n",
+                "gpu.productTable.X.memory: unknown field"},
+        Refusal{"gpu: {productTable: {X: {memoryMiB: -5}}}\n", "-5 is outside 1.."},
+        Refusal{"gpu: {productTable: {X: 5}}\n", "gpu.productTable.X: expected a map, got 5"},
+        Refusal{"gpu: {labels: {products: [a]}}\n", "gpu.labels.products: unknown field"},
+        Refusal{"gpu: {labels: {product: [\"\"]}}\n", "gpu.labels.product[0]: expected a string"},
+        Refusal{"gpu: {linkageLabels: [{value: a}]}\n", "gpu.linkageLabels[0].label: is required"},
+        Refusal{"gpu: {suspectNodes: Never}\n",
+                "gpu.suspectNodes: expected Trust, ScoreDown or Skip, got \"Never\""},
+        Refusal{"gpu: {migg: {}}\n", "gpu.migg: unknown field"}, Refusal{"a: [\n", "s.yaml"}));
 
 TEST(SchedulerConfig, TellsEveryProblemAtOnce) {
   const absl::StatusOr<SchedulerConfig> config = Parse("x: 1\ny: 2\n");

@@ -1,0 +1,55 @@
+#include "plugins/gpu_condition.h"
+
+namespace maniple {
+namespace {
+
+Verdict VerdictOn(GpuCondition condition) {
+  switch (condition) {
+    case GpuCondition::kReady:
+    case GpuCondition::kSuspect:
+      return {};
+    case GpuCondition::kFailed:
+      return {.code = Code::kUnresolvable, .reason = {.id = kReasonGpusSuspect}};
+    case GpuCondition::kRepartitioned:
+      return {.code = Code::kWait, .reason = {.id = kReasonGpusRepartitioned}};
+    case GpuCondition::kMigInvalid:
+      return {.code = Code::kUnresolvable, .reason = {.id = kReasonMigInvalid}};
+    case GpuCondition::kDriverUpgrade:
+      return {.code = Code::kWait, .reason = {.id = kReasonGpuDriverUpgrade}};
+  }
+  return {};
+}
+
+class BoundGpuCondition final : public NodeFilter {
+ public:
+  explicit BoundGpuCondition(const Tables& tables) : tables_(tables) {}
+
+  FilterScope scope() const override { return FilterScope::kNodeClass; }
+
+  Verdict Check(const NodeView& node, const PartialPlan&) const override {
+    const NodeClassId id = node.block.rows().classes[node.row];
+    return VerdictOn(tables_.classes[id.index()]->gpus.condition);
+  }
+
+ private:
+  const Tables& tables_;
+};
+
+class GpuConditionFilter final : public FilterPlugin {
+ public:
+  absl::string_view name() const override { return "GpuCondition"; }
+  absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(const CycleInput& cycle,
+                                                   const PodShape& shape) const override {
+    // All of this passes, by itself or by an operator's hand.
+    if (!shape.wants_gpu || cycle.question == Question::kEver) return nullptr;
+    return std::make_unique<BoundGpuCondition>(*cycle.snapshot.tables);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const FilterPlugin> MakeGpuCondition() {
+  return std::make_unique<GpuConditionFilter>();
+}
+
+}  // namespace maniple

@@ -1,0 +1,79 @@
+#include "plugins/gpu_kind.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace maniple {
+namespace {
+
+// One misfit outweighs every other score together, a suspect node only some: see the weight in
+// builtin.cc.
+constexpr int64_t kOtherSlicing = 60;
+constexpr int64_t kOtherSharing = 30;
+constexpr int64_t kSuspectNode = 10;
+
+bool SharesWhatIsAsked(const GpuFacts& gpus, const GpuAsk& ask) {
+  if (gpus.shares_plain_name || gpus.sharing == GpuSharing::kHami) {
+    return ask.Devices(GpuKind::kWhole) > 0;
+  }
+  return std::any_of(gpus.shared_profiles.begin(), gpus.shared_profiles.end(),
+                     [&ask](const SharedProfile& shared) {
+                       return shared.keeps_name &&
+                              std::any_of(ask.requests.begin(), ask.requests.end(),
+                                          [&shared](const GpuRequest& request) {
+                                            return !request.what.shared &&
+                                                   request.what.profile == shared.profile;
+                                          });
+                     });
+}
+
+// HAMi's pods ask for parts, so shared GPUs are what they want.
+bool WantsParts(const GpuAsk& ask) {
+  return std::any_of(ask.requests.begin(), ask.requests.end(), [](const GpuRequest& request) {
+    return request.what.kind != GpuKind::kWhole && request.what.kind != GpuKind::kSlice;
+  });
+}
+
+int64_t ScoreOf(const GpuFacts& gpus, const GpuAsk& ask) {
+  int64_t score = kMostScore;
+  const bool asks_whole = ask.Devices(GpuKind::kWhole) > 0;
+  if (asks_whole && gpus.sliced() != ask.names_slices) score -= kOtherSlicing;
+  const bool wants_shared = ask.names_shared || WantsParts(ask);
+  if (SharesWhatIsAsked(gpus, ask) != wants_shared) score -= kOtherSharing;
+  if (gpus.condition == GpuCondition::kSuspect) score -= kSuspectNode;
+  return score;
+}
+
+class BoundGpuKind final : public NodeScore {
+ public:
+  BoundGpuKind(const Tables& tables, const GpuAsk& ask) {
+    by_class_.reserve(tables.classes.size());
+    for (const auto& node_class : tables.classes) {
+      by_class_.push_back(node_class != nullptr ? ScoreOf(node_class->gpus, ask) : 0);
+    }
+  }
+
+  FilterScope scope() const override { return FilterScope::kNodeClass; }
+
+  int64_t Score(const NodeView& node) const override {
+    return by_class_[node.block.rows().classes[node.row].index()];
+  }
+
+ private:
+  std::vector<int64_t> by_class_;
+};
+
+class GpuKindScore final : public ScorePlugin {
+ public:
+  absl::string_view name() const override { return "GpuKind"; }
+  std::unique_ptr<NodeScore> Bind(const CycleInput& cycle, const PodShape& shape) const override {
+    if (!shape.wants_gpu) return nullptr;
+    return std::make_unique<BoundGpuKind>(*cycle.snapshot.tables, shape.gpus);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const ScorePlugin> MakeGpuKind() { return std::make_unique<GpuKindScore>(); }
+
+}  // namespace maniple

@@ -1,0 +1,63 @@
+#include "plugins/whole_gpus.h"
+
+#include <algorithm>
+
+namespace maniple {
+namespace {
+
+class BoundWholeGpus final : public NodeFilter {
+ public:
+  BoundWholeGpus(const Tables& tables, const GpuAsk& ask) : tables_(tables), ask_(ask) {}
+
+  FilterScope scope() const override { return FilterScope::kNodeClass; }
+
+  Verdict Check(const NodeView& node, const PartialPlan&) const override {
+    const GpuFacts& gpus = tables_.classes[node.block.rows().classes[node.row].index()]->gpus;
+    for (const GpuRequest& request : ask_.requests) {
+      if (request.what.shared || request.most_per_container <= 1) continue;
+      if (request.what.kind == GpuKind::kWhole) {
+        if (gpus.sliced()) return Refusal(kReasonGpusSliced, request);
+        if (gpus.shares_plain_name) return Refusal(kReasonGpusShared, request);
+      }
+      if (request.what.kind == GpuKind::kSlice && SharesProfile(gpus, request.what.profile)) {
+        return Refusal(kReasonGpusShared, request);
+      }
+    }
+    return {};
+  }
+
+ private:
+  static Verdict Refusal(ReasonId reason, const GpuRequest& request) {
+    return {.code = Code::kUnresolvable,
+            .reason = {.id = reason, .want = request.most_per_container}};
+  }
+  static bool SharesProfile(const GpuFacts& gpus, const std::string& profile) {
+    return std::any_of(gpus.shared_profiles.begin(), gpus.shared_profiles.end(),
+                       [&profile](const SharedProfile& shared) {
+                         return shared.profile == profile && shared.keeps_name;
+                       });
+  }
+
+  const Tables& tables_;
+  const GpuAsk& ask_;  // of the snapshot's shape
+};
+
+class WholeGpus final : public FilterPlugin {
+ public:
+  absl::string_view name() const override { return "WholeGpus"; }
+  absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(const CycleInput& cycle,
+                                                   const PodShape& shape) const override {
+    const auto& requests = shape.gpus.requests;
+    if (std::none_of(requests.begin(), requests.end(),
+                     [](const GpuRequest& request) { return request.most_per_container > 1; })) {
+      return nullptr;
+    }
+    return std::make_unique<BoundWholeGpus>(*cycle.snapshot.tables, shape.gpus);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const FilterPlugin> MakeWholeGpus() { return std::make_unique<WholeGpus>(); }
+
+}  // namespace maniple

@@ -1,0 +1,68 @@
+// How sections of the configuration file are read: field by field, with every problem noted at its
+// file, line and path, and fields that nobody asked for refused. Private to the readers of the
+// configuration.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml.h"
+
+namespace maniple {
+
+// Collects problems, each with file, line and path; reading goes on so that one run shows them all.
+// Borrows the document.
+class Problems final {
+ public:
+  Problems(absl::string_view file, const YamlDocument& document)
+      : file_(file), document_(document) {}
+
+  void Add(const std::string& path, absl::string_view what);
+  void Wrong(const std::string& path, absl::string_view expected, const Json& got);
+  [[nodiscard]] absl::Status ToStatus() const;
+
+ private:
+  std::string file_;
+  const YamlDocument& document_;
+  std::vector<std::string> lines_;
+};
+
+// One map of the file: Read() once per known field, then Close() refuses what is left. Borrows map
+// and problems.
+class Section final {
+ public:
+  using Use = std::function<void(const Json&, const std::string& path)>;
+
+  Section(const Json& map, std::string path, Problems& problems);
+
+  void Read(absl::string_view key, const Use& use);
+  // Every field that is there, known or not, in the order of the file.
+  void ReadAll(
+      const std::function<void(const std::string& key, const Json&, const std::string& path)>& use);
+  void String(absl::string_view key, std::string& out);
+  void Bool(absl::string_view key, bool& out);
+  void Int(absl::string_view key, int64_t least, int64_t most,
+           const std::function<void(int64_t)>& set);
+  void Duration(absl::string_view key, absl::Duration& out);
+  void Strings(absl::string_view key, std::vector<std::string>& out);
+  void Wrong(const std::string& path, absl::string_view expected, const Json& got) {
+    problems_.Wrong(path, expected, got);
+  }
+  void Close();
+
+ private:
+  [[nodiscard]] std::string Path(absl::string_view key) const;
+
+  const Json& map_;
+  std::string path_;
+  Problems& problems_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace maniple
