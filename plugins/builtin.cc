@@ -19,6 +19,10 @@
 #include "plugins/taints.h"
 #include "plugins/unschedulable.h"
 #include "plugins/unsupported.h"
+#include "plugins/volume_binding.h"
+#include "plugins/volume_limits.h"
+#include "plugins/volume_restrictions.h"
+#include "plugins/volume_zone.h"
 #include "plugins/whole_gpus.h"
 
 namespace maniple {
@@ -32,9 +36,13 @@ constexpr FilterRow kFilters[] = {
     {"NodeAffinity", MakeNodeAffinity},
     {"GpuCondition", MakeGpuCondition},
     {"WholeGpus", MakeWholeGpus},
+    {"VolumeBinding", MakeVolumeBinding},
+    {"VolumeZone", MakeVolumeZone},
     {"NodeResourcesFit", MakeResourcesFit},
     {"RequireNvlink", MakeRequireNvlink},
     {"NodePorts", MakeNodePorts},
+    {"VolumeRestrictions", MakeVolumeRestrictions},
+    {"NodeVolumeLimits", MakeNodeVolumeLimits},
     {"CoolDown", MakeCoolDown},
 };
 

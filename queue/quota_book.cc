@@ -70,6 +70,12 @@ bool QuotaBook::Note(const ObjectEvent& event) {
       case ResourceKind::kPodGroup:
       case ResourceKind::kTopology:
       case ResourceKind::kPodDisruptionBudget:
+      case ResourceKind::kPersistentVolumeClaim:
+      case ResourceKind::kPersistentVolume:
+      case ResourceKind::kStorageClass:
+      case ResourceKind::kCsiNode:
+      case ResourceKind::kCsiDriver:
+      case ResourceKind::kCsiStorageCapacity:
         return false;
     }
   }
@@ -88,6 +94,12 @@ bool QuotaBook::Note(const ObjectEvent& event) {
       case ResourceKind::kPodGroup:
       case ResourceKind::kTopology:
       case ResourceKind::kPodDisruptionBudget:
+      case ResourceKind::kPersistentVolumeClaim:
+      case ResourceKind::kPersistentVolume:
+      case ResourceKind::kStorageClass:
+      case ResourceKind::kCsiNode:
+      case ResourceKind::kCsiDriver:
+      case ResourceKind::kCsiStorageCapacity:
         return false;
     }
   }

@@ -1,7 +1,6 @@
 #include "api/codec/decode_constraints.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "api/codec/decode_parts.h"
@@ -12,11 +11,6 @@ namespace {
 constexpr absl::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr absl::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-// Volumes whose node this version cannot tell: claims, and disks that one node at a time may use.
-constexpr std::array kTyingVolumes =
-    std::to_array<absl::string_view>({"awsElasticBlockStore", "ephemeral", "gcePersistentDisk",
-                                      "iscsi", "persistentVolumeClaim", "rbd"});
-
 NodeSelectorTerm ReadNodeTerm(const Cursor& term) {
   NodeSelectorTerm out;
   for (const Cursor& field : term.Members()) {
@@ -26,8 +20,10 @@ NodeSelectorTerm ReadNodeTerm(const Cursor& term) {
   return out;
 }
 
-std::vector<NodeSelectorTerm> ReadNodeSelector(const Cursor& selector) {
-  std::vector<NodeSelectorTerm> out;
+}  // namespace
+
+NodeTerms ReadNodeSelector(const Cursor& selector) {
+  NodeTerms out;
   for (const Cursor& field : selector.Members()) {
     if (field.key() != "nodeSelectorTerms") continue;
     for (const Cursor& term : field.Items()) out.push_back(ReadNodeTerm(term));
@@ -36,6 +32,8 @@ std::vector<NodeSelectorTerm> ReadNodeSelector(const Cursor& selector) {
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
+
+namespace {
 
 PreferredNodeTerm ReadPreferredTerm(const Cursor& preferred) {
   PreferredNodeTerm out;
@@ -132,16 +130,6 @@ void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported
       if (field.key() == "whenUnsatisfiable") must_hold = field.View() != "ScheduleAnyway";
     }
     if (must_hold) unsupported.push_back(constraint.Path());
-  }
-}
-
-void ReadVolumes(const Cursor& volumes, std::vector<std::string>& unsupported) {
-  for (const Cursor& volume : volumes.Items()) {
-    for (const Cursor& field : volume.Members()) {
-      const bool ties =
-          std::find(kTyingVolumes.begin(), kTyingVolumes.end(), field.key()) != kTyingVolumes.end();
-      if (ties) unsupported.push_back(field.Path());
-    }
   }
 }
 

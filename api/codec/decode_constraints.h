@@ -18,7 +18,8 @@ void ReadHostPorts(const Cursor& ports, HostPortDefault otherwise, std::vector<H
 
 // Adds to `unsupported` the paths of spread constraints that must hold.
 void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported);
-// Adds to `unsupported` the paths of volumes that tie the pod to nodes.
-void ReadVolumes(const Cursor& volumes, std::vector<std::string>& unsupported);
+// The volumes that tie the pod to nodes. Claims of ephemeral volumes come out as the volume's name
+// alone: theirs begins with the pod's.
+[[nodiscard]] PodVolumes ReadPodVolumes(const Cursor& volumes);
 
 }  // namespace maniple

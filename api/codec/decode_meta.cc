@@ -10,12 +10,15 @@ namespace maniple {
 namespace {
 
 // Annotations we read, beside all under our own domain: the group a pod names in the dialects of
-// Volcano and KAI, its rank where the Job controller has not made it a label, and the mark of a
-// node whose GPUs HAMi divides.
+// Volcano and KAI, its rank where the Job controller has not made it a label, the mark of a node
+// whose GPUs HAMi divides, and what says how far the binding of a claim has come.
 bool IsKeptAnnotation(absl::string_view key) {
   return absl::StartsWith(key, absl::StrCat(kManipleGroup, "/")) ||
          key == "scheduling.k8s.io/group-name" || key == "pod-group-name" ||
-         key == "batch.kubernetes.io/job-completion-index" || key == "hami.io/node-nvidia-register";
+         key == "batch.kubernetes.io/job-completion-index" ||
+         key == "hami.io/node-nvidia-register" || key == kSelectedNodeAnnotation ||
+         key == kBindCompletedAnnotation || key == kBoundByControllerAnnotation ||
+         key == kStorageClassAnnotation;
 }
 
 StringMap ReadAnnotations(const Cursor& annotations) {
@@ -167,15 +170,26 @@ Object ReadObject(ResourceKind kind, const Cursor& root) {
         return ReadTopology(root);
       case ResourceKind::kPodDisruptionBudget:
         return ReadPodDisruptionBudget(root);
+      case ResourceKind::kPersistentVolumeClaim:
+        return ReadPersistentVolumeClaim(root);
+      case ResourceKind::kPersistentVolume:
+        return ReadPersistentVolume(root);
+      case ResourceKind::kStorageClass:
+        return ReadStorageClass(root);
+      case ResourceKind::kCsiNode:
+        return ReadCsiNode(root);
+      case ResourceKind::kCsiDriver:
+        return ReadCsiDriver(root);
+      case ResourceKind::kCsiStorageCapacity:
+        return ReadCsiStorageCapacity(root);
     }
     return Object();
   };
   Object object = read();
   const ObjectMeta& meta = MetaOf(object);
-  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup ||
-                          kind == ResourceKind::kPodDisruptionBudget;
   if (meta.name.empty()) root.Refuse("metadata.name: is missing");
-  if (namespaced && meta.namespace_name.empty()) root.Refuse("metadata.namespace: is missing");
+  if (IsNamespaced(kind) && meta.namespace_name.empty())
+    root.Refuse("metadata.namespace: is missing");
   return object;
 }
 

@@ -37,6 +37,8 @@ ObjectMeta ReadMeta(const Cursor& metadata);
 StringMap ReadStringMap(const Cursor& map);
 
 std::vector<SelectorRequirement> ReadNodeRequirements(const Cursor& list);
+// ORed: sorted, each once.
+NodeTerms ReadNodeSelector(const Cursor& selector);
 LabelSelector ReadLabelSelector(const Cursor& selector);
 std::optional<TaintEffect> ReadTaintEffect(const Cursor& effect);
 
@@ -46,6 +48,12 @@ Pod ReadPod(const Cursor& root);
 Namespace ReadNamespace(const Cursor& root);
 PriorityClass ReadPriorityClass(const Cursor& root);
 PodDisruptionBudget ReadPodDisruptionBudget(const Cursor& root);
+PersistentVolumeClaim ReadPersistentVolumeClaim(const Cursor& root);
+PersistentVolume ReadPersistentVolume(const Cursor& root);
+StorageClass ReadStorageClass(const Cursor& root);
+CsiNode ReadCsiNode(const Cursor& root);
+CsiDriver ReadCsiDriver(const Cursor& root);
+CsiStorageCapacity ReadCsiStorageCapacity(const Cursor& root);
 PodGroup ReadPodGroup(const Cursor& root);
 Queue ReadQueue(const Cursor& root);
 Cohort ReadCohort(const Cursor& root);

@@ -32,6 +32,11 @@ class PodReader final {
     }
     SortUnique(constraints.host_ports);
     SortUnique(constraints.unsupported);
+    for (ClaimUse& use : pod_.volumes.claims) {
+      if (use.ephemeral) use.claim = absl::StrCat(pod_.meta.name, "-", use.claim);
+    }
+    SortUnique(pod_.volumes.claims);
+    SortUnique(pod_.volumes.disks);
     return std::move(pod_);
   }
 
@@ -110,7 +115,7 @@ class PodReader final {
     } else if (key == "topologySpreadConstraints") {
       ReadSpread(field, constraints.unsupported);
     } else if (key == "volumes") {
-      ReadVolumes(field, constraints.unsupported);
+      pod_.volumes = ReadPodVolumes(field);
     } else if (key == "resourceClaims") {
       if (field.HasAny()) constraints.unsupported.push_back(field.Path());
     }

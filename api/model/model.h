@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/amount.h"
+#include "api/model/pod_volumes.h"
 
 namespace maniple {
 
@@ -133,6 +134,7 @@ struct PodConstraints {
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
+  SharedVolumeNeeds volumes;  // filled by the state, which knows the claims
   std::vector<std::string>
       unsupported;  // spec paths that this version refuses, e.g. "spec.resourceClaims"; sorted
   friend auto operator<=>(const PodConstraints&, const PodConstraints&) = default;
@@ -153,6 +155,7 @@ struct Pod {
   int32_t priority = 0;
   bool preempts = true;  // preemptionPolicy is not Never
   PodConstraints constraints;
+  PodVolumes volumes;
   std::vector<std::string> scheduling_gates;
   std::optional<absl::Duration> active_deadline;
   PodPhase phase = PodPhase::kPending;

@@ -22,6 +22,12 @@ constexpr KindFacts kFacts[kResourceKinds] = {
     {"ResourceFlavor", "/apis/scheduling.maniple.dev/v1alpha1/resourceflavors"},
     {"Topology", "/apis/scheduling.maniple.dev/v1alpha1/topologies"},
     {"PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets"},
+    {"PersistentVolumeClaim", "/api/v1/persistentvolumeclaims"},
+    {"PersistentVolume", "/api/v1/persistentvolumes"},
+    {"StorageClass", "/apis/storage.k8s.io/v1/storageclasses"},
+    {"CSINode", "/apis/storage.k8s.io/v1/csinodes"},
+    {"CSIDriver", "/apis/storage.k8s.io/v1/csidrivers"},
+    {"CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities"},
 };
 static_assert(std::variant_size_v<Object> == kResourceKinds);
 
@@ -34,6 +40,12 @@ const KindFacts& FactsOf(ResourceKind kind) {
 }  // namespace
 
 absl::string_view ResourceKindName(ResourceKind kind) { return FactsOf(kind).name; }
+
+bool IsNamespaced(ResourceKind kind) {
+  return kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup ||
+         kind == ResourceKind::kPodDisruptionBudget ||
+         kind == ResourceKind::kPersistentVolumeClaim || kind == ResourceKind::kCsiStorageCapacity;
+}
 
 absl::string_view ResourceCollectionPath(ResourceKind kind) {
   return FactsOf(kind).collection_path;

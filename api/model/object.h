@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
+#include "api/model/storage.h"
 
 namespace maniple {
 
@@ -21,15 +22,23 @@ enum class ResourceKind : uint8_t {
   kResourceFlavor,
   kTopology,
   kPodDisruptionBudget,
+  kPersistentVolumeClaim,
+  kPersistentVolume,
+  kStorageClass,
+  kCsiNode,
+  kCsiDriver,
+  kCsiStorageCapacity,
 };
-inline constexpr int kResourceKinds = 10;
+inline constexpr int kResourceKinds = 16;
 [[nodiscard]] absl::string_view ResourceKindName(ResourceKind kind);  // "Pod"
+[[nodiscard]] bool IsNamespaced(ResourceKind kind);
 // "/api/v1/pods", "/apis/scheduling.maniple.dev/v1alpha1/queues": the cluster-wide collection.
 [[nodiscard]] absl::string_view ResourceCollectionPath(ResourceKind kind);
 
 // In the order of ResourceKind.
 using Object = std::variant<Node, Pod, Namespace, PriorityClass, PodGroup, Queue, Cohort,
-                            ResourceFlavor, Topology, PodDisruptionBudget>;
+                            ResourceFlavor, Topology, PodDisruptionBudget, PersistentVolumeClaim,
+                            PersistentVolume, StorageClass, CsiNode, CsiDriver, CsiStorageCapacity>;
 [[nodiscard]] ResourceKind KindOf(const Object& object);
 [[nodiscard]] const ObjectMeta& MetaOf(const Object& object);
 

@@ -8,7 +8,7 @@
 // What a bound filter or score says of the nodes of a block without cool-downs follows from that
 // block, their classes, the shape, the names in the tables and the mix of requests alone: neither
 // from `now` or the seed nor from other blocks or topologies. The search remembers it while these
-// stay the same (scheduler/cycle/room_cache.h); what depends on PartialPlan says so by
+// stay the same (scheduler/cycle/room_cache.h); what depends on PartialPlan says so by kShared or
 // kAcrossNodes.
 //
 // The search narrows one mask per block and asks Check only for the nodes that a report names. For
@@ -54,7 +54,10 @@ enum class FilterScope : uint8_t {
 // How members of one gang and shape bear on each other.
 enum class FilterCoupling : uint8_t {
   kNone,
-  kPerNodeCap,   // a node may take only so many; CapOn says how many
+  kPerNodeCap,  // a node may take only so many; CapOn says how many
+  // Members take from each other what several nodes share: each is searched for by itself, but what
+  // counting finds lacking (caps as if the others were not there) is lacking.
+  kShared,
   kAcrossNodes,  // depends on PartialPlan: the gang is searched member by member, and counting
                  // proves nothing
 };
@@ -78,7 +81,7 @@ class NodeFilter {
   [[nodiscard]] virtual bool MayHelp(const NodeBlock& block) const;
 
   // Lowers caps[row] to what the node can take more of, for each row in `rows`; never below zero.
-  // For kPerNodeCap only. The default asks CapOn row by row.
+  // For kPerNodeCap and kShared only. The default asks CapOn row by row.
   virtual void Cap(const NodeBlock& block, const NodeMask& rows, std::span<int32_t> caps) const;
   [[nodiscard]] virtual int32_t CapOn(const NodeView& node) const;
 };
@@ -88,7 +91,8 @@ class FilterPlugin {
   virtual ~FilterPlugin() = default;
   [[nodiscard]] virtual absl::string_view name() const = 0;
   // Null: nothing to say for this shape. kUnimplemented: the shape asks for what this version
-  // refuses, and the message names the path; kInvalidArgument: the shape makes no sense.
+  // refuses, and the message names the path; kFailedPrecondition: its volumes are not ready;
+  // kInvalidArgument: the shape makes no sense.
   [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(
       const CycleInput& cycle, const PodShape& shape) const = 0;
 };

@@ -29,6 +29,16 @@ constexpr ReasonSpec kReasons[] = {
      "its GPUs are MIG slices, and one container asks for {want} GPUs"},
     {kReasonGpusShared, "GpusShared", "its GPUs are shared, and one container asks for {want}"},
     {kReasonNoNvlink, "NoNvlink", "NVLink between {want} of its free GPUs cannot be promised"},
+    {kReasonVolumeOutOfReach, "VolumeOutOfReach", "cannot reach a volume of the pod"},
+    {kReasonVolumeZone, "VolumeZone", "in another zone than a volume of the pod"},
+    {kReasonOtherNodeSelected, "OtherNodeSelected",
+     "a volume of the pod is being made for another node"},
+    {kReasonNoVolume, "NoVolume", "no volume there for a claim of the pod, and none can be made"},
+    {kReasonStorageFull, "StorageFull", "not enough storage for a claim of the pod"},
+    {kReasonAttachLimit, "AttachLimit", "can attach no more volumes"},
+    {kReasonDiskInUse, "DiskInUse", "a disk of the pod is in use there"},
+    {kReasonClaimInUse, "ClaimInUse",
+     "a ReadWriteOncePod claim of the pod is in use by another pod"},
 };
 
 }  // namespace

@@ -37,6 +37,14 @@ inline constexpr ReasonId kReasonGpusSuspect{14};
 inline constexpr ReasonId kReasonGpusSliced{15};
 inline constexpr ReasonId kReasonGpusShared{16};
 inline constexpr ReasonId kReasonNoNvlink{17};
+inline constexpr ReasonId kReasonVolumeOutOfReach{18};
+inline constexpr ReasonId kReasonVolumeZone{19};
+inline constexpr ReasonId kReasonOtherNodeSelected{20};
+inline constexpr ReasonId kReasonNoVolume{21};
+inline constexpr ReasonId kReasonStorageFull{22};
+inline constexpr ReasonId kReasonAttachLimit{23};
+inline constexpr ReasonId kReasonDiskInUse{24};
+inline constexpr ReasonId kReasonClaimInUse{25};
 
 struct ReasonSpec {
   ReasonId id;

@@ -75,6 +75,13 @@ uint64_t NodeBlock::Fingerprint() const {
     for (const LabelColumn& column : rows_->label_columns) out.Add(column.values[row].index());
   });
   for (const UsedPort& used : used_ports_) out.Add(uint64_t{used.row} << 32 | used.port.index());
+  for (const UsedVolume& used : used_volumes_) {
+    out.Add(uint64_t{used.row} << 32 | used.use.index());
+  }
+  for (const NodeRows::AttachLimit& limit : rows_->attach_limits) {
+    out.Add(uint64_t{limit.row} << 32 | limit.driver.index());
+    out.Add(static_cast<uint64_t>(limit.most));
+  }
   for (const CoolDown& cool : cool_downs_) {
     out.Add(uint64_t{cool.row});
     out.Add(static_cast<uint64_t>(absl::ToUnixNanos(cool.until)));
@@ -97,18 +104,28 @@ void NodeBlock::AddFree(uint32_t row, ResourceId resource, int64_t amount) {
   max_free_[resource.index()] = std::max(max_free_[resource.index()], free);
 }
 
+std::span<const NodeBlock::UsedVolume> NodeBlock::UsedVolumesOn(uint32_t row) const {
+  const auto [first, last] = std::ranges::equal_range(used_volumes_, row, {}, &UsedVolume::row);
+  return {first, last};
+}
+
 void NodeBlock::Charge(uint32_t row, const PodShape& shape, Change change) {
   for (const auto& [resource, amount] : shape.requests) {
     AddFree(row, resource, change == Change::kTake ? -amount : amount);
   }
-  for (const HostPortId port : shape.host_ports) {
-    const UsedPort used{.row = row, .port = port};
-    const auto at = std::lower_bound(used_ports_.begin(), used_ports_.end(), used);
+  const auto charge = [change](auto& all, const auto& used) {
+    const auto at = std::lower_bound(all.begin(), all.end(), used);
     if (change == Change::kTake) {
-      used_ports_.insert(at, used);
-    } else if (at != used_ports_.end() && *at == used) {
-      used_ports_.erase(at);
+      all.insert(at, used);
+    } else if (at != all.end() && *at == used) {
+      all.erase(at);
     }
+  };
+  for (const HostPortId port : shape.host_ports) {
+    charge(used_ports_, UsedPort{.row = row, .port = port});
+  }
+  for (const VolumeUseId use : shape.volume_uses) {
+    charge(used_volumes_, UsedVolume{.row = row, .use = use});
   }
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,9 @@
 #include "api/model/ids.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
+#include "api/model/volume_needs.h"
 #include "plugins/framework/columns.h"
+#include "plugins/framework/free_volume.h"
 #include "plugins/framework/reasons.h"
 #include "plugins/framework/shared_vector.h"
 
@@ -40,6 +43,8 @@ inline constexpr int64_t kMostAmount = int64_t{1} << 50;
 
 using LabelValueId = Id<struct LabelValueTag>;
 using HostPortId = Id<struct HostPortTag>;
+using VolumeUseId = Id<struct VolumeUseTag>;        // one distinct VolumeUse
+using VolumeDriverId = Id<struct VolumeDriverTag>;  // a CSI driver
 
 struct ResourceFacts {
   std::string name;
@@ -54,6 +59,7 @@ struct PodShape {
   // this order a report names what is lacking.
   std::vector<std::pair<ResourceId, int64_t>> requests;
   std::vector<HostPortId> host_ports;
+  std::vector<VolumeUseId> volume_uses;  // as in the constraints: equal ones count each
   bool wants_gpu = false;
   GpuAsk gpus;
 };
@@ -80,7 +86,14 @@ struct NodeRows {
   std::vector<std::string> names;    // kBlockNodes
   std::vector<NodeClassId> classes;  // kBlockNodes
   Columns allocatable;
-  std::vector<int64_t> max_allocatable;    // by resource; at least the largest of the column
+  std::vector<int64_t> max_allocatable;  // by resource; at least the largest of the column
+  struct AttachLimit {
+    uint32_t row = 0;
+    VolumeDriverId driver;
+    int64_t most = 0;
+    friend auto operator<=>(const AttachLimit&, const AttachLimit&) = default;
+  };
+  std::vector<AttachLimit> attach_limits;  // sorted; a driver that is not named has no limit
   std::vector<LabelColumn> label_columns;  // the same keys in the same order in every block
 
   NodeRows() : names(kBlockNodes), classes(kBlockNodes) {}
@@ -112,6 +125,15 @@ class NodeBlock final {
     friend auto operator<=>(const UsedPort&, const UsedPort&) = default;
   };
   [[nodiscard]] const std::vector<UsedPort>& used_ports() const { return used_ports_; }  // sorted
+  struct UsedVolume {
+    uint32_t row = 0;
+    VolumeUseId use;
+    friend auto operator<=>(const UsedVolume&, const UsedVolume&) = default;
+  };
+  [[nodiscard]] const std::vector<UsedVolume>& used_volumes() const {  // sorted
+    return used_volumes_;
+  }
+  [[nodiscard]] std::span<const UsedVolume> UsedVolumesOn(uint32_t row) const;
   struct CoolDown {
     uint32_t row = 0;
     absl::Time until;
@@ -125,7 +147,7 @@ class NodeBlock final {
   void SetRows(std::shared_ptr<const NodeRows> rows) { rows_ = std::move(rows); }
   void AddFree(uint32_t row, ResourceId resource, int64_t amount);
   enum class Change { kTake, kGive };
-  // Takes or gives back everything that one pod of the shape needs, ports included.
+  // Takes or gives back everything that one pod of the shape needs, ports and volumes included.
   void Charge(uint32_t row, const PodShape& shape, Change change);
   void SetCoolDown(uint32_t row, std::optional<absl::Time> until);
   // Makes the maxima exact again; they only grow between calls.
@@ -139,6 +161,7 @@ class NodeBlock final {
   Columns free_;
   std::vector<int64_t> max_free_;  // by resource
   std::vector<UsedPort> used_ports_;
+  std::vector<UsedVolume> used_volumes_;
   std::vector<CoolDown> cool_downs_;
 };
 
@@ -148,6 +171,15 @@ struct Tables {
   std::vector<ResourceFacts> resources;
   std::vector<std::string> taint_keys;
   std::vector<HostPort> host_ports;
+  struct VolumeUseFacts {
+    VolumeUse use;
+    VolumeDriverId driver;  // of kAttached
+  };
+  std::vector<VolumeUseFacts> volume_uses;
+  std::vector<std::string> volume_drivers;
+  // Never null; sorted. Changed as a whole.
+  std::shared_ptr<const std::vector<FreeVolume>> free_volumes =
+      std::make_shared<const std::vector<FreeVolume>>();
   SharedVector<std::shared_ptr<const PodShape>> shapes;
   SharedVector<std::string> label_values;
   std::vector<std::shared_ptr<const NodeClass>> classes;  // null: no node is of this class now

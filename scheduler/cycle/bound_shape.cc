@@ -29,8 +29,13 @@ absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodSh
       case FilterCoupling::kPerNodeCap:
         bound.capping_.push_back(filter.get());
         break;
+      case FilterCoupling::kShared:
+        bound.capping_.push_back(filter.get());
+        bound.counts_prove_ = false;
+        break;
       case FilterCoupling::kAcrossNodes:
         bound.counts_prove_ = false;
+        bound.bounds_prove_ = false;
         break;
     }
     bound.filters_.push_back(std::move(filter));
@@ -86,8 +91,8 @@ void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* wi
   caps.fill(kNoCap);
   for (const NodeFilter* filter : capping_) filter->Cap(overlay.Block(b), fits, caps);
   fits.ForEach([&](uint32_t row) {
-    // Without counting, one more is all that an answer about one more says.
-    const int32_t pods = counts_prove_ ? caps[row] : std::min(caps[row], 1);
+    // Where caps bound nothing, one more is all that an answer about one more says.
+    const int32_t pods = bounds_prove_ ? caps[row] : std::min(caps[row], 1);
     if (pods <= 0) return;
     room.nodes.push_back({.node = NodeAt(b, row), .pods = pods});
     room.total += pods;
@@ -128,11 +133,13 @@ int32_t BoundShape::RoomAt(const Overlay& overlay, NodeId node) {
   if (!Allows(node)) return 0;
   if (!OfClass(view).fits()) return 0;
   const PartialPlan placed = overlay.placed();
-  int32_t pods = counts_prove_ ? kNoCap : 1;
+  int32_t pods = bounds_prove_ ? kNoCap : 1;
   for (const NodeFilter* filter : dynamic_) {
-    const bool caps = filter->coupling() == FilterCoupling::kPerNodeCap;
-    pods = caps ? std::min(pods, filter->CapOn(view))
-                : (filter->Check(view, placed).fits() ? pods : 0);
+    const FilterCoupling coupling = filter->coupling();
+    if (coupling != FilterCoupling::kPerNodeCap && !filter->Check(view, placed).fits()) return 0;
+    if (coupling == FilterCoupling::kPerNodeCap || coupling == FilterCoupling::kShared) {
+      pods = std::min(pods, filter->CapOn(view));
+    }
     if (pods <= 0) return 0;
   }
   return pods;

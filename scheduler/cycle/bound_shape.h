@@ -33,6 +33,8 @@ class BoundShape final {
   // False when some filter couples members across nodes: then caps are not additive and prove
   // nothing.
   [[nodiscard]] bool counts_prove() const { return counts_prove_; }
+  // False when caps are not even upper bounds: members may make room for each other.
+  [[nodiscard]] bool bounds_prove() const { return bounds_prove_; }
 
   // From now on only these nodes take it, others for want of quota; null: every node. Borrowed.
   void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
@@ -81,6 +83,7 @@ class BoundShape final {
   std::vector<Weighted> scores_;
   std::vector<std::optional<Verdict>> class_verdicts_;  // by class; none = not asked yet
   bool counts_prove_ = true;
+  bool bounds_prove_ = true;
 };
 
 }  // namespace maniple

@@ -334,8 +334,9 @@ class Cycle final {
 
   // A plugin, or the topology, refused the request as such.
   Rejection Refusal(const absl::Status& status) const {
-    Rejection rejection{.code = absl::IsUnimplemented(status) ? RejectionCode::kUnsupported
-                                                              : RejectionCode::kInvalidSpec};
+    Rejection rejection{.code = RejectionCode::kInvalidSpec};
+    if (absl::IsUnimplemented(status)) rejection.code = RejectionCode::kUnsupported;
+    if (absl::IsFailedPrecondition(status)) rejection.code = RejectionCode::kVolumesNotReady;
     rejection.nodes = snapshot_.node_count();
     if (rejection.code == RejectionCode::kUnsupported && rejection.nodes > 0) {
       rejection.reasons.push_back({.reason = {.id = kReasonUnsupported}, .nodes = rejection.nodes});

@@ -77,6 +77,7 @@ enum class RejectionCode : uint8_t {
   kTopologyNoFit,       // proven: room, but not in one domain
   kNeverFits,           // proven: not even on the empty cluster
   kSearchLimitReached,  // a bounded search gave up; no proof
+  kVolumesNotReady,     // a volume of a pod lets no node be chosen yet
   kUnsupported,         // the spec asks for what this version refuses
   kInvalidSpec,         // unknown topology level and the like
 };

@@ -83,6 +83,14 @@ class Exhaustive final {
     for (const NodeBlock::UsedPort& used : view.block.used_ports()) {
       if (used.row == view.row) facts.push_back(used.port.index());
     }
+    for (const NodeBlock::UsedVolume& used : view.block.UsedVolumesOn(view.row)) {
+      facts.push_back(used.use.index());
+    }
+    for (const NodeRows::AttachLimit& limit : view.block.rows().attach_limits) {
+      if (limit.row != view.row) continue;
+      facts.push_back(limit.driver.index());
+      facts.push_back(limit.most);
+    }
     return facts;
   }
 

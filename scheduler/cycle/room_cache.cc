@@ -10,7 +10,7 @@ namespace {
 bool SameFacts(const Tables& a, const Tables& b) {
   return a.resources.size() == b.resources.size() && a.taint_keys.size() == b.taint_keys.size() &&
          a.host_ports.size() == b.host_ports.size() && a.classes == b.classes &&
-         a.label_columns == b.label_columns;
+         a.label_columns == b.label_columns && a.free_volumes == b.free_volumes;
 }
 
 }  // namespace

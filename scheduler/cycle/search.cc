@@ -30,6 +30,12 @@ bool CountsProve(const std::vector<Kind>& kinds) {
   });
 }
 
+bool BoundsProve(const std::vector<Kind>& kinds) {
+  return std::all_of(kinds.begin(), kinds.end(), [](const Kind& kind) {
+    return kind.bound == nullptr || kind.bound->bounds_prove();
+  });
+}
+
 std::vector<int64_t> CountByKind(const QuorumProblem& problem, const std::vector<size_t>& chosen) {
   std::vector<int64_t> counts(problem.kind_count, 0);
   for (const size_t want : chosen) ++counts[problem.kinds[want]];
@@ -221,7 +227,7 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   }
   const bool proves = CountsProve(kinds);
   if (const std::optional<Shortage> shortage = ProvenShortage(problem, rooms.limits)) {
-    return {.outcome = proves ? Outcome::kProven : Outcome::kGaveUp,
+    return {.outcome = BoundsProve(kinds) ? Outcome::kProven : Outcome::kGaveUp,
             .places = {},
             .shortage = *shortage};
   }
@@ -291,7 +297,7 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
   if (!result.places.empty()) {
     result.outcome = Outcome::kFound;
   } else {
-    if (!CountsProve(kinds)) result.outcome = Outcome::kGaveUp;
+    if (!BoundsProve(kinds)) result.outcome = Outcome::kGaveUp;
     result.shortage = {.kind = problem.kinds.empty() ? 0 : problem.kinds.front(),
                        .wanted = problem.kinds.empty() ? 0 : problem.CountOf(problem.kinds.front()),
                        .placeable = 0};

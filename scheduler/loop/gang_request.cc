@@ -192,6 +192,7 @@ bool MoreRoomMayHelp(const Decision& decision) {
       return true;
     case RejectionCode::kExceedsMaxQuota:
     case RejectionCode::kNeverFits:
+    case RejectionCode::kVolumesNotReady:
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       return false;
@@ -223,6 +224,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
       facts.blocks = false;
       break;
+    case RejectionCode::kVolumesNotReady:
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       facts.relief = kReliefNodes | kReliefQueue;

@@ -19,6 +19,14 @@ std::string HeldClassOf(const Gang& gang, absl::string_view otherwise) {
   return absl::StrCat("held from ", gang.queue, " ", gang.priority, " ", runtime, " ", otherwise);
 }
 
+// Whether members wait for volumes that others may have now.
+bool CompetesForVolumes(const GangRequest& request, const Tables& tables) {
+  return std::ranges::any_of(request.wants, [&tables](const Want& want) {
+    const VolumeNeeds* needs = tables.ShapeOf(want.shape).constraints.volumes.get();
+    return needs != nullptr && (!needs->unbound.empty() || !needs->uses.empty());
+  });
+}
+
 }  // namespace
 
 void SchedulingLoop::Impl::DecideReady(absl::Time now) {
@@ -131,11 +139,15 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
     waits.message = QuotaText(*waits.quota);
     waits.quota->borrowers = {};
   }
+  if (rejection.code == RejectionCode::kVolumesNotReady) {
+    waits.message = VolumeTroubleText(request, rejection.shape);
+  }
   Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
                    WaitReasonName(waits.reason), ": ", waits.message));
   cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
   const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
+  if (CompetesForVolumes(request, tables)) facts.relief |= kReliefVolumes;
   if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
     facts.relief |= kReliefVictims;
     if (HasVictims(c)) {
@@ -175,6 +187,15 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   Park(c, item, std::move(facts));
   c.record.waits_for_demand =
       for_demand && c.record.order_is_only && !c.record.order_demand.empty();
+}
+
+// Of the first member of the shape.
+std::string SchedulingLoop::Impl::VolumeTroubleText(const GangRequest& request,
+                                                    ShapeId shape) const {
+  const auto want = std::ranges::find(request.wants, shape, &Want::shape);
+  if (want == request.wants.end()) return "a volume is not ready";
+  return absl::StrCat("pod ", state_.FindPod(want->pod)->name, ": ",
+                      state_.VolumeTroubleOf(want->pod));
 }
 
 void SchedulingLoop::Impl::Note(Case& c, QueueItem item, WaitingFor waits) {

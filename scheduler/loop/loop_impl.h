@@ -83,6 +83,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
   void Park(Case& c, QueueItem item, ParkFacts facts);
+  [[nodiscard]] std::string VolumeTroubleText(const GangRequest& request, ShapeId shape) const;
   // Why it waits; shared with whom the same was noted of last in its Queue.
   void Note(Case& c, QueueItem item, WaitingFor waits);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;

@@ -49,6 +49,7 @@ bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection)
     case RejectionCode::kExceedsMaxQuota:
     case RejectionCode::kNeverFits:
     case RejectionCode::kSearchLimitReached:
+    case RejectionCode::kVolumesNotReady:
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       return false;

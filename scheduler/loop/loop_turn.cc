@@ -258,6 +258,7 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   if (!news_.room_grew.empty()) relief |= kReliefRoom;
   if (!news_.nodes_changed.empty()) relief |= kReliefNodes;
   if (news_.queues_changed) relief |= kReliefQueue;
+  if (news_.volumes_changed) relief |= kReliefVolumes;
   if (std::exchange(more_victims_, false) || news_.budgets_changed) relief |= kReliefVictims;
   news_ = {};
   const size_t before = queue_->ready();

@@ -38,6 +38,8 @@ absl::string_view WaitSentence(WaitReason reason) {
       return "no single domain has room for all of it now";
     case WaitReason::kNeverFits:
       return "it would not fit even on the empty cluster";
+    case WaitReason::kVolumesNotReady:
+      return "a volume of one of its pods is not ready";
     case WaitReason::kWaitingForPreemption:
       return "pods that make room for it are leaving";
     case WaitReason::kHeldByReservation:
@@ -76,6 +78,8 @@ WaitReason ReasonOf(RejectionCode code) {
       return WaitReason::kNeverFits;
     case RejectionCode::kSearchLimitReached:
       return WaitReason::kSearchLimitReached;
+    case RejectionCode::kVolumesNotReady:
+      return WaitReason::kVolumesNotReady;
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       return WaitReason::kInvalidSpec;
@@ -94,6 +98,7 @@ std::vector<NodeReasonView> NodeReasonLines(const Rejection& rejection, const Ta
 
 std::string RejectionText(const Rejection& rejection, const Tables& tables) {
   switch (rejection.code) {
+    case RejectionCode::kVolumesNotReady:
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       return rejection.detail;

@@ -26,6 +26,8 @@ absl::string_view WaitReasonName(WaitReason reason) {
       return "TopologyNoFit";
     case WaitReason::kNeverFits:
       return "NeverFits";
+    case WaitReason::kVolumesNotReady:
+      return "VolumesNotReady";
     case WaitReason::kWaitingForPreemption:
       return "WaitingForPreemption";
     case WaitReason::kHeldByReservation:
@@ -69,6 +71,8 @@ absl::string_view StageName(WaitReason reason) {
       return "nodes";
     case WaitReason::kTopologyNoFit:
       return "topology";
+    case WaitReason::kVolumesNotReady:
+      return "volumes";
     case WaitReason::kWaitingForPreemption:
     case WaitReason::kPreempted:
       return "preemption";
@@ -115,6 +119,7 @@ absl::string_view PodReasonName(WaitReason reason) {
     case WaitReason::kNamespaceNotAllowed:
     case WaitReason::kQuotaExceeded:
     case WaitReason::kExceedsMaxQuota:
+    case WaitReason::kVolumesNotReady:
     case WaitReason::kWaitingForPreemption:
     case WaitReason::kHeldByReservation:
     case WaitReason::kBackingOff:

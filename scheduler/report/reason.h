@@ -19,6 +19,7 @@ enum class WaitReason : uint8_t {
   kNoFit,
   kTopologyNoFit,
   kNeverFits,
+  kVolumesNotReady,
   kWaitingForPreemption,
   kHeldByReservation,
   kBackingOff,

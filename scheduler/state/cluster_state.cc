@@ -12,6 +12,7 @@
 #include "scheduler/state/node_table.h"
 #include "scheduler/state/pod_table.h"
 #include "scheduler/state/shape_table.h"
+#include "scheduler/state/volume_table.h"
 
 namespace maniple {
 class ClusterState::Impl final {
@@ -21,8 +22,11 @@ class ClusterState::Impl final {
         shapes_(draft_, options_.gpus),
         nodes_(draft_, shapes_, options_.gpus),
         gangs_(options_.default_queue),
-        pods_(options_.scheduler_names,
-              {.shapes = shapes_, .nodes = nodes_, .gangs = gangs_, .budgets = budgets_}) {
+        pods_(options_.scheduler_names, {.shapes = shapes_,
+                                         .nodes = nodes_,
+                                         .gangs = gangs_,
+                                         .budgets = budgets_,
+                                         .volumes = volumes_}) {
     draft_.tables.nvlink_labels = options_.nvlink_domain_labels;
     nodes_.TrackColumns(options_.nvlink_domain_labels);
   }
@@ -46,11 +50,15 @@ class ClusterState::Impl final {
   PodTable& pods() { return pods_; }
   const PodTable& pods() const { return pods_; }
   const BudgetTable& budgets() const { return budgets_; }
+  const VolumeTable& volumes() const { return volumes_; }
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
   absl::Status CheckInvariants() const;
 
  private:
-  void Upsert(const Pod& pod, Delta& delta) { pods_.Upsert(pod, delta); }
+  void Upsert(const Pod& pod, Delta& delta) {
+    pods_.Upsert(pod, delta);
+    pods_.FollowVolumes(delta);
+  }
   void Upsert(const Node& node, Delta& delta);
   void Upsert(const Namespace& object, Delta& delta);
   void Upsert(const PriorityClass& object, Delta& delta);
@@ -61,10 +69,19 @@ class ClusterState::Impl final {
   void Upsert(const ResourceFlavor&, Delta&) {}
   void Upsert(const Topology& object, Delta& delta);
   void Upsert(const PodDisruptionBudget& object, Delta& delta) { budgets_.Upsert(object, delta); }
+  // The objects of storage.
+  template <typename Stored>
+  void Upsert(const Stored& object, Delta& delta) {
+    volumes_.Upsert(object);
+    FollowVolumes(object.meta.name, delta);
+  }
+  // After a change of a storage object of that name.
+  void FollowVolumes(absl::string_view name, Delta& delta);
   void RemoveConfiguration(const ObjectKey& key, Delta& delta);
 
   void RemoveNode(NodeId node, Delta& delta);
   void PublishTopologies(Delta& delta);
+  void PublishFreeVolumes();
   [[nodiscard]] absl::Status CheckRoom() const;
 
   ClusterStateOptions options_;
@@ -73,6 +90,7 @@ class ClusterState::Impl final {
   NodeTable nodes_;
   GangTable gangs_;
   BudgetTable budgets_;
+  VolumeTable volumes_;
   PodTable pods_;
 
   uint32_t next_hold_ = 0;
@@ -94,7 +112,10 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   const NodeTable::Change change = nodes_.Upsert(node);
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.room_grew) delta.room_grew.insert(change.node);
-  if (change.appeared) pods_.NodeAppeared(change.node, delta);
+  if (change.appeared) {
+    nodes_.SetAttachLimits(change.node, volumes_.LimitsOf(node.meta.name));
+    pods_.NodeAppeared(change.node, delta);
+  }
 }
 
 void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
@@ -113,6 +134,16 @@ void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
   delta.nodes_changed.erase(node);
   delta.room_grew.erase(node);
   delta.nodes_gone.push_back(node);
+}
+
+void ClusterState::Impl::FollowVolumes(absl::string_view name, Delta& delta) {
+  pods_.FollowVolumes(delta);
+  if (volumes_.free_volumes_changed()) delta.volumes_changed = true;
+  // A CSINode has its node's name.
+  const std::optional<NodeId> node = nodes_.Find(name);
+  if (node.has_value() && nodes_.SetAttachLimits(*node, volumes_.LimitsOf(name))) {
+    delta.room_grew.insert(*node);
+  }
 }
 
 // ---- what configures us
@@ -163,6 +194,12 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
     case ResourceKind::kPod:
     case ResourceKind::kPodGroup:
     case ResourceKind::kPodDisruptionBudget:
+    case ResourceKind::kPersistentVolumeClaim:
+    case ResourceKind::kPersistentVolume:
+    case ResourceKind::kStorageClass:
+    case ResourceKind::kCsiNode:
+    case ResourceKind::kCsiDriver:
+    case ResourceKind::kCsiStorageCapacity:
       return;
   }
   delta.queues_changed = true;
@@ -177,6 +214,7 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
   switch (key.kind) {
     case ResourceKind::kPod:
       pods_.Remove(key.namespace_name, key.name, event.uid, delta);
+      pods_.FollowVolumes(delta);
       return;
     case ResourceKind::kNode: {
       const std::optional<NodeId> node = nodes_.Find(key.name);
@@ -189,6 +227,15 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
       return;
     case ResourceKind::kPodDisruptionBudget:
       budgets_.Remove(key, delta);
+      return;
+    case ResourceKind::kPersistentVolumeClaim:
+    case ResourceKind::kPersistentVolume:
+    case ResourceKind::kStorageClass:
+    case ResourceKind::kCsiNode:
+    case ResourceKind::kCsiDriver:
+    case ResourceKind::kCsiStorageCapacity:
+      volumes_.Remove(key);
+      FollowVolumes(key.name, delta);
       return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:
@@ -206,6 +253,7 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
   switch (key.kind) {
     case ResourceKind::kPod:
       pods_.Remove(key.namespace_name, key.name, "", delta);
+      pods_.FollowVolumes(delta);
       return;
     case ResourceKind::kNode:
       if (const std::optional<NodeId> node = nodes_.Find(key.name)) {
@@ -218,6 +266,15 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
       return;
     case ResourceKind::kPodDisruptionBudget:
       budgets_.Refuse(key, delta);
+      return;
+    case ResourceKind::kPersistentVolumeClaim:
+    case ResourceKind::kPersistentVolume:
+    case ResourceKind::kStorageClass:
+    case ResourceKind::kCsiNode:
+    case ResourceKind::kCsiDriver:
+    case ResourceKind::kCsiStorageCapacity:
+      volumes_.Refuse(key);
+      FollowVolumes(key.name, delta);
       return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:
@@ -258,7 +315,27 @@ std::vector<const PodShape*> ClusterState::Impl::HeldOn(NodeId node) const {
   return held;
 }
 
+void ClusterState::Impl::PublishFreeVolumes() {
+  std::optional<std::vector<FreeVolume>> free = volumes_.TakeFreeVolumes();
+  if (!free.has_value() || *free == *draft_.tables.free_volumes) return;
+  std::vector<std::string> keys;
+  for (const FreeVolume& volume : *free) {
+    if (!volume.where.has_value()) continue;
+    for (const NodeSelectorTerm& term : *volume.where) {
+      for (const SelectorRequirement& requirement : term.expressions) {
+        keys.push_back(requirement.key);
+      }
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  nodes_.TrackLabels(keys);
+  draft_.tables.free_volumes = std::make_shared<const std::vector<FreeVolume>>(*std::move(free));
+  draft_.changed = true;
+}
+
 SnapshotPtr ClusterState::Impl::Publish() {
+  PublishFreeVolumes();
   if (published_ != nullptr && !nodes_.changed() && !draft_.changed && !holds_changed_) {
     return published_;
   }
@@ -357,6 +434,9 @@ std::vector<uint32_t> ClusterState::BudgetsOf(PodId pod) const {
   const PodFacts* facts = FindPod(pod);
   if (facts == nullptr || !facts->gang.valid()) return {};
   return impl_->budgets().Covering(facts->namespace_name, pod);
+}
+std::string ClusterState::VolumeTroubleOf(PodId pod) const {
+  return impl_->volumes().TroubleOf(pod);
 }
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));

@@ -81,6 +81,9 @@ class ClusterState final {
   // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of
   // another scheduler. The eviction API refuses a pod with more than one, whatever they allow.
   [[nodiscard]] std::vector<uint32_t> BudgetsOf(PodId pod) const;
+  // Why the pod's volumes let no node be chosen, for people: `claim "data" does not exist`; "" =
+  // they do.
+  [[nodiscard]] std::string VolumeTroubleOf(PodId pod) const;
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;

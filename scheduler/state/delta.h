@@ -21,6 +21,8 @@ struct Delta {
   absl::btree_set<PodId> pods_gone;
   bool queues_changed =
       false;  // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor
+  // A volume may be had now that could not: it is free, or whoever used it has left.
+  bool volumes_changed = false;
   bool budgets_changed = false;  // a PodDisruptionBudget may allow more evictions than before
 };
 

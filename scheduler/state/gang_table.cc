@@ -244,6 +244,14 @@ void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
   DropIfEmpty(gang, delta);
 }
 
+void GangTable::SetShape(GangId id, PodId pod, ShapeId shape, Delta& delta) {
+  Gang& gang = *gangs_.at(id);
+  const auto at = FindMember(gang.members, pod);
+  if (at == gang.members.end() || at->shape == shape) return;
+  at->shape = shape;
+  delta.gangs_changed.insert(id);
+}
+
 void GangTable::MoveMember(GangId id, PodId pod, NodeId node, Delta& delta) {
   Gang& gang = *gangs_.at(id);
   const auto at = FindMember(gang.members, pod);

@@ -132,6 +132,7 @@ NodeTable::Change NodeTable::Disable(NodeId node) {
 
 void NodeTable::Remove(NodeId node) {
   SetAllocatable(node, {});
+  SetAttachLimits(node, {});
   SetClass(node, std::nullopt);
   Block(node).SetCoolDown(RowOf(node), std::nullopt);
   NodeRows& rows = Rows(BlockOf(node));
@@ -345,6 +346,26 @@ void NodeTable::SetCoolDown(NodeId node, absl::Time until) {
   const bool cooled = until != absl::InfinitePast();
   records_[node.index()].cooled = cooled;
   Block(node).SetCoolDown(RowOf(node), cooled ? std::optional(until) : std::nullopt);
+}
+
+bool NodeTable::SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& limits) {
+  using AttachLimit = NodeRows::AttachLimit;
+  std::vector<AttachLimit> wanted;
+  for (const VolumeLimit& limit : limits) {
+    wanted.push_back(
+        {.row = RowOf(node), .driver = shapes_.Driver(limit.driver), .most = limit.most});
+  }
+  std::sort(wanted.begin(), wanted.end());
+  const auto of_node = [node](const std::vector<AttachLimit>& all) {
+    return std::ranges::equal_range(all, RowOf(node), {}, &AttachLimit::row);
+  };
+  const auto known = of_node(RowsNow(BlockOf(node)).attach_limits);
+  if (std::ranges::equal(known, wanted)) return false;
+  std::vector<AttachLimit>& all = Rows(BlockOf(node)).attach_limits;
+  const auto old = of_node(all);
+  const auto at = all.erase(old.begin(), old.end());
+  all.insert(at, wanted.begin(), wanted.end());
+  return true;
 }
 
 int64_t NodeTable::Free(NodeId node, ResourceId resource) const {

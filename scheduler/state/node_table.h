@@ -25,6 +25,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/model/model.h"
+#include "api/model/storage.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/state/shape_table.h"
 
@@ -61,6 +62,8 @@ class NodeTable final {
 
   void Charge(NodeId node, const PodShape& shape, NodeBlock::Change change);
   void SetCoolDown(NodeId node, absl::Time until);
+  // How many volumes of each driver it can attach; others have no limit. True when more may fit.
+  bool SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& limits);
 
   // From now on nodes that differ in these labels are of different classes.
   void TrackLabels(const std::vector<std::string>& keys);

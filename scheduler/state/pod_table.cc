@@ -22,6 +22,22 @@ void NoteKeys(const std::vector<SelectorRequirement>& requirements,
   for (const SelectorRequirement& requirement : requirements) keys.push_back(requirement.key);
 }
 
+void NoteKeys(const NodeTerms& terms, std::vector<std::string>& keys) {
+  for (const NodeSelectorTerm& term : terms) NoteKeys(term.expressions, keys);
+}
+
+void NoteKeys(const VolumeNeeds& needs, std::vector<std::string>& keys) {
+  for (const NodeTerms& terms : needs.reachable) NoteKeys(terms, keys);
+  if (!needs.zones.empty()) {
+    for (const absl::string_view key : kZoneLabels) keys.emplace_back(key);
+  }
+  for (const UnboundClaim& claim : needs.unbound) {
+    if (claim.reserved_where.has_value()) NoteKeys(*claim.reserved_where, keys);
+    if (!claim.provision_where.has_value()) continue;
+    for (const NodeTerms& terms : *claim.provision_where) NoteKeys(terms, keys);
+  }
+}
+
 // The label keys that decide where a pod of the shape may or would rather run.
 std::vector<std::string> LabelKeysOf(const PodConstraints& constraints) {
   std::vector<std::string> keys;
@@ -34,11 +50,13 @@ std::vector<std::string> LabelKeysOf(const PodConstraints& constraints) {
   for (const PreferredNodeTerm& preferred : constraints.preferred_node_terms) {
     NoteKeys(preferred.term.expressions, keys);
   }
+  if (const VolumeNeeds* volumes = constraints.volumes.get()) NoteKeys(*volumes, keys);
   return keys;
 }
 
 bool SameOccupancy(const PodConstraints& a, const PodConstraints& b) {
-  return a.requests == b.requests && a.host_ports == b.host_ports;
+  return a.requests == b.requests && a.host_ports == b.host_ports &&
+         OccupancyOf(a.volumes) == OccupancyOf(b.volumes);
 }
 
 }  // namespace
@@ -53,17 +71,30 @@ bool PodTable::IsOurs(const Pod& pod) const {
          scheduler_names_.end();
 }
 
+// While a pod is reserved its volumes are being bound for the node that was chosen: what they asked
+// of it then stands, until the pod is bound or given up.
 ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod) {
   const bool ours = IsOurs(pod);
-  if (record.facts.shape.valid()) {  // most events do not change it
-    const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
-    if (ours ? known == pod.constraints : SameOccupancy(known, pod.constraints)) {
-      return record.facts.shape;
-    }
+  const ShapeId shape = record.facts.shape;
+  const PodConstraints* known = shape.valid() ? &shapes_.Of(shape).constraints : nullptr;
+  PodConstraints with_volumes;
+  const PodConstraints* wanted = &pod.constraints;
+  if (volumes_.Uses(record.id)) {
+    with_volumes = pod.constraints;
+    SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
+    const bool kept = known != nullptr && record.facts.reserved.valid();
+    with_volumes.volumes = kept ? known->volumes : std::move(needs);
+    wanted = &with_volumes;
   }
-  if (!ours) return shapes_.Intern(OccupancyOf(pod.constraints)).id;
-  const ShapeTable::Interned interned = shapes_.Intern(pod.constraints);
-  if (interned.is_new) nodes_.TrackLabels(LabelKeysOf(pod.constraints));
+  // Most events do not change it.
+  if (known != nullptr && (ours ? *known == *wanted : SameOccupancy(*known, *wanted))) return shape;
+  return ShapeOf(*wanted, ours);
+}
+
+ShapeId PodTable::ShapeOf(const PodConstraints& constraints, bool ours) {
+  if (!ours) return shapes_.Intern(OccupancyOf(constraints)).id;
+  const ShapeTable::Interned interned = shapes_.Intern(constraints);
+  if (interned.is_new) nodes_.TrackLabels(LabelKeysOf(constraints));
   return interned.id;
 }
 
@@ -96,6 +127,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
         (reserved.valid() ? nodes_.NameOf(reserved) : WantedName(record)) != pod.node_name;
   }
   SetFacts(record, pod);
+  volumes_.SetUse(record.id, pod);
   Settle(record, ShapeFor(record, pod), delta);
 
   const GangId gang = IsOurs(pod) ? gangs_.GangOf(pod, record.facts.gang) : GangId();
@@ -146,6 +178,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   const PodId id = record.id;
   if (record.charged) {
     delta.room_grew.insert(record.anchor);
+    NoteVolumesFreed(record, delta);
     GiveBack(record);
   }
   Detach(record);
@@ -155,6 +188,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
     delta.pods_changed.erase(id);
     delta.pods_gone.insert(id);
   }
+  volumes_.Forget(id);
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);
   by_name_.erase(&record);
@@ -190,6 +224,11 @@ void PodTable::GiveBack(Record& record) {
   record.charged = false;
 }
 
+// A claim that one pod at a time may use is free again for pods on other nodes.
+void PodTable::NoteVolumesFreed(const Record& record, Delta& delta) const {
+  if (!shapes_.Of(record.facts.shape).volume_uses.empty()) delta.volumes_changed = true;
+}
+
 void PodTable::Attach(Record& record, NodeId anchor) {
   record.anchor = anchor;
   if (anchor.valid()) {
@@ -223,6 +262,7 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
   const bool charge = anchor.valid() && !facts.terminal;
   if (record.charged && (!charge || anchor != record.anchor || shape != facts.shape)) {
     delta.room_grew.insert(record.anchor);
+    NoteVolumesFreed(record, delta);
     GiveBack(record);
   }
   const bool listed_right =
@@ -244,6 +284,26 @@ void PodTable::NoteMove(const Record& record, Delta& delta) {
   if (!record.facts.gang.valid()) return;
   gangs_.MoveMember(record.facts.gang, record.id, record.facts.node, delta);
   delta.pods_changed.insert(record.id);
+}
+
+// ---- volumes come and go
+
+void PodTable::FollowVolumes(Delta& delta) {
+  while (volumes_.any_stale()) {  // one that shares a volume no more makes another one's its own
+    for (const PodId pod : volumes_.TakeStale()) FollowVolumes(*pods_.at(pod), delta);
+  }
+}
+
+void PodTable::FollowVolumes(Record& record, Delta& delta) {
+  SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
+  if (record.facts.reserved.valid()) return;
+  const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
+  const bool ours = record.facts.gang.valid();
+  if (known.volumes == (ours ? needs : OccupancyOf(needs))) return;
+  PodConstraints constraints = known;
+  constraints.volumes = std::move(needs);
+  Settle(record, ShapeOf(constraints, ours), delta);
+  if (ours) gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
 }
 
 // ---- nodes come and go
@@ -323,6 +383,7 @@ void PodTable::Release(PodId pod, Delta& delta) {
   ForgetAwaited(*it->second);
   it->second->facts.reserved = NodeId();
   Settle(*it->second, it->second->facts.shape, delta);
+  if (volumes_.Uses(pod)) FollowVolumes(*it->second, delta);
 }
 
 // ---- looking

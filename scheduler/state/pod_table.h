@@ -29,6 +29,7 @@
 #include "scheduler/state/node_table.h"
 #include "scheduler/state/pod_facts.h"
 #include "scheduler/state/shape_table.h"
+#include "scheduler/state/volume_table.h"
 
 namespace maniple {
 
@@ -39,19 +40,24 @@ class PodTable final {
     NodeTable& nodes;
     GangTable& gangs;
     BudgetTable& budgets;
+    VolumeTable& volumes;
   };
   PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
       : scheduler_names_(std::move(scheduler_names)),
         shapes_(rooms.shapes),
         nodes_(rooms.nodes),
         gangs_(rooms.gangs),
-        budgets_(rooms.budgets) {}
+        budgets_(rooms.budgets),
+        volumes_(rooms.volumes) {}
 
   void Upsert(const Pod& pod, Delta& delta);
   // A uid other than the pod's speaks of an older one and changes nothing; "" speaks of whichever
   // is there.
   void Remove(absl::string_view namespace_name, absl::string_view name, absl::string_view uid,
               Delta& delta);
+
+  // Works out again what the volumes ask for of the pods that the volume table names.
+  void FollowVolumes(Delta& delta);
 
   void NodeAppeared(NodeId node, Delta& delta);
   // Around NodeTable::Remove: first everything is given back, then the pods learn that they wait
@@ -123,6 +129,8 @@ class PodTable final {
   void PutMember(const Record& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
   [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod);
+  [[nodiscard]] ShapeId ShapeOf(const PodConstraints& constraints, bool ours);
+  void FollowVolumes(Record& record, Delta& delta);
 
   // The node that a pod belongs to by name, known or not; "" = none.
   [[nodiscard]] const std::string& WantedName(const Record& record) const;
@@ -132,6 +140,7 @@ class PodTable final {
   void Attach(Record& record, NodeId anchor);
   void Detach(Record& record);
   void GiveBack(Record& record);
+  void NoteVolumesFreed(const Record& record, Delta& delta) const;
   void NoteMove(const Record& record, Delta& delta);
 
   std::vector<std::string> scheduler_names_;
@@ -139,6 +148,7 @@ class PodTable final {
   NodeTable& nodes_;
   GangTable& gangs_;
   BudgetTable& budgets_;
+  VolumeTable& volumes_;
 
   uint32_t next_ = 0;
   absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;

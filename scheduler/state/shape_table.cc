@@ -24,10 +24,18 @@ int ReportOrder(ResourceId resource, const ResourceFacts& facts) {
 
 int64_t Clamped(Amount amount) { return std::clamp<int64_t>(amount.units(), 0, kMostAmount); }
 
+SharedVolumeNeeds OccupancyOf(const SharedVolumeNeeds& volumes) {
+  if (volumes.get() == nullptr) return {};
+  VolumeNeeds occupancy;
+  occupancy.uses = volumes.get()->uses;
+  return SharedVolumeNeeds(std::move(occupancy));
+}
+
 PodConstraints OccupancyOf(const PodConstraints& constraints) {
   PodConstraints occupancy;
   occupancy.requests = constraints.requests;
   occupancy.host_ports = constraints.host_ports;
+  occupancy.volumes = OccupancyOf(constraints.volumes);
   return occupancy;
 }
 
@@ -60,6 +68,28 @@ HostPortId ShapeTable::Port(const HostPort& port) {
   return it->second;
 }
 
+VolumeDriverId ShapeTable::Driver(const std::string& name) {
+  const VolumeDriverId next(static_cast<uint32_t>(draft_.tables.volume_drivers.size()));
+  const auto [it, is_new] = drivers_.try_emplace(name, next);
+  if (is_new) {
+    draft_.tables.volume_drivers.push_back(name);
+    draft_.changed = true;
+  }
+  return it->second;
+}
+
+VolumeUseId ShapeTable::Use(const VolumeUse& use) {
+  const VolumeUseId next(static_cast<uint32_t>(draft_.tables.volume_uses.size()));
+  const auto [it, is_new] = uses_.try_emplace(use, next);
+  if (is_new) {
+    const bool attached = use.kind == VolumeUseKind::kAttached;
+    draft_.tables.volume_uses.push_back(
+        {.use = use, .driver = attached ? Driver(use.driver) : VolumeDriverId()});
+    draft_.changed = true;
+  }
+  return it->second;
+}
+
 ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
   if (const auto it = shapes_.find(&constraints); it != shapes_.end()) return {.id = it->second};
 
@@ -82,6 +112,10 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
             [&](const auto& a, const auto& b) { return report_key(a) < report_key(b); });
   shape->gpus = GpuAskOf(constraints, gpu_rules_);
   for (const HostPort& port : constraints.host_ports) shape->host_ports.push_back(Port(port));
+  if (const VolumeNeeds* needs = constraints.volumes.get()) {
+    for (const VolumeUse& use : needs->uses) shape->volume_uses.push_back(Use(use));
+    std::sort(shape->volume_uses.begin(), shape->volume_uses.end());
+  }
 
   const ShapeId id = shape->id;
   std::shared_ptr<const PodShape> shared = std::move(shape);

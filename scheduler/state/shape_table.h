@@ -36,6 +36,7 @@ class ShapeTable final {
   // Every resource takes a column, so only so many names are told apart; all further ones are
   // `kBeyondCounting`, which no node has.
   [[nodiscard]] ResourceId Resource(absl::string_view name);
+  [[nodiscard]] VolumeDriverId Driver(const std::string& name);
 
  private:
   struct ByValue {
@@ -43,17 +44,21 @@ class ShapeTable final {
   };
 
   HostPortId Port(const HostPort& port);
+  VolumeUseId Use(const VolumeUse& use);
 
   DraftTables& draft_;
   const GpuRules& gpu_rules_;
   absl::flat_hash_map<std::string, ResourceId> resources_;
   absl::btree_map<HostPort, HostPortId> ports_;
+  absl::btree_map<VolumeUse, VolumeUseId> uses_;
+  absl::flat_hash_map<std::string, VolumeDriverId> drivers_;
   absl::btree_map<const PodConstraints*, ShapeId, ByValue> shapes_;  // keys live in the tables
 };
 
 // What pods of other schedulers weigh: they are never placed by us, so their selectors do not
 // matter.
 [[nodiscard]] PodConstraints OccupancyOf(const PodConstraints& constraints);
+[[nodiscard]] SharedVolumeNeeds OccupancyOf(const SharedVolumeNeeds& volumes);
 
 // An amount as shapes and nodes count it: not negative, at most kMostAmount.
 [[nodiscard]] int64_t Clamped(Amount amount);

@@ -111,6 +111,20 @@ MakePod& MakePod::Port(int32_t port, absl::string_view ip, absl::string_view pro
       {.ip = std::string(ip), .protocol = std::string(protocol), .port = port});
   return *this;
 }
+MakePod& MakePod::Claim(absl::string_view claim) {
+  pod_.volumes.claims.push_back({.claim = std::string(claim)});
+  std::sort(pod_.volumes.claims.begin(), pod_.volumes.claims.end());
+  return *this;
+}
+MakePod& MakePod::Ephemeral(absl::string_view volume) {
+  pod_.volumes.claims.push_back(
+      {.claim = absl::StrCat(pod_.meta.name, "-", volume), .ephemeral = true});
+  return *this;
+}
+MakePod& MakePod::Disk(const maniple::Disk& disk) {
+  pod_.volumes.disks.push_back(disk);
+  return *this;
+}
 MakePod& MakePod::Unsupported(absl::string_view path) {
   pod_.constraints.unsupported.emplace_back(path);
   return *this;
@@ -198,8 +212,7 @@ SelectorRequirement Requires(absl::string_view key, SelectorOperator op,
 
 ObjectEvent DeletionOf(ResourceKind kind, absl::string_view name, absl::string_view uid,
                        absl::string_view namespace_name) {
-  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup ||
-                          kind == ResourceKind::kPodDisruptionBudget;
+  const bool namespaced = IsNamespaced(kind);
   return ObjectDeleted{
       .key = {.kind = kind,
               .namespace_name = namespaced ? std::string(namespace_name) : std::string(),

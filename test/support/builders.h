@@ -64,6 +64,9 @@ class MakePod final {
   MakePod& Tolerates(absl::string_view key);  // any value and effect; "" = everything
   MakePod& Port(int32_t port, absl::string_view ip = "0.0.0.0", absl::string_view protocol = "TCP");
   MakePod& Unsupported(absl::string_view path);
+  MakePod& Claim(absl::string_view claim);
+  MakePod& Ephemeral(absl::string_view volume);
+  MakePod& Disk(const maniple::Disk& disk);
   MakePod& On(absl::string_view node);
   MakePod& Nominated(absl::string_view node);
   MakePod& Phase(PodPhase phase);

@@ -73,6 +73,12 @@ void Told::Forget(const ObjectKey& key) {
     case ResourceKind::kPriorityClass:
     case ResourceKind::kTopology:
     case ResourceKind::kPodDisruptionBudget:
+    case ResourceKind::kPersistentVolumeClaim:
+    case ResourceKind::kPersistentVolume:
+    case ResourceKind::kStorageClass:
+    case ResourceKind::kCsiNode:
+    case ResourceKind::kCsiDriver:
+    case ResourceKind::kCsiStorageCapacity:
       return;
   }
 }

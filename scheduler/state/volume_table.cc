@@ -1,0 +1,296 @@
+#include "scheduler/state/volume_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+namespace {
+
+std::string KeyOf(const ObjectMeta& meta) { return ClaimKey(meta.namespace_name, meta.name); }
+
+std::string KeyOf(const ClaimReference& claim) {
+  return ClaimKey(claim.namespace_name, claim.name);
+}
+
+std::string NameOf(const VolumeUse& use) { return absl::StrCat(use.driver, "\n", use.name); }
+
+template <typename Map>
+void DropFrom(Map& map, const std::string& key, PodId pod) {
+  const auto it = map.find(key);
+  if (it == map.end()) return;
+  it->second.erase(pod);
+  if (it->second.empty()) map.erase(it);
+}
+
+}  // namespace
+
+// ---- objects
+
+void VolumeTable::MarkUsers(const std::string& claim_key) {
+  const auto it = users_of_claim_.find(claim_key);
+  if (it != users_of_claim_.end()) stale_.insert(it->second.begin(), it->second.end());
+}
+
+void VolumeTable::MarkUnboundOf(absl::string_view storage_class) {
+  for (auto at = objects_.unbound_of_class.lower_bound({std::string(storage_class), ""});
+       at != objects_.unbound_of_class.end() && at->first == storage_class; ++at) {
+    MarkUsers(at->second);
+  }
+}
+
+void VolumeTable::ForgetClaim(const std::string& key) {
+  const auto it = objects_.claims.find(key);
+  if (it == objects_.claims.end()) return;
+  if (const std::optional<PersistentVolumeClaim>& claim = it->second.object; claim.has_value()) {
+    objects_.claims_of_volume.erase({claim->volume_name, key});
+    objects_.unbound_of_class.erase({claim->storage_class, key});
+  }
+  objects_.claims.erase(it);
+}
+
+void VolumeTable::SetClaim(const std::string& key, Readable<PersistentVolumeClaim> claim) {
+  ForgetClaim(key);
+  if (claim.object.has_value() && !claim.object->volume_name.empty()) {
+    objects_.claims_of_volume.insert({claim.object->volume_name, key});
+  }
+  if (claim.object.has_value() && !claim.object->bound()) {
+    objects_.unbound_of_class.insert({claim.object->storage_class, key});
+  }
+  objects_.claims.emplace(key, std::move(claim));
+  MarkUsers(key);
+}
+
+void VolumeTable::ForgetVolume(const std::string& name) {
+  const auto it = objects_.volumes.find(name);
+  if (it == objects_.volumes.end()) return;
+  if (const std::optional<PersistentVolume>& volume = it->second.object;
+      volume.has_value() && volume->claim.has_value()) {
+    const std::string key = KeyOf(*volume->claim);
+    objects_.volumes_for_claim.erase({key, name});
+    MarkUsers(key);
+  }
+  objects_.volumes.erase(it);
+  if (objects_.free_volumes.erase(name) > 0) free_changed_ = true;
+  for (auto at = objects_.claims_of_volume.lower_bound({name, ""});
+       at != objects_.claims_of_volume.end() && at->first == name; ++at) {
+    MarkUsers(at->second);
+  }
+}
+
+void VolumeTable::SetVolume(const std::string& name, Readable<PersistentVolume> volume) {
+  ForgetVolume(name);
+  if (const std::optional<PersistentVolume>& readable = volume.object; readable.has_value()) {
+    if (readable->claim.has_value()) {
+      const std::string key = KeyOf(*readable->claim);
+      objects_.volumes_for_claim.insert({key, name});
+      MarkUsers(key);
+    } else if (readable->available && !readable->meta.deleted.has_value()) {
+      objects_.free_volumes.insert(name);
+      free_changed_ = true;
+    }
+  }
+  objects_.volumes.emplace(name, std::move(volume));
+  for (auto at = objects_.claims_of_volume.lower_bound({name, ""});
+       at != objects_.claims_of_volume.end() && at->first == name; ++at) {
+    MarkUsers(at->second);
+  }
+}
+
+void VolumeTable::SetClass(const std::string& name, std::optional<Readable<StorageClass>> storage) {
+  objects_.classes.erase(name);
+  if (storage.has_value()) objects_.classes.emplace(name, *std::move(storage));
+  MarkUnboundOf(name);
+  if (!objects_.free_volumes.empty()) free_changed_ = true;
+}
+
+void VolumeTable::SetCapacity(const std::string& key, std::optional<CsiStorageCapacity> capacity) {
+  if (const auto it = objects_.capacities.find(key); it != objects_.capacities.end()) {
+    MarkUnboundOf(it->second.storage_class);
+    objects_.capacities.erase(it);
+  }
+  if (!capacity.has_value()) return;
+  MarkUnboundOf(capacity->storage_class);
+  objects_.capacities.emplace(key, *std::move(capacity));
+}
+
+void VolumeTable::Upsert(const PersistentVolumeClaim& claim) {
+  SetClaim(KeyOf(claim.meta), {.object = claim});
+}
+void VolumeTable::Upsert(const PersistentVolume& volume) {
+  SetVolume(volume.meta.name, {.object = volume});
+}
+void VolumeTable::Upsert(const StorageClass& storage) {
+  SetClass(storage.meta.name, Readable<StorageClass>{.object = storage});
+}
+void VolumeTable::Upsert(const CsiNode& node) { limits_[node.meta.name] = node.limits; }
+void VolumeTable::Upsert(const CsiDriver& driver) {
+  objects_.tracks_capacity[driver.meta.name] = driver.tracks_capacity;
+  for (const auto& [name, storage] : objects_.classes) {
+    if (storage.object.has_value() && storage.object->provisioner == driver.meta.name) {
+      MarkUnboundOf(name);
+    }
+  }
+}
+void VolumeTable::Upsert(const CsiStorageCapacity& capacity) {
+  SetCapacity(KeyOf(capacity.meta), capacity);
+}
+
+void VolumeTable::Remove(const ObjectKey& key) {
+  const std::string full = ClaimKey(key.namespace_name, key.name);
+  if (key.kind == ResourceKind::kPersistentVolumeClaim) {
+    ForgetClaim(full);
+    MarkUsers(full);
+  } else if (key.kind == ResourceKind::kPersistentVolume) {
+    ForgetVolume(key.name);
+  } else if (key.kind == ResourceKind::kStorageClass) {
+    SetClass(key.name, std::nullopt);
+  } else if (key.kind == ResourceKind::kCsiNode) {
+    limits_.erase(key.name);
+  } else if (key.kind == ResourceKind::kCsiDriver) {
+    CsiDriver none;
+    none.meta.name = key.name;
+    Upsert(none);
+    objects_.tracks_capacity.erase(key.name);
+  } else if (key.kind == ResourceKind::kCsiStorageCapacity) {
+    SetCapacity(full, std::nullopt);
+  }
+}
+
+void VolumeTable::Refuse(const ObjectKey& key) {
+  if (key.kind == ResourceKind::kPersistentVolumeClaim) {
+    SetClaim(ClaimKey(key.namespace_name, key.name), {});
+  } else if (key.kind == ResourceKind::kPersistentVolume) {
+    SetVolume(key.name, {});
+  } else if (key.kind == ResourceKind::kStorageClass) {
+    SetClass(key.name, Readable<StorageClass>{});
+  } else {
+    Remove(key);  // what it allowed is not to be relied on
+  }
+}
+
+// ---- pods
+
+void VolumeTable::SetUse(PodId pod, const Pod& object) {
+  const bool ended = object.phase == PodPhase::kSucceeded || object.phase == PodPhase::kFailed;
+  if (object.volumes.empty() || ended) {
+    Forget(pod);
+    return;
+  }
+  const auto [it, is_new] = users_.try_emplace(pod);
+  if (!is_new) return;  // a pod's volumes never change
+  it->second.what = {.namespace_name = object.meta.namespace_name,
+                     .uid = object.meta.uid,
+                     .volumes = object.volumes};
+  for (const ClaimUse& use : object.volumes.claims) {
+    const std::string key = ClaimKey(object.meta.namespace_name, use.claim);
+    absl::btree_set<PodId>& users = users_of_claim_[key];
+    if (users.size() == 1) MarkUsers(key);  // which is shared now
+    users.insert(pod);
+  }
+  stale_.erase(pod);
+}
+
+void VolumeTable::Forget(PodId pod) {
+  const auto it = users_.find(pod);
+  if (it == users_.end()) return;
+  Leave(pod, it->second);
+  for (const ClaimUse& use : it->second.what.volumes.claims) {
+    const std::string key = ClaimKey(it->second.what.namespace_name, use.claim);
+    DropFrom(users_of_claim_, key, pod);
+    const auto left = users_of_claim_.find(key);
+    if (left != users_of_claim_.end() && left->second.size() == 1) MarkUsers(key);
+  }
+  users_.erase(it);
+  stale_.erase(pod);
+}
+
+void VolumeTable::Leave(PodId pod, User& user) {
+  for (const std::string& name : user.attached) {
+    DropFrom(attached_by_, name, pod);
+    const auto left = attached_by_.find(name);
+    if (left != attached_by_.end() && left->second.size() == 1) {
+      stale_.insert(*left->second.begin());
+    }
+  }
+  user.attached.clear();
+}
+
+void VolumeTable::Attach(PodId pod, User& user, std::vector<std::string> names) {
+  if (names == user.attached) return;
+  Leave(pod, user);
+  for (const std::string& name : names) {
+    absl::btree_set<PodId>& pods = attached_by_[name];
+    if (pods.size() == 1) stale_.insert(*pods.begin());
+    pods.insert(pod);
+  }
+  user.attached = std::move(names);
+  stale_.erase(pod);
+}
+
+VolumeNeeds VolumeTable::NeedsOf(PodId pod) {
+  const auto it = users_.find(pod);
+  if (it == users_.end()) return {};
+  ResolvedVolumes resolved =
+      ResolveVolumes(objects_, it->second.what, [this](absl::string_view claim_key) {
+        const auto users = users_of_claim_.find(claim_key);
+        return users != users_of_claim_.end() && users->second.size() > 1;
+      });
+  std::vector<std::string> names;
+  for (const VolumeUse& use : resolved.needs.uses) {
+    if (use.kind == VolumeUseKind::kAttached) names.push_back(NameOf(use));
+  }
+  Attach(pod, it->second, std::move(names));
+  for (VolumeUse& use : resolved.needs.uses) {
+    if (use.kind == VolumeUseKind::kAttached && attached_by_.at(NameOf(use)).size() == 1) {
+      use.name.clear();
+    }
+  }
+  std::sort(resolved.needs.uses.begin(), resolved.needs.uses.end());
+  return std::move(resolved.needs);
+}
+
+std::string VolumeTable::TroubleOf(PodId pod) const {
+  const auto it = users_.find(pod);
+  if (it == users_.end()) return "";
+  const ResolvedVolumes resolved =
+      ResolveVolumes(objects_, it->second.what, [](absl::string_view) { return false; });
+  return TroubleText(resolved.needs.trouble, resolved.trouble_claim);
+}
+
+std::vector<PodId> VolumeTable::TakeStale() {
+  std::vector<PodId> stale(stale_.begin(), stale_.end());
+  stale_.clear();
+  return stale;
+}
+
+// ---- what nodes and tables need
+
+const std::vector<VolumeLimit>& VolumeTable::LimitsOf(absl::string_view node) const {
+  static const std::vector<VolumeLimit> none;
+  const auto it = limits_.find(node);
+  return it == limits_.end() ? none : it->second;
+}
+
+std::optional<std::vector<FreeVolume>> VolumeTable::TakeFreeVolumes() {
+  if (!std::exchange(free_changed_, false)) return std::nullopt;
+  std::vector<FreeVolume> free;
+  for (const std::string& name : objects_.free_volumes) {
+    const PersistentVolume& volume = *objects_.volumes.at(name).object;
+    const StorageClass* storage = FindReadable(objects_.classes, volume.storage_class);
+    if (storage == nullptr || !storage->waits_for_consumer) continue;
+    free.push_back({.storage_class = volume.storage_class,
+                    .capacity = volume.capacity,
+                    .name = name,
+                    .modes = volume.modes,
+                    .block = volume.block,
+                    .attributes_class = volume.attributes_class,
+                    .labels = volume.meta.labels,
+                    .where = volume.node_affinity});
+  }
+  std::sort(free.begin(), free.end());
+  return free;
+}
+
+}  // namespace maniple

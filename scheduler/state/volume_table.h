@@ -1,0 +1,84 @@
+// Storage objects, the pods that use them, and what the volumes of each pod ask of its node.
+//
+// Owned by ClusterState; scheduling thread. A volume that only one pod uses needs no name in that
+// pod's needs, so that pods with a claim each are of one shape; who else uses it is followed here.
+// A change names the pods whose needs are to be worked out again (TakeStale).
+//
+//   table.SetUse(pod, object);
+//   constraints.volumes = SharedVolumeNeeds(table.NeedsOf(pod));
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "api/model/ids.h"
+#include "api/model/object.h"
+#include "plugins/framework/free_volume.h"
+#include "scheduler/state/storage_objects.h"
+#include "scheduler/state/volume_resolve.h"
+
+namespace maniple {
+
+class VolumeTable final {
+ public:
+  void Upsert(const PersistentVolumeClaim& claim);
+  void Upsert(const PersistentVolume& volume);
+  void Upsert(const StorageClass& storage);
+  void Upsert(const CsiNode& node);
+  void Upsert(const CsiDriver& driver);
+  void Upsert(const CsiStorageCapacity& capacity);
+  // The object is gone. Others than storage objects change nothing, here and below.
+  void Remove(const ObjectKey& key);
+  // The server holds one that cannot be read.
+  void Refuse(const ObjectKey& key);
+
+  void SetUse(PodId pod, const Pod& object);
+  void Forget(PodId pod);
+  [[nodiscard]] bool Uses(PodId pod) const { return users_.contains(pod); }
+  [[nodiscard]] VolumeNeeds NeedsOf(PodId pod);
+  // What stands in the pod's way, for people; "" = nothing.
+  [[nodiscard]] std::string TroubleOf(PodId pod) const;
+  [[nodiscard]] bool any_stale() const { return !stale_.empty(); }
+  [[nodiscard]] std::vector<PodId> TakeStale();
+
+  // Empty: none.
+  [[nodiscard]] const std::vector<VolumeLimit>& LimitsOf(absl::string_view node) const;
+
+  // The volumes that a claim which waits for a node could have, sorted; none: they are what they
+  // were when it was asked last.
+  [[nodiscard]] std::optional<std::vector<FreeVolume>> TakeFreeVolumes();
+  [[nodiscard]] bool free_volumes_changed() const { return free_changed_; }
+
+  [[nodiscard]] const StorageObjects& objects() const { return objects_; }
+
+ private:
+  struct User {
+    VolumeUser what;
+    std::vector<std::string> attached;  // names in attached_by_
+  };
+  void ForgetVolume(const std::string& name);
+  void SetVolume(const std::string& name, Readable<PersistentVolume> volume);
+  void ForgetClaim(const std::string& key);
+  void SetClaim(const std::string& key, Readable<PersistentVolumeClaim> claim);
+  void SetClass(const std::string& name, std::optional<Readable<StorageClass>> storage);
+  void SetCapacity(const std::string& key, std::optional<CsiStorageCapacity> capacity);
+  void MarkUsers(const std::string& claim_key);
+  void MarkUnboundOf(absl::string_view storage_class);
+  void Leave(PodId pod, User& user);
+  void Attach(PodId pod, User& user, std::vector<std::string> names);
+
+  StorageObjects objects_;
+  absl::btree_map<std::string, std::vector<VolumeLimit>> limits_;  // by node
+  absl::flat_hash_map<PodId, User> users_;
+  absl::btree_map<std::string, absl::btree_set<PodId>> users_of_claim_;  // by claim key
+  absl::btree_map<std::string, absl::btree_set<PodId>> attached_by_;     // by driver and volume
+  absl::btree_set<PodId> stale_;
+  bool free_changed_ = false;
+};
+
+}  // namespace maniple
