@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "plugins/cool_down.h"
+#include "plugins/fragmentation.h"
 #include "plugins/gpu_avoidance.h"
 #include "plugins/gpu_condition.h"
 #include "plugins/gpu_kind.h"
@@ -56,6 +57,7 @@ constexpr ScoreRow kScores[] = {
     {"TaintPreference", 3, MakeTaintPreference},
     {"NodePreference", 2, MakeNodePreference},
     {"NvlinkPreference", 2, MakeNvlinkPreference},
+    {"Fragmentation", 2, MakeFragmentation},
     {"Packing", 1, MakePacking},
     {"SlicePacking", 1, MakeSlicePacking},  // where Packing has no say
 };

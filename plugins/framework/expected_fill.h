@@ -59,7 +59,7 @@ void Take(FillRoom& room, const FillRequest& request);
 
 struct FillOptions {
   int32_t sequences = 64;
-  int32_t length = 60;
+  int32_t length = 30;
   // Of the fragment against the expected fill, in thousandths. Chosen by bench/quality.
   int32_t fragment_weight = 300;
   // What one unit of a resource is worth, in milli-GPUs.

@@ -1,29 +1,82 @@
-// What pods with GPUs typically ask for here: the mix of requests that scores look ahead by.
+// What pods with GPUs typically ask for here, and what nodes are worth to the next of them.
 //
 // Observed by scheduler/state and frozen into snapshots. A new mix is published only when requests
 // have moved (scheduler/state/observed_mix.h says how far), for with it whatever a score has said
-// so far is forgotten: two snapshots are of one mix iff they share the pointer. A plain value; once
-// published it never changes and any thread may read it.
+// so far is forgotten: two snapshots are of one mix iff they share the pointer. Immutable but for a
+// memo of answers (expected_fill.h): any thread may read it.
+//
+// A scheduler sees counts, not devices: every GPU resource of the mix is a unit of its own, be it
+// whole GPUs, slices of a profile, or shared replicas.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "api/model/ids.h"
+#include "plugins/framework/expected_fill.h"
+#include "plugins/framework/snapshot.h"
 
 namespace maniple {
 
 struct TypicalRequest {
-  // By resource; no zero amounts, no pod slots.
+  // By resource; no zero amounts, no pod slots; at least one GPU resource.
   std::vector<std::pair<ResourceId, int64_t>> amounts;
-  int64_t parts = 0;  // of the mix, in millionths; positive
+  int64_t pods = 0;  // how many are like it, in thousandths; positive
   friend bool operator==(const TypicalRequest&, const TypicalRequest&) = default;
 };
 
-struct RequestMix {
-  // The most frequent first, then by amounts.
-  std::vector<TypicalRequest> requests;
+// A GPU resource and what one of it is worth, in thousandths of a GPU.
+struct UnitWorth {
+  ResourceId resource;
+  int32_t milli = kGpuMilli;
+};
+
+class RequestMix final {
+ public:
+  // At most kMostTypical requests and kMostFillUnits units; a resource that is neither a unit, nor
+  // cores, nor memory does not count. REQUIRES: some request asks for a unit.
+  RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWorth> units);
+
+  [[nodiscard]] const std::vector<TypicalRequest>& requests() const { return requests_; }
+  [[nodiscard]] const ExpectedFill& fill() const { return *fill_; }
+
+  // What of these needs bears on the worth of nodes; none: it asks for no unit of the mix.
+  [[nodiscard]] std::optional<FillRequest> RequestOf(
+      const std::vector<std::pair<ResourceId, int64_t>>& amounts) const;
+  // The room without what `next` and typical requests after it cannot use up, so that fewer rooms
+  // differ: cores and memory beyond what the free units take along; fine differences below that
+  // are rounded up.
+  [[nodiscard]] FillRoom Essence(FillRoom room, const FillRequest& next) const;
+
+ private:
+  friend class MixRooms;
+  // What one unit takes along at most, and the power of two that is told apart.
+  struct Companion {
+    int64_t most = 0;
+    int64_t step = 1;
+    [[nodiscard]] int64_t Essence(int64_t free, int64_t units, int64_t next) const;
+  };
+
+  std::vector<TypicalRequest> requests_;
+  std::vector<UnitWorth> units_;
+  Companion cpu_, memory_;
+  std::unique_ptr<const ExpectedFill> fill_;
+};
+
+// The rooms of the nodes of one block; borrows both.
+class MixRooms final {
+ public:
+  MixRooms(const RequestMix& mix, const NodeBlock& block);
+  [[nodiscard]] FillRoom At(uint32_t row) const;
+
+ private:
+  size_t units_;
+  const Columns::Column& cpu_;
+  const Columns::Column& memory_;
+  std::array<const Columns::Column*, kMostFillUnits> free_{};
 };
 
 }  // namespace maniple

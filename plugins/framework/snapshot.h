@@ -204,7 +204,7 @@ struct HeldRoom {
   ShapeId shape;
 };
 
-struct RequestMix;  // plugins/framework/request_mix.h
+class RequestMix;  // plugins/framework/request_mix.h
 
 struct Snapshot {
   uint64_t version = 0;

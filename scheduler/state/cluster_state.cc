@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/state/gang_table.h"
 #include "scheduler/state/node_table.h"
+#include "scheduler/state/observed_mix.h"
 #include "scheduler/state/pod_table.h"
 #include "scheduler/state/shape_table.h"
 #include "scheduler/state/volume_table.h"
@@ -22,10 +23,12 @@ class ClusterState::Impl final {
         shapes_(draft_, options_.gpus),
         nodes_(draft_, shapes_, options_.gpus),
         gangs_(options_.default_queue),
+        mix_(shapes_, draft_),
         pods_(options_.scheduler_names, {.shapes = shapes_,
                                          .nodes = nodes_,
                                          .gangs = gangs_,
                                          .budgets = budgets_,
+                                         .mix = mix_,
                                          .volumes = volumes_}) {
     draft_.tables.nvlink_labels = options_.nvlink_domain_labels;
     nodes_.TrackColumns(options_.nvlink_domain_labels);
@@ -51,6 +54,7 @@ class ClusterState::Impl final {
   const PodTable& pods() const { return pods_; }
   const BudgetTable& budgets() const { return budgets_; }
   const VolumeTable& volumes() const { return volumes_; }
+  ObservedMix& mix() { return mix_; }
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
   absl::Status CheckInvariants() const;
 
@@ -83,6 +87,7 @@ class ClusterState::Impl final {
   void PublishTopologies(Delta& delta);
   void PublishFreeVolumes();
   [[nodiscard]] absl::Status CheckRoom() const;
+  [[nodiscard]] absl::Status CheckMix() const;
 
   ClusterStateOptions options_;
   DraftTables draft_;
@@ -90,6 +95,7 @@ class ClusterState::Impl final {
   NodeTable nodes_;
   GangTable gangs_;
   BudgetTable budgets_;
+  ObservedMix mix_;
   VolumeTable volumes_;
   PodTable pods_;
 
@@ -336,7 +342,9 @@ void ClusterState::Impl::PublishFreeVolumes() {
 
 SnapshotPtr ClusterState::Impl::Publish() {
   PublishFreeVolumes();
-  if (published_ != nullptr && !nodes_.changed() && !draft_.changed && !holds_changed_) {
+  std::shared_ptr<const RequestMix> mix = mix_.Renew();
+  if (published_ != nullptr && !nodes_.changed() && !draft_.changed && !holds_changed_ &&
+      published_->mix == mix) {
     return published_;
   }
   if (draft_.changed) {
@@ -353,6 +361,7 @@ SnapshotPtr ClusterState::Impl::Publish() {
   next.version = published_ == nullptr ? 1 : published_->version + 1;
   next.tables = tables_;
   next.holds = held_;
+  next.mix = std::move(mix);
   nodes_.PublishInto(next);
   published_ = std::make_shared<const Snapshot>(std::move(next));
   return published_;
@@ -384,9 +393,20 @@ absl::Status ClusterState::Impl::CheckRoom() const {
   return absl::OkStatus();
 }
 
+absl::Status ClusterState::Impl::CheckMix() const {
+  std::vector<int64_t> running(draft_.tables.shapes.size());
+  pods_.ForEachCharge([&](NodeId, ShapeId shape) { ++running[shape.index()]; });
+  for (uint32_t i = 0; i < running.size(); ++i) {
+    if (!shapes_.Of(ShapeId(i)).wants_gpu || mix_.running(ShapeId(i)) == running[i]) continue;
+    return absl::InternalError(absl::StrCat("the mix counts ", mix_.running(ShapeId(i)),
+                                            " running pods of shape ", i, ", not ", running[i]));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ClusterState::Impl::CheckInvariants() const {
-  for (const absl::Status& status :
-       {pods_.CheckInvariants(), CheckRoom(), nodes_.CheckInvariants(), gangs_.CheckInvariants()}) {
+  for (const absl::Status& status : {pods_.CheckInvariants(), CheckRoom(), CheckMix(),
+                                     nodes_.CheckInvariants(), gangs_.CheckInvariants()}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -398,7 +418,8 @@ ClusterState::ClusterState(ClusterStateOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
 ClusterState::~ClusterState() = default;
 
-void ClusterState::Apply(const ObjectEvent& event, absl::Time, Delta& delta) {
+void ClusterState::Apply(const ObjectEvent& event, absl::Time now, Delta& delta) {
+  impl_->mix().NoteTime(now);
   std::visit([&](const auto& what) { impl_->Apply(what, delta); }, event);
 }
 SnapshotPtr ClusterState::Publish() { return impl_->Publish(); }

@@ -13,6 +13,7 @@
 //   r; it may be negative.
 //   3. A pod that ended (Succeeded, Failed, gone) is charged nowhere; a terminating one still is.
 //   4. A published snapshot never changes.
+//   5. The mix of requests counts every charged pod that asks for GPUs (observed_mix.h).
 #pragma once
 
 #include <memory>
@@ -91,7 +92,7 @@ class ClusterState final {
   // the node may have changed? Holds are for later: whoever was placed before them stays.
   [[nodiscard]] bool StillFits(ShapeId shape, NodeId node) const;
 
-  // Invariants 1-3 recomputed from scratch; the first violation found. For tests and simulation.
+  // Invariants 1-3 and 5 recomputed from scratch; the first violation found. For tests and simulation.
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:

@@ -128,7 +128,9 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   }
   SetFacts(record, pod);
   volumes_.SetUse(record.id, pod);
-  Settle(record, ShapeFor(record, pod), delta);
+  const ShapeId shape = ShapeFor(record, pod);
+  if (first_sight) mix_.NoteArrival(shape);
+  Settle(record, shape, delta);
 
   const GangId gang = IsOurs(pod) ? gangs_.GangOf(pod, record.facts.gang) : GangId();
   if (record.facts.gang.valid() && record.facts.gang != gang) {
@@ -221,6 +223,7 @@ NodeId PodTable::AnchorOf(const Record& record) const {
 
 void PodTable::GiveBack(Record& record) {
   nodes_.Charge(record.anchor, shapes_.Of(record.facts.shape), NodeBlock::Change::kGive);
+  mix_.NoteCharge(record.facts.shape, -1);
   record.charged = false;
 }
 
@@ -275,6 +278,7 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
   facts.node = facts.node_name.empty() ? NodeId() : anchor;
   if (charge && !record.charged) {
     nodes_.Charge(anchor, shapes_.Of(shape), NodeBlock::Change::kTake);
+    mix_.NoteCharge(shape, 1);
     record.charged = true;
   }
 }

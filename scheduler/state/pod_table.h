@@ -27,6 +27,7 @@
 #include "scheduler/state/delta.h"
 #include "scheduler/state/gang_table.h"
 #include "scheduler/state/node_table.h"
+#include "scheduler/state/observed_mix.h"
 #include "scheduler/state/pod_facts.h"
 #include "scheduler/state/shape_table.h"
 #include "scheduler/state/volume_table.h"
@@ -40,6 +41,7 @@ class PodTable final {
     NodeTable& nodes;
     GangTable& gangs;
     BudgetTable& budgets;
+    ObservedMix& mix;
     VolumeTable& volumes;
   };
   PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
@@ -48,6 +50,7 @@ class PodTable final {
         nodes_(rooms.nodes),
         gangs_(rooms.gangs),
         budgets_(rooms.budgets),
+        mix_(rooms.mix),
         volumes_(rooms.volumes) {}
 
   void Upsert(const Pod& pod, Delta& delta);
@@ -148,6 +151,7 @@ class PodTable final {
   NodeTable& nodes_;
   GangTable& gangs_;
   BudgetTable& budgets_;
+  ObservedMix& mix_;
   VolumeTable& volumes_;
 
   uint32_t next_ = 0;

@@ -292,7 +292,13 @@ TEST(RoomCache, ForgetsWhatScoresSaidOfAnotherMixOfRequests) {
   TestCluster cluster;
   cluster.Add(MakeNode("n1").Gpu(8));
   Snapshot snapshot = *cluster.state().Publish();
-  snapshot.mix = std::make_shared<const RequestMix>();
+  const auto some_mix = [] {
+    const ResourceId gpu(3);
+    return std::make_shared<const RequestMix>(
+        std::vector<TypicalRequest>{{.amounts = {{gpu, 1}}, .pods = 1}},
+        std::vector<UnitWorth>{{.resource = gpu}});
+  };
+  snapshot.mix = some_mix();
   RoomCache cache;
   const auto remembers = [&] {
     cache.Begin(snapshot);
@@ -302,7 +308,7 @@ TEST(RoomCache, ForgetsWhatScoresSaidOfAnotherMixOfRequests) {
   (void)cache.Of(snapshot, ShapeId(0), nullptr).Renew(0, snapshot.blocks[0]);
   EXPECT_TRUE(remembers());
   // An equal mix is another one: whoever publishes it says that things have moved.
-  snapshot.mix = std::make_shared<const RequestMix>();
+  snapshot.mix = some_mix();
   EXPECT_FALSE(remembers());
 }
 

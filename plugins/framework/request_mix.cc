@@ -1,0 +1,91 @@
+#include "plugins/framework/request_mix.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "api/base/check.h"
+
+namespace maniple {
+namespace {
+
+// More of one resource than this does not matter; it keeps sums small.
+constexpr int64_t kMostUnits = 1 << 16;
+// What one unit takes along is told apart in about so many steps.
+constexpr int64_t kSteps = 16;
+
+int64_t UnitsIn(const FillRequest& request) {
+  int64_t units = 0;
+  for (const int32_t unit : request.units) units += unit;
+  return units;
+}
+
+int64_t StepFor(int64_t most) {
+  return static_cast<int64_t>(
+      std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most / kSteps, 1))));
+}
+
+}  // namespace
+
+RequestMix::RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWorth> units)
+    : requests_(std::move(requests)), units_(std::move(units)) {
+  CHECK(units_.size() <= kMostFillUnits) << "units";
+  FillOptions options;
+  for (size_t i = 0; i < units_.size(); ++i) options.unit_worth[i] = units_[i].milli;
+  std::vector<FillRequest> typical;
+  for (const TypicalRequest& each : requests_) {
+    std::optional<FillRequest> request = RequestOf(each.amounts);
+    if (!request.has_value()) continue;
+    const int64_t asked = UnitsIn(*request);
+    cpu_.most = std::max(cpu_.most, (request->cpu + asked - 1) / asked);
+    memory_.most = std::max(memory_.most, (request->memory + asked - 1) / asked);
+    request->frequency = each.pods;
+    typical.push_back(*request);
+  }
+  cpu_.step = StepFor(cpu_.most);
+  memory_.step = StepFor(memory_.most);
+  fill_ = std::make_unique<const ExpectedFill>(std::move(typical), options);
+}
+
+std::optional<FillRequest> RequestMix::RequestOf(
+    const std::vector<std::pair<ResourceId, int64_t>>& amounts) const {
+  FillRequest request;
+  for (const auto& [resource, amount] : amounts) {
+    if (resource == kCpu) request.cpu = amount;
+    if (resource == kMemory) request.memory = amount;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (units_[i].resource != resource) continue;
+      request.units[i] = static_cast<int32_t>(std::min(amount, kMostUnits));
+    }
+  }
+  if (UnitsIn(request) == 0) return std::nullopt;
+  return request;
+}
+
+int64_t RequestMix::Companion::Essence(int64_t free, int64_t units, int64_t next) const {
+  const int64_t usable = most * units + next;
+  if (free >= usable) return usable;
+  return free <= 0 ? 0 : std::min(usable, (free + step - 1) & -step);
+}
+
+FillRoom RequestMix::Essence(FillRoom room, const FillRequest& next) const {
+  int64_t units = 0;
+  for (const int32_t unit : room.units) units += unit;
+  room.cpu = cpu_.Essence(room.cpu, units, next.cpu);
+  room.memory = memory_.Essence(room.memory, units, next.memory);
+  return room;
+}
+
+MixRooms::MixRooms(const RequestMix& mix, const NodeBlock& block)
+    : units_(mix.units_.size()), cpu_(block.Free(kCpu)), memory_(block.Free(kMemory)) {
+  for (size_t i = 0; i < units_; ++i) free_[i] = &block.Free(mix.units_[i].resource);
+}
+
+FillRoom MixRooms::At(uint32_t row) const {
+  FillRoom room{.cpu = cpu_[row], .memory = memory_[row]};
+  for (size_t i = 0; i < units_; ++i) {
+    room.units[i] = static_cast<int32_t>(std::clamp<int64_t>((*free_[i])[row], 0, kMostUnits));
+  }
+  return room;
+}
+
+}  // namespace maniple

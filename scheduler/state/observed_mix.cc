@@ -1,0 +1,174 @@
+#include "scheduler/state/observed_mix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "queue/gpu_milli.h"
+
+namespace maniple {
+namespace {
+
+constexpr int64_t kPod = 1000;  // thousandths
+// Arrivals fade by the hour: the 24th root of one half, in millionths.
+constexpr absl::Duration kStep = absl::Hours(1);
+constexpr int64_t kLeftAfterStep = 971'532;
+constexpr int64_t kMillion = 1'000'000;
+constexpr int64_t kMostSteps = 2000;  // nothing is left after these
+constexpr size_t kMostRequests = 64;
+constexpr int64_t kMostAsked = 1 << 16;  // of one resource; keeps sums small
+constexpr double kShareToMove = 0.1;
+
+using Amounts = std::vector<std::pair<ResourceId, int64_t>>;
+
+int64_t PodsIn(const std::vector<TypicalRequest>& requests) {
+  int64_t pods = 0;
+  for (const TypicalRequest& request : requests) pods += request.pods;
+  return pods;
+}
+
+}  // namespace
+
+ObservedMix::Seen* ObservedMix::Of(ShapeId shape) {
+  if (!shapes_.Of(shape).wants_gpu) return nullptr;
+  if (seen_.size() <= shape.index()) seen_.resize(shape.index() + 1);
+  Seen& seen = seen_[shape.index()];
+  if (!seen.listed) listed_.push_back(shape);
+  seen.listed = true;
+  return &seen;
+}
+
+void ObservedMix::NoteTime(absl::Time now) {
+  if (!faded_at_.has_value()) faded_at_ = now;
+  if (now - *faded_at_ < kStep) return;
+  const int64_t steps = (now - *faded_at_) / kStep;
+  *faded_at_ += steps * kStep;
+  for (int64_t step = 0; step < std::min(steps, kMostSteps); ++step) {
+    for (const ShapeId shape : listed_) {
+      int64_t& arrived = seen_[shape.index()].arrived;
+      arrived = arrived * kLeftAfterStep / kMillion;
+    }
+  }
+  std::erase_if(listed_, [this](ShapeId shape) {
+    Seen& seen = seen_[shape.index()];
+    seen.listed = seen.arrived > 0 || seen.running > 0;
+    return !seen.listed;
+  });
+  changes_ += kBetweenLooks;
+}
+
+void ObservedMix::NoteArrival(ShapeId shape) {
+  Seen* seen = Of(shape);
+  if (seen == nullptr) return;
+  seen->arrived += kPod;
+  ++changes_;
+}
+
+void ObservedMix::NoteCharge(ShapeId shape, int64_t pods) {
+  Seen* seen = Of(shape);
+  if (seen == nullptr) return;
+  seen->running += pods;
+  ++changes_;
+}
+
+int64_t ObservedMix::running(ShapeId shape) const {
+  return shape.index() < seen_.size() ? seen_[shape.index()].running : 0;
+}
+
+// What the name says; what it does not tell counts as a GPU.
+int32_t ObservedMix::WorthOf(ResourceId resource) const {
+  const std::string& name = draft_.tables.resources[resource.index()].name;
+  const int64_t milli =
+      GpuMilliOf({{.resource = name, .amount = Amount(1)}}, GpuDivision{}).units();
+  return milli > 0 ? static_cast<int32_t>(milli) : kGpuMilli;
+}
+
+int64_t ObservedMix::WorkOf(const TypicalRequest& request) const {
+  int64_t work = 0;
+  for (const auto& [resource, amount] : request.amounts) {
+    if (!draft_.tables.resources[resource.index()].gpu) continue;
+    work += std::min(amount, kMostAsked) * WorthOf(resource);
+  }
+  return work;
+}
+
+// Those that ask for most GPU work in all first.
+std::vector<TypicalRequest> ObservedMix::Requests() const {
+  absl::btree_map<Amounts, int64_t> pods;
+  for (const ShapeId shape : listed_) {
+    const Seen& seen = seen_[shape.index()];
+    const int64_t counted = seen.arrived + seen.running * kPod;
+    if (counted <= 0) continue;
+    Amounts amounts;
+    for (const auto& [resource, amount] : shapes_.Of(shape).requests) {
+      const bool counts =
+          resource == kCpu || resource == kMemory || draft_.tables.resources[resource.index()].gpu;
+      if (counts) amounts.emplace_back(resource, amount);
+    }
+    std::sort(amounts.begin(), amounts.end());
+    pods[std::move(amounts)] += counted;
+  }
+  std::vector<std::pair<int64_t, TypicalRequest>> by_demand;
+  for (const auto& [amounts, counted] : pods) {
+    TypicalRequest request{.amounts = amounts, .pods = counted};
+    by_demand.emplace_back(-WorkOf(request) * counted, std::move(request));
+  }
+  std::stable_sort(by_demand.begin(), by_demand.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (by_demand.size() > kMostRequests) by_demand.resize(kMostRequests);
+  std::vector<TypicalRequest> requests;
+  for (auto& [demand, request] : by_demand) requests.push_back(std::move(request));
+  return requests;
+}
+
+std::vector<UnitWorth> ObservedMix::UnitsOf(const std::vector<TypicalRequest>& requests) const {
+  std::vector<UnitWorth> units;
+  for (const TypicalRequest& request : requests) {
+    for (const auto& [resource, amount] : request.amounts) {
+      const bool known = std::ranges::find(units, resource, &UnitWorth::resource) != units.end();
+      if (known || !draft_.tables.resources[resource.index()].gpu) continue;
+      if (units.size() < kMostFillUnits) {
+        units.push_back({.resource = resource, .milli = WorthOf(resource)});
+      }
+    }
+  }
+  return units;
+}
+
+// Half of the sum of all differences of shares, by the pods and by the work they ask for.
+bool ObservedMix::Moved(const std::vector<TypicalRequest>& requests) const {
+  for (const bool by_work : {false, true}) {
+    const auto weight = [&](const TypicalRequest& request) {
+      return static_cast<double>(request.pods) *
+             (by_work ? static_cast<double>(WorkOf(request)) : 1.0);
+    };
+    absl::btree_map<Amounts, double> shares;
+    double now = 0, before = 0, differences = 0;
+    for (const TypicalRequest& request : requests) now += weight(request);
+    for (const TypicalRequest& request : mix_->requests()) before += weight(request);
+    for (const TypicalRequest& request : requests) {
+      shares[request.amounts] += weight(request) / now;
+    }
+    for (const TypicalRequest& request : mix_->requests()) {
+      shares[request.amounts] -= weight(request) / before;
+    }
+    for (const auto& [amounts, difference] : shares) differences += std::abs(difference);
+    if (differences / 2 > kShareToMove) return true;
+  }
+  return false;
+}
+
+std::shared_ptr<const RequestMix> ObservedMix::Renew() {
+  if (changes_ < kBetweenLooks) return mix_;
+  changes_ = 0;
+  std::vector<TypicalRequest> requests = Requests();
+  if (PodsIn(requests) < kLeastPods * kPod) return mix_;
+  if (mix_ != nullptr && !Moved(requests)) return mix_;
+  std::vector<UnitWorth> units = UnitsOf(requests);
+  mix_ = std::make_shared<const RequestMix>(std::move(requests), std::move(units));
+  return mix_;
+}
+
+}  // namespace maniple

@@ -1,0 +1,71 @@
+// The mix of requests for GPUs as the cluster shows it: what arrives, and what runs.
+//
+// Owned by ClusterState; scheduling thread. A pod of whatever scheduler that asks for GPUs counts
+// once when it is first seen, half as much a day later, and once more for as long as it is charged
+// to a node. Integers only: equal histories give equal mixes.
+//
+//   mix.NoteTime(now);  mix.NoteArrival(shape);  mix.NoteCharge(shape, 1);
+//   snapshot.mix = mix.Renew();
+//
+// Invariants:
+//   1. running(shape) = charged pods of the shape, for shapes that ask for GPUs.
+//   2. A mix, once handed out, is handed out again until requests have moved: until more than a
+//      tenth of the pods, or of the GPU work that they ask for, is of other kinds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "plugins/framework/request_mix.h"
+#include "scheduler/state/shape_table.h"
+
+namespace maniple {
+
+class ObservedMix final {
+ public:
+  static constexpr absl::Duration kHalfLife = absl::Hours(24);
+  // So many pods, arrived or running, have to be seen before there is a mix at all.
+  static constexpr int64_t kLeastPods = 64;
+  // Whether requests have moved is asked after so many arrivals, starts and ends.
+  static constexpr int64_t kBetweenLooks = 64;
+
+  // Borrows `shapes` and the tables behind it for its life.
+  ObservedMix(const ShapeTable& shapes, const DraftTables& draft)
+      : shapes_(shapes), draft_(draft) {}
+
+  // Time passes. An earlier time than before changes nothing.
+  void NoteTime(absl::Time now);
+  void NoteArrival(ShapeId shape);
+  void NoteCharge(ShapeId shape, int64_t pods);  // negative: so many are charged no more
+
+  // The mix to plan by; null while too little was seen. O(1) but for every kBetweenLooks-th change.
+  [[nodiscard]] std::shared_ptr<const RequestMix> Renew();
+  [[nodiscard]] int64_t running(ShapeId shape) const;
+
+ private:
+  struct Seen {
+    int64_t arrived = 0;  // in thousandths of a pod, faded
+    int64_t running = 0;
+    bool listed = false;
+  };
+
+  [[nodiscard]] Seen* Of(ShapeId shape);
+  [[nodiscard]] int32_t WorthOf(ResourceId resource) const;
+  [[nodiscard]] int64_t WorkOf(const TypicalRequest& request) const;
+  [[nodiscard]] std::vector<TypicalRequest> Requests() const;
+  [[nodiscard]] std::vector<UnitWorth> UnitsOf(const std::vector<TypicalRequest>& requests) const;
+  [[nodiscard]] bool Moved(const std::vector<TypicalRequest>& requests) const;
+
+  const ShapeTable& shapes_;
+  const DraftTables& draft_;
+  std::vector<Seen> seen_;       // by shape
+  std::vector<ShapeId> listed_;  // those that were seen and ask for GPUs, as they came
+  std::optional<absl::Time> faded_at_;
+  int64_t changes_ = 0;  // since the last look
+  std::shared_ptr<const RequestMix> mix_;
+};
+
+}  // namespace maniple
