@@ -17,19 +17,6 @@ Json SomeNodes(Random& random) {
   return nodes;
 }
 
-// Puts the pod on some node, which may not exist, at some point of its life.
-void SettleSomewhere(Random& random, Json& pod) {
-  pod.Mutable("spec").Set("schedulerName", PickText(random, {"maniple", "default-scheduler"}));
-  if (!random.OneIn(10)) {
-    pod.Mutable("spec").Set("nodeName", absl::StrCat("n", random.Below(kMostNodes)));
-  }
-  pod.Mutable("status").Set("phase", PickText(random, {"Running", "Running", "Running", "Pending",
-                                                       "Succeeded", "Failed", "Unknown"}));
-  if (random.OneIn(4)) {
-    pod.Mutable("metadata").Set("deletionTimestamp", "2026-01-02T03:04:05Z");
-  }
-}
-
 // ---- ports
 
 Json RandomPorts(Random& random) {
@@ -192,7 +179,7 @@ Json NodePortsCase(Random& random) {
   for (uint64_t i = random.Below(10); i > 0; --i) {
     Json other = PodObject(absl::StrCat("o", i));
     GivePorts(random, other);
-    SettleSomewhere(random, other);
+    SettleSomewhere(random, other, kMostNodes);
     pods.Append(std::move(other));
   }
   return Json::Object(
@@ -211,7 +198,7 @@ Json ResourcesCase(Random& random) {
   for (uint64_t i = random.Below(5); i > 0; --i) {
     Json other = PodObject(absl::StrCat("o", i));
     GiveResources(random, other);
-    SettleSomewhere(random, other);
+    SettleSomewhere(random, other, kMostNodes);
     if (random.OneIn(3)) GiveResize(random, other);
     pods.Append(std::move(other));
   }

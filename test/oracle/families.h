@@ -30,11 +30,17 @@ struct FilterFamily {
 [[nodiscard]] Json CaseOf(const FilterFamily& family, uint64_t number);
 
 // Each family's generator; in the file that its comment names.
-Json NodeNameCase(Random& random);           // cases_nodes.cc
-Json NodeUnschedulableCase(Random& random);  // cases_nodes.cc
-Json TaintCase(Random& random);              // cases_nodes.cc
-Json NodeAffinityCase(Random& random);       // cases_nodes.cc
-Json NodePortsCase(Random& random);          // cases_resources.cc
-Json ResourcesCase(Random& random);          // cases_resources.cc
+Json NodeNameCase(Random& random);            // cases_nodes.cc
+Json NodeUnschedulableCase(Random& random);   // cases_nodes.cc
+Json TaintCase(Random& random);               // cases_nodes.cc
+Json NodeAffinityCase(Random& random);        // cases_nodes.cc
+Json NodePortsCase(Random& random);           // cases_resources.cc
+Json ResourcesCase(Random& random);           // cases_resources.cc
+Json TopologySpreadCase(Random& random);      // cases_pods.cc
+Json PodAffinityCase(Random& random);         // cases_pods.cc
+Json VolumeBindingCase(Random& random);       // cases_volumes.cc
+Json VolumeZoneCase(Random& random);          // cases_volumes.cc
+Json VolumeRestrictionsCase(Random& random);  // cases_volumes.cc
+Json VolumeLimitsCase(Random& random);        // cases_volumes.cc
 
 }  // namespace maniple

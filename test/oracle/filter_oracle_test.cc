@@ -158,7 +158,9 @@ TEST_P(LiveFilterAnswers, AreOursToo) {
       100.0 * static_cast<double>(tally_.fitting) / static_cast<double>(tally_.nodes), tally_.mixed,
       tally_.differences);
   EXPECT_EQ(tally_.differences, 0u);
-  EXPECT_GE(tally_.mixed, tally_.cases / 10) << "cases that say little";
+  EXPECT_GE(tally_.fitting, tally_.nodes / 20) << "cases that say little";
+  EXPECT_GE(tally_.nodes - tally_.fitting, tally_.nodes / 20) << "cases that say little";
+  EXPECT_GE(tally_.mixed, tally_.cases / 30) << "cases that say little";
   if (Variable("MANIPLE_FILTER_RECORD").empty() || HasFailure()) return;
   std::ofstream(RecordingOf(family_.name)) << recording_.str();
 }

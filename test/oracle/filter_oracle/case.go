@@ -3,6 +3,7 @@ package main
 import (
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1 "k8s.io/kubernetes/pkg/apis/core/v1"
 	storagedefaults "k8s.io/kubernetes/pkg/apis/storage/v1"
 )
@@ -37,9 +38,9 @@ type Answer struct {
 
 // setDefaults does what the API server does to objects before anybody sees them.
 func (c *Case) setDefaults() {
-	corev1.SetObjectDefaults_Pod(c.Pod)
-	for _, pod := range c.Pods {
+	for _, pod := range append([]*v1.Pod{c.Pod}, c.Pods...) {
 		corev1.SetObjectDefaults_Pod(pod)
+		mergeLabelKeys(pod)
 	}
 	for _, node := range c.Nodes {
 		corev1.SetObjectDefaults_Node(node)
@@ -69,4 +70,42 @@ func (c *Case) podsOnNodes() []*v1.Pod {
 		}
 	}
 	return pods
+}
+
+// mergeLabelKeys writes the pod's own labels into the selectors that name them, as the API server does when a pod is made.
+func mergeLabelKeys(pod *v1.Pod) {
+	merge := func(selector *metav1.LabelSelector, keys []string, operator metav1.LabelSelectorOperator) {
+		for _, key := range keys {
+			if value, ok := pod.Labels[key]; ok && selector != nil {
+				selector.MatchExpressions = append(selector.MatchExpressions,
+					metav1.LabelSelectorRequirement{Key: key, Operator: operator, Values: []string{value}})
+			}
+		}
+	}
+	mergeTerm := func(term *v1.PodAffinityTerm) {
+		merge(term.LabelSelector, term.MatchLabelKeys, metav1.LabelSelectorOpIn)
+		merge(term.LabelSelector, term.MismatchLabelKeys, metav1.LabelSelectorOpNotIn)
+	}
+	mergeTerms := func(required []v1.PodAffinityTerm, preferred []v1.WeightedPodAffinityTerm) {
+		for i := range required {
+			mergeTerm(&required[i])
+		}
+		for i := range preferred {
+			mergeTerm(&preferred[i].PodAffinityTerm)
+		}
+	}
+	for i := range pod.Spec.TopologySpreadConstraints {
+		constraint := &pod.Spec.TopologySpreadConstraints[i]
+		merge(constraint.LabelSelector, constraint.MatchLabelKeys, metav1.LabelSelectorOpIn)
+	}
+	affinity := pod.Spec.Affinity
+	if affinity == nil {
+		return
+	}
+	if to := affinity.PodAffinity; to != nil {
+		mergeTerms(to.RequiredDuringSchedulingIgnoredDuringExecution, to.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if from := affinity.PodAntiAffinity; from != nil {
+		mergeTerms(from.RequiredDuringSchedulingIgnoredDuringExecution, from.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
 }

@@ -86,9 +86,10 @@ func newQuestion(plugin fwk.Plugin, world *World, c *Case) (*Question, error) {
 	return q, nil
 }
 
-// feasible says of every node whether the pod fits. A pod that PreFilter refuses fits nowhere; one that it skips, everywhere.
-func (q *Question) feasible(ctx context.Context) ([]bool, error) {
-	fits := make([]bool, len(q.nodes))
+// feasible says of every node whether the pod fits. A pod that PreFilter refuses fits nowhere; one that it skips, everywhere. An
+// error on any node ends kube-scheduler's attempt: then it fits nowhere either.
+func (q *Question) feasible(ctx context.Context) []bool {
+	fits, nowhere := make([]bool, len(q.nodes)), make([]bool, len(q.nodes))
 	var only *fwk.PreFilterResult
 	if pre, ok := q.plugin.(fwk.PreFilterPlugin); ok {
 		result, status := pre.PreFilter(ctx, q.state, q.c.Pod, q.nodes)
@@ -97,11 +98,9 @@ func (q *Question) feasible(ctx context.Context) ([]bool, error) {
 			for i := range fits {
 				fits[i] = true
 			}
-			return fits, nil
-		case status.IsRejected():
-			return fits, nil
+			return fits
 		case !status.IsSuccess():
-			return nil, status.AsError()
+			return nowhere
 		}
 		only = result
 	}
@@ -116,11 +115,11 @@ func (q *Question) feasible(ctx context.Context) ([]bool, error) {
 		}
 		status := filter.Filter(ctx, q.state, q.c.Pod, node)
 		if !status.IsSuccess() && !status.IsRejected() {
-			return nil, status.AsError()
+			return nowhere
 		}
 		fits[i] = status.IsSuccess()
 	}
-	return fits, nil
+	return fits
 }
 
 // scores are those of the nodes that fit, normalised as kube-scheduler does before it weighs them; nil if the plugin has none.

@@ -1,0 +1,325 @@
+// Cases of the families that look at a pod's volumes: where they are, and how many a node can
+// attach.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "test/oracle/families.h"
+#include "test/oracle/json_parts.h"
+
+namespace maniple {
+namespace {
+
+using Texts = std::vector<const char*>;
+
+constexpr uint64_t kNodes = 6;
+constexpr uint64_t kClaims = 4;
+constexpr uint64_t kVolumes = 5;
+constexpr char kZone[] = "topology.kubernetes.io/zone";
+constexpr char kRegion[] = "topology.kubernetes.io/region";
+constexpr char kBetaZone[] = "failure-domain.beta.kubernetes.io/zone";
+constexpr char kDeleted[] = "2026-01-02T03:04:05Z";
+
+const Texts& Classes() {
+  static const auto* const kClasses =
+      new Texts{"now", "later", "later", "zonal", "static", "tracked", "unknown", ""};
+  return *kClasses;
+}
+const Texts& Drivers() {
+  static const auto* const kDrivers = new Texts{"csi.example.com", "tracked.example.com"};
+  return *kDrivers;
+}
+
+Json SomeNodes(Random& random) {
+  Json nodes = Json::Array();
+  const uint64_t count = 1 + random.Below(kNodes);
+  for (uint64_t i = 0; i < count; ++i) {
+    Json node = NodeObject(absl::StrCat("n", i));
+    Json& labels = node.Mutable("metadata").Set("labels", Json::Object());
+    if (!random.OneIn(4)) labels.Set(kZone, absl::StrCat("z", random.Below(2)));
+    if (random.OneIn(3)) labels.Set(kRegion, absl::StrCat("r", random.Below(2)));
+    if (random.OneIn(5)) labels.Set(kBetaZone, absl::StrCat("z", random.Below(2)));
+    if (!random.OneIn(5)) labels.Set("disk", PickText(random, {"ssd", "hdd"}));
+    nodes.Append(std::move(node));
+  }
+  return nodes;
+}
+
+Json StorageClassObject(absl::string_view name, absl::string_view provisioner,
+                        absl::string_view mode) {
+  Json out = NamedObject("StorageClass", name);
+  out.Set("apiVersion", "storage.k8s.io/v1");
+  out.Set("provisioner", provisioner);
+  if (!mode.empty()) out.Set("volumeBindingMode", mode);
+  return out;
+}
+
+Json SomeClasses(Random& random) {
+  Json zonal = StorageClassObject("zonal", "csi.example.com", "WaitForFirstConsumer");
+  Json expression =
+      Json::Object({{"key", PickText(random, {kZone, "disk"})},
+                    {"values", Json::Array({PickText(random, {"z0", "z1", "ssd"})})}});
+  Json term = Json::Object({{"matchLabelExpressions", Json::Array({std::move(expression)})}});
+  zonal.Set("allowedTopologies", Json::Array({std::move(term)}));
+  return Json::Array(
+      {StorageClassObject("now", "csi.example.com", random.OneIn(2) ? "" : "Immediate"),
+       StorageClassObject("later", "csi.example.com", "WaitForFirstConsumer"), std::move(zonal),
+       StorageClassObject("static", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"),
+       StorageClassObject("tracked", "tracked.example.com", "WaitForFirstConsumer")});
+}
+
+Json SomeModes(Random& random) {
+  Json modes = Json::Array(
+      {PickText(random, {"ReadWriteOnce", "ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany"})});
+  if (random.OneIn(4)) modes.Append("ReadWriteMany");
+  return modes;
+}
+
+Json Storage(Random& random) {
+  return Json::Object({{"storage", PickText(random, {"1Gi", "2Gi", "5Gi", "10G"})}});
+}
+
+Json RandomNodeAffinity(Random& random) {
+  Json terms = Json::Array();
+  for (uint64_t i = 1 + random.Below(2); i > 0; --i) {
+    const bool by_zone = random.OneIn(2);
+    Json expression =
+        Json::Object({{"key", by_zone ? kZone : "disk"},
+                      {"operator", PickText(random, {"In", "In", "NotIn", "Exists"})}});
+    if (expression["operator"].AsString() != "Exists") {
+      expression.Set("values", Json::Array({by_zone ? PickText(random, {"z0", "z1"})
+                                                    : PickText(random, {"ssd", "hdd"})}));
+    }
+    terms.Append(Json::Object({{"matchExpressions", Json::Array({std::move(expression)})}}));
+  }
+  return Json::Object({{"required", Json::Object({{"nodeSelectorTerms", std::move(terms)}})}});
+}
+
+std::string ClaimName(uint64_t number) { return absl::StrCat("c", number); }
+std::string VolumeName(uint64_t number) { return absl::StrCat("pv", number); }
+
+Json RandomVolume(Random& random, uint64_t number) {
+  Json out = NamedObject("PersistentVolume", VolumeName(number));
+  Json& meta = out.Mutable("metadata");
+  Json& labels = meta.Set("labels", Json::Object());
+  if (!random.OneIn(3)) {
+    labels.Set(PickText(random, {kZone, kBetaZone}),
+               PickText(random, {"z0", "z1", "z0__z1", "z2"}));
+  }
+  if (random.OneIn(5)) labels.Set(kRegion, PickText(random, {"r0", "r1"}));
+  if (random.OneIn(3)) labels.Set("tier", PickText(random, {"a", "b"}));
+  if (random.OneIn(15)) meta.Set("deletionTimestamp", kDeleted);
+  Json& spec = out.Mutable("spec");
+  spec.Set("capacity", Storage(random));
+  spec.Set("accessModes", SomeModes(random));
+  spec.Set("storageClassName", PickText(random, Classes()));
+  if (random.OneIn(8)) spec.Set("volumeMode", "Block");
+  if (!random.OneIn(4)) {
+    spec.Set("csi", Json::Object({{"driver", PickText(random, Drivers())},
+                                  {"volumeHandle", absl::StrCat("h", random.Below(kVolumes))}}));
+  } else {
+    spec.Set("nfs", Json::Object({{"server", "s"}, {"path", "/"}}));
+  }
+  if (random.OneIn(2)) spec.Set("nodeAffinity", RandomNodeAffinity(random));
+  if (random.OneIn(4)) {
+    const uint64_t claim = random.Below(kClaims);
+    Json reference = Json::Object({{"namespace", "default"}, {"name", ClaimName(claim)}});
+    if (!random.OneIn(3)) {
+      reference.Set("uid", random.OneIn(5) ? "uid-other" : absl::StrCat("uid-", ClaimName(claim)));
+    }
+    spec.Set("claimRef", std::move(reference));
+  }
+  out.Mutable("status").Set("phase", PickText(random, {"Available", "Available", "Available",
+                                                       "Bound", "Released", "Pending"}));
+  return out;
+}
+
+Json RandomClaim(Random& random, uint64_t number) {
+  Json out = NamedObject("PersistentVolumeClaim", ClaimName(number));
+  Json& meta = out.Mutable("metadata");
+  meta.Set("namespace", "default");
+  meta.Set("uid", absl::StrCat("uid-", ClaimName(number)));
+  if (random.OneIn(50)) meta.Set("deletionTimestamp", kDeleted);
+  Json& annotations = meta.Set("annotations", Json::Object());
+  Json& spec = out.Mutable("spec");
+  spec.Set("accessModes", random.OneIn(4) ? Json::Array({"ReadWriteOncePod"}) : SomeModes(random));
+  spec.Set("resources", Json::Object({{"requests", Storage(random)}}));
+  const bool bound = random.OneIn(2);
+  if (bound || random.OneIn(10)) {
+    if (!random.OneIn(12)) spec.Set("storageClassName", PickText(random, Classes()));
+  } else {
+    spec.Set("storageClassName", PickText(random, {"later", "zonal", "zonal", "static", "static",
+                                                   "tracked", "tracked"}));
+  }
+  if (random.OneIn(10)) spec.Set("volumeMode", "Block");
+  if (random.OneIn(8)) {
+    Json labels = Json::Object({{"tier", PickText(random, {"a", "b"})}});
+    spec.Set("selector", Json::Object({{"matchLabels", std::move(labels)}}));
+  }
+  if (bound) {
+    // The last one is missing.
+    spec.Set("volumeName", VolumeName(random.OneIn(20) ? kVolumes : random.Below(kVolumes)));
+    if (!random.OneIn(20)) annotations.Set("pv.kubernetes.io/bind-completed", "yes");
+  } else if (random.OneIn(12)) {
+    annotations.Set("volume.kubernetes.io/selected-node", absl::StrCat("n", random.Below(kNodes)));
+  }
+  out.Mutable("status").Set("phase", random.OneIn(40) ? "Lost" : "Bound");
+  return out;
+}
+
+Json RandomDisk(Random& random) {
+  const bool read_only = random.OneIn(2);
+  switch (random.Below(4)) {
+    case 0:
+      return Json::Object(
+          {{"gcePersistentDisk",
+            Json::Object({{"pdName", PickText(random, {"d0", "d1"})}, {"readOnly", read_only}})}});
+    case 1:
+      return Json::Object(
+          {{"awsElasticBlockStore", Json::Object({{"volumeID", PickText(random, {"d0", "d1"})}})}});
+    case 2:
+      return Json::Object({{"iscsi", Json::Object({{"targetPortal", "p"},
+                                                   {"iqn", PickText(random, {"d0", "d1"})},
+                                                   {"lun", 0},
+                                                   {"readOnly", read_only}})}});
+    default: {
+      Json monitors = Json::Array({PickText(random, {"m0", "m1"}), PickText(random, {"m1", "m2"})});
+      return Json::Object({{"rbd", Json::Object({{"monitors", std::move(monitors)},
+                                                 {"image", PickText(random, {"d0", "d1"})},
+                                                 {"pool", PickText(random, {"p0", "p1"})},
+                                                 {"readOnly", read_only}})}});
+    }
+  }
+}
+
+Json RandomPodVolume(Random& random, uint64_t disks_one_in) {
+  if (random.OneIn(disks_one_in)) return RandomDisk(random);
+  if (random.OneIn(15)) return Json::Object({{"emptyDir", Json::Object()}});
+  const uint64_t claim = random.OneIn(40) ? kClaims : random.Below(kClaims);  // that one is missing
+  Json use = Json::Object({{"claimName", ClaimName(claim)}});
+  if (random.OneIn(5)) use.Set("readOnly", true);
+  return Json::Object({{"persistentVolumeClaim", std::move(use)}});
+}
+
+void GiveVolumes(Random& random, Json& pod, uint64_t disks_one_in) {
+  Json& volumes = pod.Mutable("spec").Set("volumes", Json::Array());
+  for (uint64_t i = 1 + random.Below(2); i > 0; --i) {
+    Json volume = RandomPodVolume(random, disks_one_in);
+    volume.Set("name", absl::StrCat("v", i));
+    volumes.Append(std::move(volume));
+  }
+}
+
+// A volume whose claim is made for the pod, called "<pod>-<volume>"; somebody else's now and then.
+void GiveEphemeral(Random& random, Json& pod, Json& claims) {
+  const std::string name = pod["metadata"]["name"].AsString();
+  pod.Mutable("spec").Mutable("volumes").Append(Json::Object(
+      {{"name", "e"},
+       {"ephemeral",
+        Json::Object({{"volumeClaimTemplate", Json::Object({{"spec", Json::Object()}})}})}}));
+  if (random.OneIn(5)) return;  // not made yet
+  Json claim = RandomClaim(random, 0);
+  Json& meta = claim.Mutable("metadata");
+  meta.Set("name", absl::StrCat(name, "-e"));
+  meta.Set("uid", absl::StrCat("uid-", name, "-e"));
+  Json owner = Json::Object({{"apiVersion", "v1"},
+                             {"kind", "Pod"},
+                             {"name", name},
+                             {"uid", random.OneIn(5) ? "uid-other" : absl::StrCat("uid-", name)},
+                             {"controller", true}});
+  if (!random.OneIn(6)) meta.Set("ownerReferences", Json::Array({std::move(owner)}));
+  claims.Append(std::move(claim));
+}
+
+Json SomeCsiNodes(Random& random) {
+  Json out = Json::Array();
+  for (uint64_t i = 0; i < kNodes; ++i) {
+    if (random.OneIn(6)) continue;
+    Json csi_node = NamedObject("CSINode", absl::StrCat("n", i));
+    csi_node.Set("apiVersion", "storage.k8s.io/v1");
+    Json& drivers = csi_node.Mutable("spec").Set("drivers", Json::Array());
+    for (const char* name : Drivers()) {
+      if (random.OneIn(4)) continue;
+      Json driver = Json::Object({{"name", name}, {"nodeID", absl::StrCat("id", i)}});
+      if (!random.OneIn(4)) {
+        driver.Set("allocatable", Json::Object({{"count", static_cast<int64_t>(random.Below(4))}}));
+      }
+      drivers.Append(std::move(driver));
+    }
+    out.Append(std::move(csi_node));
+  }
+  return out;
+}
+
+Json SomeDrivers(Random& random) {
+  Json out = Json::Array();
+  for (const char* name : Drivers()) {
+    if (random.OneIn(4)) continue;
+    Json driver = NamedObject("CSIDriver", name);
+    driver.Set("apiVersion", "storage.k8s.io/v1");
+    driver.Mutable("spec").Set("storageCapacity", absl::string_view(name) == "tracked.example.com");
+    out.Append(std::move(driver));
+  }
+  return out;
+}
+
+Json SomeCapacities(Random& random) {
+  Json out = Json::Array();
+  for (uint64_t i = random.Below(4); i > 0; --i) {
+    Json capacity = NamedObject("CSIStorageCapacity", absl::StrCat("cap", i));
+    capacity.Set("apiVersion", "storage.k8s.io/v1");
+    capacity.Mutable("metadata").Set("namespace", "default");
+    capacity.Set("storageClassName", random.OneIn(5) ? "later" : "tracked");
+    if (!random.OneIn(6)) capacity.Set("capacity", PickText(random, {"1Gi", "3Gi", "100Gi"}));
+    if (random.OneIn(4)) capacity.Set("maximumVolumeSize", PickText(random, {"1Gi", "10Gi"}));
+    if (!random.OneIn(8)) {
+      Json labels = random.OneIn(4) ? Json::Object()
+                                    : Json::Object({{kZone, PickText(random, {"z0", "z1"})}});
+      capacity.Set("nodeTopology", Json::Object({{"matchLabels", std::move(labels)}}));
+    }
+    out.Append(std::move(capacity));
+  }
+  return out;
+}
+
+struct VolumeCaseOptions {
+  uint64_t disks_one_in = 12;
+  uint64_t most_pods = 2;
+};
+
+Json VolumeCase(Random& random, VolumeCaseOptions options) {
+  Json claims = Json::Array();
+  Json volumes = Json::Array();
+  for (uint64_t i = 0; i < kClaims; ++i) claims.Append(RandomClaim(random, i));
+  for (uint64_t i = 0; i < kVolumes; ++i) volumes.Append(RandomVolume(random, i));
+  Json pod = PodObject("p");
+  GiveVolumes(random, pod, options.disks_one_in);
+  if (random.OneIn(12)) GiveEphemeral(random, pod, claims);
+  Json pods = Json::Array();
+  for (uint64_t i = random.Below(options.most_pods + 1); i > 0; --i) {
+    Json other = PodObject(absl::StrCat("o", i));
+    GiveVolumes(random, other, options.disks_one_in);
+    if (random.OneIn(12)) GiveEphemeral(random, other, claims);
+    SettleSomewhere(random, other, kNodes);
+    pods.Append(std::move(other));
+  }
+  return Json::Object({{"pod", std::move(pod)},
+                       {"nodes", SomeNodes(random)},
+                       {"pods", std::move(pods)},
+                       {"claims", std::move(claims)},
+                       {"volumes", std::move(volumes)},
+                       {"storageClasses", SomeClasses(random)},
+                       {"csiNodes", SomeCsiNodes(random)},
+                       {"csiDrivers", SomeDrivers(random)},
+                       {"capacities", SomeCapacities(random)}});
+}
+
+}  // namespace
+
+Json VolumeBindingCase(Random& random) { return VolumeCase(random, {}); }
+Json VolumeZoneCase(Random& random) { return VolumeCase(random, {}); }
+Json VolumeRestrictionsCase(Random& random) {
+  return VolumeCase(random, {.disks_one_in = 2, .most_pods = 4});
+}
+Json VolumeLimitsCase(Random& random) { return VolumeCase(random, {.most_pods = 6}); }
+
+}  // namespace maniple
