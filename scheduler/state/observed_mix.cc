@@ -80,8 +80,9 @@ int64_t ObservedMix::running(ShapeId shape) const {
 // What the name says; what it does not tell counts as a GPU.
 int32_t ObservedMix::WorthOf(ResourceId resource) const {
   const std::string& name = draft_.tables.resources[resource.index()].name;
-  const int64_t milli =
-      GpuMilliOf({{.resource = name, .amount = Amount(1)}}, GpuDivision{}).units();
+  PodConstraints one;
+  one.requests = {{.resource = name, .amount = Amount(1)}};
+  const int64_t milli = GpuMilliOf(one, GpuDivision{}).units();
   return milli > 0 ? static_cast<int32_t>(milli) : kGpuMilli;
 }
 

@@ -19,7 +19,7 @@ const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 // Shapes by what they ask for, without a cluster around them.
 class Shapes final {
  public:
-  Shapes() : table_(draft_) {}
+  Shapes() : table_(draft_, gpus_) {}
   ShapeId Asking(absl::string_view resource, int64_t amount) {
     PodConstraints constraints;
     constraints.requests = {{.resource = std::string(resource), .amount = Amount(amount)}};
@@ -29,6 +29,7 @@ class Shapes final {
   [[nodiscard]] ResourceId IdOf(absl::string_view resource) { return table_.Resource(resource); }
 
  private:
+  GpuRules gpus_;
   DraftTables draft_;
   ShapeTable table_;
 };
