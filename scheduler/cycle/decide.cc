@@ -1,6 +1,7 @@
 #include "scheduler/cycle/decide.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,8 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/status_macros.h"
 #include "scheduler/cycle/bound_shape.h"
 #include "scheduler/cycle/domain_search.h"
+#include "scheduler/cycle/member_groups.h"
 #include "scheduler/cycle/overlay.h"
 #include "scheduler/cycle/quorum.h"
 #include "scheduler/cycle/quota_choices.h"
@@ -41,7 +44,8 @@ class Cycle final {
         request_(input.request),
         cycle_{.snapshot = input.snapshot, .now = input.now, .seed = input.seed},
         profile_(profile),
-        now_(input.snapshot, Overlay::View::kNow) {
+        now_(input.snapshot, Overlay::View::kNow),
+        levels_(input.cache == nullptr ? own_levels_ : input.cache->levels()) {
     NumberShapes();
     today_ = Bind(Question::kNow);
     if (input.cache != nullptr) input.cache->Begin(snapshot_);
@@ -57,9 +61,7 @@ class Cycle final {
 
   Decision Run() {
     if (const std::optional<Rejection> lacking = MembersLacking()) return *lacking;
-    absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, request_);
-    if (!choice.ok()) return Refusal(choice.status());
-    choice_ = *std::move(choice);
+    if (const absl::Status status = Resolve(); !status.ok()) return Refusal(status);
     if (const std::optional<Rejection> torn = TornApart()) return *torn;
     if (!Attempt()) return Reject();
     return PlanOf(result_);
@@ -67,14 +69,17 @@ class Cycle final {
 
   std::optional<Plan> Find() {
     if (MembersLacking().has_value()) return std::nullopt;
-    absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, request_);
-    if (!choice.ok()) return std::nullopt;
-    choice_ = *std::move(choice);
-    if (TornApart().has_value() || !Attempt()) return std::nullopt;
+    if (!Resolve().ok() || TornApart().has_value() || !Attempt()) return std::nullopt;
     return PlanOf(result_);
   }
 
  private:
+  absl::Status Resolve() {
+    ASSIGN_OR_RETURN(choice_, ResolveTopology(snapshot_, request_, levels_));
+    groups_ = GroupsOf(snapshot_, request_, choice_);
+    return absl::OkStatus();
+  }
+
   // Tries one choice of flavors after the other; result_ is of the one that fits, or of the first
   // that failed on the nodes and not on the quota.
   bool Attempt() {
@@ -164,18 +169,47 @@ class Cycle final {
     return rejection;
   }
 
+  // A slice or sub-group that is torn apart, if the quorum needs members of such.
+  [[nodiscard]] const MemberGroup* TornGroup() const {
+    std::vector<int64_t> movable(shapes_.size(), 0);
+    for (size_t i = 0; i < request_.wants.size(); ++i) {
+      if (!groups_.Stuck(i)) ++movable[problem_.kinds[i]];
+    }
+    switch (request_.scope) {
+      case DecideScope::kQuorum:
+        if (!ProvenShortage(problem_, movable).has_value()) return nullptr;
+        break;
+      case DecideScope::kSurplus:
+        if (std::ranges::any_of(movable, [](int64_t count) { return count > 0; })) return nullptr;
+        break;
+    }
+    for (const std::vector<MemberGroup>* groups : {&groups_.sub_groups, &groups_.slices}) {
+      const auto torn = std::ranges::find_if(*groups, &MemberGroup::torn);
+      if (torn != groups->end()) return &*torn;
+    }
+    return nullptr;
+  }
+
   // Members that stand already may have made a required domain impossible.
   std::optional<Rejection> TornApart() const {
-    if (!choice_.required) return std::nullopt;
-    const DomainLevel& level = choice_.levels.back();
-    if (DomainOfPinned(snapshot_, level, request_.pinned) != DomainLevel::kOutside) {
+    const DomainLevel* level = choice_.gang.required_level();
+    std::vector<size_t> members;
+    if (level != nullptr &&
+        DomainOfPinned(snapshot_, *level, request_.pinned) == DomainLevel::kOutside) {
+      members.resize(request_.pinned.size());
+      std::iota(members.begin(), members.end(), 0);
+    } else if (const MemberGroup* torn = TornGroup()) {
+      level = torn->level;
+      members = torn->pinned;
+    } else {
       return std::nullopt;
     }
     Rejection rejection{.code = RejectionCode::kTopologyNoFit};
     rejection.wanted = problem_.total;
     rejection.nodes = snapshot_.node_count();
     std::vector<std::string> where;
-    for (const Pinned& member : request_.pinned) {
+    for (const size_t i : members) {
+      const Pinned& member = request_.pinned[i];
       if (!snapshot_.HasNode(member.node)) continue;
       where.push_back(absl::StrCat(member.name, " on ", snapshot_.NodeName(member.node)));
     }
@@ -185,17 +219,21 @@ class Cycle final {
       where.resize(kMembersNamed);
       where.push_back(absl::StrCat("and ", more, " more"));
     }
-    rejection.detail = absl::StrCat("members stand already, not in one ", level.name, ": ",
+    rejection.detail = absl::StrCat("members stand already, not in one ", level->name, ": ",
                                     absl::StrJoin(where, ", "));
     return rejection;
   }
 
+  // Without a choice of domains there is nothing that members are bound to.
   DomainResult Search(BoundKinds& kinds, const DomainChoice& choice, Overlay& overlay,
                       SearchGoal goal) {
+    const MemberGroups unbound = choice.binding() ? MemberGroups() : groups_.Unbound();
+    const MemberGroups& groups = choice.binding() ? groups_ : unbound;
     return SearchDomains({.problem = problem_,
                           .kinds = kinds.kinds,
                           .scope = request_.scope,
                           .choice = choice,
+                          .groups = groups,
                           .pinned = request_.pinned},
                          overlay, goal);
   }
@@ -207,7 +245,7 @@ class Cycle final {
     for (const MemberPlace& place : result.search.places) {
       plan.placements.push_back({.pod = request_.wants[place.want].pod, .node = place.node});
     }
-    if (!result.path.empty()) plan.domains.push_back(result.path);
+    plan.domains = result.paths;
     return plan;
   }
 
@@ -227,7 +265,7 @@ class Cycle final {
     if (result.search.outcome == Outcome::kGaveUp) {
       return RejectionOf(RejectionCode::kSearchLimitReached, result, now);
     }
-    if (choice_.required) {
+    if (choice_.binding()) {
       const DomainResult anywhere = Search(today_, DomainChoice{}, now, SearchGoal::kAnswerOnly);
       if (anywhere.search.outcome == Outcome::kFound) {
         return RejectionOf(RejectionCode::kTopologyNoFit, result, now);
@@ -300,8 +338,7 @@ class Cycle final {
       if (kinds.kinds[k].bound == nullptr) continue;
       kinds.kinds[k].bound->RestrictTo(allowed[k].has_value() ? &*allowed[k] : nullptr);
     }
-    return Search(kinds, choice_.required ? choice_ : DomainChoice{}, overlay,
-                  SearchGoal::kAnswerOnly);
+    return Search(kinds, choice_.OnlyBinding(), overlay, SearchGoal::kAnswerOnly);
   }
 
   Rejection ExceedsMaxQuota(const std::vector<const QuotaOption*>& options) const {
@@ -324,12 +361,33 @@ class Cycle final {
       rejection.reasons =
           ReasonsOf(*bound, overlay, result.best.has_value() ? &*result.best : nullptr);
     }
-    if (result.best.has_value()) {
-      const std::string& level = choice_.levels.back().name;
-      rejection.detail = absl::StrCat("the best of ", result.domains, " domains of level ", level,
-                                      " is ", result.best_path);
+    if (code != RejectionCode::kNoFit || result.best.has_value()) {
+      rejection.detail = DetailOf(result);
     }
     return rejection;
+  }
+
+  // What the domains had to do with it.
+  [[nodiscard]] std::string DetailOf(const DomainResult& result) const {
+    std::vector<std::string> parts;
+    if (result.best.has_value()) {
+      parts.push_back(absl::StrCat("the best of ", result.domains, " domains of level ",
+                                   choice_.gang.required_level()->name, " is ", result.best_path));
+    }
+    const auto tell_slices = [&parts](const DomainWish& wish, absl::string_view whose) {
+      if (wish.slice == nullptr) return;
+      parts.push_back(absl::StrCat("slices of ", wish.slice_size, whose, " need one ",
+                                   wish.slice->name, " each"));
+    };
+    tell_slices(choice_.gang, "");
+    for (size_t i = 0; i < choice_.sub_groups.size(); ++i) {
+      const DomainWish& wish = choice_.sub_groups[i];
+      if (wish.required) {
+        parts.push_back(absl::StrCat("sub-group ", i, " needs one ", wish.levels.front()->name));
+      }
+      tell_slices(wish, absl::StrCat(" of sub-group ", i));
+    }
+    return absl::StrJoin(parts, "; ");
   }
 
   // A plugin, or the topology, refused the request as such.
@@ -356,7 +414,10 @@ class Cycle final {
   std::vector<ShapeId> shapes_;  // the distinct ones
   BoundKinds today_;
   QuorumProblem problem_;
+  LevelStore own_levels_;
+  LevelStore& levels_;  // the cache's, or its own
   DomainChoice choice_;
+  MemberGroups groups_;
 };
 
 }  // namespace

@@ -1,25 +1,37 @@
 #include "scheduler/cycle/domain_search.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 #include <utility>
+
+#include "scheduler/cycle/bin_choice.h"
+#include "scheduler/cycle/counted_search.h"
+#include "scheduler/cycle/grouped_search.h"
 
 namespace maniple {
 namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Domains that pass the count but not the search, before a level is given up.
+// Domains that pass the count but not the search, before a level is given up; choices of several
+// domains of one number that are tried, and such trials in all.
 constexpr int kMostTrials = 16;
+constexpr size_t kMostSets = 8;
+constexpr int kMostNarrowings = 32;
 
 SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeSet* within,
                           SearchGoal goal) {
+  const bool free = ask.groups.empty() && ask.choice.sub_groups.empty();
   switch (ask.scope) {
     case DecideScope::kSurplus:
-      return PlaceSurplus(ask.problem, ask.kinds, overlay, within);
+      return free ? PlaceSurplus(ask.problem, ask.kinds, overlay, within)
+                  : PlaceSurplusOfGroups(ask, overlay, within);
     case DecideScope::kQuorum:
       break;
   }
+  if (!free) return PlaceGroups(ask, overlay, within);
   switch (goal) {
     case SearchGoal::kNodes:
       return PlaceQuorum(ask.problem, ask.kinds, overlay, within);
@@ -37,8 +49,9 @@ struct DomainRoom {
   int64_t left_over = 0;
 };
 
+// `within` null: of all nodes.
 std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel& level,
-                                     const Overlay& overlay) {
+                                     const Overlay& overlay, const NodeSet* within) {
   std::vector<DomainRoom> rooms(level.paths.size());
   for (uint32_t d = 0; d < rooms.size(); ++d) {
     rooms[d].domain = d;
@@ -46,10 +59,10 @@ std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel&
   }
   for (size_t k = 0; k < ask.kinds.size(); ++k) {
     if (ask.kinds[k].bound == nullptr) continue;
-    for (const NodeRoom& room : ask.kinds[k].bound->RoomOn(overlay, nullptr).nodes) {
+    ask.kinds[k].bound->RankedOn(overlay, within).ForEach([&](const NodeRoom& room) {
       const uint32_t domain = level.domain_of[room.node.index()];
       if (domain != DomainLevel::kOutside) rooms[domain].limits[k] += room.pods;
-    }
+    });
   }
   for (uint32_t k = 0; k < ask.kinds.size(); ++k) {
     const int64_t count = ask.problem.CountOf(k);
@@ -85,7 +98,7 @@ class LevelSearch final {
   DomainResult Run() {
     result_.domains = static_cast<int64_t>(level_.paths.size());
     result_.search.outcome = Outcome::kProven;
-    std::vector<DomainRoom> rooms = RoomByDomain(ask_, level_, overlay_);
+    std::vector<DomainRoom> rooms = RoomByDomain(ask_, level_, overlay_, nullptr);
     const std::optional<uint32_t> bound_to = DomainOfPinned(overlay_.base(), level_, ask_.pinned);
     if (bound_to.has_value()) {
       std::erase_if(rooms, [&](const DomainRoom& room) { return room.domain != *bound_to; });
@@ -123,7 +136,7 @@ class LevelSearch final {
       SearchResult found = SearchWithin(ask_, overlay_, &within, goal_);
       if (found.outcome == Outcome::kFound) {
         result_.search = std::move(found);
-        result_.path = level_.paths[room.domain];
+        result_.paths = {level_.paths[room.domain]};
         return true;
       }
       if (found.outcome == Outcome::kGaveUp) result_.search.outcome = Outcome::kGaveUp;
@@ -148,18 +161,189 @@ class LevelSearch final {
   std::optional<uint32_t> best_;
 };
 
+// A gang that fits into a region, in as few domains of it as are found.
+class Narrowing final {
+ public:
+  Narrowing(const DomainSearch& ask, Overlay& overlay) : ask_(ask), overlay_(overlay) {
+    for (const DomainLevelPtr& level : ask.choice.gang.levels) levels_.push_back(level.get());
+    if (ask.choice.gang.slice != nullptr) levels_.push_back(ask.choice.gang.slice.get());
+  }
+
+  // From the level `depth` on down to the narrowest, the slices' last. Null: nothing was found.
+  std::optional<SearchResult> Run(const NodeSet* region, size_t depth) {
+    if (depth == levels_.size()) {
+      if (--trials_left_ < 0) return std::nullopt;
+      SearchResult found = SearchWithin(ask_, overlay_, region, SearchGoal::kNodes);
+      if (found.outcome != Outcome::kFound) return std::nullopt;
+      return found;
+    }
+    const DomainLevel& level = *levels_[depth];
+    const std::vector<Bin> bins = BinsOf(level, region);
+    for (size_t few = 1; few <= bins.size() && trials_left_ > 0; ++few) {
+      const auto sets = FewestBins(bins, BinRoom::kMayNot, [&](const std::vector<uint32_t>& set) {
+        return set.size() >= few && MayTake(set);
+      });
+      if (sets.empty()) break;
+      few = std::max(few, sets.front().size());
+      for (size_t i = 0; i < std::min(kMostSets, sets.size()); ++i) {
+        const NodeSet nodes = Union(level, bins, sets[i], region);
+        if (auto found = Run(&nodes, depth + 1)) return found;
+      }
+      // Deeper down the room was counted anew.
+      limits_ = Limits(level, bins, region);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<Bin> BinsOf(const DomainLevel& level, const NodeSet* region) {
+    std::vector<Bin> bins;
+    for (const DomainRoom& room : RoomByDomain(ask_, level, overlay_, region)) {
+      Bin bin{.domain = room.domain};
+      for (const int64_t limit : room.limits) bin.room += limit;
+      bins.push_back(bin);
+    }
+    for (const Pinned& member : ask_.pinned) {
+      if (!overlay_.base().HasNode(member.node)) continue;
+      const uint32_t domain = level.DomainOf(member.node);
+      if (domain != DomainLevel::kOutside) bins[domain].held = true;
+    }
+    std::erase_if(bins, [](const Bin& bin) { return bin.room == 0 && !bin.held; });
+    limits_ = Limits(level, bins, region);
+    return bins;
+  }
+  std::vector<std::vector<int64_t>> Limits(const DomainLevel& level, const std::vector<Bin>& bins,
+                                           const NodeSet* region) const {
+    const std::vector<DomainRoom> rooms = RoomByDomain(ask_, level, overlay_, region);
+    std::vector<std::vector<int64_t>> limits;
+    for (const Bin& bin : bins) limits.push_back(rooms[bin.domain].limits);
+    return limits;
+  }
+  [[nodiscard]] bool MayTake(const std::vector<uint32_t>& set) const {
+    std::vector<int64_t> together(ask_.kinds.size(), 0);
+    for (const uint32_t bin : set) {
+      for (size_t k = 0; k < together.size(); ++k) together[k] += limits_[bin][k];
+    }
+    return !ProvenShortage(ask_.problem, together).has_value();
+  }
+  NodeSet Union(const DomainLevel& level, const std::vector<Bin>& bins,
+                const std::vector<uint32_t>& set, const NodeSet* region) const {
+    NodeSet nodes(overlay_.block_count());
+    for (const uint32_t bin : set) {
+      const NodeSet some = level.NodesOf(overlay_.base(), bins[bin].domain);
+      for (size_t b = 0; b < nodes.size(); ++b) nodes[b] |= some[b];
+    }
+    for (size_t b = 0; region != nullptr && b < nodes.size(); ++b) nodes[b] &= (*region)[b];
+    return nodes;
+  }
+
+  const DomainSearch& ask_;
+  Overlay& overlay_;
+  std::vector<const DomainLevel*> levels_;
+  std::vector<std::vector<int64_t>> limits_;  // by bin of the level at hand, then kind
+  int trials_left_ = kMostNarrowings;
+};
+
+// The domains of the level that the places are in; empty when some are in none.
+std::vector<std::string> PathsOf(const DomainLevel& level, const std::vector<MemberPlace>& places) {
+  std::set<uint32_t> domains;
+  for (const MemberPlace& place : places) domains.insert(level.DomainOf(place.node));
+  if (domains.contains(DomainLevel::kOutside)) return {};
+  std::vector<std::string> paths;
+  for (const uint32_t domain : domains) paths.push_back(level.paths[domain]);
+  return paths;
+}
+
+DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
+  DomainResult result;
+  const DomainWish& wish = ask.choice.gang;
+  const bool narrows = goal == SearchGoal::kNodes && ask.scope == DecideScope::kQuorum;
+  for (size_t depth = wish.levels.size(); depth-- > 0;) {
+    result = LevelSearch(ask, *wish.levels[depth], overlay, goal).Run();
+    if (result.search.outcome != Outcome::kFound) continue;
+    const bool deeper = depth + 1 < wish.levels.size() || wish.slice != nullptr;
+    if (narrows && deeper && !result.search.places.empty()) {
+      const uint32_t domain = wish.levels[depth]->DomainOf(result.search.places.front().node);
+      const NodeSet region = wish.levels[depth]->NodesOf(overlay.base(), domain);
+      auto narrow = Narrowing(ask, overlay).Run(&region, depth + 1);
+      if (narrow.has_value()) result.search = *std::move(narrow);
+    }
+    return result;
+  }
+  if (wish.required) return result;
+  DomainResult anywhere;
+  const bool levels = !wish.levels.empty() || wish.slice != nullptr;
+  std::optional<SearchResult> few;
+  if (narrows && levels) few = Narrowing(ask, overlay).Run(nullptr, 0);
+  anywhere.search = few.has_value() ? *std::move(few) : SearchWithin(ask, overlay, nullptr, goal);
+  if (levels) {
+    const DomainLevelPtr& broadest = wish.levels.empty() ? wish.slice : wish.levels.front();
+    anywhere.paths = PathsOf(*broadest, anywhere.search.places);
+  }
+  return anywhere;
+}
+
+// The one kind whose room can be counted for all that is asked.
+std::optional<uint32_t> CountedKind(const DomainSearch& ask) {
+  const DomainWish& wish = ask.choice.gang;
+  if (ask.scope != DecideScope::kQuorum || !ask.choice.sub_groups.empty()) return std::nullopt;
+  if (wish.levels.empty() && wish.slice == nullptr) return std::nullopt;
+  if (ask.problem.kinds.empty() || ask.problem.kind_count != 1) return std::nullopt;
+  const BoundShape* bound = ask.kinds.front().bound;
+  return bound != nullptr && bound->counts_prove() ? std::optional<uint32_t>(0) : std::nullopt;
+}
+
+// Members that nothing tells apart change places, so that ranks go along with the layout.
+void LayOut(const DomainSearch& ask, const NodeLayout& layout, std::vector<MemberPlace>& places) {
+  std::map<std::tuple<uint32_t, int32_t, int32_t, int32_t>, std::vector<size_t>> alike;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const size_t want = places[i].want;
+    alike[{ask.problem.kinds[want], ask.problem.wants[want].sub_group, ask.groups.slice_of[want],
+           ask.groups.sub_group_of[want]}]
+        .push_back(i);
+  }
+  for (const auto& [what, members] : alike) {
+    std::vector<NodeId> nodes;
+    for (const size_t i : members) nodes.push_back(places[i].node);
+    std::ranges::stable_sort(nodes, {}, [&](NodeId node) { return layout[node.index()]; });
+    for (size_t i = 0; i < members.size(); ++i) places[members[i]].node = nodes[i];
+  }
+}
+
+DomainResult SearchAll(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
+  if (const std::optional<uint32_t> kind = CountedKind(ask)) {
+    return SearchByCount(ask, *kind, overlay, goal);
+  }
+  DomainResult result = SearchByTrial(ask, overlay, goal);
+  if (ask.choice.layout != nullptr) LayOut(ask, *ask.choice.layout, result.search.places);
+  return result;
+}
+
 }  // namespace
 
 DomainResult SearchDomains(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
-  DomainResult result;
-  for (const DomainLevel& level : ask.choice.levels) {
-    result = LevelSearch(ask, level, overlay, goal).Run();
-    if (result.search.outcome == Outcome::kFound) return result;
+  std::vector<size_t> movable;
+  for (size_t i = 0; i < ask.problem.wants.size(); ++i) {
+    if (!ask.groups.Stuck(i)) movable.push_back(i);
   }
-  if (ask.choice.required) return result;
-  DomainResult anywhere;
-  anywhere.search = SearchWithin(ask, overlay, nullptr, goal);
-  return anywhere;
+  if (movable.size() == ask.problem.wants.size()) return SearchAll(ask, overlay, goal);
+  const QuorumPart part = PartOf(ask.problem, movable);
+  const MemberGroups groups = ask.groups.Of(movable);
+  DomainResult result;
+  if (movable.empty()) {
+    const uint32_t kind = ask.problem.kinds.front();
+    result.search.shortage = {.kind = kind, .wanted = ask.problem.CountOf(kind), .placeable = 0};
+    return result;
+  }
+  result = SearchAll({.problem = part.problem,
+                      .kinds = ask.kinds,
+                      .scope = ask.scope,
+                      .choice = ask.choice,
+                      .groups = groups,
+                      .pinned = ask.pinned},
+                     overlay, goal);
+  for (MemberPlace& place : result.search.places) place.want = movable[place.want];
+  return result;
 }
 
 }  // namespace maniple

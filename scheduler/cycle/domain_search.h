@@ -1,5 +1,5 @@
-// The search for a gang within its topology: the best single domain, level by level, then any nodes
-// if it may.
+// The search for a gang within its topology: the best single domain, level by level, then the
+// fewest domains, then any nodes if it may.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/cycle/member_groups.h"
 #include "scheduler/cycle/search.h"
 #include "scheduler/cycle/topology.h"
 
@@ -17,13 +18,14 @@ struct DomainSearch {
   std::vector<Kind>& kinds;
   DecideScope scope;
   const DomainChoice& choice;
+  const MemberGroups& groups;
   std::span<const Pinned> pinned;
 };
 
 struct DomainResult {
   SearchResult search;
-  std::string path;  // kFound: the domain, "" when none was asked for or none took the gang
-  std::optional<NodeSet> best;  // not found, and a domain is required: the one that came closest
+  std::vector<std::string> paths;  // kFound: the domains; empty when none was asked for or needed
+  std::optional<NodeSet> best;     // not found, and a domain is required: the one that came closest
   std::string best_path;
   int64_t domains = 0;  // of the required level
 };
@@ -31,7 +33,7 @@ struct DomainResult {
 enum class SearchGoal : uint8_t { kNodes, kAnswerOnly };
 
 // Of the domains of one level that fit: first those with room for all wants, then the least room
-// left over, then the path. Leaves the overlay as it was.
+// left over, then the least fragmentation, then the path. Leaves the overlay as it was.
 [[nodiscard]] DomainResult SearchDomains(const DomainSearch& ask, Overlay& overlay,
                                          SearchGoal goal);
 

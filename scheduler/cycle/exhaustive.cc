@@ -1,13 +1,15 @@
 // Depth-first search over members and nodes, for gangs of several shapes that the greedy trials
-// could not place.
+// could not place, and of members that are bound together in slices and sub-groups.
 //
 // Complete when it ends within its bounds. Symmetries are cut: members of one kind and sub-group
 // are placed in order of node and passed over from the last one on, and of nodes that are alike and
 // untouched only the first is tried.
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
+#include "scheduler/cycle/member_groups.h"
 #include "scheduler/cycle/search.h"
 
 namespace maniple {
@@ -26,14 +28,16 @@ using Likeness = uint32_t;
 class Exhaustive final {
  public:
   Exhaustive(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
-             const SearchBounds& bounds)
+             const MemberGroups* groups, const SearchBounds& bounds)
       : problem_(problem),
         kinds_(kinds),
         overlay_(overlay),
         steps_left_(bounds.steps),
         part_left_(problem.sub_groups),
         total_left_(problem.total),
-        budget_(problem.budget) {}
+        budget_(problem.budget) {
+    if (groups != nullptr) SetGroups(*groups);
+  }
 
   SearchResult Run(const NodeSet* within) {
     ListNodes(within);
@@ -49,6 +53,49 @@ class Exhaustive final {
   }
 
  private:
+  // Members that must be in one domain, and which that is as long as some of them are placed.
+  struct Group {
+    const DomainLevel* level;
+    uint32_t domain;  // kOutside: none yet
+    int64_t members;  // that are placed, or stand already
+  };
+  void SetGroups(const MemberGroups& groups) {
+    groups_of_.resize(problem_.wants.size());
+    for (const std::vector<MemberGroup>* some : {&groups.slices, &groups.sub_groups}) {
+      for (const MemberGroup& group : *some) {
+        if (std::ranges::find(levels_, group.level) == levels_.end()) {
+          levels_.push_back(group.level);
+        }
+        for (const size_t want : group.wants) groups_of_[want].push_back(groups_.size());
+        groups_.push_back({.level = group.level,
+                           .domain = group.bound_to.value_or(DomainLevel::kOutside),
+                           .members = group.bound_to.has_value() ? 1 : 0});
+      }
+    }
+  }
+  [[nodiscard]] bool GroupsAllow(size_t want, NodeId node) const {
+    if (groups_of_.empty()) return true;
+    return std::ranges::all_of(groups_of_[want], [&](size_t g) {
+      const uint32_t domain = groups_[g].level->DomainOf(node);
+      return domain != DomainLevel::kOutside &&
+             (groups_[g].members == 0 || groups_[g].domain == domain);
+    });
+  }
+  void Join(size_t want, NodeId node) {
+    if (groups_of_.empty()) return;
+    for (const size_t g : groups_of_[want]) {
+      groups_[g].domain = groups_[g].level->DomainOf(node);
+      ++groups_[g].members;
+    }
+  }
+  void Leave(size_t want) {
+    if (groups_of_.empty()) return;
+    for (const size_t g : groups_of_[want]) --groups_[g].members;
+  }
+  [[nodiscard]] bool SameGroups(size_t a, size_t b) const {
+    return groups_of_.empty() || groups_of_[members_[a]] == groups_of_[members_[b]];
+  }
+
   // Every node with room for some kind, in order of name.
   void ListNodes(const NodeSet* within) {
     for (Kind& kind : kinds_) {
@@ -80,6 +127,7 @@ class Exhaustive final {
     for (uint32_t r = 0; r < resources; ++r) {
       facts.push_back(view.block.Free(ResourceId(r))[view.row]);
     }
+    for (const DomainLevel* level : levels_) facts.push_back(level->DomainOf(node));
     for (const NodeBlock::UsedPort& used : view.block.used_ports()) {
       if (used.row == view.row) facts.push_back(used.port.index());
     }
@@ -94,13 +142,14 @@ class Exhaustive final {
     return facts;
   }
 
-  // By kind, then sub-group, then rank.
+  // By kind, then sub-group, then what binds them, then rank.
   void OrderMembers() {
     for (size_t i = 0; i < problem_.wants.size(); ++i) {
       if (kinds_[problem_.kinds[i]].bound != nullptr) members_.push_back(i);
     }
     const auto key = [this](size_t i) {
-      return std::make_pair(problem_.kinds[i], problem_.wants[i].sub_group);
+      return std::make_tuple(problem_.kinds[i], problem_.wants[i].sub_group,
+                             groups_of_.empty() ? std::vector<size_t>() : groups_of_[i]);
     };
     std::stable_sort(members_.begin(), members_.end(),
                      [&key](size_t a, size_t b) { return key(a) < key(b); });
@@ -133,7 +182,7 @@ class Exhaustive final {
   }
 
   [[nodiscard]] bool Alike(size_t a, size_t b) const {
-    return problem_.kinds[members_[a]] == problem_.kinds[members_[b]];
+    return problem_.kinds[members_[a]] == problem_.kinds[members_[b]] && SameGroups(a, b);
   }
   [[nodiscard]] bool Interchangeable(size_t a, size_t b) const {
     return Alike(a, b) &&
@@ -167,11 +216,13 @@ class Exhaustive final {
     for (size_t n = first; n < nodes_.size(); ++n) {
       if (--steps_left_ < 0) return false;
       if (touched_[n] == 0 && tried[likeness_[n]]) continue;
+      if (!GroupsAllow(members_[at], nodes_[n])) continue;
       if (touched_[n] == 0) tried[likeness_[n]] = true;
       steps_left_ -= kStepsPerLook;
       if (bound.RoomAt(overlay_, nodes_[n]) <= 0) continue;
       const Overlay::Checkpoint before = overlay_.Mark();
       overlay_.Place(nodes_[n], want.shape);
+      Join(members_[at], nodes_[n]);
       ++touched_[n];
       if (for_part) --part_left_[*part];
       --total_left_;
@@ -180,6 +231,7 @@ class Exhaustive final {
       places_.push_back({.want = members_[at], .node = nodes_[n]});
       const bool found = Descend(at + 1);
       overlay_.Rollback(before);
+      Leave(members_[at]);
       if (found) return true;
       places_.pop_back();
       placed_at_.pop_back();
@@ -196,6 +248,9 @@ class Exhaustive final {
   Overlay& overlay_;
   int64_t steps_left_;
 
+  std::vector<Group> groups_;
+  std::vector<std::vector<size_t>> groups_of_;  // by want; empty: nothing binds anybody
+  std::vector<const DomainLevel*> levels_;      // of the groups
   std::vector<NodeId> nodes_;
   std::vector<Likeness> likeness_;               // parallel to nodes_
   std::vector<size_t> members_;                  // indices of wants, in search order
@@ -211,9 +266,9 @@ class Exhaustive final {
 }  // namespace
 
 SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,
-                               Overlay& overlay, const NodeSet* within,
+                               Overlay& overlay, const SearchLimits& limits,
                                const SearchBounds& bounds) {
-  return Exhaustive(problem, kinds, overlay, bounds).Run(within);
+  return Exhaustive(problem, kinds, overlay, limits.groups, bounds).Run(limits.within);
 }
 
 }  // namespace maniple

@@ -35,16 +35,17 @@ FreedRoomCount::FreedRoomCount(const DecideInput& input, const Profile& profile,
     if (!status_.ok()) return;
     bound_.push_back(*std::move(bound));
   }
-  absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, input.request);
+  absl::StatusOr<DomainChoice> choice = ResolveTopology(snapshot_, input.request, levels_);
   status_.Update(choice.status());
   if (!status_.ok()) return;
   choice_ = *std::move(choice);
-  if (choice_.required) {
-    level_ = &choice_.levels.back();
+  if (choice_.gang.required) {
+    level_ = choice_.gang.required_level();
     domain_count_ = static_cast<uint32_t>(level_->paths.size());
     only_domain_ = DomainOfPinned(snapshot_, *level_, input.request.pinned);
   }
-  exact_ = bound_.size() == 1 && bound_.front().counts_prove();
+  const bool bound_together = choice_.gang.slice != nullptr || !choice_.sub_groups.empty();
+  exact_ = bound_.size() == 1 && bound_.front().counts_prove() && !bound_together;
   StartOverlay();
 
   room_in_.assign(domain_count_, std::vector<int64_t>(bound_.size(), 0));

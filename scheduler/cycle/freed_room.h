@@ -72,6 +72,7 @@ class FreedRoomCount final {
   bool exact_ = true;
   std::optional<Overlay> overlay_;  // always there; made anew by Reset
   std::vector<BoundShape> bound_;   // by kind
+  LevelStore levels_;
   DomainChoice choice_;
   const DomainLevel* level_ = nullptr;
   std::optional<uint32_t> only_domain_;  // where members stand already

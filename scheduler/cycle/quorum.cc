@@ -31,6 +31,20 @@ QuorumProblem ProblemOf(const GangRequest& request, std::vector<uint32_t> kinds,
   return problem;
 }
 
+QuorumPart PartOf(const QuorumProblem& problem, const std::vector<size_t>& wants) {
+  QuorumPart part;
+  part.problem.kind_count = problem.kind_count;
+  part.problem.total = problem.total;
+  part.problem.sub_groups = problem.sub_groups;
+  part.problem.budget = problem.budget;
+  for (const size_t want : wants) {
+    part.wants.push_back(problem.wants[want]);
+    part.problem.kinds.push_back(problem.kinds[want]);
+  }
+  part.problem.wants = part.wants;
+  return part;
+}
+
 namespace {
 
 // The kind that is most lacking when `needed` members have to come from so many of each kind, with

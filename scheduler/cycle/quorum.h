@@ -27,6 +27,15 @@ struct QuorumProblem {
   [[nodiscard]] std::optional<size_t> SubGroupOf(const Want& want) const;
 };
 
+// The same question about some of the wants.
+struct QuorumPart {
+  std::vector<Want> wants;
+  QuorumProblem problem;  // looks into `wants`: not to be copied
+  QuorumPart() = default;
+  QuorumPart(QuorumPart&&) = default;
+};
+[[nodiscard]] QuorumPart PartOf(const QuorumProblem& problem, const std::vector<size_t>& wants);
+
 // REQUIRES: kinds is parallel to request.wants.
 [[nodiscard]] QuorumProblem ProblemOf(const GangRequest& request, std::vector<uint32_t> kinds,
                                       uint32_t kind_count);

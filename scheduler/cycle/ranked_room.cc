@@ -55,6 +55,23 @@ ShapeRoom RankedRoom::All() const {
   return all;
 }
 
+std::vector<RankedNode> RankedRoom::RankedIn(absl::FunctionRef<bool(NodeId)> which,
+                                             const std::vector<uint32_t>* layout) const {
+  std::vector<RankedNode> nodes;
+  for (BlockRoom* block : blocks_) {
+    const bool any = std::ranges::any_of(block->room.nodes,
+                                         [&](const NodeRoom& room) { return which(room.node); });
+    if (!any) continue;
+    if (block->ranked.empty()) block->ranked = bound_.Ranked(overlay_, block->room);
+    for (const RankedNode& node : block->ranked) {
+      if (!which(node.room.node)) continue;
+      nodes.push_back(node);
+      if (layout != nullptr) nodes.back().name_rank = (*layout)[node.room.node.index()];
+    }
+  }
+  return nodes;
+}
+
 std::vector<NodeId> RankedRoom::Best(int64_t pods) const {
   CHECK_GE(total_, pods);
   std::vector<Head> heads;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "plugins/framework/snapshot.h"
 
 namespace maniple {
@@ -25,7 +26,8 @@ struct ShapeRoom {
   int64_t total = 0;
 };
 
-// A node that takes pods, and what decides between it and others: the score, then the name.
+// A node that takes pods, and what decides between it and others: the score, then the name, or its
+// place in a layout of the nodes.
 struct RankedNode {
   int64_t score = 0;
   uint32_t name_rank = 0;
@@ -61,6 +63,16 @@ class RankedRoom final {
 
   [[nodiscard]] int64_t total() const { return total_; }
   [[nodiscard]] ShapeRoom All() const;
+  // In id order.
+  void ForEach(absl::FunctionRef<void(const NodeRoom&)> visit) const {
+    for (const BlockRoom* block : blocks_) {
+      for (const NodeRoom& room : block->room.nodes) visit(room);
+    }
+  }
+  // Those that `which` says yes to, ranked; of equal score by `layout`, or by name where it is
+  // null. In no order. REQUIRES: the overlay is as it was when the blocks were counted.
+  [[nodiscard]] std::vector<RankedNode> RankedIn(absl::FunctionRef<bool(NodeId)> which,
+                                                 const std::vector<uint32_t>* layout) const;
   // As ShareOut, the best nodes of all. REQUIRES: total() >= pods, and the overlay is as it was
   // when the blocks were counted.
   [[nodiscard]] std::vector<NodeId> Best(int64_t pods) const;

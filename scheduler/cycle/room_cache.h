@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "plugins/framework/snapshot.h"
+#include "scheduler/cycle/domain_level.h"
 #include "scheduler/cycle/ranked_room.h"
 
 namespace maniple {
@@ -56,8 +57,11 @@ class RoomCache final {
   void Begin(const Snapshot& snapshot);
   // `allowed` null: every node. Valid until the next Begin. REQUIRES: the snapshot begun with.
   [[nodiscard]] Shape& Of(const Snapshot& snapshot, ShapeId shape, const NodeSet* allowed);
+  // Levels of topologies keep count themselves of what they are true of.
+  [[nodiscard]] LevelStore& levels() { return levels_; }
 
  private:
+  LevelStore levels_;
   std::shared_ptr<const Tables> tables_;
   std::shared_ptr<const NodeOrder> order_;
   std::shared_ptr<const RequestMix> mix_;

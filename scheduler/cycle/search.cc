@@ -204,6 +204,7 @@ std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods) {
 namespace {
 
 enum class Wanted : uint8_t { kNodes, kAnswerOnly };
+enum class Effort : uint8_t { kTrials, kThorough };
 
 // The one kind that the chosen members are of, when counting tells all there is to tell.
 std::optional<uint32_t> OnlyKind(const std::vector<int64_t>& counts) {
@@ -217,7 +218,7 @@ std::optional<uint32_t> OnlyKind(const std::vector<int64_t>& counts) {
 }
 
 SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
-                         const NodeSet* within, Wanted wanted) {
+                         const NodeSet* within, Wanted wanted, Effort effort = Effort::kThorough) {
   std::vector<std::optional<RankedRoom>> ranked;
   Rooms rooms;
   for (Kind& kind : kinds) {
@@ -246,8 +247,9 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
     rooms.by_kind.push_back(room.has_value() ? room->All() : ShapeRoom{});
   }
   SearchResult greedy = PlaceGreedily(problem, kinds, overlay, within, rooms);
-  if (greedy.outcome == Outcome::kFound || !proves) return greedy;
-  SearchResult thorough = PlaceExhaustively(problem, kinds, overlay, within, SearchBounds{});
+  if (greedy.outcome == Outcome::kFound || !proves || effort == Effort::kTrials) return greedy;
+  SearchResult thorough =
+      PlaceExhaustively(problem, kinds, overlay, {.within = within}, SearchBounds{});
   thorough.shortage = greedy.shortage;
   return thorough;
 }
@@ -262,6 +264,11 @@ SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
 SearchResult CouldPlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
                               Overlay& overlay, const NodeSet* within) {
   return SolveQuorum(problem, kinds, overlay, within, Wanted::kAnswerOnly);
+}
+
+SearchResult TryToPlace(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                        const NodeSet* within) {
+  return SolveQuorum(problem, kinds, overlay, within, Wanted::kNodes, Effort::kTrials);
 }
 
 SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,

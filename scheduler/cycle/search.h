@@ -61,9 +61,18 @@ struct SearchBounds {
 // As ShareOut, the best of `nodes`. REQUIRES: they have room for so many pods.
 [[nodiscard]] std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods);
 
+// The same by greedy trials alone: kGaveUp where they fail.
+[[nodiscard]] SearchResult TryToPlace(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                      Overlay& overlay, const NodeSet* within);
+
+struct MemberGroups;
+struct SearchLimits {
+  const NodeSet* within = nullptr;       // null: any node
+  const MemberGroups* groups = nullptr;  // null: no members are bound to each other
+};
 // Every choice of members and nodes, within bounds; see exhaustive.cc.
 [[nodiscard]] SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,
-                                             Overlay& overlay, const NodeSet* within,
+                                             Overlay& overlay, const SearchLimits& limits,
                                              const SearchBounds& bounds);
 
 }  // namespace maniple

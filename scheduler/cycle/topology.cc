@@ -1,10 +1,8 @@
 #include "scheduler/cycle/topology.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/status_macros.h"
@@ -12,159 +10,184 @@
 namespace maniple {
 namespace {
 
-absl::StatusOr<const Topology*> FindTopology(const Tables& tables, const TopologyRequest& request) {
-  const auto named = [&tables](absl::string_view name) -> const Topology* {
-    for (const Topology& topology : tables.topologies) {
-      if (topology.meta.name == name) return &topology;
-    }
-    return nullptr;
-  };
-  const Topology* found = nullptr;
-  if (!request.topology_name.empty()) {
-    found = named(request.topology_name);
-    if (found == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "spec.topology.topologyName: there is no Topology \"", request.topology_name, "\""));
-    }
-    return found;
-  }
-  found = tables.topologies.size() == 1 ? &tables.topologies.front() : named("default");
-  if (found == nullptr) {
-    const std::string& level = !request.required.empty()    ? request.required
-                               : !request.preferred.empty() ? request.preferred
-                                                            : request.slice_level;
-    return absl::InvalidArgumentError(
-        absl::StrCat("spec.topology: the level \"", level,
-                     "\" is unknown: no Topology is the only one or named \"default\""));
-  }
-  return found;
-}
+constexpr absl::string_view kNvlink = "nvlink";
 
-absl::StatusOr<size_t> FindLevel(const Topology& topology, absl::string_view wanted,
-                                 absl::string_view field) {
-  for (size_t i = 0; i < topology.levels.size(); ++i) {
-    const TopologyLevel& level = topology.levels[i];
-    if (level.name == wanted || level.node_label == wanted) return i;
-  }
-  return absl::InvalidArgumentError(absl::StrCat("spec.topology.", field, ": Topology \"",
-                                                 topology.meta.name, "\" has no level \"", wanted,
-                                                 "\""));
-}
+// A word of the request where a level may stand: the place of a level in its Topology, or the
+// NVLink dimension.
+struct LevelWord {
+  std::optional<size_t> index;  // none: NVLink
+};
 
-absl::Status RefuseWhatIsToCome(const GangRequest& gang) {
-  if (gang.topology.slice_size > 0) {
-    return absl::UnimplementedError("spec.topology.slice is not supported by this version");
-  }
-  for (size_t i = 0; i < gang.sub_group_topologies.size(); ++i) {
-    if (gang.sub_group_topologies[i] == TopologyRequest{}) continue;
-    return absl::UnimplementedError(
-        absl::StrCat("spec.subGroups[", i, "].topology is not supported by this version"));
-  }
-  return absl::OkStatus();
-}
-
-// Domains of every level down to `last`, level by level: a domain is its parent and one value more.
-class DomainTree final {
+// One TopologyRequest, of the gang or of a sub-group.
+class Resolver final {
  public:
-  DomainTree(const Snapshot& snapshot, const Topology& topology)
-      : snapshot_(snapshot), topology_(topology) {
-    domain_of_.assign(snapshot.order->rank.size(), DomainLevel::kOutside);
-    for (const NodeId node : snapshot.order->by_name) domain_of_[node.index()] = 0;
-    paths_ = {""};
+  Resolver(const Snapshot& snapshot, const TopologyRequest& request, std::string field,
+           LevelStore& store)
+      : snapshot_(snapshot), request_(request), field_(std::move(field)), store_(store) {}
+
+  absl::StatusOr<DomainWish> Wish() {
+    RETURN_IF_ERROR(FindTopology());
+    DomainWish wish;
+    std::optional<LevelWord> required, preferred;
+    if (!request_.required.empty()) {
+      ASSIGN_OR_RETURN(required, Find(request_.required, "required"));
+    }
+    if (!request_.preferred.empty()) {
+      ASSIGN_OR_RETURN(preferred, Find(request_.preferred, "preferred"));
+    }
+    if (request_.slice_size > 0) {
+      ASSIGN_OR_RETURN(const LevelWord slice, Find(request_.slice_level, "slice.level"));
+      if (required.has_value() && required->index.has_value() && slice.index.has_value() &&
+          *slice.index < *required->index) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(field_, ".slice.level: \"", request_.slice_level,
+                         "\" is broader than the required level \"", request_.required, "\""));
+      }
+      wish.slice_size = request_.slice_size;
+      wish.slice = store_.Level(snapshot_, KeyOf(slice));
+    }
+    wish.required = required.has_value();
+    for (const LevelKey& key : Chain(required, preferred)) {
+      wish.levels.push_back(store_.Level(snapshot_, key));
+    }
+    return wish;
   }
 
-  // Goes one level down. REQUIRES: there is one.
-  void Descend() {
-    const std::vector<std::string>& columns = snapshot_.tables->label_columns;
-    const auto at =
-        std::find(columns.begin(), columns.end(), topology_.levels[depth_++].node_label);
-    const auto column = static_cast<size_t>(at - columns.begin());
-    absl::flat_hash_map<std::pair<uint32_t, LabelValueId>, uint32_t> ids;
-    std::vector<std::string> paths;
-    for (const NodeId node : snapshot_.order->by_name) {
-      uint32_t& domain = domain_of_[node.index()];
-      if (domain == DomainLevel::kOutside) continue;
-      const NodeRows& rows = snapshot_.blocks[BlockOf(node)]->rows();
-      const LabelValueId value = column < rows.label_columns.size()
-                                     ? rows.label_columns[column].values[RowOf(node)]
-                                     : LabelValueId();
-      if (!value.valid()) {
-        domain = DomainLevel::kOutside;
-        continue;
-      }
-      const auto [it, is_new] =
-          ids.try_emplace({domain, value}, static_cast<uint32_t>(paths.size()));
-      if (is_new) {
-        const std::string& parent = paths_[domain];
-        paths.push_back(absl::StrCat(parent, parent.empty() ? "" : "/",
-                                     snapshot_.tables->label_values[value.index()]));
-      }
-      domain = it->second;
+  // Paths of the whole Topology, then of NVLink where it is asked for.
+  [[nodiscard]] LevelKey LayoutKey() const {
+    LevelKey key{.name = "layout", .steps = {}};
+    if (topology_ != nullptr && !topology_->levels.empty()) {
+      key = KeyOf({.index = topology_->levels.size() - 1});
     }
-    paths_ = std::move(paths);
-  }
-
-  // The level as it stands, its domains in order of path.
-  [[nodiscard]] DomainLevel Level() const {
-    std::vector<uint32_t> order(paths_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(),
-              [this](uint32_t a, uint32_t b) { return paths_[a] < paths_[b]; });
-    std::vector<uint32_t> place(order.size());
-    DomainLevel level{
-        .name = topology_.levels[depth_ - 1].name, .paths = {}, .domain_of = domain_of_};
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      level.paths.push_back(paths_[order[i]]);
-    }
-    for (uint32_t& domain : level.domain_of) {
-      if (domain != DomainLevel::kOutside) domain = place[domain];
-    }
-    return level;
+    if (uses_nvlink_) key.steps.push_back(snapshot_.tables->nvlink_labels);
+    key.name = "layout";
+    return key;
   }
 
  private:
+  absl::Status FindTopology() {
+    const std::vector<Topology>& all = snapshot_.tables->topologies;
+    const bool named = !request_.topology_name.empty();
+    if (!named && all.size() == 1) {
+      topology_ = &all.front();
+      return absl::OkStatus();
+    }
+    const absl::string_view name = named ? absl::string_view(request_.topology_name) : "default";
+    const auto at = std::ranges::find_if(
+        all, [name](const Topology& topology) { return topology.meta.name == name; });
+    if (at != all.end()) topology_ = &*at;
+    if (topology_ == nullptr && named) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field_, ".topologyName: there is no Topology \"", name, "\""));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<LevelWord> Find(absl::string_view wanted, absl::string_view part) {
+    if (topology_ != nullptr) {
+      for (size_t i = 0; i < topology_->levels.size(); ++i) {
+        const TopologyLevel& level = topology_->levels[i];
+        if (level.name == wanted || level.node_label == wanted) return LevelWord{.index = i};
+      }
+    }
+    const std::vector<std::string>& nvlink = snapshot_.tables->nvlink_labels;
+    if (!nvlink.empty() &&
+        (wanted == kNvlink || std::ranges::find(nvlink, wanted) != nvlink.end())) {
+      uses_nvlink_ = true;
+      return LevelWord{};
+    }
+    if (topology_ == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field_, ".", part, ": the level \"", wanted,
+                       "\" is unknown: no Topology is the only one or named \"default\""));
+    }
+    return absl::InvalidArgumentError(absl::StrCat(field_, ".", part, ": Topology \"",
+                                                   topology_->meta.name, "\" has no level \"",
+                                                   wanted, "\""));
+  }
+
+  [[nodiscard]] LevelKey KeyOf(const LevelWord& word) const {
+    LevelKey key;
+    if (!word.index.has_value()) {
+      return {.name = std::string(kNvlink), .steps = {snapshot_.tables->nvlink_labels}};
+    }
+    key.name = topology_->levels[*word.index].name;
+    for (size_t i = 0; i <= *word.index; ++i) {
+      key.steps.push_back({topology_->levels[i].node_label});
+    }
+    return key;
+  }
+
+  // From what is required, or the broadest, down to what is preferred.
+  [[nodiscard]] std::vector<LevelKey> Chain(const std::optional<LevelWord>& required,
+                                            const std::optional<LevelWord>& preferred) const {
+    std::vector<LevelKey> chain;
+    if (required.has_value()) chain.push_back(KeyOf(*required));
+    if (!preferred.has_value()) return chain;
+    const bool same_dimension =
+        required.has_value() && required->index.has_value() == preferred->index.has_value();
+    if (!preferred->index.has_value()) {
+      if (!same_dimension) Refine(chain, KeyOf(*preferred), required.has_value());
+      return chain;
+    }
+    const size_t first = same_dimension ? *required->index + 1 : 0;
+    for (size_t i = first; i <= *preferred->index; ++i) {
+      Refine(chain, KeyOf({.index = i}), required.has_value() && !same_dimension);
+    }
+    return chain;
+  }
+
+  // Adds a level; `crossing` the required one, whose dimension is another.
+  static void Refine(std::vector<LevelKey>& chain, LevelKey key, bool crossing) {
+    if (crossing) {
+      key.steps.insert(key.steps.begin(), chain.front().steps.begin(), chain.front().steps.end());
+    }
+    chain.push_back(std::move(key));
+  }
+
   const Snapshot& snapshot_;
-  const Topology& topology_;
-  size_t depth_ = 0;
-  std::vector<uint32_t> domain_of_;
-  std::vector<std::string> paths_;
+  const TopologyRequest& request_;
+  std::string field_;
+  LevelStore& store_;
+  const Topology* topology_ = nullptr;
+  bool uses_nvlink_ = false;
 };
+
+bool Binds(const DomainWish& wish) { return wish.required || wish.slice != nullptr; }
+
+void DropPreference(DomainWish& wish) { wish.levels.resize(wish.required ? 1 : 0); }
 
 }  // namespace
 
-NodeSet DomainLevel::NodesOf(const Snapshot& snapshot, uint32_t domain) const {
-  NodeSet nodes(snapshot.blocks.size());
-  for (uint32_t i = 0; i < domain_of.size(); ++i) {
-    if (domain_of[i] == domain) nodes[BlockOf(NodeId(i))].Set(RowOf(NodeId(i)));
-  }
-  return nodes;
+bool DomainChoice::binding() const { return Binds(gang) || std::ranges::any_of(sub_groups, Binds); }
+
+DomainChoice DomainChoice::OnlyBinding() const {
+  DomainChoice choice = *this;
+  DropPreference(choice.gang);
+  for (DomainWish& wish : choice.sub_groups) DropPreference(wish);
+  return choice;
 }
 
-absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot, const GangRequest& gang) {
+absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot, const GangRequest& gang,
+                                             LevelStore& store) {
   DomainChoice choice;
-  RETURN_IF_ERROR(RefuseWhatIsToCome(gang));
-  const TopologyRequest& request = gang.topology;
-  if (request.required.empty() && request.preferred.empty()) return choice;
-  ASSIGN_OR_RETURN(const Topology* topology, FindTopology(*snapshot.tables, request));
-  // Level numbers grow from broad to narrow.
-  size_t broadest = 0;
-  std::optional<size_t> narrowest;
-  if (!request.required.empty()) {
-    ASSIGN_OR_RETURN(broadest, FindLevel(*topology, request.required, "required"));
-    narrowest = broadest;
-    choice.required = true;
+  std::optional<LevelKey> layout;
+  if (gang.topology != TopologyRequest{}) {
+    Resolver resolver(snapshot, gang.topology, "spec.topology", store);
+    ASSIGN_OR_RETURN(choice.gang, resolver.Wish());
+    layout = resolver.LayoutKey();
   }
-  if (!request.preferred.empty()) {
-    ASSIGN_OR_RETURN(const size_t preferred, FindLevel(*topology, request.preferred, "preferred"));
-    narrowest = std::max(narrowest.value_or(0), preferred);
+  for (size_t i = 0; i < gang.sub_group_topologies.size(); ++i) {
+    if (gang.sub_group_topologies[i] == TopologyRequest{}) continue;
+    Resolver resolver(snapshot, gang.sub_group_topologies[i],
+                      absl::StrCat("spec.subGroups[", i, "].topology"), store);
+    choice.sub_groups.resize(gang.sub_group_topologies.size());
+    ASSIGN_OR_RETURN(choice.sub_groups[i], resolver.Wish());
+    if (!layout.has_value()) layout = resolver.LayoutKey();
   }
-  DomainTree tree(snapshot, *topology);
-  for (size_t i = 0; i <= *narrowest; ++i) {
-    tree.Descend();
-    if (i >= broadest) choice.levels.push_back(tree.Level());
+  if (layout.has_value() && !layout->steps.empty()) {
+    choice.layout = store.Layout(snapshot, *layout);
   }
-  std::reverse(choice.levels.begin(), choice.levels.end());
   return choice;
 }
 
@@ -173,7 +196,7 @@ std::optional<uint32_t> DomainOfPinned(const Snapshot& snapshot, const DomainLev
   std::optional<uint32_t> common;
   for (const Pinned& member : pinned) {
     if (!snapshot.HasNode(member.node)) continue;
-    const uint32_t domain = level.domain_of[member.node.index()];
+    const uint32_t domain = level.DomainOf(member.node);
     if (common.has_value() && *common != domain) return DomainLevel::kOutside;
     common = domain;
   }

@@ -1,9 +1,9 @@
 // Topology domains as a gang asks for them: which sets of nodes may hold it, in order of
-// preference.
+// preference, and how its slices and sub-groups are bound to domains of their own.
 //
-// A domain is the whole path of label values down to its level, so the same rack name under two
-// blocks is two racks. A node that lacks a label of the path is outside the level. Pure functions
-// of snapshot and request.
+// The NVLink domain is a dimension of its own that need not nest with the levels of a Topology; the
+// word "nvlink", or a label that is configured for it, may stand wherever a level may. Pure
+// functions of snapshot and request.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,42 @@
 
 #include "absl/status/statusor.h"
 #include "plugins/framework/snapshot.h"
-#include "scheduler/cycle/bound_shape.h"
 #include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/domain_level.h"
 
 namespace maniple {
 
-// All domains of one level.
-struct DomainLevel {
-  static constexpr uint32_t kOutside = ~uint32_t{0};
+// What a gang, or one of its sub-groups, asks for.
+struct DomainWish {
+  // Broadest first, each a refinement of the one before. Where a domain is required, the first is
+  // the level that requires it; the last is the one that is preferred.
+  std::vector<DomainLevelPtr> levels;
+  bool required = false;
+  DomainLevelPtr slice;  // null: no slices
+  int32_t slice_size = 0;
 
-  std::string name;                 // of the level: "rack"
-  std::vector<std::string> paths;   // of its domains: "block-1/rack-7"; sorted
-  std::vector<uint32_t> domain_of;  // by node index; kOutside = in none
-
-  [[nodiscard]] NodeSet NodesOf(const Snapshot& snapshot, uint32_t domain) const;
+  [[nodiscard]] const DomainLevel* required_level() const {
+    return required ? levels.front().get() : nullptr;
+  }
 };
 
 struct DomainChoice {
-  std::vector<DomainLevel> levels;  // to be tried one after the other; the required one last
-  bool required = false;  // false: when no single domain takes the gang, any nodes will do
+  DomainWish gang;
+  std::vector<DomainWish> sub_groups;  // by sub-group; empty: none has a wish of its own
+  // Consecutive ranks go to neighbours in this order; null: in the order of names.
+  std::shared_ptr<const NodeLayout> layout;
+
+  // Some choice of nodes with room would be refused.
+  [[nodiscard]] bool binding() const;
+  // The same without what is only preferred.
+  [[nodiscard]] DomainChoice OnlyBinding() const;
 };
 
-// kInvalidArgument: the request names what does not exist; kUnimplemented: it asks for what this
-// version refuses. The message names the field. No topology asked for: no levels.
+// kInvalidArgument: the request names what does not exist, or contradicts itself. The message names
+// the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,
-                                                           const GangRequest& gang);
+                                                           const GangRequest& gang,
+                                                           LevelStore& store);
 
 // Where members that stand already bind the rest: the one domain they are in; kOutside when they
 // are in none or in several; none when there are no such members.

@@ -1,8 +1,9 @@
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
-#include "scheduler/loop/domain.h"
+#include "scheduler/cycle/topology.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
@@ -369,7 +370,12 @@ std::optional<NodeId> SchedulingLoop::Impl::PlaceForHold(Case& c, const Vacancy&
     return vacancy.node;
   }
   GangRequest request = RequestOf(c, ItemKind::kRepair);
-  request.wants = {{.pod = PodId(), .shape = vacancy.shape}};  // whoever will replace it
+  // Whoever will replace it, as if in a slice with the one that was lost.
+  const RankPlace rank{.group = std::numeric_limits<int32_t>::max(), .index = 0};
+  request.wants = {{.pod = PodId(), .shape = vacancy.shape, .rank = rank}};
+  if (request.topology.slice_size > 0 && vacancy.node.valid()) {
+    request.pinned.push_back({.node = vacancy.node, .shape = vacancy.shape, .rank = rank});
+  }
   request.own_holds.clear();
   request.need = {.total = 1, .sub_groups = std::vector<int32_t>(c.gang.spec.sub_groups.size(), 0)};
   const Decision decision =
@@ -386,10 +392,20 @@ void SchedulingLoop::Impl::DropHolds(GangRecord& record) {
 
 bool SchedulingLoop::Impl::Misplaced(const Case& c, NodeId node) {
   if (c.gang.spec.topology.required.empty()) return false;
+  LevelStore levels;
+  const GangRequest asked{.topology = c.gang.spec.topology};
+  const auto choice = ResolveTopology(Picture(), asked, levels);
+  if (!choice.ok()) return false;
+  const DomainLevel& level = *choice->gang.required_level();
+  // A node outside the level says nothing.
+  const auto apart = [&level](NodeId a, NodeId b) {
+    const uint32_t in_a = level.DomainOf(a), in_b = level.DomainOf(b);
+    return in_a != in_b && in_a != DomainLevel::kOutside && in_b != DomainLevel::kOutside;
+  };
   for (const Member& member : c.gang.members) {
     const std::optional<NodeId> other = c.record.binding->PlacedOn(member.pod);
     if (!other.has_value() || *other == node) continue;
-    return !SameDomain(Picture(), c.gang.spec.topology, node, *other);
+    return apart(node, *other);
   }
   return false;
 }

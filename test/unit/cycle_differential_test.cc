@@ -228,7 +228,7 @@ class Comparison final {
     const QuorumProblem problem = ProblemOf(request, kind_of, static_cast<uint32_t>(shapes.size()));
     Overlay overlay(*snapshot, Overlay::View::kNow);
     const SearchResult result =
-        PlaceExhaustively(problem, kinds, overlay, nullptr, {.steps = 100'000'000});
+        PlaceExhaustively(problem, kinds, overlay, {}, {.steps = 100'000'000});
     const bool feasible = Naive(case_, false).Feasible();
     if ((result.outcome == SearchResult::Outcome::kFound) != feasible) return "feasibility differs";
     if (result.outcome == SearchResult::Outcome::kGaveUp) return "gave up";

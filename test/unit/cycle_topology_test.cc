@@ -179,24 +179,6 @@ TEST_F(TopologyTest, UnknownLevelsAndTopologiesAreInvalidUnderPreferredToo) {
   EXPECT_EQ(std::get<Rejection>(cluster_.Decide(request)).code, RejectionCode::kInvalidSpec);
 }
 
-TEST_F(TopologyTest, SlicesAreRefusedNotIgnored) {
-  Rack("b1", "r1", "a", 2);
-  Submit(MakePodGroup("x"), "x", 1);
-  GangRequest request = cluster_.RequestOf("x");
-  request.topology = {.required = "rack", .slice_size = 2, .slice_level = "rack"};
-  EXPECT_EQ(std::get<Rejection>(cluster_.Decide(request)).code, RejectionCode::kUnsupported);
-}
-
-TEST_F(TopologyTest, TopologyOfASubGroupIsRefusedNotIgnored) {
-  Rack("b1", "r1", "a", 2);
-  Submit(MakePodGroup("x"), "x", 1);
-  GangRequest request = cluster_.RequestOf("x");
-  request.sub_group_topologies = {{}, {.required = "rack"}};
-  const Decision decision = cluster_.Decide(request);
-  EXPECT_EQ(std::get<Rejection>(decision).detail,
-            "spec.subGroups[1].topology is not supported by this version");
-}
-
 TEST_F(TopologyTest, AGangOfSeveralShapesStaysTogether) {
   Rack("b1", "r1", "a", 2);
   Rack("b1", "r2", "b", 2);

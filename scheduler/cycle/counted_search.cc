@@ -1,0 +1,547 @@
+#include "scheduler/cycle/counted_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "api/base/check.h"
+#include "scheduler/cycle/bin_choice.h"
+#include "scheduler/cycle/sliced_nodes.h"
+
+namespace maniple {
+namespace {
+
+using Outcome = SearchResult::Outcome;
+
+constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+// Regions that only a search of member by member can tell about.
+constexpr size_t kMostThorough = 8;
+
+// A region, narrowed down to the domains that the gang would use in it, and what that costs.
+struct Outlook {
+  std::vector<int64_t> cost;  // domains and left-over room by level, then the negative score
+  std::vector<uint32_t> domains;
+  size_t broadest = 0;  // how many of `domains` are of the broadest level
+  std::vector<RankedNode> nodes;
+
+  [[nodiscard]] bool CheaperThan(const Outlook& other) const {
+    return cost != other.cost ? cost < other.cost : domains < other.domains;
+  }
+};
+
+// Room in one domain of a level, with that of the slices' domains in it.
+struct DomainCount {
+  int64_t room = 0;
+  std::vector<uint32_t> slice_domains;  // ascending
+  std::vector<int64_t> slice_room;
+};
+
+class CountedSearch final {
+ public:
+  CountedSearch(const DomainSearch& ask, uint32_t kind, Overlay& overlay, SearchGoal goal)
+      : ask_(ask),
+        wish_(ask.choice.gang),
+        kind_(kind),
+        overlay_(overlay),
+        goal_(goal),
+        room_(ask.kinds[kind].bound->RankedOn(overlay, nullptr)) {}
+
+  DomainResult Run() {
+    if (!ListDemands()) return std::move(result_);
+    if (wish_.slice != nullptr) {
+      slice_held_.assign(wish_.slice->paths.size(), false);
+      NoteHeld(*wish_.slice, slice_held_);
+    }
+    for (size_t level = wish_.levels.size(); level-- > 0;) {
+      if (TryLevel(level)) return std::move(result_);
+      if (level > 0 || !wish_.required) unproven_.clear();
+    }
+    if (!wish_.required && TryEverywhere()) return std::move(result_);
+    TryThoroughly();
+    if (result_.search.outcome != Outcome::kFound && wish_.required) NameBest();
+    return std::move(result_);
+  }
+
+ private:
+  // All live members, then the quorum. False: the quota leaves no quorum.
+  bool ListDemands() {
+    const std::vector<int64_t> no_limit(ask_.problem.kind_count, kMany);
+    const auto quorum = SelectQuorum(ask_.problem, no_limit);
+    if (!quorum.has_value()) {
+      result_.search.shortage = {
+          .kind = kind_, .wanted = ask_.problem.CountOf(kind_), .placeable = 0};
+      return false;
+    }
+    quorum_ = *quorum;
+    std::vector<size_t> all(ask_.problem.wants.size());
+    std::iota(all.begin(), all.end(), 0);
+    demands_.push_back(DemandOf(ask_.groups, std::move(all)));
+    if (quorum_.size() < ask_.problem.wants.size()) {
+      demands_.push_back(DemandOf(ask_.groups, quorum_));
+    }
+    return true;
+  }
+
+  void NoteHeld(const DomainLevel& level, std::vector<bool>& held) const {
+    for (const Pinned& member : ask_.pinned) {
+      if (!overlay_.base().HasNode(member.node)) continue;
+      const uint32_t domain = level.DomainOf(member.node);
+      if (domain != DomainLevel::kOutside) held[domain] = true;
+    }
+  }
+
+  // By domain of the level; null: all nodes as one domain.
+  std::vector<DomainCount> CountRoom(const DomainLevel* level) const {
+    std::vector<DomainCount> counts(level == nullptr ? 1 : level->paths.size());
+    if (wish_.slice == nullptr) {
+      room_.ForEach([&](const NodeRoom& room) {
+        const uint32_t domain = level == nullptr ? 0 : level->domain_of[room.node.index()];
+        if (domain != DomainLevel::kOutside) counts[domain].room += room.pods;
+      });
+      return counts;
+    }
+    absl::flat_hash_map<std::pair<uint32_t, uint32_t>, int64_t> rooms;
+    std::pair<uint32_t, uint32_t> last = {DomainLevel::kOutside, DomainLevel::kOutside};
+    int64_t sum = 0;
+    const auto flush = [&] {
+      if (sum > 0) rooms[last] += sum;
+      sum = 0;
+    };
+    room_.ForEach([&](const NodeRoom& room) {
+      const uint32_t domain = level == nullptr ? 0 : level->domain_of[room.node.index()];
+      if (domain == DomainLevel::kOutside) return;
+      counts[domain].room += room.pods;
+      const uint32_t slice = wish_.slice->domain_of[room.node.index()];
+      if (slice == DomainLevel::kOutside) return;
+      if (const std::pair key{domain, slice}; key != last) {
+        flush();
+        last = key;
+      }
+      sum += room.pods;
+    });
+    flush();
+    std::vector<std::pair<std::pair<uint32_t, uint32_t>, int64_t>> sorted(rooms.begin(),
+                                                                          rooms.end());
+    std::ranges::sort(sorted);
+    for (const auto& [key, pods] : sorted) {
+      counts[key.first].slice_domains.push_back(key.second);
+      counts[key.first].slice_room.push_back(pods);
+    }
+    return counts;
+  }
+
+  // Can the domain take it, by count? kGaveUp: the count does not tell.
+  [[nodiscard]] Packing::Answer Takes(const DomainCount& count, const SliceDemand& demand) const {
+    if (count.room < demand.pods()) return Packing::Answer::kDoesNotFit;
+    if (demand.slices.empty()) return Packing::Answer::kFits;
+    return PackSlices(demand, count.slice_domains, count.slice_room).answer;
+  }
+
+  // A quorum other than the first by rank that fits where slices are cut short.
+  [[nodiscard]] std::optional<SliceDemand> OtherQuorum(const DomainCount& count,
+                                                       int64_t& placeable) const {
+    std::vector<int64_t> room = count.slice_room;
+    std::vector<size_t> wants;
+    std::vector<const SliceDemand::Slice*> later;
+    const auto take = [&](const SliceDemand::Slice& slice, size_t bin, int64_t pods) {
+      room[bin] -= pods;
+      wants.insert(wants.end(), slice.wants.begin(), slice.wants.begin() + pods);
+    };
+    // Those that are bound have no choice; then whole ones; then what is left of the domains.
+    for (const SliceDemand::Slice& slice : demands_.front().slices) {
+      if (!slice.bound_to.has_value()) continue;
+      const auto at = std::ranges::lower_bound(count.slice_domains, *slice.bound_to);
+      if (at == count.slice_domains.end() || *at != *slice.bound_to) continue;
+      const auto bin = static_cast<size_t>(at - count.slice_domains.begin());
+      take(slice, bin, std::min(room[bin], static_cast<int64_t>(slice.wants.size())));
+    }
+    for (const SliceDemand::Slice& slice : demands_.front().slices) {
+      if (slice.bound_to.has_value()) continue;
+      const auto pods = static_cast<int64_t>(slice.wants.size());
+      const auto at = std::ranges::find_if(room, [pods](int64_t left) { return left >= pods; });
+      if (at == room.end()) {
+        later.push_back(&slice);
+      } else {
+        take(slice, static_cast<size_t>(at - room.begin()), pods);
+      }
+    }
+    for (const SliceDemand::Slice* slice : later) {
+      const auto at = std::ranges::max_element(room);
+      if (at == room.end() || *at <= 0) break;
+      take(*slice, static_cast<size_t>(at - room.begin()),
+           std::min(*at, static_cast<int64_t>(slice->wants.size())));
+    }
+    std::ranges::sort(wants);
+    placeable = static_cast<int64_t>(wants.size());
+    const QuorumPart part = PartOf(ask_.problem, wants);
+    const auto chosen =
+        SelectQuorum(part.problem, std::vector<int64_t>(part.problem.kind_count, kMany));
+    if (!chosen.has_value()) return std::nullopt;
+    std::vector<size_t> quorum;
+    for (const size_t i : *chosen) quorum.push_back(wants[i]);
+    SliceDemand demand = DemandOf(ask_.groups, std::move(quorum));
+    if (Takes(count, demand) != Packing::Answer::kFits) return std::nullopt;
+    return demand;
+  }
+
+  // Whether counting proves that no choice of members makes the quorum there.
+  [[nodiscard]] bool Hopeless(const DomainCount& count) const {
+    const std::vector<int64_t> limits(ask_.problem.kind_count, count.room);
+    if (ProvenShortage(ask_.problem, limits).has_value()) return true;
+    const SliceDemand& all = demands_.front();
+    if (all.slices.empty()) return false;
+    if (demands_.size() == 1) return Takes(count, all) == Packing::Answer::kDoesNotFit;
+    std::vector<PackItem> items;
+    for (const SliceDemand::Slice& slice : all.slices) {
+      items.push_back({.pods = static_cast<int64_t>(slice.wants.size()), .bound_to = {}});
+    }
+    return MostPacked(items, count.slice_room) < static_cast<int64_t>(quorum_.size());
+  }
+
+  // The domains of one level, each alone.
+  bool TryLevel(size_t depth) {
+    const DomainLevel& level = *wish_.levels[depth];
+    std::vector<DomainCount> counts = CountRoom(&level);
+    result_.domains = static_cast<int64_t>(counts.size());
+    missed_.reset();
+    const std::optional<uint32_t> bound_to = DomainOfPinned(overlay_.base(), level, ask_.pinned);
+    std::vector<uint32_t> candidates;
+    for (uint32_t d = 0; d < counts.size(); ++d) {
+      if (!bound_to.has_value() || *bound_to == d) candidates.push_back(d);
+    }
+    for (const SliceDemand& demand : demands_) {
+      std::vector<uint32_t> fit;
+      for (const uint32_t d : candidates) {
+        if (Takes(counts[d], demand) == Packing::Answer::kFits) fit.push_back(d);
+      }
+      if (fit.empty()) continue;
+      Settle(fit, counts, depth, demand);
+      return true;
+    }
+    std::optional<SliceDemand> other;
+    for (const uint32_t d : candidates) {
+      int64_t placeable = counts[d].room;
+      if (wish_.slice != nullptr) other = OtherQuorum(counts[d], placeable);
+      if (other.has_value() && demands_.size() > 1) {
+        Settle({d}, counts, depth, *other);
+        return true;
+      }
+      NoteMiss(d, counts[d], placeable);
+      if (!Hopeless(counts[d])) unproven_.push_back({&level, d});
+    }
+    return false;
+  }
+
+  // Takes the cheapest of domains that all fit.
+  void Settle(std::vector<uint32_t> fit, const std::vector<DomainCount>& counts, size_t depth,
+              const SliceDemand& demand) {
+    const DomainLevel& level = *wish_.levels[depth];
+    int64_t least = kMany;
+    for (const uint32_t d : fit) least = std::min(least, counts[d].room);
+    std::erase_if(fit, [&](uint32_t d) { return counts[d].room != least; });
+    result_.search.outcome = Outcome::kFound;
+    result_.paths = {level.paths[fit.front()]};
+    if (goal_ == SearchGoal::kAnswerOnly) return;
+    std::vector<std::vector<RankedNode>> nodes = NodesBy(level, fit);
+    std::optional<Outlook> best;
+    for (size_t i = 0; i < fit.size(); ++i) {
+      Outlook outlook = Look(std::move(nodes[i]), depth + 1, demand);
+      if (best.has_value() && !outlook.CheaperThan(*best)) continue;
+      // Of equal cost the first in path order stays.
+      if (best.has_value() && outlook.cost == best->cost) continue;
+      best = std::move(outlook);
+      result_.paths = {level.paths[fit[i]]};
+    }
+    Place(*std::move(best), demand);
+  }
+
+  // Any nodes: the fewest domains of the broadest level, and so on down.
+  bool TryEverywhere() {
+    const DomainCount count = std::move(CountRoom(nullptr).front());
+    std::optional<SliceDemand> chosen;
+    for (const SliceDemand& demand : demands_) {
+      if (Takes(count, demand) != Packing::Answer::kFits) continue;
+      chosen = demand;
+      break;
+    }
+    int64_t placeable = count.room;
+    if (!chosen.has_value() && wish_.slice != nullptr) {
+      std::optional<SliceDemand> other = OtherQuorum(count, placeable);
+      if (demands_.size() > 1) chosen = std::move(other);
+    }
+    if (!chosen.has_value()) {
+      missed_.reset();
+      NoteMiss(0, count, placeable);
+      if (!Hopeless(count)) unproven_.push_back({nullptr, 0});
+      return false;
+    }
+    result_.search.outcome = Outcome::kFound;
+    if (goal_ == SearchGoal::kAnswerOnly) return true;
+    Outlook outlook =
+        Look(room_.RankedIn([](NodeId) { return true; }, ask_.choice.layout.get()), 0, *chosen);
+    const DomainLevel* broadest =
+        wish_.levels.empty() ? wish_.slice.get() : wish_.levels.front().get();
+    for (size_t i = 0; i < outlook.broadest; ++i) {
+      result_.paths.push_back(broadest->paths[outlook.domains[i]]);
+    }
+    Place(std::move(outlook), *chosen);
+    return true;
+  }
+
+  // The nodes of some domains of a level. REQUIRES: `domains` ascends.
+  [[nodiscard]] std::vector<std::vector<RankedNode>> NodesBy(
+      const DomainLevel& level, const std::vector<uint32_t>& domains) const {
+    constexpr uint32_t kNot = ~uint32_t{0};
+    std::vector<uint32_t> place(level.paths.size(), kNot);
+    for (uint32_t i = 0; i < domains.size(); ++i) place[domains[i]] = i;
+    const auto place_of = [&](NodeId node) {
+      const uint32_t domain = level.domain_of[node.index()];
+      return domain == DomainLevel::kOutside ? kNot : place[domain];
+    };
+    std::vector<std::vector<RankedNode>> nodes(domains.size());
+    for (RankedNode& node : room_.RankedIn([&](NodeId id) { return place_of(id) != kNot; },
+                                           ask_.choice.layout.get())) {
+      nodes[place_of(node.room.node)].push_back(node);
+    }
+    return nodes;
+  }
+
+  // How a region that fits would be used from the level `depth` on.
+  Outlook Look(std::vector<RankedNode> region, size_t depth, const SliceDemand& demand) const {
+    if (depth < wish_.levels.size()) return LookByLevel(std::move(region), depth, demand);
+    Outlook outlook;
+    if (demand.slices.empty()) {
+      outlook.cost = {-BestOf(region, PodsPlaced(demand)).score};
+      outlook.nodes = std::move(region);
+      return outlook;
+    }
+    return LookBySlice(region, demand);
+  }
+
+  [[nodiscard]] int64_t PodsPlaced(const SliceDemand& demand) const {
+    return std::min(demand.pods(), static_cast<int64_t>(quorum_.size()));
+  }
+
+  // The nodes by domain of the level; those in none are left out.
+  struct Divided {
+    std::vector<Bin> bins;  // by domain
+    std::vector<std::vector<RankedNode>> nodes;
+    int64_t room = 0;
+  };
+  static Divided Divide(const std::vector<RankedNode>& region, const DomainLevel& level,
+                        const std::vector<bool>& held) {
+    Divided divided;
+    absl::flat_hash_map<uint32_t, size_t> places;
+    std::vector<std::pair<uint32_t, const RankedNode*>> inside;
+    for (const RankedNode& node : region) {
+      const uint32_t domain = level.domain_of[node.room.node.index()];
+      if (domain == DomainLevel::kOutside) continue;
+      inside.emplace_back(domain, &node);
+      places.try_emplace(domain, 0);
+    }
+    std::vector<uint32_t> domains;
+    for (const auto& [domain, place] : places) domains.push_back(domain);
+    std::ranges::sort(domains);
+    for (size_t i = 0; i < domains.size(); ++i) {
+      places[domains[i]] = i;
+      divided.bins.push_back({.domain = domains[i], .room = 0, .held = held[domains[i]]});
+    }
+    divided.nodes.resize(domains.size());
+    for (const auto& [domain, node] : inside) {
+      const size_t place = places[domain];
+      divided.bins[place].room += node->room.pods;
+      divided.nodes[place].push_back(*node);
+      divided.room += node->room.pods;
+    }
+    return divided;
+  }
+
+  Outlook LookByLevel(std::vector<RankedNode> region, size_t depth,
+                      const SliceDemand& demand) const {
+    const DomainLevel& level = *wish_.levels[depth];
+    std::vector<bool> held(level.paths.size(), false);
+    NoteHeld(level, held);
+    const Divided divided = Divide(region, level, held);
+    const auto sets = FewestBins(
+        divided.bins, demand.slices.empty() ? BinRoom::kAddsUp : BinRoom::kMayNot,
+        [&](const std::vector<uint32_t>& set) { return PartsTake(divided, set, demand); });
+    std::optional<Outlook> best;
+    for (const std::vector<uint32_t>& set : sets) {
+      std::vector<RankedNode> part;
+      int64_t room = 0;
+      std::vector<uint32_t> domains;
+      for (const uint32_t bin : set) {
+        part.insert(part.end(), divided.nodes[bin].begin(), divided.nodes[bin].end());
+        room += divided.bins[bin].room;
+        domains.push_back(divided.bins[bin].domain);
+      }
+      Outlook outlook = Look(std::move(part), depth + 1, demand);
+      outlook.cost.insert(outlook.cost.begin(),
+                          {static_cast<int64_t>(set.size()), room - demand.pods()});
+      outlook.domains.insert(outlook.domains.begin(), domains.begin(), domains.end());
+      outlook.broadest = domains.size();
+      if (!best.has_value() || outlook.CheaperThan(*best)) best = std::move(outlook);
+    }
+    if (best.has_value()) return *std::move(best);
+    // Not without nodes that are outside the level.
+    Outlook outlook = Look(std::move(region), wish_.levels.size(), demand);
+    for (size_t i = depth; i < wish_.levels.size(); ++i) {
+      outlook.cost.insert(outlook.cost.begin(), {kMany, kMany});
+    }
+    outlook.broadest = 0;
+    return outlook;
+  }
+
+  [[nodiscard]] bool PartsTake(const Divided& divided, const std::vector<uint32_t>& set,
+                               const SliceDemand& demand) const {
+    DomainCount count;
+    for (const uint32_t bin : set) count.room += divided.bins[bin].room;
+    if (count.room < demand.pods()) return false;
+    if (demand.slices.empty()) return true;
+    std::vector<std::pair<uint32_t, int64_t>> rooms;
+    for (const uint32_t bin : set) {
+      for (const RankedNode& node : divided.nodes[bin]) {
+        const uint32_t slice = wish_.slice->domain_of[node.room.node.index()];
+        if (slice != DomainLevel::kOutside) rooms.emplace_back(slice, node.room.pods);
+      }
+    }
+    std::ranges::sort(rooms);
+    for (const auto& [slice, pods] : rooms) {
+      if (count.slice_domains.empty() || count.slice_domains.back() != slice) {
+        count.slice_domains.push_back(slice);
+        count.slice_room.push_back(0);
+      }
+      count.slice_room.back() += pods;
+    }
+    return Takes(count, demand) == Packing::Answer::kFits;
+  }
+
+  static SliceBins BinsOf(const Divided& divided, const std::vector<uint32_t>& set) {
+    SliceBins bins;
+    for (const uint32_t bin : set) {
+      bins.domains.push_back(divided.bins[bin].domain);
+      bins.room.push_back(divided.bins[bin].room);
+      bins.nodes.push_back(divided.nodes[bin]);
+    }
+    return bins;
+  }
+
+  Outlook LookBySlice(const std::vector<RankedNode>& region, const SliceDemand& demand) const {
+    const Divided divided = Divide(region, *wish_.slice, slice_held_);
+    const auto takes = [&](const std::vector<uint32_t>& set) {
+      std::vector<uint32_t> domains;
+      std::vector<int64_t> room;
+      for (const uint32_t bin : set) {
+        domains.push_back(divided.bins[bin].domain);
+        room.push_back(divided.bins[bin].room);
+      }
+      return PackSlices(demand, domains, room).answer == Packing::Answer::kFits;
+    };
+    std::optional<Outlook> best;
+    for (const auto& set : FewestBins(divided.bins, BinRoom::kMayNot, takes)) {
+      Outlook outlook;
+      const SliceBins bins = BinsOf(divided, set);
+      outlook.domains = bins.domains;
+      outlook.broadest = bins.domains.size();
+      for (const auto& nodes : bins.nodes) {
+        outlook.nodes.insert(outlook.nodes.end(), nodes.begin(), nodes.end());
+      }
+      const int64_t room = std::accumulate(bins.room.begin(), bins.room.end(), int64_t{0});
+      outlook.cost = {static_cast<int64_t>(set.size()), room - demand.pods(),
+                      -BestSlices(demand, bins).score};
+      if (!best.has_value() || outlook.CheaperThan(*best)) best = std::move(outlook);
+    }
+    CHECK(best.has_value()) << "a region that fits has no choice of domains that does";
+    return *std::move(best);
+  }
+
+  // The members of the quorum onto the nodes of the outlook.
+  void Place(Outlook outlook, const SliceDemand& demand) {
+    std::vector<MemberPlace>& places = result_.search.places;
+    std::vector<size_t> placed = demand.wants.size() > quorum_.size() ? quorum_ : demand.wants;
+    if (demand.slices.empty()) {
+      const BestNodes best = BestOf(std::move(outlook.nodes), static_cast<int64_t>(placed.size()));
+      for (size_t i = 0; i < placed.size(); ++i) {
+        places.push_back({.want = placed[i], .node = best.nodes[i]});
+      }
+      return;
+    }
+    const Divided divided = Divide(outlook.nodes, *wish_.slice, slice_held_);
+    std::vector<uint32_t> all(divided.bins.size());
+    std::iota(all.begin(), all.end(), 0);
+    places = BestSlices(demand, BinsOf(divided, all)).places;
+    std::erase_if(places, [&](const MemberPlace& place) {
+      return !std::ranges::binary_search(placed, place.want);
+    });
+  }
+
+  // Keeps the domain that lacks least.
+  void NoteMiss(uint32_t domain, const DomainCount& count, int64_t placeable) {
+    const auto wanted = static_cast<int64_t>(quorum_.size());
+    Shortage shortage{.kind = kind_,
+                      .wanted = wanted,
+                      .placeable = std::min({placeable, count.room, wanted - 1})};
+    if (missed_.has_value() && shortage.placeable <= result_.search.shortage.placeable) return;
+    missed_ = domain;
+    result_.search.shortage = shortage;
+  }
+
+  void NameBest() {
+    const DomainLevel& level = *wish_.required_level();
+    if (!missed_.has_value()) return;
+    result_.best = level.NodesOf(overlay_.base(), *missed_);
+    result_.best_path = level.paths[*missed_];
+  }
+
+  // Regions that counting neither fills nor rules out.
+  void TryThoroughly() {
+    result_.search.outcome = Outcome::kProven;
+    for (size_t i = 0; i < unproven_.size(); ++i) {
+      if (i == kMostThorough) {
+        result_.search.outcome = Outcome::kGaveUp;
+        return;
+      }
+      std::optional<NodeSet> within;
+      const auto& [level, domain] = unproven_[i];
+      if (level != nullptr) within = level->NodesOf(overlay_.base(), domain);
+      SearchResult found = PlaceExhaustively(
+          ask_.problem, ask_.kinds, overlay_,
+          {.within = within.has_value() ? &*within : nullptr, .groups = &ask_.groups},
+          SearchBounds{});
+      if (found.outcome == Outcome::kFound) {
+        result_.search = std::move(found);
+        if (level != nullptr) result_.paths = {level->paths[domain]};
+        return;
+      }
+      if (found.outcome == Outcome::kGaveUp) result_.search.outcome = Outcome::kGaveUp;
+    }
+  }
+
+  const DomainSearch& ask_;
+  const DomainWish& wish_;
+  uint32_t kind_;
+  Overlay& overlay_;
+  SearchGoal goal_;
+  RankedRoom room_;
+  std::vector<size_t> quorum_;        // of wants, by rank
+  std::vector<SliceDemand> demands_;  // all members, then the quorum if that is fewer
+  std::vector<bool> slice_held_;      // by domain of the slices' level
+  DomainResult result_;
+  std::optional<uint32_t> missed_;
+  struct Region {
+    const DomainLevel* level;
+    uint32_t domain;
+  };
+  std::vector<Region> unproven_;
+};
+
+}  // namespace
+
+DomainResult SearchByCount(const DomainSearch& ask, uint32_t kind, Overlay& overlay,
+                           SearchGoal goal) {
+  return CountedSearch(ask, kind, overlay, goal).Run();
+}
+
+}  // namespace maniple
