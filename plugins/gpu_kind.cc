@@ -46,17 +46,18 @@ int64_t ScoreOf(const GpuFacts& gpus, const GpuAsk& ask) {
 
 class BoundGpuKind final : public NodeScore {
  public:
-  BoundGpuKind(const Tables& tables, const GpuAsk& ask) {
-    by_class_.reserve(tables.classes.size());
-    for (const auto& node_class : tables.classes) {
-      by_class_.push_back(node_class != nullptr ? ScoreOf(node_class->gpus, ask) : 0);
-    }
-  }
+  explicit BoundGpuKind(std::vector<int64_t> by_class) : by_class_(std::move(by_class)) {}
 
   FilterScope scope() const override { return FilterScope::kNodeClass; }
 
   int64_t Score(const NodeView& node) const override {
     return by_class_[node.block.rows().classes[node.row].index()];
+  }
+
+  void AddTo(const NodeBlock& block, const NodeMask& rows, int64_t weight,
+             std::span<int64_t> totals) const override {
+    const std::vector<NodeClassId>& classes = block.rows().classes;
+    rows.ForEach([&](uint32_t row) { totals[row] += weight * by_class_[classes[row].index()]; });
   }
 
  private:
@@ -68,7 +69,15 @@ class GpuKindScore final : public ScorePlugin {
   absl::string_view name() const override { return "GpuKind"; }
   std::unique_ptr<NodeScore> Bind(const CycleInput& cycle, const PodShape& shape) const override {
     if (!shape.wants_gpu) return nullptr;
-    return std::make_unique<BoundGpuKind>(*cycle.snapshot.tables, shape.gpus);
+    std::vector<int64_t> by_class;
+    int64_t least = kMostScore;
+    for (const auto& node_class : cycle.snapshot.tables->classes) {
+      by_class.push_back(node_class != nullptr ? ScoreOf(node_class->gpus, shape.gpus)
+                                               : kMostScore);
+      least = std::min(least, by_class.back());
+    }
+    if (least == kMostScore) return nullptr;  // all are what it asks for
+    return std::make_unique<BoundGpuKind>(std::move(by_class));
   }
 };
 

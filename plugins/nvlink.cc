@@ -99,9 +99,9 @@ class RequireNvlink final : public FilterPlugin {
 };
 
 // What is promised stands far above what may be: see the weight in builtin.cc.
-constexpr int64_t kPairPromised = 90;
-constexpr int64_t kPairPossible = 30;
-constexpr int64_t kNobodyKnows = 20;
+constexpr int64_t kPairPromised = 95;
+constexpr int64_t kPairPossible = 15;
+constexpr int64_t kNobodyKnows = 10;
 
 class BoundNvlinkPreference final : public NodeScore {
  public:
@@ -146,6 +146,18 @@ class BoundNvlinkPreference final : public NodeScore {
   std::vector<int64_t> by_class_;
 };
 
+// Whether nodes differ in what is known of their links, or may: of pairs some are taken.
+bool LinksDiffer(const Tables& tables) {
+  std::optional<GpuLinkage> seen;
+  for (const auto& node_class : tables.classes) {
+    if (node_class == nullptr) continue;
+    const GpuLinkage linkage = LinkageFor(node_class->gpus);
+    if (linkage == GpuLinkage::kPairs || seen.value_or(linkage) != linkage) return true;
+    seen = linkage;
+  }
+  return false;
+}
+
 class NvlinkPreference final : public ScorePlugin {
  public:
   absl::string_view name() const override { return "NvlinkPreference"; }
@@ -154,7 +166,7 @@ class NvlinkPreference final : public ScorePlugin {
     const int64_t want = shape.gpus.AllDevices();
     if (want <= 1) return nullptr;
     const std::optional<ResourceId> resource = LinkableOf(tables, shape);
-    if (!resource.has_value()) return nullptr;
+    if (!resource.has_value() || !LinksDiffer(tables)) return nullptr;
     return std::make_unique<BoundNvlinkPreference>(tables, *resource, want);
   }
 };

@@ -1,5 +1,6 @@
 // What every policy of plugins/builtin.cc has to keep, whatever it decides. A new row is tested by
 // being there.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -49,18 +50,41 @@ class Zoo final {
     if (random_.OneIn(4)) node.WithTaint(random_.OneIn(2) ? "gpu" : "team", "x");
     if (random_.OneIn(4)) node.WithTaint("soft", "", TaintEffect::kPreferNoSchedule);
     if (random_.OneIn(9)) node.Cordoned();
+    DescribeGpus(node);
     cluster_.Add(node);
+  }
+  void DescribeGpus(MakeNode& node) {
+    static constexpr const char* kProducts[] = {"NVIDIA-H100-80GB-HBM3",
+                                                "NVIDIA-H100-PCIe",
+                                                "NVIDIA-L40S",
+                                                "NVIDIA-A100-SXM4-MIG-1g.10gb",
+                                                "NVIDIA-A100-SXM4-MIG-INVALID",
+                                                "NVIDIA-A10-SHARED",
+                                                "ACME-9000"};
+    static constexpr const char* kStates[] = {"pending", "failed", "success"};
+    if (random_.OneIn(2)) node.Product(kProducts[random_.Below(std::size(kProducts))]);
+    if (random_.OneIn(4)) {
+      node.Label("nvidia.com/mig.config.state", kStates[random_.Below(std::size(kStates))]);
+    }
+    if (random_.OneIn(3)) {
+      node.Has("nvidia.com/mig-1g.10gb", 7).Has("nvidia.com/mig-3g.40gb", 2);
+    }
   }
   void AddOccupant(int i) {
     MakePod pod(absl::StrCat("x", i));
     pod.Scheduler("other").On(absl::StrCat("n", random_.Below(300)));
     pod.Gpu(static_cast<int64_t>(random_.Below(4))).Cpu(static_cast<int64_t>(random_.Below(3000)));
+    pod.Wants("nvidia.com/mig-3g.40gb", static_cast<int64_t>(random_.Below(2)));
     if (random_.OneIn(3)) pod.Port(80, random_.OneIn(2) ? "0.0.0.0" : "10.0.0.1");
     cluster_.Add(pod);
   }
   void AddCandidate(int i) {
     MakePod pod(absl::StrCat("p", i));
     pod.Gpu(static_cast<int64_t>(random_.Below(5))).Cpu(static_cast<int64_t>(random_.Below(3000)));
+    if (random_.OneIn(3)) pod.RequiresNvlink();
+    if (random_.OneIn(4)) pod.AtMostPerContainer(kGpuResource, 1);
+    if (random_.OneIn(4)) pod.Wants("nvidia.com/mig-1g.10gb", 1);
+    if (random_.OneIn(6)) pod.Selector("nvidia.com/gpu.product", "NVIDIA-A10-SHARED");
     if (random_.OneIn(3)) pod.Selector("zone", absl::StrCat(random_.Below(5)));
     if (random_.OneIn(4)) pod.Affinity({{.expressions = {RandomRequirement()}, .fields = {}}});
     if (random_.OneIn(4)) pod.Prefers(10, {.expressions = {RandomRequirement()}, .fields = {}});
@@ -265,9 +289,13 @@ TEST(MakeProfile, TakesNamesInAnyOrderAndKeepsThatOfTheTable) {
 }
 
 TEST(MakeProfile, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(MakeProfile({.filters = {"NodeResorcesFit"}, .scores = {}}).status().message(),
-            "unknown filter \"NodeResorcesFit\"; known are Unsupported, NodeUnschedulable, "
-            "TaintToleration, NodeAffinity, NodeResourcesFit, NodePorts, CoolDown");
+  const absl::Status status = MakeProfile({.filters = {"NodeResorcesFit"}, .scores = {}}).status();
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::StartsWith("unknown filter \"NodeResorcesFit\"; known are Unsupported, "
+                                    "NodeUnschedulable, "));
+  for (const FilterRow& row : BuiltinFilters()) {
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(std::string(row.name)));
+  }
   EXPECT_FALSE(MakeProfile({.filters = {}, .scores = {{"Spread", 1}}}).ok());
   EXPECT_FALSE(MakeProfile({.filters = {}, .scores = {{"Packing", 1001}}}).ok());
   EXPECT_FALSE(MakeProfile({.filters = {}, .scores = {{"Packing", -1}}}).ok());
