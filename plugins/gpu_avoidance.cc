@@ -38,7 +38,11 @@ class GpuAvoidance final : public ScorePlugin {
     for (uint32_t i = 0; i < resources.size(); ++i) {
       if (resources[i].gpu) gpus.push_back(ResourceId(i));
     }
-    if (gpus.empty()) return nullptr;
+    const auto& classes = cycle.snapshot.tables->classes;
+    const bool labelled = std::any_of(classes.begin(), classes.end(), [](const auto& node_class) {
+      return node_class != nullptr && !node_class->gpus.product.empty();
+    });
+    if (gpus.empty() && !labelled) return nullptr;
     return std::make_unique<BoundGpuAvoidance>(*cycle.snapshot.tables, std::move(gpus));
   }
 };

@@ -60,7 +60,7 @@ class Zoo final {
                                                 "NVIDIA-A100-SXM4-MIG-1g.10gb",
                                                 "NVIDIA-A100-SXM4-MIG-INVALID",
                                                 "NVIDIA-A10-SHARED",
-                                                "ACME-9000"};
+                                                "NVIDIA-GB200"};
     static constexpr const char* kStates[] = {"pending", "failed", "success"};
     if (random_.OneIn(2)) node.Product(kProducts[random_.Below(std::size(kProducts))]);
     if (random_.OneIn(4)) {
