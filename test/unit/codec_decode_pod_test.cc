@@ -385,8 +385,7 @@ TEST(PodConstraints, ListsWhatThisVersionCannotHonour) {
       pod.constraints.unsupported,
       ElementsAre("spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
                   "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-                  "spec.resourceClaims", "spec.topologySpreadConstraints[1]",
-                  "spec.volumes[1].persistentVolumeClaim", "spec.volumes[2].ephemeral"));
+                  "spec.resourceClaims", "spec.topologySpreadConstraints[1]"));
   EXPECT_THAT(PodOf(R"("resourceClaims":[],"affinity":{"podAffinity":
       {"requiredDuringSchedulingIgnoredDuringExecution":[]}},"volumes":[{"secret":{"secretName":"x"}}])")
                   .constraints.unsupported,
