@@ -126,6 +126,8 @@ bool SomebodyMayHold(const TurnFacts& facts) {
     return gang.phase.empty() || gang.phase == "Binding" || gang.reason == "QuorumLost" ||
            gang.reason == "WaitingForPreemption" || gang.planned_start.has_value() ||
            gang.reason == "QueueStopped" ||  // perhaps in the midst of making room
+           // Its PodGroup has gone: a bind may have taken effect that the watch does not show yet.
+           gang.reason == "WaitingForMembers" ||
            std::ranges::find(gang.pods, "binding", &GangMemberView::state) != gang.pods.end();
   };
   return std::ranges::any_of(facts.view.gangs, may);
