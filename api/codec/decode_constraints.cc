@@ -123,6 +123,15 @@ void ReadHostPorts(const Cursor& ports, HostPortDefault otherwise, std::vector<H
   }
 }
 
+void ReadRestartRules(const Cursor& rules, std::vector<std::string>& unsupported) {
+  for (const Cursor& rule : rules.Items()) {
+    for (const Cursor& field : rule.Members()) {
+      const bool asks = field.key() == "action" && field.View() == "RestartAllContainers";
+      if (asks) unsupported.push_back(field.Path());
+    }
+  }
+}
+
 void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported) {
   for (const Cursor& constraint : constraints.Items()) {
     bool must_hold = true;

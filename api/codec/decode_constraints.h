@@ -16,6 +16,8 @@ void ReadAffinity(const Cursor& affinity, PodConstraints& constraints);
 enum class HostPortDefault { kNone, kContainerPort };
 void ReadHostPorts(const Cursor& ports, HostPortDefault otherwise, std::vector<HostPort>& out);
 
+// Adds to `unsupported` the paths of rules that need a kubelet of a new kind.
+void ReadRestartRules(const Cursor& rules, std::vector<std::string>& unsupported);
 // Adds to `unsupported` the paths of spread constraints that must hold.
 void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported);
 // The volumes that tie the pod to nodes. Claims of ephemeral volumes come out as the volume's name

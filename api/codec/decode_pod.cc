@@ -116,8 +116,13 @@ class PodReader final {
       ReadSpread(field, constraints.unsupported);
     } else if (key == "volumes") {
       pod_.volumes = ReadPodVolumes(field);
-    } else if (key == "resourceClaims") {
+    } else if (key == "resourceClaims" || key == "schedulingGroup" || key == "workloadRef") {
       if (field.HasAny()) constraints.unsupported.push_back(field.Path());
+    } else if (key == "hostUsers") {
+      // On the host's network this needs a feature that few nodes have and say they have.
+      if (!field.Bool() && port_default_ == HostPortDefault::kContainerPort) {
+        constraints.unsupported.push_back(field.Path());
+      }
     }
   }
 
@@ -140,6 +145,7 @@ class PodReader final {
         if (key == "name") container.name = field.View();
         if (key == "restartPolicy") container.always_restarts = field.View() == "Always";
         if (key == "ports") ReadHostPorts(field, port_default_, ports);
+        if (key == "restartPolicyRules") ReadRestartRules(field, pod_.constraints.unsupported);
         if (key == "resources") {
           ResourceAsk ask = ReadResources(field);
           ask.requests.FillFrom(ask.limits);

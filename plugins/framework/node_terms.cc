@@ -78,7 +78,7 @@ bool MatchesField(const SelectorRequirement& field, const std::string& node_name
 }  // namespace
 
 BoundTerm::BoundTerm(const Tables& tables, const NodeSelectorTerm& term)
-    : tables_(tables), fields_(&term.fields) {
+    : tables_(tables), fields_(term.fields) {
   for (const SelectorRequirement& requirement : term.expressions) Add(requirement);
   matches_nothing_ = (term.expressions.empty() && term.fields.empty()) ||
                      !std::all_of(term.expressions.begin(), term.expressions.end(), IsSound);
@@ -118,8 +118,7 @@ bool BoundTerm::Matches(const NodeView& node) const {
   for (const Clause& clause : clauses_) {
     if (!MatchesLabel(clause, node)) return false;
   }
-  if (fields_ == nullptr) return true;
-  return std::all_of(fields_->begin(), fields_->end(), [&](const SelectorRequirement& field) {
+  return std::all_of(fields_.begin(), fields_.end(), [&](const SelectorRequirement& field) {
     return MatchesField(field, node.block.rows().names[node.row]);
   });
 }

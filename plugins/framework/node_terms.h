@@ -1,6 +1,6 @@
 // Node selector terms made ready for one snapshot: each requirement knows where its label is found.
 //
-// Shared by the filter and the score of node affinity. Borrows the terms and the tables.
+// Shared by the filter and the score of node affinity. Borrows the tables, keeps the terms.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class BoundTerm final {
 
   const Tables& tables_;
   std::vector<Clause> clauses_;
-  const std::vector<SelectorRequirement>* fields_ = nullptr;
+  std::vector<SelectorRequirement> fields_;
   bool matches_nothing_ = false;
   bool of_class_only_ = true;
 };

@@ -1,5 +1,6 @@
 // Cases of the families that look at a pod's volumes: where they are, and how many a node can
 // attach.
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -133,7 +134,7 @@ Json RandomVolume(Random& random, uint64_t number) {
   return out;
 }
 
-Json RandomClaim(Random& random, uint64_t number) {
+Json RandomClaim(Random& random, uint64_t number, uint64_t unbound_one_in) {
   Json out = NamedObject("PersistentVolumeClaim", ClaimName(number));
   Json& meta = out.Mutable("metadata");
   meta.Set("namespace", "default");
@@ -143,7 +144,7 @@ Json RandomClaim(Random& random, uint64_t number) {
   Json& spec = out.Mutable("spec");
   spec.Set("accessModes", random.OneIn(4) ? Json::Array({"ReadWriteOncePod"}) : SomeModes(random));
   spec.Set("resources", Json::Object({{"requests", Storage(random)}}));
-  const bool bound = random.OneIn(2);
+  const bool bound = !random.OneIn(unbound_one_in);
   if (bound || random.OneIn(10)) {
     if (!random.OneIn(12)) spec.Set("storageClassName", PickText(random, Classes()));
   } else {
@@ -202,8 +203,11 @@ Json RandomPodVolume(Random& random, uint64_t disks_one_in) {
 
 void GiveVolumes(Random& random, Json& pod, uint64_t disks_one_in) {
   Json& volumes = pod.Mutable("spec").Set("volumes", Json::Array());
+  std::set<std::string> mounted;  // each once; see intended_differences_test
   for (uint64_t i = 1 + random.Below(2); i > 0; --i) {
     Json volume = RandomPodVolume(random, disks_one_in);
+    const std::string claim = volume.At("persistentVolumeClaim.claimName").AsString();
+    if (!claim.empty() && !mounted.insert(claim).second) continue;
     volume.Set("name", absl::StrCat("v", i));
     volumes.Append(std::move(volume));
   }
@@ -217,7 +221,8 @@ void GiveEphemeral(Random& random, Json& pod, Json& claims) {
        {"ephemeral",
         Json::Object({{"volumeClaimTemplate", Json::Object({{"spec", Json::Object()}})}})}}));
   if (random.OneIn(5)) return;  // not made yet
-  Json claim = RandomClaim(random, 0);
+  constexpr uint64_t kUnboundOneIn = 2;
+  Json claim = RandomClaim(random, 0, kUnboundOneIn);
   Json& meta = claim.Mutable("metadata");
   meta.Set("name", absl::StrCat(name, "-e"));
   meta.Set("uid", absl::StrCat("uid-", name, "-e"));
@@ -282,6 +287,7 @@ Json SomeCapacities(Random& random) {
 }
 
 struct VolumeCaseOptions {
+  uint64_t unbound_one_in = 2;
   uint64_t disks_one_in = 12;
   uint64_t most_pods = 2;
 };
@@ -289,7 +295,8 @@ struct VolumeCaseOptions {
 Json VolumeCase(Random& random, VolumeCaseOptions options) {
   Json claims = Json::Array();
   Json volumes = Json::Array();
-  for (uint64_t i = 0; i < kClaims; ++i) claims.Append(RandomClaim(random, i));
+  for (uint64_t i = 0; i < kClaims; ++i)
+    claims.Append(RandomClaim(random, i, options.unbound_one_in));
   for (uint64_t i = 0; i < kVolumes; ++i) volumes.Append(RandomVolume(random, i));
   Json pod = PodObject("p");
   GiveVolumes(random, pod, options.disks_one_in);
@@ -316,10 +323,12 @@ Json VolumeCase(Random& random, VolumeCaseOptions options) {
 }  // namespace
 
 Json VolumeBindingCase(Random& random) { return VolumeCase(random, {}); }
-Json VolumeZoneCase(Random& random) { return VolumeCase(random, {}); }
+Json VolumeZoneCase(Random& random) { return VolumeCase(random, {.unbound_one_in = 8}); }
 Json VolumeRestrictionsCase(Random& random) {
-  return VolumeCase(random, {.disks_one_in = 2, .most_pods = 4});
+  return VolumeCase(random, {.unbound_one_in = 8, .disks_one_in = 2, .most_pods = 5});
 }
-Json VolumeLimitsCase(Random& random) { return VolumeCase(random, {.most_pods = 6}); }
+Json VolumeLimitsCase(Random& random) {
+  return VolumeCase(random, {.unbound_one_in = 4, .most_pods = 6});
+}
 
 }  // namespace maniple

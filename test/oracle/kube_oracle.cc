@@ -1,13 +1,12 @@
 #include "test/oracle/kube_oracle.h"
 
-#include <unistd.h>
-
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/base/status_macros.h"
 #include "test/support/temp_folder.h"
 
@@ -23,6 +22,22 @@ absl::StatusOr<FilterAnswer> ReadAnswer(absl::string_view line) {
   out.error = json["error"].AsString();
   for (const Json& score : json["scores"].items()) out.scores.push_back(score.AsInt());
   return out;
+}
+
+// The lines that a shell command prints.
+absl::StatusOr<std::vector<std::string>> OutputOf(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return absl::InternalError(absl::StrCat("cannot run ", command));
+  std::vector<std::string> lines;
+  char* line = nullptr;
+  size_t capacity = 0;
+  for (ssize_t size = 0; (size = getline(&line, &capacity, pipe)) > 0;) {
+    lines.emplace_back(line, static_cast<size_t>(size));
+  }
+  free(line);
+  const int status = pclose(pipe);
+  if (status == 0) return lines;
+  return absl::InternalError(absl::StrCat(command, " ended with status ", status));
 }
 
 // Names by which objects know each other: nothing shrinks without them.
@@ -78,28 +93,21 @@ absl::StatusOr<std::vector<FilterAnswer>> AskKubeScheduler(absl::string_view pro
     std::ofstream out(input);
     for (const Json& filter_case : cases) out << filter_case.Dump() << '\n';
   }
-  const std::string command = absl::StrCat("'", program, "' < '", input, "'");
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return absl::InternalError(absl::StrCat("cannot run ", command));
+  ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                   OutputOf(absl::StrCat("'", program, "' < '", input, "'")));
   std::vector<FilterAnswer> answers;
-  absl::Status status;
-  char* line = nullptr;
-  size_t capacity = 0;
-  for (ssize_t size = 0; (size = getline(&line, &capacity, pipe)) > 0;) {
-    absl::StatusOr<FilterAnswer> answer =
-        ReadAnswer(absl::string_view(line, static_cast<size_t>(size)));
-    if (answer.ok()) {
-      answers.push_back(*std::move(answer));
-    } else {
-      status = answer.status();
-    }
+  for (const std::string& line : lines) {
+    ASSIGN_OR_RETURN(answers.emplace_back(), ReadAnswer(line));
   }
-  free(line);
-  const int ended = pclose(pipe);
-  if (!status.ok()) return status;
-  if (ended == 0 && answers.size() == cases.size()) return answers;
-  return absl::InternalError(absl::StrCat(program, " ended with status ", ended, " after ",
-                                          answers.size(), " of ", cases.size(), " answers"));
+  if (answers.size() == cases.size()) return answers;
+  return absl::InternalError(
+      absl::StrCat(program, " gave ", answers.size(), " of ", cases.size(), " answers"));
+}
+
+absl::StatusOr<Json> PodFieldsOfKubernetes(absl::string_view program) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                   OutputOf(absl::StrCat("'", program, "' --fields")));
+  return Json::Parse(absl::StrJoin(lines, "\n"));
 }
 
 Json Shrunk(absl::string_view program, const FilterFamily& family, Json filter_case) {

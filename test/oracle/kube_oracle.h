@@ -15,6 +15,9 @@ namespace maniple {
 [[nodiscard]] absl::StatusOr<std::vector<FilterAnswer>> AskKubeScheduler(
     absl::string_view program, const std::vector<Json>& cases);
 
+// The fields of the types whose parts a pod's spec is made of: {"PodSpec": ["affinity", …], …}.
+[[nodiscard]] absl::StatusOr<Json> PodFieldsOfKubernetes(absl::string_view program);
+
 // Leaves out of a case that differs whatever it differs without; asks the program once a round.
 [[nodiscard]] Json Shrunk(absl::string_view program, const FilterFamily& family, Json filter_case);
 

@@ -22,6 +22,12 @@ struct KindRow {
 constexpr KindRow kKinds[] = {
     {"nodes", ResourceKind::kNode},
     {"namespaces", ResourceKind::kNamespace},
+    {"claims", ResourceKind::kPersistentVolumeClaim},
+    {"volumes", ResourceKind::kPersistentVolume},
+    {"storageClasses", ResourceKind::kStorageClass},
+    {"csiNodes", ResourceKind::kCsiNode},
+    {"csiDrivers", ResourceKind::kCsiDriver},
+    {"capacities", ResourceKind::kCsiStorageCapacity},
     {"pods", ResourceKind::kPod},
 };
 

@@ -26,8 +26,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
 )
 
-// pluginsOf makes the plugin of every family once, with the arguments and feature gates that a kube-scheduler has by default.
-func pluginsOf(ctx context.Context, world *World) (map[string]fwk.Plugin, error) {
+// Families are the plugins that answer for each: the last one is its own and scores; before it those without which its answer
+// means little. What is wrong with a claim itself is volumebinding's to say, and the others stumble over it in their own ways.
+type Families map[string][]fwk.Plugin
+
+// newFamilies makes every plugin once, with the arguments and feature gates that a kube-scheduler has by default.
+func newFamilies(ctx context.Context, world *World) (Families, error) {
 	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	type withGates = func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error)
 	rows := []struct {
@@ -55,27 +59,30 @@ func pluginsOf(ctx context.Context, world *World) (map[string]fwk.Plugin, error)
 			return imagelocality.New(ctx, args, handle)
 		}, nil},
 	}
-	plugins := map[string]fwk.Plugin{}
+	families := Families{}
 	for _, row := range rows {
 		plugin, err := row.make(ctx, row.args, world.handle, gates)
 		if err != nil {
 			return nil, fmt.Errorf("making %s: %w", row.family, err)
 		}
-		plugins[row.family] = plugin
+		families[row.family] = []fwk.Plugin{plugin}
 	}
-	return plugins, nil
+	binding := families["volumebinding"][0]
+	for _, family := range []string{"volumezone", "volumerestrictions", "nodevolumelimits"} {
+		families[family] = append([]fwk.Plugin{binding}, families[family]...)
+	}
+	return families, nil
 }
 
-// Question is one case put to one plugin: which nodes fit, and how good are they?
+// Question is one case put to plugins: which nodes fit, and how good are they?
 type Question struct {
-	plugin fwk.Plugin
-	c      *Case
-	state  fwk.CycleState
-	nodes  []fwk.NodeInfo // in the order of the case
+	c     *Case
+	state fwk.CycleState
+	nodes []fwk.NodeInfo // in the order of the case
 }
 
-func newQuestion(plugin fwk.Plugin, world *World, c *Case) (*Question, error) {
-	q := &Question{plugin: plugin, c: c, state: framework.NewCycleState()}
+func newQuestion(world *World, c *Case) (*Question, error) {
+	q := &Question{c: c, state: framework.NewCycleState()}
 	for _, node := range c.Nodes {
 		info, err := world.lister.NodeInfos().Get(node.Name)
 		if err != nil {
@@ -88,10 +95,10 @@ func newQuestion(plugin fwk.Plugin, world *World, c *Case) (*Question, error) {
 
 // feasible says of every node whether the pod fits. A pod that PreFilter refuses fits nowhere; one that it skips, everywhere. An
 // error on any node ends kube-scheduler's attempt: then it fits nowhere either.
-func (q *Question) feasible(ctx context.Context) []bool {
+func (q *Question) feasible(ctx context.Context, plugin fwk.Plugin) []bool {
 	fits, nowhere := make([]bool, len(q.nodes)), make([]bool, len(q.nodes))
 	var only *fwk.PreFilterResult
-	if pre, ok := q.plugin.(fwk.PreFilterPlugin); ok {
+	if pre, ok := plugin.(fwk.PreFilterPlugin); ok {
 		result, status := pre.PreFilter(ctx, q.state, q.c.Pod, q.nodes)
 		switch {
 		case status.IsSkip():
@@ -104,7 +111,7 @@ func (q *Question) feasible(ctx context.Context) []bool {
 		}
 		only = result
 	}
-	filter, ok := q.plugin.(fwk.FilterPlugin)
+	filter, ok := plugin.(fwk.FilterPlugin)
 	for i, node := range q.nodes {
 		if !only.AllNodes() && !only.NodeNames.Has(node.Node().Name) {
 			continue
@@ -123,8 +130,8 @@ func (q *Question) feasible(ctx context.Context) []bool {
 }
 
 // scores are those of the nodes that fit, normalised as kube-scheduler does before it weighs them; nil if the plugin has none.
-func (q *Question) scores(ctx context.Context, fits []bool) ([]int64, error) {
-	scorer, ok := q.plugin.(fwk.ScorePlugin)
+func (q *Question) scores(ctx context.Context, plugin fwk.Plugin, fits []bool) ([]int64, error) {
+	scorer, ok := plugin.(fwk.ScorePlugin)
 	if !ok {
 		return nil, nil
 	}
@@ -136,7 +143,7 @@ func (q *Question) scores(ctx context.Context, fits []bool) ([]int64, error) {
 	}
 	out := make([]int64, len(q.nodes))
 	skip := false
-	if pre, ok := q.plugin.(fwk.PreScorePlugin); ok {
+	if pre, ok := plugin.(fwk.PreScorePlugin); ok {
 		status := pre.PreScore(ctx, q.state, q.c.Pod, fitting)
 		if !status.IsSuccess() && !status.IsSkip() {
 			return nil, status.AsError()

@@ -2,6 +2,7 @@
 // the pod run on, and how it scores them.
 //
 //	filter-oracle <cases.jsonl >answers.jsonl
+//	filter-oracle --fields      # the fields of a pod's spec
 //
 // Built by test/controlplane/build.sh in the Go module beside it, from the Kubernetes release that is tested against.
 package main
@@ -17,13 +18,12 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-func answer(ctx context.Context, world *World, plugins map[string]fwk.Plugin, c *Case) (*Answer, error) {
-	plugin, ok := plugins[c.Family]
-	if !ok {
+func answer(ctx context.Context, world *World, families Families, c *Case) (*Answer, error) {
+	plugins := families[c.Family]
+	if len(plugins) == 0 {
 		return nil, fmt.Errorf("unknown family %q", c.Family)
 	}
 	if c.Pod == nil {
@@ -33,11 +33,19 @@ func answer(ctx context.Context, world *World, plugins map[string]fwk.Plugin, c 
 	if err := world.show(c); err != nil {
 		return nil, err
 	}
-	question, err := newQuestion(plugin, world, c)
+	question, err := newQuestion(world, c)
 	if err != nil {
 		return nil, err
 	}
-	fits := question.feasible(ctx)
+	fits := make([]bool, len(c.Nodes))
+	for i := range fits {
+		fits[i] = true
+	}
+	for _, plugin := range plugins {
+		for i, fit := range question.feasible(ctx, plugin) {
+			fits[i] = fits[i] && fit
+		}
+	}
 	out := &Answer{ID: c.ID}
 	for _, fit := range fits {
 		if fit {
@@ -47,7 +55,7 @@ func answer(ctx context.Context, world *World, plugins map[string]fwk.Plugin, c 
 		}
 	}
 	if c.Scores {
-		out.Scores, err = question.scores(ctx, fits)
+		out.Scores, err = question.scores(ctx, plugins[len(plugins)-1], fits)
 	}
 	return out, err
 }
@@ -57,7 +65,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	plugins, err := pluginsOf(ctx, world)
+	families, err := newFamilies(ctx, world)
 	if err != nil {
 		return err
 	}
@@ -76,7 +84,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err := json.Unmarshal(line, &c); err != nil {
 			return fmt.Errorf("a case that cannot be read: %w", err)
 		}
-		reply, err := answer(ctx, world, plugins, &c)
+		reply, err := answer(ctx, world, families, &c)
 		if err != nil {
 			reply = &Answer{ID: c.ID, Error: err.Error()}
 		}
@@ -96,6 +104,12 @@ func main() {
 	klog.SetLogger(logr.Discard())
 	metrics.Register()
 	ctx := klog.NewContext(context.Background(), logr.Discard())
+	if len(os.Args) == 2 && os.Args[1] == "--fields" {
+		if err := json.NewEncoder(os.Stdout).Encode(podFields()); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "filter-oracle:", err)
 		os.Exit(1)
