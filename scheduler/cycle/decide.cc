@@ -55,6 +55,7 @@ class Cycle final {
     for (const HoldId hold : request_.own_holds) {
       if (const HeldRoom* room = snapshot_.FindHold(hold)) now_.Free(room->node, room->shape);
     }
+    for (const PromisedRoom& room : request_.outranked) now_.Free(room.node, room.shape);
     for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape);
     if (input.quota != nullptr) quota_.emplace(*input.quota, request_, shapes_);
   }

@@ -13,6 +13,7 @@
 #include "queue/assembly.h"
 #include "queue/gang.h"
 #include "queue/quota_tree.h"
+#include "scheduler/state/pod_facts.h"
 
 namespace maniple {
 
@@ -62,6 +63,7 @@ struct GangRequest {
   TopologyRequest topology;
   std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups
   std::vector<HoldId> own_holds;                      // room held for this gang: free to it alone
+  std::vector<PromisedRoom> outranked;  // promised to pods of lower priority: free to it as well
 };
 
 // Everything is placed; take it as a whole or not at all.

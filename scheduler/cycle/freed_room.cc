@@ -69,6 +69,7 @@ void FreedRoomCount::StartOverlay() {
   for (const HoldId hold : input_.request.own_holds) {
     if (const HeldRoom* room = snapshot_.FindHold(hold)) overlay_->Free(room->node, room->shape);
   }
+  for (const PromisedRoom& room : input_.request.outranked) overlay_->Free(room.node, room.shape);
   for (const FreedRoom& room : input_.freed) overlay_->Free(room.node, room.shape);
 }
 

@@ -75,7 +75,7 @@ bool HasSlices(const GangRequest& request) {
 
 // Gangs with equal keys are equally hard to place.
 std::string ClassKeyOf(const GangRequest& request) {
-  if (!request.pinned.empty() || !request.own_holds.empty()) {
+  if (!request.pinned.empty() || !request.own_holds.empty() || !request.outranked.empty()) {
     return absl::StrCat("gang ", request.gang.index());
   }
   std::map<std::pair<int32_t, ShapeId>, int32_t> counts;
@@ -131,7 +131,8 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
                       .name = absl::StrCat(gang.key.namespace_name, "/", gang.key.name),
                       .queue = gang.queue,
                       .topology = gang.spec.topology,
-                      .own_holds = input.holds};
+                      .own_holds = input.holds,
+                      .outranked = input.outranked};
   for (const SubGroup& part : gang.spec.sub_groups) {
     request.sub_group_topologies.push_back(part.topology);
   }

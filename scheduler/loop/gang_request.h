@@ -22,6 +22,7 @@ struct RequestInput {
   const GangBinding* binding = nullptr;  // null: nothing of it is in flight
   ItemKind kind = ItemKind::kQuorum;
   std::vector<HoldId> holds;
+  std::vector<PromisedRoom> outranked;
 };
 // A repair asks for as much of the lacking quorum as the members that exist can fill; its `need`
 // may come out as Met(), and then there is nothing to ask. `may_plan` says no to members set aside.

@@ -137,9 +137,10 @@ void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& p
 
 void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
   std::vector<BindAction> actions;
-  const auto still_reserved = [this](PodId pod, NodeId node) {
+  const auto still_reserved = [this, &c](PodId pod, NodeId node) {
     const PodFacts* facts = state_.FindPod(pod);
-    return facts != nullptr && facts->reserved == node && state_.StillFits(facts->shape, node);
+    return facts != nullptr && facts->reserved == node &&
+           state_.StillFits(facts->shape, node, c.gang.priority);
   };
   const auto misplaced_on = [this, &c](NodeId node) { return Misplaced(c, node); };
   BindStep step{c.now, random_, still_reserved, misplaced_on, actions};

@@ -232,6 +232,7 @@ GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const 
       input.holds.push_back(room.hold);
     }
   }
+  input.outranked = state_.PromisedBelow(c.gang.priority);
   return RequestFor(input, [&c, kind](PodId pod) {
     const auto refused = c.record.refused_until.find(pod);
     return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||

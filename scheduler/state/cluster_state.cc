@@ -460,10 +460,19 @@ std::string ClusterState::VolumeTroubleOf(PodId pod) const {
   return impl_->volumes().TroubleOf(pod);
 }
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
+  // Whom room is promised to that the pod may outrank is not asked here.
+  if (impl_->pods().AnyNominatedTo(node)) return impl_->nodes().Has(node);
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
 }
-bool ClusterState::StillFits(ShapeId shape, NodeId node) const {
-  return impl_->nodes().StillFits(node, impl_->shapes().Of(shape), impl_->HeldOn(node));
+std::vector<PromisedRoom> ClusterState::PromisedBelow(int32_t priority) const {
+  return impl_->pods().PromisedBelow(priority);
+}
+bool ClusterState::StillFits(ShapeId shape, NodeId node, int32_t priority) const {
+  std::vector<const PodShape*> yielding = impl_->HeldOn(node);
+  for (const PromisedRoom& room : PromisedBelow(priority)) {
+    if (room.node == node) yielding.push_back(&impl_->shapes().Of(room.shape));
+  }
+  return impl_->nodes().StillFits(node, impl_->shapes().Of(shape), yielding);
 }
 absl::Status ClusterState::CheckInvariants() const { return impl_->CheckInvariants(); }
 

@@ -16,6 +16,7 @@
 //   5. The mix of requests counts every charged pod that asks for GPUs (observed_mix.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,9 +91,14 @@ class ClusterState final {
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
   // Is a place good that was reserved for one pod of the shape, now that others may have come and
   // the node may have changed? Holds are for later: whoever was placed before them stays.
-  [[nodiscard]] bool StillFits(ShapeId shape, NodeId node) const;
+  // … and what is promised to pods of lower priority never was.
+  [[nodiscard]] bool StillFits(ShapeId shape, NodeId node, int32_t priority) const;
+  // What pods of other schedulers are charged for where these have nominated them, if they are of
+  // lower priority: by node and shape. Semantics: only equal or higher ones take room.
+  [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
 
-  // Invariants 1-3 and 5 recomputed from scratch; the first violation found. For tests and simulation.
+  // Invariants 1-3 and 5 recomputed from scratch; the first violation found. For tests and
+  // simulation.
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:

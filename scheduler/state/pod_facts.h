@@ -1,6 +1,7 @@
-// What the state tells of one pod. A plain value.
+// What the state tells of one pod. Plain values.
 #pragma once
 
+#include <compare>
 #include <string>
 
 #include "api/model/ids.h"
@@ -8,6 +9,13 @@
 namespace maniple {
 
 // A pod of any scheduler, as far as it takes room or is a member.
+// Room that another scheduler's pod, which it has nominated there, is charged for.
+struct PromisedRoom {
+  NodeId node;
+  ShapeId shape;
+  friend auto operator<=>(const PromisedRoom&, const PromisedRoom&) = default;
+};
+
 struct PodFacts {
   std::string namespace_name, name, uid, resource_version;
   ShapeId shape;

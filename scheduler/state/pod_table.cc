@@ -161,7 +161,7 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
   facts.node_name = pod.node_name;
   if (record.nominated) nominations_.erase(record.id);
   record.nominated = nominated && !wanted.empty();
-  if (record.nominated) nominations_[record.id] = wanted;
+  if (record.nominated) nominations_[record.id] = {wanted, pod.priority};
 }
 
 void PodTable::PutMember(const Record& record, const Pod& pod, Delta& delta) {
@@ -209,7 +209,7 @@ void PodTable::Remove(absl::string_view namespace_name, absl::string_view name,
 // ---- where pods stand
 
 const std::string& PodTable::WantedName(const Record& record) const {
-  return record.nominated ? nominations_.at(record.id) : record.facts.node_name;
+  return record.nominated ? nominations_.at(record.id).node_name : record.facts.node_name;
 }
 
 NodeId PodTable::AnchorOf(const Record& record) const {
@@ -345,6 +345,24 @@ void PodTable::SettleAfterNode(const std::vector<PodId>& left, Delta& delta) {
   }
 }
 
+// ---- what other schedulers have promised
+
+std::vector<PromisedRoom> PodTable::PromisedBelow(int32_t priority) const {
+  std::vector<PromisedRoom> rooms;
+  for (const auto& [pod, nomination] : nominations_) {
+    if (nomination.priority >= priority) continue;
+    const Record& record = *pods_.at(pod);
+    if (record.charged) rooms.push_back({.node = record.anchor, .shape = record.facts.shape});
+  }
+  std::sort(rooms.begin(), rooms.end());
+  return rooms;
+}
+
+bool PodTable::AnyNominatedTo(NodeId node) const {
+  return std::any_of(nominations_.begin(), nominations_.end(),
+                     [&](const auto& entry) { return pods_.at(entry.first)->anchor == node; });
+}
+
 // ---- reservations
 
 void PodTable::ForgetAwaited(Record& record) {
@@ -357,7 +375,7 @@ void PodTable::ForgetAwaited(Record& record) {
 void PodTable::AwaitAt(Record& record, absl::string_view node_name) {
   record.awaited = true;
   record.nominated = true;
-  nominations_[record.id] = std::string(node_name);
+  nominations_[record.id] = {.node_name = std::string(node_name)};
 }
 
 void PodTable::NoteBound(PodId pod, absl::string_view node_name, Delta& delta) {

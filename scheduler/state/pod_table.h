@@ -9,6 +9,8 @@
 //   2. It is charged there, once, unless it ended.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +73,10 @@ class PodTable final {
   void Reserve(PodId pod, NodeId node);
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
+
+  // Charged where other schedulers have nominated them, and of lower priority; by node and shape.
+  [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
+  [[nodiscard]] bool AnyNominatedTo(NodeId node) const;
 
   [[nodiscard]] const PodFacts* Find(PodId pod) const;
   [[nodiscard]] std::optional<PodId> WithUid(absl::string_view uid) const;
@@ -158,7 +164,11 @@ class PodTable final {
   absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;
   Index<UidOf> by_uid_;
   Index<KeyOf> by_name_;
-  absl::flat_hash_map<PodId, std::string> nominations_;         // node names; of nominated records
+  struct Nomination {
+    std::string node_name;
+    int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked
+  };
+  absl::flat_hash_map<PodId, Nomination> nominations_;          // of nominated records
   std::vector<std::vector<Record*>> anchored_;                  // by node index
   absl::btree_map<std::string, std::vector<Record*>> waiting_;  // by the name of an unknown node
 };

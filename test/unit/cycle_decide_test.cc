@@ -61,6 +61,17 @@ TEST_F(DecideTest, OnePodTooManyPlacesNothingAndCountsEveryNode) {
   EXPECT_EQ(NodesNamed(decision), 4);
 }
 
+TEST_F(DecideTest, RoomPromisedToPodsOfLowerPriorityIsFree) {
+  cluster_.Add(MakeNode("n1").Gpu(8));
+  cluster_.Add(MakePod("theirs").Scheduler("other").Gpu(8).Nominated("n1").Priority(5));
+  cluster_.Add(MakePod("p").Gpu(8));
+  GangRequest request = cluster_.RequestOf("p");
+  request.outranked = cluster_.state().PromisedBelow(5);
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("rejected"));
+  request.outranked = cluster_.state().PromisedBelow(6);
+  EXPECT_THAT(cluster_.PlacesOf(cluster_.Decide(request)), ElementsAre("p=n1"));
+}
+
 TEST_F(DecideTest, WhatWouldFitOnTheEmptyClusterDoesNotFitNow) {
   Nodes(4, 8);
   Submit("a", 4, 4);

@@ -40,6 +40,20 @@ TEST(LoopGang, AGangThatFitsIsBoundWhole) {
   }
 }
 
+// The fear: room that somebody's preemption has freed is stolen from whom it was freed for.
+TEST(LoopGang, RoomThatAnotherSchedulerPromisedIsTakenOnlyByWhoOutranksItsPod) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.api.Put(MakePod("theirs").Scheduler("other").Gpu(8).Nominated("n1").Priority(5));
+  d.Submit({.gang = "equal", .pods = 1, .gpu = 8, .priority = 5});
+  d.Settle();
+  EXPECT_EQ(d.Bound("equal"), 0);
+  d.Submit({.gang = "higher", .pods = 1, .gpu = 8, .priority = 6});
+  d.Settle();
+  EXPECT_EQ(d.Bound("higher"), 1);
+  EXPECT_EQ(d.Bound("equal"), 0);
+}
+
 // The fear: where a gang stands is known, and told nobody.
 TEST(LoopGang, TheStatusShowsTheDomainOfARequiredLevelUntilTheGangIsGone) {
   LoopDriver d;

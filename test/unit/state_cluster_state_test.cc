@@ -107,6 +107,31 @@ TEST_F(ClusterStateTest, ANominationOfAForeignPodTakesRoomUntilItIsBoundElsewher
   EXPECT_THAT(delta.room_grew, ElementsAre(NodeIdOf("n1")));
 }
 
+TEST_F(ClusterStateTest, OnlyNominationsOfEqualOrHigherPriorityTakeRoomFromAGang) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakePod("theirs").Scheduler("other").Gpu(5).Nominated("n1").Priority(7));
+  Apply(MakePod("theirs-too").Scheduler("other").Gpu(1).Nominated("elsewhere").Priority(1));
+  EXPECT_THAT(state_.PromisedBelow(7), IsEmpty());
+  const std::vector<PromisedRoom> promised = state_.PromisedBelow(8);
+  ASSERT_EQ(promised.size(), 1u);
+  EXPECT_EQ(promised[0].node, NodeIdOf("n1"));
+  // Once it is bound it is there.
+  Apply(MakePod("theirs").Scheduler("other").Gpu(5).On("n1").Priority(7));
+  EXPECT_THAT(state_.PromisedBelow(8), IsEmpty());
+}
+
+TEST_F(ClusterStateTest, APlaceStillFitsBesideANominationThatItsGangOutranks) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakePod("ours").Gpu(8).Priority(7));
+  const PodId ours = *state_.PodWithUid("uid-ours");
+  state_.Reserve(ours, NodeIdOf("n1"));
+  Apply(MakePod("theirs").Scheduler("other").Gpu(5).Nominated("n1").Priority(6));
+  const ShapeId shape = state_.FindPod(ours)->shape;
+  EXPECT_TRUE(state_.StillFits(shape, NodeIdOf("n1"), 7));
+  EXPECT_FALSE(state_.StillFits(shape, NodeIdOf("n1"), 6));
+  EXPECT_TRUE(state_.MayFit(shape, NodeIdOf("n1"))) << "who outranks whom is not asked of a hint";
+}
+
 TEST_F(ClusterStateTest, FreeGoesNegativeWhenDevicesFailAndRoomGrowsWhenTheyReturn) {
   Apply(MakeNode("n1").Gpu(8));
   Apply(MakePod("a").Gpu(8).On("n1"));
