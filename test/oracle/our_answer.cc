@@ -77,65 +77,80 @@ class CaseWorld final {
     const std::optional<PodId> id = state_.PodWithUid(case_["pod"]["metadata"]["uid"].AsString());
     CHECK(id.has_value()) << "the state has lost the pod";
     const PodFacts& pod = *state_.FindPod(*id);
-    const SnapshotPtr snapshot = state_.Publish();
-    const PodShape& shape = snapshot->tables->ShapeOf(pod.shape);
-    const CycleInput cycle{.snapshot = *snapshot, .now = now_};
-    std::vector<std::unique_ptr<NodeFilter>> filters;
+    snapshot_ = state_.Publish();
+    const PodShape& shape = snapshot_->tables->ShapeOf(pod.shape);
+    const CycleInput cycle{.snapshot = *snapshot_, .now = now_};
+    const std::optional<Filters> filters = BindFilters(cycle, shape);
+    for (const Json& node : case_["nodes"].items()) {
+      const NodeId at = NodeOf(node);
+      // A pod that names a node is bound to it, and asks nobody. One that is refused fits nowhere.
+      const bool free = pod.node_name.empty() || pod.node_name == state_.NodeName(at);
+      const bool fits = free && filters.has_value() && Fits(at, *filters);
+      answer_.feasible.push_back(fits ? '1' : '0');
+    }
+    if (case_["scores"].AsBool()) Score(cycle, shape);
+  }
+
+  using Filters = std::vector<std::unique_ptr<NodeFilter>>;
+
+  // None: the shape is refused, wherever it would go.
+  std::optional<Filters> BindFilters(const CycleInput& cycle, const PodShape& shape) const {
+    Filters filters;
     for (const FilterRow& row : BuiltinFilters()) {
       if (std::find(family_.filters.begin(), family_.filters.end(), row.name) ==
           family_.filters.end()) {
         continue;
       }
       absl::StatusOr<std::unique_ptr<NodeFilter>> bound = row.make()->Bind(cycle, shape);
-      if (!bound.ok()) {  // refused, wherever it would go
-        answer_.feasible.assign(case_["nodes"].size(), '0');
-        return;
-      }
+      if (!bound.ok()) return std::nullopt;
       if (*bound != nullptr) filters.push_back(*std::move(bound));
     }
-    const std::unique_ptr<NodeScore> score = BindScore(cycle, shape);
-    for (const Json& node : case_["nodes"].items()) {
-      const std::optional<NodeId> at = state_.NodeNamed(node["metadata"]["name"].AsString());
-      CHECK(at.has_value()) << "the state has lost a node";
-      // A pod that names a node is bound to it, and asks nobody.
-      const bool free = pod.node_name.empty() || pod.node_name == state_.NodeName(*at);
-      AskNode(*snapshot, *at, free ? &filters : nullptr, score.get());
-    }
+    return filters;
   }
 
-  std::unique_ptr<NodeScore> BindScore(const CycleInput& cycle, const PodShape& shape) const {
-    for (const ScoreRow& row : BuiltinScores()) {
-      if (row.name == family_.score) return row.make()->Bind(cycle, shape);
-    }
-    return nullptr;
+  NodeId NodeOf(const Json& node) const {
+    const std::optional<NodeId> at = state_.NodeNamed(node["metadata"]["name"].AsString());
+    CHECK(at.has_value()) << "the state has lost a node";
+    return *at;
   }
 
-  // `filters` may be null: then nothing fits.
-  void AskNode(const Snapshot& snapshot, NodeId at,
-               const std::vector<std::unique_ptr<NodeFilter>>* filters, const NodeScore* score) {
-    const NodeView view{.block = *snapshot.blocks[BlockOf(at)], .row = RowOf(at)};
+  NodeView ViewOf(NodeId at) const {
+    return {.block = *snapshot_->blocks[BlockOf(at)], .row = RowOf(at)};
+  }
+
+  bool Fits(NodeId at, const Filters& filters) {
+    const NodeView view = ViewOf(at);
     NodeMask narrowed;
     narrowed.Set(view.row);
-    bool fits = filters != nullptr;
-    if (fits) {
-      for (const std::unique_ptr<NodeFilter>& filter : *filters) {
-        fits = fits && filter->Check(view, {}).fits();
-        filter->Narrow(view.block, {}, narrowed);
-        if (filter->coupling() == FilterCoupling::kPerNodeCap && filter->CapOn(view) == 0) {
-          narrowed.Clear(view.row);
-        }
+    bool fits = true;
+    for (const std::unique_ptr<NodeFilter>& filter : filters) {
+      fits = fits && filter->Check(view, {}).fits();
+      filter->Narrow(view.block, {}, narrowed);
+      if (filter->coupling() == FilterCoupling::kPerNodeCap && filter->CapOn(view) == 0) {
+        narrowed.Clear(view.row);
       }
-      if (fits != narrowed.Test(view.row)) answer_.error = "Narrow and Check disagree";
     }
-    answer_.feasible.push_back(fits ? '1' : '0');
-    if (!case_["scores"].AsBool()) return;
-    answer_.scores.push_back(!fits ? -1 : score != nullptr ? score->Score(view) : 0);
+    if (fits != narrowed.Test(view.row)) answer_.error = "Narrow and Check disagree";
+    return fits;
+  }
+
+  void Score(const CycleInput& cycle, const PodShape& shape) {
+    std::unique_ptr<NodeScore> score;
+    for (const ScoreRow& row : BuiltinScores()) {
+      if (row.name == family_.score) score = row.make()->Bind(cycle, shape);
+    }
+    for (size_t i = 0; i < answer_.feasible.size(); ++i) {
+      const bool fits = answer_.feasible[i] == '1';
+      const NodeView view = ViewOf(NodeOf(case_["nodes"].items()[i]));
+      answer_.scores.push_back(!fits ? -1 : score != nullptr ? score->Score(view) : 0);
+    }
   }
 
   const FilterFamily& family_;
   const Json& case_;
   const absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
   ClusterState state_;
+  SnapshotPtr snapshot_;
   FilterAnswer answer_;
 };
 
