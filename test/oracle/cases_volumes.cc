@@ -213,8 +213,10 @@ void GiveVolumes(Random& random, Json& pod, uint64_t disks_one_in) {
   }
 }
 
-// A volume whose claim is made for the pod, called "<pod>-<volume>"; somebody else's now and then.
-void GiveEphemeral(Random& random, Json& pod, Json& claims) {
+// A volume whose claim is made for the pod, called "<pod>-<volume>". That of the pod in question
+// may be somebody else's; for those of others see intended_differences_test.
+enum class Owner { kMayBeAnother, kPod };
+void GiveEphemeral(Random& random, Json& pod, Json& claims, Owner owner_is) {
   const std::string name = pod["metadata"]["name"].AsString();
   pod.Mutable("spec").Mutable("volumes").Append(Json::Object(
       {{"name", "e"},
@@ -226,12 +228,14 @@ void GiveEphemeral(Random& random, Json& pod, Json& claims) {
   Json& meta = claim.Mutable("metadata");
   meta.Set("name", absl::StrCat(name, "-e"));
   meta.Set("uid", absl::StrCat("uid-", name, "-e"));
+  const bool another = owner_is == Owner::kMayBeAnother && random.OneIn(5);
   Json owner = Json::Object({{"apiVersion", "v1"},
                              {"kind", "Pod"},
                              {"name", name},
-                             {"uid", random.OneIn(5) ? "uid-other" : absl::StrCat("uid-", name)},
+                             {"uid", another ? "uid-other" : absl::StrCat("uid-", name)},
                              {"controller", true}});
-  if (!random.OneIn(6)) meta.Set("ownerReferences", Json::Array({std::move(owner)}));
+  const bool nobody = owner_is == Owner::kMayBeAnother && random.OneIn(6);
+  if (!nobody) meta.Set("ownerReferences", Json::Array({std::move(owner)}));
   claims.Append(std::move(claim));
 }
 
@@ -300,12 +304,12 @@ Json VolumeCase(Random& random, VolumeCaseOptions options) {
   for (uint64_t i = 0; i < kVolumes; ++i) volumes.Append(RandomVolume(random, i));
   Json pod = PodObject("p");
   GiveVolumes(random, pod, options.disks_one_in);
-  if (random.OneIn(12)) GiveEphemeral(random, pod, claims);
+  if (random.OneIn(12)) GiveEphemeral(random, pod, claims, Owner::kMayBeAnother);
   Json pods = Json::Array();
   for (uint64_t i = random.Below(options.most_pods + 1); i > 0; --i) {
     Json other = PodObject(absl::StrCat("o", i));
     GiveVolumes(random, other, options.disks_one_in);
-    if (random.OneIn(12)) GiveEphemeral(random, other, claims);
+    if (random.OneIn(12)) GiveEphemeral(random, other, claims, Owner::kPod);
     SettleSomewhere(random, other, kNodes);
     pods.Append(std::move(other));
   }

@@ -14,14 +14,6 @@ std::span<const FilterFamily> FilterFamilies() {
       {"tainttoleration", {"TaintToleration"}, "TaintPreference", kSameOrder, TaintCase},
       {"nodeaffinity", {"NodeAffinity"}, "NodePreference", kSameOrder, NodeAffinityCase},
       {"nodeports", {"NodePorts"}, "", kSameOrder, NodePortsCase},
-      {"volumebinding", {"VolumeBinding"}, "", kSameOrder, VolumeBindingCase},
-      {"volumezone", {"VolumeBinding", "VolumeZone"}, "", kSameOrder, VolumeZoneCase},
-      {"volumerestrictions",
-       {"VolumeBinding", "VolumeRestrictions"},
-       "",
-       kSameOrder,
-       VolumeRestrictionsCase},
-      {"nodevolumelimits", {"VolumeBinding", "NodeVolumeLimits"}, "", kSameOrder, VolumeLimitsCase},
       {"noderesources", {"NodeResourcesFit"}, "", kSameOrder, ResourcesCase},
   };
   return *kFamilies;

@@ -30,21 +30,6 @@ constexpr IntendedDifference kIntended[] = {
                    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference":
                      {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}}]}}}},
          "nodes": [{"metadata": {"name": "n0"}}], "scores": true})"},
-    {"volumebinding",
-     "a claim that a pod mounts twice is one claim: ours needs one volume for it, kube-scheduler "
-     "one for each mount",
-     "1", "0",
-     R"({"pod": {"metadata": {"name": "p", "namespace": "default", "uid": "uid-p"},
-                 "spec": {"schedulerName": "maniple", "volumes": [
-                   {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
-                   {"name": "b", "persistentVolumeClaim": {"claimName": "c"}}]}},
-         "nodes": [{"metadata": {"name": "n0"}}],
-         "claims": [{"metadata": {"name": "c", "namespace": "default", "uid": "uid-c"},
-                     "spec": {"storageClassName": "s"}}],
-         "volumes": [{"metadata": {"name": "v"}, "spec": {"storageClassName": "s"},
-                      "status": {"phase": "Available"}}],
-         "storageClasses": [{"metadata": {"name": "s"}, "provisioner": "kubernetes.io/no-provisioner",
-                             "volumeBindingMode": "WaitForFirstConsumer"}]})"},
 };
 
 Json CaseIn(const IntendedDifference& row) {

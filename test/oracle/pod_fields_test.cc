@@ -85,6 +85,10 @@ constexpr FieldRow kSpecFields[] = {
      "spec.topologySpreadConstraints[0]"},
     {"volumes", kHonoured,
      R"("volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])"},
+};
+
+// Of Kubernetes 1.35.
+constexpr FieldRow kFormerSpecFields[] = {
     {"workloadRef", kRefused, R"("workloadRef": {"name": "w"})", "spec.workloadRef"},
 };
 
@@ -145,6 +149,7 @@ void ExpectHeeded(const FieldRow& row, const Pod& plain, const Pod& with) {
 
 TEST(PodFields, EachIsHonouredRefusedOrOfNoConsequence) {
   for (const FieldRow& row : kSpecFields) ExpectHeeded(row, PodOf(""), PodOf(row.example));
+  for (const FieldRow& row : kFormerSpecFields) ExpectHeeded(row, PodOf(""), PodOf(row.example));
 }
 
 TEST(PodFields, EachOfAContainerIsHonouredRefusedOrOfNoConsequence) {

@@ -23,6 +23,18 @@ std::map<std::string, Room> TakenByNode(const TurnFacts& facts) {
   return taken;
 }
 
+// Room that other schedulers have promised to pods of theirs counts as taken, too.
+void AddPromised(const TurnFacts& facts, std::map<std::string, Room>& taken) {
+  for (const auto& [key, pod] : facts.told.pods) {
+    const bool promised = pod.scheduler_name != "maniple" && !pod.nominated_node_name.empty() &&
+                          pod.node_name.empty() && !pod.meta.deleted.has_value() && !Ended(pod);
+    if (!promised) continue;
+    for (const auto& [resource, amount] : RoomOf(pod)) {
+      taken[pod.nominated_node_name][resource] += amount;
+    }
+  }
+}
+
 const GangView* FindGang(const TurnFacts& facts, const std::string& name) {
   const auto it = std::ranges::find(facts.view.gangs, name, GangName);
   return it == facts.view.gangs.end() ? nullptr : &*it;
@@ -186,6 +198,7 @@ Violations QuotaLegal(const TurnFacts& facts) {
 Violations ReservationsMatchState(const TurnFacts& facts) {
   Violations found;
   std::map<std::string, Room> taken = TakenByNode(facts);
+  AddPromised(facts, taken);
   const bool may_be_held = SomebodyMayHold(facts);
   for (const auto& [name, node] : facts.told.nodes) {
     const auto row = std::ranges::find(facts.view.nodes, name, &NodeRow::name);

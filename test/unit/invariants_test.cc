@@ -346,7 +346,7 @@ TEST(Invariants, NothingRunnableWaitsLeavesAloneWhatPlainCountingCannotTell) {
       },
       [](World& w) { w.Told(MakePod("a-0").Group("a").Gpu(4).Selector("zone", "x")); },
       [](World& w) { w.Told(MakePodGroup("a").MinMember(2).Queue("q").Required("rack")); },
-      [](World& w) { w.Told(MakePod("x").Scheduler("other").Nominated("n1")); },
+      [](World& w) { w.Told(MakePod("x").Scheduler("other").Nominated("n2")); },
       [](World& w) { w.facts.doubtful_nodes = {"n1"}; },
       [](World& w) { w.facts.troubled = {"default/a"}; },
       [](World& w) { w.View("a").stage = "backoff"; },
