@@ -48,19 +48,20 @@ constexpr FilterRow kFilters[] = {
 };
 
 // A pod without GPUs on a GPU node costs more than any other score can win back. So do GPUs of
-// another kind than the pod asks for: the least misfit, 30 of 100, costs 1350, and all that follows
-// makes less. A node whose last change failed, 10 of 100, costs more than any packing saves. Links
-// that are promised stand 80 of 100 above those that may be or are not there: 320, more than
-// packing and three times as much.
+// another kind than the pod asks for: the least misfit, 30 of 100, costs 1800, and all that follows
+// makes less. A node whose last change failed, 10 of 100, costs 600, more than packing and
+// fragmentation save. Links that are promised stand 80 of 100 above those that may be or are not
+// there: 320, again more than these. Slices are kept together for the sake of whole idle nodes, of
+// which fragmentation, that looks at pods and not at nodes, knows nothing.
 constexpr ScoreRow kScores[] = {
-    {"GpuKind", 45, MakeGpuKind},
+    {"GpuKind", 60, MakeGpuKind},
     {"GpuAvoidance", 10, MakeGpuAvoidance},
     {"TaintPreference", 3, MakeTaintPreference},
     {"NodePreference", 2, MakeNodePreference},
     {"NvlinkPreference", 4, MakeNvlinkPreference},
     {"Fragmentation", 2, MakeFragmentation},
     {"Packing", 1, MakePacking},
-    {"SlicePacking", 1, MakeSlicePacking},  // where Packing has no say
+    {"SlicePacking", 3, MakeSlicePacking},  // where Packing has no say
 };
 
 constexpr int64_t kMostWeight = 1000;

@@ -65,6 +65,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
   LoopOptions options;
   options.state = {.scheduler_names = config.scheduler_names,
                    .default_queue = config.default_queue,
+                   .nvlink_domain_labels = config.gpu.nvlink_domain_labels,
                    .gpus = config.gpu.rules};
   ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
   options.identity = identity;

@@ -12,6 +12,10 @@ namespace {
 // So many unknown products are told of; labels are anybody's text.
 constexpr size_t kMostStrangeProducts = 64;
 
+bool HandsOutGpus(const GpuFacts& gpus) {
+  return gpus.condition == GpuCondition::kReady || gpus.condition == GpuCondition::kSuspect;
+}
+
 }  // namespace
 
 NodeTable::NodeTable(DraftTables& draft, ShapeTable& shapes, const GpuRules& gpu_rules)
@@ -407,6 +411,7 @@ bool NodeTable::LetsIn(NodeId node, const PodShape& shape) const {
            !Tolerates(shape.constraints.tolerations, taint);
   };
   if (std::any_of(record.taints.begin(), record.taints.end(), keeps_out)) return false;
+  if (shape.wants_gpu && !HandsOutGpus(record.gpus)) return false;
   const Taint cordon{.key = "node.kubernetes.io/unschedulable", .value = ""};
   return !record.unschedulable || Tolerates(shape.constraints.tolerations, cordon);
 }

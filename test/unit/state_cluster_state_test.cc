@@ -132,6 +132,20 @@ TEST_F(ClusterStateTest, APlaceStillFitsBesideANominationThatItsGangOutranks) {
   EXPECT_TRUE(state_.MayFit(shape, NodeIdOf("n1"))) << "who outranks whom is not asked of a hint";
 }
 
+TEST_F(ClusterStateTest, ANodeThatIsBeingRepartitionedMayTakePodsWithoutGpusOnly) {
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakePod("gpu").Gpu(1));
+  Apply(MakePod("cpu").Cpu(1000));
+  const ShapeId gpu = state_.FindPod(*state_.PodWithUid("uid-gpu"))->shape;
+  const ShapeId cpu = state_.FindPod(*state_.PodWithUid("uid-cpu"))->shape;
+  EXPECT_TRUE(state_.MayFit(gpu, NodeIdOf("n1")));
+  const Delta delta = Apply(MakeNode("n1").Gpu(8).Label("nvidia.com/mig.config.state", "pending"));
+  EXPECT_THAT(delta.nodes_changed, ElementsAre(NodeIdOf("n1")));
+  EXPECT_FALSE(state_.MayFit(gpu, NodeIdOf("n1")));
+  EXPECT_TRUE(state_.MayFit(cpu, NodeIdOf("n1")));
+  EXPECT_EQ(state_.CheckInvariants(), absl::OkStatus());
+}
+
 TEST_F(ClusterStateTest, FreeGoesNegativeWhenDevicesFailAndRoomGrowsWhenTheyReturn) {
   Apply(MakeNode("n1").Gpu(8));
   Apply(MakePod("a").Gpu(8).On("n1"));
