@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/app/config_mig.h"
 
 namespace maniple {
 namespace {
@@ -107,6 +108,9 @@ void ReadGpuConfig(const Json& map, const std::string& path, Problems& problems,
     const std::optional<SuspectPolicy> policy = PolicyNamed(v);
     if (!policy.has_value()) return problems.Wrong(at, "Trust, ScoreDown or Skip", v);
     out.rules.suspects = *policy;
+  });
+  section.Read("mig", [&](const Json& v, const std::string& at) {
+    ReadMigConfig(v, at, problems, out.mig);
   });
   section.Close();
 }

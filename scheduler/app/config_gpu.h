@@ -15,6 +15,7 @@
 
 #include "api/gpu/gpu_rules.h"
 #include "scheduler/app/config_section.h"
+#include "scheduler/mig/mig_fleet.h"
 
 namespace maniple {
 
@@ -22,6 +23,7 @@ struct GpuConfig {
   GpuRules rules;
   // Node labels that name a domain of multi-node NVLink; the first that a node has counts.
   std::vector<std::string> nvlink_domain_labels = {"nvidia.com/gpu.clique"};
+  MigOptions mig;  // config_mig.h
 };
 
 void ReadGpuConfig(const Json& map, const std::string& path, Problems& problems, GpuConfig& out);

@@ -75,6 +75,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
   options.reservation_after = config.reservation_after;
   options.holds_per_cohort = config.holds_per_cohort;
   options.fair_strategies = config.fair_strategies;
+  options.mig = config.gpu.mig;
   return options;
 }
 
