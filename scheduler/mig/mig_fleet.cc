@@ -17,6 +17,7 @@ constexpr char kCountLabel[] = "nvidia.com/gpu.count";
 constexpr char kSharingLabel[] = "nvidia.com/gpu.sharing-strategy";
 constexpr char kWholeGpu[] = "nvidia.com/gpu";
 constexpr int64_t kMostGpus = 64;
+constexpr size_t kMostLogged = 1000;  // labels are anybody's text
 
 std::optional<int64_t> NumberOf(const StringMap& labels, absl::string_view key) {
   int64_t number = 0;
@@ -62,7 +63,7 @@ bool MigFleet::Note(const ObjectEvent& event) {
     return true;
   }
   Node now = Read(*node);
-  if (!now.why_not.empty() && logged_.insert(now.why_not).second) {
+  if (!now.why_not.empty() && logged_.size() < kMostLogged && logged_.insert(now.why_not).second) {
     LOG(INFO) << "MIG of node " << node->meta.name << " is left as it is: " << now.why_not;
   }
   if (known == nodes_.end()) {

@@ -160,6 +160,21 @@ TEST_F(LoopMig, BetweenTheWriteAndItsShowingNobodyLandsOnTheNode) {
   EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 1);
 }
 
+TEST_F(LoopMig, ANodeUnderChangeTakesPodsWithoutGpusOnly) {
+  Start(MigReconfigure::kOn, 1);
+  Submit("slices", 3, kSmall);
+  driver->Settle(absl::Seconds(61));
+  ASSERT_EQ(StateOf("n1"), "pending");
+  Submit("whole", 1, kGpuResource, 8);
+  Submit("cpu", 1, "cpu", 1000);
+  driver->Settle(absl::Seconds(5));
+  EXPECT_EQ(driver->Bound("cpu"), 1);
+  EXPECT_EQ(driver->Bound("whole"), 0) << "though n1 still reports its GPUs";
+  CarryOut("n1", kSmall, 56);
+  driver->Settle();
+  EXPECT_EQ(driver->Bound("slices"), 3);
+}
+
 TEST_F(LoopMig, APodThatComesWhileTheWriteIsUnderWayIsKeptOff) {
   Start(MigReconfigure::kOn, 1);
   Submit("slices", 3, kSmall);
