@@ -1,68 +1,61 @@
 #include "plugins/fragmentation.h"
 
-#include <algorithm>
-#include <array>
+#include <utility>
 
 #include "plugins/framework/request_mix.h"
 
 namespace maniple {
 namespace {
 
+AnswerPrint PrintOf(const FillRequest& request) {
+  AnswerPrint print;
+  print.Add(static_cast<uint64_t>(request.cpu));
+  print.Add(static_cast<uint64_t>(request.memory));
+  for (const int32_t units : request.units) print.Add(static_cast<uint64_t>(units));
+  return print;
+}
+
 class BoundFragmentation final : public NodeScore {
  public:
   BoundFragmentation(std::shared_ptr<const RequestMix> mix, const FillRequest& request)
-      : mix_(std::move(mix)), request_(request), work_(mix_->fill().WorkOf(request) * 1000) {}
+      : mix_(std::move(mix)),
+        request_(request),
+        print_(PrintOf(request)),
+        work_(mix_->fill().WorkOf(request)) {}
 
   FilterScope scope() const override { return FilterScope::kDynamic; }
 
   int64_t Score(const NodeView& node) const override {
-    return ScoreOf(mix_->Essence(MixRooms(*mix_, node.block).At(node.row), request_));
+    return ScoreAt(MixRooms(*mix_, request_, node.block), node.row);
   }
 
-  // Many nodes of a block are alike: what was said of a room is looked up before it is asked again.
   void AddTo(const NodeBlock& block, const NodeMask& rows, int64_t weight,
              std::span<int64_t> totals) const override {
-    const MixRooms rooms(*mix_, block);
-    std::array<FillRoom, kRemembered> known;
-    std::array<int64_t, kRemembered> scores;
-    uint64_t used = 0;
-    rows.ForEach([&](uint32_t row) {
-      const FillRoom room = mix_->Essence(rooms.At(row), request_);
-      const size_t at = PlaceOf(room);
-      if (((used >> at) & 1) == 0 || !(known[at] == room)) {
-        used |= uint64_t{1} << at;
-        known[at] = room;
-        scores[at] = ScoreOf(room);
-      }
-      totals[row] += weight * scores[at];
-    });
+    const MixRooms rooms(*mix_, request_, block);
+    rows.ForEach([&](uint32_t row) { totals[row] += weight * ScoreAt(rooms, row); });
   }
 
  private:
-  static constexpr size_t kRemembered = 64;
-
-  static size_t PlaceOf(const FillRoom& room) {
-    auto print = static_cast<uint64_t>(room.cpu) * 0x9e3779b97f4a7c15;
-    print ^= static_cast<uint64_t>(room.memory) * 0xbf58476d1ce4e5b9;
-    for (const int32_t units : room.units)
-      print = (print ^ static_cast<uint32_t>(units)) * 0x94d049bb133111eb;
-    return print >> 58;
-  }
-
-  // `room`: the essence of it, with this pod next.
-  int64_t ScoreOf(const FillRoom& room) const {
+  // Most nodes are like one that was scored before, for this pod or for one of another decision.
+  int64_t ScoreAt(const MixRooms& rooms, uint32_t row) const {
+    AnswerPrint print = print_;
+    rooms.AddTo(print, row);
+    if (const std::optional<int64_t> known = mix_->scores().Find(print)) return *known;
+    const FillRoom room = rooms.At(row);
     FillRoom after = room;
     Take(after, request_);
     const ExpectedFill& fill = mix_->fill();
     const int64_t loss =
         fill.ValueOf(mix_->Essence(room, {})) - fill.ValueOf(mix_->Essence(after, {}));
-    if (loss <= 0) return kMostScore;
-    return (kMostScore * work_ + (work_ + loss) / 2) / (work_ + loss);
+    const int64_t score = ScoreOfLoss(loss, work_);
+    mix_->scores().Put(print, score);
+    return score;
   }
 
   std::shared_ptr<const RequestMix> mix_;
   FillRequest request_;
-  int64_t work_;  // that the pod asks for, in millionths of a GPU
+  AnswerPrint print_;  // of the request
+  int64_t work_;
 };
 
 class Fragmentation final : public ScorePlugin {
@@ -70,8 +63,8 @@ class Fragmentation final : public ScorePlugin {
   absl::string_view name() const override { return "Fragmentation"; }
   std::unique_ptr<NodeScore> Bind(const CycleInput& cycle, const PodShape& shape) const override {
     if (cycle.snapshot.mix == nullptr) return nullptr;
-    const std::optional<FillRequest> request = cycle.snapshot.mix->RequestOf(shape.requests);
-    if (!request.has_value()) return nullptr;
+    const std::optional<FillRequest> request = cycle.snapshot.mix->RequestOf(shape);
+    if (!request.has_value()) return nullptr;  // GPUs that nobody has asked for so far
     return std::make_unique<BoundFragmentation>(cycle.snapshot.mix, *request);
   }
 };

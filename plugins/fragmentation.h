@@ -1,9 +1,8 @@
-// Fragmentation: a pod with GPUs goes where the pods that are likely to come lose least by it.
+// Fragmentation: a pod goes where the pods with GPUs that are likely to come lose least by it.
 //
 // The loss is that of the expected fill (plugins/framework/expected_fill.h) over the mix of
-// requests in the snapshot, against the GPU work that the pod itself asks for: 100 where nothing is
-// lost, 50 where exactly that is, less where it breaks what others need whole. Nothing to say
-// without a mix: then packing decides.
+// requests in the snapshot. A pod without GPUs is scored too: on a node with GPUs it takes cores and
+// memory that they need. Nothing to say without a mix: then packing decides.
 #pragma once
 
 #include <memory>

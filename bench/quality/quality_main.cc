@@ -207,6 +207,12 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0, 100'000));
   app.add_option("--price", options.ours.price, "of a scarce model, in thousandths")
       ->check(CLI::Range(0, 100'000));
+  app.add_option("--weight", options.ours.weight, "of fragmentation")->check(CLI::Range(0, 1000));
+  app.add_option("--packing", options.ours.packing_weight, "weight of packing")
+      ->check(CLI::Range(0, 1000));
+  app.add_flag_callback(
+      "--exact", [&] { options.ours.rounding = maniple::FillPolicyOptions::Rounding::kNone; },
+      "by the loss itself, neither rounded to points nor weighed against packing");
   CLI11_PARSE(app, argc, argv);
   const absl::StatusOr<bool> counts = maniple::Run(options);
   if (!counts.ok()) {

@@ -119,7 +119,10 @@ class Filling final {
   Filling(const OpenbCluster& cluster, const OpenbList& list, QualityPolicy& policy)
       : list_(list), policy_(policy), offers_(list.shapes.size()) {
     for (const OpenbNode& node : cluster.nodes) {
-      NodeState state{.cpu = node.cpu, .memory = node.memory, .model = node.model};
+      NodeState state{.all_cpu = node.cpu, .all_memory = node.memory};
+      state.cpu = node.cpu;
+      state.memory = node.memory;
+      state.model = node.model;
       state.gpus = node.gpus;
       std::fill_n(state.free.begin(), node.gpus, kWholeGpu);
       nodes_.push_back(state);

@@ -23,6 +23,7 @@ inline constexpr int32_t kMostArrived = 130;  // percent of the cluster's GPUs
 
 // A node while pods arrive.
 struct NodeState {
+  int64_t all_cpu = 0, all_memory = 0;
   int64_t cpu = 0, memory = 0;  // free
   uint32_t model = 0;
   int32_t gpus = 0;

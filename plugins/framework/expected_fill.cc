@@ -14,19 +14,8 @@ namespace {
 constexpr int64_t kMicro = 1000;  // millionths of a GPU in a milli-GPU
 constexpr int64_t kMillion = 1'000'000;
 
-// Two fingerprints of a room: they differ for different rooms but once in 2^80 pairs.
-struct Fingerprint {
-  uint64_t place = 0x243f6a8885a308d3, check = 0x13198a2e03707344;
-
-  void Add(uint64_t word) {
-    place = Random(place ^ word).Next();
-    check = (check ^ word) * 0x9fb21c651e98df25;
-    check ^= check >> 29;
-  }
-};
-
-Fingerprint FingerprintOf(const FillRoom& room) {
-  Fingerprint print;
+AnswerPrint PrintOf(const FillRoom& room) {
+  AnswerPrint print;
   print.Add(static_cast<uint64_t>(room.cpu));
   print.Add(static_cast<uint64_t>(room.memory));
   print.Add((static_cast<uint64_t>(room.whole) << 32) | room.model);
@@ -44,34 +33,6 @@ Fingerprint FingerprintOf(const FillRoom& room) {
 }
 
 }  // namespace
-
-// Answers by fingerprint, from any thread. A place holds the answer and its check combined with
-// the answer: two words that were written by different threads do not match and count as absent.
-class ExpectedFill::Memo final {
- public:
-  explicit Memo(uint32_t bits) : places_(size_t{1} << bits), mask_((uint64_t{1} << bits) - 1) {}
-
-  template <typename Compute>
-  int64_t Of(const Fingerprint& print, Compute&& compute) {
-    Place& place = places_[print.place & mask_];
-    const uint64_t value = place.value.load(std::memory_order_relaxed);
-    const uint64_t check = place.check.load(std::memory_order_relaxed);
-    // A place that was never used would match the check zero; no fingerprint has it.
-    if ((check ^ value) == (print.check | 1)) return static_cast<int64_t>(value);
-    const int64_t computed = compute();
-    const auto word = static_cast<uint64_t>(computed);
-    place.value.store(word, std::memory_order_relaxed);
-    place.check.store((print.check | 1) ^ word, std::memory_order_relaxed);
-    return computed;
-  }
-
- private:
-  struct Place {
-    std::atomic<uint64_t> value{0}, check{0};
-  };
-  std::vector<Place> places_;
-  uint64_t mask_;
-};
 
 void FillRoom::AddPart(int32_t milli) {
   CHECK(parts.front() == 0 && milli > 0 && milli < kGpuMilli) << "no room for a part of " << milli;
@@ -143,10 +104,14 @@ std::vector<int64_t> PricesOf(std::span<const FillRequest> typical,
   return prices;
 }
 
+int64_t ScoreOfLoss(int64_t loss, int64_t work) {
+  if (loss <= 0) return 100;
+  const int64_t scale = (work > 0 ? work : kGpuMilli) * kMicro;
+  return (100 * scale + (scale + loss) / 2) / (scale + loss);
+}
+
 ExpectedFill::ExpectedFill(std::vector<FillRequest> typical, const FillOptions& options)
-    : typical_(std::move(typical)),
-      options_(options),
-      memo_(std::make_unique<Memo>(options.memo_bits)) {
+    : typical_(std::move(typical)), options_(options), memo_(options.memo_bits) {
   CHECK(!typical_.empty() && typical_.size() <= kMostTypical) << "typical requests";
   int64_t frequencies = 0, demand = 0;
   for (const FillRequest& request : typical_) {
@@ -181,8 +146,6 @@ void ExpectedFill::DrawSequences(int64_t frequencies) {
     std::swap(sequences_[i - 1], sequences_[random.Below(i)]);
   }
 }
-
-ExpectedFill::~ExpectedFill() = default;
 
 int64_t ExpectedFill::WorkOf(const FillRequest& request) const {
   int64_t work = int64_t{request.gpus} * request.milli;
@@ -256,9 +219,11 @@ int64_t ExpectedFill::FragmentOf(const FillRoom& room) const {
 }
 
 int64_t ExpectedFill::ValueOf(const FillRoom& room) const {
-  return memo_->Of(FingerprintOf(room), [&] {
-    return FillOf(room) - FragmentOf(room) * options_.fragment_weight / 1000;
-  });
+  const AnswerPrint print = PrintOf(room);
+  if (const std::optional<int64_t> known = memo_.Find(print)) return *known;
+  const int64_t value = FillOf(room) - FragmentOf(room) * options_.fragment_weight / 1000;
+  memo_.Put(print, value);
+  return value;
 }
 
 }  // namespace maniple

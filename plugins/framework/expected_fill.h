@@ -16,11 +16,11 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
+
+#include "plugins/framework/answer_memo.h"
 
 namespace maniple {
 
@@ -75,11 +75,15 @@ struct FillOptions {
 [[nodiscard]] std::vector<int64_t> PricesOf(std::span<const FillRequest> typical,
                                             std::span<const int64_t> gpus_by_model, int32_t price);
 
+// A loss as a score, best for none: 100 where nothing is lost, 50 where exactly the GPU work that
+// the pod asks for is (a whole GPU, for one that asks for none), less where it breaks what others
+// need whole. The loss in millionths of a GPU, the work in thousandths.
+[[nodiscard]] int64_t ScoreOfLoss(int64_t loss, int64_t work);
+
 class ExpectedFill final {
  public:
   // REQUIRES: at most kMostTypical, at least one of which asks for GPU work.
   ExpectedFill(std::vector<FillRequest> typical, const FillOptions& options);
-  ~ExpectedFill();
   ExpectedFill(const ExpectedFill&) = delete;
   ExpectedFill& operator=(const ExpectedFill&) = delete;
 
@@ -96,8 +100,6 @@ class ExpectedFill final {
   [[nodiscard]] std::span<const uint8_t> SequenceOf(int32_t number) const;
 
  private:
-  class Memo;
-
   void DrawSequences(int64_t frequencies);
 
   std::vector<FillRequest> typical_;
@@ -105,7 +107,7 @@ class ExpectedFill final {
   std::vector<int64_t> work_;       // by typical request
   std::vector<int64_t> by_demand_;  // of each in the fragment, in millionths
   std::vector<uint8_t> sequences_;  // indices of typical requests, one sequence after the other
-  std::unique_ptr<Memo> memo_;
+  AnswerMemo memo_;
 };
 
 }  // namespace maniple

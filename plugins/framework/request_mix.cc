@@ -33,21 +33,20 @@ RequestMix::RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWor
   for (size_t i = 0; i < units_.size(); ++i) options.unit_worth[i] = units_[i].milli;
   std::vector<FillRequest> typical;
   for (const TypicalRequest& each : requests_) {
-    std::optional<FillRequest> request = RequestOf(each.amounts);
-    if (!request.has_value()) continue;
-    const int64_t asked = UnitsIn(*request);
-    cpu_.most = std::max(cpu_.most, (request->cpu + asked - 1) / asked);
-    memory_.most = std::max(memory_.most, (request->memory + asked - 1) / asked);
-    request->frequency = each.pods;
-    typical.push_back(*request);
+    FillRequest request = Counted(each.amounts);
+    const int64_t asked = UnitsIn(request);
+    if (asked == 0) continue;
+    cpu_.most = std::max(cpu_.most, (request.cpu + asked - 1) / asked);
+    memory_.most = std::max(memory_.most, (request.memory + asked - 1) / asked);
+    request.frequency = each.pods;
+    typical.push_back(request);
   }
   cpu_.step = StepFor(cpu_.most);
   memory_.step = StepFor(memory_.most);
   fill_ = std::make_unique<const ExpectedFill>(std::move(typical), options);
 }
 
-std::optional<FillRequest> RequestMix::RequestOf(
-    const std::vector<std::pair<ResourceId, int64_t>>& amounts) const {
+FillRequest RequestMix::Counted(const std::vector<std::pair<ResourceId, int64_t>>& amounts) const {
   FillRequest request;
   for (const auto& [resource, amount] : amounts) {
     if (resource == kCpu) request.cpu = amount;
@@ -57,14 +56,13 @@ std::optional<FillRequest> RequestMix::RequestOf(
       request.units[i] = static_cast<int32_t>(std::min(amount, kMostUnits));
     }
   }
-  if (UnitsIn(request) == 0) return std::nullopt;
   return request;
 }
 
-int64_t RequestMix::Companion::Essence(int64_t free, int64_t units, int64_t next) const {
-  const int64_t usable = most * units + next;
-  if (free >= usable) return usable;
-  return free <= 0 ? 0 : std::min(usable, (free + step - 1) & -step);
+std::optional<FillRequest> RequestMix::RequestOf(const PodShape& shape) const {
+  const FillRequest request = Counted(shape.requests);
+  if (shape.wants_gpu && UnitsIn(request) == 0) return std::nullopt;
+  return request;
 }
 
 FillRoom RequestMix::Essence(FillRoom room, const FillRequest& next) const {
@@ -75,17 +73,32 @@ FillRoom RequestMix::Essence(FillRoom room, const FillRequest& next) const {
   return room;
 }
 
-MixRooms::MixRooms(const RequestMix& mix, const NodeBlock& block)
-    : units_(mix.units_.size()), cpu_(block.Free(kCpu)), memory_(block.Free(kMemory)) {
-  for (size_t i = 0; i < units_; ++i) free_[i] = &block.Free(mix.units_[i].resource);
+MixRooms::MixRooms(const RequestMix& mix, const FillRequest& next, const NodeBlock& block)
+    : mix_(mix), next_(next), cpu_(block.Free(kCpu)), memory_(block.Free(kMemory)) {
+  for (size_t i = 0; i < mix_.units_.size(); ++i) free_[i] = &block.Free(mix_.units_[i].resource);
+}
+
+int64_t MixRooms::UnitsAt(uint32_t row, size_t unit) const {
+  return std::clamp<int64_t>((*free_[unit])[row], 0, kMostUnits);
 }
 
 FillRoom MixRooms::At(uint32_t row) const {
   FillRoom room{.cpu = cpu_[row], .memory = memory_[row]};
-  for (size_t i = 0; i < units_; ++i) {
-    room.units[i] = static_cast<int32_t>(std::clamp<int64_t>((*free_[i])[row], 0, kMostUnits));
+  for (size_t i = 0; i < mix_.units_.size(); ++i) {
+    room.units[i] = static_cast<int32_t>(UnitsAt(row, i));
   }
-  return room;
+  return mix_.Essence(room, next_);
+}
+
+void MixRooms::AddTo(AnswerPrint& print, uint32_t row) const {
+  int64_t units = 0;
+  for (size_t i = 0; i < mix_.units_.size(); ++i) {
+    const int64_t unit = UnitsAt(row, i);
+    units += unit;
+    print.Add(static_cast<uint64_t>(unit));
+  }
+  print.Add(static_cast<uint64_t>(mix_.cpu_.Essence(cpu_[row], units, next_.cpu)));
+  print.Add(static_cast<uint64_t>(mix_.memory_.Essence(memory_[row], units, next_.memory)));
 }
 
 }  // namespace maniple

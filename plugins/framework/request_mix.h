@@ -9,6 +9,7 @@
 // whole GPUs, slices of a profile, or shared replicas.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -42,10 +43,12 @@ class RequestMix final {
 
   [[nodiscard]] const std::vector<TypicalRequest>& requests() const { return requests_; }
   [[nodiscard]] const ExpectedFill& fill() const { return *fill_; }
+  // For scores that follow from this mix and from what the print is made of.
+  [[nodiscard]] const AnswerMemo& scores() const { return scores_; }
 
-  // What of these needs bears on the worth of nodes; none: it asks for no unit of the mix.
-  [[nodiscard]] std::optional<FillRequest> RequestOf(
-      const std::vector<std::pair<ResourceId, int64_t>>& amounts) const;
+  // What of the shape's needs bears on the worth of nodes; none: it asks for GPUs, but for none of
+  // the mix.
+  [[nodiscard]] std::optional<FillRequest> RequestOf(const PodShape& shape) const;
   // The room without what `next` and typical requests after it cannot use up, so that fewer rooms
   // differ: cores and memory beyond what the free units take along; fine differences below that
   // are rounded up.
@@ -53,27 +56,41 @@ class RequestMix final {
 
  private:
   friend class MixRooms;
+  static constexpr uint32_t kScoreBits = 14;
+  [[nodiscard]] FillRequest Counted(
+      const std::vector<std::pair<ResourceId, int64_t>>& amounts) const;
   // What one unit takes along at most, and the power of two that is told apart.
   struct Companion {
     int64_t most = 0;
     int64_t step = 1;
-    [[nodiscard]] int64_t Essence(int64_t free, int64_t units, int64_t next) const;
+    [[nodiscard]] int64_t Essence(int64_t free, int64_t units, int64_t next) const {
+      const int64_t usable = most * units + next;
+      if (free >= usable) return usable;
+      return free <= 0 ? 0 : std::min(usable, (free + step - 1) & -step);
+    }
   };
 
   std::vector<TypicalRequest> requests_;
   std::vector<UnitWorth> units_;
   Companion cpu_, memory_;
   std::unique_ptr<const ExpectedFill> fill_;
+  AnswerMemo scores_{kScoreBits};
 };
 
-// The rooms of the nodes of one block; borrows both.
+// The essences of the rooms of one block's nodes, with one request to come next; borrows all
+// three.
 class MixRooms final {
  public:
-  MixRooms(const RequestMix& mix, const NodeBlock& block);
+  MixRooms(const RequestMix& mix, const FillRequest& next, const NodeBlock& block);
   [[nodiscard]] FillRoom At(uint32_t row) const;
+  // Adds to `print` what tells it from other essences; cheaper than the essence itself.
+  void AddTo(AnswerPrint& print, uint32_t row) const;
 
  private:
-  size_t units_;
+  [[nodiscard]] int64_t UnitsAt(uint32_t row, size_t unit) const;
+
+  const RequestMix& mix_;
+  const FillRequest& next_;
   const Columns::Column& cpu_;
   const Columns::Column& memory_;
   std::array<const Columns::Column*, kMostFillUnits> free_{};

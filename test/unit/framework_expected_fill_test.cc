@@ -217,6 +217,16 @@ TEST(ModelPrices, RiseWithTheDemandOfThoseWhoInsistUpToTheWholePrice) {
   EXPECT_EQ(PricesOf({{{.gpus = 1}}}, gpus, 300), (std::vector<int64_t>{0, 0, 0, 0}));
 }
 
+TEST(ScoreOfLoss, IsHalfWhereThePodLosesWhatItTakesAndFallsWithTheLoss) {
+  EXPECT_EQ(ScoreOfLoss(-5, 1000), 100);
+  EXPECT_EQ(ScoreOfLoss(0, 1000), 100);
+  EXPECT_EQ(ScoreOfLoss(1'000'000, 1000), 50);
+  EXPECT_EQ(ScoreOfLoss(8'000'000, 8000), 50);
+  EXPECT_EQ(ScoreOfLoss(3'000'000, 1000), 25);
+  EXPECT_EQ(ScoreOfLoss(1'000'000, 0), 50);
+  EXPECT_EQ(ScoreOfLoss(int64_t{1} << 50, 142), 0);
+}
+
 TEST(FillRoom, KeepsPartsInOrderAndTakesTheTightest) {
   FillRoom room{.whole = 1};
   for (const int32_t part : {700, 300, 500}) room.AddPart(part);

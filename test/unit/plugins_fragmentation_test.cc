@@ -55,14 +55,13 @@ class Experienced final {
   int seen_ = 0;
 };
 
-TEST(Fragmentation, HasNothingToSayWhileTooLittleWasSeenOrNoGpuIsAskedFor) {
+TEST(Fragmentation, HasNothingToSayWhileTooLittleWasSeenOrNothingOfWhatIsAskedFor) {
   Experienced cluster;
   cluster.Has(MakeNode("n").Gpu(8)).Saw(20, MakePod("seen").Gpu(1));
   EXPECT_EQ(cluster.ScoresFor(MakePod("few").Gpu(3)), "none");
   cluster.Saw(80, MakePod("seen").Gpu(1));
-  EXPECT_EQ(cluster.ScoresFor(MakePod("p").Cpu(1000)), "none");
-  EXPECT_EQ(cluster.ScoresFor(MakePod("other-gpu").Wants("amd.com/gpu", 1)), "none");
   EXPECT_EQ(cluster.ScoresFor(MakePod("p2").Gpu(2)), "n=50 ") << "loses what it takes";
+  EXPECT_EQ(cluster.ScoresFor(MakePod("other-gpu").Wants("amd.com/gpu", 1)), "none");
 }
 
 TEST(Fragmentation, WithoutHistoryPackingDecides) {
@@ -87,6 +86,15 @@ TEST(Fragmentation, PodsWithFewCoresTakeTheGpusThatLackThem) {
   cluster.Has(MakeNode("b").Gpu(4).Cpu(64)).Has(MakeNode("c").Gpu(4).Cpu(400));
   cluster.Has(MakePod("x").Cpu(55'000).On("b")).Has(MakePod("y").Cpu(360'000).On("c"));
   EXPECT_EQ(cluster.PlaceOf(MakePod("p").Gpu(1).Cpu(500)), "p=b");
+}
+
+TEST(Fragmentation, PodsWithoutGpusTakeCoresWhereGpusNeedThemLeast) {
+  Experienced cluster;
+  cluster.Saw(100, MakePod("seen").Gpu(1).Cpu(8000));
+  // On b the GPUs are in use and cores are left over; on a each core goes with a GPU.
+  cluster.Has(MakeNode("a").Gpu(8).Cpu(64)).Has(MakeNode("b").Gpu(8).Cpu(64));
+  cluster.Has(MakePod("x").Gpu(8).Cpu(16'000).On("b")).Has(MakePod("y").Cpu(32'000).On("a"));
+  EXPECT_EQ(cluster.PlaceOf(MakePod("p").Cpu(16'000)), "p=b");
 }
 
 TEST(Fragmentation, SlicesOfOneProfileAreNoUseToThoseWhoAskForAnother) {

@@ -26,7 +26,7 @@ class Shapes final {
     return table_.Intern(constraints).id;
   }
   [[nodiscard]] ObservedMix Mix() const { return {table_, draft_}; }
-  [[nodiscard]] ResourceId IdOf(absl::string_view resource) { return table_.Resource(resource); }
+  [[nodiscard]] const PodShape& Of(ShapeId shape) const { return table_.Of(shape); }
 
  private:
   GpuRules gpus_;
@@ -66,10 +66,10 @@ TEST(ObservedMix, ListsTheGreatestDemandFirst) {
   Arrive(mix, shapes.Asking("nvidia.com/gpu", 8), 28);
   const std::shared_ptr<const RequestMix> seen = mix.Renew();
   EXPECT_EQ(TextOf(seen.get()), "8:28000 7:60000 1:40000 ");
-  const auto slices = seen->RequestOf({{shapes.IdOf("nvidia.com/mig-1g.10gb"), 2}});
+  const auto slices = seen->RequestOf(shapes.Of(shapes.Asking("nvidia.com/mig-1g.10gb", 2)));
   ASSERT_TRUE(slices.has_value());
   EXPECT_EQ(seen->fill().WorkOf(*slices), 2 * 142);
-  EXPECT_FALSE(seen->RequestOf({{kCpu, 4000}}).has_value());
+  EXPECT_FALSE(seen->RequestOf(shapes.Of(shapes.Asking("amd.com/gpu", 2))).has_value());
 }
 
 TEST(ObservedMix, StaysTheSameUntilATenthIsOfOtherKinds) {
