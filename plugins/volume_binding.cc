@@ -157,9 +157,6 @@ class VolumeBinding final : public FilterPlugin {
       return absl::FailedPreconditionError("a volume of the pod is not ready");
     }
     if (needs->reachable.empty() && needs->unbound.empty()) return nullptr;
-    if (!needs->unbound.empty()) {
-      return absl::UnimplementedError("a claim that waits for its pod's node is not supported");
-    }
     return std::make_unique<BoundVolumeBinding>(cycle, *needs);
   }
 };

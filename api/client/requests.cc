@@ -86,6 +86,24 @@ HttpRequest NodeMetadataRequest(absl::string_view node, const MetadataPatch& pat
                EncodeMetadataPatch(patch));
 }
 
+HttpRequest SelectNodeRequest(const ClaimGoal& goal, absl::string_view claim_version,
+                              absl::string_view node) {
+  return Write(HttpMethod::kPatch,
+               absl::StrCat("/api/v1/namespaces/", UrlEncoded(goal.namespace_name),
+                            "/persistentvolumeclaims/", UrlEncoded(goal.name)),
+               kMergePatch, EncodeSelectedNodePatch(goal.uid, claim_version, node));
+}
+
+HttpRequest SetAsideRequest(const ClaimGoal& goal, const ClaimSight& sight) {
+  return Write(HttpMethod::kPatch,
+               absl::StrCat("/api/v1/persistentvolumes/", UrlEncoded(goal.volume)), kMergePatch,
+               EncodeSetAsidePatch({.volume_uid = sight.volume_uid,
+                                    .volume_version = sight.volume_version,
+                                    .claim_namespace = goal.namespace_name,
+                                    .claim_name = goal.name,
+                                    .claim_uid = goal.uid}));
+}
+
 HttpRequest EventRequest(const EventNote& note, absl::string_view reporting_instance,
                          absl::Time now, uint64_t serial) {
   const EventRecord event = {

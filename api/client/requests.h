@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "api/codec/encode.h"
 #include "api/http/http.h"
+#include "api/model/claim_binding.h"
 #include "api/model/maniple_types.h"
 
 namespace maniple {
@@ -51,6 +52,12 @@ struct PodWaits {
 
 // A resourceVersion that is not the server's fails with 409.
 [[nodiscard]] HttpRequest NodeMetadataRequest(absl::string_view node, const MetadataPatch& patch);
+
+// Names the node for the provisioner of the goal's claim, or takes the name back ("").
+[[nodiscard]] HttpRequest SelectNodeRequest(const ClaimGoal& goal, absl::string_view claim_version,
+                                            absl::string_view node);
+// Sets the goal's volume aside for its claim.
+[[nodiscard]] HttpRequest SetAsideRequest(const ClaimGoal& goal, const ClaimSight& sight);
 
 struct EventNote {
   std::string api_version, kind, namespace_name, name, uid;  // what it is about

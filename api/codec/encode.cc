@@ -193,6 +193,30 @@ std::string EncodeEvent(const EventRecord& event) {
   return out.Dump();
 }
 
+std::string EncodeSelectedNodePatch(absl::string_view uid, absl::string_view resource_version,
+                                    absl::string_view node) {
+  Json annotations = Json::Object({{kSelectedNodeAnnotation, TextOrNull(std::string(node))}});
+  return Json::Object({{"metadata", Json::Object({{"uid", uid},
+                                                  {"resourceVersion", resource_version},
+                                                  {"annotations", std::move(annotations)}})}})
+      .Dump();
+}
+
+std::string EncodeSetAsidePatch(const SetAsidePatch& patch) {
+  return Json::Object(
+             {{"metadata", Json::Object({{"uid", patch.volume_uid},
+                                         {"resourceVersion", patch.volume_version},
+                                         {"annotations",
+                                          Json::Object({{kBoundByControllerAnnotation, "yes"}})}})},
+              {"spec",
+               Json::Object({{"claimRef", Json::Object({{"apiVersion", "v1"},
+                                                        {"kind", "PersistentVolumeClaim"},
+                                                        {"namespace", patch.claim_namespace},
+                                                        {"name", patch.claim_name},
+                                                        {"uid", patch.claim_uid}})}})}})
+      .Dump();
+}
+
 std::string EncodeDeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) {
   return DeleteOptions(uid, grace_seconds).Dump();
 }

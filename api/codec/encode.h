@@ -83,6 +83,17 @@ struct EventRecord {
 // events.k8s.io/v1 Event.
 [[nodiscard]] std::string EncodeEvent(const EventRecord& event);
 
+// A merge patch of a claim that names the node for its provisioner; "" takes the name back.
+[[nodiscard]] std::string EncodeSelectedNodePatch(absl::string_view uid,
+                                                  absl::string_view resource_version,
+                                                  absl::string_view node);
+// A merge patch of a volume that sets it aside for a claim.
+struct SetAsidePatch {
+  absl::string_view volume_uid, volume_version;
+  absl::string_view claim_namespace, claim_name, claim_uid;
+};
+[[nodiscard]] std::string EncodeSetAsidePatch(const SetAsidePatch& patch);
+
 // The body of a DELETE; the uid is a precondition.
 [[nodiscard]] std::string EncodeDeleteOptions(absl::string_view uid,
                                               std::optional<int64_t> grace_seconds);

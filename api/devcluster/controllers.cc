@@ -8,6 +8,7 @@
 #include "api/devcluster/mig_manager.h"
 #include "api/devcluster/namespace_life.h"
 #include "api/devcluster/node_lifecycle.h"
+#include "api/devcluster/volume_life.h"
 
 namespace maniple::devcluster {
 
@@ -19,6 +20,7 @@ class Controllers::Impl final {
                  types),
         mig_(types),
         disruption_(types),
+        volumes_(types),
         namespaces_(types) {}
 
   // In this order, so that what one writes is heard by those after it in the same turn.
@@ -27,6 +29,7 @@ class Controllers::Impl final {
     visit(nodes_);
     visit(mig_);
     visit(kubelet_);
+    visit(volumes_);
     visit(garbage_);
     visit(namespaces_);
     visit(disruption_);
@@ -38,6 +41,7 @@ class Controllers::Impl final {
   MigManager mig_;
   GarbageCollector garbage_;
   DisruptionController disruption_;
+  VolumeLife volumes_;
   NamespaceLife namespaces_;
 };
 

@@ -1,5 +1,6 @@
 // The simulated kubelet and the controllers that a scheduler meets: pods run and end, nodes become
-// unready or are divided by MIG, PodDisruptionBudgets count, namespaces end, owners' dependents go.
+// unready or are divided by MIG, claims are bound, PodDisruptionBudgets count, namespaces end,
+// owners' dependents go.
 //
 // A state machine. It hears changes from the Store, notes what is due, and does it in OnTime,
 // writing through Store and writes.h. ApiServer calls OnTime after every request as long as

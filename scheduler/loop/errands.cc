@@ -18,6 +18,8 @@ Manner MannerOf(const Errand& errand) {
       return {errand.begun ? WritePriority::kFinish : WritePriority::kBind, WriteRetry::kNone};
     case ErrandKind::kRead:
       return {WritePriority::kFinish, WriteRetry::kNone};
+    case ErrandKind::kVolume:
+      return {WritePriority::kBind, WriteRetry::kNone};
     case ErrandKind::kDelete:
     case ErrandKind::kEvict:
       return {WritePriority::kUndo, WriteRetry::kNone};
@@ -49,6 +51,7 @@ std::string CoalesceKey(const Errand& errand) {
     case ErrandKind::kRead:
     case ErrandKind::kDelete:
     case ErrandKind::kEvict:
+    case ErrandKind::kVolume:
     case ErrandKind::kEvent:
       return "";
   }
@@ -93,6 +96,7 @@ void Errands::Count(const Errand& errand, int64_t by) {
       promised_ += by;
       break;
     case ErrandKind::kEvict:
+    case ErrandKind::kVolume:
     case ErrandKind::kGroupStatus:
     case ErrandKind::kPodWaits:
     case ErrandKind::kQueueStatus:

@@ -19,6 +19,7 @@ enum class ErrandKind : uint8_t {
   kRead,
   kDelete,
   kEvict,
+  kVolume,
   kGroupStatus,
   kPodWaits,
   kQueueStatus,
@@ -32,7 +33,8 @@ struct Errand {
   GangId gang;
   PodId pod;
   std::string name;    // of the node of a bind or a configuration, of the queue or cohort of a
-                       // status, the uid of a pod being read
+                       // status, the uid of a pod being read, the claim ("namespace/name") of a
+                       // volume
   bool begun = false;  // a bind of a gang that is partly bound already
 };
 

@@ -17,6 +17,7 @@
 #include "api/base/rare.h"
 #include "queue/gang_queue.h"
 #include "scheduler/bind/gang_binding.h"
+#include "scheduler/bind/volume_binding.h"
 #include "scheduler/loop/eviction.h"
 #include "scheduler/loop/reservation.h"
 #include "scheduler/report/status.h"
@@ -65,10 +66,21 @@ struct SentStatus {
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
 
+  // Reserved there, and the volumes of its gang are being bound; else none.
+  [[nodiscard]] std::optional<NodeId> PlaceWhileVolumesAreBound(PodId pod) const {
+    if (!volumes.has_value()) return std::nullopt;
+    for (const Placement& placement : volumes->placements()) {
+      if (placement.pod == pod) return placement.node;
+    }
+    return std::nullopt;
+  }
+
   absl::Time first_seen;
 
   // Binding.
   Rare<GangBinding> binding;
+  Rare<VolumeBinding> volumes;                 // before the members that it places are bound
+  std::optional<absl::Time> volumes_again_at;  // nothing is decided before
   RareVector<HeldVacancy> holds;
   RareVector<std::pair<Placement, ShapeId>> bound;   // as of the last look
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus

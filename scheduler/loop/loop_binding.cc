@@ -241,6 +241,9 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     case ErrandKind::kNodeConfig:
       HearNodeConfig(errand.name, result, now);
       return;
+    case ErrandKind::kVolume:
+      HearVolume(errand, result, now);
+      return;
     case ErrandKind::kPodWaits:
     case ErrandKind::kEvent:
       return;

@@ -11,6 +11,12 @@ namespace {
 // Beyond its time, before that is an error.
 constexpr absl::Duration kClaimMayLinger = absl::Minutes(1);
 
+// Its reservation belongs to a binding, of the pod or first of its volumes.
+bool InHand(const GangRecord& record, PodId pod) {
+  if (record.binding.has_value() && record.binding->StateOf(pod).has_value()) return true;
+  return record.PlaceWhileVolumesAreBound(pod).has_value();
+}
+
 }  // namespace
 
 absl::Status SchedulingLoop::Impl::CheckInvariants() const {
@@ -21,8 +27,7 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
     const Gang& gang = *state_.FindGang(id);
     const auto record = records_.find(id);
     for (const Member& member : gang.members) {
-      const bool in_hand = record != records_.end() && record->second->binding.has_value() &&
-                           record->second->binding->StateOf(member.pod).has_value();
+      const bool in_hand = record != records_.end() && InHand(*record->second, member.pod);
       const PodFacts* pod = state_.FindPod(member.pod);
       if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
       return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,
@@ -37,6 +42,7 @@ absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
     const Gang* gang = state_.FindGang(id);
     const std::string name = gang == nullptr ? "a gang that is gone" : GangText(gang->key);
     if (record->binding.has_value()) return absl::InternalError(name + " is still being bound");
+    if (record->volumes.has_value()) return absl::InternalError(name + " still binds volumes");
     if (record->claim.has_value()) return absl::InternalError(name + " still has a claim");
     if (record->departure.has_value()) return absl::InternalError(name + " is still leaving");
   }

@@ -103,7 +103,7 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
     NoteGuest(c, answer);
     c.record.domains = plan.domains;
   }
-  StartBinding(c, plan.placements);
+  if (!StartVolumes(c, plan.placements)) StartBinding(c, plan.placements);
 }
 
 std::string SchedulingLoop::Impl::PlacesText(const std::vector<Placement>& placements) const {

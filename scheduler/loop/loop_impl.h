@@ -2,8 +2,9 @@
 // loop_decide.cc (one item of it), loop_checks.cc (promises kept),
 // loop_quota.cc (charges), loop_preemption.cc and loop_eviction.cc (making room),
 // loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
-// room), loop_mig.cc (dividing idle nodes), loop_binding.cc (gangs in flight), loop_standing.cc and
-// loop_report.cc (statuses, conditions, events) and loop_view.cc.
+// room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
+// loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions,
+// events) and loop_view.cc.
 #pragma once
 
 #include <limits>
@@ -135,6 +136,15 @@ class SchedulingLoop::Impl final {
   void SendTo(PodId pod, ErrandKind kind, HttpRequest (*request)(const PodReference&));
   void SendBindOf(const Case& c, const SendBind& bind);
   void CountReply(BindReplyKind kind);
+
+  // loop_volumes.cc
+  [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
+  void SettleVolumes(Case& c);
+  [[nodiscard]] std::string PlacementTrouble(const Case& c) const;
+  void SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight, VolumeWrite what);
+  void HearVolume(const Errand& errand, const WriteResult& result, absl::Time now);
+  void BindAfterVolumes(Case& c);
+  void GiveUpVolumes(Case& c, std::string why);
 
   // loop_preemption.cc
   [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;

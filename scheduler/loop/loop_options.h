@@ -34,6 +34,9 @@ struct LoopOptions {
   int32_t max_binds_under_way = 512;
   absl::Duration status_interval = absl::Seconds(10);  // between writes that change numbers only
   absl::Duration queue_status_interval = absl::Seconds(1);
+  // Claims of a gang's pods that wait for a node must be bound within it, or the gang is given up
+  // for a while.
+  absl::Duration volume_timeout = absl::Minutes(10);
   absl::Duration node_cool_down = absl::Seconds(30);
   MigOptions mig;
   BackoffPolicy undo_backoff = {.first = absl::Seconds(2), .most = absl::Minutes(5)};

@@ -25,6 +25,12 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
     return Standing{GangPhase::kRunning, WaitReason::kPreempted, c.record.departure->why};
   }
   if (c.record.binding.has_value()) return StandingInFlight(c);
+  if (c.record.volumes.has_value()) {
+    const VolumeBinding& volumes = *c.record.volumes;
+    return Standing{GangPhase::kPending, WaitReason::kVolumesNotReady,
+                    absl::StrCat(volumes.bound(), " of ", volumes.goals().size(),
+                                 " claims of its pods are bound")};
+  }
   if (assembly.completed) {
     return Standing{GangPhase::kCompleted, WaitReason::kBound,
                     absl::StrCat(counts.succeeded, " pods succeeded")};

@@ -82,7 +82,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
     DropHolds(*record);
     DropClaim(*record);
     DropReservation(id, *record);
-    if (!record->binding.has_value()) continue;
+    if (!record->binding.has_value() && !record->volumes.has_value()) continue;
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr) continue;
     for (const Member& member : gang->members) state_.Release(member.pod, news_);
@@ -165,13 +165,19 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   }
   absl::erase_if(c->record.refused_until,
                  [now](const auto& refused) { return refused.second <= now; });
+  if (c->record.volumes_again_at.value_or(absl::InfiniteFuture()) <= now) {
+    c->record.volumes_again_at.reset();
+  }
   SeeDeparture(*c);
   SeeClaim(*c);
   // Who leaves as a whole is not repaired.
   if (!c->record.departure.has_value() || !c->record.departure->whole) {
     EnsureBinding(*c);
+    SettleVolumes(*c);
     SettleBinding(*c);
     DrainQueue(*c);
+  } else {
+    SettleVolumes(*c);
   }
   NoteQuorum(*c);
   ChargeQuota(*c);
@@ -183,6 +189,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
 std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;
+  if (c.record.volumes.has_value() || c.record.volumes_again_at.has_value()) return std::nullopt;
   if (c.record.binding.has_value()) {
     if (!c.record.binding->wants_repair()) return std::nullopt;
     return RequestOf(c, ItemKind::kRepair).need.Met() ? std::nullopt
@@ -292,6 +299,8 @@ const Snapshot& SchedulingLoop::Impl::Picture() {
 void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
   absl::Time next = std::min(record.status_due, NextEviction(record));
   if (record.binding.has_value()) next = std::min(next, record.binding->NextDeadline());
+  if (record.volumes.has_value()) next = std::min(next, record.volumes->NextDeadline());
+  if (record.volumes_again_at.has_value()) next = std::min(next, *record.volumes_again_at);
   if (record.claim.has_value()) next = std::min(next, record.claim->until);
   for (const auto& [pod, until] : record.refused_until) next = std::min(next, until);
   if (next == record.timer) return;

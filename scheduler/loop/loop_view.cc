@@ -117,6 +117,10 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
         pod.state = "binding";
       }
     }
+    if (const std::optional<NodeId> node = c.record.PlaceWhileVolumesAreBound(member.pod)) {
+      pod.node = std::string(state_.NodeName(*node));
+      pod.state = "binding";
+    }
     view.pods.push_back(std::move(pod));
   }
   return view;

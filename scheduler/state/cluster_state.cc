@@ -53,6 +53,7 @@ class ClusterState::Impl final {
   PodTable& pods() { return pods_; }
   const PodTable& pods() const { return pods_; }
   const BudgetTable& budgets() const { return budgets_; }
+  VolumeTable& volumes() { return volumes_; }
   const VolumeTable& volumes() const { return volumes_; }
   ObservedMix& mix() { return mix_; }
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
@@ -455,6 +456,19 @@ std::vector<uint32_t> ClusterState::BudgetsOf(PodId pod) const {
   const PodFacts* facts = FindPod(pod);
   if (facts == nullptr || !facts->gang.valid()) return {};
   return impl_->budgets().Covering(facts->namespace_name, pod);
+}
+std::vector<ClaimToBind> ClusterState::ClaimsToBind(PodId pod) const {
+  return impl_->volumes().ToBind(pod);
+}
+ClaimSight ClusterState::SightOf(const ClaimGoal& goal) const {
+  return impl_->volumes().SightOf(goal);
+}
+void ClusterState::AssumeVolume(PodId pod, const std::string& volume) {
+  impl_->volumes().Assume(pod, volume);
+}
+bool ClusterState::ReachesVolumes(PodId pod, NodeId node) const {
+  const NodeTable& nodes = impl_->nodes();
+  return nodes.Has(node) && impl_->volumes().Reached(pod, nodes.NameOf(node), nodes.LabelsOf(node));
 }
 std::string ClusterState::VolumeTroubleOf(PodId pod) const {
   return impl_->volumes().TroubleOf(pod);

@@ -26,6 +26,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/gpu/gpu_facts.h"
+#include "api/model/claim_binding.h"
 #include "api/model/object.h"
 #include "queue/gang.h"
 #include "scheduler/state/budget_table.h"
@@ -83,6 +84,13 @@ class ClusterState final {
   // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of
   // another scheduler. The eviction API refuses a pod with more than one, whatever they allow.
   [[nodiscard]] std::vector<uint32_t> BudgetsOf(PodId pod) const;
+  // Claims of the pod that are bound once its node is known.
+  [[nodiscard]] std::vector<ClaimToBind> ClaimsToBind(PodId pod) const;
+  [[nodiscard]] ClaimSight SightOf(const ClaimGoal& goal) const;
+  // Nobody else is offered the volume until the pod is released. REQUIRES: it is reserved.
+  void AssumeVolume(PodId pod, const std::string& volume);
+  // Every claim of the pod is bound, and the node reaches the volumes.
+  [[nodiscard]] bool ReachesVolumes(PodId pod, NodeId node) const;
   // Why the pod's volumes let no node be chosen, for people: `claim "data" does not exist`; "" =
   // they do.
   [[nodiscard]] std::string VolumeTroubleOf(PodId pod) const;

@@ -300,7 +300,10 @@ void PodTable::FollowVolumes(Delta& delta) {
 
 void PodTable::FollowVolumes(Record& record, Delta& delta) {
   SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
-  if (record.facts.reserved.valid()) return;
+  if (record.facts.reserved.valid()) {  // who binds its volumes wants to know
+    if (record.facts.gang.valid()) delta.gangs_changed.insert(record.facts.gang);
+    return;
+  }
   const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
   const bool ours = record.facts.gang.valid();
   if (known.volumes == (ours ? needs : OccupancyOf(needs))) return;
@@ -405,7 +408,10 @@ void PodTable::Release(PodId pod, Delta& delta) {
   ForgetAwaited(*it->second);
   it->second->facts.reserved = NodeId();
   Settle(*it->second, it->second->facts.shape, delta);
-  if (volumes_.Uses(pod)) FollowVolumes(*it->second, delta);
+  if (!volumes_.Uses(pod)) return;
+  volumes_.Unassume(pod);
+  delta.volumes_changed = true;
+  FollowVolumes(*it->second, delta);
 }
 
 // ---- looking

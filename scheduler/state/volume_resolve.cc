@@ -31,10 +31,11 @@ class Resolver final {
     SortUnique(needs.reachable);
     SortUnique(needs.zones);
     SortUnique(needs.uses);
-    std::sort(needs.unbound.begin(), needs.unbound.end(),
-              [](const UnboundClaim& a, const UnboundClaim& b) {
-                return a.size != b.size ? a.size < b.size : a < b;
+    std::sort(out_.to_bind.begin(), out_.to_bind.end(),
+              [](const ClaimToBind& a, const ClaimToBind& b) {
+                return a.need.size != b.need.size ? a.need.size < b.need.size : a.need < b.need;
               });
+    for (const ClaimToBind& claim : out_.to_bind) needs.unbound.push_back(claim.need);
     return std::move(out_);
   }
 
@@ -111,20 +112,25 @@ class Resolver final {
       Trouble(no_class ? VolumeTrouble::kNoClass : VolumeTrouble::kNotBound, use.claim);
       return;
     }
-    UnboundClaim unbound{.storage_class = claim.storage_class,
-                         .size = claim.size,
-                         .modes = claim.modes,
-                         .block = claim.block,
-                         .selector = claim.selector,
-                         .attributes_class = claim.attributes_class};
+    ClaimToBind to_bind{.namespace_name = claim.meta.namespace_name,
+                        .name = claim.meta.name,
+                        .uid = claim.meta.uid};
+    UnboundClaim& unbound = to_bind.need;
+    unbound = UnboundClaim{.storage_class = claim.storage_class,
+                           .size = claim.size,
+                           .modes = claim.modes,
+                           .block = claim.block,
+                           .selector = claim.selector,
+                           .attributes_class = claim.attributes_class};
     if (claim.meta.annotations.Find(kSelectedNodeAnnotation) != nullptr) {
       Select(claim.selected_node());
       unbound.provision_only = true;
-    } else {
-      unbound.reserved_where = ReservedFor(claim, key);
+    } else if (const PersistentVolume* reserved = ReservedFor(objects_, claim)) {
+      unbound.reserved_where = reserved->node_affinity.value_or(NodeTerms{});
+      to_bind.reserved_volume = reserved->meta.name;
     }
     FindProvisioning(*storage, unbound);
-    out_.needs.unbound.push_back(std::move(unbound));
+    out_.to_bind.push_back(std::move(to_bind));
     Attach(storage->provisioner, PendingName(key));
   }
 
@@ -132,22 +138,6 @@ class Resolver final {
     std::string& selected = out_.needs.selected_node;
     if (node.empty() || (!selected.empty() && selected != node)) out_.needs.torn = true;
     if (!node.empty()) selected = std::string(node);
-  }
-
-  // Where the volume can be reached that somebody set aside for this claim.
-  [[nodiscard]] std::optional<NodeTerms> ReservedFor(const PersistentVolumeClaim& claim,
-                                                     const std::string& key) const {
-    for (auto it = objects_.volumes_for_claim.lower_bound({key, ""});
-         it != objects_.volumes_for_claim.end() && it->first == key; ++it) {
-      const PersistentVolume* volume = FindReadable(objects_.volumes, it->second);
-      if (volume == nullptr || !RefersTo(*volume->claim, claim)) continue;
-      const bool serves = volume->storage_class == claim.storage_class &&
-                          volume->capacity >= claim.size && volume->block == claim.block &&
-                          volume->attributes_class == claim.attributes_class &&
-                          !volume->meta.deleted.has_value();
-      if (serves) return volume->node_affinity.value_or(NodeTerms{});
-    }
-    return std::nullopt;
   }
 
   void FindProvisioning(const StorageClass& storage, UnboundClaim& claim) const {
@@ -184,6 +174,22 @@ class Resolver final {
 
 std::string ClaimKey(absl::string_view namespace_name, absl::string_view name) {
   return absl::StrCat(namespace_name, "/", name);
+}
+
+const PersistentVolume* ReservedFor(const StorageObjects& objects,
+                                    const PersistentVolumeClaim& claim) {
+  const std::string key = ClaimKey(claim.meta.namespace_name, claim.meta.name);
+  for (auto it = objects.volumes_for_claim.lower_bound({key, ""});
+       it != objects.volumes_for_claim.end() && it->first == key; ++it) {
+    const PersistentVolume* volume = FindReadable(objects.volumes, it->second);
+    if (volume == nullptr || !RefersTo(*volume->claim, claim)) continue;
+    const bool serves = volume->storage_class == claim.storage_class &&
+                        volume->capacity >= claim.size && volume->block == claim.block &&
+                        volume->attributes_class == claim.attributes_class &&
+                        !volume->meta.deleted.has_value();
+    if (serves) return volume;
+  }
+  return nullptr;
 }
 
 std::vector<std::string> ZonesIn(absl::string_view label) {

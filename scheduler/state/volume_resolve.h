@@ -9,6 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "api/model/claim_binding.h"
 #include "api/model/pod_volumes.h"
 #include "api/model/volume_needs.h"
 #include "scheduler/state/storage_objects.h"
@@ -26,8 +27,9 @@ struct VolumeUser {
 };
 
 struct ResolvedVolumes {
-  VolumeNeeds needs;          // every attached volume under its name
-  std::string trouble_claim;  // the claim that needs.trouble speaks of
+  VolumeNeeds needs;                 // every attached volume under its name
+  std::vector<ClaimToBind> to_bind;  // as needs.unbound
+  std::string trouble_claim;         // the claim that needs.trouble speaks of
 };
 // `shared` says whether several pods name the claim ("namespace/name").
 [[nodiscard]] ResolvedVolumes ResolveVolumes(const StorageObjects& objects, const VolumeUser& user,
@@ -35,6 +37,11 @@ struct ResolvedVolumes {
 
 // What stands in the way, for people: `claim "data" does not exist`. "" for kNone.
 [[nodiscard]] std::string TroubleText(VolumeTrouble trouble, absl::string_view claim);
+
+// The volume that somebody set aside for the claim and that could serve it, from anywhere; null:
+// none.
+[[nodiscard]] const PersistentVolume* ReservedFor(const StorageObjects& objects,
+                                                  const PersistentVolumeClaim& claim);
 
 // The zones that a volume's label names; empty: the label says nothing.
 [[nodiscard]] std::vector<std::string> ZonesIn(absl::string_view label);

@@ -196,6 +196,7 @@ void VolumeTable::Forget(PodId pod) {
   const auto it = users_.find(pod);
   if (it == users_.end()) return;
   Leave(pod, it->second);
+  Unassume(pod);
   for (const ClaimUse& use : it->second.what.volumes.claims) {
     const std::string key = ClaimKey(it->second.what.namespace_name, use.claim);
     DropFrom(users_of_claim_, key, pod);
@@ -251,6 +252,71 @@ VolumeNeeds VolumeTable::NeedsOf(PodId pod) {
   return std::move(resolved.needs);
 }
 
+std::vector<ClaimToBind> VolumeTable::ToBind(PodId pod) const {
+  const auto it = users_.find(pod);
+  if (it == users_.end()) return {};
+  return ResolveVolumes(objects_, it->second.what, [](absl::string_view) { return false; }).to_bind;
+}
+
+void VolumeTable::Assume(PodId pod, const std::string& volume) {
+  assumed_[volume] = pod;
+  free_changed_ = true;
+}
+
+void VolumeTable::Unassume(PodId pod) {
+  if (absl::erase_if(assumed_, [pod](const auto& entry) { return entry.second == pod; }) > 0) {
+    free_changed_ = true;
+  }
+}
+
+ClaimSight VolumeTable::SightOf(const ClaimGoal& goal) const {
+  ClaimSight sight;
+  const PersistentVolumeClaim* claim =
+      FindReadable(objects_.claims, ClaimKey(goal.namespace_name, goal.name));
+  if (claim == nullptr || claim->meta.uid != goal.uid || claim->meta.deleted.has_value() ||
+      claim->phase == ClaimPhase::kLost) {
+    return sight;
+  }
+  sight.there = true;
+  sight.named = !claim->volume_name.empty();
+  sight.bound = claim->bound() && FindReadable(objects_.volumes, claim->volume_name) != nullptr;
+  sight.selected_node = std::string(claim->selected_node());
+  sight.claim_version = claim->meta.resource_version;
+  const PersistentVolume* volume = FindReadable(objects_.volumes, goal.volume);
+  if (volume == nullptr || volume->meta.deleted.has_value()) return sight;
+  sight.volume_version = volume->meta.resource_version;
+  sight.volume_uid = volume->meta.uid;
+  if (!volume->claim.has_value()) {
+    sight.volume = volume->available ? VolumeStanding::kFree : VolumeStanding::kNone;
+  } else if (!RefersTo(*volume->claim, *claim)) {
+    sight.volume = VolumeStanding::kOthers;
+  } else {
+    // Who set it aside by name alone meant this one, but the volume controller wants the uid.
+    sight.volume = volume->claim->uid.empty() ? VolumeStanding::kFree : VolumeStanding::kOurs;
+  }
+  return sight;
+}
+
+bool VolumeTable::Reached(PodId pod, absl::string_view node, const StringMap& labels) const {
+  const auto it = users_.find(pod);
+  if (it == users_.end()) return true;
+  const VolumeNeeds needs =
+      ResolveVolumes(objects_, it->second.what, [](absl::string_view) { return false; }).needs;
+  if (needs.trouble != VolumeTrouble::kNone || !needs.unbound.empty()) return false;
+  const std::string name(node);
+  const auto meets = [&](const SelectorRequirement& requirement) {
+    return Satisfies(requirement, labels.Find(requirement.key));
+  };
+  return std::all_of(needs.reachable.begin(), needs.reachable.end(), [&](const NodeTerms& terms) {
+    return std::any_of(terms.begin(), terms.end(), [&](const NodeSelectorTerm& term) {
+      return (!term.expressions.empty() || !term.fields.empty()) &&
+             std::all_of(term.expressions.begin(), term.expressions.end(), meets) &&
+             std::all_of(term.fields.begin(), term.fields.end(),
+                         [&](const SelectorRequirement& field) { return Satisfies(field, &name); });
+    });
+  });
+}
+
 std::string VolumeTable::TroubleOf(PodId pod) const {
   const auto it = users_.find(pod);
   if (it == users_.end()) return "";
@@ -277,6 +343,7 @@ std::optional<std::vector<FreeVolume>> VolumeTable::TakeFreeVolumes() {
   if (!std::exchange(free_changed_, false)) return std::nullopt;
   std::vector<FreeVolume> free;
   for (const std::string& name : objects_.free_volumes) {
+    if (assumed_.contains(name)) continue;
     const PersistentVolume& volume = *objects_.volumes.at(name).object;
     const StorageClass* storage = FindReadable(objects_.classes, volume.storage_class);
     if (storage == nullptr || !storage->waits_for_consumer) continue;

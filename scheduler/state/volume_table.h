@@ -16,6 +16,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "api/model/claim_binding.h"
 #include "api/model/ids.h"
 #include "api/model/object.h"
 #include "plugins/framework/free_volume.h"
@@ -41,6 +42,13 @@ class VolumeTable final {
   void Forget(PodId pod);
   [[nodiscard]] bool Uses(PodId pod) const { return users_.contains(pod); }
   [[nodiscard]] VolumeNeeds NeedsOf(PodId pod);
+  [[nodiscard]] std::vector<ClaimToBind> ToBind(PodId pod) const;
+  // The volume is as good as taken for a claim of the pod, until that is released or bound.
+  void Assume(PodId pod, const std::string& volume);
+  void Unassume(PodId pod);
+  [[nodiscard]] ClaimSight SightOf(const ClaimGoal& goal) const;
+  // Whether every claim of the pod is bound to a volume that a node with these labels reaches.
+  [[nodiscard]] bool Reached(PodId pod, absl::string_view node, const StringMap& labels) const;
   // What stands in the pod's way, for people; "" = nothing.
   [[nodiscard]] std::string TroubleOf(PodId pod) const;
   [[nodiscard]] bool any_stale() const { return !stale_.empty(); }
@@ -77,6 +85,7 @@ class VolumeTable final {
   absl::flat_hash_map<PodId, User> users_;
   absl::btree_map<std::string, absl::btree_set<PodId>> users_of_claim_;  // by claim key
   absl::btree_map<std::string, absl::btree_set<PodId>> attached_by_;     // by driver and volume
+  absl::btree_map<std::string, PodId> assumed_;                          // by volume
   absl::btree_set<PodId> stale_;
   bool free_changed_ = false;
 };

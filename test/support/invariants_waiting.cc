@@ -47,8 +47,8 @@ bool AsksForResourcesOnly(const Pod& pod) {
   plain.requests = pod.constraints.requests;
   plain.tolerations = pod.constraints.tolerations;
   plain.preferred_node_terms = pod.constraints.preferred_node_terms;
-  return pod.constraints == plain && pod.meta.annotations.empty() && pod.scheduling_gates.empty() &&
-         pod.node_name.empty() && !pod.meta.deleted.has_value();
+  return pod.constraints == plain && pod.volumes.empty() && pod.meta.annotations.empty() &&
+         pod.scheduling_gates.empty() && pod.node_name.empty() && !pod.meta.deleted.has_value();
 }
 
 std::optional<Waiting> PlainlyWaiting(const TurnFacts& facts, const GangView& gang) {

@@ -373,14 +373,34 @@ TEST(PodConstraints, ReadsHostPortsOfContainersAndSidecarsOnly) {
       HasSubstr("spec.containers[0].ports[0].hostPort: must be a whole number from 0 to 65535"));
 }
 
+TEST(PodVolumes, AreTheClaimsAndTheDisksThatTieThePodToNodes) {
+  const Pod pod = PodOf(R"("volumes":[{"name":"s","emptyDir":{}},
+      {"name":"d","persistentVolumeClaim":{"claimName":"c","readOnly":true}},
+      {"name":"d2","persistentVolumeClaim":{"claimName":"c"}},
+      {"name":"e","ephemeral":{"volumeClaimTemplate":{"spec":{}}}},
+      {"name":"g","gcePersistentDisk":{"pdName":"disk","readOnly":true}},
+      {"name":"w","awsElasticBlockStore":{"volumeID":"vol"}},
+      {"name":"i","iscsi":{"iqn":"q","targetPortal":"t"}},
+      {"name":"r","rbd":{"image":"img","pool":"p","monitors":["m2","m1"]}}])");
+  EXPECT_THAT(pod.volumes.claims,
+              ElementsAre(ClaimUse{"c"}, ClaimUse{.claim = pod.meta.name + "-e", .ephemeral = true}));
+  using enum DiskKind;
+  EXPECT_THAT(pod.volumes.disks,
+              ElementsAre(Disk{.kind = kGcePersistentDisk, .name = "disk", .read_only = true},
+                          Disk{.kind = kAwsElasticBlockStore, .name = "vol"},
+                          Disk{.kind = kIscsi, .name = "q"},
+                          Disk{.kind = kRbd, .name = "img", .pool = "p", .monitors = {"m1", "m2"}}));
+  EXPECT_THAT(pod.constraints.unsupported, IsEmpty());
+  EXPECT_THAT(PodProblem(R"("volumes":[{"persistentVolumeClaim":{"claimName":7}}])"),
+              HasSubstr("spec.volumes[0].persistentVolumeClaim.claimName"));
+}
+
 TEST(PodConstraints, ListsWhatThisVersionCannotHonour) {
   const Pod pod = PodOf(R"("resourceClaims":[{"name":"c"}],
     "topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule"}],
     "affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone"}],
                                "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1}]},
-                "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host"}]}},
-    "volumes":[{"name":"s","emptyDir":{}},{"name":"d","persistentVolumeClaim":{"claimName":"c"}},
-               {"name":"e","ephemeral":{}}])");
+                "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host"}]}})");
   EXPECT_THAT(
       pod.constraints.unsupported,
       ElementsAre("spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",

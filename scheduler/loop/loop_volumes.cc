@@ -1,0 +1,150 @@
+// Claims that wait for their pods' nodes: bound before the gang is, or the gang is given up for
+// now.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/bind/volume_plan.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+
+// False: no member has a claim that waits for its node.
+bool SchedulingLoop::Impl::StartVolumes(Case& c, const std::vector<Placement>& placements) {
+  std::vector<ClaimAsk> asks;
+  for (const Placement& placement : placements) {
+    for (ClaimToBind& claim : state_.ClaimsToBind(placement.pod)) {
+      asks.push_back({.pod = placement.pod, .node = placement.node, .claim = std::move(claim)});
+    }
+  }
+  if (asks.empty()) return false;
+  std::optional<std::vector<ClaimGoal>> goals = PlanVolumes(Picture(), asks);
+  for (const Placement& placement : placements) state_.Reserve(placement.pod, placement.node);
+  c.record.volumes.emplace(options_.bind_backoff, placements,
+                           goals.value_or(std::vector<ClaimGoal>()),
+                           c.now + options_.volume_timeout);
+  if (!goals.has_value()) {
+    GiveUpVolumes(c, "there are not volumes enough for all of it");
+    return true;
+  }
+  for (const ClaimGoal& goal : *goals) {
+    if (!goal.volume.empty()) state_.AssumeVolume(goal.pod, goal.volume);
+  }
+  Log(absl::StrCat("volumes ", GangText(c.gang.key), ": ", goals->size(), " to bind"));
+  SettleVolumes(c);
+  ChargeQuota(c);
+  return true;
+}
+
+// Why the placements are no good any more; "" = they are.
+std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) const {
+  if (!c.gang.group_exists || !c.gang.problem.empty()) return "its PodGroup is not valid";
+  for (const Placement& placement : c.record.volumes->placements()) {
+    const auto member = std::ranges::find(c.gang.members, placement.pod, &Member::pod);
+    if (member == c.gang.members.end() || member->state != MemberState::kPending) {
+      return "one of its pods is no longer there to be bound";
+    }
+    if (c.record.binding.has_value() && !c.record.binding->MayPlan(placement.pod)) {
+      return "the gang is being undone";
+    }
+    const PodFacts* pod = state_.FindPod(placement.pod);
+    if (pod->reserved != placement.node || !state_.StillFits(pod->shape, placement.node)) {
+      return absl::StrCat("the place of pod ", pod->name, " is lost");
+    }
+  }
+  return "";
+}
+
+void SchedulingLoop::Impl::SettleVolumes(Case& c) {
+  if (!c.record.volumes.has_value()) return;
+  VolumeBinding& volumes = *c.record.volumes;
+  std::vector<SendVolumeWrite> actions;
+  VolumeStep step{c.now, random_, actions};
+  const bool leaves = c.record.departure.has_value() && c.record.departure->whole;
+  if (const std::string trouble = leaves ? "it has to leave" : PlacementTrouble(c);
+      !trouble.empty()) {
+    volumes.Cancel(trouble, step);
+  }
+  std::vector<ClaimSight> sights;
+  for (const ClaimGoal& goal : volumes.goals()) sights.push_back(state_.SightOf(goal));
+  volumes.Settle(sights, step);
+  for (const SendVolumeWrite& action : actions) {
+    SendVolume(c, volumes.goals()[action.goal], sights[action.goal], action.what);
+  }
+  switch (volumes.phase()) {
+    case VolumePhase::kBinding:
+    case VolumePhase::kUndoing:
+      return;
+    case VolumePhase::kReady:
+      BindAfterVolumes(c);
+      return;
+    case VolumePhase::kFailed:
+      GiveUpVolumes(c, volumes.trouble());
+      return;
+  }
+}
+
+void SchedulingLoop::Impl::SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight,
+                                      VolumeWrite what) {
+  const auto request = [&] {
+    switch (what) {
+      case VolumeWrite::kSetAside:
+        return SetAsideRequest(goal, sight);
+      case VolumeWrite::kSelectNode:
+        return SelectNodeRequest(goal, sight.claim_version, goal.node);
+      case VolumeWrite::kTakeBack:
+        return SelectNodeRequest(goal, sight.claim_version, "");
+    }
+    return HttpRequest();
+  };
+  writes_.push_back(errands_.Send({.kind = ErrandKind::kVolume,
+                                   .gang = c.gang.id,
+                                   .pod = goal.pod,
+                                   .name = absl::StrCat(goal.namespace_name, "/", goal.name)},
+                                  request()));
+}
+
+void SchedulingLoop::Impl::HearVolume(const Errand& errand, const WriteResult& result,
+                                      absl::Time now) {
+  touched_.insert(errand.gang);
+  std::optional<Case> c = Open(errand.gang, now);
+  if (!c.has_value() || !c->record.volumes.has_value()) return;
+  std::vector<SendVolumeWrite> actions;
+  VolumeStep step{now, random_, actions};
+  c->record.volumes->OnReply(errand.name, ReadVolumeReply(result), step);
+}
+
+// A claim that several members share was bound for one of them: the others must reach it, too.
+void SchedulingLoop::Impl::BindAfterVolumes(Case& c) {
+  const std::vector<Placement> placements = c.record.volumes->placements();
+  for (const Placement& placement : placements) {
+    if (state_.ReachesVolumes(placement.pod, placement.node)) continue;
+    GiveUpVolumes(c, absl::StrCat("node ", state_.NodeName(placement.node),
+                                  " does not reach the volumes that were bound"));
+    return;
+  }
+  Log(absl::StrCat("volumes ", GangText(c.gang.key), ": bound"));
+  c.record.volumes.reset();
+  StartBinding(c, placements);
+}
+
+// Everything reserved is given back; the gang is decided again after a while.
+void SchedulingLoop::Impl::GiveUpVolumes(Case& c, std::string why) {
+  const std::vector<Placement> placements = c.record.volumes->placements();
+  c.record.volumes.reset();
+  for (const Placement& placement : placements) state_.Release(placement.pod, news_);
+  GangRecord& record = c.record;
+  if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(options_.undo_backoff);
+  record.volumes_again_at = c.now + record.undo_backoff->Next(random_);
+  Log(absl::StrCat("volumes ", GangText(c.gang.key), ": given up: ", why));
+  record.waiting = std::make_shared<const WaitingFor>(WaitingFor{
+      .reason = WaitReason::kVolumesNotReady,
+      .message = absl::StrCat("its volumes could not be bound: ", why, "; tried again at ",
+                              ClockText(*record.volumes_again_at))});
+  touched_.insert(c.gang.id);
+  to_report_.insert(c.gang.id);
+  ChargeQuota(c);
+}
+
+}  // namespace maniple
