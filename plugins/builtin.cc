@@ -13,11 +13,15 @@
 #include "plugins/node_preference.h"
 #include "plugins/nvlink.h"
 #include "plugins/packing.h"
+#include "plugins/pod_affinity.h"
+#include "plugins/pod_affinity_preference.h"
 #include "plugins/ports.h"
 #include "plugins/resources_fit.h"
 #include "plugins/slice_packing.h"
+#include "plugins/spread_preference.h"
 #include "plugins/taint_preference.h"
 #include "plugins/taints.h"
+#include "plugins/topology_spread.h"
 #include "plugins/unschedulable.h"
 #include "plugins/unsupported.h"
 #include "plugins/volume_binding.h"
@@ -44,6 +48,8 @@ constexpr FilterRow kFilters[] = {
     {"NodePorts", MakeNodePorts},
     {"VolumeRestrictions", MakeVolumeRestrictions},
     {"NodeVolumeLimits", MakeNodeVolumeLimits},
+    {"PodTopologySpread", MakeTopologySpread},
+    {"InterPodAffinity", MakePodAffinity},
     {"CoolDown", MakeCoolDown},
 };
 
@@ -63,6 +69,8 @@ constexpr ScoreRow kScores[] = {
     {"NodePreference", 9, MakeNodePreference},
     {"NvlinkPreference", 12, MakeNvlinkPreference},
     {"Fragmentation", 8, MakeFragmentation},
+    {"SpreadPreference", 9, MakeSpreadPreference},
+    {"PodAffinityPreference", 9, MakePodAffinityPreference},
     {"Packing", 1, MakePacking},
     {"SlicePacking", 10, MakeSlicePacking},  // where Packing has no say
 };

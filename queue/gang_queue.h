@@ -87,6 +87,7 @@ enum ReliefBit : uint32_t {
   kReliefVictims = 1u << 6,  // somebody may be evicted who could not be: a budget allows more
   kReliefVolumes = 1u << 7,  // a volume may be had that could not
   kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
+  kReliefPods = 1u << 7,     // pods that its terms look at came, left or changed; or domains did
 };
 
 struct ParkFacts {
@@ -135,8 +136,9 @@ class GangQueue final {
   // ask now.
   using ShortAt = absl::FunctionRef<std::optional<QuotaNodeId>(QueueItem)>;
 
-  // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed? Asked
-  // once per shape. Room and nodes wake nobody whose class is short of quota.
+  // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed, or on any
+  // because of the pods that changed? Asked once per shape. Room, nodes and pods wake nobody whose
+  // class is short of quota.
   void Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits, ShortAt short_at);
   // Usage fell within this node: one of each class that waits for that is woken, unless it is short
   // still, and then it waits for the node that `short_at` says. A class of which nothing is known

@@ -65,7 +65,7 @@ void ParkedClasses::DropIfEmpty(ParkedClassId id) {
 }
 
 std::vector<ParkedClassId> ParkedClasses::Hit(uint32_t relief, const Questions& ask) {
-  constexpr uint32_t kNeedsRoom = kReliefRoom | kReliefNodes;
+  constexpr uint32_t kNeedsRoom = kReliefRoom | kReliefNodes | kReliefPods;
   std::vector<ParkedClassId> hit_classes;
   std::map<ShapeId, bool> room;
   for (const auto& [needs, ids] : by_needs_) {

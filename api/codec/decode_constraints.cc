@@ -54,12 +54,6 @@ void ReadNodeAffinity(const Cursor& affinity, PodConstraints& constraints) {
   }
 }
 
-void ReadPodAffinity(const Cursor& affinity, std::vector<std::string>& unsupported) {
-  for (const Cursor& field : affinity.Members()) {
-    if (field.key() == kRequired && field.HasAny()) unsupported.push_back(field.Path());
-  }
-}
-
 // nullopt for a toleration of an operator or effect that no taint here can have: it never matches.
 std::optional<Toleration> ReadToleration(const Cursor& toleration) {
   Toleration out;
@@ -86,11 +80,7 @@ std::optional<Toleration> ReadToleration(const Cursor& toleration) {
 
 void ReadAffinity(const Cursor& affinity, PodConstraints& constraints) {
   for (const Cursor& field : affinity.Members()) {
-    const absl::string_view key = field.key();
-    if (key == "nodeAffinity") ReadNodeAffinity(field, constraints);
-    if (key == "podAffinity" || key == "podAntiAffinity") {
-      ReadPodAffinity(field, constraints.unsupported);
-    }
+    if (field.key() == "nodeAffinity") ReadNodeAffinity(field, constraints);
   }
 }
 
@@ -129,16 +119,6 @@ void ReadRestartRules(const Cursor& rules, std::vector<std::string>& unsupported
       const bool asks = field.key() == "action" && field.View() == "RestartAllContainers";
       if (asks) unsupported.push_back(field.Path());
     }
-  }
-}
-
-void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported) {
-  for (const Cursor& constraint : constraints.Items()) {
-    bool must_hold = true;
-    for (const Cursor& field : constraint.Members()) {
-      if (field.key() == "whenUnsatisfiable") must_hold = field.View() != "ScheduleAnyway";
-    }
-    if (must_hold) unsupported.push_back(constraint.Path());
   }
 }
 

@@ -9,6 +9,7 @@
 
 namespace maniple {
 
+// To nodes; for affinity to pods see api/codec/decode_pod_terms.h.
 void ReadAffinity(const Cursor& affinity, PodConstraints& constraints);
 [[nodiscard]] std::vector<Toleration> ReadTolerations(const Cursor& tolerations);
 
@@ -18,8 +19,6 @@ void ReadHostPorts(const Cursor& ports, HostPortDefault otherwise, std::vector<H
 
 // Adds to `unsupported` the paths of rules that need a kubelet of a new kind.
 void ReadRestartRules(const Cursor& rules, std::vector<std::string>& unsupported);
-// Adds to `unsupported` the paths of spread constraints that must hold.
-void ReadSpread(const Cursor& constraints, std::vector<std::string>& unsupported);
 // The volumes that tie the pod to nodes. Claims of ephemeral volumes come out as the volume's name
 // alone: theirs begins with the pod's.
 [[nodiscard]] PodVolumes ReadPodVolumes(const Cursor& volumes);

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode_constraints.h"
 #include "api/codec/decode_parts.h"
+#include "api/codec/decode_pod_terms.h"
 #include "api/codec/decode_requests.h"
 
 namespace maniple {
@@ -30,6 +31,7 @@ class PodReader final {
       most.erase(std::remove_if(most.begin(), most.end(), is_all), most.end());
       constraints.most_per_container = std::move(most);
     }
+    std::move(terms_).Into(pod_.meta, constraints);
     SortUnique(constraints.host_ports);
     SortUnique(constraints.unsupported);
     for (ClaimUse& use : pod_.volumes.claims) {
@@ -106,6 +108,7 @@ class PodReader final {
       constraints.node_selector = ReadStringMap(field);
     } else if (key == "affinity") {
       ReadAffinity(field, constraints);
+      terms_.ReadAffinity(field);
     } else if (key == "tolerations") {
       constraints.tolerations = ReadTolerations(field);
     } else if (key == "overhead") {
@@ -113,7 +116,7 @@ class PodReader final {
     } else if (key == "resources") {
       ask_.pod_level = ReadResources(field);
     } else if (key == "topologySpreadConstraints") {
-      ReadSpread(field, constraints.unsupported);
+      terms_.ReadSpread(field);
     } else if (key == "volumes") {
       pod_.volumes = ReadPodVolumes(field);
     } else if (key == "resourceClaims" || key == "schedulingGroup" || key == "workloadRef") {
@@ -222,6 +225,7 @@ class PodReader final {
 
   Pod pod_;
   PodAsk ask_;
+  PodTermsReader terms_;
   HostPortDefault port_default_ = HostPortDefault::kNone;
 };
 

@@ -16,30 +16,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/amount.h"
+#include "api/model/labels.h"
+#include "api/model/pod_terms.h"
 #include "api/model/pod_volumes.h"
 
 namespace maniple {
-
-// A small sorted map of strings: labels, annotations, node selectors.
-class StringMap final {
- public:
-  StringMap() = default;
-  explicit StringMap(std::vector<std::pair<std::string, std::string>> entries);
-
-  void Set(absl::string_view key, absl::string_view value);
-  [[nodiscard]] const std::string* Find(absl::string_view key) const;
-  // "" when absent.
-  [[nodiscard]] absl::string_view Get(absl::string_view key) const;
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& entries() const {
-    return entries_;
-  }
-  [[nodiscard]] bool empty() const { return entries_.empty(); }
-
-  friend auto operator<=>(const StringMap&, const StringMap&) = default;
-
- private:
-  std::vector<std::pair<std::string, std::string>> entries_;  // sorted by key, keys unique
-};
 
 struct OwnerReference {
   std::string kind, name, uid;
@@ -67,18 +48,6 @@ struct ResourceAmount {
 };
 using ResourceAmounts = std::vector<ResourceAmount>;
 
-enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
-struct SelectorRequirement {
-  std::string key;
-  SelectorOperator op = SelectorOperator::kExists;
-  std::vector<std::string> values;
-  friend auto operator<=>(const SelectorRequirement&, const SelectorRequirement&) = default;
-};
-// Whether a label of this value (nullptr = the label is absent) meets the requirement, as
-// kube-scheduler decides it: kNotIn and kDoesNotExist are met by an absent label; kGt and kLt need
-// whole numbers on both sides.
-[[nodiscard]] bool Satisfies(const SelectorRequirement& requirement, const std::string* value);
-
 struct NodeSelectorTerm {
   std::vector<SelectorRequirement> expressions;
   std::vector<SelectorRequirement> fields;  // metadata.name only
@@ -88,13 +57,6 @@ struct PreferredNodeTerm {
   int32_t weight = 0;
   NodeSelectorTerm term;
   friend auto operator<=>(const PreferredNodeTerm&, const PreferredNodeTerm&) = default;
-};
-// Label selector of a Queue, PDB, affinity term … matchLabels folded into expressions (kIn with one
-// value).
-struct LabelSelector {
-  std::vector<SelectorRequirement> requirements;  // empty selects everything
-  [[nodiscard]] bool Matches(const StringMap& labels) const;
-  friend auto operator<=>(const LabelSelector&, const LabelSelector&) = default;
 };
 
 enum class TaintEffect { kNoSchedule, kPreferNoSchedule, kNoExecute };
@@ -134,7 +96,9 @@ struct PodConstraints {
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
-  SharedVolumeNeeds volumes;  // filled by the state, which knows the claims
+  SharedVolumeNeeds volumes;                     // filled by the state, which knows the claims
+  PodTerms pod_terms;                            // affinity to other pods
+  std::vector<TopologySpreadConstraint> spread;  // sorted
   std::vector<std::string>
       unsupported;  // spec paths that this version refuses, e.g. "spec.resourceClaims"; sorted
   friend auto operator<=>(const PodConstraints&, const PodConstraints&) = default;

@@ -8,8 +8,9 @@
 // What a bound filter or score says of the nodes of a block without cool-downs follows from that
 // block, their classes, the shape, the names in the tables and the mix of requests alone: neither
 // from `now` or the seed nor from other blocks or topologies. The search remembers it while these
-// stay the same (scheduler/cycle/room_cache.h); what depends on PartialPlan says so by kShared or
-// kAcrossNodes.
+// stay the same (scheduler/cycle/room_cache.h); what depends on PartialPlan says so by kShared.
+// What looks at other blocks says so by looks_around(): it is shown all blocks whenever any of them
+// changed, and nothing of it is remembered.
 //
 // The search narrows one mask per block and asks Check only for the nodes that a report names. For
 // every node, Narrow (and a cap of zero) must agree with Check; the contract test holds them equal
@@ -43,7 +44,13 @@ struct CycleInput {
   absl::Time now;
   uint64_t seed = 0;
   Question question = Question::kNow;
+  // Of all the gang's members that may be placed, so that a filter can tell whether they bear on
+  // each other; none: of the bound shape alone.
+  std::span<const ShapeId> members = {};
 };
+
+// The blocks of nodes as they stand now, with what is placed and freed on them.
+using BlockSpan = std::span<const NodeBlock* const>;
 
 // What the answer depends on.
 enum class FilterScope : uint8_t {
@@ -58,8 +65,8 @@ enum class FilterCoupling : uint8_t {
   // Members take from each other what several nodes share: each is searched for by itself, but what
   // counting finds lacking (caps as if the others were not there) is lacking.
   kShared,
-  kAcrossNodes,  // depends on PartialPlan: the gang is searched member by member, and counting
-                 // proves nothing
+  kAcrossNodes,  // what is placed on one node changes what fits on others: the gang is searched
+                 // member by member
 };
 
 inline constexpr int32_t kNoCap = std::numeric_limits<int32_t>::max();
@@ -71,6 +78,18 @@ class NodeFilter {
   [[nodiscard]] virtual FilterScope scope() const = 0;
   [[nodiscard]] virtual FilterCoupling coupling() const { return FilterCoupling::kNone; }
 
+  // Whether the answers depend on other blocks than the one at hand. Then LookAround is called
+  // before anything else is asked, and again when a block has changed; the rest is const.
+  [[nodiscard]] virtual bool looks_around() const { return false; }
+  virtual void LookAround(BlockSpan) {}
+  // Whether what it says of a block is true as long as that block stands.
+  [[nodiscard]] virtual bool may_be_remembered() const { return !looks_around(); }
+
+  // Columns of labels (Tables::label_columns): all members of the gang must share their values,
+  // and among nodes that do the filter says nothing more of it. Empty: it asks nothing of the
+  // sort. As of the last LookAround.
+  [[nodiscard]] virtual std::span<const size_t> one_domain_of() const { return {}; }
+
   // The answer for one node, with the reason that a report will print.
   [[nodiscard]] virtual Verdict Check(const NodeView& node, const PartialPlan& placed) const = 0;
 
@@ -79,6 +98,17 @@ class NodeFilter {
 
   // False when no node of the block can fit; a cheap look at maxima. True proves nothing.
   [[nodiscard]] virtual bool MayHelp(const NodeBlock& block) const;
+
+  // For kAcrossNodes. Clears the nodes that take no member now and will take none, whichever other
+  // members are placed.
+  virtual void NarrowForGood(const NodeBlock&, NodeMask&) const {}
+  // For kAcrossNodes. At most so many members of the shape find room in all, if each node takes
+  // at most the members that `rooms` say, in the order of ids.
+  struct RoomOnNode {
+    NodeId node;
+    int32_t pods = 0;
+  };
+  [[nodiscard]] virtual int64_t Most(std::span<const RoomOnNode> rooms) const;
 
   // Lowers caps[row] to what the node can take more of, for each row in `rows`; never below zero.
   // For kPerNodeCap and kShared only. The default asks CapOn row by row.

@@ -39,6 +39,12 @@ constexpr ReasonSpec kReasons[] = {
     {kReasonDiskInUse, "DiskInUse", "a disk of the pod is in use there"},
     {kReasonClaimInUse, "ClaimInUse",
      "a ReadWriteOncePod claim of the pod is in use by another pod"},
+    {kReasonPodAffinity, "PodAffinity", "not near the pods that the pod wants to be near"},
+    {kReasonPodAntiAffinity, "PodAntiAffinity",
+     "too near pods that the pod wants to be apart from"},
+    {kReasonKeptAway, "KeptAway", "too near pods that want to be apart from the pod"},
+    {kReasonSpread, "TopologySpread", "the pod would be spread more unevenly than its skew allows"},
+    {kReasonSpreadKey, "TopologySpreadKey", "lacks a label over which the pod is spread"},
 };
 
 }  // namespace
@@ -51,7 +57,7 @@ const ReasonSpec& SpecOf(ReasonId id) {
 
 std::string ReasonText(const Reason& reason, const Tables& tables) {
   const auto resource = [&]() -> absl::string_view {
-    if (reason.resource.index() >= tables.resources.size()) return "resource";
+    if (reason.resource.index() >= tables.resources.size()) return "room";
     return tables.resources[reason.resource.index()].name;
   };
   const auto taint = [&]() -> absl::string_view {

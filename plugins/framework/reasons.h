@@ -45,6 +45,11 @@ inline constexpr ReasonId kReasonStorageFull{22};
 inline constexpr ReasonId kReasonAttachLimit{23};
 inline constexpr ReasonId kReasonDiskInUse{24};
 inline constexpr ReasonId kReasonClaimInUse{25};
+inline constexpr ReasonId kReasonPodAffinity{26};
+inline constexpr ReasonId kReasonPodAntiAffinity{27};
+inline constexpr ReasonId kReasonKeptAway{28};
+inline constexpr ReasonId kReasonSpread{29};
+inline constexpr ReasonId kReasonSpreadKey{30};
 
 struct ReasonSpec {
   ReasonId id;

@@ -19,6 +19,10 @@ class NodeScore {
  public:
   virtual ~NodeScore() = default;
   [[nodiscard]] virtual FilterScope scope() const = 0;
+  // Whether scores depend on other nodes than the one at hand. Then Compare is called before any
+  // node is scored, and again when a block or the nodes that fit have changed; the rest is const.
+  [[nodiscard]] virtual bool looks_around() const { return false; }
+  virtual void Compare(BlockSpan, const NodeSet& /*fitting*/) {}
   // REQUIRES: the node fits.
   [[nodiscard]] virtual int64_t Score(const NodeView& node) const = 0;
   // Adds weight * Score to totals[row] for each row in `rows`.

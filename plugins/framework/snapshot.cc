@@ -82,6 +82,10 @@ uint64_t NodeBlock::Fingerprint() const {
     out.Add(uint64_t{limit.row} << 32 | limit.driver.index());
     out.Add(static_cast<uint64_t>(limit.most));
   }
+  for (const PodCounts::Entry& entry : pod_counts_.entries()) {
+    out.Add(uint64_t{entry.row} << 32 | entry.count.index());
+    out.Add(static_cast<uint64_t>(entry.value));
+  }
   for (const CoolDown& cool : cool_downs_) {
     out.Add(uint64_t{cool.row});
     out.Add(static_cast<uint64_t>(absl::ToUnixNanos(cool.until)));
@@ -110,12 +114,15 @@ std::span<const NodeBlock::UsedVolume> NodeBlock::UsedVolumesOn(uint32_t row) co
 }
 
 void NodeBlock::Charge(uint32_t row, const PodShape& shape, Change change) {
+  const bool takes = change == Change::kTake || change == Change::kTakeRoom;
   for (const auto& [resource, amount] : shape.requests) {
-    AddFree(row, resource, change == Change::kTake ? -amount : amount);
+    AddFree(row, resource, takes ? -amount : amount);
   }
-  const auto charge = [change](auto& all, const auto& used) {
+  if (change == Change::kTake) pod_counts_.Add(row, shape.counts, 1);
+  if (change == Change::kGive) pod_counts_.Add(row, shape.counts, -1);
+  const auto charge = [takes](auto& all, const auto& used) {
     const auto at = std::lower_bound(all.begin(), all.end(), used);
-    if (change == Change::kTake) {
+    if (takes) {
       all.insert(at, used);
     } else if (at != all.end() && *at == used) {
       all.erase(at);

@@ -29,6 +29,7 @@
 #include "api/model/volume_needs.h"
 #include "plugins/framework/columns.h"
 #include "plugins/framework/free_volume.h"
+#include "plugins/framework/pod_counts.h"
 #include "plugins/framework/reasons.h"
 #include "plugins/framework/shared_vector.h"
 
@@ -51,7 +52,8 @@ struct ResourceFacts {
   bool gpu = false;  // a whole GPU or a slice of one, of any vendor
 };
 
-// A distinct PodConstraints with what the search needs at hand.
+// A distinct PodConstraints, and set of selectors that it matches, with what the search needs at
+// hand.
 struct PodShape {
   ShapeId id;
   PodConstraints constraints;
@@ -62,6 +64,9 @@ struct PodShape {
   std::vector<VolumeUseId> volume_uses;  // as in the constraints: equal ones count each
   bool wants_gpu = false;
   GpuAsk gpus;
+  std::vector<PodCountId> matches;          // counts whose selector it matches; sorted
+  std::vector<PodCountChange> counts;       // what it adds where it stands; by count
+  std::shared_ptr<const ShapeTerms> terms;  // null: it asks nothing of other pods
 };
 
 // What nodes share that only static filters look at. Labels: only keys that some selector uses, and
@@ -134,6 +139,7 @@ class NodeBlock final {
     return used_volumes_;
   }
   [[nodiscard]] std::span<const UsedVolume> UsedVolumesOn(uint32_t row) const;
+  [[nodiscard]] const PodCounts& pod_counts() const { return pod_counts_; }
   struct CoolDown {
     uint32_t row = 0;
     absl::Time until;
@@ -146,8 +152,14 @@ class NodeBlock final {
   // Mutation, for the owner of a copy that nobody else sees yet.
   void SetRows(std::shared_ptr<const NodeRows> rows) { rows_ = std::move(rows); }
   void AddFree(uint32_t row, ResourceId resource, int64_t amount);
-  enum class Change { kTake, kGive };
-  // Takes or gives back everything that one pod of the shape needs, ports and volumes included.
+  enum class Change {
+    kTake,
+    kGive,
+    kTakeRoom,  // for a pod that is yet to come: nobody is counted
+    kGiveRoom,
+  };
+  // Takes or gives back everything that one pod of the shape needs, ports and volumes included, and
+  // counts the pod.
   void Charge(uint32_t row, const PodShape& shape, Change change);
   void SetCoolDown(uint32_t row, std::optional<absl::Time> until);
   // Makes the maxima exact again; they only grow between calls.
@@ -162,6 +174,7 @@ class NodeBlock final {
   std::vector<int64_t> max_free_;  // by resource
   std::vector<UsedPort> used_ports_;
   std::vector<UsedVolume> used_volumes_;
+  PodCounts pod_counts_;
   std::vector<CoolDown> cool_downs_;
 };
 

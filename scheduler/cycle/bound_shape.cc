@@ -36,13 +36,20 @@ absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodSh
       case FilterCoupling::kAcrossNodes:
         bound.counts_prove_ = false;
         bound.bounds_prove_ = false;
+        bound.across_.push_back(filter.get());
         break;
     }
+    if (filter->looks_around()) bound.around_.push_back(filter.get());
+    bound.may_be_remembered_ = bound.may_be_remembered_ && filter->may_be_remembered();
     bound.filters_.push_back(std::move(filter));
   }
   for (const WeightedScore& weighted : profile.scores) {
     std::unique_ptr<NodeScore> score = weighted.plugin->Bind(cycle, shape);
     if (score == nullptr) continue;
+    if (score->looks_around()) {
+      bound.comparing_.push_back(score.get());
+      bound.may_be_remembered_ = false;
+    }
     bound.scores_.push_back({.score = std::move(score), .weight = weighted.weight});
   }
   return bound;
@@ -60,7 +67,27 @@ const Verdict& BoundShape::OfClass(const NodeView& node) {
   return *verdict;
 }
 
-void BoundShape::Narrow(const Overlay& overlay, uint32_t b, NodeMask& fits) {
+void BoundShape::LookAround(const Overlay& overlay) {
+  if (around_.empty() || (seen_ == &overlay && seen_edition_ == overlay.edition())) return;
+  for (NodeFilter* filter : around_) filter->LookAround(overlay.blocks());
+  seen_ = &overlay;
+  seen_edition_ = overlay.edition();
+}
+
+std::vector<size_t> BoundShape::OneDomainOf(const Overlay& overlay) {
+  LookAround(overlay);
+  std::vector<size_t> columns;
+  for (const NodeFilter* filter : around_) {
+    const std::span<const size_t> shared = filter->one_domain_of();
+    columns.insert(columns.end(), shared.begin(), shared.end());
+  }
+  std::ranges::sort(columns);
+  const auto twice = std::ranges::unique(columns);
+  columns.erase(twice.begin(), twice.end());
+  return columns;
+}
+
+void BoundShape::Narrow(const Overlay& overlay, uint32_t b, Fits when, NodeMask& fits) {
   const NodeBlock& block = overlay.Block(b);
   for (const NodeFilter* filter : dynamic_) {
     if (!filter->MayHelp(block)) {
@@ -71,7 +98,12 @@ void BoundShape::Narrow(const Overlay& overlay, uint32_t b, NodeMask& fits) {
   const PartialPlan placed = overlay.placed();
   for (const NodeFilter* filter : dynamic_) {
     if (fits.empty()) return;
-    filter->Narrow(block, placed, fits);
+    const bool may_yet = filter->coupling() == FilterCoupling::kAcrossNodes;
+    if (when == Fits::kEver && may_yet) {
+      filter->NarrowForGood(block, fits);
+    } else {
+      filter->Narrow(block, placed, fits);
+    }
   }
   if (of_class_.empty()) return;
   fits.ForEach([&](uint32_t row) {
@@ -79,20 +111,21 @@ void BoundShape::Narrow(const Overlay& overlay, uint32_t b, NodeMask& fits) {
   });
 }
 
-void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* within,
+void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* within, Fits when,
                            ShapeRoom& room) {
   NodeMask fits = overlay.Block(b).rows().present;
   if (within != nullptr) fits &= (*within)[b];
   if (allowed_ != nullptr) fits &= b < allowed_->size() ? (*allowed_)[b] : NodeMask();
   if (fits.empty()) return;
-  Narrow(overlay, b, fits);
+  Narrow(overlay, b, when, fits);
   if (fits.empty()) return;
   std::array<int32_t, kBlockNodes> caps;
   caps.fill(kNoCap);
   for (const NodeFilter* filter : capping_) filter->Cap(overlay.Block(b), fits, caps);
   fits.ForEach([&](uint32_t row) {
     // Where caps bound nothing, one more is all that an answer about one more says.
-    const int32_t pods = bounds_prove_ ? caps[row] : std::min(caps[row], 1);
+    const bool all = bounds_prove_ || when == Fits::kEver;
+    const int32_t pods = all ? caps[row] : std::min(caps[row], 1);
     if (pods <= 0) return;
     room.nodes.push_back({.node = NodeAt(b, row), .pods = pods});
     room.total += pods;
@@ -100,35 +133,69 @@ void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* wi
 }
 
 ShapeRoom BoundShape::RoomOn(const Overlay& overlay, const NodeSet* within) {
+  LookAround(overlay);
   ShapeRoom room;
-  for (uint32_t b = 0; b < overlay.block_count(); ++b) AddRoomIn(overlay, b, within, room);
+  for (uint32_t b = 0; b < overlay.block_count(); ++b) {
+    AddRoomIn(overlay, b, within, Fits::kNow, room);
+  }
   return room;
+}
+
+int64_t BoundShape::LimitOn(const Overlay& overlay, const NodeSet* within) {
+  return MostOf(AtMostOn(overlay, within));
+}
+
+ShapeRoom BoundShape::AtMostOn(const Overlay& overlay, const NodeSet* within) {
+  if (bounds_prove_) return RoomOn(overlay, within);
+  LookAround(overlay);
+  ShapeRoom room;
+  for (uint32_t b = 0; b < overlay.block_count(); ++b) {
+    AddRoomIn(overlay, b, within, Fits::kEver, room);
+  }
+  return room;
+}
+
+int64_t BoundShape::MostOf(const ShapeRoom& at_most) const {
+  int64_t most = at_most.total;
+  if (across_.empty()) return most;
+  std::vector<NodeFilter::RoomOnNode> rooms;
+  rooms.reserve(at_most.nodes.size());
+  for (const NodeRoom& room : at_most.nodes)
+    rooms.push_back({.node = room.node, .pods = room.pods});
+  for (const NodeFilter* filter : across_) most = std::min(most, filter->Most(rooms));
+  return most;
 }
 
 RankedRoom BoundShape::RankedOn(const Overlay& overlay, const NodeSet* within) {
   const Snapshot& snapshot = overlay.base();
-  const bool remembers = cache_ != nullptr && within == nullptr && counts_prove_;
+  LookAround(overlay);
+  const bool remembers =
+      cache_ != nullptr && within == nullptr && counts_prove_ && may_be_remembered_;
   RoomCache::Shape* remembered = remembers ? &cache_->Of(snapshot, shape_->id, allowed_) : nullptr;
   RankedRoom room(*this, overlay);
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
     const std::shared_ptr<const NodeBlock>& block = snapshot.blocks[b];
     if (!remembers || &overlay.Block(b) != block.get() || !block->cool_downs().empty()) {
       auto fresh = std::make_unique<BlockRoom>();
-      AddRoomIn(overlay, b, within, fresh->room);
+      AddRoomIn(overlay, b, within, Fits::kNow, fresh->room);
       room.Add(std::move(fresh));
       continue;
     }
     BlockRoom* known = remembered->Find(b, block);
     if (known == nullptr) {
       known = &remembered->Renew(b, block);
-      AddRoomIn(overlay, b, nullptr, known->room);
+      AddRoomIn(overlay, b, nullptr, Fits::kNow, known->room);
     }
     room.Add(*known);
   }
+  Compare(overlay, [&room](NodeSet& fitting) {
+    for (const NodeRoom& node : room.All().nodes) fitting[BlockOf(node.node)].Set(RowOf(node.node));
+  });
   return room;
 }
 
 int32_t BoundShape::RoomAt(const Overlay& overlay, NodeId node) {
+  LookAround(overlay);
   const NodeView view = overlay.At(node);
   if (!Allows(node)) return 0;
   if (!OfClass(view).fits()) return 0;
@@ -147,6 +214,7 @@ int32_t BoundShape::RoomAt(const Overlay& overlay, NodeId node) {
 
 void BoundShape::ForEachRefusal(const Overlay& overlay, const NodeSet* within,
                                 absl::FunctionRef<void(NodeId, const Verdict&)> visit) {
+  LookAround(overlay);
   const PartialPlan placed = overlay.placed();
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
     const NodeBlock& block = overlay.Block(b);
@@ -197,7 +265,21 @@ std::vector<int64_t> BoundShape::Scores(const Overlay& overlay, const ShapeRoom&
   return scores;
 }
 
-std::vector<RankedNode> BoundShape::Ranked(const Overlay& overlay, const ShapeRoom& room) const {
+void BoundShape::Compare(const Overlay& overlay, absl::FunctionRef<void(NodeSet&)> mark_fitting) {
+  if (comparing_.empty()) return;
+  NodeSet fitting(overlay.block_count());
+  mark_fitting(fitting);
+  for (NodeScore* score : comparing_) score->Compare(overlay.blocks(), fitting);
+}
+
+std::vector<RankedNode> BoundShape::Ranked(const Overlay& overlay, const ShapeRoom& room) {
+  Compare(overlay, [&room](NodeSet& fitting) {
+    for (const NodeRoom& node : room.nodes) fitting[BlockOf(node.node)].Set(RowOf(node.node));
+  });
+  return RankedOf(overlay, room);
+}
+
+std::vector<RankedNode> BoundShape::RankedOf(const Overlay& overlay, const ShapeRoom& room) const {
   const std::vector<int64_t> scores = Scores(overlay, room);
   const std::vector<uint32_t>& rank = overlay.base().order->rank;
   std::vector<RankedNode> ranked(room.nodes.size());

@@ -30,21 +30,33 @@ class BoundShape final {
                                                        const Profile& profile);
 
   [[nodiscard]] const PodShape& shape() const { return *shape_; }
-  // False when some filter couples members across nodes: then caps are not additive and prove
-  // nothing.
+  // False when some filter couples members across nodes: then caps are not additive, and a node is
+  // asked for one more member at a time.
   [[nodiscard]] bool counts_prove() const { return counts_prove_; }
-  // False when caps are not even upper bounds: members may make room for each other.
+  // False when the room that RoomOn finds is not even an upper bound: members may make room for
+  // each other. AtMostOn is one.
   [[nodiscard]] bool bounds_prove() const { return bounds_prove_; }
+  // Whether the room on a node follows from that node alone.
+  [[nodiscard]] bool local() const { return around_.empty(); }
+  // Columns of labels whose values all members of the gang must share, wherever they are placed.
+  // Within nodes that do, counts prove what they prove otherwise.
+  [[nodiscard]] std::vector<size_t> OneDomainOf(const Overlay& overlay);
 
   // From now on only these nodes take it, others for want of quota; null: every node. Borrowed.
   void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
+  [[nodiscard]] const NodeSet* allowed() const { return allowed_; }
   // From now on RankedOn looks there first. REQUIRES: it was bound to the question "now", and
   // the cache began with this snapshot. Borrowed.
   void Remember(RoomCache* cache) { cache_ = cache; }
 
   // Where pods of the shape fit on the overlay as it stands; `within` null = anywhere.
   [[nodiscard]] ShapeRoom RoomOn(const Overlay& overlay, const NodeSet* within);
-  // The same, ready to be asked for the best of the nodes.
+  // At least what fits when several members are placed one after the other, by node: the same where
+  // bounds prove.
+  [[nodiscard]] ShapeRoom AtMostOn(const Overlay& overlay, const NodeSet* within);
+  // … and in all.
+  [[nodiscard]] int64_t LimitOn(const Overlay& overlay, const NodeSet* within);
+  // The same as RoomOn, ready to be asked for the best of the nodes.
   [[nodiscard]] RankedRoom RankedOn(const Overlay& overlay, const NodeSet* within);
   // How many more pods of the shape the node takes.
   [[nodiscard]] int32_t RoomAt(const Overlay& overlay, NodeId node);
@@ -53,17 +65,28 @@ class BoundShape final {
   void ForEachRefusal(const Overlay& overlay, const NodeSet* within,
                       absl::FunctionRef<void(NodeId, const Verdict&)> visit);
 
-  // Weighted scores of the nodes of `room`, in its order.
-  [[nodiscard]] std::vector<int64_t> Scores(const Overlay& overlay, const ShapeRoom& room) const;
-  // The nodes of `room` with all that ranks them, in its order.
-  [[nodiscard]] std::vector<RankedNode> Ranked(const Overlay& overlay, const ShapeRoom& room) const;
+  // The nodes of `room` with all that ranks them, in its order. REQUIRES: all that fit.
+  [[nodiscard]] std::vector<RankedNode> Ranked(const Overlay& overlay, const ShapeRoom& room);
 
  private:
+  friend class RankedRoom;
   BoundShape() = default;
 
+  [[nodiscard]] int64_t MostOf(const ShapeRoom& at_most) const;
+  // Before anything is asked of filters, or of scores, that look around.
+  void LookAround(const Overlay& overlay);
+  void Compare(const Overlay& overlay, absl::FunctionRef<void(NodeSet&)> mark_fitting);
+  // Weighted scores of the nodes of `room`, in its order.
+  [[nodiscard]] std::vector<int64_t> Scores(const Overlay& overlay, const ShapeRoom& room) const;
+  // REQUIRES: Compare was called with these nodes and all others that fit.
+  [[nodiscard]] std::vector<RankedNode> RankedOf(const Overlay& overlay,
+                                                 const ShapeRoom& room) const;
+  enum class Fits : uint8_t { kNow, kEver };
+
   [[nodiscard]] const Verdict& OfClass(const NodeView& node);
-  void Narrow(const Overlay& overlay, uint32_t block, NodeMask& fits);
-  void AddRoomIn(const Overlay& overlay, uint32_t block, const NodeSet* within, ShapeRoom& room);
+  void Narrow(const Overlay& overlay, uint32_t block, Fits when, NodeMask& fits);
+  void AddRoomIn(const Overlay& overlay, uint32_t block, const NodeSet* within, Fits when,
+                 ShapeRoom& room);
 
   [[nodiscard]] bool Allows(NodeId node) const {
     return allowed_ == nullptr ||
@@ -75,7 +98,12 @@ class BoundShape final {
   RoomCache* cache_ = nullptr;
   std::vector<std::unique_ptr<NodeFilter>>
       filters_;  // in the order of the profile, as are the three below
-  std::vector<const NodeFilter*> of_class_, dynamic_, capping_;
+  std::vector<const NodeFilter*> of_class_, dynamic_, capping_, across_;
+  std::vector<NodeFilter*> around_;
+  std::vector<NodeScore*> comparing_;
+  bool may_be_remembered_ = true;
+  const Overlay* seen_ = nullptr;  // by the filters that look around, as of this edition
+  uint64_t seen_edition_ = 0;
   struct Weighted {
     std::unique_ptr<NodeScore> score;
     int64_t weight = 1;

@@ -53,10 +53,12 @@ class Cycle final {
       if (kind.bound != nullptr) kind.bound->Remember(input.cache);
     }
     for (const HoldId hold : request_.own_holds) {
-      if (const HeldRoom* room = snapshot_.FindHold(hold)) now_.Free(room->node, room->shape);
+      if (const HeldRoom* room = snapshot_.FindHold(hold)) {
+        now_.Free(room->node, room->shape, Occupant::kHold);
+      }
     }
     for (const PromisedRoom& room : request_.outranked) now_.Free(room.node, room.shape);
-    for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape);
+    for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape, room.of);
     if (input.quota != nullptr) quota_.emplace(*input.quota, request_, shapes_);
   }
 
@@ -138,6 +140,7 @@ class Cycle final {
   [[nodiscard]] BoundKinds Bind(Question question) const {
     CycleInput cycle = cycle_;
     cycle.question = question;
+    cycle.members = shapes_;
     BoundKinds kinds;
     kinds.bound.reserve(shapes_.size());
     for (const ShapeId shape : shapes_) {

@@ -15,15 +15,17 @@
 #include "plugins/framework/profile.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/overlay.h"
 #include "scheduler/cycle/quota_ask.h"
 #include "scheduler/cycle/room_cache.h"
 
 namespace maniple {
 
-// Room of one pod that is taken for gone.
+// Room of one pod that is taken for gone, or that is held for one and taken for free.
 struct FreedRoom {
   NodeId node;
   ShapeId shape;
+  Occupant of = Occupant::kPod;
 };
 
 struct DecideInput {

@@ -9,6 +9,7 @@
 #include "scheduler/cycle/bin_choice.h"
 #include "scheduler/cycle/counted_search.h"
 #include "scheduler/cycle/grouped_search.h"
+#include "scheduler/cycle/implied_domain.h"
 
 namespace maniple {
 namespace {
@@ -59,10 +60,16 @@ std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel&
   }
   for (size_t k = 0; k < ask.kinds.size(); ++k) {
     if (ask.kinds[k].bound == nullptr) continue;
-    ask.kinds[k].bound->RankedOn(overlay, within).ForEach([&](const NodeRoom& room) {
+    const auto add = [&](const NodeRoom& room) {
       const uint32_t domain = level.domain_of[room.node.index()];
       if (domain != DomainLevel::kOutside) rooms[domain].limits[k] += room.pods;
-    });
+    };
+    BoundShape& bound = *ask.kinds[k].bound;
+    if (bound.bounds_prove()) {
+      bound.RankedOn(overlay, within).ForEach(add);
+    } else {
+      for (const NodeRoom& room : bound.AtMostOn(overlay, within).nodes) add(room);
+    }
   }
   for (uint32_t k = 0; k < ask.kinds.size(); ++k) {
     const int64_t count = ask.problem.CountOf(k);
@@ -310,13 +317,26 @@ void LayOut(const DomainSearch& ask, const NodeLayout& layout, std::vector<Membe
   }
 }
 
-DomainResult SearchAll(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
+DomainResult SearchAsAsked(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
   if (const std::optional<uint32_t> kind = CountedKind(ask)) {
     return SearchByCount(ask, *kind, overlay, goal);
   }
   DomainResult result = SearchByTrial(ask, overlay, goal);
   if (ask.choice.layout != nullptr) LayOut(ask, *ask.choice.layout, result.search.places);
   return result;
+}
+
+// Within one domain more where members want to be near each other, though nobody named it.
+DomainResult SearchAll(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
+  const std::vector<size_t> implied = ImpliedColumns(ask.kinds, overlay);
+  if (implied.empty()) return SearchAsAsked(ask, overlay, goal);
+  DomainResult last;
+  SearchResult search = SearchImplied(ask.problem, ask.kinds, overlay, implied, [&] {
+    last = SearchAsAsked(ask, overlay, goal);
+    return last.search;
+  });
+  last.search = std::move(search);
+  return last;
 }
 
 }  // namespace

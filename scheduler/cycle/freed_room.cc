@@ -27,7 +27,11 @@ FreedRoomCount::FreedRoomCount(const DecideInput& input, const Profile& profile,
                                const RequestKinds& kinds,
                                const std::vector<const QuotaOption*>& options)
     : input_(input), snapshot_(input.snapshot), kinds_(kinds) {
-  const CycleInput cycle{.snapshot = input.snapshot, .now = input.now, .seed = input.seed};
+  const CycleInput cycle{.snapshot = input.snapshot,
+                         .now = input.now,
+                         .seed = input.seed,
+                         .question = Question::kNow,
+                         .members = kinds.shapes};
   for (const ShapeId shape : kinds.shapes) {
     absl::StatusOr<BoundShape> bound =
         BoundShape::Bind(cycle, snapshot_.tables->ShapeOf(shape), profile);
@@ -45,7 +49,9 @@ FreedRoomCount::FreedRoomCount(const DecideInput& input, const Profile& profile,
     only_domain_ = DomainOfPinned(snapshot_, *level_, input.request.pinned);
   }
   const bool bound_together = choice_.gang.slice != nullptr || !choice_.sub_groups.empty();
-  exact_ = bound_.size() == 1 && bound_.front().counts_prove() && !bound_together;
+  additive_ = std::ranges::all_of(
+      bound_, [](const BoundShape& bound) { return bound.counts_prove() && bound.local(); });
+  exact_ = bound_.size() == 1 && additive_ && !bound_together;
   StartOverlay();
 
   room_in_.assign(domain_count_, std::vector<int64_t>(bound_.size(), 0));
@@ -67,14 +73,17 @@ FreedRoomCount::FreedRoomCount(const DecideInput& input, const Profile& profile,
 void FreedRoomCount::StartOverlay() {
   overlay_.emplace(snapshot_, Overlay::View::kNow);
   for (const HoldId hold : input_.request.own_holds) {
-    if (const HeldRoom* room = snapshot_.FindHold(hold)) overlay_->Free(room->node, room->shape);
+    if (const HeldRoom* room = snapshot_.FindHold(hold)) {
+      overlay_->Free(room->node, room->shape, Occupant::kHold);
+    }
   }
   for (const PromisedRoom& room : input_.request.outranked) overlay_->Free(room.node, room.shape);
-  for (const FreedRoom& room : input_.freed) overlay_->Free(room.node, room.shape);
+  for (const FreedRoom& room : input_.freed) overlay_->Free(room.node, room.shape, room.of);
+  at_first_ = overlay_->Mark();
 }
 
 void FreedRoomCount::Reset() {
-  StartOverlay();
+  overlay_->Rollback(at_first_);
   room_on_ = room_on_at_first_;
   room_in_ = room_in_at_first_;
 }
@@ -97,9 +106,7 @@ int64_t FreedRoomCount::RoomIn(uint32_t domain) const {
 
 bool FreedRoomCount::EnoughIn(uint32_t domain) const {
   if (only_domain_.has_value() && *only_domain_ != domain) return false;
-  const bool counted = std::all_of(bound_.begin(), bound_.end(),
-                                   [](const BoundShape& bound) { return bound.counts_prove(); });
-  if (!counted) return true;
+  if (!additive_) return true;
   if (exact_) return room_in_[domain].front() >= kinds_.problem.total;
   return !ProvenShortage(kinds_.problem, room_in_[domain]).has_value();
 }

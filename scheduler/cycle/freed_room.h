@@ -70,8 +70,10 @@ class FreedRoomCount final {
   const RequestKinds& kinds_;
   absl::Status status_;
   bool exact_ = true;
-  std::optional<Overlay> overlay_;  // always there; made anew by Reset
-  std::vector<BoundShape> bound_;   // by kind
+  bool additive_ = true;            // no node's room depends on others: counts bound what fits
+  std::optional<Overlay> overlay_;  // always there
+  Overlay::Checkpoint at_first_ = 0;
+  std::vector<BoundShape> bound_;  // by kind
   LevelStore levels_;
   DomainChoice choice_;
   const DomainLevel* level_ = nullptr;

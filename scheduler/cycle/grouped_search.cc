@@ -322,15 +322,14 @@ SearchResult QuorumOf(const QuorumProblem& problem, std::vector<MemberPlace> pla
 
 SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
   std::vector<int64_t> limits;
-  bool proves = true;
+  bool proves = true, bounded = true;
   for (const Kind& kind : ask.kinds) {
-    limits.push_back(kind.bound == nullptr ? 0 : kind.bound->RoomOn(overlay, within).total);
+    limits.push_back(kind.bound == nullptr ? 0 : kind.bound->LimitOn(overlay, within));
     proves = proves && (kind.bound == nullptr || kind.bound->counts_prove());
+    bounded = bounded && (kind.bound == nullptr || kind.bound->bounds_prove());
   }
   if (const std::optional<Shortage> shortage = ProvenShortage(ask.problem, limits)) {
-    return {.outcome = proves ? Outcome::kProven : Outcome::kGaveUp,
-            .places = {},
-            .shortage = *shortage};
+    return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
   }
   GroupTrial trial(ask, overlay, within);
   std::vector<size_t> all(ask.problem.wants.size());
@@ -345,8 +344,12 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
       return {.outcome = Outcome::kFound, .places = *std::move(places), .shortage = {}};
     }
   }
-  SearchResult thorough = PlaceExhaustively(
-      ask.problem, ask.kinds, overlay, {.within = within, .groups = &ask.groups}, SearchBounds{});
+  // Which nodes are alike says nothing where members bear on each other across them.
+  SearchResult thorough{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+  if (bounded) {
+    thorough = PlaceExhaustively(ask.problem, ask.kinds, overlay,
+                                 {.within = within, .groups = &ask.groups}, SearchBounds{});
+  }
   if (thorough.outcome == Outcome::kFound) return thorough;
   if (!proves) thorough.outcome = Outcome::kGaveUp;
   // What is lacking is room in one place: of the kind that most members are of.

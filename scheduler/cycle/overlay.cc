@@ -21,6 +21,7 @@ Overlay::Overlay(const Snapshot& base, View view) : base_(base), copies_(base.bl
 }
 
 void Overlay::Apply(const Step& step) {
+  ++edition_;
   const uint32_t b = BlockOf(step.node);
   if (copies_[b] == nullptr) {
     copies_[b] = std::make_unique<NodeBlock>(*blocks_[b]);
@@ -35,8 +36,10 @@ void Overlay::Place(NodeId node, ShapeId shape) {
   Apply(journal_.back());
 }
 
-void Overlay::Free(NodeId node, ShapeId shape) {
-  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kGive});
+void Overlay::Free(NodeId node, ShapeId shape, Occupant of) {
+  const auto change =
+      of == Occupant::kPod ? NodeBlock::Change::kGive : NodeBlock::Change::kGiveRoom;
+  journal_.push_back({.node = node, .shape = shape, .change = change});
   Apply(journal_.back());
 }
 
@@ -52,6 +55,12 @@ void Overlay::Rollback(Checkpoint to) {
         break;
       case NodeBlock::Change::kGive:
         step.change = NodeBlock::Change::kTake;
+        break;
+      case NodeBlock::Change::kGiveRoom:
+        step.change = NodeBlock::Change::kTakeRoom;
+        break;
+      case NodeBlock::Change::kTakeRoom:
+        step.change = NodeBlock::Change::kGiveRoom;
         break;
     }
     Apply(step);

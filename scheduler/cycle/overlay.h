@@ -14,10 +14,14 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/framework/filter.h"
 #include "plugins/framework/partial_plan.h"
 #include "plugins/framework/snapshot.h"
 
 namespace maniple {
+
+// What takes the room that is freed: a hold is for a pod that is yet to come, so no pod leaves.
+enum class Occupant : uint8_t { kPod, kHold };
 
 class Overlay final {
  public:
@@ -31,6 +35,10 @@ class Overlay final {
   [[nodiscard]] const Snapshot& base() const { return base_; }
   [[nodiscard]] uint32_t block_count() const { return static_cast<uint32_t>(blocks_.size()); }
   [[nodiscard]] const NodeBlock& Block(uint32_t block) const { return *blocks_[block]; }
+  // Every block as it stands now; changes with the edition.
+  [[nodiscard]] BlockSpan blocks() const { return blocks_; }
+  // Another one after every change of a block.
+  [[nodiscard]] uint64_t edition() const { return edition_; }
   [[nodiscard]] NodeView At(NodeId node) const {
     return {.block = *blocks_[BlockOf(node)], .row = RowOf(node)};
   }
@@ -38,8 +46,8 @@ class Overlay final {
 
   // REQUIRES: the snapshot has the node and the shape.
   void Place(NodeId node, ShapeId shape);
-  // Frees what is charged for a pod of the shape: a hold of the gang's own.
-  void Free(NodeId node, ShapeId shape);
+  // Frees what is charged for a pod of the shape.
+  void Free(NodeId node, ShapeId shape, Occupant of = Occupant::kPod);
 
   using Checkpoint = size_t;
   [[nodiscard]] Checkpoint Mark() const { return journal_.size(); }
@@ -61,6 +69,7 @@ class Overlay final {
   std::vector<const NodeBlock*> untouched_;         // as they stood first
   std::vector<std::unique_ptr<NodeBlock>> copies_;  // of touched blocks
   std::vector<NodeBlock> emptied_;
+  uint64_t edition_ = 0;
   std::vector<Step> journal_;
   std::vector<PlacedMember> placed_;
 };

@@ -62,7 +62,7 @@ std::vector<RankedNode> RankedRoom::RankedIn(absl::FunctionRef<bool(NodeId)> whi
     const bool any = std::ranges::any_of(block->room.nodes,
                                          [&](const NodeRoom& room) { return which(room.node); });
     if (!any) continue;
-    if (block->ranked.empty()) block->ranked = bound_.Ranked(overlay_, block->room);
+    if (block->ranked.empty()) block->ranked = bound_.RankedOf(overlay_, block->room);
     for (const RankedNode& node : block->ranked) {
       if (!which(node.room.node)) continue;
       nodes.push_back(node);
@@ -97,7 +97,7 @@ std::vector<NodeId> RankedRoom::Best(int64_t pods) const {
 
 // The node at `place` of the block's ranking, which is made as far as it is needed.
 const RankedNode& RankedRoom::At(BlockRoom& block, size_t place) const {
-  if (block.ranked.empty()) block.ranked = bound_.Ranked(overlay_, block.room);
+  if (block.ranked.empty()) block.ranked = bound_.RankedOf(overlay_, block.room);
   if (place >= block.in_order) {
     const size_t end = std::min(block.ranked.size(), std::max(kRankedAtFirst, 2 * place));
     const auto begin = block.ranked.begin();

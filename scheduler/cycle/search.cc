@@ -30,12 +30,6 @@ bool CountsProve(const std::vector<Kind>& kinds) {
   });
 }
 
-bool BoundsProve(const std::vector<Kind>& kinds) {
-  return std::all_of(kinds.begin(), kinds.end(), [](const Kind& kind) {
-    return kind.bound == nullptr || kind.bound->bounds_prove();
-  });
-}
-
 std::vector<int64_t> CountByKind(const QuorumProblem& problem, const std::vector<size_t>& chosen) {
   std::vector<int64_t> counts(problem.kind_count, 0);
   for (const size_t want : chosen) ++counts[problem.kinds[want]];
@@ -171,6 +165,8 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
     std::optional<Shortage> first;
     for (int turn = 0; turn < 2; ++turn) {
       for (const Taste taste : {Taste::kScore, Taste::kSpare}) {
+        // Of one kind, all orders and tastes are the same.
+        if (order.size() == 1 && first.has_value()) break;
         if (trial.Run(order, counts, taste)) return Found(problem, *chosen, trial.nodes());
         if (first.has_value()) continue;
         first = Shortage{.kind = trial.failed_kind(),
@@ -223,14 +219,17 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   Rooms rooms;
   for (Kind& kind : kinds) {
     auto& room = ranked.emplace_back();
-    if (kind.bound != nullptr) room.emplace(kind.bound->RankedOn(overlay, within));
-    rooms.limits.push_back(room.has_value() ? room->total() : 0);
+    if (kind.bound == nullptr) {
+      rooms.limits.push_back(0);
+      continue;
+    }
+    room.emplace(kind.bound->RankedOn(overlay, within));
+    rooms.limits.push_back(kind.bound->bounds_prove() ? room->total()
+                                                      : kind.bound->LimitOn(overlay, within));
   }
   const bool proves = CountsProve(kinds);
   if (const std::optional<Shortage> shortage = ProvenShortage(problem, rooms.limits)) {
-    return {.outcome = BoundsProve(kinds) ? Outcome::kProven : Outcome::kGaveUp,
-            .places = {},
-            .shortage = *shortage};
+    return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
   }
   const std::optional<std::vector<size_t>> chosen = SelectQuorum(problem, rooms.limits);
   if (chosen.has_value() && proves) {
@@ -304,7 +303,6 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
   if (!result.places.empty()) {
     result.outcome = Outcome::kFound;
   } else {
-    if (!BoundsProve(kinds)) result.outcome = Outcome::kGaveUp;
     result.shortage = {.kind = problem.kinds.empty() ? 0 : problem.kinds.front(),
                        .wanted = problem.kinds.empty() ? 0 : problem.CountOf(problem.kinds.front()),
                        .placeable = 0};

@@ -26,7 +26,7 @@ OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c, const GangReques
 void OpenHolds::Add(GangId holder, const GangRecord& record, const QuotaBook& book) {
   holders.push_back(holder);
   for (const Reservation::Room& room : record.reservation->rooms) {
-    if (room.node.valid()) rooms.push_back({room.node, room.shape});
+    if (room.node.valid()) rooms.push_back({room.node, room.shape, Occupant::kHold});
   }
   const QuotaNodeId queue = book.QueueNamed(record.queue);
   if (queue.valid()) quota.emplace_back(queue, record.reservation->held);

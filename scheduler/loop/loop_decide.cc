@@ -183,6 +183,9 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
     facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
   }
+  const bool asks_of_pods = std::ranges::any_of(
+      request.wants, [this](const Want& want) { return state_.AsksOfPods(want.shape); });
+  if (asks_of_pods && (facts.relief & kReliefRoom) != 0) facts.relief |= kReliefPods;
   Note(c, item, std::move(waits));
   Park(c, item, std::move(facts));
   c.record.waits_for_demand =

@@ -57,6 +57,7 @@ void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
   touched_.clear();
   results_.clear();
   news_ = {};
+  (void)state_.TakeChangedCounts();
 }
 
 bool SchedulingLoop::Impl::Synced() const {
@@ -267,6 +268,10 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   if (news_.queues_changed) relief |= kReliefQueue;
   if (news_.volumes_changed) relief |= kReliefVolumes;
   if (std::exchange(more_victims_, false) || news_.budgets_changed) relief |= kReliefVictims;
+  // Domains are made of nodes: with one of them, who is near and what is even changes elsewhere.
+  const bool domains_changed = !news_.nodes_changed.empty() || !news_.nodes_gone.empty();
+  const std::vector<PodCountId> counts = state_.TakeChangedCounts();
+  if (domains_changed || !counts.empty()) relief |= kReliefPods;
   news_ = {};
   const size_t before = queue_->ready();
   const HeldQuota held_quota = AllHeldQuota();
@@ -280,6 +285,7 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
       for (const Reservation::Room& room : reservation.rooms) held.insert(room.node);
     }
     const auto fits = [&](ShapeId shape) {
+      if (domains_changed ? state_.AsksOfPods(shape) : state_.LooksAt(shape, counts)) return true;
       return std::ranges::any_of(nodes, [&](NodeId node) {
         if (state_.NodeName(node).empty()) return false;
         return held.contains(node) || state_.MayFit(shape, node);

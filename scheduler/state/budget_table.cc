@@ -52,10 +52,9 @@ void BudgetTable::Remove(const ObjectKey& key, Delta& delta) {
   delta.budgets_changed = true;
 }
 
-void BudgetTable::SetLabels(PodId pod, const ObjectMeta& meta, Delta& delta) {
-  if (!labels_.Put(pod, meta.labels)) return;
-  const auto first = FirstFrom(meta.namespace_name, "");
-  if (first != budgets_.end() && first->namespace_name == meta.namespace_name) {
+void BudgetTable::NoteLabels(absl::string_view namespace_name, Delta& delta) const {
+  const auto first = FirstFrom(namespace_name, "");
+  if (first != budgets_.end() && first->namespace_name == namespace_name) {
     delta.budgets_changed = true;
   }
 }
@@ -64,13 +63,8 @@ std::vector<uint32_t> BudgetTable::Covering(absl::string_view namespace_name, Po
   std::vector<uint32_t> covering;
   for (auto at = FirstFrom(namespace_name, "");
        at != budgets_.end() && at->namespace_name == namespace_name; ++at) {
-    if (!at->selector.has_value()) continue;
-    const std::vector<SelectorRequirement>& requirements = at->selector->requirements;
-    const bool covers = std::all_of(
-        requirements.begin(), requirements.end(), [&](const SelectorRequirement& requirement) {
-          return Satisfies(requirement, labels_.Find(pod, requirement.key));
-        });
-    if (covers) covering.push_back(static_cast<uint32_t>(at - budgets_.begin()));
+    if (!at->selector.has_value() || !labels_.Matches(pod, *at->selector)) continue;
+    covering.push_back(static_cast<uint32_t>(at - budgets_.begin()));
   }
   return covering;
 }

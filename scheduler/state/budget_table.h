@@ -1,8 +1,7 @@
 // PodDisruptionBudgets, and which of them cover a pod of ours.
 //
-// Owned by ClusterState; scheduling thread. The labels are known of pods of our schedulers only:
-// nobody else is evicted. Which budgets cover a pod is worked out when somebody asks, for that
-// happens only when a gang looks for victims.
+// Owned by ClusterState; scheduling thread. Which budgets cover a pod is worked out when somebody
+// asks, for that happens only when a gang looks for victims.
 //
 //   const std::vector<BudgetFacts>& budgets = table.all();
 //   for (const uint32_t i : table.Covering("team-a", pod)) …budgets[i].allowed…
@@ -31,13 +30,16 @@ struct BudgetFacts {
 
 class BudgetTable final {
  public:
+  // Borrows the labels of all pods for its life.
+  explicit BudgetTable(const PodLabels& labels) : labels_(labels) {}
+
   void Upsert(const PodDisruptionBudget& budget, Delta& delta);
   // Of a budget that cannot be read it is not known whom it covers: everybody, and allows nothing.
   void Refuse(const ObjectKey& key, Delta& delta);
   void Remove(const ObjectKey& key, Delta& delta);
 
-  void SetLabels(PodId pod, const ObjectMeta& meta, Delta& delta);
-  void ForgetPod(PodId pod) { labels_.Forget(pod); }
+  // A member's labels are others, or it is a member only now.
+  void NoteLabels(absl::string_view namespace_name, Delta& delta) const;
 
   [[nodiscard]] const std::vector<BudgetFacts>& all() const { return budgets_; }
   // Indices into all(), ascending.
@@ -53,7 +55,7 @@ class BudgetTable final {
   void Put(BudgetFacts budget, Delta& delta);
 
   Budgets budgets_;  // by namespace and name
-  PodLabels labels_;
+  const PodLabels& labels_;
 };
 
 }  // namespace maniple

@@ -20,16 +20,20 @@ class ClusterState::Impl final {
  public:
   explicit Impl(ClusterStateOptions options)
       : options_(std::move(options)),
-        shapes_(draft_, options_.gpus),
+        queries_(labels_),
+        shapes_(draft_, options_.gpus, queries_),
         nodes_(draft_, shapes_, options_.gpus),
         gangs_(options_.default_queue),
+        budgets_(labels_),
         mix_(shapes_, draft_),
         pods_(options_.scheduler_names, {.shapes = shapes_,
                                          .nodes = nodes_,
                                          .gangs = gangs_,
                                          .budgets = budgets_,
                                          .mix = mix_,
-                                         .volumes = volumes_}) {
+                                         .volumes = volumes_,
+                                         .labels = labels_,
+                                         .queries = queries_}) {
     draft_.tables.nvlink_labels = options_.nvlink_domain_labels;
     nodes_.TrackColumns(options_.nvlink_domain_labels);
   }
@@ -83,15 +87,20 @@ class ClusterState::Impl final {
   // After a change of a storage object of that name.
   void FollowVolumes(absl::string_view name, Delta& delta);
   void RemoveConfiguration(const ObjectKey& key, Delta& delta);
+  void SetNamespaceLabels(absl::string_view name, const std::optional<StringMap>& labels,
+                          Delta& delta);
 
   void RemoveNode(NodeId node, Delta& delta);
   void PublishTopologies(Delta& delta);
   void PublishFreeVolumes();
   [[nodiscard]] absl::Status CheckRoom() const;
   [[nodiscard]] absl::Status CheckMix() const;
+  [[nodiscard]] absl::Status CheckCounts() const;
 
   ClusterStateOptions options_;
   DraftTables draft_;
+  PodLabels labels_;
+  PodQueries queries_;
   ShapeTable shapes_;
   NodeTable nodes_;
   GangTable gangs_;
@@ -129,7 +138,7 @@ void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
   const std::vector<PodId> left = pods_.LeaveNode(node);
   for (auto it = holds_.begin(); it != holds_.end();) {
     if (it->second.node == node) {
-      nodes_.Charge(node, shapes_.Of(it->second.shape), NodeBlock::Change::kGive);
+      nodes_.Charge(node, shapes_.Of(it->second.shape), NodeBlock::Change::kGiveRoom);
       holds_changed_ = true;
       it = holds_.erase(it);
     } else {
@@ -157,7 +166,13 @@ void ClusterState::Impl::FollowVolumes(absl::string_view name, Delta& delta) {
 
 void ClusterState::Impl::Upsert(const Namespace& object, Delta& delta) {
   gangs_.SetNamespaceQueue(object.meta.name, object.meta.labels.Get(kDefaultQueueLabel), delta);
+  SetNamespaceLabels(object.meta.name, object.meta.labels, delta);
   delta.queues_changed = true;
+}
+
+void ClusterState::Impl::SetNamespaceLabels(absl::string_view name,
+                                            const std::optional<StringMap>& labels, Delta& delta) {
+  if (queries_.SetNamespaceLabels(name, labels)) pods_.NamespaceChanged(name, delta);
 }
 
 void ClusterState::Impl::Upsert(const PriorityClass& object, Delta& delta) {
@@ -186,6 +201,7 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
   switch (key.kind) {
     case ResourceKind::kNamespace:
       gangs_.SetNamespaceQueue(key.name, "", delta);
+      SetNamespaceLabels(key.name, std::nullopt, delta);
       break;
     case ResourceKind::kPriorityClass:
       gangs_.SetClassValue(key.name, std::nullopt, delta);
@@ -301,14 +317,14 @@ HoldId ClusterState::Impl::Hold(NodeId node, ShapeId shape) {
   const HoldId hold(next_hold_++);
   holds_.emplace(hold, HeldRoom{.hold = hold, .node = node, .shape = shape});
   holds_changed_ = true;
-  nodes_.Charge(node, shapes_.Of(shape), NodeBlock::Change::kTake);
+  nodes_.Charge(node, shapes_.Of(shape), NodeBlock::Change::kTakeRoom);
   return hold;
 }
 
 void ClusterState::Impl::ReleaseHold(HoldId hold, Delta& delta) {
   const auto it = holds_.find(hold);
   if (it == holds_.end()) return;
-  nodes_.Charge(it->second.node, shapes_.Of(it->second.shape), NodeBlock::Change::kGive);
+  nodes_.Charge(it->second.node, shapes_.Of(it->second.shape), NodeBlock::Change::kGiveRoom);
   delta.room_grew.insert(it->second.node);
   holds_changed_ = true;
   holds_.erase(it);
@@ -405,9 +421,27 @@ absl::Status ClusterState::Impl::CheckMix() const {
   return absl::OkStatus();
 }
 
+absl::Status ClusterState::Impl::CheckCounts() const {
+  std::vector<PodCounts> counted(nodes_.rows());
+  pods_.ForEachCharge([&](NodeId node, ShapeId shape) {
+    counted[node.index()].Add(0, shapes_.Of(shape).counts, 1);
+  });
+  for (uint32_t i = 0; i < nodes_.rows(); ++i) {
+    std::vector<std::pair<PodCountId, int64_t>> truth;
+    for (const PodCounts::Entry& entry : counted[i].entries()) {
+      truth.emplace_back(entry.count, entry.value);
+    }
+    if (nodes_.CountsOn(NodeId(i)) == truth) continue;
+    return absl::InternalError(
+        absl::StrCat("node ", nodes_.NameOf(NodeId(i)), ": its pods are miscounted"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ClusterState::Impl::CheckInvariants() const {
-  for (const absl::Status& status : {pods_.CheckInvariants(), CheckRoom(), CheckMix(),
-                                     nodes_.CheckInvariants(), gangs_.CheckInvariants()}) {
+  for (const absl::Status& status :
+       {pods_.CheckInvariants(), CheckRoom(), CheckMix(), CheckCounts(), nodes_.CheckInvariants(),
+        gangs_.CheckInvariants()}) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -433,6 +467,10 @@ HoldId ClusterState::Hold(NodeId node, ShapeId shape) { return impl_->Hold(node,
 void ClusterState::ReleaseHold(HoldId hold, Delta& delta) { impl_->ReleaseHold(hold, delta); }
 void ClusterState::CoolDown(NodeId node, absl::Time until) {
   if (impl_->nodes().Has(node)) impl_->nodes().SetCoolDown(node, until);
+}
+
+std::vector<PodCountId> ClusterState::TakeChangedCounts() {
+  return impl_->nodes().TakeChangedCounts();
 }
 
 const Gang* ClusterState::FindGang(GangId gang) const { return impl_->gangs().Find(gang); }
@@ -477,6 +515,15 @@ bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
   // Whom room is promised to that the pod may outrank is not asked here.
   if (impl_->pods().AnyNominatedTo(node)) return impl_->nodes().Has(node);
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
+}
+bool ClusterState::LooksAt(ShapeId shape, std::span<const PodCountId> counts) const {
+  const ShapeTerms* terms = impl_->shapes().Of(shape).terms.get();
+  return terms != nullptr && std::ranges::any_of(counts, [terms](PodCountId count) {
+           return LooksAtCount(*terms, count);
+         });
+}
+bool ClusterState::AsksOfPods(ShapeId shape) const {
+  return impl_->shapes().Of(shape).terms != nullptr;
 }
 std::vector<PromisedRoom> ClusterState::PromisedBelow(int32_t priority) const {
   return impl_->pods().PromisedBelow(priority);

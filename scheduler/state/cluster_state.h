@@ -14,11 +14,13 @@
 //   3. A pod that ended (Succeeded, Failed, gone) is charged nowhere; a terminating one still is.
 //   4. A published snapshot never changes.
 //   5. The mix of requests counts every charged pod that asks for GPUs (observed_mix.h).
+//   6. count(node, c) = the sum over charged pods, without holds: nobody stands there yet.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,9 @@ class ClusterState final {
   // The node takes no new pod of ours until then (it rejected one). Part of the published snapshot.
   void CoolDown(NodeId node, absl::Time until);
 
+  // Counts of pods (plugins/framework/pod_counts.h) that changed somewhere since the last call.
+  [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
+
   [[nodiscard]] const Gang* FindGang(GangId gang) const;
   [[nodiscard]] std::optional<GangId> GangNamed(const GangKey& key) const;
   [[nodiscard]] std::vector<GangId> Gangs() const;  // in id order
@@ -97,6 +102,10 @@ class ClusterState final {
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
+  // Pods whose coming or going one of these counts tells decide where a pod of the shape may stand.
+  [[nodiscard]] bool LooksAt(ShapeId shape, std::span<const PodCountId> counts) const;
+  // … or where nodes are: it has terms that look at the pods around it.
+  [[nodiscard]] bool AsksOfPods(ShapeId shape) const;
   // Is a place good that was reserved for one pod of the shape, now that others may have come and
   // the node may have changed? Holds are for later: whoever was placed before them stays.
   // … and what is promised to pods of lower priority never was.

@@ -55,6 +55,7 @@ class GangTable final {
   // Adds the member, or brings it up to date.
   MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
   void RemoveMember(GangId gang, PodId pod, Delta& delta);
+  // What it asks for, or who selects it, is other than before.
   void SetShape(GangId gang, PodId pod, ShapeId shape, Delta& delta);
   // The member's node appeared or went.
   void MoveMember(GangId gang, PodId pod, NodeId node, Delta& delta);

@@ -235,7 +235,7 @@ bool NodeTable::NoteValues(const Record& record) {
     const std::optional<LabelValueId> value = ValueOf(record, tracked.id);
     if (!value.has_value()) continue;
     tracked.values.insert(*value);
-    if (tracked.values.size() <= kMostClassValues) continue;
+    if (tracked.values.size() <= kMostClassValues && !tracked.wants_column) continue;
     MakeColumn(tracked, key);
     became_column = true;
   }
@@ -273,9 +273,13 @@ void NodeTable::TrackColumns(const std::vector<std::string>& keys) {
   bool became_column = false;
   for (const std::string& key : keys) {
     const auto [it, is_new] = tracked_.try_emplace(key);
-    if (is_new) it->second.id = label_keys_.Intern(key);
-    if (it->second.column.has_value()) continue;
-    MakeColumn(it->second, key);
+    Tracked& tracked = it->second;
+    if (is_new) tracked.id = label_keys_.Intern(key);
+    if (tracked.column.has_value() || std::exchange(tracked.wants_column, true)) continue;
+    const bool carried = std::ranges::any_of(
+        records_, [&](const Record& record) { return ValueOf(record, tracked.id).has_value(); });
+    if (!carried) continue;
+    MakeColumn(tracked, key);
     became_column = true;
   }
   if (became_column) PlaceAll();
@@ -344,6 +348,22 @@ void NodeTable::SetClass(NodeId node, std::optional<NodeClass> facts) {
 
 void NodeTable::Charge(NodeId node, const PodShape& shape, NodeBlock::Change change) {
   Block(node).Charge(RowOf(node), shape, change);
+  for (const PodCountChange& counted : shape.counts) changed_counts_.insert(counted.count);
+}
+
+std::vector<std::pair<PodCountId, int64_t>> NodeTable::CountsOn(NodeId node) const {
+  std::vector<std::pair<PodCountId, int64_t>> counts;
+  for (const PodCounts::Entry& entry : BlockNow(node).pod_counts().entries()) {
+    if (entry.row == RowOf(node)) counts.emplace_back(entry.count, entry.value);
+  }
+  return counts;
+}
+
+std::vector<PodCountId> NodeTable::TakeChangedCounts() {
+  std::vector<PodCountId> changed(changed_counts_.begin(), changed_counts_.end());
+  changed_counts_.clear();
+  std::sort(changed.begin(), changed.end());
+  return changed;
 }
 
 void NodeTable::SetCoolDown(NodeId node, absl::Time until) {

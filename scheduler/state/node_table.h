@@ -64,10 +64,15 @@ class NodeTable final {
   void SetCoolDown(NodeId node, absl::Time until);
   // How many volumes of each driver it can attach; others have no limit. True when more may fit.
   bool SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& limits);
+  // Of all pods charged there, by count; none of them zero.
+  [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node) const;
+  // Counts that a charge changed since the last call; sorted.
+  [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
 
   // From now on nodes that differ in these labels are of different classes.
   void TrackLabels(const std::vector<std::string>& keys);
-  // From now on these labels are columns, however few values they have.
+  // From now on these labels are columns, however few values they have; one that no node carries
+  // becomes a column when the first does.
   void TrackColumns(const std::vector<std::string>& keys);
 
   // Room, taints and cordon only; a selector may still refuse.
@@ -100,6 +105,7 @@ class NodeTable final {
   struct Tracked {
     LabelKeyId id;
     std::optional<size_t> column;              // its place in tables.label_columns
+    bool wants_column = false;                 // as soon as a node carries it
     absl::flat_hash_set<LabelValueId> values;  // seen so far, while it is no column
   };
 
@@ -136,6 +142,7 @@ class NodeTable final {
   std::shared_ptr<const NodeOrder> order_;
   bool changed_ = true;
   bool set_changed_ = true;
+  absl::flat_hash_set<PodCountId> changed_counts_;
 
   Interner<LabelKeyId> label_keys_;
   Interner<LabelValueId> label_values_;  // as tables.label_values

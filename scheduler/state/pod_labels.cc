@@ -14,14 +14,14 @@ bool PodLabels::Put(PodId pod, const StringMap& labels) {
                                         })) {
     return false;
   }
+  Forget(pod);
   std::vector<Pairs::value_type*> carries;
   carries.reserve(labels.entries().size());
   for (const Pair& label : labels.entries()) {
-    Pairs::value_type& pair = *pairs_.try_emplace(label, 0).first;
-    ++pair.second;
+    Pairs::value_type& pair = *pairs_.try_emplace(label).first;
+    pair.second.insert(pod);
     carries.push_back(&pair);
   }
-  Forget(pod);
   if (!carries.empty()) pods_.emplace(pod, std::move(carries));
   return true;
 }
@@ -29,13 +29,14 @@ bool PodLabels::Put(PodId pod, const StringMap& labels) {
 void PodLabels::Forget(PodId pod) {
   const auto known = pods_.find(pod);
   if (known == pods_.end()) return;
-  GiveBack(known->second);
+  GiveBack(pod, known->second);
   pods_.erase(known);
 }
 
-void PodLabels::GiveBack(const std::vector<Pairs::value_type*>& carried) {
+void PodLabels::GiveBack(PodId pod, const std::vector<Pairs::value_type*>& carried) {
   for (Pairs::value_type* pair : carried) {
-    if (--pair->second > 0) continue;
+    pair->second.erase(pod);
+    if (!pair->second.empty()) continue;
     const Pair last = pair->first;  // the key must outlive the erasure
     pairs_.erase(last);
   }
@@ -48,6 +49,31 @@ const std::string* PodLabels::Find(PodId pod, absl::string_view key) const {
     if (carried->first.first == key) return &carried->first.second;
   }
   return nullptr;
+}
+
+void PodLabels::ForEach(PodId pod, absl::FunctionRef<void(const Pair&)> visit) const {
+  const auto known = pods_.find(pod);
+  if (known == pods_.end()) return;
+  for (const Pairs::value_type* carried : known->second) visit(carried->first);
+}
+
+bool PodLabels::Matches(PodId pod, const LabelSelector& selector) const {
+  return std::ranges::all_of(selector.requirements, [&](const SelectorRequirement& requirement) {
+    return Satisfies(requirement, Find(pod, requirement.key));
+  });
+}
+
+size_t PodLabels::CountOf(const Pair& label) const {
+  const auto at = pairs_.find(label);
+  return at == pairs_.end() ? 0 : at->second.size();
+}
+
+std::vector<PodId> PodLabels::PodsWith(const Pair& label) const {
+  const auto at = pairs_.find(label);
+  if (at == pairs_.end()) return {};
+  std::vector<PodId> pods(at->second.begin(), at->second.end());
+  std::sort(pods.begin(), pods.end());
+  return pods;
 }
 
 }  // namespace maniple

@@ -1,7 +1,7 @@
-// The labels of pods, kept small: each pair of key and value stands once, however many pods carry
+// The labels of pods, kept small: each pair of key and value stands once, with the pods that carry
 // it, and goes with the last of them.
 //
-// Owned by BudgetTable; scheduling thread.
+// Owned by ClusterState; scheduling thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "api/model/ids.h"
 #include "api/model/model.h"
@@ -19,19 +21,27 @@ namespace maniple {
 
 class PodLabels final {
  public:
+  using Pair = std::pair<std::string, std::string>;
+
   // Whether they differ from what was known. A pod that was not known has no labels.
   bool Put(PodId pod, const StringMap& labels);
   void Forget(PodId pod);
   // nullptr when the pod does not carry the label. Until the next change.
   [[nodiscard]] const std::string* Find(PodId pod, absl::string_view key) const;
+  // In the order of keys.
+  void ForEach(PodId pod, absl::FunctionRef<void(const Pair&)> visit) const;
+  [[nodiscard]] bool Matches(PodId pod, const LabelSelector& selector) const;
+
+  // How many pods carry the label, and which; in the order of ids.
+  [[nodiscard]] size_t CountOf(const Pair& label) const;
+  [[nodiscard]] std::vector<PodId> PodsWith(const Pair& label) const;
   // Distinct pairs of key and value.
   [[nodiscard]] size_t distinct() const { return pairs_.size(); }
 
  private:
-  using Pair = std::pair<std::string, std::string>;
-  using Pairs = absl::node_hash_map<Pair, uint32_t>;  // and how many pods carry it
+  using Pairs = absl::node_hash_map<Pair, absl::flat_hash_set<PodId>>;
 
-  void GiveBack(const std::vector<Pairs::value_type*>& carried);
+  void GiveBack(PodId pod, const std::vector<Pairs::value_type*>& carried);
 
   Pairs pairs_;
   // In the order of keys; no pod without labels. Borrowed from pairs_, whose nodes stay in place.

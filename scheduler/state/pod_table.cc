@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "scheduler/state/shape_terms.h"
 
 namespace maniple {
 namespace {
@@ -55,7 +56,7 @@ std::vector<std::string> LabelKeysOf(const PodConstraints& constraints) {
 }
 
 bool SameOccupancy(const PodConstraints& a, const PodConstraints& b) {
-  return a.requests == b.requests && a.host_ports == b.host_ports &&
+  return a.requests == b.requests && a.host_ports == b.host_ports && a.pod_terms == b.pod_terms &&
          OccupancyOf(a.volumes) == OccupancyOf(b.volumes);
 }
 
@@ -71,9 +72,56 @@ bool PodTable::IsOurs(const Pod& pod) const {
          scheduler_names_.end();
 }
 
+std::vector<PodCountId> PodTable::MatchesOf(const Record& record) const {
+  return queries_.MatchesOf({.pod = record.id,
+                             .namespace_name = record.facts.namespace_name,
+                             .terminating = record.facts.terminating});
+}
+
+void PodTable::LearnTerms(const PodConstraints& constraints, Delta& delta) {
+  if (!AsksOfPods(constraints) || shapes_.Knows(constraints)) return;
+  nodes_.TrackColumns(TopologyKeysOf(constraints));
+  (void)ChangesBy(constraints, {}, queries_);
+  (void)TermsOf(constraints, {}, queries_);
+  for (const PodQueryId query : queries_.TakeFresh()) {
+    if (const std::optional<std::vector<PodId>> some = queries_.Candidates(query)) {
+      for (const PodId pod : *some) MatchAnew(*pods_.at(pod), delta);
+      continue;
+    }
+    for (const PodId pod : AllPods()) MatchAnew(*pods_.at(pod), delta);
+  }
+}
+
+std::vector<PodId> PodTable::AllPods() const {
+  std::vector<PodId> all;
+  all.reserve(pods_.size());
+  for (const auto& [id, record] : pods_) all.push_back(id);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void PodTable::NamespaceChanged(absl::string_view namespace_name, Delta& delta) {
+  for (const PodId pod : AllPods()) {
+    Record& record = *pods_.at(pod);
+    if (record.facts.namespace_name == namespace_name) MatchAnew(record, delta);
+  }
+}
+
+void PodTable::MatchAnew(Record& record, Delta& delta) {
+  if (!record.facts.shape.valid()) return;  // it is just being admitted
+  const PodShape& shape = shapes_.Of(record.facts.shape);
+  std::vector<PodCountId> matches = MatchesOf(record);
+  if (matches == shape.matches) return;
+  Delta no_room_came;
+  Settle(record, shapes_.Intern(shape.constraints, std::move(matches)).id, no_room_came);
+  if (record.facts.gang.valid()) {
+    gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
+  }
+}
+
 // While a pod is reserved its volumes are being bound for the node that was chosen: what they asked
 // of it then stands, until the pod is bound or given up.
-ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod) {
+ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod, Identity identity, Delta& delta) {
   const bool ours = IsOurs(pod);
   const ShapeId shape = record.facts.shape;
   const PodConstraints* known = shape.valid() ? &shapes_.Of(shape).constraints : nullptr;
@@ -87,13 +135,26 @@ ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod) {
     wanted = &with_volumes;
   }
   // Most events do not change it.
-  if (known != nullptr && (ours ? *known == *wanted : SameOccupancy(*known, *wanted))) return shape;
-  return ShapeOf(*wanted, ours);
+  if (known != nullptr && identity == Identity::kSame &&
+      (ours ? *known == *wanted : SameOccupancy(*known, *wanted))) {
+    return shape;
+  }
+  return ShapeOf(record, *wanted, ours ? Whose::kOurs : Whose::kOthers, delta);
 }
 
-ShapeId PodTable::ShapeOf(const PodConstraints& constraints, bool ours) {
-  if (!ours) return shapes_.Intern(OccupancyOf(constraints)).id;
-  const ShapeTable::Interned interned = shapes_.Intern(constraints);
+ShapeId PodTable::ShapeOf(const Record& record, const PodConstraints& constraints, Whose whose,
+                          Delta& delta) {
+  switch (whose) {
+    case Whose::kOthers: {
+      const PodConstraints occupancy = OccupancyOf(constraints);
+      LearnTerms(occupancy, delta);
+      return shapes_.Intern(occupancy, MatchesOf(record)).id;
+    }
+    case Whose::kOurs:
+      break;
+  }
+  LearnTerms(constraints, delta);
+  const ShapeTable::Interned interned = shapes_.Intern(constraints, MatchesOf(record));
   if (interned.is_new) nodes_.TrackLabels(LabelKeysOf(constraints));
   return interned.id;
 }
@@ -126,9 +187,14 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
     record.started_elsewhere =
         (reserved.valid() ? nodes_.NameOf(reserved) : WantedName(record)) != pod.node_name;
   }
+  const bool was_terminating = record.facts.terminating;
   SetFacts(record, pod);
   volumes_.SetUse(record.id, pod);
-  const ShapeId shape = ShapeFor(record, pod);
+  const bool relabelled = labels_.Put(record.id, pod.meta.labels);
+  const Identity identity = relabelled || was_terminating != record.facts.terminating
+                                ? Identity::kChanged
+                                : Identity::kSame;
+  const ShapeId shape = ShapeFor(record, pod, identity, delta);
   if (first_sight) mix_.NoteArrival(shape);
   Settle(record, shape, delta);
 
@@ -136,13 +202,11 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   if (record.facts.gang.valid() && record.facts.gang != gang) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
   }
+  const bool joined = gang.valid() && !record.facts.gang.valid();
   record.facts.gang = gang;
-  if (gang.valid()) {
-    budgets_.SetLabels(record.id, pod.meta, delta);
-    PutMember(record, pod, delta);
-  } else {
-    budgets_.ForgetPod(record.id);
-  }
+  if (!gang.valid()) return;
+  if (relabelled || joined) budgets_.NoteLabels(pod.meta.namespace_name, delta);
+  PutMember(record, pod, delta);
 }
 
 // Everything but shape, anchor and gang.
@@ -186,11 +250,11 @@ void PodTable::Remove(Record& record, Delta& delta) {
   Detach(record);
   if (record.facts.gang.valid()) {
     gangs_.RemoveMember(record.facts.gang, id, delta);
-    budgets_.ForgetPod(id);
     delta.pods_changed.erase(id);
     delta.pods_gone.insert(id);
   }
   volumes_.Forget(id);
+  labels_.Forget(id);
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);
   by_name_.erase(&record);
@@ -309,7 +373,7 @@ void PodTable::FollowVolumes(Record& record, Delta& delta) {
   if (known.volumes == (ours ? needs : OccupancyOf(needs))) return;
   PodConstraints constraints = known;
   constraints.volumes = std::move(needs);
-  Settle(record, ShapeOf(constraints, ours), delta);
+  Settle(record, ShapeOf(record, constraints, ours ? Whose::kOurs : Whose::kOthers, delta), delta);
   if (ours) gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
 }
 
@@ -450,6 +514,12 @@ absl::Status PodTable::CheckInvariants() const {
       return absl::InternalError(absl::StrCat("pod ", record->facts.name, ": ", what));
     };
     if (record->anchor.valid()) ++anchored;
+    const PodQueries::PodIdentity identity{.pod = id,
+                                           .namespace_name = record->facts.namespace_name,
+                                           .terminating = record->facts.terminating};
+    if (shapes_.Of(record->facts.shape).matches != queries_.MatchesOfSlowly(identity)) {
+      return wrong("is of a shape that other queries select");
+    }
     if (record->anchor != AnchorOf(*record)) return wrong("is not where it is bound or reserved");
     if (record->charged != (record->anchor.valid() && !record->facts.terminal)) {
       return wrong(record->charged ? "ended, but is charged"

@@ -7,6 +7,7 @@
 // Invariants:
 //   1. A pod is listed at its anchor and nowhere else.
 //   2. It is charged there, once, unless it ended.
+//   3. Its shape says which of all queries select it, as its labels and namespace are now.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,8 @@
 #include "scheduler/state/node_table.h"
 #include "scheduler/state/observed_mix.h"
 #include "scheduler/state/pod_facts.h"
+#include "scheduler/state/pod_labels.h"
+#include "scheduler/state/pod_queries.h"
 #include "scheduler/state/shape_table.h"
 #include "scheduler/state/volume_table.h"
 
@@ -45,6 +48,8 @@ class PodTable final {
     BudgetTable& budgets;
     ObservedMix& mix;
     VolumeTable& volumes;
+    PodLabels& labels;
+    PodQueries& queries;
   };
   PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
       : scheduler_names_(std::move(scheduler_names)),
@@ -53,7 +58,9 @@ class PodTable final {
         gangs_(rooms.gangs),
         budgets_(rooms.budgets),
         mix_(rooms.mix),
-        volumes_(rooms.volumes) {}
+        volumes_(rooms.volumes),
+        labels_(rooms.labels),
+        queries_(rooms.queries) {}
 
   void Upsert(const Pod& pod, Delta& delta);
   // A uid other than the pod's speaks of an older one and changes nothing; "" speaks of whichever
@@ -63,7 +70,8 @@ class PodTable final {
 
   // Works out again what the volumes ask for of the pods that the volume table names.
   void FollowVolumes(Delta& delta);
-
+  // Its pods may be selected by others than before.
+  void NamespaceChanged(absl::string_view namespace_name, Delta& delta);
   void NodeAppeared(NodeId node, Delta& delta);
   // Around NodeTable::Remove: first everything is given back, then the pods learn that they wait
   // again.
@@ -137,9 +145,19 @@ class PodTable final {
   void SetFacts(Record& record, const Pod& pod);
   void PutMember(const Record& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
-  [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod);
-  [[nodiscard]] ShapeId ShapeOf(const PodConstraints& constraints, bool ours);
+  enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
+  [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod, Identity identity,
+                                 Delta& delta);
+  enum class Whose : uint8_t { kOurs, kOthers };
+  [[nodiscard]] ShapeId ShapeOf(const Record& record, const PodConstraints& constraints,
+                                Whose whose, Delta& delta);
   void FollowVolumes(Record& record, Delta& delta);
+  [[nodiscard]] std::vector<PodCountId> MatchesOf(const Record& record) const;
+  // Somebody asks about pods what nobody has asked before: those who stand answer.
+  void LearnTerms(const PodConstraints& constraints, Delta& delta);
+  [[nodiscard]] std::vector<PodId> AllPods() const;  // in the order of ids
+  // The pod's shape follows what it matches now.
+  void MatchAnew(Record& record, Delta& delta);
 
   // The node that a pod belongs to by name, known or not; "" = none.
   [[nodiscard]] const std::string& WantedName(const Record& record) const;
@@ -159,6 +177,8 @@ class PodTable final {
   BudgetTable& budgets_;
   ObservedMix& mix_;
   VolumeTable& volumes_;
+  PodLabels& labels_;
+  PodQueries& queries_;
 
   uint32_t next_ = 0;
   absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/gpu/gpu_resource.h"
+#include "scheduler/state/shape_terms.h"
 
 namespace maniple {
 namespace {
@@ -36,11 +37,12 @@ PodConstraints OccupancyOf(const PodConstraints& constraints) {
   occupancy.requests = constraints.requests;
   occupancy.host_ports = constraints.host_ports;
   occupancy.volumes = OccupancyOf(constraints.volumes);
+  occupancy.pod_terms = constraints.pod_terms;
   return occupancy;
 }
 
-ShapeTable::ShapeTable(DraftTables& draft, const GpuRules& gpu_rules)
-    : draft_(draft), gpu_rules_(gpu_rules) {
+ShapeTable::ShapeTable(DraftTables& draft, const GpuRules& gpu_rules, PodQueries& queries)
+    : draft_(draft), gpu_rules_(gpu_rules), queries_(queries) {
   CHECK_EQ(Resource("pods"), kPods);
   CHECK_EQ(Resource("cpu"), kCpu);
   CHECK_EQ(Resource("memory"), kMemory);
@@ -90,8 +92,17 @@ VolumeUseId ShapeTable::Use(const VolumeUse& use) {
   return it->second;
 }
 
-ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
-  if (const auto it = shapes_.find(&constraints); it != shapes_.end()) return {.id = it->second};
+bool ShapeTable::Knows(const PodConstraints& constraints) const {
+  const auto at = shapes_.lower_bound({.constraints = &constraints, .matches = {}});
+  return at != shapes_.end() && *at->first.constraints == constraints;
+}
+
+ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
+                                        std::vector<PodCountId> matches) {
+  if (const auto it = shapes_.find({.constraints = &constraints, .matches = matches});
+      it != shapes_.end()) {
+    return {.id = it->second};
+  }
 
   auto shape = std::make_unique<PodShape>();
   shape->id = ShapeId(static_cast<uint32_t>(draft_.tables.shapes.size()));
@@ -117,9 +128,13 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints) {
     std::sort(shape->volume_uses.begin(), shape->volume_uses.end());
   }
 
+  shape->counts = ChangesBy(constraints, matches, queries_);
+  shape->terms = TermsOf(constraints, matches, queries_);
+  shape->matches = std::move(matches);
+
   const ShapeId id = shape->id;
   std::shared_ptr<const PodShape> shared = std::move(shape);
-  shapes_.emplace(&shared->constraints, id);
+  shapes_.emplace(Key{.constraints = &shared->constraints, .matches = shared->matches}, id);
   draft_.tables.shapes.PushBack(std::move(shared));
   draft_.changed = true;
   return {.id = id, .is_new = true};

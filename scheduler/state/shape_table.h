@@ -4,12 +4,16 @@
 // Owned by ClusterState; scheduling thread.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "plugins/framework/snapshot.h"
+#include "scheduler/state/pod_queries.h"
 
 namespace maniple {
 
@@ -25,13 +29,16 @@ inline constexpr ResourceId kBeyondCounting{kMostResources};
 class ShapeTable final {
  public:
   // Borrows both for its life.
-  ShapeTable(DraftTables& draft, const GpuRules& gpu_rules);
+  ShapeTable(DraftTables& draft, const GpuRules& gpu_rules, PodQueries& queries);
 
   struct Interned {
     ShapeId id;
     bool is_new = false;
   };
-  [[nodiscard]] Interned Intern(const PodConstraints& constraints);
+  // `matches`: sorted, as PodQueries says them of the pod.
+  [[nodiscard]] Interned Intern(const PodConstraints& constraints, std::vector<PodCountId> matches);
+  // Whether a shape has these constraints, whatever it matches.
+  [[nodiscard]] bool Knows(const PodConstraints& constraints) const;
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
   // Every resource takes a column, so only so many names are told apart; all further ones are
   // `kBeyondCounting`, which no node has.
@@ -39,8 +46,14 @@ class ShapeTable final {
   [[nodiscard]] VolumeDriverId Driver(const std::string& name);
 
  private:
-  struct ByValue {
-    bool operator()(const PodConstraints* a, const PodConstraints* b) const { return *a < *b; }
+  struct Key {
+    const PodConstraints* constraints;
+    std::span<const PodCountId> matches;
+    // Of equal constraints, first the one that matches nothing.
+    friend bool operator<(const Key& a, const Key& b) {
+      if (const auto order = *a.constraints <=> *b.constraints; order != 0) return order < 0;
+      return std::ranges::lexicographical_compare(a.matches, b.matches);
+    }
   };
 
   HostPortId Port(const HostPort& port);
@@ -48,15 +61,16 @@ class ShapeTable final {
 
   DraftTables& draft_;
   const GpuRules& gpu_rules_;
+  PodQueries& queries_;
   absl::flat_hash_map<std::string, ResourceId> resources_;
   absl::btree_map<HostPort, HostPortId> ports_;
   absl::btree_map<VolumeUse, VolumeUseId> uses_;
   absl::flat_hash_map<std::string, VolumeDriverId> drivers_;
-  absl::btree_map<const PodConstraints*, ShapeId, ByValue> shapes_;  // keys live in the tables
+  absl::btree_map<Key, ShapeId> shapes_;  // keys live in the tables
 };
 
-// What pods of other schedulers weigh: they are never placed by us, so their selectors do not
-// matter.
+// What pods of other schedulers weigh and ask of the pods near them: they are never placed by us,
+// so their selectors of nodes do not matter.
 [[nodiscard]] PodConstraints OccupancyOf(const PodConstraints& constraints);
 [[nodiscard]] SharedVolumeNeeds OccupancyOf(const SharedVolumeNeeds& volumes);
 

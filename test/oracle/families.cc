@@ -15,6 +15,8 @@ std::span<const FilterFamily> FilterFamilies() {
       {"nodeaffinity", {"NodeAffinity"}, "NodePreference", kSameOrder, NodeAffinityCase},
       {"nodeports", {"NodePorts"}, "", kSameOrder, NodePortsCase},
       {"noderesources", {"NodeResourcesFit"}, "", kSameOrder, ResourcesCase},
+      {"podtopologyspread", {"PodTopologySpread"}, "SpreadPreference", kEqual, TopologySpreadCase},
+      {"interpodaffinity", {"InterPodAffinity"}, "PodAffinityPreference", kEqual, PodAffinityCase},
   };
   return *kFamilies;
 }

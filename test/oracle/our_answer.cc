@@ -78,6 +78,7 @@ class CaseWorld final {
     CHECK(id.has_value()) << "the state has lost the pod";
     const PodFacts& pod = *state_.FindPod(*id);
     snapshot_ = state_.Publish();
+    for (const auto& block : snapshot_->blocks) blocks_.push_back(block.get());
     const PodShape& shape = snapshot_->tables->ShapeOf(pod.shape);
     const CycleInput cycle{.snapshot = *snapshot_, .now = now_};
     const std::optional<Filters> filters = BindFilters(cycle, shape);
@@ -103,7 +104,9 @@ class CaseWorld final {
       }
       absl::StatusOr<std::unique_ptr<NodeFilter>> bound = row.make()->Bind(cycle, shape);
       if (!bound.ok()) return std::nullopt;
-      if (*bound != nullptr) filters.push_back(*std::move(bound));
+      if (*bound == nullptr) continue;
+      (*bound)->LookAround(blocks_);
+      filters.push_back(*std::move(bound));
     }
     return filters;
   }
@@ -139,6 +142,12 @@ class CaseWorld final {
     for (const ScoreRow& row : BuiltinScores()) {
       if (row.name == family_.score) score = row.make()->Bind(cycle, shape);
     }
+    NodeSet fitting(blocks_.size());
+    for (size_t i = 0; i < answer_.feasible.size(); ++i) {
+      const NodeId at = NodeOf(case_["nodes"].items()[i]);
+      if (answer_.feasible[i] == '1') fitting[BlockOf(at)].Set(RowOf(at));
+    }
+    if (score != nullptr) score->Compare(blocks_, fitting);
     for (size_t i = 0; i < answer_.feasible.size(); ++i) {
       const bool fits = answer_.feasible[i] == '1';
       const NodeView view = ViewOf(NodeOf(case_["nodes"].items()[i]));
@@ -151,6 +160,7 @@ class CaseWorld final {
   const absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
   ClusterState state_;
   SnapshotPtr snapshot_;
+  std::vector<const NodeBlock*> blocks_;  // of the snapshot
   FilterAnswer answer_;
 };
 

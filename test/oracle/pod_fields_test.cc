@@ -79,10 +79,9 @@ constexpr FieldRow kSpecFields[] = {
     {"subdomain", kIrrelevant, R"("subdomain": "s")"},
     {"terminationGracePeriodSeconds", kIrrelevant, R"("terminationGracePeriodSeconds": 5)"},
     {"tolerations", kHonoured, R"("tolerations": [{"operator": "Exists"}])"},
-    {"topologySpreadConstraints", kRefused,
+    {"topologySpreadConstraints", kHonoured,
      R"("topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone",
-        "whenUnsatisfiable": "DoNotSchedule"}])",
-     "spec.topologySpreadConstraints[0]"},
+        "whenUnsatisfiable": "DoNotSchedule"}])"},
     {"volumes", kHonoured,
      R"("volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])"},
 };

@@ -189,6 +189,8 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.phase = object["status"]["phase"].AsString();
   pod.nominated = object["status"]["nominatedNodeName"].AsString();
   pod.deleting = object["metadata"].Has("deletionTimestamp");
+  pod.minds_company =
+      object["spec"].Has("affinity") || object["spec"].Has("topologySpreadConstraints");
   pod.gang = absl::StrCat(object["metadata"]["namespace"].AsString(), "/",
                           object["metadata"]["labels"][kPodGroupLabel].AsString());
   for (const Json& container : object["spec"]["containers"].items()) {

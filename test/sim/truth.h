@@ -28,7 +28,8 @@ class Truth final {
     std::string key, uid, gang, node, phase;
     std::string nominated;  // the node whose room is kept for it
     bool deleting = false;
-    bool ours = true;  // bound by a living leader of ours, as far as it is bound
+    bool minds_company = false;  // it asks something of the pods around it
+    bool ours = true;            // bound by a living leader of ours, as far as it is bound
     int64_t gpus = 0, priority = 0;
     absl::Time bound_at = absl::InfinitePast();
     uint64_t told_to = 0;  // the process that a reply has told where somebody else has bound it

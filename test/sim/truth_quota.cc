@@ -88,7 +88,7 @@ std::vector<Truth::Wanting> Truth::WholeGangsWaiting() const {
   std::vector<Wanting> found;
   for (const auto& [key, group] : groups_) {
     int64_t held = 0, succeeded = 0, waiting = 0, each = 0;
-    bool same = true;
+    bool same = true, minds_company = false;
     for (const auto& [pod_key, pod] : pods_) {
       if (pod.gang != key || pod.deleting) continue;
       if (pod.phase == "Succeeded") ++succeeded;
@@ -98,12 +98,14 @@ std::vector<Truth::Wanting> Truth::WholeGangsWaiting() const {
         continue;
       }
       ++waiting;
+      minds_company = minds_company || pod.minds_company;
       same = same && (each == 0 || each == pod.gpus);
       each = pod.gpus;
     }
     const int64_t need = group.min_member - held - succeeded;
     if (need <= 0 || waiting < need || !same || each == 0) continue;
-    if (group.in_one_rack && held > 0) continue;  // which rack is left to the scheduler's own check
+    // Which rack, and who is near whom, is left to the scheduler's own check.
+    if (minds_company || (group.in_one_rack && held > 0)) continue;
     found.push_back({key, need, each, group.in_one_rack});
   }
   return found;

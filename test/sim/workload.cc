@@ -18,6 +18,66 @@ constexpr int kFirstNodes = 6;
 constexpr size_t kMostNodes = 10;
 constexpr size_t kMostGangs = 14;
 constexpr int kCrowd = 8, kRush = 3;
+constexpr char kHostLabel[] = "kubernetes.io/hostname";
+constexpr char kRackLabel[] = "example.com/rack";
+constexpr char kAppLabel[] = "app";
+
+// Every sixth gang minds its company, each kind in turn; no random number is drawn for it.
+Company CompanyOf(int gang) {
+  if (gang % 6 != 4) return Company::kAny;
+  constexpr Company kKinds[] = {Company::kNoLoner, Company::kEven, Company::kOwnKind,
+                                Company::kNearLoners};
+  return kKinds[(gang / 6) % 4];
+}
+
+std::string AppOf(Company company, const std::string& gang) {
+  switch (company) {
+    case Company::kNoLoner:
+      return "loner";
+    case Company::kEven:
+      return "even";
+    case Company::kOwnKind:
+      return gang;
+    case Company::kAny:
+    case Company::kNearLoners:
+      break;
+  }
+  return "";
+}
+
+Json Selecting(absl::string_view app) {
+  return Json::Object({{"matchLabels", Json::Object({{kAppLabel, app}})}});
+}
+
+Json RequiredTerm(absl::string_view app, absl::string_view topology_key) {
+  const Json term =
+      Json::Object({{"labelSelector", Selecting(app)}, {"topologyKey", topology_key}});
+  return Json::Object({{"requiredDuringSchedulingIgnoredDuringExecution", Json::Array({term})}});
+}
+
+// Adds to the pod's spec what it asks for.
+void Ask(Company company, const std::string& gang, Json& spec) {
+  switch (company) {
+    case Company::kAny:
+      return;
+    case Company::kNoLoner:
+      spec.Set("affinity", Json::Object({{"podAntiAffinity", RequiredTerm("loner", kHostLabel)}}));
+      return;
+    case Company::kOwnKind:
+      spec.Set("affinity", Json::Object({{"podAffinity", RequiredTerm(gang, kRackLabel)}}));
+      return;
+    case Company::kNearLoners:
+      spec.Set("affinity", Json::Object({{"podAffinity", RequiredTerm("loner", kRackLabel)}}));
+      return;
+    case Company::kEven:
+      spec.Set("topologySpreadConstraints",
+               Json::Array({Json::Object({{"maxSkew", 1},
+                                          {"topologyKey", kRackLabel},
+                                          {"whenUnsatisfiable", "DoNotSchedule"},
+                                          {"labelSelector", Selecting("even")}})}));
+      return;
+  }
+}
 
 }  // namespace
 
@@ -47,11 +107,14 @@ void Users::CreatePod(const std::string& gang, int index) {
       Json::Object({{"name", "main"},
                     {"image", "registry.example/train:1"},
                     {"resources", Json::Object({{"requests", amounts}, {"limits", amounts}})}});
-  const Json labels = Json::Object(
+  Json labels = Json::Object(
       {{kPodGroupLabel, gang}, {"batch.kubernetes.io/job-completion-index", absl::StrCat(index)}});
+  const std::string app = AppOf(spec.company, gang);
+  if (!app.empty()) labels.Set(kAppLabel, app);
   Json body = Json::Object({{"schedulerName", "maniple"},
                             {"terminationGracePeriodSeconds", 5},
                             {"containers", Json::Array({container})}});
+  Ask(spec.company, gang, body);
   if (!spec.priority_class.empty()) body.Set("priorityClassName", spec.priority_class);
   Call("POST", kPodsTarget,
        Json::Object({{"apiVersion", "v1"},
@@ -160,6 +223,7 @@ void Workload::Submit() {
   spec.kept = random_.OneIn(8);
   if (random_.OneIn(3)) spec.queue = "team";
   economy_.Describe(spec);
+  spec.company = CompanyOf(next_gang_);
   Create(spec);
 }
 

@@ -12,6 +12,15 @@
 
 namespace maniple::sim {
 
+// What its pods ask of the pods around them.
+enum class Company : uint8_t {
+  kAny,
+  kNoLoner,     // they are loners: none of these may share a node
+  kEven,        // as many of these in every rack, but for one
+  kOwnKind,     // all of the gang in one rack
+  kNearLoners,  // a loner in the rack
+};
+
 struct GangSpec {
   int pods = 0;
   int64_t gpus = 0;
@@ -27,6 +36,7 @@ struct GangSpec {
   int budget = -1;        // minAvailable of its PodDisruptionBudget; -1 = it has none
   int says_seconds = 0;   // its expected run time; 0 = it says nothing
   int takes_seconds = 0;  // its real one; 0 = until a user ends it
+  Company company = Company::kAny;
 };
 
 // What the users have asked for, and the way to ask: shared by the workload and the disturbances.

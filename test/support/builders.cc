@@ -22,6 +22,13 @@ void SetAmount(ResourceAmounts& amounts, absl::string_view resource, int64_t amo
   }
 }
 
+PodAffinityTerm TermOf(const Pod& pod, absl::string_view topology_key, LabelSelector selector) {
+  return {.topology_key = std::string(topology_key),
+          .selector = std::move(selector),
+          .namespaces = {pod.meta.namespace_name},
+          .namespace_selector = std::nullopt};
+}
+
 }  // namespace
 
 MakeNode::MakeNode(absl::string_view name) {
@@ -125,6 +132,46 @@ MakePod& MakePod::Disk(const maniple::Disk& disk) {
   pod_.volumes.disks.push_back(disk);
   return *this;
 }
+MakePod& MakePod::Near(absl::string_view topology_key, LabelSelector selector) {
+  PodTerms& terms = pod_.constraints.pod_terms;
+  terms.near.push_back(TermOf(pod_, topology_key, std::move(selector)));
+  std::sort(terms.near.begin(), terms.near.end());
+  return *this;
+}
+MakePod& MakePod::Apart(absl::string_view topology_key, LabelSelector selector) {
+  PodTerms& terms = pod_.constraints.pod_terms;
+  terms.apart.push_back(TermOf(pod_, topology_key, std::move(selector)));
+  std::sort(terms.apart.begin(), terms.apart.end());
+  return *this;
+}
+MakePod& MakePod::RatherNear(int32_t weight, absl::string_view topology_key,
+                             LabelSelector selector) {
+  PodTerms& terms = pod_.constraints.pod_terms;
+  terms.rather_near.push_back({weight, TermOf(pod_, topology_key, std::move(selector))});
+  std::sort(terms.rather_near.begin(), terms.rather_near.end());
+  return *this;
+}
+MakePod& MakePod::RatherApart(int32_t weight, absl::string_view topology_key,
+                              LabelSelector selector) {
+  PodTerms& terms = pod_.constraints.pod_terms;
+  terms.rather_apart.push_back({weight, TermOf(pod_, topology_key, std::move(selector))});
+  std::sort(terms.rather_apart.begin(), terms.rather_apart.end());
+  return *this;
+}
+MakePod& MakePod::With(PodTerms terms) {
+  pod_.constraints.pod_terms = std::move(terms);
+  return *this;
+}
+MakePod& MakePod::Spread(absl::string_view topology_key, LabelSelector selector,
+                         TopologySpreadConstraint rest) {
+  rest.topology_key = std::string(topology_key);
+  rest.namespace_name = pod_.meta.namespace_name;
+  rest.selector = std::move(selector);
+  std::vector<TopologySpreadConstraint>& spread = pod_.constraints.spread;
+  spread.push_back(std::move(rest));
+  std::sort(spread.begin(), spread.end());
+  return *this;
+}
 MakePod& MakePod::Unsupported(absl::string_view path) {
   pod_.constraints.unsupported.emplace_back(path);
   return *this;
@@ -203,6 +250,10 @@ MakePodGroup& MakePodGroup::SubGroup(absl::string_view name, int32_t min_member,
   sub_group.min_member = min_member;
   sub_group.topology = std::move(topology);
   return *this;
+}
+
+LabelSelector Labelled(absl::string_view key, absl::string_view value) {
+  return {.requirements = {Requires(key, SelectorOperator::kIn, {std::string(value)})}};
 }
 
 SelectorRequirement Requires(absl::string_view key, SelectorOperator op,

@@ -63,6 +63,15 @@ class MakePod final {
   MakePod& Prefers(int32_t weight, NodeSelectorTerm term);
   MakePod& Tolerates(absl::string_view key);  // any value and effect; "" = everything
   MakePod& Port(int32_t port, absl::string_view ip = "0.0.0.0", absl::string_view protocol = "TCP");
+  // Terms on pods of the pod's own namespace, as it is by then.
+  MakePod& Near(absl::string_view topology_key, LabelSelector selector);
+  MakePod& Apart(absl::string_view topology_key, LabelSelector selector);
+  MakePod& RatherNear(int32_t weight, absl::string_view topology_key, LabelSelector selector);
+  MakePod& RatherApart(int32_t weight, absl::string_view topology_key, LabelSelector selector);
+  // Any others.
+  MakePod& With(PodTerms terms);
+  MakePod& Spread(absl::string_view topology_key, LabelSelector selector,
+                  TopologySpreadConstraint rest = {});
   MakePod& Unsupported(absl::string_view path);
   MakePod& Claim(absl::string_view claim);
   MakePod& Ephemeral(absl::string_view volume);
@@ -100,6 +109,7 @@ class MakePodGroup final {
   PodGroup group_;
 };
 
+[[nodiscard]] LabelSelector Labelled(absl::string_view key, absl::string_view value);
 [[nodiscard]] SelectorRequirement Requires(absl::string_view key, SelectorOperator op,
                                            std::vector<std::string> values = {});
 [[nodiscard]] ObjectEvent DeletionOf(ResourceKind kind, absl::string_view name,

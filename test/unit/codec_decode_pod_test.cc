@@ -397,17 +397,10 @@ TEST(PodVolumes, AreTheClaimsAndTheDisksThatTieThePodToNodes) {
 
 TEST(PodConstraints, ListsWhatThisVersionCannotHonour) {
   const Pod pod = PodOf(R"("resourceClaims":[{"name":"c"}],
-    "topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"},{"whenUnsatisfiable":"DoNotSchedule"}],
-    "affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone"}],
-                               "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1}]},
-                "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host"}]}})");
-  EXPECT_THAT(
-      pod.constraints.unsupported,
-      ElementsAre("spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-                  "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-                  "spec.resourceClaims", "spec.topologySpreadConstraints[1]"));
-  EXPECT_THAT(PodOf(R"("resourceClaims":[],"affinity":{"podAffinity":
-      {"requiredDuringSchedulingIgnoredDuringExecution":[]}},"volumes":[{"secret":{"secretName":"x"}}])")
+    "volumes":[{"name":"s","emptyDir":{}},{"name":"d","persistentVolumeClaim":{"claimName":"c"}},
+               {"name":"e","ephemeral":{}}])");
+  EXPECT_THAT(pod.constraints.unsupported, ElementsAre("spec.resourceClaims"));
+  EXPECT_THAT(PodOf(R"("resourceClaims":[],"volumes":[{"secret":{"secretName":"x"}}])")
                   .constraints.unsupported,
               IsEmpty());
 }

@@ -28,9 +28,11 @@ class Zoo final {
       cluster_.state().CoolDown(NodeId(i * 7), kNow + absl::Seconds(i % 2 == 0 ? 10 : -10));
     }
     snapshot_ = cluster_.state().Publish();
+    for (const auto& block : snapshot_->blocks) blocks_.push_back(block.get());
   }
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  [[nodiscard]] BlockSpan blocks() const { return blocks_; }
   [[nodiscard]] std::vector<const PodShape*> shapes() const {
     std::vector<const PodShape*> shapes;
     for (size_t i = 0; i < snapshot_->tables->shapes.size(); ++i) {
@@ -76,7 +78,23 @@ class Zoo final {
     pod.Gpu(static_cast<int64_t>(random_.Below(4))).Cpu(static_cast<int64_t>(random_.Below(3000)));
     pod.Wants("nvidia.com/mig-3g.40gb", static_cast<int64_t>(random_.Below(2)));
     if (random_.OneIn(3)) pod.Port(80, random_.OneIn(2) ? "0.0.0.0" : "10.0.0.1");
+    pod.Label("app", absl::StrCat(random_.Below(6)));
+    AskOfPods(pod);
     cluster_.Add(pod);
+  }
+  void AskOfPods(MakePod& pod) {
+    const auto app = [this] { return Labelled("app", absl::StrCat(random_.Below(6))); };
+    const auto key = [this] {
+      return random_.OneIn(3) ? "host" : random_.OneIn(2) ? "zone" : "gen";
+    };
+    if (random_.OneIn(6)) pod.Near(key(), app());
+    if (random_.OneIn(6)) pod.Apart(key(), app());
+    if (random_.OneIn(6)) pod.RatherNear(7, key(), app());
+    if (random_.OneIn(6)) pod.RatherApart(9, key(), app());
+    if (random_.OneIn(4)) pod.Spread(key(), app(), {.max_skew = 2, .min_domains = 3});
+    if (random_.OneIn(4)) {
+      pod.Spread(key(), app(), {.when_unsatisfiable = WhenUnsatisfiable::kScheduleAnyway});
+    }
   }
   void AddCandidate(int i) {
     MakePod pod(absl::StrCat("p", i));
@@ -91,6 +109,8 @@ class Zoo final {
     if (random_.OneIn(3)) pod.Tolerates(random_.OneIn(2) ? "gpu" : "");
     if (random_.OneIn(3)) pod.Port(80, random_.OneIn(2) ? "0.0.0.0" : "10.0.0.1");
     if (random_.OneIn(9)) pod.Unsupported("spec.resourceClaims");
+    pod.Label("app", absl::StrCat(random_.Below(6)));
+    AskOfPods(pod);
     cluster_.Add(pod);
   }
   SelectorRequirement RandomRequirement() {
@@ -113,6 +133,7 @@ class Zoo final {
   Random random_;
   TestCluster cluster_;
   SnapshotPtr snapshot_;
+  std::vector<const NodeBlock*> blocks_;
 };
 
 template <typename Visit>
@@ -132,7 +153,10 @@ class FilterContract : public ::testing::TestWithParam<size_t> {
     const CycleInput cycle{.snapshot = zoo.snapshot(), .now = kNow};
     for (const PodShape* shape : zoo.shapes()) {
       const absl::StatusOr<std::unique_ptr<NodeFilter>> bound = plugin->Bind(cycle, *shape);
-      if (bound.ok() && *bound != nullptr) test(**bound);
+      if (bound.ok() && *bound != nullptr) {
+        (*bound)->LookAround(zoo.blocks());
+        test(**bound);
+      }
       if (!bound.ok()) {
         EXPECT_FALSE(bound.status().message().empty());
       }
@@ -242,7 +266,11 @@ class ScoreContract : public ::testing::TestWithParam<size_t> {
     const CycleInput cycle{.snapshot = zoo.snapshot(), .now = kNow};
     for (const PodShape* shape : zoo.shapes()) {
       const std::unique_ptr<NodeScore> bound = plugin->Bind(cycle, *shape);
-      if (bound != nullptr) test(*bound);
+      if (bound == nullptr) continue;
+      NodeSet all;
+      for (const auto& block : zoo.snapshot().blocks) all.push_back(block->rows().present);
+      bound->Compare(zoo.blocks(), all);
+      test(*bound);
     }
   }
 };

@@ -1,0 +1,139 @@
+#include "scheduler/state/shape_terms.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace maniple {
+namespace {
+
+// How much the score of a pod rises by each pod that requires to be near it.
+constexpr int64_t kRequiredWeight = 1;
+
+// Invalid: it selects nobody.
+PodCountId CountFor(const PodAffinityTerm& term, PodCountKind kind, PodQueries& queries) {
+  std::optional<PodSelection> selection = SelectionOf(term);
+  if (!selection.has_value()) return PodCountId();
+  const bool pods_themselves = kind == PodCountKind::kPresent || kind == PodCountKind::kLive;
+  return queries.Intern({*std::move(selection)}, kind, pods_themselves ? "" : term.topology_key);
+}
+
+// Pods that match all of the terms.
+PodCountId CountForAll(const std::vector<PodAffinityTerm>& terms, PodQueries& queries) {
+  PodQuery query;
+  for (const PodAffinityTerm& term : terms) {
+    std::optional<PodSelection> selection = SelectionOf(term);
+    if (!selection.has_value()) return PodCountId();
+    query.push_back(*std::move(selection));
+  }
+  std::sort(query.begin(), query.end());
+  query.erase(std::unique(query.begin(), query.end()), query.end());
+  return queries.Intern(std::move(query), PodCountKind::kPresent, "");
+}
+
+bool Matches(std::span<const PodCountId> matches, PodCountId count) {
+  return count.valid() && std::binary_search(matches.begin(), matches.end(), count);
+}
+
+}  // namespace
+
+std::vector<PodCountChange> ChangesBy(const PodConstraints& constraints,
+                                      std::span<const PodCountId> matches, PodQueries& queries) {
+  std::vector<PodCountChange> changes;
+  for (const PodCountId count : matches) {
+    const PodCountKind kind = queries.Of(count).kind;
+    if (kind == PodCountKind::kPresent || kind == PodCountKind::kLive)
+      changes.push_back({count, 1});
+  }
+  const auto carry = [&](const PodAffinityTerm& term, PodCountKind kind, int64_t amount) {
+    const PodCountId count = CountFor(term, kind, queries);
+    if (count.valid()) changes.push_back({count, amount});
+  };
+  const PodTerms& terms = constraints.pod_terms;
+  for (const PodAffinityTerm& term : terms.apart) carry(term, PodCountKind::kApart, 1);
+  for (const PodAffinityTerm& term : terms.near) carry(term, PodCountKind::kDrawn, kRequiredWeight);
+  for (const WeightedPodTerm& rather : terms.rather_near) {
+    carry(rather.term, PodCountKind::kDrawn, rather.weight);
+  }
+  for (const WeightedPodTerm& rather : terms.rather_apart) {
+    carry(rather.term, PodCountKind::kDrawn, -rather.weight);
+  }
+  std::ranges::stable_sort(changes, {}, &PodCountChange::count);
+  std::vector<PodCountChange> sums;
+  for (const PodCountChange& change : changes) {
+    if (!sums.empty() && sums.back().count == change.count) {
+      sums.back().change += change.change;
+    } else {
+      sums.push_back(change);
+    }
+  }
+  std::erase_if(sums, [](const PodCountChange& sum) { return sum.change == 0; });
+  return sums;
+}
+
+std::shared_ptr<const ShapeTerms> TermsOf(const PodConstraints& constraints,
+                                          std::span<const PodCountId> matches,
+                                          PodQueries& queries) {
+  auto out = std::make_shared<ShapeTerms>();
+  const PodTerms& terms = constraints.pod_terms;
+  const auto present = [&](const PodAffinityTerm& term, int64_t weight) {
+    return CountInDomain{.count = CountFor(term, PodCountKind::kPresent, queries),
+                         .topology_key = term.topology_key,
+                         .weight = weight};
+  };
+  if (!terms.near.empty()) {
+    for (const PodAffinityTerm& term : terms.near) out->near_keys.push_back(term.topology_key);
+    std::sort(out->near_keys.begin(), out->near_keys.end());
+    out->near_keys.erase(std::unique(out->near_keys.begin(), out->near_keys.end()),
+                         out->near_keys.end());
+    out->near = CountForAll(terms.near, queries);
+    out->near_self = Matches(matches, out->near);
+  }
+  for (const PodAffinityTerm& term : terms.apart) out->apart.push_back(present(term, 0));
+  for (const WeightedPodTerm& rather : terms.rather_near) {
+    out->drawn.push_back(present(rather.term, rather.weight));
+  }
+  for (const WeightedPodTerm& rather : terms.rather_apart) {
+    out->drawn.push_back(present(rather.term, -rather.weight));
+  }
+  for (const PodCountId count : matches) {
+    const PodQueries::Facts& facts = queries.Of(count);
+    if (facts.kind == PodCountKind::kApart) {
+      out->kept_away.push_back({.count = count, .topology_key = facts.topology_key});
+    } else if (facts.kind == PodCountKind::kDrawn) {
+      out->drawn.push_back({.count = count, .topology_key = facts.topology_key, .weight = 1});
+    }
+  }
+  for (const TopologySpreadConstraint& constraint : constraints.spread) {
+    SpreadCount spread{.constraint = constraint};
+    if (std::optional<PodSelection> selection = SelectionOf(constraint)) {
+      spread.count = queries.Intern({*std::move(selection)}, PodCountKind::kLive, "");
+      spread.counts_self = Matches(matches, spread.count);
+    } else {
+      spread.counts_self = constraint.selector.has_value();
+    }
+    out->spread.push_back(std::move(spread));
+  }
+  const bool asks_nothing = out->near_keys.empty() && out->apart.empty() &&
+                            out->kept_away.empty() && out->drawn.empty() && out->spread.empty();
+  return asks_nothing ? nullptr : std::move(out);
+}
+
+std::vector<std::string> TopologyKeysOf(const PodConstraints& constraints) {
+  std::vector<std::string> keys;
+  const PodTerms& terms = constraints.pod_terms;
+  for (const auto* required : {&terms.near, &terms.apart}) {
+    for (const PodAffinityTerm& term : *required) keys.push_back(term.topology_key);
+  }
+  for (const auto* preferred : {&terms.rather_near, &terms.rather_apart}) {
+    for (const WeightedPodTerm& rather : *preferred) keys.push_back(rather.term.topology_key);
+  }
+  for (const TopologySpreadConstraint& spread : constraints.spread) {
+    keys.push_back(spread.topology_key);
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+}  // namespace maniple
