@@ -49,7 +49,8 @@ std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) const {
       return "the gang is being undone";
     }
     const PodFacts* pod = state_.FindPod(placement.pod);
-    if (pod->reserved != placement.node || !state_.StillFits(pod->shape, placement.node)) {
+    if (pod->reserved != placement.node ||
+        !state_.StillFits(pod->shape, placement.node, c.gang.priority)) {
       return absl::StrCat("the place of pod ", pod->name, " is lost");
     }
   }

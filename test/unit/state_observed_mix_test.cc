@@ -19,17 +19,19 @@ const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 // Shapes by what they ask for, without a cluster around them.
 class Shapes final {
  public:
-  Shapes() : table_(draft_, gpus_) {}
+  Shapes() : queries_(labels_), table_(draft_, gpus_, queries_) {}
   ShapeId Asking(absl::string_view resource, int64_t amount) {
     PodConstraints constraints;
     constraints.requests = {{.resource = std::string(resource), .amount = Amount(amount)}};
-    return table_.Intern(constraints).id;
+    return table_.Intern(constraints, {}).id;
   }
   [[nodiscard]] ObservedMix Mix() const { return {table_, draft_}; }
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return table_.Of(shape); }
 
  private:
   GpuRules gpus_;
+  PodLabels labels_;
+  PodQueries queries_;
   DraftTables draft_;
   ShapeTable table_;
 };

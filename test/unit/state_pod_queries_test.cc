@@ -97,14 +97,20 @@ TEST_F(PodQueriesTest, WhoIsAboutToEndIsPresentAndNotLive) {
   EXPECT_THAT(Matches(pod, "n", true), ElementsAre(present));
 }
 
+StringMap TeamLabels(absl::string_view team) {
+  StringMap labels;
+  labels.Set("team", team);
+  return labels;
+}
+
 TEST_F(PodQueriesTest, NamespacesAreSelectedByTheirLabelsAsTheyAre) {
-  EXPECT_FALSE(queries_.SetNamespaceLabels("n", StringMap({{"team", "a"}})));
+  EXPECT_FALSE(queries_.SetNamespaceLabels("n", TeamLabels("a")));
   const PodCountId of_team = queries_.Intern(
       {{.namespaces = {}, .namespace_selector = Labelled("team", "a"), .selector = {}}},
       PodCountKind::kPresent, "");
   EXPECT_THAT(Matches(PodId(1), "n"), ElementsAre(of_team));
-  EXPECT_TRUE(queries_.SetNamespaceLabels("n", StringMap({{"team", "b"}})));
-  EXPECT_FALSE(queries_.SetNamespaceLabels("n", StringMap({{"team", "b"}})));
+  EXPECT_TRUE(queries_.SetNamespaceLabels("n", TeamLabels("b")));
+  EXPECT_FALSE(queries_.SetNamespaceLabels("n", TeamLabels("b")));
   EXPECT_THAT(Matches(PodId(1), "n"), IsEmpty());
   EXPECT_THAT(Matches(PodId(1), "unknown"), IsEmpty());
 }
