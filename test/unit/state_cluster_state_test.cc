@@ -430,9 +430,9 @@ TEST_F(ClusterStateTest, ALabelWithManyValuesBecomesAColumn) {
   }
   Apply(MakePod("p").Selector("host", "h3"));
   const SnapshotPtr snapshot = state_.Publish();
-  EXPECT_THAT(snapshot->tables->label_columns, ElementsAre("nvidia.com/gpu.clique", "host"));
+  EXPECT_THAT(snapshot->tables->label_columns, ElementsAre("host"));
   const NodeId node = NodeIdOf("n3");
-  const LabelValueId value = snapshot->blocks[0]->rows().label_columns[1].values[RowOf(node)];
+  const LabelValueId value = snapshot->blocks[0]->rows().label_columns[0].values[RowOf(node)];
   EXPECT_EQ(snapshot->tables->label_values[value.index()], "h3");
 }
 
@@ -442,7 +442,7 @@ TEST_F(ClusterStateTest, ASelectorSeenBeforeItsNodesTurnsIntoAColumnAsTheyCome) 
     Apply(MakeNode(absl::StrCat("n", i)).Label("host", absl::StrCat("h", i)));
   }
   EXPECT_THAT(state_.Publish()->tables->label_columns,
-              ElementsAre("nvidia.com/gpu.clique", "host"));
+              ElementsAre("host"));
 }
 
 TEST_F(ClusterStateTest, MayFitLooksAtRoomAndTaints) {
