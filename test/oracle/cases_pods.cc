@@ -172,6 +172,8 @@ Json SomePreferredTerms(Random& random) {
   Json terms = Json::Array();
   for (uint64_t i = random.Below(3); i > 0; --i) {
     Json term = RandomPodTerm(random);
+    // Of namespaces by what they lack: see intended_differences_test.
+    if (Json* selector = term.Find("namespaceSelector")) selector->Erase("matchExpressions");
     terms.Append(Json::Object({{"weight", static_cast<int64_t>(1 + random.Below(100))},
                                {"podAffinityTerm", std::move(term)}}));
   }

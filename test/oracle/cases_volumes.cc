@@ -15,6 +15,7 @@ using Texts = std::vector<const char*>;
 constexpr uint64_t kNodes = 6;
 constexpr uint64_t kClaims = 4;
 constexpr uint64_t kVolumes = 5;
+constexpr uint64_t kNever = uint64_t{1} << 60;
 constexpr char kZone[] = "topology.kubernetes.io/zone";
 constexpr char kRegion[] = "topology.kubernetes.io/region";
 constexpr char kBetaZone[] = "failure-domain.beta.kubernetes.io/zone";
@@ -134,7 +135,15 @@ Json RandomVolume(Random& random, uint64_t number) {
   return out;
 }
 
-Json RandomClaim(Random& random, uint64_t number, uint64_t unbound_one_in) {
+struct VolumeCaseOptions {
+  uint64_t unbound_one_in = 2;
+  // Of bound claims, those whose volume is missing or whose binding is not complete.
+  uint64_t torn_one_in = 10;
+  uint64_t disks_one_in = 12;
+  uint64_t most_pods = 2;
+};
+
+Json RandomClaim(Random& random, uint64_t number, const VolumeCaseOptions& options) {
   Json out = NamedObject("PersistentVolumeClaim", ClaimName(number));
   Json& meta = out.Mutable("metadata");
   meta.Set("namespace", "default");
@@ -144,8 +153,8 @@ Json RandomClaim(Random& random, uint64_t number, uint64_t unbound_one_in) {
   Json& spec = out.Mutable("spec");
   spec.Set("accessModes", random.OneIn(4) ? Json::Array({"ReadWriteOncePod"}) : SomeModes(random));
   spec.Set("resources", Json::Object({{"requests", Storage(random)}}));
-  const bool bound = !random.OneIn(unbound_one_in);
-  if (bound || random.OneIn(10)) {
+  const bool bound = !random.OneIn(options.unbound_one_in);
+  if (bound || random.OneIn(options.torn_one_in)) {
     if (!random.OneIn(12)) spec.Set("storageClassName", PickText(random, Classes()));
   } else {
     spec.Set("storageClassName", PickText(random, {"later", "zonal", "zonal", "static", "static",
@@ -157,9 +166,10 @@ Json RandomClaim(Random& random, uint64_t number, uint64_t unbound_one_in) {
     spec.Set("selector", Json::Object({{"matchLabels", std::move(labels)}}));
   }
   if (bound) {
-    // The last one is missing.
-    spec.Set("volumeName", VolumeName(random.OneIn(20) ? kVolumes : random.Below(kVolumes)));
-    if (!random.OneIn(20)) annotations.Set("pv.kubernetes.io/bind-completed", "yes");
+    const bool torn = random.OneIn(options.torn_one_in);
+    const bool missing = torn && random.OneIn(2);
+    spec.Set("volumeName", VolumeName(missing ? kVolumes : random.Below(kVolumes)));
+    if (!torn || missing) annotations.Set("pv.kubernetes.io/bind-completed", "yes");
   } else if (random.OneIn(12)) {
     annotations.Set("volume.kubernetes.io/selected-node", absl::StrCat("n", random.Below(kNodes)));
   }
@@ -216,15 +226,15 @@ void GiveVolumes(Random& random, Json& pod, uint64_t disks_one_in) {
 // A volume whose claim is made for the pod, called "<pod>-<volume>". That of the pod in question
 // may be somebody else's; for those of others see intended_differences_test.
 enum class Owner { kMayBeAnother, kPod };
-void GiveEphemeral(Random& random, Json& pod, Json& claims, Owner owner_is) {
+void GiveEphemeral(Random& random, Json& pod, Json& claims, const VolumeCaseOptions& options,
+                   Owner owner_is) {
   const std::string name = pod["metadata"]["name"].AsString();
   pod.Mutable("spec").Mutable("volumes").Append(Json::Object(
       {{"name", "e"},
        {"ephemeral",
         Json::Object({{"volumeClaimTemplate", Json::Object({{"spec", Json::Object()}})}})}}));
   if (random.OneIn(5)) return;  // not made yet
-  constexpr uint64_t kUnboundOneIn = 2;
-  Json claim = RandomClaim(random, 0, kUnboundOneIn);
+  Json claim = RandomClaim(random, 0, options);
   Json& meta = claim.Mutable("metadata");
   meta.Set("name", absl::StrCat(name, "-e"));
   meta.Set("uid", absl::StrCat("uid-", name, "-e"));
@@ -290,26 +300,19 @@ Json SomeCapacities(Random& random) {
   return out;
 }
 
-struct VolumeCaseOptions {
-  uint64_t unbound_one_in = 2;
-  uint64_t disks_one_in = 12;
-  uint64_t most_pods = 2;
-};
-
-Json VolumeCase(Random& random, VolumeCaseOptions options) {
+Json VolumeCase(Random& random, const VolumeCaseOptions& options) {
   Json claims = Json::Array();
   Json volumes = Json::Array();
-  for (uint64_t i = 0; i < kClaims; ++i)
-    claims.Append(RandomClaim(random, i, options.unbound_one_in));
+  for (uint64_t i = 0; i < kClaims; ++i) claims.Append(RandomClaim(random, i, options));
   for (uint64_t i = 0; i < kVolumes; ++i) volumes.Append(RandomVolume(random, i));
   Json pod = PodObject("p");
   GiveVolumes(random, pod, options.disks_one_in);
-  if (random.OneIn(12)) GiveEphemeral(random, pod, claims, Owner::kMayBeAnother);
+  if (random.OneIn(12)) GiveEphemeral(random, pod, claims, options, Owner::kMayBeAnother);
   Json pods = Json::Array();
   for (uint64_t i = random.Below(options.most_pods + 1); i > 0; --i) {
     Json other = PodObject(absl::StrCat("o", i));
     GiveVolumes(random, other, options.disks_one_in);
-    if (random.OneIn(12)) GiveEphemeral(random, other, claims, Owner::kPod);
+    if (random.OneIn(12)) GiveEphemeral(random, other, claims, options, Owner::kPod);
     SettleSomewhere(random, other, kNodes);
     pods.Append(std::move(other));
   }
@@ -332,7 +335,7 @@ Json VolumeRestrictionsCase(Random& random) {
   return VolumeCase(random, {.unbound_one_in = 8, .disks_one_in = 2, .most_pods = 5});
 }
 Json VolumeLimitsCase(Random& random) {
-  return VolumeCase(random, {.unbound_one_in = 4, .most_pods = 6});
+  return VolumeCase(random, {.unbound_one_in = 4, .torn_one_in = kNever, .most_pods = 6});
 }
 
 }  // namespace maniple

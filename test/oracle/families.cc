@@ -17,6 +17,14 @@ std::span<const FilterFamily> FilterFamilies() {
       {"noderesources", {"NodeResourcesFit"}, "", kSameOrder, ResourcesCase},
       {"podtopologyspread", {"PodTopologySpread"}, "SpreadPreference", kEqual, TopologySpreadCase},
       {"interpodaffinity", {"InterPodAffinity"}, "PodAffinityPreference", kEqual, PodAffinityCase},
+      {"volumebinding", {"VolumeBinding"}, "", kSameOrder, VolumeBindingCase},
+      {"volumezone", {"VolumeBinding", "VolumeZone"}, "", kSameOrder, VolumeZoneCase},
+      {"volumerestrictions",
+       {"VolumeBinding", "VolumeRestrictions"},
+       "",
+       kSameOrder,
+       VolumeRestrictionsCase},
+      {"nodevolumelimits", {"VolumeBinding", "NodeVolumeLimits"}, "", kSameOrder, VolumeLimitsCase},
   };
   return *kFamilies;
 }
