@@ -138,7 +138,7 @@ void VolumeBinding::SettleGoal(size_t goal, const ClaimSight& sight, VolumeStep&
   entries_[goal].bound = sight.there && sight.bound;
   if (!sight.there) {
     Fail(absl::StrCat(NameOf(goal), " is gone"), step);
-  } else if (sight.named) {
+  } else if (sight.bound || sight.named) {
     return;  // bound, or about to be
   } else if (!goals_[goal].volume.empty()) {
     SetVolumeAside(goal, sight, step);
