@@ -441,8 +441,16 @@ TEST_F(ClusterStateTest, ASelectorSeenBeforeItsNodesTurnsIntoAColumnAsTheyCome) 
   for (int i = 0; i < 70; ++i) {
     Apply(MakeNode(absl::StrCat("n", i)).Label("host", absl::StrCat("h", i)));
   }
-  EXPECT_THAT(state_.Publish()->tables->label_columns,
-              ElementsAre("host"));
+  EXPECT_THAT(state_.Publish()->tables->label_columns, ElementsAre("host"));
+}
+
+TEST_F(ClusterStateTest, ALabelThatATermAsksAboutBecomesAColumnWithTheFirstNodeThatCarriesIt) {
+  Apply(MakeNode("bare"));
+  Apply(MakePod("p").Near("zone", Labelled("app", "x")));
+  EXPECT_THAT(state_.Publish()->tables->label_columns, ::testing::IsEmpty());
+  Apply(MakeNode("bare").Label("zone", "a"));
+  EXPECT_THAT(state_.Publish()->tables->label_columns, ElementsAre("zone"));
+  EXPECT_TRUE(state_.CheckInvariants().ok()) << state_.CheckInvariants();
 }
 
 TEST_F(ClusterStateTest, MayFitLooksAtRoomAndTaints) {
