@@ -80,6 +80,7 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
   if (news_.nodes_gone.empty()) return;
   const absl::btree_set<NodeId> gone(news_.nodes_gone.begin(), news_.nodes_gone.end());
   news_.nodes_gone.clear();
+  domains_lost_ = true;
   for (const NodeId node : gone) ledger_.NodeGone(node);
   for (const auto& [id, record] : records_) {
     for (HeldVacancy& held : record->holds) {

@@ -283,6 +283,7 @@ class SchedulingLoop::Impl final {
   std::vector<ObjectEvent> events_;
   std::vector<WriteResult> results_;
   Delta news_;                 // not yet told to the queue
+  bool domains_lost_ = false;  // nodes have gone since parked gangs were last woken
   bool more_victims_ = false;  // a gang, or a member of it, can now be made to leave
   // The highest priority of any gang without a Queue that has ever looked for victims.
   int32_t boldest_ = std::numeric_limits<int32_t>::min();

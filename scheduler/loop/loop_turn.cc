@@ -269,7 +269,7 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   if (news_.volumes_changed) relief |= kReliefVolumes;
   if (std::exchange(more_victims_, false) || news_.budgets_changed) relief |= kReliefVictims;
   // Domains are made of nodes: with one of them, who is near and what is even changes elsewhere.
-  const bool domains_changed = !news_.nodes_changed.empty() || !news_.nodes_gone.empty();
+  const bool domains_changed = std::exchange(domains_lost_, false) || !news_.nodes_changed.empty();
   const std::vector<PodCountId> counts = state_.TakeChangedCounts();
   if (domains_changed || !counts.empty()) relief |= kReliefPods;
   news_ = {};

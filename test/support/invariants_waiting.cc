@@ -51,6 +51,16 @@ bool AsksForResourcesOnly(const Pod& pod) {
          pod.scheduling_gates.empty() && pod.node_name.empty() && !pod.meta.deleted.has_value();
 }
 
+// Somebody who stands may want to be apart from it.
+bool MayBeKeptAway(const TurnFacts& facts, const Pod& pod) {
+  return std::ranges::any_of(facts.told.pods, [&pod](const auto& entry) {
+    return std::ranges::any_of(
+        entry.second.constraints.pod_terms.apart, [&pod](const PodAffinityTerm& term) {
+          return term.selector.has_value() && term.selector->Matches(pod.meta.labels);
+        });
+  });
+}
+
 std::optional<Waiting> PlainlyWaiting(const TurnFacts& facts, const GangView& gang) {
   if (!LacksRoomOrQuota(facts, gang)) return std::nullopt;
   Waiting waiting{.gang = &gang, .pod = nullptr, .need = gang.min_member};
@@ -62,6 +72,7 @@ std::optional<Waiting> PlainlyWaiting(const TurnFacts& facts, const GangView& ga
     if (member.state != "pending") continue;
     const auto pod = facts.told.pods.find(absl::StrCat(gang.namespace_name, "/", member.pod));
     if (pod == facts.told.pods.end() || !AsksForResourcesOnly(pod->second)) return std::nullopt;
+    if (MayBeKeptAway(facts, pod->second)) return std::nullopt;
     if (waiting.pod != nullptr && waiting.pod->constraints != pod->second.constraints)
       return std::nullopt;
     waiting.pod = &pod->second;
