@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -104,10 +105,12 @@ class BinChooser final {
 
   // The largest, each exchanged for the smallest that does, the smallest of them first.
   [[nodiscard]] Set Tightened(size_t few) const {
-    std::vector<uint32_t> chosen(free_.begin(), free_.begin() + static_cast<ptrdiff_t>(few));
+    Set chosen(free_.begin(), free_.begin() + static_cast<ptrdiff_t>(few));
     size_t end = free_.size();  // the places in free_ that are left to choose from
     for (size_t i = few; i-- > 0;) {
       size_t low = i, high = end;  // the last place that fits is in [low, high)
+      // Nothing smaller is left: the last of its equals is as good.
+      if (RoomAt(low) == RoomAt(end - 1)) low = end - 1;
       while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
         chosen[i] = free_[middle];
@@ -117,13 +120,25 @@ class BinChooser final {
           high = middle;
         }
       }
-      // Of equal ones the first.
-      while (low > i && bins_[free_[low - 1]].room == bins_[free_[low]].room) --low;
       chosen[i] = free_[low];
-      end = std::max(low, i);
+      end = low;
     }
-    return With(chosen);
+    // Of equal ones the first, if they do as well.
+    std::map<int64_t, size_t> by_room;
+    for (const uint32_t bin : chosen) ++by_room[bins_[bin].room];
+    Set first;
+    for (const uint32_t bin : free_) {
+      const auto at = by_room.find(bins_[bin].room);
+      if (at == by_room.end() || at->second == 0) continue;
+      --at->second;
+      first.push_back(bin);
+    }
+    for (const Set& set : {With(first), With(chosen)}) {
+      if (fits_(set)) return set;
+    }
+    return With(std::span(free_).first(few));
   }
+  [[nodiscard]] int64_t RoomAt(size_t place) const { return bins_[free_[place]].room; }
 
   std::span<const Bin> bins_;
   absl::FunctionRef<bool(const Set&)> fits_;

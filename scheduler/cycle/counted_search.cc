@@ -16,6 +16,7 @@ namespace {
 using Outcome = SearchResult::Outcome;
 
 constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+constexpr size_t kAllOfThem = std::numeric_limits<size_t>::max();
 // Regions that only a search of member by member can tell about.
 constexpr size_t kMostThorough = 8;
 
@@ -244,7 +245,9 @@ class CountedSearch final {
     result_.search.outcome = Outcome::kFound;
     result_.paths = {level.paths[fit.front()]};
     if (goal_ == SearchGoal::kAnswerOnly) return;
-    std::vector<std::vector<RankedNode>> nodes = NodesBy(level, fit);
+    const bool finer = depth + 1 < wish_.levels.size() || !demand.slices.empty();
+    std::vector<std::vector<RankedNode>> nodes =
+        NodesBy(level, fit, finer ? kAllOfThem : static_cast<size_t>(PodsPlaced(demand)));
     std::optional<Outlook> best;
     for (size_t i = 0; i < fit.size(); ++i) {
       Outlook outlook = Look(std::move(nodes[i]), depth + 1, demand);
@@ -279,8 +282,7 @@ class CountedSearch final {
     }
     result_.search.outcome = Outcome::kFound;
     if (goal_ == SearchGoal::kAnswerOnly) return true;
-    Outlook outlook =
-        Look(room_.RankedIn([](NodeId) { return true; }, ask_.choice.layout.get()), 0, *chosen);
+    Outlook outlook = Look(EveryNode(), 0, *chosen);
     const DomainLevel* broadest =
         wish_.levels.empty() ? wish_.slice.get() : wish_.levels.front().get();
     for (size_t i = 0; i < outlook.broadest; ++i) {
@@ -290,9 +292,11 @@ class CountedSearch final {
     return true;
   }
 
-  // The nodes of some domains of a level. REQUIRES: `domains` ascends.
-  [[nodiscard]] std::vector<std::vector<RankedNode>> NodesBy(
-      const DomainLevel& level, const std::vector<uint32_t>& domains) const {
+  // The nodes of some domains of a level; where nothing finer is asked for, no more of each than
+  // the best that could be used. REQUIRES: `domains` ascends.
+  [[nodiscard]] std::vector<std::vector<RankedNode>> NodesBy(const DomainLevel& level,
+                                                             const std::vector<uint32_t>& domains,
+                                                             size_t most) const {
     constexpr uint32_t kNot = ~uint32_t{0};
     std::vector<uint32_t> place(level.paths.size(), kNot);
     for (uint32_t i = 0; i < domains.size(); ++i) place[domains[i]] = i;
@@ -301,11 +305,33 @@ class CountedSearch final {
       return domain == DomainLevel::kOutside ? kNot : place[domain];
     };
     std::vector<std::vector<RankedNode>> nodes(domains.size());
-    for (RankedNode& node : room_.RankedIn([&](NodeId id) { return place_of(id) != kNot; },
-                                           ask_.choice.layout.get())) {
-      nodes[place_of(node.room.node)].push_back(node);
-    }
+    room_.ForEachRanked([&](NodeId id) { return place_of(id) != kNot; },
+                        [&](const RankedNode& ranked) {
+                          const uint32_t at = place_of(ranked.room.node);
+                          if (at == kNot) return;
+                          const RankedNode node = LaidOut(ranked);
+                          std::vector<RankedNode>& best = nodes[at];  // a heap, the worst on top
+                          if (best.size() == most) {
+                            if (!RanksBefore(node, best.front())) return;
+                            std::ranges::pop_heap(best, RanksBefore);
+                            best.pop_back();
+                          }
+                          best.push_back(node);
+                          if (most != kAllOfThem) std::ranges::push_heap(best, RanksBefore);
+                        });
     return nodes;
+  }
+  [[nodiscard]] std::vector<RankedNode> EveryNode() const {
+    std::vector<RankedNode> nodes;
+    room_.ForEachRanked([](NodeId) { return true; },
+                        [&](const RankedNode& node) { nodes.push_back(LaidOut(node)); });
+    return nodes;
+  }
+  // Of equal score by the layout, where there is one.
+  [[nodiscard]] RankedNode LaidOut(RankedNode node) const {
+    const NodeLayout* layout = ask_.choice.layout.get();
+    if (layout != nullptr) node.name_rank = (*layout)[node.room.node.index()];
+    return node;
   }
 
   // How a region that fits would be used from the level `depth` on.
@@ -324,11 +350,29 @@ class CountedSearch final {
     return std::min(demand.pods(), static_cast<int64_t>(quorum_.size()));
   }
 
+  struct SliceRoom {
+    uint32_t domain = 0;
+    int64_t room = 0;
+  };
+  // Adds up the room of equal domains.
+  static void Merge(std::vector<SliceRoom>& rooms) {
+    std::ranges::sort(rooms, {}, &SliceRoom::domain);
+    size_t end = 0;
+    for (const SliceRoom& room : rooms) {
+      if (end > 0 && rooms[end - 1].domain == room.domain) {
+        rooms[end - 1].room += room.room;
+      } else {
+        rooms[end++] = room;
+      }
+    }
+    rooms.resize(end);
+  }
+
   // The nodes by domain of the level; those in none are left out.
   struct Divided {
     std::vector<Bin> bins;  // by domain
     std::vector<std::vector<RankedNode>> nodes;
-    int64_t room = 0;
+    std::vector<std::vector<SliceRoom>> slices;  // the slices' domains in each, if asked for
   };
   static Divided Divide(const std::vector<RankedNode>& region, const DomainLevel& level,
                         const std::vector<bool>& held) {
@@ -353,7 +397,6 @@ class CountedSearch final {
       const size_t place = places[domain];
       divided.bins[place].room += node->room.pods;
       divided.nodes[place].push_back(*node);
-      divided.room += node->room.pods;
     }
     return divided;
   }
@@ -363,7 +406,8 @@ class CountedSearch final {
     const DomainLevel& level = *wish_.levels[depth];
     std::vector<bool> held(level.paths.size(), false);
     NoteHeld(level, held);
-    const Divided divided = Divide(region, level, held);
+    Divided divided = Divide(region, level, held);
+    if (!demand.slices.empty()) AddSlices(divided);
     const auto sets = FewestBins(
         divided.bins, demand.slices.empty() ? BinRoom::kAddsUp : BinRoom::kMayNot,
         [&](const std::vector<uint32_t>& set) { return PartsTake(divided, set, demand); });
@@ -394,26 +438,30 @@ class CountedSearch final {
     return outlook;
   }
 
+  void AddSlices(Divided& divided) const {
+    for (const std::vector<RankedNode>& nodes : divided.nodes) {
+      std::vector<SliceRoom>& rooms = divided.slices.emplace_back();
+      for (const RankedNode& node : nodes) {
+        const uint32_t slice = wish_.slice->domain_of[node.room.node.index()];
+        if (slice != DomainLevel::kOutside) rooms.push_back({slice, node.room.pods});
+      }
+      Merge(rooms);
+    }
+  }
   [[nodiscard]] bool PartsTake(const Divided& divided, const std::vector<uint32_t>& set,
                                const SliceDemand& demand) const {
     DomainCount count;
     for (const uint32_t bin : set) count.room += divided.bins[bin].room;
     if (count.room < demand.pods()) return false;
     if (demand.slices.empty()) return true;
-    std::vector<std::pair<uint32_t, int64_t>> rooms;
+    std::vector<SliceRoom> rooms;
     for (const uint32_t bin : set) {
-      for (const RankedNode& node : divided.nodes[bin]) {
-        const uint32_t slice = wish_.slice->domain_of[node.room.node.index()];
-        if (slice != DomainLevel::kOutside) rooms.emplace_back(slice, node.room.pods);
-      }
+      rooms.insert(rooms.end(), divided.slices[bin].begin(), divided.slices[bin].end());
     }
-    std::ranges::sort(rooms);
-    for (const auto& [slice, pods] : rooms) {
-      if (count.slice_domains.empty() || count.slice_domains.back() != slice) {
-        count.slice_domains.push_back(slice);
-        count.slice_room.push_back(0);
-      }
-      count.slice_room.back() += pods;
+    Merge(rooms);
+    for (const SliceRoom& room : rooms) {
+      count.slice_domains.push_back(room.domain);
+      count.slice_room.push_back(room.room);
     }
     return Takes(count, demand) == Packing::Answer::kFits;
   }

@@ -77,11 +77,11 @@ class GroupTrial final {
       }
       // Where members bear on each other across nodes, a count promises nothing and forbids
       // nothing.
-      const bool counts_prove =
-          ask_.kinds[k].bound == nullptr || ask_.kinds[k].bound->counts_prove();
+      const bool bounds_prove =
+          ask_.kinds[k].bound == nullptr || ask_.kinds[k].bound->bounds_prove();
       for (size_t d = 0; d < rooms.size(); ++d) {
         sum[d] += rooms[d];
-        if (rooms[d] < (counts_prove ? counts[k] : 1)) enough[d] = false;
+        if (rooms[d] < (bounds_prove ? counts[k] : 1)) enough[d] = false;
       }
     }
     DomainRooms answer;

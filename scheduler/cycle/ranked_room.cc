@@ -55,21 +55,15 @@ ShapeRoom RankedRoom::All() const {
   return all;
 }
 
-std::vector<RankedNode> RankedRoom::RankedIn(absl::FunctionRef<bool(NodeId)> which,
-                                             const std::vector<uint32_t>* layout) const {
-  std::vector<RankedNode> nodes;
+void RankedRoom::ForEachRanked(absl::FunctionRef<bool(NodeId)> which,
+                               absl::FunctionRef<void(const RankedNode&)> visit) const {
   for (BlockRoom* block : blocks_) {
     const bool any = std::ranges::any_of(block->room.nodes,
                                          [&](const NodeRoom& room) { return which(room.node); });
     if (!any) continue;
     if (block->ranked.empty()) block->ranked = bound_.RankedOf(overlay_, block->room);
-    for (const RankedNode& node : block->ranked) {
-      if (!which(node.room.node)) continue;
-      nodes.push_back(node);
-      if (layout != nullptr) nodes.back().name_rank = (*layout)[node.room.node.index()];
-    }
+    for (const RankedNode& node : block->ranked) visit(node);
   }
-  return nodes;
 }
 
 std::vector<NodeId> RankedRoom::Best(int64_t pods) const {

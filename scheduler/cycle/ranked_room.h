@@ -69,10 +69,10 @@ class RankedRoom final {
       for (const NodeRoom& room : block->room.nodes) visit(room);
     }
   }
-  // Those that `which` says yes to, ranked; of equal score by `layout`, or by name where it is
-  // null. In no order. REQUIRES: the overlay is as it was when the blocks were counted.
-  [[nodiscard]] std::vector<RankedNode> RankedIn(absl::FunctionRef<bool(NodeId)> which,
-                                                 const std::vector<uint32_t>* layout) const;
+  // Every node of the blocks that have one which `which` says yes to, ranked, in no order.
+  // REQUIRES: the overlay is as it was when the blocks were counted.
+  void ForEachRanked(absl::FunctionRef<bool(NodeId)> which,
+                     absl::FunctionRef<void(const RankedNode&)> visit) const;
   // As ShareOut, the best nodes of all. REQUIRES: total() >= pods, and the overlay is as it was
   // when the blocks were counted.
   [[nodiscard]] std::vector<NodeId> Best(int64_t pods) const;

@@ -45,6 +45,7 @@ std::string TextOf(const Decision& decision) {
 class History final {
  public:
   explicit History(uint64_t seed) : random_(seed), gpus_(seed % 3 == 0 ? 0 : 1) {
+    AddTopology();
     const auto nodes = 200 + random_.Below(500);
     for (uint64_t i = 0; i < nodes; ++i) AddNode();
     for (int i = 0; i < 12; ++i) AddGang();
@@ -77,6 +78,7 @@ class History final {
     } else if (what == 19) {
       cluster_.now += absl::Seconds(random_.Below(20));
     } else if (what == 20) {
+      if (random_.OneIn(8)) AddTopology();
       AddGang();
     } else if (what == 21) {
       HoldOrDrop();
@@ -150,6 +152,8 @@ class History final {
     node.Cpu(2 + static_cast<int64_t>(random_.Below(8)));
     node.Pods(3 + static_cast<int64_t>(random_.Below(10)));
     node.Label("kubernetes.io/hostname", name).Label("zone", absl::StrCat(random_.Below(3)));
+    if (!random_.OneIn(12)) node.Label("example.com/rack", absl::StrCat(random_.Below(9)));
+    if (!random_.OneIn(12)) node.Label("nvidia.com/gpu.clique", absl::StrCat(random_.Below(30)));
     if (random_.OneIn(6)) node.WithTaint("team");
     if (random_.OneIn(6)) node.WithTaint("soft", "", TaintEffect::kPreferNoSchedule);
     if (random_.OneIn(8)) node.Cordoned();
@@ -159,11 +163,34 @@ class History final {
   }
   void AddNode() { cluster_.Add(RandomNode(NameOf(nodes_++))); }
 
+  void AddTopology() {
+    Topology topology;
+    topology.meta.name = "default";
+    topology.levels.push_back({.name = "zone", .node_label = "zone"});
+    if (!random_.OneIn(4)) {
+      topology.levels.push_back({.name = "rack", .node_label = "example.com/rack"});
+    }
+    cluster_.Add(ObjectUpserted{topology});
+  }
+  TopologyRequest RandomTopology() {
+    static constexpr const char* kLevels[] = {"zone", "rack", "nvlink"};
+    TopologyRequest topology;
+    if (random_.OneIn(2)) topology.required = kLevels[random_.Below(3)];
+    if (random_.OneIn(2)) topology.preferred = kLevels[random_.Below(3)];
+    if (random_.OneIn(3)) {
+      topology.slice_size = 1 + static_cast<int32_t>(random_.Below(4));
+      topology.slice_level = kLevels[random_.Below(3)];
+    }
+    return topology;
+  }
+
   void AddGang() {
     const std::string name = absl::StrCat("g", gangs_++);
     const auto members = 1 + random_.Below(random_.OneIn(4) ? 40 : 6);
     const auto shapes = random_.OneIn(3) ? 2 : 1;
-    cluster_.Add(MakePodGroup(name).MinMember(1 + static_cast<int32_t>(random_.Below(members))));
+    PodGroup group = MakePodGroup(name).MinMember(1 + static_cast<int32_t>(random_.Below(members)));
+    if (random_.OneIn(2)) group.spec.topology = RandomTopology();
+    cluster_.Add(ObjectUpserted{group});
     const uint64_t first = random_.Below(10);
     for (uint64_t i = 0; i < members; ++i) {
       MakePod pod(absl::StrCat(name, "-", i));
