@@ -165,7 +165,7 @@ class Player final {
         {"flavors", &Player::Flavors}, {"expect_queues", &Player::ExpectQueues},
         {"refused", &Player::Refused}, {"rack", &Player::Rack},
         {"label", &Player::Label},     {"expect_labels", &Player::ExpectLabels},
-        {"nodes", &Player::Nodes},
+        {"nodes", &Player::Nodes},     {"levels", &Player::Levels},
     };
     const auto it = hands.find(word);
     if (it == hands.end()) return Fail(absl::StrCat("no such step: ", word));
@@ -373,6 +373,10 @@ class Player final {
             Json::Object({{"status", Json::Object({{"capacity", change->amounts},
                                                    {"allocatable", change->amounts}})}}));
     }
+  }
+  void Levels(const Json& argument) {  // [block, rack]; none: the Topology is deleted
+    if (!argument.is_null()) return Must(stage_.Put(TopologyFrom(argument.items())));
+    Must(stage_.Call("DELETE", absl::StrCat(kClusterWide, "topologies/default"), Json()).status());
   }
   void Kill(const Json&) { stage_.KillScheduler(); }
   void Start(const Json&) { stage_.StartScheduler(); }

@@ -13,7 +13,9 @@
 namespace maniple::scenario {
 namespace {
 
-constexpr char kRackLabel[] = "example.com/rack";
+constexpr char kNvlinkLabel[] = "nvidia.com/gpu.clique";
+
+std::string LevelLabel(absl::string_view level) { return absl::StrCat("example.com/", level); }
 
 std::string ResourceName(absl::string_view shorthand) {
   return shorthand == "gpu" ? "nvidia.com/gpu" : std::string(shorthand);
@@ -53,9 +55,22 @@ absl::Status ReadAmounts(absl::string_view words, Json& amounts, Json* labels = 
   return absl::OkStatus();
 }
 
-Json NodeNamed(const std::string& name, absl::string_view rack, const Json& amounts, Json labels) {
+// "block b1 rack r1 nvlink c1": the labels of where a node stands.
+absl::StatusOr<Json> PlaceFrom(absl::string_view words) {
+  const std::vector<absl::string_view> pairs = absl::StrSplit(words, ' ', absl::SkipWhitespace());
+  if (pairs.size() % 2 != 0)
+    return absl::InvalidArgumentError(absl::StrCat("not pairs of a level and a name: ", words));
+  Json labels = Json::Object();
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    labels.Set(pairs[i] == "nvlink" ? std::string(kNvlinkLabel) : LevelLabel(pairs[i]),
+               std::string(pairs[i + 1]));
+  }
+  return labels;
+}
+
+Json NodeNamed(const std::string& name, const Json& place, const Json& amounts, Json labels) {
+  for (const Json::Member& label : place.members()) labels.Set(label.first, label.second);
   labels.Set("kubernetes.io/hostname", name);
-  if (!rack.empty()) labels.Set(kRackLabel, std::string(rack));
   return Json::Object(
       {{"apiVersion", "v1"},
        {"kind", "Node"},
@@ -66,6 +81,7 @@ Json NodeNamed(const std::string& name, absl::string_view rack, const Json& amou
 Json PodGroupFrom(const Json& gang) {
   Json spec = gang["spec"].is_object() ? gang["spec"] : Json::Object();
   if (gang.Has("queue")) spec.Set("queue", gang["queue"]);
+  if (gang.Has("topology")) spec.Set("topology", gang["topology"]);
   spec.Set("minMember",
            gang.Has("min") ? gang["min"] : Json(gang.Has("pods") ? gang["pods"].AsInt() : 1));
   return Json::Object(
@@ -172,12 +188,9 @@ absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand) {
   std::vector<Json> nodes;
   for (absl::string_view part : absl::StrSplit(shorthand, ';', absl::SkipWhitespace())) {
     part = absl::StripAsciiWhitespace(part);
-    absl::string_view rack;
-    if (absl::ConsumePrefix(&part, "rack ")) {
-      const size_t colon = part.find(':');
-      if (colon == absl::string_view::npos)
-        return absl::InvalidArgumentError(absl::StrCat("no ':' after rack ", part));
-      rack = part.substr(0, colon);
+    Json place = Json::Object();
+    if (const size_t colon = part.find(':'); colon < part.find('=')) {
+      ASSIGN_OR_RETURN(place, PlaceFrom(part.substr(0, colon)));
       part = absl::StripAsciiWhitespace(part.substr(colon + 1));
     }
     const size_t space = part.find(' ');
@@ -188,7 +201,7 @@ absl::StatusOr<std::vector<Json>> NodesFrom(absl::string_view shorthand) {
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(part.substr(0, space)));
     for (const std::string& name : names) {
-      nodes.push_back(NodeNamed(name, rack, amounts, labels));
+      nodes.push_back(NodeNamed(name, place, amounts, labels));
     }
   }
   return nodes;
@@ -218,7 +231,17 @@ absl::StatusOr<NodeChange> NodeChangeFrom(absl::string_view shorthand) {
   return change;
 }
 
-Json RackLabels(absl::string_view rack) { return Json::Object({{kRackLabel, std::string(rack)}}); }
+Json RackLabels(absl::string_view rack) {
+  return Json::Object({{LevelLabel("rack"), std::string(rack)}});
+}
+
+Json TopologyFrom(const std::vector<Json>& levels) {
+  Json named = Json::Array();
+  for (const Json& level : levels) {
+    named.Append(Json::Object({{"name", level}, {"nodeLabel", LevelLabel(level.AsString())}}));
+  }
+  return OfManiple("Topology", "default", Json::Object({{"levels", std::move(named)}}));
+}
 
 absl::StatusOr<Json> FlavorFrom(absl::string_view name, absl::string_view shorthand) {
   const std::vector<absl::string_view> words =

@@ -1,5 +1,5 @@
-// Objects from shorthand: "rack r1: n[1-4] gpu=8 @label=value; n5 cpu=64" becomes five Nodes,
-// {gang: a, pods: 2, each: "gpu=8"} a PodGroup and its pods.
+// Objects from shorthand: "rack r1 nvlink c1: n[1-4] gpu=8 @label=value; n5 cpu=64" becomes five
+// Nodes, {gang: a, pods: 2, each: "gpu=8"} a PodGroup and its pods.
 #pragma once
 
 #include <vector>
@@ -25,8 +25,10 @@ enum class QuotaKind { kQueue, kCohort };
 // "rack r1 priority=5": the nodes of that rack.
 [[nodiscard]] absl::StatusOr<Json> FlavorFrom(absl::string_view name, absl::string_view shorthand);
 [[nodiscard]] Json RackLabels(absl::string_view rack);
-// {gang, pods, min, each, first, group, sub, gates, queue, spec, annotations}: the PodGroup (unless
-// `group: no` or `first` > 0) and pods named <gang>-<first> ….
+// The Topology "default" of these levels, each by the label that nodes carry for it.
+[[nodiscard]] Json TopologyFrom(const std::vector<Json>& levels);
+// {gang, pods, min, each, first, group, sub, gates, queue, topology, spec, annotations}: the
+// PodGroup (unless `group: no` or `first` > 0) and pods named <gang>-<first> ….
 [[nodiscard]] absl::StatusOr<std::vector<Json>> GangFrom(const Json& shorthand);
 
 }  // namespace maniple::scenario

@@ -175,6 +175,7 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
                   .reason = object["status"]["reason"].AsString(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
                   .in_one_rack = !spec["topology"]["required"].AsString().empty(),
+                  .sliced = spec["topology"].Has("slice"),
                   .queue = gang.queue,
                   .says = spec["expectedRuntimeSeconds"].is_number()
                               ? std::optional(absl::Seconds(spec["expectedRuntimeSeconds"].AsInt()))

@@ -49,6 +49,7 @@ class Truth final {
     std::string phase, reason;
     bool kept = false;  // what is left of it after a loss may go on running
     bool in_one_rack = false;
+    bool sliced = false;
     std::string queue;
     std::optional<absl::Duration> says;  // its expected run time
   };

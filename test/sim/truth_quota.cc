@@ -104,8 +104,8 @@ std::vector<Truth::Wanting> Truth::WholeGangsWaiting() const {
     }
     const int64_t need = group.min_member - held - succeeded;
     if (need <= 0 || waiting < need || !same || each == 0) continue;
-    // Which rack, and who is near whom, is left to the scheduler's own check.
-    if (minds_company || (group.in_one_rack && held > 0)) continue;
+    // Which rack or domain, and who is near whom, is left to the scheduler's own check.
+    if (minds_company || group.sliced || (group.in_one_rack && held > 0)) continue;
     found.push_back({key, need, each, group.in_one_rack});
   }
   return found;

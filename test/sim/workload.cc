@@ -141,6 +141,10 @@ void Users::CreateGroup(const std::string& gang) {
                             {"scheduleTimeoutSeconds", absl::ToInt64Seconds(kScheduleTimeout)}});
   if (!spec.queue.empty()) body.Set("queue", spec.queue);
   if (spec.in_one_rack) body.Set("topology", Json::Object({{"required", "rack"}}));
+  if (spec.slice_size > 0) {
+    const Json slice = Json::Object({{"size", spec.slice_size}, {"level", "nvlink"}});
+    body.Set("topology", Json::Object({{"slice", slice}}));
+  }
   if (spec.lowered) body.Set("priorityClassName", "low");
   Json preemption = Json::Object();
   if (spec.never_preempts) preemption.Set("policy", "Never");
@@ -163,6 +167,7 @@ void Users::AddNode(const std::string& name) {
   const Json labels =
       Json::Object({{"kubernetes.io/hostname", name},
                     {"example.com/rack", (name.back() - '0') % 2 == 0 ? "even" : "odd"},
+                    {"nvidia.com/gpu.clique", absl::StrCat("c", (name.back() - '0') / 3)},
                     {kPoolLabel, (name.back() - '0') % 4 < 2 ? "fast" : "slow"}});
   Call("POST", "/api/v1/nodes",
        Json::Object({{"apiVersion", "v1"},
@@ -220,6 +225,9 @@ void Workload::Submit() {
   spec.min_member =
       random_.OneIn(one_elastic_) ? 1 + static_cast<int>(random_.Below(spec.pods)) : spec.pods;
   spec.in_one_rack = random_.OneIn(one_in_rack_);
+  if (!spec.in_one_rack && random_.OneIn(6)) {
+    spec.slice_size = 1 + static_cast<int>(random_.Below(3));
+  }
   spec.kept = random_.OneIn(8);
   if (random_.OneIn(3)) spec.queue = "team";
   economy_.Describe(spec);

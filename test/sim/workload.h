@@ -28,6 +28,7 @@ struct GangSpec {
   std::string queue;
   bool recreated = false;  // owned by a controller
   bool in_one_rack = false;
+  int slice_size = 0;  // of ranks in one NVLink domain; 0 = no slices
   bool kept = false;
   std::string priority_class;  // of its pods; "" = none
   bool lowered = false;        // the PodGroup has the lowest class

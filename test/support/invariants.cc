@@ -273,6 +273,7 @@ const std::vector<Invariant>& All() {
       {"NoStarvation", &NoStarvation},
       {"NoPreemptionLoop", &NoPreemptionLoop},
       {"NothingRunnableWaits", &NothingRunnableWaits},
+      {"DomainsHold", &DomainsHold},
       {"EveryWriteHasAPrecondition", &EveryWriteHasAPrecondition},
   };
   return kAll;

@@ -40,6 +40,7 @@ void Told::Hear(const ObjectEvent& event) {
                                   [this](const Queue& queue) { queues[queue.meta.name] = queue; },
                                   [this](const Cohort& c) { cohorts[c.meta.name] = c; },
                                   [this](const ResourceFlavor& f) { flavors[f.meta.name] = f; },
+                                  [this](const Topology& t) { topologies[t.meta.name] = t; },
                                   [](const auto&) {}},
                        upserted.object);
           },
@@ -69,9 +70,11 @@ void Told::Forget(const ObjectKey& key) {
     case ResourceKind::kResourceFlavor:
       flavors.erase(key.name);
       return;
+    case ResourceKind::kTopology:
+      topologies.erase(key.name);
+      return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:
-    case ResourceKind::kTopology:
     case ResourceKind::kPodDisruptionBudget:
     case ResourceKind::kPersistentVolumeClaim:
     case ResourceKind::kPersistentVolume:

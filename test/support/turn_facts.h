@@ -24,6 +24,7 @@ struct Told {
   std::map<std::string, Queue> queues;
   std::map<std::string, Cohort> cohorts;
   std::map<std::string, ResourceFlavor> flavors;
+  std::map<std::string, Topology> topologies;
 
   void Hear(const ObjectEvent& event);
 

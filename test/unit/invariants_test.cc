@@ -141,7 +141,26 @@ TEST(Invariants, EachHasANameOfItsOwn) {
   EXPECT_THAT(
       names, ElementsAre("NeverOversubscribed", "GangAllOrNothing", "BoundAtMostOnce", "QuotaLegal",
                          "ReservationsMatchState", "NoStarvation", "NoPreemptionLoop",
-                         "NothingRunnableWaits", "EveryWriteHasAPrecondition"));
+                         "NothingRunnableWaits", "DomainsHold", "EveryWriteHasAPrecondition"));
+}
+
+TEST(Invariants, DomainsHoldNamesAMemberOutsideTheDomainOfTheOthers) {
+  World world;
+  for (const char* node : {"n1", "n2"}) {
+    world.Told(MakeNode(node).Gpu(8).Label("nvidia.com/gpu.clique", node));
+  }
+  world.Gang("a", {"n1", "n2"});
+  world.Told(MakePod("a-0").Group("a").Index(0).Gpu(4).On("n1"));
+  world.Told(MakePod("a-1").Group("a").Index(1).Gpu(4).On("n2"));
+  world.Placed("default/a", "quorum", {{"default/a-0", "n1"}, {"default/a-1", "n2"}});
+  world.Show();
+  EXPECT_THAT(CheckAll(world.facts), IsEmpty());
+  world.Told(MakePodGroup("a").MinMember(2).Slice(1, "nvlink"));
+  EXPECT_THAT(CheckAll(world.facts), IsEmpty());
+  world.Told(MakePodGroup("a").MinMember(2).Slice(2, "nvlink"));
+  EXPECT_THAT(CheckAll(world.facts), OnlyNames("DomainsHold", "default/a-1 was placed on n2"));
+  world.Told(MakePodGroup("a").MinMember(2).Required("nvlink"));
+  EXPECT_THAT(CheckAll(world.facts), OnlyNames("DomainsHold", "default/a-1 was placed on n2"));
 }
 
 TEST(Invariants, NeverOversubscribedNamesANodeThatWasGivenTooMuch) {
