@@ -4,9 +4,12 @@
 #   deploy/quickstart.sh                       set up, build, start an embedded cluster and the scheduler, submit gangs, show
 #                                              what happened
 #   deploy/quickstart.sh --no-build            the same with what is built already
+#   deploy/quickstart.sh --no-build --cluster FILE
+#                                              the same with the objects of FILE in place of its own cluster and gangs
 #   deploy/quickstart.sh --stop                stop what it started
-#   deploy/quickstart.sh --gang NAME PODS GPUS [QUEUE]
-#                                              print the manifest of a gang of PODS pods with GPUS GPUs each
+#   deploy/quickstart.sh --gang NAME PODS GPUS [QUEUE [SPEC]]
+#                                              print the manifest of a gang of PODS pods with GPUS GPUs each; GPUS may be
+#                                              MIG devices (mig-1g.10gb=1), SPEC is more of the PodGroup's spec
 #
 # Starts maniple-devcluster (32 simulated nodes of 8 GPUs) and maniple-scheduler on loopback; both keep running, so that
 # the commands it prints can be tried. Everything it writes is below build/. Safe to run again: it starts afresh.
@@ -21,6 +24,7 @@ readonly state=${QUICKSTART:-build/quickstart}
 readonly admin=unix:$state/admin.sock # relative: a socket's path may have 107 characters, a checkout's any number
 readonly nodes=32
 readonly waiting=world-model # the gang that will not fit at first
+cluster=                     # a file that says what is in the cluster, in place of manifests
 
 fail() {
   echo "quickstart: $1" >&2
@@ -76,14 +80,16 @@ status:
 EOF
 }
 
-# gang NAME PODS GPUS QUEUE
+# gang NAME PODS GPUS QUEUE SPEC
 gang() {
+  local resource=gpu
+  [[ $3 != *=* ]] || resource=${3%%=*}
   cat <<EOF
 ---
 apiVersion: scheduling.maniple.dev/v1alpha1
 kind: PodGroup
 metadata: {name: $1, namespace: default}
-spec: {minMember: $2, queue: $4}
+spec: {minMember: $2, queue: $4${5:+, $5}}
 EOF
   local i
   for ((i = 0; i < $2; i++)); do
@@ -100,7 +106,7 @@ spec:
   containers:
   - name: train
     image: registry.example/train:1
-    resources: {limits: {cpu: "8", nvidia.com/gpu: "$3"}}
+    resources: {limits: {cpu: "8", nvidia.com/$resource: "${3##*=}"}}
 EOF
   done
 }
@@ -130,7 +136,7 @@ EOF
 start() {
   rm -rf "$state"
   mkdir -p "$state"
-  manifests >"$state/cluster.yaml"
+  if [[ -n $cluster ]]; then cp "$cluster" "$state/cluster.yaml"; else manifests >"$state/cluster.yaml"; fi
   run devcluster --listen 127.0.0.1:0 --port-file "$state/port" --kubeconfig-out "$state/kubeconfig" \
     --load deploy/crds --load "$state/cluster.yaml"
   wait_for devcluster "the embedded API server to listen" test -s "$state/port"
@@ -151,6 +157,7 @@ maniple() { "$bin/maniple" --admin "$admin" "$@"; }
 # Four gangs fit and run; the fifth waits.
 settled() {
   local gangs
+  if [[ -n $cluster ]]; then maniple nodes >/dev/null 2>&1; return; fi
   gangs=$(maniple gangs 2>/dev/null) && (($(grep -c ' Running ' <<<"$gangs") == 4)) && grep -q "$waiting .* NoFit " <<<"$gangs"
 }
 
@@ -189,6 +196,10 @@ EOF
 
 show() {
   echo
+  if [[ -n $cluster ]]; then
+    maniple nodes --map
+    return
+  fi
   echo "$nodes nodes of 8 GPUs, five gangs submitted:"
   echo
   maniple gangs
@@ -210,6 +221,15 @@ start_afresh() {
   show
 }
 
+built() {
+  [[ -x $bin/maniple-scheduler ]] || fail "nothing is built in $bin: run deploy/quickstart.sh without --no-build first"
+}
+
+usage() {
+  echo "usage: deploy/quickstart.sh [--no-build [--cluster FILE] | --stop | --gang NAME PODS GPUS [QUEUE [SPEC]]]" >&2
+  exit 2
+}
+
 case "$#:${1:-}" in
   0:)
     stop
@@ -217,14 +237,18 @@ case "$#:${1:-}" in
     start_afresh
     ;;
   1:--no-build)
-    [[ -x $bin/maniple-scheduler ]] || fail "nothing is built in $bin: run deploy/quickstart.sh without --no-build first"
+    built
+    stop
+    start_afresh
+    ;;
+  3:--no-build)
+    [[ $2 == --cluster ]] || usage
+    cluster=$(cd "$caller" && readlink -f "$3") && [[ -r $cluster ]] || fail "$3 cannot be read"
+    built
     stop
     start_afresh
     ;;
   1:--stop) stop ;;
-  4:--gang | 5:--gang) gang "$2" "$3" "$4" "${5:-research}" ;;
-  *)
-    echo "usage: deploy/quickstart.sh [--no-build | --stop | --gang NAME PODS GPUS [QUEUE]]" >&2
-    exit 2
-    ;;
+  4:--gang | 5:--gang | 6:--gang) gang "$2" "$3" "$4" "${5:-research}" "${6:-}" ;;
+  *) usage ;;
 esac
