@@ -36,6 +36,8 @@ class BoundShape final {
   // False when the room that RoomOn finds is not even an upper bound: members may make room for
   // each other. AtMostOn is one.
   [[nodiscard]] bool bounds_prove() const { return bounds_prove_; }
+  // Whether a member that is placed may change which node is best for the next.
+  [[nodiscard]] bool compares() const { return !comparing_.empty(); }
   // Whether the room on a node follows from that node alone.
   [[nodiscard]] bool local() const { return around_.empty(); }
   // Columns of labels whose values all members of the gang must share, wherever they are placed.

@@ -80,8 +80,7 @@ class Trial final {
     while (static_cast<int64_t>(nodes_[kind_].size()) < count) {
       const ShapeRoom room = bound.RoomOn(overlay_, within_);
       const auto placed = static_cast<int64_t>(nodes_[kind_].size());
-      // Where members bear on each other across nodes, each changes the room of the next.
-      const int64_t step = bound.counts_prove() ? count : 1;
+      const int64_t step = StepOf(bound, count, count - placed);
       if (room.total < step) {
         failed_room_ = placed + room.total;
         return false;
@@ -94,6 +93,16 @@ class Trial final {
       }
     }
     return true;
+  }
+
+  // How many members to place before looking again. Where they bear on each other across nodes,
+  // each changes the room of the next; where they would only rather be near or apart, a few at a
+  // time.
+  static int64_t StepOf(const BoundShape& bound, int64_t count, int64_t left) {
+    constexpr int64_t kMostLooks = 128;
+    if (!bound.counts_prove()) return 1;
+    if (!bound.compares()) return left;
+    return std::min(left, std::max<int64_t>(1, count / kMostLooks));
   }
 
   // Ranks the nodes that kinds still to come could use behind all others. REQUIRES: id order.
@@ -238,7 +247,15 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
       if (wanted == Wanted::kAnswerOnly)
         return {.outcome = Outcome::kFound, .places = {}, .shortage = {}};
       std::vector<std::vector<NodeId>> nodes(kinds.size());
-      nodes[*kind] = ranked[*kind]->Best(counts[*kind]);
+      Trial trial(kinds, overlay, within, rooms);
+      if (kinds[*kind].bound->compares() && trial.Run({*kind}, counts, Taste::kScore)) {
+        nodes = trial.nodes();
+        std::ranges::sort(nodes[*kind], {}, [&overlay](NodeId node) {
+          return overlay.base().order->rank[node.index()];
+        });
+      } else {
+        nodes[*kind] = ranked[*kind]->Best(counts[*kind]);
+      }
       return Found(problem, *chosen, nodes);
     }
   }
@@ -286,7 +303,7 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
       BoundShape& bound = *kinds[kind].bound;
       const RankedRoom room = bound.RankedOn(overlay, within);
       auto pods = std::min({room.total(), static_cast<int64_t>(end - want), budget.CountOf(kind)});
-      if (!bound.counts_prove()) pods = std::min<int64_t>(pods, 1);
+      if (!bound.counts_prove() || bound.compares()) pods = std::min<int64_t>(pods, 1);
       done[kind] = pods == 0;
       if (pods > 0) {
         budget.Take(kind, pods);
