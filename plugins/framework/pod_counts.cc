@@ -16,7 +16,8 @@ std::pair<uint32_t, uint32_t> PlaceOf(const PodCounts::Entry& entry) {
 }  // namespace
 
 std::span<const PodCounts::Entry> PodCounts::Of(PodCountId count) const {
-  const auto [first, last] = std::ranges::equal_range(entries_, count, {}, &Entry::count);
+  const auto first = std::ranges::lower_bound(entries_, count, {}, &Entry::count);
+  const auto last = std::ranges::upper_bound(entries_, count, {}, &Entry::count);
   return {first, last};
 }
 

@@ -109,7 +109,8 @@ void NodeBlock::AddFree(uint32_t row, ResourceId resource, int64_t amount) {
 }
 
 std::span<const NodeBlock::UsedVolume> NodeBlock::UsedVolumesOn(uint32_t row) const {
-  const auto [first, last] = std::ranges::equal_range(used_volumes_, row, {}, &UsedVolume::row);
+  const auto first = std::ranges::lower_bound(used_volumes_, row, {}, &UsedVolume::row);
+  const auto last = std::ranges::upper_bound(used_volumes_, row, {}, &UsedVolume::row);
   return {first, last};
 }
 

@@ -381,13 +381,14 @@ bool NodeTable::SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& lim
   }
   std::sort(wanted.begin(), wanted.end());
   const auto of_node = [node](const std::vector<AttachLimit>& all) {
-    return std::ranges::equal_range(all, RowOf(node), {}, &AttachLimit::row);
+    return std::pair(std::ranges::lower_bound(all, RowOf(node), {}, &AttachLimit::row),
+                     std::ranges::upper_bound(all, RowOf(node), {}, &AttachLimit::row));
   };
   const auto known = of_node(RowsNow(BlockOf(node)).attach_limits);
-  if (std::ranges::equal(known, wanted)) return false;
+  if (std::equal(known.first, known.second, wanted.begin(), wanted.end())) return false;
   std::vector<AttachLimit>& all = Rows(BlockOf(node)).attach_limits;
   const auto old = of_node(all);
-  const auto at = all.erase(old.begin(), old.end());
+  const auto at = all.erase(old.first, old.second);
   all.insert(at, wanted.begin(), wanted.end());
   return true;
 }
