@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "test/support/loop_driver.h"
+#include "test/support/mig_nodes.h"
 
 namespace maniple {
 namespace {
@@ -26,23 +27,11 @@ LoopDriver::Settings With(MigReconfigure mode) {
   return settings;
 }
 
-MakeNode Capable(absl::string_view name) {
-  return MakeNode(name)
-      .Gpu(8)
-      .Label("nvidia.com/mig.capable", "true")
-      .Label("nvidia.com/mig.strategy", "mixed")
-      .Label("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")
-      .Label("nvidia.com/gpu.memory", "81559")
-      .Label("nvidia.com/gpu.count", "8")
-      .Label("nvidia.com/mig.config", "all-disabled")
-      .Label("nvidia.com/mig.config.state", "success");
-}
-
 class LoopMig : public ::testing::Test {
  protected:
   void Start(MigReconfigure mode, int nodes) {
     driver.emplace(With(mode));
-    for (int i = 1; i <= nodes; ++i) driver->Put(Capable(absl::StrCat("n", i)));
+    for (int i = 1; i <= nodes; ++i) driver->Put(MigCapableNode(absl::StrCat("n", i)));
     driver->Settle();
   }
   // A gang whose pods want one resource each.
@@ -124,7 +113,7 @@ TEST_F(LoopMig, NodesWithGpuPodsOfWhomeverAreNotTouched) {
   driver->Put(MakePod("ours").Gpu(1).On("n1").Phase(PodPhase::kRunning));
   driver->Put(MakePod("theirs").Gpu(1).On("n2").Scheduler("other").Phase(PodPhase::kRunning));
   // Its device plugin is away; the pod is not.
-  driver->Put(Capable("n3").Gpu(0));
+  driver->Put(MigCapableNode("n3").Gpu(0));
   driver->Put(MakePod("left").Gpu(1).On("n3").Phase(PodPhase::kRunning));
   driver->Settle();
   Submit("a", 3, kSmall);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "test/support/builders.h"
+#include "test/support/node_answers.h"
 #include "test/support/test_cluster.h"
 
 namespace maniple {
@@ -15,20 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 
 constexpr char kSlice[] = "nvidia.com/mig-1g.10gb";
-
-// "fits", or the reason in words.
-std::string Answer(const MakeNode& node, const MakePod& pod,
-                   const std::vector<ObjectEvent>& others = {}) {
-  TestCluster cluster;
-  cluster.Add(node);
-  for (const ObjectEvent& other : others) cluster.Add(other);
-  cluster.Add(pod);
-  const Pod model = pod;
-  const Decision decision = cluster.Decide(model.meta.name);
-  if (std::holds_alternative<Plan>(decision)) return "fits";
-  const std::vector<std::string> reasons = cluster.ReasonsOf(decision);
-  return reasons.size() == 1 ? reasons[0].substr(3) : "?";
-}
 
 std::string Chosen(const std::vector<ObjectEvent>& events, const MakePod& pod) {
   TestCluster cluster;
