@@ -1,5 +1,6 @@
 // Cases of the families that look at the pods around: topology spread and inter-pod affinity.
 #include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -162,41 +163,58 @@ Json RandomPodTerm(Random& random) {
   return out;
 }
 
-Json SomePodTerms(Random& random, uint64_t count) {
+// Whose terms: namespaces by what they lack are another matter to kube-scheduler in those of the
+// pod in question, see intended_differences_test.
+enum class Whose { kOfThePod, kOfOthers };
+
+void SelectByWhatIsThere(Json& term) {
+  Json* selector = term.Find("namespaceSelector");
+  if (selector == nullptr || selector->Find("matchExpressions") == nullptr) return;
+  std::erase_if(selector->Mutable("matchExpressions").mutable_items(), [](const Json& expression) {
+    const std::string op = expression["operator"].AsString();
+    return op == "NotIn" || op == "DoesNotExist";
+  });
+}
+
+Json SomePodTerms(Random& random, uint64_t count, Whose whose) {
   Json terms = Json::Array();
-  for (; count > 0; --count) terms.Append(RandomPodTerm(random));
+  for (; count > 0; --count) {
+    Json term = RandomPodTerm(random);
+    if (whose == Whose::kOfThePod) SelectByWhatIsThere(term);
+    terms.Append(std::move(term));
+  }
   return terms;
 }
 
-Json SomePreferredTerms(Random& random) {
+Json SomePreferredTerms(Random& random, Whose whose) {
   Json terms = Json::Array();
   for (uint64_t i = random.Below(3); i > 0; --i) {
     Json term = RandomPodTerm(random);
-    // Of namespaces by what they lack: see intended_differences_test.
-    if (Json* selector = term.Find("namespaceSelector")) selector->Erase("matchExpressions");
+    if (whose == Whose::kOfThePod) SelectByWhatIsThere(term);
     terms.Append(Json::Object({{"weight", static_cast<int64_t>(1 + random.Below(100))},
                                {"podAffinityTerm", std::move(term)}}));
   }
   return terms;
 }
 
-Json RandomPodAffinity(Random& random, uint64_t most_required) {
+Json RandomPodAffinity(Random& random, uint64_t most_required, Whose whose) {
   Json out = Json::Object();
   if (!random.OneIn(3)) {
     out.Set("requiredDuringSchedulingIgnoredDuringExecution",
-            SomePodTerms(random, 1 + random.Below(most_required)));
+            SomePodTerms(random, 1 + random.Below(most_required), whose));
   }
   if (random.OneIn(3)) {
-    out.Set("preferredDuringSchedulingIgnoredDuringExecution", SomePreferredTerms(random));
+    out.Set("preferredDuringSchedulingIgnoredDuringExecution", SomePreferredTerms(random, whose));
   }
   return out;
 }
 
-void GivePodAffinity(Random& random, Json& pod, uint64_t most_required) {
+void GivePodAffinity(Random& random, Json& pod, uint64_t most_required, Whose whose) {
   Json& affinity = pod.Mutable("spec").Mutable("affinity");
   affinity = Json::Object();
-  if (random.OneIn(2)) affinity.Set("podAffinity", RandomPodAffinity(random, most_required));
-  if (random.OneIn(2)) affinity.Set("podAntiAffinity", RandomPodAffinity(random, most_required));
+  if (random.OneIn(2)) affinity.Set("podAffinity", RandomPodAffinity(random, most_required, whose));
+  if (random.OneIn(2))
+    affinity.Set("podAntiAffinity", RandomPodAffinity(random, most_required, whose));
 }
 
 }  // namespace
@@ -222,12 +240,12 @@ Json PodAffinityCase(Random& random) {
   Json pod = PodObject("p");
   GiveLabels(random, pod);
   constexpr uint64_t kAbsurd = 500;
-  GivePodAffinity(random, pod, random.OneIn(500) ? kAbsurd : 2);
+  GivePodAffinity(random, pod, random.OneIn(500) ? kAbsurd : 2, Whose::kOfThePod);
   Json pods = Json::Array();
   for (uint64_t i = random.Below(14); i > 0; --i) {
     Json other = PodObject(absl::StrCat("o", i));
     GiveLabels(random, other);
-    if (random.OneIn(3)) GivePodAffinity(random, other, 1);
+    if (random.OneIn(3)) GivePodAffinity(random, other, 1, Whose::kOfOthers);
     SettleSomewhere(random, other, 8);
     pods.Append(std::move(other));
   }

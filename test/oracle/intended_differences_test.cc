@@ -32,9 +32,20 @@ constexpr IntendedDifference kIntended[] = {
                      {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["x"]}]}}]}}}},
          "nodes": [{"metadata": {"name": "n0"}}], "scores": true})"},
     {"interpodaffinity",
-     "a preferred term asks the labels of a pod's namespace: kube-scheduler 1.36 asks no labels at "
-     "all, too, so that NotIn and DoesNotExist select every namespace",
-     "11 0,0", "11 100,0",
+     "a term of the pod asks the labels of other pods' namespaces: kube-scheduler 1.36 asks no "
+     "labels at all, too, so that NotIn and DoesNotExist select every namespace",
+     "11", "10",
+     R"({"pod": {"metadata": {"name": "p", "namespace": "default", "uid": "uid-p"},
+                 "spec": {"schedulerName": "maniple", "affinity": {"podAntiAffinity": {
+                   "requiredDuringSchedulingIgnoredDuringExecution": [
+                     {"topologyKey": "rack", "labelSelector": {}, "namespaceSelector":
+                       {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["x"]}]}}]}}}},
+         "nodes": [{"metadata": {"name": "n0"}},
+                   {"metadata": {"name": "n1", "labels": {"rack": "r"}}}],
+         "pods": [{"metadata": {"name": "o", "namespace": "a", "uid": "uid-o"},
+                   "spec": {"schedulerName": "other", "nodeName": "n1"}}],
+         "namespaces": [{"metadata": {"name": "a", "labels": {"app": "x"}}}]})"},
+    {"interpodaffinity", "the same of a preferred term", "11 0,0", "11 100,0",
      R"({"pod": {"metadata": {"name": "p", "namespace": "default", "uid": "uid-p"},
                  "spec": {"schedulerName": "maniple", "affinity": {"podAntiAffinity": {
                    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5,
