@@ -233,7 +233,9 @@ class SchedulingLoop::Impl final {
   // loop_mig.cc
   void NoteForMig(const ObjectEvent& event);
   void EndMigHold(const std::string& name);
+  [[nodiscard]] MigQuestion QuestionForMig(absl::Time now);
   void PlanMigNodes(absl::Time now);
+  void MindMig(const GangRequest& request, absl::Time now, Rejection& rejection);
   [[nodiscard]] std::vector<WaitingPods> PodsThatWaitForNodes(absl::Time now);
   void Propose(const MigProposal& proposal, const std::string& why, absl::Time now);
   void HearNodeConfig(const std::string& name, const WriteResult& result, absl::Time now);

@@ -44,6 +44,14 @@ void SchedulingLoop::Impl::EndMigHold(const std::string& name) {
   news_.room_grew.insert(*node);
 }
 
+MigQuestion SchedulingLoop::Impl::QuestionForMig(absl::Time now) {
+  return {.snapshot = Picture(),
+          .profile = options_.profile,
+          .fleet = mig_fleet_,
+          .options = options_.mig,
+          .now = now};
+}
+
 void SchedulingLoop::Impl::PlanMigNodes(absl::Time now) {
   if (options_.mig.reconfigure == MigReconfigure::kOff || draining_) return;
   if (now < mig_due_ || mig_fleet_.nodes().empty()) return;
@@ -63,12 +71,7 @@ void SchedulingLoop::Impl::PlanMigNodes(absl::Time now) {
     mig_due_ = std::min(mig_due_, now + options_.mig.hold_off);
     return;
   }
-  const MigPlan plan = PlanMig(MigPlanInputFor({.snapshot = Picture(),
-                                                .profile = options_.profile,
-                                                .fleet = mig_fleet_,
-                                                .options = options_.mig,
-                                                .now = now},
-                                               PodsThatWaitForNodes(now)));
+  const MigPlan plan = PlanMig(MigPlanInputFor(QuestionForMig(now), PodsThatWaitForNodes(now)));
   for (const MigProposal& proposal : plan.proposals) {
     const std::string why = absl::StrCat(
         "with ",
@@ -78,6 +81,17 @@ void SchedulingLoop::Impl::PlanMigNodes(absl::Time now) {
     Propose(proposal, why, now);
   }
   mig_due_ = std::min(mig_due_, mig_fleet_.NextChange(now));
+}
+
+// "Never" is said of the nodes as they are; those that may be divided anew can be others.
+void SchedulingLoop::Impl::MindMig(const GangRequest& request, absl::Time now,
+                                   Rejection& rejection) {
+  if (options_.mig.reconfigure != MigReconfigure::kOn) return;
+  if (rejection.code != RejectionCode::kNeverFits || !rejection.shape.valid()) return;
+  const auto pods = std::ranges::count(request.wants, rejection.shape, &Want::shape);
+  const WaitingPods lacking{.shape = rejection.shape,
+                            .pods = std::min<int64_t>(pods, request.need.total)};
+  if (FitOnceDivided(QuestionForMig(now), lacking)) rejection.code = RejectionCode::kNoFit;
 }
 
 // Of each shape, as many as their quorums lack. Of gangs that have not waited long enough, the

@@ -177,6 +177,8 @@ Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
   }
   Lift(own);
   Answer answer{.decision = Decide(input, options_.profile)};
+  if (auto* rejection = std::get_if<Rejection>(&answer.decision))
+    MindMig(request, c.now, *rejection);
   if (request.scope == DecideScope::kQuorum && !c.record.binding.has_value() &&
       MoreRoomMayHelp(answer.decision)) {
     TryHeldRoom(c, input, answer);

@@ -25,6 +25,31 @@ const MigConfig* ConfigNamed(const std::vector<MigConfig>& configs, const MigTab
   return nullptr;
 }
 
+// The one resource of GPUs that the shape wants; none: it wants several, or no GPU.
+std::optional<std::pair<ResourceId, int64_t>> GpusWanted(const PodShape& shape,
+                                                         const Tables& tables) {
+  std::optional<std::pair<ResourceId, int64_t>> wanted;
+  for (const auto& request : shape.requests) {
+    if (!tables.resources[request.first.index()].gpu) continue;
+    if (wanted.has_value()) return std::nullopt;
+    wanted = request;
+  }
+  return wanted;
+}
+
+// The most of the resource that all GPUs of the node can give, however they are divided now.
+int64_t MostOf(const std::string& resource, const MigFleet::Node& node) {
+  if (node.table == nullptr || node.state == MigFleet::State::kOther) return 0;
+  if (resource == kWholeGpu) return node.gpus;
+  for (const MigSlice& slice : node.table->slices) {
+    const auto profile = ParseMigProfile(slice.profile);
+    if (profile.has_value() && MigResourceName(*profile) == resource) {
+      return int64_t{node.gpus} * slice.max_per_gpu;
+    }
+  }
+  return 0;
+}
+
 // One shape, with the filters that say which nodes let it in, GPUs aside.
 class Asker final {
  public:
@@ -44,7 +69,9 @@ class Asker final {
   }
 
   // How many pods the node takes beside its GPUs; it may let them in only once its change is over.
-  [[nodiscard]] int32_t MostOn(const NodeView& node, const Tables& tables, Question ask) const {
+  enum class Room { kFree, kAllocatable };
+  [[nodiscard]] int32_t MostOn(const NodeView& node, const Tables& tables, Question ask,
+                               Room room = Room::kFree) const {
     if (refused_) return 0;
     for (const auto& filter : ask == Question::kNow ? now_ : ever_) {
       const Verdict verdict = filter->Check(node, {});
@@ -54,7 +81,9 @@ class Asker final {
     int64_t most = kNoCap;
     for (const auto& [resource, amount] : shape_.requests) {
       if (tables.resources[resource.index()].gpu || amount <= 0) continue;
-      most = std::min(most, std::max<int64_t>(0, node.block.Free(resource)[node.row]) / amount);
+      const int64_t there = room == Room::kFree ? node.block.Free(resource)[node.row]
+                                                : node.block.Allocatable(resource)[node.row];
+      most = std::min(most, std::max<int64_t>(0, there) / amount);
     }
     return static_cast<int32_t>(most);
   }
@@ -85,12 +114,7 @@ class Builder final {
  private:
   void AddDemand(const WaitingPods& waiting) {
     const PodShape& shape = tables_.ShapeOf(waiting.shape);
-    std::optional<std::pair<ResourceId, int64_t>> wants;
-    for (const auto& request : shape.requests) {
-      if (!tables_.resources[request.first.index()].gpu) continue;
-      if (wants.has_value()) return;
-      wants = request;
-    }
+    const auto wants = GpusWanted(shape, tables_);
     if (!wants.has_value() || input_.demands.size() >= kMostShapes) return;
     const std::string& name = tables_.resources[wants->first.index()].name;
     if (name != kWholeGpu && !MigProfileOfResource(name).has_value()) return;
@@ -189,6 +213,29 @@ class Builder final {
 
 MigPlanInput MigPlanInputFor(const MigQuestion& question, const std::vector<WaitingPods>& waiting) {
   return Builder(question).Build(waiting);
+}
+
+bool FitOnceDivided(const MigQuestion& question, const WaitingPods& pods) {
+  const Tables& tables = *question.snapshot.tables;
+  const PodShape& shape = tables.ShapeOf(pods.shape);
+  const auto wanted = GpusWanted(shape, tables);
+  if (!wanted.has_value()) return false;
+  const auto [resource, per_pod] = *wanted;
+  const Asker asker(question, shape);
+  int64_t fit = 0;
+  for (const NodeId id : question.snapshot.order->by_name) {
+    const NodeView view{*question.snapshot.blocks[BlockOf(id)], RowOf(id)};
+    int64_t gpus = view.block.Allocatable(resource)[view.row];
+    const auto known = question.fleet.nodes().find(question.snapshot.NodeName(id));
+    if (known != question.fleet.nodes().end()) {
+      gpus = std::max(gpus, MostOf(tables.resources[resource.index()].name, known->second));
+    }
+    if (gpus < per_pod) continue;
+    const int64_t beside = asker.MostOn(view, tables, Question::kEver, Asker::Room::kAllocatable);
+    fit += std::min(gpus / per_pod, beside);
+    if (fit >= pods.pods) return true;
+  }
+  return false;
 }
 
 }  // namespace maniple

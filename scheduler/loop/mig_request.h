@@ -33,4 +33,9 @@ struct MigQuestion {
 [[nodiscard]] MigPlanInput MigPlanInputFor(const MigQuestion& question,
                                            const std::vector<WaitingPods>& waiting);
 
+// Whether so many pods would find their GPUs or slices on the empty cluster if every node whose
+// GPUs can be divided were divided for them. What is proven of the nodes as they are divided now is
+// then no proof that the pods never fit.
+[[nodiscard]] bool FitOnceDivided(const MigQuestion& question, const WaitingPods& pods);
+
 }  // namespace maniple

@@ -90,6 +90,15 @@ TEST_F(LoopMig, AnIdleNodeIsDividedAndTheGangStarts) {
   EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 1);
 }
 
+TEST_F(LoopMig, AGangThatADivisionWouldServeIsNotToldThatItNeverFits) {
+  Start(MigReconfigure::kOn, 2);
+  Submit("a", 3, kSmall);
+  Submit("b", 113, kSmall);  // two nodes of eight GPUs with seven slices each have 112
+  driver->Settle(absl::Seconds(5));
+  EXPECT_EQ(driver->StatusOf("a").reason, "NoFit");
+  EXPECT_EQ(driver->StatusOf("b").reason, "NeverFits");
+}
+
 TEST_F(LoopMig, ADryRunOnlySaysSoAndNotAllTheTime) {
   Start(MigReconfigure::kDryRun, 2);
   Submit("a", 3, kSmall);
