@@ -9,6 +9,7 @@
 #include "plugins/gpu_avoidance.h"
 #include "plugins/gpu_condition.h"
 #include "plugins/gpu_kind.h"
+#include "plugins/image_locality.h"
 #include "plugins/node_affinity.h"
 #include "plugins/node_preference.h"
 #include "plugins/nvlink.h"
@@ -54,10 +55,12 @@ constexpr FilterRow kFilters[] = {
 };
 
 // What is weighed against what, in sums of weight times 0..100:
-// - Packing and Fragmentation stand 1 to 8 by the experiment of bench/quality: 900 together, as much
+// - Packing and Fragmentation stand 1 to 8 by the experiment of bench/quality: 900 together, as
+// much
 //   as the two resource scores of kube-scheduler are worth beside its preferences, which stand here
-//   in its proportions (3 and 2 to a sum of 2).
-// - Links that are promised stand 80 of 100 above those that may be or are not there: 960, more than
+//   in its proportions (3 for taints, 2 for terms and 1 for images to a sum of 2).
+// - Links that are promised stand 80 of 100 above those that may be or are not there: 960, more
+// than
 //   all packing. So do slices, which are kept together for the sake of whole idle nodes, of which
 //   Fragmentation, that looks at pods and not at nodes, knows nothing.
 // - GPUs of another kind than the pod asks for cost more than all of these can win back, the least
@@ -71,6 +74,7 @@ constexpr ScoreRow kScores[] = {
     {"Fragmentation", 8, MakeFragmentation},
     {"SpreadPreference", 9, MakeSpreadPreference},
     {"PodAffinityPreference", 9, MakePodAffinityPreference},
+    {"ImageLocality", 4, MakeImageLocality},
     {"Packing", 1, MakePacking},
     {"SlicePacking", 10, MakeSlicePacking},  // where Packing has no say
 };

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "api/codec/decode_parts.h"
 #include "api/codec/decode_requests.h"
@@ -49,9 +51,29 @@ void ReadNodeSpec(const Cursor& spec, Node& node) {
   }
 }
 
+// One entry may have several names, and two entries may share one.
+std::vector<NodeImage> ReadImages(const Cursor& images) {
+  std::vector<NodeImage> out;
+  for (const Cursor& image : images.Items()) {
+    const size_t first = out.size();
+    int64_t bytes = 0;
+    for (const Cursor& field : image.Members()) {
+      if (field.key() == "sizeBytes") bytes = field.Int({0, std::numeric_limits<int64_t>::max()});
+      if (field.key() != "names") continue;
+      for (const Cursor& name : field.Items()) out.push_back({.name = name.Text(), .bytes = 0});
+    }
+    for (size_t i = first; i < out.size(); ++i) out[i].bytes = bytes;
+  }
+  std::sort(out.begin(), out.end());
+  const auto same_name = [](const NodeImage& a, const NodeImage& b) { return a.name == b.name; };
+  out.erase(std::unique(out.begin(), out.end(), same_name), out.end());
+  return out;
+}
+
 void ReadNodeStatus(const Cursor& status, Node& node) {
   for (const Cursor& field : status.Members()) {
     if (field.key() == "allocatable") node.allocatable = RequestTable::Read(field).Amounts();
+    if (field.key() == "images") node.images = ReadImages(field);
     if (field.key() == "conditions") node.ready = ReadReady(field).value_or(node.ready);
   }
 }

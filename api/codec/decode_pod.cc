@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode_constraints.h"
 #include "api/codec/decode_parts.h"
@@ -9,6 +10,15 @@
 
 namespace maniple {
 namespace {
+
+// What nodes call an image that a pod names without tag and digest.
+std::string FullImageName(std::string name) {
+  const size_t colon = name.rfind(':');
+  const size_t slash = name.rfind('/');
+  const bool tagged = colon != std::string::npos && (slash == std::string::npos || colon > slash);
+  if (!tagged) name.append(":latest");
+  return name;
+}
 
 // Collects a pod: fields come in any order, so what depends on several is worked out at the end.
 class PodReader final {
@@ -34,10 +44,11 @@ class PodReader final {
     std::move(terms_).Into(pod_.meta, constraints);
     SortUnique(constraints.host_ports);
     SortUnique(constraints.unsupported);
+    std::sort(constraints.images.begin(), constraints.images.end());
     for (ClaimUse& use : pod_.volumes.claims) {
       if (use.ephemeral) use.claim = absl::StrCat(pod_.meta.name, "-", use.claim);
     }
-    SortUnique(pod_.volumes.claims);
+    KeepFirstOfEach(pod_.volumes.claims);
     SortUnique(pod_.volumes.disks);
     return std::move(pod_);
   }
@@ -47,6 +58,11 @@ class PodReader final {
   static void SortUnique(std::vector<T>& values) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+
+  static void KeepFirstOfEach(std::vector<ClaimUse>& claims) {
+    absl::btree_set<ClaimUse> seen;
+    std::erase_if(claims, [&](const ClaimUse& use) { return !seen.insert(use).second; });
   }
 
   // Part of the shape only where there is something to link.
@@ -142,10 +158,12 @@ class PodReader final {
     const bool init = &out == &ask_.init_containers;
     for (const Cursor& item : containers.Items()) {
       ContainerAsk container;
+      std::string image;
       std::vector<HostPort> ports;
       for (const Cursor& field : item.Members()) {
         const absl::string_view key = field.key();
         if (key == "name") container.name = field.View();
+        if (key == "image") image = FullImageName(field.Text());
         if (key == "restartPolicy") container.always_restarts = field.View() == "Always";
         if (key == "ports") ReadHostPorts(field, port_default_, ports);
         if (key == "restartPolicyRules") ReadRestartRules(field, pod_.constraints.unsupported);
@@ -155,6 +173,7 @@ class PodReader final {
           container.requests = std::move(ask.requests);
         }
       }
+      if (!image.empty()) pod_.constraints.images.push_back(std::move(image));
       // An init container that ends has given its ports back before the others start.
       if (!init || container.always_restarts) {
         std::vector<HostPort>& all = pod_.constraints.host_ports;

@@ -32,7 +32,6 @@ constexpr std::array kPassedOver = std::to_array<absl::string_view>({
     "fieldsV1",
     "hostIPs",
     "imagePullSecrets",
-    "images",
     "lastState",
     "lifecycle",
     "livenessProbe",

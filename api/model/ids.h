@@ -11,6 +11,7 @@ using ResourceId =
 using ShapeId = Id<struct ShapeTag>;  // one distinct PodConstraints
 using NodeId = Id<struct NodeTag>;    // a row in the columns; reused after the node is gone
 using NodeClassId = Id<struct NodeClassTag>;  // nodes with equal static facts
+using ImageId = Id<struct ImageTag>;          // the name of a container image that some shape runs
 using PodId = Id<struct PodTag>;              // one pod uid; never reused
 using GangId = Id<struct GangTag>;            // one gang key; never reused
 using HoldId = Id<struct HoldTag>;            // room kept for a member that is to be replaced

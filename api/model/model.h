@@ -96,6 +96,7 @@ struct PodConstraints {
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
+  std::vector<std::string> images;               // of every container, with tag or digest; sorted
   SharedVolumeNeeds volumes;                     // filled by the state, which knows the claims
   PodTerms pod_terms;                            // affinity to other pods
   std::vector<TopologySpreadConstraint> spread;  // sorted
@@ -129,12 +130,20 @@ struct Pod {
   absl::Time started = absl::InfinitePast();
 };
 
+// One name of an image that a node has. An image has several names.
+struct NodeImage {
+  std::string name;
+  int64_t bytes = 0;
+  friend auto operator<=>(const NodeImage&, const NodeImage&) = default;
+};
+
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
   std::vector<Taint> taints;
-  bool ready = true;            // condition Ready, for display; scheduling follows the taint
-  ResourceAmounts allocatable;  // with "pods" as one of them
+  bool ready = true;              // condition Ready, for display; scheduling follows the taint
+  ResourceAmounts allocatable;    // with "pods" as one of them
+  std::vector<NodeImage> images;  // by name, each once
 };
 
 struct PriorityClass {

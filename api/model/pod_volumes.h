@@ -34,7 +34,7 @@ struct Disk {
 [[nodiscard]] bool Collide(const Disk& a, const Disk& b);
 
 struct PodVolumes {
-  std::vector<ClaimUse> claims;  // sorted, unique
+  std::vector<ClaimUse> claims;  // each once, in the order of the spec, in which they are matched
   std::vector<Disk> disks;       // sorted, unique
   [[nodiscard]] bool empty() const { return claims.empty() && disks.empty(); }
 };

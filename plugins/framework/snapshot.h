@@ -27,9 +27,9 @@
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
 #include "api/model/volume_needs.h"
-#include "plugins/framework/columns.h"
 #include "plugins/framework/free_volume.h"
-#include "plugins/framework/pod_counts.h"
+#include "plugins/framework/node_block.h"
+#include "plugins/framework/node_images.h"
 #include "plugins/framework/reasons.h"
 #include "plugins/framework/shared_vector.h"
 
@@ -41,11 +41,6 @@ inline constexpr ResourceId kMemory{2};
 // Amounts of nodes and shapes are clamped to this (1 PiB, 10^12 cores), so that no sum on a node
 // can overflow.
 inline constexpr int64_t kMostAmount = int64_t{1} << 50;
-
-using LabelValueId = Id<struct LabelValueTag>;
-using HostPortId = Id<struct HostPortTag>;
-using VolumeUseId = Id<struct VolumeUseTag>;        // one distinct VolumeUse
-using VolumeDriverId = Id<struct VolumeDriverTag>;  // a CSI driver
 
 struct ResourceFacts {
   std::string name;
@@ -61,6 +56,7 @@ struct PodShape {
   // this order a report names what is lacking.
   std::vector<std::pair<ResourceId, int64_t>> requests;
   std::vector<HostPortId> host_ports;
+  std::vector<ImageId> images;           // of every container; sorted
   std::vector<VolumeUseId> volume_uses;  // as in the constraints: equal ones count each
   bool wants_gpu = false;
   GpuAsk gpus;
@@ -77,105 +73,6 @@ struct NodeClass {
   bool unschedulable = false;
   GpuFacts gpus;
   friend auto operator<=>(const NodeClass&, const NodeClass&) = default;
-};
-
-// A label with many values: one value id per node; invalid = the node lacks the label.
-struct LabelColumn {
-  std::string key;
-  std::vector<LabelValueId> values;  // kBlockNodes of them
-};
-
-// The facts of a block's nodes that change rarely.
-struct NodeRows {
-  NodeMask present;
-  std::vector<std::string> names;    // kBlockNodes
-  std::vector<NodeClassId> classes;  // kBlockNodes
-  Columns allocatable;
-  std::vector<int64_t> max_allocatable;  // by resource; at least the largest of the column
-  struct AttachLimit {
-    uint32_t row = 0;
-    VolumeDriverId driver;
-    int64_t most = 0;
-    friend auto operator<=>(const AttachLimit&, const AttachLimit&) = default;
-  };
-  std::vector<AttachLimit> attach_limits;  // sorted; a driver that is not named has no limit
-  std::vector<LabelColumn> label_columns;  // the same keys in the same order in every block
-
-  NodeRows() : names(kBlockNodes), classes(kBlockNodes) {}
-  void RecomputeMaxima();
-};
-
-class NodeBlock final {
- public:
-  explicit NodeBlock(std::shared_ptr<const NodeRows> rows) : rows_(std::move(rows)) {}
-  // The same nodes with no pod on them: free is what is allocatable. Shares the rows, copies
-  // nothing.
-  [[nodiscard]] NodeBlock Emptied() const;
-
-  [[nodiscard]] const NodeRows& rows() const { return *rows_; }
-  // For who remembers what he read of the rows: the same pointer, the same rows.
-  [[nodiscard]] const std::shared_ptr<const NodeRows>& shared_rows() const { return rows_; }
-  // Signed: negative when a device failed or others oversubscribed the node.
-  [[nodiscard]] const Columns::Column& Free(ResourceId resource) const {
-    return emptied_ ? rows_->allocatable.Of(resource) : free_.Of(resource);
-  }
-  [[nodiscard]] const Columns::Column& Allocatable(ResourceId resource) const {
-    return rows_->allocatable.Of(resource);
-  }
-  // At least the largest Free(resource) of the present rows; a search may skip the block by it.
-  [[nodiscard]] int64_t MaxFree(ResourceId resource) const;
-  struct UsedPort {
-    uint32_t row = 0;
-    HostPortId port;
-    friend auto operator<=>(const UsedPort&, const UsedPort&) = default;
-  };
-  [[nodiscard]] const std::vector<UsedPort>& used_ports() const { return used_ports_; }  // sorted
-  struct UsedVolume {
-    uint32_t row = 0;
-    VolumeUseId use;
-    friend auto operator<=>(const UsedVolume&, const UsedVolume&) = default;
-  };
-  [[nodiscard]] const std::vector<UsedVolume>& used_volumes() const {  // sorted
-    return used_volumes_;
-  }
-  [[nodiscard]] std::span<const UsedVolume> UsedVolumesOn(uint32_t row) const;
-  [[nodiscard]] const PodCounts& pod_counts() const { return pod_counts_; }
-  struct CoolDown {
-    uint32_t row = 0;
-    absl::Time until;
-  };
-  [[nodiscard]] const std::vector<CoolDown>& cool_downs() const { return cool_downs_; }  // by row
-  // Resources that Free or Allocatable may be non-zero for have indices below this.
-  [[nodiscard]] uint32_t resource_limit() const;
-  [[nodiscard]] uint64_t Fingerprint() const;
-
-  // Mutation, for the owner of a copy that nobody else sees yet.
-  void SetRows(std::shared_ptr<const NodeRows> rows) { rows_ = std::move(rows); }
-  void AddFree(uint32_t row, ResourceId resource, int64_t amount);
-  enum class Change {
-    kTake,
-    kGive,
-    kTakeRoom,  // for a pod that is yet to come: nobody is counted
-    kGiveRoom,
-  };
-  // Takes or gives back everything that one pod of the shape needs, ports and volumes included, and
-  // counts the pod.
-  void Charge(uint32_t row, const PodShape& shape, Change change);
-  void SetCoolDown(uint32_t row, std::optional<absl::Time> until);
-  // Makes the maxima exact again; they only grow between calls.
-  void RecomputeMaxima();
-
- private:
-  void Materialise();
-
-  std::shared_ptr<const NodeRows> rows_;
-  bool emptied_ = false;  // free_ is unused: everything allocatable is free
-  Columns free_;
-  std::vector<int64_t> max_free_;  // by resource
-  std::vector<UsedPort> used_ports_;
-  std::vector<UsedVolume> used_volumes_;
-  PodCounts pod_counts_;
-  std::vector<CoolDown> cool_downs_;
 };
 
 // Names and definitions behind the ids. Ids stay valid in all later snapshots, except those of node
@@ -226,6 +123,7 @@ struct Snapshot {
   std::shared_ptr<const NodeOrder> order;
   std::shared_ptr<const std::vector<HeldRoom>> holds;  // by id
   std::shared_ptr<const RequestMix> mix;               // null: too little was seen to tell
+  std::shared_ptr<const NodeImages> images = std::make_shared<const NodeImages>();  // never null
 
   [[nodiscard]] int64_t node_count() const { return static_cast<int64_t>(order->by_name.size()); }
   [[nodiscard]] bool HasNode(NodeId node) const;
@@ -236,17 +134,5 @@ struct Snapshot {
   [[nodiscard]] uint64_t Fingerprint() const;
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
-
-[[nodiscard]] constexpr uint32_t BlockOf(NodeId node) { return node.index() / kBlockNodes; }
-[[nodiscard]] constexpr uint32_t RowOf(NodeId node) { return node.index() % kBlockNodes; }
-[[nodiscard]] constexpr NodeId NodeAt(uint32_t block, uint32_t row) {
-  return NodeId(block * kBlockNodes + row);
-}
-
-// One node, for the length of a call.
-struct NodeView {
-  const NodeBlock& block;
-  uint32_t row = 0;
-};
 
 }  // namespace maniple

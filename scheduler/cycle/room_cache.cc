@@ -36,7 +36,16 @@ void RoomCache::Begin(const Snapshot& snapshot) {
       (tables_ != snapshot.tables && !SameFacts(*tables_, *snapshot.tables))) {
     shapes_.clear();
   }
+  if (images_ != snapshot.images) {
+    std::erase_if(shapes_, [&](const std::unique_ptr<Shape>& known) {
+      const std::vector<ImageId>& images = snapshot.tables->ShapeOf(known->shape_).images;
+      return !std::ranges::all_of(images, [&](ImageId image) {
+        return FactsOf(*images_, image) == FactsOf(*snapshot.images, image);
+      });
+    });
+  }
   tables_ = snapshot.tables;
+  images_ = snapshot.images;
   order_ = snapshot.order;
   mix_ = snapshot.mix;
   if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);

@@ -12,6 +12,8 @@
 //      and the same mix of requests; node classes, resources, taint keys, host ports and label
 //      columns are what they were. Else everything is forgotten. (Classes of nodes in an unchanged
 //      block keep their ids.)
+//      What is remembered of a shape is forgotten when one of its images became more or less
+//      common.
 //   3. Nothing that time alone changes is remembered: a block in which a node cools down, or may
 //      have, is not; nor is what an overlay changed, nor a shape whose members bear on each other
 //      across nodes.
@@ -65,6 +67,7 @@ class RoomCache final {
   std::shared_ptr<const Tables> tables_;
   std::shared_ptr<const NodeOrder> order_;
   std::shared_ptr<const RequestMix> mix_;
+  std::shared_ptr<const NodeImages> images_;
   std::vector<std::unique_ptr<Shape>> shapes_;  // the one asked for last is first
 };
 

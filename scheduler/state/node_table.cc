@@ -12,6 +12,12 @@ namespace {
 // So many unknown products are told of; labels are anybody's text.
 constexpr size_t kMostStrangeProducts = 64;
 
+NodeMask& RowsOfImage(NodeRows& rows, ImageId image) {
+  const auto at = std::ranges::lower_bound(rows.images, image, {}, &ImageRows::image);
+  if (at != rows.images.end() && at->image == image) return at->rows;
+  return rows.images.insert(at, {.image = image, .rows = {}})->rows;
+}
+
 bool HandsOutGpus(const GpuFacts& gpus) {
   return gpus.condition == GpuCondition::kReady || gpus.condition == GpuCondition::kSuspect;
 }
@@ -117,6 +123,7 @@ NodeTable::Change NodeTable::Upsert(const Node& node) {
   if (record.uid != node.meta.uid && record.cooled) SetCoolDown(change.node, absl::InfinitePast());
   record.uid = node.meta.uid;
   change.room_grew = SetAllocatable(change.node, node.allocatable);
+  SetImages(change.node, images_.SetHeld(change.node, node.images));
   change.facts_changed = SetFacts(record, node) || change.appeared;
   if (change.facts_changed) {
     if (NoteValues(record)) {
@@ -137,6 +144,7 @@ NodeTable::Change NodeTable::Disable(NodeId node) {
 void NodeTable::Remove(NodeId node) {
   SetAllocatable(node, {});
   SetAttachLimits(node, {});
+  SetImages(node, images_.SetHeld(node, {}));
   SetClass(node, std::nullopt);
   Block(node).SetCoolDown(RowOf(node), std::nullopt);
   NodeRows& rows = Rows(BlockOf(node));
@@ -283,6 +291,28 @@ void NodeTable::TrackColumns(const std::vector<std::string>& keys) {
     became_column = true;
   }
   if (became_column) PlaceAll();
+}
+
+void NodeTable::TrackImages(const std::vector<ImageId>& images) {
+  for (const ImageId image : images) {
+    for (const NodeId node : images_.Follow(image, shapes_.ImageName(image))) {
+      RowsOfImage(Rows(BlockOf(node)), image).Set(RowOf(node));
+    }
+  }
+}
+
+// `images`: all that it has of those tracked; sorted.
+void NodeTable::SetImages(NodeId node, const std::vector<ImageId>& images) {
+  const uint32_t row = RowOf(node);
+  std::vector<ImageId> had;
+  for (const ImageRows& held : RowsNow(BlockOf(node)).images) {
+    if (held.rows.Test(row)) had.push_back(held.image);
+  }
+  if (had == images) return;
+  NodeRows& rows = Rows(BlockOf(node));
+  for (const ImageId image : had) RowsOfImage(rows, image).Clear(row);
+  for (const ImageId image : images) RowsOfImage(rows, image).Set(row);
+  std::erase_if(rows.images, [](const ImageRows& held) { return held.rows.empty(); });
 }
 
 void NodeTable::PlaceAll() {
@@ -462,6 +492,7 @@ void NodeTable::PublishInto(Snapshot& snapshot) {
   changed_ = false;
   set_changed_ = false;
   snapshot.blocks = blocks_;
+  snapshot.images = images_.Publish();
   snapshot.order = order_;
 }
 

@@ -27,6 +27,7 @@
 #include "api/model/model.h"
 #include "api/model/storage.h"
 #include "plugins/framework/snapshot.h"
+#include "scheduler/state/image_table.h"
 #include "scheduler/state/shape_table.h"
 
 namespace maniple {
@@ -75,6 +76,9 @@ class NodeTable final {
   // becomes a column when the first does.
   void TrackColumns(const std::vector<std::string>& keys);
 
+  // From now on the snapshot says which nodes have these images.
+  void TrackImages(const std::vector<ImageId>& images);
+
   // Room, taints and cordon only; a selector may still refuse.
   [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
   // The same for one that is charged there already; what is only held there is not in its way.
@@ -83,7 +87,7 @@ class NodeTable final {
   [[nodiscard]] int64_t Free(NodeId node, ResourceId resource) const;
   [[nodiscard]] int64_t Allocatable(NodeId node, ResourceId resource) const;
 
-  [[nodiscard]] bool changed() const { return changed_; }
+  [[nodiscard]] bool changed() const { return changed_ || images_.changed(); }
   // Freezes what changed and fills blocks and order. O(blocks changed).
   void PublishInto(Snapshot& snapshot);
 
@@ -122,6 +126,7 @@ class NodeTable final {
   void Place(NodeId node);
   void PlaceAll();
   NodeClass ClassFactsOf(const Record& record) const;
+  void SetImages(NodeId node, const std::vector<ImageId>& images);
   void SetClass(NodeId node, std::optional<NodeClass> facts);
   std::optional<LabelValueId> ValueOf(const Record& record, LabelKeyId key) const;
   LabelValueId InternValue(absl::string_view value);
@@ -130,6 +135,8 @@ class NodeTable final {
   ShapeTable& shapes_;
   const GpuRules& gpu_rules_;
   absl::btree_set<std::string> strange_products_;  // told of in the log
+
+  ImageTable images_;
 
   std::vector<Record> records_;  // by node index
   absl::btree_map<std::string, NodeId> by_name_;

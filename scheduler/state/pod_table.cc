@@ -155,7 +155,10 @@ ShapeId PodTable::ShapeOf(const Record& record, const PodConstraints& constraint
   }
   LearnTerms(constraints, delta);
   const ShapeTable::Interned interned = shapes_.Intern(constraints, MatchesOf(record));
-  if (interned.is_new) nodes_.TrackLabels(LabelKeysOf(constraints));
+  if (interned.is_new) {
+    nodes_.TrackLabels(LabelKeysOf(constraints));
+    nodes_.TrackImages(shapes_.Of(interned.id).images);
+  }
   return interned.id;
 }
 

@@ -128,6 +128,11 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
     std::sort(shape->volume_uses.begin(), shape->volume_uses.end());
   }
 
+  for (const std::string& image : constraints.images) {
+    shape->images.push_back(images_.Intern(image));
+  }
+  std::sort(shape->images.begin(), shape->images.end());
+
   shape->counts = ChangesBy(constraints, matches, queries_);
   shape->terms = TermsOf(constraints, matches, queries_);
   shape->matches = std::move(matches);

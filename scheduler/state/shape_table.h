@@ -44,6 +44,7 @@ class ShapeTable final {
   // `kBeyondCounting`, which no node has.
   [[nodiscard]] ResourceId Resource(absl::string_view name);
   [[nodiscard]] VolumeDriverId Driver(const std::string& name);
+  [[nodiscard]] absl::string_view ImageName(ImageId image) const { return images_.Name(image); }
 
  private:
   struct Key {
@@ -66,6 +67,7 @@ class ShapeTable final {
   absl::btree_map<HostPort, HostPortId> ports_;
   absl::btree_map<VolumeUse, VolumeUseId> uses_;
   absl::flat_hash_map<std::string, VolumeDriverId> drivers_;
+  Interner<ImageId> images_;
   absl::btree_map<Key, ShapeId> shapes_;  // keys live in the tables
 };
 

@@ -31,10 +31,10 @@ class Resolver final {
     SortUnique(needs.reachable);
     SortUnique(needs.zones);
     SortUnique(needs.uses);
-    std::sort(out_.to_bind.begin(), out_.to_bind.end(),
-              [](const ClaimToBind& a, const ClaimToBind& b) {
-                return a.need.size != b.need.size ? a.need.size < b.need.size : a.need < b.need;
-              });
+    // Of equal size in the order of the spec, as in kube-scheduler: it decides which volume is
+    // left.
+    std::ranges::stable_sort(out_.to_bind, {},
+                             [](const ClaimToBind& claim) { return claim.need.size; });
     for (const ClaimToBind& claim : out_.to_bind) needs.unbound.push_back(claim.need);
     return std::move(out_);
   }

@@ -147,6 +147,41 @@ Json RandomNodeAffinity(Random& random) {
   return affinity;
 }
 
+// ---- images
+
+struct Image {
+  const char* name;
+  int64_t mebibytes;
+};
+// Around what counts for nothing and what counts for everything, and beyond what can be counted.
+constexpr Image kImages[] = {{"app:1", 20},
+                             {"app:latest", 300},
+                             {"host:5000/team/app:latest", 700},
+                             {"host:5000/team/app@sha256:aa", 2500},
+                             {"huge:latest", int64_t{1} << 40}};
+
+Json RandomContainers(Random& random, uint64_t count) {
+  Json containers = Json::Array();
+  for (uint64_t i = 0; i < count; ++i) {
+    containers.Append(
+        Json::Object({{"name", absl::StrCat("c", i)},
+                      {"image", PickText(random, {"app", "app:1", "host:5000/team/app", "huge",
+                                                  "host:5000/team/app@sha256:aa", "other:1"})}}));
+  }
+  return containers;
+}
+
+Json RandomImages(Random& random) {
+  Json images = Json::Array();
+  for (const Image& image : kImages) {
+    if (random.OneIn(2)) continue;
+    images.Append(
+        Json::Object({{"names", Json::Array({absl::StrCat("alias/", image.name), image.name})},
+                      {"sizeBytes", image.mebibytes << 20}}));
+  }
+  return images;
+}
+
 }  // namespace
 
 Json NodeNameCase(Random& random) {
@@ -199,6 +234,19 @@ Json NodeAffinityCase(Random& random) {
   // A label that is the level of a Topology stands in a column, not in a class of nodes.
   if (random.OneIn(3)) out.Set("columns", SomeTexts(random, LabelKeys(), 1));
   return out;
+}
+
+Json ImageCase(Random& random) {
+  Json pod = PodObject("p");
+  Json& spec = pod.Mutable("spec");
+  spec.Set("containers", RandomContainers(random, 1 + random.Below(3)));
+  if (random.OneIn(3)) spec.Set("initContainers", RandomContainers(random, 1));
+  Json nodes = SomeNodes(random);
+  for (Json& node : nodes.mutable_items()) {
+    node.Mutable("status").Set("images", RandomImages(random));
+    if (random.OneIn(4)) node.Mutable("spec").Set("unschedulable", true);
+  }
+  return Json::Object({{"pod", std::move(pod)}, {"nodes", std::move(nodes)}});
 }
 
 }  // namespace maniple

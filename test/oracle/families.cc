@@ -13,6 +13,7 @@ std::span<const FilterFamily> FilterFamilies() {
       {"nodeunschedulable", {"NodeUnschedulable"}, "", kSameOrder, NodeUnschedulableCase},
       {"tainttoleration", {"TaintToleration"}, "TaintPreference", kSameOrder, TaintCase},
       {"nodeaffinity", {"NodeAffinity"}, "NodePreference", kSameOrder, NodeAffinityCase},
+      {"imagelocality", {"NodeUnschedulable"}, "ImageLocality", kEqual, ImageCase},
       {"nodeports", {"NodePorts"}, "", kSameOrder, NodePortsCase},
       {"noderesources", {"NodeResourcesFit"}, "", kSameOrder, ResourcesCase},
       {"podtopologyspread", {"PodTopologySpread"}, "SpreadPreference", kEqual, TopologySpreadCase},

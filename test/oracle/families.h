@@ -34,6 +34,7 @@ Json NodeNameCase(Random& random);            // cases_nodes.cc
 Json NodeUnschedulableCase(Random& random);   // cases_nodes.cc
 Json TaintCase(Random& random);               // cases_nodes.cc
 Json NodeAffinityCase(Random& random);        // cases_nodes.cc
+Json ImageCase(Random& random);               // cases_nodes.cc
 Json NodePortsCase(Random& random);           // cases_resources.cc
 Json ResourcesCase(Random& random);           // cases_resources.cc
 Json TopologySpreadCase(Random& random);      // cases_pods.cc

@@ -96,7 +96,7 @@ constexpr FieldRow kContainerFields[] = {
     {"command", kIrrelevant, R"("command": ["c"])"},
     {"env", kIrrelevant, R"("env": [{"name": "e"}])"},
     {"envFrom", kIrrelevant, R"("envFrom": [{"prefix": "e"}])"},
-    {"image", kIrrelevant, R"("image": "app:2")"},
+    {"image", kHonoured, R"("image": "app:2")"},
     {"imagePullPolicy", kIrrelevant, R"("imagePullPolicy": "Always")"},
     {"lifecycle", kIrrelevant, R"("lifecycle": {"stopSignal": "SIGTERM"})"},
     {"livenessProbe", kIrrelevant, R"("livenessProbe": {"periodSeconds": 1})"},

@@ -56,6 +56,11 @@ MakeNode& MakeNode::Cordoned() {
   node_.unschedulable = true;
   return *this;
 }
+MakeNode& MakeNode::Image(absl::string_view name, int64_t mebibytes) {
+  node_.images.push_back({.name = std::string(name), .bytes = mebibytes << 20});
+  std::sort(node_.images.begin(), node_.images.end());
+  return *this;
+}
 MakeNode& MakeNode::Uid(absl::string_view uid) {
   node_.meta.uid = std::string(uid);
   return *this;
@@ -118,9 +123,13 @@ MakePod& MakePod::Port(int32_t port, absl::string_view ip, absl::string_view pro
       {.ip = std::string(ip), .protocol = std::string(protocol), .port = port});
   return *this;
 }
+MakePod& MakePod::Runs(absl::string_view image) {
+  pod_.constraints.images.emplace_back(image);
+  std::sort(pod_.constraints.images.begin(), pod_.constraints.images.end());
+  return *this;
+}
 MakePod& MakePod::Claim(absl::string_view claim) {
   pod_.volumes.claims.push_back({.claim = std::string(claim)});
-  std::sort(pod_.volumes.claims.begin(), pod_.volumes.claims.end());
   return *this;
 }
 MakePod& MakePod::Ephemeral(absl::string_view volume) {

@@ -34,6 +34,7 @@ class MakeNode final {
   MakeNode& WithTaint(absl::string_view key, absl::string_view value = "",
                       TaintEffect effect = TaintEffect::kNoSchedule);
   MakeNode& Cordoned();
+  MakeNode& Image(absl::string_view name, int64_t mebibytes);
   MakeNode& Uid(absl::string_view uid);
   operator Node() const { return node_; }  // NOLINT: a builder is what it builds
   operator ObjectEvent() const { return ObjectUpserted{node_}; }  // NOLINT
@@ -73,6 +74,7 @@ class MakePod final {
   MakePod& Spread(absl::string_view topology_key, LabelSelector selector,
                   TopologySpreadConstraint rest = {});
   MakePod& Unsupported(absl::string_view path);
+  MakePod& Runs(absl::string_view image);  // in one more container
   MakePod& Claim(absl::string_view claim);
   MakePod& Ephemeral(absl::string_view volume);
   MakePod& Disk(const maniple::Disk& disk);

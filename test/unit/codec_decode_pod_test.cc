@@ -373,8 +373,17 @@ TEST(PodConstraints, ReadsHostPortsOfContainersAndSidecarsOnly) {
       HasSubstr("spec.containers[0].ports[0].hostPort: must be a whole number from 0 to 65535"));
 }
 
+TEST(PodConstraints, NamesTheImagesOfAllContainersInFull) {
+  const Pod pod =
+      PodOf(R"("containers":[{"image":"app"},{"image":"host:5000/team/app"},{"image":"app"}],
+      "initContainers":[{"image":"host:5000/app:v1"},{"image":"app@sha256:aa"}])");
+  EXPECT_THAT(pod.constraints.images, ElementsAre("app:latest", "app:latest", "app@sha256:aa",
+                                                  "host:5000/app:v1", "host:5000/team/app:latest"));
+}
+
 TEST(PodVolumes, AreTheClaimsAndTheDisksThatTieThePodToNodes) {
   const Pod pod = PodOf(R"("volumes":[{"name":"s","emptyDir":{}},
+      {"name":"z","persistentVolumeClaim":{"claimName":"z"}},
       {"name":"d","persistentVolumeClaim":{"claimName":"c","readOnly":true}},
       {"name":"d2","persistentVolumeClaim":{"claimName":"c"}},
       {"name":"e","ephemeral":{"volumeClaimTemplate":{"spec":{}}}},
@@ -383,13 +392,15 @@ TEST(PodVolumes, AreTheClaimsAndTheDisksThatTieThePodToNodes) {
       {"name":"i","iscsi":{"iqn":"q","targetPortal":"t"}},
       {"name":"r","rbd":{"image":"img","pool":"p","monitors":["m2","m1"]}}])");
   EXPECT_THAT(pod.volumes.claims,
-              ElementsAre(ClaimUse{"c"}, ClaimUse{.claim = pod.meta.name + "-e", .ephemeral = true}));
+              ElementsAre(ClaimUse{"z"}, ClaimUse{"c"},
+                          ClaimUse{.claim = pod.meta.name + "-e", .ephemeral = true}));
   using enum DiskKind;
-  EXPECT_THAT(pod.volumes.disks,
-              ElementsAre(Disk{.kind = kGcePersistentDisk, .name = "disk", .read_only = true},
-                          Disk{.kind = kAwsElasticBlockStore, .name = "vol"},
-                          Disk{.kind = kIscsi, .name = "q"},
-                          Disk{.kind = kRbd, .name = "img", .pool = "p", .monitors = {"m1", "m2"}}));
+  EXPECT_THAT(
+      pod.volumes.disks,
+      ElementsAre(Disk{.kind = kGcePersistentDisk, .name = "disk", .read_only = true},
+                  Disk{.kind = kAwsElasticBlockStore, .name = "vol"},
+                  Disk{.kind = kIscsi, .name = "q"},
+                  Disk{.kind = kRbd, .name = "img", .pool = "p", .monitors = {"m1", "m2"}}));
   EXPECT_THAT(pod.constraints.unsupported, IsEmpty());
   EXPECT_THAT(PodProblem(R"("volumes":[{"persistentVolumeClaim":{"claimName":7}}])"),
               HasSubstr("spec.volumes[0].persistentVolumeClaim.claimName"));
@@ -434,7 +445,7 @@ TEST(DecodeNode, ReadsTaintsReadinessAndAllocatable) {
                                            {"key":"a","value":"v","effect":"NoSchedule"}]},
     "status":{"capacity":{"cpu":"99"},"allocatable":{"pods":"110","cpu":"95500m","memory":"1Gi","nvidia.com/gpu":"8","zero":"0"},
       "conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":"Unknown"}],
-      "images":[{"names":["x"],"sizeBytes":1}]}})");
+      "images":[{"names":["x:1","a@sha256:b"],"sizeBytes":7},{"names":null,"sizeBytes":8},{"names":["x:1"]}]}})");
   const Node& node = std::get<Node>(std::get<Object>(object.what));
   EXPECT_TRUE(node.unschedulable);
   EXPECT_FALSE(node.ready);
@@ -444,6 +455,7 @@ TEST(DecodeNode, ReadsTaintsReadinessAndAllocatable) {
                                             ResourceAmount{"memory", Amount(1 << 30)},
                                             ResourceAmount{"nvidia.com/gpu", Amount(8)},
                                             ResourceAmount{"pods", Amount(110)}));
+  EXPECT_THAT(node.images, ElementsAre(NodeImage{"a@sha256:b", 7}, NodeImage{"x:1", 0}));
 }
 
 TEST(DecodeNode, RefusesATaintItDoesNotUnderstandAndAbsurdAmounts) {

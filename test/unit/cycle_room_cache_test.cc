@@ -157,6 +157,7 @@ class History final {
     if (random_.OneIn(6)) node.WithTaint("team");
     if (random_.OneIn(6)) node.WithTaint("soft", "", TaintEffect::kPreferNoSchedule);
     if (random_.OneIn(8)) node.Cordoned();
+    if (random_.OneIn(3)) node.Image("app:1", 2000 + 1000 * static_cast<int64_t>(random_.Below(3)));
     // Where there were none, all of a sudden nodes differ by having them.
     if (steps_ > 100 && random_.OneIn(4)) node.Has("amd.com/gpu", 2);
     return node;
@@ -204,6 +205,7 @@ class History final {
       if (shape == 7)
         pod.Prefers(
             10, {.expressions = {Requires("zone", SelectorOperator::kIn, {"2"})}, .fields = {}});
+      if (shape == 4) pod.Runs("app:1");
       if (shape == 8) pod.Cpu(static_cast<int64_t>(random_.Below(4000)));  // one of its own
       cluster_.Add(pod);
     }

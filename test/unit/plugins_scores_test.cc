@@ -48,6 +48,35 @@ TEST(NodePreference, ThePreferredNodeWinsOverPacking) {
             "p=b");
 }
 
+TEST(ImageLocality, NodesThatHaveTheImageWinOverPacking) {
+  const auto nodes = [](int64_t mebibytes) {
+    return std::vector<ObjectEvent>{MakeNode("a").Cpu(8),
+                                    MakeNode("b").Cpu(8).Image("app:1", mebibytes),
+                                    MakePod("x").Cpu(1000).On("a")};
+  };
+  EXPECT_EQ(Chosen(nodes(4000), MakePod("p").Cpu(1000).Runs("app:1")), "p=b");
+  EXPECT_EQ(Chosen(nodes(4000), MakePod("p").Cpu(1000).Runs("app:2")), "p=a");
+  EXPECT_EQ(Chosen(nodes(20), MakePod("p").Cpu(1000).Runs("app:1")), "p=a");  // quickly pulled
+}
+
+TEST(ImageLocality, FollowsWhatNodesPullAndDrop) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("a").Cpu(8));
+  cluster.Add(MakeNode("b").Cpu(8));
+  cluster.Add(MakePod("p").Cpu(1000).Runs("app:1"));
+  const auto place = [&] { return cluster.PlacesOf(cluster.Decide("p"))[0]; };
+  EXPECT_EQ(place(), "p=a");
+  cluster.Add(MakeNode("b").Cpu(8).Image("app:1", 4000));
+  EXPECT_EQ(place(), "p=b");
+  cluster.Add(MakeNode("a").Cpu(8).Image("app:1", 4000));
+  EXPECT_EQ(place(), "p=a");
+  cluster.Add(MakeNode("a").Cpu(8));
+  EXPECT_EQ(place(), "p=b");
+  cluster.Add(DeletionOf(ResourceKind::kNode, "b"));
+  cluster.Add(MakeNode("c").Cpu(8).Image("app:1", 4000));
+  EXPECT_EQ(place(), "p=c");
+}
+
 TEST(GpuAvoidance, APodWithoutGpusGoesElsewhereEvenToAnEmptyNode) {
   EXPECT_EQ(Chosen({MakeNode("a").Gpu(8), MakeNode("b"), MakePod("x").Cpu(60000).On("a")},
                    MakePod("p").Cpu(1000)),

@@ -27,7 +27,8 @@ import (
 )
 
 // Families are the plugins that answer for each: the last one is its own and scores; before it those without which its answer
-// means little. What is wrong with a claim itself is volumebinding's to say, and the others stumble over it in their own ways.
+// means little. What is wrong with a claim itself is volumebinding's to say, and the others stumble over it in their own ways;
+// images refuse no node.
 type Families map[string][]fwk.Plugin
 
 // newFamilies makes every plugin once, with the arguments and feature gates that a kube-scheduler has by default.
@@ -71,6 +72,7 @@ func newFamilies(ctx context.Context, world *World) (Families, error) {
 	for _, family := range []string{"volumezone", "volumerestrictions", "nodevolumelimits"} {
 		families[family] = append([]fwk.Plugin{binding}, families[family]...)
 	}
+	families["imagelocality"] = append(families["nodeunschedulable"], families["imagelocality"]...)
 	return families, nil
 }
 
