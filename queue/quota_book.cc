@@ -56,52 +56,16 @@ bool QuotaBook::Note(const ObjectEvent& event) {
   }
   if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) {
     const std::string& name = deleted->key.name;
-    switch (deleted->key.kind) {
-      case ResourceKind::kQueue:
-        return Forget(name, queues_, unreadable_queues_);
-      case ResourceKind::kCohort:
-        return Forget(name, cohorts_, unreadable_cohorts_);
-      case ResourceKind::kResourceFlavor:
-        return Forget(name, flavors_, unreadable_flavors_);
-      case ResourceKind::kNode:
-      case ResourceKind::kPod:
-      case ResourceKind::kNamespace:
-      case ResourceKind::kPriorityClass:
-      case ResourceKind::kPodGroup:
-      case ResourceKind::kTopology:
-      case ResourceKind::kPodDisruptionBudget:
-      case ResourceKind::kPersistentVolumeClaim:
-      case ResourceKind::kPersistentVolume:
-      case ResourceKind::kStorageClass:
-      case ResourceKind::kCsiNode:
-      case ResourceKind::kCsiDriver:
-      case ResourceKind::kCsiStorageCapacity:
-        return false;
-    }
+    const ResourceKind kind = deleted->key.kind;
+    if (kind == ResourceKind::kQueue) return Forget(name, queues_, unreadable_queues_);
+    if (kind == ResourceKind::kCohort) return Forget(name, cohorts_, unreadable_cohorts_);
+    if (kind == ResourceKind::kResourceFlavor) return Forget(name, flavors_, unreadable_flavors_);
   }
   if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
-    switch (invalid->key.kind) {
-      case ResourceKind::kQueue:
-        return Refuse(*invalid, queues_, unreadable_queues_);
-      case ResourceKind::kCohort:
-        return Refuse(*invalid, cohorts_, unreadable_cohorts_);
-      case ResourceKind::kResourceFlavor:
-        return Refuse(*invalid, flavors_, unreadable_flavors_);
-      case ResourceKind::kNode:
-      case ResourceKind::kPod:
-      case ResourceKind::kNamespace:
-      case ResourceKind::kPriorityClass:
-      case ResourceKind::kPodGroup:
-      case ResourceKind::kTopology:
-      case ResourceKind::kPodDisruptionBudget:
-      case ResourceKind::kPersistentVolumeClaim:
-      case ResourceKind::kPersistentVolume:
-      case ResourceKind::kStorageClass:
-      case ResourceKind::kCsiNode:
-      case ResourceKind::kCsiDriver:
-      case ResourceKind::kCsiStorageCapacity:
-        return false;
-    }
+    const ResourceKind kind = invalid->key.kind;
+    if (kind == ResourceKind::kQueue) return Refuse(*invalid, queues_, unreadable_queues_);
+    if (kind == ResourceKind::kCohort) return Refuse(*invalid, cohorts_, unreadable_cohorts_);
+    if (kind == ResourceKind::kResourceFlavor) return Refuse(*invalid, flavors_, unreadable_flavors_);
   }
   return false;
 }

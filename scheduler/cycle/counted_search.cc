@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "api/base/check.h"
-#include "scheduler/cycle/bin_choice.h"
-#include "scheduler/cycle/sliced_nodes.h"
+#include "scheduler/cycle/region_use.h"
 
 namespace maniple {
 namespace {
@@ -19,25 +17,6 @@ constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
 constexpr size_t kAllOfThem = std::numeric_limits<size_t>::max();
 // Regions that only a search of member by member can tell about.
 constexpr size_t kMostThorough = 8;
-
-// A region, narrowed down to the domains that the gang would use in it, and what that costs.
-struct Outlook {
-  std::vector<int64_t> cost;  // domains and left-over room by level, then the negative score
-  std::vector<uint32_t> domains;
-  size_t broadest = 0;  // how many of `domains` are of the broadest level
-  std::vector<RankedNode> nodes;
-
-  [[nodiscard]] bool CheaperThan(const Outlook& other) const {
-    return cost != other.cost ? cost < other.cost : domains < other.domains;
-  }
-};
-
-// Room in one domain of a level, with that of the slices' domains in it.
-struct DomainCount {
-  int64_t room = 0;
-  std::vector<uint32_t> slice_domains;  // ascending
-  std::vector<int64_t> slice_room;
-};
 
 class CountedSearch final {
  public:
@@ -51,13 +30,9 @@ class CountedSearch final {
 
   DomainResult Run() {
     if (!ListDemands()) return std::move(result_);
-    if (wish_.slice != nullptr) {
-      slice_held_.assign(wish_.slice->paths.size(), false);
-      NoteHeld(*wish_.slice, slice_held_);
-    }
+    regions_.emplace(wish_, ask_.pinned, overlay_.base(), static_cast<int64_t>(quorum_.size()));
     for (size_t level = wish_.levels.size(); level-- > 0;) {
       if (TryLevel(level)) return std::move(result_);
-      if (level > 0 || !wish_.required) unproven_.clear();
     }
     if (!wish_.required && TryEverywhere()) return std::move(result_);
     TryThoroughly();
@@ -83,14 +58,6 @@ class CountedSearch final {
       demands_.push_back(DemandOf(ask_.groups, quorum_));
     }
     return true;
-  }
-
-  void NoteHeld(const DomainLevel& level, std::vector<bool>& held) const {
-    for (const Pinned& member : ask_.pinned) {
-      if (!overlay_.base().HasNode(member.node)) continue;
-      const uint32_t domain = level.DomainOf(member.node);
-      if (domain != DomainLevel::kOutside) held[domain] = true;
-    }
   }
 
   // By domain of the level; null: all nodes as one domain.
@@ -133,14 +100,8 @@ class CountedSearch final {
     return counts;
   }
 
-  // Can the domain take it, by count? kGaveUp: the count does not tell.
-  [[nodiscard]] Packing::Answer Takes(const DomainCount& count, const SliceDemand& demand) const {
-    if (count.room < demand.pods()) return Packing::Answer::kDoesNotFit;
-    if (demand.slices.empty()) return Packing::Answer::kFits;
-    return PackSlices(demand, count.slice_domains, count.slice_room).answer;
-  }
-
-  // A quorum other than the first by rank that fits where slices are cut short.
+  // A quorum other than the first by rank that fits where slices are cut short, and in any case how
+  // many members fit at least.
   [[nodiscard]] std::optional<SliceDemand> OtherQuorum(const DomainCount& count,
                                                        int64_t& placeable) const {
     std::vector<int64_t> room = count.slice_room;
@@ -176,6 +137,7 @@ class CountedSearch final {
     }
     std::ranges::sort(wants);
     placeable = static_cast<int64_t>(wants.size());
+    if (demands_.size() == 1) return std::nullopt;  // it is everybody
     const QuorumPart part = PartOf(ask_.problem, wants);
     const auto chosen =
         SelectQuorum(part.problem, std::vector<int64_t>(part.problem.kind_count, kMany));
@@ -221,14 +183,18 @@ class CountedSearch final {
       Settle(fit, counts, depth, demand);
       return true;
     }
+    // Below the level that is required a miss is no answer yet.
+    const bool last_word = depth == 0 && wish_.required;
+    if (demands_.size() == 1 && !last_word) return false;
     std::optional<SliceDemand> other;
     for (const uint32_t d : candidates) {
       int64_t placeable = counts[d].room;
       if (wish_.slice != nullptr) other = OtherQuorum(counts[d], placeable);
-      if (other.has_value() && demands_.size() > 1) {
+      if (other.has_value()) {
         Settle({d}, counts, depth, *other);
         return true;
       }
+      if (!last_word) continue;
       NoteMiss(d, counts[d], placeable);
       if (!Hopeless(counts[d])) unproven_.push_back({&level, d});
     }
@@ -247,17 +213,17 @@ class CountedSearch final {
     if (goal_ == SearchGoal::kAnswerOnly) return;
     const bool finer = depth + 1 < wish_.levels.size() || !demand.slices.empty();
     std::vector<std::vector<RankedNode>> nodes =
-        NodesBy(level, fit, finer ? kAllOfThem : static_cast<size_t>(PodsPlaced(demand)));
+        NodesBy(level, fit, finer ? kAllOfThem : static_cast<size_t>(regions_->PodsPlaced(demand)));
     std::optional<Outlook> best;
     for (size_t i = 0; i < fit.size(); ++i) {
-      Outlook outlook = Look(std::move(nodes[i]), depth + 1, demand);
+      Outlook outlook = regions_->Look(std::move(nodes[i]), depth + 1, demand);
       if (best.has_value() && !outlook.CheaperThan(*best)) continue;
       // Of equal cost the first in path order stays.
       if (best.has_value() && outlook.cost == best->cost) continue;
       best = std::move(outlook);
       result_.paths = {level.paths[fit[i]]};
     }
-    Place(*std::move(best), demand);
+    result_.search.places = regions_->Place(*std::move(best), demand, quorum_);
   }
 
   // Any nodes: the fewest domains of the broadest level, and so on down.
@@ -271,8 +237,7 @@ class CountedSearch final {
     }
     int64_t placeable = count.room;
     if (!chosen.has_value() && wish_.slice != nullptr) {
-      std::optional<SliceDemand> other = OtherQuorum(count, placeable);
-      if (demands_.size() > 1) chosen = std::move(other);
+      chosen = OtherQuorum(count, placeable);
     }
     if (!chosen.has_value()) {
       missed_.reset();
@@ -282,13 +247,13 @@ class CountedSearch final {
     }
     result_.search.outcome = Outcome::kFound;
     if (goal_ == SearchGoal::kAnswerOnly) return true;
-    Outlook outlook = Look(EveryNode(), 0, *chosen);
+    Outlook outlook = regions_->Look(EveryNode(), 0, *chosen);
     const DomainLevel* broadest =
         wish_.levels.empty() ? wish_.slice.get() : wish_.levels.front().get();
     for (size_t i = 0; i < outlook.broadest; ++i) {
       result_.paths.push_back(broadest->paths[outlook.domains[i]]);
     }
-    Place(std::move(outlook), *chosen);
+    result_.search.places = regions_->Place(std::move(outlook), *chosen, quorum_);
     return true;
   }
 
@@ -332,197 +297,6 @@ class CountedSearch final {
     const NodeLayout* layout = ask_.choice.layout.get();
     if (layout != nullptr) node.name_rank = (*layout)[node.room.node.index()];
     return node;
-  }
-
-  // How a region that fits would be used from the level `depth` on.
-  Outlook Look(std::vector<RankedNode> region, size_t depth, const SliceDemand& demand) const {
-    if (depth < wish_.levels.size()) return LookByLevel(std::move(region), depth, demand);
-    Outlook outlook;
-    if (demand.slices.empty()) {
-      outlook.cost = {-BestOf(region, PodsPlaced(demand)).score};
-      outlook.nodes = std::move(region);
-      return outlook;
-    }
-    return LookBySlice(region, demand);
-  }
-
-  [[nodiscard]] int64_t PodsPlaced(const SliceDemand& demand) const {
-    return std::min(demand.pods(), static_cast<int64_t>(quorum_.size()));
-  }
-
-  struct SliceRoom {
-    uint32_t domain = 0;
-    int64_t room = 0;
-  };
-  // Adds up the room of equal domains.
-  static void Merge(std::vector<SliceRoom>& rooms) {
-    std::ranges::sort(rooms, {}, &SliceRoom::domain);
-    size_t end = 0;
-    for (const SliceRoom& room : rooms) {
-      if (end > 0 && rooms[end - 1].domain == room.domain) {
-        rooms[end - 1].room += room.room;
-      } else {
-        rooms[end++] = room;
-      }
-    }
-    rooms.resize(end);
-  }
-
-  // The nodes by domain of the level; those in none are left out.
-  struct Divided {
-    std::vector<Bin> bins;  // by domain
-    std::vector<std::vector<RankedNode>> nodes;
-    std::vector<std::vector<SliceRoom>> slices;  // the slices' domains in each, if asked for
-  };
-  static Divided Divide(const std::vector<RankedNode>& region, const DomainLevel& level,
-                        const std::vector<bool>& held) {
-    Divided divided;
-    absl::flat_hash_map<uint32_t, size_t> places;
-    std::vector<std::pair<uint32_t, const RankedNode*>> inside;
-    for (const RankedNode& node : region) {
-      const uint32_t domain = level.domain_of[node.room.node.index()];
-      if (domain == DomainLevel::kOutside) continue;
-      inside.emplace_back(domain, &node);
-      places.try_emplace(domain, 0);
-    }
-    std::vector<uint32_t> domains;
-    for (const auto& [domain, place] : places) domains.push_back(domain);
-    std::ranges::sort(domains);
-    for (size_t i = 0; i < domains.size(); ++i) {
-      places[domains[i]] = i;
-      divided.bins.push_back({.domain = domains[i], .room = 0, .held = held[domains[i]]});
-    }
-    divided.nodes.resize(domains.size());
-    for (const auto& [domain, node] : inside) {
-      const size_t place = places[domain];
-      divided.bins[place].room += node->room.pods;
-      divided.nodes[place].push_back(*node);
-    }
-    return divided;
-  }
-
-  Outlook LookByLevel(std::vector<RankedNode> region, size_t depth,
-                      const SliceDemand& demand) const {
-    const DomainLevel& level = *wish_.levels[depth];
-    std::vector<bool> held(level.paths.size(), false);
-    NoteHeld(level, held);
-    Divided divided = Divide(region, level, held);
-    if (!demand.slices.empty()) AddSlices(divided);
-    const auto sets = FewestBins(
-        divided.bins, demand.slices.empty() ? BinRoom::kAddsUp : BinRoom::kMayNot,
-        [&](const std::vector<uint32_t>& set) { return PartsTake(divided, set, demand); });
-    std::optional<Outlook> best;
-    for (const std::vector<uint32_t>& set : sets) {
-      std::vector<RankedNode> part;
-      int64_t room = 0;
-      std::vector<uint32_t> domains;
-      for (const uint32_t bin : set) {
-        part.insert(part.end(), divided.nodes[bin].begin(), divided.nodes[bin].end());
-        room += divided.bins[bin].room;
-        domains.push_back(divided.bins[bin].domain);
-      }
-      Outlook outlook = Look(std::move(part), depth + 1, demand);
-      outlook.cost.insert(outlook.cost.begin(),
-                          {static_cast<int64_t>(set.size()), room - demand.pods()});
-      outlook.domains.insert(outlook.domains.begin(), domains.begin(), domains.end());
-      outlook.broadest = domains.size();
-      if (!best.has_value() || outlook.CheaperThan(*best)) best = std::move(outlook);
-    }
-    if (best.has_value()) return *std::move(best);
-    // Not without nodes that are outside the level.
-    Outlook outlook = Look(std::move(region), wish_.levels.size(), demand);
-    for (size_t i = depth; i < wish_.levels.size(); ++i) {
-      outlook.cost.insert(outlook.cost.begin(), {kMany, kMany});
-    }
-    outlook.broadest = 0;
-    return outlook;
-  }
-
-  void AddSlices(Divided& divided) const {
-    for (const std::vector<RankedNode>& nodes : divided.nodes) {
-      std::vector<SliceRoom>& rooms = divided.slices.emplace_back();
-      for (const RankedNode& node : nodes) {
-        const uint32_t slice = wish_.slice->domain_of[node.room.node.index()];
-        if (slice != DomainLevel::kOutside) rooms.push_back({slice, node.room.pods});
-      }
-      Merge(rooms);
-    }
-  }
-  [[nodiscard]] bool PartsTake(const Divided& divided, const std::vector<uint32_t>& set,
-                               const SliceDemand& demand) const {
-    DomainCount count;
-    for (const uint32_t bin : set) count.room += divided.bins[bin].room;
-    if (count.room < demand.pods()) return false;
-    if (demand.slices.empty()) return true;
-    std::vector<SliceRoom> rooms;
-    for (const uint32_t bin : set) {
-      rooms.insert(rooms.end(), divided.slices[bin].begin(), divided.slices[bin].end());
-    }
-    Merge(rooms);
-    for (const SliceRoom& room : rooms) {
-      count.slice_domains.push_back(room.domain);
-      count.slice_room.push_back(room.room);
-    }
-    return Takes(count, demand) == Packing::Answer::kFits;
-  }
-
-  static SliceBins BinsOf(const Divided& divided, const std::vector<uint32_t>& set) {
-    SliceBins bins;
-    for (const uint32_t bin : set) {
-      bins.domains.push_back(divided.bins[bin].domain);
-      bins.room.push_back(divided.bins[bin].room);
-      bins.nodes.push_back(divided.nodes[bin]);
-    }
-    return bins;
-  }
-
-  Outlook LookBySlice(const std::vector<RankedNode>& region, const SliceDemand& demand) const {
-    const Divided divided = Divide(region, *wish_.slice, slice_held_);
-    const auto takes = [&](const std::vector<uint32_t>& set) {
-      std::vector<uint32_t> domains;
-      std::vector<int64_t> room;
-      for (const uint32_t bin : set) {
-        domains.push_back(divided.bins[bin].domain);
-        room.push_back(divided.bins[bin].room);
-      }
-      return PackSlices(demand, domains, room).answer == Packing::Answer::kFits;
-    };
-    std::optional<Outlook> best;
-    for (const auto& set : FewestBins(divided.bins, BinRoom::kMayNot, takes)) {
-      Outlook outlook;
-      const SliceBins bins = BinsOf(divided, set);
-      outlook.domains = bins.domains;
-      outlook.broadest = bins.domains.size();
-      for (const auto& nodes : bins.nodes) {
-        outlook.nodes.insert(outlook.nodes.end(), nodes.begin(), nodes.end());
-      }
-      const int64_t room = std::accumulate(bins.room.begin(), bins.room.end(), int64_t{0});
-      outlook.cost = {static_cast<int64_t>(set.size()), room - demand.pods(),
-                      -BestSlices(demand, bins).score};
-      if (!best.has_value() || outlook.CheaperThan(*best)) best = std::move(outlook);
-    }
-    CHECK(best.has_value()) << "a region that fits has no choice of domains that does";
-    return *std::move(best);
-  }
-
-  // The members of the quorum onto the nodes of the outlook.
-  void Place(Outlook outlook, const SliceDemand& demand) {
-    std::vector<MemberPlace>& places = result_.search.places;
-    std::vector<size_t> placed = demand.wants.size() > quorum_.size() ? quorum_ : demand.wants;
-    if (demand.slices.empty()) {
-      const BestNodes best = BestOf(std::move(outlook.nodes), static_cast<int64_t>(placed.size()));
-      for (size_t i = 0; i < placed.size(); ++i) {
-        places.push_back({.want = placed[i], .node = best.nodes[i]});
-      }
-      return;
-    }
-    const Divided divided = Divide(outlook.nodes, *wish_.slice, slice_held_);
-    std::vector<uint32_t> all(divided.bins.size());
-    std::iota(all.begin(), all.end(), 0);
-    places = BestSlices(demand, BinsOf(divided, all)).places;
-    std::erase_if(places, [&](const MemberPlace& place) {
-      return !std::ranges::binary_search(placed, place.want);
-    });
   }
 
   // Keeps the domain that lacks least.
@@ -575,7 +349,7 @@ class CountedSearch final {
   RankedRoom room_;
   std::vector<size_t> quorum_;        // of wants, by rank
   std::vector<SliceDemand> demands_;  // all members, then the quorum if that is fewer
-  std::vector<bool> slice_held_;      // by domain of the slices' level
+  std::optional<RegionUse> regions_;  // once the quorum is known
   DomainResult result_;
   std::optional<uint32_t> missed_;
   struct Region {

@@ -198,32 +198,16 @@ void ClusterState::Impl::PublishTopologies(Delta& delta) {
 }
 
 void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta) {
-  switch (key.kind) {
-    case ResourceKind::kNamespace:
-      gangs_.SetNamespaceQueue(key.name, "", delta);
-      SetNamespaceLabels(key.name, std::nullopt, delta);
-      break;
-    case ResourceKind::kPriorityClass:
-      gangs_.SetClassValue(key.name, std::nullopt, delta);
-      break;
-    case ResourceKind::kTopology:
-      topologies_.erase(key.name);
-      PublishTopologies(delta);
-      break;
-    case ResourceKind::kQueue:
-    case ResourceKind::kCohort:
-    case ResourceKind::kResourceFlavor:
-    case ResourceKind::kNode:
-    case ResourceKind::kPod:
-    case ResourceKind::kPodGroup:
-    case ResourceKind::kPodDisruptionBudget:
-    case ResourceKind::kPersistentVolumeClaim:
-    case ResourceKind::kPersistentVolume:
-    case ResourceKind::kStorageClass:
-    case ResourceKind::kCsiNode:
-    case ResourceKind::kCsiDriver:
-    case ResourceKind::kCsiStorageCapacity:
-      return;
+  if (key.kind == ResourceKind::kNamespace) {
+    gangs_.SetNamespaceQueue(key.name, "", delta);
+    SetNamespaceLabels(key.name, std::nullopt, delta);
+  } else if (key.kind == ResourceKind::kPriorityClass) {
+    gangs_.SetClassValue(key.name, std::nullopt, delta);
+  } else if (key.kind == ResourceKind::kTopology) {
+    topologies_.erase(key.name);
+    PublishTopologies(delta);
+  } else {
+    return;  // the loop keeps the objects of quota itself
   }
   delta.queues_changed = true;
 }
