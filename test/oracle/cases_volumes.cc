@@ -300,11 +300,21 @@ Json SomeCapacities(Random& random) {
   return out;
 }
 
+// Of several volumes that are set aside for one claim kube-scheduler takes any, in no order.
+void SetAsideOneEach(Json& volumes) {
+  std::set<std::string> claims;
+  for (Json& volume : volumes.mutable_items()) {
+    const std::string claim = volume.At("spec.claimRef.name").AsString();
+    if (!claim.empty() && !claims.insert(claim).second) volume.Mutable("spec").Erase("claimRef");
+  }
+}
+
 Json VolumeCase(Random& random, const VolumeCaseOptions& options) {
   Json claims = Json::Array();
   Json volumes = Json::Array();
   for (uint64_t i = 0; i < kClaims; ++i) claims.Append(RandomClaim(random, i, options));
   for (uint64_t i = 0; i < kVolumes; ++i) volumes.Append(RandomVolume(random, i));
+  SetAsideOneEach(volumes);
   Json pod = PodObject("p");
   GiveVolumes(random, pod, options.disks_one_in);
   if (random.OneIn(12)) GiveEphemeral(random, pod, claims, options, Owner::kMayBeAnother);
