@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,7 @@ using Outcome = SearchResult::Outcome;
 constexpr int kMostTrials = 16;
 constexpr size_t kMostSets = 8;
 constexpr int kMostNarrowings = 32;
+constexpr int kMostRounds = 16;
 
 SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeSet* within,
                           SearchGoal goal) {
@@ -47,7 +49,41 @@ struct DomainRoom {
   uint32_t domain = 0;
   std::vector<int64_t> limits;  // per kind
   bool takes_all = true;
-  int64_t left_over = 0;
+  int64_t units = 0;  // that the gang can use any of: GPUs, or members of all kinds
+};
+
+// The one resource of GPUs that its kinds want; none: several, or no GPU.
+std::optional<ResourceId> GpusOf(const DomainSearch& ask, const Tables& tables) {
+  std::optional<ResourceId> gpus;
+  for (const Kind& kind : ask.kinds) {
+    if (kind.bound == nullptr) continue;
+    for (const auto& [resource, amount] : kind.bound->shape().requests) {
+      if (!tables.resources[resource.index()].gpu) continue;
+      if (gpus.has_value() && *gpus != resource) return std::nullopt;
+      gpus = resource;
+    }
+  }
+  return gpus;
+}
+
+// Adds up what is free on nodes, each once.
+class FreeGpus final {
+ public:
+  FreeGpus(const Overlay& overlay, ResourceId resource)
+      : overlay_(overlay), resource_(resource), seen_(overlay.block_count()) {}
+
+  int64_t TakeOf(NodeId node) {
+    NodeMask& seen = seen_[BlockOf(node)];
+    if (seen.Test(RowOf(node))) return 0;
+    seen.Set(RowOf(node));
+    const NodeView view = overlay_.At(node);
+    return std::max<int64_t>(0, view.block.Free(resource_)[view.row]);
+  }
+
+ private:
+  const Overlay& overlay_;
+  ResourceId resource_;
+  NodeSet seen_;
 };
 
 // `within` null: of all nodes.
@@ -58,11 +94,17 @@ std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel&
     rooms[d].domain = d;
     rooms[d].limits.assign(ask.kinds.size(), 0);
   }
+  std::optional<FreeGpus> gpus;
+  if (const auto resource = GpusOf(ask, *overlay.base().tables)) gpus.emplace(overlay, *resource);
   for (size_t k = 0; k < ask.kinds.size(); ++k) {
     if (ask.kinds[k].bound == nullptr) continue;
+    const bool counts_gpus = gpus.has_value() && ask.kinds[k].bound->shape().wants_gpu;
     const auto add = [&](const NodeRoom& room) {
       const uint32_t domain = level.domain_of[room.node.index()];
-      if (domain != DomainLevel::kOutside) rooms[domain].limits[k] += room.pods;
+      if (domain == DomainLevel::kOutside || room.pods <= 0) return;
+      rooms[domain].limits[k] += room.pods;
+      if (!gpus.has_value()) rooms[domain].units += room.pods;
+      if (counts_gpus) rooms[domain].units += gpus->TakeOf(room.node);
     };
     BoundShape& bound = *ask.kinds[k].bound;
     if (bound.bounds_prove()) {
@@ -75,7 +117,6 @@ std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel&
     const int64_t count = ask.problem.CountOf(k);
     for (DomainRoom& room : rooms) {
       room.takes_all = room.takes_all && room.limits[k] >= count;
-      room.left_over += room.limits[k] - count;
     }
   }
   return rooms;
@@ -120,7 +161,7 @@ class LevelSearch final {
       }
     }
     const auto order = [](const DomainRoom& room) {
-      return std::make_tuple(!room.takes_all, room.left_over, room.domain);
+      return std::make_tuple(!room.takes_all, room.units, room.domain);
     };
     std::sort(candidates.begin(), candidates.end(),
               [&order](const DomainRoom& a, const DomainRoom& b) { return order(a) < order(b); });
@@ -168,10 +209,34 @@ class LevelSearch final {
   std::optional<uint32_t> best_;
 };
 
-// A gang that fits into a region, in as few domains of it as are found.
+// What members of one kind take of the units of a domain.
+int64_t UnitsOf(const Kind& kind, std::optional<ResourceId> gpus) {
+  if (!gpus.has_value()) return 1;
+  if (kind.bound == nullptr) return 0;
+  for (const auto& [resource, amount] : kind.bound->shape().requests) {
+    if (resource == *gpus) return amount;
+  }
+  return 0;
+}
+
+// The least that any quorum takes.
+int64_t LeastUnits(const DomainSearch& ask, std::optional<ResourceId> gpus) {
+  std::vector<int64_t> units;
+  for (const uint32_t kind : ask.problem.kinds) units.push_back(UnitsOf(ask.kinds[kind], gpus));
+  std::ranges::sort(units);
+  units.resize(
+      std::min(units.size(), static_cast<size_t>(std::max<int64_t>(0, ask.problem.total))));
+  return std::accumulate(units.begin(), units.end(), int64_t{0});
+}
+
+// A gang that fits into a region, in as few domains of it as are found, and with as little left
+// over in these.
 class Narrowing final {
  public:
-  Narrowing(const DomainSearch& ask, Overlay& overlay) : ask_(ask), overlay_(overlay) {
+  Narrowing(const DomainSearch& ask, Overlay& overlay)
+      : ask_(ask),
+        overlay_(overlay),
+        least_units_(LeastUnits(ask, GpusOf(ask, *overlay.base().tables))) {
     for (const DomainLevelPtr& level : ask.choice.gang.levels) levels_.push_back(level.get());
     if (ask.choice.gang.slice != nullptr) levels_.push_back(ask.choice.gang.slice.get());
   }
@@ -185,51 +250,59 @@ class Narrowing final {
       return found;
     }
     const DomainLevel& level = *levels_[depth];
-    const std::vector<Bin> bins = BinsOf(level, region);
-    for (size_t few = 1; few <= bins.size() && trials_left_ > 0; ++few) {
-      const auto sets = FewestBins(bins, BinRoom::kMayNot, [&](const std::vector<uint32_t>& set) {
-        return set.size() >= few && MayTake(set);
-      });
+    const Rooms rooms = RoomsOf(level, region);
+    size_t few = 1;
+    int64_t tried = -1;  // of so many domains, all with this much room or less
+    for (int round = 0; round < kMostRounds && trials_left_ > 0; ++round) {
+      const auto sets =
+          FewestBins(rooms.bins, BinRoom::kMayNot, [&](const std::vector<uint32_t>& set) {
+            const int64_t units = rooms.UnitsIn(set);
+            const bool is_new = set.size() > few || (set.size() == few && units > tried);
+            return is_new && units >= least_units_ && MayTake(rooms, set);
+          });
       if (sets.empty()) break;
-      few = std::max(few, sets.front().size());
+      few = sets.front().size();
+      tried = rooms.UnitsIn(sets.front());
       for (size_t i = 0; i < std::min(kMostSets, sets.size()); ++i) {
-        const NodeSet nodes = Union(level, bins, sets[i], region);
+        const NodeSet nodes = Union(level, rooms.bins, sets[i], region);
         if (auto found = Run(&nodes, depth + 1)) return found;
       }
-      // Deeper down the room was counted anew.
-      limits_ = Limits(level, bins, region);
     }
     return std::nullopt;
   }
 
  private:
-  std::vector<Bin> BinsOf(const DomainLevel& level, const NodeSet* region) {
+  // Of one level within a region.
+  struct Rooms {
     std::vector<Bin> bins;
-    for (const DomainRoom& room : RoomByDomain(ask_, level, overlay_, region)) {
-      Bin bin{.domain = room.domain};
-      for (const int64_t limit : room.limits) bin.room += limit;
-      bins.push_back(bin);
+    std::vector<std::vector<int64_t>> limits;  // by bin, then kind
+
+    [[nodiscard]] int64_t UnitsIn(const std::vector<uint32_t>& set) const {
+      int64_t units = 0;
+      for (const uint32_t bin : set) units += bins[bin].room;
+      return units;
     }
+  };
+  Rooms RoomsOf(const DomainLevel& level, const NodeSet* region) const {
+    std::vector<bool> held(level.paths.size(), false);
     for (const Pinned& member : ask_.pinned) {
       if (!overlay_.base().HasNode(member.node)) continue;
       const uint32_t domain = level.DomainOf(member.node);
-      if (domain != DomainLevel::kOutside) bins[domain].held = true;
+      if (domain != DomainLevel::kOutside) held[domain] = true;
     }
-    std::erase_if(bins, [](const Bin& bin) { return bin.room == 0 && !bin.held; });
-    limits_ = Limits(level, bins, region);
-    return bins;
+    Rooms rooms;
+    for (DomainRoom& room : RoomByDomain(ask_, level, overlay_, region)) {
+      const bool some = std::ranges::any_of(room.limits, [](int64_t limit) { return limit > 0; });
+      if (!some && !held[room.domain]) continue;
+      rooms.bins.push_back({.domain = room.domain, .room = room.units, .held = held[room.domain]});
+      rooms.limits.push_back(std::move(room.limits));
+    }
+    return rooms;
   }
-  std::vector<std::vector<int64_t>> Limits(const DomainLevel& level, const std::vector<Bin>& bins,
-                                           const NodeSet* region) const {
-    const std::vector<DomainRoom> rooms = RoomByDomain(ask_, level, overlay_, region);
-    std::vector<std::vector<int64_t>> limits;
-    for (const Bin& bin : bins) limits.push_back(rooms[bin.domain].limits);
-    return limits;
-  }
-  [[nodiscard]] bool MayTake(const std::vector<uint32_t>& set) const {
+  [[nodiscard]] bool MayTake(const Rooms& rooms, const std::vector<uint32_t>& set) const {
     std::vector<int64_t> together(ask_.kinds.size(), 0);
     for (const uint32_t bin : set) {
-      for (size_t k = 0; k < together.size(); ++k) together[k] += limits_[bin][k];
+      for (size_t k = 0; k < together.size(); ++k) together[k] += rooms.limits[bin][k];
     }
     return !ProvenShortage(ask_.problem, together).has_value();
   }
@@ -246,8 +319,8 @@ class Narrowing final {
 
   const DomainSearch& ask_;
   Overlay& overlay_;
+  int64_t least_units_;
   std::vector<const DomainLevel*> levels_;
-  std::vector<std::vector<int64_t>> limits_;  // by bin of the level at hand, then kind
   int trials_left_ = kMostNarrowings;
 };
 

@@ -55,6 +55,16 @@ struct Case {
   int min_member = 1;
 };
 
+// GPUs of a member, of those that are to be placed.
+std::set<int> SizesWanted(const Case& c) {
+  std::set<int> sizes;
+  for (const Drawn& member : c.members) {
+    if (member.node < 0) sizes.insert(c.shapes[static_cast<size_t>(member.shape)]);
+  }
+  return sizes;
+}
+bool IsMixed(const Case& c) { return SizesWanted(c).size() > 1; }
+
 std::string LevelLabel(int level) { return absl::StrCat("example.com/l", level); }
 
 class CaseMaker final {
@@ -152,7 +162,8 @@ class CaseMaker final {
 // Everything about a case that labels and numbers say, and every placement of its members.
 class Naive final {
  public:
-  explicit Naive(const Case& c) : case_(c), nodes_(static_cast<int>(c.labels.size())) {
+  explicit Naive(const Case& c)
+      : case_(c), sizes_(SizesWanted(c)), nodes_(static_cast<int>(c.labels.size())) {
     for (int n = 0; n < nodes_; ++n) free_.push_back(c.gpus[Index(n)] - c.used[Index(n)]);
     for (size_t m = 0; m < c.members.size(); ++m) {
       if (c.members[m].node < 0) wants_.push_back(m);
@@ -240,10 +251,12 @@ class Naive final {
     });
   }
 
-  // In members; in GPUs where there are several shapes.
+  // In members; where there are several shapes, in GPUs of nodes that take any of them.
   [[nodiscard]] int64_t RoomOn(int node) const {
     const int free = std::max(0, case_.gpus[Index(node)] - case_.used[Index(node)]);
-    return case_.shapes.size() > 1 ? free : free / case_.shapes[0];
+    const int least = *sizes_.begin();
+    if (sizes_.size() == 1) return free / least;
+    return free >= least ? free : 0;
   }
 
  private:
@@ -282,6 +295,7 @@ class Naive final {
   }
 
   const Case& case_;
+  std::set<int> sizes_;
   int nodes_;
   std::vector<int> free_;
   std::vector<size_t> wants_;  // members that are to be placed
@@ -319,8 +333,8 @@ class Cost final {
   }
 
   std::vector<int64_t> Of(const Naive& naive) const {
-    std::vector<int> used, placed;               // nodes, and those of members that are placed now
-    const bool mixed = case_.shapes.size() > 1;  // then room is counted in GPUs
+    std::vector<int> used, placed;      // nodes, and those of members that are placed now
+    const bool mixed = IsMixed(case_);  // then room is counted in GPUs
     int64_t score = 0, pods = 0;
     for (size_t m = 0; m < naive.on().size(); ++m) {
       const int node = naive.on()[m];
@@ -470,7 +484,7 @@ class Trial final {
     const GangRequest request = cluster_.RequestOf("gang");
     if (request.wants.empty() || request.need.Met()) return "";
     ++tally_.cases;
-    const bool mixed = case_.shapes.size() > 1;
+    const bool mixed = IsMixed(case_);
     tally_.mixed += mixed ? 1 : 0;
     const Decision decision = cluster_.Decide(request);
     bool feasible = false;
