@@ -64,6 +64,8 @@ ORACLES = [
     Oracle("quota algebra", "queue_quota_oracle_test", "*", "MANIPLE_QUOTA_ORACLE_TREES", 25_000),
     Oracle("topology", "cycle_topology_oracle_test", "*", "MANIPLE_TOPOLOGY_CASES", 200_000, "MANIPLE_TOPOLOGY_FIRST", 4),
     Oracle("victims", "cycle_preemption_differential_test", "*", "MANIPLE_PREEMPTION_CASES", 100_000),
+    Oracle("victims and topology", "cycle_preemption_topology_test", "*", "MANIPLE_PREEMPTION_TOPOLOGY_CASES", 200_000,
+           "MANIPLE_PREEMPTION_TOPOLOGY_FIRST", 4),
     Oracle("MIG plans", "mig_plan_oracle_test", "*", "MANIPLE_MIG_PLANS", 100_000, "MANIPLE_MIG_PLANS_FIRST", 4),
     Oracle("start plans", "cycle_start_plan_test", "*", "MANIPLE_START_PLANS", 20_000),
 ] + [

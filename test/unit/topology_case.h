@@ -63,7 +63,7 @@ inline bool IsMixed(const TopologyCase& c) { return SizesWanted(c).size() > 1; }
 inline std::string LevelLabel(int level) { return absl::StrCat("example.com/l", level); }
 
 struct TopologyCaseLimits {
-  int levels = 3, nodes = 8, members = 6;
+  int levels = 3, nodes = 8, gpus = 4, members = 6;
   int64_t placements = 20'000;  // complete or not
 };
 
@@ -83,7 +83,7 @@ class TopologyCaseMaker final {
         if (!gaps || !random_.OneIn(6)) labels[LevelLabel(l)] = absl::StrCat("v", Below(2 + l));
       }
       if (!gaps || !random_.OneIn(6)) labels[kNvlinkLabel] = absl::StrCat("c", Below(3));
-      c.gpus.push_back(Below(5));
+      c.gpus.push_back(Below(limits_.gpus + 1));
       c.used.push_back(random_.OneIn(3) ? Below(c.gpus.back() + 1) : 0);
     }
     const bool mixed = random_.OneIn(4);
