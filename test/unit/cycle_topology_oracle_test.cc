@@ -58,7 +58,7 @@ class Cost final {
   }
 
   std::vector<int64_t> Of(const NaivePlacements& naive) const {
-    std::vector<int> used, placed;               // nodes, and those of members that are placed now
+    std::vector<int> used, placed;      // nodes, and those of members that are placed now
     const bool mixed = IsMixed(case_);  // then room is counted in GPUs
     int64_t score = 0, pods = 0;
     for (size_t m = 0; m < naive.on().size(); ++m) {
