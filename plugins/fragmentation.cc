@@ -17,8 +17,10 @@ AnswerPrint PrintOf(const FillRequest& request) {
 
 class BoundFragmentation final : public NodeScore {
  public:
-  BoundFragmentation(std::shared_ptr<const RequestMix> mix, const FillRequest& request)
+  BoundFragmentation(std::shared_ptr<const RequestMix> mix, const FillRequest& request,
+                     const Tables& tables)
       : mix_(std::move(mix)),
+        model_of_class_(MixRooms::ModelsOf(*mix_, tables)),
         request_(request),
         print_(PrintOf(request)),
         work_(mix_->fill().WorkOf(request)) {}
@@ -26,12 +28,12 @@ class BoundFragmentation final : public NodeScore {
   FilterScope scope() const override { return FilterScope::kDynamic; }
 
   int64_t Score(const NodeView& node) const override {
-    return ScoreAt(MixRooms(*mix_, request_, node.block), node.row);
+    return ScoreAt(MixRooms(*mix_, request_, model_of_class_, node.block), node.row);
   }
 
   void AddTo(const NodeBlock& block, const NodeMask& rows, int64_t weight,
              std::span<int64_t> totals) const override {
-    const MixRooms rooms(*mix_, request_, block);
+    const MixRooms rooms(*mix_, request_, model_of_class_, block);
     rows.ForEach([&](uint32_t row) { totals[row] += weight * ScoreAt(rooms, row); });
   }
 
@@ -45,14 +47,16 @@ class BoundFragmentation final : public NodeScore {
     FillRoom after = room;
     Take(after, request_);
     const ExpectedFill& fill = mix_->fill();
+    const int64_t price = mix_->PriceOf(room.model) * work_ / kGpuMilli;
     const int64_t loss =
-        fill.ValueOf(mix_->Essence(room, {})) - fill.ValueOf(mix_->Essence(after, {}));
+        fill.ValueOf(mix_->Essence(room, {})) - fill.ValueOf(mix_->Essence(after, {})) + price;
     const int64_t score = ScoreOfLoss(loss, work_);
     mix_->scores().Put(print, score);
     return score;
   }
 
   std::shared_ptr<const RequestMix> mix_;
+  MixRooms::ModelOfClass model_of_class_;
   FillRequest request_;
   AnswerPrint print_;  // of the request
   int64_t work_;
@@ -65,7 +69,8 @@ class Fragmentation final : public ScorePlugin {
     if (cycle.snapshot.mix == nullptr) return nullptr;
     const std::optional<FillRequest> request = cycle.snapshot.mix->RequestOf(shape);
     if (!request.has_value()) return nullptr;  // GPUs that nobody has asked for so far
-    return std::make_unique<BoundFragmentation>(cycle.snapshot.mix, *request);
+    return std::make_unique<BoundFragmentation>(cycle.snapshot.mix, *request,
+                                                *cycle.snapshot.tables);
   }
 };
 

@@ -72,7 +72,7 @@ FillPolicy::FillPolicy(const OpenbCluster& cluster, const OpenbList& list,
     : list_(list),
       options_(options),
       fill_(TypicalRequests(list), options.fill),
-      prices_(PricesOf(fill_.typical(), GpusByModel(cluster), options.price)) {}
+      prices_(PricesOf(fill_, GpusByModel(cluster), options.price)) {}
 
 Offer FillPolicy::OfferFor(const NodeState& node, uint32_t index) {
   const OpenbShape& shape = list_.shapes[index];

@@ -73,37 +73,6 @@ void Take(FillRoom& room, const FillRequest& request) {
   if (left > 0) room.AddPart(left);
 }
 
-std::vector<int64_t> PricesOf(std::span<const FillRequest> typical,
-                              std::span<const int64_t> gpus_by_model, int32_t price) {
-  const auto all =
-      static_cast<double>(std::accumulate(gpus_by_model.begin(), gpus_by_model.end(), int64_t{0}));
-  const auto gpus_asked_by = [](const FillRequest& request) {
-    return static_cast<double>(request.frequency) * request.gpus * request.milli / kGpuMilli;
-  };
-  double asked = 0;
-  for (const FillRequest& request : typical) asked += gpus_asked_by(request);
-  std::vector<double> insisted(gpus_by_model.size());
-  for (const FillRequest& request : typical) {
-    double acceptable = 0;
-    for (size_t model = 0; model < insisted.size(); ++model) {
-      if ((request.models >> model) & 1) acceptable += static_cast<double>(gpus_by_model[model]);
-    }
-    if (acceptable == 0 || acceptable == all || request.gpus == 0) continue;
-    for (size_t model = 0; model < insisted.size(); ++model) {
-      if (((request.models >> model) & 1) == 0) continue;
-      insisted[model] += gpus_asked_by(request) * static_cast<double>(gpus_by_model[model]) /
-                         acceptable * all / asked;
-    }
-  }
-  std::vector<int64_t> prices;
-  for (size_t model = 0; model < insisted.size(); ++model) {
-    const auto gpus = static_cast<double>(gpus_by_model[model]);
-    const double scarcity = gpus > 0 ? std::min(1.0, insisted[model] / gpus) : 0;
-    prices.push_back(static_cast<int64_t>(scarcity * price * kMicro));
-  }
-  return prices;
-}
-
 int64_t ScoreOfLoss(int64_t loss, int64_t work) {
   if (loss <= 0) return 100;
   const int64_t scale = (work > 0 ? work : kGpuMilli) * kMicro;
@@ -224,6 +193,37 @@ int64_t ExpectedFill::ValueOf(const FillRoom& room) const {
   const int64_t value = FillOf(room) - FragmentOf(room) * options_.fragment_weight / 1000;
   memo_.Put(print, value);
   return value;
+}
+
+std::vector<int64_t> PricesOf(const ExpectedFill& fill, std::span<const int64_t> gpus_by_model,
+                              int32_t price) {
+  const auto all =
+      static_cast<double>(std::accumulate(gpus_by_model.begin(), gpus_by_model.end(), int64_t{0}));
+  const auto gpus_asked_by = [&fill](const FillRequest& request) {
+    return static_cast<double>(request.frequency * fill.WorkOf(request)) / kGpuMilli;
+  };
+  double asked = 0;
+  for (const FillRequest& request : fill.typical()) asked += gpus_asked_by(request);
+  std::vector<double> insisted(gpus_by_model.size());
+  for (const FillRequest& request : fill.typical()) {
+    double acceptable = 0;
+    for (size_t model = 0; model < insisted.size(); ++model) {
+      if ((request.models >> model) & 1) acceptable += static_cast<double>(gpus_by_model[model]);
+    }
+    if (acceptable == 0 || acceptable == all || fill.WorkOf(request) == 0) continue;
+    for (size_t model = 0; model < insisted.size(); ++model) {
+      if (((request.models >> model) & 1) == 0) continue;
+      insisted[model] += gpus_asked_by(request) * static_cast<double>(gpus_by_model[model]) /
+                         acceptable * all / asked;
+    }
+  }
+  std::vector<int64_t> prices;
+  for (size_t model = 0; model < insisted.size(); ++model) {
+    const auto gpus = static_cast<double>(gpus_by_model[model]);
+    const double scarcity = gpus > 0 ? std::min(1.0, insisted[model] / gpus) : 0;
+    prices.push_back(static_cast<int64_t>(scarcity * price * kMicro));
+  }
+  return prices;
 }
 
 }  // namespace maniple

@@ -68,13 +68,6 @@ struct FillOptions {
   uint64_t seed = 1;
 };
 
-// What a GPU of each model costs whoever takes it, in millionths of a GPU: `price` thousandths of
-// one where pods that insist on models ask for all GPUs of this one, less where they ask for fewer,
-// if requests of this mix filled all GPUs there are. Who accepts any model so leaves the scarce
-// ones to others. Whoever has no choice pays the same everywhere.
-[[nodiscard]] std::vector<int64_t> PricesOf(std::span<const FillRequest> typical,
-                                            std::span<const int64_t> gpus_by_model, int32_t price);
-
 // A loss as a score, best for none: 100 where nothing is lost, 50 where exactly the GPU work that
 // the pod asks for is (a whole GPU, for one that asks for none), less where it breaks what others
 // need whole. The loss in millionths of a GPU, the work in thousandths.
@@ -109,5 +102,12 @@ class ExpectedFill final {
   std::vector<uint8_t> sequences_;  // indices of typical requests, one sequence after the other
   AnswerMemo memo_;
 };
+
+// What a GPU of each model costs whoever takes it, in millionths of a GPU: `price` thousandths of
+// one where pods that insist on models ask for all GPUs of this one, less where they ask for fewer,
+// if requests of this mix filled all GPUs there are. Who accepts any model so leaves the scarce
+// ones to others. Whoever has no choice pays the same everywhere.
+[[nodiscard]] std::vector<int64_t> PricesOf(const ExpectedFill& fill,
+                                            std::span<const int64_t> gpus_by_model, int32_t price);
 
 }  // namespace maniple

@@ -13,6 +13,9 @@ constexpr int64_t kMostUnits = 1 << 16;
 // What one unit takes along is told apart in about so many steps.
 constexpr int64_t kSteps = 16;
 
+// Of a scarce model, in thousandths of a GPU. Chosen by bench/quality.
+constexpr int32_t kModelPrice = 600;
+
 int64_t UnitsIn(const FillRequest& request) {
   int64_t units = 0;
   for (const int32_t unit : request.units) units += unit;
@@ -26,8 +29,9 @@ int64_t StepFor(int64_t most) {
 
 }  // namespace
 
-RequestMix::RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWorth> units)
-    : requests_(std::move(requests)), units_(std::move(units)) {
+RequestMix::RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWorth> units,
+                       ModelSupply supply)
+    : requests_(std::move(requests)), units_(std::move(units)), models_(std::move(supply.models)) {
   CHECK(units_.size() <= kMostFillUnits) << "units";
   FillOptions options;
   for (size_t i = 0; i < units_.size(); ++i) options.unit_worth[i] = units_[i].milli;
@@ -39,11 +43,13 @@ RequestMix::RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWor
     cpu_.most = std::max(cpu_.most, (request.cpu + asked - 1) / asked);
     memory_.most = std::max(memory_.most, (request.memory + asked - 1) / asked);
     request.frequency = each.pods;
+    request.models = each.models;
     typical.push_back(request);
   }
   cpu_.step = StepFor(cpu_.most);
   memory_.step = StepFor(memory_.most);
   fill_ = std::make_unique<const ExpectedFill>(std::move(typical), options);
+  if (!models_.names.empty()) prices_ = PricesOf(*fill_, supply.gpus, kModelPrice);
 }
 
 FillRequest RequestMix::Counted(const std::vector<std::pair<ResourceId, int64_t>>& amounts) const {
@@ -73,8 +79,25 @@ FillRoom RequestMix::Essence(FillRoom room, const FillRequest& next) const {
   return room;
 }
 
-MixRooms::MixRooms(const RequestMix& mix, const FillRequest& next, const NodeBlock& block)
-    : mix_(mix), next_(next), cpu_(block.Free(kCpu)), memory_(block.Free(kMemory)) {
+MixRooms::ModelOfClass MixRooms::ModelsOf(const RequestMix& mix, const Tables& tables) {
+  const GpuModels& models = mix.models();
+  ModelOfClass model_of_class;
+  if (models.names.empty()) return model_of_class;
+  for (const auto& node_class : tables.classes) {
+    model_of_class.push_back(
+        models.IndexOf(node_class == nullptr ? nullptr : node_class->labels.Find(models.label)));
+  }
+  return model_of_class;
+}
+
+MixRooms::MixRooms(const RequestMix& mix, const FillRequest& next,
+                   const ModelOfClass& model_of_class, const NodeBlock& block)
+    : mix_(mix),
+      next_(next),
+      model_of_class_(model_of_class),
+      classes_(block.rows().classes),
+      cpu_(block.Free(kCpu)),
+      memory_(block.Free(kMemory)) {
   for (size_t i = 0; i < mix_.units_.size(); ++i) free_[i] = &block.Free(mix_.units_[i].resource);
 }
 
@@ -83,7 +106,7 @@ int64_t MixRooms::UnitsAt(uint32_t row, size_t unit) const {
 }
 
 FillRoom MixRooms::At(uint32_t row) const {
-  FillRoom room{.cpu = cpu_[row], .memory = memory_[row]};
+  FillRoom room{.cpu = cpu_[row], .memory = memory_[row], .model = ModelAt(row)};
   for (size_t i = 0; i < mix_.units_.size(); ++i) {
     room.units[i] = static_cast<int32_t>(UnitsAt(row, i));
   }
@@ -97,6 +120,7 @@ void MixRooms::AddTo(AnswerPrint& print, uint32_t row) const {
     units += unit;
     print.Add(static_cast<uint64_t>(unit));
   }
+  if (!model_of_class_.empty()) print.Add(ModelAt(row));
   print.Add(static_cast<uint64_t>(mix_.cpu_.Essence(cpu_[row], units, next_.cpu)));
   print.Add(static_cast<uint64_t>(mix_.memory_.Essence(memory_[row], units, next_.memory)));
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "plugins/framework/expected_fill.h"
+#include "plugins/framework/gpu_models.h"
 #include "plugins/framework/snapshot.h"
 
 namespace maniple {
@@ -25,7 +26,8 @@ namespace maniple {
 struct TypicalRequest {
   // By resource; no zero amounts, no pod slots; at least one GPU resource.
   std::vector<std::pair<ResourceId, int64_t>> amounts;
-  int64_t pods = 0;  // how many are like it, in thousandths; positive
+  uint64_t models = ~uint64_t{0};  // of GPU that will do, a bit each
+  int64_t pods = 0;                // how many are like it, in thousandths; positive
   friend bool operator==(const TypicalRequest&, const TypicalRequest&) = default;
 };
 
@@ -35,14 +37,27 @@ struct UnitWorth {
   int32_t milli = kGpuMilli;
 };
 
+// The models that some request insists on, and how many GPUs there are of each; last, of all
+// others.
+struct ModelSupply {
+  GpuModels models;
+  std::vector<int64_t> gpus;
+};
+
 class RequestMix final {
  public:
   // At most kMostTypical requests and kMostFillUnits units; a resource that is neither a unit, nor
   // cores, nor memory does not count. REQUIRES: some request asks for a unit.
-  RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWorth> units);
+  RequestMix(std::vector<TypicalRequest> requests, std::vector<UnitWorth> units,
+             ModelSupply supply = {});
 
   [[nodiscard]] const std::vector<TypicalRequest>& requests() const { return requests_; }
   [[nodiscard]] const ExpectedFill& fill() const { return *fill_; }
+  [[nodiscard]] const GpuModels& models() const { return models_; }
+  // What a GPU of the model costs, in millionths of one; 0 while nobody insists on models.
+  [[nodiscard]] int64_t PriceOf(uint32_t model) const {
+    return model < prices_.size() ? prices_[model] : 0;
+  }
   // For scores that follow from this mix and from what the print is made of.
   [[nodiscard]] const AnswerMemo& scores() const { return scores_; }
 
@@ -74,15 +89,24 @@ class RequestMix final {
   std::vector<UnitWorth> units_;
   Companion cpu_, memory_;
   std::unique_ptr<const ExpectedFill> fill_;
+  GpuModels models_;
+  std::vector<int64_t> prices_;  // by model; empty: nobody insists
   AnswerMemo scores_{kScoreBits};
 };
 
-// The essences of the rooms of one block's nodes, with one request to come next; borrows all
-// three.
+// The essences of the rooms of one block's nodes, with one request to come next; borrows all.
 class MixRooms final {
  public:
-  MixRooms(const RequestMix& mix, const FillRequest& next, const NodeBlock& block);
+  // The model of each node class; empty: nobody tells them apart.
+  using ModelOfClass = std::vector<uint32_t>;
+  [[nodiscard]] static ModelOfClass ModelsOf(const RequestMix& mix, const Tables& tables);
+
+  MixRooms(const RequestMix& mix, const FillRequest& next, const ModelOfClass& model_of_class,
+           const NodeBlock& block);
   [[nodiscard]] FillRoom At(uint32_t row) const;
+  [[nodiscard]] uint32_t ModelAt(uint32_t row) const {
+    return model_of_class_.empty() ? 0 : model_of_class_[classes_[row].index()];
+  }
   // Adds to `print` what tells it from other essences; cheaper than the essence itself.
   void AddTo(AnswerPrint& print, uint32_t row) const;
 
@@ -91,6 +115,8 @@ class MixRooms final {
 
   const RequestMix& mix_;
   const FillRequest& next_;
+  const ModelOfClass& model_of_class_;
+  const std::vector<NodeClassId>& classes_;  // by row
   const Columns::Column& cpu_;
   const Columns::Column& memory_;
   std::array<const Columns::Column*, kMostFillUnits> free_{};

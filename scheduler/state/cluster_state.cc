@@ -25,7 +25,7 @@ class ClusterState::Impl final {
         nodes_(draft_, shapes_, options_.gpus),
         gangs_(options_.default_queue),
         budgets_(labels_),
-        mix_(shapes_, draft_),
+        mix_(shapes_, draft_, ModelsOfNodes()),
         pods_(options_.scheduler_names, {.shapes = shapes_,
                                          .nodes = nodes_,
                                          .gangs = gangs_,
@@ -64,6 +64,13 @@ class ClusterState::Impl final {
   absl::Status CheckInvariants() const;
 
  private:
+  ObservedMix::ModelSource ModelsOfNodes() const {
+    const LabelKeys& labels = options_.gpus.product;
+    return {.label = labels.empty() ? "" : labels.front(),
+            .for_each_gpu = [this](const GpuModels& models, ObservedMix::GpuVisitor visit) {
+              nodes_.ForEachGpu(models, visit);
+            }};
+  }
   void Upsert(const Pod& pod, Delta& delta) {
     pods_.Upsert(pod, delta);
     pods_.FollowVolumes(delta);

@@ -260,6 +260,24 @@ void NodeTable::MakeColumn(Tracked& tracked, const std::string& key) {
   }
 }
 
+void NodeTable::ForEachGpu(
+    const GpuModels& models,
+    absl::FunctionRef<void(uint32_t model, ResourceId, int64_t)> visit) const {
+  const std::vector<ResourceFacts>& resources = draft_.tables.resources;
+  const std::optional<LabelKeyId> key = label_keys_.Find(models.label);
+  for (const auto& [name, node] : by_name_) {
+    std::optional<LabelValueId> value;
+    if (key.has_value()) value = ValueOf(records_[node.index()], *key);
+    const uint32_t model =
+        models.IndexOf(value.has_value() ? &label_values_.Name(*value) : nullptr);
+    for (uint32_t r = 0; r < resources.size(); ++r) {
+      if (!resources[r].gpu) continue;
+      const int64_t amount = Allocatable(node, ResourceId(r));
+      if (amount > 0) visit(model, ResourceId(r), amount);
+    }
+  }
+}
+
 void NodeTable::TrackLabels(const std::vector<std::string>& keys) {
   bool seen_on_a_node = false;
   for (const std::string& key : keys) {

@@ -21,11 +21,13 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/model/model.h"
 #include "api/model/storage.h"
+#include "plugins/framework/gpu_models.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/state/image_table.h"
 #include "scheduler/state/shape_table.h"
@@ -69,6 +71,10 @@ class NodeTable final {
   [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node) const;
   // Counts that a charge changed since the last call; sorted.
   [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
+
+  // What nodes have of every GPU resource, whoever uses it.
+  void ForEachGpu(const GpuModels& models,
+                  absl::FunctionRef<void(uint32_t model, ResourceId, int64_t)> visit) const;
 
   // From now on nodes that differ in these labels are of different classes.
   void TrackLabels(const std::vector<std::string>& keys);

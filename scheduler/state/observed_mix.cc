@@ -22,6 +22,7 @@ constexpr int64_t kMostAsked = 1 << 16;  // of one resource; keeps sums small
 constexpr double kShareToMove = 0.1;
 
 using Amounts = std::vector<std::pair<ResourceId, int64_t>>;
+using RequestKind = std::pair<Amounts, uint64_t>;  // and the models that will do
 
 int64_t PodsIn(const std::vector<TypicalRequest>& requests) {
   int64_t pods = 0;
@@ -95,9 +96,33 @@ int64_t ObservedMix::WorkOf(const TypicalRequest& request) const {
   return work;
 }
 
+// Those that some pod names.
+GpuModels ObservedMix::Models() const {
+  GpuModels models{.label = source_.label};
+  if (models.label.empty()) return models;
+  for (const ShapeId shape : listed_) {
+    AddNamedModels(shapes_.Of(shape).constraints, models.label, models.names);
+  }
+  std::sort(models.names.begin(), models.names.end());
+  models.names.erase(std::unique(models.names.begin(), models.names.end()), models.names.end());
+  if (models.names.size() > kMostNamedModels) models.names.resize(kMostNamedModels);
+  return models;
+}
+
+ModelSupply ObservedMix::SupplyOf(GpuModels models) const {
+  ModelSupply supply{.models = std::move(models)};
+  if (supply.models.names.empty()) return supply;
+  std::vector<int64_t> milli(supply.models.names.size() + 1, 0);
+  source_.for_each_gpu(supply.models, [&](uint32_t model, ResourceId resource, int64_t amount) {
+    milli[model] += std::min(amount, kMostAsked) * WorthOf(resource);
+  });
+  for (const int64_t each : milli) supply.gpus.push_back(each / kGpuMilli);
+  return supply;
+}
+
 // Those that ask for most GPU work in all first.
-std::vector<TypicalRequest> ObservedMix::Requests() const {
-  absl::btree_map<Amounts, int64_t> pods;
+std::vector<TypicalRequest> ObservedMix::Requests(const GpuModels& models) const {
+  absl::btree_map<RequestKind, int64_t> pods;
   for (const ShapeId shape : listed_) {
     const Seen& seen = seen_[shape.index()];
     const int64_t counted = seen.arrived + seen.running * kPod;
@@ -109,11 +134,13 @@ std::vector<TypicalRequest> ObservedMix::Requests() const {
       if (counts) amounts.emplace_back(resource, amount);
     }
     std::sort(amounts.begin(), amounts.end());
-    pods[std::move(amounts)] += counted;
+    const uint64_t will_do =
+        models.names.empty() ? ~uint64_t{0} : ModelsFor(shapes_.Of(shape).constraints, models);
+    pods[{std::move(amounts), will_do}] += counted;
   }
   std::vector<std::pair<int64_t, TypicalRequest>> by_demand;
-  for (const auto& [amounts, counted] : pods) {
-    TypicalRequest request{.amounts = amounts, .pods = counted};
+  for (const auto& [kind, counted] : pods) {
+    TypicalRequest request{.amounts = kind.first, .models = kind.second, .pods = counted};
     by_demand.emplace_back(-WorkOf(request) * counted, std::move(request));
   }
   std::stable_sort(by_demand.begin(), by_demand.end(),
@@ -145,17 +172,17 @@ bool ObservedMix::Moved(const std::vector<TypicalRequest>& requests) const {
       return static_cast<double>(request.pods) *
              (by_work ? static_cast<double>(WorkOf(request)) : 1.0);
     };
-    absl::btree_map<Amounts, double> shares;
+    absl::btree_map<RequestKind, double> shares;
     double now = 0, before = 0, differences = 0;
     for (const TypicalRequest& request : requests) now += weight(request);
     for (const TypicalRequest& request : mix_->requests()) before += weight(request);
     for (const TypicalRequest& request : requests) {
-      shares[request.amounts] += weight(request) / now;
+      shares[{request.amounts, request.models}] += weight(request) / now;
     }
     for (const TypicalRequest& request : mix_->requests()) {
-      shares[request.amounts] -= weight(request) / before;
+      shares[{request.amounts, request.models}] -= weight(request) / before;
     }
-    for (const auto& [amounts, difference] : shares) differences += std::abs(difference);
+    for (const auto& [kind, difference] : shares) differences += std::abs(difference);
     if (differences / 2 > kShareToMove) return true;
   }
   return false;
@@ -164,11 +191,13 @@ bool ObservedMix::Moved(const std::vector<TypicalRequest>& requests) const {
 std::shared_ptr<const RequestMix> ObservedMix::Renew() {
   if (changes_ < kBetweenLooks) return mix_;
   changes_ = 0;
-  std::vector<TypicalRequest> requests = Requests();
+  GpuModels models = Models();
+  std::vector<TypicalRequest> requests = Requests(models);
   if (PodsIn(requests) < kLeastPods * kPod) return mix_;
-  if (mix_ != nullptr && !Moved(requests)) return mix_;
+  if (mix_ != nullptr && mix_->models() == models && !Moved(requests)) return mix_;
   std::vector<UnitWorth> units = UnitsOf(requests);
-  mix_ = std::make_shared<const RequestMix>(std::move(requests), std::move(units));
+  mix_ = std::make_shared<const RequestMix>(std::move(requests), std::move(units),
+                                            SupplyOf(std::move(models)));
   return mix_;
 }
 

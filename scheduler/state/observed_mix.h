@@ -10,14 +10,19 @@
 // Invariants:
 //   1. running(shape) = charged pods of the shape, for shapes that ask for GPUs.
 //   2. A mix, once handed out, is handed out again until requests have moved: until more than a
-//      tenth of the pods, or of the GPU work that they ask for, is of other kinds.
+//      tenth of the pods, or of the GPU work that they ask for, is of other kinds, or pods name
+//      other models of GPU. How many GPUs there are of each model is counted then, and only then.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "plugins/framework/request_mix.h"
 #include "scheduler/state/shape_table.h"
@@ -32,9 +37,16 @@ class ObservedMix final {
   // Whether requests have moved is asked after so many arrivals, starts and ends.
   static constexpr int64_t kBetweenLooks = 64;
 
+  // Where models of GPU stand: the label of nodes whose values pods insist on, and all GPUs on
+  // nodes, by model.
+  using GpuVisitor = absl::FunctionRef<void(uint32_t model, ResourceId resource, int64_t amount)>;
+  struct ModelSource {
+    std::string label;  // "": models are not told apart
+    std::function<void(const GpuModels& models, GpuVisitor visit)> for_each_gpu;
+  };
   // Borrows `shapes` and the tables behind it for its life.
-  ObservedMix(const ShapeTable& shapes, const DraftTables& draft)
-      : shapes_(shapes), draft_(draft) {}
+  ObservedMix(const ShapeTable& shapes, const DraftTables& draft, ModelSource models = {})
+      : shapes_(shapes), draft_(draft), source_(std::move(models)) {}
 
   // Time passes. An earlier time than before changes nothing.
   void NoteTime(absl::Time now);
@@ -55,12 +67,15 @@ class ObservedMix final {
   [[nodiscard]] Seen* Of(ShapeId shape);
   [[nodiscard]] int32_t WorthOf(ResourceId resource) const;
   [[nodiscard]] int64_t WorkOf(const TypicalRequest& request) const;
-  [[nodiscard]] std::vector<TypicalRequest> Requests() const;
+  [[nodiscard]] GpuModels Models() const;
+  [[nodiscard]] ModelSupply SupplyOf(GpuModels models) const;
+  [[nodiscard]] std::vector<TypicalRequest> Requests(const GpuModels& models) const;
   [[nodiscard]] std::vector<UnitWorth> UnitsOf(const std::vector<TypicalRequest>& requests) const;
   [[nodiscard]] bool Moved(const std::vector<TypicalRequest>& requests) const;
 
   const ShapeTable& shapes_;
   const DraftTables& draft_;
+  ModelSource source_;
   std::vector<Seen> seen_;       // by shape
   std::vector<ShapeId> listed_;  // those that were seen and ask for GPUs, as they came
   std::optional<absl::Time> faded_at_;

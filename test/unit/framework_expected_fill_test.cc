@@ -213,8 +213,10 @@ TEST(ModelPrices, RiseWithTheDemandOfThoseWhoInsistUpToTheWholePrice) {
                                             {.gpus = 2, .frequency = 2},
                                             {.cpu = 4000, .models = 1, .frequency = 100}};
   const std::vector<int64_t> gpus = {20, 72, 8, 0};
-  EXPECT_EQ(PricesOf(typical, gpus, 300), (std::vector<int64_t>{300'000, 125'000, 125'000, 0}));
-  EXPECT_EQ(PricesOf({{{.gpus = 1}}}, gpus, 300), (std::vector<int64_t>{0, 0, 0, 0}));
+  EXPECT_EQ(PricesOf(ExpectedFill(typical, {}), gpus, 300),
+            (std::vector<int64_t>{300'000, 125'000, 125'000, 0}));
+  EXPECT_EQ(PricesOf(ExpectedFill({{.gpus = 1}}, {}), gpus, 300),
+            (std::vector<int64_t>{0, 0, 0, 0}));
 }
 
 TEST(ScoreOfLoss, IsHalfWhereThePodLosesWhatItTakesAndFallsWithTheLoss) {

@@ -14,14 +14,14 @@
 namespace maniple {
 namespace {
 
+constexpr char kProductLabel[] = "nvidia.com/gpu.product";
+
 // A cluster that has seen pods come and go.
 class Experienced final {
  public:
-  Experienced& Saw(int pods, MakePod pod) {
-    for (int i = 0; i < pods; ++i) {
-      const std::string uid = absl::StrCat("seen-", seen_++);
-      cluster_.Add(pod.Scheduler("other").Uid(uid));
-    }
+  Experienced& Saw(int pods, MakePod pod) { return SawOurs(pods, pod.Scheduler("other")); }
+  Experienced& SawOurs(int pods, MakePod pod) {
+    for (int i = 0; i < pods; ++i) cluster_.Add(pod.Uid(absl::StrCat("seen-", seen_++)));
     cluster_.Add(DeletionOf(ResourceKind::kPod, "seen"));
     return *this;
   }
@@ -106,6 +106,23 @@ TEST(Fragmentation, SlicesOfOneProfileAreNoUseToThoseWhoAskForAnother) {
       MakeNode("m").Cpu(16).Has("nvidia.com/mig-1g.10gb", 2).Has("nvidia.com/mig-3g.40gb", 1));
   cluster.Has(MakeNode("s").Cpu(16).Has("nvidia.com/mig-1g.10gb", 2));
   EXPECT_EQ(cluster.PlaceOf(MakePod("p").Wants("nvidia.com/mig-1g.10gb", 1).Cpu(4000)), "p=s");
+}
+
+// Those who would take any model leave the one that others insist on.
+TEST(Fragmentation, ScarceModelsAreLeftToThoseWhoInsistOnThem) {
+  const auto node = [](const char* name, const char* product) {
+    return MakeNode(name).Gpu(8).Cpu(64).Product(product);
+  };
+  Experienced insisting;
+  insisting.Has(node("a", "H100")).Has(node("b", "A100")).Has(node("c", "A100"));
+  insisting.SawOurs(100, MakePod("seen").Gpu(1).Selector(kProductLabel, "H100"));
+  insisting.Saw(100, MakePod("seen").Gpu(1));
+  EXPECT_EQ(insisting.PlaceOf(MakePod("p").Gpu(1)), "p=b");
+  EXPECT_EQ(insisting.PlaceOf(MakePod("q").Gpu(1).Selector(kProductLabel, "H100")), "q=a");
+  // While nobody insists, all models are one.
+  Experienced easy;
+  easy.Has(node("a", "H100")).Has(node("b", "A100")).Saw(200, MakePod("seen").Gpu(1));
+  EXPECT_EQ(easy.PlaceOf(MakePod("p").Gpu(1)), "p=a");
 }
 
 TEST(Fragmentation, StandsNodesThatHaveLessThanNothing) {
