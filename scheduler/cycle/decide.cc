@@ -70,10 +70,11 @@ class Cycle final {
     return PlanOf(result_);
   }
 
-  std::optional<Plan> Find() {
-    if (MembersLacking().has_value()) return std::nullopt;
-    if (!Resolve().ok() || TornApart().has_value() || !Attempt()) return std::nullopt;
-    return PlanOf(result_);
+  PlanSearch Find() {
+    if (MembersLacking().has_value()) return {};
+    if (!Resolve().ok() || TornApart().has_value()) return {};
+    if (!Attempt()) return {.plan = std::nullopt, .gave_up = gave_up_};
+    return {.plan = PlanOf(result_)};
   }
 
  private:
@@ -233,13 +234,15 @@ class Cycle final {
                       SearchGoal goal) {
     const MemberGroups unbound = choice.binding() ? MemberGroups() : groups_.Unbound();
     const MemberGroups& groups = choice.binding() ? groups_ : unbound;
-    return SearchDomains({.problem = problem_,
-                          .kinds = kinds.kinds,
-                          .scope = request_.scope,
-                          .choice = choice,
-                          .groups = groups,
-                          .pinned = request_.pinned},
-                         overlay, goal);
+    DomainResult result = SearchDomains({.problem = problem_,
+                                         .kinds = kinds.kinds,
+                                         .scope = request_.scope,
+                                         .choice = choice,
+                                         .groups = groups,
+                                         .pinned = request_.pinned},
+                                        overlay, goal);
+    gave_up_ = gave_up_ || result.search.outcome == Outcome::kGaveUp;
+    return result;
   }
 
   Plan PlanOf(const std::optional<DomainResult>& found) const {
@@ -414,6 +417,7 @@ class Cycle final {
   Overlay now_;
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
+  bool gave_up_ = false;         // some search did
   bool short_of_quota_ = false;  // some choice of flavors failed for quota
   std::vector<ShapeId> shapes_;  // the distinct ones
   BoundKinds today_;
@@ -430,8 +434,12 @@ Decision Decide(const DecideInput& input, const Profile& profile) {
   return Cycle(input, profile).Run();
 }
 
-std::optional<Plan> FindPlan(const DecideInput& input, const Profile& profile) {
+PlanSearch SearchPlan(const DecideInput& input, const Profile& profile) {
   return Cycle(input, profile).Find();
+}
+
+std::optional<Plan> FindPlan(const DecideInput& input, const Profile& profile) {
+  return SearchPlan(input, profile).plan;
 }
 
 }  // namespace maniple

@@ -40,6 +40,11 @@ struct DecideInput {
 
 [[nodiscard]] Decision Decide(const DecideInput& input, const Profile& profile);
 // The same plan, without the reasons where there is none: cheaper.
+struct PlanSearch {
+  std::optional<Plan> plan;
+  bool gave_up = false;  // no plan, and no proof that there is none
+};
+[[nodiscard]] PlanSearch SearchPlan(const DecideInput& input, const Profile& profile);
 [[nodiscard]] std::optional<Plan> FindPlan(const DecideInput& input, const Profile& profile);
 
 }  // namespace maniple

@@ -2,27 +2,23 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
-#include "scheduler/cycle/bin_choice.h"
 #include "scheduler/cycle/counted_search.h"
+#include "scheduler/cycle/domain_room.h"
 #include "scheduler/cycle/grouped_search.h"
 #include "scheduler/cycle/implied_domain.h"
+#include "scheduler/cycle/narrowing.h"
 
 namespace maniple {
 namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Domains that pass the count but not the search, before a level is given up; choices of several
-// domains of one number that are tried, and such trials in all.
+// Domains that pass the count but not the search, before a level is given up.
 constexpr int kMostTrials = 16;
-constexpr size_t kMostSets = 8;
-constexpr int kMostNarrowings = 32;
-constexpr int kMostRounds = 16;
 
 SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeSet* within,
                           SearchGoal goal) {
@@ -42,84 +38,6 @@ SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeS
       return CouldPlaceQuorum(ask.problem, ask.kinds, overlay, within);
   }
   return {};
-}
-
-// Room in one domain, by count.
-struct DomainRoom {
-  uint32_t domain = 0;
-  std::vector<int64_t> limits;  // per kind
-  bool takes_all = true;
-  int64_t units = 0;  // that the gang can use any of: GPUs, or members of all kinds
-};
-
-// The one resource of GPUs that its kinds want; none: several, or no GPU.
-std::optional<ResourceId> GpusOf(const DomainSearch& ask, const Tables& tables) {
-  std::optional<ResourceId> gpus;
-  for (const Kind& kind : ask.kinds) {
-    if (kind.bound == nullptr) continue;
-    for (const auto& [resource, amount] : kind.bound->shape().requests) {
-      if (!tables.resources[resource.index()].gpu) continue;
-      if (gpus.has_value() && *gpus != resource) return std::nullopt;
-      gpus = resource;
-    }
-  }
-  return gpus;
-}
-
-// Adds up what is free on nodes, each once.
-class FreeGpus final {
- public:
-  FreeGpus(const Overlay& overlay, ResourceId resource)
-      : overlay_(overlay), resource_(resource), seen_(overlay.block_count()) {}
-
-  int64_t TakeOf(NodeId node) {
-    NodeMask& seen = seen_[BlockOf(node)];
-    if (seen.Test(RowOf(node))) return 0;
-    seen.Set(RowOf(node));
-    const NodeView view = overlay_.At(node);
-    return std::max<int64_t>(0, view.block.Free(resource_)[view.row]);
-  }
-
- private:
-  const Overlay& overlay_;
-  ResourceId resource_;
-  NodeSet seen_;
-};
-
-// `within` null: of all nodes.
-std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel& level,
-                                     const Overlay& overlay, const NodeSet* within) {
-  std::vector<DomainRoom> rooms(level.paths.size());
-  for (uint32_t d = 0; d < rooms.size(); ++d) {
-    rooms[d].domain = d;
-    rooms[d].limits.assign(ask.kinds.size(), 0);
-  }
-  std::optional<FreeGpus> gpus;
-  if (const auto resource = GpusOf(ask, *overlay.base().tables)) gpus.emplace(overlay, *resource);
-  for (size_t k = 0; k < ask.kinds.size(); ++k) {
-    if (ask.kinds[k].bound == nullptr) continue;
-    const bool counts_gpus = gpus.has_value() && ask.kinds[k].bound->shape().wants_gpu;
-    const auto add = [&](const NodeRoom& room) {
-      const uint32_t domain = level.domain_of[room.node.index()];
-      if (domain == DomainLevel::kOutside || room.pods <= 0) return;
-      rooms[domain].limits[k] += room.pods;
-      if (!gpus.has_value()) rooms[domain].units += room.pods;
-      if (counts_gpus) rooms[domain].units += gpus->TakeOf(room.node);
-    };
-    BoundShape& bound = *ask.kinds[k].bound;
-    if (bound.bounds_prove()) {
-      bound.RankedOn(overlay, within).ForEach(add);
-    } else {
-      for (const NodeRoom& room : bound.AtMostOn(overlay, within).nodes) add(room);
-    }
-  }
-  for (uint32_t k = 0; k < ask.kinds.size(); ++k) {
-    const int64_t count = ask.problem.CountOf(k);
-    for (DomainRoom& room : rooms) {
-      room.takes_all = room.takes_all && room.limits[k] >= count;
-    }
-  }
-  return rooms;
 }
 
 // What is missing in a domain, by count alone; none when the search has to tell.
@@ -209,121 +127,6 @@ class LevelSearch final {
   std::optional<uint32_t> best_;
 };
 
-// What members of one kind take of the units of a domain.
-int64_t UnitsOf(const Kind& kind, std::optional<ResourceId> gpus) {
-  if (!gpus.has_value()) return 1;
-  if (kind.bound == nullptr) return 0;
-  for (const auto& [resource, amount] : kind.bound->shape().requests) {
-    if (resource == *gpus) return amount;
-  }
-  return 0;
-}
-
-// The least that any quorum takes.
-int64_t LeastUnits(const DomainSearch& ask, std::optional<ResourceId> gpus) {
-  std::vector<int64_t> units;
-  for (const uint32_t kind : ask.problem.kinds) units.push_back(UnitsOf(ask.kinds[kind], gpus));
-  std::ranges::sort(units);
-  units.resize(
-      std::min(units.size(), static_cast<size_t>(std::max<int64_t>(0, ask.problem.total))));
-  return std::accumulate(units.begin(), units.end(), int64_t{0});
-}
-
-// A gang that fits into a region, in as few domains of it as are found, and with as little left
-// over in these.
-class Narrowing final {
- public:
-  Narrowing(const DomainSearch& ask, Overlay& overlay)
-      : ask_(ask),
-        overlay_(overlay),
-        least_units_(LeastUnits(ask, GpusOf(ask, *overlay.base().tables))) {
-    for (const DomainLevelPtr& level : ask.choice.gang.levels) levels_.push_back(level.get());
-    if (ask.choice.gang.slice != nullptr) levels_.push_back(ask.choice.gang.slice.get());
-  }
-
-  // From the level `depth` on down to the narrowest, the slices' last. Null: nothing was found.
-  std::optional<SearchResult> Run(const NodeSet* region, size_t depth) {
-    if (depth == levels_.size()) {
-      if (--trials_left_ < 0) return std::nullopt;
-      SearchResult found = SearchWithin(ask_, overlay_, region, SearchGoal::kNodes);
-      if (found.outcome != Outcome::kFound) return std::nullopt;
-      return found;
-    }
-    const DomainLevel& level = *levels_[depth];
-    const Rooms rooms = RoomsOf(level, region);
-    size_t few = 1;
-    int64_t tried = -1;  // of so many domains, all with this much room or less
-    for (int round = 0; round < kMostRounds && trials_left_ > 0; ++round) {
-      const auto sets =
-          FewestBins(rooms.bins, BinRoom::kMayNot, [&](const std::vector<uint32_t>& set) {
-            const int64_t units = rooms.UnitsIn(set);
-            const bool is_new = set.size() > few || (set.size() == few && units > tried);
-            return is_new && units >= least_units_ && MayTake(rooms, set);
-          });
-      if (sets.empty()) break;
-      few = sets.front().size();
-      tried = rooms.UnitsIn(sets.front());
-      for (size_t i = 0; i < std::min(kMostSets, sets.size()); ++i) {
-        const NodeSet nodes = Union(level, rooms.bins, sets[i], region);
-        if (auto found = Run(&nodes, depth + 1)) return found;
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  // Of one level within a region.
-  struct Rooms {
-    std::vector<Bin> bins;
-    std::vector<std::vector<int64_t>> limits;  // by bin, then kind
-
-    [[nodiscard]] int64_t UnitsIn(const std::vector<uint32_t>& set) const {
-      int64_t units = 0;
-      for (const uint32_t bin : set) units += bins[bin].room;
-      return units;
-    }
-  };
-  Rooms RoomsOf(const DomainLevel& level, const NodeSet* region) const {
-    std::vector<bool> held(level.paths.size(), false);
-    for (const Pinned& member : ask_.pinned) {
-      if (!overlay_.base().HasNode(member.node)) continue;
-      const uint32_t domain = level.DomainOf(member.node);
-      if (domain != DomainLevel::kOutside) held[domain] = true;
-    }
-    Rooms rooms;
-    for (DomainRoom& room : RoomByDomain(ask_, level, overlay_, region)) {
-      const bool some = std::ranges::any_of(room.limits, [](int64_t limit) { return limit > 0; });
-      if (!some && !held[room.domain]) continue;
-      rooms.bins.push_back({.domain = room.domain, .room = room.units, .held = held[room.domain]});
-      rooms.limits.push_back(std::move(room.limits));
-    }
-    return rooms;
-  }
-  [[nodiscard]] bool MayTake(const Rooms& rooms, const std::vector<uint32_t>& set) const {
-    std::vector<int64_t> together(ask_.kinds.size(), 0);
-    for (const uint32_t bin : set) {
-      for (size_t k = 0; k < together.size(); ++k) together[k] += rooms.limits[bin][k];
-    }
-    return !ProvenShortage(ask_.problem, together).has_value();
-  }
-  NodeSet Union(const DomainLevel& level, const std::vector<Bin>& bins,
-                const std::vector<uint32_t>& set, const NodeSet* region) const {
-    NodeSet nodes(overlay_.block_count());
-    for (const uint32_t bin : set) {
-      const NodeSet some = level.NodesOf(overlay_.base(), bins[bin].domain);
-      for (size_t b = 0; b < nodes.size(); ++b) nodes[b] |= some[b];
-    }
-    for (size_t b = 0; region != nullptr && b < nodes.size(); ++b) nodes[b] &= (*region)[b];
-    return nodes;
-  }
-
-  const DomainSearch& ask_;
-  Overlay& overlay_;
-  int64_t least_units_;
-  std::vector<const DomainLevel*> levels_;
-  int trials_left_ = kMostNarrowings;
-};
-
 // The domains of the level that the places are in; empty when some are in none.
 std::vector<std::string> PathsOf(const DomainLevel& level, const std::vector<MemberPlace>& places) {
   std::set<uint32_t> domains;
@@ -338,6 +141,9 @@ DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal
   DomainResult result;
   const DomainWish& wish = ask.choice.gang;
   const bool narrows = goal == SearchGoal::kNodes && ask.scope == DecideScope::kQuorum;
+  const auto search = [&](const NodeSet* region) {
+    return SearchWithin(ask, overlay, region, SearchGoal::kNodes);
+  };
   for (size_t depth = wish.levels.size(); depth-- > 0;) {
     result = LevelSearch(ask, *wish.levels[depth], overlay, goal).Run();
     if (result.search.outcome != Outcome::kFound) continue;
@@ -345,7 +151,7 @@ DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal
     if (narrows && deeper && !result.search.places.empty()) {
       const uint32_t domain = wish.levels[depth]->DomainOf(result.search.places.front().node);
       const NodeSet region = wish.levels[depth]->NodesOf(overlay.base(), domain);
-      auto narrow = Narrowing(ask, overlay).Run(&region, depth + 1);
+      auto narrow = Narrow(ask, overlay, &region, depth + 1, search);
       if (narrow.has_value()) result.search = *std::move(narrow);
     }
     return result;
@@ -354,7 +160,7 @@ DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal
   DomainResult anywhere;
   const bool levels = !wish.levels.empty() || wish.slice != nullptr;
   std::optional<SearchResult> few;
-  if (narrows && levels) few = Narrowing(ask, overlay).Run(nullptr, 0);
+  if (narrows && levels) few = Narrow(ask, overlay, nullptr, 0, search);
   anywhere.search = few.has_value() ? *std::move(few) : SearchWithin(ask, overlay, nullptr, goal);
   if (levels) {
     const DomainLevelPtr& broadest = wish.levels.empty() ? wish.slice : wish.levels.front();

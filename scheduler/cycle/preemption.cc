@@ -16,6 +16,8 @@
 namespace maniple {
 namespace {
 
+constexpr absl::string_view kNotFound = ", but no legal choice of them was found";
+
 using Answer = std::variant<PreemptionPlan, NoPreemption>;
 using Options = std::vector<const QuotaOption*>;
 
@@ -69,15 +71,16 @@ class Attempt final {
         return No(absl::StrCat(MayBeEvicted(), ", and even without them quota would be lacking"));
       case VictimSearch::Outlook::kRoomLacks:
         return No(absl::StrCat(MayBeEvicted(), ", and even without them room would be lacking"));
+      case VictimSearch::Outlook::kUnclear:
+        return No(absl::StrCat(MayBeEvicted(), kNotFound));
       case VictimSearch::Outlook::kMayHelp:
         break;
     }
     for (const PreemptionMode& mode : rules.Modes(claims_)) {
       if (const auto choice = search.Run(mode)) return PlanOf(*choice);
     }
-    return No(absl::StrCat(MayBeEvicted(), search.complete()
-                                               ? ", but no legal choice of them makes room"
-                                               : ", but no legal choice of them was found"));
+    constexpr absl::string_view kProven = ", but no legal choice of them makes room";
+    return No(absl::StrCat(MayBeEvicted(), search.complete() ? kProven : kNotFound));
   }
 
  private:

@@ -38,7 +38,7 @@ VictimSearch::Outlook VictimSearch::LookAhead() {
   Outlook outlook = Outlook::kMayHelp;
   if (domains_.empty() ||
       (!room.exact() && trial_.rules().Fits({}) && !trial_.Find().has_value())) {
-    outlook = Outlook::kRoomLacks;
+    outlook = trial_.gave_up() ? Outlook::kUnclear : Outlook::kRoomLacks;
   }
   if (!trial_.rules().Fits({})) outlook = Outlook::kQuotaLacks;
   trial_.GiveBackAll();

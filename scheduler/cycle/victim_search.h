@@ -33,12 +33,12 @@ class VictimSearch final {
   explicit VictimSearch(VictimTrial& trial) : trial_(trial) {}
 
   // Would it help if all units were gone? To be asked first.
-  enum class Outlook : uint8_t { kMayHelp, kQuotaLacks, kRoomLacks };
+  enum class Outlook : uint8_t { kMayHelp, kQuotaLacks, kRoomLacks, kUnclear };
   [[nodiscard]] Outlook LookAhead();
   // None: no set is known that is legal in this mode and suffices. REQUIRES: the outlook is good.
   [[nodiscard]] std::optional<VictimChoice> Run(const PreemptionMode& mode);
   // False: what was not found was not looked for everywhere.
-  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] bool complete() const { return complete_ && !trial_.gave_up(); }
 
  private:
   enum class Strictness : uint8_t { kAnyUse, kDirectUse };

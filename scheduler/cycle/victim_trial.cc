@@ -82,7 +82,9 @@ std::optional<Plan> VictimTrial::Find() {
                          .seed = input_.decide.seed,
                          .quota = ask_.has_value() ? &*ask_ : nullptr,
                          .freed = freed};
-  return FindPlan(without, input_.profile);
+  PlanSearch found = SearchPlan(without, input_.profile);
+  gave_up_ = gave_up_ || found.gave_up;
+  return std::move(found.plan);
 }
 
 }  // namespace maniple

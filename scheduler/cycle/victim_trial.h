@@ -40,6 +40,8 @@ class VictimTrial final {
   // The whole decision, on what is left.
   [[nodiscard]] std::optional<Plan> Find();
   [[nodiscard]] int64_t finds() const { return finds_; }
+  // Of some decision it is not known whether there is a plan.
+  [[nodiscard]] bool gave_up() const { return gave_up_; }
 
  private:
   const PreemptionInput& input_;
@@ -52,6 +54,7 @@ class VictimTrial final {
   std::vector<int64_t> next_taken_;  // by unit: how many right after it in its chain are taken
   std::vector<int64_t> allowed_;     // what is left of the budgets
   int64_t finds_ = 0;
+  bool gave_up_ = false;
 };
 
 }  // namespace maniple

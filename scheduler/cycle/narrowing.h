@@ -1,0 +1,21 @@
+// A gang of several shapes that fits into a region, in as few domains of it as are found, and with
+// as little left over in these. Used by domain_search.cc.
+#pragma once
+
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "scheduler/cycle/domain_search.h"
+
+namespace maniple {
+
+// Places the quorum within the nodes; null: anywhere.
+using RegionSearch = absl::FunctionRef<SearchResult(const NodeSet* region)>;
+
+// From the level `depth` of the gang's wish on down to the narrowest, the slices' last. None:
+// nothing narrower than the region was found within bounds. The overlay is left as it was.
+[[nodiscard]] std::optional<SearchResult> Narrow(const DomainSearch& ask, const Overlay& overlay,
+                                                 const NodeSet* region, size_t depth,
+                                                 RegionSearch search);
+
+}  // namespace maniple
