@@ -224,8 +224,9 @@ StorageClass ReadStorageClass(const Cursor& root) {
     if (field.key() == "volumeBindingMode") {
       out.waits_for_consumer = field.View() == "WaitForFirstConsumer";
     }
-    if (field.key() == "allowedTopologies" && field.HasAny()) {
-      out.allowed_topologies = ReadTopologyTerms(field);
+    if (field.key() == "allowedTopologies") {
+      NodeTerms terms = ReadTopologyTerms(field);
+      if (!terms.empty()) out.allowed_topologies = std::move(terms);
     }
   }
   return out;
