@@ -51,14 +51,18 @@ PersistentVolume VolumeOf(absl::string_view spec, absl::string_view annotations 
 
 TEST(DecodeClaim, ReadsEveryFieldTheSchedulerUses) {
   const auto claim = Read<PersistentVolumeClaim>(
-      R"("spec":{"volumeName":"pv","storageClassName":"fast","accessModes":["ReadWriteMany","ReadOnlyMany"],
-        "volumeMode":"Block","volumeAttributesClassName":"gold","dataSource":{"kind":"VolumeSnapshot"},
-        "selector":{"matchLabels":{"tier":"1"},"matchExpressions":[{"key":"disk","operator":"Exists"}]},
+      R"("spec":{"volumeName":"pv","storageClassName":"fast",
+        "accessModes":["ReadWriteMany","ReadOnlyMany"],"volumeMode":"Block",
+        "volumeAttributesClassName":"gold",
+        "dataSource":{"kind":"VolumeSnapshot"},
+        "selector":{"matchLabels":{"tier":"1"},
+                    "matchExpressions":[{"key":"disk","operator":"Exists"}]},
         "resources":{"requests":{"storage":"10Gi","other":"3"},"limits":{"storage":"99Gi"}}},
       "status":{"phase":"Bound","capacity":{"storage":"20Gi"}})",
       R"("uid":"u","resourceVersion":"7","deletionTimestamp":"2026-07-21T11:00:00Z",
       "ownerReferences":[{"kind":"Pod","name":"p","uid":"pod-uid","controller":true}],
-      "annotations":{"volume.kubernetes.io/selected-node":"n1","pv.kubernetes.io/bind-completed":"yes",
+      "annotations":{"volume.kubernetes.io/selected-node":"n1",
+                     "pv.kubernetes.io/bind-completed":"yes",
                      "pv.kubernetes.io/bound-by-controller":"yes","example.com/note":"x"})");
   EXPECT_EQ(claim.meta.name, "x");
   EXPECT_EQ(claim.meta.namespace_name, "n");
@@ -232,7 +236,8 @@ TEST(DecodeVolume, OneThatIsNotOfADriverHasNoHandle) {
 
 TEST(DecodeStorageClass, ReadsWhoProvisionsWhenAndWhere) {
   const auto storage = Read<StorageClass>(
-      R"("provisioner":"csi.example.com","volumeBindingMode":"WaitForFirstConsumer","allowedTopologies":[
+      R"("provisioner":"csi.example.com","volumeBindingMode":"WaitForFirstConsumer",
+      "allowedTopologies":[
         {"matchLabelExpressions":[{"key":"zone","values":["b","a"]},{"key":"rack","values":["1"]}]},
         {"matchLabelExpressions":[{"key":"all","values":["yes"]}]},
         {"matchLabelExpressions":[{"key":"all","values":["yes"]}]}])");
