@@ -11,9 +11,6 @@
 namespace maniple {
 namespace {
 
-// How many claims may be given other volumes for the sake of one more.
-constexpr int kMostMoved = 64;
-
 // Claims against volumes, by augmenting paths: who came first may be given another volume, but
 // never none.
 class Matching final {
@@ -23,9 +20,22 @@ class Matching final {
   explicit Matching(std::vector<std::vector<VolumeIndex>> wanted)
       : wanted_(std::move(wanted)), given_(wanted_.size()) {}
 
+  // Breadth first: as few as can be are given another.
   bool Serve(size_t claim) {
-    std::set<VolumeIndex> tried;
-    return Serve(claim, tried, kMostMoved);
+    std::map<VolumeIndex, size_t> takers;  // who would take it
+    std::vector<size_t> line = {claim};
+    for (size_t at = 0; at < line.size(); ++at) {
+      for (const VolumeIndex volume : wanted_[line[at]]) {
+        if (!takers.emplace(volume, line[at]).second) continue;
+        const auto owner = owner_.find(volume);
+        if (owner == owner_.end()) {
+          MoveUp(volume, takers);
+          return true;
+        }
+        line.push_back(owner->second);
+      }
+    }
+    return false;
   }
   [[nodiscard]] std::optional<VolumeIndex> Of(size_t claim) const { return given_[claim]; }
 
@@ -35,19 +45,14 @@ class Matching final {
     owner_[volume] = claim;
   }
 
-  bool Serve(size_t claim, std::set<VolumeIndex>& tried, int moves) {
-    for (const VolumeIndex volume : wanted_[claim]) {
-      if (owner_.contains(volume)) continue;
-      Give(claim, volume);
-      return true;
+  // Each taker leaves what it had to the next, up to the claim that had none.
+  void MoveUp(VolumeIndex free, const std::map<VolumeIndex, size_t>& takers) {
+    for (std::optional<VolumeIndex> next = free; next.has_value();) {
+      const VolumeIndex volume = *next;
+      const size_t taker = takers.at(volume);
+      next = given_[taker];
+      Give(taker, volume);
     }
-    if (moves == 0) return false;
-    for (const VolumeIndex volume : wanted_[claim]) {
-      if (!tried.insert(volume).second || !Serve(owner_.at(volume), tried, moves - 1)) continue;
-      Give(claim, volume);
-      return true;
-    }
-    return false;
   }
 
   std::vector<std::vector<VolumeIndex>> wanted_;  // by claim, best first

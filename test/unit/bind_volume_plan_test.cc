@@ -106,7 +106,7 @@ TEST_F(VolumePlanTest, WhoCameFirstMovesOnForOneThatCanHaveNoOther) {
 
 TEST_F(VolumePlanTest, AWholeRowOfClaimsMovesOn) {
   // Each could have its own and the next; all take their own until the last comes, who wants v0.
-  constexpr int kClaims = 20;
+  constexpr int kClaims = 100;
   PlanWorld::Places places;
   for (int i = 0; i <= kClaims; ++i) {
     const std::string node = absl::StrCat("row-", i);
@@ -123,7 +123,7 @@ TEST_F(VolumePlanTest, AWholeRowOfClaimsMovesOn) {
   EXPECT_THAT(Plan({places.begin(), places.end() - 1}), ::testing::ElementsAreArray(wanted));
   // Without its own the last can only have v0, and everybody moves by one.
   Add(DeletionOf(ResourceKind::kPersistentVolume, absl::StrCat("v", kClaims), "", ""));
-  Add(MakeVolume("spare").Class("local").Size(99).OnHost(absl::StrCat("row-", kClaims - 1)));
+  Add(MakeVolume("spare").Class("local").Size(999).OnHost(absl::StrCat("row-", kClaims - 1)));
   wanted.clear();
   for (int i = 0; i + 1 < kClaims; ++i) wanted.push_back(absl::StrCat("c", i, "=v", i + 1));
   wanted.push_back(absl::StrCat("c", kClaims - 1, "=spare"));
