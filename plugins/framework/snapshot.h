@@ -51,6 +51,9 @@ struct ResourceFacts {
 // hand.
 struct PodShape {
   ShapeId id;
+  // The same without images, which say where a pod starts sooner, never where it fits; itself, if
+  // it has none.
+  ShapeId room_shape;
   PodConstraints constraints;
   // GPUs first, then other extended resources, memory, cpu and one pod slot; no zero amounts. In
   // this order a report names what is lacking.

@@ -133,9 +133,19 @@ class Cycle final {
       const auto [it, is_new] =
           known.try_emplace(want.shape, static_cast<uint32_t>(shapes_.size()));
       kind_of_want.push_back(it->second);
-      if (is_new) shapes_.push_back(want.shape);
+      if (!is_new) continue;
+      shapes_.push_back(want.shape);
+      scored_as_.push_back(ImagesMatter(want) ? want.scored_as : want.shape);
     }
     problem_ = ProblemOf(request_, std::move(kind_of_want), static_cast<uint32_t>(shapes_.size()));
+  }
+
+  // Where no node has an image, what was remembered of the shape serves all who have it.
+  [[nodiscard]] bool ImagesMatter(const Want& want) const {
+    if (!want.scored_as.valid()) return false;
+    return std::ranges::any_of(
+        snapshot_.tables->ShapeOf(want.scored_as).images,
+        [this](ImageId image) { return FactsOf(*snapshot_.images, image).nodes > 0; });
   }
 
   [[nodiscard]] BoundKinds Bind(Question question) const {
@@ -144,10 +154,10 @@ class Cycle final {
     cycle.members = shapes_;
     BoundKinds kinds;
     kinds.bound.reserve(shapes_.size());
-    for (const ShapeId shape : shapes_) {
+    for (size_t k = 0; k < shapes_.size(); ++k) {
       auto& bound = kinds.bound.emplace_back(
-          BoundShape::Bind(cycle, snapshot_.tables->ShapeOf(shape), profile_));
-      kinds.kinds.push_back({.shape = shape, .bound = bound.ok() ? &*bound : nullptr});
+          BoundShape::Bind(cycle, snapshot_.tables->ShapeOf(scored_as_[k]), profile_));
+      kinds.kinds.push_back({.shape = shapes_[k], .bound = bound.ok() ? &*bound : nullptr});
     }
     return kinds;
   }
@@ -417,9 +427,10 @@ class Cycle final {
   Overlay now_;
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
-  bool gave_up_ = false;         // some search did
-  bool short_of_quota_ = false;  // some choice of flavors failed for quota
-  std::vector<ShapeId> shapes_;  // the distinct ones
+  bool gave_up_ = false;            // some search did
+  bool short_of_quota_ = false;     // some choice of flavors failed for quota
+  std::vector<ShapeId> shapes_;     // the distinct ones
+  std::vector<ShapeId> scored_as_;  // parallel
   BoundKinds today_;
   QuorumProblem problem_;
   LevelStore own_levels_;

@@ -36,6 +36,9 @@ struct Want {
   ShapeId shape;
   int32_t sub_group = -1;  // position in spec.subGroups
   RankPlace rank = {};
+  // With its images, for scores. Members of one shape count as equals whatever they run, and the
+  // first of them speaks for all. None: `shape` has them, or there are none.
+  ShapeId scored_as = {};
 };
 // A member that is on its node already, bound or reserved.
 struct Pinned {

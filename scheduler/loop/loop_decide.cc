@@ -236,11 +236,17 @@ GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const 
     }
   }
   input.outranked = state_.PromisedBelow(c.gang.priority);
-  return RequestFor(input, [&c, kind](PodId pod) {
+  GangRequest request = RequestFor(input, [&c, kind](PodId pod) {
     const auto refused = c.record.refused_until.find(pod);
     return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
            refused->second <= c.now;
   });
+  // Gangs that differ in their images alone are equally hard to place.
+  for (Want& want : request.wants) {
+    const ShapeId room_shape = state_.RoomShapeOf(want.shape);
+    if (room_shape != want.shape) want.scored_as = std::exchange(want.shape, room_shape);
+  }
+  return request;
 }
 
 }  // namespace maniple

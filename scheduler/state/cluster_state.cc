@@ -513,6 +513,9 @@ bool ClusterState::LooksAt(ShapeId shape, std::span<const PodCountId> counts) co
            return LooksAtCount(*terms, count);
          });
 }
+ShapeId ClusterState::RoomShapeOf(ShapeId shape) const {
+  return impl_->shapes().Of(shape).room_shape;
+}
 bool ClusterState::AsksOfPods(ShapeId shape) const {
   return impl_->shapes().Of(shape).terms != nullptr;
 }

@@ -105,7 +105,13 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
   }
 
   auto shape = std::make_unique<PodShape>();
+  if (!constraints.images.empty()) {
+    PodConstraints of_room = constraints;
+    of_room.images.clear();
+    shape->room_shape = Intern(of_room, matches).id;
+  }
   shape->id = ShapeId(static_cast<uint32_t>(draft_.tables.shapes.size()));
+  if (!shape->room_shape.valid()) shape->room_shape = shape->id;
   shape->constraints = constraints;
   shape->requests.emplace_back(kPods, 1);
   for (const ResourceAmount& request : constraints.requests) {

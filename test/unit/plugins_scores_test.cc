@@ -1,6 +1,10 @@
 // Which of several fitting nodes a single pod gets.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
@@ -75,6 +79,23 @@ TEST(ImageLocality, FollowsWhatNodesPullAndDrop) {
   cluster.Add(DeletionOf(ResourceKind::kNode, "b"));
   cluster.Add(MakeNode("c").Cpu(8).Image("app:1", 4000));
   EXPECT_EQ(place(), "p=c");
+}
+
+// … and the first of them says whose images count.
+TEST(ImageLocality, MembersThatDifferInImagesAloneAreOfOneKind) {
+  TestCluster cluster;
+  for (const char* name : {"a", "b"}) cluster.Add(MakeNode(name).Cpu(8).Label("rack", name));
+  cluster.Add(MakeNode("c").Cpu(8).Label("rack", "c").Image("app:1", 4000));
+  cluster.Add(MakePodGroup("g").MinMember(2));
+  cluster.Add(MakePod("g-0").Group("g").Index(0).Cpu(1000).Runs("app:1"));
+  cluster.Add(MakePod("g-1").Group("g").Index(1).Cpu(1000).Runs("app:2"));
+  GangRequest request = cluster.RequestOf("g");
+  for (Want& want : request.wants) {
+    want.scored_as = std::exchange(want.shape, cluster.state().RoomShapeOf(want.shape));
+  }
+  EXPECT_EQ(request.wants[0].shape, request.wants[1].shape);
+  EXPECT_EQ(cluster.PlacesOf(cluster.Decide(request)),
+            (std::vector<std::string>{"g-0=c", "g-1=c"}));
 }
 
 TEST(GpuAvoidance, APodWithoutGpusGoesElsewhereEvenToAnEmptyNode) {
