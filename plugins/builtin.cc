@@ -56,13 +56,11 @@ constexpr FilterRow kFilters[] = {
 
 // What is weighed against what, in sums of weight times 0..100:
 // - Packing and Fragmentation stand 1 to 8 by the experiment of bench/quality: 900 together, as
-// much
-//   as the two resource scores of kube-scheduler are worth beside its preferences, which stand here
-//   in its proportions (3 for taints, 2 for terms and 1 for images to a sum of 2).
+//   much as the two resource scores of kube-scheduler are worth beside its preferences, which stand
+//   here in its proportions (3 for taints, 2 for terms and 1 for images to a sum of 2).
 // - Links that are promised stand 80 of 100 above those that may be or are not there: 960, more
-// than
-//   all packing. So do slices, which are kept together for the sake of whole idle nodes, of which
-//   Fragmentation, that looks at pods and not at nodes, knows nothing.
+//   than all packing. So do slices, which are kept together for the sake of whole idle nodes, of
+//   which Fragmentation, that looks at pods and not at nodes, knows nothing.
 // - GPUs of another kind than the pod asks for cost more than all of these can win back, the least
 //   misfit being 30 of 100; and so does a GPU node for a pod without GPUs.
 constexpr ScoreRow kScores[] = {

@@ -18,8 +18,7 @@
 //      have, is not; nor is what an overlay changed, nor a shape whose members bear on each other
 //      across nodes.
 //   4. Between decisions at most kMostShapes shapes are remembered, those asked for last; blocks
-//   are
-//      not kept alive.
+//      are not kept alive.
 #pragma once
 
 #include <memory>
