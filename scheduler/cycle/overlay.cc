@@ -23,10 +23,8 @@ Overlay::Overlay(const Snapshot& base, View view) : base_(base), copies_(base.bl
 void Overlay::Apply(const Step& step) {
   ++edition_;
   const uint32_t b = BlockOf(step.node);
-  if (copies_[b] == nullptr) {
-    copies_[b] = std::make_unique<NodeBlock>(*blocks_[b]);
-    blocks_[b] = copies_[b].get();
-  }
+  if (copies_[b] == nullptr) copies_[b] = std::make_unique<NodeBlock>(*blocks_[b]);
+  blocks_[b] = copies_[b].get();
   copies_[b]->Charge(RowOf(step.node), base_.tables->ShapeOf(step.shape), step.change);
 }
 
@@ -65,9 +63,9 @@ void Overlay::Rollback(Checkpoint to) {
     }
     Apply(step);
   }
-  if (!journal_.empty()) return;
-  blocks_ = untouched_;
-  for (std::unique_ptr<NodeBlock>& copy : copies_) copy.reset();
+  // The copies stay, for they are again what they were copied from: the next speculation on their
+  // blocks copies nothing.
+  if (journal_.empty()) blocks_ = untouched_;
 }
 
 uint64_t Overlay::Fingerprint() const {
