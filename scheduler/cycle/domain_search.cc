@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "scheduler/cycle/domain_room.h"
 #include "scheduler/cycle/grouped_search.h"
 #include "scheduler/cycle/implied_domain.h"
+#include "scheduler/cycle/joint_search.h"
 #include "scheduler/cycle/narrowing.h"
 
 namespace maniple {
@@ -17,8 +19,10 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Domains that pass the count but not the search, before a level is given up.
-constexpr int kMostTrials = 16;
+// Members times nodes that are looked at in domains which neither numbers nor the search tell of,
+// before a level is given up; and so many domains in any case.
+constexpr int64_t kMostLooks = 100'000;
+constexpr int kLeastTrials = 16;
 
 SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeSet* within,
                           SearchGoal goal) {
@@ -92,23 +96,42 @@ class LevelSearch final {
 
  private:
   bool Try(const std::vector<DomainRoom>& candidates) {
-    int trials = 0;
-    for (const DomainRoom& room : candidates) {
-      if (++trials > kMostTrials) {
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const uint32_t domain = candidates[i].domain;
+      // The first is nearly always the one.
+      if (i > 0 && StruckOut(domain)) continue;
+      if (trials_ >= kLeastTrials && looks_ > kMostLooks) {
         result_.search.outcome = Outcome::kGaveUp;
         return false;
       }
-      const NodeSet within = level_.NodesOf(overlay_.base(), room.domain);
+      const NodeSet within = level_.NodesOf(overlay_.base(), domain);
       SearchResult found = SearchWithin(ask_, overlay_, &within, goal_);
       if (found.outcome == Outcome::kFound) {
         result_.search = std::move(found);
-        result_.paths = {level_.paths[room.domain]};
+        result_.paths = {level_.paths[domain]};
         return true;
       }
       if (found.outcome == Outcome::kGaveUp) result_.search.outcome = Outcome::kGaveUp;
-      NoteMiss(room.domain, found.shortage);
+      NoteMiss(domain, found.shortage);
+      ++trials_;
+      const auto members = static_cast<int64_t>(ask_.problem.wants.size());
+      for (const NodeMask& nodes : within) looks_ += nodes.Count() * members;
     }
     return false;
+  }
+
+  // Whether the shapes together prove that the domain will not do, without a search.
+  bool StruckOut(uint32_t domain) {
+    if (ask_.scope != DecideScope::kQuorum) return false;
+    if (joint_ == nullptr) {
+      joint_ = std::make_unique<JointSearch>(ask_.problem, ask_.kinds, &ask_.groups, overlay_,
+                                             nullptr);
+      nodes_ = joint_->ByDomain(level_);
+    }
+    const SearchResult found = joint_->Search(nodes_[domain]);
+    if (found.outcome != Outcome::kProven) return false;
+    NoteMiss(domain, found.shortage);
+    return true;
   }
 
   // Keeps the domain that lacks least.
@@ -125,6 +148,10 @@ class LevelSearch final {
   SearchGoal goal_;
   DomainResult result_;
   std::optional<uint32_t> best_;
+  std::unique_ptr<JointSearch> joint_;
+  std::vector<std::vector<uint32_t>> nodes_;  // by domain, as joint_ numbers them
+  int trials_ = 0;                            // that failed
+  int64_t looks_ = 0;
 };
 
 // The domains of the level that the places are in; empty when some are in none.

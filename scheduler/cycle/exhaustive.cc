@@ -5,11 +5,11 @@
 // are placed in order of node and passed over from the last one on, and of nodes that are alike and
 // untouched only the first is tried.
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
 #include "scheduler/cycle/member_groups.h"
+#include "scheduler/cycle/node_likeness.h"
 #include "scheduler/cycle/search.h"
 
 namespace maniple {
@@ -21,9 +21,6 @@ using Outcome = SearchResult::Outcome;
 constexpr int64_t kStepsPerLook = 16;
 // Members placed at most by this search: its depth.
 constexpr size_t kMostMembers = 512;
-
-// Nodes of one number are alike: same class, same columns, nothing sparse.
-using Likeness = uint32_t;
 
 class Exhaustive final {
  public:
@@ -108,38 +105,14 @@ class Exhaustive final {
     std::sort(nodes_.begin(), nodes_.end(),
               [&rank](NodeId a, NodeId b) { return rank[a.index()] < rank[b.index()]; });
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
-    std::map<std::vector<int64_t>, Likeness> likeness;
+    NodeLikeness likeness(kinds_, overlay_, levels_);
+    std::vector<int32_t> rooms(kinds_.size(), 0);
     for (const NodeId node : nodes_) {
-      const auto next = static_cast<Likeness>(likeness.size());
-      likeness_.push_back(likeness.try_emplace(FactsOf(node), next).first->second);
+      for (size_t k = 0; k < kinds_.size(); ++k) {
+        if (kinds_[k].bound != nullptr) rooms[k] = kinds_[k].bound->RoomAt(overlay_, node);
+      }
+      likeness_.push_back(likeness.Of(node, rooms));
     }
-  }
-
-  // Equal for nodes that no filter can tell apart. Labels in columns and names may tell any two
-  // apart, so where a shape looks at these, the room that it finds is part of the facts.
-  std::vector<int64_t> FactsOf(NodeId node) {
-    const NodeView view = overlay_.At(node);
-    std::vector<int64_t> facts = {view.block.rows().classes[view.row].index()};
-    for (Kind& kind : kinds_) {
-      facts.push_back(kind.bound == nullptr ? 0 : kind.bound->RoomAt(overlay_, node));
-    }
-    const auto resources = static_cast<uint32_t>(overlay_.base().tables->resources.size());
-    for (uint32_t r = 0; r < resources; ++r) {
-      facts.push_back(view.block.Free(ResourceId(r))[view.row]);
-    }
-    for (const DomainLevel* level : levels_) facts.push_back(level->DomainOf(node));
-    for (const NodeBlock::UsedPort& used : view.block.used_ports()) {
-      if (used.row == view.row) facts.push_back(used.port.index());
-    }
-    for (const NodeBlock::UsedVolume& used : view.block.UsedVolumesOn(view.row)) {
-      facts.push_back(used.use.index());
-    }
-    for (const NodeRows::AttachLimit& limit : view.block.rows().attach_limits) {
-      if (limit.row != view.row) continue;
-      facts.push_back(limit.driver.index());
-      facts.push_back(limit.most);
-    }
-    return facts;
   }
 
   // By kind, then sub-group, then what binds them, then rank.

@@ -7,13 +7,17 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/cycle/joint_search.h"
+
 namespace maniple {
 namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Of members that stand or fall together, before the trials are given up.
+// Of members that stand or fall together, before the trials are given up; and before it is asked
+// whether they can come to anything.
 constexpr int kMostPlacements = 600;
+constexpr int kFirstPlacements = 24;
 
 NodeSet Inside(const Snapshot& snapshot, const DomainLevel& level, uint32_t domain,
                const NodeSet* within) {
@@ -47,12 +51,12 @@ class GroupTrial final {
       : ask_(ask), overlay_(overlay), within_(within) {}
 
   // All of the wants, or nothing.
-  std::optional<std::vector<MemberPlace>> Run(const std::vector<size_t>& wants) {
+  std::optional<std::vector<MemberPlace>> Run(const std::vector<size_t>& wants, int placements) {
     const Overlay::Checkpoint start = overlay_.Mark();
     parts_ = PartsOf(wants);
     places_.clear();
     used_.clear();
-    placements_left_ = kMostPlacements;
+    placements_left_ = placements;
     const bool found = PlacePart(0);
     overlay_.Rollback(start);
     if (!found) return std::nullopt;
@@ -318,6 +322,24 @@ SearchResult QuorumOf(const QuorumProblem& problem, std::vector<MemberPlace> pla
   return result;
 }
 
+// All live members, then the quorum alone.
+std::optional<SearchResult> TryGroups(const DomainSearch& ask, Overlay& overlay,
+                                      const NodeSet* within, const std::vector<int64_t>& limits,
+                                      int placements) {
+  GroupTrial trial(ask, overlay, within);
+  std::vector<size_t> all(ask.problem.wants.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (auto places = trial.Run(all, placements)) {
+    SearchResult found = QuorumOf(ask.problem, *std::move(places));
+    if (found.outcome == Outcome::kFound) return found;
+  }
+  const auto quorum = SelectQuorum(ask.problem, limits);
+  if (!quorum.has_value() || quorum->size() == all.size()) return std::nullopt;
+  auto places = trial.Run(*quorum, placements);
+  if (!places.has_value()) return std::nullopt;
+  return SearchResult{.outcome = Outcome::kFound, .places = *std::move(places), .shortage = {}};
+}
+
 }  // namespace
 
 SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
@@ -331,27 +353,23 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
   if (const std::optional<Shortage> shortage = ProvenShortage(ask.problem, limits)) {
     return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
   }
-  GroupTrial trial(ask, overlay, within);
-  std::vector<size_t> all(ask.problem.wants.size());
-  std::iota(all.begin(), all.end(), 0);
-  if (auto places = trial.Run(all)) {
-    SearchResult found = QuorumOf(ask.problem, *std::move(places));
-    if (found.outcome == Outcome::kFound) return found;
+  if (auto found = TryGroups(ask, overlay, within, limits, kFirstPlacements)) {
+    return *std::move(found);
   }
-  const auto quorum = SelectQuorum(ask.problem, limits);
-  if (quorum.has_value() && quorum->size() < all.size()) {
-    if (auto places = trial.Run(*quorum)) {
-      return {.outcome = Outcome::kFound, .places = *std::move(places), .shortage = {}};
+  SearchResult thorough =
+      JointSearch(ask.problem, ask.kinds, &ask.groups, overlay, within).SearchEverywhere();
+  if (thorough.outcome != Outcome::kProven) {
+    if (auto found = TryGroups(ask, overlay, within, limits, kMostPlacements)) {
+      return *std::move(found);
     }
   }
   // Which nodes are alike says nothing where members bear on each other across them.
-  SearchResult thorough{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
-  if (bounded) {
+  if (thorough.outcome == Outcome::kGaveUp && bounded) {
     thorough = PlaceExhaustively(ask.problem, ask.kinds, overlay,
                                  {.within = within, .groups = &ask.groups}, SearchBounds{});
+    if (thorough.outcome == Outcome::kProven && !proves) thorough.outcome = Outcome::kGaveUp;
   }
   if (thorough.outcome == Outcome::kFound) return thorough;
-  if (!proves) thorough.outcome = Outcome::kGaveUp;
   // What is lacking is room in one place: of the kind that most members are of.
   uint32_t most = 0;
   for (uint32_t k = 0; k < ask.problem.kind_count; ++k) {

@@ -35,6 +35,14 @@ void QuotaBudget::Take(uint32_t kind, int64_t members) {
   for (const Draw& draw : draws_[kind]) left_[draw.slot].amount -= draw.each * members;
 }
 
+QuotaBudget QuotaBudget::PartedInto(std::span<const uint32_t> kinds) const {
+  QuotaBudget parted;
+  if (draws_.empty()) return parted;
+  for (const uint32_t kind : kinds) parted.draws_.push_back(draws_[kind]);
+  parted.left_ = left_;
+  return parted;
+}
+
 std::optional<CellAmount> QuotaBudget::TightestOf(uint32_t kind) const {
   std::optional<CellAmount> tightest;
   int64_t fewest = std::numeric_limits<int64_t>::max();

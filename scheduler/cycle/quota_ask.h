@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class QuotaBudget final {
   [[nodiscard]] int64_t CountOf(uint32_t kind) const;
   void Take(uint32_t kind, int64_t members);
   void GiveBack(uint32_t kind, int64_t members) { Take(kind, -members); }
+  // The same for parts of kinds, each named by its kind: `kinds` is by part.
+  [[nodiscard]] QuotaBudget PartedInto(std::span<const uint32_t> kinds) const;
   // The cell that lets the fewest members of the kind through, and what is left of it.
   [[nodiscard]] std::optional<CellAmount> TightestOf(uint32_t kind) const;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "scheduler/cycle/joint_search.h"
 
 namespace maniple {
 namespace {
@@ -265,7 +266,10 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   SearchResult greedy = PlaceGreedily(problem, kinds, overlay, within, rooms);
   if (greedy.outcome == Outcome::kFound || !proves || effort == Effort::kTrials) return greedy;
   SearchResult thorough =
-      PlaceExhaustively(problem, kinds, overlay, {.within = within}, SearchBounds{});
+      JointSearch(problem, kinds, nullptr, overlay, within).SearchEverywhere();
+  if (thorough.outcome == Outcome::kGaveUp) {
+    thorough = PlaceExhaustively(problem, kinds, overlay, {.within = within}, SearchBounds{});
+  }
   thorough.shortage = greedy.shortage;
   return thorough;
 }
