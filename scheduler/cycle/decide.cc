@@ -27,6 +27,10 @@ namespace {
 
 // In a message.
 constexpr size_t kMembersNamed = 8;
+// Choices of flavors that are searched where there are many: so many in any case, and more in small
+// clusters.
+constexpr size_t kLeastChoices = 64;
+constexpr size_t kMostLooks = 200'000;
 
 using Outcome = SearchResult::Outcome;
 
@@ -73,7 +77,7 @@ class Cycle final {
   PlanSearch Find() {
     if (MembersLacking().has_value()) return {};
     if (!Resolve().ok() || TornApart().has_value()) return {};
-    if (!Attempt()) return {.plan = std::nullopt, .gave_up = gave_up_};
+    if (!Attempt()) return {.plan = std::nullopt, .gave_up = gave_up_ || untried_choices_};
     return {.plan = PlanOf(result_)};
   }
 
@@ -91,8 +95,34 @@ class Cycle final {
       result_ = Search(today_, choice_, now_, SearchGoal::kNodes);
       return result_->search.outcome == Outcome::kFound;
     }
+    if (quota_->complete()) return AttemptAnyOf(quota_->choices());
+    const QuotaChoices::Narrowed narrowed = NarrowedChoices();
+    if (AttemptAnyOf(narrowed.choices)) return true;
+    short_of_quota_ = true;
+    untried_choices_ = !narrowed.complete;
+    // Of those that were struck out, one that quota does not keep out tells more of the nodes.
+    for (size_t i = 0; i < quota_->choices().size() && !result_.has_value(); ++i) {
+      if (AttemptAnyOf({quota_->choices()[i]})) return true;
+    }
+    if (result_.has_value() && untried_choices_) result_->search.outcome = Outcome::kGaveUp;
+    return false;
+  }
+
+  // A flavor without room for those of a shape that are needed is none of theirs.
+  QuotaChoices::Narrowed NarrowedChoices() {
+    const auto nodes = static_cast<size_t>(std::max<int64_t>(1, snapshot_.node_count()));
+    const size_t most = std::max(kLeastChoices, kMostLooks / nodes);
+    return quota_->Narrow(problem_, most, [this](uint32_t kind, const QuotaOption& option) {
+      BoundShape* bound = today_.kinds[kind].bound;
+      if (bound == nullptr) return true;
+      bound->RestrictTo(option.nodes.has_value() ? &*option.nodes : nullptr);
+      return bound->LimitOn(now_, nullptr) >= problem_.LeastOf(kind);
+    });
+  }
+
+  bool AttemptAnyOf(const std::vector<std::vector<const QuotaOption*>>& choices) {
     std::optional<std::vector<const QuotaOption*>> kept;
-    for (const std::vector<const QuotaOption*>& options : quota_->choices()) {
+    for (const std::vector<const QuotaOption*>& options : choices) {
       if (!Choose(options)) {
         short_of_quota_ = true;
         continue;
@@ -107,10 +137,7 @@ class Cycle final {
       }
       if (found) return true;
     }
-    if (kept.has_value()) {
-      Choose(*kept);
-      if (!quota_->complete()) result_->search.outcome = Outcome::kGaveUp;
-    }
+    if (kept.has_value()) Choose(*kept);
     return false;
   }
 
@@ -304,6 +331,7 @@ class Cycle final {
     if (rejection.code == RejectionCode::kExceedsMaxQuota) return rejection;
     result_.emplace();
     if (std::optional<Rejection> never = ProofOfNever()) return *std::move(never);
+    if (untried_choices_) rejection.code = RejectionCode::kSearchLimitReached;
     return rejection;
   }
 
@@ -429,6 +457,7 @@ class Cycle final {
   std::optional<DomainResult> result_;
   bool gave_up_ = false;            // some search did
   bool short_of_quota_ = false;     // some choice of flavors failed for quota
+  bool untried_choices_ = false;    // of flavors: there are more than are tried
   std::vector<ShapeId> shapes_;     // the distinct ones
   std::vector<ShapeId> scored_as_;  // parallel
   BoundKinds today_;

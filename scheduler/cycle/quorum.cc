@@ -10,6 +10,19 @@ int64_t QuorumProblem::CountOf(uint32_t kind) const {
   return std::count(kinds.begin(), kinds.end(), kind);
 }
 
+int64_t QuorumProblem::LeastOf(uint32_t kind) const {
+  int64_t of_total = total;
+  std::vector<int64_t> of_parts(sub_groups.begin(), sub_groups.end());
+  for (size_t i = 0; i < wants.size(); ++i) {
+    if (kinds[i] == kind) continue;
+    --of_total;
+    if (const std::optional<size_t> part = SubGroupOf(wants[i])) --of_parts[*part];
+  }
+  int64_t least = 0;
+  for (const int64_t need : of_parts) least += std::max<int64_t>(0, need);
+  return std::max(least, of_total);
+}
+
 std::optional<size_t> QuorumProblem::SubGroupOf(const Want& want) const {
   const auto index = static_cast<size_t>(want.sub_group);
   if (want.sub_group < 0 || index >= sub_groups.size()) return std::nullopt;

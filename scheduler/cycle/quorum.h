@@ -23,6 +23,8 @@ struct QuorumProblem {
   QuotaBudget budget;               // what the members may draw from the queue's quota
 
   [[nodiscard]] int64_t CountOf(uint32_t kind) const;
+  // The least members of the kind in any quorum.
+  [[nodiscard]] int64_t LeastOf(uint32_t kind) const;
   // The sub-group of a want, or none when it is in no sub-group that has a need.
   [[nodiscard]] std::optional<size_t> SubGroupOf(const Want& want) const;
 };

@@ -1,6 +1,7 @@
 #include "scheduler/cycle/quota_choices.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "plugins/framework/snapshot.h"
@@ -9,6 +10,7 @@ namespace maniple {
 namespace {
 
 constexpr size_t kMostChoices = 64;
+constexpr int64_t kMostSteps = 50'000;  // of the enumeration
 
 bool Contains(const QuotaOption& option, NodeId node) {
   if (!option.nodes.has_value()) return true;
@@ -37,6 +39,15 @@ std::vector<int64_t> NoLimits(const QuorumProblem& problem) {
   return std::vector<int64_t>(problem.kind_count, std::numeric_limits<int64_t>::max());
 }
 
+void AddTo(Demand& demand, const QuotaOption& option, int64_t members) {
+  if (members == 0) return;
+  for (const CellAmount& each : option.each) {
+    auto it = std::ranges::find(demand, each.cell, &CellAmount::cell);
+    if (it == demand.end()) it = demand.insert(demand.end(), {each.cell, Amount()});
+    it->amount += each.amount * members;
+  }
+}
+
 }  // namespace
 
 QuotaChoices::QuotaChoices(const QuotaAsk& ask, const GangRequest& request,
@@ -58,6 +69,44 @@ QuotaChoices::QuotaChoices(const QuotaAsk& ask, const GangRequest& request,
       return;
     }
   }
+}
+
+QuotaChoices::Narrowed QuotaChoices::Narrow(
+    const QuorumProblem& problem, size_t most,
+    absl::FunctionRef<bool(uint32_t, const QuotaOption&)> may) const {
+  std::vector<std::vector<const QuotaOption*>> options(options_.size());
+  std::vector<int64_t> least;
+  for (uint32_t k = 0; k < options.size(); ++k) {
+    least.push_back(problem.LeastOf(k));
+    std::ranges::copy_if(options_[k], std::back_inserter(options[k]),
+                         [&](const QuotaOption* option) { return may(k, *option); });
+  }
+  Narrowed narrowed;
+  std::vector<const QuotaOption*> choice;
+  int64_t steps_left = kMostSteps;
+  // What the members of the first kinds cost; true: go on.
+  const auto choose = [&](const auto& choose_next, const Demand& cost) -> bool {
+    const size_t k = choice.size();
+    if (k == options.size()) {
+      narrowed.complete = narrowed.choices.size() < most;
+      if (narrowed.complete) narrowed.choices.push_back(choice);
+      return narrowed.complete;
+    }
+    for (const QuotaOption* option : options[k]) {
+      narrowed.complete = narrowed.complete && --steps_left >= 0;
+      if (!narrowed.complete) return false;
+      Demand with = cost;
+      AddTo(with, *option, least[k]);
+      if (!ask_.tree->Fits(ask_.queue, with)) continue;
+      choice.push_back(option);
+      const bool go_on = choose_next(choose_next, with);
+      choice.pop_back();
+      if (!go_on) return false;
+    }
+    return true;
+  };
+  choose(choose, {});
+  return narrowed;
 }
 
 bool QuotaChoices::Covers(const QuorumProblem& problem, DecideScope scope) const {
@@ -84,13 +133,7 @@ QuotaShortage QuotaChoices::ShortageOf(const QuorumProblem& problem, DecideScope
     }
   }
   Demand needs;
-  for (size_t k = 0; k < options.size(); ++k) {
-    for (const CellAmount& each : options[k]->each) {
-      auto it = std::ranges::find(needs, each.cell, &CellAmount::cell);
-      if (it == needs.end()) it = needs.insert(needs.end(), {each.cell, Amount()});
-      it->amount += each.amount * counts[k];
-    }
-  }
+  for (size_t k = 0; k < options.size(); ++k) AddTo(needs, *options[k], counts[k]);
   // What can never be covered says more than what is not covered now.
   std::optional<QuotaShortage> told;
   for (const CellAmount& need : needs) {

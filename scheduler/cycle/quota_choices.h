@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "scheduler/cycle/decision.h"
 #include "scheduler/cycle/quorum.h"
 #include "scheduler/cycle/quota_ask.h"
@@ -25,6 +26,16 @@ class QuotaChoices final {
   }
   // False: there are more than are tried.
   [[nodiscard]] bool complete() const { return complete_; }
+  struct Narrowed {
+    std::vector<std::vector<const QuotaOption*>> choices;
+    bool complete = true;
+  };
+  // Of more choices than are tried, in the same order, those that are left without options that
+  // `may` says no to, and without what costs more than is available for the members that every
+  // quorum needs. At most `most` of them.
+  [[nodiscard]] Narrowed Narrow(
+      const QuorumProblem& problem, size_t most,
+      absl::FunctionRef<bool(uint32_t kind, const QuotaOption& option)> may) const;
   [[nodiscard]] QuotaBudget BudgetOf(const std::vector<const QuotaOption*>& options,
                                      QuotaBudget::Of of) const {
     return QuotaBudget(*ask_.tree, ask_.queue, options, of);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "queue/quota_tree.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
@@ -127,6 +128,38 @@ TEST_F(ShapesTest, AMemberThatFitsNowhereBesideTheOthersIsPassedOver) {
   cluster_.Add(MakePod("x-2").Group("x").Index(2).Gpu(3));
   cluster_.Add(MakePod("x-3").Group("x").Index(3).Gpu(2));
   EXPECT_THAT(Places("x"), ElementsAre("x-0=a", "x-1=b", "x-3=a"));
+}
+
+// There are 256 choices of flavors, and the last of them is the one.
+TEST_F(ShapesTest, FourRolesFindTheFlavorsThatTheyName) {
+  QuotaNodeSpec queue;
+  std::vector<QuotaOption> options;
+  for (uint32_t flavor = 0; flavor < 4; ++flavor) {
+    const std::string name = absl::StrCat("n", flavor);
+    cluster_.Add(MakeNode(name).Gpu(8).Label("pool", absl::StrCat("f", flavor)));
+    queue.limits.push_back({.cell = QuotaCellId(flavor), .nominal = Amount(8)});
+    const NodeId node = cluster_.state().NodeNamed(name).value();
+    NodeSet nodes(BlockOf(node) + 1);
+    nodes[BlockOf(node)].Set(RowOf(node));
+    options.push_back({.nodes = nodes, .each = {{QuotaCellId(flavor), Amount(1)}}, .flavor = name});
+  }
+  cluster_.Add(MakePodGroup("x").MinMember(4));
+  for (int i = 0; i < 4; ++i) {
+    cluster_.Add(MakePod(absl::StrCat("x-", i))
+                     .Group("x")
+                     .Index(i)
+                     .Gpu(1)
+                     .Selector("pool", absl::StrCat("f", 3 - i)));
+  }
+  const QuotaTree tree({queue}, {0, 0, 0, 0});
+  const GangRequest request = cluster_.RequestOf("x");
+  QuotaAsk ask{.tree = &tree, .queue = QuotaNodeId(0), .options = {}};
+  for (const Want& want : request.wants) ask.options[want.shape] = options;
+  const SnapshotPtr snapshot = cluster_.state().Publish();
+  const Decision decision =
+      Decide({.snapshot = *snapshot, .request = request, .now = cluster_.now, .quota = &ask},
+             cluster_.profile());
+  EXPECT_THAT(cluster_.PlacesOf(decision), ElementsAre("x-0=n3", "x-1=n2", "x-2=n1", "x-3=n0"));
 }
 
 }  // namespace
