@@ -63,6 +63,7 @@ ORACLES = [
     Oracle("no loops", "cycle_preemption_histories_test", "*", "MANIPLE_PREEMPTION_HISTORIES", 150_000),
     Oracle("quota algebra", "queue_quota_oracle_test", "*", "MANIPLE_QUOTA_ORACLE_TREES", 25_000),
     Oracle("topology", "cycle_topology_oracle_test", "*", "MANIPLE_TOPOLOGY_CASES", 200_000, "MANIPLE_TOPOLOGY_FIRST", 4),
+    Oracle("several shapes", "cycle_shapes_oracle_test", "*", "MANIPLE_SHAPES_WORLDS", 100_000, "MANIPLE_SHAPES_FIRST", 4),
     Oracle("victims", "cycle_preemption_differential_test", "*", "MANIPLE_PREEMPTION_CASES", 100_000),
     Oracle("victims and topology", "cycle_preemption_topology_test", "*", "MANIPLE_PREEMPTION_TOPOLOGY_CASES", 200_000,
            "MANIPLE_PREEMPTION_TOPOLOGY_FIRST", 4),
