@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugins/builtin.h"
@@ -22,6 +23,13 @@ struct Room {
   int blocks = 5;
   int used_gpus = 0;  // on every third node
   int all_used_gpus = 0;
+  enum class Cores { kAlike, kUnlike } cores = Cores::kAlike;  // how many are free, node by node
+};
+
+// Members of one shape.
+struct Role {
+  int pods = 1;
+  int64_t gpus = 1;
 };
 
 class Bench final {
@@ -51,15 +59,29 @@ class Bench final {
       if (used > 0) {
         Apply(MakePod(absl::StrCat("load-", n)).Scheduler("other").Gpu(used).On(name));
       }
+      if (room.cores == Room::Cores::kUnlike) {
+        Apply(MakePod(absl::StrCat("daemon-", n)).Scheduler("other").Cpu(1 + n).On(name));
+      }
     }
   }
 
   void Submit(int pods, int64_t gpus, const TopologyRequest& topology) {
+    Submit({{.pods = pods, .gpus = gpus}}, topology);
+  }
+  void Submit(const std::vector<Role>& roles, const TopologyRequest& topology) {
+    int pods = 0;
+    for (const Role& role : roles) pods += role.pods;
     PodGroup group = MakePodGroup("gang").MinMember(pods);
     group.spec.topology = topology;
     Apply(ObjectUpserted{group});
-    for (int i = 0; i < pods; ++i) {
-      Apply(MakePod(absl::StrCat("gang-", 1000 + i)).Group("gang").Index(i).Gpu(gpus));
+    int index = 0;
+    for (const Role& role : roles) {
+      for (int i = 0; i < role.pods; ++i, ++index) {
+        Apply(MakePod(absl::StrCat("gang-", 1000 + index))
+                  .Group("gang")
+                  .Index(index)
+                  .Gpu(role.gpus));
+      }
     }
     const Gang& gang =
         *state_.FindGang(state_.GangNamed({.namespace_name = "default", .name = "gang"}).value());
@@ -156,6 +178,16 @@ void BM_ProvenThatNoRackFits(benchmark::State& run) {
   bench.Run(run, false);
 }
 BENCHMARK(BM_ProvenThatNoRackFits)->Arg(8)->Arg(1)->Unit(benchmark::kMicrosecond);
+
+// A launcher of five GPUs and one of four beside seven workers on whole nodes: 624 racks of eight
+// nodes take each of the shapes, and the one of nine takes them all. Without it: the proof.
+void BM_ThreeShapesInTheOnlyGoodRack(benchmark::State& run) {
+  const bool good = run.range(0) == 1;
+  Bench bench({.nodes = good ? 5001 : 5000, .racks = 625, .cores = Room::Cores::kUnlike});
+  bench.Submit({{.gpus = 5}, {.gpus = 4}, {.pods = 7, .gpus = 8}}, {.required = "rack"});
+  bench.Run(run, good);
+}
+BENCHMARK(BM_ThreeShapesInTheOnlyGoodRack)->Arg(1)->Arg(0)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace maniple
