@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "plugins/framework/gang_pod_counts.h"
@@ -63,9 +65,25 @@ class BoundTopologySpread final : public NodeFilter {
     });
   }
 
+  // What one constraint leaves of the room bounds the others: where hosts take one each, a rack
+  // takes as many as it has hosts.
   int64_t Most(std::span<const RoomOnNode> rooms) const override {
     int64_t most = NodeFilter::Most(rooms);
-    for (const Level& level : levels_) most = std::min(most, MostBy(level, rooms));
+    std::vector<const Level*> levels;
+    for (const Level& level : levels_) {
+      if (Bounds(level)) levels.push_back(&level);
+    }
+    std::vector<Left> left(levels.size());
+    for (size_t pass = 0; pass < std::max<size_t>(1, levels.size()); ++pass) {
+      for (size_t i = 0; i < levels.size(); ++i) {
+        std::vector<int64_t> room_in = RoomIn(*levels[i], rooms);
+        for (size_t j = 0; j < levels.size() && pass > 0; ++j) {
+          if (j != i) LowerTo(RoomBeside(*levels[i], *levels[j], left[j], rooms), room_in);
+        }
+        left[i] = LeftIn(*levels[i], room_in);
+        most = std::min(most, std::accumulate(left[i].begin(), left[i].end(), int64_t{0}));
+      }
+    }
     return most;
   }
 
@@ -91,29 +109,66 @@ class BoundTopologySpread final : public NodeFilter {
     });
   }
 
-  // However they are placed, the least ends at most where the domain ends that runs out of room
-  // first, and no domain is filled further above it than the skew. Where members of other shapes
-  // are counted as well, that bounds nothing.
-  [[nodiscard]] int64_t MostBy(const Level& level, std::span<const RoomOnNode> rooms) const {
-    const SpreadNodes::Constraint& constraint = *level.constraint;
-    const PodCountId count = constraint.count->count;
-    constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
-    if (!members_.OwnWrite(count) || members_.OthersWrite(count)) return kNoBound;
-    std::vector<int64_t> room_in(constraint.domains.count(), 0);
+  using Left = std::vector<int64_t>;  // by domain: members that it may still take at most
+
+  // Where members of other shapes are counted as well, nothing is bounded.
+  [[nodiscard]] bool Bounds(const Level& level) const {
+    const PodCountId count = level.constraint->count->count;
+    return members_.OwnWrite(count) && !members_.OthersWrite(count);
+  }
+
+  [[nodiscard]] uint32_t DomainOf(const Level& level, NodeId node) const {
+    return static_cast<uint32_t>(
+        level.constraint->domains.Of(snapshot_.blocks[BlockOf(node)]->rows(), RowOf(node)));
+  }
+
+  [[nodiscard]] std::vector<int64_t> RoomIn(const Level& level,
+                                            std::span<const RoomOnNode> rooms) const {
+    std::vector<int64_t> room_in(level.constraint->domains.count(), 0);
+    for (const RoomOnNode& room : rooms) room_in[DomainOf(level, room.node)] += room.pods;
+    return room_in;
+  }
+
+  // The same as far as another constraint leaves its own domains room.
+  [[nodiscard]] std::vector<int64_t> RoomBeside(const Level& level, const Level& other,
+                                                const Left& left,
+                                                std::span<const RoomOnNode> rooms) const {
+    std::vector<std::tuple<uint32_t, uint32_t, int64_t>> parts;
     for (const RoomOnNode& room : rooms) {
-      const NodeRows& rows = snapshot_.blocks[BlockOf(room.node)]->rows();
-      room_in[constraint.domains.Of(rows, RowOf(room.node))] += room.pods;
+      parts.emplace_back(DomainOf(level, room.node), DomainOf(other, room.node), room.pods);
     }
-    int64_t least = TooFewDomains(constraint) ? 0 : kNoBound;
+    std::ranges::sort(parts);
+    std::vector<int64_t> room_in(level.constraint->domains.count(), 0);
+    for (size_t i = 0; i < parts.size();) {
+      const auto [domain, beside, first] = parts[i];
+      int64_t pods = first;
+      for (++i; i < parts.size() && std::get<0>(parts[i]) == domain &&
+                std::get<1>(parts[i]) == beside;
+           ++i) {
+        pods += std::get<2>(parts[i]);
+      }
+      room_in[domain] += std::min(pods, left[beside]);
+    }
+    return room_in;
+  }
+  static void LowerTo(const std::vector<int64_t>& bounds, std::vector<int64_t>& room_in) {
+    for (size_t d = 0; d < room_in.size(); ++d) room_in[d] = std::min(room_in[d], bounds[d]);
+  }
+
+  // However they are placed, the least ends at most where the domain ends that runs out of room
+  // first, and no domain is filled further above it than the skew.
+  [[nodiscard]] Left LeftIn(const Level& level, const std::vector<int64_t>& room_in) const {
+    const SpreadNodes::Constraint& constraint = *level.constraint;
+    int64_t least = TooFewDomains(constraint) ? 0 : std::numeric_limits<int64_t>::max();
     for (size_t d = 0; d < room_in.size() && !TooFewDomains(constraint); ++d) {
       if (constraint.a_domain[d]) least = std::min(least, level.sums[d] + room_in[d]);
     }
-    int64_t most = 0;
+    Left left;
     for (size_t d = 0; d < room_in.size(); ++d) {
       const int64_t top = least + constraint.count->constraint.max_skew;
-      most += std::max<int64_t>(0, std::min(room_in[d], top - level.sums[d]));
+      left.push_back(std::max<int64_t>(0, std::min(room_in[d], top - level.sums[d])));
     }
-    return most;
+    return left;
   }
 
   const Snapshot& snapshot_;

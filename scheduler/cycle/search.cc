@@ -17,6 +17,7 @@ using Outcome = SearchResult::Outcome;
 enum class Taste : uint8_t {
   kScore,  // as the profile says
   kSpare,  // first of all, leave alone what the gang's other shapes could use
+  kRoomy,  // where most are yet to fit: it runs out of room last, and holds up nobody
 };
 
 // Room of every kind on the overlay as it stands, none of the gang's members placed.
@@ -87,7 +88,16 @@ class Trial final {
         return false;
       }
       std::vector<RankedNode> nodes = bound.Ranked(overlay_, room);
-      if (taste == Taste::kSpare) Spare(nodes);
+      switch (taste) {
+        case Taste::kScore:
+          break;
+        case Taste::kSpare:
+          Spare(nodes);
+          break;
+        case Taste::kRoomy:
+          PreferRoomy(nodes);
+          break;
+      }
       for (const NodeId node : ChooseNodes(std::move(nodes), step)) {
         overlay_.Place(node, kinds_[kind_].shape);
         nodes_[kind_].push_back(node);
@@ -106,9 +116,10 @@ class Trial final {
     return std::min(left, std::max<int64_t>(1, count / kMostLooks));
   }
 
+  static constexpr int64_t kAbove = int64_t{1} << 24;  // every sum of weighted scores
+
   // Ranks the nodes that kinds still to come could use behind all others. REQUIRES: id order.
   void Spare(std::vector<RankedNode>& nodes) {
-    constexpr int64_t kAbove = int64_t{1} << 24;  // every sum of weighted scores
     for (const uint32_t other : later_) {
       const std::vector<NodeRoom>& useful = rooms_.by_kind[other].nodes;
       auto at = useful.begin();
@@ -117,6 +128,17 @@ class Trial final {
         if (at == useful.end()) break;
         if (at->node == node.room.node) node.score -= kAbove;
       }
+    }
+  }
+
+  // REQUIRES: id order.
+  void PreferRoomy(std::vector<RankedNode>& nodes) {
+    const ShapeRoom room = kinds_[kind_].bound->AtMostOn(overlay_, within_);
+    auto at = room.nodes.begin();
+    for (RankedNode& node : nodes) {
+      while (at != room.nodes.end() && at->node < node.room.node) ++at;
+      if (at == room.nodes.end()) break;
+      if (at->node == node.room.node) node.score += int64_t{at->pods} * kAbove;
     }
   }
 
@@ -156,6 +178,20 @@ Shortage MostLimited(const QuorumProblem& problem, const std::vector<int64_t>& l
   return worst;
 }
 
+// Of one kind, all orders are the same, and so are all tastes unless members bear on each other.
+bool MakesADifference(Taste taste, const std::vector<Kind>& kinds,
+                      const std::vector<uint32_t>& order) {
+  switch (taste) {
+    case Taste::kScore:
+    case Taste::kSpare:
+      return order.size() > 1;
+    case Taste::kRoomy:
+      return std::ranges::any_of(
+          order, [&kinds](uint32_t kind) { return !kinds[kind].bound->bounds_prove(); });
+  }
+  return true;
+}
+
 // Greedy trials in a few orders and tastes. Whenever all of them fail for lack of one kind, members
 // of that kind are passed over for others, if the quorum can do without them.
 SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
@@ -173,10 +209,10 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
     std::vector<uint32_t> order = ScarcestFirst(kinds, counts, rooms);
     Trial trial(kinds, overlay, within, rooms);
     std::optional<Shortage> first;
-    for (int turn = 0; turn < 2; ++turn) {
-      for (const Taste taste : {Taste::kScore, Taste::kSpare}) {
-        // Of one kind, all orders and tastes are the same.
-        if (order.size() == 1 && first.has_value()) break;
+    const int turns = order.size() > 1 ? 2 : 1;
+    for (int turn = 0; turn < turns; ++turn) {
+      for (const Taste taste : {Taste::kScore, Taste::kSpare, Taste::kRoomy}) {
+        if (first.has_value() && !MakesADifference(taste, kinds, order)) continue;
         if (trial.Run(order, counts, taste)) return Found(problem, *chosen, trial.nodes());
         if (first.has_value()) continue;
         first = Shortage{.kind = trial.failed_kind(),
