@@ -14,8 +14,8 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Of members that stand or fall together, before the trials are given up; and before it is asked
-// whether they can come to anything.
+// Of members that stand or fall together, before the trials are given up; and, beside one for each
+// group, before it is asked whether they can come to anything.
 constexpr int kMostPlacements = 600;
 constexpr int kFirstPlacements = 24;
 
@@ -353,7 +353,9 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
   if (const std::optional<Shortage> shortage = ProvenShortage(ask.problem, limits)) {
     return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
   }
-  if (auto found = TryGroups(ask, overlay, within, limits, kFirstPlacements)) {
+  const size_t groups = ask.groups.slices.size() + ask.groups.sub_groups.size();
+  const int first = std::min(kMostPlacements, kFirstPlacements + static_cast<int>(groups));
+  if (auto found = TryGroups(ask, overlay, within, limits, first)) {
     return *std::move(found);
   }
   SearchResult thorough =
