@@ -60,7 +60,7 @@ class Bench final {
   void ProtectOneGpuOfEachNode() {
     std::vector<bool> seen(kNodes, false);
     for (RunningGang& gang : running_) {
-      for (const VictimPod& pod : gang.quorum) {
+      for (const VictimPod& pod : gang.members) {
         if (seen[pod.node.index()]) continue;
         seen[pod.node.index()] = true;
         gang.protected_until = absl::InfiniteFuture();
@@ -126,11 +126,11 @@ class Bench final {
                        .queued = kNow - absl::Hours(1),
                        .started = kNow - absl::Minutes(1 + g % 600)};
       for (const Member& member : model.members) {
-        gang.quorum.push_back({.pod = member.pod,
-                               .node = member.node,
-                               .shape = member.shape,
-                               .charge = {{.cell = QuotaCellId(0), .amount = Amount(1)}}});
-        tree_.Add(gang.queue, gang.quorum.back().charge);
+        gang.members.push_back({.pod = member.pod,
+                                .node = member.node,
+                                .shape = member.shape,
+                                .charge = {{.cell = QuotaCellId(0), .amount = Amount(1)}}});
+        tree_.Add(gang.queue, gang.members.back().charge);
       }
       running_.push_back(std::move(gang));
     }

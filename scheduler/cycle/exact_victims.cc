@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "api/base/check.h"
+#include "scheduler/cycle/victim_limits.h"
 
 namespace maniple {
 namespace {
 
+constexpr size_t kMostSets = 4096;
 // Pods freed on trial, and whole decisions: what one search may spend.
 constexpr int64_t kMostPods = 400'000;
 constexpr int64_t kMostFinds = 200;
@@ -22,7 +24,7 @@ class ExactSearch final {
   }
 
   ExactAnswer Run() {
-    QueueSets();
+    if (!QueueSets()) return {.choice = {}, .complete = false};
     const int64_t finds = trial_.finds();
     while (!queue_.empty()) {
       if (pods_left_ < 0 || trial_.finds() - finds > kMostFinds) return {.complete = false};
@@ -46,23 +48,30 @@ class ExactSearch final {
     }
   };
 
-  void QueueSets() {
-    std::vector<uint32_t> needs(units_.size(), 0);
-    for (size_t i = 0; i < units_.size(); ++i) {
-      const std::optional<size_t> after = trial_.units()[units_[i]].after;
-      if (!after.has_value()) continue;
-      const auto at = std::find(units_.begin(), units_.end(), *after);
-      CHECK(at != units_.end());
-      needs[i] = uint32_t{1} << (at - units_.begin());
+  // Lists every set that the limits allow, with the positions before `at` as they are in `set`, as
+  // far as there are not too many.
+  void ListSets(VictimLimits& limits, size_t at, uint32_t set, std::vector<uint32_t>& sets) {
+    if (sets.size() > kMostSets) return;
+    if (at == units_.size()) {
+      sets.push_back(set);
+      return;
     }
-    for (uint32_t set = 1; set < uint32_t{1} << units_.size(); ++set) {
-      bool whole = true;
-      for (size_t i = 0; i < units_.size() && whole; ++i) {
-        whole = ((set >> i) & 1) == 0 || (set & needs[i]) == needs[i];
-      }
-      if (!whole || !WithinBudgets(set)) continue;
-      queue_.push({.cost = Cost(set, Entitlement::kNominal), .units = set});
+    ListSets(limits, at + 1, set, sets);
+    if (!limits.MayTake(units_[at])) return;
+    limits.Take(units_[at]);
+    ListSets(limits, at + 1, set | uint32_t{1} << at, sets);
+    limits.GiveBack(units_[at]);
+  }
+  // False: there are too many.
+  bool QueueSets() {
+    VictimLimits limits(trial_.input(), trial_.units());
+    std::vector<uint32_t> sets;
+    ListSets(limits, 0, 0, sets);
+    if (sets.size() > kMostSets) return false;
+    for (const uint32_t set : sets) {
+      if (set != 0) queue_.push({.cost = Cost(set, Entitlement::kNominal), .units = set});
     }
+    return true;
   }
 
   [[nodiscard]] std::vector<size_t> Listed(uint32_t set) const {
@@ -75,14 +84,18 @@ class ExactSearch final {
   [[nodiscard]] VictimCost Cost(uint32_t set, Entitlement entitlement) const {
     return CostOf(trial_.input(), trial_.units(), Listed(set), entitlement);
   }
-  [[nodiscard]] bool WithinBudgets(uint32_t set) const {
-    std::vector<int64_t> left(trial_.input().allowed.begin(), trial_.input().allowed.end());
-    for (const size_t unit : Listed(set)) {
-      for (const uint32_t budget : trial_.units()[unit].budgets) {
-        if (--left[budget] < 0) return false;
+  // With each whole gang its surplus.
+  [[nodiscard]] uint32_t Closure(uint32_t set) const {
+    uint32_t closed = set;
+    for (size_t i = units_.size(); i-- > 0;) {
+      if (((closed >> i) & 1) == 0) continue;
+      const VictimUnit& unit = trial_.units()[units_[i]];
+      if (unit.part != UnitPart::kWholeGang) continue;
+      for (size_t k = i; k-- > 0 && trial_.units()[units_[k]].running == unit.running;) {
+        closed |= uint32_t{1} << k;
       }
     }
-    return true;
+    return closed;
   }
   // Room only grows with the victims.
   [[nodiscard]] bool LacksRoom(uint32_t set) const {
@@ -97,7 +110,7 @@ class ExactSearch final {
       trial_.Take(unit);
     }
     if (!trial_.room().Enough()) {
-      roomless_.push_back(set.units);
+      roomless_.push_back(Closure(set.units));
       return std::nullopt;
     }
     if (!trial_.rules().Fits(mode_)) return std::nullopt;

@@ -9,14 +9,15 @@
 
 namespace maniple {
 
-inline constexpr size_t kMostExactUnits = 12;
+inline constexpr size_t kMostExactUnits = 24;
 
 struct ExactAnswer {
   std::optional<VictimChoice> choice;
-  bool complete = true;  // false: gave up before every set was looked at
+  // False: gave up before every set was looked at, or there are too many to begin with.
+  bool complete = true;
 };
-// Among `units`, ascending, with whole chains from their beginning. REQUIRES: nothing is taken, and
-// at most kMostExactUnits. Leaves nothing taken.
+// Among `units`, ascending, with each all that come before it in its chain. REQUIRES: nothing is
+// taken, and at most kMostExactUnits. Leaves nothing taken.
 [[nodiscard]] ExactAnswer SearchExactly(VictimTrial& trial, const PreemptionMode& mode,
                                         std::span<const size_t> units);
 

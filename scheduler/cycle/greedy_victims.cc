@@ -23,6 +23,11 @@ struct Lane {
   std::vector<DominantShare> share;  // where shares decide; the highest first
 };
 
+struct Swap {
+  size_t taken = 0;
+  std::vector<size_t> instead_of;  // in the order in which they were taken
+};
+
 class GreedySearch final {
  public:
   GreedySearch(VictimTrial& trial, const PreemptionMode& mode, const GreedyAsk& ask)
@@ -104,17 +109,47 @@ class GreedySearch final {
       const VictimUnit& unit = UnitAt(index);
       const bool entitled = unit.charge.claim == VictimClaim::kHierarchy ||
                             unit.charge.claim == VictimClaim::kNoQueue;
-      return std::make_tuple(!entitled, unit.part == UnitPart::kRest,
+      return std::make_tuple(!entitled, unit.part == UnitPart::kWholeGang,
                              trial_.input().running[unit.running].priority, -ask_.weight[index],
                              unit.pods, unit.lost_seconds, index);
     };
     std::sort(units.begin(), units.end(), [&key](size_t a, size_t b) { return key(a) < key(b); });
   }
 
+  // Takes the unit; a whole gang in place of what of its surplus is taken.
+  bool TryTake(size_t unit) {
+    if (banned_[unit] || trial_.IsTaken(unit)) return false;
+    Swap swap{.taken = unit, .instead_of = {}};
+    switch (UnitAt(unit).part) {
+      case UnitPart::kWholeGang:
+        for (const size_t other : trial_.taken()) {
+          if (UnitAt(other).running == UnitAt(unit).running) swap.instead_of.push_back(other);
+        }
+        break;
+      case UnitPart::kSurplusMember:
+        break;
+    }
+    for (size_t i = swap.instead_of.size(); i-- > 0;) trial_.GiveBack(swap.instead_of[i]);
+    if (trial_.MayTake(unit) && trial_.rules().MayTake(UnitAt(unit).charge, mode_)) {
+      trial_.Take(unit);
+      swaps_.push_back(std::move(swap));
+      return true;
+    }
+    for (const size_t other : swap.instead_of) trial_.Take(other);
+    return false;
+  }
+  void UndoTo(size_t swaps) {
+    for (; swaps_.size() > swaps; swaps_.pop_back()) {
+      trial_.GiveBack(swaps_.back().taken);
+      for (const size_t other : swaps_.back().instead_of) trial_.Take(other);
+    }
+  }
+
   // Takes units until they suffice: others' first, then own ones, then others' again, which fewer
   // own ones may have made legal.
   bool Grow() {
     look_at_ = 1;
+    swaps_.clear();
     std::vector<size_t> own;
     for (const size_t unit : ask_.units) {
       if (IsOwn(unit) && !banned_[unit]) own.push_back(unit);
@@ -128,9 +163,7 @@ class GreedySearch final {
     do {
       before = trial_.taken().size();
       for (const size_t unit : own) {
-        if (!trial_.MayTake(unit) || !Helps(unit)) continue;
-        trial_.Take(unit);
-        if (Enough()) return true;
+        if (Helps(unit) && TryTake(unit) && Enough()) return true;
       }
       if (TakeFromOthers()) return true;
     } while (trial_.taken().size() > before);
@@ -157,23 +190,29 @@ class GreedySearch final {
     }
     VictimNodes nodes(trial_, units, ask_.gain, ask_.domain);
     while (!RoomEnough()) {
-      const std::optional<std::vector<size_t>> bundle = nodes.Next();
-      if (!bundle.has_value()) break;
-      size_t taken = 0;
-      for (; taken < bundle->size(); ++taken) {
-        const size_t unit = (*bundle)[taken];
-        if (banned_[unit] || !trial_.MayTake(unit)) break;
-        if (!trial_.rules().MayTake(UnitAt(unit).charge, mode_)) break;
-        trial_.Take(unit);
-      }
-      if (taken == bundle->size()) {
-        for (const size_t unit : *bundle) nodes.NoteTaken(unit);
+      const std::vector<VictimNodes::Occupant> occupants = nodes.Next();
+      if (occupants.empty()) break;
+      const size_t before = swaps_.size();
+      if (std::ranges::all_of(occupants, [this](const auto& it) { return MakeLeave(it); })) {
+        nodes.NoteFreed();
         continue;
       }
-      while (taken > 0) trial_.GiveBack((*bundle)[--taken]);
+      UndoTo(before);
       nodes.Refuse();
     }
     return Enough();
+  }
+
+  // Its members on the node alone, if it can spare them; else the whole gang.
+  bool MakeLeave(const VictimNodes::Occupant& occupant) {
+    const size_t before = swaps_.size();
+    const bool spares = !occupant.members.empty() &&
+                        std::ranges::all_of(occupant.members, [this](size_t unit) {
+                          return trial_.IsTaken(unit) || TryTake(unit);
+                        });
+    if (spares) return true;
+    UndoTo(before);
+    return occupant.whole.has_value() && TryTake(*occupant.whole);
   }
 
   bool TakeFromOthers() {
@@ -190,23 +229,48 @@ class GreedySearch final {
       }
       if (best == nullptr) return false;
       const size_t unit = best->units[best->next++];
-      if (!trial_.MayTake(unit) || !Helps(unit)) continue;
-      if (!trial_.rules().MayTake(UnitAt(unit).charge, mode_)) continue;
-      trial_.Take(unit);
+      if (!Helps(unit) || !TryTake(unit)) continue;
       if (Enough()) return true;
       for (Lane& lane : lanes) measure(lane);
     }
   }
 
-  // Gives back, the last taken first, what is not needed after all.
+  // Gives back, the last taken first, what is not needed after all, and of a whole gang takes
+  // surplus alone where that does.
   void Spare() {
     std::vector<size_t> order(trial_.taken().begin(), trial_.taken().end());
     std::reverse(order.begin(), order.end());
-    for (const size_t unit : order) {
-      if (!trial_.EndsChain(unit)) continue;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const size_t unit = order[i];
+      if (!trial_.IsTaken(unit) || !trial_.EndsChain(unit)) continue;
       trial_.GiveBack(unit);
-      if (!SufficesWithout(unit)) trial_.Take(unit);
+      if (SufficesWithout(unit)) continue;
+      const std::vector<size_t> surplus = SurplusInsteadOf(unit);
+      if (surplus.empty()) trial_.Take(unit);
+      order.insert(order.end(), surplus.rbegin(), surplus.rend());
     }
+  }
+  // Takes surplus of the gang until that suffices; none: it does not, and nothing is taken.
+  std::vector<size_t> SurplusInsteadOf(size_t whole) {
+    switch (UnitAt(whole).part) {
+      case UnitPart::kSurplusMember:
+        return {};
+      case UnitPart::kWholeGang:
+        break;
+    }
+    std::vector<size_t> surplus, taken;
+    for (const size_t unit : ask_.units) {
+      const bool same = UnitAt(unit).running == UnitAt(whole).running;
+      if (same && unit != whole) surplus.push_back(unit);
+    }
+    SortByCost(surplus);
+    for (const size_t unit : surplus) {
+      if (!Helps(unit) || !TryTake(unit)) continue;
+      taken.push_back(unit);
+      if (SufficesWithout(whole)) return taken;
+    }
+    for (size_t i = taken.size(); i-- > 0;) trial_.GiveBack(taken[i]);
+    return {};
   }
   bool SufficesWithout(size_t unit) {
     if (!trial_.rules().Fits(mode_) || !RoomEnough()) return false;
@@ -222,6 +286,7 @@ class GreedySearch final {
   const PreemptionMode& mode_;
   const GreedyAsk& ask_;
   std::vector<bool> banned_;
+  std::vector<Swap> swaps_;  // what Grow has done so far
   int64_t finds_at_first_;
   size_t look_at_ = 1;
 };

@@ -218,10 +218,10 @@ class Attempt final {
       std::vector<PodId>& pods = plan.victims.back().pods;
       switch (unit.part) {
         case UnitPart::kSurplusMember:
-          pods.push_back(gang.surplus[gang.surplus.size() - 1 - pods.size()].pod);
+          pods.push_back(gang.members[unit.member].pod);
           break;
-        case UnitPart::kRest:
-          for (const VictimPod& pod : gang.quorum) pods.push_back(pod.pod);
+        case UnitPart::kWholeGang:
+          for (const VictimPod& pod : gang.members) pods.push_back(pod.pod);
           break;
       }
     }

@@ -28,6 +28,7 @@
 #include "queue/quota_tree.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/victim_surplus.h"
 
 namespace maniple {
 
@@ -36,8 +37,9 @@ struct VictimPod {
   PodId pod;
   NodeId node;
   ShapeId shape;
-  Demand charge;                  // to its gang's Queue; empty: none
-  std::vector<uint32_t> budgets;  // PodDisruptionBudgets that cover it: indices into the input's
+  int32_t sub_group = -1;         // position in spec.subGroups; -1: in none
+  Demand charge = {};             // to its gang's Queue; empty: none
+  std::vector<uint32_t> budgets = {};  // PodDisruptionBudgets over it: indices into the input's
 };
 
 struct RunningGang {
@@ -48,8 +50,8 @@ struct RunningGang {
   absl::Time queued;                                  // for LowerOrNewerEqualPriority
   absl::Time started;                                 // lost run time counts from here
   absl::Time protected_until = absl::InfinitePast();  // no victim before
-  std::vector<VictimPod> quorum;                      // evicted as a whole, and the surplus with it
-  std::vector<VictimPod> surplus;                     // evicted one by one, the last first
+  std::vector<VictimPod> members;                     // bound ones, in rank order
+  Surplus surplus = {};  // of them: so many may go, wherever they stand; else all go
 };
 
 struct PreemptionPolicy {  // of the preemptor's Queue

@@ -1,5 +1,5 @@
-// Which node to free next, where several gangs share nodes: the one whose units cost least for what
-// it then takes of the preemptor. What is taken for one node counts for all its other nodes.
+// Which node to free next, where several gangs share nodes: the one whose occupants cost least for
+// what it then takes of the preemptor. A gang that goes whole leaves all its other nodes too.
 // One thread, for the length of a search.
 #pragma once
 
@@ -19,24 +19,35 @@ class VictimNodes final {
   VictimNodes(const VictimTrial& trial, std::span<const size_t> units,
               std::span<const int64_t> gain, std::optional<uint32_t> domain);
 
-  // Units to take, in order, so that the best node is free; none: no node is left.
-  [[nodiscard]] std::optional<std::vector<size_t>> Next();
-  // The units of the last answer cannot be taken: its node is left out from now on.
+  // One gang on one node, and how it can be made to leave that.
+  struct Occupant {
+    size_t running = 0;           // index into the input's
+    std::vector<size_t> members;  // units of surplus; empty: the gang has more there than those
+    std::optional<size_t> whole;  // the unit of all of it
+    bool gone = false;
+  };
+  // Those who have to leave so that the best node is free, as it is now; empty: no node is left.
+  [[nodiscard]] std::vector<Occupant> Next();
+  // Those of the last answer cannot leave: its node is left out from now on.
   void Refuse();
-  void NoteTaken(size_t unit);
+  // They are taken.
+  void NoteFreed();
 
  private:
   struct Target {
     uint32_t node = 0;
-    std::vector<size_t> units;
-    int64_t left = 0;      // of the units
-    int32_t priority = 0;  // the highest of all its units
+    std::vector<Occupant> occupants;
+    int64_t left = 0;      // of the occupants
+    int32_t priority = 0;  // the highest of theirs
     bool refused = false;
   };
+  void AddUnit(size_t unit, Target& target);
+  [[nodiscard]] bool HasLeft(const Occupant& occupant) const;
+  void Leave(Target& target, size_t running);
   const VictimTrial& trial_;
   std::span<const int64_t> gain_;
   std::vector<Target> targets_;
-  std::vector<std::vector<uint32_t>> targets_of_;  // by unit
+  std::vector<std::vector<uint32_t>> targets_of_;  // by running gang
   std::optional<size_t> last_;
   std::optional<int32_t> highest_;  // priority of what is taken
 };

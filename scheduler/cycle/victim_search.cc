@@ -12,23 +12,39 @@ namespace {
 
 // Domains that a greedy search is run in.
 constexpr size_t kMostDomains = 16;
+// Units among which a choice is improved, its own included.
+constexpr size_t kMostRivals = 12;
 
 }  // namespace
+
+std::vector<size_t> VictimSearch::Everything() const {
+  std::vector<size_t> units;
+  std::optional<size_t> whole;  // the running gang
+  for (size_t unit = trial_.units().size(); unit-- > 0;) {
+    const VictimUnit& it = trial_.units()[unit];
+    if (whole == it.running) continue;
+    if (it.part == UnitPart::kWholeGang) whole = it.running;
+    units.push_back(unit);
+  }
+  std::reverse(units.begin(), units.end());
+  return units;
+}
 
 VictimSearch::Outlook VictimSearch::LookAhead() {
   std::vector<int64_t> room_now(trial_.input().decide.snapshot.blocks.size() * kBlockNodes, 0);
   crowd_.assign(room_now.size(), 0);
   gain_.assign(room_now.size(), 0);
   const FreedRoomCount& room = trial_.room();
-  for (const VictimUnit& unit : trial_.units()) {
-    for (const FreedRoom& pod : unit.room) {
+  const std::vector<size_t> everything = Everything();
+  for (const size_t unit : everything) {
+    for (const FreedRoom& pod : trial_.units()[unit].room) {
       if (++crowd_[pod.node.index()] == 1) room_now[pod.node.index()] = room.RoomAt(pod.node);
     }
   }
   std::vector<std::pair<int64_t, uint32_t>> domains;
   for (uint32_t d = 0; d < room.domain_count(); ++d) domains.emplace_back(-room.RoomIn(d), d);
 
-  for (size_t unit = 0; unit < trial_.units().size(); ++unit) trial_.Take(unit);
+  for (const size_t unit : everything) trial_.Take(unit);
   std::erase_if(domains, [&room](const auto& entry) { return !room.EnoughIn(entry.second); });
   std::sort(domains.begin(), domains.end());
   for (const auto& entry : domains) domains_.push_back(entry.second);
@@ -67,8 +83,8 @@ void VictimSearch::LearnUses() {
 }
 
 std::vector<size_t> VictimSearch::Useful(const PreemptionMode& mode, Strictness how) const {
-  std::vector<bool> kept(uses_.size(), false);
-  for (size_t unit = uses_.size(); unit-- > 0;) {
+  std::vector<size_t> units;
+  for (size_t unit = 0; unit < uses_.size(); ++unit) {
     const UnitUse& use = uses_[unit];
     bool useful = use.room || use.quota;
     switch (how) {
@@ -78,14 +94,9 @@ std::vector<size_t> VictimSearch::Useful(const PreemptionMode& mode, Strictness 
       case Strictness::kDirectUse:
         break;
     }
-    if (!VictimRules::Allows(mode, trial_.units()[unit].charge.claim)) continue;
-    kept[unit] = kept[unit] || useful;
-    const std::optional<size_t> after = trial_.units()[unit].after;
-    if (kept[unit] && after.has_value()) kept[*after] = true;
-  }
-  std::vector<size_t> units;
-  for (size_t unit = 0; unit < kept.size(); ++unit) {
-    if (kept[unit]) units.push_back(unit);
+    if (useful && VictimRules::Allows(mode, trial_.units()[unit].charge.claim)) {
+      units.push_back(unit);
+    }
   }
   return units;
 }
@@ -93,9 +104,10 @@ std::vector<size_t> VictimSearch::Useful(const PreemptionMode& mode, Strictness 
 std::vector<int64_t> VictimSearch::Weights(std::optional<uint32_t> domain) const {
   constexpr int64_t kPart = 1024;  // a node's gain is shared among the pods that stand there
   std::vector<int64_t> weights;
-  for (const VictimUnit& unit : trial_.units()) {
+  for (size_t unit = 0; unit < uses_.size(); ++unit) {
     int64_t& weight = weights.emplace_back(0);
-    for (const FreedRoom& pod : unit.room) {
+    if (!uses_[unit].room) continue;
+    for (const FreedRoom& pod : trial_.units()[unit].room) {
       if (domain.has_value() && trial_.room().DomainOf(pod.node) != *domain) continue;
       weight += kPart * gain_[pod.node.index()] / crowd_[pod.node.index()];
     }
@@ -117,14 +129,6 @@ std::optional<VictimChoice> VictimSearch::RunGreedily(const PreemptionMode& mode
         uses[unit].room = uses[unit].room && weights[unit] > 0;
       }
     }
-    // What comes before a useful unit in its chain has to go first.
-    for (size_t unit = uses.size(); unit-- > 0;) {
-      const std::optional<size_t> after = trial_.units()[unit].after;
-      if (!after.has_value()) continue;
-      uses[*after].room = uses[*after].room || uses[unit].room;
-      uses[*after].quota = uses[*after].quota || uses[unit].quota;
-      uses[*after].share = uses[*after].share || uses[unit].share;
-    }
     for (const GreedyStart start : {GreedyStart::kCheapestUnits, GreedyStart::kCheapestNodes}) {
       std::optional<VictimChoice> choice = SearchGreedily(trial_, mode,
                                                           {.start = start,
@@ -143,7 +147,7 @@ std::optional<VictimChoice> VictimSearch::RunGreedily(const PreemptionMode& mode
 
 void VictimSearch::Improve(const PreemptionMode& mode, const std::vector<size_t>& units,
                            VictimChoice& choice) {
-  if (choice.units.size() >= kMostExactUnits) return;
+  if (choice.units.size() >= kMostRivals) return;
   std::vector<size_t> few = choice.units;
   const std::vector<int64_t> weights = Weights(std::nullopt);
   const auto key = [&](size_t unit) {
@@ -151,15 +155,15 @@ void VictimSearch::Improve(const PreemptionMode& mode, const std::vector<size_t>
     const std::vector<size_t> alone{unit};
     return std::make_tuple(
         CostOf(trial_.input(), trial_.units(), alone, Entitlement::kNominal).own_gangs,
-        it.part == UnitPart::kRest, trial_.input().running[it.running].priority, -weights[unit],
-        it.pods, unit);
+        it.part == UnitPart::kWholeGang, trial_.input().running[it.running].priority,
+        -weights[unit], it.pods, unit);
   };
   std::vector<size_t> rivals;
   for (const size_t unit : units) {
     const bool in_chain = trial_.units()[unit].after.has_value();
     if (!in_chain && std::find(few.begin(), few.end(), unit) == few.end()) rivals.push_back(unit);
   }
-  const size_t room = std::min(rivals.size(), kMostExactUnits - few.size());
+  const size_t room = std::min(rivals.size(), kMostRivals - few.size());
   std::partial_sort(rivals.begin(), rivals.begin() + static_cast<int64_t>(room), rivals.end(),
                     [&key](size_t a, size_t b) { return key(a) < key(b); });
   few.insert(few.end(), rivals.begin(), rivals.begin() + static_cast<int64_t>(room));

@@ -43,7 +43,10 @@ class VictimSearch final {
  private:
   enum class Strictness : uint8_t { kAnyUse, kDirectUse };
   void LearnUses();
-  // Those that the mode allows and that are of use, with what comes before them in their chains.
+  // The units that make room together for whatever any of them do: whole gangs, and the surplus of
+  // those that may not go whole.
+  [[nodiscard]] std::vector<size_t> Everything() const;
+  // Those that the mode allows and that are of use. Members that are alike are of the same use.
   [[nodiscard]] std::vector<size_t> Useful(const PreemptionMode& mode, Strictness how) const;
   [[nodiscard]] std::vector<int64_t> Weights(std::optional<uint32_t> domain) const;
   [[nodiscard]] std::optional<VictimChoice> RunGreedily(const PreemptionMode& mode,

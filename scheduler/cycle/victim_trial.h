@@ -9,6 +9,7 @@
 
 #include "scheduler/cycle/freed_room.h"
 #include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victim_limits.h"
 #include "scheduler/cycle/victim_policy.h"
 #include "scheduler/cycle/victim_units.h"
 
@@ -25,15 +26,15 @@ class VictimTrial final {
   [[nodiscard]] const FreedRoomCount& room() const { return room_; }
   [[nodiscard]] std::span<const VictimUnit> units() const { return units_; }
   [[nodiscard]] std::span<const size_t> taken() const { return taken_; }  // in order of taking
-  [[nodiscard]] bool IsTaken(size_t unit) const { return is_taken_[unit]; }
+  [[nodiscard]] bool IsTaken(size_t unit) const { return limits_.IsTaken(unit); }
 
-  // Its chain and the budgets let it be taken next.
-  [[nodiscard]] bool MayTake(size_t unit) const;
-  // REQUIRES: MayTake, or that budgets do not matter.
+  // The limits let it be taken next.
+  [[nodiscard]] bool MayTake(size_t unit) const { return limits_.MayTake(unit); }
+  // REQUIRES: MayTake, or that limits do not matter.
   void Take(size_t unit);
   // REQUIRES: it is taken, and none after it in its chain.
   void GiveBack(size_t unit);
-  [[nodiscard]] bool EndsChain(size_t unit) const;  // REQUIRES: it is taken
+  [[nodiscard]] bool EndsChain(size_t unit) const { return limits_.EndsChain(unit); }
   void GiveBackAll();
 
   [[nodiscard]] Justification Justify(const PreemptionMode& mode);
@@ -50,9 +51,7 @@ class VictimTrial final {
   std::span<const VictimUnit> units_;
   std::optional<QuotaAsk> ask_;
   std::vector<size_t> taken_;
-  std::vector<bool> is_taken_;
-  std::vector<int64_t> next_taken_;  // by unit: how many right after it in its chain are taken
-  std::vector<int64_t> allowed_;     // what is left of the budgets
+  VictimLimits limits_;
   int64_t finds_ = 0;
   bool gave_up_ = false;
 };

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 
 namespace maniple {
@@ -34,48 +37,81 @@ void AddPod(const PreemptionInput& input, const RunningGang& gang, const VictimP
   unit.lost_seconds += std::min<int64_t>(absl::ToInt64Seconds(lost), int64_t{1} << 40);
 }
 
-// The budgets that the chain has used up so far.
-class BudgetUse final {
+// The units of one running gang.
+class UnitMaker final {
  public:
-  explicit BudgetUse(std::span<const int32_t> allowed) : left_(allowed.begin(), allowed.end()) {}
-  [[nodiscard]] bool Take(const VictimUnit& unit) {
-    for (const uint32_t budget : unit.budgets) {
-      if (budget >= left_.size() || --left_[budget] < 0) return false;
+  UnitMaker(const PreemptionInput& input, size_t running, VictimClaim claim)
+      : input_(input), running_(running), claim_(claim), gang_(input.running[running]) {}
+
+  void AppendSurplus(std::vector<VictimUnit>& units) {
+    if (gang_.surplus.members <= 0) return;
+    for (size_t member = gang_.members.size(); member-- > 0;) {
+      const VictimPod& pod = gang_.members[member];
+      if (!MayBeSurplus(pod)) continue;
+      VictimUnit unit = Start(UnitPart::kSurplusMember);
+      unit.member = member;
+      AddPod(input_, gang_, pod, unit);
+      if (!BudgetsBear(input_.allowed, unit)) continue;
+      const auto [last, is_first] =
+          alike_.try_emplace({pod.node, pod.shape, pod.sub_group, pod.charge, pod.budgets});
+      if (!is_first) unit.after = last->second;
+      last->second = units.size();
+      units.push_back(std::move(unit));
     }
-    return true;
+  }
+  void AppendWhole(std::vector<VictimUnit>& units) const {
+    VictimUnit whole = Start(UnitPart::kWholeGang);
+    for (const VictimPod& pod : gang_.members) AddPod(input_, gang_, pod, whole);
+    if (whole.pods > 0 && BudgetsBear(input_.allowed, whole)) units.push_back(std::move(whole));
+  }
+  [[nodiscard]] bool AllIsSurplus() const {
+    std::vector<int64_t> left = gang_.surplus.sub_groups;
+    return gang_.surplus.members >= static_cast<int64_t>(gang_.members.size()) &&
+           std::ranges::all_of(gang_.members, [&left](const VictimPod& pod) {
+             const auto sub_group = static_cast<size_t>(pod.sub_group);
+             return sub_group >= left.size() || --left[sub_group] >= 0;
+           });
   }
 
  private:
-  std::vector<int32_t> left_;
+  // Nothing but what they are called tells them apart.
+  using Likeness = std::tuple<NodeId, ShapeId, int32_t, Demand, std::vector<uint32_t>>;
+
+  [[nodiscard]] VictimUnit Start(UnitPart part) const {
+    return {.running = running_,
+            .part = part,
+            .after = {},
+            .charge = {.queue = gang_.queue, .claim = claim_, .charge = {}},
+            .room = {},
+            .budgets = {}};
+  }
+  [[nodiscard]] bool MayBeSurplus(const VictimPod& pod) const {
+    const auto sub_group = static_cast<size_t>(pod.sub_group);
+    const std::vector<int64_t>& limits = gang_.surplus.sub_groups;
+    return sub_group >= limits.size() || limits[sub_group] > 0;
+  }
+
+  const PreemptionInput& input_;
+  size_t running_;
+  VictimClaim claim_;
+  const RunningGang& gang_;
+  std::map<Likeness, size_t> alike_;  // the last unit of each kind
 };
 
 }  // namespace
 
+bool BudgetsBear(std::span<const int32_t> left, const VictimUnit& unit) {
+  absl::flat_hash_map<uint32_t, int32_t> uses;
+  return std::ranges::all_of(unit.budgets, [&](uint32_t budget) {
+    return budget < left.size() && ++uses[budget] <= left[budget];
+  });
+}
+
 void AppendUnits(const PreemptionInput& input, size_t running, VictimClaim claim,
                  std::vector<VictimUnit>& units) {
-  const RunningGang& gang = input.running[running];
-  std::optional<size_t> after;
-  BudgetUse budgets(input.allowed);
-  const auto start = [&](UnitPart part) {
-    return VictimUnit{.running = running,
-                      .part = part,
-                      .after = after,
-                      .charge = {.queue = gang.queue, .claim = claim, .charge = {}}};
-  };
-  const auto append = [&](VictimUnit unit) {
-    if (!budgets.Take(unit)) return false;
-    after = units.size();
-    units.push_back(std::move(unit));
-    return true;
-  };
-  for (auto pod = gang.surplus.rbegin(); pod != gang.surplus.rend(); ++pod) {
-    VictimUnit unit = start(UnitPart::kSurplusMember);
-    AddPod(input, gang, *pod, unit);
-    if (!append(std::move(unit))) return;
-  }
-  VictimUnit rest = start(UnitPart::kRest);
-  for (const VictimPod& pod : gang.quorum) AddPod(input, gang, pod, rest);
-  if (rest.pods > 0) append(std::move(rest));
+  UnitMaker maker(input, running, claim);
+  maker.AppendSurplus(units);
+  if (!maker.AllIsSurplus()) maker.AppendWhole(units);
 }
 
 VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> units,
@@ -83,10 +119,11 @@ VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> unit
   VictimCost cost;
   for (const size_t index : taken) {
     const VictimUnit& unit = units[index];
+    const bool same_gang = !cost.running.empty() && cost.running.back() == unit.running;
     const int32_t priority = input.running[unit.running].priority;
     const bool own = unit.charge.claim == VictimClaim::kOwnQueue;
     switch (unit.part) {
-      case UnitPart::kRest:
+      case UnitPart::kWholeGang:
         cost.own_gangs += own;
         ++cost.gangs;
         cost.highest_priority = std::max(cost.highest_priority, std::optional(priority));
@@ -95,6 +132,7 @@ VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> unit
         cost.own_surplus += own;
         cost.highest_surplus_priority =
             std::max(cost.highest_surplus_priority, std::optional(priority));
+        cost.members.push_back(input.running[unit.running].members.size() - 1 - unit.member);
         break;
     }
     switch (unit.charge.claim) {
@@ -104,10 +142,10 @@ VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> unit
         break;
       case VictimClaim::kPriority:
       case VictimClaim::kPriorityWhileBorrowing:
-        ++cost.unentitled;
+        cost.unentitled += !same_gang;
         break;
       case VictimClaim::kShare:
-        cost.unentitled += entitlement == Entitlement::kShare;
+        cost.unentitled += !same_gang && entitlement == Entitlement::kShare;
         break;
     }
     cost.pods += unit.pods;

@@ -1,7 +1,8 @@
 // What can be evicted at one stroke, and what that costs.
 //
-// A running gang is a chain of units: its surplus members, the last first, then all the rest at
-// once. A unit can be taken only after those before it in its chain. Plain values.
+// A running gang is a unit as a whole, and each member that it can spare is one too; which of them
+// may be taken together is for victim_limits.h to say. Members that are alike, on one node, form a
+// chain, the last in rank first: a unit can be taken only after those before it. Plain values.
 #pragma once
 
 #include <compare>
@@ -16,11 +17,12 @@
 
 namespace maniple {
 
-enum class UnitPart : uint8_t { kSurplusMember, kRest };
+enum class UnitPart : uint8_t { kSurplusMember, kWholeGang };
 
 struct VictimUnit {
   size_t running = 0;  // index into the input's
-  UnitPart part = UnitPart::kRest;
+  UnitPart part = UnitPart::kWholeGang;
+  size_t member = 0;            // of a surplus member: index into the gang's
   std::optional<size_t> after;  // the unit before it in its chain
   VictimCharge charge;
   std::vector<FreedRoom> room;    // of pods on nodes that exist
@@ -29,15 +31,19 @@ struct VictimUnit {
   int64_t lost_seconds = 0;  // run time of all its pods
 };
 
-// Appends the gang's chain as far as the budgets bear it.
+// Would as much as is left of each budget be enough for the unit?
+[[nodiscard]] bool BudgetsBear(std::span<const int32_t> left, const VictimUnit& unit);
+
+// Appends the gang's units that the budgets bear each for itself: the surplus from the last member
+// on, then the whole gang unless all of it is surplus.
 void AppendUnits(const PreemptionInput& input, size_t running, VictimClaim claim,
                  std::vector<VictimUnit>& units);
 
 // Compared from the first field on; the least is best.
 struct VictimCost {
   int64_t own_gangs = 0;    // what was lent is taken back before one's own work is hurt
-  int64_t own_surplus = 0;  // members
-  int64_t unentitled = 0;   // units of others that are not what the preemptor's side owns
+  int64_t own_surplus = 0;  // members of gangs that do not go whole, here and below
+  int64_t unentitled = 0;   // gangs of others that hold nothing which the preemptor's side owns
   // Of gangs that go whole, so that surplus goes before any quorum; lowest when there is none.
   std::optional<int32_t> highest_priority;
   int64_t gangs = 0;
@@ -46,10 +52,11 @@ struct VictimCost {
   std::vector<int32_t> priorities;  // of all, from the highest down
   int64_t lost_seconds = 0;
   std::vector<size_t> running;  // by name
+  std::vector<size_t> members;  // of the surplus that goes: how many rank after it in its gang
   friend auto operator<=>(const VictimCost&, const VictimCost&) = default;
 };
 enum class Entitlement : uint8_t { kNominal, kShare };
-// `entitlement` says how victims by share are taken.
+// `entitlement` says how victims by share are taken. REQUIRES: `taken` is ascending.
 [[nodiscard]] VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> units,
                                 std::span<const size_t> taken, Entitlement entitlement);
 

@@ -158,7 +158,7 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
     if (!record.backfill.has_value() || c.now < record.backfill->end + kEndGrace) continue;
     if (record.binding.has_value() || record.departure.has_value()) continue;
     RunningGang entry = RunningGangOf(*gang, record, c.now);
-    if (!entry.quorum.empty() || !entry.surplus.empty()) late.push_back(std::move(entry));
+    if (!entry.members.empty()) late.push_back(std::move(entry));
   }
   if (late.empty()) return false;
   const Demand own = OwnHeldQuota(c);
@@ -172,12 +172,10 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
     for (size_t k = 0; k < late.size(); ++k) {
       if (i < late.size() && k != i) continue;
       Victim victim{.running = k, .pods = {}};
-      for (const auto* pods : {&late[k].quorum, &late[k].surplus}) {
-        for (const VictimPod& pod : *pods) {
-          victim.pods.push_back(pod.pod);
-          gone.rooms.push_back({pod.node, pod.shape});
-          if (late[k].queue.valid()) gone.quota.emplace_back(late[k].queue, pod.charge);
-        }
+      for (const VictimPod& pod : late[k].members) {
+        victim.pods.push_back(pod.pod);
+        gone.rooms.push_back({pod.node, pod.shape});
+        if (late[k].queue.valid()) gone.quota.emplace_back(late[k].queue, pod.charge);
       }
       trial.victims.push_back(std::move(victim));
     }

@@ -52,7 +52,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   for (const Victim& victim : plan.victims) {
     const RunningGang& gang = running[victim.running];
     claim.victims.push_back(gang.gang);
-    const bool whole = victim.pods.size() == gang.quorum.size() + gang.surplus.size();
+    const bool whole = victim.pods.size() == gang.members.size();
     names.push_back(whole ? gang.name
                           : absl::StrCat(victim.pods.size(), " surplus pods of ", gang.name));
     StartDeparture(gang.gang, victim.pods,

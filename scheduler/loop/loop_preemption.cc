@@ -14,29 +14,6 @@ namespace {
 // Pods that are still on their way out after this may never leave.
 constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
 
-// The members that the quorum can do without, the last in rank first.
-std::vector<const Member*> SurplusOf(const Gang& gang) {
-  std::vector<const Member*> surplus;
-  std::vector<bool> kept(gang.members.size(), true);
-  const auto at = [&gang](const Member& member) { return &member - gang.members.data(); };
-  for (auto member = gang.members.rbegin(); member != gang.members.rend(); ++member) {
-    if (member->state != MemberState::kBound) continue;
-    kept[at(*member)] = false;
-    const QuorumNeed need = NeedWith(gang, [&](const Member& other) {
-      const bool stands =
-          other.state == MemberState::kBound || other.state == MemberState::kSucceeded;
-      return stands && kept[at(other)];
-    });
-    if (need.Met()) {
-      surplus.push_back(&*member);
-    } else {
-      kept[at(*member)] = true;
-      if (gang.spec.sub_groups.empty()) break;  // nor can it do without any other
-    }
-  }
-  return surplus;
-}
-
 }  // namespace
 
 bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection) const {
@@ -71,24 +48,18 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
                     .priority = gang.priority,
                     .queued = QueuedAt(gang, record),
                     .started = started,
-                    .protected_until = started + gang.spec.protected_runtime};
-  const std::vector<const Member*> surplus = SurplusOf(gang);
-  const auto pod_of = [&](const Member& member) {
-    const PlacedPods placed{.shape = member.shape, .node = member.node};
-    return VictimPod{.pod = member.pod,
-                     .node = member.node,
-                     .shape = member.shape,
-                     .charge = ledger_.CostOf(record.queue, {&placed, 1}, tables),
-                     .budgets = state_.BudgetsOf(member.pod)};
-  };
+                    .protected_until = started + gang.spec.protected_runtime,
+                    .members = {},
+                    .surplus = SurplusOf(gang)};
   for (const Member& member : gang.members) {
-    const bool stands = member.state == MemberState::kBound && member.node.valid();
-    if (stands && std::ranges::find(surplus, &member) == surplus.end()) {
-      entry.quorum.push_back(pod_of(member));
-    }
-  }
-  for (auto it = surplus.rbegin(); it != surplus.rend(); ++it) {
-    if ((*it)->node.valid()) entry.surplus.push_back(pod_of(**it));
+    if (member.state != MemberState::kBound || !member.node.valid()) continue;
+    const PlacedPods placed{.shape = member.shape, .node = member.node};
+    entry.members.push_back({.pod = member.pod,
+                             .node = member.node,
+                             .shape = member.shape,
+                             .sub_group = member.rank.sub_group,
+                             .charge = ledger_.CostOf(record.queue, {&placed, 1}, tables),
+                             .budgets = state_.BudgetsOf(member.pod)});
   }
   return entry;
 }

@@ -132,10 +132,10 @@ class History {
                          .priority = gangs_[i].priority,
                          .queued = TimeOf(i),
                          .started = TimeOf(i)});
-      running.back().quorum.push_back({.pod = stage_.victim.pod,
-                                       .node = stage_.victim.node,
-                                       .shape = stage_.victim.shape,
-                                       .charge = DemandOf(i)});
+      running.back().members.push_back({.pod = stage_.victim.pod,
+                                        .node = stage_.victim.node,
+                                        .shape = stage_.victim.shape,
+                                        .charge = DemandOf(i)});
     }
     QuotaAsk ask{.tree = &tree_, .queue = gangs_[gang].queue, .options = {}};
     ask.options[stage_.request.wants.front().shape] = {

@@ -36,9 +36,9 @@ class RoomWorld {
       cluster.Add(node);
     }
   }
-  // One pod on each of the nodes; of these the last `surplus` are beyond the quorum.
+  // One pod on each of the nodes; the gang can do without `surplus` of them.
   RunningGang& Run(const std::string& name, int32_t priority, int64_t gpus,
-                   const std::vector<std::string>& nodes, size_t surplus = 0) {
+                   const std::vector<std::string>& nodes, int64_t surplus = 0) {
     RunningGang gang{.name = name, .queue = QuotaNodeId(0), .priority = priority};
     gang.queued = gang.started = cluster.now - absl::Hours(1);
     cluster.Add(MakePodGroup(name).MinMember(1));
@@ -48,12 +48,12 @@ class RoomWorld {
     }
     const Gang& model = cluster.GangOf(name);
     gang.gang = model.id;
-    for (size_t i = 0; i < model.members.size(); ++i) {
-      const Member& member = model.members[i];
+    gang.surplus.members = surplus;
+    for (const Member& member : model.members) {
       VictimPod pod{.pod = member.pod, .node = member.node, .shape = member.shape};
       pod.charge = {{.cell = QuotaCellId(0), .amount = Amount(gpus)}};
       tree_.Add(gang.queue, pod.charge);
-      (i + surplus < model.members.size() ? gang.quorum : gang.surplus).push_back(pod);
+      gang.members.push_back(pod);
     }
     running.push_back(std::move(gang));
     return running.back();
@@ -149,13 +149,80 @@ TEST(PreemptionRoom, SurplusGoesBeforeAnyQuorumAndTheLastMemberFirst) {
   EXPECT_EQ(world.Preempt(10), "elastic-2");
 }
 
-TEST(PreemptionRoom, SurplusIsGivenUpFromItsEndEvenWhereAnEarlierMemberStandsInTheWay) {
+TEST(PreemptionRoom, OfSurplusOnlyTheMembersThatStandInTheWayGo) {
   RoomWorld world;
   world.Nodes({"n1", "n2", "n3"});
   world.Run("elastic", 0, 4, {"n1", "n2", "n3"}, 2);
   world.Run("top", 100, 4, {"n1", "n3"});
   world.Submit(1, 8);
-  EXPECT_EQ(world.Preempt(10), "elastic-2 elastic-1");
+  EXPECT_EQ(world.Preempt(10), "elastic-1");
+}
+
+TEST(PreemptionRoom, AnyMemberIsSurplusThatTheQuorumCanDoWithout) {
+  for (const std::string free : {"n1", "n2", "n3"}) {
+    RoomWorld world;
+    world.Nodes({"n1", "n2", "n3"});
+    world.Run("elastic", 0, 4, {"n1", "n2", "n3"}, 1);
+    for (const std::string node : {"n1", "n2", "n3"}) {
+      if (node != free) world.Run(absl::StrCat("top-", node), 100, 4, {node});
+    }
+    world.Submit(1, 8);
+    EXPECT_EQ(world.Preempt(10), absl::StrCat("elastic-", free == "n1"   ? 0
+                                                          : free == "n2" ? 1
+                                                                         : 2));
+  }
+}
+
+TEST(PreemptionRoom, TheWholeGangGoesWhereItsSurplusIsNotEnough) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  world.Run("elastic", 0, 8, {"n1", "n2", "n3"}, 1);
+  world.Submit(2, 8);
+  EXPECT_EQ(world.Preempt(10), "elastic-0 elastic-1 elastic-2");
+}
+
+TEST(PreemptionRoom, OfMembersOnOneNodeTheLastInRankGoFirst) {
+  RoomWorld world;
+  world.Nodes({"n1"});
+  world.Run("elastic", 0, 2, {"n1", "n1", "n1", "n1"}, 3);
+  world.Submit(1, 4);
+  EXPECT_EQ(world.Preempt(10), "elastic-3 elastic-2");
+}
+
+TEST(PreemptionRoom, NoSubGroupLosesMoreThanItCanSpare) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  RunningGang& gang = world.Run("elastic", 1, 8, {"n1", "n2", "n3"}, 1);
+  gang.surplus.sub_groups = {1, 0};
+  gang.members[0].sub_group = gang.members[1].sub_group = 0;
+  gang.members[2].sub_group = 1;
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "elastic-1") << "the last one is all that its sub-group has";
+  gang.surplus.sub_groups = {0, 0};
+  EXPECT_EQ(world.Preempt(10), "elastic-0 elastic-1 elastic-2");
+}
+
+TEST(PreemptionRoom, ABudgetOverOneSurplusMemberProtectsThatOneOnly) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  RunningGang& gang = world.Run("elastic", 0, 8, {"n1", "n2", "n3"}, 2);
+  gang.members[2].budgets = {0};
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "elastic-1");
+}
+
+// More candidates than are searched exactly.
+TEST(PreemptionRoom, OfManyElasticGangsThoseMembersGoThatStandTogether) {
+  RoomWorld world;
+  std::vector<std::string> nodes;
+  for (int n = 10; n < 30; ++n) nodes.push_back(absl::StrCat("n", n));
+  world.Nodes(nodes);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    world.Run(absl::StrCat("elastic-", 10 + n), 0, 4, {nodes[n], nodes[(n + 1) % nodes.size()]}, 1);
+  }
+  world.Submit(3, 8);
+  const std::vector<std::string> pods = absl::StrSplit(world.Preempt(10), ' ');
+  EXPECT_EQ(pods.size(), 6u) << absl::StrJoin(pods, " ");
 }
 
 TEST(PreemptionRoom, ARequiredDomainIsFreedAsAWhole) {
@@ -177,12 +244,12 @@ TEST(PreemptionRoom, ABudgetIsNeverOverdrawnByThePlanAsAWhole) {
   RoomWorld world;
   world.Nodes({"n1", "n2", "n3"});
   for (const std::string name : {"a", "b"}) {
-    world.Run(name, 0, 8, {name == "a" ? "n1" : "n2"}).quorum.front().budgets = {1};
+    world.Run(name, 0, 8, {name == "a" ? "n1" : "n2"}).members.front().budgets = {1};
   }
   world.Run("dear", 5, 8, {"n3"});
   world.Submit(2, 8);
   EXPECT_EQ(world.Preempt(10), "a-0 dear-0");
-  world.running[2].quorum.front().budgets = {0};
+  world.running[2].members.front().budgets = {0};
   EXPECT_THAT(world.Preempt(10), HasSubstr("no legal choice of them makes room"));
 }
 
@@ -190,8 +257,8 @@ TEST(PreemptionRoom, SurplusMayGoWhereTheBudgetForbidsTheRest) {
   RoomWorld world;
   world.Nodes({"n1", "n2"});
   RunningGang& gang = world.Run("elastic", 0, 8, {"n1", "n2"}, 1);
-  gang.quorum.front().budgets = {1};
-  gang.surplus.front().budgets = {1};
+  gang.members.front().budgets = {1};
+  gang.members.back().budgets = {1};
   world.Submit(1, 8);
   EXPECT_EQ(world.Preempt(10), "elastic-1");
 }
@@ -199,9 +266,10 @@ TEST(PreemptionRoom, SurplusMayGoWhereTheBudgetForbidsTheRest) {
 TEST(PreemptionRoom, ABudgetThatNobodyToldOfForbids) {
   RoomWorld world;
   world.Nodes({"n1"});
-  world.Run("low", 0, 8, {"n1"}).quorum.front().budgets = {77};
+  world.Run("low", 0, 8, {"n1"}).members.front().budgets = {77};
   world.Submit(1, 8);
-  EXPECT_THAT(world.Preempt(10), HasSubstr("no running gang may be evicted: 1 is kept by a PodDisruptionBudget"));
+  EXPECT_THAT(world.Preempt(10),
+              HasSubstr("no running gang may be evicted: 1 is kept by a PodDisruptionBudget"));
 }
 
 TEST(PreemptionRoom, ProtectedGangsAreLeftAloneUntilTheirTimeIsOver) {
@@ -277,12 +345,14 @@ TEST(PreemptionRoom, OfManyGangsThatShareNodesThoseOfTheSameNodesGo) {
   EXPECT_EQ(world.Preempt(10), "x-10-0 x-10-1 y-10-0 y-10-1");
 }
 
-TEST(PreemptionRoom, AmongManyGangsTheWayToAQuorumLeadsOverSurplusThatFreesNothing) {
+TEST(PreemptionRoom, ManyGangsGoWholeWhereTheirSurplusFreesNothing) {
   RoomWorld world;
   for (int n = 10; n < 24; ++n) {
     const std::string full = absl::StrCat("full-", n), half = absl::StrCat("half-", n);
     world.Nodes({full, half});
-    world.Run(absl::StrCat("elastic-", n), 0, 5, {full, half}, 1);
+    RunningGang& gang = world.Run(absl::StrCat("elastic-", n), 0, 5, {full, half}, 1);
+    gang.surplus.sub_groups = {0};
+    gang.members.front().sub_group = 0;
     world.Run(absl::StrCat("top-", n), 100, 3, {half});
   }
   world.Submit(14, 6);
@@ -294,7 +364,7 @@ TEST(PreemptionRoom, AVictimOnANodeThatIsGoneFreesNoRoom) {
   RoomWorld world;
   world.Nodes({"n1", "n2"});
   world.Run("low", 0, 8, {"n1"});
-  world.Run("ghost", -5, 8, {"n2"}).quorum.front().node = NodeId(99'999);
+  world.Run("ghost", -5, 8, {"n2"}).members.front().node = NodeId(99'999);
   world.Submit(1, 8);
   EXPECT_EQ(world.Preempt(10), "low-0");
 }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <iostream>
 #include <optional>
@@ -40,27 +41,32 @@ constexpr int64_t kMostChoices = 64;
 struct DrawnPod {
   int node = 0, gpus = 1;
 };
-// A gang that runs. The last `surplus` pods are beyond its quorum.
+// A gang that runs and can do without any `surplus` of its pods.
 struct DrawnGang {
   int32_t priority = 0;
   bool queued = false, protected_still = false;
-  bool in_budget = false;  // the quorum is, and the budget is spent
+  bool in_budget = false;  // its first pod is, and the budget is spent
   std::vector<DrawnPod> pods;
   int surplus = 0;
 };
 
-// How much of each running gang is gone: members of the surplus from the last on, and one more for
-// everything.
-using Gone = std::vector<int>;
+// Which pods of each running gang are gone, as bits.
+using Gone = std::vector<uint32_t>;
 
-int Everything(const DrawnGang& gang) { return gang.surplus + 1; }
-int MayGo(const DrawnGang& gang) {
-  if (gang.queued || gang.protected_still || gang.priority >= kOurPriority) return 0;
-  return gang.in_budget ? gang.surplus : Everything(gang);
+uint32_t Everything(const DrawnGang& gang) { return (uint32_t{1} << gang.pods.size()) - 1; }
+bool MayGo(const DrawnGang& gang, uint32_t pods) {
+  if (pods == 0) return true;
+  if (gang.queued || gang.protected_still || gang.priority >= kOurPriority) return false;
+  if (gang.in_budget && (pods & 1) != 0) return false;
+  return pods == Everything(gang) || std::popcount(pods) <= gang.surplus;
 }
-// Its last pods.
-size_t PodsGone(const DrawnGang& gang, int gone) {
-  return gone == Everything(gang) ? gang.pods.size() : static_cast<size_t>(gone);
+// All that may go of it, nothing first.
+std::vector<uint32_t> WaysToGo(const DrawnGang& gang) {
+  std::vector<uint32_t> ways;
+  for (uint32_t pods = 0; pods <= Everything(gang); ++pods) {
+    if (MayGo(gang, pods)) ways.push_back(pods);
+  }
+  return ways;
 }
 
 // Gangs that run in what room the case leaves.
@@ -132,10 +138,15 @@ class Trial final {
     if (request.wants.empty() || request.need.Met() || Fits(none)) return "";
     ++tally_.cases;
     Gone all;
-    for (const DrawnGang& gang : gangs_) all.push_back(MayGo(gang));
+    // Of surplus all at once is more than may go, and a bound for what helps.
+    for (const DrawnGang& gang : gangs_) {
+      uint32_t most = 0;
+      for (const uint32_t pods : WaysToGo(gang)) most |= pods;
+      all.push_back(most);
+    }
     const auto answer = Ask(request);
     if (const auto* no = std::get_if<NoPreemption>(&answer)) {
-      if (Fits(all)) return Missed(no->message);
+      if (Fits(all) && AnyHelps()) return Missed(no->message);
       ++tally_.refusals;
       tally_.refusals_for_topology += FitsAnywhere(all) ? 1 : 0;
       return "";
@@ -148,7 +159,7 @@ class Trial final {
     std::string text = maniple::Told(case_);
     for (const DrawnGang& gang : gangs_) {
       absl::StrAppend(&text, "runs at ", gang.priority, " surplus ", gang.surplus, " may go ",
-                      MayGo(gang), ":");
+                      absl::StrJoin(WaysToGo(gang), ","), ":");
       for (const DrawnPod& pod : gang.pods) absl::StrAppend(&text, " ", pod.gpus, "@n", pod.node);
       absl::StrAppend(&text, "\n");
     }
@@ -180,10 +191,10 @@ class Trial final {
                        .On(absl::StrCat("n", drawn.pods[p].node)));
       const Member& member = cluster_.GangOf(name).members.back();
       VictimPod pod{.pod = member.pod, .node = member.node, .shape = member.shape};
-      const bool surplus = p + static_cast<size_t>(drawn.surplus) >= drawn.pods.size();
-      if (drawn.in_budget && !surplus) pod.budgets = {0};
-      (surplus ? gang.surplus : gang.quorum).push_back(pod);
+      if (drawn.in_budget && p == 0) pod.budgets = {0};
+      gang.members.push_back(pod);
     }
+    gang.surplus.members = drawn.surplus;
     gang.gang = cluster_.GangOf(name).id;
     running_.push_back(std::move(gang));
   }
@@ -207,7 +218,8 @@ class Trial final {
     TopologyCase c = case_;
     for (size_t g = 0; g < gangs_.size(); ++g) {
       const std::vector<DrawnPod>& pods = gangs_[g].pods;
-      for (size_t p = 0; p + PodsGone(gangs_[g], gone[g]) < pods.size(); ++p) {
+      for (size_t p = 0; p < pods.size(); ++p) {
+        if (((gone[g] >> p) & 1) != 0) continue;
         c.used[static_cast<size_t>(pods[p].node)] += pods[p].gpus;
       }
     }
@@ -232,22 +244,54 @@ class Trial final {
     return "";
   }
 
+  // Calls visit() with each choice of victims that is legal, until it says that it has seen enough.
+  // False: there are too many, and it was not called.
+  template <typename Visit>
+  bool ForEachChoice(Visit&& visit) const {
+    std::vector<std::vector<uint32_t>> ways;
+    int64_t choices = 1;
+    for (const DrawnGang& gang : gangs_) {
+      ways.push_back(WaysToGo(gang));
+      choices *= static_cast<int64_t>(ways.back().size());
+      if (choices > kMostChoices) return false;
+    }
+    Gone gone(gangs_.size(), 0);
+    for (int64_t choice = 0; choice < choices; ++choice) {
+      int64_t rest = choice;
+      for (size_t g = 0; g < gangs_.size(); ++g) {
+        const auto count = static_cast<int64_t>(ways[g].size());
+        gone[g] = ways[g][static_cast<size_t>(rest % count)];
+        rest /= count;
+      }
+      if (visit(gone) == NaivePlacements::Walk::kStop) break;
+    }
+    return true;
+  }
+  // Some legal choice of victims makes room; true as well where there are too many to try.
+  [[nodiscard]] bool AnyHelps() const {
+    bool helps = false;
+    const bool tried = ForEachChoice([&](const Gone& gone) {
+      helps = helps || Fits(gone);
+      return helps ? NaivePlacements::Walk::kStop : NaivePlacements::Walk::kOn;
+    });
+    return helps || (!tried && std::ranges::none_of(gangs_, [](const DrawnGang& gang) {
+             return gang.surplus > 0 && gang.in_budget;
+           }));
+  }
+
   // None: somebody goes who may not, or in part.
   std::optional<Gone> GoneBy(const PreemptionPlan& plan) {
     Gone gone(gangs_.size(), 0);
     for (const Victim& victim : plan.victims) {
       const DrawnGang& gang = gangs_[victim.running];
-      int& units = gone[victim.running];
-      if (units != 0) return std::nullopt;
-      const bool whole = victim.pods.size() == gang.pods.size();
-      units = whole ? Everything(gang) : static_cast<int>(victim.pods.size());
-      if (units == 0 || units > MayGo(gang)) return std::nullopt;
-      std::set<std::string> last, named;
-      for (size_t p = gang.pods.size() - victim.pods.size(); p < gang.pods.size(); ++p) {
-        last.insert(absl::StrCat("g", victim.running, "-", p));
+      uint32_t& pods = gone[victim.running];
+      for (const PodId pod : victim.pods) {
+        for (size_t p = 0; p < gang.pods.size(); ++p) {
+          if (NameOf(pod) == absl::StrCat("g", victim.running, "-", p)) pods |= uint32_t{1} << p;
+        }
       }
-      for (const PodId pod : victim.pods) named.insert(NameOf(pod));
-      if (named != last) return std::nullopt;
+      const bool all_named = std::popcount(pods) == static_cast<int>(victim.pods.size());
+      if (!all_named || pods == 0 || !MayGo(gang, pods)) return std::nullopt;
     }
     return gone;
   }
@@ -267,51 +311,44 @@ class Trial final {
   std::string Needless(Gone gone) {
     bool for_topology = false;
     for (size_t g = 0; g < gangs_.size(); ++g) {
-      if (gone[g] == 0) continue;
-      --gone[g];
-      if (Fits(gone)) return absl::StrCat("g", g, " goes for nothing");
-      for_topology = for_topology || FitsAnywhere(gone);
-      ++gone[g];
+      const uint32_t ours = gone[g];
+      for (const uint32_t fewer : WaysToGo(gangs_[g])) {
+        if (fewer == ours || (fewer & ours) != fewer) continue;
+        gone[g] = fewer;
+        if (Fits(gone)) return absl::StrCat("g", g, " goes for nothing: ", fewer, " is enough");
+        for_topology = for_topology || FitsAnywhere(gone);
+      }
+      gone[g] = ours;
     }
     tally_.plans_for_topology += for_topology ? 1 : 0;
     return "";
   }
 
-  using Cost = std::tuple<std::optional<int32_t>, int, std::optional<int32_t>, size_t>;
+  using Cost = std::tuple<std::optional<int32_t>, int, std::optional<int32_t>, int>;
   [[nodiscard]] Cost CostOf(const Gone& gone) const {
     auto [highest, gangs, highest_of_surplus, pods] = Cost();
     for (size_t g = 0; g < gangs_.size(); ++g) {
       if (gone[g] == 0) continue;
-      const bool whole = gone[g] == Everything(gangs_[g]);
+      const bool whole = std::popcount(gone[g]) > gangs_[g].surplus;
       if (whole) ++gangs;
-      if (whole) highest = std::max(highest, std::optional(gangs_[g].priority));
-      if (!whole || gangs_[g].surplus > 0) {
-        highest_of_surplus = std::max(highest_of_surplus, std::optional(gangs_[g].priority));
-      }
-      pods += PodsGone(gangs_[g], gone[g]);
+      std::optional<int32_t>& top = whole ? highest : highest_of_surplus;
+      top = std::max(top, std::optional(gangs_[g].priority));
+      pods += std::popcount(gone[g]);
     }
     return {highest, gangs, highest_of_surplus, pods};
   }
 
   // Where there are few candidates: a cheaper choice that was overlooked.
   std::string Cheaper(const Gone& ours) {
-    int64_t choices = 1;
-    for (const DrawnGang& gang : gangs_) choices *= MayGo(gang) + 1;
-    if (choices > kMostChoices) return "";
-    ++tally_.cheapest;
+    std::string cheaper;
     const Cost cost = CostOf(ours);
-    Gone other(gangs_.size(), 0);
-    for (int64_t choice = 0; choice < choices; ++choice) {
-      int64_t rest = choice;
-      for (size_t g = 0; g < gangs_.size(); ++g) {
-        other[g] = static_cast<int>(rest % (MayGo(gangs_[g]) + 1));
-        rest /= MayGo(gangs_[g]) + 1;
-      }
-      if (CostOf(other) < cost && Fits(other)) {
-        return absl::StrCat("cheaper: ", absl::StrJoin(other, ","));
-      }
-    }
-    return "";
+    const bool tried = ForEachChoice([&](const Gone& other) {
+      if (CostOf(other) >= cost || !Fits(other)) return NaivePlacements::Walk::kOn;
+      cheaper = absl::StrCat("cheaper: ", absl::StrJoin(other, ","));
+      return NaivePlacements::Walk::kStop;
+    });
+    tally_.cheapest += tried ? 1 : 0;
+    return cheaper;
   }
 
   const TopologyCase case_;

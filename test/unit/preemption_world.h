@@ -73,9 +73,9 @@ class PreemptionWorld final {
         cluster_.Add(MakePod(name).Group(words[0]).Cpu(1).On("n"));
         const Member& member = cluster_.GangOf(words[0]).members.back();
         gang.gang = cluster_.GangOf(words[0]).id;
-        gang.quorum.push_back({.pod = member.pod, .node = member.node, .shape = member.shape});
+        gang.members.push_back({.pod = member.pod, .node = member.node, .shape = member.shape});
       }
-      gang.quorum.front().charge = charge;
+      gang.members.front().charge = charge;
       tree_.Add(gang.queue, charge);
       running_.push_back(std::move(gang));
     }
