@@ -37,6 +37,9 @@ void AddPod(const PreemptionInput& input, const RunningGang& gang, const VictimP
   unit.lost_seconds += std::min<int64_t>(absl::ToInt64Seconds(lost), int64_t{1} << 40);
 }
 
+// The eviction API refuses a pod that several budgets cover, whatever they allow.
+bool CanBeEvicted(const VictimPod& pod) { return pod.budgets.size() <= 1; }
+
 // The units of one running gang.
 class UnitMaker final {
  public:
@@ -60,6 +63,7 @@ class UnitMaker final {
     }
   }
   void AppendWhole(std::vector<VictimUnit>& units) const {
+    if (!std::ranges::all_of(gang_.members, CanBeEvicted)) return;
     VictimUnit whole = Start(UnitPart::kWholeGang);
     for (const VictimPod& pod : gang_.members) AddPod(input_, gang_, pod, whole);
     if (whole.pods > 0 && BudgetsBear(input_.allowed, whole)) units.push_back(std::move(whole));
@@ -88,7 +92,7 @@ class UnitMaker final {
   [[nodiscard]] bool MayBeSurplus(const VictimPod& pod) const {
     const auto sub_group = static_cast<size_t>(pod.sub_group);
     const std::vector<int64_t>& limits = gang_.surplus.sub_groups;
-    return sub_group >= limits.size() || limits[sub_group] > 0;
+    return CanBeEvicted(pod) && (sub_group >= limits.size() || limits[sub_group] > 0);
   }
 
   const PreemptionInput& input_;

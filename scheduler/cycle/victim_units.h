@@ -26,7 +26,7 @@ struct VictimUnit {
   std::optional<size_t> after;  // the unit before it in its chain
   VictimCharge charge;
   std::vector<FreedRoom> room;    // of pods on nodes that exist
-  std::vector<uint32_t> budgets;  // one entry per pod and budget
+  std::vector<uint32_t> budgets;  // one entry per pod that a budget covers
   int64_t pods = 0;
   int64_t lost_seconds = 0;  // run time of all its pods
 };

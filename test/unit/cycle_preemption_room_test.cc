@@ -272,6 +272,21 @@ TEST(PreemptionRoom, ABudgetThatNobodyToldOfForbids) {
               HasSubstr("no running gang may be evicted: 1 is kept by a PodDisruptionBudget"));
 }
 
+// The eviction API refuses such a pod whatever the budgets allow.
+TEST(PreemptionRoom, APodThatTwoBudgetsCoverIsNoVictimAndNeitherIsItsGang) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3"});
+  world.Run("twice", 0, 8, {"n1", "n2"}).members.back().budgets = {1, 2};
+  world.Run("dear", 5, 8, {"n3"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "dear-0");
+  world.running[0].surplus.members = 1;
+  EXPECT_EQ(world.Preempt(10), "twice-0") << "the other one is surplus as well as it";
+  world.running.pop_back();
+  world.running[0].surplus.members = 0;
+  EXPECT_THAT(world.Preempt(10), HasSubstr("1 is kept by a PodDisruptionBudget"));
+}
+
 TEST(PreemptionRoom, ProtectedGangsAreLeftAloneUntilTheirTimeIsOver) {
   RoomWorld world;
   world.Nodes({"n1"});

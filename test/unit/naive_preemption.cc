@@ -263,6 +263,7 @@ class NaivePreemption::Search final {
     std::vector<int32_t> left = world_.allowed;
     for (size_t p = 0; p < pods_.size(); ++p) {
       if (((set >> p) & 1) == 0) continue;
+      if (pods_[p]->budgets.size() > 1) return false;
       for (const uint32_t budget : pods_[p]->budgets) {
         if (--left[budget] < 0) return false;
       }

@@ -182,7 +182,13 @@ class PreemptionCaseMaker final {
     world.running.push_back(std::move(gang));
     world.quorums.push_back(std::move(words));
   }
-  std::vector<uint32_t> DrawBudgets() { return {static_cast<uint32_t>(random_.Below(3))}; }
+  std::vector<uint32_t> DrawBudgets() {
+    std::vector<uint32_t> budgets;
+    for (uint32_t budget = 0; budget < 3; ++budget) {
+      if (random_.OneIn(2)) budgets.push_back(budget);
+    }
+    return budgets;
+  }
 
   void DrawRequest(PreemptionCase& world) {
     const int64_t pods = Draw(1, 3);
