@@ -15,7 +15,8 @@ constexpr int kMostRounds = 6;
 // Whole decisions that one search may spend.
 constexpr int64_t kMostFinds = 200;
 
-// Candidates that are taken from in turn: those of one Queue where shares decide, else all.
+// Candidates that are taken from in turn: those of one Queue where shares decide, before them all
+// others together.
 struct Lane {
   QuotaNodeId queue;
   std::vector<size_t> units;  // the cheapest first
@@ -225,7 +226,9 @@ class GreedySearch final {
       Lane* best = nullptr;
       for (Lane& lane : lanes) {
         if (lane.next == lane.units.size()) continue;
-        if (best == nullptr || best->share < lane.share) best = &lane;
+        const bool first = best == nullptr || !lane.queue.valid() ||
+                           (best->queue.valid() && best->share < lane.share);
+        if (first) best = &lane;
       }
       if (best == nullptr) return false;
       const size_t unit = best->units[best->next++];

@@ -99,6 +99,7 @@ class Attempt final {
     say(spared_.priority, " has no lower priority", " have no lower priority");
     say(spared_.not_borrowing, " is of a queue that does not borrow",
         " are of queues that do not borrow");
+    say(spared_.has_queue, " is of a queue", " are of queues");
     say(spared_.policy, " is out of reach of the queue's preemption policies",
         " are out of reach of the queue's preemption policies");
     say(spared_.protected_still, " is protected", " are protected");
@@ -187,12 +188,16 @@ class Attempt final {
       case NoClaim::kDoesNotBorrow:
         ++spared_.not_borrowing;
         break;
+      case NoClaim::kHasQueue:
+        ++spared_.has_queue;
+        break;
     }
   }
 
   [[nodiscard]] VictimCause CauseOf(const VictimUnit& unit, const Justification& why) const {
     switch (unit.charge.claim) {
       case VictimClaim::kNoQueue:
+        return VictimCause::kWithoutQueue;
       case VictimClaim::kOwnQueue:
         return VictimCause::kInQueue;
       case VictimClaim::kHierarchy:
@@ -237,7 +242,8 @@ class Attempt final {
   std::vector<VictimClaim> claims_;
   int64_t candidates_ = 0;
   struct {
-    int64_t priority = 0, not_borrowing = 0, policy = 0, protected_still = 0, budgets = 0;
+    int64_t priority = 0, not_borrowing = 0, has_queue = 0, policy = 0;
+    int64_t protected_still = 0, budgets = 0;
   } spared_;
 };
 

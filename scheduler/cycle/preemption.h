@@ -75,7 +75,7 @@ struct PreemptionInput {
   const Profile& profile;
   int32_t priority = 0;  // of the preemptor
   absl::Time queued;
-  PreemptionPolicy policy;  // without a Queue: lower priority among gangs without a Queue
+  PreemptionPolicy policy;  // for gangs with a Queue; among others lower priority alone decides
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> strategies;  // those that the preemptor may use now, in this order
   OwnVictims own_victims = OwnVictims::kAlways;
@@ -83,7 +83,8 @@ struct PreemptionInput {
   std::span<const int32_t> allowed = {};  // disruptionsAllowed, by budget
 };
 
-enum class VictimCause : uint8_t {  // named as Kueue names them
+enum class VictimCause : uint8_t {  // named as Kueue names them, but for the first
+  kWithoutQueue,
   kInQueue,
   kInCohortReclamation,
   kInCohortFairSharing,

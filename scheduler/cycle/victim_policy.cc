@@ -142,11 +142,11 @@ std::optional<VictimClaim> VictimRules::ClassicalClaim(const RunningGang& gang,
 }
 
 std::optional<VictimClaim> VictimRules::ClaimOn(const RunningGang& gang) {
-  if (contest_.tree == nullptr) {
-    if (gang.queue.valid() || gang.priority >= input_.priority) return std::nullopt;
+  if (!gang.queue.valid()) {
+    if (gang.priority >= input_.priority) return std::nullopt;
     return VictimClaim::kNoQueue;
   }
-  if (!gang.queue.valid()) return std::nullopt;
+  if (contest_.tree == nullptr) return std::nullopt;
   if (gang.queue == contest_.queue) {
     if (!HasPriorityOver(input_, gang, input_.policy.within)) return std::nullopt;
     return VictimClaim::kOwnQueue;
@@ -164,7 +164,8 @@ std::optional<VictimClaim> VictimRules::ClaimOn(const RunningGang& gang) {
 }
 
 NoClaim VictimRules::WhyNoClaimOn(const RunningGang& gang) const {
-  if (contest_.tree == nullptr) return NoClaim::kPriority;
+  if (!gang.queue.valid()) return NoClaim::kPriority;
+  if (contest_.tree == nullptr) return NoClaim::kHasQueue;
   if (gang.queue == contest_.queue) {
     const bool never = input_.policy.within == WithinQueuePreemption::kNever;
     return never ? NoClaim::kPolicy : NoClaim::kPriority;
@@ -266,6 +267,7 @@ class VictimRules::Restoration final {
     answer_.entitled = rules_.WithinNominal({});
     std::vector<size_t> own;
     for (size_t i = 0; i < taken_.size(); ++i) {
+      if (taken_[i]->claim == VictimClaim::kNoQueue) continue;
       if (!IsCrossQueue(taken_[i]->claim)) {
         own.push_back(i);
         continue;

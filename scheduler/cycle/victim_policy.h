@@ -37,7 +37,7 @@ struct QuotaContest {
 };
 
 enum class VictimClaim : uint8_t {
-  kNoQueue,                 // neither side has a Queue
+  kNoQueue,                 // has no Queue, and lower priority: frees room, never quota
   kOwnQueue,                // of the preemptor's own
   kHierarchy,               // sits in what belongs to a Cohort of the preemptor's
   kPriority,                // borrows; only for a plan that does not borrow
@@ -46,7 +46,7 @@ enum class VictimClaim : uint8_t {
 };
 
 // Why a gang is none that could be evicted.
-enum class NoClaim : uint8_t { kPolicy, kPriority, kDoesNotBorrow };
+enum class NoClaim : uint8_t { kPolicy, kPriority, kDoesNotBorrow, kHasQueue };
 
 // One thing to evict: a surplus member, or the rest of a gang.
 struct VictimCharge {

@@ -27,7 +27,7 @@ void AddTo(Demand& sum, const Demand& more) {
 
 void AddPod(const PreemptionInput& input, const RunningGang& gang, const VictimPod& pod,
             VictimUnit& unit) {
-  AddTo(unit.charge.charge, pod.charge);
+  if (gang.queue.valid()) AddTo(unit.charge.charge, pod.charge);
   if (input.decide.snapshot.HasNode(pod.node)) {
     unit.room.push_back({.node = pod.node, .shape = pod.shape});
   }

@@ -114,6 +114,17 @@ TEST(KueueHierarchical, WhatBelongsToANearerCohortIsReclaimedWhateverItsPriority
   for (const Case& c : cases) Expect(c, FairSharing::kOff);
 }
 
+// Kueue knows no such work.
+TEST(WithoutAQueue, AGangFreesNoQuotaAndStaysWhereQuotaAloneIsShort) {
+  PreemptionWorld world("s 6");
+  world.policy = kLower;
+  world.Run("x - 3@-5; y s 6@0");
+  EXPECT_EQ(world.Preempt("s 3@1"), "y(Q)");
+  world.policy = {};
+  EXPECT_EQ(world.Preempt("s 3@1"), "none");
+  EXPECT_EQ(world.message, "1 gang may be evicted, and even without them quota would be lacking");
+}
+
 constexpr char kFair[] = "r; a:r 3; b:r 3; c:r 3; pre:r 0";
 
 TEST(KueueFairSharing, ChoosesTheVictimsThatKueueChooses) {

@@ -349,6 +349,7 @@ void PlayMany(FairSharing fair_sharing) {
   const auto few = static_cast<int64_t>(Histories()) / 50;
   EXPECT_GT(preemptions, few);
   EXPECT_GT(surplus_alone, few);
+  EXPECT_GT(without_queue, few);
 }
 
 TEST(PreemptionRoomHistories, ComeToRestWithFairSharing) { PlayMany(FairSharing::kOn); }

@@ -86,7 +86,7 @@ class RoomWorld {
                                         .profile = cluster.profile(),
                                         .priority = priority,
                                         .queued = cluster.now,
-                                        .policy = {.within = WithinQueuePreemption::kLowerPriority},
+                                        .policy = policy,
                                         .strategies = {},
                                         .running = running,
                                         .allowed = allowed});
@@ -104,6 +104,7 @@ class RoomWorld {
   std::vector<RunningGang> running;
   std::vector<int32_t> allowed;
   bool in_queue = true;
+  PreemptionPolicy policy = {.within = WithinQueuePreemption::kLowerPriority};
 
  private:
   QuotaTree tree_;
@@ -306,7 +307,29 @@ TEST(PreemptionRoom, WithoutAQueueOnlyLowerPriorityWithoutAQueueIsEvicted) {
   world.Run("low", 9, 8, {"n3"}).queue = QuotaNodeId();
   world.Submit(1, 8);
   EXPECT_EQ(world.Preempt(10), "low-0");
-  EXPECT_THAT(world.Preempt(9), HasSubstr("have no lower priority"));
+  EXPECT_THAT(world.Preempt(9), HasSubstr("2 have no lower priority, 1 is of a queue"));
+}
+
+TEST(PreemptionRoom, AGangWithoutAQueueGivesWayToHigherPriorityWhateverThePolicies) {
+  RoomWorld world;
+  world.policy = {};
+  world.Nodes({"n1", "n2", "n3"});
+  world.Run("queued", -5, 8, {"n1"});
+  world.Run("equal", 10, 8, {"n2"}).queue = QuotaNodeId();
+  world.Run("low", 9, 8, {"n3"}).queue = QuotaNodeId();
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "low-0");
+  EXPECT_THAT(world.Preempt(9),
+              HasSubstr("2 have no lower priority, 1 is out of reach of the queue's"));
+}
+
+TEST(PreemptionRoom, WorkOfOthersWithoutAQueueGoesBeforeOnesOwn) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2"});
+  world.Run("own", -5, 8, {"n1"});
+  world.Run("loose", 5, 8, {"n2"}).queue = QuotaNodeId();
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "loose-0");
 }
 
 TEST(PreemptionRoom, FewerGangsAreBetterThanFewerPods) {

@@ -147,8 +147,8 @@ class NaivePreemption::Search final {
   bool Eligible(const RunningGang& gang, Candidate& candidate) const {
     if (gang.protected_until > world_.cluster.now) return false;
     const bool lower = gang.priority < world_.priority;
-    if (!world_.in_queue) return !gang.queue.valid() && lower;
-    if (!gang.queue.valid()) return false;
+    if (!gang.queue.valid()) return lower;
+    if (!world_.in_queue) return false;
     if (gang.queue == queue_) {
       candidate.own = true;
       const bool newer = gang.priority == world_.priority && gang.queued > world_.queued;

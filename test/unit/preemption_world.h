@@ -1,9 +1,9 @@
 // Small worlds of Queues and running gangs, for tests of preemption that are about quota.
 //
 //   PreemptionWorld world("root; a:root 3; b:root 3");   // name[:parent]
-//   nominal[+borrow][/lend][~w] world.Run("b1 b 1@0; b2 b 1@5");                     // name queue
-//   size@priority EXPECT_EQ(world.Preempt("a 1@0"), "b1(R)");          // victims and causes as
-//   Kueue's letters
+//                                  // nominal[+borrow][/lend][~w]
+//   world.Run("b1 b 1@0; c - 1@5");  // name queue size@priority; "-": no Queue
+//   EXPECT_EQ(world.Preempt("a 1@0"), "b1(R)");  // victims, and causes as Kueue's letters
 //
 // Sizes may have halves; "3,0" is an amount of each of two cells of different flavors, or resources
 // with `resources = 2`. One node holds everything, so that only quota is ever short.
@@ -63,7 +63,8 @@ class PreemptionWorld final {
     for (absl::string_view item : Items(gangs)) {
       const std::vector<std::string> words = absl::StrSplit(item, ' ', absl::SkipEmpty());
       const auto [charge, priority] = ReadSize(words[2]);
-      RunningGang gang{.name = words[0], .queue = nodes_.at(words[1]), .priority = priority};
+      RunningGang gang{.name = words[0], .priority = priority};
+      if (words[1] != "-") gang.queue = nodes_.at(words[1]);
       gang.queued = gang.started =
           cluster_.now - absl::Hours(1) + absl::Seconds(static_cast<int64_t>(running_.size()));
       int64_t halves = 0;
@@ -75,8 +76,10 @@ class PreemptionWorld final {
         gang.gang = cluster_.GangOf(words[0]).id;
         gang.members.push_back({.pod = member.pod, .node = member.node, .shape = member.shape});
       }
-      gang.members.front().charge = charge;
-      tree_.Add(gang.queue, charge);
+      if (gang.queue.valid()) {
+        gang.members.front().charge = charge;
+        tree_.Add(gang.queue, charge);
+      }
       running_.push_back(std::move(gang));
     }
   }
@@ -162,6 +165,8 @@ class PreemptionWorld final {
   }
   static absl::string_view Letter(VictimCause cause) {
     switch (cause) {
+      case VictimCause::kWithoutQueue:
+        return "(P)";
       case VictimCause::kInQueue:
         return "(Q)";
       case VictimCause::kInCohortReclamation:
