@@ -131,6 +131,13 @@ bool VictimRules::AllBorrow(const Path& path) const {
   });
 }
 
+bool VictimRules::BorrowsToTheLast(const VictimCharge& unit, const Path& path) {
+  work_.Remove(unit.queue, unit.surplus);
+  const bool borrows = AllBorrow(path);
+  work_.Add(unit.queue, unit.surplus);
+  return borrows;
+}
+
 std::optional<VictimClaim> VictimRules::ClassicalClaim(const RunningGang& gang,
                                                        const Path& path) const {
   if (path.advantage) return VictimClaim::kHierarchy;
@@ -229,8 +236,12 @@ bool VictimRules::WithinNominal(std::span<const CellAmount> more) const {
 bool VictimRules::PassesShare(const VictimCharge& unit, const Path& path, FairStrategy strategy) {
   const DominantShare own = work_.ShareWith(path.own_side, contest_.queue, none_);
   switch (strategy) {
-    case FairStrategy::kLessThanInitialShare:
-      return own < work_.ShareWith(path.its_side, unit.queue, none_);
+    case FairStrategy::kLessThanInitialShare: {
+      work_.Remove(unit.queue, unit.surplus);
+      const bool passes = own < work_.ShareWith(path.its_side, unit.queue, none_);
+      work_.Add(unit.queue, unit.surplus);
+      return passes;
+    }
     case FairStrategy::kLessThanOrEqualToFinalShare:
       break;
   }
@@ -244,7 +255,7 @@ bool VictimRules::MayTake(const VictimCharge& unit, const PreemptionMode& mode) 
   if (!Allows(mode, unit.claim)) return false;
   if (!IsCrossQueue(unit.claim)) return true;
   const Path& path = PathOf(unit.queue);
-  if (!AllBorrow(path)) return false;
+  if (!BorrowsToTheLast(unit, path)) return false;
   if (unit.claim != VictimClaim::kShare || WithinNominal(contest_.demand)) return true;
   work_.Add(contest_.queue, contest_.demand);
   const bool passes =
@@ -318,7 +329,7 @@ class VictimRules::Restoration final {
     if (strategy > 0 && spent_.contains(unit.queue)) return false;
     const Path& path = rules_.PathOf(unit.queue);
     rules_.GiveBack(unit);
-    if (rules_.AllBorrow(path) && PassesShare(unit, path, strategy)) {
+    if (rules_.BorrowsToTheLast(unit, path) && PassesShare(unit, path, strategy)) {
       if (strategy > 0) spent_.insert(unit.queue);
       return given_back_[i] = true;
     }

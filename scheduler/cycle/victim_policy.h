@@ -48,11 +48,14 @@ enum class VictimClaim : uint8_t {
 // Why a gang is none that could be evicted.
 enum class NoClaim : uint8_t { kPolicy, kPriority, kDoesNotBorrow, kHasQueue };
 
-// One thing to evict: a surplus member, or the rest of a gang.
+// One thing to evict: a surplus member, or a whole gang.
 struct VictimCharge {
   QuotaNodeId queue;
   VictimClaim claim = VictimClaim::kNoQueue;
   Demand charge;
+  // What of it a whole gang is charged for its surplus. That is the first to go, so that what the
+  // quorum has within nominal is not taken because the surplus borrows.
+  Demand surplus = {};
 };
 
 // One of the ways in which a plan may be legal, in the order in which they are tried.
@@ -115,6 +118,7 @@ class VictimRules final {
 
   [[nodiscard]] const Path& PathOf(QuotaNodeId queue);
   [[nodiscard]] bool AllBorrow(const Path& path) const;
+  [[nodiscard]] bool BorrowsToTheLast(const VictimCharge& unit, const Path& path);
   [[nodiscard]] bool WithinNominal(std::span<const CellAmount> more) const;
   [[nodiscard]] bool PassesShare(const VictimCharge& unit, const Path& path, FairStrategy strategy);
   [[nodiscard]] std::optional<VictimClaim> ClassicalClaim(const RunningGang& gang,

@@ -66,6 +66,7 @@ class UnitMaker final {
     if (!std::ranges::all_of(gang_.members, CanBeEvicted)) return;
     VictimUnit whole = Start(UnitPart::kWholeGang);
     for (const VictimPod& pod : gang_.members) AddPod(input_, gang_, pod, whole);
+    if (gang_.queue.valid()) whole.charge.surplus = SurplusCharge();
     if (whole.pods > 0 && BudgetsBear(input_.allowed, whole)) units.push_back(std::move(whole));
   }
   [[nodiscard]] bool AllIsSurplus() const {
@@ -78,6 +79,23 @@ class UnitMaker final {
   }
 
  private:
+  // Of the last in rank: the first make the quorum.
+  [[nodiscard]] Demand SurplusCharge() const {
+    Demand charge;
+    Surplus left = gang_.surplus;
+    for (size_t member = gang_.members.size(); member-- > 0 && left.members > 0;) {
+      const VictimPod& pod = gang_.members[member];
+      const auto sub_group = static_cast<size_t>(pod.sub_group);
+      if (sub_group < left.sub_groups.size()) {
+        if (left.sub_groups[sub_group] <= 0) continue;
+        --left.sub_groups[sub_group];
+      }
+      --left.members;
+      AddTo(charge, pod.charge);
+    }
+    return charge;
+  }
+
   // Nothing but what they are called tells them apart.
   using Likeness = std::tuple<NodeId, ShapeId, int32_t, Demand, std::vector<uint32_t>>;
 
@@ -85,7 +103,7 @@ class UnitMaker final {
     return {.running = running_,
             .part = part,
             .after = {},
-            .charge = {.queue = gang_.queue, .claim = claim_, .charge = {}},
+            .charge = {.queue = gang_.queue, .claim = claim_, .charge = {}, .surplus = {}},
             .room = {},
             .budgets = {}};
   }

@@ -307,10 +307,30 @@ class NaivePreemption::Search final {
     }
     return legal;
   }
-  // What may be spent after a step; empty: it is not legal.
+  // The surplus of a gang that stands in full: the last in rank.
+  uint32_t SurplusBits(const Candidate& gang) const {
+    uint32_t surplus = 0;
+    for (size_t p = pods_.size(); p-- > 0;) {
+      const uint32_t bit = uint32_t{1} << p;
+      if ((gang.all & bit) != 0 && !IsWhole(gang, surplus | bit)) surplus |= bit;
+    }
+    return surplus;
+  }
+  // What may be spent after a step; empty: it is not legal. What a gang that goes whole has beyond
+  // its surplus must be legal when that is gone.
   std::vector<uint32_t> Spent(const Step& step, const QuotaTree& tree, const Mode& mode,
                               uint32_t spent) const {
     if (!step.gang->cross) return {spent};
+    const uint32_t surplus = SurplusBits(*step.gang);
+    if (step.pods != step.gang->all || surplus == 0 || surplus == step.gang->all) {
+      return SpentAtOnce(step, tree, mode, spent);
+    }
+    QuotaTree rest = tree;
+    rest.Remove(GangOf(*step.gang).queue, ChargeOf(surplus));
+    return SpentAtOnce({.gang = step.gang, .pods = step.pods & ~surplus}, rest, mode, spent);
+  }
+  std::vector<uint32_t> SpentAtOnce(const Step& step, const QuotaTree& tree, const Mode& mode,
+                                    uint32_t spent) const {
     const QuotaNodeId queue = GangOf(*step.gang).queue;
     if (!Borrows(tree, queue)) return {};
     if (world_.fair_sharing == FairSharing::kOff) {
