@@ -14,10 +14,11 @@ enum class WritePriority {
   kFinish,  // a bind of a gang that is partly bound already, or what must be known to go on with it
   kBind,
   kUndo,
+  kReason,  // why something waits, where that has changed
   kStatus,
   kEvent,
 };
-inline constexpr int kWritePriorities = 5;
+inline constexpr int kWritePriorities = 6;
 
 enum class WriteRetry {
   kNone,    // the raw outcome is reported at once: binds, deletes, reads
@@ -30,6 +31,7 @@ struct WriteCommand {
   WriteRetry retry = WriteRetry::kNone;
   HttpRequest request = {};
   std::string coalesce_key = "";  // "" = never coalesced
+  std::string lane = "";          // of one priority, lanes take turns
 };
 
 enum class WriteOutcome {

@@ -10,8 +10,8 @@ namespace maniple {
 namespace {
 
 constexpr WritePriority kInOrder[] = {WritePriority::kFinish, WritePriority::kBind,
-                                      WritePriority::kUndo, WritePriority::kStatus,
-                                      WritePriority::kEvent};
+                                      WritePriority::kUndo,   WritePriority::kReason,
+                                      WritePriority::kStatus, WritePriority::kEvent};
 
 size_t IndexOf(WritePriority priority) { return static_cast<size_t>(priority); }
 
@@ -21,6 +21,7 @@ bool IsBackground(WritePriority priority) {
     case WritePriority::kBind:
     case WritePriority::kUndo:
       return false;
+    case WritePriority::kReason:
     case WritePriority::kStatus:
     case WritePriority::kEvent:
       return true;
@@ -107,6 +108,7 @@ void Writer::Enqueue(Waiting waiting) {
   const Ticket ticket = next_ticket_++;
   const WriteCommand& command = waiting.command;
   const size_t priority = IndexOf(command.priority);
+  const std::string lane = command.lane;
   if (command.priority == WritePriority::kEvent) ++waiting_events_;
   bool ready = true;
   if (!command.coalesce_key.empty()) {
@@ -118,16 +120,23 @@ void Writer::Enqueue(Waiting waiting) {
     }
   }
   waiting_.emplace(ticket, std::move(waiting));
-  if (ready) ready_[priority].push_back(ticket);
+  if (ready) ready_[priority].push_back(lane, ticket);
 }
 
-// The newer command takes the older one's place in the queue and its wait after a failure.
+// The newer command takes the older one's place in the queue and its wait after a failure. A more
+// urgent one that has not failed yet goes into the queue of its own.
 void Writer::Supersede(Ticket ticket, WriteCommand command, WriterOutput& out) {
-  WriteCommand& older = waiting_.at(ticket).command;
-  CHECK(older.priority == command.priority) << "one key, two priorities: " << command.coalesce_key;
+  const auto older = waiting_.find(ticket);
   ++counters_.superseded;
-  out.results.push_back(NotSent(older.id, WriteOutcome::kSuperseded));
-  older = std::move(command);
+  out.results.push_back(NotSent(older->second.command.id, WriteOutcome::kSuperseded));
+  if (command.priority < older->second.command.priority && older->second.attempts == 0) {
+    waiting_.erase(older);
+    Enqueue({std::move(command), 0, Backoff(options_.backoff)});
+    return;
+  }
+  command.priority = older->second.command.priority;
+  command.lane = older->second.command.lane;
+  older->second.command = std::move(command);
 }
 
 void Writer::DropOldestEvent(WriterOutput& out) {
@@ -161,7 +170,9 @@ void Writer::Pump(absl::Time now, WriterOutput& out) {
     const Ticket ticket = later_.begin()->second;
     later_.erase(later_.begin());
     const auto it = waiting_.find(ticket);
-    if (it != waiting_.end()) ready_[IndexOf(it->second.command.priority)].push_front(ticket);
+    if (it == waiting_.end()) continue;
+    const WriteCommand& command = it->second.command;
+    ready_[IndexOf(command.priority)].push_front(command.lane, ticket);
   }
   paced_until_ = absl::InfiniteFuture();
   for (const WritePriority priority : kInOrder) {
@@ -188,12 +199,12 @@ void Writer::FenceAll(WriterOutput& out) {
   waiting_of_key_.clear();
   later_.clear();
   waiting_events_ = 0;
-  for (std::deque<Ticket>& queue : ready_) queue.clear();
+  for (TicketLanes& queue : ready_) queue.clear();
   for (auto& [key, successor] : successor_of_key_) successor = 0;
 }
 
 bool Writer::HasReady(WritePriority priority) {
-  std::deque<Ticket>& queue = ready_[IndexOf(priority)];
+  TicketLanes& queue = ready_[IndexOf(priority)];
   while (!queue.empty() && !waiting_.contains(queue.front())) queue.pop_front();
   return !queue.empty();
 }
@@ -201,8 +212,10 @@ bool Writer::HasReady(WritePriority priority) {
 bool Writer::MaySend(WritePriority priority) const {
   if (in_flight() >= options_.max_in_flight) return false;
   if (!IsBackground(priority)) return true;
-  const int background =
-      open_of_[IndexOf(WritePriority::kStatus)] + open_of_[IndexOf(WritePriority::kEvent)];
+  int background = 0;
+  for (const WritePriority other : kInOrder) {
+    if (IsBackground(other)) background += open_of_[IndexOf(other)];
+  }
   const bool binding = in_flight() > background;
   // A part is always kept for binds that may come next.
   const int share = std::max(1, options_.max_in_flight / 4);
@@ -210,7 +223,7 @@ bool Writer::MaySend(WritePriority priority) const {
 }
 
 void Writer::SendNext(WritePriority priority, WriterOutput& out) {
-  std::deque<Ticket>& queue = ready_[IndexOf(priority)];
+  TicketLanes& queue = ready_[IndexOf(priority)];
   const auto it = waiting_.find(queue.front());
   queue.pop_front();
   Waiting waiting = std::move(it->second);
@@ -301,7 +314,8 @@ void Writer::ReleaseKey(const std::string& key) {
   successor_of_key_.erase(it);
   const auto waiting = waiting_.find(successor);
   if (waiting == waiting_.end()) return;
-  ready_[IndexOf(waiting->second.command.priority)].push_back(successor);
+  const WriteCommand& command = waiting->second.command;
+  ready_[IndexOf(command.priority)].push_back(command.lane, successor);
 }
 
 }  // namespace maniple

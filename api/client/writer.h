@@ -1,5 +1,5 @@
-// Sends the scheduler's writes: binds before undos before statuses before events, and of the binds
-// those first that finish what has begun; so many at a time and no more.
+// Sends the scheduler's writes: binds before undos before reasons before statuses before events,
+// and of the binds those first that finish what has begun; so many at a time and no more.
 //
 // Where only the newest value counts (statuses), commands share a coalesce_key: one that was not
 // sent yet gives way to a newer one, and two of one key are never in flight together. After a lost
@@ -12,15 +12,14 @@
 //   1. Every command is answered exactly once; a command is sent only before lead_until.
 //   2. At most max_in_flight requests are open, of them at most a quarter statuses and events while
 //   a bind waits.
-//   3. Commands of one priority are first sent in the order of submission (a coalesced one has the
-//   place of the first).
+//   3. Commands of one priority and lane are first sent in the order of submission (a coalesced one
+//   has the place of the first, unless it is more urgent), and lanes take turns.
 //   4. In no second more than most_per_second requests are sent, but for one second's worth that
 //   a pause has saved up.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +31,7 @@
 #include "api/base/backoff.h"
 #include "api/base/random.h"
 #include "api/client/actions.h"
+#include "api/client/ticket_lanes.h"
 #include "api/client/write_command.h"
 #include "api/client/write_pace.h"
 
@@ -78,7 +78,7 @@ class Writer final {
   [[nodiscard]] const WriterCounters& counters() const { return counters_; }
 
  private:
-  using Ticket = uint64_t;  // of a waiting command, rising with submission
+  using Ticket = TicketLanes::Ticket;  // of a waiting command, rising with submission
   struct Waiting {
     WriteCommand command;
     int attempts = 0;
@@ -115,7 +115,7 @@ class Writer final {
 
   absl::flat_hash_map<Ticket, Waiting> waiting_;
   // Tickets ready to be sent, per priority; those no longer in waiting_ are skipped.
-  std::array<std::deque<Ticket>, kWritePriorities> ready_;
+  std::array<TicketLanes, kWritePriorities> ready_;
   std::multimap<absl::Time, Ticket> later_;  // backing off
   size_t waiting_events_ = 0;
   // The one waiting command of a key, and the keys in flight with the ticket that must wait for

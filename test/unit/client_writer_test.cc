@@ -31,8 +31,10 @@ class WriterTest : public ::testing::Test {
     for (WriteResult& result : out.results) results_.push_back(std::move(result));
   }
 
-  void Submit(uint64_t id, WritePriority priority, const std::string& key = "") {
+  void Submit(uint64_t id, WritePriority priority, const std::string& key = "",
+              const std::string& lane = "") {
     WriteCommand command;
+    command.lane = lane;
     command.id = id;
     command.priority = priority;
     command.retry = priority == WritePriority::kStatus || priority == WritePriority::kEvent
@@ -88,6 +90,40 @@ class WriterTest : public ::testing::Test {
   std::vector<HttpStart> open_;
   std::vector<WriteResult> results_;
 };
+
+TEST_F(WriterTest, ReasonsGoBeforeStatuses) {
+  for (uint64_t id = 1; id <= 6; ++id) Submit(id, WritePriority::kStatus);
+  Submit(7, WritePriority::kReason);
+  const std::vector<std::string> before = InFlight();
+  Answer(1, 200);
+  EXPECT_EQ(InFlight().back(), "/7");
+  EXPECT_EQ(InFlight().size(), before.size());
+}
+
+TEST_F(WriterTest, LanesTakeTurnsSoThatNobodyWaitsBehindThousandsOfAnother) {
+  for (uint64_t id = 1; id <= 20; ++id) Submit(id, WritePriority::kReason, "", "queue/many");
+  Submit(21, WritePriority::kReason, "", "queue/one");
+  std::vector<std::string> order = InFlight();
+  while (!open_.empty()) {
+    const std::string target = open_.front().request.target;
+    Answer(std::stoull(target.substr(1)), 200);
+    if (!open_.empty() && open_.back().request.target != order.back()) {
+      order.push_back(open_.back().request.target);
+    }
+  }
+  const auto at = std::find(order.begin(), order.end(), "/21") - order.begin();
+  EXPECT_LE(at, 6) << "it comes among the first, though it was submitted last";
+  EXPECT_EQ(order.size(), 21U);
+}
+
+TEST_F(WriterTest, AReasonTakesThePlaceOfAStatusOfItsKeyAndIsAsUrgentAsAReason) {
+  for (uint64_t id = 1; id <= 6; ++id) Submit(id, WritePriority::kStatus);
+  Submit(7, WritePriority::kStatus, "group/7");
+  Submit(8, WritePriority::kReason, "group/7");
+  EXPECT_THAT(ResultsWith(WriteOutcome::kSuperseded), ElementsAre(7));
+  Answer(1, 200);
+  EXPECT_EQ(InFlight().back(), "/8");
+}
 
 TEST_F(WriterTest, NeverMoreInFlightThanAllowed) {
   for (uint64_t id = 1; id <= 9; ++id) Submit(id, WritePriority::kBind);
@@ -310,10 +346,8 @@ TEST_F(WriterTest, EveryCommandIsAnsweredExactlyOnceUnderRandomFailures) {
   uint64_t next = 1;
   for (int step = 0; step < 20'000; ++step) {
     if (random.OneIn(2)) {
-      const auto priority = static_cast<WritePriority>(random.Below(4));
-      // A key belongs to one priority.
-      const std::string key =
-          random.OneIn(2) ? absl::StrCat(static_cast<int>(priority), "/", random.Below(3)) : "";
+      const auto priority = static_cast<WritePriority>(random.Below(kWritePriorities - 1));
+      const std::string key = random.OneIn(2) ? absl::StrCat("key/", random.Below(6)) : "";
       Submit(next++, priority, key);
     } else if (!open_.empty()) {
       const HttpStart start = open_[random.Below(open_.size())];
