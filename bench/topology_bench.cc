@@ -77,10 +77,8 @@ class Bench final {
     int index = 0;
     for (const Role& role : roles) {
       for (int i = 0; i < role.pods; ++i, ++index) {
-        Apply(MakePod(absl::StrCat("gang-", 1000 + index))
-                  .Group("gang")
-                  .Index(index)
-                  .Gpu(role.gpus));
+        Apply(
+            MakePod(absl::StrCat("gang-", 1000 + index)).Group("gang").Index(index).Gpu(role.gpus));
       }
     }
     const Gang& gang =
@@ -169,8 +167,8 @@ void BM_ThousandPodsInSlices(benchmark::State& run) {
 }
 BENCHMARK(BM_ThousandPodsInSlices)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
-// 80 GPUs in one rack of 500 nodes, of which every one is full, or has one GPU left: with the reason
-// of each node. The argument: GPUs of a member.
+// 80 GPUs in one rack of 500 nodes, of which every one is full, or has one GPU left: with the
+// reason of each node. The argument: GPUs of a member.
 void BM_ProvenThatNoRackFits(benchmark::State& run) {
   const auto gpus = static_cast<int>(run.range(0));
   Bench bench({.nodes = 500, .racks = 50, .blocks = 5, .all_used_gpus = gpus == 8 ? 8 : 7});

@@ -142,8 +142,8 @@ class BoundTopologySpread final : public NodeFilter {
     for (size_t i = 0; i < parts.size();) {
       const auto [domain, beside, first] = parts[i];
       int64_t pods = first;
-      for (++i; i < parts.size() && std::get<0>(parts[i]) == domain &&
-                std::get<1>(parts[i]) == beside;
+      for (++i;
+           i < parts.size() && std::get<0>(parts[i]) == domain && std::get<1>(parts[i]) == beside;
            ++i) {
         pods += std::get<2>(parts[i]);
       }

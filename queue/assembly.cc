@@ -23,17 +23,17 @@ struct Tally {
   [[nodiscard]] bool ready() const { return present() >= wanted; }
   [[nodiscard]] bool ready_without_gates() const { return present() + gated >= wanted; }
 
-  void Count(MemberState state) {
+  void Count(MemberState state, int32_t members = 1) {
     switch (state) {
       case MemberState::kPending:
       case MemberState::kBound:
-        ++live;
+        live += members;
         break;
       case MemberState::kGated:
-        ++gated;
+        gated += members;
         break;
       case MemberState::kSucceeded:
-        ++succeeded;
+        succeeded += members;
         break;
       case MemberState::kTerminating:
       case MemberState::kFailed:
@@ -91,6 +91,22 @@ bool QuorumNeed::Met() const {
   return total <= 0 && std::ranges::all_of(sub_groups, [](int32_t n) { return n <= 0; });
 }
 
+std::vector<int32_t> CleanedBySubGroup(const Gang& gang) {
+  std::vector<int32_t> counts(gang.spec.sub_groups.size(), 0);
+  if (gang.cleaned.empty()) return counts;
+  for (const Rank& rank : gang.cleaned.ranks) {
+    const auto part = static_cast<size_t>(rank.sub_group);
+    if (part < counts.size()) ++counts[part];
+  }
+  int32_t unranked = gang.cleaned.unranked;
+  for (size_t i = 0; i < counts.size() && unranked > 0; ++i) {
+    const int32_t more = std::clamp(gang.spec.sub_groups[i].min_member - counts[i], 0, unranked);
+    counts[i] += more;
+    unranked -= more;
+  }
+  return counts;
+}
+
 Assembly Assemble(const Gang& gang) {
   Assembly out;
   Tally whole{.wanted = std::max(1, gang.spec.min_member)};
@@ -104,6 +120,11 @@ Assembly Assemble(const Gang& gang) {
     const auto part = static_cast<size_t>(member.rank.sub_group);
     if (part < parts.size()) parts[part].Count(member.state);
   }
+  out.counts.total += gang.cleaned.count();
+  out.counts.succeeded += gang.cleaned.count();
+  whole.Count(MemberState::kSucceeded, gang.cleaned.count());
+  const std::vector<int32_t> cleaned = CleanedBySubGroup(gang);
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].Count(MemberState::kSucceeded, cleaned[i]);
 
   bool ready_without_gates = whole.ready_without_gates();
   out.members_ready = whole.ready();
@@ -125,10 +146,12 @@ Assembly Assemble(const Gang& gang) {
   return out;
 }
 
-QuorumCount::QuorumCount(const PodGroupSpec& spec) : total_(std::max(1, spec.min_member)) {
-  need_.sub_groups.reserve(spec.sub_groups.size());
-  for (const SubGroup& part : spec.sub_groups) {
-    need_.sub_groups.push_back(std::max(0, part.min_member));
+QuorumCount::QuorumCount(const Gang& gang)
+    : total_(int64_t{std::max(1, gang.spec.min_member)} - gang.cleaned.count()) {
+  const std::vector<int32_t> cleaned = CleanedBySubGroup(gang);
+  need_.sub_groups.reserve(cleaned.size());
+  for (size_t i = 0; i < cleaned.size(); ++i) {
+    need_.sub_groups.push_back(std::max(0, gang.spec.sub_groups[i].min_member - cleaned[i]));
   }
 }
 
@@ -148,11 +171,35 @@ QuorumNeed QuorumCount::Need() && {
 }
 
 QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts) {
-  QuorumCount count(gang.spec);
+  QuorumCount count(gang);
   for (const Member& member : gang.members) {
     if (counts(member)) count.Add(member);
   }
   return std::move(count).Need();
+}
+
+bool QuorumMayPreempt(const Gang& gang) {
+  const auto live = [](const Member& member) {
+    return member.state == MemberState::kPending || member.state == MemberState::kGated ||
+           member.state == MemberState::kBound;
+  };
+  QuorumNeed need =
+      NeedWith(gang, [](const Member& member) { return member.state == MemberState::kSucceeded; });
+  std::vector<const Member*> others;  // that no sub-group's minimum asks for
+  for (const Member& member : gang.members) {
+    if (!live(member)) continue;
+    const auto part = static_cast<size_t>(member.rank.sub_group);
+    if (part >= need.sub_groups.size() || need.sub_groups[part] <= 0) {
+      others.push_back(&member);
+      continue;
+    }
+    --need.sub_groups[part];
+    --need.total;
+    if (!member.preempts) return false;
+  }
+  const size_t rest = std::min(others.size(), static_cast<size_t>(std::max(0, need.total)));
+  return std::all_of(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(rest),
+                     [](const Member* member) { return member->preempts; });
 }
 
 std::optional<absl::Duration> ExpectedRuntime(const Gang& gang) {

@@ -33,10 +33,15 @@ struct Assembly {
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
 
-// What the quorum still lacks, member by member.
+// How many of each sub-group have succeeded and been cleaned away. Those whose sub-group nobody
+// knows any more count wherever a minimum still lacks one.
+[[nodiscard]] std::vector<int32_t> CleanedBySubGroup(const Gang& gang);
+
+// What the quorum still lacks, member by member; those that were cleaned away after their success
+// count from the beginning.
 class QuorumCount final {
  public:
-  explicit QuorumCount(const PodGroupSpec& spec);
+  explicit QuorumCount(const Gang& gang);
   void Add(const Member& member);
   [[nodiscard]] QuorumNeed Need() &&;
 
@@ -47,6 +52,10 @@ class QuorumCount final {
 
 // What the quorum still lacks when exactly the members that `counts` says yes to are there.
 [[nodiscard]] QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts);
+
+// Does no member of the quorum, taken in order of rank and gated or not, say that it never
+// preempts?
+[[nodiscard]] bool QuorumMayPreempt(const Gang& gang);
 
 // How long it runs at most, as far as its owner says: its expected run time, else the largest
 // activeDeadlineSeconds, if no member may run for ever.

@@ -56,6 +56,7 @@ struct Member {
   MemberState state = MemberState::kPending;
   bool running = false;            // phase Running
   bool started_elsewhere = false;  // bound by somebody else than us, as far as we know
+  bool preempts = true;            // its preemptionPolicy is not Never
   std::string name;
   std::string uid;
   Rank rank;
@@ -63,6 +64,15 @@ struct Member {
   std::string waiting_reason;  // reason of its condition PodScheduled=False as it stands on the
                                // server, "" = none
   bool nominated = false;      // waits, and a node's name stands in its nominatedNodeName
+};
+
+// Members that succeeded and whose pods have been cleaned away since. They count on, each until
+// another member has its rank.
+struct CleanedMembers {
+  std::vector<Rank> ranks;  // sorted; those without an index may repeat
+  int32_t unranked = 0;     // cleaned away before anybody of us looked: only their number is known
+  [[nodiscard]] bool empty() const { return ranks.empty() && unranked == 0; }
+  [[nodiscard]] int32_t count() const { return static_cast<int32_t>(ranks.size()) + unranked; }
 };
 
 struct Gang {
@@ -75,11 +85,15 @@ struct Gang {
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton
   std::string problem;                        // not empty: the PodGroup is invalid, and why
-  PodGroupSpec spec;                          // singletons: minMember 1, queue from the label
-  PodGroupStatus status;                      // as it stands on the server
+  // Singletons: minMember 1, queue from the label. Of a PodGroup that is gone, or cannot be read,
+  // what stood there last: pods that run stay the gang that they were.
+  PodGroupSpec spec;
+  PodGroupStatus status;  // as it stands, or stood last, on the server
   std::string queue;  // after the namespace label and the configured default; "" = no quota applies
-  int32_t priority = 0;         // lower of the class's value and the highest member priority
+  int32_t priority = 0;  // lower of the class's value and the highest member priority
+  bool preempts = true;  // neither the PodGroup nor its class, else a quorum member, says Never
   std::vector<Member> members;  // by (rank, name)
+  CleanedMembers cleaned;
 };
 
 }  // namespace maniple

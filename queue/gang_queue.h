@@ -85,6 +85,7 @@ enum ReliefBit : uint32_t {
   kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
   kReliefTime = 1u << 4,     // `until` has come
   kReliefVictims = 1u << 6,  // somebody may be evicted who could not be: a budget allows more
+  kReliefLoose = 1u << 9,    // … among the gangs without a Queue
   kReliefVolumes = 1u << 8,  // a volume may be had that could not
   kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
   kReliefPods = 1u << 7,     // pods that its terms look at came, left or changed; or domains did

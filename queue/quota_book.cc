@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/fingerprint.h"
 
 namespace maniple {
 namespace {
@@ -23,8 +25,8 @@ bool Forget(const std::string& name, auto& objects, auto& problems) {
   return problems.erase(name) + known > 0;
 }
 
-bool Refuse(const ObjectInvalid& invalid, auto& objects, auto& problems) {
-  objects.erase(invalid.key.name);
+// What stood there before tells still what is charged.
+bool Refuse(const ObjectInvalid& invalid, auto& problems) {
   problems[invalid.key.name] = invalid.problem;
   return true;
 }
@@ -63,9 +65,9 @@ bool QuotaBook::Note(const ObjectEvent& event) {
   }
   if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     const ResourceKind kind = invalid->key.kind;
-    if (kind == ResourceKind::kQueue) return Refuse(*invalid, queues_, unreadable_queues_);
-    if (kind == ResourceKind::kCohort) return Refuse(*invalid, cohorts_, unreadable_cohorts_);
-    if (kind == ResourceKind::kResourceFlavor) return Refuse(*invalid, flavors_, unreadable_flavors_);
+    if (kind == ResourceKind::kQueue) return Refuse(*invalid, unreadable_queues_);
+    if (kind == ResourceKind::kCohort) return Refuse(*invalid, unreadable_cohorts_);
+    if (kind == ResourceKind::kResourceFlavor) return Refuse(*invalid, unreadable_flavors_);
   }
   return false;
 }
@@ -86,12 +88,12 @@ QuotaCellId QuotaBook::InternCell(const std::string& flavor, const std::string& 
 
 std::string QuotaBook::ProblemIn(const Entries& entries) const {
   for (const FlavorQuota& entry : entries) {
-    if (entry.flavor.empty() || flavors_.contains(entry.flavor)) continue;
     const auto unreadable = unreadable_flavors_.find(entry.flavor);
-    return unreadable == unreadable_flavors_.end()
-               ? absl::StrCat("spec.quotas: flavor \"", entry.flavor, "\" does not exist")
-               : absl::StrCat("spec.quotas: flavor \"", entry.flavor,
-                              "\" is invalid: ", unreadable->second);
+    const bool readable = unreadable == unreadable_flavors_.end();
+    if (entry.flavor.empty() || (readable && flavors_.contains(entry.flavor))) continue;
+    return readable ? absl::StrCat("spec.quotas: flavor \"", entry.flavor, "\" does not exist")
+                    : absl::StrCat("spec.quotas: flavor \"", entry.flavor,
+                                   "\" is invalid: ", unreadable->second);
   }
   return "";
 }
@@ -159,9 +161,50 @@ std::vector<QuotaLimit> QuotaBook::LimitsOf(const Entries& entries) {
   return limits;
 }
 
+uint64_t QuotaBook::FingerprintNow() const {
+  Fingerprint print;
+  const auto add_limits = [&print](const Entries& entries) {
+    constexpr int64_t kNoLimit = -1;
+    for (const FlavorQuota& entry : entries) {
+      print.Add(entry.flavor);
+      for (const QuotaAmount& quota : entry.resources) {
+        print.Add(quota.resource);
+        print.Add(static_cast<uint64_t>(quota.nominal.units()));
+        for (const auto& limit : {quota.borrowing_limit, quota.lending_limit}) {
+          print.Add(static_cast<uint64_t>(limit.has_value() ? limit->units() : kNoLimit));
+        }
+      }
+    }
+  };
+  for (const auto& [name, cohort] : cohorts_) {
+    for (const std::string* text : {&name, &cohort.parent}) print.Add(*text);
+    print.Add(static_cast<uint64_t>(cohort.fair_share_weight_milli));
+    add_limits(cohort.quotas);
+  }
+  for (const auto& [name, queue] : queues_) {
+    for (const std::string* text : {&name, &queue.cohort}) print.Add(*text);
+    print.Add(static_cast<uint64_t>(queue.fair_share_weight_milli));
+    print.Add(static_cast<uint64_t>(queue.within_queue));
+    print.Add(static_cast<uint64_t>(queue.reclaim));
+    print.Add(static_cast<uint64_t>(queue.borrow_preempts_lower_priority));
+    print.Add(static_cast<uint64_t>(
+        int64_t{queue.borrow_priority_threshold.value_or(std::numeric_limits<int32_t>::min())}));
+    add_limits(queue.quotas);
+  }
+  for (const auto& [name, flavor] : flavors_) {
+    print.Add(name);
+    print.Add(static_cast<uint64_t>(int64_t{flavor.priority}));
+    for (const auto& [key, value] : flavor.node_labels.entries()) {
+      for (const std::string* text : {&key, &value}) print.Add(*text);
+    }
+  }
+  return print.value();
+}
+
 void QuotaBook::Rebuild() {
   FindProblems();
   RankFlavors();
+  fingerprint_ = FingerprintNow();
   std::map<QuotaNodeId, QuotaNodeSpec> specs;
   for (const auto& [name, cohort] : cohorts_) {
     QuotaNodeSpec& spec = specs[NodeFor(kIsCohort, name)];
@@ -171,22 +214,24 @@ void QuotaBook::Rebuild() {
     }
     if (!cohort_problems_.contains(name)) spec.limits = LimitsOf(cohort.quotas);
   }
+  // Nothing starts from an inactive Queue; what runs there stays charged to it and its Cohort.
   for (const auto& [name, queue] : queues_) {
-    const QuotaNodeId id = NodeFor(kIsQueue, name);
-    if (queue_problems_.contains(name)) continue;
-    QuotaNodeSpec& spec = specs[id];
+    QuotaNodeSpec& spec = specs[NodeFor(kIsQueue, name)];
     spec.weight_milli = queue.fair_share_weight_milli;
-    if (!queue.cohort.empty()) spec.parent = NodeFor(kIsCohort, queue.cohort);
+    if (!queue.cohort.empty() && !cyclic_.contains(queue.cohort)) {
+      spec.parent = NodeFor(kIsCohort, queue.cohort);
+    }
     spec.limits = LimitsOf(queue.quotas);
   }
 
   rules_.assign(nodes_.size(), {});
   for (const auto& [name, queue] : queues_) {
-    if (queue_problems_.contains(name)) continue;
     auto& rules = rules_[NodeFor(kIsQueue, name).index()];
     for (size_t i = 0; i < queue.quotas.size(); ++i) {
       const FlavorQuota& entry = queue.quotas[i];
       const auto flavor = flavor_ids_.find(entry.flavor);
+      const bool of_no_node = !entry.flavor.empty() && flavor == flavor_ids_.end();
+      if (of_no_node) continue;
       for (const QuotaAmount& quota : entry.resources) {
         rules[quota.resource].push_back(
             {.flavor = flavor == flavor_ids_.end() ? FlavorId() : flavor->second,
@@ -228,7 +273,8 @@ QuotaNodeId QuotaBook::CohortNamed(absl::string_view name) const {
 
 const Queue* QuotaBook::FindQueue(absl::string_view name) const {
   const auto it = queues_.find(std::string(name));
-  return it == queues_.end() ? nullptr : &it->second;
+  const bool usable = it != queues_.end() && !unreadable_queues_.contains(it->first);
+  return usable ? &it->second : nullptr;
 }
 
 std::string QuotaBook::ProblemOfQueue(absl::string_view name) const {

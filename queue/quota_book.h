@@ -48,6 +48,8 @@ class QuotaBook final {
   bool Note(const ObjectEvent& event);
   void Rebuild();
 
+  // Equal for equal Queues, Cohorts and flavors, in every process: as of the last Rebuild.
+  [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] const QuotaTree& tree() const { return tree_; }
   // For speculation that is taken back before anybody else looks.
   [[nodiscard]] QuotaTree& tree() { return tree_; }
@@ -99,6 +101,7 @@ class QuotaBook final {
   void FindCycles();
   [[nodiscard]] std::vector<QuotaLimit> LimitsOf(const Entries& entries);
   void RankFlavors();
+  [[nodiscard]] uint64_t FingerprintNow() const;
 
   std::map<std::string, Queue> queues_;
   std::map<std::string, Cohort> cohorts_;
@@ -129,6 +132,7 @@ class QuotaBook final {
   };
   std::vector<absl::flat_hash_map<std::string, std::vector<Entry>>> rules_;
   absl::flat_hash_set<QuotaNodeId> reclaiming_;  // roots
+  uint64_t fingerprint_ = 0;
   QuotaTree tree_;
 };
 

@@ -115,6 +115,7 @@ PriorityClass ReadPriorityClass(const Cursor& root) {
   for (const Cursor& field : root.Members()) {
     if (field.key() == "metadata") out.meta = ReadMeta(field);
     if (field.key() == "value") out.value = field.Int32();
+    if (field.key() == "preemptionPolicy") out.preempts = field.View() != "Never";
   }
   return out;
 }

@@ -98,6 +98,8 @@ ObjectMeta ReadMeta(const Cursor& metadata) {
       meta.created = field.Time();
     } else if (key == "deletionTimestamp") {
       meta.deleted = field.Time();
+    } else if (key == "deletionGracePeriodSeconds") {
+      meta.deletion_grace = absl::Seconds(field.Int({0, std::numeric_limits<int32_t>::max()}));
     } else if (key == "labels") {
       meta.labels = ReadStringMap(field);
     } else if (key == "annotations") {

@@ -35,6 +35,7 @@ struct ObjectMeta {
   int64_t generation = 0;
   absl::Time created = absl::InfinitePast();
   std::optional<absl::Time> deleted;  // deletionTimestamp
+  absl::Duration deletion_grace;      // deletionGracePeriodSeconds
   StringMap labels;
   StringMap annotations;  // only the keys under the domains we read; see api/codec/decode.h
   std::optional<OwnerReference> controller;
@@ -149,6 +150,7 @@ struct Node {
 struct PriorityClass {
   ObjectMeta meta;
   int32_t value = 0;
+  bool preempts = true;  // preemptionPolicy is not Never
 };
 
 struct Namespace {

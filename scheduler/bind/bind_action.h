@@ -41,6 +41,7 @@ struct MemberRefused {
 struct QuorumBound {};
 struct QuorumLost {};
 enum class UndoCause : uint8_t {
+  kGroupGone,   // its PodGroup was deleted before the quorum was bound
   kTimeout,     // quorum not bound in time
   kRefused,     // quorum cannot be reached without a member that may never be bound
   kQuorumLost,  // lost after it was reached, and not replaced within the grace period
@@ -62,8 +63,9 @@ struct BindStep {
   // Does the member's reservation stand there still, and is the place still good? It ends with its
   // node, whose id may be another node's by then.
   absl::FunctionRef<bool(PodId, NodeId)> still_reserved;
-  // Would a member on that node, put there by somebody else, break the gang's required topology?
-  absl::FunctionRef<bool(NodeId)> misplaced_on;
+  // Would the member on that node, put there by somebody else, break a topology that its gang or
+  // its sub-group requires?
+  absl::FunctionRef<bool(PodId, NodeId)> misplaced_on;
   std::vector<BindAction>& actions;  // in the order in which they are to be carried out
 };
 

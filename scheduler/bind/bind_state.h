@@ -11,10 +11,12 @@ namespace maniple {
 
 // Room that a lost or refused member leaves for its replacement.
 struct Vacancy {
+  PodId pod;  // of the one that was lost
   NodeId node;
   ShapeId shape;
-  bool occupied = false;  // its pod is still leaving: nothing to hold yet
-  bool unfit = false;     // its node rejected it or is gone
+  int32_t sub_group = -1;  // -1: none
+  bool occupied = false;   // its pod is still leaving: nothing to hold yet
+  bool unfit = false;      // its node rejected it or is gone
   friend bool operator==(const Vacancy&, const Vacancy&) = default;
 };
 
@@ -24,6 +26,7 @@ enum class BindPhase : uint8_t {
   kRepairing,  // quorum stood and is lost; until the grace period ends
   kKept,       // … which has ended, and the rest is to be left alone
   kUndoing,    // members are being released
+  kLeaving,    // the gang has been asked to leave: what is under way comes to rest
   kEnded,      // nothing of it is left
 };
 

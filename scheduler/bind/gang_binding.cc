@@ -46,8 +46,10 @@ bool GangBinding::Any(absl::FunctionRef<bool(const Entry&)> test) const {
   return std::ranges::any_of(entries_, [test](const Entry& entry) { return test(entry); });
 }
 
-void GangBinding::Remember(const Placement& placement, ShapeId shape) {
-  if (Find(placement.pod) == nullptr) Insert(placement, shape, BindState::kBound);
+void GangBinding::Remember(const Known& known) {
+  if (Find(known.pod) == nullptr) {
+    Insert({known.pod, known.node}, known.shape, BindState::kBound).sub_group = known.sub_group;
+  }
   any_bound_ = true;
 }
 
@@ -61,7 +63,8 @@ void GangBinding::ForgetNodes(const absl::btree_set<NodeId>& gone) {
 }
 
 void GangBinding::Start(std::span<const Placement> placements, const Gang& gang, BindStep& step) {
-  CHECK(phase_ != BindPhase::kUndoing && phase_ != BindPhase::kEnded);
+  CHECK(phase_ != BindPhase::kUndoing && phase_ != BindPhase::kLeaving &&
+        phase_ != BindPhase::kEnded);
   for (const Placement& placement : placements) {
     const auto member = std::ranges::find(gang.members, placement.pod, &Member::pod);
     CHECK(member != gang.members.end());
@@ -137,7 +140,7 @@ void GangBinding::Land(Entry& entry, std::optional<NodeId> node, BindStep& step)
   if (ours) return;
   entry.node = node.value_or(NodeId());
   step.actions.push_back(ReleaseReservation{entry.pod});
-  if (node.has_value() && step.misplaced_on(*node)) {
+  if (node.has_value() && step.misplaced_on(entry.pod, *node)) {
     entry.state = BindState::kMisplaced;
     entry.retry_at = absl::InfiniteFuture();
     trouble_ = "a member was bound by somebody else outside the required domain";
@@ -278,6 +281,7 @@ void GangBinding::SeeSucceeded(Entry& entry, const Member* member, BindStep& ste
 }
 
 void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
+  if (member != nullptr) entry.sub_group = member->rank.sub_group;
   const MemberState seen = member == nullptr ? MemberState::kFailed : member->state;
   switch (seen) {
     case MemberState::kPending:
@@ -368,7 +372,25 @@ void GangBinding::AddStates(std::array<int32_t, kBindStates>& count) const {
 }
 
 bool GangBinding::MayPlan(PodId pod) const {
-  return phase_ != BindPhase::kUndoing && phase_ != BindPhase::kEnded && Find(pod) == nullptr;
+  return phase_ != BindPhase::kUndoing && phase_ != BindPhase::kLeaving &&
+         phase_ != BindPhase::kEnded && Find(pod) == nullptr;
+}
+
+bool GangBinding::Stands() const {
+  const auto unseen = [](const Entry& e) { return CountsAsBound(e.state) && e.stale; };
+  switch (phase_) {
+    case BindPhase::kBinding:
+      return !Coming() && !Any(unseen);
+    case BindPhase::kBound:
+    case BindPhase::kRepairing:
+    case BindPhase::kKept:
+      return !Any(unseen);
+    case BindPhase::kUndoing:
+    case BindPhase::kLeaving:
+    case BindPhase::kEnded:
+      return false;
+  }
+  return false;
 }
 
 std::optional<NodeId> GangBinding::PlacedOn(PodId pod) const {

@@ -13,7 +13,8 @@
 // The states of a member and what each input makes of them: ARCHITECTURE.md, "Bind protocol".
 //
 // Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
-// repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended.
+// repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended; any but
+// undoing -> leaving (see Leave) -> ended.
 //
 // Invariants:
 //   1. A member has at most one request under way (except a delete, which does not wait for a bind
@@ -54,7 +55,13 @@ class GangBinding final {
       : backoff_(backoff), since_(since), phase_(phase) {}
 
   // A member known to have been bound; Settle finds out what has become of it.
-  void Remember(const Placement& placement, ShapeId shape);
+  struct Known {
+    PodId pod;
+    NodeId node;
+    ShapeId shape;
+    int32_t sub_group = -1;
+  };
+  void Remember(const Known& known);
 
   // Binds these members. The gang may have bound members already; they count. REQUIRES: they are
   // members of the gang and MayPlan.
@@ -67,6 +74,8 @@ class GangBinding final {
   // These nodes are gone, and their ids may be other nodes' next: where such members are is unknown
   // until somebody tells.
   void ForgetNodes(const absl::btree_set<NodeId>& gone);
+  // The whole gang is being evicted: nothing is sent any more, and what is under way comes to rest.
+  void Leave(BindStep& step);
   // Folds in what the watch shows and draws the conclusions for the gang.
   void Settle(const Gang& gang, BindStep& step);
 
@@ -77,6 +86,9 @@ class GangBinding final {
   [[nodiscard]] bool Coming() const;
   // Some member is, or was, bound: what is left to do is worth more than a new gang's beginning.
   [[nodiscard]] bool begun() const { return any_bound_; }
+  // The gang stays as it is unless somebody makes it leave: what the watch shows bound is all that
+  // is, and nothing of a first quorum is on its way.
+  [[nodiscard]] bool Stands() const;
   // None: not in our hands.
   [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;
   // Adds how many members are in each state, by BindState.
@@ -101,6 +113,7 @@ class GangBinding final {
     NodeId node;
     ShapeId shape;
     BindState state;
+    int32_t sub_group = -1;
     Request asked = Request::kNone;  // under way
     bool stale = false;              // the watch does not show yet what a reply told us
     bool occupied = false;           // gone, but its pod still takes room
@@ -148,6 +161,8 @@ class GangBinding final {
   void ConcludeRepair(const Gang& gang, const Weighed& weighed, BindStep& step);
   void BeginUndo(UndoCause cause, std::string detail, BindStep& step);
   void CarryOnUndo(BindStep& step);
+  void GiveUpWaiting(BindStep& step);
+  void ComeToRest();
   void ListVacancies(const Weighed& weighed);
 
   enum class Standing : uint8_t { kNone, kPlaced, kComing, kSpare };

@@ -81,7 +81,7 @@ GangBinding::Standing GangBinding::StandingOf(const Entry* entry, const Member& 
 }
 
 GangBinding::Weighed GangBinding::Weigh(const Gang& gang, const MembersByPod& members) const {
-  QuorumCount placed(gang.spec), coming(gang.spec), spare(gang.spec);
+  QuorumCount placed(gang), coming(gang), spare(gang);
   Weighed weighed;
   auto entry = entries_.begin();
   for (const Member* member : members) {
@@ -138,18 +138,46 @@ void GangBinding::Conclude(const Gang& gang, const Weighed& weighed, BindStep& s
     return;
   }
   wants_repair_ = false;
+  if (phase_ == BindPhase::kLeaving) {
+    GiveUpWaiting(step);
+    ComeToRest();
+    return;
+  }
+  // Who deletes the PodGroup in mid-burst takes the whole gang back.
+  if (!gang.group_exists && phase_ == BindPhase::kBinding) {
+    BeginUndo(UndoCause::kGroupGone, "", step);
+    return;
+  }
   // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
   if (!gang.group_exists || !gang.problem.empty()) {
-    deadline_ = absl::InfiniteFuture();
-    if (!Any([](const Entry& e) { return IsComing(e.state) || e.stale; })) {
-      phase_ = BindPhase::kEnded;
-    }
+    ComeToRest();
     return;
   }
   if (phase_ == BindPhase::kBinding) {
     ConcludeBinding(gang, weighed, step);
   } else {
     ConcludeRepair(gang, weighed, step);
+  }
+}
+
+void GangBinding::ComeToRest() {
+  deadline_ = absl::InfiniteFuture();
+  if (!Any([](const Entry& e) { return IsComing(e.state) || e.stale; })) {
+    phase_ = BindPhase::kEnded;
+  }
+}
+
+void GangBinding::Leave(BindStep& step) {
+  if (phase_ == BindPhase::kUndoing || phase_ == BindPhase::kEnded) return;
+  phase_ = BindPhase::kLeaving;
+  wants_repair_ = false;
+  vacancies_.clear();
+  GiveUpWaiting(step);
+}
+
+void GangBinding::GiveUpWaiting(BindStep& step) {
+  for (Entry& entry : entries_) {
+    if (entry.state == BindState::kWaiting) GiveUp(entry, step);
   }
 }
 
@@ -220,13 +248,11 @@ void GangBinding::BeginUndo(UndoCause cause, std::string detail, BindStep& step)
 
 void GangBinding::CarryOnUndo(BindStep& step) {
   for (Entry& entry : entries_) {
-    if (IsBound(entry.state)) {
-      entry.state = BindState::kDeleting;
-      Ask(entry, Request::kDelete, step);
-    } else if (entry.state == BindState::kWaiting) {
-      GiveUp(entry, step);
-    }
+    if (!IsBound(entry.state)) continue;
+    entry.state = BindState::kDeleting;
+    Ask(entry, Request::kDelete, step);
   }
+  GiveUpWaiting(step);
   const bool under_way = Any([](const Entry& e) {
     return IsComing(e.state) || e.state == BindState::kDeleting ||
            (e.state == BindState::kGone && e.stale);
@@ -245,8 +271,10 @@ void GangBinding::ListVacancies(const Weighed& weighed) {
     if (lacking <= 0) break;
     if (entry.state != BindState::kGone && entry.state != BindState::kRefused) continue;
     --lacking;
-    vacancies_.push_back({.node = entry.node,
+    vacancies_.push_back({.pod = entry.pod,
+                          .node = entry.node,
                           .shape = entry.shape,
+                          .sub_group = entry.sub_group,
                           .occupied = entry.occupied,
                           .unfit = entry.unfit});
   }

@@ -63,6 +63,7 @@ class Cycle final {
     }
     for (const PromisedRoom& room : request_.outranked) now_.Free(room.node, room.shape);
     for (const FreedRoom& room : input.freed) now_.Free(room.node, room.shape, room.of);
+    for (const FreedRoom& room : input.promised) now_.Promise(room.node, room.shape);
     if (input.quota != nullptr) quota_.emplace(*input.quota, request_, shapes_);
   }
 

@@ -124,8 +124,8 @@ class LevelSearch final {
   bool StruckOut(uint32_t domain) {
     if (ask_.scope != DecideScope::kQuorum) return false;
     if (joint_ == nullptr) {
-      joint_ = std::make_unique<JointSearch>(ask_.problem, ask_.kinds, &ask_.groups, overlay_,
-                                             nullptr);
+      joint_ =
+          std::make_unique<JointSearch>(ask_.problem, ask_.kinds, &ask_.groups, overlay_, nullptr);
       nodes_ = joint_->ByDomain(level_);
     }
     const SearchResult found = joint_->Search(nodes_[domain]);

@@ -128,16 +128,27 @@ void FreedRoomCount::Recount(NodeId node) {
   }
 }
 
+void FreedRoomCount::TakeBack(const FreedRoom& pod) {
+  switch (pod.of) {
+    case Occupant::kPod:
+      overlay_->Place(pod.node, pod.shape);
+      return;
+    case Occupant::kHold:
+      overlay_->Promise(pod.node, pod.shape);
+      return;
+  }
+}
+
 void FreedRoomCount::Apply(std::span<const FreedRoom> pods, Change change) {
   // Pods of one gang often share nodes; each node is counted once.
   std::vector<NodeId> nodes;
   for (const FreedRoom& pod : pods) {
     switch (change) {
       case Change::kFree:
-        overlay_->Free(pod.node, pod.shape);
+        overlay_->Free(pod.node, pod.shape, pod.of);
         break;
       case Change::kTakeBack:
-        overlay_->Place(pod.node, pod.shape);
+        TakeBack(pod);
         break;
     }
     nodes.push_back(pod.node);

@@ -61,6 +61,7 @@ class FreedRoomCount final {
  private:
   enum class Change : uint8_t { kFree, kTakeBack };
   void Apply(std::span<const FreedRoom> pods, Change change);
+  void TakeBack(const FreedRoom& pod);
   void Recount(NodeId node);
 
   void StartOverlay();

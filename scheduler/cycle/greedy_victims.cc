@@ -207,10 +207,10 @@ class GreedySearch final {
   // Its members on the node alone, if it can spare them; else the whole gang.
   bool MakeLeave(const VictimNodes::Occupant& occupant) {
     const size_t before = swaps_.size();
-    const bool spares = !occupant.members.empty() &&
-                        std::ranges::all_of(occupant.members, [this](size_t unit) {
-                          return trial_.IsTaken(unit) || TryTake(unit);
-                        });
+    const bool spares =
+        !occupant.members.empty() && std::ranges::all_of(occupant.members, [this](size_t unit) {
+          return trial_.IsTaken(unit) || TryTake(unit);
+        });
     if (spares) return true;
     UndoTo(before);
     return occupant.whole.has_value() && TryTake(*occupant.whole);

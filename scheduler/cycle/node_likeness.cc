@@ -59,9 +59,8 @@ RoomyNodes NodesWithRoom(const std::vector<Kind>& kinds, const Overlay& overlay,
   for (uint32_t b = 0; b < some.size(); ++b) {
     some[b].ForEach([&](uint32_t row) { roomy.nodes.push_back(NodeAt(b, row)); });
   }
-  std::ranges::sort(roomy.nodes, {}, [&overlay](NodeId node) {
-    return overlay.base().order->rank[node.index()];
-  });
+  std::ranges::sort(roomy.nodes, {},
+                    [&overlay](NodeId node) { return overlay.base().order->rank[node.index()]; });
   roomy.rooms.reserve(roomy.nodes.size() * kinds.size());
   for (const NodeId node : roomy.nodes) {
     const std::span<const int32_t> rooms =

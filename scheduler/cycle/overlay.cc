@@ -34,6 +34,11 @@ void Overlay::Place(NodeId node, ShapeId shape) {
   Apply(journal_.back());
 }
 
+void Overlay::Promise(NodeId node, ShapeId shape) {
+  journal_.push_back({.node = node, .shape = shape, .change = NodeBlock::Change::kTakeRoom});
+  Apply(journal_.back());
+}
+
 void Overlay::Free(NodeId node, ShapeId shape, Occupant of) {
   const auto change =
       of == Occupant::kPod ? NodeBlock::Change::kGive : NodeBlock::Change::kGiveRoom;

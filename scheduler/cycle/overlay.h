@@ -46,6 +46,8 @@ class Overlay final {
 
   // REQUIRES: the snapshot has the node and the shape.
   void Place(NodeId node, ShapeId shape);
+  // Takes room that is promised to a pod of the shape: nobody stands there yet.
+  void Promise(NodeId node, ShapeId shape);
   // Frees what is charged for a pod of the shape.
   void Free(NodeId node, ShapeId shape, Occupant of = Occupant::kPod);
 

@@ -37,8 +37,8 @@ struct VictimPod {
   PodId pod;
   NodeId node;
   ShapeId shape;
-  int32_t sub_group = -1;         // position in spec.subGroups; -1: in none
-  Demand charge = {};             // to its gang's Queue; empty: none
+  int32_t sub_group = -1;              // position in spec.subGroups; -1: in none
+  Demand charge = {};                  // to its gang's Queue; empty: none
   std::vector<uint32_t> budgets = {};  // PodDisruptionBudgets over it: indices into the input's
 };
 
@@ -52,6 +52,9 @@ struct RunningGang {
   absl::Time protected_until = absl::InfinitePast();  // no victim before
   std::vector<VictimPod> members;                     // bound ones, in rank order
   Surplus surplus = {};  // of them: so many may go, wherever they stand; else all go
+  // What is held for members that it has lost, or is to get: given back when all go.
+  std::vector<FreedRoom> held = {};
+  Demand held_charge = {};
 };
 
 struct PreemptionPolicy {  // of the preemptor's Queue

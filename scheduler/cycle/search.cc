@@ -301,8 +301,7 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   }
   SearchResult greedy = PlaceGreedily(problem, kinds, overlay, within, rooms);
   if (greedy.outcome == Outcome::kFound || !proves || effort == Effort::kTrials) return greedy;
-  SearchResult thorough =
-      JointSearch(problem, kinds, nullptr, overlay, within).SearchEverywhere();
+  SearchResult thorough = JointSearch(problem, kinds, nullptr, overlay, within).SearchEverywhere();
   if (thorough.outcome == Outcome::kGaveUp) {
     thorough = PlaceExhaustively(problem, kinds, overlay, {.within = within}, SearchBounds{});
   }

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "queue/assembly.h"
+
 namespace maniple {
 
 Surplus SurplusOf(const Gang& gang) {
-  Surplus surplus{.members = -int64_t{std::max(1, gang.spec.min_member)}, .sub_groups = {}};
-  for (const SubGroup& part : gang.spec.sub_groups) {
-    surplus.sub_groups.push_back(-int64_t{std::max(0, part.min_member)});
+  Surplus surplus{.members = int64_t{gang.cleaned.count()} - std::max(1, gang.spec.min_member),
+                  .sub_groups = {}};
+  const std::vector<int32_t> cleaned = CleanedBySubGroup(gang);
+  for (size_t i = 0; i < cleaned.size(); ++i) {
+    surplus.sub_groups.push_back(int64_t{cleaned[i]} -
+                                 std::max(0, gang.spec.sub_groups[i].min_member));
   }
   for (const Member& member : gang.members) {
     if (member.state != MemberState::kBound && member.state != MemberState::kSucceeded) continue;

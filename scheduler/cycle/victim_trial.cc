@@ -6,11 +6,7 @@ namespace maniple {
 
 VictimTrial::VictimTrial(const PreemptionInput& input, VictimRules& rules, FreedRoomCount& room,
                          std::span<const VictimUnit> units, const QuotaAsk* ask)
-    : input_(input),
-      rules_(rules),
-      room_(room),
-      units_(units),
-      limits_(input, units) {
+    : input_(input), rules_(rules), room_(room), units_(units), limits_(input, units) {
   if (ask == nullptr) return;
   ask_ = *ask;
   ask_->tree = &rules_.tree();

@@ -66,6 +66,10 @@ class UnitMaker final {
     if (!std::ranges::all_of(gang_.members, CanBeEvicted)) return;
     VictimUnit whole = Start(UnitPart::kWholeGang);
     for (const VictimPod& pod : gang_.members) AddPod(input_, gang_, pod, whole);
+    if (gang_.queue.valid()) AddTo(whole.charge.charge, gang_.held_charge);
+    for (const FreedRoom& room : gang_.held) {
+      if (input_.decide.snapshot.HasNode(room.node)) whole.room.push_back(room);
+    }
     if (gang_.queue.valid()) whole.charge.surplus = SurplusCharge();
     if (whole.pods > 0 && BudgetsBear(input_.allowed, whole)) units.push_back(std::move(whole));
   }

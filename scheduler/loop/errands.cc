@@ -23,12 +23,13 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kDelete:
     case ErrandKind::kEvict:
       return {WritePriority::kUndo, WriteRetry::kNone};
-    case ErrandKind::kGroupStatus:
     case ErrandKind::kPodWaits:
+      return {WritePriority::kReason, WriteRetry::kInside};
+    case ErrandKind::kGroupStatus:
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
     case ErrandKind::kNodeConfig:
-      return {WritePriority::kStatus, WriteRetry::kInside};
+      return {errand.news ? WritePriority::kReason : WritePriority::kStatus, WriteRetry::kInside};
     case ErrandKind::kEvent:
       return {WritePriority::kEvent, WriteRetry::kInside};
   }
@@ -66,7 +67,8 @@ WriteCommand Errands::Send(Errand errand, HttpRequest request) {
                        .priority = manner.priority,
                        .retry = manner.retry,
                        .request = std::move(request),
-                       .coalesce_key = CoalesceKey(errand)};
+                       .coalesce_key = CoalesceKey(errand),
+                       .lane = errand.lane};
   Count(errand, 1);
   open_.emplace(command.id, std::move(errand));
   return command;

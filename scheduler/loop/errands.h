@@ -36,6 +36,8 @@ struct Errand {
                        // status, the uid of a pod being read, the claim ("namespace/name") of a
                        // volume
   bool begun = false;  // a bind of a gang that is partly bound already
+  bool news = false;   // of a status: why something waits, and that has changed
+  std::string lane;    // of a status: whose turn it is that it takes
 };
 
 class Errands final {

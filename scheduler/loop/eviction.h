@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "api/base/backoff.h"
 #include "api/model/ids.h"
 
 namespace maniple {
-
-// In status.preemptedBy, when the preemptor's Queue is another: what this gang may do itself then
-// depends on it, and a new leader must know.
-inline constexpr char kOfQueue[] = " of queue ";
 
 // Room that others are leaving, held for the gang until it binds, no longer needs it, or a time.
 struct Claim {
@@ -35,24 +32,22 @@ struct Claim {
 struct Departure {
   struct Pod {
     absl::Time next_try;
+    absl::Time not_before = absl::InfinitePast();  // as the server has asked for
+    bool asked = false;                            // once at least
     bool under_way = false;
+    bool seen_leaving = false;
+    Backoff backoff;  // between requests that are refused
   };
   std::map<PodId, Pod> pods;
   GangId for_gang;    // invalid: the queue is being drained
-  std::string by;     // the preemptor's name, and its Queue if that is another; "" = nobody
   std::string why;    // "preempted by default/b", "its queue is being drained"
   absl::Time until;   // then those that have not left stay
   bool whole = true;  // not only surplus members
+  // One of them leaves or has left: a whole gang is followed by the rest, whatever happens.
+  bool begun = false;
 };
 
-// On what terms one gang made another leave. While they hold, that one must not make it leave in
-// turn: neither could ever rest.
-struct LeavingTerms {
-  int64_t quotas = 0;  // the loop's quota epoch
-  int32_t priority = 0, preemptor_priority = 0;
-  absl::Time queued, preemptor_queued;
-  friend bool operator==(const LeavingTerms&, const LeavingTerms&) = default;
-};
+enum class DepartureEnd : uint8_t { kLeft, kStays };
 
 // What of a gang that stands decides whether others may make it leave, and how much that helps.
 struct Evictable {

@@ -19,6 +19,8 @@
 #include "scheduler/bind/gang_binding.h"
 #include "scheduler/bind/volume_binding.h"
 #include "scheduler/loop/eviction.h"
+#include "scheduler/loop/left_for.h"
+#include "scheduler/loop/node_charges.h"
 #include "scheduler/loop/reservation.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
@@ -36,10 +38,18 @@ struct WaitingFor {
 };
 using WaitingForPtr = std::shared_ptr<const WaitingFor>;
 
+// Room and quota for whoever replaces a lost member. Where there is no room to hold, the quota is.
 struct HeldVacancy {
-  HoldId hold;
-  NodeId node;  // invalid: it is gone, and the hold with it
+  HoldId hold;      // invalid: no room is held
+  NodeId node;      // invalid: it is gone, and the hold with it
+  NodeKindId kind;  // by which it is charged where the node does not tell
   Vacancy vacancy;
+};
+
+// By which a pod is charged, also when its node is gone.
+struct ChargedAs {
+  PodId pod;
+  NodeKindId kind;
 };
 
 // The gang had to leave: its reason stays so until it has members that are none of these.
@@ -76,13 +86,15 @@ struct GangRecord {
   }
 
   absl::Time first_seen;
+  uint64_t group = 0;  // a fingerprint of the uid of the PodGroup of which all this is remembered
 
   // Binding.
   Rare<GangBinding> binding;
   Rare<VolumeBinding> volumes;                 // before the members that it places are bound
   std::optional<absl::Time> volumes_again_at;  // nothing is decided before
+  Rare<std::string> volume_trouble;            // … because of this
   RareVector<HeldVacancy> holds;
-  RareVector<std::pair<Placement, ShapeId>> bound;   // as of the last look
+  RareVector<GangBinding::Known> bound;              // as of the last look
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
@@ -109,11 +121,13 @@ struct GangRecord {
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
   Rare<Evictable> evictable;                          // as of the last look; none: of no pods
   bool initial_share_used = false;
-  Rare<std::string> preempted_by;  // status.preemptedBy: "default/b of queue y", if it ever was
+  Rare<std::vector<LeftFor>> left_for;  // status.preemptedBy
 
   // Room held for a later start, and room used that is held for others.
   Rare<Reservation> reservation;
   Rare<Backfill> backfill;
+
+  RareVector<ChargedAs> charged_as;  // as of the last charge
 
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "api/base/fingerprint.h"
 
 namespace maniple {
 namespace {
@@ -34,23 +35,6 @@ QuorumNeed WithinReach(const QuorumNeed& need, const std::vector<Want>& wants) {
   return out;
 }
 
-// A small, stable hash (FNV-1a): the same on every machine and in every run.
-class Fingerprint final {
- public:
-  void Add(absl::string_view text) {
-    for (const char c : text) Byte(static_cast<uint8_t>(c));
-    Byte(0xff);
-  }
-  void Add(uint64_t number) {
-    for (int i = 0; i < 8; ++i) Byte(static_cast<uint8_t>(number >> (8 * i)));
-  }
-  [[nodiscard]] uint64_t value() const { return value_; }
-
- private:
-  void Byte(uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
-  uint64_t value_ = 0xcbf29ce484222325ULL;
-};
-
 void AddTopology(Fingerprint& print, const TopologyRequest& topology) {
   print.Add(topology.required);
   print.Add(topology.preferred);
@@ -75,7 +59,7 @@ bool HasSlices(const GangRequest& request) {
 
 // Gangs with equal keys are equally hard to place.
 std::string ClassKeyOf(const GangRequest& request) {
-  if (!request.pinned.empty() || !request.own_holds.empty() || !request.outranked.empty()) {
+  if (!request.pinned.empty() || !request.own_holds.empty()) {
     return absl::StrCat("gang ", request.gang.index());
   }
   std::map<std::pair<int32_t, ShapeId>, int32_t> counts;
@@ -87,6 +71,13 @@ std::string ClassKeyOf(const GangRequest& request) {
     // A quorum cares which members there are, not how many more than it needs.
     absl::StrAppend(&key, " ", what.first, ":", what.second.index(), "x",
                     counts.size() == 1 ? request.need.total : count);
+  }
+  if (!request.outranked.empty()) {
+    Fingerprint rooms;
+    for (const PromisedRoom& room : request.outranked) {
+      rooms.Add(uint64_t{room.node.index()} << 32 | room.shape.index());
+    }
+    absl::StrAppend(&key, " over ", rooms.value());
   }
   AppendTopology(key, request.topology);
   for (const TopologyRequest& part : request.sub_group_topologies) {
@@ -225,7 +216,9 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
       facts.blocks = false;
       break;
-    case RejectionCode::kVolumesNotReady:
+    case RejectionCode::kVolumesNotReady:  // it may start any moment: nothing passes it
+      facts.relief = kReliefNodes | kReliefQueue;
+      break;
     case RejectionCode::kUnsupported:
     case RejectionCode::kInvalidSpec:
       facts.relief = kReliefNodes | kReliefQueue;
@@ -251,7 +244,8 @@ uint64_t FingerprintOf(const Gang& gang) {
   print.Add(gang.problem);
   print.Add(gang.queue);
   print.Add(static_cast<uint64_t>(static_cast<int64_t>(gang.priority)));
-  print.Add(static_cast<uint64_t>(gang.spec.preempts));
+  print.Add(static_cast<uint64_t>(gang.preempts));
+  print.Add(static_cast<uint64_t>(gang.cleaned.count()));
   print.Add(static_cast<uint64_t>(gang.spec.min_member));
   print.Add(static_cast<uint64_t>(
       absl::ToInt64Seconds(ExpectedRuntime(gang).value_or(absl::InfiniteDuration()))));

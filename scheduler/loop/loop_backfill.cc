@@ -9,11 +9,6 @@
 
 namespace maniple {
 
-Demand SchedulingLoop::Impl::OwnHeldQuota(const Case& c) const {
-  if (c.record.reservation.has_value()) return c.record.reservation->held;
-  return {};
-}
-
 OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
   OpenHolds open;
   for (const GangId holder : holders_) {
@@ -42,9 +37,11 @@ void SchedulingLoop::Impl::LowerAgain(const OpenHolds& open) {
 
 // May the gang preempt the holder, as if that ran already?
 bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, GangId holder) {
-  if (!c.gang.spec.preempts) return false;
   const Gang* other = state_.FindGang(holder);
   if (other == nullptr) return false;
+  // What has begun is mended before anything else begins that is not more important.
+  if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
+  if (!c.gang.preempts) return false;
   const bool lower = other->priority < c.gang.priority;
   if (c.gang.queue.empty() || other->queue.empty()) {
     return c.gang.queue == other->queue && lower;
@@ -86,7 +83,8 @@ void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, 
     const GangRecord& record = *records_.at(holder);
     const Reservation& reservation = *record.reservation;
     const bool yields = YieldsTo(c, input.request, holder);
-    const bool ends_before = runtime.has_value() && reservation.end == EndIs::kKnown &&
+    const bool ends_before = !c.record.binding.has_value() && runtime.has_value() &&
+                             reservation.end == EndIs::kKnown &&
                              c.now + *runtime <= reservation.start;
     (yields || ends_before ? may_use : kept).Add(holder, record, ledger_.book());
     if (ends_before && !yields) in_time.push_back(holder);
@@ -111,10 +109,71 @@ void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, 
     freed.insert(freed.end(), kept.rooms.begin(), kept.rooms.end());
     with.freed = freed;
     Lift(kept);
-    if (FindPlan(with, options_.profile).has_value()) answer.kept_out_by = kept.holders.front();
+    if (std::optional<Plan> plan = FindPlan(with, options_.profile)) {
+      answer.kept_out_by = FirstHarmedBy(*plan, with, kept.holders);
+      if (!answer.kept_out_by.has_value()) {
+        answer.decision = *std::move(plan);
+        answer.guest_of = std::move(in_time);
+        answer.used = std::move(may_use.holders);
+      }
+    }
     LowerAgain(kept);
   }
   LowerAgain(may_use);
+}
+
+// The holder that could not start as planned beside the plan, as far as the ends of those who stand
+// in its room are known; none: they all could. REQUIRES: what the holders hold is lifted.
+std::optional<GangId> SchedulingLoop::Impl::FirstHarmedBy(const Plan& plan,
+                                                          const DecideInput& input,
+                                                          std::span<const GangId> holders) {
+  std::vector<FreedRoom> taken;
+  std::vector<PlacedPods> placed;
+  for (const Placement& place : plan.placements) {
+    const ShapeId shape = std::ranges::find(input.request.wants, place.pod, &Want::pod)->shape;
+    taken.push_back({.node = place.node, .shape = shape});
+    placed.push_back({.shape = shape, .node = place.node});
+  }
+  OpenHolds cost;  // of the plan
+  if (input.quota != nullptr) {
+    cost.quota.emplace_back(input.quota->queue,
+                            ledger_.CostOf(input.request.queue, placed, *input.snapshot.tables));
+  }
+  LowerAgain(cost);
+  const auto harmed = std::ranges::find_if(
+      holders, [&](GangId holder) { return !StartsBeside(holder, taken, input); });
+  Lift(cost);
+  return harmed == holders.end() ? std::nullopt : std::optional(*harmed);
+}
+
+bool SchedulingLoop::Impl::StartsBeside(GangId holder, const std::vector<FreedRoom>& taken,
+                                        const DecideInput& input) {
+  const std::optional<Case> c = Open(holder, input.now);
+  const Reservation& reservation = *c->record.reservation;
+  const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  const QuotaTree no_limits = TreeWithoutLimits();
+  QuotaAsk ask = AskFor(*c, request).value_or(AskWithoutLimits(no_limits, request));
+  absl::btree_set<NodeId> rooms;
+  for (const Reservation::Room& room : reservation.rooms) rooms.insert(room.node);
+  Restrict(ask, rooms, RestrictTo::kThese, input.snapshot);
+  OpenHolds gone;
+  for (Release& release : Releases(input.now, input.now, &rooms)) {
+    if (release.end != EndIs::kKnown || release.at > reservation.start) continue;
+    gone.rooms.push_back(release.room);
+    if (release.queue.valid()) gone.quota.emplace_back(release.queue, release.charge);
+  }
+  Lift(gone);
+  const bool starts = FindPlan({.snapshot = input.snapshot,
+                                .request = request,
+                                .now = input.now,
+                                .seed = input.seed,
+                                .quota = &ask,
+                                .freed = gone.rooms,
+                                .promised = taken},
+                               options_.profile)
+                          .has_value();
+  LowerAgain(gone);
+  return starts;
 }
 
 WaitingFor SchedulingLoop::Impl::HeldBy(GangId holder) const {
@@ -132,17 +191,22 @@ void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
     records_.at(holder)->reservation->newcomers.push_back(c.gang.id);
   }
   for (const GangId holder : answer.used) {
+    if (std::ranges::find(answer.guest_of, holder) == answer.guest_of.end()) continue;
     Reservation& reservation = *records_.at(holder)->reservation;
-    if (std::ranges::find(answer.guest_of, holder) == answer.guest_of.end()) {
-      reservation.lost = reservations_changed_ = true;  // it yields for good
-      continue;
-    }
     reservation.guests.push_back(c.gang.id);
     ++counters_.backfills;
     Log(absl::StrCat("backfill ", GangText(c.gang.key), " before ",
                      GangText(state_.FindGang(holder)->key), " at ",
                      absl::FormatTime(reservation.start, absl::UTCTimeZone())));
     c.record.backfill = Backfill{.end = c.now + ExpectedRuntime(c.gang).value()};
+  }
+}
+
+// Those whose held room was taken for good plan anew.
+void SchedulingLoop::Impl::NoteYielded(const Answer& answer) {
+  for (const GangId holder : answer.used) {
+    if (std::ranges::find(answer.guest_of, holder) != answer.guest_of.end()) continue;
+    records_.at(holder)->reservation->lost = reservations_changed_ = true;
   }
 }
 
@@ -156,7 +220,7 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
     if (it == records_.end() || gang == nullptr) continue;
     const GangRecord& record = *it->second;
     if (!record.backfill.has_value() || c.now < record.backfill->end + kEndGrace) continue;
-    if (record.binding.has_value() || record.departure.has_value()) continue;
+    if (!Stands(*gang, record)) continue;
     RunningGang entry = RunningGangOf(*gang, record, c.now);
     if (!entry.members.empty()) late.push_back(std::move(entry));
   }
@@ -177,6 +241,8 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
         gone.rooms.push_back({pod.node, pod.shape});
         if (late[k].queue.valid()) gone.quota.emplace_back(late[k].queue, pod.charge);
       }
+      gone.rooms.insert(gone.rooms.end(), late[k].held.begin(), late[k].held.end());
+      if (late[k].queue.valid()) gone.quota.emplace_back(late[k].queue, late[k].held_charge);
       trial.victims.push_back(std::move(victim));
     }
     Lift(gone);

@@ -13,6 +13,9 @@ namespace {
 
 // A surplus member that was refused is left alone for so long.
 constexpr absl::Duration kRefusedFor = absl::Minutes(1);
+// A node that has rejected nobody for so long begins anew with a short cool-down.
+constexpr absl::Duration kForgivenAfter = absl::Minutes(10);
+constexpr int32_t kMostDoublings = 5;  // of the first cool-down: from 30 s to 16 min
 
 bool IsPlaced(const Member& member) {
   return member.state == MemberState::kBound || member.state == MemberState::kSucceeded;
@@ -41,7 +44,7 @@ void SchedulingLoop::Impl::EnsureBinding(Case& c) {
   GangRecord& record = c.record;
   if (!record.binding.has_value() && c.gang.group_exists && c.gang.problem.empty()) {
     const bool lost = std::ranges::any_of(record.bound, [&c](const auto& known) {
-      const auto member = std::ranges::find(c.gang.members, known.first.pod, &Member::pod);
+      const auto member = std::ranges::find(c.gang.members, known.pod, &Member::pod);
       return member == c.gang.members.end() || !IsPlaced(*member);
     });
     const bool partly = !c.assembly.need.Met() && c.assembly.counts.bound > 0;
@@ -63,16 +66,14 @@ void SchedulingLoop::Impl::EnsureBinding(Case& c) {
       } else {
         BeginBinding(record, BindPhase::kBound, c.now);
       }
-      for (const auto& [placement, shape] : record.bound) {
-        record.binding->Remember(placement, shape);
-      }
+      for (const GangBinding::Known& known : record.bound) record.binding->Remember(known);
     }
   }
   record.bound.clear();
   for (const Member& member : c.gang.members) {
     // Also on a node that is gone: its loss, which comes next, leaves a vacancy like any other.
     if (member.state != MemberState::kBound) continue;
-    record.bound.push_back({{member.pod, member.node}, member.shape});
+    record.bound.push_back({member.pod, member.node, member.shape, member.rank.sub_group});
   }
 }
 
@@ -81,7 +82,10 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
   const absl::btree_set<NodeId> gone(news_.nodes_gone.begin(), news_.nodes_gone.end());
   news_.nodes_gone.clear();
   domains_lost_ = true;
-  for (const NodeId node : gone) ledger_.NodeGone(node);
+  for (const NodeId node : gone) {
+    ledger_.NodeGone(node);
+    cool_downs_.erase(node);
+  }
   for (const auto& [id, record] : records_) {
     for (HeldVacancy& held : record->holds) {
       if (gone.contains(held.node)) held.node = NodeId();
@@ -98,8 +102,8 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
         record->reservation->lost = true;
       }
     }
-    for (auto& [placement, shape] : record->bound) {
-      if (gone.contains(placement.node)) placement.node = NodeId();
+    for (GangBinding::Known& known : record->bound) {
+      if (gone.contains(known.node)) known.node = NodeId();
     }
     if (record->binding.has_value()) record->binding->ForgetNodes(gone);
   }
@@ -139,11 +143,9 @@ void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& p
 void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
   std::vector<BindAction> actions;
   const auto still_reserved = [this, &c](PodId pod, NodeId node) {
-    const PodFacts* facts = state_.FindPod(pod);
-    return facts != nullptr && facts->reserved == node &&
-           state_.StillFits(facts->shape, node, c.gang.priority);
+    return PlaceIsStillGood(c, pod, node);
   };
-  const auto misplaced_on = [this, &c](NodeId node) { return Misplaced(c, node); };
+  const auto misplaced_on = [this, &c](PodId pod, NodeId node) { return Misplaced(c, pod, node); };
   BindStep step{c.now, random_, still_reserved, misplaced_on, actions};
   input(step);
   for (const BindAction& action : actions) CarryOut(c, action);
@@ -160,10 +162,7 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
     state_.Release(release->pod, news_);
   } else if (const auto* cool = std::get_if<CoolNode>(&action)) {
     ++counters_.kubelet_rejections;
-    const absl::Time until = c.now + options_.node_cool_down;
-    cool_ends_.insert(until);
-    state_.CoolDown(cool->node, until);
-    Log(absl::StrCat("cool ", state_.NodeName(cool->node)));
+    CoolDown(cool->node, c.now);
   } else if (const auto* refused = std::get_if<MemberRefused>(&action)) {
     c.record.refused_until[refused->pod] = c.now + kRefusedFor;
   } else if (std::holds_alternative<QuorumBound>(action)) {
@@ -174,6 +173,17 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
   } else if (const auto* undone = std::get_if<Undone>(&action)) {
     OnUndone(c, *undone);
   }
+}
+
+// The longer, the more often it has rejected a pod of late.
+void SchedulingLoop::Impl::CoolDown(NodeId node, absl::Time now) {
+  NodeCoolDown& known = cool_downs_[node];
+  if (now >= known.until + kForgivenAfter) known.times = 0;
+  known.until = now + options_.node_cool_down * (1 << std::min(known.times, kMostDoublings));
+  ++known.times;
+  cool_ends_.insert(known.until);
+  state_.CoolDown(node, known.until);
+  Log(absl::StrCat("cool ", state_.NodeName(node)));
 }
 
 void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
@@ -346,15 +356,27 @@ void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
   SendEvent(GangUndoneEvent(c.gang, undone), c.now);
 }
 
-// Holds exactly the room of the vacancies, as far as there is room to hold.
-void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
+// Vacancies that nobody is claiming room for already.
+std::vector<Vacancy> SchedulingLoop::Impl::VacanciesToHold(const Case& c) const {
   std::vector<Vacancy> lacking;
   for (const Vacancy& vacancy : c.record.binding->vacancies()) {
     if (!vacancy.occupied) lacking.push_back(vacancy);
   }
+  if (!c.record.claim.has_value()) return lacking;
+  for (const Claim::Room& room : c.record.claim->rooms) {
+    if (lacking.empty()) break;
+    const auto same = std::ranges::find(lacking, room.shape, &Vacancy::shape);
+    lacking.erase(same != lacking.end() ? same : lacking.begin());
+  }
+  return lacking;
+}
+
+// Holds exactly what the vacancies need: the quota always, the room as far as there is some.
+void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
+  std::vector<Vacancy> lacking = VacanciesToHold(c);
   c.record.holds.EraseIf([&](const HeldVacancy& held) {
     const auto same = std::ranges::find(lacking, held.vacancy);
-    if (same != lacking.end()) {
+    if (same != lacking.end() && held.hold.valid()) {
       lacking.erase(same);
       return false;
     }
@@ -362,9 +384,14 @@ void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
     return true;
   });
   for (const Vacancy& vacancy : lacking) {
+    const auto* charged = std::ranges::find(c.record.charged_as, vacancy.pod, &ChargedAs::pod);
+    HeldVacancy held{.kind = ledger_.KindOf(vacancy.node), .vacancy = vacancy};
+    if (charged != c.record.charged_as.end()) held.kind = charged->kind;
     if (const std::optional<NodeId> node = PlaceForHold(c, vacancy)) {
-      c.record.holds.push_back({state_.Hold(*node, vacancy.shape), *node, vacancy});
+      held.hold = state_.Hold(*node, vacancy.shape);
+      held.node = *node;
     }
+    c.record.holds.push_back(held);
   }
 }
 
@@ -375,11 +402,16 @@ std::optional<NodeId> SchedulingLoop::Impl::PlaceForHold(Case& c, const Vacancy&
     return vacancy.node;
   }
   GangRequest request = RequestOf(c, ItemKind::kRepair);
-  // Whoever will replace it, as if in a slice with the one that was lost.
+  // Whoever will replace it, as if in a slice and in the sub-group with the one that was lost.
   const RankPlace rank{.group = std::numeric_limits<int32_t>::max(), .index = 0};
-  request.wants = {{.pod = PodId(), .shape = vacancy.shape, .rank = rank}};
-  if (request.topology.slice_size > 0 && vacancy.node.valid()) {
-    request.pinned.push_back({.node = vacancy.node, .shape = vacancy.shape, .rank = rank});
+  const auto part = static_cast<size_t>(vacancy.sub_group);
+  const bool of_part = vacancy.sub_group >= 0 && part < request.sub_group_topologies.size();
+  const int32_t sub_group = of_part ? vacancy.sub_group : -1;
+  const bool part_binds = of_part && request.sub_group_topologies[part] != TopologyRequest{};
+  request.wants = {{.pod = PodId(), .shape = vacancy.shape, .sub_group = sub_group, .rank = rank}};
+  if ((request.topology.slice_size > 0 || part_binds) && vacancy.node.valid()) {
+    request.pinned.push_back(
+        {.node = vacancy.node, .shape = vacancy.shape, .sub_group = sub_group, .rank = rank});
   }
   request.own_holds.clear();
   request.need = {.total = 1, .sub_groups = std::vector<int32_t>(c.gang.spec.sub_groups.size(), 0)};
@@ -395,11 +427,22 @@ void SchedulingLoop::Impl::DropHolds(GangRecord& record) {
   record.holds.clear();
 }
 
-bool SchedulingLoop::Impl::Misplaced(const Case& c, NodeId node) {
-  if (c.gang.spec.topology.required.empty()) return false;
+bool SchedulingLoop::Impl::Misplaced(const Case& c, PodId pod, NodeId node) {
+  const auto anybody = [](const Member&) { return true; };
+  if (ApartFromOthers(c, node, c.gang.spec.topology, anybody)) return true;
+  const auto member = std::ranges::find(c.gang.members, pod, &Member::pod);
+  if (member == c.gang.members.end()) return false;
+  const int32_t part = member->rank.sub_group;
+  if (part < 0 || static_cast<size_t>(part) >= c.gang.spec.sub_groups.size()) return false;
+  return ApartFromOthers(c, node, c.gang.spec.sub_groups[static_cast<size_t>(part)].topology,
+                         [part](const Member& other) { return other.rank.sub_group == part; });
+}
+
+bool SchedulingLoop::Impl::ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
+                                           absl::FunctionRef<bool(const Member&)> among) {
+  if (asked.required.empty()) return false;
   LevelStore levels;
-  const GangRequest asked{.topology = c.gang.spec.topology};
-  const auto choice = ResolveTopology(Picture(), asked, levels);
+  const auto choice = ResolveTopology(Picture(), {.topology = asked}, levels);
   if (!choice.ok()) return false;
   const DomainLevel& level = *choice->gang.required_level();
   // A node outside the level says nothing.
@@ -409,7 +452,7 @@ bool SchedulingLoop::Impl::Misplaced(const Case& c, NodeId node) {
   };
   for (const Member& member : c.gang.members) {
     const std::optional<NodeId> other = c.record.binding->PlacedOn(member.pod);
-    if (!other.has_value() || *other == node) continue;
+    if (!other.has_value() || *other == node || !among(member)) continue;
     return apart(node, *other);
   }
   return false;

@@ -14,6 +14,7 @@
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/decision.h"
 #include "scheduler/loop/gang_record.h"
+#include "scheduler/loop/quota_ledger.h"
 
 namespace maniple {
 
@@ -31,12 +32,21 @@ struct Answer {
   std::vector<GangId> guest_of;       // … of these, because the gang ends before they start
   std::optional<GangId> kept_out_by;  // rejected, and would fit but for what this one holds
 };
+// Room for who replaces its lost members, and for whom others make room: with an invalid node where
+// there is quota only.
+[[nodiscard]] std::vector<PlacedPods> HeldPods(const GangRecord& record);
+
 // What some holders hold, to be taken for free.
 struct OpenHolds {
   std::vector<GangId> holders;
   std::vector<FreedRoom> rooms;
   std::vector<std::pair<QuotaNodeId, Demand>> quota;
   void Add(GangId holder, const GangRecord& record, const QuotaBook& book);
+};
+// How often a node has rejected pods of late, and until when it takes no other.
+struct NodeCoolDown {
+  int32_t times = 0;
+  absl::Time until = absl::InfinitePast();
 };
 enum class ClaimGround : uint8_t { kPolicy, kOverstay };
 

@@ -30,6 +30,8 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
       const bool in_hand = record != records_.end() && InHand(*record->second, member.pod);
       const PodFacts* pod = state_.FindPod(member.pod);
       if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
+      // Bound, as only a reply has told: it takes its room along when it is gone.
+      if (pod->terminating) continue;
       return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,
                                               " holds a reservation that no binding knows"));
     }
@@ -67,8 +69,9 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
   for (const QueueItem item : queue_->ParkedItems()) {
     std::optional<Case> c = Open(item.gang, now);
     if (!c.has_value() || ItemOf(*c) != item.kind) continue;
-    if (directory_.RefusalOf(c->gang, ledger_.book()).has_value() || now < c->record.backoff_until)
-      continue;
+    const bool later = now < c->record.backoff_until ||
+                       now < c->record.volumes_again_at.value_or(absl::InfinitePast());
+    if (later || directory_.RefusalOf(c->gang, ledger_.book()).has_value()) continue;
     const GangRequest request = RequestOf(*c, item.kind);
     const Decision decision = Ask(*c, request).decision;
     if (std::holds_alternative<Plan>(decision)) {
@@ -76,7 +79,7 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
                                               ItemName(item.kind), ") though it could start"));
     }
     const auto& rejection = std::get<Rejection>(decision);
-    if (item.kind != ItemKind::kQuorum) continue;
+    if (item.kind == ItemKind::kSurplus) continue;
     if (c->record.claim.has_value()) {
       if (now < c->record.claim->until + kClaimMayLinger) continue;
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));

@@ -61,11 +61,16 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
 }
 
 bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
-  // A gang in repair is in flight already: its queue cannot stop it.
-  if (item.kind == ItemKind::kRepair) return false;
   WaitingFor waits;
   ParkFacts facts;
-  if (const std::optional<QueueRefusal> refusal = directory_.RefusalOf(c.gang, ledger_.book())) {
+  if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) {
+    waits = {.reason = WaitReason::kVolumesNotReady, .message = *c.record.volume_trouble};
+    facts = {.class_key = absl::StrCat("volumes ", c.gang.id.index()),
+             .until = *c.record.volumes_again_at};
+  } else if (item.kind == ItemKind::kRepair) {
+    return false;  // it is in flight already: its queue cannot stop it
+  } else if (const std::optional<QueueRefusal> refusal =
+                 directory_.RefusalOf(c.gang, ledger_.book())) {
     waits = {.reason = refusal->reason, .message = refusal->message};
     facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
              .relief = kReliefQueue,
@@ -97,12 +102,18 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
   c.record.surplus_waiting.reset();
   DropHolds(c.record);
   DropClaim(c.record);
-  if (item.kind == ItemKind::kQuorum) {
-    LeaveLine(c);
-    waits_for_leaving_.erase(item.gang);
-    NoteGuest(c, answer);
-    c.record.domains = plan.domains;
+  waits_for_leaving_.erase(item.gang);
+  switch (item.kind) {
+    case ItemKind::kQuorum:
+      LeaveLine(c);
+      NoteGuest(c, answer);
+      c.record.domains = plan.domains;
+      break;
+    case ItemKind::kRepair:
+    case ItemKind::kSurplus:
+      break;
   }
+  NoteYielded(answer);
   if (!StartVolumes(c, plan.placements)) StartBinding(c, plan.placements);
 }
 
@@ -121,12 +132,13 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   c.record.victims_later = absl::InfiniteFuture();
   if (WaitForClaim(c, item)) return;
   NoPreemption nobody;
-  if (item.kind == ItemKind::kQuorum) {
+  const bool for_quorum = item.kind != ItemKind::kSurplus;
+  if (for_quorum) {
     std::optional<NoPreemption> none = MakeRoom(c, request, rejection);
     if (!none.has_value() && WaitForClaim(c, item)) return;
     nobody = std::move(none).value_or(NoPreemption());
-    WaitInLine(c, answer);
   }
+  if (item.kind == ItemKind::kQuorum) WaitInLine(c, answer);
   ++counters_.rejections;
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
   const Tables& tables = *Picture().tables;
@@ -148,17 +160,21 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
   if (CompetesForVolumes(request, tables)) facts.relief |= kReliefVolumes;
-  if (item.kind == ItemKind::kQuorum && MayPreempt(c, rejection)) {
-    facts.relief |= kReliefVictims;
+  if (for_quorum && MayPreempt(c, rejection)) {
+    facts.relief |= kReliefLoose;
+    if (PoliciesLetEvict(c)) facts.relief |= kReliefVictims;
     if (HasVictims(c)) {
       // With victims, room may help that is too little by itself.
       facts.relief |= kReliefRoom | kReliefNodes;
       facts.smallest_shape = ShapeId();
     }
-    if (c.gang.queue.empty()) boldest_ = std::max(boldest_, c.gang.priority);
+    boldest_ = std::max(boldest_, c.gang.priority);
     // Who may do less must not speak for who may do more.
     absl::StrAppend(&facts.class_key, " by eviction");
-    if (c.record.preempted_by.has_value()) {
+    if (StrategiesOf(c).size() < options_.fair_strategies.size()) {
+      absl::StrAppend(&facts.class_key, " at final shares");
+    }
+    if (c.record.left_for.has_value()) {
       absl::StrAppend(&facts.class_key, " ", c.gang.id.index());
     }
     facts.until = std::min(facts.until, c.record.victims_later);
@@ -180,7 +196,7 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
                           (facts.relief & kByOthers) == 0 && facts.smallest_shape.valid() &&
                           c.now >= c.record.no_preemption_until;
   // Who may use what is held is short of both, or of the other one.
-  if (item.kind == ItemKind::kQuorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
+  if (for_quorum && !holders_.empty() && MoreRoomMayHelp(answer.decision)) {
     facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
   }
   const bool asks_of_pods = std::ranges::any_of(
@@ -226,7 +242,9 @@ void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
 GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
   RequestInput input{.gang = c.gang, .kind = kind};
   if (c.record.binding.has_value()) input.binding = &*c.record.binding;
-  for (const HeldVacancy& held : c.record.holds) input.holds.push_back(held.hold);
+  for (const HeldVacancy& held : c.record.holds) {
+    if (held.hold.valid()) input.holds.push_back(held.hold);
+  }
   if (c.record.claim.has_value()) {
     for (const Claim::Room& room : c.record.claim->rooms) input.holds.push_back(room.hold);
   }

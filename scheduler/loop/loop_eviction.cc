@@ -13,11 +13,13 @@
 namespace maniple {
 namespace {
 
-// Room that is being freed is kept for so long; evictions that are refused are tried until then.
+// Room that is being freed is kept for so long, and as long again after the end of the grace period
+// that a victim has been given; evictions that are refused are tried until then.
 constexpr absl::Duration kClaimFor = absl::Minutes(5);
 // After a claim that came to nothing.
 constexpr absl::Duration kPauseAfterClaim = absl::Seconds(30);
-constexpr absl::Duration kTryAgain = absl::Seconds(1);
+// An eviction that is refused.
+constexpr BackoffPolicy kTryAgain = {.first = absl::Seconds(1), .most = absl::Seconds(30)};
 // An eviction that was granted shows in the watch long before this.
 constexpr absl::Duration kAskAgain = absl::Seconds(10);
 constexpr size_t kGangsNamed = 4;
@@ -43,10 +45,6 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   waits_for_leaving_.erase(c.gang.id);
   if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
-  const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
-  const auto victim_of_queue = [&](QuotaNodeId theirs) {
-    return theirs == queue ? name : absl::StrCat(name, kOfQueue, c.gang.queue);
-  };
   Claim claim{.until = c.now + kClaimFor};
   std::vector<std::string> names;
   for (const Victim& victim : plan.victims) {
@@ -57,12 +55,11 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                           : absl::StrCat(victim.pods.size(), " surplus pods of ", gang.name));
     StartDeparture(gang.gang, victim.pods,
                    {.for_gang = c.gang.id,
-                    .by = ground == ClaimGround::kPolicy ? victim_of_queue(gang.queue) : "",
                     .why = absl::StrCat("preempted by ", name),
                     .until = claim.until,
                     .whole = whole},
                    c.now);
-    if (ground == ClaimGround::kPolicy) NoteLeaving(gang.gang, c.gang.id);
+    if (ground == ClaimGround::kPolicy) NoteLeaving(gang.gang, c.gang);
   }
   for (const Placement& place : plan.plan.placements) {
     const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
@@ -75,6 +72,8 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   Log(absl::StrCat("claim ", name, ": ", PlacesText(plan.plan.placements)));
   SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
   c.record.claim = std::move(claim);
+  // What a repair has claimed stands in the place of what was held for it.
+  if (c.record.binding.has_value()) ReconcileHolds(c);
   ChargeQuota(c);
 }
 
@@ -114,7 +113,7 @@ void SchedulingLoop::Impl::SeeClaim(Case& c) {
 // The room that was made is not enough yet. False: it never will be, and the claim is over.
 bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
   GangRecord& record = c.record;
-  if (item.kind != ItemKind::kQuorum || !record.claim.has_value()) return false;
+  if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
   if (!VictimsLeave(c)) {
     GiveUpClaim(c);
     return false;
@@ -129,21 +128,27 @@ bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
 
 void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& pods,
                                           Departure departure, absl::Time now) {
-  GangRecord& record = *records_.at(id);
-  for (const PodId pod : pods) departure.pods[pod] = {.next_try = now};
+  std::optional<Case> c = Open(id, now);
+  if (!c.has_value()) return;
+  for (const PodId pod : pods) {
+    departure.pods.emplace(pod, Departure::Pod{.next_try = now, .backoff = Backoff(kTryAgain)});
+  }
   if (departure.whole) {
     ++counters_.gangs_preempted;
-    if (!departure.by.empty()) record.preempted_by = departure.by;
+    if (c->record.binding.has_value()) {
+      Step(*c, [&c](BindStep& step) { c->record.binding->Leave(step); });
+    }
   }
-  if (const Gang* gang = state_.FindGang(id)) SendEvent(PreemptedEvent(*gang, departure.why), now);
-  record.departure = std::move(departure);
+  SendEvent(PreemptedEvent(c->gang, departure.why), now);
+  c->record.departure = std::move(departure);
+  departing_.insert(id);
   touched_.insert(id);
 }
 
 // Nobody waits any more for its members to leave.
 bool SchedulingLoop::Impl::CalledOff(const Case& c, const Departure& departure) const {
   if (!departure.for_gang.valid()) {
-    const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
+    const Queue* queue = ledger_.book().FindQueue(c.record.queue);
     return queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain;
   }
   const auto it = records_.find(departure.for_gang);
@@ -152,51 +157,114 @@ bool SchedulingLoop::Impl::CalledOff(const Case& c, const Departure& departure) 
              it->second->claim->victims.end();
 }
 
-// Whom the watch shows gone has left; the rest is asked, again if need be.
-void SchedulingLoop::Impl::SeeDeparture(Case& c) {
-  GangRecord& record = c.record;
-  if (!record.departure.has_value()) return;
-  Departure& departure = *record.departure;
+// Whom the watch shows gone has left; who is on its way out has until the end of its grace period.
+void SchedulingLoop::Impl::FollowDeparture(Case& c, Departure& departure) {
+  if (departure.whole) {
+    // Bound meanwhile: by a request that was under way, or by somebody else.
+    for (const Member& member : c.gang.members) {
+      if (member.state != MemberState::kBound) continue;
+      departure.pods.try_emplace(member.pod,
+                                 Departure::Pod{.next_try = c.now, .backoff = Backoff(kTryAgain)});
+    }
+  }
   std::erase_if(departure.pods, [this](const auto& leaving) {
     const PodFacts* pod = state_.FindPod(leaving.first);
     return pod == nullptr || !TakesRoom(*pod);
   });
+  for (auto& [id, leaving] : departure.pods) {
+    const PodFacts& pod = *state_.FindPod(id);
+    if (!pod.terminating) continue;
+    // Once it is on its way out only the watch can tell more.
+    leaving.next_try = absl::InfiniteFuture();
+    if (std::exchange(leaving.seen_leaving, true)) continue;
+    departure.begun = departure.begun || leaving.asked;
+    WaitForDeparture(departure, c.now + pod.grace + kClaimFor);
+  }
+}
+
+// Its room is kept as long.
+void SchedulingLoop::Impl::WaitForDeparture(Departure& departure, absl::Time until) {
+  if (until <= departure.until) return;
+  departure.until = until;
+  const auto it = records_.find(departure.for_gang);
+  if (it == records_.end() || !it->second->claim.has_value()) return;
+  Claim& claim = *it->second->claim;
+  claim.until = std::max(claim.until, until);
+  touched_.insert(departure.for_gang);
+}
+
+void SchedulingLoop::Impl::SeeDeparture(Case& c) {
+  GangRecord& record = c.record;
+  if (!record.departure.has_value()) return;
+  Departure& departure = *record.departure;
+  FollowDeparture(c, departure);
   const bool left = departure.pods.empty();
-  if (CalledOff(c, departure)) {
+  // Half a gang is of use to nobody: the rest of one that has begun to leave follows.
+  if (CalledOff(c, departure) && !(departure.whole && departure.begun)) {
     std::erase_if(departure.pods, [this](const auto& leaving) {
       return !leaving.second.under_way && !state_.FindPod(leaving.first)->terminating;
     });
   }
   if (departure.pods.empty() || c.now >= departure.until) {
-    Log(absl::StrCat(left ? "left " : "stays ", GangText(c.gang.key)));
-    if (left && departure.whole) {
-      record.bound.clear();
-      NoteEvicted(record, c.gang, departure.why);
-    }
-    if (departure.for_gang.valid()) touched_.insert(departure.for_gang);
-    record.departure.reset();
+    EndDeparture(c, left ? DepartureEnd::kLeft : DepartureEnd::kStays);
     return;
   }
   for (auto& [id, leaving] : departure.pods) {
-    // Once it is on its way out only the watch can tell more.
-    if (state_.FindPod(id)->terminating) leaving.next_try = absl::InfiniteFuture();
     if (leaving.under_way || leaving.next_try > c.now) continue;
     ++counters_.evictions_sent;
-    leaving.under_way = true;
+    leaving.under_way = leaving.asked = true;
     SendTo(id, ErrandKind::kEvict, EvictPodRequest);
   }
+}
+
+void SchedulingLoop::Impl::EndDeparture(Case& c, DepartureEnd end) {
+  GangRecord& record = c.record;
+  const Departure departure = *record.departure;
+  switch (end) {
+    case DepartureEnd::kLeft:
+      Log(absl::StrCat("left ", GangText(c.gang.key)));
+      if (!departure.whole) break;
+      record.bound.clear();
+      NoteEvicted(record, c.gang, departure.why);
+      break;
+    case DepartureEnd::kStays:
+      Log(absl::StrCat("stays ", GangText(c.gang.key)));
+      break;
+  }
+  if (departure.for_gang.valid()) touched_.insert(departure.for_gang);
+  record.departure.reset();
+  departing_.erase(c.gang.id);
 }
 
 void SchedulingLoop::Impl::HearEviction(const Errand& errand, const WriteResult& result,
                                         absl::Time now) {
   const auto it = records_.find(errand.gang);
   if (it == records_.end() || !it->second->departure.has_value()) return;
-  const auto leaving = it->second->departure->pods.find(errand.pod);
-  if (leaving == it->second->departure->pods.end()) return;
-  const bool granted = result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2;
-  if (!granted) ++counters_.evictions_refused;
-  leaving->second = {.next_try = now + (granted ? kAskAgain : kTryAgain)};
+  Departure& departure = *it->second->departure;
+  const auto found = departure.pods.find(errand.pod);
+  if (found == departure.pods.end()) return;
+  Departure::Pod& leaving = found->second;
+  leaving.under_way = false;
   touched_.insert(errand.gang);
+  if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
+    departure.begun = true;
+    leaving.next_try = now + kAskAgain;
+    return;
+  }
+  ++counters_.evictions_refused;
+  leaving.not_before = now + result.status.retry_after.value_or(absl::ZeroDuration());
+  leaving.next_try = std::max(leaving.not_before, now + leaving.backoff.Next(random_));
+}
+
+// A budget allows more: who was refused is asked again, but not before the server wants to hear.
+void SchedulingLoop::Impl::HurryEvictions(absl::Time now) {
+  for (const GangId id : departing_) {
+    for (auto& [pod, leaving] : records_.at(id)->departure->pods) {
+      if (leaving.under_way || leaving.seen_leaving) continue;
+      leaving.next_try = std::min(leaving.next_try, std::max(now, leaving.not_before));
+    }
+    touched_.insert(id);
+  }
 }
 
 absl::Time SchedulingLoop::Impl::NextEviction(const GangRecord& record) {
@@ -211,10 +279,9 @@ absl::Time SchedulingLoop::Impl::NextEviction(const GangRecord& record) {
 
 // A queue that is drained starts nothing and lets nobody stay.
 void SchedulingLoop::Impl::DrainQueue(Case& c) {
-  if (c.record.departure.has_value() || c.record.binding.has_value() || !c.gang.group_exists) {
-    return;
-  }
-  const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
+  if (c.record.departure.has_value()) return;
+  if (c.record.binding.has_value() && !c.record.binding->Stands()) return;
+  const Queue* queue = ledger_.book().FindQueue(c.record.queue);
   if (queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain) return;
   std::vector<PodId> pods;
   for (const Member& member : c.gang.members) {
@@ -222,7 +289,7 @@ void SchedulingLoop::Impl::DrainQueue(Case& c) {
   }
   if (pods.empty()) return;
   StartDeparture(c.gang.id, pods,
-                 {.why = absl::StrCat("queue \"", c.gang.queue,
+                 {.why = absl::StrCat("queue \"", c.record.queue,
                                       "\" is being drained: spec.stopPolicy is HoldAndDrain"),
                   .until = absl::InfiniteFuture()},
                  c.now);

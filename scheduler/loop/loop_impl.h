@@ -69,7 +69,9 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] TurnOutput Finish(absl::Time now);
 
   void LookAt(GangId gang, absl::Time now);
+  void MeetGroup(GangRecord& record, const Gang& gang);
   void Forget(GangId gang, absl::Time now);
+  void ForgetRecords();
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   // Made anew; what usage decides of it is kept in the record.
@@ -106,6 +108,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
+  // What of that is held for it, and free to itself.
+  [[nodiscard]] Demand OwnHeldQuota(const Case& c);
   struct Price {
     Demand demand;
     bool is_only = true;  // no other flavors would do
@@ -126,21 +130,30 @@ class SchedulingLoop::Impl final {
   // Calls `input` with a step and carries out what it asks for.
   void Step(Case& c, absl::FunctionRef<void(BindStep&)> input);
   void CarryOut(Case& c, const BindAction& action);
+  void CoolDown(NodeId node, absl::Time now);
   void OnQuorumBound(Case& c);
   void OnUndone(Case& c, const Undone& undone);
   static void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
+  [[nodiscard]] std::vector<Vacancy> VacanciesToHold(const Case& c) const;
   void ReconcileHolds(Case& c);
   [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);
   void DropHolds(GangRecord& record);
-  [[nodiscard]] bool Misplaced(const Case& c, NodeId node);
+  // Outside a topology that the gang, or the sub-group of the pod, requires of all its members.
+  [[nodiscard]] bool Misplaced(const Case& c, PodId pod, NodeId node);
+  [[nodiscard]] bool ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
+                                     absl::FunctionRef<bool(const Member&)> among);
   void SendTo(PodId pod, ErrandKind kind, HttpRequest (*request)(const PodReference&));
   void SendBindOf(const Case& c, const SendBind& bind);
   void CountReply(BindReplyKind kind);
 
+  // loop_recheck.cc: a place that was chosen, looked at again before it is bound to
+  [[nodiscard]] bool PlaceIsStillGood(const Case& c, PodId pod, NodeId node);
+  [[nodiscard]] bool TermsStillHold(const Case& c, PodId pod, NodeId node);
+
   // loop_volumes.cc
   [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
   void SettleVolumes(Case& c);
-  [[nodiscard]] std::string PlacementTrouble(const Case& c) const;
+  [[nodiscard]] std::string PlacementTrouble(const Case& c);
   void SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight, VolumeWrite what);
   void HearVolume(const Errand& errand, const WriteResult& result, absl::Time now);
   void BindAfterVolumes(Case& c);
@@ -148,6 +161,12 @@ class SchedulingLoop::Impl final {
 
   // loop_preemption.cc
   [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;
+  [[nodiscard]] bool PoliciesLetEvict(const Case& c) const;
+  // Somebody may make it leave, or some of it.
+  [[nodiscard]] static bool Stands(const Gang& gang, const GangRecord& record);
+  // Of the Queue that it was admitted to, if that is there; else invalid, and it counts as one
+  // without a Queue.
+  [[nodiscard]] QuotaNodeId QueueOf(const GangRecord& record) const;
   [[nodiscard]] std::vector<GangId> GangsThatStand() const;
   [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c, std::span<const GangId> stand);
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
@@ -161,21 +180,30 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
+  struct Leaving {
+    OpenHolds open;
+    absl::Duration longest_grace;
+  };
+  [[nodiscard]] Leaving WhatIsLeft();
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
   // Calls `ask` with the question as it stands where these holds, and the gang's own quota, are
   // free.
   void DecideWithOpen(const Case& c, const GangRequest& request, OpenHolds open,
                       absl::FunctionRef<void(const DecideInput&)> ask);
-  // It left for a gang of another Queue, once.
-  [[nodiscard]] static bool WasReclaimed(const GangRecord& record);
+  // It left for a gang of another Queue, on terms that hold still.
+  [[nodiscard]] bool WasReclaimed(const Case& c) const;
   void NoteEvictable(Case& c);
   // Keeps count of the gangs without a queue that could be evicted, by priority.
   void CountLoose(GangRecord& record, std::optional<int32_t> priority);
   [[nodiscard]] bool HasVictims(const Case& c) const;
-  [[nodiscard]] LeavingTerms TermsOf(GangId victim, GangId preemptor) const;
+  [[nodiscard]] uint64_t TermsBetween(const Gang& victim, const Gang& preemptor) const;
+  // The gang that it left for is there still, and so are the terms.
+  [[nodiscard]] bool Holds(const LeftFor& left, const Gang& victim) const;
   // It made the gang leave, on terms that hold still.
-  [[nodiscard]] bool MadeLeave(GangId other, const Case& c) const;
-  void NoteLeaving(GangId victim, GangId preemptor);
+  [[nodiscard]] bool MadeLeave(const Gang& other, const Gang& gang) const;
+  void NoteLeaving(GangId victim, const Gang& preemptor);
+  void RecallLeaving(GangRecord& record, const Gang& gang);
+  void ForgetLeaving(GangRecord& record);
 
   // loop_eviction.cc
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
@@ -189,6 +217,10 @@ class SchedulingLoop::Impl final {
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
                       absl::Time now);
   void SeeDeparture(Case& c);
+  void FollowDeparture(Case& c, Departure& departure);
+  void WaitForDeparture(Departure& departure, absl::Time until);
+  void EndDeparture(Case& c, DepartureEnd end);
+  void HurryEvictions(absl::Time now);
   [[nodiscard]] bool CalledOff(const Case& c, const Departure& departure) const;
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
@@ -207,18 +239,24 @@ class SchedulingLoop::Impl final {
   // After a rejection; what never fits waits in no line.
   void WaitInLine(const Case& c, const Answer& answer);
   void LeaveLine(const Case& c);  // nothing is held for it any more
-  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by);
+  // `on`: only there; null: anywhere.
+  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by,
+                                              const absl::btree_set<NodeId>* on);
   [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
                                                      Beside beside, absl::Time by);
   void GatherHeldQuota(absl::Time now);
-  [[nodiscard]] Demand OwnHeldQuota(const Case& c) const;
   [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder);
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
   // What is lifted must be lowered again before anything else is asked.
   void Lift(const OpenHolds& open);
   void LowerAgain(const OpenHolds& open);
   void TryHeldRoom(const Case& c, const DecideInput& input, Answer& answer);
+  [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Plan& plan, const DecideInput& input,
+                                                    std::span<const GangId> holders);
+  [[nodiscard]] bool StartsBeside(GangId holder, const std::vector<FreedRoom>& taken,
+                                  const DecideInput& input);
   void NoteGuest(const Case& c, const Answer& answer);
+  void NoteYielded(const Answer& answer);
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
   // loop_reservation_due.cc
@@ -244,7 +282,7 @@ class SchedulingLoop::Impl final {
   void Report(absl::Time now);
   void ReportOn(Case& c);
   void WriteStatus(Case& c, const Standing& standing);
-  void SendStatus(Case& c, PodGroupStatus status);
+  void SendStatus(Case& c, PodGroupStatus status, StatusChange change);
   void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
   void TellPods(Case& c, const Standing& standing);
   void TellPod(Case& c, const Member& member, const WaitingFor& waits);
@@ -286,8 +324,9 @@ class SchedulingLoop::Impl final {
   std::vector<WriteResult> results_;
   Delta news_;                 // not yet told to the queue
   bool domains_lost_ = false;  // nodes have gone since parked gangs were last woken
-  bool more_victims_ = false;  // a gang, or a member of it, can now be made to leave
-  // The highest priority of any gang without a Queue that has ever looked for victims.
+  // A gang of a Queue, or one without, or a member of it, can now be made to leave.
+  bool more_victims_ = false, more_loose_ = false;
+  // The highest priority of any gang that has ever looked for victims without a Queue.
   int32_t boldest_ = std::numeric_limits<int32_t>::min();
   absl::btree_set<GangId> touched_;    // to be looked at
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
@@ -298,10 +337,10 @@ class SchedulingLoop::Impl final {
   bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
   absl::btree_map<std::string, std::weak_ptr<const WaitingFor>> last_noted_;  // by Queue
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
-  std::map<std::pair<GangId, GangId>, LeavingTerms> departures_;  // (who left, for whom)
+  int64_t bans_ = 0;                                // gangs that remember whom they left for
+  absl::btree_set<GangId> departing_;               // those with a departure
   // Gangs that evict nobody, because others leave anyway, and since when.
   absl::btree_map<GangId, absl::Time> waits_for_leaving_;
-  int64_t quota_epoch_ = 0;
   WaitingLines lines_;                 // quorums that were rejected, and may start some day
   absl::btree_set<GangId> holders_;    // of reservations; all of them stand in lines
   bool lines_wait_ = false;            // until some reservation ends: the first needs its room
@@ -309,6 +348,7 @@ class SchedulingLoop::Impl final {
   bool openings_changed_ = true;       // … what all of these depend on has changed since
   bool reservations_changed_ = false;  // some are to be looked at before the next decision
   std::set<absl::Time> cool_ends_;     // when nodes that cool down are back; past ones may linger
+  absl::btree_map<NodeId, NodeCoolDown> cool_downs_;  // of nodes that have rejected a pod
 
   MigFleet mig_fleet_;
   absl::Time mig_planned_ = absl::InfinitePast();

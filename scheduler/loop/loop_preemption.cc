@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/message.h"
@@ -11,13 +10,13 @@
 namespace maniple {
 namespace {
 
-// Pods that are still on their way out after this may never leave.
+// Pods that are still on their way out so long after the end of their grace period may never leave.
 constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
 
 }  // namespace
 
 bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection) const {
-  if (!c.gang.spec.preempts || c.now < c.record.no_preemption_until) return false;
+  if (!c.gang.preempts || c.now < c.record.no_preemption_until) return false;
   switch (rejection.code) {
     case RejectionCode::kQuotaExceeded:
     case RejectionCode::kNoFit:
@@ -31,7 +30,13 @@ bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection)
     case RejectionCode::kInvalidSpec:
       return false;
   }
-  if (c.gang.queue.empty()) return true;
+  // Gangs without a Queue stand in the way of room, and never of quota.
+  if (c.gang.queue.empty() || rejection.code != RejectionCode::kQuotaExceeded) return true;
+  return PoliciesLetEvict(c);
+}
+
+// Of its Queue.
+bool SchedulingLoop::Impl::PoliciesLetEvict(const Case& c) const {
   const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
   return queue != nullptr &&
          (queue->within_queue != WithinQueuePreemption::kNever ||
@@ -44,7 +49,7 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
   const absl::Time started = record.quorum_reached_at.value_or(now);
   RunningGang entry{.gang = gang.id,
                     .name = GangText(gang.key),
-                    .queue = ledger_.book().QueueNamed(record.queue),
+                    .queue = QueueOf(record),
                     .priority = gang.priority,
                     .queued = QueuedAt(gang, record),
                     .started = started,
@@ -61,20 +66,32 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
                              .charge = ledger_.CostOf(record.queue, {&placed, 1}, tables),
                              .budgets = state_.BudgetsOf(member.pod)});
   }
+  const std::vector<PlacedPods> held = HeldPods(record);
+  for (const PlacedPods& room : held) {
+    if (room.node.valid()) entry.held.push_back({room.node, room.shape, Occupant::kHold});
+  }
+  if (!held.empty()) entry.held_charge = ledger_.CostOf(record.queue, held, tables);
   return entry;
 }
 
-// Whoever is on the move is left alone: what is in flight may still land.
-std::vector<GangId> SchedulingLoop::Impl::GangsThatStand() const {
-  const auto bound = [](const Member& member) {
+bool SchedulingLoop::Impl::Stands(const Gang& gang, const GangRecord& record) {
+  if (record.departure.has_value()) return false;
+  if (record.binding.has_value() && !record.binding->Stands()) return false;
+  return std::ranges::any_of(gang.members, [](const Member& member) {
     return member.state == MemberState::kBound && member.node.valid();
-  };
+  });
+}
+
+QuotaNodeId SchedulingLoop::Impl::QueueOf(const GangRecord& record) const {
+  const QuotaBook& book = ledger_.book();
+  return book.FindQueue(record.queue) == nullptr ? QuotaNodeId() : book.QueueNamed(record.queue);
+}
+
+std::vector<GangId> SchedulingLoop::Impl::GangsThatStand() const {
   std::vector<GangId> stand;
   for (const auto& [id, record] : records_) {
-    if (record->binding.has_value() || record->departure.has_value()) continue;
     const Gang* gang = state_.FindGang(id);
-    if (gang == nullptr || !gang->group_exists) continue;
-    if (std::ranges::any_of(gang->members, bound)) stand.push_back(id);
+    if (gang != nullptr && Stands(*gang, *record)) stand.push_back(id);
   }
   return stand;
 }
@@ -83,17 +100,16 @@ std::vector<GangId> SchedulingLoop::Impl::GangsThatStand() const {
 std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c,
                                                             std::span<const GangId> stand) {
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
+  const auto in_reach = [&](const Gang& gang, const GangRecord& record) {
+    const QuotaNodeId theirs = QueueOf(record);
+    if (!theirs.valid()) return gang.priority < c.gang.priority;
+    return queue.valid() && ledger_.tree().Root(theirs) == ledger_.tree().Root(queue);
+  };
   std::vector<RunningGang> running;
   for (const GangId id : stand) {
     const Gang& gang = *state_.FindGang(id);
     const GangRecord& record = *records_.at(id);
-    if (id == c.gang.id || MadeLeave(id, c)) continue;
-    const QuotaNodeId theirs = ledger_.book().QueueNamed(record.queue);
-    if (theirs.valid() != queue.valid()) continue;
-    if (queue.valid() ? ledger_.tree().Root(theirs) != ledger_.tree().Root(queue)
-                      : gang.priority >= c.gang.priority) {
-      continue;
-    }
+    if (id == c.gang.id || !in_reach(gang, record) || MadeLeave(gang, c.gang)) continue;
     running.push_back(RunningGangOf(gang, record, c.now));
   }
   std::ranges::sort(running, {}, &RunningGang::name);
@@ -102,7 +118,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c,
 
 std::optional<NoPreemption> SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
                                                            const Rejection& rejection) {
-  if (!c.gang.spec.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
+  if (!c.gang.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
   const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
   auto answer = PlanRoom(c, request, running);
@@ -148,7 +164,7 @@ PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const Dec
                              .running = running,
                              .allowed = allowed};
   // Who was reclaimed once and then hurts its own Queue to come back could go round for ever.
-  if (WasReclaimed(c.record)) {
+  if (WasReclaimed(c)) {
     preemption.own_victims = OwnVictims::kWithinNominal;
   }
   if (const Queue* queue = ledger_.book().FindQueue(c.gang.queue)) {
@@ -175,24 +191,35 @@ void SchedulingLoop::Impl::DecideWithOpen(const Case& c, const GangRequest& requ
   LowerAgain(open);
 }
 
-// Room that others leave anyway is as good as the room of victims, while they do leave.
-bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request) {
-  const Snapshot& snapshot = Picture();
-  OpenHolds open;
+// What pods on their way out give back, and those of gangs that have been asked to leave.
+SchedulingLoop::Impl::Leaving SchedulingLoop::Impl::WhatIsLeft() {
+  const Tables& tables = *Picture().tables;
+  Leaving leaving;
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr) continue;
-    const QuotaNodeId queue = ledger_.book().QueueNamed(record->queue);
+    const bool whole = record->departure.has_value() && record->departure->whole;
+    const QuotaNodeId queue = QueueOf(*record);
     for (const Member& member : gang->members) {
-      if (member.state != MemberState::kTerminating || !member.node.valid()) continue;
+      const bool leaves = member.state == MemberState::kTerminating ||
+                          (whole && member.state == MemberState::kBound);
+      if (!leaves || !member.node.valid()) continue;
       const PlacedPods placed{.shape = member.shape, .node = member.node};
-      open.rooms.push_back({.node = member.node, .shape = member.shape});
+      leaving.open.rooms.push_back({.node = member.node, .shape = member.shape});
+      leaving.longest_grace = std::max(leaving.longest_grace, state_.FindPod(member.pod)->grace);
       if (!queue.valid()) continue;
-      open.quota.emplace_back(queue, ledger_.CostOf(record->queue, {&placed, 1}, *snapshot.tables));
+      leaving.open.quota.emplace_back(queue, ledger_.CostOf(record->queue, {&placed, 1}, tables));
     }
   }
+  return leaving;
+}
+
+// Room that others leave anyway is as good as the room of victims, while they do leave.
+bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request) {
+  auto [open, grace] = WhatIsLeft();
+  const absl::Duration patience = grace + kLeavesWithin;
   const auto since = waits_for_leaving_.find(c.gang.id);
-  const bool in_vain = since != waits_for_leaving_.end() && c.now >= since->second + kLeavesWithin;
+  const bool in_vain = since != waits_for_leaving_.end() && c.now >= since->second + patience;
   if (open.rooms.empty() || in_vain) {
     if (open.rooms.empty()) waits_for_leaving_.erase(c.gang.id);
     return false;
@@ -209,7 +236,7 @@ bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request)
     return false;
   }
   const absl::Time until = waits_for_leaving_.try_emplace(c.gang.id, c.now).first->second;
-  c.record.victims_later = std::min(c.record.victims_later, until + kLeavesWithin);
+  c.record.victims_later = std::min(c.record.victims_later, until + patience);
   return true;
 }
 
@@ -223,8 +250,11 @@ std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) cons
   return strategies;
 }
 
-bool SchedulingLoop::Impl::WasReclaimed(const GangRecord& record) {
-  return record.preempted_by.has_value() && absl::StrContains(*record.preempted_by, kOfQueue);
+bool SchedulingLoop::Impl::WasReclaimed(const Case& c) const {
+  if (!c.record.left_for.has_value()) return false;
+  return std::ranges::any_of(*c.record.left_for, [&](const LeftFor& left) {
+    return !left.queue.empty() && Holds(left, c.gang);
+  });
 }
 
 // Those that look for victims are to hear of every one that there was not before.
@@ -239,7 +269,7 @@ void SchedulingLoop::Impl::CountLoose(GangRecord& record, std::optional<int32_t>
 }
 
 bool SchedulingLoop::Impl::HasVictims(const Case& c) const {
-  if (!c.gang.queue.empty()) return true;  // the policies tell
+  if (PoliciesLetEvict(c)) return true;
   return !loose_priorities_.empty() && loose_priorities_.begin()->first < c.gang.priority;
 }
 
@@ -247,18 +277,19 @@ void SchedulingLoop::Impl::NoteEvictable(Case& c) {
   const auto bound = [](const Member& member) {
     return member.state == MemberState::kBound && member.node.valid();
   };
-  const bool stands =
-      c.gang.group_exists && !c.record.binding.has_value() && !c.record.departure.has_value();
+  const bool stands = Stands(c.gang, c.record);
+  const bool loose = !QueueOf(c.record).valid();
   const Evictable evictable{.pods = stands ? std::ranges::count_if(c.gang.members, bound) : 0,
                             .priority = c.gang.priority,
                             .generation = c.gang.group_generation,
                             .queued = QueuedAt(c.gang, c.record)};
-  const bool helps = !c.record.queue.empty() || c.gang.priority < boldest_;
-  CountLoose(c.record, evictable.pods > 0 && c.record.queue.empty()
-                           ? std::optional<int32_t>(c.gang.priority)
-                           : std::nullopt);
+  CountLoose(c.record,
+             evictable.pods > 0 && loose ? std::optional<int32_t>(c.gang.priority) : std::nullopt);
   const Evictable before = c.record.evictable.has_value() ? *c.record.evictable : Evictable();
-  if (helps && evictable.MayHelpMoreThan(before)) more_victims_ = true;
+  if (evictable.MayHelpMoreThan(before)) {
+    if (!loose) more_victims_ = true;
+    if (loose && c.gang.priority < boldest_) more_loose_ = true;
+  }
   if (evictable.pods > 0) {
     c.record.evictable = evictable;
   } else {
@@ -266,35 +297,68 @@ void SchedulingLoop::Impl::NoteEvictable(Case& c) {
   }
 }
 
-LeavingTerms SchedulingLoop::Impl::TermsOf(GangId victim, GangId preemptor) const {
-  const Gang& leaves = *state_.FindGang(victim);
-  const Gang& comes = *state_.FindGang(preemptor);
-  return {.quotas = quota_epoch_,
-          .priority = leaves.priority,
-          .preemptor_priority = comes.priority,
-          .queued = QueuedAt(leaves, *records_.at(victim)),
-          .preemptor_queued = QueuedAt(comes, *records_.at(preemptor))};
+uint64_t SchedulingLoop::Impl::TermsBetween(const Gang& victim, const Gang& preemptor) const {
+  const auto queued = [this](const Gang& gang) {
+    const auto record = records_.find(gang.id);
+    return record == records_.end() ? gang.created : QueuedAt(gang, *record->second);
+  };
+  return TermsOf({.quotas = ledger_.book().fingerprint(),
+                  .priority = victim.priority,
+                  .preemptor_priority = preemptor.priority,
+                  .queued = queued(victim),
+                  .preemptor_queued = queued(preemptor)});
 }
 
-bool SchedulingLoop::Impl::MadeLeave(GangId other, const Case& c) const {
-  const auto left = departures_.find({c.gang.id, other});
-  if (left != departures_.end()) return left->second == TermsOf(c.gang.id, other);
-  // Under an earlier leader, on terms that nobody knows any more. Within one Queue they must be
-  // others now, or it could not think of making that one leave.
-  if (!c.record.preempted_by.has_value()) return false;
-  absl::string_view by = *c.record.preempted_by;
-  return absl::ConsumePrefix(&by, GangText(state_.FindGang(other)->key)) &&
-         absl::StartsWith(by, kOfQueue);
-}
-
-void SchedulingLoop::Impl::NoteLeaving(GangId victim, GangId preemptor) {
-  constexpr size_t kMostRemembered = 10'000;
-  const auto back = departures_.find({preemptor, victim});
-  if (back != departures_.end() && back->second == TermsOf(preemptor, victim)) {
-    ++counters_.preemption_reversals;
+bool SchedulingLoop::Impl::Holds(const LeftFor& left, const Gang& victim) const {
+  const std::pair<absl::string_view, absl::string_view> name =
+      absl::StrSplit(left.name, absl::MaxSplits('/', 1));
+  for (const GangDialect dialect : {GangDialect::kManiple, GangDialect::kSingleton}) {
+    const std::optional<GangId> id = state_.GangNamed({.dialect = dialect,
+                                                       .namespace_name = std::string(name.first),
+                                                       .name = std::string(name.second)});
+    const Gang* other = id.has_value() ? state_.FindGang(*id) : nullptr;
+    if (other == nullptr || other->group_uid != left.uid) continue;
+    return left.terms == TermsBetween(victim, *other);
   }
-  if (departures_.size() >= kMostRemembered) departures_.clear();
-  departures_[{victim, preemptor}] = TermsOf(victim, preemptor);
+  return false;
+}
+
+bool SchedulingLoop::Impl::MadeLeave(const Gang& other, const Gang& gang) const {
+  const auto record = records_.find(gang.id);
+  if (record == records_.end() || !record->second->left_for.has_value()) return false;
+  return std::ranges::any_of(*record->second->left_for, [&](const LeftFor& left) {
+    return left.uid == other.group_uid && left.terms == TermsBetween(gang, other);
+  });
+}
+
+void SchedulingLoop::Impl::NoteLeaving(GangId id, const Gang& preemptor) {
+  const Gang& victim = *state_.FindGang(id);
+  GangRecord& record = *records_.at(id);
+  if (MadeLeave(victim, preemptor)) ++counters_.preemption_reversals;
+  if (preemptor.group_uid.empty()) return;
+  if (!record.left_for.has_value()) {
+    record.left_for.emplace();
+    ++bans_;
+  }
+  Remember({.name = GangText(preemptor.key),
+            .queue = record.queue.empty() || preemptor.queue == record.queue ? "" : preemptor.queue,
+            .uid = preemptor.group_uid,
+            .terms = TermsBetween(victim, preemptor)},
+           *record.left_for);
+}
+
+// What an earlier leader has written.
+void SchedulingLoop::Impl::RecallLeaving(GangRecord& record, const Gang& gang) {
+  std::vector<LeftFor> known = ParseLeftFor(gang.status.preempted_by);
+  if (known.empty()) return;
+  record.left_for = std::move(known);
+  ++bans_;
+}
+
+void SchedulingLoop::Impl::ForgetLeaving(GangRecord& record) {
+  if (!record.left_for.has_value()) return;
+  record.left_for.reset();
+  --bans_;
 }
 
 }  // namespace maniple

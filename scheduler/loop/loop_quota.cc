@@ -11,17 +11,10 @@
 namespace maniple {
 namespace {
 
-std::vector<PlacedPods> HeldPods(const GangRecord& record) {
-  std::vector<PlacedPods> held;
-  for (const HeldVacancy& hold : record.holds) {
-    held.push_back({.shape = hold.vacancy.shape, .node = hold.node});
-  }
-  if (record.claim.has_value()) {
-    for (const Claim::Room& room : record.claim->rooms) {
-      held.push_back({.shape = room.shape, .node = room.node});
-    }
-  }
-  return held;
+// What its node was like while it was there.
+NodeKindId KindKnownOf(const GangRecord& record, PodId pod) {
+  const auto* known = std::ranges::find(record.charged_as, pod, &ChargedAs::pod);
+  return known == record.charged_as.end() ? NodeKindId() : known->kind;
 }
 
 Demand Sum(const Demand& a, const Demand& b) {
@@ -36,6 +29,19 @@ Demand Sum(const Demand& a, const Demand& b) {
 
 }  // namespace
 
+std::vector<PlacedPods> HeldPods(const GangRecord& record) {
+  std::vector<PlacedPods> held;
+  for (const HeldVacancy& hold : record.holds) {
+    held.push_back({.shape = hold.vacancy.shape, .node = hold.node, .kind = hold.kind});
+  }
+  if (record.claim.has_value()) {
+    for (const Claim::Room& room : record.claim->rooms) {
+      held.push_back({.shape = room.shape, .node = room.node});
+    }
+  }
+  return held;
+}
+
 // Flavors follow the nodes, and what gangs are charged follows the flavors.
 void SchedulingLoop::Impl::FollowQuota() {
   const bool rebuilt = ledger_.Refresh();
@@ -44,7 +50,6 @@ void SchedulingLoop::Impl::FollowQuota() {
     recharge = ledger_.NodeChanged(node, state_.LabelsOf(node), state_.GpusOf(node)) || recharge;
   };
   if (rebuilt) {
-    ++quota_epoch_;
     last_noted_.clear();  // Queues that are gone among them
     GiveTreeToQueue();
     directory_.AllChanged();
@@ -171,20 +176,23 @@ Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
                           .quota = ask.has_value() ? &*ask : nullptr,
                           .cache = &rooms_};
   OpenHolds own;
-  if (ask.has_value() && !request.own_holds.empty()) {
-    own.quota = {{ask->queue, ledger_.CostOf(c.gang.queue, HeldPods(c.record), *snapshot.tables)},
-                 {ask->queue, OwnHeldQuota(c)}};
-  }
+  if (ask.has_value()) own.quota = {{ask->queue, OwnHeldQuota(c)}};
   Lift(own);
   Answer answer{.decision = Decide(input, options_.profile)};
   if (auto* rejection = std::get_if<Rejection>(&answer.decision))
     MindMig(request, c.now, *rejection);
-  if (request.scope == DecideScope::kQuorum && !c.record.binding.has_value() &&
-      MoreRoomMayHelp(answer.decision)) {
+  if (request.scope == DecideScope::kQuorum && MoreRoomMayHelp(answer.decision)) {
     TryHeldRoom(c, input, answer);
   }
   LowerAgain(own);
   return answer;
+}
+
+Demand SchedulingLoop::Impl::OwnHeldQuota(const Case& c) {
+  const std::vector<PlacedPods> held = HeldPods(c.record);
+  Demand own = held.empty() ? Demand() : ledger_.CostOf(c.record.queue, held, *Picture().tables);
+  if (c.record.reservation.has_value()) own = Sum(own, c.record.reservation->held);
+  return own;
 }
 
 void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
@@ -201,17 +209,24 @@ void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
     return;
   }
   std::vector<PlacedPods> placed = HeldPods(c.record);
+  RareVector<ChargedAs> charged_as;
   for (const Member& member : c.gang.members) {
     const PodFacts* pod = state_.FindPod(member.pod);
     if (pod == nullptr || pod->terminal) continue;
-    if (pod->node_name.empty() && !pod->reserved.valid()) continue;
-    const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
-    if (!placed.empty() && placed.back().shape == member.shape && placed.back().node == node) {
+    const NodeId ahead = pod->reserved.valid() ? pod->reserved : pod->awaited;
+    if (pod->node_name.empty() && !ahead.valid() && !pod->is_awaited) continue;
+    const NodeId node = pod->node.valid() ? pod->node : ahead;
+    const NodeKindId kind =
+        ledger_.KindOf(node).valid() ? ledger_.KindOf(node) : KindKnownOf(c.record, member.pod);
+    if (kind.valid()) charged_as.push_back({member.pod, kind});
+    if (!placed.empty() && placed.back().shape == member.shape && placed.back().node == node &&
+        placed.back().kind == kind) {
       ++placed.back().pods;
     } else {
-      placed.push_back({.shape = member.shape, .node = node});
+      placed.push_back({.shape = member.shape, .node = node, .kind = kind});
     }
   }
+  c.record.charged_as = std::move(charged_as);
   Demand cost = placed.empty() ? Demand() : ledger_.CostOf(queue, placed, *Picture().tables);
   if (c.record.reservation.has_value()) cost = Sum(cost, c.record.reservation->held);
   (void)ledger_.Charge(c.gang.id, queue, std::move(cost));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "api/base/log.h"
 #include "api/codec/json.h"
 #include "scheduler/loop/loop_impl.h"
@@ -19,6 +20,16 @@ constexpr absl::Duration kToldShowsWithin = absl::Seconds(10);
 
 bool WaitsForItsOwner(WaitReason reason) {
   return reason == WaitReason::kWaitingForMembers || reason == WaitReason::kSchedulingGated;
+}
+
+bool Waits(absl::string_view phase) {
+  return phase == GangPhaseName(GangPhase::kWaiting) || phase == GangPhaseName(GangPhase::kPending);
+}
+
+// Teams take turns, so that nobody's first word waits behind thousands of another's.
+std::string LaneOf(const Gang& gang) {
+  return gang.queue.empty() ? absl::StrCat("namespace/", gang.key.namespace_name)
+                            : absl::StrCat("queue/", gang.queue);
 }
 
 // Only the gang's owner or an administrator can put it right.
@@ -75,28 +86,33 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   std::vector<std::string> nodes = NodesOf(c);
   std::vector<std::string> domains;
   if (!nodes.empty()) domains.assign(record.domains.begin(), record.domains.end());
-  PodGroupStatus status =
-      MakeGroupStatus({.gang = c.gang,
-                       .assembly = known,
-                       .standing = standing,
-                       .nodes = std::move(nodes),
-                       .domains = std::move(domains),
-                       .quorum_reached_at = record.quorum_reached_at,
-                       .last_undone_at = record.last_undone_at,
-                       .quorum_lost = lost,
-                       .preempted_by = record.preempted_by.has_value() ? *record.preempted_by : "",
-                       .initial_share_used = record.initial_share_used},
-                      before, c.now);
+  PodGroupStatus status = MakeGroupStatus(
+      {.gang = c.gang,
+       .assembly = known,
+       .standing = standing,
+       .nodes = std::move(nodes),
+       .domains = std::move(domains),
+       .quorum_reached_at = record.quorum_reached_at,
+       .last_undone_at = record.last_undone_at,
+       .quorum_lost = lost,
+       .preempted_by = record.left_for.has_value() ? LeftForText(*record.left_for) : "",
+       .initial_share_used = record.initial_share_used},
+      before, c.now);
+  const StatusChange change = CompareStatus(before, status);
   absl::Time due = absl::InfinitePast();
   if (record.status_failure.has_value() &&
       record.status_failure->over_version == c.gang.group_resource_version) {
     due = record.status_failure->until;
   }
-  switch (CompareStatus(before, status)) {
+  switch (change) {
     case StatusChange::kNone:
       return;
     case StatusChange::kNumbers:
-      due = std::max(due, record.status_written + options_.status_interval);
+      // That members have succeeded must be known to the next leader when their pods are gone.
+      due = std::max(
+          due, record.status_written + (status.members.succeeded > before.members.succeeded
+                                            ? std::min(kSettlingTime, options_.status_interval)
+                                            : options_.status_interval));
       break;
     case StatusChange::kNews:
       if (standing.reason == WaitReason::kBinding && record.binding.has_value()) {
@@ -109,11 +125,11 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   if (due > c.now) {
     record.status_due = due;
   } else {
-    SendStatus(c, std::move(status));
+    SendStatus(c, std::move(status), change);
   }
 }
 
-void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status) {
+void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status, StatusChange change) {
   GangRecord& record = c.record;
   const std::string& shown = c.gang.group_resource_version;
   const bool ahead = record.sent.has_value() && record.sent->over_version == shown &&
@@ -121,7 +137,10 @@ void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status) {
   const std::string version = ahead ? record.sent->made_version : shown;
   ++counters_.statuses_written;
   writes_.push_back(errands_.Send(
-      {.kind = ErrandKind::kGroupStatus, .gang = c.gang.id},
+      {.kind = ErrandKind::kGroupStatus,
+       .gang = c.gang.id,
+       .news = change == StatusChange::kNews && Waits(status.phase),
+       .lane = LaneOf(c.gang)},
       PodGroupStatusRequest(c.gang.key.namespace_name, c.gang.key.name, version, status)));
   record.sent = SentStatus{.status = std::move(status), .over_version = shown, .under_way = true};
   record.wrote_status = true;
@@ -206,7 +225,7 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
   if (new_to_us && member.waiting_reason.empty()) condition.since = c.now;
   ++counters_.statuses_written;
   writes_.push_back(errands_.Send(
-      {.kind = ErrandKind::kPodWaits, .gang = c.gang.id, .pod = member.pod},
+      {.kind = ErrandKind::kPodWaits, .gang = c.gang.id, .pod = member.pod, .lane = LaneOf(c.gang)},
       PodWaitsRequest({.namespace_name = pod->namespace_name, .name = pod->name, .uid = pod->uid},
                       condition)));
   c.record.told[member.pod] = {

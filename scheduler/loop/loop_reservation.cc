@@ -38,28 +38,13 @@ bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<Fr
   });
 }
 
-// Restricts every option to nodes without any of the rooms.
-void KeepOff(const std::vector<FreedRoom>& rooms, const Snapshot& snapshot, QuotaAsk& ask) {
-  if (rooms.empty()) return;
-  NodeSet all(snapshot.blocks.size());
-  for (const NodeId node : snapshot.order->by_name) all[BlockOf(node)].Set(RowOf(node));
-  for (auto& [shape, options] : ask.options) {
-    for (QuotaOption& option : options) {
-      if (!option.nodes.has_value()) option.nodes = all;
-      for (const FreedRoom& room : rooms) {
-        if (BlockOf(room.node) >= option.nodes->size()) continue;
-        (*option.nodes)[BlockOf(room.node)].Clear(RowOf(room.node));
-      }
-    }
-  }
-}
-
 }  // namespace
 
 // When everything that takes room is expected to leave it. Whoever did not run yet `by` then counts
 // only if its end was told, or it is a guest: a holder that follows estimates from room to room
 // would wait for others that began after it, again and again.
-std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time by) {
+std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time by,
+                                                    const absl::btree_set<NodeId>* on) {
   const Tables& tables = *Picture().tables;
   std::vector<Release> releases;
   for (const auto& [id, record] : records_) {
@@ -77,6 +62,7 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time b
     const bool leaves = record->departure.has_value() && record->departure->whole;
     const bool stays = told == EndIs::kEstimated && started > by && !record->backfill.has_value();
     for (const Member& member : gang->members) {
+      if (on != nullptr && !on->contains(member.node)) continue;
       const PodFacts* pod = state_.FindPod(member.pod);
       if (pod == nullptr || pod->terminal) continue;
       if (stays && !leaves && !pod->terminating) continue;
@@ -89,7 +75,7 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time b
                       .queue = queue,
                       .charge = ledger_.CostOf(record->queue, {&placed, 1}, tables)};
       if (leaves || pod->terminating) {
-        release.at = now + kLeaving;
+        release.at = now + std::max(kLeaving, pod->grace);
         release.end = EndIs::kEstimated;
       }
       releases.push_back(std::move(release));
@@ -107,13 +93,12 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
   for (const GangId holder : holders_) {
     if (holder != c.gang.id) others.Add(holder, *records_.at(holder), ledger_.book());
   }
-  std::vector<Release> releases = Releases(c.now, by);
+  std::vector<Release> releases = Releases(c.now, by, nullptr);
   std::optional<QuotaAsk> ask = AskFor(c, request);
-  const QuotaTree no_limits({QuotaNodeSpec{}}, {});
+  const QuotaTree no_limits = TreeWithoutLimits();
   if (!ask.has_value()) {
     for (Release& release : releases) release.queue = QuotaNodeId();
-    ask = QuotaAsk{.tree = &no_limits, .queue = QuotaNodeId(0), .options = {}};
-    for (const Want& want : request.wants) ask->options[want.shape] = {QuotaOption{}};
+    ask = AskWithoutLimits(no_limits, request);
   }
   OpenHolds own;
   if (const QuotaNodeId queue = ledger_.book().QueueNamed(c.record.queue); queue.valid()) {
@@ -132,7 +117,7 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
         const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
         if (queue.valid()) wanted.quota.emplace_back(queue, Lacking(*record.reservation));
       }
-      KeepOff(others.rooms, input.snapshot, *ask);
+      Restrict(*ask, NodesIn(others.rooms), RestrictTo::kOthers, input.snapshot);
       break;
     case Beside::kNobody:
       own.quota.insert(own.quota.end(), others.quota.begin(), others.quota.end());

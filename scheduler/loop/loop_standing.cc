@@ -121,6 +121,7 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
               absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
                            "; they are kept running")};
     case BindPhase::kBound:
+    case BindPhase::kLeaving:
     case BindPhase::kEnded:
       break;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/fingerprint.h"
 #include "scheduler/loop/loop_impl.h"
 
 namespace maniple {
@@ -69,9 +70,15 @@ bool SchedulingLoop::Impl::Synced() const {
 
 void SchedulingLoop::Impl::BeginLeading() {
   leading_ = true;
+  ForgetRecords();
+  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+}
+
+void SchedulingLoop::Impl::ForgetRecords() {
   records_.clear();
   loose_priorities_.clear();
-  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+  departing_.clear();
+  bans_ = 0;
 }
 
 void SchedulingLoop::Impl::SetRole(Role role) {
@@ -88,8 +95,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
     if (gang == nullptr) continue;
     for (const Member& member : gang->members) state_.Release(member.pod, news_);
   }
-  records_.clear();
-  loose_priorities_.clear();
+  ForgetRecords();
   waits_for_leaving_.clear();
   lines_ = {};
   openings_changed_ = true;
@@ -113,22 +119,43 @@ std::optional<Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
   std::unique_ptr<GangRecord>& record = records_[id];
   if (record == nullptr) {
     record = std::make_unique<GangRecord>(now);
+    record->group = FingerprintOf(gang->group_uid);
     record->quorum_reached_at = gang->status.quorum_reached_at;
     record->last_undone_at = gang->status.last_undone_at;
     record->domains = gang->status.placement_domains;
-    if (!gang->status.preempted_by.empty()) record->preempted_by = gang->status.preempted_by;
+    if (gang->group_exists) record->queue = gang->queue;
+    RecallLeaving(*record, *gang);
     const bool preempted = gang->status.reason == WaitReasonName(WaitReason::kPreempted);
     if (preempted || gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
+      const bool named = record->left_for.has_value();
       NoteEvicted(*record, *gang,
-                  preempted ? absl::StrCat("preempted by ", gang->status.preempted_by) : "");
+                  !preempted ? ""
+                             : absl::StrCat("preempted by ", named ? record->left_for->back().name
+                                                                   : "another gang"));
     }
   }
+  MeetGroup(*record, *gang);
+  // What stands there is an earlier leader's word until ours has taken its place.
+  if (!record->wrote_status) state_.RecallSucceeded(id);
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
+}
+
+// Of the same name, but another: what one did or suffered is not for the next to answer for.
+void SchedulingLoop::Impl::MeetGroup(GangRecord& record, const Gang& gang) {
+  if (!gang.group_exists) return;
+  const uint64_t group = FingerprintOf(gang.group_uid);
+  if (std::exchange(record.group, group) == group) return;
+  record.initial_share_used = false;
+  ForgetLeaving(record);
 }
 
 void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   const auto it = records_.find(id);
   if (it == records_.end()) return;
+  // Who left for it is free to do what it must not do while that one was there.
+  ForgetLeaving(*it->second);
+  if (bans_ > 0) more_victims_ = more_loose_ = true;
+  departing_.erase(id);
   DropHolds(*it->second);
   DropClaim(*it->second);
   DropReservation(id, *it->second);
@@ -155,6 +182,7 @@ void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
     records_.at(id)->timer = absl::InfiniteFuture();
     touched_.insert(id);
   }
+  if (news_.budgets_changed) HurryEvictions(now);
   for (const GangId id : std::exchange(touched_, {})) LookAt(id, now);
 }
 
@@ -179,6 +207,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
     DrainQueue(*c);
   } else {
     SettleVolumes(*c);
+    SettleBinding(*c);
   }
   NoteQuorum(*c);
   ChargeQuota(*c);
@@ -190,7 +219,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
 std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;
-  if (c.record.volumes.has_value() || c.record.volumes_again_at.has_value()) return std::nullopt;
+  if (c.record.volumes.has_value()) return std::nullopt;
   if (c.record.binding.has_value()) {
     if (!c.record.binding->wants_repair()) return std::nullopt;
     return RequestOf(c, ItemKind::kRepair).need.Met() ? std::nullopt
@@ -242,7 +271,8 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   }
   if (!c.assembly.members_ready) c.record.waiting.reset();
   if (kind != ItemKind::kSurplus) c.record.surplus_waiting.reset();
-  if (kind != ItemKind::kQuorum && c.record.claim.has_value()) GiveUpClaim(c);
+  const bool may_claim = kind == ItemKind::kQuorum || kind == ItemKind::kRepair;
+  if (!may_claim && c.record.claim.has_value()) GiveUpClaim(c);
   if (kind != ItemKind::kQuorum) LeaveLine(c);
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
@@ -268,6 +298,7 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   if (news_.queues_changed) relief |= kReliefQueue;
   if (news_.volumes_changed) relief |= kReliefVolumes;
   if (std::exchange(more_victims_, false) || news_.budgets_changed) relief |= kReliefVictims;
+  if (std::exchange(more_loose_, false) || news_.budgets_changed) relief |= kReliefLoose;
   // Domains are made of nodes: with one of them, who is near and what is even changes elsewhere.
   const bool domains_changed = std::exchange(domains_lost_, false) || !news_.nodes_changed.empty();
   const std::vector<PodCountId> counts = state_.TakeChangedCounts();
@@ -322,7 +353,8 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   counters_.binds_under_way = errands_.binds();
 
   TurnOutput out{.writes = std::exchange(writes_, {})};
-  // Binds before undos before statuses before events, each in the order of the decisions.
+  // Binds before undos before reasons before statuses before events, each in the order of the
+  // decisions.
   std::ranges::stable_sort(out.writes, {}, &WriteCommand::priority);
   const bool may_decide = !draining_ && errands_.binds() < options_.max_binds_under_way;
   out.next = directory_.NextDeadline();

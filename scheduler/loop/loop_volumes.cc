@@ -38,7 +38,7 @@ bool SchedulingLoop::Impl::StartVolumes(Case& c, const std::vector<Placement>& p
 }
 
 // Why the placements are no good any more; "" = they are.
-std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) const {
+std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return "its PodGroup is not valid";
   for (const Placement& placement : c.record.volumes->placements()) {
     const auto member = std::ranges::find(c.gang.members, placement.pod, &Member::pod);
@@ -48,10 +48,8 @@ std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) const {
     if (c.record.binding.has_value() && !c.record.binding->MayPlan(placement.pod)) {
       return "the gang is being undone";
     }
-    const PodFacts* pod = state_.FindPod(placement.pod);
-    if (pod->reserved != placement.node ||
-        !state_.StillFits(pod->shape, placement.node, c.gang.priority)) {
-      return absl::StrCat("the place of pod ", pod->name, " is lost");
+    if (!PlaceIsStillGood(c, placement.pod, placement.node)) {
+      return absl::StrCat("the place of pod ", member->name, " is lost");
     }
   }
   return "";
@@ -139,10 +137,8 @@ void SchedulingLoop::Impl::GiveUpVolumes(Case& c, std::string why) {
   if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(options_.undo_backoff);
   record.volumes_again_at = c.now + record.undo_backoff->Next(random_);
   Log(absl::StrCat("volumes ", GangText(c.gang.key), ": given up: ", why));
-  record.waiting = std::make_shared<const WaitingFor>(WaitingFor{
-      .reason = WaitReason::kVolumesNotReady,
-      .message = absl::StrCat("its volumes could not be bound: ", why, "; tried again at ",
-                              ClockText(*record.volumes_again_at))});
+  record.volume_trouble = absl::StrCat("its volumes could not be bound: ", why, "; tried again at ",
+                                       ClockText(*record.volumes_again_at));
   touched_.insert(c.gang.id);
   to_report_.insert(c.gang.id);
   ChargeQuota(c);

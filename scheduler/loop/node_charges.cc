@@ -93,10 +93,14 @@ bool NodeCharges::Upsert(NodeId node, const StringMap& labels, const GpuFacts& g
 
 void NodeCharges::Remove(NodeId node) { Leave(node); }
 
-Demand NodeCharges::CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
-                           NodeId node) const {
+NodeKindId NodeCharges::KindOf(NodeId node) const {
   const uint32_t at = node.valid() ? ClassOf(node) : kNone;
-  const Facts facts = at == kNone ? Facts{} : classes_[at].facts;
+  return at == kNone ? NodeKindId() : NodeKindId(at);
+}
+
+Demand NodeCharges::CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
+                           NodeKindId kind) const {
+  const Facts facts = kind.valid() ? classes_[kind.index()].facts : Facts{};
   return CostOf(book, queue, pod, facts.flavor, facts.division).each;
 }
 

@@ -16,16 +16,21 @@
 
 namespace maniple {
 
+// Nodes that are charged alike; keeps its meaning when the last of them is gone.
+using NodeKindId = Id<struct NodeKindTag>;
+
 class NodeCharges final {
  public:
   // Whether pods that are there already cost something else now.
   bool Upsert(NodeId node, const StringMap& labels, const GpuFacts& gpus, const QuotaBook& book);
   void Remove(NodeId node);
 
-  // What one pod costs on the node; an unknown node is of no flavor. Facts are charged even where
-  // the queue has no quota for them, as far as anybody counts that flavor.
+  // Invalid: an unknown node.
+  [[nodiscard]] NodeKindId KindOf(NodeId node) const;
+  // What one pod costs on a node of the kind; an unknown one is of no flavor. Facts are charged
+  // even where the queue has no quota for them, as far as anybody counts that flavor.
   [[nodiscard]] Demand CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
-                              NodeId node) const;
+                              NodeKindId kind) const;
   // Where the queue lets pods that ask for so much in, in the order of its list.
   [[nodiscard]] std::vector<QuotaOption> OptionsFor(const QuotaBook& book, QuotaNodeId queue,
                                                     const PodConstraints& pod) const;

@@ -34,7 +34,9 @@ Demand QuotaLedger::CostOf(absl::string_view queue, std::span<const PlacedPods> 
   std::map<QuotaCellId, Amount> sum;
   for (const PlacedPods& pods : placed) {
     const PodConstraints& pod = tables.ShapeOf(pods.shape).constraints;
-    for (const CellAmount& each : nodes_.CostOn(book_, id, pod, pods.node)) {
+    const NodeKindId known = nodes_.KindOf(pods.node);
+    const NodeKindId kind = known.valid() ? known : pods.kind;
+    for (const CellAmount& each : nodes_.CostOn(book_, id, pod, kind)) {
       sum[each.cell] += each.amount * pods.pods;
     }
   }

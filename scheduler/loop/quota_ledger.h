@@ -25,6 +25,7 @@ struct PlacedPods {
   ShapeId shape;
   NodeId node;  // invalid: a node that we do not know
   int64_t pods = 1;
+  NodeKindId kind = {};  // of a node that is gone, if that is known
 };
 
 class QuotaLedger final {
@@ -39,6 +40,7 @@ class QuotaLedger final {
     return nodes_.Upsert(node, labels, gpus, book_);
   }
   void NodeGone(NodeId node) { nodes_.Remove(node); }
+  [[nodiscard]] NodeKindId KindOf(NodeId node) const { return nodes_.KindOf(node); }
 
   [[nodiscard]] Demand CostOf(absl::string_view queue, std::span<const PlacedPods> placed,
                               const Tables& tables) const;

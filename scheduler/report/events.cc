@@ -52,6 +52,9 @@ std::string BoundText(int64_t pods, int64_t nodes) {
 std::string UndoneText(const Gang& gang, const Undone& undone) {
   std::string text;
   switch (undone.cause) {
+    case UndoCause::kGroupGone:
+      text = "its PodGroup was deleted before the quorum was bound";
+      break;
     case UndoCause::kTimeout:
       text = absl::StrCat("quorum was not bound within ",
                           absl::FormatDuration(gang.spec.schedule_timeout));

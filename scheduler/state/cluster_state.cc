@@ -52,6 +52,7 @@ class ClusterState::Impl final {
 
   NodeTable& nodes() { return nodes_; }
   const NodeTable& nodes() const { return nodes_; }
+  GangTable& gangs() { return gangs_; }
   const GangTable& gangs() const { return gangs_; }
   const ShapeTable& shapes() const { return shapes_; }
   PodTable& pods() { return pods_; }
@@ -183,7 +184,8 @@ void ClusterState::Impl::SetNamespaceLabels(absl::string_view name,
 }
 
 void ClusterState::Impl::Upsert(const PriorityClass& object, Delta& delta) {
-  gangs_.SetClassValue(object.meta.name, object.value, delta);
+  gangs_.SetClass(object.meta.name,
+                  GangTable::ClassFacts{.value = object.value, .preempts = object.preempts}, delta);
   delta.queues_changed = true;
 }
 
@@ -209,7 +211,7 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
     gangs_.SetNamespaceQueue(key.name, "", delta);
     SetNamespaceLabels(key.name, std::nullopt, delta);
   } else if (key.kind == ResourceKind::kPriorityClass) {
-    gangs_.SetClassValue(key.name, std::nullopt, delta);
+    gangs_.SetClass(key.name, std::nullopt, delta);
   } else if (key.kind == ResourceKind::kTopology) {
     topologies_.erase(key.name);
     PublishTopologies(delta);
@@ -465,6 +467,7 @@ std::vector<PodCountId> ClusterState::TakeChangedCounts() {
 }
 
 const Gang* ClusterState::FindGang(GangId gang) const { return impl_->gangs().Find(gang); }
+void ClusterState::RecallSucceeded(GangId gang) { impl_->gangs().RecallSucceeded(gang); }
 std::optional<GangId> ClusterState::GangNamed(const GangKey& key) const {
   return impl_->gangs().Named(key);
 }

@@ -75,6 +75,9 @@ class ClusterState final {
   [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
 
   [[nodiscard]] const Gang* FindGang(GangId gang) const;
+  // Takes over what the status of its PodGroup remembers of members that were cleaned away after
+  // their success. REQUIRES: all pods are known.
+  void RecallSucceeded(GangId gang);
   [[nodiscard]] std::optional<GangId> GangNamed(const GangKey& key) const;
   [[nodiscard]] std::vector<GangId> Gangs() const;  // in id order
   [[nodiscard]] const PodFacts* FindPod(PodId pod) const;

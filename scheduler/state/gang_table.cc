@@ -48,6 +48,7 @@ bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod,
   set(member.node, facts.node);
   set(member.state, facts.state);
   set(member.started_elsewhere, facts.started_elsewhere);
+  set(member.preempts, pod.preempts);
   set(member.running, pod.phase == PodPhase::kRunning);
   set(member.priority, pod.priority);
   set(member.deadline, pod.active_deadline);
@@ -59,18 +60,41 @@ bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod,
   return changed;
 }
 
-bool CountsForPriority(const Member& member) {
-  switch (member.state) {
-    case MemberState::kPending:
-    case MemberState::kGated:
-    case MemberState::kBound:
-      return true;
-    case MemberState::kTerminating:
-    case MemberState::kSucceeded:
-    case MemberState::kFailed:
-      return false;
-  }
-  return false;
+bool IsLive(const Member& member) {
+  return member.state == MemberState::kPending || member.state == MemberState::kGated ||
+         member.state == MemberState::kBound;
+}
+
+// Before a member of the rank joins. Where everybody had succeeded, a new run begins.
+void ForgetCleaned(Gang& gang, const Rank& rank) {
+  CleanedMembers& cleaned = gang.cleaned;
+  if (cleaned.empty()) return;
+  if (rank.index >= 0) std::erase(cleaned.ranks, rank);
+  const bool over = std::none_of(gang.members.begin(), gang.members.end(), IsLive) &&
+                    NeedWith(gang, [](const Member& member) {
+                      return member.state == MemberState::kSucceeded;
+                    }).Met();
+  if (over) cleaned = CleanedMembers{};
+}
+
+// More than the quorum are never needed.
+void RememberCleaned(Gang& gang, const Rank& rank) {
+  const bool singleton = gang.key.dialect == GangDialect::kSingleton;
+  if (!gang.group_exists || singleton || QuorumCount(gang).Need().Met()) return;
+  std::vector<Rank>& ranks = gang.cleaned.ranks;
+  ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
+}
+
+// What of a member decides the priority of its gang, and whether that may preempt.
+struct Weight {
+  int32_t priority = 0;
+  bool live = false, succeeded = false;
+  friend bool operator==(const Weight&, const Weight&) = default;
+};
+Weight WeightOf(const Member& member) {
+  return {.priority = member.priority,
+          .live = IsLive(member),
+          .succeeded = member.state == MemberState::kSucceeded};
 }
 
 }  // namespace
@@ -122,6 +146,8 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
   const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
+  // Of the same name, but another: nobody has succeeded for it yet.
+  if (gang.group_uid != group.meta.uid) gang.cleaned = CleanedMembers{};
   gang.group_exists = true;
   gang.group_uid = group.meta.uid;
   gang.group_generation = group.meta.generation;
@@ -140,6 +166,7 @@ void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::str
   if (gang.group_uid != uid) {
     gang.spec = PodGroupSpec{};
     gang.status = PodGroupStatus{};
+    gang.cleaned = CleanedMembers{};
     Rerank(gang);
   }
   gang.group_exists = true;
@@ -158,9 +185,7 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   gang->group_resource_version.clear();
   gang->group_generation = 0;
   gang->problem.clear();
-  gang->spec = PodGroupSpec{};
-  gang->status = PodGroupStatus{};
-  Rerank(*gang);
+  gang->cleaned = CleanedMembers{};
   Derive(*gang);
   delta.gangs_changed.insert(gang->id);
   DropIfEmpty(*gang, delta);
@@ -204,6 +229,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     member.name = pod.meta.name;
     member.uid = pod.meta.uid;
     Update(member, facts, pod, rank);
+    ForgetCleaned(gang, rank);
     members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
                    std::move(member));
     Derive(gang);
@@ -213,21 +239,20 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   const bool running = pod.phase == PodPhase::kRunning;
   const bool stands_the_same =
       at->state == facts.state && at->node == facts.node && at->running == running;
-  const bool counted = CountsForPriority(*at);
-  const int32_t priority = at->priority;
+  const Weight weight = WeightOf(*at);
   const bool in_place = at->rank == rank;
   if (!Update(*at, facts, pod, rank)) {
     if (Derive(gang)) delta.gangs_changed.insert(id);
     return MemberChange::kNone;
   }
-  const bool weighs_the_same = priority == at->priority && counted == CountsForPriority(*at);
+  const bool weighs_the_same = weight == WeightOf(*at);
   if (!in_place) {
     Member member = std::move(*at);
     members.erase(at);
     members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
                    std::move(member));
   }
-  if (!weighs_the_same || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
+  if (!weighs_the_same || !in_place || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
   delta.gangs_changed.insert(id);
   return stands_the_same ? MemberChange::kDetails : MemberChange::kStanding;
 }
@@ -237,7 +262,10 @@ void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
   if (it == gangs_.end()) return;
   Gang& gang = *it->second;
   const auto at = FindMember(gang.members, pod);
-  if (at != gang.members.end()) gang.members.erase(at);
+  if (at != gang.members.end()) {
+    if (at->state == MemberState::kSucceeded) RememberCleaned(gang, at->rank);
+    gang.members.erase(at);
+  }
   sub_groups_.erase(pod);
   Derive(gang);
   delta.gangs_changed.insert(id);
@@ -284,13 +312,21 @@ int32_t GangTable::PriorityOf(const Gang& gang) const {
   std::optional<int32_t> among_live, among_all;
   for (const Member& member : gang.members) {
     among_all = std::max(among_all.value_or(member.priority), member.priority);
-    if (!CountsForPriority(member)) continue;
+    if (!IsLive(member)) continue;
     among_live = std::max(among_live.value_or(member.priority), member.priority);
   }
   const std::optional<int32_t> members = among_live.has_value() ? among_live : among_all;
-  const auto it = class_values_.find(gang.spec.priority_class_name);
-  if (it == class_values_.end()) return members.value_or(0);
-  return std::min(it->second, members.value_or(it->second));
+  const auto it = classes_.find(gang.spec.priority_class_name);
+  if (it == classes_.end()) return members.value_or(0);
+  return std::min(it->second.value, members.value_or(it->second.value));
+}
+
+bool GangTable::MayPreempt(const Gang& gang) const {
+  if (!gang.spec.preempts) return false;
+  const auto it = classes_.find(gang.spec.priority_class_name);
+  if (it != classes_.end()) return it->second.preempts;
+  const auto says_so = [](const Member& member) { return member.preempts; };
+  return std::all_of(gang.members.begin(), gang.members.end(), says_so) || QuorumMayPreempt(gang);
 }
 
 absl::string_view GangTable::QueueOf(const Gang& gang) const {
@@ -302,18 +338,20 @@ absl::string_view GangTable::QueueOf(const Gang& gang) const {
 bool GangTable::Derive(Gang& gang) {
   const int32_t priority = PriorityOf(gang);
   const absl::string_view queue = QueueOf(gang);
-  if (priority == gang.priority && queue == gang.queue) return false;
+  const bool preempts = MayPreempt(gang);
+  if (priority == gang.priority && queue == gang.queue && preempts == gang.preempts) return false;
   gang.priority = priority;
+  gang.preempts = preempts;
   gang.queue = std::string(queue);
   return true;
 }
 
-void GangTable::SetClassValue(absl::string_view priority_class, std::optional<int32_t> value,
-                              Delta& delta) {
-  if (value.has_value()) {
-    class_values_[priority_class] = *value;
+void GangTable::SetClass(absl::string_view priority_class, std::optional<ClassFacts> facts,
+                         Delta& delta) {
+  if (facts.has_value()) {
+    classes_[priority_class] = *facts;
   } else {
-    class_values_.erase(priority_class);
+    classes_.erase(priority_class);
   }
   for (const auto& [id, gang] : gangs_) {
     if (gang->spec.priority_class_name != priority_class) continue;
@@ -338,6 +376,22 @@ void GangTable::SetNamespaceQueue(absl::string_view namespace_name, absl::string
   }
 }
 
+void GangTable::RecallSucceeded(GangId id) {
+  const auto it = gangs_.find(id);
+  if (it == gangs_.end() || !it->second->group_exists) return;
+  Gang& gang = *it->second;
+  if (gang.status.members.succeeded == 0) return;
+  // Pods that came after the end of everything are of a new run.
+  const bool over = gang.status.phase == "Completed";
+  if (over && std::any_of(gang.members.begin(), gang.members.end(), IsLive)) return;
+  const int32_t known = Assemble(gang).counts.succeeded;
+  const int32_t most = std::max(1, gang.spec.min_member);  // more are never needed
+  const int32_t told = std::min(gang.status.members.succeeded, most);
+  if (known >= told) return;
+  gang.cleaned.unranked += told - known;
+  Derive(gang);
+}
+
 absl::Status GangTable::CheckInvariants() const {
   for (const auto& [id, gang] : gangs_) {
     const auto wrong = [&gang = gang](absl::string_view what) {
@@ -349,6 +403,7 @@ absl::Status GangTable::CheckInvariants() const {
     }
     if (gang->priority != PriorityOf(*gang)) return wrong("priority is stale");
     if (gang->queue != QueueOf(*gang)) return wrong("queue is stale");
+    if (gang->preempts != MayPreempt(*gang)) return wrong("its preemption policy is stale");
     if (Named(gang->key) != id) return wrong("its key names another gang");
   }
   return absl::OkStatus();

@@ -6,7 +6,9 @@
 // Invariants:
 //   1. Members are sorted by (rank, name); every member's pod names this gang.
 //   2. priority = the lower of the class's value and the highest among members; queue is resolved;
-//   both follow every change.
+//   both follow every change, and so does whether it may preempt.
+//   3. A member that succeeded and is gone is remembered until another has its rank, or the
+//   PodGroup is another.
 #pragma once
 
 #include <memory>
@@ -60,8 +62,16 @@ class GangTable final {
   // The member's node appeared or went.
   void MoveMember(GangId gang, PodId pod, NodeId node, Delta& delta);
 
-  void SetClassValue(absl::string_view priority_class, std::optional<int32_t> value, Delta& delta);
+  // None: there is no such class.
+  struct ClassFacts {
+    int32_t value = 0;
+    bool preempts = true;
+  };
+  void SetClass(absl::string_view priority_class, std::optional<ClassFacts> facts, Delta& delta);
   void SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue, Delta& delta);
+  // Those of whose success the PodGroup's status tells, and whom nobody here has seen, were cleaned
+  // away before. To be called when all pods are known.
+  void RecallSucceeded(GangId gang);
 
   [[nodiscard]] const Gang* Find(GangId gang) const;
   [[nodiscard]] std::optional<GangId> Named(const GangKey& key) const;
@@ -89,11 +99,12 @@ class GangTable final {
 
   Gang& Ensure(const GangKey& key);
   [[nodiscard]] Gang* FindKey(const GangKey& key);
-  // Derives priority and queue again. True when one of them changed.
+  // Derives priority, preemption policy and queue again. True when one of them changed.
   bool Derive(Gang& gang);
   void Rerank(Gang& gang);
   void DropIfEmpty(Gang& gang, Delta& delta);
   [[nodiscard]] int32_t PriorityOf(const Gang& gang) const;
+  [[nodiscard]] bool MayPreempt(const Gang& gang) const;
   [[nodiscard]] absl::string_view QueueOf(const Gang& gang) const;
 
   std::string default_queue_;
@@ -101,7 +112,7 @@ class GangTable final {
   absl::flat_hash_map<GangId, std::unique_ptr<Gang>> gangs_;
   absl::flat_hash_set<Gang*, KeyHash, KeyEqual> by_key_;
   absl::flat_hash_map<PodId, std::string> sub_groups_;  // of members that name one
-  absl::flat_hash_map<std::string, int32_t> class_values_;
+  absl::flat_hash_map<std::string, ClassFacts> classes_;
   absl::flat_hash_map<std::string, std::string> namespace_queues_;
 };
 

@@ -4,6 +4,7 @@
 #include <compare>
 #include <string>
 
+#include "absl/time/time.h"
 #include "api/model/ids.h"
 
 namespace maniple {
@@ -19,12 +20,17 @@ struct PromisedRoom {
 struct PodFacts {
   std::string namespace_name, name, uid, resource_version;
   ShapeId shape;
-  NodeId node;            // bound there
-  NodeId reserved;        // reserved there by us, not bound yet
+  NodeId node;      // bound there
+  NodeId reserved;  // reserved there by us, not bound yet
+  // Bound, as a reply says and the watch does not show yet, or perhaps so: there, if that node is
+  // known.
+  bool is_awaited = false;
+  NodeId awaited;
   std::string node_name;  // spec.nodeName, also when that node is unknown
   GangId gang;            // invalid: not ours
   bool terminal = false;  // Succeeded or Failed
   bool terminating = false;
+  absl::Duration grace;  // terminating: how long it has been given to end
 };
 
 }  // namespace maniple

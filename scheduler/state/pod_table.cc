@@ -218,6 +218,7 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
   facts.resource_version = pod.meta.resource_version;
   facts.terminal = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
   facts.terminating = pod.meta.deleted.has_value();
+  facts.grace = pod.meta.deletion_grace;
   if (!pod.node_name.empty()) facts.reserved = NodeId();
   if (record.awaited && pod.node_name.empty()) return;  // a bind to that name may be under way
   record.awaited = false;
@@ -343,6 +344,8 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
   }
   facts.shape = shape;
   facts.node = facts.node_name.empty() ? NodeId() : anchor;
+  facts.is_awaited = record.awaited;
+  facts.awaited = record.awaited ? anchor : NodeId();
   if (charge && !record.charged) {
     nodes_.Charge(anchor, shapes_.Of(shape), NodeBlock::Change::kTake);
     mix_.NoteCharge(shape, 1);

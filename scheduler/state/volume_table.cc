@@ -165,6 +165,8 @@ void VolumeTable::Refuse(const ObjectKey& key) {
     SetVolume(key.name, {});
   } else if (key.kind == ResourceKind::kStorageClass) {
     SetClass(key.name, Readable<StorageClass>{});
+  } else if (key.kind == ResourceKind::kCsiNode) {
+    return;  // the limits that could be read last are better than none
   } else {
     Remove(key);  // what it allowed is not to be relied on
   }

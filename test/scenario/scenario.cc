@@ -152,20 +152,36 @@ class Player final {
 
   void Act(const std::string& word, const Json& argument) {
     static const std::map<std::string, Hand> hands = {
-        {"submit", &Player::Submit},   {"settle", &Player::Settle},
-        {"advance", &Player::Advance}, {"expect", &Player::Expect},
-        {"finish", &Player::Finish},   {"fail", &Player::FailPod},
-        {"delete", &Player::Delete},   {"delete_pod", &Player::DeletePod},
-        {"cordon", &Player::Cordon},   {"uncordon", &Player::Uncordon},
-        {"add", &Player::Add},         {"remove", &Player::Remove},
-        {"ungate", &Player::Ungate},   {"edit", &Player::Edit},
-        {"create", &Player::Create},   {"kill", &Player::Kill},
-        {"start", &Player::Start},     {"bind", &Player::Bind},
-        {"queues", &Player::Queues},   {"cohorts", &Player::Cohorts},
-        {"flavors", &Player::Flavors}, {"expect_queues", &Player::ExpectQueues},
-        {"refused", &Player::Refused}, {"rack", &Player::Rack},
-        {"label", &Player::Label},     {"expect_labels", &Player::ExpectLabels},
-        {"nodes", &Player::Nodes},     {"levels", &Player::Levels},
+        {"submit", &Player::Submit},
+        {"settle", &Player::Settle},
+        {"advance", &Player::Advance},
+        {"expect", &Player::Expect},
+        {"finish", &Player::Finish},
+        {"fail", &Player::FailPod},
+        {"delete", &Player::Delete},
+        {"delete_pod", &Player::DeletePod},
+        {"cordon", &Player::Cordon},
+        {"uncordon", &Player::Uncordon},
+        {"add", &Player::Add},
+        {"remove", &Player::Remove},
+        {"ungate", &Player::Ungate},
+        {"edit", &Player::Edit},
+        {"create", &Player::Create},
+        {"kill", &Player::Kill},
+        {"start", &Player::Start},
+        {"bind", &Player::Bind},
+        {"queues", &Player::Queues},
+        {"cohorts", &Player::Cohorts},
+        {"flavors", &Player::Flavors},
+        {"expect_queues", &Player::ExpectQueues},
+        {"refused", &Player::Refused},
+        {"rack", &Player::Rack},
+        {"label", &Player::Label},
+        {"expect_labels", &Player::ExpectLabels},
+        {"nodes", &Player::Nodes},
+        {"levels", &Player::Levels},
+        {"finish_pod", &Player::FinishPod},
+        {"delete_group", &Player::DeleteGroup},
     };
     const auto it = hands.find(word);
     if (it == hands.end()) return Fail(absl::StrCat("no such step: ", word));
@@ -225,10 +241,13 @@ class Player final {
   }
   void Finish(const Json& argument) {
     for (const Json& gang : Each(argument)) {
-      for (const Json& pod : stage_.PodsOf(gang.AsString())) {
-        Patch(absl::StrCat(kPods, pod["metadata"]["name"].AsString(), "/status"),
-              Json::Object({{"status", Json::Object({{"phase", "Succeeded"}})}}));
-      }
+      for (const Json& pod : stage_.PodsOf(gang.AsString())) FinishPod(pod["metadata"]["name"]);
+    }
+  }
+  void FinishPod(const Json& argument) {
+    for (const Json& pod : Each(argument)) {
+      Patch(absl::StrCat(kPods, pod.AsString(), "/status"),
+            Json::Object({{"status", Json::Object({{"phase", "Succeeded"}})}}));
     }
   }
   void FailPod(const Json& argument) {
@@ -240,8 +259,11 @@ class Player final {
   void Delete(const Json& argument) {
     for (const Json& gang : Each(argument)) {
       for (const Json& pod : stage_.PodsOf(gang.AsString())) DeletePod(pod["metadata"]["name"]);
-      Must(stage_.Call("DELETE", absl::StrCat(kGroups, gang.AsString()), Json()).status());
+      DeleteGroup(gang);
     }
+  }
+  void DeleteGroup(const Json& gang) {
+    Must(stage_.Call("DELETE", absl::StrCat(kGroups, gang.AsString()), Json()).status());
   }
   void DeletePod(const Json& argument) {
     for (const Json& pod : Each(argument)) {

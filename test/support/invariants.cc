@@ -40,15 +40,29 @@ const GangView* FindGang(const TurnFacts& facts, const std::string& name) {
   return it == facts.view.gangs.end() ? nullptr : &*it;
 }
 
-// Members that stand or are on their way, or have succeeded; `sub_group` "" = of any.
+int64_t CountIf(const GangView& gang, absl::string_view state) {
+  return std::ranges::count(gang.pods, state, &GangMemberView::state);
+}
+
+// Members that stand or are on their way, or have succeeded, be it that they were cleaned away
+// since; `sub_group` "" = of any.
 int64_t Counted(const TurnFacts& facts, const GangView& gang, absl::string_view sub_group = "") {
-  return std::ranges::count_if(gang.pods, [&](const GangMemberView& member) {
-    const bool counts = member.state == "bound" || member.state == "running" ||
-                        member.state == "binding" || member.state == "succeeded";
-    if (!counts || sub_group.empty()) return counts;
-    const auto pod = facts.told.pods.find(absl::StrCat(gang.namespace_name, "/", member.pod));
-    return pod != facts.told.pods.end() && pod->second.meta.labels.Get(kSubGroupLabel) == sub_group;
-  });
+  const auto cleaned = facts.told.cleaned_away.find(GangName(gang));
+  const auto group = facts.told.groups.find(GangName(gang));
+  // What an earlier process has seen stands in the status.
+  const int64_t told =
+      group == facts.told.groups.end() ? 0 : group->second.status.members.succeeded;
+  const int64_t gone = std::max(told - CountIf(gang, "succeeded"),
+                                cleaned == facts.told.cleaned_away.end() ? 0 : cleaned->second);
+  return gone + std::ranges::count_if(gang.pods, [&](const GangMemberView& member) {
+           const bool counts = member.state == "bound" || member.state == "running" ||
+                               member.state == "binding" || member.state == "succeeded";
+           if (!counts || sub_group.empty()) return counts;
+           const auto pod =
+               facts.told.pods.find(absl::StrCat(gang.namespace_name, "/", member.pod));
+           return pod != facts.told.pods.end() &&
+                  pod->second.meta.labels.Get(kSubGroupLabel) == sub_group;
+         });
 }
 
 bool Stands(const GangMemberView& member) {

@@ -39,9 +39,11 @@ bool QuotaFacts::Active(const std::string& queue) const {
 }
 
 std::string QuotaFacts::FlavorOf(const std::string& node) const {
-  const auto known = told_.nodes.find(node);
-  if (known == told_.nodes.end()) return "";
-  const StringMap& labels = known->second.meta.labels;
+  const bool there = told_.nodes.contains(node);
+  const auto& known = there ? told_.nodes : told_.lost_nodes;
+  const auto at = known.find(node);
+  if (at == known.end()) return "";
+  const StringMap& labels = at->second.meta.labels;
   const ResourceFlavor* best = nullptr;
   for (const auto& [name, flavor] : told_.flavors) {
     const bool matches = std::ranges::all_of(flavor.node_labels.entries(), [&](const auto& label) {
@@ -82,7 +84,6 @@ void QuotaFacts::Charge(const std::string& queue, const Pod& pod, const std::str
 
 QuotaFacts::Limits QuotaFacts::LimitsIn(const std::vector<FlavorQuota>& quotas,
                                         const Cell& cell) const {
-  if (!Sound(quotas)) return {};
   for (const FlavorQuota& entry : quotas) {
     if (entry.flavor != cell.flavor) continue;
     for (const QuotaAmount& quota : entry.resources) {
@@ -98,7 +99,8 @@ QuotaFacts::Limits QuotaFacts::LimitsIn(const std::vector<FlavorQuota>& quotas,
 
 QuotaFacts::Limits QuotaFacts::LimitsOfCohort(const std::string& cohort, const Cell& cell) const {
   const auto it = told_.cohorts.find(cohort);
-  return it == told_.cohorts.end() ? Limits() : LimitsIn(it->second.quotas, cell);
+  const bool sound = it != told_.cohorts.end() && Sound(it->second.quotas);
+  return sound ? LimitsIn(it->second.quotas, cell) : Limits();
 }
 
 std::string QuotaFacts::ParentOf(const std::string& cohort) const {
@@ -118,14 +120,14 @@ QuotaFacts::Wide QuotaFacts::LeftOf(const std::string& cohort, const Cell& cell,
     left += std::min(below, limits.lending.value_or(below));
   };
   for (const auto& [name, queue] : told_.queues) {
-    if (queue.cohort != cohort || !Active(name)) continue;
+    if (queue.cohort != cohort || cyclic_.contains(cohort)) continue;
     const Limits limits = LimitsIn(queue.quotas, cell);
     const auto used = usage.find({name, cell});
     add(limits, limits.nominal - (used == usage.end() ? 0 : used->second));
   }
   for (const auto& [name, below] : told_.cohorts) {
     if (below.parent != cohort || cyclic_.contains(name)) continue;
-    add(LimitsIn(below.quotas, cell), LeftOf(name, cell, usage));
+    add(LimitsOfCohort(name, cell), LeftOf(name, cell, usage));
   }
   return left;
 }
@@ -156,7 +158,7 @@ QuotaFacts::Usage UsageByPods(const TurnFacts& facts, const QuotaFacts& quotas) 
   QuotaFacts::Usage usage;
   for (const PodOnNode& entry : PodsOnNodes(facts)) {
     const auto queue = facts.charged_to.find(entry.gang);
-    if (queue == facts.charged_to.end() || !quotas.Active(queue->second)) continue;
+    if (queue == facts.charged_to.end() || !facts.told.queues.contains(queue->second)) continue;
     quotas.Charge(queue->second, *entry.pod, quotas.FlavorOf(entry.node), 1, usage);
   }
   return usage;

@@ -243,6 +243,7 @@ WriteResult ScriptedApi::DeletePod(Pod& pod, const Json& body) {
   if (keep_terminating_ && !pod.node_name.empty()) {
     Pod leaving = pod;
     leaving.meta.deleted = absl::FromUnixSeconds(1'700'000'000);
+    leaving.meta.deletion_grace = grace_;
     Store(leaving);
   } else {
     const std::string name = pod.meta.name;

@@ -51,8 +51,11 @@ class ScriptedApi final {
   // As the owner of the pod, or its kubelet, would.
   void SetPhase(absl::string_view pod, PodPhase phase, absl::string_view reason = "");
   void BindAsSomebodyElse(absl::string_view pod, absl::string_view node);
-  // Deleted pods that are bound stay, terminating, until Reap().
-  void KeepTerminating() { keep_terminating_ = true; }
+  // Deleted pods that are bound stay, terminating, until Reap(); they have been given so long.
+  void KeepTerminating(absl::Duration grace = absl::ZeroDuration()) {
+    keep_terminating_ = true;
+    grace_ = grace;
+  }
   void Reap();
 
   void Break(Fault fault) { faults_.push_back(std::move(fault)); }
@@ -99,6 +102,7 @@ class ScriptedApi final {
   int64_t version_ = 100;
   bool stalled_ = false;
   bool keep_terminating_ = false;
+  absl::Duration grace_;
 };
 
 }  // namespace maniple

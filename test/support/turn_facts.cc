@@ -34,7 +34,10 @@ void Told::Hear(const ObjectEvent& event) {
   std::visit(
       Overloaded{
           [this](const ObjectUpserted& upserted) {
-            std::visit(Overloaded{[this](const Node& node) { nodes[node.meta.name] = node; },
+            std::visit(Overloaded{[this](const Node& node) {
+                                    nodes[node.meta.name] = node;
+                                    lost_nodes.erase(node.meta.name);
+                                  },
                                   [this](const Pod& pod) { pods[NameOf(pod.meta)] = pod; },
                                   [this](const PodGroup& g) { groups[NameOf(g.meta)] = g; },
                                   [this](const Queue& queue) { queues[queue.meta.name] = queue; },
@@ -53,13 +56,20 @@ void Told::Forget(const ObjectKey& key) {
   const std::string full = absl::StrCat(key.namespace_name, "/", key.name);
   switch (key.kind) {
     case ResourceKind::kNode:
-      nodes.erase(key.name);
+      if (auto lost = nodes.extract(key.name)) lost_nodes.insert(std::move(lost));
       return;
     case ResourceKind::kPod:
-      pods.erase(full);
+      if (const auto pod = pods.find(full); pod != pods.end()) {
+        const absl::string_view gang = pod->second.meta.labels.Get(kPodGroupLabel);
+        if (pod->second.phase == PodPhase::kSucceeded && !gang.empty()) {
+          ++cleaned_away[absl::StrCat(key.namespace_name, "/", gang)];
+        }
+        pods.erase(pod);
+      }
       return;
     case ResourceKind::kPodGroup:
       groups.erase(full);
+      cleaned_away.erase(full);
       return;
     case ResourceKind::kQueue:
       queues.erase(key.name);

@@ -36,6 +36,8 @@ inline std::string Text(const BindAction& action) {
     std::string operator()(const QuorumLost&) { return "quorum lost"; }
     std::string operator()(const Undone& a) {
       switch (a.cause) {
+        case UndoCause::kGroupGone:
+          return absl::StrCat("undone: group gone, ", a.deleted);
         case UndoCause::kTimeout:
           return absl::StrCat("undone: timeout, ", a.deleted);
         case UndoCause::kRefused:
@@ -72,7 +74,7 @@ class Fixture {
     const auto still_reserved = [this](PodId, NodeId node) {
       return !lost_nodes.contains(node.index());
     };
-    const auto misplaced_on = [](NodeId node) { return node.index() >= 90; };
+    const auto misplaced_on = [](PodId, NodeId node) { return node.index() >= 90; };
     BindStep step{now, random, still_reserved, misplaced_on, actions};
     input(step);
     std::vector<std::string> out;

@@ -6,9 +6,15 @@
 namespace maniple {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 using enum BindState;
+
+auto IsAt(NodeId node) {
+  return AllOf(Field(&Vacancy::node, node), Field(&Vacancy::shape, ShapeId(0)));
+}
 
 TEST(GangBinding, BindsTheWholePlanAtOnceAndEndsWithItsQuorum) {
   Fixture f(3);
@@ -111,7 +117,7 @@ TEST(GangBinding, AMemberThatIsGoneOnlyByItsReplyIsPlannedAfresh) {
   EXPECT_THAT(f.Reply(1, BindReplyKind::kGone), ElementsAre("release 1"));
   EXPECT_THAT(f.Settle(), IsEmpty());
   EXPECT_FALSE(f.binding.MayPlan(PodId(1))) << "the watch may be behind";
-  EXPECT_THAT(f.binding.vacancies(), ElementsAre(Vacancy{NodeId(1), ShapeId(0)}));
+  EXPECT_THAT(f.binding.vacancies(), ElementsAre(IsAt(NodeId(1))));
   f.now = f.binding.NextDeadline();
   EXPECT_LE(f.now, kStart + absl::Seconds(5));
   EXPECT_THAT(f.Settle(), IsEmpty());
@@ -240,7 +246,7 @@ TEST(GangBinding, ARefusedMemberIsReplacedByASpareOne) {
   EXPECT_TRUE(f.binding.wants_repair());
   EXPECT_FALSE(f.binding.MayPlan(PodId(1)));
   EXPECT_TRUE(f.binding.MayPlan(PodId(2)));
-  EXPECT_THAT(f.binding.vacancies(), ElementsAre(Vacancy{NodeId(1), ShapeId(0)}));
+  EXPECT_THAT(f.binding.vacancies(), ElementsAre(IsAt(NodeId(1))));
   EXPECT_THAT(f.Start({2}), ElementsAre("bind 2 to 2"));
   f.Reply(2, BindReplyKind::kBound);
   EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
@@ -369,7 +375,7 @@ TEST(GangBinding, AKubeletRejectionLeavesAVacancyAndCoolsItsNode) {
   EXPECT_THAT(f.Settle(), ElementsAre("release 1", "cool 1"));
   EXPECT_THAT(f.Settle(), IsEmpty()) << "cooled once";
   EXPECT_THAT(f.binding.vacancies(),
-              ElementsAre(Vacancy{.node = NodeId(1), .shape = ShapeId(0), .unfit = true}));
+              ElementsAre(AllOf(IsAt(NodeId(1)), Field(&Vacancy::unfit, true))));
   EXPECT_FALSE(f.binding.wants_repair());
   f.AddPod();
   f.Settle();
@@ -388,13 +394,13 @@ TEST(GangBinding, ALostSurplusMemberLeavesNoVacancy) {
 
 TEST(GangBinding, ALostQuorumIsEvictedAfterItsGracePeriod) {
   Fixture f(2, 2, BindPhase::kBound);
-  f.binding.Remember({PodId(0), NodeId(0)}, ShapeId(0));
-  f.binding.Remember({PodId(1), NodeId(1)}, ShapeId(0));
+  f.binding.Remember({.pod = PodId(0), .node = NodeId(0), .shape = ShapeId(0)});
+  f.binding.Remember({.pod = PodId(1), .node = NodeId(1), .shape = ShapeId(0)});
   f.Show(0, MemberState::kBound);
   f.ShowGone(1);
   f.now = kStart + absl::Seconds(5);
   EXPECT_THAT(f.Settle(), ElementsAre("quorum lost"));
-  EXPECT_THAT(f.binding.vacancies(), ElementsAre(Vacancy{NodeId(1), ShapeId(0)}));
+  EXPECT_THAT(f.binding.vacancies(), ElementsAre(IsAt(NodeId(1))));
   EXPECT_EQ(f.binding.NextDeadline(), kStart + absl::Seconds(305));
   f.now = kStart + absl::Seconds(305);
   EXPECT_THAT(f.Settle(), ElementsAre("delete 0"));
@@ -473,11 +479,11 @@ TEST(GangBinding, LoweringTheQuorumCompletesIt) {
   EXPECT_THAT(f.Settle(), ElementsAre("quorum bound"));
 }
 
-TEST(GangBinding, WithoutAPodGroupNothingIsUndone) {
+TEST(GangBinding, WithAPodGroupThatCannotBeReadNothingIsUndone) {
   Fixture f(2);
   f.Start({0, 1});
   f.Reply(0, BindReplyKind::kBound);
-  f.gang.group_exists = false;
+  f.gang.problem = "spec.minMember: not a number";
   f.now = kStart + absl::Hours(1);
   EXPECT_THAT(f.Settle(), ElementsAre("read 0"));
   f.Reply(1, BindReplyKind::kRefused);
@@ -486,6 +492,62 @@ TEST(GangBinding, WithoutAPodGroupNothingIsUndone) {
   f.Show(0, MemberState::kBound);
   EXPECT_THAT(f.Settle(), IsEmpty());
   EXPECT_EQ(f.binding.phase(), BindPhase::kEnded);
+}
+
+TEST(GangBinding, WhoDeletesThePodGroupInMidBurstTakesTheWholeGangBack) {
+  Fixture f(3);
+  f.Start({0, 1, 2});
+  f.Reply(0, BindReplyKind::kBound);
+  f.Reply(1, BindReplyKind::kRetry);
+  f.gang.group_exists = false;
+  EXPECT_THAT(f.Settle(), ElementsAre("delete 0", "release 1"));
+  EXPECT_THAT(f.Reply(2, BindReplyKind::kBound), IsEmpty());
+  EXPECT_THAT(f.Settle(), ElementsAre("delete 2")) << "what was on its way is taken back, too";
+  for (const uint32_t pod : {0, 2}) {
+    f.Deleted(pod);
+    f.ShowGone(pod);
+  }
+  EXPECT_THAT(f.Settle(), ElementsAre("undone: group gone, 2"));
+}
+
+TEST(GangBinding, WhatRunsStaysWhenThePodGroupIsDeleted) {
+  Fixture f(2, 2, BindPhase::kRepairing);
+  f.Show(0, MemberState::kBound);
+  f.gang.group_exists = false;
+  f.now = kStart + absl::Hours(1);
+  EXPECT_THAT(f.Settle(), IsEmpty());
+  EXPECT_EQ(f.binding.phase(), BindPhase::kEnded);
+}
+
+TEST(GangBinding, OfAGangThatLeavesWhatIsUnderWayComesToRest) {
+  Fixture f(3, 1, BindPhase::kBound);
+  f.Show(0, MemberState::kBound);
+  f.Start({1, 2});
+  f.Reply(1, BindReplyKind::kRetry);
+  EXPECT_THAT(f.Do([&](BindStep& step) { f.binding.Leave(step); }), ElementsAre("release 1"));
+  EXPECT_FALSE(f.binding.done()) << "the other one may still land";
+  EXPECT_FALSE(f.binding.MayPlan(PodId(1)));
+  f.Reply(2, BindReplyKind::kBound);
+  f.Show(2, MemberState::kBound);
+  f.now += absl::Minutes(1);
+  EXPECT_THAT(f.Settle(), IsEmpty()) << "nothing is bound or undone any more";
+  EXPECT_TRUE(f.binding.done());
+}
+
+TEST(GangBinding, AGangStandsUnlessItsFirstBurstIsUnderWayOrTheWatchIsBehind) {
+  Fixture f(2);
+  f.Start({0, 1});
+  EXPECT_FALSE(f.binding.Stands());
+  for (const uint32_t pod : {0, 1}) f.Reply(pod, BindReplyKind::kBound);
+  f.Settle();
+  EXPECT_FALSE(f.binding.Stands()) << "the watch does not show it yet";
+  for (const uint32_t pod : {0, 1}) f.Show(pod, MemberState::kBound);
+  f.Settle();
+  EXPECT_TRUE(f.binding.Stands());
+  f.ShowGone(1);
+  f.Settle();
+  ASSERT_EQ(f.binding.phase(), BindPhase::kRepairing);
+  EXPECT_TRUE(f.binding.Stands());
 }
 
 TEST(GangBinding, AReplyForAnUnknownPodIsIgnored) {

@@ -103,7 +103,7 @@ class Walk {
   void Step(const std::function<void(BindStep&)>& input) {
     std::vector<BindAction> actions;
     const auto still_reserved = [](PodId, NodeId) { return true; };
-    const auto misplaced_on = [](NodeId node) { return node.index() == 1000; };
+    const auto misplaced_on = [](PodId, NodeId node) { return node.index() == 1000; };
     BindStep step{now_, random_, still_reserved, misplaced_on, actions};
     input(step);
     for (const BindAction& action : actions) {

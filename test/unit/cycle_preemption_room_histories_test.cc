@@ -1,7 +1,7 @@
 // Preemption must come to rest on nodes too: random histories of gangs of up to three pods on up to
 // three nodes, with and without Queues, in which every victim is submitted again at once and the
-// preemptor takes its room at once. The fears are a cycle of evictions, and gangs that are left with
-// less than their quorum.
+// preemptor takes its room at once. The fears are a cycle of evictions, and gangs that are left
+// with less than their quorum.
 //
 // As in the loop, nobody evicts whom it had to leave for. A history ends when nobody can start or
 // preempt any more; a state that comes back is a cycle. MANIPLE_ROOM_HISTORIES=20000 asks for that
@@ -45,9 +45,9 @@ struct Setting {
 // The gang as it stands.
 struct Standing {
   bool runs = false;
-  uint32_t generation = 0;       // of its pods; those that were evicted come back as others
-  std::vector<int64_t> pods;     // that run, by number
-  bool reclaimed = false;        // by another Queue, at some time
+  uint32_t generation = 0;    // of its pods; those that were evicted come back as others
+  std::vector<int64_t> pods;  // that run, by number
+  bool reclaimed = false;     // by another Queue, at some time
   std::set<size_t> has_left_for;
   friend auto operator<=>(const Standing& a, const Standing& b) {
     return std::tie(a.runs, a.pods, a.reclaimed, a.has_left_for) <=>
@@ -159,11 +159,10 @@ class History {
                       .ask = {},
                       .snapshot = cluster_.state().Publish()};
     if (!setting_.gangs[gang].queue.has_value()) return question;
-    question.ask = QuotaAsk{
-        .tree = &setting_.tree, .queue = *setting_.gangs[gang].queue, .options = {}};
+    question.ask =
+        QuotaAsk{.tree = &setting_.tree, .queue = *setting_.gangs[gang].queue, .options = {}};
     for (const Want& want : question.request.wants) {
-      question.ask->options[want.shape] = {
-          {.nodes = {}, .each = ChargeOf(gang, 1), .flavor = "f"}};
+      question.ask->options[want.shape] = {{.nodes = {}, .each = ChargeOf(gang, 1), .flavor = "f"}};
     }
     return question;
   }
@@ -318,10 +317,10 @@ Setting RandomSetting(Random& random) {
     if (random.OneIn(4)) gang.queue.reset();
     setting.gangs.push_back(gang);
   }
-  setting.policy = {.within = random.OneIn(4) ? WithinQueuePreemption::kLowerOrNewerEqualPriority
-                                              : WithinQueuePreemption::kLowerPriority,
-                    .reclaim = random.OneIn(3) ? ReclaimWithinCohort::kLowerPriority
-                                               : ReclaimWithinCohort::kAny};
+  setting.policy = {
+      .within = random.OneIn(4) ? WithinQueuePreemption::kLowerOrNewerEqualPriority
+                                : WithinQueuePreemption::kLowerPriority,
+      .reclaim = random.OneIn(3) ? ReclaimWithinCohort::kLowerPriority : ReclaimWithinCohort::kAny};
   return setting;
 }
 

@@ -168,9 +168,7 @@ TEST(PreemptionRoom, AnyMemberIsSurplusThatTheQuorumCanDoWithout) {
       if (node != free) world.Run(absl::StrCat("top-", node), 100, 4, {node});
     }
     world.Submit(1, 8);
-    EXPECT_EQ(world.Preempt(10), absl::StrCat("elastic-", free == "n1"   ? 0
-                                                          : free == "n2" ? 1
-                                                                         : 2));
+    EXPECT_EQ(world.Preempt(10), absl::StrCat("elastic-", free == "n1" ? 0 : free == "n2" ? 1 : 2));
   }
 }
 

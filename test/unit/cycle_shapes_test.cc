@@ -107,8 +107,8 @@ TEST_F(ShapesTest, ASubGroupFindsTheOnlyRackThatTakesItAmongManyBlocks) {
   for (int node = 0; node < 4; ++node) {
     cluster_.Add(NodeIn("z", node < 3 ? "r1" : "r2", absl::StrCat("z", node)));
   }
-  cluster_.Add(MakePodGroup("x").MinMember(4).Required("block").SubGroup("whole", 3,
-                                                                         {.required = "rack"}));
+  cluster_.Add(
+      MakePodGroup("x").MinMember(4).Required("block").SubGroup("whole", 3, {.required = "rack"}));
   for (int i = 0; i < 4; ++i) {
     MakePod pod(absl::StrCat("x-", i));
     pod.Group("x").Index(i).Gpu(8);

@@ -93,7 +93,7 @@ TEST_F(LoopEvictionTest, NobodyIsEvictedForRoomThatOthersAreLeavingAnyway) {
   EXPECT_EQ(Evictions(), 0);
 }
 
-TEST_F(LoopEvictionTest, WhoNeverEndsIsNotWaitedForForEver) {
+TEST_F(LoopEvictionTest, WhoDoesNotEndAfterItsGracePeriodIsNotWaitedForForEver) {
   OneLeavesAndOneStays();
   d_.Settle(absl::Minutes(6));
   EXPECT_EQ(Evictions(), 1);
@@ -168,15 +168,6 @@ TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatIsGone) {
   d_.api.Delete(ResourceKind::kPodGroup, "high");
   d_.Settle(absl::Minutes(10));
   EXPECT_EQ(Evictions(), 1);
-  EXPECT_EQ(d_.Bound("low"), 1);
-}
-
-TEST_F(LoopEvictionTest, NobodyIsEvictedAnyMoreForAGangThatFoundRoomElsewhere) {
-  EvictionsAreRefused();
-  HighAsksLowToLeave();
-  d_.Nodes(1, 8, "late");
-  d_.Settle(absl::Minutes(10));
-  EXPECT_EQ(d_.NodeOf("high-0"), "late1");
   EXPECT_EQ(d_.Bound("low"), 1);
 }
 

@@ -346,22 +346,28 @@ TEST(LoopFaults, ARefusedSurplusMemberIsLeftAloneForAWhile) {
   EXPECT_GE(d.api.Count(kBindA2), 2) << "but not for ever";
 }
 
-TEST(LoopFaults, AGroupThatTurnsInvalidOrVanishesInMidBindingComesToRest) {
-  for (const bool vanishes : {false, true}) {
-    LoopDriver d;
-    d.Nodes(2, 8);
-    d.Submit({.gang = "a", .pods = 2});
-    d.api.Break({.on = kBindA1, .times = 3, .code = 503});
-    d.Exchange();
-    if (vanishes) {
-      d.api.Delete(ResourceKind::kPodGroup, "a");
-    } else {
-      d.loop().Accept(ObjectInvalid{{ResourceKind::kPodGroup, "default", "a"}, "", "spec: bad"});
-    }
-    d.Settle(absl::Minutes(30));
-    EXPECT_EQ(d.api.Count(kDeletes), 0);
-    EXPECT_TRUE(d.loop().Idle());
-  }
+TEST(LoopFaults, AGroupThatTurnsInvalidInMidBindingComesToRest) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.api.Break({.on = kBindA1, .times = 3, .code = 503});
+  d.Exchange();
+  d.loop().Accept(ObjectInvalid{{ResourceKind::kPodGroup, "default", "a"}, "", "spec: bad"});
+  d.Settle(absl::Minutes(30));
+  EXPECT_EQ(d.api.Count(kDeletes), 0);
+  EXPECT_TRUE(d.loop().Idle());
+}
+
+TEST(LoopFaults, AGroupThatVanishesInMidBindingIsTakenBack) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.api.Break({.on = kBindA1, .times = 3, .code = 503});
+  d.Exchange();
+  d.api.Delete(ResourceKind::kPodGroup, "a");
+  d.Settle(absl::Minutes(30));
+  EXPECT_EQ(d.Bound("a"), 0);
+  EXPECT_TRUE(d.loop().Idle());
 }
 
 TEST(LoopFaults, ADrainWithGangsBackingOffDoesNotSpin) {

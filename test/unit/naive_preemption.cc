@@ -398,8 +398,8 @@ class NaivePreemption::Search final {
       }
     }
     std::ranges::sort(priorities, std::greater<>());
-    return {own_gangs,       own_surplus, unentitled, highest, gangs, highest_surplus, pods,
-            priorities,      lost,        names,      ranks};
+    return {own_gangs, own_surplus, unentitled, highest, gangs, highest_surplus,
+            pods,      priorities,  lost,       names,   ranks};
   }
 
   PreemptionCase& world_;

@@ -156,8 +156,7 @@ class PreemptionCaseMaker final {
       world.cluster.Add(pod);
     }
     const Gang& model = world.cluster.GangOf(name);
-    RunningGang gang{
-        .gang = model.id, .name = name, .priority = static_cast<int32_t>(Draw(0, 3))};
+    RunningGang gang{.gang = model.id, .name = name, .priority = static_cast<int32_t>(Draw(0, 3))};
     if (queued) gang.queue = world.queues[random_.Below(world.queues.size())];
     gang.queued = world.cluster.now - absl::Seconds(Draw(0, 5));
     gang.started = world.cluster.now - absl::Seconds(Draw(-1, 5));
