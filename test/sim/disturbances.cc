@@ -32,11 +32,12 @@ Json BindingTo(const std::string& pod, const std::string& node) {
 
 std::span<const Fault> Disturbances::Kinds() {
   static constexpr Fault kKinds[] = {
-      Fault::kLeaseEdited, Fault::kLeaseDeleted, Fault::kLeaseGarbage,   Fault::kPodDeleted,
-      Fault::kPodReplaced, Fault::kPodFailed,    Fault::kKubeletRejects, Fault::kNodeLost,
-      Fault::kNodeReborn,  Fault::kNodeNotReady, Fault::kCordon,         Fault::kDrain,
-      Fault::kDevicesLost, Fault::kGroupEdited,  Fault::kGroupDeleted,   Fault::kGroupOverwritten,
-      Fault::kQueueEdited, Fault::kForeignPod,   Fault::kForeignBind,    Fault::kCrdReinstalled};
+      Fault::kLeaseEdited,      Fault::kLeaseDeleted, Fault::kLeaseGarbage,   Fault::kPodDeleted,
+      Fault::kPodReplaced,      Fault::kPodFailed,    Fault::kKubeletRejects, Fault::kNodeLost,
+      Fault::kNodeReborn,       Fault::kNodeNotReady, Fault::kCordon,         Fault::kDrain,
+      Fault::kDevicesLost,      Fault::kGroupEdited,  Fault::kGroupDeleted,   Fault::kGroupReplaced,
+      Fault::kGroupOverwritten, Fault::kQueueEdited,  Fault::kForeignPod,     Fault::kForeignBind,
+      Fault::kCrdReinstalled};
   return kKinds;
 }
 
@@ -83,6 +84,7 @@ void Disturbances::Strike(Fault fault, const std::string& gang) {
       return;
     case Fault::kGroupEdited:
     case Fault::kGroupDeleted:
+    case Fault::kGroupReplaced:
     case Fault::kGroupOverwritten:
       if (!at.gang.empty()) StrikeGroup(fault, at);
       return;
@@ -140,11 +142,14 @@ void Disturbances::ReplacePod(const At& at) {
   users_.CreatePod(at.gang, index);
 }
 
-// Where nobody of the gang is: the worst place for a gang that wants to be in one rack.
-bool Disturbances::IsFarFrom(const std::string& gang, const std::string& node) const {
+// Where nobody of its gang, or of its part of it, is: the worst place for what wants to be in one
+// rack.
+bool Disturbances::IsFarFrom(const Truth::PodFacts& member, const std::string& node) const {
   return std::ranges::none_of(truth_.pods(), [&](const auto& pod) {
     const auto at = truth_.nodes().find(pod.second.node);
-    return pod.second.gang == gang && !pod.second.ended() && at != truth_.nodes().end() &&
+    const bool together =
+        pod.second.gang == member.gang && pod.second.sub_group == member.sub_group;
+    return together && !pod.second.ended() && at != truth_.nodes().end() &&
            at->second.rack == truth_.nodes().at(node).rack;
   });
 }
@@ -156,13 +161,27 @@ void Disturbances::BindElsewhere(const At& at) {
   if (pod == truth_.pods().end() || !pod->second.node.empty() || pod->second.ended()) return;
   for (const auto& [node, free] : truth_.FreeGpus()) {
     if (free < pod->second.gpus) continue;
-    const bool taken = node == at.node || IsFarFrom(pod->second.gang, node);
+    const bool taken = node == at.node || IsFarFrom(pod->second, node);
     if (!taken && faults_.Draw(Fault::kForeignBind, 2) == 0) continue;
     faults_.Note(Fault::kForeignBind);
     truth_.ExpectForeignBind(key);
     users_.Call("POST", PodTarget(at.pod) + "/binding", BindingTo(at.pod, node));
     truth_.NoForeignBind(key);
     return;
+  }
+}
+
+void Disturbances::BindEverybody() {
+  const std::map<std::string, Truth::PodFacts> pods = truth_.pods();  // it changes meanwhile
+  for (const auto& [key, pod] : pods) {
+    for (const auto& [node, free] : truth_.FreeGpus()) {
+      if (!pod.node.empty() || free < pod.gpus) continue;
+      const std::string name = key.substr(key.find('/') + 1);
+      truth_.ExpectForeignBind(key);
+      users_.Call("POST", PodTarget(name) + "/binding", BindingTo(name, node));
+      truth_.NoForeignBind(key);
+      break;
+    }
   }
 }
 
@@ -262,16 +281,22 @@ void Disturbances::StrikeGroup(Fault fault, const At& at) {
       spec.min_member = 1 + static_cast<int>(faults_.Draw(fault, spec.pods));
       return Patch(GroupTarget(at.gang), "spec", Json::Object({{"minMember", spec.min_member}}));
     case Fault::kGroupDeleted:
+      spec.group_is_gone = faults_.Draw(fault, 4) == 0;
       users_.Call("DELETE", GroupTarget(at.gang), Json());
       events_.After(faults_.Between(fault, absl::ZeroDuration(), absl::Seconds(40)),
                     [this] { CreateMissingGroups(); });
       return;
+    case Fault::kGroupReplaced:
+      spec.group_is_gone = false;
+      users_.Call("DELETE", GroupTarget(at.gang), Json());
+      return users_.CreateGroup(at.gang);
     default:
       return OverwriteStatus(at);
   }
 }
 
 void Disturbances::OverwriteStatus(const At& at) {
+  truth_.NoteOverwritten("default/" + at.gang, events_.Now());
   const std::string now = FormatKubernetesTime(events_.Now());
   const Json statuses[] = {
       Json(),
@@ -284,7 +309,8 @@ void Disturbances::OverwriteStatus(const At& at) {
 
 void Disturbances::CreateMissingGroups() {
   for (const auto& [gang, spec] : users_.gangs()) {
-    if (!truth_.groups().contains("default/" + gang)) users_.CreateGroup(gang);
+    const bool there = truth_.groups().contains("default/" + gang);
+    if (!there && !spec.group_is_gone) users_.CreateGroup(gang);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "test/sim/faults.h"
-#include "test/sim/workload.h"
+#include "test/sim/users.h"
 
 namespace maniple::sim {
 
@@ -24,6 +24,8 @@ class Disturbances final {
   // Strikes, at this gang ("" = any) if the fault is one of gangs; nothing when there is nothing to
   // strike.
   void Strike(Fault fault, const std::string& gang);
+  // Another scheduler binds every pod that there is room for.
+  void BindEverybody();
   // Takes back what would keep gangs from starting for ever: the CRD, stopped Queues.
   void Restore();
   // Takes back cordons and taints, and nothing else.
@@ -44,7 +46,7 @@ class Disturbances final {
   void Drain(const std::string& node);
   void BindForeignPod(const At& at);
   void BindElsewhere(const At& at);
-  [[nodiscard]] bool IsFarFrom(const std::string& gang, const std::string& node) const;
+  [[nodiscard]] bool IsFarFrom(const Truth::PodFacts& member, const std::string& node) const;
   void OverwriteStatus(const At& at);
   void ReinstallCrd();
   void CreateMissingGroups();

@@ -13,6 +13,8 @@ constexpr char kPrefix[] = "/apis/scheduling.maniple.dev/v1alpha1/";
 constexpr char kClasses[] = "/apis/scheduling.k8s.io/v1/priorityclasses";
 constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr std::pair<const char*, int> kPriorities[] = {{"low", 10}, {"middle", 20}, {"high", 30}};
+// As important as the highest, and makes nobody leave.
+constexpr char kPolite[] = "polite";
 
 std::string Text(uint64_t amount) { return absl::StrCat(amount); }
 
@@ -131,6 +133,12 @@ void Economy::SetUp() {
                               {"metadata", Json::Object({{"name", name}})},
                               {"value", value}}));
   }
+  users_.Call("POST", kClasses,
+              Json::Object({{"apiVersion", "scheduling.k8s.io/v1"},
+                            {"kind", "PriorityClass"},
+                            {"metadata", Json::Object({{"name", kPolite}})},
+                            {"value", std::rbegin(kPriorities)->second},
+                            {"preemptionPolicy", "Never"}}));
   for (const char* flavor : {"fast", "slow"}) {
     if (!two_flavors_) break;
     Create("resourceflavors", "ResourceFlavor", flavor,
@@ -149,10 +157,12 @@ void Economy::Describe(GangSpec& spec) {
   if (!exists_) return;
   if (!random_.OneIn(8)) spec.queue = AnyQueue();
   if (contested_ || !random_.OneIn(4)) spec.priority_class = kPriorities[random_.Below(3)].first;
+  if (random_.OneIn(10)) spec.priority_class = kPolite;
   spec.lowered = random_.OneIn(6);
   spec.never_preempts = random_.OneIn(5);
   if (random_.OneIn(5)) spec.protected_seconds = static_cast<int>(random_.Below(90));
   if (random_.OneIn(6)) spec.budget = std::max(0, spec.pods - static_cast<int>(random_.Below(3)));
+  if (random_.OneIn(4)) spec.budgets = 2;
   DescribeRunTime(spec);
 }
 
@@ -259,7 +269,7 @@ void Economy::Restore() {
     Patch("queues", queue, Json::Object({{"stopPolicy", "None"}}));
   }
   for (const auto& [gang, spec] : users_.gangs()) {
-    if (spec.budget >= 0) users_.Call("DELETE", absl::StrCat(kBudgetsTarget, "/", gang), Json());
+    if (spec.budgets == 1) users_.DeleteBudgets(gang);  // a pod of two is nobody's victim
   }
 }
 

@@ -15,7 +15,7 @@
 
 #include "absl/time/time.h"
 #include "api/base/random.h"
-#include "test/sim/workload.h"
+#include "test/sim/users.h"
 
 namespace maniple::sim {
 

@@ -52,6 +52,7 @@ enum class Fault : uint8_t {
   kCrashAfterSend,  // … right after a write has been sent
   kCrashAtReply,    // … as the reply to a write comes in
   kCrashAtRenewal,  // … as the Lease is written
+  kCrashAtEvict,    // … as the first of several pods is asked to leave
   kPaused,          // stopped for a while and continued, its clock with it
   kClockStep,       // a process begins with a wall clock that is minutes off
   kLeaseEdited,     // another holder is written into the Lease by hand
@@ -69,14 +70,15 @@ enum class Fault : uint8_t {
   kDrain,             // a node is cordoned and its pods are evicted
   kDevicesLost,       // a node offers fewer GPUs, or all of them again
   kGroupEdited,       // minMember is raised or lowered
-  kGroupDeleted,      // a PodGroup is deleted under its pods
+  kGroupDeleted,      // a PodGroup is deleted under its pods, for a while or for good
+  kGroupReplaced,     // … and another has its name at once
   kGroupOverwritten,  // somebody else writes a PodGroup's status
   kQueueEdited,       // a Queue is stopped or started again
   kForeignPod,        // another scheduler binds a pod of its own on our node
   kForeignBind,       // another scheduler binds our pod
   kCrdReinstalled,    // the CRD of the PodGroups is removed and installed again
 };
-inline constexpr int kFaults = 46;
+inline constexpr int kFaults = 48;
 [[nodiscard]] absl::string_view FaultName(Fault fault);
 // By its name; none when there is no such fault.
 [[nodiscard]] std::optional<Fault> FaultNamed(absl::string_view name);

@@ -9,7 +9,8 @@
 #include "absl/strings/strip.h"
 #include "api/base/check.h"
 #include "scheduler/loop/reservation.h"
-#include "test/sim/workload.h"
+#include "test/sim/users.h"
+#include "test/sim/waiting.h"
 
 namespace maniple::sim {
 namespace {
@@ -100,7 +101,7 @@ void KeptRoom::CheckClaims(const Speaker& speaker, const std::string& gang,
       absl::StrAppend(&whose, " ", who.second);
     }
     const int64_t free = truth_.MostFree(node, placed, speaker.now);
-    if (kept == 0 || taken + kept <= free) continue;
+    if (kept == 0 || taken == 0 || taken + kept <= free) continue;
     truth_.Violated(speaker.now, absl::StrCat("ClaimKept: ", speaker.life, " places ", gang, " on ",
                                               taken, " GPUs of ", node, ", where ", free,
                                               " are free and ", kept, " are kept for", whose));
@@ -191,7 +192,7 @@ void KeptRoom::CheckOverstayer(Guest& guest, const std::vector<HeldStart>& held,
   const bool waits =
       held.size() == 1 && NameOf(held[0].gang) == guest.holder && held[0].made <= guest.came;
   if (!waits || own_time <= guest.ends || !truth_.StaysSince(guest.name, guest.bound_by) ||
-      !truth_.CouldStartWithout(guest.holder, guest.name)) {
+      !CouldStartWithout(truth_, guest.holder, guest.name)) {
     guest.in_the_way = absl::InfiniteFuture();
     return;
   }

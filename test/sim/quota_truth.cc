@@ -1,6 +1,7 @@
 #include "test/sim/quota_truth.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -162,6 +163,12 @@ std::string QuotaTruth::Illegal(const std::string& queue, const std::string& fla
                 ParentOf(at).empty());
   }
   return why;
+}
+
+int64_t QuotaTruth::NominalOf(const std::string& queue, const std::string& flavor) const {
+  const Cell cell = CellOf(queue, flavor);
+  if (cell.rule == Cell::Rule::kUnlimited) return std::numeric_limits<int64_t>::max();
+  return LimitsOf(queues_.at(queue).spec, cell.name).nominal;
 }
 
 std::string QuotaTruth::RootOf(const std::string& queue) const {

@@ -45,6 +45,8 @@ class QuotaTruth final {
   // Why the Queue must not use what it uses on nodes of this flavor; "" = it may.
   [[nodiscard]] std::string Illegal(const std::string& queue, const std::string& flavor,
                                     const Usage& usage) const;
+  // Of its own, on nodes of this flavor; without end where it has no limit.
+  [[nodiscard]] int64_t NominalOf(const std::string& queue, const std::string& flavor) const;
   // Of the tree of Cohorts that the Queue is in; "" for no Queue.
   [[nodiscard]] std::string RootOf(const std::string& queue) const;
 

@@ -33,8 +33,11 @@
 namespace maniple::sim {
 namespace {
 
+// A campaign of so many histories that holds no bind to a quota holds none by mistake.
+constexpr uint64_t kSeedsThatMustCheckQuotas = 500;
+
 struct Totals {
-  uint64_t seeds = 0, failed = 0, binds = 0;
+  uint64_t seeds = 0, failed = 0, binds = 0, quota_checks = 0;
   uint64_t holding = 0, hosting = 0;  // seeds in which room was held, and in which others used it
   std::array<uint64_t, kFaults> faults{};
   std::array<std::array<uint64_t, kBindStates>, kFaults> coverage{};
@@ -73,6 +76,7 @@ SimOptions Shrunk(SimOptions options, const std::string& promise) {
 std::string ReplayCommand(const SimOptions& options) {
   std::string command =
       absl::StrFormat("maniple-sim --seed %d --steps %d --log", options.seed, options.steps);
+  if (options.trials == SimOptions::Trials::kAll) absl::StrAppend(&command, " --all-trials");
   if (options.rates.one_in == FaultRates::Some(options.seed).one_in) return command;
   std::vector<std::string> kinds;
   for (int i = 0; i < kFaults; ++i) {
@@ -86,6 +90,7 @@ enum class Failing { kGoOn, kStop };
 void Count(const SimOptions& options, const SimReport& report, Totals& totals) {
   ++totals.seeds;
   totals.binds += report.binds;
+  totals.quota_checks += report.quota_checks;
   totals.holding += report.holds > 0 ? 1 : 0;
   totals.hosting += report.guests > 0 ? 1 : 0;
   for (int i = 0; i < kFaults; ++i) {
@@ -120,6 +125,10 @@ FaultRates RatesFor(const std::string& kinds, uint64_t seed) {
   return rates;
 }
 
+// Evictions are sent in few histories, and hardly ever while a member is in a rare state: that such
+// a fault strikes at all is enough.
+bool StrikesSeldom(Fault fault) { return fault == Fault::kCrashAtEvict; }
+
 // How many cells stay empty.
 int PrintCoverage(const Totals& totals) {
   absl::PrintF("%-18s%9s", "", "struck");
@@ -128,11 +137,14 @@ int PrintCoverage(const Totals& totals) {
   }
   absl::PrintF("\n");
   std::vector<std::string> empty;
+  size_t cells = 0;
   for (int i = 0; i < kFaults; ++i) {
+    const bool one_will_do = StrikesSeldom(static_cast<Fault>(i)) && totals.faults[i] > 0;
+    if (!one_will_do) cells += kBindStates;
     absl::PrintF("%-18s%9d", FaultName(static_cast<Fault>(i)), totals.faults[i]);
     for (int state = 0; state < kBindStates; ++state) {
       const uint64_t cell = totals.coverage[i][state];
-      if (cell == 0) {
+      if (cell == 0 && !one_will_do) {
         empty.push_back(absl::StrCat(FaultName(static_cast<Fault>(i)), "/",
                                      BindStateName(static_cast<BindState>(state))));
       }
@@ -141,8 +153,7 @@ int PrintCoverage(const Totals& totals) {
     absl::PrintF("\n");
   }
   if (!empty.empty()) absl::PrintF("empty: %s\n", absl::StrJoin(empty, " "));
-  constexpr size_t kCells = size_t{kFaults} * kBindStates;
-  absl::PrintF("coverage: %d of %d cells\n", kCells - empty.size(), kCells);
+  absl::PrintF("coverage: %d of %d cells\n", cells - empty.size(), cells);
   return static_cast<int>(empty.size());
 }
 
@@ -198,12 +209,14 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
   const double rate = static_cast<double>(totals.seeds) / seconds;
   absl::PrintF(
-      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d seeds with "
-      "held room, %d with guests in it, %d violations\n",
+      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d held to "
+      "quotas, %d seeds with held room, %d with guests in it, %d violations\n",
       totals.seeds, options.steps, seconds, rate, rate / campaign.jobs, campaign.jobs, totals.binds,
-      totals.holding, totals.hosting, totals.failed);
+      totals.quota_checks, totals.holding, totals.hosting, totals.failed);
   if (interrupted) absl::FPrintF(stderr, "maniple-sim: interrupted\n");
-  return totals.failed == 0 && empty == 0 && !interrupted ? 0 : 1;
+  const bool looked = totals.quota_checks > 0 || totals.seeds < kSeedsThatMustCheckQuotas;
+  if (!looked) absl::PrintF("no bind was held to the quota of its Queue\n");
+  return totals.failed == 0 && empty == 0 && looked && !interrupted ? 0 : 1;
 }
 
 enum class Tell { kResult, kAll };
@@ -238,13 +251,15 @@ int Main(int argc, char** argv) {
   Campaign campaign;
   campaign.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   uint64_t seed = 0;
-  bool log = false, stop = false, shrink = false, coverage = false;
+  bool log = false, stop = false, shrink = false, coverage = false, all_trials = false;
   app.add_option("--seed", seed, "Replay this one seed");
   app.add_option("--seeds", campaign.seeds, "How many seeds to run");
   app.add_option("--first", campaign.first, "The first of them");
   app.add_option("--steps", options.steps, "Actions of the workload in each history");
   app.add_option("--jobs", campaign.jobs, "Threads, one history each");
   app.add_option("--only", campaign.kinds, "These kinds of fault, or none; default: by the seed");
+  app.add_flag("--all-trials", all_trials,
+               "Also sieges, and what else is not free of false alarms");
   app.add_flag("--log", log, "With --seed: print the decision log and what the scheduler logs");
   app.add_flag("--shrink", shrink, "With --seed: find a smaller history that fails, too");
   app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
@@ -256,6 +271,7 @@ int Main(int argc, char** argv) {
                   kCrdFolder);
     return 2;
   }
+  if (all_trials) options.trials = SimOptions::Trials::kAll;
   if (stop) campaign.failing = Failing::kStop;
   if (coverage) campaign.show = Campaign::Show::kCoverage;
   ConfigureLog({.least = log ? LogSeverity::kInfo : LogSeverity::kError});

@@ -12,7 +12,6 @@ namespace maniple::sim {
 namespace {
 
 constexpr char kGpu[] = "nvidia.com/gpu";
-constexpr char kRackLabel[] = "example.com/rack";
 // A watch may fall silent for so long before its reader notices: idle timeout and a new connection.
 constexpr absl::Duration kBlind = absl::Seconds(180);
 // A leader whose Lease was changed by hand finds out at its next renewal, or stops by its deadline.
@@ -43,6 +42,7 @@ void Truth::Start(absl::Time now) {
               {"Cohort", ours + "cohorts?watch=true", {}},
               {"Queue", ours + "queues?watch=true", {}},
               {"Node", "/api/v1/nodes?watch=true", {}},
+              {"PodDisruptionBudget", "/apis/policy/v1/poddisruptionbudgets?watch=true", {}},
               {"PodGroup", "/apis/scheduling.maniple.dev/v1alpha1/podgroups?watch=true", {}},
               {"Pod", "/api/v1/pods?watch=true", {}},
               {"Lease", "/apis/coordination.k8s.io/v1/leases?watch=true", {}}};
@@ -64,9 +64,14 @@ void Truth::Open(Watch& watch, absl::Time now) {
 void Truth::Observe(absl::Time now) {
   for (Watch& watch : watches_) {
     if (watch.id.valid() && !Read(watch, now)) continue;
+    const std::map<std::string, GroupFacts> before = groups_;
+    missed_some_ = missed_some_ || !pods_.empty();
     Forget(watch.kind, now);
     Open(watch, now);
     if (watch.id.valid()) (void)Read(watch, now);
+    for (const auto& [key, group] : before) {
+      if (!groups_.contains(key)) NoteGroupGone(key, now);
+    }
   }
 }
 
@@ -105,20 +110,27 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
   } else if (kind == "PodGroup") {
     if (deleted) {
       groups_.erase(key);
-      gangs_[key].seen = now;
+      NoteGroupGone(key, now);
     } else {
       ApplyGroup(key, object, now);
     }
   } else if (kind == "PriorityClass") {
-    classes_[key.substr(1)] = object["value"].AsInt();
+    classes_[key.substr(1)] = {.value = object["value"].AsInt(),
+                               .preempts = object["preemptionPolicy"].AsString() != "Never"};
+  } else if (kind == "PodDisruptionBudget") {
+    ApplyBudget(key, deleted ? Json() : object, now);
   } else if (kind == "Queue" || kind == "Cohort" || kind == "ResourceFlavor") {
     ApplyQuota(kind, key.substr(1), deleted ? Json() : object, now);
   } else if (kind == "Lease") {
     lease_.holder = deleted ? "" : object["spec"]["holderIdentity"].AsString();
   } else if (deleted) {
+    const auto pod = pods_.find(key);
+    const std::string gang = pod == pods_.end() ? "" : pod->second.gang;
     pods_.erase(key);
+    NoteQuorum(gang, now);
   } else {
     ApplyPod(object, now);
+    NoteQuorum(pods_.at(key).gang, now);
   }
 }
 
@@ -129,17 +141,19 @@ void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time no
     offered_[name].emplace_back(now, before->second.gpus);
     nodes_.erase(before);
   }
-  const auto holds = [&name](const auto& pod) {
-    return pod.second.node == name && !pod.second.ended();
-  };
   if (object.is_null()) {
-    if (std::ranges::any_of(pods_, holds)) NoteUpheaval(now);
+    lost_at_[name] = now;
     return;
   }
   const Json& spec = object["spec"];
   const Json& labels = object["metadata"]["labels"];
   const auto [known, fresh] = labels_.try_emplace(name, labels);
-  if (!fresh && !(known->second == labels)) NoteUpheaval(now);
+  if (!fresh && !(known->second == labels)) {
+    relabeled_[name] = now;
+    for (const auto& [key, pod] : pods_) {
+      if (pod.node == name) NoteUpheaval(gangs_.at(pod.gang).queue, now);
+    }
+  }
   known->second = labels;
   nodes_[name] = {.since = since,
                   .gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
@@ -149,37 +163,76 @@ void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time no
                   .labels = labels};
 }
 
+void Truth::ApplyBudget(const std::string& key, const Json& object, absl::Time now) {
+  if (object.is_null()) {
+    budgets_.erase(key);
+    return;
+  }
+  const std::string& gang = object["spec"]["selector"]["matchLabels"][kPodGroupLabel].AsString();
+  budgets_.try_emplace(key, BudgetFacts{.gang = absl::StrCat("default/", gang), .since = now});
+}
+
+int64_t Truth::BudgetsOver(const std::string& gang, absl::Time then) const {
+  return std::ranges::count_if(budgets_, [&](const auto& budget) {
+    return budget.second.gang == gang && budget.second.since <= then;
+  });
+}
+
 void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time now) {
   const Json& spec = object["spec"];
   GangFacts& gang = gangs_[key];
   gang.seen = now;
-  const bool moves = groups_.contains(key) && gang.queue != spec["queue"].AsString();
-  gang.queue = spec["queue"].AsString();
-  if (moves) {  // and what it is charged goes with it
-    NoteUpheaval(now);
-    rules_changed_ = now;
-  }
-  gang.preempts = spec["preemption"]["policy"].AsString() != "Never";
-  const int64_t before = gang.priority();
-  const auto priority = classes_.find(spec["priorityClassName"].AsString());
-  gang.most = priority == classes_.end() ? std::nullopt : std::optional(priority->second);
-  if (groups_.contains(key) && gang.priority() != before) rules_changed_ = now;
-  const bool back = !groups_.contains(key) && std::ranges::any_of(pods_, [&key](const auto& pod) {
+  const bool bound = std::ranges::any_of(pods_, [&key](const auto& pod) {
     return pod.second.gang == key && !pod.second.node.empty();
   });
-  if (back) NoteUpheaval(now);
+  const bool moves = gang.queue != spec["queue"].AsString() && bound;
+  NoteUpheaval(moves ? gang.queue : "", now);
+  if (gang.queue != spec["queue"].AsString() && !gang.uid.empty()) gang.queue_since = now;
+  gang.queue = spec["queue"].AsString();
+  NoteUpheaval(moves ? gang.queue : "", now);
+  if (moves && groups_.contains(key)) rules_changed_ = now;
+  gang.moved = gang.moved || moves;
+  const std::string& uid = object["metadata"]["uid"].AsString();
+  if (gang.uid != uid) {
+    std::erase_if(gang.succeeded, [this](const std::string& pod) { return !pods_.contains(pod); });
+    gang.succeeded_told = 0;
+    gang.forged = false;
+    gang.was_whole = false;
+    gang.half_since = absl::InfiniteFuture();
+  }
+  gang.uid = uid;
+  gang.succeeded_told =
+      std::max(gang.succeeded_told, object["status"]["members"]["succeeded"].AsInt());
+  gang.preempts = spec["preemption"]["policy"].AsString() != "Never";
+  gang.protected_for = std::max(
+      gang.protected_for, absl::Seconds(spec["preemption"]["protectedRuntimeSeconds"].AsInt()));
+  const int64_t before = gang.priority();
+  const auto its_class = classes_.find(spec["priorityClassName"].AsString());
+  const bool has_class = its_class != classes_.end();
+  gang.most = has_class ? std::optional(its_class->second.value) : std::nullopt;
+  if (has_class) gang.members_preempt = its_class->second.preempts;
+  if (groups_.contains(key) && gang.priority() != before) rules_changed_ = now;
+  std::map<std::string, GroupFacts::SubGroup> sub_groups;
+  for (const Json& sub : spec["subGroups"].items()) {
+    sub_groups[sub["name"].AsString()] = {
+        .min_member = sub["minMember"].AsInt(),
+        .in_one_rack = !sub["topology"]["required"].AsString().empty()};
+  }
   const auto known = groups_.find(key);
   groups_[key] = {.since = known == groups_.end() ? now : known->second.since,
                   .min_member = spec["minMember"].AsInt(),
                   .phase = object["status"]["phase"].AsString(),
                   .reason = object["status"]["reason"].AsString(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
+                  .keeps_for = absl::Seconds(spec["quorumLoss"]["gracePeriodSeconds"].AsInt()),
                   .in_one_rack = !spec["topology"]["required"].AsString().empty(),
                   .sliced = spec["topology"].Has("slice"),
+                  .sub_groups = std::move(sub_groups),
                   .queue = gang.queue,
                   .says = spec["expectedRuntimeSeconds"].is_number()
                               ? std::optional(absl::Seconds(spec["expectedRuntimeSeconds"].AsInt()))
                               : std::nullopt};
+  NoteQuorum(key, now);
 }
 
 void Truth::ApplyPod(const Json& object, absl::Time now) {
@@ -198,19 +251,30 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     pod.gpus += WholeNumber(container["resources"]["requests"][kGpu]);
   }
   pod.priority = object["spec"]["priority"].AsInt();
+  pod.slow = object["metadata"]["finalizers"].size() > 0;
+  pod.never_preempts = object["spec"]["preemptionPolicy"].AsString() == "Never";
+  pod.sub_group = object["metadata"]["labels"][kSubGroupLabel].AsString();
+  const auto before = pods_.find(pod.key);
+  const bool had_ended = before != pods_.end() && before->second.ended();
+  if (pod.ended()) pod.ended_at = had_ended ? before->second.ended_at : now;
+  if (pod.phase == "Succeeded") gangs_[pod.gang].succeeded.insert(pod.key);
   GangFacts& gang = gangs_[pod.gang];
   gang.highest = std::max(gang.highest, pod.priority);
+  if (!gang.most.has_value()) gang.members_preempt = !pod.never_preempts;
   gang.seen = now;
   const std::string node = pod.node, key = pod.key, uid = pod.uid;
   if (node.empty()) {
     pods_[key] = std::move(pod);
     return;
   }
-  const auto [it, fresh] = bound_.try_emplace(uid, Bound{.node = node, .at = now, .ours = true});
+  const Bound bound{.node = node, .queue = gang.queue, .at = now, .ours = true};
+  const auto [it, fresh] = bound_.try_emplace(uid, bound);
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
   if (!it->second.ours) gangs_of_others_.insert(pod.gang);
+  gang.nodes.insert(node);
   pod.ours = it->second.ours;
   pod.bound_at = it->second.at;
+  pod.admitted = it->second.queue;
   pod.told_to = it->second.told_to;
   pod.told_at = it->second.told_at;
   pods_[key] = std::move(pod);
@@ -225,6 +289,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   if (!it->second.ours) return;
   CheckNeverOversubscribed(node, key, now);
   CheckQuotaLegal(pods_.at(key), now);
+  CheckDomainsHold(pods_.at(key), now);
 }
 
 int64_t Truth::MostGpusOf(const std::string& node, absl::Time now) const {
@@ -285,27 +350,6 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
   if (used > room) {
     Violated(now, absl::StrCat("NeverOversubscribed: ", node, " has ", room, " GPUs and ", used,
                                " are taken once ", because, " is bound there:", who));
-  }
-}
-
-void Truth::CheckGangAllOrNothing(absl::Time now) {
-  for (const auto& [key, group] : groups_) {
-    int64_t held = 0, succeeded = 0;
-    std::string members;
-    for (const auto& [pod_key, pod] : pods_) {
-      if (pod.gang != key) continue;
-      absl::StrAppend(&members, " ", pod_key, "=", pod.phase, "@", pod.node,
-                      pod.deleting ? " deleting" : "");
-      if (pod.phase == "Succeeded")
-        ++succeeded;
-      else if (!pod.node.empty() && !pod.ended())
-        ++held;
-    }
-    if (!group.kept && held > 0 && held + succeeded < group.min_member) {
-      Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
-                                 group.min_member, ", phase ", group.phase, ", reason ",
-                                 group.reason, ";", members));
-    }
   }
 }
 

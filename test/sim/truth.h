@@ -22,6 +22,14 @@
 
 namespace maniple::sim {
 
+inline constexpr char kRackLabel[] = "example.com/rack";
+
+// Whose quorum may be missing for longer may stand without it when everything else is at rest.
+inline constexpr absl::Duration kAtRest = absl::Minutes(8);
+
+// Of what went between taking the Lease and the lists after it a leader knows nothing.
+inline constexpr absl::Duration kListsWithin = absl::Seconds(30);
+
 class Truth final {
  public:
   struct PodFacts {
@@ -29,9 +37,13 @@ class Truth final {
     std::string nominated;  // the node whose room is kept for it
     bool deleting = false;
     bool minds_company = false;  // it asks something of the pods around it
-    bool ours = true;            // bound by a living leader of ours, as far as it is bound
+    bool slow = false;           // somebody holds it after it was deleted
+    bool never_preempts = false;
+    std::string sub_group;
+    bool ours = true;  // bound by a living leader of ours, as far as it is bound
     int64_t gpus = 0, priority = 0;
-    absl::Time bound_at = absl::InfinitePast();
+    std::string admitted;  // the Queue that its gang named when it was bound
+    absl::Time bound_at = absl::InfinitePast(), ended_at = absl::InfinitePast();
     uint64_t told_to = 0;  // the process that a reply has told where somebody else has bound it
     absl::Time told_at = absl::InfiniteFuture();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
@@ -47,9 +59,15 @@ class Truth final {
     absl::Time since;  // under this name
     int64_t min_member = 0;
     std::string phase, reason;
-    bool kept = false;  // what is left of it after a loss may go on running
+    bool kept = false;         // what is left of it after a loss may go on running …
+    absl::Duration keeps_for;  // … or does so for a while
     bool in_one_rack = false;
     bool sliced = false;
+    struct SubGroup {
+      int64_t min_member = 0;
+      bool in_one_rack = false;
+    };
+    std::map<std::string, SubGroup> sub_groups;
     std::string queue;
     std::optional<absl::Duration> says;  // its expected run time
   };
@@ -58,8 +76,22 @@ class Truth final {
     std::string queue;
     std::optional<int64_t> most;  // its PodGroup's class
     int64_t highest = 0;          // of the priorities of its members
-    bool preempts = true;
+    std::string uid;              // of its PodGroup, the last of that name
+    bool preempts = true;         // as far as its PodGroup says
+    bool members_preempt = true;  // … its class, or its members where it has none
+    bool moved = false;           // to another Queue while some of it ran
+    absl::Time queue_since = absl::InfinitePast();
+    std::set<std::string> succeeded;  // pods, also of those that are gone
+    bool forged = false;              // somebody else has written its PodGroup's status
+    std::set<std::string> nodes;      // that members of it have stood on
+    int64_t succeeded_told = 0;       // as its PodGroup's status says, or has said
+    bool was_whole = false;           // under this uid
+    absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
+    absl::Time group_gone_at = absl::InfinitePast();
+    absl::Time half_since = absl::InfiniteFuture();       // its PodGroup went before it was whole
+    absl::Duration protected_for = absl::ZeroDuration();  // at most
     absl::Time seen = absl::InfinitePast();
+    [[nodiscard]] bool MayPreempt() const { return preempts && members_preempt; }
     [[nodiscard]] int64_t priority() const { return std::min(highest, most.value_or(highest)); }
   };
   struct LeaseFacts {
@@ -78,9 +110,13 @@ class Truth final {
   void ExpectForeignBind(const std::string& pod) { foreign_.insert(pod); }
   void NoForeignBind(const std::string& pod) { foreign_.erase(pod); }  // it failed
   // The bind of this pod that the server handles next was decided by this process then.
-  void ExpectBind(const std::string& pod, uint64_t life, absl::Time decided) {
-    expected_ = {pod, life, decided};
-  }
+  struct Expected {
+    std::string pod;
+    uint64_t life = 0;
+    absl::Time decided = absl::InfinitePast();
+    absl::Time leads_since = absl::InfinitePast();
+  };
+  void ExpectBind(const Expected& bind) { expected_ = bind; }
   // Somebody else has once bound a member of it.
   [[nodiscard]] bool BoundByOthers(const std::string& gang) const {
     return gangs_of_others_.contains(gang);
@@ -96,14 +132,12 @@ class Truth final {
   // it leave is there, or was lately.
   void CheckEviction(const std::string& gang, const std::string& what, absl::Time now);
 
-  // At quiescence: no gang has some but fewer than its quorum.
-  void CheckGangAllOrNothing(absl::Time now);
-  // At quiescence: no whole gang waits although its room is free and its Queue lets it have it, by
-  // plain counting of GPUs per node. Room that is held for a gang looks free here.
-  enum class Holds : uint8_t { kNone, kSome };
-  void CheckNothingRunnableWaits(Holds holds, absl::Time now);
-  // By plain counting: the waiting gang could start if this one, which runs, left.
-  [[nodiscard]] bool CouldStartWithout(const std::string& waiting, const std::string& runs) const;
+  // Somebody else has written over what a PodGroup's status remembers.
+  void NoteOverwritten(const std::string& gang, absl::Time now);
+
+  // At quiescence: no gang has some but fewer than its quorum; nor any pod when its PodGroup was
+  // deleted before it had one, under the eyes of who leads since `leads_since`.
+  void CheckGangAllOrNothing(absl::Time leads_since, absl::Time now);
   // The gang's quorum is bound, none of its pods leaves, and all have been bound since `time`: what
   // is left of a quorum is repaired, or leaves by the rule for that.
   [[nodiscard]] bool StaysSince(const std::string& gang, absl::Time time) const;
@@ -121,7 +155,26 @@ class Truth final {
                                  absl::Time now) const;
   // Of nodes that take new pods, as the API shows them.
   [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const std::string& without = "") const;
+  [[nodiscard]] const std::map<std::string, GangFacts>& gangs() const { return gangs_; }
+  // Budgets over its pods that were there at that time.
+  [[nodiscard]] int64_t BudgetsOver(const std::string& gang, absl::Time then) const;
+  // When what one may do to another changed last: quotas, weights, policies, priorities.
+  [[nodiscard]] absl::Time rules_changed() const { return rules_changed_; }
+  // For how long a scheduler may not know of what has changed.
+  [[nodiscard]] absl::Duration blind_for() const { return blind_for_; }
+  void set_blind_for(absl::Duration time) { blind_for_ = time; }
   [[nodiscard]] const QuotaTruth& quotas() const { return quotas_; }
+  // What somebody may know who has led for so long: not what others bound since, nor the Queues of
+  // PodGroups that were gone before.
+  struct Since {
+    absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
+  };
+  enum class ChargedTo : uint8_t { kNamed, kAdmitted };  // the Queue that it names, or named then
+  // By what is bound, but for the pods of this gang.
+  [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, ChargedTo charged_to,
+                                             const std::string& without = "") const;
+  // By its policies, and by priority.
+  [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);
@@ -143,27 +196,18 @@ class Truth final {
   void ApplyPod(const Json& object, absl::Time now);
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                 absl::Time now);
+  void NoteGroupGone(const std::string& gang, absl::Time now);
+  void NoteQuorum(const std::string& gang, absl::Time now);
+  void CheckDomainsHold(const PodFacts& pod, absl::Time now);
   void ApplyNode(const std::string& name, const Json& object, absl::Time now);
+  void ApplyBudget(const std::string& key, const Json& object, absl::Time now);
   void ApplyGroup(const std::string& key, const Json& object, absl::Time now);
   void ApplyQuota(absl::string_view kind, const std::string& name, const Json& object,
                   absl::Time now);
-  // What is charged to Queues is not what it was, whatever our schedulers do.
-  void NoteUpheaval(absl::Time now) { upheaval_ = now; }
+  void NoteUpheaval(const std::string& queue, absl::Time now);
+  void NoteUpheavalEverywhere(absl::Time now);
+  [[nodiscard]] bool MayBeKnown(const PodFacts& pod, const Since& since) const;
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
-  [[nodiscard]] QuotaTruth::Usage UsageKnown(absl::Time bound_by_others_before,
-                                             const std::string& without = "") const;
-  [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
-  // A waiting gang, and what it needs.
-  struct Wanting {
-    std::string key;
-    int64_t need = 0, each = 0;
-    bool in_one_rack = false;
-  };
-  [[nodiscard]] std::vector<Wanting> WholeGangsWaiting() const;
-  // Once the pods of `gone` have left, if it names a gang.
-  [[nodiscard]] int64_t RoomFor(const Wanting& gang, const std::string& queue,
-                                const std::string& gone = "") const;
-  [[nodiscard]] bool MayBeHeldUp(const std::string& gang, const std::string& queue) const;
   [[nodiscard]] int64_t MostGpusOf(const std::string& node, absl::Time now) const;
 
   devcluster::ApiServer& server_;
@@ -172,24 +216,32 @@ class Truth final {
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, GroupFacts> groups_;
   std::map<std::string, GangFacts> gangs_;
-  std::map<std::string, int64_t> classes_;
+  bool missed_some_ = false;  // its own watch was cut: pods may have come to an end unseen
+  struct ClassFacts {
+    int64_t value = 0;
+    bool preempts = true;
+  };
+  std::map<std::string, ClassFacts> classes_;
+  struct BudgetFacts {
+    std::string gang;
+    absl::Time since;
+  };
+  std::map<std::string, BudgetFacts> budgets_;
+  absl::Duration blind_for_ = absl::Seconds(240);
   QuotaTruth quotas_;
-  std::map<std::string, Json> labels_;  // of nodes that are or were
-  absl::Time upheaval_ = absl::InfinitePast(), rules_changed_ = absl::InfinitePast();
+  std::map<std::string, Json> labels_;                     // of nodes that are or were
+  std::map<std::string, absl::Time> upheavals_;            // by root of a tree of Cohorts
+  std::map<std::string, absl::Time> relabeled_, lost_at_;  // by node
+  absl::Time rules_changed_ = absl::InfinitePast();
   uint64_t quota_checks_ = 0;
   struct Bound {
-    std::string node;
+    std::string node, queue;
     absl::Time at;
     bool ours = true;
     uint64_t told_to = 0;
     absl::Time told_at = absl::InfiniteFuture();
   };
   std::map<std::string, Bound> bound_;  // by uid, for ever
-  struct Expected {
-    std::string pod;
-    uint64_t life = 0;
-    absl::Time decided = absl::InfinitePast();
-  };
   Expected expected_;
   std::set<std::string> gangs_of_others_;
   // node → what it offered, and until when; what a scheduler whose watch has fallen silent may

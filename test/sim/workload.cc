@@ -5,11 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
-#include "api/model/maniple_types.h"
 #include "test/sim/economy.h"
+#include "test/sim/variety.h"
 
 namespace maniple::sim {
 namespace {
@@ -18,9 +16,6 @@ constexpr int kFirstNodes = 6;
 constexpr size_t kMostNodes = 10;
 constexpr size_t kMostGangs = 14;
 constexpr int kCrowd = 8, kRush = 3;
-constexpr char kHostLabel[] = "kubernetes.io/hostname";
-constexpr char kRackLabel[] = "example.com/rack";
-constexpr char kAppLabel[] = "app";
 
 // Every sixth gang minds its company, each kind in turn; no random number is drawn for it.
 Company CompanyOf(int gang) {
@@ -30,155 +25,7 @@ Company CompanyOf(int gang) {
   return kKinds[(gang / 6) % 4];
 }
 
-std::string AppOf(Company company, const std::string& gang) {
-  switch (company) {
-    case Company::kNoLoner:
-      return "loner";
-    case Company::kEven:
-      return "even";
-    case Company::kOwnKind:
-      return gang;
-    case Company::kAny:
-    case Company::kNearLoners:
-      break;
-  }
-  return "";
-}
-
-Json Selecting(absl::string_view app) {
-  return Json::Object({{"matchLabels", Json::Object({{kAppLabel, app}})}});
-}
-
-Json RequiredTerm(absl::string_view app, absl::string_view topology_key) {
-  const Json term =
-      Json::Object({{"labelSelector", Selecting(app)}, {"topologyKey", topology_key}});
-  return Json::Object({{"requiredDuringSchedulingIgnoredDuringExecution", Json::Array({term})}});
-}
-
-// Adds to the pod's spec what it asks for.
-void Ask(Company company, const std::string& gang, Json& spec) {
-  switch (company) {
-    case Company::kAny:
-      return;
-    case Company::kNoLoner:
-      spec.Set("affinity", Json::Object({{"podAntiAffinity", RequiredTerm("loner", kHostLabel)}}));
-      return;
-    case Company::kOwnKind:
-      spec.Set("affinity", Json::Object({{"podAffinity", RequiredTerm(gang, kRackLabel)}}));
-      return;
-    case Company::kNearLoners:
-      spec.Set("affinity", Json::Object({{"podAffinity", RequiredTerm("loner", kRackLabel)}}));
-      return;
-    case Company::kEven:
-      spec.Set("topologySpreadConstraints",
-               Json::Array({Json::Object({{"maxSkew", 1},
-                                          {"topologyKey", kRackLabel},
-                                          {"whenUnsatisfiable", "DoNotSchedule"},
-                                          {"labelSelector", Selecting("even")}})}));
-      return;
-  }
-}
-
 }  // namespace
-
-int Users::Call(absl::string_view method, absl::string_view target, const Json& body) {
-  const devcluster::ApiReply reply = network_.Call(RequestOf(method, target, body));
-  CHECK(reply.status != 500) << target << ": " << reply.body;
-  return reply.status;
-}
-
-std::string Users::AnyGang() {
-  if (gangs_.empty()) return "";
-  return std::next(gangs_.begin(), static_cast<int64_t>(random_.Below(gangs_.size())))->first;
-}
-
-std::vector<std::string> Users::PodsOf(const std::string& gang) const {
-  std::vector<std::string> names;
-  for (const auto& [key, pod] : truth_.pods()) {
-    if (pod.gang == "default/" + gang) names.push_back(key.substr(key.find('/') + 1));
-  }
-  return names;
-}
-
-void Users::CreatePod(const std::string& gang, int index) {
-  const GangSpec& spec = gangs_.at(gang);
-  const Json amounts = Json::Object({{"nvidia.com/gpu", absl::StrCat(spec.gpus)}});
-  const Json container =
-      Json::Object({{"name", "main"},
-                    {"image", "registry.example/train:1"},
-                    {"resources", Json::Object({{"requests", amounts}, {"limits", amounts}})}});
-  Json labels = Json::Object(
-      {{kPodGroupLabel, gang}, {"batch.kubernetes.io/job-completion-index", absl::StrCat(index)}});
-  const std::string app = AppOf(spec.company, gang);
-  if (!app.empty()) labels.Set(kAppLabel, app);
-  Json body = Json::Object({{"schedulerName", "maniple"},
-                            {"terminationGracePeriodSeconds", 5},
-                            {"containers", Json::Array({container})}});
-  Ask(spec.company, gang, body);
-  if (!spec.priority_class.empty()) body.Set("priorityClassName", spec.priority_class);
-  Call("POST", kPodsTarget,
-       Json::Object({{"apiVersion", "v1"},
-                     {"kind", "Pod"},
-                     {"metadata",
-                      Json::Object({{"name", absl::StrCat(gang, "-", index)}, {"labels", labels}})},
-                     {"spec", body}}));
-}
-
-void Users::CreateBudget(const std::string& gang) {
-  const Json labels = Json::Object({{kPodGroupLabel, gang}});
-  Call("POST", kBudgetsTarget,
-       Json::Object(
-           {{"apiVersion", "policy/v1"},
-            {"kind", "PodDisruptionBudget"},
-            {"metadata", Json::Object({{"name", gang}})},
-            {"spec", Json::Object({{"minAvailable", gangs_.at(gang).budget},
-                                   {"selector", Json::Object({{"matchLabels", labels}})}})}}));
-}
-
-void Users::CreateGroup(const std::string& gang) {
-  const GangSpec& spec = gangs_.at(gang);
-  Json body = Json::Object({{"minMember", spec.min_member},
-                            {"scheduleTimeoutSeconds", absl::ToInt64Seconds(kScheduleTimeout)}});
-  if (!spec.queue.empty()) body.Set("queue", spec.queue);
-  if (spec.in_one_rack) body.Set("topology", Json::Object({{"required", "rack"}}));
-  if (spec.slice_size > 0) {
-    const Json slice = Json::Object({{"size", spec.slice_size}, {"level", "nvlink"}});
-    body.Set("topology", Json::Object({{"slice", slice}}));
-  }
-  if (spec.lowered) body.Set("priorityClassName", "low");
-  Json preemption = Json::Object();
-  if (spec.never_preempts) preemption.Set("policy", "Never");
-  if (spec.protected_seconds > 0) {
-    preemption.Set("protectedRuntimeSeconds", spec.protected_seconds);
-  }
-  if (preemption.size() > 0) body.Set("preemption", preemption);
-  if (spec.says_seconds > 0) body.Set("expectedRuntimeSeconds", spec.says_seconds);
-  if (spec.kept) body.Set("quorumLoss", Json::Object({{"action", "Keep"}}));
-  Call("POST", kGroupsTarget,
-       Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
-                     {"kind", "PodGroup"},
-                     {"metadata", Json::Object({{"name", gang}})},
-                     {"spec", body}}));
-}
-
-void Users::AddNode(const std::string& name) {
-  const Json amounts =
-      Json::Object({{"cpu", "64"}, {"memory", "512Gi"}, {"pods", "110"}, {"nvidia.com/gpu", "8"}});
-  const Json labels =
-      Json::Object({{"kubernetes.io/hostname", name},
-                    {"example.com/rack", (name.back() - '0') % 2 == 0 ? "even" : "odd"},
-                    {"nvidia.com/gpu.clique", absl::StrCat("c", (name.back() - '0') / 3)},
-                    {kPoolLabel, (name.back() - '0') % 4 < 2 ? "fast" : "slow"}});
-  Call("POST", "/api/v1/nodes",
-       Json::Object({{"apiVersion", "v1"},
-                     {"kind", "Node"},
-                     {"metadata", Json::Object({{"name", name}, {"labels", labels}})},
-                     {"status", Json::Object({{"capacity", amounts}, {"allocatable", amounts}})}}));
-}
-
-void Users::InstallCrd(const Json& crd) {
-  Call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
-}
 
 void Workload::SetUp(const std::vector<Json>& crds) {
   for (const Json& crd : crds) users_.InstallCrd(crd);
@@ -195,10 +42,11 @@ void Workload::SetUp(const std::vector<Json>& crds) {
                             {"metadata", Json::Object({{"name", "team"}})},
                             {"spec", Json::Object({{"stopPolicy", "None"}})}}));
   for (int i = 0; i < kFirstNodes; ++i) AddNode();
+  variety_.SetUp();
 }
 
 void Workload::Act() {
-  switch (random_.Below(9)) {
+  switch (random_.Below(10)) {
     case 0:
     case 1:
     case 2:
@@ -211,6 +59,8 @@ void Workload::Act() {
       return FinishGang();
     case 7:
       return DeleteGang();
+    case 8:
+      return FinishMember();
     default:
       return AddNode();
   }
@@ -232,11 +82,20 @@ void Workload::Submit() {
   if (random_.OneIn(3)) spec.queue = "team";
   economy_.Describe(spec);
   spec.company = CompanyOf(next_gang_);
+  variety_.Describe(spec);
   Create(spec);
 }
 
+void Workload::MoveIn() {
+  for (int i = 0; i < kCrowd; ++i) Create({.pods = 1, .gpus = 3, .min_member = 1});
+}
+
 void Workload::Crowd() {
-  for (int i = 0; i < kCrowd; ++i) Create(economy_.Settler());
+  for (int i = 0; i < kCrowd; ++i) {
+    GangSpec spec = economy_.Settler();
+    variety_.Describe(spec);
+    Create(spec);
+  }
 }
 
 void Workload::Rush() {
@@ -247,7 +106,7 @@ void Workload::Rush() {
 void Workload::Create(const GangSpec& spec) {
   const std::string name = absl::StrCat("g", next_gang_++);
   users_.gangs()[name] = spec;
-  if (spec.budget >= 0) users_.CreateBudget(name);
+  users_.CreateBudgets(name);
   const bool group_first = !random_.OneIn(4);
   if (group_first) users_.CreateGroup(name);
   const int late = random_.OneIn(4) ? 1 : 0;  // the last member comes later, or never
@@ -266,12 +125,23 @@ void Workload::FinishGang() {
 }
 
 void Workload::Finish(const std::string& gang) {
-  for (const std::string& pod : users_.PodsOf(gang)) {
-    const auto it = users_.truth().pods().find("default/" + pod);
-    if (it == users_.truth().pods().end() || it->second.phase != "Running") continue;
-    users_.Call("PATCH", absl::StrCat(kPodsTarget, "/", pod, "/status"),
-                Json::Object({{"status", Json::Object({{"phase", "Succeeded"}})}}));
-  }
+  for (const std::string& pod : users_.PodsOf(gang)) FinishPod(gang, pod);
+}
+
+void Workload::FinishPod(const std::string& gang, const std::string& pod) {
+  const auto it = users_.truth().pods().find("default/" + pod);
+  if (it == users_.truth().pods().end() || it->second.phase != "Running") return;
+  users_.gangs().at(gang).leaving.done.insert(pod);
+  users_.Call("PATCH", absl::StrCat(kPodsTarget, "/", pod, "/status"),
+              Json::Object({{"status", Json::Object({{"phase", "Succeeded"}})}}));
+}
+
+// One member is done before the others.
+void Workload::FinishMember() {
+  const std::string gang = users_.AnyGang();
+  if (gang.empty()) return;
+  const std::vector<std::string> pods = users_.PodsOf(gang);
+  if (!pods.empty()) FinishPod(gang, pods[random_.Below(pods.size())]);
 }
 
 void Workload::DeleteGang() {
@@ -301,6 +171,7 @@ void Workload::AddNode() {
 void Workload::ControllerTurn(absl::Time now) {
   FinishWhoseTimeIsUp(now);
   Recreate();
+  variety_.ControllerTurn(now);
 }
 
 // Counted from when its last member was bound, as far as its quorum runs.
@@ -325,6 +196,7 @@ void Workload::Recreate() {
     if (!spec.recreated) continue;
     for (int i = 0; i < spec.pods; ++i) {
       const std::string name = absl::StrCat(gang, "-", i);
+      if (spec.leaving.done.contains(name)) continue;
       const auto it = users_.truth().pods().find("default/" + name);
       if (it != users_.truth().pods().end() && it->second.phase == "Failed") {
         users_.Call("DELETE", absl::StrCat(kPodsTarget, "/", name), Json());

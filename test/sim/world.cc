@@ -11,10 +11,16 @@
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/economy.h"
+#include "test/sim/evictions.h"
+#include "test/sim/first_words.h"
+#include "test/sim/immunity.h"
 #include "test/sim/kept_room.h"
 #include "test/sim/network.h"
-#include "test/sim/process.h"
+#include "test/sim/processes.h"
+#include "test/sim/siege.h"
 #include "test/sim/truth.h"
+#include "test/sim/variety.h"
+#include "test/sim/waiting.h"
 #include "test/sim/workload.h"
 #include "test/support/crds.h"
 
@@ -34,7 +40,18 @@ constexpr absl::Duration kLook = absl::Minutes(1);  // how often that is looked 
 // Versions that a restored store gives out are far below these.
 constexpr uint64_t kFirstVersion = 1'000'000;
 
-using MemberStates = std::array<int32_t, kBindStates>;
+// For how long a scheduler may not know of a change where no watch falls silent: it is stopped, or
+// reads a watch late, or gets stale lists.
+constexpr absl::Duration kNeverBlindFor = absl::Seconds(180);
+
+// In so many histories one begins with a cluster that others have filled before there was a
+// scheduler of ours.
+constexpr uint64_t kOneFullHouse = 13;
+
+// In so many histories there is a siege at the end. While it begins requests fail, one in so many.
+constexpr uint64_t kOneSiege = 4;
+constexpr uint32_t kRough = 4;
+constexpr absl::Duration kStorm = absl::Seconds(20), kPatience = absl::Minutes(14);
 
 // So many pairs of a fault and a state are lain in wait for, and others after so many steps.
 constexpr int kAmbushes = 40;
@@ -55,13 +72,23 @@ class World final {
         network_(server_, events_, faults_, options.seed * 31 + 7),
         truth_(server_),
         kept_(truth_),
-        conduct_(truth_, kept_),
-        users_(network_, truth_, random_),
+        conduct_(truth_),
+        evictions_(truth_, kept_),
+        first_words_(truth_),
+        users_(network_, truth_, random_, Variety::RacksOf(options.seed)),
         economy_(users_, options.seed),
-        workload_(users_, economy_),
-        disturbances_(users_, truth_, events_, faults_, InstalledCrds()) {}
+        variety_(users_, options.seed),
+        workload_(users_, economy_, variety_),
+        siege_(users_, options.seed),
+        disturbances_(users_, truth_, events_, faults_, InstalledCrds()),
+        processes_(network_, events_, faults_,
+                   {.options = [this] { return NextProcess(); },
+                    .on_line = [this](uint64_t life, absl::Duration skew,
+                                      const std::string& line) { OnLine(life, skew, line); },
+                    .on_strike = [this](const std::string& what) { Log(what); }}) {}
 
   SimReport Run() {
+    if (options_.trials == SimOptions::Trials::kAll) conduct_.AskWhoLacks();
     SetUp();
     for (int step = 0; step < options_.steps && Sound(); ++step) {
       if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
@@ -71,7 +98,7 @@ class World final {
         if (faults_.Chosen(fault)) disturbances_.Strike(fault, "");
       }
       RunUntil(events_.Now() + absl::Milliseconds(random_.Below(2500)));
-      DisturbProcesses();
+      processes_.Disturb();
       for (const auto& process : processes_) Ambush(process->life(), "");
     }
     Quiesce();
@@ -83,6 +110,7 @@ class World final {
     report.binds = truth_.binds();
     report.holds = kept_.holds();
     report.guests = kept_.guests();
+    report.quota_checks = truth_.quota_checks();
     report.fingerprint = truth_.fingerprint();
     report.log = std::move(log_);
     return report;
@@ -111,88 +139,48 @@ class World final {
          .on_written = [this](const Sender& sender, const HttpRequest& request,
                               int status) { OnWritten(sender, request, status); }});
     faults_.set_on_strike([this](Fault fault) { Cover(fault); });
-    faults_.set_states([this] { return StatesNow(); });
+    faults_.set_states([this] { return processes_.StatesNow(); });
     workload_.SetUp(InstalledCrds());
     economy_.SetUp();
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
     faults_.set_rates(options_.rates);
-    processes_.resize(options_.seed % 4 == 0 ? 2 : 1);
-    for (size_t slot = 0; slot < processes_.size(); ++slot) StartProcess(slot);
+    if (!faults_.Enabled(Fault::kHalfOpenWatch)) truth_.set_blind_for(kNeverBlindFor);
+    if (FullHouse()) {
+      workload_.MoveIn();
+      disturbances_.BindEverybody();
+      RunUntil(events_.Now() + kControllerPeriod);
+      workload_.Rush();
+    }
+    processes_.Start(options_.seed % 4 == 0 ? 2 : 1);
     events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
 
   void ControllerTurn() {
-    workload_.ControllerTurn(events_.Now());
-    if (controllers_run_) events_.After(kControllerPeriod, [this] { ControllerTurn(); });
+    if (controllers_run_) workload_.ControllerTurn(events_.Now());
+    variety_.LetGo();
+    events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
 
-  void StartProcess(size_t slot) {
+  [[nodiscard]] bool FullHouse() const {
+    return options_.seed % kOneFullHouse == 1 && economy_.exists();
+  }
+
+  ProcessOptions NextProcess() {
     using Election = ProcessOptions::Election;
-    ProcessOptions options{
-        .life = options_.seed * 1000 + ++lives_,
-        .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff,
-        .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff,
-        .reservation_after = economy_.reservation_after(),
-        .holds_per_cohort = economy_.holds_per_cohort()};
-    // Its predecessor's members are what a wrong clock would be wrong about.
-    inherited_ = std::exchange(left_behind_[slot], {});
-    const bool steps = faults_.Strikes(Fault::kClockStep);
-    inherited_ = {};
-    if (steps) {
-      options.skew = faults_.Between(Fault::kClockStep, -absl::Minutes(10), absl::Minutes(10));
-    }
-    processes_[slot] = std::make_unique<Process>(
-        network_, events_, options,
-        [this, life = options.life, skew = options.skew](const std::string& line) {
-          Log("#", life, " ", line);
-          conduct_.OnDecision(line);
-          kept_.OnDecision({.life = life, .now = events_.Now(), .skew = skew}, line);
-        });
+    return {.life = options_.seed * 1000 + ++lives_,
+            .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff,
+            .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff,
+            .reservation_after = economy_.reservation_after(),
+            .holds_per_cohort = economy_.holds_per_cohort()};
   }
 
-  // Kills it at this instruction; another is started in its place a little later.
-  void Kill(Process& process) {
-    if (!process.alive()) return;
-    process.Kill();
-    Log("killed #", process.life());
-    for (size_t slot = 0; slot < processes_.size(); ++slot) {
-      if (processes_[slot].get() != &process) continue;
-      left_behind_[slot] = process.loop().MemberStates();
-      const absl::Duration wait = absl::Milliseconds(200 + faults_.Draw(Fault::kCrash, 4000));
-      events_.After(wait, [this, slot] { StartProcess(slot); });
-    }
-  }
-
-  Process* ProcessOf(uint64_t life) {
-    for (const auto& process : processes_) {
-      if (process != nullptr && process->life() == life) return process.get();
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] int64_t Leaders() const {
-    return std::ranges::count_if(processes_, [](const auto& process) {
-      return process != nullptr && process->alive() && process->leading();
-    });
-  }
-
-  void DisturbProcesses() {
-    for (const auto& process : processes_) {
-      if (!process->alive()) continue;
-      if (faults_.Strikes(Fault::kCrash)) {
-        Kill(*process);
-      } else if (faults_.Strikes(Fault::kPaused)) {
-        Pause(*process);
-      }
-    }
-  }
-
-  void Pause(Process& process) {
-    const absl::Duration time =
-        faults_.Between(Fault::kPaused, absl::Milliseconds(100), absl::Seconds(40));
-    Log("paused #", process.life(), " for ", absl::FormatDuration(time));
-    process.Pause(time);
+  void OnLine(uint64_t life, absl::Duration skew, const std::string& line) {
+    Log("#", life, " ", line);
+    const Speaker speaker{.life = life, .now = events_.Now(), .skew = skew};
+    kept_.OnDecision(speaker, line);
+    evictions_.OnDecision(speaker, line);
+    first_words_.OnDecision(life, line);
   }
 
   // What lies in wait for a state that some member is in now.
@@ -200,16 +188,16 @@ class World final {
     for (const Fault fault : Disturbances::Kinds()) {
       if (faults_.Awaited(fault)) disturbances_.Strike(fault, gang);
     }
-    Process* process = ProcessOf(life);
+    Process* process = processes_.Of(life);
     if (process == nullptr || !process->alive()) return;
     if (faults_.Awaited(Fault::kPaused)) {
       faults_.Note(Fault::kPaused);
-      Pause(*process);
+      processes_.Pause(*process);
     }
     const bool steps = faults_.Awaited(Fault::kClockStep) && faults_.Enabled(Fault::kCrash);
     if (!steps && !faults_.Awaited(Fault::kCrash)) return;
     faults_.Note(Fault::kCrash);
-    Kill(*process);
+    processes_.Kill(*process);
   }
 
   void AmbushSoon(uint64_t life, const HttpRequest& request) {
@@ -224,20 +212,27 @@ class World final {
     AmbushSoon(life, request);
     const bool keeps = request.lane == HttpLane::kLease || request.lane == HttpLane::kWatch;
     if (!keeps) last_sent_ = events_.Now();
-    Process* process = ProcessOf(life);
+    Process* process = processes_.Of(life);
     if (process == nullptr || request.method == HttpMethod::kGet) return;
     if (request.lane == HttpLane::kLease) {
-      if (faults_.Strikes(Fault::kCrashAtRenewal)) Kill(*process);
+      if (faults_.Strikes(Fault::kCrashAtRenewal)) processes_.Kill(*process);
       return;
     }
     CheckFence(life, request);
     conduct_.OnSent(life, request, events_.Now());
+    evictions_.OnSent(life, request, events_.Now());
+    if (FullHouse() && lives_ == processes_.size()) {
+      first_words_.OnSent(life, request, events_.Now());
+    }
+    if (!EvictedPod(request).empty() && faults_.Strikes(Fault::kCrashAtEvict)) {
+      processes_.Kill(*process);
+    }
     if (const std::string pod = BoundPod(request); !pod.empty()) DisturbBind(pod);
-    if (faults_.Strikes(Fault::kCrashAfterSend)) Kill(*process);
+    if (faults_.Strikes(Fault::kCrashAfterSend)) processes_.Kill(*process);
   }
 
   void CheckFence(uint64_t life, const HttpRequest& request) {
-    const Process* process = ProcessOf(life);
+    const Process* process = processes_.Of(life);
     if (process == nullptr || options_.seed % 2 != 0) return;
     if (request.method == HttpMethod::kGet || request.lane == HttpLane::kLease) return;
     truth_.CheckFencing(process->identity(), request.target, events_.Now());
@@ -261,22 +256,26 @@ class World final {
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body) {
     conduct_.OnReply(life, request, body, events_.Now());
     AmbushSoon(life, request);
-    Process* process = ProcessOf(life);
-    if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) Kill(*process);
+    Process* process = processes_.Of(life);
+    if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) processes_.Kill(*process);
   }
 
   void OnWrite(const Sender& sender, const HttpRequest& request) {
     const std::string pod = BoundPod(request);
     if (pod.empty()) return;
-    const Process* process = ProcessOf(sender.life);
+    const Process* process = processes_.Of(sender.life);
     const bool leads = process != nullptr && process->alive() && process->leading() &&
                        sender.sent_at >= process->led_since();
     // Two may lead for a moment after a hand has taken the Lease from one of them; the other may
     // have its lists already.
-    const bool contested = process != nullptr && truth_.LeaseIsTampered(events_.Now()) &&
-                           (Leaders() > 1 || truth_.lease().holder != process->identity());
+    const bool contested =
+        process != nullptr && truth_.LeaseIsTampered(events_.Now()) &&
+        (processes_.Leaders() > 1 || truth_.lease().holder != process->identity());
     if (!leads || contested) truth_.ExpectForeignBind(pod);
-    truth_.ExpectBind(pod, sender.life, conduct_.FirstSent(sender.life, request));
+    truth_.ExpectBind({.pod = pod,
+                       .life = sender.life,
+                       .decided = conduct_.FirstSent(sender.life, request),
+                       .leads_since = leads ? process->led_since() : absl::InfiniteFuture()});
   }
 
   void OnWritten(const Sender& sender, const HttpRequest& request, int status) {
@@ -285,27 +284,14 @@ class World final {
     } else if (request.lane == HttpLane::kLease) {
       absl::Time& until = leads_until_[sender.life];
       until = std::max(until, sender.sent_at + ElectorOptions().renew_deadline);
+    } else if (const std::string pod = EvictedPod(request); !pod.empty()) {
+      evictions_.OnGranted(sender.life, pod, events_.Now());
     }
-  }
-
-  // Those that members of some living process are in, as it sees them.
-  [[nodiscard]] StateSet StatesNow() const {
-    StateSet set = 0;
-    const auto add = [&set](const MemberStates& states) {
-      for (int state = 0; state < kBindStates; ++state) {
-        if (states[state] > 0) set |= SetOf(static_cast<BindState>(state));
-      }
-    };
-    add(inherited_);
-    for (const auto& process : processes_) {
-      if (process != nullptr && process->alive()) add(process->loop().MemberStates());
-    }
-    return set;
   }
 
   void Cover(Fault fault) {
     Log("fault: ", FaultName(fault));
-    const StateSet states = StatesNow();
+    const StateSet states = processes_.StatesNow();
     for (int state = 0; state < kBindStates; ++state) {
       if ((states & SetOf(static_cast<BindState>(state))) == 0) continue;
       ++coverage_[static_cast<size_t>(fault)][state];
@@ -313,8 +299,11 @@ class World final {
   }
 
   void RunUntil(absl::Time when) {
+    if (!Sound()) return;
     while (!events_.empty() && events_.NextTime() <= when && Sound()) events_.RunNext();
     clock_.AdvanceTo(std::max(clock_.Now(), when));
+    evictions_.CheckVictimsLeaveWhole([this](uint64_t life) { return processes_.Leads(life); },
+                                      events_.Now());
     for (const auto& process : processes_) {
       if (!process->alive()) continue;
       if (process->spins()) {
@@ -346,6 +335,39 @@ class World final {
       ComeToRest();
     }
     if (economy_.exists()) EndAll();
+    const bool sieges = options_.trials == SimOptions::Trials::kAll;
+    if (sieges && economy_.exists() && options_.seed % kOneSiege == 0) BesiegeAll();
+  }
+
+  // Whoever may be made to leave does leave, whatever has become of it.
+  void BesiegeAll() {
+    if (!Sound()) return;
+    disturbances_.OpenNodes();
+    controllers_run_ = true;
+    siege_.Settle();
+    RunUntil(events_.Now() + kLook);
+    siege_.Maim();
+    RunUntil(events_.Now() + kLook);
+    FaultRates rough;
+    for (const Fault fault : {Fault::kThrottled, Fault::kUnavailable, Fault::kCrashAtEvict}) {
+      if (options_.rates.of(fault) != 0) rough.of(fault) = kRough;
+    }
+    faults_.set_rates(rough);
+    siege_.Besiege();
+    RunUntil(events_.Now() + kStorm);
+    faults_.set_rates(FaultRates::None());
+    HoldOut();
+    siege_.Injure();
+    HoldOut();
+    siege_.Humble();
+    HoldOut();
+  }
+
+  // Everything that may be waited for comes to its end: claims, pauses, pods that leave.
+  void HoldOut() {
+    const absl::Time end = events_.Now() + kPatience;
+    while (Sound() && events_.Now() < end) RunUntil(events_.Now() + kLook);
+    if (Sound()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
   }
 
   // Whoever is made to leave comes back, and may make others leave: that must come to an end.
@@ -354,21 +376,25 @@ class World final {
     if (economy_.contested()) {
       workload_.Crowd();
       RunUntil(events_.Now() + kLook);
+      variety_.Maim();
       workload_.Rush();
     }
-    conduct_.BeginCalm();
+    evictions_.BeginCalm();
     kept_.BeginCalm();
     const absl::Time end = events_.Now() + kCalm;
     while (Sound() && events_.Now() < end) {
       RunUntil(std::min(end, events_.Now() + absl::Seconds(10)));
     }
-    if (Sound()) conduct_.CheckNoPreemptionLoop(events_.Now());
+    if (Sound()) evictions_.CheckNobodyLeavesAgainAndAgain(events_.Now());
   }
 
   void EndAll() {
     if (!Sound()) return;
     workload_.DeleteAll();
-    RunUntil(events_.Now() + kLook);
+    const absl::Time end = events_.Now() + kQuiet;
+    do {
+      RunUntil(events_.Now() + kLook);
+    } while (Sound() && events_.Now() < end && !truth_.pods().empty());
     for (const auto& process : processes_) {
       if (!Sound() || !process->leading()) continue;
       if (const absl::Status status = process->loop().CheckNothingHeld(); !status.ok()) {
@@ -383,25 +409,26 @@ class World final {
       RunUntil(std::min(end, events_.Now() + kLook));
     }
     if (!Sound()) return;
-    truth_.CheckGangAllOrNothing(events_.Now());
+    truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
     const bool held = std::ranges::any_of(processes_, [](const auto& process) {
       return process->alive() && !process->loop().HeldStarts().empty();
     });
-    truth_.CheckNothingRunnableWaits(held ? Truth::Holds::kSome : Truth::Holds::kNone,
-                                     events_.Now());
+    CheckNothingRunnableWaits(truth_, held ? Holds::kSome : Holds::kNone, events_.Now());
+    if (Settled()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
       if (process->leading()) CheckAtRest(*process);
     }
-    if (Leaders() != 1) {
-      truth_.Violated(events_.Now(), absl::StrCat("OneLeader: ", Leaders(), " processes lead"));
+    if (processes_.Leaders() != 1) {
+      truth_.Violated(events_.Now(),
+                      absl::StrCat("OneLeader: ", processes_.Leaders(), " processes lead"));
     }
   }
 
   // One leads, none waits for a moment of its own, and for a while nothing was changed and nothing
   // asked but to keep Leases and watches.
   [[nodiscard]] bool Settled() const {
-    return Leaders() == 1 &&
+    return processes_.Leaders() == 1 &&
            events_.Now() >= std::max(last_sent_, truth_.last_change()) + kSettled &&
            std::ranges::none_of(processes_, [](const auto& process) { return process->waits(); });
   }
@@ -455,15 +482,17 @@ class World final {
   Truth truth_;
   KeptRoom kept_;
   Conduct conduct_;
+  Evictions evictions_;
+  FirstWords first_words_;
   Users users_;
   Economy economy_;
+  Variety variety_;
   Workload workload_;
+  Siege siege_;
   Disturbances disturbances_;
   Coverage coverage_{};
   std::vector<std::string> log_;
-  std::vector<std::unique_ptr<Process>> processes_;
-  std::array<MemberStates, 2> left_behind_{};  // by slot, when its process was killed
-  MemberStates inherited_{};
+  Processes processes_;
   // By life: to when it may lead at most, counted from when it sent its last renewal.
   std::map<uint64_t, absl::Time> leads_until_;
   uint64_t lives_ = 0;

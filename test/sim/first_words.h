@@ -1,0 +1,35 @@
+// Whether gangs that wait hear why before gangs that run hear that they do: what a scheduler
+// decides, and the order in which it writes.
+//
+// Knows a process by its life only. Violations go to the Truth. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/http/http.h"
+#include "test/sim/truth.h"
+
+namespace maniple::sim {
+
+class FirstWords final {
+ public:
+  explicit FirstWords(Truth& truth) : truth_(truth) {}
+
+  void OnDecision(uint64_t life, absl::string_view line);
+  // Checks FirstWordsFirst: the status of a gang that runs is not sent while one that waits, and
+  // was never told why, has been decided already.
+  void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
+
+ private:
+  Truth& truth_;
+  std::set<std::pair<uint64_t, std::string>> spoken_;  // (by whom, of which gang)
+  std::map<uint64_t, std::set<std::string>> unsaid_;
+};
+
+}  // namespace maniple::sim

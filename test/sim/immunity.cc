@@ -1,0 +1,106 @@
+#include "test/sim/immunity.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "test/sim/waiting.h"
+
+namespace maniple::sim {
+namespace {
+
+// Beyond what protects it.
+constexpr absl::Duration kLongBound = absl::Minutes(2);
+
+bool Stands(const Truth::PodFacts& pod) { return !pod.node.empty() && !pod.ended(); }
+
+std::set<std::string> GangsThatStand(const Truth& truth) {
+  std::set<std::string> gangs;
+  for (const auto& [key, pod] : truth.pods()) {
+    if (Stands(pod) && truth.gangs().contains(pod.gang)) gangs.insert(pod.gang);
+  }
+  return gangs;
+}
+
+// The highest of the members that are there now, and not above its class.
+int64_t PriorityNow(const Truth& truth, const std::string& gang) {
+  int64_t highest = 0;
+  for (const auto& [key, pod] : truth.pods()) {
+    if (pod.gang == gang && !pod.ended()) highest = std::max(highest, pod.priority);
+  }
+  return std::min(highest, truth.gangs().at(gang).most.value_or(highest));
+}
+
+// Its request alone is within what is its Queue's own, on nodes of every flavor that it may use.
+bool IsWithinNominal(const Truth& truth, const Wanting& gang) {
+  const std::string& queue = truth.groups().at(gang.key).queue;
+  int64_t gpus = 0;
+  for (const Wanting::Pod& pod : gang.pods) gpus += pod.gpus;
+  return std::ranges::all_of(truth.nodes(), [&](const auto& node) {
+    const std::string flavor = truth.quotas().FlavorOf(node.second.labels);
+    return gpus <= truth.quotas().NominalOf(queue, flavor);
+  });
+}
+
+bool MayPreemptAtAll(const Truth& truth, const Wanting& gang) {
+  const Truth::GroupFacts& group = truth.groups().at(gang.key);
+  if (!truth.gangs().at(gang.key).MayPreempt()) return false;
+  if (group.reason == "HeldByReservation" || group.reason == "WaitingForPreemption") return false;
+  if (MayBeHeldUp(truth, gang.key)) return false;
+  return group.queue.empty() || IsWithinNominal(truth, gang);
+}
+
+bool IsPlainVictim(const Truth& truth, const std::string& victim, absl::Time now) {
+  const Truth::GangFacts& facts = truth.gangs().at(victim);
+  const absl::Duration shielded = facts.protected_for + kLongBound;
+  return truth.BudgetsOver(victim, now) == 0 &&
+         std::ranges::none_of(truth.pods(), [&](const auto& entry) {
+           const Truth::PodFacts& pod = entry.second;
+           if (pod.gang != victim || !Stands(pod)) return false;
+           return !pod.ours || pod.bound_at + shielded > now || !truth.nodes().contains(pod.node);
+         });
+}
+
+// Within one Queue, or by priority alone where the other has no Queue.
+bool MayMakeLeave(const Truth& truth, const std::string& gang, const std::string& victim) {
+  const Truth::GangFacts& theirs = truth.gangs().at(victim);
+  if (PriorityNow(truth, gang) <= theirs.priority()) return false;
+  const std::string& queue = truth.groups().at(gang).queue;
+  return (theirs.queue == queue || theirs.queue.empty()) &&
+         truth.MayMakeLeave(truth.gangs().at(gang), theirs);
+}
+
+// What is charged to whom is open to doubt while these run.
+bool SomebodyMovedOrLeaves(const Truth& truth) {
+  return std::ranges::any_of(truth.pods(), [&](const auto& entry) {
+    const Truth::PodFacts& pod = entry.second;
+    if (pod.deleting) return true;
+    const auto gang = truth.gangs().find(pod.gang);
+    return Stands(pod) && gang != truth.gangs().end() && gang->second.moved;
+  });
+}
+
+}  // namespace
+
+void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, absl::Time now) {
+  if (SomebodyMovedOrLeaves(truth)) return;
+  const std::set<std::string> stand = GangsThatStand(truth);
+  for (const Wanting& gang : WholeGangsWaiting(truth)) {
+    if (!MayPreemptAtAll(truth, gang)) continue;
+    for (const std::string& victim : stand) {
+      if (victim == gang.key || !MayMakeLeave(truth, gang.key, victim)) continue;
+      if (!IsPlainVictim(truth, victim, now) || !CouldStart(truth, gang, victim)) continue;
+      const Evictions::Bar bar = evictions.BarOf(gang.key, victim);
+      if (bar == Evictions::Bar::kStands) continue;
+      const bool barred = bar == Evictions::Bar::kOutlived;
+      truth.Violated(
+          now, absl::StrCat(barred ? "NoBanOutlivesItsReason" : "NobodyIsImmune", ": ", gang.key,
+                            " waits (", truth.groups().at(gang.key).reason, ") and could start if ",
+                            victim, " left, which it may make leave"));
+      break;
+    }
+  }
+}
+
+}  // namespace maniple::sim

@@ -1,0 +1,44 @@
+// The last act of a history: the cluster is full of unimportant gangs, some of them in every state
+// that must not make a gang safe; then more important ones come that need the room of one each.
+//
+// Queue, priorities and states are drawn from a random stream of its own. The priorities are those
+// of an economy.
+//
+//   Siege siege(users, seed);
+//   siege.Settle(); siege.Maim(); siege.Besiege(); siege.Injure(); siege.Humble();
+//
+// Each with time between.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/base/random.h"
+#include "test/sim/users.h"
+
+namespace maniple::sim {
+
+class Siege final {
+ public:
+  Siege(Users& users, uint64_t seed);
+
+  // One of these for every node.
+  void Settle();
+  // Some lose a member, or their PodGroup.
+  void Maim();
+  void Besiege();
+  // One that has come loses a member, and the node it was on is closed.
+  void Injure();
+  // Those that have come become less important than those that had to leave.
+  void Humble();
+
+ private:
+  void Create(const std::string& gang, const GangSpec& spec);
+
+  Users& users_;
+  Random random_;
+  std::vector<std::string> settlers_, besiegers_;
+};
+
+}  // namespace maniple::sim

@@ -1,0 +1,110 @@
+// Whether gangs are whole and stand where they must: the promises of Truth that are about them.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "test/sim/truth.h"
+
+namespace maniple::sim {
+namespace {
+
+bool Stands(const Truth::PodFacts& pod) {
+  return !pod.node.empty() && !pod.ended() && !pod.deleting;
+}
+
+}  // namespace
+
+void Truth::NoteOverwritten(const std::string& gang, absl::Time now) {
+  GangFacts& facts = gangs_[gang];
+  facts.forged = true;
+  facts.succeeded_told = 0;
+  if (facts.whole_since <= now) facts.whole_since = now;
+}
+
+void Truth::NoteGroupGone(const std::string& gang, absl::Time now) {
+  GangFacts& facts = gangs_[gang];
+  facts.seen = facts.group_gone_at = now;
+  facts.whole_since = absl::InfiniteFuture();
+  const bool some = std::ranges::any_of(pods_, [&gang](const auto& pod) {
+    return pod.second.gang == gang && Stands(pod.second) && pod.second.ours;
+  });
+  if (some && !facts.was_whole && !BoundByOthers(gang)) facts.half_since = now;
+}
+
+void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
+  const auto group = groups_.find(gang);
+  if (group == groups_.end()) return;
+  GangFacts& facts = gangs_[gang];
+  std::map<std::string, int64_t> count;  // of each sub-group, and in all
+  int64_t succeeded_there = 0;
+  for (const auto& [key, pod] : pods_) {
+    if (pod.gang != gang) continue;
+    const bool succeeded = pod.phase == "Succeeded";
+    if (succeeded) ++succeeded_there;
+    if (!succeeded && !Stands(pod)) continue;
+    ++count[""];
+    if (!pod.sub_group.empty()) ++count[pod.sub_group];
+  }
+  // Those that were cleaned away, as far as the status remembers them.
+  const auto ever = static_cast<int64_t>(facts.succeeded.size());
+  count[""] += std::max<int64_t>(0, std::min(facts.succeeded_told, ever) - succeeded_there);
+  const bool whole = count[""] >= group->second.min_member &&
+                     std::ranges::all_of(group->second.sub_groups, [&count](const auto& sub) {
+                       return count[sub.first] >= sub.second.min_member;
+                     });
+  facts.was_whole = facts.was_whole || whole;
+  facts.whole_since = whole ? std::min(facts.whole_since, now) : absl::InfiniteFuture();
+}
+
+// Where somebody else has bound one of them a moment ago nobody knows it yet.
+void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
+  const auto group = groups_.find(pod.gang);
+  const auto labels = labels_.find(pod.node);
+  if (group == groups_.end() || labels == labels_.end()) return;
+  const auto sub_group = group->second.sub_groups.find(pod.sub_group);
+  const bool together =
+      sub_group != group->second.sub_groups.end() && sub_group->second.in_one_rack;
+  for (const auto& [key, other] : pods_) {
+    if (other.gang != pod.gang || !Stands(other) || key == pod.key) continue;
+    const bool near = group->second.in_one_rack || (together && other.sub_group == pod.sub_group);
+    const bool known = other.ours || other.bound_at < now - blind_for_;
+    const auto there = nodes_.find(other.node);
+    if (!near || !known || there == nodes_.end()) continue;
+    if (there->second.rack == labels->second[kRackLabel].AsString()) continue;
+    Violated(now, absl::StrCat("DomainsHold: ", pod.key, " is bound on ", pod.node, ", in another ",
+                               "rack than ", key, " on ", other.node));
+    return;
+  }
+}
+
+void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
+  for (const auto& [key, group] : groups_) {
+    int64_t held = 0;
+    std::string members;
+    for (const auto& [pod_key, pod] : pods_) {
+      if (pod.gang != key) continue;
+      absl::StrAppend(&members, " ", pod_key, "=", pod.phase, "@", pod.node,
+                      pod.deleting ? " deleting" : "");
+      const bool lingers = pod.slow && pod.deleting;  // for minutes, as it was told
+      if (!pod.node.empty() && !pod.ended() && !lingers) ++held;
+    }
+    const GangFacts& facts = gangs_.at(key);
+    const auto seen = static_cast<int64_t>(facts.succeeded.size());
+    const int64_t succeeded = missed_some_ ? std::max(seen, facts.succeeded_told) : seen;
+    // Whoever overwrites a status may tell of members that have succeeded.
+    if (group.kept || group.keeps_for > kAtRest || held == 0 || gangs_.at(key).forged) continue;
+    if (held + succeeded >= group.min_member) continue;
+    Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
+                               group.min_member, ", phase ", group.phase, ", reason ", group.reason,
+                               ";", members));
+  }
+  for (const auto& [key, pod] : pods_) {
+    const absl::Time half_since = gangs_.at(pod.gang).half_since;
+    const bool seen = half_since >= leads_since + kListsWithin;
+    if (!Stands(pod) || half_since == absl::InfiniteFuture() || !seen) continue;
+    Violated(now, absl::StrCat("GangAllOrNothing: ", key,
+                               " stands, and its PodGroup was deleted "
+                               "before all of its quorum was bound"));
+  }
+}
+
+}  // namespace maniple::sim

@@ -1,0 +1,57 @@
+// Which gangs wait, and whether one could start: a naive search over the server's objects that
+// shares nothing with the scheduler's.
+//
+// It only ever says yes when it has found a place for every pod: first fit, the largest first, rack
+// by rack and flavor by flavor. A no proves nothing.
+//
+//   for (const Wanting& gang : WholeGangsWaiting(truth)) {
+//     if (CouldStart(truth, gang, "default/g3")) …   // if that one left
+//   }
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "test/sim/truth.h"
+
+namespace maniple::sim {
+
+// Where pods must be together: nowhere (none), in some one rack (""), or in this one.
+using Rack = std::optional<std::string>;
+
+// A waiting gang, and what it needs to be whole.
+struct Wanting {
+  struct Pod {
+    int64_t gpus = 0;
+    std::string sub_group;
+  };
+  std::string key;
+  std::vector<Pod> pods;
+  Rack rack;
+  std::map<std::string, Rack> sub_group_racks;
+};
+
+// Those with enough members, but for some whose wishes are not understood here: who is near whom,
+// slices, and pins that span racks.
+[[nodiscard]] std::vector<Wanting> WholeGangsWaiting(const Truth& truth);
+// Its Queue is away or stopped, or serves somebody else first.
+[[nodiscard]] bool MayBeHeldUp(const Truth& truth, const std::string& gang);
+// There are places for all of its pods, and its Queue lets it have them, once the pods of `gone`
+// have left, if that names a gang. Room that is held for a later start looks free here; room that
+// may be held for lost members does not.
+[[nodiscard]] bool CouldStart(const Truth& truth, const Wanting& gang,
+                              const std::string& gone = "");
+// The waiting gang could start if this one, which runs, left.
+[[nodiscard]] bool CouldStartWithout(const Truth& truth, const std::string& waiting,
+                                     const std::string& runs);
+
+// At quiescence: NothingRunnableWaits.
+enum class Holds : uint8_t { kNone, kSome };
+void CheckNothingRunnableWaits(Truth& truth, Holds holds, absl::Time now);
+
+}  // namespace maniple::sim
