@@ -23,6 +23,7 @@ from support.scheduler import (  # noqa: E402
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 PODS = "/api/v1/namespaces/default/pods"
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 
 
@@ -136,21 +137,60 @@ def nobody_leaves_until_the_budget_allows_it(server):
         cluster.scheduler.stop()
 
 
-def evictions_that_the_server_refuses_are_tried_until_it_grants_them(server):
+def who_two_budgets_cover_is_nobody_s_victim(server):
     cluster = Cluster(server)
+    api = cluster.api
     try:
         # Each of the two allows it, but the eviction API serves no pod that two budgets cover.
         for name in ("keep", "keep-too"):
-            allow(cluster.api, 4, make_budget(cluster.api, 0, name), name)
-        submit(cluster.api, "mine", 2, 4, queue="a")
-        await_that("somebody is asked to leave",
-                   lambda: group(cluster.api, "mine").get("status", {}).get("reason") == "WaitingForPreemption")
-        await_that("refusals", lambda: metric(cluster.scheduler, "maniple_evictions_refused_total") >= 4)
+            allow(api, 4, make_budget(api, 0, name), name)
+        assert evict(api, "b-one-0") == 500, "the server evicts who two budgets cover: the rule of victims has no reason any more"
+        submit(api, "mine", 2, 4, queue="a")
+        await_that("the preemptor waits", lambda: group(api, "mine").get("status", {}).get("reason"))
+        cluster.everything_so_far_is_decided("after-the-preemptor")
         cluster.nobody_has_left()
-        cluster.api.must("DELETE", f"{BUDGETS}/keep-too")
+        assert metric(cluster.scheduler, "maniple_evictions_total") == 0, "asked although nobody may leave"
+        api.must("DELETE", f"{BUDGETS}/keep-too")
         cluster.the_room_changes_hands_for_good()
     finally:
         cluster.scheduler.stop()
+
+
+def evictions_that_the_server_refuses_are_tried_until_it_grants_them(server):
+    cluster = Cluster(server)
+    api = cluster.api
+    try:
+        refuse_evictions(api)
+        await_that("the policy holds", lambda: evict(api, "b-one-0") == 422)
+        submit(api, "mine", 2, 4, queue="a")
+        await_that("somebody is asked to leave",
+                   lambda: group(api, "mine").get("status", {}).get("reason") == "WaitingForPreemption")
+        await_that("refusals", lambda: metric(cluster.scheduler, "maniple_evictions_refused_total") >= 4)
+        cluster.nobody_has_left()
+        api.must("DELETE", f"{ADMISSION}/validatingadmissionpolicybindings/nobody-leaves")
+        cluster.the_room_changes_hands_for_good()
+    finally:
+        cluster.scheduler.stop()
+
+
+def evict(api, name):
+    """What the server would answer to somebody who asks this pod to leave."""
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}, "deleteOptions": {"dryRun": ["All"]}}
+    return api.request("POST", f"{PODS}/{name}/eviction", eviction).status
+
+
+def refuse_evictions(api):
+    """No budget tells a scheduler of this one: it learns it from the answers."""
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/eviction"]}
+    api.must("POST", f"{ADMISSION}/validatingadmissionpolicies", {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "nobody-leaves"},
+        "spec": {"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "false"}]},
+    })
+    api.must("POST", f"{ADMISSION}/validatingadmissionpolicybindings", {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "nobody-leaves"}, "spec": {"policyName": "nobody-leaves", "validationActions": ["Deny"]},
+    })
 
 
 def metric(scheduler, name):
@@ -165,7 +205,7 @@ def main():
     options = parser.parse_args()
     plays, skipped = on_servers(
         [nobody_leaves_until_the_budget_allows_it], RealControlPlane,
-        real_only=[evictions_that_the_server_refuses_are_tried_until_it_grants_them],
+        real_only=[who_two_budgets_cover_is_nobody_s_victim, evictions_that_the_server_refuses_are_tried_until_it_grants_them],
     )
     return play_all(plays, skipped, options.wanted)
 
