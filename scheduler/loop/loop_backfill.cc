@@ -43,9 +43,8 @@ bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, G
   if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
   if (!c.gang.preempts) return false;
   const bool lower = other->priority < c.gang.priority;
-  if (c.gang.queue.empty() || other->queue.empty()) {
-    return c.gang.queue == other->queue && lower;
-  }
+  // Who has no Queue yields by priority alone, to everybody.
+  if (other->queue.empty()) return lower;
   const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
   if (queue == nullptr) return false;
   const GangRecord& record = *records_.at(holder);

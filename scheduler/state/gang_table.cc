@@ -69,18 +69,24 @@ bool IsLive(const Member& member) {
 void ForgetCleaned(Gang& gang, const Rank& rank) {
   CleanedMembers& cleaned = gang.cleaned;
   if (cleaned.empty()) return;
-  if (rank.index >= 0) std::erase(cleaned.ranks, rank);
   const bool over = std::none_of(gang.members.begin(), gang.members.end(), IsLive) &&
                     NeedWith(gang, [](const Member& member) {
                       return member.state == MemberState::kSucceeded;
                     }).Met();
-  if (over) cleaned = CleanedMembers{};
+  if (over) {
+    cleaned = CleanedMembers{};
+  } else if (rank.index >= 0) {
+    std::erase(cleaned.ranks, rank);
+  }
 }
 
-// More than the quorum are never needed.
+// Beyond the quorum, too: minMember may be raised again.
+constexpr int32_t kMostBeyondQuorum = 1000;
+
 void RememberCleaned(Gang& gang, const Rank& rank) {
   const bool singleton = gang.key.dialect == GangDialect::kSingleton;
-  if (!gang.group_exists || singleton || QuorumCount(gang).Need().Met()) return;
+  if (!gang.group_exists || singleton) return;
+  if (gang.cleaned.count() >= kMostBeyondQuorum && QuorumCount(gang).Need().Met()) return;
   std::vector<Rank>& ranks = gang.cleaned.ranks;
   ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
 }
@@ -381,11 +387,12 @@ void GangTable::RecallSucceeded(GangId id) {
   if (it == gangs_.end() || !it->second->group_exists) return;
   Gang& gang = *it->second;
   if (gang.status.members.succeeded == 0) return;
-  // Pods that came after the end of everything are of a new run.
-  const bool over = gang.status.phase == "Completed";
+  const int32_t quorum = std::max(1, gang.spec.min_member);
+  // Pods that came after everybody had succeeded are of a new run.
+  const bool over = gang.status.phase == "Completed" && gang.status.members.succeeded >= quorum;
   if (over && std::any_of(gang.members.begin(), gang.members.end(), IsLive)) return;
   const int32_t known = Assemble(gang).counts.succeeded;
-  const int32_t most = std::max(1, gang.spec.min_member);  // more are never needed
+  const int32_t most = std::max(quorum, kMostBeyondQuorum);
   const int32_t told = std::min(gang.status.members.succeeded, most);
   if (known >= told) return;
   gang.cleaned.unranked += told - known;

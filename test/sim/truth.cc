@@ -195,6 +195,7 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   const std::string& uid = object["metadata"]["uid"].AsString();
   if (gang.uid != uid) {
     std::erase_if(gang.succeeded, [this](const std::string& pod) { return !pods_.contains(pod); });
+    gang.of_past_runs.clear();
     gang.succeeded_told = 0;
     gang.forged = false;
     gang.was_whole = false;
@@ -257,8 +258,17 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   const auto before = pods_.find(pod.key);
   const bool had_ended = before != pods_.end() && before->second.ended();
   if (pod.ended()) pod.ended_at = had_ended ? before->second.ended_at : now;
-  if (pod.phase == "Succeeded") gangs_[pod.gang].succeeded.insert(pod.key);
   GangFacts& gang = gangs_[pod.gang];
+  if (!pod.ended() && (before == pods_.end() || before->second.uid != pod.uid)) {
+    NoteNewRun(pod.gang);
+    // One of its rank is to do it again.
+    gang.some_came_again = gang.succeeded.erase(pod.key) > 0 || gang.some_came_again;
+    gang.of_past_runs.erase(pod.key);
+  }
+  if (pod.phase == "Succeeded") {
+    gang.succeeded.insert(pod.key);
+    gang.of_past_runs.erase(pod.key);
+  }
   gang.highest = std::max(gang.highest, pod.priority);
   if (!gang.most.has_value()) gang.members_preempt = !pod.never_preempts;
   gang.seen = now;
@@ -335,6 +345,8 @@ void Truth::NoteTold(const std::string& key, uint64_t life, absl::Time now) {
 void Truth::CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                      absl::Time now) {
   if (!nodes_.contains(node)) return;  // bound to a node that has just gone: a fair race
+  // Devices may be lost under those that stand there; who asks for none takes none from them.
+  if (pods_.at(because).gpus == 0) return;
   const int64_t room = MostGpusOf(node, now);
   int64_t used = 0;
   std::string who;

@@ -81,10 +81,12 @@ class Truth final {
     bool members_preempt = true;  // … its class, or its members where it has none
     bool moved = false;           // to another Queue while some of it ran
     absl::Time queue_since = absl::InfinitePast();
-    std::set<std::string> succeeded;  // pods, also of those that are gone
+    std::set<std::string> succeeded;     // pods, also of those that are gone
+    std::set<std::string> of_past_runs;  // … of which so many are gone, and count no more
     bool forged = false;              // somebody else has written its PodGroup's status
     std::set<std::string> nodes;      // that members of it have stood on
     int64_t succeeded_told = 0;       // as its PodGroup's status says, or has said
+    bool some_came_again = false;     // who leads anew knows a number only, and counts them twice
     bool was_whole = false;           // under this uid
     absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
     absl::Time group_gone_at = absl::InfinitePast();
@@ -197,6 +199,7 @@ class Truth final {
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                 absl::Time now);
   void NoteGroupGone(const std::string& gang, absl::Time now);
+  void NoteNewRun(const std::string& gang);
   void NoteQuorum(const std::string& gang, absl::Time now);
   void CheckDomainsHold(const PodFacts& pod, absl::Time now);
   void ApplyNode(const std::string& name, const Json& object, absl::Time now);

@@ -30,6 +30,22 @@ void Truth::NoteGroupGone(const std::string& gang, absl::Time now) {
   if (some && !facts.was_whole && !BoundByOthers(gang)) facts.half_since = now;
 }
 
+// Where everybody had succeeded, who comes now begins anew.
+void Truth::NoteNewRun(const std::string& gang) {
+  const auto group = groups_.find(gang);
+  if (group == groups_.end()) return;
+  GangFacts& facts = gangs_[gang];
+  const bool over = std::ranges::none_of(pods_, [&gang](const auto& pod) {
+    return pod.second.gang == gang && !pod.second.ended() && !pod.second.deleting;
+  });
+  const auto ever = static_cast<int64_t>(facts.succeeded.size());
+  if (!over || ever < group->second.min_member) return;
+  facts.of_past_runs.clear();
+  for (const std::string& key : facts.succeeded) {
+    if (!pods_.contains(key)) facts.of_past_runs.insert(key);
+  }
+}
+
 void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   const auto group = groups_.find(gang);
   if (group == groups_.end()) return;
@@ -45,7 +61,7 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
     if (!pod.sub_group.empty()) ++count[pod.sub_group];
   }
   // Those that were cleaned away, as far as the status remembers them.
-  const auto ever = static_cast<int64_t>(facts.succeeded.size());
+  const auto ever = static_cast<int64_t>(facts.succeeded.size() - facts.of_past_runs.size());
   count[""] += std::max<int64_t>(0, std::min(facts.succeeded_told, ever) - succeeded_there);
   const bool whole = count[""] >= group->second.min_member &&
                      std::ranges::all_of(group->second.sub_groups, [&count](const auto& sub) {
@@ -89,7 +105,8 @@ void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
     }
     const GangFacts& facts = gangs_.at(key);
     const auto seen = static_cast<int64_t>(facts.succeeded.size());
-    const int64_t succeeded = missed_some_ ? std::max(seen, facts.succeeded_told) : seen;
+    const bool by_number = missed_some_ || facts.some_came_again;
+    const int64_t succeeded = by_number ? std::max(seen, facts.succeeded_told) : seen;
     // Whoever overwrites a status may tell of members that have succeeded.
     if (group.kept || group.keeps_for > kAtRest || held == 0 || gangs_.at(key).forged) continue;
     if (held + succeeded >= group.min_member) continue;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/client/watch_session.h"
 #include "api/devcluster/api_server.h"
 #include "test/sim/conduct.h"
@@ -463,11 +464,29 @@ class World final {
       for (const GangView& gang : view->gangs) {
         std::string line =
             absl::StrCat("#", process->life(), " believes ", gang.namespace_name, "/", gang.name,
-                         " ", gang.phase, " ", gang.reason, ": ", gang.message, ";");
+                         " ", gang.phase, " ", gang.reason, ": ", gang.message, "; ",
+                         gang.preemption, ";");
         for (const GangMemberView& pod : gang.pods) {
           absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
         }
         log_.push_back(std::move(line));
+      }
+      for (const QueueView& queue : view->queues) {
+        std::string line = absl::StrCat("#", process->life(), " believes queue ", queue.name, ":");
+        for (const QuotaUsageView& usage : queue.usage) {
+          absl::StrAppend(&line, " ", usage.used.units(), " of ", usage.nominal.units(), " ",
+                          usage.resource, " of flavor \"", usage.flavor, "\" used,");
+        }
+        log_.push_back(absl::StrCat(line, " ", queue.problem));
+      }
+      for (const NodeRow& node : view->nodes) {
+        std::string line = absl::StrCat("#", process->life(), " believes node ", node.name, ": ");
+        for (const NodeResourceView& resource : node.resources) {
+          if (!resource.gpu) continue;
+          absl::StrAppend(&line, resource.free.units(), " of ",
+                          resource.allocatable.units(), " ", resource.resource, " free,");
+        }
+        log_.push_back(absl::StrCat(line, " ", absl::StrJoin(node.gangs, " ")));
       }
     }
   }
