@@ -83,7 +83,7 @@ void Evictions::CheckPreemption(const Speaker& speaker, const Made& made) const 
   const auto victim = truth_.gangs().find(made.victim);
   if (preemptor == truth_.gangs().end() || victim == truth_.gangs().end()) return;
   if (speaker.now < truth_.rules_changed() + truth_.blind_for()) return;
-  if (!truth_.MayMakeLeave(preemptor->second, victim->second)) {
+  if (!truth_.MayBeMadeToLeave(preemptor->second, made.victim)) {
     truth_.Violated(speaker.now,
                     absl::StrCat("EvictionsFollowPolicy: ", speaker.life, " makes ", made.victim,
                                  " leave for ", made.preemptor, ", which may not make it leave"));

@@ -83,11 +83,12 @@ class Truth final {
     absl::Time queue_since = absl::InfinitePast();
     std::set<std::string> succeeded;     // pods, also of those that are gone
     std::set<std::string> of_past_runs;  // … of which so many are gone, and count no more
-    bool forged = false;              // somebody else has written its PodGroup's status
-    std::set<std::string> nodes;      // that members of it have stood on
-    int64_t succeeded_told = 0;       // as its PodGroup's status says, or has said
-    bool some_came_again = false;     // who leads anew knows a number only, and counts them twice
-    bool was_whole = false;           // under this uid
+    bool forged = false;                 // somebody else has written its PodGroup's status
+    std::set<std::string> nodes;         // that members of it have stood on
+    int64_t succeeded_told = 0;          // as its PodGroup's status says, or has said
+    bool some_came_again = false;  // who leads anew knows a number only, and counts them twice
+    bool was_whole = false;        // under this uid
+    int64_t last_quorum = 0;       // its minMember, also when its PodGroup is gone
     absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
     absl::Time group_gone_at = absl::InfinitePast();
     absl::Time half_since = absl::InfiniteFuture();       // its PodGroup went before it was whole
@@ -177,6 +178,9 @@ class Truth final {
                                              const std::string& without = "") const;
   // By its policies, and by priority.
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
+  // … or may a leader believe so, that has never seen the victim's PodGroup and knows no Queue of
+  // it?
+  [[nodiscard]] bool MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) const;
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);

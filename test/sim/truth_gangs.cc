@@ -48,8 +48,17 @@ void Truth::NoteNewRun(const std::string& gang) {
 
 void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   const auto group = groups_.find(gang);
-  if (group == groups_.end()) return;
   GangFacts& facts = gangs_[gang];
+  if (group == groups_.end()) {
+    // The rest of its quorum was on its way when its PodGroup went.
+    const auto counts = std::ranges::count_if(pods_, [&gang](const auto& entry) {
+      const PodFacts& pod = entry.second;
+      return pod.gang == gang && (pod.phase == "Succeeded" || Stands(pod));
+    });
+    if (counts >= facts.last_quorum) facts.half_since = absl::InfiniteFuture();
+    return;
+  }
+  facts.last_quorum = group->second.min_member;
   std::map<std::string, int64_t> count;  // of each sub-group, and in all
   int64_t succeeded_there = 0;
   for (const auto& [key, pod] : pods_) {

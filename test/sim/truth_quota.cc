@@ -120,6 +120,12 @@ bool Truth::MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const {
   return policy == "Any";
 }
 
+bool Truth::MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) const {
+  const GangFacts& facts = gangs_.at(victim);
+  const bool by_priority = gang.MayPreempt() && gang.priority() > facts.priority();
+  return MayMakeLeave(gang, facts) || (by_priority && !groups_.contains(victim));
+}
+
 void Truth::CheckEviction(const std::string& gang, const std::string& what, absl::Time now) {
   const auto victim = gangs_.find(gang);
   if (now < rules_changed_ + kAsksFor || victim == gangs_.end()) return;
@@ -132,7 +138,7 @@ void Truth::CheckEviction(const std::string& gang, const std::string& what, absl
   }
   const bool any = std::ranges::any_of(gangs_, [&](const auto& other) {
     const bool there = groups_.contains(other.first) || other.second.seen >= now - kAsksFor;
-    return other.first != gang && there && MayMakeLeave(other.second, victim->second);
+    return other.first != gang && there && MayBeMadeToLeave(other.second, gang);
   });
   if (any) return;
   Violated(now, absl::StrCat("EvictionsFollowPolicy: ", what, " of queue ", queue,

@@ -462,10 +462,9 @@ class World final {
       if (process == nullptr) continue;
       const ClusterViewPtr view = process->loop().View(process->Now());
       for (const GangView& gang : view->gangs) {
-        std::string line =
-            absl::StrCat("#", process->life(), " believes ", gang.namespace_name, "/", gang.name,
-                         " ", gang.phase, " ", gang.reason, ": ", gang.message, "; ",
-                         gang.preemption, ";");
+        std::string line = absl::StrCat("#", process->life(), " believes ", gang.namespace_name,
+                                        "/", gang.name, " ", gang.phase, " ", gang.reason, ": ",
+                                        gang.message, "; ", gang.preemption, ";");
         for (const GangMemberView& pod : gang.pods) {
           absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
         }
@@ -483,8 +482,8 @@ class World final {
         std::string line = absl::StrCat("#", process->life(), " believes node ", node.name, ": ");
         for (const NodeResourceView& resource : node.resources) {
           if (!resource.gpu) continue;
-          absl::StrAppend(&line, resource.free.units(), " of ",
-                          resource.allocatable.units(), " ", resource.resource, " free,");
+          absl::StrAppend(&line, resource.free.units(), " of ", resource.allocatable.units(), " ",
+                          resource.resource, " free,");
         }
         log_.push_back(absl::StrCat(line, " ", absl::StrJoin(node.gangs, " ")));
       }
