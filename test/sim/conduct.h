@@ -31,8 +31,6 @@ class Conduct final {
 
   // Checks EveryWriteHasAPrecondition and NoUndoWithoutCause.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
-  // Also whether a gang that is undone had lacked somebody: not free of false alarms.
-  void AskWhoLacks() { asks_who_lacks_ = true; }
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body, absl::Time now);
   // When this life sent this very bind for the first time. REQUIRES: it did.
   [[nodiscard]] absl::Time FirstSent(uint64_t life, const HttpRequest& bind) const;
@@ -47,7 +45,6 @@ class Conduct final {
   void CheckUndo(uint64_t life, const std::string& pod, absl::Time now);
 
   Truth& truth_;
-  bool asks_who_lacks_ = false;
   std::map<std::string, Attempt> attempts_;  // by "namespace/name" of the gang
   std::map<std::pair<uint64_t, std::string>, absl::Time> first_sent_;
 };

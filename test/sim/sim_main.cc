@@ -76,7 +76,6 @@ SimOptions Shrunk(SimOptions options, const std::string& promise) {
 std::string ReplayCommand(const SimOptions& options) {
   std::string command =
       absl::StrFormat("maniple-sim --seed %d --steps %d --log", options.seed, options.steps);
-  if (options.trials == SimOptions::Trials::kAll) absl::StrAppend(&command, " --all-trials");
   if (options.rates.one_in == FaultRates::Some(options.seed).one_in) return command;
   std::vector<std::string> kinds;
   for (int i = 0; i < kFaults; ++i) {
@@ -251,15 +250,13 @@ int Main(int argc, char** argv) {
   Campaign campaign;
   campaign.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   uint64_t seed = 0;
-  bool log = false, stop = false, shrink = false, coverage = false, all_trials = false;
+  bool log = false, stop = false, shrink = false, coverage = false;
   app.add_option("--seed", seed, "Replay this one seed");
   app.add_option("--seeds", campaign.seeds, "How many seeds to run");
   app.add_option("--first", campaign.first, "The first of them");
   app.add_option("--steps", options.steps, "Actions of the workload in each history");
   app.add_option("--jobs", campaign.jobs, "Threads, one history each");
   app.add_option("--only", campaign.kinds, "These kinds of fault, or none; default: by the seed");
-  app.add_flag("--all-trials", all_trials,
-               "Also sieges, and what else is not free of false alarms");
   app.add_flag("--log", log, "With --seed: print the decision log and what the scheduler logs");
   app.add_flag("--shrink", shrink, "With --seed: find a smaller history that fails, too");
   app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
@@ -271,7 +268,6 @@ int Main(int argc, char** argv) {
                   kCrdFolder);
     return 2;
   }
-  if (all_trials) options.trials = SimOptions::Trials::kAll;
   if (stop) campaign.failing = Failing::kStop;
   if (coverage) campaign.show = Campaign::Show::kCoverage;
   ConfigureLog({.least = log ? LogSeverity::kInfo : LogSeverity::kError});

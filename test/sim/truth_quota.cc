@@ -109,7 +109,7 @@ bool Truth::MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const {
   const bool higher = gang.priority() > victim.priority();
   if (!gang.MayPreempt()) return false;
   // As elsewhere in Kubernetes.
-  if (victim.queue.empty()) return higher;
+  if (!quotas_.queues().contains(victim.queue)) return higher;
   if (quotas_.RootOf(gang.queue) != quotas_.RootOf(victim.queue)) return false;
   const auto queue = quotas_.queues().find(gang.queue);
   if (queue == quotas_.queues().end()) return false;

@@ -89,7 +89,6 @@ class World final {
                     .on_strike = [this](const std::string& what) { Log(what); }}) {}
 
   SimReport Run() {
-    if (options_.trials == SimOptions::Trials::kAll) conduct_.AskWhoLacks();
     SetUp();
     for (int step = 0; step < options_.steps && Sound(); ++step) {
       if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
@@ -336,8 +335,7 @@ class World final {
       ComeToRest();
     }
     if (economy_.exists()) EndAll();
-    const bool sieges = options_.trials == SimOptions::Trials::kAll;
-    if (sieges && economy_.exists() && options_.seed % kOneSiege == 0) BesiegeAll();
+    if (economy_.exists() && options_.seed % kOneSiege == 0) BesiegeAll();
   }
 
   // Whoever may be made to leave does leave, whatever has become of it.

@@ -20,9 +20,6 @@ struct SimOptions {
   uint64_t seed = 1;
   int steps = 300;  // actions of the workload
   FaultRates rates;
-  // What still finds violations that nobody has explained is asked only by who asks for it: sieges,
-  // and whether a gang that is undone had lacked somebody.
-  enum class Trials { kProven, kAll } trials = Trials::kProven;
   // Without the log nothing is put into words that nobody reads.
   enum class Log { kKept, kDropped } log = Log::kKept;
 };
