@@ -6,9 +6,8 @@
     PRESET=release test/sim/run_fresh_seeds.py   # with the binaries of users
     test/sim/run_fresh_seeds.py --first 1790000000000  # certain histories again
 
-Of fresh ones about one in a thousand still breaks a promise that nobody has explained; whoever finds one finds a bug of the
-scheduler or of the check. Fresh seeds are chosen by the time of day. Whoever fails is told with the command that replays it. The
-last line is `N passed, M failed, K skipped`; the cases are the two sentences above.
+A history that fails is told with the command that replays it: it shows a bug of the scheduler, or of the check. Fresh seeds are
+chosen by the time of day. The last line is `N passed, M failed, K skipped`; the cases are the two sentences above.
 """
 
 import argparse
