@@ -76,6 +76,22 @@ TEST(LoopFaults, RetryAfterIsHonoured) {
   EXPECT_EQ(d.Bound("a"), 1);
 }
 
+// The server was busy for a while, and somebody came whom the pod must not stand beside.
+TEST(LoopFaults, APlaceIsLookedAtAgainBeforeABindIsRepeated) {
+  constexpr char kHost[] = "kubernetes.io/hostname";
+  LoopDriver d;
+  for (const char* name : {"n1", "n2"}) d.Put(MakeNode(name).Gpu(8).Label(kHost, name));
+  d.api.Break({.on = "/binding", .code = 429, .retry_after = absl::Seconds(7)});
+  d.Put(MakePodGroup("a").MinMember(1));
+  d.Put(MakePod("a-0").Group("a").Gpu(4).Apart(kHost, Labelled("app", "loner")));
+  d.Settle(absl::Seconds(5));
+  ASSERT_EQ(d.api.Count("/binding"), 1);
+  ASSERT_THAT(d.log(), Contains(HasSubstr("a-0=n1")));
+  d.Put(MakePod("stranger").Scheduler("other").Label("app", "loner").On("n1"));
+  d.Settle(absl::Seconds(10));
+  EXPECT_EQ(d.NodeOf("a-0"), "n2");
+}
+
 TEST(LoopFaults, ABindForbiddenForEverUndoesTheWholeGang) {
   LoopDriver d;
   d.Nodes(4, 8);
