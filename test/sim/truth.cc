@@ -204,6 +204,8 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   gang.uid = uid;
   gang.succeeded_told =
       std::max(gang.succeeded_told, object["status"]["members"]["succeeded"].AsInt());
+  // Or so its leader believed, whom the server had told of a bind that it then forgot.
+  gang.was_whole = gang.was_whole || object["status"]["phase"].AsString() == "Running";
   gang.preempts = spec["preemption"]["policy"].AsString() != "Never";
   gang.protected_for = std::max(
       gang.protected_for, absl::Seconds(spec["preemption"]["protectedRuntimeSeconds"].AsInt()));
