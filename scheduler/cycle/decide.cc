@@ -113,12 +113,13 @@ class Cycle final {
   QuotaChoices::Narrowed NarrowedChoices() {
     const auto nodes = static_cast<size_t>(std::max<int64_t>(1, snapshot_.node_count()));
     const size_t most = std::max(kLeastChoices, kMostLooks / nodes);
-    return quota_->Narrow(problem_, most, [this](uint32_t kind, const QuotaOption& option) {
+    const auto has_room = [this](uint32_t kind, const QuotaOption& option) {
       BoundShape* bound = today_.kinds[kind].bound;
       if (bound == nullptr) return true;
       bound->RestrictTo(option.nodes.has_value() ? &*option.nodes : nullptr);
       return bound->LimitOn(now_, nullptr) >= problem_.LeastOf(kind);
-    });
+    };
+    return quota_->Narrow(problem_, most, QuotaBudget::Of::kNow, has_room);
   }
 
   bool AttemptAnyOf(const std::vector<std::vector<const QuotaOption*>>& choices) {

@@ -247,6 +247,31 @@ class Attempt final {
   } spared_;
 };
 
+// More choices of flavors than these are not tried for victims.
+constexpr size_t kMostChoices = 64;
+
+// The choices to try: where there are many, without flavors that have no room for a shape even on
+// empty nodes.
+QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const Profile& profile,
+                                 const RequestKinds& kinds) {
+  const QuotaChoices choices(*decide.quota, decide.request, kinds.shapes);
+  if (choices.complete()) return {.choices = choices.choices()};
+  const Overlay empty(decide.snapshot, Overlay::View::kEmptied);
+  const CycleInput cycle{.snapshot = decide.snapshot,
+                         .now = decide.now,
+                         .seed = decide.seed,
+                         .question = Question::kEver,
+                         .members = kinds.shapes};
+  const auto has_room = [&](uint32_t kind, const QuotaOption& option) {
+    absl::StatusOr<BoundShape> bound =
+        BoundShape::Bind(cycle, decide.snapshot.tables->ShapeOf(kinds.shapes[kind]), profile);
+    if (!bound.ok()) return true;  // the attempt says why
+    bound->RestrictTo(option.nodes.has_value() ? &*option.nodes : nullptr);
+    return bound->LimitOn(empty, nullptr) >= kinds.problem.LeastOf(kind);
+  };
+  return choices.Narrow(kinds.problem, kMostChoices, QuotaBudget::Of::kEver, has_room);
+}
+
 }  // namespace
 
 Answer PlanPreemption(const PreemptionInput& input) {
@@ -261,16 +286,17 @@ Answer PlanPreemption(const PreemptionInput& input) {
   if (kinds.shapes.empty()) return NoPreemption{.message = "no member is to be placed"};
   if (input.decide.quota == nullptr) return Attempt(input, kinds, {}).Run();
 
-  const QuotaChoices choices(*input.decide.quota, request, kinds.shapes);
+  const QuotaChoices::Narrowed choices = ChoicesOf(input.decide, input.profile, kinds);
   NoPreemption best{.message = "the queue lets a shape of the gang in nowhere"};
   bool first = true;
-  for (const Options& options : choices.choices()) {
+  for (const Options& options : choices.choices) {
     Answer answer = Attempt(input, kinds, options).Run();
     if (std::holds_alternative<PreemptionPlan>(answer)) return answer;
     auto& no = std::get<NoPreemption>(answer);
     if (first || no.candidates > best.candidates) best = std::move(no);
     first = false;
   }
+  if (!choices.complete) absl::StrAppend(&best.message, kNotFound);
   return best;
 }
 

@@ -72,7 +72,7 @@ QuotaChoices::QuotaChoices(const QuotaAsk& ask, const GangRequest& request,
 }
 
 QuotaChoices::Narrowed QuotaChoices::Narrow(
-    const QuorumProblem& problem, size_t most,
+    const QuorumProblem& problem, size_t most, QuotaBudget::Of available,
     absl::FunctionRef<bool(uint32_t, const QuotaOption&)> may) const {
   std::vector<std::vector<const QuotaOption*>> options(options_.size());
   std::vector<int64_t> least;
@@ -97,7 +97,9 @@ QuotaChoices::Narrowed QuotaChoices::Narrow(
       if (!narrowed.complete) return false;
       Demand with = cost;
       AddTo(with, *option, least[k]);
-      if (!ask_.tree->Fits(ask_.queue, with)) continue;
+      const bool fits = available == QuotaBudget::Of::kNow ? ask_.tree->Fits(ask_.queue, with)
+                                                           : ask_.tree->FitsEver(ask_.queue, with);
+      if (!fits) continue;
       choice.push_back(option);
       const bool go_on = choose_next(choose_next, with);
       choice.pop_back();

@@ -31,10 +31,10 @@ class QuotaChoices final {
     bool complete = true;
   };
   // Of more choices than are tried, in the same order, those that are left without options that
-  // `may` says no to, and without what costs more than is available for the members that every
-  // quorum needs. At most `most` of them.
+  // `may` says no to, and without what costs more than is available, now or ever, for the members
+  // that every quorum needs. At most `most` of them.
   [[nodiscard]] Narrowed Narrow(
-      const QuorumProblem& problem, size_t most,
+      const QuorumProblem& problem, size_t most, QuotaBudget::Of available,
       absl::FunctionRef<bool(uint32_t kind, const QuotaOption& option)> may) const;
   [[nodiscard]] QuotaBudget BudgetOf(const std::vector<const QuotaOption*>& options,
                                      QuotaBudget::Of of) const {
