@@ -82,6 +82,12 @@ class Cluster:
             await_that(f"{name} is bound", lambda name=name: bound(self.api, name) == 2)
             self.run(name)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.scheduler.stop()
+
     def run(self, name):
         """A kubelet's word, where there is none: budgets do not protect pods that have not started."""
         status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
@@ -116,8 +122,7 @@ class Cluster:
 
 
 def nobody_leaves_until_the_budget_allows_it(server):
-    cluster = Cluster(server)
-    try:
+    with Cluster(server) as cluster:
         generation = make_budget(cluster.api, 4)
         controlled = isinstance(server, DevCluster)
         if controlled:
@@ -133,14 +138,11 @@ def nobody_leaves_until_the_budget_allows_it(server):
         if not controlled:
             allow(cluster.api, 4, patched["metadata"]["generation"])
         cluster.the_room_changes_hands_for_good()
-    finally:
-        cluster.scheduler.stop()
 
 
 def who_two_budgets_cover_is_nobody_s_victim(server):
-    cluster = Cluster(server)
-    api = cluster.api
-    try:
+    with Cluster(server) as cluster:
+        api = cluster.api
         # Each of the two allows it, but the eviction API serves no pod that two budgets cover.
         for name in ("keep", "keep-too"):
             allow(api, 4, make_budget(api, 0, name), name)
@@ -152,14 +154,11 @@ def who_two_budgets_cover_is_nobody_s_victim(server):
         assert metric(cluster.scheduler, "maniple_evictions_total") == 0, "asked although nobody may leave"
         api.must("DELETE", f"{BUDGETS}/keep-too")
         cluster.the_room_changes_hands_for_good()
-    finally:
-        cluster.scheduler.stop()
 
 
 def evictions_that_the_server_refuses_are_tried_until_it_grants_them(server):
-    cluster = Cluster(server)
-    api = cluster.api
-    try:
+    with Cluster(server) as cluster:
+        api = cluster.api
         refuse_evictions(api)
         await_that("the policy holds", lambda: evict(api, "b-one-0") == 422)
         submit(api, "mine", 2, 4, queue="a")
@@ -169,8 +168,6 @@ def evictions_that_the_server_refuses_are_tried_until_it_grants_them(server):
         cluster.nobody_has_left()
         api.must("DELETE", f"{ADMISSION}/validatingadmissionpolicybindings/nobody-leaves")
         cluster.the_room_changes_hands_for_good()
-    finally:
-        cluster.scheduler.stop()
 
 
 def evict(api, name):
