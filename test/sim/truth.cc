@@ -222,7 +222,8 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
         .in_one_rack = !sub["topology"]["required"].AsString().empty()};
   }
   const auto known = groups_.find(key);
-  groups_[key] = {.since = known == groups_.end() ? now : known->second.since,
+  if (known == groups_.end()) gang.group_since = now;
+  groups_[key] = {.since = gang.group_since,
                   .min_member = spec["minMember"].AsInt(),
                   .phase = object["status"]["phase"].AsString(),
                   .reason = object["status"]["reason"].AsString(),

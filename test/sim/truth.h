@@ -90,6 +90,7 @@ class Truth final {
     bool was_whole = false;        // under this uid
     int64_t last_quorum = 0;       // its minMember, also when its PodGroup is gone
     absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
+    absl::Time group_since = absl::InfinitePast();    // its PodGroup, the last of that name
     absl::Time group_gone_at = absl::InfinitePast();
     absl::Time half_since = absl::InfiniteFuture();       // its PodGroup went before it was whole
     absl::Duration protected_for = absl::ZeroDuration();  // at most

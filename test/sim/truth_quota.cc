@@ -51,7 +51,10 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   if (!nodes_.contains(pod.node) && (lost == lost_at_.end() || lost->second < since.leads)) {
     return false;
   }
-  return groups_.contains(pod.gang) || gangs_.at(pod.gang).group_gone_at >= since.leads;
+  if (groups_.contains(pod.gang)) return true;
+  // A PodGroup that came and went while nobody looked has named its Queue to nobody.
+  const GangFacts& gang = gangs_.at(pod.gang);
+  return gang.group_gone_at >= since.leads && gang.group_gone_at - gang.group_since >= blind_for_;
 }
 
 QuotaTruth::Usage Truth::UsageKnown(const Since& since, ChargedTo charged_to,
