@@ -89,9 +89,14 @@ struct Gang {
   // what stood there last: pods that run stay the gang that they were.
   PodGroupSpec spec;
   PodGroupStatus status;  // as it stands, or stood last, on the server
-  std::string queue;  // after the namespace label and the configured default; "" = no quota applies
-  int32_t priority = 0;  // lower of the class's value and the highest member priority
-  bool preempts = true;  // neither the PodGroup nor its class, else a quorum member, says Never
+  // The Queue that it is charged to and asks of: while something of it is placed, the one under
+  // which it was admitted; else what it names, after the namespace label and the configured
+  // default. "" = no quota applies.
+  std::string queue;
+  std::optional<std::string> admitted_queue;  // none: nothing is placed, or it is not known yet
+  std::string told_queue;  // … as the annotation of a bound member says, whoever wrote it
+  int32_t priority = 0;    // lower of the class's value and the highest member priority
+  bool preempts = true;    // neither the PodGroup nor its class, else a quorum member, says Never
   std::vector<Member> members;  // by (rank, name)
   CleanedMembers cleaned;
 };

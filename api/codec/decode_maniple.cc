@@ -192,6 +192,8 @@ PodGroupStatus ReadPodGroupStatus(const Cursor& cursor) {
       status.initial_share_preemption_used = field.Bool();
     } else if (key == "preemptedBy") {
       status.preempted_by = field.Text();
+    } else if (key == "admittedQueue") {
+      status.admitted_queue = field.Text();
     }
   }
   return status;
@@ -278,6 +280,8 @@ void ReadQueuePreemption(const Cursor& preemption, Queue& queue) {
           field, {{"Never", kNever}, {"LowerPriority", kLowerPriority}, {"Any", kAny}}, kNever);
     }
     if (field.key() == "borrowWithinCohort") ReadBorrowing(field, queue);
+    if (field.key() == "minRuntimeSeconds") queue.min_runtime = field.Seconds();
+    if (field.key() == "maxProtectedRuntimeSeconds") queue.most_protected_runtime = field.Seconds();
   }
 }
 

@@ -88,11 +88,17 @@ Json DeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) 
 }  // namespace
 
 std::string EncodeBinding(absl::string_view namespace_name, absl::string_view pod,
-                          absl::string_view uid, absl::string_view node) {
-  return absl::StrCat(
-      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")", JsonEscaped(pod),
-      R"(","namespace":")", JsonEscaped(namespace_name), R"(","uid":")", JsonEscaped(uid),
-      R"("},"target":{"apiVersion":"v1","kind":"Node","name":")", JsonEscaped(node), R"("}})");
+                          absl::string_view uid, absl::string_view node,
+                          absl::string_view admitted_queue) {
+  const std::string annotations =
+      admitted_queue.empty() ? ""
+                             : absl::StrCat(R"(,"annotations":{")", kAdmittedQueueAnnotation,
+                                            R"(":")", JsonEscaped(admitted_queue), R"("})");
+  return absl::StrCat(R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")",
+                      JsonEscaped(pod), R"(","namespace":")", JsonEscaped(namespace_name),
+                      R"(","uid":")", JsonEscaped(uid), R"(")", annotations,
+                      R"(},"target":{"apiVersion":"v1","kind":"Node","name":")", JsonEscaped(node),
+                      R"("}})");
 }
 
 std::string EncodePodScheduledPatch(const PodScheduledPatch& patch) {
@@ -137,7 +143,8 @@ std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
        {"quorumReachedAt", TimeOrNull(status.quorum_reached_at)},
        {"lastUndoneAt", TimeOrNull(status.last_undone_at)},
        {"initialSharePreemptionUsed", status.initial_share_preemption_used ? Json(true) : Json()},
-       {"preemptedBy", TextOrNull(status.preempted_by)}});
+       {"preemptedBy", TextOrNull(status.preempted_by)},
+       {"admittedQueue", TextOrNull(status.admitted_queue)}});
   Json patch = Json::Object();
   if (!resource_version.empty()) {
     patch.Set("metadata", Json::Object({{"resourceVersion", resource_version}}));

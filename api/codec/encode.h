@@ -17,9 +17,11 @@
 
 namespace maniple {
 
-// v1 Binding; the uid is a precondition.
+// v1 Binding; the uid is a precondition. The Queue under which the pod is bound, if there is
+// one, becomes an annotation of the pod.
 [[nodiscard]] std::string EncodeBinding(absl::string_view namespace_name, absl::string_view pod,
-                                        absl::string_view uid, absl::string_view node);
+                                        absl::string_view uid, absl::string_view node,
+                                        absl::string_view admitted_queue);
 
 // A strategic merge patch for pods/status; the uid is a precondition.
 struct PodScheduledPatch {

@@ -19,6 +19,8 @@ inline constexpr char kPodGroupLabel[] = "scheduling.maniple.dev/pod-group";
 inline constexpr char kSubGroupLabel[] = "scheduling.maniple.dev/sub-group";
 inline constexpr char kQueueLabel[] = "scheduling.maniple.dev/queue";
 inline constexpr char kDefaultQueueLabel[] = "scheduling.maniple.dev/default-queue";
+// On a pod that we have bound: the Queue under which it was, if there was one.
+inline constexpr char kAdmittedQueueAnnotation[] = "scheduling.maniple.dev/admitted-queue";
 
 struct TopologyRequest {
   std::string required;  // level name or node label, "" = none
@@ -77,6 +79,7 @@ struct PodGroupStatus {
   std::optional<absl::Time> last_undone_at;
   bool initial_share_preemption_used = false;
   std::string preempted_by;
+  std::string admitted_queue;  // "" = nothing of it is placed, or it was under no Queue
   friend bool operator==(const PodGroupStatus&, const PodGroupStatus&) = default;
 };
 
@@ -111,6 +114,8 @@ struct Queue {
   ReclaimWithinCohort reclaim = ReclaimWithinCohort::kNever;
   bool borrow_preempts_lower_priority = false;
   std::optional<int32_t> borrow_priority_threshold;
+  absl::Duration min_runtime = absl::ZeroDuration();             // nobody's victim before
+  absl::Duration most_protected_runtime = absl::ZeroDuration();  // that a PodGroup may ask for
   int64_t fair_share_weight_milli = 1000;
   StopPolicy stop = StopPolicy::kNone;
 };

@@ -108,6 +108,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
+  void FollowAdmission(const Case& c);
+  [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
   // What of that is held for it, and free to itself.
   [[nodiscard]] Demand OwnHeldQuota(const Case& c);
   struct Price {
@@ -169,6 +171,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] QuotaNodeId QueueOf(const GangRecord& record) const;
   [[nodiscard]] std::vector<GangId> GangsThatStand() const;
   [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c, std::span<const GangId> stand);
+  [[nodiscard]] absl::Duration ProtectedRuntimeOf(const Gang& gang, const GangRecord& record) const;
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
                                           absl::Time now);
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
@@ -328,6 +331,9 @@ class SchedulingLoop::Impl final {
   bool more_victims_ = false, more_loose_ = false;
   // The highest priority of any gang that has ever looked for victims without a Queue.
   int32_t boldest_ = std::numeric_limits<int32_t>::min();
+  // Something of them is placed, and no Queue that they name admits them: till Queues or
+  // namespaces change.
+  absl::btree_set<GangId> unadmitted_;
   absl::btree_set<GangId> touched_;    // to be looked at
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;

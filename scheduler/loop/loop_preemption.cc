@@ -43,6 +43,15 @@ bool SchedulingLoop::Impl::PoliciesLetEvict(const Case& c) const {
           queue->reclaim != ReclaimWithinCohort::kNever || queue->borrow_preempts_lower_priority);
 }
 
+// A user protects a gang only for as long as the platform team lets the Queue's users do so.
+absl::Duration SchedulingLoop::Impl::ProtectedRuntimeOf(const Gang& gang,
+                                                        const GangRecord& record) const {
+  const Queue* queue = ledger_.book().FindQueue(record.queue);
+  if (queue == nullptr) return absl::ZeroDuration();
+  return std::max(queue->min_runtime,
+                  std::min(gang.spec.protected_runtime, queue->most_protected_runtime));
+}
+
 RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangRecord& record,
                                                 absl::Time now) {
   const Tables& tables = *Picture().tables;
@@ -53,7 +62,7 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
                     .priority = gang.priority,
                     .queued = QueuedAt(gang, record),
                     .started = started,
-                    .protected_until = started + gang.spec.protected_runtime,
+                    .protected_until = started + ProtectedRuntimeOf(gang, record),
                     .members = {},
                     .surplus = SurplusOf(gang)};
   for (const Member& member : gang.members) {

@@ -96,6 +96,7 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
        .last_undone_at = record.last_undone_at,
        .quorum_lost = lost,
        .preempted_by = record.left_for.has_value() ? LeftForText(*record.left_for) : "",
+       .admitted_queue = c.gang.admitted_queue.value_or(""),
        .initial_share_used = record.initial_share_used},
       before, c.now);
   const StatusChange change = CompareStatus(before, status);
@@ -281,7 +282,7 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
       ++count.pending_pods;
     }
   }
-  directory_.Count(c.gang.id, c.gang.queue, count);
+  directory_.Count(c.gang.id, c.record.queue, count);
 }
 
 void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {

@@ -78,6 +78,7 @@ void SchedulingLoop::Impl::ForgetRecords() {
   records_.clear();
   loose_priorities_.clear();
   departing_.clear();
+  unadmitted_.clear();
   bans_ = 0;
 }
 
@@ -96,6 +97,8 @@ void SchedulingLoop::Impl::SetRole(Role role) {
     for (const Member& member : gang->members) state_.Release(member.pod, news_);
   }
   ForgetRecords();
+  // Who leads next may see it otherwise.
+  for (const GangId gang : state_.Gangs()) state_.SetAdmitted(gang, std::nullopt, news_);
   waits_for_leaving_.clear();
   lines_ = {};
   openings_changed_ = true;
@@ -156,6 +159,7 @@ void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   ForgetLeaving(*it->second);
   if (bans_ > 0) more_victims_ = more_loose_ = true;
   departing_.erase(id);
+  unadmitted_.erase(id);
   DropHolds(*it->second);
   DropClaim(*it->second);
   DropReservation(id, *it->second);
@@ -183,6 +187,7 @@ void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
     touched_.insert(id);
   }
   if (news_.budgets_changed) HurryEvictions(now);
+  if (news_.queues_changed) touched_.insert(unadmitted_.begin(), unadmitted_.end());
   for (const GangId id : std::exchange(touched_, {})) LookAt(id, now);
 }
 

@@ -69,16 +69,24 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
         WaitReason::kQueueStopped,
         absl::StrCat(name, " is stopped: spec.stopPolicy is ", StopPolicyName(entry.queue.stop))};
   }
-  if (entry.queue.namespace_selector.has_value()) {
-    const auto space = namespaces_.find(gang.key.namespace_name);
-    const StringMap labels = space == namespaces_.end() ? StringMap() : space->second;
-    if (!entry.queue.namespace_selector->Matches(labels)) {
-      return QueueRefusal{
-          WaitReason::kNamespaceNotAllowed,
-          absl::StrCat(name, " does not admit namespace \"", gang.key.namespace_name, "\"")};
-    }
+  if (!Selects(entry, gang.key.namespace_name)) {
+    return QueueRefusal{
+        WaitReason::kNamespaceNotAllowed,
+        absl::StrCat(name, " does not admit namespace \"", gang.key.namespace_name, "\"")};
   }
   return std::nullopt;
+}
+
+bool QueueDirectory::Selects(const Entry& entry, const std::string& namespace_name) const {
+  if (!entry.queue.namespace_selector.has_value()) return true;
+  const auto space = namespaces_.find(namespace_name);
+  const StringMap labels = space == namespaces_.end() ? StringMap() : space->second;
+  return entry.queue.namespace_selector->Matches(labels);
+}
+
+bool QueueDirectory::Admits(const std::string& queue, const std::string& namespace_name) const {
+  const auto it = queues_.find(queue);
+  return it != queues_.end() && it->second.exists && Selects(it->second, namespace_name);
 }
 
 void QueueDirectory::Add(const Counted& counted, int32_t sign) {

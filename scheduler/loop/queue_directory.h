@@ -49,6 +49,8 @@ class QueueDirectory final {
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const;
+  // Whether the Queue is there and lets in gangs of the namespace, whatever else is wrong with it.
+  [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
   void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
   // What is used, or borrowed of it, of any of them may not be what it was.
   void AllChanged();
@@ -81,6 +83,7 @@ class QueueDirectory final {
     friend bool operator==(const Counted&, const Counted&) = default;
   };
   void Add(const Counted& counted, int32_t sign);
+  [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
                                      absl::Time now) const;
 

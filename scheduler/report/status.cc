@@ -70,6 +70,7 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
   status.quorum_reached_at = whole(facts.quorum_reached_at);
   status.last_undone_at = whole(facts.last_undone_at);
   if (!facts.preempted_by.empty()) status.preempted_by = facts.preempted_by;
+  status.admitted_queue = facts.admitted_queue;
   if (facts.initial_share_used) status.initial_share_preemption_used = true;
 
   const bool bound = standing.phase == GangPhase::kRunning;
@@ -102,7 +103,7 @@ StatusChange CompareStatus(const PodGroupStatus& before, const PodGroupStatus& a
   if (before == after) return StatusChange::kNone;
   const auto news = [](const PodGroupStatus& s) {
     return std::tie(s.phase, s.reason, s.quorum_reached_at, s.last_undone_at,
-                    s.initial_share_preemption_used, s.preempted_by);
+                    s.initial_share_preemption_used, s.preempted_by, s.admitted_queue);
   };
   if (news(before) != news(after) || !SameNews(before.conditions, after.conditions)) {
     return StatusChange::kNews;

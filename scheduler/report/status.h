@@ -33,6 +33,7 @@ struct StatusFacts {
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
   bool quorum_lost = false;
   std::string preempted_by;  // "" = as before
+  std::string admitted_queue = {};
   bool initial_share_used = false;
 };
 

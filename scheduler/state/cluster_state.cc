@@ -467,6 +467,10 @@ std::vector<PodCountId> ClusterState::TakeChangedCounts() {
 }
 
 const Gang* ClusterState::FindGang(GangId gang) const { return impl_->gangs().Find(gang); }
+void ClusterState::SetAdmitted(GangId gang, const std::optional<std::string>& queue, Delta& delta) {
+  impl_->gangs().SetAdmitted(gang, queue, delta);
+}
+
 void ClusterState::RecallSucceeded(GangId gang) { impl_->gangs().RecallSucceeded(gang); }
 std::optional<GangId> ClusterState::GangNamed(const GangKey& key) const {
   return impl_->gangs().Named(key);

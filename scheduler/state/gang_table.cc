@@ -226,6 +226,10 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   } else if (!sub_groups_.empty()) {
     sub_groups_.erase(facts.pod);
   }
+  if (!pod.node_name.empty()) {
+    const absl::string_view told = pod.meta.annotations.Get(kAdmittedQueueAnnotation);
+    if (!told.empty()) gang.told_queue = std::string(told);
+  }
   const Rank rank = RankOf(pod.meta.labels, gang.spec);
   std::vector<Member>& members = gang.members;
   const auto at = FindMember(members, facts.pod, rank, pod.meta.name);
@@ -271,6 +275,7 @@ void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
   if (at != gang.members.end()) {
     if (at->state == MemberState::kSucceeded) RememberCleaned(gang, at->rank);
     gang.members.erase(at);
+    if (gang.members.empty()) gang.told_queue.clear();
   }
   sub_groups_.erase(pod);
   Derive(gang);
@@ -336,6 +341,7 @@ bool GangTable::MayPreempt(const Gang& gang) const {
 }
 
 absl::string_view GangTable::QueueOf(const Gang& gang) const {
+  if (gang.admitted_queue.has_value()) return *gang.admitted_queue;
   if (!gang.spec.queue.empty()) return gang.spec.queue;
   const auto it = namespace_queues_.find(gang.key.namespace_name);
   return it != namespace_queues_.end() ? it->second : default_queue_;
@@ -380,6 +386,13 @@ void GangTable::SetNamespaceQueue(absl::string_view namespace_name, absl::string
     if (gang->key.namespace_name != namespace_name) continue;
     if (Derive(*gang)) delta.gangs_changed.insert(id);
   }
+}
+
+void GangTable::SetAdmitted(GangId id, const std::optional<std::string>& queue, Delta& delta) {
+  Gang& gang = *gangs_.at(id);
+  if (gang.admitted_queue == queue) return;
+  gang.admitted_queue = queue;
+  if (Derive(gang)) delta.gangs_changed.insert(id);
 }
 
 void GangTable::RecallSucceeded(GangId id) {

@@ -4,7 +4,8 @@
 // its id is dead after.
 //
 // Invariants:
-//   1. Members are sorted by (rank, name); every member's pod names this gang.
+//   1. Members are sorted by (rank, name); every member's pod names this gang, or did so when it
+//   was bound: to rename a pod that runs changes nothing.
 //   2. priority = the lower of the class's value and the highest among members; queue is resolved;
 //   both follow every change, and so does whether it may preempt.
 //   3. A member that succeeded and is gone is remembered until another has its rank, or the
@@ -69,6 +70,8 @@ class GangTable final {
   };
   void SetClass(absl::string_view priority_class, std::optional<ClassFacts> facts, Delta& delta);
   void SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue, Delta& delta);
+  // While something of the gang is placed: the Queue under which it was admitted, "" for none.
+  void SetAdmitted(GangId gang, const std::optional<std::string>& queue, Delta& delta);
   // Those of whose success the PodGroup's status tells, and whom nobody here has seen, were cleaned
   // away before. To be called when all pods are known.
   void RecallSucceeded(GangId gang);

@@ -201,7 +201,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   if (first_sight) mix_.NoteArrival(shape);
   Settle(record, shape, delta);
 
-  const GangId gang = IsOurs(pod) ? gangs_.GangOf(pod, record.facts.gang) : GangId();
+  const GangId gang = GangOf(record, pod);
   if (record.facts.gang.valid() && record.facts.gang != gang) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
   }
@@ -210,6 +210,15 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   if (!gang.valid()) return;
   if (relabelled || joined) budgets_.NoteLabels(pod.meta.namespace_name, delta);
   PutMember(record, pod, delta);
+}
+
+// A pod that runs stays with the gang in which it was bound, whatever its labels say meanwhile:
+// else one could leave the Queue that is charged for it, or burden another.
+GangId PodTable::GangOf(const Record& record, const Pod& pod) {
+  if (!IsOurs(pod)) return GangId();
+  const GangId last = record.facts.gang;
+  const bool runs = !pod.node_name.empty() && !record.facts.terminal;
+  return last.valid() && runs ? last : gangs_.GangOf(pod, last);
 }
 
 // Everything but shape, anchor and gang.

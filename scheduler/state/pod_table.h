@@ -143,6 +143,7 @@ class PodTable final {
   [[nodiscard]] Record& Admit(const Pod& pod, Delta& delta);
   void Remove(Record& record, Delta& delta);
   void SetFacts(Record& record, const Pod& pod);
+  [[nodiscard]] GangId GangOf(const Record& record, const Pod& pod);
   void PutMember(const Record& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end

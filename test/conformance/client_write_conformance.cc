@@ -22,7 +22,7 @@ class WriteConformance : public LiveClusterTest {
  protected:
   // The server's reply as the bind protocol reads it.
   BindReply Bind(const PodReference& pod, const std::string& node = kNode) {
-    const LiveReply reply = Send(BindRequest(pod, node));
+    const LiveReply reply = Send(BindRequest(pod, node, ""));
     WriteResult result;
     result.http_status = reply.status;
     result.status = reply.error;
@@ -43,13 +43,13 @@ TEST_F(WriteConformance, ABindSetsTheNodeAndASecondOneToldOfItsOwnNodeIsSuccess)
   EXPECT_EQ(Read(pod).kind, PodReadingKind::kUnbound);
   EXPECT_EQ(Bind(pod).kind, BindReplyKind::kBound);
   EXPECT_EQ(Read(pod).node_name, kNode);
-  EXPECT_EQ(Send(BindRequest(pod, kNode)).status, 409);
+  EXPECT_EQ(Send(BindRequest(pod, kNode, "")).status, 409);
   EXPECT_EQ(Bind(pod).kind, BindReplyKind::kBound);
 }
 
 TEST_F(WriteConformance, ABindOfAPodThatSomebodyElseBoundNamesTheOtherNode) {
   const PodReference pod = CreatePod("p");
-  EXPECT_EQ(Send(BindRequest(pod, "elsewhere")).status, 201);
+  EXPECT_EQ(Send(BindRequest(pod, "elsewhere", "")).status, 201);
   const BindReply reply = Bind(pod);
   EXPECT_EQ(reply.kind, BindReplyKind::kBoundElsewhere) << reply.detail;
   EXPECT_EQ(reply.node_name, "elsewhere");
@@ -85,9 +85,9 @@ TEST_F(WriteConformance, ABindOfAGatedPodSaysGated) {
 
 TEST_F(WriteConformance, ABindWithoutANodeOrWithAnotherNameIsAnError) {
   const PodReference pod = CreatePod("p");
-  EXPECT_EQ(Send(BindRequest(pod, "")).status, 500);
-  HttpRequest request = BindRequest({namespace_, "q", pod.uid}, kNode);
-  request.target = BindRequest(pod, kNode).target;
+  EXPECT_EQ(Send(BindRequest(pod, "", "")).status, 500);
+  HttpRequest request = BindRequest({namespace_, "q", pod.uid}, kNode, "");
+  request.target = BindRequest(pod, kNode, "").target;
   EXPECT_EQ(Send(std::move(request)).status, 400);
   EXPECT_EQ(Read(pod).kind, PodReadingKind::kUnbound);
 }

@@ -166,6 +166,8 @@ class Player final {
         {"remove", &Player::Remove},
         {"ungate", &Player::Ungate},
         {"edit", &Player::Edit},
+        {"refused_edit", &Player::RefusedEdit},
+        {"relabel", &Player::Relabel},
         {"create", &Player::Create},
         {"kill", &Player::Kill},
         {"start", &Player::Start},
@@ -293,6 +295,26 @@ class Player final {
     Json spec = argument;
     spec.Erase("gang");
     Patch(absl::StrCat(kGroups, argument["gang"].AsString()), Json::Object({{"spec", spec}}));
+  }
+  // {gang, fields of its PodGroup's spec, why}: the server must not take it.
+  void RefusedEdit(const Json& argument) {
+    Json spec = argument;
+    spec.Erase("gang");
+    spec.Erase("why");
+    const absl::StatusOr<Json> reply =
+        stage_.Call("PATCH", absl::StrCat(kGroups, argument["gang"].AsString()),
+                    Json::Object({{"spec", spec}}));
+    if (reply.ok()) return Fail("the edit was taken");
+    if (!absl::StrContains(reply.status().message(), argument["why"].AsString())) {
+      Fail(absl::StrCat("refused, but: ", reply.status().message()));
+    }
+  }
+  // {pod or namespace, labels}: beside those that it has.
+  void Relabel(const Json& argument) {
+    Patch(argument.Has("pod")
+              ? absl::StrCat(kPods, argument["pod"].AsString())
+              : absl::StrCat("/api/v1/namespaces/", argument["namespace"].AsString()),
+          Json::Object({{"metadata", Json::Object({{"labels", argument["labels"]}})}}));
   }
   void Create(const Json& argument) {
     for (const Json& object : Each(argument)) Must(stage_.Create(object));

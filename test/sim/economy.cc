@@ -107,6 +107,8 @@ Json Economy::Preemption() {
   const bool borrows = random_.OneIn(5);
   policies.Set("borrowWithinCohort",
                Json::Object({{"policy", borrows ? "LowerPriority" : "Never"}}));
+  policies.Set("maxProtectedRuntimeSeconds", 3600);
+  if (random_.OneIn(8)) policies.Set("minRuntimeSeconds", 1 + static_cast<int>(random_.Below(60)));
   return policies;
 }
 
@@ -307,8 +309,9 @@ void Economy::LetMakeRoom() {
   switch (obstacle_) {
     case Obstacle::kPolicy:
       for (const std::string& queue : queues_) {
-        Json policies = Json::Object(
-            {{"withinQueue", "LowerOrNewerEqualPriority"}, {"reclaimWithinCohort", "Any"}});
+        Json policies = Json::Object({{"withinQueue", "LowerOrNewerEqualPriority"},
+                                      {"reclaimWithinCohort", "Any"},
+                                      {"minRuntimeSeconds", 0}});
         Patch("queues", queue, Json::Object({{"preemption", std::move(policies)}}));
       }
       return;

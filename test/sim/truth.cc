@@ -185,11 +185,13 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   const bool bound = std::ranges::any_of(pods_, [&key](const auto& pod) {
     return pod.second.gang == key && !pod.second.node.empty();
   });
-  const bool moves = gang.queue != spec["queue"].AsString() && bound;
-  NoteUpheaval(moves ? gang.queue : "", now);
-  if (gang.queue != spec["queue"].AsString() && !gang.uid.empty()) gang.queue_since = now;
+  const bool renamed = gang.queue != spec["queue"].AsString() && !gang.uid.empty();
+  const bool moves = renamed && bound;
+  // Binds under way were decided under the old name.
+  NoteUpheaval(renamed ? gang.queue : "", now);
+  if (renamed) gang.queue_since = now;
   gang.queue = spec["queue"].AsString();
-  NoteUpheaval(moves ? gang.queue : "", now);
+  NoteUpheaval(renamed ? gang.queue : "", now);
   if (moves && groups_.contains(key)) rules_changed_ = now;
   gang.moved = gang.moved || moves;
   const std::string& uid = object["metadata"]["uid"].AsString();
@@ -280,7 +282,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     pods_[key] = std::move(pod);
     return;
   }
-  const Bound bound{.node = node, .queue = gang.queue, .at = now, .ours = true};
+  const Bound bound{.node = node, .queue = AdmittedQueueOf(pod.gang), .at = now, .ours = true};
   const auto [it, fresh] = bound_.try_emplace(uid, bound);
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
   if (!it->second.ours) gangs_of_others_.insert(pod.gang);

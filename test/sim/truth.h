@@ -173,14 +173,13 @@ class Truth final {
   struct Since {
     absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
   };
-  enum class ChargedTo : uint8_t { kNamed, kAdmitted };  // the Queue that it names, or named then
   // By what is bound, but for the pods of this gang.
-  [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, ChargedTo charged_to,
+  [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since,
                                              const std::string& without = "") const;
   // By its policies, and by priority.
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
   // … or may a leader believe so, that has never seen the victim's PodGroup and knows no Queue of
-  // it?
+  // it? Whom we have bound says so itself.
   [[nodiscard]] bool MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) const;
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
@@ -205,6 +204,8 @@ class Truth final {
                                 absl::Time now);
   void NoteGroupGone(const std::string& gang, absl::Time now);
   void NoteNewRun(const std::string& gang);
+  // Who has something placed stays where it was admitted, whatever it names now.
+  [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
   void NoteQuorum(const std::string& gang, absl::Time now);
   void CheckDomainsHold(const PodFacts& pod, absl::Time now);
   void ApplyNode(const std::string& name, const Json& object, absl::Time now);

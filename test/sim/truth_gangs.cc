@@ -30,6 +30,14 @@ void Truth::NoteGroupGone(const std::string& gang, absl::Time now) {
   if (some && !facts.was_whole && !BoundByOthers(gang)) facts.half_since = now;
 }
 
+std::string Truth::AdmittedQueueOf(const std::string& gang) const {
+  const auto placed = std::ranges::find_if(pods_, [&gang](const auto& entry) {
+    const PodFacts& pod = entry.second;
+    return pod.gang == gang && !pod.node.empty() && !pod.ended();
+  });
+  return placed == pods_.end() ? gangs_.at(gang).queue : placed->second.admitted;
+}
+
 // Where everybody had succeeded, who comes now begins anew.
 void Truth::NoteNewRun(const std::string& gang) {
   const auto group = groups_.find(gang);

@@ -51,23 +51,20 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   if (!nodes_.contains(pod.node) && (lost == lost_at_.end() || lost->second < since.leads)) {
     return false;
   }
-  if (groups_.contains(pod.gang)) return true;
+  if (groups_.contains(pod.gang) || pod.ours) return true;
   // A PodGroup that came and went while nobody looked has named its Queue to nobody.
   const GangFacts& gang = gangs_.at(pod.gang);
   return gang.group_gone_at >= since.leads && gang.group_gone_at - gang.group_since >= blind_for_;
 }
 
-QuotaTruth::Usage Truth::UsageKnown(const Since& since, ChargedTo charged_to,
-                                    const std::string& without) const {
+QuotaTruth::Usage Truth::UsageKnown(const Since& since, const std::string& without) const {
   QuotaTruth::Usage usage;
   for (const auto& [key, pod] : pods_) {
     if (pod.node.empty() || pod.ended() || pod.gang == without || !MayBeKnown(pod, since)) continue;
     // Also where its node is gone.
     const auto labels = labels_.find(pod.node);
     if (labels == labels_.end()) continue;
-    const std::string& queue =
-        charged_to == ChargedTo::kAdmitted ? pod.admitted : gangs_.at(pod.gang).queue;
-    usage[{queue, quotas_.FlavorOf(labels->second)}] += pod.gpus;
+    usage[{pod.admitted, quotas_.FlavorOf(labels->second)}] += pod.gpus;
   }
   return usage;
 }
@@ -77,7 +74,7 @@ void Truth::CheckQuotaLegal(const PodFacts& pod, absl::Time now) {
   const auto node = nodes_.find(pod.node);
   if (group == groups_.end() || node == nodes_.end() || group->second.queue.empty()) return;
   if (pod.gpus == 0) return;  // nothing that anybody has quota for
-  const std::string& queue = group->second.queue;
+  const std::string& queue = pod.admitted;
   // Whoever binds now has decided before, and may have known less than is known now.
   const absl::Time known = now - blind_for_;
   const auto upheaval = upheavals_.find(quotas_.RootOf(queue));
@@ -89,15 +86,11 @@ void Truth::CheckQuotaLegal(const PodFacts& pod, absl::Time now) {
   const std::string flavor = quotas_.FlavorOf(node->second.labels);
   // It lists once more after it has taken the Lease.
   const Since since{.others_bound = known, .leads = expected_.leads_since + kListsWithin};
-  std::string why;
-  // To which Queue a gang that moved while it ran is charged is left open here.
-  for (const ChargedTo charged_to : {ChargedTo::kNamed, ChargedTo::kAdmitted}) {
-    why = quotas_.Illegal(queue, flavor, UsageKnown(since, charged_to));
-    if (why.empty()) return;
-  }
+  std::string why = quotas_.Illegal(queue, flavor, UsageKnown(since));
+  if (why.empty()) return;
   absl::StrAppend(&why, "; bound:");
   for (const auto& [key, other] : pods_) {
-    const std::string& theirs = gangs_.at(other.gang).queue;
+    const std::string& theirs = other.admitted;
     const bool same_tree = quotas_.RootOf(theirs) == quotas_.RootOf(queue);
     if (!same_tree || other.node.empty() || other.ended() || !MayBeKnown(other, since)) continue;
     absl::StrAppend(&why, " ", key, "=", theirs, "@", other.node,
@@ -126,7 +119,10 @@ bool Truth::MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const {
 bool Truth::MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) const {
   const GangFacts& facts = gangs_.at(victim);
   const bool by_priority = gang.MayPreempt() && gang.priority() > facts.priority();
-  return MayMakeLeave(gang, facts) || (by_priority && !groups_.contains(victim));
+  if (MayMakeLeave(gang, facts) || groups_.contains(victim)) return MayMakeLeave(gang, facts);
+  return by_priority && std::ranges::none_of(pods_, [&victim](const auto& pod) {
+           return pod.second.gang == victim && pod.second.ours && !pod.second.node.empty();
+         });
 }
 
 void Truth::CheckEviction(const std::string& gang, const std::string& what, absl::Time now) {

@@ -282,10 +282,8 @@ bool MayBeHeldUp(const Truth& truth, const std::string& gang) {
 
 bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone) {
   const std::string& queue = truth.groups().at(gang.key).queue;
-  const Field field{.truth = truth,
-                    .gang = gang,
-                    .queue = queue,
-                    .usage = truth.UsageKnown({}, Truth::ChargedTo::kNamed, gone)};
+  const Field field{
+      .truth = truth, .gang = gang, .queue = queue, .usage = truth.UsageKnown({}, gone)};
   const std::optional<std::set<std::string>> kept = NodesKeptForOthers(truth, gang.key, gone);
   if (!kept.has_value()) return false;
   Rooms rooms;

@@ -104,14 +104,36 @@ void TurnAudit::ReadLine(absl::string_view line) {
   }
 }
 
+bool TurnAudit::Admits(const std::string& name, const std::string& namespace_name) const {
+  const auto queue = facts_.told.queues.find(name);
+  if (queue == facts_.told.queues.end() || !queue->second.namespace_selector.has_value()) {
+    return true;
+  }
+  const auto space = facts_.told.namespaces.find(namespace_name);
+  const bool known = space != facts_.told.namespaces.end();
+  return queue->second.namespace_selector->Matches(known ? space->second.meta.labels : StringMap());
+}
+
+// As an annotation of one of its pods says, which an earlier process has bound.
+bool TurnAudit::WasBoundUnder(const std::string& queue, const GangView& gang) const {
+  return std::ranges::any_of(gang.pods, [&](const GangMemberView& member) {
+    const auto pod = facts_.told.pods.find(absl::StrCat(gang.namespace_name, "/", member.pod));
+    return pod != facts_.told.pods.end() && !pod->second.node_name.empty() &&
+           pod->second.meta.annotations.Get(kAdmittedQueueAnnotation) == queue;
+  });
+}
+
 void TurnAudit::NoteGangs() {
   std::map<std::string, std::string> charged;
   for (const GangView& gang : facts_.view.gangs) {
     const std::string name = GangName(gang);
     const bool named = gang.singleton || facts_.told.groups.contains(name);
     const auto before = facts_.charged_to.find(name);
-    if (named || before != facts_.charged_to.end()) {
-      charged[name] = named ? gang.queue : before->second;
+    const bool known = before != facts_.charged_to.end();
+    if (known && (!named || before->second == gang.queue)) {
+      charged[name] = before->second;
+    } else if (named || WasBoundUnder(gang.queue, gang)) {
+      charged[name] = Admits(gang.queue, gang.namespace_name) ? gang.queue : "";
     }
   }
   facts_.charged_to = std::move(charged);

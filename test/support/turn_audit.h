@@ -35,6 +35,8 @@ class TurnAudit final {
  private:
   void NotePod(const Pod& pod);
   void ReadLine(absl::string_view line);
+  [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
+  [[nodiscard]] bool WasBoundUnder(const std::string& queue, const GangView& gang) const;
   void NoteGangs();
   [[nodiscard]] std::string Identity(const std::string& gang) const;
   [[nodiscard]] int32_t PriorityOf(const std::string& gang) const;

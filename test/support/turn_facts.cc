@@ -44,6 +44,7 @@ void Told::Hear(const ObjectEvent& event) {
                                   [this](const Cohort& c) { cohorts[c.meta.name] = c; },
                                   [this](const ResourceFlavor& f) { flavors[f.meta.name] = f; },
                                   [this](const Topology& t) { topologies[t.meta.name] = t; },
+                                  [this](const Namespace& n) { namespaces[n.meta.name] = n; },
                                   [](const auto&) {}},
                        upserted.object);
           },
@@ -84,6 +85,8 @@ void Told::Forget(const ObjectKey& key) {
       topologies.erase(key.name);
       return;
     case ResourceKind::kNamespace:
+      namespaces.erase(key.name);
+      return;
     case ResourceKind::kPriorityClass:
     case ResourceKind::kPodDisruptionBudget:
     case ResourceKind::kPersistentVolumeClaim:

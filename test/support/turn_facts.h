@@ -25,6 +25,7 @@ struct Told {
   std::map<std::string, Cohort> cohorts;
   std::map<std::string, ResourceFlavor> flavors;
   std::map<std::string, Topology> topologies;
+  std::map<std::string, Namespace> namespaces;
   std::map<std::string, Node> lost_nodes;       // gone, as they were last: pods may outlive them
   std::map<std::string, int64_t> cleaned_away;  // by gang: members that had succeeded
 

@@ -19,7 +19,7 @@ Json Body(const HttpRequest& request) {
 }
 
 TEST(Requests, ABindNamesTheUidAndTheNode) {
-  const HttpRequest request = BindRequest(kPod, "n1");
+  const HttpRequest request = BindRequest(kPod, "n1", "");
   EXPECT_EQ(request.method, HttpMethod::kPost);
   EXPECT_EQ(request.target, "/api/v1/namespaces/team/pods/a-0/binding");
   EXPECT_EQ(Body(request).At("metadata.uid").AsString(), "u-1");
@@ -38,7 +38,7 @@ TEST(Requests, AnEvictionIsGuardedByTheUid) {
 }
 
 TEST(Requests, HostileNamesCannotLeaveTheirPath) {
-  const HttpRequest request = BindRequest({.namespace_name = "a/../b", .name = "x?y#z"}, "n1");
+  const HttpRequest request = BindRequest({.namespace_name = "a/../b", .name = "x?y#z"}, "n1", "");
   EXPECT_EQ(request.target.find("/../"), std::string::npos);
   EXPECT_EQ(request.target.find('?'), std::string::npos);
 }
