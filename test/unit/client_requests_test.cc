@@ -19,12 +19,13 @@ Json Body(const HttpRequest& request) {
 }
 
 TEST(Requests, ABindNamesTheUidAndTheNode) {
-  const HttpRequest request = BindRequest(kPod, "n1", "");
+  const HttpRequest request = BindRequest(kPod, "n1", "q");
   EXPECT_EQ(request.method, HttpMethod::kPost);
   EXPECT_EQ(request.target, "/api/v1/namespaces/team/pods/a-0/binding");
   EXPECT_EQ(Body(request).At("metadata.uid").AsString(), "u-1");
   EXPECT_EQ(Body(request).At("target.name").AsString(), "n1");
   EXPECT_EQ(Body(request).At("target.kind").AsString(), "Node");
+  EXPECT_EQ(Body(request)["metadata"]["annotations"][kAdmittedQueueAnnotation].AsString(), "q");
 }
 
 TEST(Requests, ADeleteIsGuardedByTheUid) {
@@ -57,7 +58,7 @@ TEST(Requests, AGroupStatusTakesAwayWhatIsNoLongerSo) {
   PodGroupStatus status{.phase = "Pending", .reason = "NoFit"};
   Json body = Body(PodGroupStatusRequest("team", "a", "42", status));
   EXPECT_EQ(body.At("metadata.resourceVersion").AsString(), "42");
-  for (const char* field : {"placement", "quorumReachedAt", "lastUndoneAt"}) {
+  for (const char* field : {"placement", "quorumReachedAt", "lastUndoneAt", "admittedQueue"}) {
     EXPECT_TRUE(body["status"].Has(field) && body["status"][field].is_null()) << field;
   }
   status.quorum_reached_at = kNow;

@@ -86,7 +86,7 @@ TEST(DecodePodGroup, ReadsTheStatusThatANewLeaderMustKnow) {
                   {"type":"MembersReady","status":"True"}],
     "reason":"Bound","message":"all bound","placement":{"nodes":["b","a"],"domains":["r2","r1"]},
     "quorumReachedAt":"2026-07-21T10:00:00Z","lastUndoneAt":"2026-07-21T09:00:00Z",
-    "initialSharePreemptionUsed":true,"preemptedBy":"n/other"})");
+    "initialSharePreemptionUsed":true,"preemptedBy":"n/other","admittedQueue":"q"})");
   const PodGroupStatus& status = group.status;
   EXPECT_EQ(status.phase, "Running");
   EXPECT_EQ(status.members, (MemberCounts{4, 1, 3, 2, 1, 0}));
@@ -99,6 +99,7 @@ TEST(DecodePodGroup, ReadsTheStatusThatANewLeaderMustKnow) {
   EXPECT_EQ(status.last_undone_at, *ParseKubernetesTime("2026-07-21T09:00:00Z"));
   EXPECT_TRUE(status.initial_share_preemption_used);
   EXPECT_EQ(status.preempted_by, "n/other");
+  EXPECT_EQ(status.admitted_queue, "q");
 }
 
 TEST(DecodePodGroup, RefusesAnImpossibleQuorum) {
@@ -152,6 +153,7 @@ TEST(DecodeQueue, ReadsTheWholeSpec) {
                                            {"name":"nvidia.com/gpu","nominal":64}]},
               {"resources":[{"name":"memory","nominal":"1Ti"}]}],
     "ordering":"StrictFIFO","preemption":{"withinQueue":"LowerOrNewerEqualPriority","reclaimWithinCohort":"Any",
+      "minRuntimeSeconds":600,"maxProtectedRuntimeSeconds":3600,
       "borrowWithinCohort":{"policy":"LowerPriority","maxPriorityThreshold":-3}},
     "fairShare":{"weight":"2.5"},"stopPolicy":"HoldAndDrain"})");
   EXPECT_EQ(queue.cohort, "c");
@@ -169,6 +171,8 @@ TEST(DecodeQueue, ReadsTheWholeSpec) {
   EXPECT_EQ(queue.ordering, QueueOrdering::kStrictFifo);
   EXPECT_EQ(queue.within_queue, WithinQueuePreemption::kLowerOrNewerEqualPriority);
   EXPECT_EQ(queue.reclaim, ReclaimWithinCohort::kAny);
+  EXPECT_EQ(queue.min_runtime, absl::Minutes(10));
+  EXPECT_EQ(queue.most_protected_runtime, absl::Hours(1));
   EXPECT_TRUE(queue.borrow_preempts_lower_priority);
   EXPECT_EQ(queue.borrow_priority_threshold, -3);
   EXPECT_EQ(queue.fair_share_weight_milli, 2500);

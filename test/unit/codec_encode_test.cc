@@ -22,13 +22,14 @@ Json Parsed(const std::string& body) {
 
 absl::Time At(absl::string_view text) { return *ParseKubernetesTime(text); }
 
-TEST(EncodeBinding, NamesPodUidAndNode) {
+TEST(EncodeBinding, NamesPodUidNodeAndQueue) {
   EXPECT_EQ(
-      EncodeBinding("ns", "p", "u", "n1"),
+      EncodeBinding("ns", "p", "u", "n1", ""),
       R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"ns","uid":"u"},)"
       R"("target":{"apiVersion":"v1","kind":"Node","name":"n1"}})");
-  const Json hostile = Parsed(EncodeBinding(kHostile, kHostile, kHostile, kHostile));
+  const Json hostile = Parsed(EncodeBinding(kHostile, kHostile, kHostile, kHostile, kHostile));
   EXPECT_EQ(hostile.At("metadata.name").AsString(), kHostile);
+  EXPECT_EQ(hostile["metadata"]["annotations"][kAdmittedQueueAnnotation].AsString(), kHostile);
   EXPECT_EQ(hostile.At("target.name").AsString(), kHostile);
 }
 

@@ -142,7 +142,8 @@ TEST_F(CrdsTest, DefaultsAreThoseOfTheDocumentation) {
   EXPECT_EQ(queue["spec"],
             ObjectIn("{ordering: BestEffortFIFO, stopPolicy: None, fairShare: {weight: 1},"
                      " preemption: {withinQueue: Never, reclaimWithinCohort: Never,"
-                     " borrowWithinCohort: {policy: Never}}}"));
+                     " borrowWithinCohort: {policy: Never}, minRuntimeSeconds: 0,"
+                     " maxProtectedRuntimeSeconds: 0}}"));
 }
 
 TEST_F(CrdsTest, StatusOfALaterVersionSurvivesPruning) {
