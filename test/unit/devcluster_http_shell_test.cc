@@ -1,19 +1,15 @@
 #include "api/devcluster/http_shell.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <openssl/ssl.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "test/unit/socket_client.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -21,81 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr int kPatienceMilliseconds =
-    20'000;  // a bound for a machine that is busy, never waited out
-
-// A blocking client socket that gives up instead of hanging.
-class Client final {
- public:
-  explicit Client(uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  ~Client() { Close(); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  void Close() {
-    if (socket_ >= 0) close(socket_);
-    socket_ = -1;
-  }
-  void Send(absl::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;  // the server has closed, which the test goes on to see
-      bytes.remove_prefix(static_cast<size_t>(sent));
-    }
-  }
-  // Everything up to and including `mark`, or up to the end of the stream.
-  std::string ReadUntil(absl::string_view mark) {
-    while (received_.find(std::string(mark)) == std::string::npos) {
-      if (!ReadMore()) return std::exchange(received_, "");
-    }
-    const size_t end = received_.find(std::string(mark)) + mark.size();
-    const std::string out = received_.substr(0, end);
-    received_.erase(0, end);
-    return out;
-  }
-  std::string ReadToEnd() {
-    while (ReadMore()) {
-    }
-    return std::exchange(received_, "");
-  }
-  // A whole reply with a length.
-  std::string ReadReply() {
-    std::string head = ReadUntil("\r\n\r\n");
-    const size_t at = head.find("Content-Length: ");
-    if (at == std::string::npos) return head;
-    const size_t length = std::stoul(head.substr(at + 16));
-    while (received_.size() < length && ReadMore()) {
-    }
-    head += received_.substr(0, length);
-    received_.erase(0, length);
-    return head;
-  }
-  [[nodiscard]] int descriptor() const { return socket_; }
-
- private:
-  bool ReadMore() {
-    pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
-    if (poll(&ready, 1, kPatienceMilliseconds) <= 0) {
-      ADD_FAILURE() << "nothing came; so far: " << received_;
-      return false;
-    }
-    char block[4096];
-    const ssize_t got = recv(socket_, block, sizeof block, 0);
-    if (got <= 0) return false;
-    received_.append(block, static_cast<size_t>(got));
-    return true;
-  }
-
-  int socket_;
-  std::string received_;
-};
 
 class HttpShellTest : public testing::Test {
  protected:
@@ -127,7 +48,7 @@ class HttpShellTest : public testing::Test {
 
 TEST_F(HttpShellTest, RequestsOnOneConnectionAreAnsweredInOrder) {
   Serve({});
-  Client client(shell_->port());
+  SocketClient client(shell_->port());
   client.Send(absl::StrCat(PostConfigMap("a"), "GET /healthz HTTP/1.1\r\n\r\n"));
   EXPECT_THAT(client.ReadReply(), StartsWith("HTTP/1.1 201 Created"));
   EXPECT_THAT(client.ReadReply(), AllOf(StartsWith("HTTP/1.1 200 OK"), testing::EndsWith("ok")));
@@ -135,10 +56,10 @@ TEST_F(HttpShellTest, RequestsOnOneConnectionAreAnsweredInOrder) {
 
 TEST_F(HttpShellTest, AWatchHearsWhatAnotherConnectionDoes) {
   Serve({});
-  Client watcher(shell_->port());
+  SocketClient watcher(shell_->port());
   watcher.Send("GET /api/v1/namespaces/default/configmaps?watch=true HTTP/1.1\r\n\r\n");
   EXPECT_THAT(watcher.ReadUntil("\r\n\r\n"), HasSubstr("Transfer-Encoding: chunked"));
-  Client writer(shell_->port());
+  SocketClient writer(shell_->port());
   writer.Send(PostConfigMap("seen"));
   EXPECT_THAT(writer.ReadReply(), StartsWith("HTTP/1.1 201"));
   EXPECT_THAT(watcher.ReadUntil("\n\r\n"), AllOf(HasSubstr("\"ADDED\""), HasSubstr("seen")));
@@ -147,18 +68,18 @@ TEST_F(HttpShellTest, AWatchHearsWhatAnotherConnectionDoes) {
 TEST_F(HttpShellTest, AWatcherThatLeavesDisturbsNobody) {
   Serve({});
   for (int i = 0; i < 20; ++i) {
-    Client watcher(shell_->port());
+    SocketClient watcher(shell_->port());
     watcher.Send("GET /api/v1/configmaps?watch=true HTTP/1.1\r\n\r\n");
     watcher.ReadUntil("\r\n\r\n");
   }
-  Client writer(shell_->port());
+  SocketClient writer(shell_->port());
   writer.Send(PostConfigMap("alone"));
   EXPECT_THAT(writer.ReadReply(), StartsWith("HTTP/1.1 201"));
 }
 
 TEST_F(HttpShellTest, ABodyOverThreeMebibytesIs413EvenWhileItIsStillSent) {
   Serve({});
-  Client client(shell_->port());
+  SocketClient client(shell_->port());
   client.Send("POST /api/v1/namespaces HTTP/1.1\r\nContent-Length: 4000000\r\n\r\n");
   std::thread sender([&] { client.Send(std::string(4'000'000, 'x')); });
   const std::string reply = client.ReadToEnd();
@@ -168,13 +89,13 @@ TEST_F(HttpShellTest, ABodyOverThreeMebibytesIs413EvenWhileItIsStillSent) {
 
 TEST_F(HttpShellTest, GarbageAndAHugeHeadEndTheirOwnConnectionOnly) {
   Serve({});
-  Client garbage(shell_->port());
+  SocketClient garbage(shell_->port());
   garbage.Send("\x16\x03\x01 no http at all\r\n\r\n");
   EXPECT_THAT(garbage.ReadToEnd(), StartsWith("HTTP/1.1 400"));
-  Client huge(shell_->port());
+  SocketClient huge(shell_->port());
   huge.Send(absl::StrCat("GET / HTTP/1.1\r\nX: ", std::string(100'000, 'x'), "\r\n\r\n"));
   EXPECT_THAT(huge.ReadToEnd(), StartsWith("HTTP/1.1 431"));
-  Client good(shell_->port());
+  SocketClient good(shell_->port());
   good.Send("GET /readyz HTTP/1.1\r\n\r\n");
   EXPECT_THAT(good.ReadReply(), StartsWith("HTTP/1.1 200"));
 }
@@ -183,7 +104,7 @@ TEST_F(HttpShellTest, HalfARequestIsClosedAtItsDeadline) {
   HttpShellOptions options;
   options.limits.request_deadline = absl::Milliseconds(50);
   Serve(options);
-  Client slow(shell_->port());
+  SocketClient slow(shell_->port());
   slow.Send("GET /api/v1/po");
   EXPECT_EQ(slow.ReadToEnd(), "");
 }
@@ -192,8 +113,8 @@ TEST_F(HttpShellTest, AnIdleConnectionIsKept) {
   HttpShellOptions options;
   options.limits.request_deadline = absl::Milliseconds(20);
   Serve(options);
-  Client idle(shell_->port());
-  Client slow(shell_->port());  // its end tells that the deadlines have been looked at
+  SocketClient idle(shell_->port());
+  SocketClient slow(shell_->port());  // its end tells that the deadlines have been looked at
   slow.Send("GET");
   EXPECT_EQ(slow.ReadToEnd(), "");
   idle.Send("GET /readyz HTTP/1.1\r\n\r\n");
@@ -205,9 +126,9 @@ TEST_F(HttpShellTest, AWatchThatNobodyReadsIsClosedAndTheServerGoesOn) {
   options.limits.most_watch_backlog = 100'000;
   options.limits.write_deadline = absl::Milliseconds(200);
   Serve(options);
-  Client watcher(shell_->port());
+  SocketClient watcher(shell_->port());
   watcher.Send("GET /api/v1/configmaps?watch=true HTTP/1.1\r\n\r\n");
-  Client writer(shell_->port());
+  SocketClient writer(shell_->port());
   const std::string filler(50'000, 'y');
   for (int i = 0; i < 200; ++i) {
     const std::string body =
@@ -228,7 +149,7 @@ TEST_F(HttpShellTest, OverTlsItServesWhoTrustsItsAuthority) {
   HttpShellOptions options;
   options.tls = &*identity;
   Serve(options);
-  Client client(shell_->port());
+  SocketClient client(shell_->port());
 
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
                                                                   SSL_CTX_free);
@@ -256,7 +177,7 @@ TEST_F(HttpShellTest, PlainTextToATlsPortIsClosed) {
   HttpShellOptions options;
   options.tls = &*identity;
   Serve(options);
-  Client client(shell_->port());
+  SocketClient client(shell_->port());
   client.Send("GET /readyz HTTP/1.1\r\n\r\n");
   EXPECT_THAT(client.ReadToEnd(), testing::Not(HasSubstr("200 OK")));
 }
