@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/base/clock.h"
 #include "api/base/status_macros.h"
@@ -20,6 +19,7 @@
 #include "api/http/curl_transport.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/address.h"
+#include "scheduler/app/admin_question.h"
 #include "scheduler/app/grpc_log.h"
 
 namespace maniple {
@@ -29,24 +29,6 @@ namespace pb = admin::v1;
 
 constexpr std::chrono::seconds kDeadline{5};
 constexpr char kNoSuchPage[] = "404 page not found";
-
-struct Target {
-  std::string path, namespace_name, name;
-};
-
-Target Parsed(absl::string_view target) {
-  Target out;
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(target, absl::MaxSplits('?', 1));
-  out.path = std::string(parts.first);
-  for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> kv =
-        absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    if (kv.first == "namespace") out.namespace_name = QueryDecoded(kv.second);
-    if (kv.first == "name") out.name = QueryDecoded(kv.second);
-  }
-  return out;
-}
 
 absl::StatusOr<Json> ToJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
@@ -70,7 +52,7 @@ absl::StatusOr<Json> Ask(const Call& call) {
   return ToJson(reply);
 }
 
-absl::StatusOr<Json> AskByGrpc(const std::string& address, const Target& target) {
+absl::StatusOr<Json> AskByGrpc(const std::string& address, const AdminQuestion& target) {
   LogWhatGrpcSays();
   const auto stub =
       pb::Admin::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
@@ -151,7 +133,7 @@ absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::strin
   const bool asked_for = !options.admin.empty();
   if (asked_for) RETURN_IF_ERROR(Annotate(CheckAdminAddress(address), "--admin"));
   if (asked_for || (options.kubeconfig.empty() && SocketExists(address))) {
-    absl::StatusOr<Json> answer = AskByGrpc(address, Parsed(target));
+    absl::StatusOr<Json> answer = AskByGrpc(address, ParseAdminTarget(target));
     if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
     tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
   } else if (options.kubeconfig.empty()) {

@@ -2,17 +2,11 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
-#include "api/http/http.h"
 #include "api/proto/admin.pb.h"
 
 namespace maniple {
@@ -99,19 +93,6 @@ absl::string_view EffectName(TaintEffect effect) {
       return "NoExecute";
   }
   return "";
-}
-
-// The query of a target as decoded pairs. '+' is a space, as browsers write it.
-std::map<std::string, std::string> QueryOf(absl::string_view target) {
-  std::map<std::string, std::string> out;
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(target, absl::MaxSplits('?', 1));
-  for (const absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
-    const std::pair<absl::string_view, absl::string_view> kv =
-        absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    out[QueryDecoded(kv.first)] = QueryDecoded(kv.second);
-  }
-  return out;
 }
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
@@ -205,20 +186,19 @@ void QueuesInto(const ClusterView& view, pb::QueueList& out) {
   }
 }
 
-absl::StatusOr<std::string> AdminJson(const ClusterView& view, absl::string_view target) {
-  const absl::string_view path = target.substr(0, target.find('?'));
-  std::map<std::string, std::string> query = QueryOf(target);
+absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question) {
+  const std::string& path = question.path;
   if (path == "/explain") {
-    if (query["name"].empty())
+    if (question.name.empty())
       return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
-    const std::string& ns = query["namespace"];
+    const std::string& ns = question.namespace_name;
     pb::Gang gang;
-    RETURN_IF_ERROR(ExplainInto(view, ns.empty() ? "default" : ns, query["name"], gang));
+    RETURN_IF_ERROR(ExplainInto(view, ns.empty() ? "default" : ns, question.name, gang));
     return ToJson(gang);
   }
   if (path == "/gangs") {
     pb::GangList list;
-    GangsInto(view, query["namespace"], list);
+    GangsInto(view, question.namespace_name, list);
     return ToJson(list);
   }
   if (path == "/nodes") {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "scheduler/app/admin_question.h"
 #include "scheduler/report/view.h"
 
 namespace maniple::admin::v1 {
@@ -24,9 +25,8 @@ void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin:
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
 
-// The JSON form of "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes", "/queues".
-// NotFound for another path.
+// The JSON form of the answer. NotFound for a path that is no page.
 [[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,
-                                                    absl::string_view target);
+                                                    const AdminQuestion& question);
 
 }  // namespace maniple

@@ -111,9 +111,10 @@ bool Bulletin::ViewWanted() {
   return wanted_;
 }
 
-void Bulletin::PostView(ClusterViewPtr view) {
+void Bulletin::PostView(ClusterViewPtr view, absl::Time now) {
   MutexLock lock(mutex_);
-  view_ = std::move(view);
+  view_.swap(view);  // the old one is freed after the lock
+  view_posted_ = now;
   wanted_ = false;
   ++views_;
   posted_.NotifyAll();
@@ -127,6 +128,13 @@ LoopCounters Bulletin::counters() {
 Bulletin::Health Bulletin::health() {
   MutexLock lock(mutex_);
   return health_;
+}
+
+ClusterViewPtr Bulletin::ViewSince(absl::Time least) {
+  MutexLock lock(mutex_);
+  if (view_ != nullptr && view_posted_ >= least) return view_;
+  wanted_ = true;
+  return nullptr;
 }
 
 ClusterViewPtr Bulletin::FreshView(absl::Duration wait, const std::function<void()>& wake) {

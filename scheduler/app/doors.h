@@ -4,7 +4,8 @@
 // Inbox: object events and write results, IO thread → scheduling thread. It keeps one pending event
 // per object, so it is bounded by the number of live objects and never has to stop a socket.
 // Outbox: write commands and the role, scheduling thread → IO thread.
-// Bulletin: what other threads may read: counters at all times, a view of the cluster on request.
+// Bulletin: what other threads may read: counters and health at all times, a view of the cluster on
+// request.
 #pragma once
 
 #include <functional>
@@ -69,17 +70,20 @@ class Bulletin final {
   struct Health {
     bool synced = false;
     bool leading = false;
-    absl::Time last_turn = absl::InfinitePast();
+    absl::Time progress = absl::InfinitePast();  // when the scheduling thread last ended a turn
   };
 
   // Scheduling thread.
   void Post(const LoopCounters& counters, const Health& health);
   [[nodiscard]] bool ViewWanted();
-  void PostView(ClusterViewPtr view);
+  void PostView(ClusterViewPtr view, absl::Time now);
 
   // Any thread.
   [[nodiscard]] LoopCounters counters();
   [[nodiscard]] Health health();
+  // The latest view if it was posted since `least`; else null, and one is wanted: ask again when it
+  // was posted. Never waits.
+  [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
   // Asks the scheduling thread (through `wake`) for a fresh view and waits for it; null when it
   // does not come in time.
   [[nodiscard]] ClusterViewPtr FreshView(absl::Duration wait, const std::function<void()>& wake);
@@ -90,6 +94,7 @@ class Bulletin final {
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
+  absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   uint64_t views_ ABSL_GUARDED_BY(mutex_) = 0;  // how many were posted
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
 };

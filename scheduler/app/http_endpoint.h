@@ -1,36 +1,57 @@
-// The read-only HTTP surface: /metrics, /livez, /readyz and the JSON of the admin surface.
+// A read-only HTTP listener on a thread of its own.
 //
-// Owns one thread with an asynchronous Boost.Beast server; the handler is called on that thread.
-// Requests are bounded in size and time, so a slow or hostile client costs one connection and
-// nothing else.
+// The handler is called on that thread and never waits: what it cannot answer yet it is asked again
+// after Recheck(). Connections, their bytes and every step of them are bounded, so that a client
+// that is slow or hostile costs one of its few places and nothing else.
+//
+//   ASSIGN_OR_RETURN(auto endpoint, HttpEndpoint::Listen({.address = "127.0.0.1:0"}));
+//   endpoint->Serve(handler);
+//   endpoint->Recheck();  // from any thread: there is news for who waits
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scheduler/app/http_gate.h"
+#include "scheduler/app/http_page.h"
 
 namespace maniple {
 
-struct HttpPage {
-  int status = 200;
-  std::string content_type = "text/plain; charset=utf-8";
-  std::string body;
+struct HttpLimits {
+  HttpGate::Bounds gate;
+  absl::Duration request = absl::Seconds(30);  // from the last answer to the end of a request
+  absl::Duration answer = absl::Seconds(5);
+  absl::Duration write = absl::Seconds(30);
+};
+
+struct HttpEndpointOptions {
+  std::string address;  // HOST:PORT; port 0 takes any free one
+  HttpLimits limits;
 };
 
 class HttpEndpoint final {
  public:
-  using Handler = std::function<HttpPage(absl::string_view target)>;
+  // Nothing: no answer yet.
+  using Handler = std::function<std::optional<HttpPage>(const HttpQuestion&)>;
 
-  // `address` is HOST:PORT; port 0 takes any free one. Fails when it cannot be bound.
-  static absl::StatusOr<std::unique_ptr<HttpEndpoint>> Start(absl::string_view address,
-                                                             Handler handler);
-  ~HttpEndpoint();  // stops serving and joins the thread
+  // Fails when the address cannot be bound. Who connects before Serve() waits.
+  static absl::StatusOr<std::unique_ptr<HttpEndpoint>> Listen(const HttpEndpointOptions& options);
+  ~HttpEndpoint();  // stops
+
+  // Starts the thread. Once.
+  void Serve(Handler handler);
+  // Ends and joins it; the handler is not called any more.
+  void Stop();
 
   [[nodiscard]] uint16_t port() const;
+  // Any thread.
+  void Recheck();
+  [[nodiscard]] HttpCounters counters() const;
 
  private:
   class Impl;

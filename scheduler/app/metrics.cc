@@ -86,9 +86,51 @@ constexpr Row kRows[] = {
      &LoopCounters::binds_under_way},
 };
 
+// The same of what an HTTP listener counts; the label is the listener.
+struct ListenerRow {
+  Kind kind;
+  const char* name;
+  const char* help;
+  int64_t HttpCounters::*value;
+};
+constexpr ListenerRow kListenerRows[] = {
+    {Kind::kGauge, "maniple_http_connections", "HTTP connections.", &HttpCounters::connections},
+    {Kind::kCounter, "maniple_http_connections_refused_total",
+     "HTTP connections closed at once, of an address with too many or for want of places.",
+     &HttpCounters::connections_refused},
+    {Kind::kCounter, "maniple_http_connections_displaced_total",
+     "Idle HTTP connections closed to make room for others.", &HttpCounters::connections_displaced},
+    {Kind::kCounter, "maniple_http_pages_refused_total",
+     "HTTP answers refused because too many bytes wait for slow readers.",
+     &HttpCounters::pages_refused},
+    {Kind::kCounter, "maniple_http_accept_pauses_total",
+     "Pauses in accepting HTTP connections for want of file descriptors.",
+     &HttpCounters::accept_pauses},
+};
+
+using Labels = std::map<std::string, std::string>;
+
+void AddCounter(prometheus::Registry& registry, const char* name, const char* help,
+                const Labels& labels, double value) {
+  prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add(labels).Increment(value);
+}
+
 void AddGauge(prometheus::Registry& registry, const char* name, const char* help,
-              const std::map<std::string, std::string>& labels, double value) {
+              const Labels& labels, double value) {
   prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels).Set(value);
+}
+
+template <typename AnyRow>
+void AddRow(prometheus::Registry& registry, const AnyRow& row, const Labels& labels,
+            int64_t value) {
+  switch (row.kind) {
+    case Kind::kCounter:
+      AddCounter(registry, row.name, row.help, labels, static_cast<double>(value));
+      break;
+    case Kind::kGauge:
+      AddGauge(registry, row.name, row.help, labels, static_cast<double>(value));
+      break;
+  }
 }
 
 }  // namespace
@@ -97,31 +139,19 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
   // Families of one name are merged by the registry, so that rows stay one line each.
   prometheus::Registry registry(prometheus::Registry::InsertBehavior::Merge);
   for (const Row& row : kRows) {
-    std::map<std::string, std::string> labels;
+    Labels labels;
     if (*row.label != '\0') labels[row.label] = row.label_value;
-    const double value = static_cast<double>(counters.*row.value);
-    switch (row.kind) {
-      case Kind::kCounter:
-        prometheus::BuildCounter()
-            .Name(row.name)
-            .Help(row.help)
-            .Register(registry)
-            .Add(labels)
-            .Increment(value);
-        break;
-      case Kind::kGauge:
-        AddGauge(registry, row.name, row.help, labels, value);
-        break;
+    AddRow(registry, row, labels, counters.*row.value);
+  }
+  for (const auto& [listener, counted] : facts.listeners) {
+    for (const ListenerRow& row : kListenerRows) {
+      AddRow(registry, row, {{"listener", listener}}, counted.*row.value);
     }
   }
-  prometheus::BuildCounter()
-      .Name("maniple_gang_scheduling_seconds_total")
-      .Help(
-          "Seconds from the youngest quorum member's creation to its gang's quorum being bound, "
-          "summed.")
-      .Register(registry)
-      .Add({})
-      .Increment(counters.scheduling_seconds);
+  AddCounter(registry, "maniple_gang_scheduling_seconds_total",
+             "Seconds from the youngest quorum member's creation to its gang's quorum being bound, "
+             "summed.",
+             {}, counters.scheduling_seconds);
   AddGauge(registry, "leader_election_master_status", "1 while this process leads, else 0.",
            {{"name", "maniple-scheduler"}}, facts.leading ? 1 : 0);
   AddGauge(registry, "maniple_synced", "1 once every watched kind has been listed.", {},

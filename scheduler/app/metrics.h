@@ -4,8 +4,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "scheduler/app/http_gate.h"
 #include "scheduler/loop/loop_options.h"
 
 namespace maniple {
@@ -14,6 +17,7 @@ struct ProcessFacts {
   bool leading = false;
   bool synced = false;
   std::string version;
+  std::vector<std::pair<std::string, HttpCounters>> listeners;  // by name
 };
 
 // The text exposition format 0.0.4.

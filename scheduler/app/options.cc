@@ -27,6 +27,11 @@ ParsedFlags Refused(absl::string_view what) {
           .exit_code = 2};
 }
 
+absl::Status CheckListenAddress(absl::string_view flag, const std::string& address) {
+  if (address.empty()) return absl::OkStatus();
+  return Annotate(ParseListenAddress(address).status(), flag);
+}
+
 // What stands in the way of running with these; OK when nothing does.
 absl::Status CheckFlags(const SchedulerOptions& options) {
   if (!options.kubeconfig.empty() && !options.server.empty()) {
@@ -39,11 +44,8 @@ absl::Status CheckFlags(const SchedulerOptions& options) {
       !options.admin.empty() && !status.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--admin: ", status.message()));
   }
-  if (const absl::Status status = ParseListenAddress(options.http).status();
-      !options.http.empty() && !status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--http: ", status.message()));
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckListenAddress("--http", options.http));
+  return CheckListenAddress("--health", options.health);
 }
 
 }  // namespace
@@ -61,6 +63,9 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
       ->type_name("URL");
   app.add_option("--config", config_file, "SchedulerConfiguration file")->type_name("FILE");
   app.add_option("--http", options.http, "Serve metrics, health and read-only JSON here")
+      ->type_name("HOST:PORT");
+  app.add_option("--health", options.health,
+                 "Serve metrics and health here too, whatever happens to --http")
       ->type_name("HOST:PORT");
   app.add_option("--admin", options.admin,
                  "Serve the gRPC admin surface here (default: a local socket)")

@@ -15,8 +15,9 @@ namespace maniple {
 struct SchedulerOptions {
   std::string kubeconfig;
   std::string server;
-  std::string http;   // HOST:PORT, "" = no HTTP surface
-  std::string admin;  // HOST:PORT or unix:PATH
+  std::string http;    // HOST:PORT, "" = no HTTP surface
+  std::string health;  // HOST:PORT, "" = none but in `http`
+  std::string admin;   // HOST:PORT or unix:PATH
   LogOptions log;
   SchedulerConfig config;
 };

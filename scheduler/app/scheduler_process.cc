@@ -19,10 +19,8 @@
 #include "api/client/kubeconfig.h"
 #include "api/http/curl_transport.h"
 #include "scheduler/app/admin_server.h"
-#include "scheduler/app/admin_view.h"
 #include "scheduler/app/doors.h"
-#include "scheduler/app/http_endpoint.h"
-#include "scheduler/app/metrics.h"
+#include "scheduler/app/http_surface.h"
 #include "scheduler/app/profile.h"
 #include "scheduler/app/version.h"
 #include "scheduler/loop/scheduling_loop.h"
@@ -33,7 +31,6 @@ namespace {
 constexpr absl::Duration kLongestDrain = absl::Seconds(20);
 constexpr absl::Duration kLongestRelease = absl::Seconds(3);
 constexpr absl::Duration kHeartbeat = absl::Seconds(10);  // of the scheduling thread, for /livez
-constexpr absl::Duration kStalledAfter = absl::Seconds(60);
 constexpr absl::Duration kViewWait = absl::Seconds(2);
 
 std::string Identity() {
@@ -79,14 +76,6 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
   return options;
 }
 
-HttpPage PageOf(const absl::StatusOr<std::string>& json) {
-  if (json.ok()) return {.status = 200, .content_type = "application/json", .body = *json + "\n"};
-  int status = 500;
-  if (absl::IsNotFound(json.status())) status = 404;
-  if (absl::IsInvalidArgument(json.status())) status = 400;
-  return {.status = status, .body = absl::StrCat(json.status().message(), "\n")};
-}
-
 }  // namespace
 
 class SchedulerProcess::Impl final {
@@ -98,12 +87,8 @@ class SchedulerProcess::Impl final {
         outbox_([this] { transport_->Wakeup(); }) {}
 
   absl::Status OpenSurfaces(const SchedulerOptions& options) {
-    if (!options.http.empty()) {
-      ASSIGN_OR_RETURN(http_, HttpEndpoint::Start(options.http, [this](absl::string_view target) {
-                         return Page(target);
-                       }));
-      LOG(INFO) << "serving HTTP on port " << http_->port();
-    }
+    ASSIGN_OR_RETURN(http_, HttpSurface::Start({.http = options.http, .health = options.health},
+                                               bulletin_, [this] { inbox_.Wake(); }));
     if (!options.admin.empty()) {
       ASSIGN_OR_RETURN(admin_, AdminServer::Start(options.admin, [this] { return FreshView(); }));
       LOG(INFO) << "serving the admin surface on " << options.admin;
@@ -112,6 +97,7 @@ class SchedulerProcess::Impl final {
   }
 
   void StartThreads() {
+    bulletin_.Post({}, {.progress = clock_.Now()});  // so that a first turn that never ends is seen
     io_ = std::thread([this] { RunIo(); });
     scheduling_ = std::thread([this] { RunScheduling(); });
   }
@@ -190,41 +176,18 @@ class SchedulerProcess::Impl final {
       next = out.more ? absl::InfinitePast() : out.next;
       if (!health.synced && loop_.Synced()) LOG(INFO) << "the cluster is known";
       health.synced = loop_.Synced();
-      health.last_turn = now;
+      health.progress = clock_.Now();
       bulletin_.Post(loop_.counters(), health);
-      if (bulletin_.ViewWanted()) bulletin_.PostView(loop_.View(now));
+      if (bulletin_.ViewWanted()) {
+        bulletin_.PostView(loop_.View(now), clock_.Now());
+        http_->ViewPosted();
+      }
       if (drained_by != absl::InfiniteFuture() && (loop_.Idle() || now >= drained_by)) return;
     }
   }
 
   [[nodiscard]] ClusterViewPtr FreshView() {
     return bulletin_.FreshView(kViewWait, [this] { inbox_.Wake(); });
-  }
-
-  // Called on the HTTP endpoint's thread.
-  [[nodiscard]] HttpPage Page(absl::string_view target) {
-    const absl::string_view path = target.substr(0, target.find('?'));
-    const Bulletin::Health health = bulletin_.health();
-    if (path == "/metrics") {
-      return {.status = 200,
-              .content_type = "text/plain; version=0.0.4; charset=utf-8",
-              .body = RenderMetrics(bulletin_.counters(), {.leading = health.leading,
-                                                           .synced = health.synced,
-                                                           .version = MANIPLE_VERSION})};
-    }
-    if (path == "/livez" || path == "/healthz") {
-      const bool alive = health.last_turn == absl::InfinitePast() ||
-                         clock_.Now() - health.last_turn < kStalledAfter;
-      return {.status = alive ? 200 : 500,
-              .body = alive ? "ok\n" : "the scheduling thread is stalled\n"};
-    }
-    if (path == "/readyz") {
-      return {.status = health.synced ? 200 : 503,
-              .body = health.synced ? "ok\n" : "the first lists are not complete\n"};
-    }
-    const ClusterViewPtr view = FreshView();
-    if (view == nullptr) return {.status = 503, .body = "the scheduler did not answer in time\n"};
-    return PageOf(AdminJson(*view, target));
   }
 
   const Clock& clock_ = RealClock();
@@ -236,7 +199,7 @@ class SchedulerProcess::Impl final {
   Bulletin bulletin_;
   std::atomic<bool> stop_io_{false};
   std::thread io_, scheduling_;
-  std::unique_ptr<HttpEndpoint> http_;
+  std::unique_ptr<HttpSurface> http_;
   std::unique_ptr<AdminServer> admin_;
 };
 

@@ -82,7 +82,8 @@ def addresses_that_cannot_be_are_refused_in_one_line(_):
         refused("maniple-scheduler", *NOBODY, "--admin", address, says=says)
         refused("maniple", "gangs", "--admin", address, says=says)
     for address in ("nonsense", "127.0.0.1:99999", "127.0.0.1", "127.0.0.1:x"):
-        refused("maniple-scheduler", *NOBODY, "--http", address, says=f'--http: "{address}"')
+        for flag in ("--http", "--health"):
+            refused("maniple-scheduler", *NOBODY, flag, address, says=f'{flag}: "{address}"')
         refused("maniple-devcluster", "--listen", address, says="HOST:PORT")
     refused("maniple-devcluster", "--listen", "300.1.1.1:0", says="cannot listen on 300.1.1.1:0")
     refused("maniple-scheduler", *NOBODY, "--http", "300.1.1.1:0", says="cannot listen on 300.1.1.1:0")

@@ -81,7 +81,7 @@ ClusterView SomeCluster() {
 }
 
 Json Page(absl::string_view target) {
-  const absl::StatusOr<std::string> text = AdminJson(SomeCluster(), target);
+  const absl::StatusOr<std::string> text = AdminJson(SomeCluster(), ParseAdminTarget(target));
   EXPECT_TRUE(text.ok()) << text.status();
   return text.ok() ? *Json::Parse(*text) : Json();
 }
@@ -93,12 +93,13 @@ TEST(AdminJson, ExplainsAGangByItsNameOrByAMember) {
 
 TEST(AdminJson, AnUnknownGangIsNotFoundAndNamed) {
   const absl::StatusOr<std::string> text =
-      AdminJson(SomeCluster(), "/explain?namespace=research&name=nobody");
+      AdminJson(SomeCluster(), ParseAdminTarget("/explain?namespace=research&name=nobody"));
   ASSERT_FALSE(text.ok());
   EXPECT_TRUE(absl::IsNotFound(text.status()));
   EXPECT_THAT(std::string(text.status().message()), HasSubstr("nobody"));
-  EXPECT_TRUE(absl::IsNotFound(AdminJson(SomeCluster(), "/secret").status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(AdminJson(SomeCluster(), "/explain").status()));
+  EXPECT_TRUE(absl::IsNotFound(AdminJson(SomeCluster(), ParseAdminTarget("/secret")).status()));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(AdminJson(SomeCluster(), ParseAdminTarget("/explain")).status()));
 }
 
 TEST(AdminJson, ListsOnlyTheNamespaceThatIsAskedFor) {
@@ -242,7 +243,7 @@ TEST(Bulletin, AViewIsMadeWhenItIsAskedForAndNotBefore) {
   EXPECT_FALSE(bulletin.ViewWanted());
   const ClusterViewPtr view = bulletin.FreshView(absl::Seconds(5), [&] {
     ASSERT_TRUE(bulletin.ViewWanted());
-    bulletin.PostView(std::make_shared<const ClusterView>(SomeCluster()));
+    bulletin.PostView(std::make_shared<const ClusterView>(SomeCluster()), absl::UnixEpoch());
   });
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->gangs.size(), 2);

@@ -1,0 +1,21 @@
+// The read-only questions of the admin surface as targets of HTTP, for both sides. Any thread.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace maniple {
+
+// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes" or "/queues"; other parameters are
+// ignored, and of equal ones the last counts.
+struct AdminQuestion {
+  std::string path;
+  std::string namespace_name;
+  std::string name;
+};
+[[nodiscard]] AdminQuestion ParseAdminTarget(absl::string_view target);
+// Whether it is one of the four.
+[[nodiscard]] bool IsAdminPath(absl::string_view path);
+
+}  // namespace maniple

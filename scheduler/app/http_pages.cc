@@ -1,0 +1,66 @@
+#include "scheduler/app/http_pages.h"
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/app/admin_view.h"
+
+namespace maniple {
+namespace {
+
+constexpr absl::Duration kStalledAfter = absl::Seconds(60);
+constexpr absl::Duration kViewLife = absl::Seconds(1);
+// Lists of so many namespaces are kept; further ones are made for each reader.
+constexpr size_t kMostKeptPages = 1000;
+
+HttpPage PageOf(const absl::StatusOr<std::string>& json) {
+  if (json.ok()) {
+    HttpPage page = TextPage(200, *json + "\n");
+    page.content_type = "application/json";
+    return page;
+  }
+  int status = 500;
+  if (absl::IsNotFound(json.status())) status = 404;
+  if (absl::IsInvalidArgument(json.status())) status = 400;
+  return TextPage(status, absl::StrCat(json.status().message(), "\n"));
+}
+
+}  // namespace
+
+std::optional<HttpPage> ProbePage(absl::string_view path, const Bulletin::Health& health,
+                                  absl::Time now) {
+  if (path == "/livez" || path == "/healthz") {
+    const absl::Duration since = now - health.progress;
+    if (since < kStalledAfter) return TextPage(200, "ok\n");
+    return TextPage(500,
+                    absl::StrCat("the scheduling thread has ended no turn for ",
+                                 absl::FormatDuration(absl::Trunc(since, absl::Seconds(1))), "\n"));
+  }
+  if (path == "/readyz") {
+    return health.synced ? TextPage(200, "ok\n")
+                         : TextPage(503, "the first lists are not complete\n");
+  }
+  return std::nullopt;
+}
+
+std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::Time asked_at) {
+  if (!IsAdminPath(question.path)) return PageOf(AdminJson(ClusterView(), question));
+  // A view that was posted after the question serves, however long it took to come here: so every
+  // reader is served by the first one.
+  ClusterViewPtr view = source_(asked_at - kViewLife);
+  if (view == nullptr) return std::nullopt;
+  if (view != view_) {
+    pages_.clear();
+    view_ = std::move(view);
+  }
+  if (question.path == "/explain") return PageOf(AdminJson(*view_, question));
+  const std::string key = question.path == "/gangs"
+                              ? absl::StrCat(question.path, "?", question.namespace_name)
+                              : question.path;
+  const auto found = pages_.find(key);
+  if (found != pages_.end()) return found->second;
+  HttpPage page = PageOf(AdminJson(*view_, question));
+  if (page.status == 200 && pages_.size() < kMostKeptPages) pages_.emplace(key, page);
+  return page;
+}
+
+}  // namespace maniple

@@ -1,0 +1,47 @@
+// What the HTTP listeners answer: probes and metrics from published values, JSON from a view.
+//
+// A view is asked of the scheduling thread at most once a second, however many readers there are,
+// and never by a probe. Each page of it is made once and shared.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "scheduler/app/admin_question.h"
+#include "scheduler/app/doors.h"
+#include "scheduler/app/http_page.h"
+
+namespace maniple {
+
+// "/livez", "/healthz", "/readyz". Any thread; nothing: the path is none of them.
+[[nodiscard]] std::optional<HttpPage> ProbePage(absl::string_view path,
+                                                const Bulletin::Health& health, absl::Time now);
+
+[[nodiscard]] inline absl::string_view PathOf(absl::string_view target) {
+  return target.substr(0, target.find('?'));
+}
+
+// The pages of the latest view that was asked for. Owned by the thread of one listener.
+class ViewPages final {
+ public:
+  // A view posted since then, or null, and one is made.
+  using Source = std::function<ClusterViewPtr(absl::Time least)>;
+
+  explicit ViewPages(Source source) : source_(std::move(source)) {}
+
+  // Nothing: a view is being made.
+  [[nodiscard]] std::optional<HttpPage> Answer(const AdminQuestion& question, absl::Time asked_at);
+
+ private:
+  const Source source_;
+  ClusterViewPtr view_;
+  absl::flat_hash_map<std::string, HttpPage> pages_;  // lists of view_, by path and namespace
+};
+
+}  // namespace maniple

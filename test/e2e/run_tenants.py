@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Attacks by tenants: what a user of one namespace, or any pod, can do to the scheduler and to others. Real processes.
+
+    test/e2e/run_tenants.py              # every attack
+    test/e2e/run_tenants.py TEXT         # only those whose name contains TEXT
+
+The last line is `N passed, M failed, K skipped`.
+"""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from e2e.http_attacks import HTTP_ATTACKS  # noqa: E402
+from support.cases import play_all  # noqa: E402
+from support.control_plane import DevCluster  # noqa: E402
+
+
+def on_embedded(case):
+    with DevCluster() as server:
+        server.install_crds()
+        case(server)
+
+
+def main():
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    return play_all([(case.__name__, partial(on_embedded, case)) for case in HTTP_ATTACKS], 0, wanted)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

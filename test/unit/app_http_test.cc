@@ -1,0 +1,326 @@
+// The HTTP listeners as others meet them: bounded in places and bytes, and a probe that waits for
+// nobody.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/clock.h"
+#include "scheduler/app/http_endpoint.h"
+#include "scheduler/app/http_gate.h"
+#include "scheduler/app/http_surface.h"
+#include "test/unit/socket_client.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr absl::string_view kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+std::shared_ptr<const std::string> Body(size_t bytes) {
+  return std::make_shared<const std::string>(bytes, 'x');
+}
+
+// Until another thread has done something; never for long.
+void Await(const std::function<bool()>& happened) {
+  while (!happened()) std::this_thread::yield();
+}
+
+TEST(HttpGate, BoundsTheConnectionsOfAnAddressAndOfAll) {
+  HttpGate gate({.connections = 3, .per_address = 2});
+  EXPECT_EQ(gate.Enter("a"), HttpGate::Entry::kOpen);
+  EXPECT_EQ(gate.Enter("a"), HttpGate::Entry::kOpen);
+  EXPECT_EQ(gate.Enter("a"), HttpGate::Entry::kAddressFull);
+  EXPECT_EQ(gate.Enter("b"), HttpGate::Entry::kOpen);
+  EXPECT_EQ(gate.Enter("c"), HttpGate::Entry::kFull);
+  gate.Leave("a");
+  EXPECT_EQ(gate.Enter("c"), HttpGate::Entry::kOpen);
+  EXPECT_EQ(gate.counters().connections, 3);
+}
+
+TEST(HttpGate, CountsAPageOnceHoweverManyReadIt) {
+  HttpGate gate({.bytes_in_flight = 1'000'000});
+  const auto page = Body(900'000), other = Body(200'000);
+  EXPECT_TRUE(gate.Take(page));
+  EXPECT_TRUE(gate.Take(page));
+  EXPECT_FALSE(gate.Take(other));
+  gate.Return(page);
+  EXPECT_FALSE(gate.Take(other));
+  gate.Return(page);
+  EXPECT_TRUE(gate.Take(other));
+  EXPECT_EQ(gate.counters().pages_refused, 2);
+}
+
+TEST(HttpGate, ServesAPageLargerThanTheBoundToWhoIsAloneAndSmallOnesAlways) {
+  HttpGate gate({.bytes_in_flight = 1'000'000});
+  const auto huge = Body(5'000'000);
+  EXPECT_TRUE(gate.Take(huge));
+  EXPECT_TRUE(gate.Take(Body(100)));
+  EXPECT_FALSE(gate.Take(Body(20'000)));
+  gate.Return(huge);
+}
+
+class HttpEndpointTest : public testing::Test {
+ protected:
+  void Serve(HttpLimits limits, HttpEndpoint::Handler handler) {
+    absl::StatusOr<std::unique_ptr<HttpEndpoint>> endpoint =
+        HttpEndpoint::Listen({.address = "127.0.0.1:0", .limits = limits});
+    ASSERT_TRUE(endpoint.ok()) << endpoint.status();
+    endpoint_ = *std::move(endpoint);
+    endpoint_->Serve(std::move(handler));
+  }
+  std::unique_ptr<SocketClient> Client(const std::string& from = "127.0.0.1") {
+    return std::make_unique<SocketClient>(endpoint_->port(), from);
+  }
+  static HttpPage Hello(const HttpQuestion&) { return TextPage(200, "hello"); }
+
+  std::unique_ptr<HttpEndpoint> endpoint_;
+};
+
+TEST_F(HttpEndpointTest, AnAddressWithTooManyConnectionsIsToldSoAndOthersAreServed) {
+  Serve({.gate = {.per_address = 2}}, Hello);
+  const auto first = Client("127.0.0.2"), second = Client("127.0.0.2");
+  first->Send(kGet);
+  second->Send(kGet);
+  EXPECT_THAT(first->ReadReply(), HasSubstr("hello"));
+  EXPECT_THAT(second->ReadReply(), HasSubstr("hello"));
+  EXPECT_THAT(Client("127.0.0.2")->ReadToEnd(),
+              AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("too many connections")));
+  const auto other = Client("127.0.0.3");
+  other->Send(kGet);
+  EXPECT_THAT(other->ReadReply(), HasSubstr("hello"));
+  EXPECT_EQ(endpoint_->counters().connections_refused, 1);
+}
+
+TEST_F(HttpEndpointTest, WhoStandsIdleLongestMakesRoomForTheNext) {
+  Serve({.gate = {.connections = 2, .per_address = 8}}, Hello);
+  const auto oldest = Client("127.0.0.2");
+  oldest->Send(kGet);
+  EXPECT_THAT(oldest->ReadReply(), HasSubstr("hello"));
+  const auto other = Client("127.0.0.3");
+  other->Send(kGet);
+  EXPECT_THAT(other->ReadReply(), HasSubstr("hello"));
+  const auto newcomer = Client("127.0.0.4");
+  newcomer->Send(kGet);
+  EXPECT_THAT(newcomer->ReadReply(), HasSubstr("hello"));
+  EXPECT_EQ(oldest->ReadToEnd(), "");
+  other->Send(kGet);
+  EXPECT_THAT(other->ReadReply(), HasSubstr("hello"));
+  EXPECT_EQ(endpoint_->counters().connections_displaced, 1);
+}
+
+TEST_F(HttpEndpointTest, PagesThatNobodyReadsAreBoundedInSum) {
+  constexpr size_t kPage = 16u << 20;  // more than the kernel takes
+  Serve({.gate = {.bytes_in_flight = 2 * kPage}},
+        [](const HttpQuestion&) { return HttpPage{.body = Body(kPage)}; });
+  std::vector<std::unique_ptr<SocketClient>> silent;
+  for (int i = 0; i < 2; ++i) {
+    silent.push_back(Client());
+    silent.back()->Send(kGet);
+    EXPECT_THAT(silent.back()->ReadUntil("\r\n\r\n"), HasSubstr("200 OK"));
+  }
+  const auto third = Client();
+  third->Send(kGet);
+  EXPECT_THAT(third->ReadReply(), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After")));
+  silent.clear();
+  Await([&] { return endpoint_->counters().connections == 1; });
+  third->Send(kGet);
+  EXPECT_THAT(third->ReadUntil("\r\n\r\n"), HasSubstr("200 OK"));
+}
+
+TEST_F(HttpEndpointTest, WhoSaysNothingOrReadsNothingIsClosed) {
+  Serve({.request = absl::Milliseconds(50), .write = absl::Milliseconds(50)},
+        [](const HttpQuestion&) { return HttpPage{.body = Body(16u << 20)}; });
+  const auto half = Client();
+  half->Send("GET / HTT");
+  EXPECT_EQ(half->ReadToEnd(), "");
+  const auto deaf = Client();
+  deaf->Send(kGet);
+  Await([&] { return endpoint_->counters().connections == 0; });
+  EXPECT_LT(deaf->ReadToEnd().size(), 16u << 20);
+}
+
+TEST_F(HttpEndpointTest, WhatHasNoAnswerYetIsAskedAgainWhenThereIsNews) {
+  std::atomic<int> asked = 0;
+  std::atomic<bool> ready = false;
+  Serve({}, [&](const HttpQuestion&) -> std::optional<HttpPage> {
+    ++asked;
+    if (!ready) return std::nullopt;
+    return TextPage(200, "now");
+  });
+  const auto client = Client();
+  client->Send(kGet);
+  Await([&] { return asked == 1; });
+  ready = true;
+  endpoint_->Recheck();
+  EXPECT_THAT(client->ReadReply(), HasSubstr("now"));
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(HttpEndpointTest, WhatGetsNoAnswerIsToldSo) {
+  Serve({.answer = absl::Milliseconds(20)},
+        [](const HttpQuestion&) -> std::optional<HttpPage> { return std::nullopt; });
+  const auto client = Client();
+  client->Send(kGet);
+  EXPECT_THAT(client->ReadReply(),
+              AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("did not answer in time")));
+}
+
+TEST_F(HttpEndpointTest, WithoutDescriptorsItPausesInsteadOfSpinning) {
+  Serve({}, Hello);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto client = Client();  // its descriptor is there already
+  client->Send(kGet);
+  EXPECT_THAT(client->ReadReply(), HasSubstr("hello"));
+  const int waiting = socket(AF_INET, SOCK_STREAM, 0);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(waiting) + 1;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(endpoint_->port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(waiting, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  Await([&] { return endpoint_->counters().accept_pauses >= 2; });
+  // Those who are inside are served meanwhile, and nothing was tried in between.
+  client->Send(kGet);
+  EXPECT_THAT(client->ReadReply(), HasSubstr("hello"));
+  EXPECT_LE(endpoint_->counters().accept_pauses, 50);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  Await([&] { return endpoint_->counters().connections == 2; });
+  close(waiting);
+}
+
+TEST_F(HttpEndpointTest, OnlyGetIsServedAndHeadsAreBounded) {
+  Serve({}, Hello);
+  const auto post = Client();
+  post->Send("POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(post->ReadReply(), StartsWith("HTTP/1.1 405"));
+  const auto huge = Client();
+  huge->Send(absl::StrCat("GET / HTTP/1.1\r\nX: ", std::string(100'000, 'x'), "\r\n\r\n"));
+  EXPECT_THAT(huge->ReadToEnd(), Not(HasSubstr("hello")));
+}
+
+TEST_F(HttpEndpointTest, TakesTheTokenOfEitherHeader) {
+  Serve({}, [](const HttpQuestion& question) { return TextPage(200, question.token.Reveal()); });
+  for (const auto& [header, token] :
+       std::vector<std::pair<std::string, std::string>>{{"Authorization: Bearer abc", "abc"},
+                                                        {"authorization: bearer  abc", "abc"},
+                                                        {"Authorization: Basic abc", ""},
+                                                        {"X-Maniple-Token: xyz", "xyz"}}) {
+    const auto client = Client();
+    client->Send(absl::StrCat("GET / HTTP/1.1\r\n", header, "\r\n\r\n"));
+    EXPECT_THAT(client->ReadReply(), testing::EndsWith("\r\n\r\n" + token)) << header;
+  }
+}
+
+class HttpSurfaceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::unique_ptr<HttpSurface>> surface =
+        HttpSurface::Start({.http = "127.0.0.1:0", .health = "127.0.0.1:0"}, bulletin_, [this] {
+          ++wakes_;
+          if (answers_) Post();
+        });
+    ASSERT_TRUE(surface.ok()) << surface.status();
+    surface_ = *std::move(surface);
+    shared_ = surface_.get();
+    bulletin_.Post({}, {.synced = true, .progress = RealClock().Now()});
+  }
+  // What the scheduling thread does when a view is wanted.
+  void Post() {
+    bulletin_.PostView(std::make_shared<const ClusterView>(), RealClock().Now());
+    shared_.load()->ViewPosted();
+  }
+  static std::string Page(uint16_t port, absl::string_view path) {
+    SocketClient client(port);
+    client.Send(absl::StrCat("GET ", path, " HTTP/1.1\r\nConnection: close\r\n\r\n"));
+    return client.ReadToEnd();
+  }
+
+  Bulletin bulletin_;
+  std::atomic<bool> answers_ = true;
+  std::atomic<int> wakes_ = 0;
+  std::atomic<HttpSurface*> shared_ = nullptr;
+  std::unique_ptr<HttpSurface> surface_;
+};
+
+TEST_F(HttpSurfaceTest, AProbeNeverMakesAView) {
+  for (const uint16_t port : {surface_->http_port(), surface_->health_port()}) {
+    for (const char* path : {"/livez", "/healthz", "/readyz", "/metrics"}) {
+      EXPECT_THAT(Page(port, path), StartsWith("HTTP/1.1 200")) << path;
+    }
+  }
+  EXPECT_THAT(Page(surface_->health_port(), "/gangs"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Page(surface_->http_port(), "/secret"), StartsWith("HTTP/1.1 404"));
+  EXPECT_FALSE(bulletin_.ViewWanted());
+  EXPECT_EQ(wakes_, 0);
+}
+
+TEST_F(HttpSurfaceTest, ProbesAreAnsweredWhileEveryPlaceForReadersIsTaken) {
+  answers_ = false;
+  std::vector<std::unique_ptr<SocketClient>> readers;
+  for (int i = 0; i < 64; ++i) {
+    readers.push_back(
+        std::make_unique<SocketClient>(surface_->http_port(), absl::StrCat("127.0.1.", 1 + i / 8)));
+    readers.back()->Send("GET /gangs HTTP/1.1\r\n\r\n");
+  }
+  EXPECT_THAT(Page(surface_->health_port(), "/livez"), HasSubstr("ok"));
+  EXPECT_THAT(Page(surface_->health_port(), "/metrics"),
+              HasSubstr("maniple_http_connections{listener=\"http\"}"));
+}
+
+TEST_F(HttpSurfaceTest, AllWhoAskWithinASecondShareOneView) {
+  for (int i = 0; i < 20; ++i) {
+    for (const char* path : {"/gangs", "/nodes", "/queues", "/gangs?namespace=a"}) {
+      EXPECT_THAT(Page(surface_->http_port(), path), StartsWith("HTTP/1.1 200"));
+    }
+  }
+  EXPECT_LT(wakes_, 20);
+}
+
+TEST(ViewPages, MakeAListOncePerView) {
+  auto view = std::make_shared<const ClusterView>();
+  ViewPages pages([&](absl::Time) { return view; });
+  const AdminQuestion nodes{.path = "/nodes"}, tricky{.path = "/nodes", .namespace_name = "x"};
+  const auto first = pages.Answer(nodes, absl::UnixEpoch())->body;
+  EXPECT_EQ(pages.Answer(tricky, absl::UnixEpoch())->body, first);
+  view = std::make_shared<const ClusterView>();
+  EXPECT_NE(pages.Answer(nodes, absl::UnixEpoch())->body, first);
+}
+
+TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
+  Bulletin bulletin;
+  const absl::Time asked = absl::FromUnixSeconds(1000);
+  ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); });
+  bulletin.PostView(std::make_shared<const ClusterView>(), asked - absl::Seconds(5));
+  EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked).has_value());
+  EXPECT_TRUE(bulletin.ViewWanted());
+  bulletin.PostView(std::make_shared<const ClusterView>(), asked + absl::Minutes(1));
+  EXPECT_TRUE(pages.Answer({.path = "/nodes"}, asked).has_value());
+}
+
+TEST(ProbePage, FailsWhenTheSchedulingThreadEndsNoTurn) {
+  const absl::Time turn = absl::FromUnixSeconds(1000);
+  const Bulletin::Health health{.progress = turn};
+  EXPECT_EQ(ProbePage("/livez", health, turn + absl::Seconds(59))->status, 200);
+  const HttpPage stalled = *ProbePage("/livez", health, turn + absl::Seconds(61));
+  EXPECT_EQ(stalled.status, 500);
+  EXPECT_THAT(*stalled.body, HasSubstr("ended no turn for 1m1s"));
+}
+
+}  // namespace
+}  // namespace maniple
