@@ -135,7 +135,7 @@ EOF
 
 start() {
   rm -rf "$state"
-  mkdir -p "$state"
+  mkdir -p -m 700 "$state" # nobody else may put a socket there
   if [[ -n $cluster ]]; then cp "$cluster" "$state/cluster.yaml"; else manifests >"$state/cluster.yaml"; fi
   run devcluster --listen 127.0.0.1:0 --port-file "$state/port" --kubeconfig-out "$state/kubeconfig" \
     --load deploy/crds --load "$state/cluster.yaml"

@@ -1,5 +1,7 @@
 #include "scheduler/app/address.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -50,6 +52,18 @@ absl::Status CheckAdminAddress(absl::string_view address) {
                                        " characters"));
   }
   return absl::OkStatus();
+}
+
+std::string SocketPathOf(absl::string_view admin_address) {
+  return absl::ConsumePrefix(&admin_address, "unix:") ? std::string(admin_address) : "";
+}
+
+bool IsLoopback(const ListenAddress& address) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, address.host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+  if (::inet_pton(AF_INET6, address.host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return address.host == "localhost";
 }
 
 std::string DefaultAdminAddress() {

@@ -20,6 +20,12 @@ struct ListenAddress {
 // HOST:PORT, or unix:PATH with a path that a socket can have.
 [[nodiscard]] absl::Status CheckAdminAddress(absl::string_view address);
 
+// The path of unix:PATH; empty for any other address.
+[[nodiscard]] std::string SocketPathOf(absl::string_view admin_address);
+
+// Whether only this machine reaches it: 127.0.0.0/8, ::1 or localhost.
+[[nodiscard]] bool IsLoopback(const ListenAddress& address);
+
 // unix:$XDG_RUNTIME_DIR/maniple/admin.sock, or below /tmp with the user's id when that is not set.
 [[nodiscard]] std::string DefaultAdminAddress();
 

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "api/base/clock.h"
+#include "api/base/files.h"
 #include "api/base/status_macros.h"
 #include "api/client/kubeconfig.h"
 #include "api/codec/decode.h"
@@ -21,11 +21,14 @@
 #include "scheduler/app/address.h"
 #include "scheduler/app/admin_question.h"
 #include "scheduler/app/grpc_log.h"
+#include "scheduler/app/socket_folder.h"
 
 namespace maniple {
 namespace {
 
 namespace pb = admin::v1;
+
+using ChannelCredentials = decltype(grpc::InsecureChannelCredentials());
 
 constexpr std::chrono::seconds kDeadline{5};
 constexpr char kNoSuchPage[] = "404 page not found";
@@ -52,10 +55,27 @@ absl::StatusOr<Json> Ask(const Call& call) {
   return ToJson(reply);
 }
 
-absl::StatusOr<Json> AskByGrpc(const std::string& address, const AdminQuestion& target) {
+absl::StatusOr<ChannelCredentials> MutualTls(const AdminClientOptions& options) {
+  grpc::SslCredentialsOptions tls;
+  ASSIGN_OR_RETURN(tls.pem_root_certs, ReadWholeFile(options.certificate_authority));
+  ASSIGN_OR_RETURN(tls.pem_cert_chain, ReadWholeFile(options.client_certificate));
+  ASSIGN_OR_RETURN(tls.pem_private_key, ReadWholeFile(options.client_key));
+  return grpc::SslCredentials(tls);
+}
+
+absl::StatusOr<ChannelCredentials> CredentialsFor(const AdminClientOptions& options,
+                                                  const std::string& address) {
+  const std::string path = SocketPathOf(address);
+  if (path.empty()) return MutualTls(options);
+  RETURN_IF_ERROR(CheckSocketFolder(path));
+  return grpc::InsecureChannelCredentials();
+}
+
+absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::string& address,
+                               const AdminQuestion& target) {
   LogWhatGrpcSays();
-  const auto stub =
-      pb::Admin::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+  ASSIGN_OR_RETURN(const ChannelCredentials credentials, CredentialsFor(options, address));
+  const auto stub = pb::Admin::NewStub(grpc::CreateChannel(address, credentials));
   if (target.path == "/explain") {
     pb::ExplainRequest request;
     request.set_namespace_(target.namespace_name);
@@ -121,8 +141,19 @@ absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_
 
 bool SocketExists(absl::string_view address) {
   std::error_code unreachable;
-  return absl::ConsumePrefix(&address, "unix:") &&
-         std::filesystem::exists(std::string(address), unreachable);
+  return std::filesystem::exists(SocketPathOf(address), unreachable);
+}
+
+absl::Status CheckAdminFlags(const AdminClientOptions& options) {
+  RETURN_IF_ERROR(Annotate(CheckAdminAddress(options.admin), "--admin"));
+  if (SocketPathOf(options.admin).empty() &&
+      (options.certificate_authority.empty() || options.client_certificate.empty() ||
+       options.client_key.empty())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--admin ", options.admin,
+        " speaks mutual TLS: give --certificate-authority, --client-certificate and --client-key"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -131,9 +162,9 @@ absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::strin
   std::vector<std::string> tried;
   const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
   const bool asked_for = !options.admin.empty();
-  if (asked_for) RETURN_IF_ERROR(Annotate(CheckAdminAddress(address), "--admin"));
+  if (asked_for) RETURN_IF_ERROR(CheckAdminFlags(options));
   if (asked_for || (options.kubeconfig.empty() && SocketExists(address))) {
-    absl::StatusOr<Json> answer = AskByGrpc(address, ParseAdminTarget(target));
+    absl::StatusOr<Json> answer = AskByGrpc(options, address, ParseAdminTarget(target));
     if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
     tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
   } else if (options.kubeconfig.empty()) {

@@ -13,7 +13,9 @@
 namespace maniple {
 
 struct AdminClientOptions {
-  std::string admin;       // HOST:PORT or unix:PATH; empty: the default socket if it exists
+  std::string admin;  // HOST:PORT or unix:PATH; empty: the default socket if it exists
+  // For HOST:PORT, which speaks mutual TLS: PEM files.
+  std::string certificate_authority, client_certificate, client_key;
   std::string kubeconfig;  // as for kubectl; empty: KUBECONFIG, ~/.kube/config
   std::string context;
   std::string service_namespace = "kube-system";

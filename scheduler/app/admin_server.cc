@@ -1,6 +1,8 @@
 #include "scheduler/app/admin_server.h"
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -11,17 +13,21 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/grpc_log.h"
+#include "scheduler/app/socket_folder.h"
 
 namespace maniple {
 namespace {
 
 namespace pb = admin::v1;
+
+using ServerCredentials = decltype(grpc::InsecureServerCredentials());
+
+constexpr unsigned kReloadSeconds = 60;
 
 class Service final : public pb::Admin::Service {
  public:
@@ -76,19 +82,6 @@ absl::Status CannotListen(absl::string_view address, absl::string_view why) {
       absl::StrCat("cannot listen on ", address, " for the admin surface: ", why));
 }
 
-absl::Status MakeSocketFolder(const std::filesystem::path& folder) {
-  std::error_code error;
-  if (folder.empty() || std::filesystem::exists(folder, error)) return absl::OkStatus();
-  std::filesystem::create_directories(folder, error);
-  if (!error) {
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
-  }
-  if (error)
-    return absl::UnavailableError(
-        absl::StrCat("cannot make ", folder.string(), ": ", error.message()));
-  return absl::OkStatus();
-}
-
 // Whether somebody answers there: gRPC would take the socket of a living process away from it.
 bool Answers(const std::string& path) {
   sockaddr_un address{};
@@ -105,7 +98,7 @@ bool Answers(const std::string& path) {
 // A folder to write to, and in it nothing or the socket of a process that is gone.
 absl::Status PrepareSocket(const std::string& path, absl::string_view address) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  RETURN_IF_ERROR(MakeSocketFolder(folder));
+  RETURN_IF_ERROR(Annotate(MakeSocketFolder(path), address));
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     return CannotListen(address, std::generic_category().message(errno));
   }
@@ -119,6 +112,18 @@ absl::Status PrepareSocket(const std::string& path, absl::string_view address) {
   return absl::OkStatus();
 }
 
+// Of clients whose certificate is of the authority; the files are looked at every minute.
+absl::StatusOr<ServerCredentials> MutualTls(const TlsFiles& files) {
+  RETURN_IF_ERROR(CheckTlsFiles(files));
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+          files.key, files.certificate, files.client_authority, kReloadSeconds));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
 }  // namespace
 
 class AdminServer::Impl final {
@@ -129,38 +134,44 @@ class AdminServer::Impl final {
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
   }
 
-  absl::Status Listen(const std::string& address) {
+  absl::Status Listen(const AdminServerOptions& options) {
     LogWhatGrpcSays();
+    const std::string& address = options.address;
     RETURN_IF_ERROR(CheckAdminAddress(address));
-    absl::string_view path = address;
-    if (absl::ConsumePrefix(&path, "unix:")) {
-      RETURN_IF_ERROR(PrepareSocket(std::string(path), address));
+    const std::string path = SocketPathOf(address);
+    ServerCredentials credentials = grpc::InsecureServerCredentials();
+    if (path.empty()) {
+      ASSIGN_OR_RETURN(credentials, MutualTls(options.tls));
+    } else {
+      RETURN_IF_ERROR(PrepareSocket(path, address));
     }
     grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(address, credentials, &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.RegisterService(&service_);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || (port == 0 && path == address)) {
+    if (server_ == nullptr || (port_ == 0 && path.empty())) {
       return CannotListen(address, "in use, or no address of this machine");
     }
     return absl::OkStatus();
   }
+  [[nodiscard]] int port() const { return port_; }
 
  private:
   Service service_;
+  int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
 
-absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const std::string& address,
+absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const AdminServerOptions& options,
                                                                 ViewSource source) {
   auto impl = std::make_unique<Impl>(std::move(source));
-  if (absl::Status status = impl->Listen(address); !status.ok()) return status;
+  if (absl::Status status = impl->Listen(options); !status.ok()) return status;
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }
 
 AdminServer::AdminServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 AdminServer::~AdminServer() = default;
+int AdminServer::port() const { return impl_->port(); }
 
 }  // namespace maniple

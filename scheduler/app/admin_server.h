@@ -7,20 +7,29 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "scheduler/app/tls_files.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
+
+struct AdminServerOptions {
+  // unix:PATH, in a folder that is made for the user alone; or HOST:PORT, with mutual TLS.
+  std::string address;
+  // All three, for HOST:PORT.
+  TlsFiles tls;
+};
 
 class AdminServer final {
  public:
   // A view made after the call, or null when the scheduler did not answer in time. Any thread.
   using ViewSource = std::function<ClusterViewPtr()>;
 
-  // `address`: HOST:PORT or unix:PATH; the folder of a socket is made, with access for the user
-  // alone.
-  static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const std::string& address,
+  static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const AdminServerOptions& options,
                                                             ViewSource source);
   ~AdminServer();
+
+  // Of HOST:PORT; port 0 takes any free one.
+  [[nodiscard]] int port() const;
 
  private:
   class Impl;

@@ -115,6 +115,13 @@ void AddReaching(CLI::App& command, Request& request) {
   command.add_option("--admin", request.client.admin, "The scheduler's admin surface")
       ->type_name("HOST:PORT|unix:PATH");
   command
+      .add_option("--certificate-authority", request.client.certificate_authority,
+                  "Of the scheduler's certificate, for --admin HOST:PORT")
+      ->type_name("FILE");
+  command.add_option("--client-certificate", request.client.client_certificate, "To show there")
+      ->type_name("FILE");
+  command.add_option("--client-key", request.client.client_key, "Its key")->type_name("FILE");
+  command
       .add_option("--kubeconfig", request.client.kubeconfig,
                   "Reach it through this cluster's API server")
       ->type_name("FILE");

@@ -32,6 +32,30 @@ absl::Status CheckListenAddress(absl::string_view flag, const std::string& addre
   return Annotate(ParseListenAddress(address).status(), flag);
 }
 
+absl::Status CheckTlsFlags(const TlsFiles& tls) {
+  if (tls.certificate.empty() != tls.key.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-cert-file and --tls-private-key-file are given together");
+  }
+  if (!tls.client_authority.empty() && !tls.given()) {
+    return absl::InvalidArgumentError(
+        "--client-ca-file needs --tls-cert-file and --tls-private-key-file");
+  }
+  return tls.given() ? CheckTlsFiles(tls) : absl::OkStatus();
+}
+
+absl::Status CheckAdmin(const SchedulerOptions& options) {
+  if (options.admin.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(Annotate(CheckAdminAddress(options.admin), "--admin"));
+  if (SocketPathOf(options.admin).empty() && options.tls.client_authority.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--admin ", options.admin,
+        " would be open to whoever connects: give --tls-cert-file, --tls-private-key-file and "
+        "--client-ca-file, or use unix:PATH"));
+  }
+  return absl::OkStatus();
+}
+
 // What stands in the way of running with these; OK when nothing does.
 absl::Status CheckFlags(const SchedulerOptions& options) {
   if (!options.kubeconfig.empty() && !options.server.empty()) {
@@ -40,10 +64,8 @@ absl::Status CheckFlags(const SchedulerOptions& options) {
   if (!options.server.empty()) {
     RETURN_IF_ERROR(LoadClientConfig({.server = options.server}).status());
   }
-  if (const absl::Status status = CheckAdminAddress(options.admin);
-      !options.admin.empty() && !status.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--admin: ", status.message()));
-  }
+  RETURN_IF_ERROR(CheckTlsFlags(options.tls));
+  RETURN_IF_ERROR(CheckAdmin(options));
   RETURN_IF_ERROR(CheckListenAddress("--http", options.http));
   return CheckListenAddress("--health", options.health);
 }
@@ -70,6 +92,13 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
   app.add_option("--admin", options.admin,
                  "Serve the gRPC admin surface here (default: a local socket)")
       ->type_name("HOST:PORT|unix:PATH");
+  app.add_option("--tls-cert-file", options.tls.certificate,
+                 "Certificate of the listeners, PEM; read again when it changes")
+      ->type_name("FILE");
+  app.add_option("--tls-private-key-file", options.tls.key, "Its key")->type_name("FILE");
+  app.add_option("--client-ca-file", options.tls.client_authority,
+                 "Authority of the clients that --admin HOST:PORT lets in")
+      ->type_name("FILE");
   app.add_option("--scheduler-name", names, "Schedule pods with this schedulerName (repeatable)")
       ->type_name("NAME");
   app.add_option("--leader-elect", leader_elect, "Take the Lease before acting (default true)")

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "api/base/log.h"
 #include "scheduler/app/config.h"
+#include "scheduler/app/tls_files.h"
 
 namespace maniple {
 
@@ -18,6 +19,7 @@ struct SchedulerOptions {
   std::string http;    // HOST:PORT, "" = no HTTP surface
   std::string health;  // HOST:PORT, "" = none but in `http`
   std::string admin;   // HOST:PORT or unix:PATH
+  TlsFiles tls;        // of `http`, `health` and, with the clients' authority, of `admin`
   LogOptions log;
   SchedulerConfig config;
 };

@@ -90,7 +90,8 @@ class SchedulerProcess::Impl final {
     ASSIGN_OR_RETURN(http_, HttpSurface::Start({.http = options.http, .health = options.health},
                                                bulletin_, [this] { inbox_.Wake(); }));
     if (!options.admin.empty()) {
-      ASSIGN_OR_RETURN(admin_, AdminServer::Start(options.admin, [this] { return FreshView(); }));
+      ASSIGN_OR_RETURN(admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
+                                                  [this] { return FreshView(); }));
       LOG(INFO) << "serving the admin surface on " << options.admin;
     }
     return absl::OkStatus();

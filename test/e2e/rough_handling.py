@@ -92,6 +92,33 @@ def addresses_that_cannot_be_are_refused_in_one_line(_):
         refused("maniple-scheduler", *NOBODY, flag, says="-v")
 
 
+def a_folder_that_others_write_to_is_no_place_for_the_socket(_):
+    with folder_of({}) as here:
+        (here / "theirs").mkdir()
+        (here / "theirs").chmod(0o777)
+        (here / "link").symlink_to(here / "theirs")
+        for folder, says in (("theirs", "may be written to by others (mode 0777)"), ("link", "is a symbolic link")):
+            address = f"unix:{here}/{folder}/admin.sock"
+            refused("maniple-scheduler", *NOBODY, "--admin", address, says=says)
+            refused("maniple", "gangs", "--admin", address, says=says)
+        if os.getuid() == 0:
+            (here / "given").mkdir()
+            os.chown(here / "given", 12345, 12345)
+            refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/given/admin.sock", says="belongs to user 12345")
+            refused("maniple", "gangs", "--admin", f"unix:{here}/given/admin.sock", says="belongs to user 12345")
+
+
+def mutual_tls_needs_all_its_files(_):
+    with folder_of({"a.crt": "no certificate", "a.key": "no key"}) as here:
+        admin = ("--admin", "127.0.0.1:0")
+        refused("maniple-scheduler", *NOBODY, *admin, says="--client-ca-file")
+        refused("maniple-scheduler", *NOBODY, "--tls-cert-file", here / "a.crt", says="are given together")
+        refused("maniple-scheduler", *NOBODY, "--client-ca-file", here / "a.crt", says="--client-ca-file needs")
+        refused("maniple-scheduler", *NOBODY, "--tls-cert-file", here / "a.crt", "--tls-private-key-file", here / "a.key", says="a.crt: no certificate in PEM form")
+        refused("maniple-scheduler", *NOBODY, "--tls-cert-file", here / "none", "--tls-private-key-file", here / "a.key", says="none")
+        refused("maniple", "gangs", *admin, says="speaks mutual TLS: give --certificate-authority")
+
+
 def wrong_words_on_the_command_line_are_refused_in_one_line(_):
     for program in ("maniple-scheduler", "maniple-devcluster"):
         for word in ("--none", "none"):
@@ -130,7 +157,7 @@ def what_somebody_listens_on_is_left_to_them(_):
         flags = (*NOBODY, "--admin", socket, "--http", f"127.0.0.1:{port}")
         with running(here, "maniple-scheduler", *flags, until="schedules for") as first:
             refused("maniple-scheduler", *NOBODY, "--admin", socket, says="another process does")
-            refused("maniple-scheduler", *NOBODY, "--admin", f"127.0.0.1:{port}", says=f"cannot listen on 127.0.0.1:{port}")
+            refused("maniple-scheduler", *NOBODY, "--admin", f"127.0.0.1:{port}", says="would be open to whoever connects: give --tls-cert-file")
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/b", "--http", f"127.0.0.1:{port}", says="Address already in use")
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/file", says="is no socket")
             refused("maniple-devcluster", "--listen", f"127.0.0.1:{port}", says="Address already in use")
@@ -217,6 +244,8 @@ ROUGH_HANDLING = (
     addresses_that_cannot_be_are_refused_in_one_line,
     wrong_words_on_the_command_line_are_refused_in_one_line,
     a_wrong_value_in_a_manifest_is_named_with_its_line,
+    a_folder_that_others_write_to_is_no_place_for_the_socket,
+    mutual_tls_needs_all_its_files,
     what_somebody_listens_on_is_left_to_them,
     hostile_manifests_are_refused_in_one_line,
     a_manifest_of_100000_lines_is_read,

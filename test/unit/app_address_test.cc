@@ -35,6 +35,16 @@ TEST(ListenAddress, RefusesWhatIsNoneAndQuotesIt) {
   }
 }
 
+TEST(ListenAddress, IsOfThisMachineOrBeyondIt) {
+  for (const char* text : {"127.0.0.1:1", "127.8.0.1:1", "[::1]:1", "localhost:1"}) {
+    EXPECT_TRUE(IsLoopback(*ParseListenAddress(text))) << text;
+  }
+  for (const char* text : {":1", "0.0.0.0:1", "10.0.0.1:1", "[::]:1", "node.example:1",
+                           "[::ffff:10.0.0.1]:1", "128.0.0.1:1"}) {
+    EXPECT_FALSE(IsLoopback(*ParseListenAddress(text))) << text;
+  }
+}
+
 TEST(AdminAddress, IsAListenAddressOrTheSocketOfAPath) {
   EXPECT_TRUE(CheckAdminAddress("127.0.0.1:1").ok());
   EXPECT_TRUE(CheckAdminAddress("unix:relative.sock").ok());

@@ -1,0 +1,117 @@
+// The admin surface as its clients meet it: a socket in a folder that nobody else writes to, or
+// mutual TLS.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/app/admin_client.h"
+#include "scheduler/app/admin_server.h"
+#include "scheduler/app/socket_folder.h"
+#include "test/support/temp_folder.h"
+#include "test/unit/tls_server.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+ClusterViewPtr EmptyView() { return std::make_shared<const ClusterView>(); }
+
+std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
+
+TEST(SocketFolder, IsOneThatOnlyItsOwnerWritesTo) {
+  const TempFolder temporary;
+  const std::string folder = temporary.In("run"), socket = folder + "/admin.sock";
+  EXPECT_TRUE(CheckSocketFolder(socket).ok());  // nothing is there yet
+  ASSERT_TRUE(MakeSocketFolder(socket).ok());
+  struct stat made {};
+  ASSERT_EQ(::stat(folder.c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 0777, 0700);
+  EXPECT_TRUE(MakeSocketFolder(socket).ok());
+  for (const mode_t mode : {0720, 0702, 01777}) {
+    ASSERT_EQ(::chmod(folder.c_str(), mode), 0);
+    EXPECT_THAT(MessageOf(CheckSocketFolder(socket)),
+                AllOf(HasSubstr(folder), HasSubstr("may be written to by others")));
+    EXPECT_FALSE(MakeSocketFolder(socket).ok());
+  }
+}
+
+TEST(SocketFolder, MayBeNoSymbolicLink) {
+  const TempFolder temporary;
+  const std::string folder = temporary.In("link");
+  ASSERT_EQ(::symlink(temporary.path().c_str(), folder.c_str()), 0);
+  EXPECT_THAT(MessageOf(MakeSocketFolder(folder + "/admin.sock")), HasSubstr("symbolic link"));
+}
+
+TEST(SocketFolder, MayNotBelongToSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const TempFolder temporary;
+  ASSERT_EQ(::chown(temporary.path().c_str(), 12345, 12345), 0);
+  EXPECT_THAT(MessageOf(CheckSocketFolder(temporary.In("admin.sock"))),
+              HasSubstr("belongs to user 12345, we are user 0"));
+}
+
+TEST(AdminServer, IsAskedThroughASocketInAFolderOfOurOwn) {
+  const TempFolder temporary;
+  const std::string folder = temporary.In("run");
+  const std::string address = absl::StrCat("unix:", folder, "/admin.sock");
+  const auto server = AdminServer::Start({.address = address}, EmptyView);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE(AskScheduler({.admin = address}, "/gangs").ok());
+  ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
+  EXPECT_THAT(MessageOf(AskScheduler({.admin = address}, "/gangs").status()),
+              HasSubstr("may be written to by others"));
+  EXPECT_FALSE(AdminServer::Start({.address = address + "2"}, EmptyView).ok());
+}
+
+class AdminServerOverTls : public testing::Test {
+ protected:
+  std::string Written(const std::string& name, const std::string& text) {
+    return temporary_.Write(name, text);
+  }
+  AdminClientOptions ClientWith(const TestCertificate& certificate, int port) {
+    return {.admin = absl::StrCat("127.0.0.1:", port),
+            .certificate_authority = Written("ca.crt", authority_.pem()),
+            .client_certificate = Written("client.crt", certificate.pem()),
+            .client_key = Written("client.key", certificate.key_pem())};
+  }
+
+  const TempFolder temporary_;
+  const TestCertificate authority_{"authority", "", nullptr};
+  const TestCertificate own_{"scheduler", "IP:127.0.0.1", &authority_};
+};
+
+TEST_F(AdminServerOverTls, LetsInWhomTheAuthorityKnowsAndNobodyElse) {
+  const TlsFiles files{.certificate = Written("tls.crt", own_.pem()),
+                       .key = Written("tls.key", own_.key_pem()),
+                       .client_authority = Written("clients.crt", authority_.pem())};
+  const auto server = AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, EmptyView);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const TestCertificate known("operator", "", &authority_), stranger("stranger", "", nullptr);
+  const absl::Status answer = AskScheduler(ClientWith(known, (*server)->port()), "/gangs").status();
+  EXPECT_TRUE(answer.ok()) << answer;
+  EXPECT_TRUE(absl::IsUnavailable(
+      AskScheduler(ClientWith(stranger, (*server)->port()), "/gangs").status()));
+  EXPECT_THAT(
+      MessageOf(AskScheduler({.admin = absl::StrCat("127.0.0.1:", (*server)->port())}, "/gangs")
+                    .status()),
+      HasSubstr("speaks mutual TLS: give --certificate-authority"));
+}
+
+TEST_F(AdminServerOverTls, RefusesFilesThatDoNotBelongTogether) {
+  const TlsFiles files{.certificate = Written("tls.crt", own_.pem()),
+                       .key = Written("tls.key", authority_.key_pem()),
+                       .client_authority = Written("clients.crt", authority_.pem())};
+  EXPECT_THAT(
+      MessageOf(AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, EmptyView).status()),
+      AllOf(HasSubstr("tls.key"), HasSubstr("no private key of that certificate")));
+}
+
+}  // namespace
+}  // namespace maniple
