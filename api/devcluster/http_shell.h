@@ -23,7 +23,7 @@
 #include "api/base/clock.h"
 #include "api/devcluster/api_server.h"
 #include "api/devcluster/http_connection.h"
-#include "api/devcluster/tls_identity.h"
+#include "api/http/tls_identity.h"
 
 namespace maniple::devcluster {
 

@@ -24,7 +24,7 @@
 #include "api/devcluster/http_shell.h"
 #include "api/devcluster/kubeconfig_text.h"
 #include "api/devcluster/load.h"
-#include "api/devcluster/tls_identity.h"
+#include "api/http/tls_identity.h"
 
 namespace maniple::devcluster {
 namespace {

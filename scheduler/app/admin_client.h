@@ -19,7 +19,7 @@ struct AdminClientOptions {
   std::string kubeconfig;  // as for kubectl; empty: KUBECONFIG, ~/.kube/config
   std::string context;
   std::string service_namespace = "kube-system";
-  std::string service = "maniple-scheduler:http";
+  std::string service = "https:maniple-scheduler:http";
 };
 
 // Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes" and "/queues" with the JSON

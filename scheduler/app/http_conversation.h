@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -75,7 +76,17 @@ class HttpConversation final : public HttpTalk,
   void Start() {
     boost::beast::error_code ignored;
     Socket().set_option(boost::asio::socket_base::send_buffer_size(kSendBufferBytes), ignored);
-    Read();
+    if constexpr (std::is_same_v<Stream, boost::beast::tcp_stream>) {
+      Read();
+    } else {
+      idle_since_ = host_.Now();
+      Within(limits_.handshake);
+      stream_.async_handshake(Stream::server,
+                              [self = this->shared_from_this()](boost::beast::error_code error) {
+                                if (error) return self->Close();
+                                self->Read();
+                              });
+    }
   }
 
   [[nodiscard]] absl::Time idle_since() const override { return idle_since_; }

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
+#include <boost/beast/ssl.hpp>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "api/base/status_macros.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/http_conversation.h"
+#include "scheduler/app/tls_context.h"
 
 namespace maniple {
 namespace {
@@ -39,7 +41,7 @@ std::string AddressOf(const tcp::socket& socket) {
 }
 
 // A short word where the socket takes it at once, and the end.
-void Refuse(tcp::socket socket) {
+void SayTooMany(tcp::socket& socket) {
   beast::error_code ignored;
   socket.non_blocking(true, ignored);
   socket.send(asio::buffer(kTooMany.data(), kTooMany.size()), 0, ignored);
@@ -61,7 +63,10 @@ class HttpEndpoint::Impl final : public HttpHost {
     if (thread_.joinable()) thread_.join();
   }
 
-  absl::Status Listen(const std::string& host, const std::string& port) {
+  absl::Status Listen(const TlsFiles& tls, const std::string& host, const std::string& port) {
+    if (tls.given()) {
+      ASSIGN_OR_RETURN(tls_, TlsContext::Load(tls));
+    }
     beast::error_code error;
     tcp::resolver resolver(context_);
     const auto found = resolver.resolve(
@@ -130,19 +135,28 @@ class HttpEndpoint::Impl final : public HttpHost {
       case HttpGate::Entry::kOpen:
         break;
       case HttpGate::Entry::kAddressFull:
-        gate_.CountRefusal();
         return Refuse(std::move(socket));
       case HttpGate::Entry::kFull:
-        if (!CloseLongestIdle()) {
-          gate_.CountRefusal();
-          return Refuse(std::move(socket));
-        }
+        if (!CloseLongestIdle()) return Refuse(std::move(socket));
         gate_.Displace(address);
         break;
     }
-    std::make_shared<HttpConversation<beast::tcp_stream>>(beast::tcp_stream(std::move(socket)),
-                                                          std::move(address), limits_, *this)
+    beast::tcp_stream stream(std::move(socket));
+    if (tls_ == nullptr) return Begin(std::move(stream), std::move(address));
+    Begin(beast::ssl_stream<beast::tcp_stream>(std::move(stream), tls_->Current(Now())),
+          std::move(address));
+  }
+
+  template <typename Stream>
+  void Begin(Stream stream, std::string address) {
+    std::make_shared<HttpConversation<Stream>>(std::move(stream), std::move(address), limits_,
+                                               *this)
         ->Start();
+  }
+
+  void Refuse(tcp::socket socket) {
+    gate_.CountRefusal();
+    if (tls_ == nullptr) SayTooMany(socket);
   }
 
   // False: everybody is being answered.
@@ -161,6 +175,7 @@ class HttpEndpoint::Impl final : public HttpHost {
 
   // The endpoint's thread. They outlive the context, whose pending operations own conversations.
   HttpGate gate_;
+  std::unique_ptr<TlsContext> tls_;  // null: plain HTTP
   absl::flat_hash_set<HttpTalk*> talks_;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
@@ -174,8 +189,8 @@ absl::StatusOr<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Listen(
     const HttpEndpointOptions& options) {
   ASSIGN_OR_RETURN(const ListenAddress place, ParseListenAddress(options.address));
   auto impl = std::make_unique<Impl>(options);
-  RETURN_IF_ERROR(
-      impl->Listen(place.host.empty() ? "0.0.0.0" : place.host, absl::StrCat(place.port)));
+  RETURN_IF_ERROR(impl->Listen(options.tls, place.host.empty() ? "0.0.0.0" : place.host,
+                               absl::StrCat(place.port)));
   return std::unique_ptr<HttpEndpoint>(new HttpEndpoint(std::move(impl)));
 }
 

@@ -19,11 +19,13 @@
 #include "absl/time/time.h"
 #include "scheduler/app/http_gate.h"
 #include "scheduler/app/http_page.h"
+#include "scheduler/app/tls_files.h"
 
 namespace maniple {
 
 struct HttpLimits {
   HttpGate::Bounds gate;
+  absl::Duration handshake = absl::Seconds(10);
   absl::Duration request = absl::Seconds(30);  // from the last answer to the end of a request
   absl::Duration answer = absl::Seconds(5);
   absl::Duration write = absl::Seconds(30);
@@ -32,6 +34,7 @@ struct HttpLimits {
 struct HttpEndpointOptions {
   std::string address;  // HOST:PORT; port 0 takes any free one
   HttpLimits limits;
+  TlsFiles tls;  // not given: plain HTTP
 };
 
 class HttpEndpoint final {
@@ -39,7 +42,8 @@ class HttpEndpoint final {
   // Nothing: no answer yet.
   using Handler = std::function<std::optional<HttpPage>(const HttpQuestion&)>;
 
-  // Fails when the address cannot be bound. Who connects before Serve() waits.
+  // Fails when the address cannot be bound or the certificate cannot be used. Who connects before
+  // Serve() waits.
   static absl::StatusOr<std::unique_ptr<HttpEndpoint>> Listen(const HttpEndpointOptions& options);
   ~HttpEndpoint();  // stops
 

@@ -13,11 +13,13 @@ absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfac
                                                                 std::function<void()> wake) {
   std::unique_ptr<HttpSurface> surface(new HttpSurface(bulletin, std::move(wake)));
   if (!options.http.empty()) {
-    ASSIGN_OR_RETURN(surface->http_, HttpEndpoint::Listen({.address = options.http}));
+    ASSIGN_OR_RETURN(surface->http_,
+                     HttpEndpoint::Listen({.address = options.http, .tls = options.tls}));
     LOG(INFO) << "serving HTTP on port " << surface->http_port();
   }
   if (!options.health.empty()) {
-    ASSIGN_OR_RETURN(surface->health_, HttpEndpoint::Listen({.address = options.health}));
+    ASSIGN_OR_RETURN(surface->health_,
+                     HttpEndpoint::Listen({.address = options.health, .tls = options.tls}));
     LOG(INFO) << "serving health and metrics on port " << surface->health_port();
   }
   HttpSurface& self = *surface;

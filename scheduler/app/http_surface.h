@@ -26,6 +26,7 @@ namespace maniple {
 struct HttpSurfaceOptions {
   std::string http;    // HOST:PORT; empty: no such listener
   std::string health;  // the same
+  TlsFiles tls;        // of both
 };
 
 class HttpSurface final {

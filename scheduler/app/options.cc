@@ -32,16 +32,34 @@ absl::Status CheckListenAddress(absl::string_view flag, const std::string& addre
   return Annotate(ParseListenAddress(address).status(), flag);
 }
 
+absl::Status CheckHttp(const SchedulerOptions& options) {
+  RETURN_IF_ERROR(CheckListenAddress("--http", options.http));
+  if (options.http_insecure && options.tls.given()) {
+    return absl::InvalidArgumentError("--http-insecure and TLS exclude each other");
+  }
+  if (options.http.empty() || options.http_insecure || options.tls.given() ||
+      IsLoopback(*ParseListenAddress(options.http))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--http ", options.http,
+      " is reached from other machines: give --tls-cert-file and --tls-private-key-file, or "
+      "--tls-self-signed, or --http-insecure to show everything to whoever connects"));
+}
+
 absl::Status CheckTlsFlags(const TlsFiles& tls) {
   if (tls.certificate.empty() != tls.key.empty()) {
     return absl::InvalidArgumentError(
         "--tls-cert-file and --tls-private-key-file are given together");
   }
-  if (!tls.client_authority.empty() && !tls.given()) {
+  if (!tls.client_authority.empty() && tls.certificate.empty()) {
     return absl::InvalidArgumentError(
         "--client-ca-file needs --tls-cert-file and --tls-private-key-file");
   }
-  return tls.given() ? CheckTlsFiles(tls) : absl::OkStatus();
+  if (tls.self_signed && !tls.certificate.empty()) {
+    return absl::InvalidArgumentError("--tls-self-signed and --tls-cert-file exclude each other");
+  }
+  return tls.certificate.empty() ? absl::OkStatus() : CheckTlsFiles(tls);
 }
 
 absl::Status CheckAdmin(const SchedulerOptions& options) {
@@ -66,7 +84,7 @@ absl::Status CheckFlags(const SchedulerOptions& options) {
   }
   RETURN_IF_ERROR(CheckTlsFlags(options.tls));
   RETURN_IF_ERROR(CheckAdmin(options));
-  RETURN_IF_ERROR(CheckListenAddress("--http", options.http));
+  RETURN_IF_ERROR(CheckHttp(options));
   return CheckListenAddress("--health", options.health);
 }
 
@@ -96,6 +114,11 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
                  "Certificate of the listeners, PEM; read again when it changes")
       ->type_name("FILE");
   app.add_option("--tls-private-key-file", options.tls.key, "Its key")->type_name("FILE");
+  app.add_flag("--tls-self-signed", options.tls.self_signed,
+               "Make a certificate at start, for clients that check none, as the API server's "
+               "service proxy and kubelets");
+  app.add_flag("--http-insecure", options.http_insecure,
+               "Serve --http beyond this machine without TLS, to whoever connects");
   app.add_option("--client-ca-file", options.tls.client_authority,
                  "Authority of the clients that --admin HOST:PORT lets in")
       ->type_name("FILE");

@@ -19,7 +19,8 @@ struct SchedulerOptions {
   std::string http;    // HOST:PORT, "" = no HTTP surface
   std::string health;  // HOST:PORT, "" = none but in `http`
   std::string admin;   // HOST:PORT or unix:PATH
-  TlsFiles tls;        // of `http`, `health` and, with the clients' authority, of `admin`
+  bool http_insecure = false;
+  TlsFiles tls;  // of `http`, `health` and, with the clients' authority, of `admin`
   LogOptions log;
   SchedulerConfig config;
 };

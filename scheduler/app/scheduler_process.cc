@@ -87,8 +87,10 @@ class SchedulerProcess::Impl final {
         outbox_([this] { transport_->Wakeup(); }) {}
 
   absl::Status OpenSurfaces(const SchedulerOptions& options) {
-    ASSIGN_OR_RETURN(http_, HttpSurface::Start({.http = options.http, .health = options.health},
-                                               bulletin_, [this] { inbox_.Wake(); }));
+    ASSIGN_OR_RETURN(
+        http_,
+        HttpSurface::Start({.http = options.http, .health = options.health, .tls = options.tls},
+                           bulletin_, [this] { inbox_.Wake(); }));
     if (!options.admin.empty()) {
       ASSIGN_OR_RETURN(admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
                                                   [this] { return FreshView(); }));

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/clock.h"
 #include "api/base/files.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
+#include "api/http/tls_identity.h"
 
 namespace maniple {
 namespace {
@@ -25,6 +27,13 @@ struct Texts {
     return absl::StrCat(certificate, "\n", key, "\n", client_authority);
   }
 };
+
+absl::StatusOr<Texts> MadeAtStart() {
+  ASSIGN_OR_RETURN(const TlsIdentity identity, MakeTlsIdentity({}, RealClock().Now()));
+  return Texts{
+      .certificate = absl::StrCat(identity.server_certificate, identity.authority_certificate),
+      .key = identity.server_key.Reveal()};
+}
 
 absl::StatusOr<Texts> Read(const TlsFiles& files) {
   Texts texts;
@@ -66,7 +75,7 @@ absl::Status CheckTlsFiles(const TlsFiles& files) {
 }
 
 absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Load(const TlsFiles& files) {
-  ASSIGN_OR_RETURN(const Texts texts, Read(files));
+  ASSIGN_OR_RETURN(const Texts texts, files.self_signed ? MadeAtStart() : Read(files));
   ASSIGN_OR_RETURN(std::unique_ptr<ssl::context> context, Make(files, texts));
   return std::unique_ptr<TlsContext>(new TlsContext(files, texts.All(), std::move(context)));
 }
@@ -76,7 +85,7 @@ TlsContext::TlsContext(const TlsFiles& files, std::string text,
     : files_(files), text_(std::move(text)), context_(std::move(context)) {}
 
 ssl::context& TlsContext::Current(absl::Time now) {
-  if (now - looked_at_ < kLookEvery) return *context_;
+  if (files_.self_signed || now - looked_at_ < kLookEvery) return *context_;
   looked_at_ = now;
   const absl::StatusOr<Texts> texts = Read(files_);
   if (!texts.ok() || texts->All() == text_) return *context_;

@@ -86,7 +86,7 @@ def addresses_that_cannot_be_are_refused_in_one_line(_):
             refused("maniple-scheduler", *NOBODY, flag, address, says=f'{flag}: "{address}"')
         refused("maniple-devcluster", "--listen", address, says="HOST:PORT")
     refused("maniple-devcluster", "--listen", "300.1.1.1:0", says="cannot listen on 300.1.1.1:0")
-    refused("maniple-scheduler", *NOBODY, "--http", "300.1.1.1:0", says="cannot listen on 300.1.1.1:0")
+    refused("maniple-scheduler", *NOBODY, "--health", "300.1.1.1:0", says="cannot listen on 300.1.1.1:0")
     for flag in ("-v=-1", "-v=6", "-v=x"):
         refused("maniple-devcluster", "--listen", "127.0.0.1:0", flag, says="-v")
         refused("maniple-scheduler", *NOBODY, flag, says="-v")
@@ -106,6 +106,17 @@ def a_folder_that_others_write_to_is_no_place_for_the_socket(_):
             os.chown(here / "given", 12345, 12345)
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/given/admin.sock", says="belongs to user 12345")
             refused("maniple", "gangs", "--admin", f"unix:{here}/given/admin.sock", says="belongs to user 12345")
+
+
+def what_other_machines_reach_needs_tls_or_a_word(_):
+    beyond = (*NOBODY, "--http", "0.0.0.0:0")
+    refused("maniple-scheduler", *beyond, says="--http 0.0.0.0:0 is reached from other machines: give --tls-cert-file")
+    refused("maniple-scheduler", *NOBODY, "--http", ":0", says="is reached from other machines")
+    refused("maniple-scheduler", *beyond, "--http-insecure", "--tls-self-signed", says="exclude each other")
+    with folder_of({}) as here:
+        for word in ("--http-insecure", "--tls-self-signed"):
+            with running(here, "maniple-scheduler", *beyond, word, "--admin", f"unix:{here}/s", until="schedules for"):
+                pass
 
 
 def mutual_tls_needs_all_its_files(_):
@@ -245,6 +256,7 @@ ROUGH_HANDLING = (
     wrong_words_on_the_command_line_are_refused_in_one_line,
     a_wrong_value_in_a_manifest_is_named_with_its_line,
     a_folder_that_others_write_to_is_no_place_for_the_socket,
+    what_other_machines_reach_needs_tls_or_a_word,
     mutual_tls_needs_all_its_files,
     what_somebody_listens_on_is_left_to_them,
     hostile_manifests_are_refused_in_one_line,

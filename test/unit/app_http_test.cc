@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,7 +18,10 @@
 #include "scheduler/app/http_endpoint.h"
 #include "scheduler/app/http_gate.h"
 #include "scheduler/app/http_surface.h"
+#include "scheduler/app/tls_context.h"
+#include "test/support/temp_folder.h"
 #include "test/unit/socket_client.h"
+#include "test/unit/tls_server.h"
 
 namespace maniple {
 namespace {
@@ -74,9 +78,9 @@ TEST(HttpGate, ServesAPageLargerThanTheBoundToWhoIsAloneAndSmallOnesAlways) {
 
 class HttpEndpointTest : public testing::Test {
  protected:
-  void Serve(HttpLimits limits, HttpEndpoint::Handler handler) {
+  void Serve(HttpLimits limits, HttpEndpoint::Handler handler, const TlsFiles& tls = {}) {
     absl::StatusOr<std::unique_ptr<HttpEndpoint>> endpoint =
-        HttpEndpoint::Listen({.address = "127.0.0.1:0", .limits = limits});
+        HttpEndpoint::Listen({.address = "127.0.0.1:0", .limits = limits, .tls = tls});
     ASSERT_TRUE(endpoint.ok()) << endpoint.status();
     endpoint_ = *std::move(endpoint);
     endpoint_->Serve(std::move(handler));
@@ -225,6 +229,60 @@ TEST_F(HttpEndpointTest, TakesTheTokenOfEitherHeader) {
     client->Send(absl::StrCat("GET / HTTP/1.1\r\n", header, "\r\n\r\n"));
     EXPECT_THAT(client->ReadReply(), testing::EndsWith("\r\n\r\n" + token)) << header;
   }
+}
+
+std::string NameOf(const X509* certificate) {
+  char name[64] = "nobody";
+  ::X509_NAME_get_text_by_NID(::X509_get_subject_name(certificate), NID_commonName, name,
+                              sizeof name);
+  return name;
+}
+
+// One request over TLS of at most `version`; what was read, or nothing without a handshake.
+std::string AskOverTls(uint16_t port, int version) {
+  const SocketClient client(port);
+  const OpenSsl<SSL_CTX> context(::SSL_CTX_new(::TLS_client_method()));
+  ::SSL_CTX_set_cipher_list(context.get(), "DEFAULT:@SECLEVEL=0");
+  ::SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
+  ::SSL_CTX_set_max_proto_version(context.get(), version);
+  const OpenSsl<SSL> tls(::SSL_new(context.get()));
+  ::SSL_set_fd(tls.get(), client.descriptor());
+  if (::SSL_connect(tls.get()) != 1) return "";
+  ::SSL_write(tls.get(), kGet.data(), static_cast<int>(kGet.size()));
+  char block[1024];
+  const int got = ::SSL_read(tls.get(), block, sizeof block);
+  return std::string(block, static_cast<size_t>(std::max(got, 0)));
+}
+
+TEST_F(HttpEndpointTest, SpeaksTlsOfVersion12AndLaterAndNothingElse) {
+  Serve({}, Hello, {.self_signed = true});
+  EXPECT_THAT(AskOverTls(endpoint_->port(), TLS1_3_VERSION), HasSubstr("hello"));
+  EXPECT_THAT(AskOverTls(endpoint_->port(), TLS1_2_VERSION), HasSubstr("hello"));
+  EXPECT_EQ(AskOverTls(endpoint_->port(), TLS1_1_VERSION), "");
+  const auto plain = Client();
+  plain->Send(kGet);
+  EXPECT_THAT(plain->ReadToEnd(), Not(HasSubstr("hello")));
+}
+
+TEST(TlsContext, ReadsItsFilesAgainWhenTheyChangeAndKeepsTheLastGoodOnes) {
+  const TempFolder folder;
+  const TestCertificate first("first", "", nullptr), second("second", "", nullptr);
+  const TlsFiles files{.certificate = folder.Write("tls.crt", first.pem()),
+                       .key = folder.Write("tls.key", first.key_pem())};
+  const auto tls = TlsContext::Load(files);
+  ASSERT_TRUE(tls.ok()) << tls.status();
+  absl::Time now = absl::UnixEpoch();
+  const auto name = [&] {
+    now += absl::Seconds(1);
+    return NameOf(::SSL_CTX_get0_certificate((*tls)->Current(now).native_handle()));
+  };
+  EXPECT_EQ(name(), "first");
+  folder.Write("tls.crt", second.pem());  // the key is still that of the first
+  EXPECT_EQ(name(), "first");
+  folder.Write("tls.key", second.key_pem());
+  EXPECT_EQ(name(), "second");
+  folder.Write("tls.crt", "");
+  EXPECT_EQ(name(), "second");
 }
 
 class HttpSurfaceTest : public testing::Test {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/yaml.h"
 #include "api/devcluster/kubeconfig_text.h"
-#include "api/devcluster/tls_identity.h"
+#include "api/http/tls_identity.h"
 #include "test/support/temp_folder.h"
 
 namespace maniple::devcluster {

@@ -1,4 +1,4 @@
-#include "api/devcluster/tls_identity.h"
+#include "api/http/tls_identity.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -19,7 +19,7 @@
 #include "api/base/files.h"
 #include "api/base/status_macros.h"
 
-namespace maniple::devcluster {
+namespace maniple {
 namespace {
 
 template <auto Free>
@@ -168,4 +168,4 @@ absl::StatusOr<TlsIdentity> LoadOrMakeTlsIdentity(const std::string& directory,
   return identity;
 }
 
-}  // namespace maniple::devcluster
+}  // namespace maniple

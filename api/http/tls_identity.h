@@ -1,7 +1,7 @@
 // Who the server is on TLS: a self-signed authority and a server certificate from it, as PEM text.
 //
 // Made at start, or read again from a directory, so that a kubeconfig written once stays good
-// across restarts.
+// across restarts. For listeners whose clients are told the authority, or check none.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "api/base/secret.h"
 
-namespace maniple::devcluster {
+namespace maniple {
 
 struct TlsIdentity {
   std::string authority_certificate;
@@ -29,4 +29,4 @@ struct TlsIdentity {
 [[nodiscard]] absl::StatusOr<TlsIdentity> LoadOrMakeTlsIdentity(
     const std::string& directory, const std::vector<std::string>& hosts, absl::Time now);
 
-}  // namespace maniple::devcluster
+}  // namespace maniple
