@@ -33,7 +33,8 @@ class ClusterState::Impl final {
                                          .mix = mix_,
                                          .volumes = volumes_,
                                          .labels = labels_,
-                                         .queries = queries_}) {
+                                         .queries = queries_,
+                                         .counters = counters_}) {
     draft_.tables.nvlink_labels = options_.nvlink_domain_labels;
     nodes_.TrackColumns(options_.nvlink_domain_labels);
   }
@@ -62,6 +63,7 @@ class ClusterState::Impl final {
   const VolumeTable& volumes() const { return volumes_; }
   ObservedMix& mix() { return mix_; }
   bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
+  const StateCounters& counters() const { return counters_; }
   absl::Status CheckInvariants() const;
 
  private:
@@ -106,6 +108,7 @@ class ClusterState::Impl final {
   [[nodiscard]] absl::Status CheckCounts() const;
 
   ClusterStateOptions options_;
+  StateCounters counters_;
   DraftTables draft_;
   PodLabels labels_;
   PodQueries queries_;
@@ -180,7 +183,7 @@ void ClusterState::Impl::Upsert(const Namespace& object, Delta& delta) {
 
 void ClusterState::Impl::SetNamespaceLabels(absl::string_view name,
                                             const std::optional<StringMap>& labels, Delta& delta) {
-  if (queries_.SetNamespaceLabels(name, labels)) pods_.NamespaceChanged(name, delta);
+  pods_.NamespaceChanged(name, queries_.SetNamespaceLabels(name, labels), delta);
 }
 
 void ClusterState::Impl::Upsert(const PriorityClass& object, Delta& delta) {
@@ -536,6 +539,7 @@ bool ClusterState::StillFits(ShapeId shape, NodeId node, int32_t priority) const
   }
   return impl_->nodes().StillFits(node, impl_->shapes().Of(shape), yielding);
 }
+const StateCounters& ClusterState::counters() const { return impl_->counters(); }
 absl::Status ClusterState::CheckInvariants() const { return impl_->CheckInvariants(); }
 
 }  // namespace maniple

@@ -35,6 +35,7 @@
 #include "scheduler/state/delta.h"
 #include "scheduler/state/pod_facts.h"
 #include "scheduler/state/snapshot.h"
+#include "scheduler/state/state_counters.h"
 
 namespace maniple {
 
@@ -120,6 +121,8 @@ class ClusterState final {
   // What pods of other schedulers are charged for where these have nominated them, if they are of
   // lower priority: by node and shape. Semantics: only equal or higher ones take room.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
+
+  [[nodiscard]] const StateCounters& counters() const;
 
   // Invariants 1-3 and 5 recomputed from scratch; the first violation found. For tests and
   // simulation.

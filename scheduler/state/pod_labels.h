@@ -35,6 +35,9 @@ class PodLabels final {
   // How many pods carry the label, and which; in the order of ids.
   [[nodiscard]] size_t CountOf(const Pair& label) const;
   [[nodiscard]] std::vector<PodId> PodsWith(const Pair& label) const;
+  // The same for a key with whatever value.
+  [[nodiscard]] size_t CountOfKey(absl::string_view key) const;
+  [[nodiscard]] std::vector<PodId> PodsWithKey(absl::string_view key) const;
   // Distinct pairs of key and value.
   [[nodiscard]] size_t distinct() const { return pairs_.size(); }
 
@@ -44,6 +47,11 @@ class PodLabels final {
   void GiveBack(PodId pod, const std::vector<Pairs::value_type*>& carried);
 
   Pairs pairs_;
+  struct OfKey {
+    absl::flat_hash_set<const Pairs::value_type*> pairs;
+    size_t pods = 0;
+  };
+  absl::flat_hash_map<std::string, OfKey> keys_;
   // In the order of keys; no pod without labels. Borrowed from pairs_, whose nodes stay in place.
   absl::flat_hash_map<PodId, std::vector<Pairs::value_type*>> pods_;
 };

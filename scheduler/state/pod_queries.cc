@@ -27,24 +27,17 @@ std::optional<PodSelection> SelectionOf(const TopologySpreadConstraint& constrai
                       .selector = *constraint.selector};
 }
 
-std::vector<PodLabels::Pair> PodQueries::LabelsToListUnder(const PodQuery& query) const {
-  std::vector<PodLabels::Pair> best;
-  size_t fewest = 0;
+QueryPlaces PodQueries::PlacesFor(const PodQuery& query) const {
+  NarrowestPlaces narrowest(labels_);
   for (const PodSelection& part : query) {
+    if (!part.namespace_selector.has_value() && !part.namespaces.empty()) {
+      narrowest.NoteNamespaces(part.namespaces);
+    }
     for (const SelectorRequirement& requirement : part.selector.requirements) {
-      if (requirement.op != SelectorOperator::kIn || requirement.values.empty()) continue;
-      std::vector<PodLabels::Pair> labels;
-      size_t pods = 0;
-      for (const std::string& value : requirement.values) {
-        labels.emplace_back(requirement.key, value);
-        pods += labels_.CountOf(labels.back());
-      }
-      if (!best.empty() && pods >= fewest) continue;
-      best = std::move(labels);
-      fewest = pods;
+      narrowest.Note(requirement);
     }
   }
-  return best;
+  return narrowest.Take();
 }
 
 PodCountId PodQueries::Intern(PodQuery query, PodCountKind kind, absl::string_view topology_key) {
@@ -52,19 +45,12 @@ PodCountId PodQueries::Intern(PodQuery query, PodCountKind kind, absl::string_vi
   const auto [known, is_new] = query_ids_.try_emplace(std::move(query), next_query);
   const PodQueryId id = known->second;
   if (is_new) {
-    Query made{
-        .what = &known->first, .counts = {}, .listed_under = LabelsToListUnder(known->first)};
-    for (const PodLabels::Pair& label : made.listed_under) by_label_[label].push_back(id);
-    const PodSelection& first = made.what->front();
-    if (made.listed_under.empty()) {
-      const bool in_one = first.namespaces.size() == 1 && !first.namespace_selector.has_value();
-      (in_one ? by_namespace_[first.namespaces.front()] : broad_).push_back(id);
-    }
-    selects_namespaces_ =
-        selects_namespaces_ || std::ranges::any_of(*made.what, [](const PodSelection& part) {
-          return part.namespace_selector.has_value() &&
-                 !part.namespace_selector->requirements.empty();
-        });
+    Query made{.what = &known->first, .counts = {}, .places = PlacesFor(known->first)};
+    listing_.Add(made.places, id);
+    const bool selects_namespaces = std::ranges::any_of(*made.what, [](const PodSelection& part) {
+      return part.namespace_selector.has_value() && !part.namespace_selector->requirements.empty();
+    });
+    if (selects_namespaces) selecting_namespaces_.push_back(id);
     queries_.push_back(std::move(made));
   }
   Facts facts{.query = id, .kind = kind, .topology_key = std::string(topology_key)};
@@ -73,23 +59,27 @@ PodCountId PodQueries::Intern(PodQuery query, PodCountKind kind, absl::string_vi
   if (is_new_count) {
     counts_.push_back(std::move(facts));
     queries_[id.index()].counts.push_back(count->second);
-    if (std::ranges::find(fresh_, id) == fresh_.end()) fresh_.push_back(id);
+    if (!std::exchange(queries_[id.index()].fresh, true)) fresh_.push_back(id);
   }
   return count->second;
 }
 
-std::vector<PodQueryId> PodQueries::TakeFresh() { return std::exchange(fresh_, {}); }
-
-std::optional<std::vector<PodId>> PodQueries::Candidates(PodQueryId query) const {
-  const Query& asked = queries_[query.index()];
-  if (asked.listed_under.empty()) return std::nullopt;
-  std::vector<PodId> pods;
-  for (const PodLabels::Pair& label : asked.listed_under) {
-    const std::vector<PodId> more = labels_.PodsWith(label);
-    pods.insert(pods.end(), more.begin(), more.end());
+AskedAnew PodQueries::Anew(std::vector<PodQueryId> queries) const {
+  AskedAnew anew{.queries = std::move(queries), .places = {}, .listing = {}};
+  std::sort(anew.queries.begin(), anew.queries.end());
+  for (const PodQueryId query : anew.queries) {
+    const QueryPlaces& places = queries_[query.index()].places;
+    anew.listing.Add(places, query);
+    anew.places.push_back(places);
   }
-  std::sort(pods.begin(), pods.end());
-  return pods;
+  std::sort(anew.places.begin(), anew.places.end());
+  anew.places.erase(std::unique(anew.places.begin(), anew.places.end()), anew.places.end());
+  return anew;
+}
+
+AskedAnew PodQueries::TakeFresh() {
+  for (const PodQueryId query : fresh_) queries_[query.index()].fresh = false;
+  return Anew(std::exchange(fresh_, {}));
 }
 
 bool PodQueries::InNamespaces(const PodSelection& part, absl::string_view name,
@@ -126,17 +116,24 @@ void PodQueries::AddMatches(PodQueryId query, const PodIdentity& pod,
 std::vector<PodCountId> PodQueries::MatchesOf(const PodIdentity& pod) const {
   std::vector<PodCountId> matches;
   if (queries_.empty()) return matches;
-  const auto add = [&](const std::vector<PodQueryId>& queries) {
-    for (const PodQueryId query : queries) AddMatches(query, pod, matches);
-  };
-  labels_.ForEach(pod.pod, [&](const PodLabels::Pair& label) {
-    if (const auto listed = by_label_.find(label); listed != by_label_.end()) add(listed->second);
-  });
-  if (const auto listed = by_namespace_.find(pod.namespace_name); listed != by_namespace_.end()) {
-    add(listed->second);
-  }
-  add(broad_);
+  listing_.ForEach(pod.namespace_name, pod.pod, labels_,
+                   [&](PodQueryId query) { AddMatches(query, pod, matches); });
   std::sort(matches.begin(), matches.end());
+  return matches;
+}
+
+std::vector<PodCountId> PodQueries::MatchesAnew(const PodIdentity& pod,
+                                                const std::vector<PodCountId>& before,
+                                                const AskedAnew& anew) const {
+  std::vector<PodCountId> matches;
+  for (const PodCountId count : before) {
+    if (!std::ranges::binary_search(anew.queries, Of(count).query)) matches.push_back(count);
+  }
+  const auto kept = static_cast<int64_t>(matches.size());
+  anew.listing.ForEach(pod.namespace_name, pod.pod, labels_,
+                       [&](PodQueryId query) { AddMatches(query, pod, matches); });
+  std::sort(matches.begin() + kept, matches.end());
+  std::inplace_merge(matches.begin(), matches.begin() + kept, matches.end());
   return matches;
 }
 
@@ -147,17 +144,39 @@ std::vector<PodCountId> PodQueries::MatchesOfSlowly(const PodIdentity& pod) cons
   return matches;
 }
 
-bool PodQueries::SetNamespaceLabels(absl::string_view name,
-                                    const std::optional<StringMap>& labels) {
-  const auto known = namespaces_.find(name);
-  if (!labels.has_value()) {
-    if (known == namespaces_.end()) return false;
-    namespaces_.erase(known);
-    return selects_namespaces_;
+std::vector<bool> PodQueries::SelectionsOf(absl::string_view namespace_name) const {
+  std::vector<bool> selections;
+  for (const PodQueryId query : selecting_namespaces_) {
+    for (const PodSelection& part : *queries_[query.index()].what) {
+      for (const Unknown unknown : {Unknown::kIsNotListed, Unknown::kHasNoLabels}) {
+        selections.push_back(InNamespaces(part, namespace_name, unknown));
+      }
+    }
   }
-  if (known != namespaces_.end() && known->second == *labels) return false;
-  namespaces_[std::string(name)] = *labels;
-  return selects_namespaces_;
+  return selections;
+}
+
+AskedAnew PodQueries::SetNamespaceLabels(absl::string_view name,
+                                         const std::optional<StringMap>& labels) {
+  const auto known = namespaces_.find(name);
+  const bool is_known = known != namespaces_.end();
+  if (is_known == labels.has_value() && (!is_known || known->second == *labels)) return {};
+  const std::vector<bool> before = SelectionsOf(name);
+  if (labels.has_value()) {
+    namespaces_[std::string(name)] = *labels;
+  } else {
+    namespaces_.erase(known);
+  }
+  const std::vector<bool> after = SelectionsOf(name);
+  std::vector<PodQueryId> changed;
+  size_t at = 0;
+  for (const PodQueryId query : selecting_namespaces_) {
+    const size_t end = at + 2 * queries_[query.index()].what->size();
+    bool differs = false;
+    for (; at < end; ++at) differs = differs || before[at] != after[at];
+    if (differs) changed.push_back(query);
+  }
+  return Anew(std::move(changed));
 }
 
 }  // namespace maniple

@@ -1,12 +1,14 @@
 // What pods' terms ask about: selections of pods, each with an id, and which pods they select.
 //
 // Owned by ClusterState; scheduling thread. A query stays for good once some term has asked it. It
-// is listed under a label that all its pods carry, where it names one, so that a pod meets only
-// the queries that may select it, and a new query only pods that it may select.
+// is listed by what all its pods have in common (query_listing.h), so that a pod meets only the
+// queries that may select it, and a new query only pods that it may select.
 //
 //   const PodCountId count = queries.Intern(QueryOf(term), PodCountKind::kPresent, "");
-//   for (const PodQueryId fresh : queries.TakeFresh()) …queries.Candidates(fresh)…  // match anew
 //   const std::vector<PodCountId> matches = queries.MatchesOf(pod);
+//   const AskedAnew anew = queries.TakeFresh();   // who was known before is matched anew …
+//   for (const QueryPlaces& places : anew.places) // … if it is at one of these
+//     …queries.MatchesAnew(pod, matches, anew)…
 #pragma once
 
 #include <map>
@@ -22,10 +24,9 @@
 #include "api/model/pod_terms.h"
 #include "plugins/framework/pod_counts.h"
 #include "scheduler/state/pod_labels.h"
+#include "scheduler/state/query_listing.h"
 
 namespace maniple {
-
-using PodQueryId = Id<struct PodQueryTag>;
 
 // Pods of these namespaces with these labels.
 struct PodSelection {
@@ -49,6 +50,13 @@ enum class PodCountKind : uint8_t {
   kDrawn,  // the sum of the weights of what they would rather, below zero for apart
 };
 
+// Queries whose answers have to be given again, and where the pods are that they may select.
+struct AskedAnew {
+  std::vector<PodQueryId> queries;  // sorted
+  std::vector<QueryPlaces> places;  // each once
+  QueryListing listing;             // of these queries alone
+};
+
 class PodQueries final {
  public:
   explicit PodQueries(const PodLabels& labels) : labels_(labels) {}
@@ -64,9 +72,7 @@ class PodQueries final {
   // REQUIRES: interned here.
   [[nodiscard]] const Facts& Of(PodCountId count) const { return counts_[count.index()]; }
   // Queries that gained a count since the last call.
-  [[nodiscard]] std::vector<PodQueryId> TakeFresh();
-  // Pods that the query may select, in the order of ids; none: any pod.
-  [[nodiscard]] std::optional<std::vector<PodId>> Candidates(PodQueryId query) const;
+  [[nodiscard]] AskedAnew TakeFresh();
 
   struct PodIdentity {
     PodId pod;  // its labels are known
@@ -75,20 +81,29 @@ class PodQueries final {
   };
   // Sorted.
   [[nodiscard]] std::vector<PodCountId> MatchesOf(const PodIdentity& pod) const;
+  // The same, if the pod matched `before` and only the answers of `anew` may be others now.
+  [[nodiscard]] std::vector<PodCountId> MatchesAnew(const PodIdentity& pod,
+                                                    const std::vector<PodCountId>& before,
+                                                    const AskedAnew& anew) const;
   // The same by looking at every query: for tests and simulation.
   [[nodiscard]] std::vector<PodCountId> MatchesOfSlowly(const PodIdentity& pod) const;
 
-  // Whether that may change what pods of the namespace match; no labels: it is not known.
-  bool SetNamespaceLabels(absl::string_view name, const std::optional<StringMap>& labels);
+  // Queries that select pods of the namespace no more, or did not before; no labels: it is not
+  // known.
+  [[nodiscard]] AskedAnew SetNamespaceLabels(absl::string_view name,
+                                             const std::optional<StringMap>& labels);
 
  private:
   struct Query {
     const PodQuery* what = nullptr;  // the key in query_ids_
     std::vector<PodCountId> counts;
-    std::vector<PodLabels::Pair> listed_under;  // empty: it may select pods of any labels
+    QueryPlaces places;
+    bool fresh = false;  // stands in fresh_
   };
-  // The labels of which every selected pod carries one, as few pods as possible carrying them.
-  [[nodiscard]] std::vector<PodLabels::Pair> LabelsToListUnder(const PodQuery& query) const;
+  [[nodiscard]] QueryPlaces PlacesFor(const PodQuery& query) const;
+  [[nodiscard]] AskedAnew Anew(std::vector<PodQueryId> queries) const;
+  // What the parts of each query that selects namespaces say of this one.
+  [[nodiscard]] std::vector<bool> SelectionsOf(absl::string_view namespace_name) const;
   // A namespace that is not known: terms of a pod that is to be placed list those they select, and
   // that is not among them; terms of others are held against its labels, of which there are none.
   enum class Unknown : uint8_t { kIsNotListed, kHasNoLabels };
@@ -103,12 +118,9 @@ class PodQueries final {
   std::vector<Facts> counts_;
   absl::btree_map<Facts, PodCountId> count_ids_;
   std::vector<PodQueryId> fresh_;
-  absl::flat_hash_map<PodLabels::Pair, std::vector<PodQueryId>> by_label_;
-  // Those listed under no label: by their only namespace, and the rest.
-  absl::flat_hash_map<std::string, std::vector<PodQueryId>> by_namespace_;
-  std::vector<PodQueryId> broad_;
+  QueryListing listing_;
   absl::flat_hash_map<std::string, StringMap> namespaces_;
-  bool selects_namespaces_ = false;
+  std::vector<PodQueryId> selecting_namespaces_;  // by their labels; sorted
 };
 
 }  // namespace maniple

@@ -72,50 +72,90 @@ bool PodTable::IsOurs(const Pod& pod) const {
          scheduler_names_.end();
 }
 
-std::vector<PodCountId> PodTable::MatchesOf(const Record& record) const {
-  return queries_.MatchesOf({.pod = record.id,
-                             .namespace_name = record.facts.namespace_name,
-                             .terminating = record.facts.terminating});
+PodQueries::PodIdentity PodTable::IdentityOf(const Record& record) {
+  return {.pod = record.id,
+          .namespace_name = record.facts.namespace_name,
+          .terminating = record.facts.terminating};
 }
 
-void PodTable::LearnTerms(const PodConstraints& constraints, Delta& delta) {
-  if (!AsksOfPods(constraints) || shapes_.Knows(constraints)) return;
+ShapeTable::SharedTerms PodTable::LearnTerms(const Record& asking,
+                                             const PodConstraints& constraints, Delta& delta) {
+  if (!AsksOfPods(constraints)) return nullptr;
+  if (ShapeTable::SharedTerms known = shapes_.TermsOf(constraints)) return known;
   nodes_.TrackColumns(TopologyKeysOf(constraints));
-  (void)ChangesBy(constraints, {}, queries_);
-  (void)TermsOf(constraints, {}, queries_);
-  for (const PodQueryId query : queries_.TakeFresh()) {
-    if (const std::optional<std::vector<PodId>> some = queries_.Candidates(query)) {
-      for (const PodId pod : *some) MatchAnew(*pods_.at(pod), delta);
-      continue;
+  auto own = std::make_shared<const OwnTerms>(OwnTermsOf(constraints, queries_));
+  const AskedAnew anew = queries_.TakeFresh();
+  if (anew.queries.empty()) return own;
+  std::vector<PodId> pods = PodsAt(anew.places);
+  std::erase(pods, asking.id);  // it is in the middle of a change, and answers after that
+  MatchAnew(pods, anew, delta);
+  return own;
+}
+
+void PodTable::AddPodsAt(const QueryPlaces& places, std::vector<PodId>& pods) const {
+  size_t in_namespaces = pods_.size();
+  if (!places.namespaces.empty()) {
+    in_namespaces = 0;
+    for (const std::string& name : places.namespaces) {
+      const auto at = of_namespace_.find(name);
+      if (at != of_namespace_.end()) in_namespaces += at->second.size();
     }
-    for (const PodId pod : AllPods()) MatchAnew(*pods_.at(pod), delta);
+  }
+  size_t with_label = pods_.size();
+  if (!places.key.empty()) {
+    with_label = places.values.empty() ? labels_.CountOfKey(places.key) : 0;
+    for (const std::string& value : places.values) {
+      with_label += labels_.CountOf({places.key, value});
+    }
+  }
+  const auto add = [&pods](const auto& more) { pods.insert(pods.end(), more.begin(), more.end()); };
+  if (!places.key.empty() && with_label <= in_namespaces) {
+    if (places.values.empty()) add(labels_.PodsWithKey(places.key));
+    for (const std::string& value : places.values) add(labels_.PodsWith({places.key, value}));
+  } else if (!places.namespaces.empty()) {
+    for (const std::string& name : places.namespaces) {
+      const auto at = of_namespace_.find(name);
+      if (at != of_namespace_.end()) add(at->second);
+    }
+  } else {
+    for (const auto& [id, record] : pods_) pods.push_back(id);
   }
 }
 
-std::vector<PodId> PodTable::AllPods() const {
-  std::vector<PodId> all;
-  all.reserve(pods_.size());
-  for (const auto& [id, record] : pods_) all.push_back(id);
-  std::sort(all.begin(), all.end());
-  return all;
+std::vector<PodId> PodTable::PodsAt(const std::vector<QueryPlaces>& places) const {
+  std::vector<PodId> pods;
+  for (const QueryPlaces& at : places) {
+    AddPodsAt(at, pods);
+    if (pods.size() < 2 * pods_.size()) continue;
+    std::sort(pods.begin(), pods.end());  // many places have the same pods
+    pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+  }
+  std::sort(pods.begin(), pods.end());
+  pods.erase(std::unique(pods.begin(), pods.end()), pods.end());
+  return pods;
 }
 
-void PodTable::NamespaceChanged(absl::string_view namespace_name, Delta& delta) {
-  for (const PodId pod : AllPods()) {
+void PodTable::NamespaceChanged(absl::string_view namespace_name, const AskedAnew& anew,
+                                Delta& delta) {
+  const auto at = of_namespace_.find(namespace_name);
+  if (anew.queries.empty() || at == of_namespace_.end()) return;
+  std::vector<PodId> pods(at->second.begin(), at->second.end());
+  std::sort(pods.begin(), pods.end());
+  MatchAnew(pods, anew, delta);
+}
+
+void PodTable::MatchAnew(const std::vector<PodId>& pods, const AskedAnew& anew, Delta& delta) {
+  for (const PodId pod : pods) {
     Record& record = *pods_.at(pod);
-    if (record.facts.namespace_name == namespace_name) MatchAnew(record, delta);
-  }
-}
-
-void PodTable::MatchAnew(Record& record, Delta& delta) {
-  if (!record.facts.shape.valid()) return;  // it is just being admitted
-  const PodShape& shape = shapes_.Of(record.facts.shape);
-  std::vector<PodCountId> matches = MatchesOf(record);
-  if (matches == shape.matches) return;
-  Delta no_room_came;
-  Settle(record, shapes_.Intern(shape.constraints, std::move(matches)).id, no_room_came);
-  if (record.facts.gang.valid()) {
-    gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
+    ++counters_.pods_matched_anew;
+    const std::vector<PodCountId>& before = shapes_.Of(record.facts.shape).matches;
+    std::vector<PodCountId> matches = queries_.MatchesAnew(IdentityOf(record), before, anew);
+    if (matches == before) continue;
+    Delta no_room_came;
+    Settle(record, shapes_.WithMatches(record.facts.shape, std::move(matches)), no_room_came);
+    if (record.facts.gang.valid()) {
+      gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
+    }
   }
 }
 
@@ -147,19 +187,23 @@ ShapeId PodTable::ShapeOf(const Record& record, const PodConstraints& constraint
   switch (whose) {
     case Whose::kOthers: {
       const PodConstraints occupancy = OccupancyOf(constraints);
-      LearnTerms(occupancy, delta);
-      return shapes_.Intern(occupancy, MatchesOf(record)).id;
+      return Interned(record, occupancy, delta).id;
     }
     case Whose::kOurs:
       break;
   }
-  LearnTerms(constraints, delta);
-  const ShapeTable::Interned interned = shapes_.Intern(constraints, MatchesOf(record));
+  const ShapeTable::Interned interned = Interned(record, constraints, delta);
   if (interned.is_new) {
     nodes_.TrackLabels(LabelKeysOf(constraints));
     nodes_.TrackImages(shapes_.Of(interned.id).images);
   }
   return interned.id;
+}
+
+ShapeTable::Interned PodTable::Interned(const Record& record, const PodConstraints& constraints,
+                                        Delta& delta) {
+  ShapeTable::SharedTerms own = LearnTerms(record, constraints, delta);
+  return shapes_.Intern(constraints, queries_.MatchesOf(IdentityOf(record)), std::move(own));
 }
 
 PodTable::Record& PodTable::Admit(const Pod& pod, Delta& delta) {
@@ -173,6 +217,7 @@ PodTable::Record& PodTable::Admit(const Pod& pod, Delta& delta) {
   record.facts.uid = pod.meta.uid;
   if (!record.facts.uid.empty()) by_uid_.insert(&record);
   by_name_.insert(&record);
+  of_namespace_[record.facts.namespace_name].insert(record.id);
   pods_.emplace(record.id, std::move(made));
   return record;
 }
@@ -271,6 +316,9 @@ void PodTable::Remove(Record& record, Delta& delta) {
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);
   by_name_.erase(&record);
+  const auto neighbours = of_namespace_.find(record.facts.namespace_name);
+  neighbours->second.erase(id);
+  if (neighbours->second.empty()) of_namespace_.erase(neighbours);
   pods_.erase(id);
 }
 
@@ -529,10 +577,7 @@ absl::Status PodTable::CheckInvariants() const {
       return absl::InternalError(absl::StrCat("pod ", record->facts.name, ": ", what));
     };
     if (record->anchor.valid()) ++anchored;
-    const PodQueries::PodIdentity identity{.pod = id,
-                                           .namespace_name = record->facts.namespace_name,
-                                           .terminating = record->facts.terminating};
-    if (shapes_.Of(record->facts.shape).matches != queries_.MatchesOfSlowly(identity)) {
+    if (shapes_.Of(record->facts.shape).matches != queries_.MatchesOfSlowly(IdentityOf(*record))) {
       return wrong("is of a shape that other queries select");
     }
     if (record->anchor != AnchorOf(*record)) return wrong("is not where it is bound or reserved");

@@ -35,6 +35,7 @@
 #include "scheduler/state/pod_labels.h"
 #include "scheduler/state/pod_queries.h"
 #include "scheduler/state/shape_table.h"
+#include "scheduler/state/state_counters.h"
 #include "scheduler/state/volume_table.h"
 
 namespace maniple {
@@ -50,6 +51,7 @@ class PodTable final {
     VolumeTable& volumes;
     PodLabels& labels;
     PodQueries& queries;
+    StateCounters& counters;
   };
   PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
       : scheduler_names_(std::move(scheduler_names)),
@@ -60,7 +62,8 @@ class PodTable final {
         mix_(rooms.mix),
         volumes_(rooms.volumes),
         labels_(rooms.labels),
-        queries_(rooms.queries) {}
+        queries_(rooms.queries),
+        counters_(rooms.counters) {}
 
   void Upsert(const Pod& pod, Delta& delta);
   // A uid other than the pod's speaks of an older one and changes nothing; "" speaks of whichever
@@ -70,8 +73,8 @@ class PodTable final {
 
   // Works out again what the volumes ask for of the pods that the volume table names.
   void FollowVolumes(Delta& delta);
-  // Its pods may be selected by others than before.
-  void NamespaceChanged(absl::string_view namespace_name, Delta& delta);
+  // These queries may select others of its pods than before.
+  void NamespaceChanged(absl::string_view namespace_name, const AskedAnew& anew, Delta& delta);
   void NodeAppeared(NodeId node, Delta& delta);
   // Around NodeTable::Remove: first everything is given back, then the pods learn that they wait
   // again.
@@ -152,13 +155,19 @@ class PodTable final {
   enum class Whose : uint8_t { kOurs, kOthers };
   [[nodiscard]] ShapeId ShapeOf(const Record& record, const PodConstraints& constraints,
                                 Whose whose, Delta& delta);
+  [[nodiscard]] ShapeTable::Interned Interned(const Record& record,
+                                              const PodConstraints& constraints, Delta& delta);
   void FollowVolumes(Record& record, Delta& delta);
-  [[nodiscard]] std::vector<PodCountId> MatchesOf(const Record& record) const;
-  // Somebody asks about pods what nobody has asked before: those who stand answer.
-  void LearnTerms(const PodConstraints& constraints, Delta& delta);
-  [[nodiscard]] std::vector<PodId> AllPods() const;  // in the order of ids
-  // The pod's shape follows what it matches now.
-  void MatchAnew(Record& record, Delta& delta);
+  [[nodiscard]] static PodQueries::PodIdentity IdentityOf(const Record& record);
+  // The terms as counts. Where they ask of pods what nobody has asked before, all but the pod
+  // itself answer.
+  [[nodiscard]] ShapeTable::SharedTerms LearnTerms(const Record& asking,
+                                                   const PodConstraints& constraints, Delta& delta);
+  // In the order of ids: pods that are at one of these places, and perhaps some that are not.
+  [[nodiscard]] std::vector<PodId> PodsAt(const std::vector<QueryPlaces>& places) const;
+  void AddPodsAt(const QueryPlaces& places, std::vector<PodId>& pods) const;
+  // The pods' shapes follow what they match now.
+  void MatchAnew(const std::vector<PodId>& pods, const AskedAnew& anew, Delta& delta);
 
   // The node that a pod belongs to by name, known or not; "" = none.
   [[nodiscard]] const std::string& WantedName(const Record& record) const;
@@ -180,11 +189,13 @@ class PodTable final {
   VolumeTable& volumes_;
   PodLabels& labels_;
   PodQueries& queries_;
+  StateCounters& counters_;
 
   uint32_t next_ = 0;
   absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;
   Index<UidOf> by_uid_;
   Index<KeyOf> by_name_;
+  absl::flat_hash_map<std::string, absl::flat_hash_set<PodId>> of_namespace_;
   struct Nomination {
     std::string node_name;
     int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked

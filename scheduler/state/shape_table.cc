@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "api/gpu/gpu_resource.h"
-#include "scheduler/state/shape_terms.h"
 
 namespace maniple {
 namespace {
@@ -92,13 +91,18 @@ VolumeUseId ShapeTable::Use(const VolumeUse& use) {
   return it->second;
 }
 
-bool ShapeTable::Knows(const PodConstraints& constraints) const {
+ShapeTable::SharedTerms ShapeTable::TermsOf(const PodConstraints& constraints) const {
   const auto at = shapes_.lower_bound({.constraints = &constraints, .matches = {}});
-  return at != shapes_.end() && *at->first.constraints == constraints;
+  const bool known = at != shapes_.end() && *at->first.constraints == constraints;
+  return known ? own_terms_[at->second.index()] : nullptr;
+}
+
+ShapeId ShapeTable::WithMatches(ShapeId shape, std::vector<PodCountId> matches) {
+  return Intern(Of(shape).constraints, std::move(matches), own_terms_[shape.index()]).id;
 }
 
 ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
-                                        std::vector<PodCountId> matches) {
+                                        std::vector<PodCountId> matches, SharedTerms own) {
   if (const auto it = shapes_.find({.constraints = &constraints, .matches = matches});
       it != shapes_.end()) {
     return {.id = it->second};
@@ -108,7 +112,7 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
   if (!constraints.images.empty()) {
     PodConstraints of_room = constraints;
     of_room.images.clear();
-    shape->room_shape = Intern(of_room, matches).id;
+    shape->room_shape = Intern(of_room, matches, own).id;
   }
   shape->id = ShapeId(static_cast<uint32_t>(draft_.tables.shapes.size()));
   if (!shape->room_shape.valid()) shape->room_shape = shape->id;
@@ -139,14 +143,16 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
   }
   std::sort(shape->images.begin(), shape->images.end());
 
-  shape->counts = ChangesBy(constraints, matches, queries_);
-  shape->terms = TermsOf(constraints, matches, queries_);
+  const OwnTerms none;
+  shape->counts = ChangesBy(own == nullptr ? none : *own, matches, queries_);
+  shape->terms = maniple::TermsOf(own == nullptr ? none : *own, matches, queries_);
   shape->matches = std::move(matches);
 
   const ShapeId id = shape->id;
   std::shared_ptr<const PodShape> shared = std::move(shape);
   shapes_.emplace(Key{.constraints = &shared->constraints, .matches = shared->matches}, id);
   draft_.tables.shapes.PushBack(std::move(shared));
+  own_terms_.push_back(std::move(own));
   draft_.changed = true;
   return {.id = id, .is_new = true};
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/state/pod_queries.h"
+#include "scheduler/state/shape_terms.h"
 
 namespace maniple {
 
@@ -35,10 +37,15 @@ class ShapeTable final {
     ShapeId id;
     bool is_new = false;
   };
-  // `matches`: sorted, as PodQueries says them of the pod.
-  [[nodiscard]] Interned Intern(const PodConstraints& constraints, std::vector<PodCountId> matches);
-  // Whether a shape has these constraints, whatever it matches.
-  [[nodiscard]] bool Knows(const PodConstraints& constraints) const;
+  using SharedTerms = std::shared_ptr<const OwnTerms>;
+  // What pods with these constraints ask of others; null: nothing, or no shape has them yet.
+  [[nodiscard]] SharedTerms TermsOf(const PodConstraints& constraints) const;
+  // `matches`: sorted, as PodQueries says them of the pod. `own`: their
+  // terms; null: they have none.
+  [[nodiscard]] Interned Intern(const PodConstraints& constraints, std::vector<PodCountId> matches,
+                                SharedTerms own = nullptr);
+  // The shape of the same constraints for pods that match these.
+  [[nodiscard]] ShapeId WithMatches(ShapeId shape, std::vector<PodCountId> matches);
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
   // Every resource takes a column, so only so many names are told apart; all further ones are
   // `kBeyondCounting`, which no node has.
@@ -69,6 +76,7 @@ class ShapeTable final {
   absl::flat_hash_map<std::string, VolumeDriverId> drivers_;
   Interner<ImageId> images_;
   absl::btree_map<Key, ShapeId> shapes_;  // keys live in the tables
+  std::vector<SharedTerms> own_terms_;    // by shape
 };
 
 // What pods of other schedulers weigh and ask of the pods near them: they are never placed by us,

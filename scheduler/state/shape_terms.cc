@@ -35,29 +35,8 @@ bool Matches(std::span<const PodCountId> matches, PodCountId count) {
   return count.valid() && std::binary_search(matches.begin(), matches.end(), count);
 }
 
-}  // namespace
-
-std::vector<PodCountChange> ChangesBy(const PodConstraints& constraints,
-                                      std::span<const PodCountId> matches, PodQueries& queries) {
-  std::vector<PodCountChange> changes;
-  for (const PodCountId count : matches) {
-    const PodCountKind kind = queries.Of(count).kind;
-    if (kind == PodCountKind::kPresent || kind == PodCountKind::kLive)
-      changes.push_back({count, 1});
-  }
-  const auto carry = [&](const PodAffinityTerm& term, PodCountKind kind, int64_t amount) {
-    const PodCountId count = CountFor(term, kind, queries);
-    if (count.valid()) changes.push_back({count, amount});
-  };
-  const PodTerms& terms = constraints.pod_terms;
-  for (const PodAffinityTerm& term : terms.apart) carry(term, PodCountKind::kApart, 1);
-  for (const PodAffinityTerm& term : terms.near) carry(term, PodCountKind::kDrawn, kRequiredWeight);
-  for (const WeightedPodTerm& rather : terms.rather_near) {
-    carry(rather.term, PodCountKind::kDrawn, rather.weight);
-  }
-  for (const WeightedPodTerm& rather : terms.rather_apart) {
-    carry(rather.term, PodCountKind::kDrawn, -rather.weight);
-  }
+// Each count once, none of them zero.
+std::vector<PodCountChange> Summed(std::vector<PodCountChange> changes) {
   std::ranges::stable_sort(changes, {}, &PodCountChange::count);
   std::vector<PodCountChange> sums;
   for (const PodCountChange& change : changes) {
@@ -71,30 +50,78 @@ std::vector<PodCountChange> ChangesBy(const PodConstraints& constraints,
   return sums;
 }
 
-std::shared_ptr<const ShapeTerms> TermsOf(const PodConstraints& constraints,
-                                          std::span<const PodCountId> matches,
-                                          PodQueries& queries) {
-  auto out = std::make_shared<ShapeTerms>();
+std::vector<PodCountChange> CarriedBy(const PodTerms& terms, PodQueries& queries) {
+  std::vector<PodCountChange> changes;
+  const auto carry = [&](const PodAffinityTerm& term, PodCountKind kind, int64_t amount) {
+    const PodCountId count = CountFor(term, kind, queries);
+    if (count.valid()) changes.push_back({count, amount});
+  };
+  for (const PodAffinityTerm& term : terms.apart) carry(term, PodCountKind::kApart, 1);
+  for (const PodAffinityTerm& term : terms.near) carry(term, PodCountKind::kDrawn, kRequiredWeight);
+  for (const WeightedPodTerm& rather : terms.rather_near) {
+    carry(rather.term, PodCountKind::kDrawn, rather.weight);
+  }
+  for (const WeightedPodTerm& rather : terms.rather_apart) {
+    carry(rather.term, PodCountKind::kDrawn, -rather.weight);
+  }
+  return Summed(std::move(changes));
+}
+
+}  // namespace
+
+OwnTerms OwnTermsOf(const PodConstraints& constraints, PodQueries& queries) {
   const PodTerms& terms = constraints.pod_terms;
+  OwnTerms own{.carried = CarriedBy(terms, queries), .asked = {}};
+  ShapeTerms& asked = own.asked;
   const auto present = [&](const PodAffinityTerm& term, int64_t weight) {
     return CountInDomain{.count = CountFor(term, PodCountKind::kPresent, queries),
                          .topology_key = term.topology_key,
                          .weight = weight};
   };
   if (!terms.near.empty()) {
-    for (const PodAffinityTerm& term : terms.near) out->near_keys.push_back(term.topology_key);
-    std::sort(out->near_keys.begin(), out->near_keys.end());
-    out->near_keys.erase(std::unique(out->near_keys.begin(), out->near_keys.end()),
-                         out->near_keys.end());
-    out->near = CountForAll(terms.near, queries);
-    out->near_self = Matches(matches, out->near);
+    for (const PodAffinityTerm& term : terms.near) asked.near_keys.push_back(term.topology_key);
+    std::sort(asked.near_keys.begin(), asked.near_keys.end());
+    asked.near_keys.erase(std::unique(asked.near_keys.begin(), asked.near_keys.end()),
+                          asked.near_keys.end());
+    asked.near = CountForAll(terms.near, queries);
   }
-  for (const PodAffinityTerm& term : terms.apart) out->apart.push_back(present(term, 0));
+  for (const PodAffinityTerm& term : terms.apart) asked.apart.push_back(present(term, 0));
   for (const WeightedPodTerm& rather : terms.rather_near) {
-    out->drawn.push_back(present(rather.term, rather.weight));
+    asked.drawn.push_back(present(rather.term, rather.weight));
   }
   for (const WeightedPodTerm& rather : terms.rather_apart) {
-    out->drawn.push_back(present(rather.term, -rather.weight));
+    asked.drawn.push_back(present(rather.term, -rather.weight));
+  }
+  for (const TopologySpreadConstraint& constraint : constraints.spread) {
+    SpreadCount spread{.constraint = constraint};
+    if (std::optional<PodSelection> selection = SelectionOf(constraint)) {
+      spread.count = queries.Intern({*std::move(selection)}, PodCountKind::kLive, "");
+    } else {
+      spread.counts_self = constraint.selector.has_value();
+    }
+    asked.spread.push_back(std::move(spread));
+  }
+  return own;
+}
+
+std::vector<PodCountChange> ChangesBy(const OwnTerms& own, std::span<const PodCountId> matches,
+                                      const PodQueries& queries) {
+  std::vector<PodCountChange> changes = own.carried;
+  for (const PodCountId count : matches) {
+    const PodCountKind kind = queries.Of(count).kind;
+    if (kind == PodCountKind::kPresent || kind == PodCountKind::kLive) {
+      changes.push_back({count, 1});
+    }
+  }
+  return Summed(std::move(changes));
+}
+
+std::shared_ptr<const ShapeTerms> TermsOf(const OwnTerms& own, std::span<const PodCountId> matches,
+                                          const PodQueries& queries) {
+  auto out = std::make_shared<ShapeTerms>(own.asked);
+  out->near_self = Matches(matches, out->near);
+  for (SpreadCount& spread : out->spread) {
+    if (spread.count.valid()) spread.counts_self = Matches(matches, spread.count);
   }
   for (const PodCountId count : matches) {
     const PodQueries::Facts& facts = queries.Of(count);
@@ -103,16 +130,6 @@ std::shared_ptr<const ShapeTerms> TermsOf(const PodConstraints& constraints,
     } else if (facts.kind == PodCountKind::kDrawn) {
       out->drawn.push_back({.count = count, .topology_key = facts.topology_key, .weight = 1});
     }
-  }
-  for (const TopologySpreadConstraint& constraint : constraints.spread) {
-    SpreadCount spread{.constraint = constraint};
-    if (std::optional<PodSelection> selection = SelectionOf(constraint)) {
-      spread.count = queries.Intern({*std::move(selection)}, PodCountKind::kLive, "");
-      spread.counts_self = Matches(matches, spread.count);
-    } else {
-      spread.counts_self = constraint.selector.has_value();
-    }
-    out->spread.push_back(std::move(spread));
   }
   const bool asks_nothing = out->near_keys.empty() && out->apart.empty() &&
                             out->kept_away.empty() && out->drawn.empty() && out->spread.empty();

@@ -1,5 +1,9 @@
 // A shape's terms as counts: which it adds to, and which it looks at. Pure, but for the ids that
 // queries are given when they are first asked for.
+//
+//   const OwnTerms own = OwnTermsOf(constraints, queries);
+//   shape.counts = ChangesBy(own, matches, queries);
+//   shape.terms = TermsOf(own, matches, queries);
 #pragma once
 
 #include <memory>
@@ -17,14 +21,22 @@ namespace maniple {
   return !constraints.pod_terms.empty() || !constraints.spread.empty();
 }
 
-// What one pod with these constraints adds where it stands, if it matches these counts. By count.
-[[nodiscard]] std::vector<PodCountChange> ChangesBy(const PodConstraints& constraints,
+// What of a shape's terms does not depend on whom others select: the same for all shapes with these
+// constraints, so that pods which others begin to select are not asked for their own terms again.
+struct OwnTerms {
+  std::vector<PodCountChange> carried;  // for pods that the terms select; by count, none zero
+  ShapeTerms asked;  // of nobody else's terms, and as if it selected itself never
+};
+[[nodiscard]] OwnTerms OwnTermsOf(const PodConstraints& constraints, PodQueries& queries);
+
+// What one pod with these terms adds where it stands, if it matches these counts. By count.
+[[nodiscard]] std::vector<PodCountChange> ChangesBy(const OwnTerms& own,
                                                     std::span<const PodCountId> matches,
-                                                    PodQueries& queries);
+                                                    const PodQueries& queries);
 // What it looks at; null: nothing.
-[[nodiscard]] std::shared_ptr<const ShapeTerms> TermsOf(const PodConstraints& constraints,
+[[nodiscard]] std::shared_ptr<const ShapeTerms> TermsOf(const OwnTerms& own,
                                                         std::span<const PodCountId> matches,
-                                                        PodQueries& queries);
+                                                        const PodQueries& queries);
 
 // The labels of nodes whose values are the domains of these terms.
 [[nodiscard]] std::vector<std::string> TopologyKeysOf(const PodConstraints& constraints);

@@ -168,13 +168,64 @@ class History final {
     if (random_.OneIn(8)) pod.Gated();
     if (random_.OneIn(10)) pod.Uid(absl::StrCat("uid-", name, "-", random_.Below(3)));
     pod.Priority(static_cast<int32_t>(random_.Below(3)));
+    if (random_.OneIn(2)) pod.Label("app", absl::StrCat(random_.Below(3)));
+    if (random_.OneIn(3)) pod.Label("tier", absl::StrCat(random_.Below(2)));
+    if (random_.OneIn(3)) pod.With(RandomTerms());
+    if (random_.OneIn(4)) pod.Spread(random_.OneIn(2) ? "zone" : "host", RandomSelector());
     return pod;
+  }
+
+  LabelSelector RandomSelector() {
+    LabelSelector selector;
+    for (uint64_t i = random_.Below(3); i > 0; --i) {
+      const auto op = static_cast<SelectorOperator>(random_.Below(6));
+      std::vector<std::string> values;
+      if (op == SelectorOperator::kIn || op == SelectorOperator::kNotIn) {
+        for (uint64_t v = 0; v <= random_.Below(2); ++v) values.push_back(absl::StrCat(v));
+      } else if (op == SelectorOperator::kGt || op == SelectorOperator::kLt) {
+        values.emplace_back("1");
+      }
+      selector.requirements.push_back(Requires(random_.OneIn(2) ? "app" : "tier", op, values));
+    }
+    return selector;
+  }
+
+  PodTerms RandomTerms() {
+    PodAffinityTerm term{.topology_key = random_.OneIn(2) ? "zone" : "host"};
+    term.selector = RandomSelector();
+    if (random_.OneIn(3)) {
+      term.namespace_selector = LabelSelector{};
+      if (random_.OneIn(2))
+        term.namespace_selector = Labelled("team", absl::StrCat(random_.Below(2)));
+    }
+    if (!random_.OneIn(4)) term.namespaces = {"default"};
+    PodTerms terms;
+    if (random_.OneIn(2)) {
+      (random_.OneIn(2) ? terms.near : terms.apart).push_back(std::move(term));
+    } else {
+      auto& rather = random_.OneIn(2) ? terms.rather_near : terms.rather_apart;
+      rather.push_back({.weight = 5, .term = std::move(term)});
+    }
+    return terms;
+  }
+
+  void RelabelNamespace(Delta& delta) {
+    Namespace object;
+    object.meta.name = "default";
+    object.meta.labels.Set("team", absl::StrCat(random_.Below(3)));
+    if (random_.OneIn(3)) {
+      Apply(DeletionOf(ResourceKind::kNamespace, "default", "", ""), delta);
+    } else {
+      Apply(ObjectUpserted{object}, delta);
+    }
   }
 
   void Apply(ObjectEvent event, Delta& delta) { state_.Apply(event, kNow, delta); }
 
   void Step(Delta& delta) {
-    switch (random_.Below(12)) {
+    switch (random_.Below(13)) {
+      case 12:
+        return RelabelNamespace(delta);
       case 0:
       case 1: {
         const Node node = RandomNode(AnyNode());

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 PodSelection In(const std::string& namespace_name, LabelSelector selector) {
   return {.namespaces = {namespace_name},
@@ -45,22 +46,28 @@ TEST_F(PodQueriesTest, AQueryIsOneHoweverOftenItIsAsked) {
   EXPECT_NE(queries_.Intern(web, PodCountKind::kLive, ""), count);
   EXPECT_NE(queries_.Intern(web, PodCountKind::kApart, "zone"),
             queries_.Intern(web, PodCountKind::kApart, "rack"));
-  EXPECT_EQ(queries_.TakeFresh().size(), 1u);
-  EXPECT_THAT(queries_.TakeFresh(), IsEmpty());
+  EXPECT_EQ(queries_.TakeFresh().queries.size(), 1u);
+  EXPECT_THAT(queries_.TakeFresh().queries, IsEmpty());
 }
 
 TEST_F(PodQueriesTest, ANewQueryIsAskedOfFewPods) {
   for (uint32_t i = 0; i < 100; ++i) Known(i, {{"app", "train"}, {"job", absl::StrCat(i / 10)}});
   const LabelSelector both{.requirements = {Requires("app", SelectorOperator::kIn, {"train"}),
                                             Requires("job", SelectorOperator::kIn, {"3", "4"})}};
-  (void)queries_.Intern({In("n", both)}, PodCountKind::kPresent, "");
-  const std::optional<std::vector<PodId>> few = queries_.Candidates(queries_.TakeFresh()[0]);
-  ASSERT_TRUE(few.has_value());
-  EXPECT_EQ(few->size(), 20u);
-  EXPECT_EQ(few->front(), PodId(30));
-  (void)queries_.Intern({In("n", {.requirements = {Requires("app", SelectorOperator::kExists)}})},
-                        PodCountKind::kPresent, "");
-  EXPECT_EQ(queries_.Candidates(queries_.TakeFresh()[0]), std::nullopt);
+  const auto places_of = [this](PodSelection selection) {
+    (void)queries_.Intern({std::move(selection)}, PodCountKind::kPresent, "");
+    return queries_.TakeFresh().places;
+  };
+  using Places = QueryPlaces;
+  EXPECT_THAT(places_of(In("n", both)),
+              ElementsAre(Places{.namespaces = {"n"}, .key = "job", .values = {"3", "4"}}));
+  const LabelSelector exists{.requirements = {Requires("app", SelectorOperator::kExists)}};
+  EXPECT_THAT(places_of(In("n", exists)), ElementsAre(Places{.namespaces = {"n"}, .key = "app"}));
+  const LabelSelector without{.requirements = {Requires("app", SelectorOperator::kNotIn, {"x"}),
+                                               Requires("job", SelectorOperator::kDoesNotExist)}};
+  EXPECT_THAT(places_of(In("n", without)), ElementsAre(Places{.namespaces = {"n"}}));
+  EXPECT_THAT(places_of({.namespaces = {}, .namespace_selector = LabelSelector{}, .selector = {}}),
+              ElementsAre(Places{}));
 }
 
 TEST_F(PodQueriesTest, PodsAreSelectedByLabelsAndNamespace) {
@@ -104,13 +111,14 @@ StringMap TeamLabels(absl::string_view team) {
 }
 
 TEST_F(PodQueriesTest, NamespacesAreSelectedByTheirLabelsAsTheyAre) {
-  EXPECT_FALSE(queries_.SetNamespaceLabels("n", TeamLabels("a")));
+  EXPECT_THAT(queries_.SetNamespaceLabels("n", TeamLabels("a")).queries, IsEmpty());
   const PodCountId of_team = queries_.Intern(
       {{.namespaces = {}, .namespace_selector = Labelled("team", "a"), .selector = {}}},
       PodCountKind::kPresent, "");
   EXPECT_THAT(Matches(PodId(1), "n"), ElementsAre(of_team));
-  EXPECT_TRUE(queries_.SetNamespaceLabels("n", TeamLabels("b")));
-  EXPECT_FALSE(queries_.SetNamespaceLabels("n", TeamLabels("b")));
+  EXPECT_THAT(queries_.SetNamespaceLabels("n", TeamLabels("b")).queries, SizeIs(1));
+  EXPECT_THAT(queries_.SetNamespaceLabels("n", TeamLabels("b")).queries, IsEmpty());
+  EXPECT_THAT(queries_.SetNamespaceLabels("n", TeamLabels("c")).queries, IsEmpty());
   EXPECT_THAT(Matches(PodId(1), "n"), IsEmpty());
   EXPECT_THAT(Matches(PodId(1), "unknown"), IsEmpty());
 }
@@ -122,10 +130,9 @@ TEST_F(PodQueriesTest, AShapeAddsWhatItMatchesAndCarries) {
                       .Near("zone", Labelled("app", "db"))
                       .RatherNear(7, "rack", Labelled("app", "db"))
                       .RatherApart(7, "rack", Labelled("app", "db"));
-  (void)ChangesBy(pod.constraints, {}, queries_);
-  (void)TermsOf(pod.constraints, {}, queries_);
+  const OwnTerms own = OwnTermsOf(pod.constraints, queries_);
   const std::vector<PodCountId> matches = Matches(Known(1, {{"app", "web"}}), "n");
-  const std::vector<PodCountChange> changes = ChangesBy(pod.constraints, matches, queries_);
+  const std::vector<PodCountChange> changes = ChangesBy(own, matches, queries_);
   int64_t present = 0, apart = 0, drawn = 0;
   for (const PodCountChange& change : changes) {
     switch (queries_.Of(change.count).kind) {
@@ -145,7 +152,7 @@ TEST_F(PodQueriesTest, AShapeAddsWhatItMatchesAndCarries) {
   EXPECT_EQ(present, 1);
   EXPECT_EQ(apart, 1);
   EXPECT_EQ(drawn, 1);  // the two preferences cancel out, the requirement stays
-  const std::shared_ptr<const ShapeTerms> terms = TermsOf(pod.constraints, matches, queries_);
+  const std::shared_ptr<const ShapeTerms> terms = TermsOf(own, matches, queries_);
   ASSERT_NE(terms, nullptr);
   EXPECT_FALSE(terms->near_self);
   EXPECT_EQ(terms->kept_away.size(), 1u);  // by others like itself
@@ -206,6 +213,30 @@ TEST(PodTermsInState, PodsThatNobodyAsksAboutShareTheirShape) {
   EXPECT_NE(current("uid-a"), current("uid-b"));
   EXPECT_EQ(current("uid-b"), shape_of(MakePod("c").Label("app", "z")));
   EXPECT_EQ(current("uid-a"), shape_of(MakePod("d").Label("app", "x")));
+  EXPECT_TRUE(state.CheckInvariants().ok()) << state.CheckInvariants();
+}
+
+// The fear: a pod with many terms makes every pod of the cluster answer each of them by itself.
+TEST(PodTermsInState, APodIsAskedOnceHoweverManyTermsAPodBrings) {
+  ClusterState state{ClusterStateOptions{}};
+  Delta delta;
+  const auto apply = [&](const MakePod& pod) { state.Apply(pod, absl::UnixEpoch(), delta); };
+  for (int i = 0; i < 50; ++i) apply(MakePod(absl::StrCat("here-", i)).In("n"));
+  for (int i = 0; i < 50; ++i) apply(MakePod(absl::StrCat("there-", i)).In("m"));
+  MakePod asks("asks");
+  asks.In("n").Scheduler("other");
+  for (int i = 0; i < 100; ++i) {
+    asks.RatherApart(
+        1, "zone",
+        {.requirements = {Requires(absl::StrCat("key-", i), SelectorOperator::kDoesNotExist)}});
+  }
+  apply(asks);
+  EXPECT_EQ(state.counters().pods_matched_anew, 50);  // and nobody of the other namespace
+  apply(MakePod("labelled").In("n").Label("app", "web"));
+  apply(MakePod("asks-few")
+            .In("n")
+            .Apart("zone", {.requirements = {Requires("app", SelectorOperator::kExists)}}));
+  EXPECT_EQ(state.counters().pods_matched_anew, 51);
   EXPECT_TRUE(state.CheckInvariants().ok()) << state.CheckInvariants();
 }
 

@@ -1,0 +1,78 @@
+// Queries by what the pods that they select have in common: a namespace, a label, a key of labels.
+//
+// A query is listed at one kind of place, so that a pod meets it at most once, and meets only
+// queries that may select it. Owned by PodQueries, or made for a few queries by whoever asks them;
+// scheduling thread.
+//
+//   listing.Add(PlacesFor(query, labels), id);
+//   listing.ForEach(namespace_name, pod, labels, [&](PodQueryId id) { … });
+#pragma once
+
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "api/model/ids.h"
+#include "api/model/labels.h"
+#include "scheduler/state/pod_labels.h"
+
+namespace maniple {
+
+using PodQueryId = Id<struct PodQueryTag>;
+
+// Every pod that the query selects is in one of the namespaces and carries the key with one of the
+// values.
+struct QueryPlaces {
+  std::vector<std::string> namespaces;  // empty: any
+  std::string key;                      // "": any labels
+  std::vector<std::string> values;      // empty: any; else each once
+  friend auto operator<=>(const QueryPlaces&, const QueryPlaces&) = default;
+};
+
+// Of what selected pods must have, that which the fewest pods have now.
+class NarrowestPlaces final {
+ public:
+  explicit NarrowestPlaces(const PodLabels& labels) : labels_(labels) {}
+
+  // Selected pods meet the requirement.
+  void Note(const SelectorRequirement& requirement);
+  // Selected pods are in one of these. REQUIRES: not empty.
+  void NoteNamespaces(const std::vector<std::string>& namespaces);
+  [[nodiscard]] QueryPlaces Take();
+
+ private:
+  const PodLabels& labels_;
+  QueryPlaces best_;
+  size_t fewest_ = 0;
+};
+
+class QueryListing final {
+ public:
+  void Add(const QueryPlaces& places, PodQueryId query);
+  // REQUIRES: it was added there.
+  void Remove(const QueryPlaces& places, PodQueryId query);
+  // Those that may select the pod, each once.
+  void ForEach(absl::string_view namespace_name, PodId pod, const PodLabels& labels,
+               absl::FunctionRef<void(PodQueryId)> visit) const;
+
+ private:
+  using Queries = std::vector<PodQueryId>;
+  struct InNamespace {
+    absl::flat_hash_map<PodLabels::Pair, Queries> by_label;
+    absl::flat_hash_map<std::string, Queries> by_key;
+    Queries others;
+    [[nodiscard]] bool empty() const {
+      return by_label.empty() && by_key.empty() && others.empty();
+    }
+  };
+
+  void AddIn(InNamespace& listed, const QueryPlaces& places, PodQueryId query);
+  void RemoveFrom(absl::string_view namespace_name, const QueryPlaces& places, PodQueryId query);
+
+  absl::flat_hash_map<std::string, InNamespace> by_namespace_;  // "": of any
+};
+
+}  // namespace maniple

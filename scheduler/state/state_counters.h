@@ -1,0 +1,13 @@
+// What the state counts of its own work, for metrics and for tests that count work. Only grows.
+#pragma once
+
+#include <cstdint>
+
+namespace maniple {
+
+struct StateCounters {
+  // Pods that were asked again which selectors select them, because of others than themselves.
+  int64_t pods_matched_anew = 0;
+};
+
+}  // namespace maniple
