@@ -112,6 +112,11 @@ std::vector<std::string> ClusterClient::Problems() const {
   return problems;
 }
 
+const absl::btree_map<Right, int64_t>& ClusterClient::lease_forbidden() const {
+  static const absl::btree_map<Right, int64_t> kNone;
+  return elector_.has_value() ? elector_->counters().forbidden : kNone;
+}
+
 const WatchSession& ClusterClient::session(ResourceKind kind) const {
   return *sessions_[static_cast<size_t>(kind)];
 }

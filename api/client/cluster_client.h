@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/client/elector.h"
 #include "api/client/watch_session.h"
@@ -61,6 +62,8 @@ class ClusterClient final {
   [[nodiscard]] std::vector<std::string> Problems() const;
   [[nodiscard]] const WatchSession& session(ResourceKind kind) const;
   [[nodiscard]] const Writer& writer() const { return writer_; }
+  // What the server forbids of the Lease, and how often.
+  [[nodiscard]] const absl::btree_map<Right, int64_t>& lease_forbidden() const;
 
  private:
   void Take(SessionOutput output, ResourceKind kind);

@@ -118,6 +118,7 @@ void Elector::Attempt(absl::Time now, HttpActions& out) {
 
 void Elector::Send(Step step, HttpRequest request, HttpActions& out) {
   step_ = step;
+  right_ = RightFor(request);
   next_attempt_ = absl::InfiniteFuture();
   status_ = 0;
   body_.clear();
@@ -209,6 +210,11 @@ void Elector::OnReply(absl::Time now, HttpActions& out) {
     return;
   }
   const ApiStatus status = DecodeStatus(status_, body_);
+  if (status_ == 403) {
+    ++counters_.forbidden[right_];
+    OnFailure(ForbiddenText(right_, status.message), now);
+    return;
+  }
   OnFailure(absl::StrCat(status_, " ", status.reason, ": ", status.message), now);
 }
 

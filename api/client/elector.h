@@ -22,10 +22,12 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/random.h"
 #include "api/client/actions.h"
+#include "api/client/right.h"
 #include "api/codec/json.h"
 
 namespace maniple {
@@ -51,6 +53,7 @@ enum class ElectorState {
 
 struct ElectorCounters {
   uint64_t won = 0, lost = 0, renewed = 0, failed = 0;
+  absl::btree_map<Right, int64_t> forbidden;  // requests that were answered with 403
 };
 
 class Elector final {
@@ -127,6 +130,7 @@ class Elector final {
   // The open request.
   RequestId open_ = 0;
   Step step_ = Step::kRead;
+  Right right_;  // that it needs
   absl::Time sent_at_ = absl::InfinitePast();
   bool giving_back_ = false;  // the write open is the one of Release
   int conflicts_ = 0;         // in this attempt

@@ -106,6 +106,17 @@ void Bulletin::Post(const LoopCounters& counters, const Health& health) {
   health_ = health;
 }
 
+void Bulletin::PostLeaseForbidden(const absl::btree_map<Right, int64_t>& forbidden) {
+  if (forbidden.empty()) return;
+  MutexLock lock(mutex_);
+  lease_forbidden_ = forbidden;
+}
+
+absl::btree_map<Right, int64_t> Bulletin::lease_forbidden() {
+  MutexLock lock(mutex_);
+  return lease_forbidden_;
+}
+
 bool Bulletin::ViewWanted() {
   MutexLock lock(mutex_);
   return wanted_;

@@ -78,8 +78,12 @@ class Bulletin final {
   [[nodiscard]] bool ViewWanted();
   void PostView(ClusterViewPtr view, absl::Time now);
 
+  // IO thread.
+  void PostLeaseForbidden(const absl::btree_map<Right, int64_t>& forbidden);
+
   // Any thread.
   [[nodiscard]] LoopCounters counters();
+  [[nodiscard]] absl::btree_map<Right, int64_t> lease_forbidden();
   [[nodiscard]] Health health();
   // The latest view if it was posted since `least`; else null, and one is wanted: ask again when it
   // was posted. Never waits.
@@ -92,6 +96,7 @@ class Bulletin final {
   Mutex mutex_;
   CondVar posted_;
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_map<Right, int64_t> lease_forbidden_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
   absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();

@@ -27,6 +27,10 @@ constexpr char kBindsHelp[] = "Bindings of pods to nodes, by outcome.";
 constexpr char kGangs[] = "maniple_pending_gangs";
 constexpr char kGangsHelp[] =
     "Gangs that are not bound, by queue state, as scheduler_pending_pods tells of pods.";
+constexpr char kDropped[] = "maniple_events_dropped_total";
+constexpr char kDroppedHelp[] =
+    "Kubernetes events not written: more than 25, and then one in five minutes, about one object; "
+    "or too many waiting to be sent.";
 constexpr char kDecisions[] = "maniple_decisions_total";
 constexpr char kDecisionsHelp[] = "Decisions on gangs, by result.";
 
@@ -78,6 +82,10 @@ constexpr Row kRows[] = {
      "", &LoopCounters::statuses_written},
     {Kind::kCounter, "maniple_event_writes_total", "Kubernetes events written.", "", "",
      &LoopCounters::events_written},
+    {Kind::kCounter, kDropped, kDroppedHelp, "reason", "object_budget",
+     &LoopCounters::events_over_budget},
+    {Kind::kCounter, kDropped, kDroppedHelp, "reason", "backlog",
+     &LoopCounters::events_crowded_out},
     {Kind::kGauge, "maniple_gangs", "Gangs known.", "", "", &LoopCounters::gangs},
     {Kind::kGauge, kGangs, kGangsHelp, "state", "parked", &LoopCounters::gangs_parked},
     {Kind::kGauge, kGangs, kGangsHelp, "state", "ready", &LoopCounters::gangs_ready},
@@ -133,6 +141,16 @@ void AddRow(prometheus::Registry& registry, const AnyRow& row, const Labels& lab
   }
 }
 
+void AddForbidden(prometheus::Registry& registry,
+                  const absl::btree_map<Right, int64_t>& forbidden) {
+  for (const auto& [right, times] : forbidden) {
+    AddCounter(registry, "maniple_requests_forbidden_total",
+               "Writes, and reads on their behalf, that the API server answered with 403.",
+               {{"verb", right.verb}, {"group", right.group}, {"resource", right.resource}},
+               static_cast<double>(times));
+  }
+}
+
 }  // namespace
 
 std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& facts) {
@@ -152,6 +170,8 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
              "Seconds from the youngest quorum member's creation to its gang's quorum being bound, "
              "summed.",
              {}, counters.scheduling_seconds);
+  AddForbidden(registry, counters.forbidden);
+  AddForbidden(registry, facts.lease_forbidden);
   AddGauge(registry, "leader_election_master_status", "1 while this process leads, else 0.",
            {{"name", "maniple-scheduler"}}, facts.leading ? 1 : 0);
   AddGauge(registry, "maniple_synced", "1 once every watched kind has been listed.", {},

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
+#include "api/client/right.h"
 #include "scheduler/app/http_gate.h"
 #include "scheduler/loop/loop_options.h"
 
@@ -18,6 +20,7 @@ struct ProcessFacts {
   bool synced = false;
   std::string version;
   std::vector<std::pair<std::string, HttpCounters>> listeners;  // by name
+  absl::btree_map<Right, int64_t> lease_forbidden;
 };
 
 // The text exposition format 0.0.4.

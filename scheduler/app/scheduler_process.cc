@@ -138,6 +138,7 @@ class SchedulerProcess::Impl final {
       inbox_.Push(std::move(news.events), std::move(news.results));
       if (news.leading.has_value()) inbox_.SetLeading(*news.leading);
       LogProblems(problems);
+      bulletin_.PostLeaseForbidden(client_.lease_forbidden());
     }
   }
 

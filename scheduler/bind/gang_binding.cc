@@ -226,6 +226,7 @@ void GangBinding::OnReading(PodId pod, const PodReading& reading, std::optional<
       LetGo(*entry, BindState::kOut, step);
       break;
     case PodReadingKind::kUnclear:
+      trouble_ = reading.detail;
       TryLater(*entry, confirming ? BindState::kBound : BindState::kReading, reading.retry_after,
                step);
       break;
@@ -243,6 +244,7 @@ void GangBinding::OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& s
       ++undone_.deleted;
       break;
     case DeleteReplyKind::kRetry:
+      trouble_ = reply.detail;
       TryLater(*entry, BindState::kDeleting, reply.retry_after, step);
       break;
   }

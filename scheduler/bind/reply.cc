@@ -87,7 +87,7 @@ BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node) {
 }
 
 PodReading ReadPodReply(const WriteResult& result, absl::string_view uid) {
-  PodReading reading{.retry_after = result.status.retry_after};
+  PodReading reading{.retry_after = result.status.retry_after, .detail = Detail(result)};
   if (result.outcome != WriteOutcome::kAnswered) return reading;
   if (result.http_status == 404) {
     reading.kind = PodReadingKind::kGone;
@@ -114,7 +114,7 @@ PodReading ReadPodReply(const WriteResult& result, absl::string_view uid) {
 }
 
 DeleteReply ReadDeleteReply(const WriteResult& result) {
-  DeleteReply reply{.retry_after = result.status.retry_after};
+  DeleteReply reply{.retry_after = result.status.retry_after, .detail = Detail(result)};
   const bool another_uid =
       result.http_status == 409 && absl::StrContains(result.status.message, "UID in precondition");
   if (result.outcome == WriteOutcome::kAnswered &&

@@ -43,6 +43,7 @@ struct PodReading {
   PodReadingKind kind = PodReadingKind::kUnclear;
   std::string node_name;  // where it stands, also when it is being deleted
   std::optional<absl::Duration> retry_after;
+  std::string detail;  // of kUnclear: what the server said, for the report
 };
 [[nodiscard]] PodReading ReadPodReply(const WriteResult& result, absl::string_view uid);
 
@@ -53,6 +54,7 @@ enum class DeleteReplyKind : uint8_t {
 struct DeleteReply {
   DeleteReplyKind kind = DeleteReplyKind::kRetry;
   std::optional<absl::Duration> retry_after;
+  std::string detail;  // of kRetry: what the server said, for the report
 };
 [[nodiscard]] DeleteReply ReadDeleteReply(const WriteResult& result);
 

@@ -5,7 +5,9 @@
 //   while (due.Next() <= now) LookAt(due.First()); // … which sets it anew
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -45,6 +47,11 @@ class DueTimes final {
     }
     return {due.begin(), due.end()};
   }
+  [[nodiscard]] std::optional<absl::Time> At(const Key& key) const {
+    const auto it = at_.find(key);
+    return it == at_.end() ? std::nullopt : std::optional(it->second);
+  }
+  [[nodiscard]] size_t size() const { return at_.size(); }
   // REQUIRES: something is due some day.
   [[nodiscard]] const Key& First() const { return order_.begin()->second; }
 

@@ -63,6 +63,7 @@ std::string CoalesceKey(const Errand& errand) {
 
 WriteCommand Errands::Send(Errand errand, HttpRequest request) {
   const Manner manner = MannerOf(errand);
+  errand.right = RightFor(request);
   WriteCommand command{.id = next_++,
                        .priority = manner.priority,
                        .retry = manner.retry,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "api/client/right.h"
 #include "api/client/write_command.h"
 #include "api/model/ids.h"
 
@@ -38,6 +39,7 @@ struct Errand {
   bool begun = false;  // a bind of a gang that is partly bound already
   bool news = false;   // of a status: why something waits, and that has changed
   std::string lane;    // of a status: whose turn it is that it takes
+  Right right;         // that the request needs; Send fills it in
 };
 
 class Errands final {

@@ -39,10 +39,11 @@ struct Departure {
     Backoff backoff;  // between requests that are refused
   };
   std::map<PodId, Pod> pods;
-  GangId for_gang;    // invalid: the queue is being drained
-  std::string why;    // "preempted by default/b", "its queue is being drained"
-  absl::Time until;   // then those that have not left stay
-  bool whole = true;  // not only surplus members
+  GangId for_gang;        // invalid: the queue is being drained
+  std::string why;        // "preempted by default/b", "its queue is being drained"
+  absl::Time until;       // then those that have not left stay
+  bool whole = true;      // not only surplus members
+  std::string forbidden;  // what the server says of a right that is lacking; "" = nothing
   // One of them leaves or has left: a whole gang is followed by the rest, whatever happens.
   bool begun = false;
 };

@@ -100,6 +100,7 @@ struct GangRecord {
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
   Rare<Backoff> undo_backoff;  // since the quorum was bound last
   absl::Time backoff_until = absl::InfinitePast();
+  Rare<std::string> undone_because;  // … of this; none: nothing is known
   Rare<Evicted> evicted;
 
   // Queue.

@@ -306,6 +306,7 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
 void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
   record.undo_backoff.reset();
+  record.undone_because.reset();
   record.evicted.reset();
   record.backoff_until = absl::InfinitePast();
   if (record.quorum_reached_at.has_value()) {
@@ -349,6 +350,8 @@ void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
   } else {
     ++counters_.gangs_undone;
     record.last_undone_at = c.now;
+    record.undone_because.reset();
+    if (!undone.detail.empty()) record.undone_because = undone.detail;
     if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(options_.undo_backoff);
     record.backoff_until = c.now + record.undo_backoff->Next(random_);
   }

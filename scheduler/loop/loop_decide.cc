@@ -76,8 +76,11 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
              .relief = kReliefQueue,
              .blocks = false};  // it may hold for this gang alone
   } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
+    const std::string because = c.record.undone_because.has_value()
+                                    ? absl::StrCat(" (", *c.record.undone_because, ")")
+                                    : "";
     waits = {.reason = WaitReason::kBackingOff,
-             .message = absl::StrCat("the binding was undone; tried again at ",
+             .message = absl::StrCat("the binding was undone", because, "; tried again at ",
                                      ClockText(c.record.backoff_until))};
     facts = {.class_key = absl::StrCat("backoff ", c.gang.id.index()),
              .until = c.record.backoff_until};

@@ -246,6 +246,8 @@ void SchedulingLoop::Impl::HearEviction(const Errand& errand, const WriteResult&
   Departure::Pod& leaving = found->second;
   leaving.under_way = false;
   touched_.insert(errand.gang);
+  departure.forbidden = result.http_status == 403 ? result.status.message : "";
+  if (departure.for_gang.valid()) to_report_.insert(departure.for_gang);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
     departure.begun = true;
     leaving.next_try = now + kAskAgain;

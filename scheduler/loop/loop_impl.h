@@ -3,8 +3,8 @@
 // loop_quota.cc (charges), loop_preemption.cc and loop_eviction.cc (making room),
 // loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
 // room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
-// loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions,
-// events) and loop_view.cc.
+// loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions),
+// loop_writes.cc (events, and what the server refuses) and loop_view.cc.
 #pragma once
 
 #include <limits>
@@ -33,6 +33,7 @@
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "scheduler/loop/waiting_lines.h"
+#include "scheduler/loop/write_budget.h"
 
 namespace maniple {
 
@@ -292,11 +293,16 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<std::string> NominationOf(const Case& c, const Member& member) const;
   void ComplainOnce(Case& c, const Standing& standing);
   void CountInQueue(const Case& c, const std::optional<Standing>& standing);
+
+  // loop_writes.cc
   void SendEvent(const EventNote& note, absl::Time now);
+  void NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now);
 
   // loop_standing.cc
   [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
   [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
+  // Why somebody who should leave for it cannot be evicted; "" = nothing is known to forbid it.
+  [[nodiscard]] std::string EvictionTrouble(const Case& c) const;
   [[nodiscard]] Standing StandingInFlight(const Case& c) const;
   // Members bound as far as we know, ahead of the watch or not, with their nodes.
   [[nodiscard]] std::vector<std::string> NodesOf(const Case& c) const;
@@ -362,6 +368,10 @@ class SchedulingLoop::Impl final {
 
   std::vector<WriteCommand> writes_;
   uint64_t event_serial_ = 0;
+  // As kube-scheduler's, by namespace and uid.
+  WriteBudget<std::string> event_budget_{{.burst = 25, .interval = absl::Minutes(5)}};
+  WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};        // of conditions
+  WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
   LoopCounters counters_;
   std::vector<std::string> log_;
 };

@@ -9,7 +9,6 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "api/base/log.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/loop/mig_request.h"
 #include "scheduler/report/events.h"
@@ -157,10 +156,6 @@ void SchedulingLoop::Impl::HearNodeConfig(const std::string& name, const WriteRe
   mig_due_ = absl::InfinitePast();
   EndMigHold(name);
   Log(absl::StrCat("mig ", name, ": not changed: HTTP ", result.http_status));
-  if (result.http_status == 403) {
-    LOG(WARNING) << "nvidia.com/mig.config of node " << name
-                 << " could not be set: " << result.status.message;
-  }
 }
 
 }  // namespace maniple

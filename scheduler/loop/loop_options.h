@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
+#include "api/client/right.h"
 #include "plugins/framework/profile.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/preemption.h"
@@ -73,6 +75,10 @@ struct LoopCounters {
   int64_t mig_changes = 0;   // configurations of nodes that were set
   int64_t statuses_written = 0;
   int64_t events_written = 0;
+  int64_t events_over_budget = 0;  // not sent: too many about one object
+  int64_t events_crowded_out = 0;  // given up: too many were waiting to be sent
+  // Writes, and reads on their behalf, that the server answered with 403.
+  absl::btree_map<Right, int64_t> forbidden;
   // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.
   double scheduling_seconds = 0;
 

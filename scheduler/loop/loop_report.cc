@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/base/log.h"
 #include "api/codec/json.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/events.h"
@@ -14,6 +13,9 @@ namespace {
 // Pods of a gang are created one after the other, and most bindings end at once: what would be
 // overtaken within this time is not worth a write.
 constexpr absl::Duration kSettlingTime = absl::Seconds(1);
+
+// However often a gang changes meanwhile; the newest is written then.
+constexpr absl::Duration kBetweenStatuses = absl::Seconds(1);
 
 // What a pod was told shows in the watch by then, unless something else has taken its place.
 constexpr absl::Duration kToldShowsWithin = absl::Seconds(10);
@@ -100,10 +102,10 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
        .initial_share_used = record.initial_share_used},
       before, c.now);
   const StatusChange change = CompareStatus(before, status);
-  absl::Time due = absl::InfinitePast();
+  absl::Time due = record.status_written + kBetweenStatuses;
   if (record.status_failure.has_value() &&
       record.status_failure->over_version == c.gang.group_resource_version) {
-    due = record.status_failure->until;
+    due = std::max(due, record.status_failure->until);
   }
   switch (change) {
     case StatusChange::kNone:
@@ -168,10 +170,6 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   failure.until = now + failure.backoff.Next(random_);
   record.sent.reset();
   record.wrote_status = false;
-  if (result.http_status != 409 && result.http_status != 404) {
-    LOG(WARNING) << "status of a PodGroup could not be written: HTTP " << result.http_status << " "
-                 << result.status.message;
-  }
 }
 
 void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
@@ -221,6 +219,10 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
   }
   const PodFacts* pod = state_.FindPod(member.pod);
   if (pod == nullptr) return;
+  if (!pod_budget_.Spend(member.pod, c.now)) {
+    c.record.status_due = std::min(c.record.status_due, pod_budget_.MayAt(member.pod));
+    return;
+  }
   if (new_to_us && !c.gang.group_exists) SendEvent(GroupMissingEvent(c.gang, member), c.now);
   if (c.gang.key.dialect == GangDialect::kSingleton) condition.message = waits.message;
   if (new_to_us && member.waiting_reason.empty()) condition.since = c.now;
@@ -283,13 +285,6 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
     }
   }
   directory_.Count(c.gang.id, c.record.queue, count);
-}
-
-void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {
-  if (options_.per_pod_events == PerPodEvents::kNever && note.reason == "Scheduled") return;
-  ++counters_.events_written;
-  writes_.push_back(errands_.Send({.kind = ErrandKind::kEvent},
-                                  EventRequest(note, options_.identity, now, ++event_serial_)));
 }
 
 }  // namespace maniple

@@ -22,7 +22,10 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
                     PodWaitText(c.gang, WaitReason::kWaitingForMembers)};
   }
   if (c.record.departure.has_value() && c.record.departure->whole) {
-    return Standing{GangPhase::kRunning, WaitReason::kPreempted, c.record.departure->why};
+    const Departure& departure = *c.record.departure;
+    return Standing{
+        GangPhase::kRunning, WaitReason::kPreempted,
+        absl::StrCat(departure.why, departure.forbidden.empty() ? "" : "; ", departure.forbidden)};
   }
   if (c.record.binding.has_value()) return StandingInFlight(c);
   if (c.record.volumes.has_value()) {
@@ -67,6 +70,9 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
   }
   if (c.record.waiting == nullptr) return BehindAnother(c);
   Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+  if (const std::string trouble = EvictionTrouble(c); !trouble.empty()) {
+    absl::StrAppend(&standing.message, "; ", trouble);
+  }
   if (c.record.reservation.has_value()) {
     absl::StrAppend(&standing.message, "; room is held for it to start at ",
                     StartText(*c.record.reservation), DelayText(*c.record.reservation));
@@ -83,6 +89,17 @@ std::optional<Standing> SchedulingLoop::Impl::BehindAnother(const Case& c) const
                   absl::StrCat("it comes after ", GangText(blocker->key),
                                ", which waits at the head of queue \"", c.gang.queue,
                                "\", and that is StrictFIFO")};
+}
+
+std::string SchedulingLoop::Impl::EvictionTrouble(const Case& c) const {
+  if (!c.record.claim.has_value()) return "";
+  for (const GangId victim : c.record.claim->victims) {
+    const auto it = records_.find(victim);
+    if (it == records_.end() || !it->second->departure.has_value()) continue;
+    const Departure& departure = *it->second->departure;
+    if (departure.for_gang == c.gang.id && !departure.forbidden.empty()) return departure.forbidden;
+  }
+  return "";
 }
 
 // REQUIRES: the gang is in flight.

@@ -174,8 +174,11 @@ void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
 }
 
 void SchedulingLoop::Impl::ListenToReplies(absl::Time now) {
-  for (const WriteResult& result : std::exchange(results_, {})) {
-    if (const std::optional<Errand> errand = errands_.Take(result.id)) Hear(*errand, result, now);
+  for (WriteResult& result : std::exchange(results_, {})) {
+    const std::optional<Errand> errand = errands_.Take(result.id);
+    if (!errand.has_value()) continue;
+    NoteRefusal(*errand, result, now);
+    Hear(*errand, result, now);
   }
 }
 

@@ -198,11 +198,24 @@ TEST(Metrics, EveryCounterIsRenderedWithItsLabels) {
   LoopCounters counters;
   counters.gangs_bound = 3;
   counters.binds_unknown = 2;
+  counters.events_over_budget = 4;
   const std::string text =
       RenderMetrics(counters, {.leading = true, .synced = true, .version = "1"});
   EXPECT_THAT(text, HasSubstr("maniple_gangs_bound_total 3"));
+  EXPECT_THAT(text, HasSubstr("maniple_events_dropped_total{reason=\"object_budget\"} 4"));
   EXPECT_THAT(text, HasSubstr("maniple_binds_total{outcome=\"unknown\"} 2"));
   EXPECT_THAT(text, HasSubstr("leader_election_master_status{name=\"maniple-scheduler\"} 1"));
+}
+
+TEST(Metrics, WhatIsForbiddenIsNamedAsARoleNamesIt) {
+  LoopCounters counters;
+  counters.forbidden[{"create", "", "pods/eviction"}] = 3;
+  const std::string text = RenderMetrics(
+      counters,
+      {.version = "1", .lease_forbidden = {{{"update", "coordination.k8s.io", "leases"}, 2}}});
+  EXPECT_THAT(text, HasSubstr("maniple_requests_forbidden_total{group=\"\",resource="
+                              "\"pods/eviction\",verb=\"create\"} 3"));
+  EXPECT_THAT(text, HasSubstr("resource=\"leases\",verb=\"update\"} 2"));
 }
 
 ObjectEvent PodEvent(const std::string& name, const std::string& uid, const std::string& node) {

@@ -18,12 +18,15 @@ namespace {
 // when it is down.
 class LeaseStore final {
  public:
-  enum class Mode { kUp, kDown, kLosesReplies };
+  enum class Mode { kUp, kDown, kLosesReplies, kForbids };
 
   // What the request is answered with; nullopt = the connection breaks.
   std::optional<std::pair<int, std::string>> Handle(const HttpRequest& request) {
     ++requests;
     if (mode == Mode::kDown) return std::nullopt;
+    if (mode == Mode::kForbids) {
+      return {{403, R"({"kind":"Status","message":"User \"m\" cannot get it"})"}};
+    }
     auto reply = Apply(request);
     if (mode == Mode::kLosesReplies) return std::nullopt;
     return reply;
@@ -143,6 +146,17 @@ TEST_F(ElectorTest, TheFirstCreatesTheLeaseAndLeadsAtOnce) {
   EXPECT_EQ(a_.elector.lead_until(), clock_.Now() + absl::Seconds(10));
   EXPECT_EQ(store_.holder(), "a");
   EXPECT_EQ(store_.lease->At("spec.leaseDurationSeconds").AsInt(), 15);
+}
+
+TEST_F(ElectorTest, ALeaseThatIsForbiddenIsCountedAndNamed) {
+  store_.mode = LeaseStore::Mode::kForbids;
+  Start(a_);
+  EXPECT_FALSE(a_.Leads(clock_.Now()));
+  EXPECT_THAT(a_.elector.problem(),
+              ::testing::StartsWith("the API server forbids Maniple to get leases in "
+                                    "coordination.k8s.io: User"));
+  const Right right{"get", "coordination.k8s.io", "leases"};
+  EXPECT_EQ(a_.elector.counters().forbidden.at(right), 1);
 }
 
 TEST_F(ElectorTest, ALeaderRenewsAndAFollowerWaits) {

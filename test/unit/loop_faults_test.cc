@@ -433,13 +433,13 @@ TEST(LoopFaults, AMissingOrStoppedQueueSaysSoAndWakesWhenItIsPutRight) {
   EXPECT_EQ(d.StatusOf("a").reason, "QueueNotFound");
   Queue queue{.meta = {.name = "q", .uid = "q-1"}, .stop = StopPolicy::kHold};
   d.Put(ObjectUpserted{queue});
-  d.Settle();
+  d.Settle(absl::Seconds(1));
   EXPECT_EQ(d.StatusOf("a").reason, "QueueStopped");
   queue.stop = StopPolicy::kNone;
   queue.namespace_selector =
       LabelSelector{{{.key = "team", .op = SelectorOperator::kIn, .values = {"red"}}}};
   d.Put(ObjectUpserted{queue});
-  d.Settle();
+  d.Settle(absl::Seconds(1));
   EXPECT_EQ(d.StatusOf("a").reason, "NamespaceNotAllowed");
   Namespace space{.meta = {.name = "default"}};
   space.meta.labels.Set("team", "red");

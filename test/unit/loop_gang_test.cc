@@ -69,7 +69,7 @@ TEST(LoopGang, TheStatusShowsTheDomainOfARequiredLevelUntilTheGangIsGone) {
   d.Settle();
   EXPECT_THAT(d.StatusOf("a").placement_domains, ElementsAre("r7"));
   for (const char* pod : {"a-0", "a-1"}) d.api.Delete(ResourceKind::kPod, pod);
-  d.Settle();
+  d.Settle(absl::Seconds(1));
   EXPECT_THAT(d.StatusOf("a").placement_domains, ElementsAre());
 }
 
@@ -106,7 +106,7 @@ TEST(LoopGang, TwoGangsThatFitOnlyOneAtATimeDoNotDeadlock) {
   EXPECT_EQ(d.Bound("b"), 0);
   EXPECT_EQ(d.StatusOf("b").reason, "NoFit");
   for (const char* pod : {"a-0", "a-1", "a-2"}) d.api.SetPhase(pod, PodPhase::kSucceeded);
-  d.Settle();
+  d.Settle(absl::Seconds(1));
   EXPECT_EQ(d.Bound("b"), 3);
   EXPECT_EQ(d.StatusOf("a").phase, "Completed");
 }

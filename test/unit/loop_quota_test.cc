@@ -351,7 +351,7 @@ TEST_F(LoopQuotaTest, GangsThatWereThereBeforeTheirQueueStandInItsOrder) {
   queue.ordering = QueueOrdering::kStrictFifo;
   queue.cohort = "pool";
   d_.api.Put(queue);
-  d_.Settle();
+  d_.Settle(absl::Seconds(1));
   EXPECT_EQ(ReasonOf("first"), "QuotaExceeded");
   EXPECT_EQ(d_.Bound("second"), 0);  // held up by the head, which waits for what is borrowed
 }
