@@ -3,7 +3,7 @@
 //
 // Pure functions; any thread.
 //
-//   RightText(RightFor(BindRequest(pod, "n1")))  →  "create pods/binding"
+//   RightText(RightFor(BindRequest(pod, "n1", "q")))  →  "create pods/binding"
 #pragma once
 
 #include <compare>

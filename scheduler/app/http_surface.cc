@@ -59,8 +59,10 @@ std::optional<HttpPage> HttpSurface::PublishedPage(absl::string_view path) {
 
 HttpPage HttpSurface::MetricsPage() {
   const Bulletin::Health health = bulletin_.health();
-  ProcessFacts facts = {
-      .leading = health.leading, .synced = health.synced, .version = MANIPLE_VERSION};
+  ProcessFacts facts = {.leading = health.leading,
+                        .synced = health.synced,
+                        .version = MANIPLE_VERSION,
+                        .lease_forbidden = bulletin_.lease_forbidden()};
   if (http_ != nullptr) facts.listeners.emplace_back("http", http_->counters());
   if (health_ != nullptr) facts.listeners.emplace_back("health", health_->counters());
   HttpPage page = TextPage(200, RenderMetrics(bulletin_.counters(), facts));
