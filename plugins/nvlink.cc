@@ -14,7 +14,7 @@ constexpr int64_t kPair = 2;
 std::optional<ResourceId> LinkableOf(const Tables& tables, const PodShape& shape) {
   std::optional<ResourceId> linkable;
   for (const auto& [resource, amount] : shape.requests) {
-    const std::optional<GpuResource> what = GpuResourceOf(tables.resources[resource.index()].name);
+    const std::optional<GpuResource> what = GpuResourceOf(tables.FactsOf(resource).name);
     if (!what.has_value()) continue;
     if (what->kind != GpuKind::kWhole && what->kind != GpuKind::kSlice) continue;
     if (what->kind == GpuKind::kSlice || what->shared || linkable.has_value()) return std::nullopt;

@@ -33,7 +33,7 @@ class BoundPacking final : public NodeScore {
         parts_[resource == kCpu ? 0 : 1].want = want;
         continue;
       }
-      const bool gpu = tables.resources[resource.index()].gpu;
+      const bool gpu = tables.FactsOf(resource).gpu;
       parts_.push_back({.resource = resource, .want = want, .weight = gpu ? kGpuWeight : 1});
     }
     for (const Part& part : parts_) total_weight_ += part.weight;

@@ -278,6 +278,11 @@ size_t GangQueue::ready() const {
   return impl_->repairs.size() + impl_->quorums.ready() + impl_->surpluses.ready();
 }
 size_t GangQueue::parked() const { return impl_->parked; }
+
+void GangQueue::ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const {
+  impl_->classes.ForEachShape(visit);
+}
+
 uint64_t GangQueue::touched() const { return impl_->touched + impl_->classes.looked_at(); }
 
 absl::Time GangQueue::NextDeadline() const {

@@ -163,6 +163,8 @@ class GangQueue final {
   // those that a parked one before them holds up, for they wait for that one.
   [[nodiscard]] std::vector<QueueItem> ParkedItems() const;
   [[nodiscard]] std::vector<QueueItem> WaitingItems() const;  // ready and parked, likewise
+  // Shapes that parked items wait with, known by their ids only.
+  void ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const;
   // Items and classes looked at since the start: the measure of "blocked work costs nothing".
   [[nodiscard]] uint64_t touched() const;
 

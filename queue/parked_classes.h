@@ -56,6 +56,12 @@ class ParkedClasses final {
   void Watch(ParkedClassId id, QuotaNodeId node);
   void WatchRoot(ParkedClassId id);  // for what was known is so no more
   void WatchRoots();                 // … of any class
+  // Shapes by which classes are woken.
+  void ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const {
+    for (const auto& [needs, ids] : by_needs_) {
+      if (needs.first.valid()) visit(needs.first);
+    }
+  }
   // How many classes were looked at since the start.
   [[nodiscard]] uint64_t looked_at() const { return looked_at_; }
 

@@ -50,6 +50,7 @@ class Cluster final {
     Delta delta;
     state_.Apply(event, now_, delta);
     (void)state_.TakeChangedCounts();
+    if (state_.WantsSweep()) state_.Sweep({});
   }
   void Publish() { last_ = state_.Publish(); }
 

@@ -57,8 +57,8 @@ const ReasonSpec& SpecOf(ReasonId id) {
 
 std::string ReasonText(const Reason& reason, const Tables& tables) {
   const auto resource = [&]() -> absl::string_view {
-    if (reason.resource.index() >= tables.resources.size()) return "room";
-    return tables.resources[reason.resource.index()].name;
+    return reason.resource.valid() ? absl::string_view(tables.FactsOf(reason.resource).name)
+                                   : "room";
   };
   const auto taint = [&]() -> absl::string_view {
     if (reason.taint.index() >= tables.taint_keys.size()) return "";

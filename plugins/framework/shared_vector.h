@@ -1,8 +1,7 @@
 // A vector that copies cheaply: copies share immutable chunks, and a change copies one chunk.
 //
-// The tables of a snapshot (shapes, label values) are such vectors: they only grow, and every
-// snapshot holds its own consistent picture of them. A value type; a const one may be read by any
-// thread.
+// The tables of a snapshot (shapes, label values) are such vectors, and every snapshot holds its
+// own consistent picture of them. A value type; a const one may be read by any thread.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +36,13 @@ class SharedVector final {
       chunks_.push_back(std::move(shared));
     }
     ++size_;
+  }
+  // REQUIRES: index < size().
+  void Set(size_t index, T value) {
+    CHECK_LT(index, size_);
+    Chunk chunk = *chunks_[index / kChunk];
+    chunk[index % kChunk] = std::move(value);
+    chunks_[index / kChunk] = std::make_shared<const Chunk>(std::move(chunk));
   }
 
  private:

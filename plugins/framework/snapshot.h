@@ -21,6 +21,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/base/check.h"
 #include "api/gpu/gpu_ask.h"
 #include "api/gpu/gpu_facts.h"
 #include "api/model/ids.h"
@@ -45,7 +46,15 @@ inline constexpr int64_t kMostAmount = int64_t{1} << 50;
 struct ResourceFacts {
   std::string name;
   bool gpu = false;  // a whole GPU or a slice of one, of any vendor
+  friend bool operator==(const ResourceFacts&, const ResourceFacts&) = default;
 };
+
+// Names that nodes have are numbered from zero and take a column. One that only pods ask for is
+// numbered from here, so that nobody's pods make columns: no node has any of it.
+inline constexpr uint32_t kFirstPodResource = uint32_t{1} << 24;
+[[nodiscard]] constexpr bool IsOnNodes(ResourceId resource) {
+  return resource.index() < kFirstPodResource;
+}
 
 // A distinct PodConstraints, and set of selectors that it matches, with what the search needs at
 // hand.
@@ -78,22 +87,23 @@ struct NodeClass {
   friend auto operator<=>(const NodeClass&, const NodeClass&) = default;
 };
 
-// Names and definitions behind the ids. Ids stay valid in all later snapshots, except those of node
-// classes.
+// Names and definitions behind the ids. An id stays valid in later snapshots while something uses
+// it; then another may be given the number.
 struct Tables {
-  std::vector<ResourceFacts> resources;
+  std::vector<ResourceFacts> resources;       // of nodes; a vacant number has no name
+  SharedVector<ResourceFacts> pod_resources;  // from kFirstPodResource on
   std::vector<std::string> taint_keys;
-  std::vector<HostPort> host_ports;
+  SharedVector<HostPort> host_ports;
   struct VolumeUseFacts {
     VolumeUse use;
     VolumeDriverId driver;  // of kAttached
   };
-  std::vector<VolumeUseFacts> volume_uses;
+  SharedVector<VolumeUseFacts> volume_uses;
   std::vector<std::string> volume_drivers;
   // Never null; sorted. Changed as a whole.
   std::shared_ptr<const std::vector<FreeVolume>> free_volumes =
       std::make_shared<const std::vector<FreeVolume>>();
-  SharedVector<std::shared_ptr<const PodShape>> shapes;
+  SharedVector<std::shared_ptr<const PodShape>> shapes;  // null: a vacant number
   SharedVector<std::string> label_values;
   std::vector<std::shared_ptr<const NodeClass>> classes;  // null: no node is of this class now
   std::vector<std::string> label_columns;                 // keys, as in every NodeRows
@@ -101,7 +111,15 @@ struct Tables {
   // Node labels that name an NVLink domain, each a column; the first that a node has counts.
   std::vector<std::string> nvlink_labels;
 
-  [[nodiscard]] const PodShape& ShapeOf(ShapeId shape) const { return *shapes[shape.index()]; }
+  [[nodiscard]] const PodShape& ShapeOf(ShapeId shape) const {
+    const std::shared_ptr<const PodShape>& known = shapes[shape.index()];
+    CHECK(known != nullptr) << "a shape that was given back is asked for";
+    return *known;
+  }
+  [[nodiscard]] const ResourceFacts& FactsOf(ResourceId resource) const {
+    return IsOnNodes(resource) ? resources[resource.index()]
+                               : pod_resources[resource.index() - kFirstPodResource];
+  }
   [[nodiscard]] std::optional<TaintKeyId> TaintKey(absl::string_view key) const;
 };
 

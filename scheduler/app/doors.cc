@@ -4,20 +4,10 @@
 #include <variant>
 
 #include "absl/time/clock.h"
+#include "api/model/event_key.h"
 
 namespace maniple {
 namespace {
-
-// The object an event speaks of; none for KindSynced, which is never coalesced.
-std::optional<ObjectKey> KeyOf(const ObjectEvent& event) {
-  if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
-    const ObjectMeta& meta = MetaOf(upserted->object);
-    return ObjectKey{KindOf(upserted->object), meta.namespace_name, meta.name};
-  }
-  if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) return deleted->key;
-  if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) return invalid->key;
-  return std::nullopt;
-}
 
 const std::string* UidOf(const ObjectEvent& event) {
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event))
@@ -117,6 +107,11 @@ absl::btree_map<Right, int64_t> Bulletin::lease_forbidden() {
   return lease_forbidden_;
 }
 
+void Bulletin::NoteAt(const ObjectKey& key) {
+  MutexLock lock(mutex_);
+  at_ = key;
+}
+
 bool Bulletin::ViewWanted() {
   MutexLock lock(mutex_);
   return wanted_;
@@ -138,7 +133,9 @@ LoopCounters Bulletin::counters() {
 
 Bulletin::Health Bulletin::health() {
   MutexLock lock(mutex_);
-  return health_;
+  Health health = health_;
+  health.at = at_;
+  return health;
 }
 
 ClusterViewPtr Bulletin::ViewSince(absl::Time least) {

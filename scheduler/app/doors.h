@@ -71,10 +71,12 @@ class Bulletin final {
     bool synced = false;
     bool leading = false;
     absl::Time progress = absl::InfinitePast();  // when the scheduling thread last ended a turn
+    ObjectKey at;  // the object that it folded in last: where it stands, if it ends no turn
   };
 
   // Scheduling thread.
   void Post(const LoopCounters& counters, const Health& health);
+  void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
   void PostView(ClusterViewPtr view, absl::Time now);
 
@@ -98,6 +100,7 @@ class Bulletin final {
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
   absl::btree_map<Right, int64_t> lease_forbidden_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
+  ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
   absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   uint64_t views_ ABSL_GUARDED_BY(mutex_) = 0;  // how many were posted

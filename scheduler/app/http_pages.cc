@@ -31,9 +31,12 @@ std::optional<HttpPage> ProbePage(absl::string_view path, const Bulletin::Health
   if (path == "/livez" || path == "/healthz") {
     const absl::Duration since = now - health.progress;
     if (since < kStalledAfter) return TextPage(200, "ok\n");
-    return TextPage(500,
-                    absl::StrCat("the scheduling thread has ended no turn for ",
-                                 absl::FormatDuration(absl::Trunc(since, absl::Seconds(1))), "\n"));
+    const ObjectKey& last = health.at;
+    return TextPage(500, absl::StrCat("the scheduling thread has ended no turn for ",
+                                      absl::FormatDuration(absl::Trunc(since, absl::Seconds(1))),
+                                      "; the last object that it read is ",
+                                      ResourceKindName(last.kind), " ", last.namespace_name,
+                                      last.namespace_name.empty() ? "" : "/", last.name, "\n"));
   }
   if (path == "/readyz") {
     return health.synced ? TextPage(200, "ok\n")

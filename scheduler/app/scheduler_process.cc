@@ -82,9 +82,15 @@ class SchedulerProcess::Impl final {
  public:
   Impl(std::unique_ptr<CurlTransport> transport, LoopOptions loop, ClusterClientOptions client)
       : transport_(std::move(transport)),
-        loop_(std::move(loop)),
+        loop_(Telling(std::move(loop))),
         client_(std::move(client), *transport_),
         outbox_([this] { transport_->Wakeup(); }) {}
+
+  // A stall has the name of the object that it came with.
+  [[nodiscard]] LoopOptions Telling(LoopOptions loop) {
+    loop.applies = [this](const ObjectKey& key) { bulletin_.NoteAt(key); };
+    return loop;
+  }
 
   absl::Status OpenSurfaces(const SchedulerOptions& options) {
     ASSIGN_OR_RETURN(

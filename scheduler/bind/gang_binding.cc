@@ -410,4 +410,9 @@ absl::Time GangBinding::NextDeadline() const {
   return next;
 }
 
+void GangBinding::ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const {
+  for (const Entry& entry : entries_) visit(entry.shape);
+  for (const Vacancy& vacancy : vacancies_) visit(vacancy.shape);
+}
+
 }  // namespace maniple

@@ -101,6 +101,8 @@ class GangBinding final {
   [[nodiscard]] QuorumNeed NeedOf(const Gang& gang) const;
   [[nodiscard]] bool wants_repair() const { return wants_repair_; }
   [[nodiscard]] const std::vector<Vacancy>& vacancies() const { return vacancies_; }
+  // Shapes that it knows by their ids, of pods that may be gone.
+  void ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const;
   [[nodiscard]] absl::Time since() const { return since_; }        // the phase
   [[nodiscard]] absl::Time deadline() const { return deadline_; }  // of the phase
   [[nodiscard]] absl::Time NextDeadline() const;                   // when to Settle at the latest

@@ -13,7 +13,7 @@ std::optional<ResourceId> GpusOf(const DomainSearch& ask, const Tables& tables) 
   for (const Kind& kind : ask.kinds) {
     if (kind.bound == nullptr) continue;
     for (const auto& [resource, amount] : kind.bound->shape().requests) {
-      if (!tables.resources[resource.index()].gpu) continue;
+      if (!tables.FactsOf(resource).gpu) continue;
       if (gpus.has_value() && *gpus != resource) return std::nullopt;
       gpus = resource;
     }

@@ -6,9 +6,10 @@
 namespace maniple {
 namespace {
 
-// Shapes and label values are only ever added, and plugins have no business with topologies.
+// A number is used again only when no shape and no block uses it; and plugins have no business with
+// topologies.
 bool SameFacts(const Tables& a, const Tables& b) {
-  return a.resources.size() == b.resources.size() && a.taint_keys.size() == b.taint_keys.size() &&
+  return a.resources == b.resources && a.taint_keys.size() == b.taint_keys.size() &&
          a.host_ports.size() == b.host_ports.size() && a.classes == b.classes &&
          a.label_columns == b.label_columns && a.free_volumes == b.free_volumes;
 }
@@ -38,7 +39,7 @@ void RoomCache::Begin(const Snapshot& snapshot) {
   }
   if (images_ != snapshot.images) {
     std::erase_if(shapes_, [&](const std::unique_ptr<Shape>& known) {
-      const std::vector<ImageId>& images = snapshot.tables->ShapeOf(known->shape_).images;
+      const std::vector<ImageId>& images = known->shape_->images;
       return !std::ranges::all_of(images, [&](ImageId image) {
         return FactsOf(*images_, image) == FactsOf(*snapshot.images, image);
       });
@@ -52,8 +53,9 @@ void RoomCache::Begin(const Snapshot& snapshot) {
 }
 
 RoomCache::Shape& RoomCache::Of(const Snapshot& snapshot, ShapeId shape, const NodeSet* allowed) {
+  const std::shared_ptr<const PodShape>& asked = snapshot.tables->shapes[shape.index()];
   const auto at = std::ranges::find_if(shapes_, [&](const std::unique_ptr<Shape>& known) {
-    return known->shape_ == shape && known->allowed_.has_value() == (allowed != nullptr) &&
+    return known->shape_ == asked && known->allowed_.has_value() == (allowed != nullptr) &&
            (allowed == nullptr || *known->allowed_ == *allowed);
   });
   if (at != shapes_.end()) {
@@ -61,7 +63,7 @@ RoomCache::Shape& RoomCache::Of(const Snapshot& snapshot, ShapeId shape, const N
     return *shapes_.front();
   }
   auto fresh = std::make_unique<Shape>();
-  fresh->shape_ = shape;
+  fresh->shape_ = asked;
   if (allowed != nullptr) fresh->allowed_ = *allowed;
   fresh->blocks_.resize(snapshot.blocks.size());
   shapes_.insert(shapes_.begin(), std::move(fresh));

@@ -12,6 +12,7 @@
 //      and the same mix of requests; node classes, resources, taint keys, host ports and label
 //      columns are what they were. Else everything is forgotten. (Classes of nodes in an unchanged
 //      block keep their ids.)
+//      A shape is known by its pointer, too: numbers are used again.
 //      What is remembered of a shape is forgotten when one of its images became more or less
 //      common.
 //   3. Nothing that time alone changes is remembered: a block in which a node cools down, or may
@@ -49,7 +50,7 @@ class RoomCache final {
 
    private:
     friend class RoomCache;
-    ShapeId shape_;
+    std::shared_ptr<const PodShape> shape_;  // this very one: its number may become another's
     std::optional<NodeSet> allowed_;
     std::vector<Block> blocks_;
   };

@@ -157,6 +157,14 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   if (rejection.code == RejectionCode::kVolumesNotReady) {
     waits.message = VolumeTroubleText(request, rejection.shape);
   }
+  if (rejection.code == RejectionCode::kUnsupported) {
+    const auto refused = std::ranges::find_if(request.wants, [&tables](const Want& want) {
+      return !tables.ShapeOf(want.shape).constraints.unsupported.empty();
+    });
+    if (refused != request.wants.end()) {
+      waits.message = absl::StrCat("pod ", state_.FindPod(refused->pod)->name, ": ", waits.message);
+    }
+  }
   Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
                    WaitReasonName(waits.reason), ": ", waits.message));
   cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
@@ -181,6 +189,10 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
       absl::StrAppend(&facts.class_key, " ", c.gang.id.index());
     }
     facts.until = std::min(facts.until, c.record.victims_later);
+  }
+  // It names a pod of its own.
+  if (rejection.code == RejectionCode::kUnsupported) {
+    absl::StrAppend(&facts.class_key, " ", c.gang.id.index());
   }
   // After a claim that came to nothing.
   if (c.now < c.record.no_preemption_until) {

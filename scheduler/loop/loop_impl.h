@@ -7,6 +7,7 @@
 // loop_writes.cc (events, and what the server refuses) and loop_view.cc.
 #pragma once
 
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
@@ -41,7 +42,7 @@ class SchedulingLoop::Impl final {
  public:
   explicit Impl(LoopOptions options);
 
-  void Accept(ObjectEvent event) { events_.push_back(std::move(event)); }
+  void Accept(ObjectEvent event);
   void Accept(WriteResult result) { results_.push_back(std::move(result)); }
   void SetRole(Role role);
   void Drain() { draining_ = true; }
@@ -62,6 +63,10 @@ class SchedulingLoop::Impl final {
 
   // loop_turn.cc: the steps of a turn, in order; loop_decide.cc: what becomes of one item.
   void ApplyEvents(absl::Time now);
+  void Apply(const ObjectEvent& event, absl::Time now);
+  // loop_sweep.cc
+  [[nodiscard]] std::vector<ShapeId> ShapesKept() const;
+  void SweepState();
   void BeginLeading();
   void ListenToReplies(absl::Time now);
   void LookAtGangs(absl::Time now);
@@ -329,7 +334,10 @@ class SchedulingLoop::Impl final {
   bool leading_ = false;  // the role is leader, everything is listed, every gang has been looked at
   bool draining_ = false;
 
-  std::vector<ObjectEvent> events_;
+  std::deque<ObjectEvent> events_;  // not applied yet
+  // So many of them have to be, before anything else is done: those that were there when the last
+  // turn was whole, or when the role changed. Later ones cannot put the turn off.
+  size_t owed_ = 0;
   std::vector<WriteResult> results_;
   Delta news_;                 // not yet told to the queue
   bool domains_lost_ = false;  // nodes have gone since parked gangs were last woken

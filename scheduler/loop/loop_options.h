@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
 #include "api/client/right.h"
+#include "api/model/object.h"
 #include "plugins/framework/profile.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/preemption.h"
@@ -31,6 +33,10 @@ struct LoopOptions {
   absl::Duration reservation_after = absl::Minutes(10);
   int32_t holds_per_cohort = 1;  // … at most so many in one tree of Cohorts
   int32_t decisions_per_turn = 64;
+  // A turn folds in so much and then says that it lives; nothing is decided on half of a batch.
+  int64_t apply_work_per_turn = 4096;
+  // Told of every object before it is folded in, so that a stall has a name. None: nobody asks.
+  std::function<void(const ObjectKey&)> applies;
   // No further gang is started while so many binds are on their way: a plan that waits in a queue
   // of writes grows stale.
   int32_t max_binds_under_way = 512;
@@ -69,10 +75,12 @@ struct LoopCounters {
   int64_t evictions_sent = 0;
   int64_t evictions_refused = 0;
   int64_t preemption_reversals = 0;
-  int64_t reservations = 0;  // plans for a later start that were held
-  int64_t backfills = 0;     // gangs let into room that was held for others
-  int64_t repairs = 0;       // replacements planned for lost members
-  int64_t mig_changes = 0;   // configurations of nodes that were set
+  int64_t reservations = 0;        // plans for a later start that were held
+  int64_t backfills = 0;           // gangs let into room that was held for others
+  int64_t repairs = 0;             // replacements planned for lost members
+  int64_t mig_changes = 0;         // configurations of nodes that were set
+  int64_t pod_parts_left_out = 0;  // of pods of other schedulers that ask beyond the caps
+  int64_t sweeps = 0;              // of what no pod uses any more
   int64_t statuses_written = 0;
   int64_t events_written = 0;
   int64_t events_over_budget = 0;  // not sent: too many about one object

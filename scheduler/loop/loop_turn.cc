@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
+#include "api/model/event_key.h"
 #include "scheduler/loop/loop_impl.h"
 
 namespace maniple {
@@ -24,7 +25,8 @@ SchedulingLoop::Impl::Impl(LoopOptions options)
 TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
   ++counters_.turns;
   ApplyEvents(now);  // 1. fold events into the state
-  if (role_ != Role::kLeader || !Synced()) return {};
+  if (owed_ > 0) return {.writes = {}, .next = now, .more = true};
+  if (role_ != Role::kLeader || !Synced()) return {.writes = {}, .more = !events_.empty()};
   if (!leading_) BeginLeading();
   ListenToReplies(now);   // 2. what became of our writes
   LookAtGangs(now);       // 3. gangs that changed, and those whose time has come
@@ -36,19 +38,37 @@ TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
   return Finish(now);
 }
 
+void SchedulingLoop::Impl::Accept(ObjectEvent event) { events_.push_back(std::move(event)); }
+
+void SchedulingLoop::Impl::Apply(const ObjectEvent& event, absl::Time now) {
+  if (const std::optional<ObjectKey> key = KeyOf(event); options_.applies && key.has_value()) {
+    options_.applies(*key);
+  }
+  // Only what appears may take over an id.
+  if (!std::holds_alternative<ObjectDeleted>(event)) ForgetNodesGone();
+  directory_.Note(event);
+  ledger_.Note(event);
+  state_.Apply(event, now, news_);
+  NoteForMig(event);
+  ++counters_.events;
+}
+
+// As many as the turn's work allows, which grows with the pods that each event makes look anew.
 void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
-  for (const ObjectEvent& event : events_) {
-    // Only what appears may take over an id.
-    if (!std::holds_alternative<ObjectDeleted>(event)) ForgetNodesGone();
-    directory_.Note(event);
-    ledger_.Note(event);
-    state_.Apply(event, now, news_);
-    NoteForMig(event);
+  if (owed_ == 0) {
+    SweepState();
+    owed_ = events_.size();
+  }
+  const auto work = [this] { return counters_.events + state_.counters().pods_matched_anew; };
+  const int64_t enough = work() + options_.apply_work_per_turn;
+  for (; owed_ > 0 && work() < enough; --owed_) {
+    Apply(events_.front(), now);
+    events_.pop_front();
   }
   ForgetNodesGone();
   FollowQuota();
-  counters_.events += static_cast<int64_t>(events_.size());
-  events_.clear();
+  counters_.pod_parts_left_out = state_.counters().pod_parts_left_out;
+  counters_.sweeps = state_.counters().sweeps;
   touched_.insert(news_.gangs_changed.begin(), news_.gangs_changed.end());
   touched_.insert(news_.gangs_gone.begin(), news_.gangs_gone.end());
   news_.gangs_changed.clear();
@@ -85,6 +105,7 @@ void SchedulingLoop::Impl::ForgetRecords() {
 void SchedulingLoop::Impl::SetRole(Role role) {
   if (role == role_) return;
   role_ = role;
+  owed_ = events_.size();  // a leader knows all that it was told before it leads
   if (role == Role::kLeader) return;
   leading_ = false;
   for (auto& [id, record] : records_) {
@@ -370,7 +391,8 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
   if (!draining_) out.next = std::min(out.next, NextReservation());
   if (!draining_ && mig_due_ > now) out.next = std::min(out.next, mig_due_);
-  out.more = !touched_.empty() || (may_decide && queue_->ready() > 0) || out.next <= now;
+  out.more = !events_.empty() || !touched_.empty() || (may_decide && queue_->ready() > 0) ||
+             out.next <= now;
   return out;
 }
 

@@ -62,7 +62,7 @@ void AddUses(const GangView& gang, const Gang& members, const Tables& tables, Us
     if (!TakesRoom(pod) || !member.shape.valid()) continue;
     auto& here = uses[pod.node];
     for (const auto& [resource, amount] : tables.ShapeOf(member.shape).requests) {
-      const ResourceFacts& facts = tables.resources[resource.index()];
+      const ResourceFacts& facts = tables.FactsOf(resource);
       if (facts.gpu) here[{GangText(members.key), facts.name}] += amount;
     }
   }

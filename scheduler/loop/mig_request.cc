@@ -30,7 +30,7 @@ std::optional<std::pair<ResourceId, int64_t>> GpusWanted(const PodShape& shape,
                                                          const Tables& tables) {
   std::optional<std::pair<ResourceId, int64_t>> wanted;
   for (const auto& request : shape.requests) {
-    if (!tables.resources[request.first.index()].gpu) continue;
+    if (!tables.FactsOf(request.first).gpu) continue;
     if (wanted.has_value()) return std::nullopt;
     wanted = request;
   }
@@ -80,7 +80,7 @@ class Asker final {
     }
     int64_t most = kNoCap;
     for (const auto& [resource, amount] : shape_.requests) {
-      if (tables.resources[resource.index()].gpu || amount <= 0) continue;
+      if (tables.FactsOf(resource).gpu || amount <= 0) continue;
       const int64_t there = room == Room::kFree ? node.block.Free(resource)[node.row]
                                                 : node.block.Allocatable(resource)[node.row];
       most = std::min(most, std::max<int64_t>(0, there) / amount);
@@ -116,7 +116,7 @@ class Builder final {
     const PodShape& shape = tables_.ShapeOf(waiting.shape);
     const auto wants = GpusWanted(shape, tables_);
     if (!wants.has_value() || input_.demands.size() >= kMostShapes) return;
-    const std::string& name = tables_.resources[wants->first.index()].name;
+    const std::string& name = tables_.FactsOf(wants->first).name;
     if (name != kWholeGpu && !MigProfileOfResource(name).has_value()) return;
     const auto known = std::find(resources_.begin(), resources_.end(), wants->first);
     input_.demands.push_back({.resource = static_cast<int32_t>(known - resources_.begin()),
@@ -228,7 +228,7 @@ bool FitOnceDivided(const MigQuestion& question, const WaitingPods& pods) {
     int64_t gpus = view.block.Allocatable(resource)[view.row];
     const auto known = question.fleet.nodes().find(question.snapshot.NodeName(id));
     if (known != question.fleet.nodes().end()) {
-      gpus = std::max(gpus, MostOf(tables.resources[resource.index()].name, known->second));
+      gpus = std::max(gpus, MostOf(tables.FactsOf(resource).name, known->second));
     }
     if (gpus < per_pod) continue;
     const int64_t beside = asker.MostOn(view, tables, Question::kEver, Asker::Room::kAllocatable);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/report/quota_report.h"
 
@@ -114,6 +115,14 @@ void QueueDirectory::Count(GangId gang, const std::string& queue, const QueueCou
   } else {
     counts_.erase(it);
   }
+}
+
+void QueueDirectory::ForgetUnusedNames() {
+  absl::flat_hash_set<const Entry*> counted;
+  for (const auto& [gang, count] : counts_) counted.insert(count.entry);
+  absl::erase_if(queues_, [&counted](const auto& named) {
+    return !named.second.exists && !counted.contains(&named.second);
+  });
 }
 
 void QueueDirectory::AllChanged() {

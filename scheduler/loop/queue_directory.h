@@ -64,6 +64,8 @@ class QueueDirectory final {
   [[nodiscard]] absl::Time NextDeadline() const;
   // The write did not arrive: it is due again.
   void Unwritten(const std::string& queue, absl::Time now);
+  // Names of no Queue that nothing is counted for.
+  void ForgetUnusedNames();
   // Nothing is counted and nothing written: another leader may have written since.
   void Forget();
 
@@ -89,7 +91,7 @@ class QueueDirectory final {
 
   PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
-  absl::node_hash_map<std::string, Entry> queues_;  // grows only: what is counted borrows from it
+  absl::node_hash_map<std::string, Entry> queues_;  // what is counted borrows from it
   std::map<std::string, StringMap> namespaces_;
   absl::btree_map<GangId, Counted> counts_;
 };

@@ -8,7 +8,9 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
+#include "api/gpu/gpu_resource.h"
 #include "scheduler/state/gang_table.h"
+#include "scheduler/state/node_label_keys.h"
 #include "scheduler/state/node_table.h"
 #include "scheduler/state/observed_mix.h"
 #include "scheduler/state/pod_table.h"
@@ -47,6 +49,8 @@ class ClusterState::Impl final {
   void Apply(const KindSynced& event, Delta&) { synced_[static_cast<size_t>(event.kind)] = true; }
 
   SnapshotPtr Publish();
+  [[nodiscard]] bool WantsSweep() const;
+  void Sweep(std::span<const ShapeId> kept);
   HoldId Hold(NodeId node, ShapeId shape);
   void ReleaseHold(HoldId hold, Delta& delta);
   [[nodiscard]] std::vector<const PodShape*> HeldOn(NodeId node) const;
@@ -75,6 +79,7 @@ class ClusterState::Impl final {
             }};
   }
   void Upsert(const Pod& pod, Delta& delta) {
+    NumberGpusOf(pod);
     pods_.Upsert(pod, delta);
     pods_.FollowVolumes(delta);
   }
@@ -101,8 +106,17 @@ class ClusterState::Impl final {
                           Delta& delta);
 
   void RemoveNode(NodeId node, Delta& delta);
+  // Room that pods and holds take now is given and taken by shapes as they will be.
+  void NumberResources(const std::vector<std::string>& names);
+  void NumberGpusOf(const Pod& pod);
+  void ForEachRoom(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;
+  [[nodiscard]] UsedIds ShapesInUse(std::span<const ShapeId> kept) const;
+  [[nodiscard]] size_t Sweepable() const;
+  void TrackLabelsAgain();
   void PublishTopologies(Delta& delta);
+  void TrackLevels();
   void PublishFreeVolumes();
+  void TrackLabelsOfFreeVolumes();
   [[nodiscard]] absl::Status CheckRoom() const;
   [[nodiscard]] absl::Status CheckMix() const;
   [[nodiscard]] absl::Status CheckCounts() const;
@@ -120,6 +134,8 @@ class ClusterState::Impl final {
   VolumeTable volumes_;
   PodTable pods_;
 
+  size_t after_sweep_ = 0;  // what was in use then
+
   uint32_t next_hold_ = 0;
   absl::btree_map<HoldId, HeldRoom> holds_;
   bool holds_changed_ = true;
@@ -136,6 +152,9 @@ class ClusterState::Impl final {
 
 void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   if (node.meta.name.empty()) return;  // no server has such a node
+  std::vector<std::string> names;
+  for (const ResourceAmount& entry : node.allocatable) names.push_back(entry.resource);
+  NumberResources(names);
   const NodeTable::Change change = nodes_.Upsert(node);
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.room_grew) delta.room_grew.insert(change.node);
@@ -143,6 +162,40 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
     nodes_.SetAttachLimits(change.node, volumes_.LimitsOf(node.meta.name));
     pods_.NodeAppeared(change.node, delta);
   }
+}
+
+void ClusterState::Impl::ForEachRoom(absl::FunctionRef<void(NodeId, ShapeId)> visit) const {
+  pods_.ForEachCharge(visit);
+  for (const auto& [id, room] : holds_) visit(room.node, room.shape);
+}
+
+void ClusterState::Impl::NumberResources(const std::vector<std::string>& names) {
+  std::vector<std::string> fresh;
+  for (const std::string& name : names) {
+    if (!shapes_.NodeResource(name).has_value()) fresh.push_back(name);
+  }
+  if (fresh.empty()) return;
+  UsedIds asking;
+  for (const ShapeId shape : shapes_.AskingFor(fresh)) asking.Note(shape);
+  const auto charge = [&](NodeBlock::Change change) {
+    ForEachRoom([&](NodeId node, ShapeId shape) {
+      if (asking.Has(shape)) nodes_.Charge(node, shapes_.Of(shape), change);
+    });
+  };
+  charge(NodeBlock::Change::kGiveRoom);
+  shapes_.NumberForNodes(fresh);
+  charge(NodeBlock::Change::kTakeRoom);
+}
+
+// A pod that runs with GPUs which its node does not report, or not any more: they are in use.
+void ClusterState::Impl::NumberGpusOf(const Pod& pod) {
+  if (pod.node_name.empty() || pod.phase == PodPhase::kPending) return;
+  if (pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed) return;
+  std::vector<std::string> names;
+  for (const ResourceAmount& request : pod.constraints.requests) {
+    if (GpuResourceOf(request.resource).has_value()) names.push_back(request.resource);
+  }
+  NumberResources(names);
 }
 
 void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
@@ -199,14 +252,18 @@ void ClusterState::Impl::Upsert(const Topology& object, Delta& delta) {
 
 void ClusterState::Impl::PublishTopologies(Delta& delta) {
   draft_.tables.topologies.clear();
+  for (const auto& [name, topology] : topologies_) draft_.tables.topologies.push_back(topology);
+  draft_.changed = true;
+  TrackLevels();
+  delta.queues_changed = true;
+}
+
+void ClusterState::Impl::TrackLevels() {
   std::vector<std::string> keys;
   for (const auto& [name, topology] : topologies_) {
-    draft_.tables.topologies.push_back(topology);
     for (const TopologyLevel& level : topology.levels) keys.push_back(level.node_label);
   }
-  draft_.changed = true;
   nodes_.TrackColumns(keys);
-  delta.queues_changed = true;
 }
 
 void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta) {
@@ -337,20 +394,72 @@ std::vector<const PodShape*> ClusterState::Impl::HeldOn(NodeId node) const {
 void ClusterState::Impl::PublishFreeVolumes() {
   std::optional<std::vector<FreeVolume>> free = volumes_.TakeFreeVolumes();
   if (!free.has_value() || *free == *draft_.tables.free_volumes) return;
+  draft_.tables.free_volumes = std::make_shared<const std::vector<FreeVolume>>(*std::move(free));
+  draft_.changed = true;
+  TrackLabelsOfFreeVolumes();
+}
+
+void ClusterState::Impl::TrackLabelsOfFreeVolumes() {
   std::vector<std::string> keys;
-  for (const FreeVolume& volume : *free) {
+  for (const FreeVolume& volume : *draft_.tables.free_volumes) {
     if (!volume.where.has_value()) continue;
-    for (const NodeSelectorTerm& term : *volume.where) {
-      for (const SelectorRequirement& requirement : term.expressions) {
-        keys.push_back(requirement.key);
-      }
-    }
+    for (std::string& key : LabelKeysOf(*volume.where)) keys.push_back(std::move(key));
   }
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   nodes_.TrackLabels(keys);
-  draft_.tables.free_volumes = std::make_shared<const std::vector<FreeVolume>>(*std::move(free));
-  draft_.changed = true;
+}
+
+// ---- sweeps
+
+size_t ClusterState::Impl::Sweepable() const {
+  return shapes_.size() + queries_.size() + nodes_.tracked_labels();
+}
+
+bool ClusterState::Impl::WantsSweep() const {
+  return options_.sweep_slack == 0 || Sweepable() > 2 * after_sweep_ + options_.sweep_slack;
+}
+
+UsedIds ClusterState::Impl::ShapesInUse(std::span<const ShapeId> kept) const {
+  UsedIds used;
+  pods_.NoteShapes(used);
+  for (const auto& [id, room] : holds_) used.Note(room.shape);
+  for (const ShapeId shape : kept) used.Note(shape);
+  return used;
+}
+
+void ClusterState::Impl::TrackLabelsAgain() {
+  nodes_.ForgetLabelsOfNoNode();
+  shapes_.ForEach([this](const PodShape& shape) {
+    nodes_.TrackLabels(LabelKeysOf(shape.constraints));
+    nodes_.TrackColumns(TopologyKeysOf(shape.constraints));
+  });
+  nodes_.TrackColumns(options_.nvlink_domain_labels);
+  TrackLevels();
+  TrackLabelsOfFreeVolumes();
+}
+
+// First the shapes, then what is left without any: each step makes the next find more.
+void ClusterState::Impl::Sweep(std::span<const ShapeId> kept) {
+  UsedIds used = ShapesInUse(kept);
+  mix_.Condense(shapes_, used);
+  mix_.ForEachListed([&used](ShapeId shape) { used.Note(shape); });
+  nodes_.KeepOnlyImages(shapes_.KeepOnly(std::move(used)));
+
+  const UsedIds counts = shapes_.CountsAskedFor();
+  shapes_.MatchOnly(counts);
+  nodes_.KeepOnlyCounts(counts);
+  queries_.KeepOnly(counts);
+  pods_.CountQueriesAgain();
+
+  UsedIds resources = nodes_.ResourcesInUse();
+  for (const ResourceId resource : {kPods, kCpu, kMemory}) resources.Note(resource);
+  mix_.NoteResources(resources);
+  shapes_.KeepOnlyNodeResources(resources);
+
+  TrackLabelsAgain();
+  after_sweep_ = Sweepable();
+  ++counters_.sweeps;
 }
 
 SnapshotPtr ClusterState::Impl::Publish() {
@@ -389,8 +498,7 @@ absl::Status ClusterState::Impl::CheckRoom() const {
       used[{node, resource}] += amount;
     }
   };
-  pods_.ForEachCharge(charge);
-  for (const auto& [id, room] : holds_) charge(room.node, room.shape);
+  ForEachRoom(charge);
   for (uint32_t i = 0; i < nodes_.rows(); ++i) {
     for (uint32_t r = 0; r < draft_.tables.resources.size(); ++r) {
       const auto it = used.find({NodeId(i), ResourceId(r)});
@@ -410,7 +518,9 @@ absl::Status ClusterState::Impl::CheckMix() const {
   std::vector<int64_t> running(draft_.tables.shapes.size());
   pods_.ForEachCharge([&](NodeId, ShapeId shape) { ++running[shape.index()]; });
   for (uint32_t i = 0; i < running.size(); ++i) {
-    if (!shapes_.Of(ShapeId(i)).wants_gpu || mix_.running(ShapeId(i)) == running[i]) continue;
+    if (!shapes_.Has(ShapeId(i)) || !shapes_.Of(ShapeId(i)).wants_gpu ||
+        mix_.running(ShapeId(i)) == running[i])
+      continue;
     return absl::InternalError(absl::StrCat("the mix counts ", mix_.running(ShapeId(i)),
                                             " running pods of shape ", i, ", not ", running[i]));
   }
@@ -454,6 +564,8 @@ void ClusterState::Apply(const ObjectEvent& event, absl::Time now, Delta& delta)
   std::visit([&](const auto& what) { impl_->Apply(what, delta); }, event);
 }
 SnapshotPtr ClusterState::Publish() { return impl_->Publish(); }
+bool ClusterState::WantsSweep() const { return impl_->WantsSweep(); }
+void ClusterState::Sweep(std::span<const ShapeId> kept) { impl_->Sweep(kept); }
 void ClusterState::Reserve(PodId pod, NodeId node) { impl_->pods().Reserve(pod, node); }
 void ClusterState::Release(PodId pod, Delta& delta) { impl_->pods().Release(pod, delta); }
 void ClusterState::NoteBound(PodId pod, absl::string_view node_name, Delta& delta) {

@@ -45,6 +45,9 @@ struct ClusterStateOptions {
   // Node labels that name a domain of multi-node NVLink; the first that a node has counts.
   std::vector<std::string> nvlink_domain_labels = {"nvidia.com/gpu.clique"};
   GpuRules gpus;  // where facts about the nodes' GPUs are read from
+  // What nobody uses any more is looked for when so many shapes, counts and labels have come beyond
+  // twice those that were in use the last time. 0: whenever it is asked, for tests.
+  size_t sweep_slack = 2048;
 };
 
 class ClusterState final {
@@ -71,6 +74,13 @@ class ClusterState final {
   void ReleaseHold(HoldId hold, Delta& delta);  // idempotent
   // The node takes no new pod of ours until then (it rejected one). Part of the published snapshot.
   void CoolDown(NodeId node, absl::Time until);
+
+  // Shapes, and what they are made of, stay known until they are swept away: so much has come since
+  // then that it is worth while. Amortised, a sweep costs nothing.
+  [[nodiscard]] bool WantsSweep() const;
+  // Gives back every shape that no pod has and no room is held for, and that is not among `kept`,
+  // which the caller knows by id; and whatever only such shapes ask for. Decides nothing.
+  void Sweep(std::span<const ShapeId> kept);
 
   // Counts of pods (plugins/framework/pod_counts.h) that changed somewhere since the last call.
   [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();

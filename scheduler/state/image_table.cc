@@ -15,7 +15,7 @@ std::vector<ImageId> ImageTable::SetHeld(NodeId node, const std::vector<NodeImag
   std::vector<Held> now;
   now.reserve(images.size());
   for (const NodeImage& image : images) {
-    now.push_back({.name = names_.Intern(image.name), .bytes = image.bytes});
+    now.push_back({.name = names_.Intern(image.name).id, .bytes = image.bytes});
   }
   std::sort(now.begin(), now.end());
   if (node.index() >= by_node_.size()) by_node_.resize(node.index() + 1);
@@ -42,9 +42,10 @@ std::vector<ImageId> ImageTable::SetHeld(NodeId node, const std::vector<NodeImag
 }
 
 std::vector<NodeId> ImageTable::Follow(ImageId image, absl::string_view name) {
-  const NameId id = names_.Intern(name);
+  const NameId id = names_.Intern(std::string(name)).id;
   if (!followed_.emplace(id, image).second) return {};
   if (image.index() >= facts_.size()) facts_.resize(image.index() + 1);
+  facts_[image.index()] = {};
   std::vector<NodeId> holders;
   for (uint32_t i = 0; i < by_node_.size(); ++i) {
     const auto at = std::ranges::lower_bound(by_node_[i], id, {}, &Held::name);
@@ -53,6 +54,25 @@ std::vector<NodeId> ImageTable::Follow(ImageId image, absl::string_view name) {
     holders.emplace_back(i);
   }
   return holders;
+}
+
+void ImageTable::KeepOnly(const UsedIds& images) {
+  UsedIds names;
+  for (const std::vector<Held>& held : by_node_) {
+    for (const Held& image : held) names.Note(image.name);
+  }
+  for (auto at = followed_.begin(); at != followed_.end();) {
+    const auto [name, image] = *at;
+    if (images.Has(image)) {
+      names.Note(name);
+      ++at;
+      continue;
+    }
+    facts_[image.index()] = {};
+    changed_ = true;
+    followed_.erase(at++);
+  }
+  names_.KeepOnly(names);
 }
 
 std::shared_ptr<const NodeImages> ImageTable::Publish() {

@@ -16,6 +16,7 @@
 #include "api/model/ids.h"
 #include "api/model/model.h"
 #include "plugins/framework/node_images.h"
+#include "scheduler/state/swept_ids.h"
 
 namespace maniple {
 
@@ -26,6 +27,9 @@ class ImageTable final {
   // From now on the image is one that a shape runs. Returns the nodes that have it; none if it was
   // one already.
   [[nodiscard]] std::vector<NodeId> Follow(ImageId image, absl::string_view name);
+
+  // No shape runs any others.
+  void KeepOnly(const UsedIds& images);
 
   [[nodiscard]] bool changed() const { return changed_; }
   [[nodiscard]] std::shared_ptr<const NodeImages> Publish();
@@ -40,7 +44,7 @@ class ImageTable final {
 
   void Count(ImageId image, int64_t bytes);
 
-  Interner<NameId> names_;
+  SweptIds<std::string, NameId> names_;
   std::vector<std::vector<Held>> by_node_;  // sorted
   absl::flat_hash_map<NameId, ImageId> followed_;
   NodeImages facts_;

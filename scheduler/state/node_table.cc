@@ -161,10 +161,10 @@ void NodeTable::Remove(NodeId node) {
 bool NodeTable::SetAllocatable(NodeId node, const ResourceAmounts& amounts) {
   std::vector<int64_t> wanted;
   for (const ResourceAmount& entry : amounts) {
-    const ResourceId resource = shapes_.Resource(entry.resource);
-    if (resource == kBeyondCounting) continue;
-    if (resource.index() >= wanted.size()) wanted.resize(resource.index() + 1, 0);
-    wanted[resource.index()] = Clamped(entry.amount);
+    const std::optional<ResourceId> resource = shapes_.NodeResource(entry.resource);
+    if (!resource.has_value()) continue;  // beyond kMostResources
+    if (resource->index() >= wanted.size()) wanted.resize(resource->index() + 1, 0);
+    wanted[resource->index()] = Clamped(entry.amount);
   }
   wanted.resize(std::max<size_t>(wanted.size(), RowsNow(BlockOf(node)).allocatable.limit()), 0);
   bool grew = false;
@@ -188,6 +188,28 @@ LabelValueId NodeTable::InternValue(absl::string_view value) {
   return id;
 }
 
+// A label that somebody asks for gets its number with the first node that carries it.
+NodeTable::LabelKeyId NodeTable::InternKey(const std::string& key) {
+  const LabelKeyId id = label_keys_.Intern(key);
+  if (id.index() < tracked_by_id_.size()) return id;
+  tracked_by_id_.resize(id.index() + 1);
+  const auto asked = tracked_.find(key);
+  if (asked == tracked_.end()) return id;
+  asked->second.id = id;
+  tracked_by_id_[id.index()] = &asked->second;
+  return id;
+}
+
+NodeTable::Tracked& NodeTable::Track(const std::string& key) {
+  const auto [it, is_new] = tracked_.try_emplace(key);
+  const std::optional<LabelKeyId> id = label_keys_.Find(key);
+  if (is_new && id.has_value()) {
+    it->second.id = *id;
+    tracked_by_id_[id->index()] = &it->second;
+  }
+  return it->second;
+}
+
 // One line per product: what follows from a product's name is then unknown for all its nodes.
 void NodeTable::NoteProduct(const Node& node, const GpuFacts& gpus) {
   if (gpus.product.empty() || gpus.known_product) return;
@@ -203,7 +225,7 @@ bool NodeTable::SetFacts(Record& record, const Node& node) {
   std::vector<std::pair<LabelKeyId, LabelValueId>> labels;
   labels.reserve(node.meta.labels.entries().size());
   for (const auto& [key, value] : node.meta.labels.entries()) {
-    labels.emplace_back(label_keys_.Intern(key), InternValue(value));
+    labels.emplace_back(InternKey(key), InternValue(value));
   }
   std::sort(labels.begin(), labels.end());
   std::vector<Taint> taints = node.taints;
@@ -238,13 +260,12 @@ std::optional<LabelValueId> NodeTable::ValueOf(const Record& record, LabelKeyId 
 // node has to be placed again.
 bool NodeTable::NoteValues(const Record& record) {
   bool became_column = false;
-  for (auto& [key, tracked] : tracked_) {
-    if (tracked.column.has_value()) continue;
-    const std::optional<LabelValueId> value = ValueOf(record, tracked.id);
-    if (!value.has_value()) continue;
-    tracked.values.insert(*value);
-    if (tracked.values.size() <= kMostClassValues && !tracked.wants_column) continue;
-    MakeColumn(tracked, key);
+  for (const auto& [key, value] : record.labels) {
+    Tracked* tracked = TrackedAs(key);
+    if (tracked == nullptr || tracked->column.has_value()) continue;
+    tracked->values.insert(value);
+    if (tracked->values.size() <= kMostClassValues && !tracked->wants_column) continue;
+    MakeColumn(*tracked, label_keys_.Name(key));
     became_column = true;
   }
   return became_column;
@@ -281,16 +302,16 @@ void NodeTable::ForEachGpu(
 void NodeTable::TrackLabels(const std::vector<std::string>& keys) {
   bool seen_on_a_node = false;
   for (const std::string& key : keys) {
-    const auto [it, is_new] = tracked_.try_emplace(key);
-    if (!is_new) continue;
-    it->second.id = label_keys_.Intern(key);
+    if (tracked_.contains(key)) continue;
+    Tracked& tracked = Track(key);
+    if (!tracked.id.valid()) continue;
     for (const Record& record : records_) {
-      const std::optional<LabelValueId> value = ValueOf(record, it->second.id);
+      const std::optional<LabelValueId> value = ValueOf(record, tracked.id);
       if (!value.has_value()) continue;
       seen_on_a_node = true;
-      it->second.values.insert(*value);
+      tracked.values.insert(*value);
     }
-    if (it->second.values.size() > kMostClassValues) MakeColumn(it->second, key);
+    if (tracked.values.size() > kMostClassValues) MakeColumn(tracked, key);
   }
   if (seen_on_a_node) PlaceAll();
 }
@@ -298,12 +319,12 @@ void NodeTable::TrackLabels(const std::vector<std::string>& keys) {
 void NodeTable::TrackColumns(const std::vector<std::string>& keys) {
   bool became_column = false;
   for (const std::string& key : keys) {
-    const auto [it, is_new] = tracked_.try_emplace(key);
-    Tracked& tracked = it->second;
-    if (is_new) tracked.id = label_keys_.Intern(key);
+    Tracked& tracked = Track(key);
     if (tracked.column.has_value() || std::exchange(tracked.wants_column, true)) continue;
-    const bool carried = std::ranges::any_of(
-        records_, [&](const Record& record) { return ValueOf(record, tracked.id).has_value(); });
+    const bool carried =
+        tracked.id.valid() && std::ranges::any_of(records_, [&](const Record& record) {
+          return ValueOf(record, tracked.id).has_value();
+        });
     if (!carried) continue;
     MakeColumn(tracked, key);
     became_column = true;
@@ -333,6 +354,51 @@ void NodeTable::SetImages(NodeId node, const std::vector<ImageId>& images) {
   std::erase_if(rows.images, [](const ImageRows& held) { return held.rows.empty(); });
 }
 
+// ---- sweeps
+
+void NodeTable::KeepOnlyImages(const UsedIds& images) {
+  images_.KeepOnly(images);
+  for (uint32_t b = 0; b < rows_.size(); ++b) {
+    const auto is_gone = [&images](const ImageRows& held) { return !images.Has(held.image); };
+    if (std::ranges::any_of(RowsNow(b).images, is_gone)) std::erase_if(Rows(b).images, is_gone);
+  }
+}
+
+void NodeTable::KeepOnlyCounts(const UsedIds& counts) {
+  absl::erase_if(changed_counts_, [&counts](PodCountId count) { return !counts.Has(count); });
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    std::map<uint32_t, PodShape> gone;  // by row: what adds all that nobody counts
+    for (const PodCounts::Entry& entry : BlockNow(NodeAt(b, 0)).pod_counts().entries()) {
+      if (!counts.Has(entry.count)) gone[entry.row].counts.push_back({entry.count, entry.value});
+    }
+    for (const auto& [row, shape] : gone) {
+      Block(NodeAt(b, row)).Charge(row, shape, NodeBlock::Change::kGive);
+    }
+  }
+}
+
+// Whoever wants them still asks for them again.
+void NodeTable::ForgetLabelsOfNoNode() {
+  std::erase_if(tracked_, [](const auto& entry) { return !entry.second.id.valid(); });
+}
+
+UsedIds NodeTable::ResourcesInUse() const {
+  UsedIds used;
+  const auto is_some = [](int64_t amount) { return amount != 0; };
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    const NodeBlock& block = BlockNow(NodeAt(b, 0));
+    const NodeRows& rows = RowsNow(b);
+    for (uint32_t i = 0; i < std::max(block.resource_limit(), rows.allocatable.limit()); ++i) {
+      const ResourceId resource(i);
+      if (std::ranges::any_of(rows.allocatable.Of(resource), is_some) ||
+          std::ranges::any_of(block.Free(resource), is_some)) {
+        used.Note(resource);
+      }
+    }
+  }
+  return used;
+}
+
 void NodeTable::PlaceAll() {
   for (const auto& [name, node] : by_name_) Place(node);
 }
@@ -341,12 +407,12 @@ void NodeTable::PlaceAll() {
 void NodeTable::Place(NodeId node) {
   const Record& record = records_[node.index()];
   SetClass(node, ClassFactsOf(record));
-  for (const auto& [key, tracked] : tracked_) {
-    if (!tracked.column.has_value()) continue;
+  for (size_t column = 0; column < draft_.tables.label_columns.size(); ++column) {
+    const Tracked& tracked = tracked_.at(draft_.tables.label_columns[column]);
     const LabelValueId value = ValueOf(record, tracked.id).value_or(LabelValueId());
     const NodeRows& now = RowsNow(BlockOf(node));
-    if (now.label_columns[*tracked.column].values[RowOf(node)] == value) continue;
-    Rows(BlockOf(node)).label_columns[*tracked.column].values[RowOf(node)] = value;
+    if (now.label_columns[column].values[RowOf(node)] == value) continue;
+    Rows(BlockOf(node)).label_columns[column].values[RowOf(node)] = value;
   }
 }
 
@@ -355,10 +421,10 @@ NodeClass NodeTable::ClassFactsOf(const Record& record) const {
                   .taints = record.taints,
                   .unschedulable = record.unschedulable,
                   .gpus = record.gpus};
-  for (const auto& [key, tracked] : tracked_) {
-    if (tracked.column.has_value()) continue;
-    const std::optional<LabelValueId> value = ValueOf(record, tracked.id);
-    if (value.has_value()) facts.labels.Set(key, label_values_.Name(*value));
+  for (const auto& [key, value] : record.labels) {
+    const Tracked* tracked = TrackedAs(key);
+    if (tracked == nullptr || tracked->column.has_value()) continue;
+    facts.labels.Set(label_keys_.Name(key), label_values_.Name(value));
   }
   return facts;
 }
@@ -425,7 +491,7 @@ bool NodeTable::SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& lim
   std::vector<AttachLimit> wanted;
   for (const VolumeLimit& limit : limits) {
     wanted.push_back(
-        {.row = RowOf(node), .driver = shapes_.Driver(limit.driver), .most = limit.most});
+        {.row = RowOf(node), .driver = shapes_.DriverOfNode(limit.driver), .most = limit.most});
   }
   std::sort(wanted.begin(), wanted.end());
   const auto of_node = [node](const std::vector<AttachLimit>& all) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -85,6 +86,15 @@ class NodeTable final {
   // From now on the snapshot says which nodes have these images.
   void TrackImages(const std::vector<ImageId>& images);
 
+  // What sweeps do. No shape runs other images, nobody counts anything else, and labels that no
+  // node carries are tracked no more.
+  void KeepOnlyImages(const UsedIds& images);
+  void KeepOnlyCounts(const UsedIds& counts);
+  void ForgetLabelsOfNoNode();
+  // Resources that some node has, or that are charged on one.
+  [[nodiscard]] UsedIds ResourcesInUse() const;
+  [[nodiscard]] size_t tracked_labels() const { return tracked_.size(); }
+
   // Room, taints and cordon only; a selector may still refuse.
   [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
   // The same for one that is charged there already; what is only held there is not in its way.
@@ -113,7 +123,7 @@ class NodeTable final {
     bool cooled = false;
   };
   struct Tracked {
-    LabelKeyId id;
+    LabelKeyId id;                             // invalid: no node has ever carried it
     std::optional<size_t> column;              // its place in tables.label_columns
     bool wants_column = false;                 // as soon as a node carries it
     absl::flat_hash_set<LabelValueId> values;  // seen so far, while it is no column
@@ -136,6 +146,11 @@ class NodeTable final {
   void SetClass(NodeId node, std::optional<NodeClass> facts);
   std::optional<LabelValueId> ValueOf(const Record& record, LabelKeyId key) const;
   LabelValueId InternValue(absl::string_view value);
+  LabelKeyId InternKey(const std::string& key);
+  Tracked& Track(const std::string& key);
+  [[nodiscard]] Tracked* TrackedAs(LabelKeyId key) const {
+    return key.index() < tracked_by_id_.size() ? tracked_by_id_[key.index()] : nullptr;
+  }
 
   DraftTables& draft_;
   ShapeTable& shapes_;
@@ -158,8 +173,9 @@ class NodeTable final {
   absl::flat_hash_set<PodCountId> changed_counts_;
 
   Interner<LabelKeyId> label_keys_;
-  Interner<LabelValueId> label_values_;  // as tables.label_values
-  absl::btree_map<std::string, Tracked> tracked_;
+  Interner<LabelValueId> label_values_;     // as tables.label_values
+  std::map<std::string, Tracked> tracked_;  // its nodes stay in place
+  std::vector<Tracked*> tracked_by_id_;     // null: nobody asks for the label
   absl::btree_map<NodeClass, NodeClassId> class_ids_;
   std::vector<int32_t> class_sizes_;  // nodes per class
   std::vector<NodeClassId> vacant_classes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -74,6 +75,37 @@ void ObservedMix::NoteCharge(ShapeId shape, int64_t pods) {
   ++changes_;
 }
 
+void ObservedMix::Condense(ShapeTable& shapes, const UsedIds& of_pods) {
+  std::vector<std::pair<ShapeId, int64_t>> gone;
+  std::erase_if(listed_, [&](ShapeId shape) {
+    if (of_pods.Has(shape)) return false;
+    gone.emplace_back(shape, std::exchange(seen_[shape.index()], {}).arrived);
+    return true;
+  });
+  std::ranges::stable_sort(gone, std::greater(), &std::pair<ShapeId, int64_t>::second);
+  if (gone.size() > kMostGone) gone.resize(kMostGone);
+  for (const auto& [shape, arrived] : gone) {
+    const PodConstraints& known = shapes.Of(shape).constraints;
+    PodConstraints enough;
+    enough.requests = known.requests;
+    enough.node_selector = known.node_selector;
+    enough.required_node_terms = known.required_node_terms;
+    Seen* seen = Of(shapes.Intern(enough, {}).id);
+    if (seen != nullptr) seen->arrived += arrived;
+  }
+}
+
+void ObservedMix::ForEachListed(absl::FunctionRef<void(ShapeId)> visit) const {
+  for (const ShapeId shape : listed_) visit(shape);
+}
+
+void ObservedMix::NoteResources(UsedIds& used) const {
+  if (mix_ == nullptr) return;
+  for (const TypicalRequest& request : mix_->requests()) {
+    for (const auto& [resource, amount] : request.amounts) used.Note(resource);
+  }
+}
+
 int64_t ObservedMix::running(ShapeId shape) const {
   return shape.index() < seen_.size() ? seen_[shape.index()].running : 0;
 }
@@ -128,11 +160,14 @@ std::vector<TypicalRequest> ObservedMix::Requests(const GpuModels& models) const
     const int64_t counted = seen.arrived + seen.running * kPod;
     if (counted <= 0) continue;
     Amounts amounts;
+    bool asks_for_gpus = false;
     for (const auto& [resource, amount] : shapes_.Of(shape).requests) {
-      const bool counts =
-          resource == kCpu || resource == kMemory || draft_.tables.resources[resource.index()].gpu;
-      if (counts) amounts.emplace_back(resource, amount);
+      if (!IsOnNodes(resource)) continue;  // nobody's GPUs
+      const bool gpu = draft_.tables.resources[resource.index()].gpu;
+      asks_for_gpus = asks_for_gpus || gpu;
+      if (gpu || resource == kCpu || resource == kMemory) amounts.emplace_back(resource, amount);
     }
+    if (!asks_for_gpus) continue;
     std::sort(amounts.begin(), amounts.end());
     const uint64_t will_do =
         models.names.empty() ? ~uint64_t{0} : ModelsFor(shapes_.Of(shape).constraints, models);

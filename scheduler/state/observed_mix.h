@@ -57,6 +57,13 @@ class ObservedMix final {
   [[nodiscard]] std::shared_ptr<const RequestMix> Renew();
   [[nodiscard]] int64_t running(ShapeId shape) const;
 
+  // What sweeps do. Shapes that arrived and that no pod has: for the mix their requests and models
+  // are enough, and so they give way to shapes of these alone; only so many of them are remembered.
+  static constexpr size_t kMostGone = 1024;
+  void Condense(ShapeTable& shapes, const UsedIds& of_pods);
+  void ForEachListed(absl::FunctionRef<void(ShapeId)> visit) const;
+  void NoteResources(UsedIds& used) const;  // of the mix that was handed out last
+
  private:
   struct Seen {
     int64_t arrived = 0;  // in thousandths of a pod, faded

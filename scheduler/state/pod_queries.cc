@@ -40,28 +40,57 @@ QueryPlaces PodQueries::PlacesFor(const PodQuery& query) const {
   return narrowest.Take();
 }
 
+PodQueryId PodQueries::Put(PodQuery query) {
+  const auto [known, is_new] = query_ids_.try_emplace(std::move(query));
+  if (!is_new) return known->second;
+  const PodQueryId id(query_numbers_.Take());
+  known->second = id;
+  Query made{.what = &known->first, .counts = {}, .places = PlacesFor(known->first)};
+  listing_.Add(made.places, id);
+  const bool selects_namespaces = std::ranges::any_of(*made.what, [](const PodSelection& part) {
+    return part.namespace_selector.has_value() && !part.namespace_selector->requirements.empty();
+  });
+  if (selects_namespaces) selecting_namespaces_.push_back(id);
+  if (id.index() >= queries_.size()) queries_.resize(id.index() + 1);
+  queries_[id.index()] = std::move(made);
+  return id;
+}
+
 PodCountId PodQueries::Intern(PodQuery query, PodCountKind kind, absl::string_view topology_key) {
-  const PodQueryId next_query(static_cast<uint32_t>(queries_.size()));
-  const auto [known, is_new] = query_ids_.try_emplace(std::move(query), next_query);
-  const PodQueryId id = known->second;
-  if (is_new) {
-    Query made{.what = &known->first, .counts = {}, .places = PlacesFor(known->first)};
-    listing_.Add(made.places, id);
-    const bool selects_namespaces = std::ranges::any_of(*made.what, [](const PodSelection& part) {
-      return part.namespace_selector.has_value() && !part.namespace_selector->requirements.empty();
-    });
-    if (selects_namespaces) selecting_namespaces_.push_back(id);
-    queries_.push_back(std::move(made));
-  }
+  const PodQueryId id = Put(std::move(query));
   Facts facts{.query = id, .kind = kind, .topology_key = std::string(topology_key)};
-  const PodCountId next_count(static_cast<uint32_t>(counts_.size()));
-  const auto [count, is_new_count] = count_ids_.try_emplace(facts, next_count);
-  if (is_new_count) {
-    counts_.push_back(std::move(facts));
-    queries_[id.index()].counts.push_back(count->second);
-    if (!std::exchange(queries_[id.index()].fresh, true)) fresh_.push_back(id);
+  const auto [known, is_new] = count_ids_.try_emplace(facts);
+  if (!is_new) return known->second;
+  const PodCountId count(count_numbers_.Take());
+  known->second = count;
+  if (count.index() >= counts_.size()) counts_.resize(count.index() + 1);
+  counts_[count.index()] = std::move(facts);
+  Query& asked = queries_[id.index()];
+  asked.counts.push_back(count);
+  if (!std::exchange(asked.fresh, true)) fresh_.push_back(id);
+  return count;
+}
+
+void PodQueries::Drop(PodQueryId query) {
+  Query& dropped = queries_[query.index()];
+  listing_.Remove(dropped.places, query);
+  std::erase(selecting_namespaces_, query);
+  query_ids_.erase(query_ids_.find(*dropped.what));
+  dropped = {};
+  query_numbers_.GiveBack(query.index());
+}
+
+void PodQueries::KeepOnly(const UsedIds& counts) {
+  for (uint32_t i = 0; i < counts_.size(); ++i) {
+    const PodCountId count(i);
+    if (!counts_[i].query.valid() || counts.Has(count)) continue;
+    count_ids_.erase(counts_[i]);
+    const PodQueryId query = std::exchange(counts_[i], {}).query;
+    std::vector<PodCountId>& left = queries_[query.index()].counts;
+    std::erase(left, count);
+    if (left.empty()) Drop(query);
+    count_numbers_.GiveBack(i);
   }
-  return count->second;
 }
 
 AskedAnew PodQueries::Anew(std::vector<PodQueryId> queries) const {
@@ -139,7 +168,9 @@ std::vector<PodCountId> PodQueries::MatchesAnew(const PodIdentity& pod,
 
 std::vector<PodCountId> PodQueries::MatchesOfSlowly(const PodIdentity& pod) const {
   std::vector<PodCountId> matches;
-  for (uint32_t i = 0; i < queries_.size(); ++i) AddMatches(PodQueryId(i), pod, matches);
+  for (uint32_t i = 0; i < queries_.size(); ++i) {
+    if (queries_[i].what != nullptr) AddMatches(PodQueryId(i), pod, matches);
+  }
   std::sort(matches.begin(), matches.end());
   return matches;
 }

@@ -1,8 +1,8 @@
 // What pods' terms ask about: selections of pods, each with an id, and which pods they select.
 //
-// Owned by ClusterState; scheduling thread. A query stays for good once some term has asked it. It
-// is listed by what all its pods have in common (query_listing.h), so that a pod meets only the
-// queries that may select it, and a new query only pods that it may select.
+// Owned by ClusterState; scheduling thread. A query stays until a sweep finds that no shape asks
+// it. It is listed by what all its pods have in common (query_listing.h), so that a pod meets only
+// the queries that may select it, and a new query only pods that it may select.
 //
 //   const PodCountId count = queries.Intern(QueryOf(term), PodCountKind::kPresent, "");
 //   const std::vector<PodCountId> matches = queries.MatchesOf(pod);
@@ -25,6 +25,7 @@
 #include "plugins/framework/pod_counts.h"
 #include "scheduler/state/pod_labels.h"
 #include "scheduler/state/query_listing.h"
+#include "scheduler/state/swept_ids.h"
 
 namespace maniple {
 
@@ -71,6 +72,9 @@ class PodQueries final {
                                   absl::string_view topology_key);
   // REQUIRES: interned here.
   [[nodiscard]] const Facts& Of(PodCountId count) const { return counts_[count.index()]; }
+  // Forgets all other counts, and queries of which none is left. REQUIRES: no shape matches them.
+  void KeepOnly(const UsedIds& counts);
+  [[nodiscard]] size_t size() const { return count_ids_.size(); }
   // Queries that gained a count since the last call.
   [[nodiscard]] AskedAnew TakeFresh();
 
@@ -95,11 +99,13 @@ class PodQueries final {
 
  private:
   struct Query {
-    const PodQuery* what = nullptr;  // the key in query_ids_
+    const PodQuery* what = nullptr;  // the key in query_ids_; null: the number is vacant
     std::vector<PodCountId> counts;
     QueryPlaces places;
     bool fresh = false;  // stands in fresh_
   };
+  PodQueryId Put(PodQuery query);
+  void Drop(PodQueryId query);
   [[nodiscard]] QueryPlaces PlacesFor(const PodQuery& query) const;
   [[nodiscard]] AskedAnew Anew(std::vector<PodQueryId> queries) const;
   // What the parts of each query that selects namespaces say of this one.
@@ -115,12 +121,13 @@ class PodQueries final {
   const PodLabels& labels_;
   std::map<PodQuery, PodQueryId> query_ids_;  // its nodes stay in place
   std::vector<Query> queries_;
-  std::vector<Facts> counts_;
+  std::vector<Facts> counts_;  // of a vacant number: no query
+  SweptNumbers query_numbers_, count_numbers_;
   absl::btree_map<Facts, PodCountId> count_ids_;
   std::vector<PodQueryId> fresh_;
   QueryListing listing_;
   absl::flat_hash_map<std::string, StringMap> namespaces_;
-  std::vector<PodQueryId> selecting_namespaces_;  // by their labels; sorted
+  std::vector<PodQueryId> selecting_namespaces_;  // by their labels
 };
 
 }  // namespace maniple

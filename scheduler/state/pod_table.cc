@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "scheduler/state/node_label_keys.h"
+#include "scheduler/state/pod_caps.h"
 #include "scheduler/state/shape_terms.h"
 
 namespace maniple {
@@ -16,43 +18,6 @@ MemberState StateOf(const Pod& pod) {
   if (pod.meta.deleted.has_value()) return MemberState::kTerminating;
   if (!pod.node_name.empty()) return MemberState::kBound;
   return pod.scheduling_gates.empty() ? MemberState::kPending : MemberState::kGated;
-}
-
-void NoteKeys(const std::vector<SelectorRequirement>& requirements,
-              std::vector<std::string>& keys) {
-  for (const SelectorRequirement& requirement : requirements) keys.push_back(requirement.key);
-}
-
-void NoteKeys(const NodeTerms& terms, std::vector<std::string>& keys) {
-  for (const NodeSelectorTerm& term : terms) NoteKeys(term.expressions, keys);
-}
-
-void NoteKeys(const VolumeNeeds& needs, std::vector<std::string>& keys) {
-  for (const NodeTerms& terms : needs.reachable) NoteKeys(terms, keys);
-  if (!needs.zones.empty()) {
-    for (const absl::string_view key : kZoneLabels) keys.emplace_back(key);
-  }
-  for (const UnboundClaim& claim : needs.unbound) {
-    if (claim.reserved_where.has_value()) NoteKeys(*claim.reserved_where, keys);
-    if (!claim.provision_where.has_value()) continue;
-    for (const NodeTerms& terms : *claim.provision_where) NoteKeys(terms, keys);
-  }
-}
-
-// The label keys that decide where a pod of the shape may or would rather run.
-std::vector<std::string> LabelKeysOf(const PodConstraints& constraints) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : constraints.node_selector.entries()) keys.push_back(key);
-  if (constraints.required_node_terms.has_value()) {
-    for (const NodeSelectorTerm& term : *constraints.required_node_terms) {
-      NoteKeys(term.expressions, keys);
-    }
-  }
-  for (const PreferredNodeTerm& preferred : constraints.preferred_node_terms) {
-    NoteKeys(preferred.term.expressions, keys);
-  }
-  if (const VolumeNeeds* volumes = constraints.volumes.get()) NoteKeys(*volumes, keys);
-  return keys;
 }
 
 bool SameOccupancy(const PodConstraints& a, const PodConstraints& b) {
@@ -184,13 +149,29 @@ ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod, Identity identi
 
 ShapeId PodTable::ShapeOf(const Record& record, const PodConstraints& constraints, Whose whose,
                           Delta& delta) {
-  switch (whose) {
-    case Whose::kOthers: {
-      const PodConstraints occupancy = OccupancyOf(constraints);
-      return Interned(record, occupancy, delta).id;
+  beyond_.erase(record.id);
+  if (whose == Whose::kOthers) {
+    PodConstraints occupancy = OccupancyOf(constraints);
+    if (!IsWithinCaps(occupancy)) {
+      CappedPod capped = CappedPodOf(occupancy);
+      counters_.pod_parts_left_out += capped.left_out;
+      occupancy = OccupancyOf(capped.constraints);
     }
-    case Whose::kOurs:
-      break;
+    if (!MayAsk(record, occupancy)) {
+      CappedPod capped = WithoutPodTerms(occupancy);
+      counters_.pod_parts_left_out += capped.left_out;
+      beyond_.insert_or_assign(record.id, Beyond{std::exchange(occupancy, {}), whose});
+      occupancy = OccupancyOf(capped.constraints);
+    }
+    return Interned(record, occupancy, delta).id;
+  }
+  if (!IsWithinCaps(constraints)) {
+    return ShapeOf(record, CappedPodOf(constraints).constraints, whose, delta);
+  }
+  if (!MayAsk(record, constraints)) {
+    const ShapeId shape = ShapeOf(record, WithoutPodTerms(constraints).constraints, whose, delta);
+    beyond_.insert_or_assign(record.id, Beyond{constraints, whose});
+    return shape;
   }
   const ShapeTable::Interned interned = Interned(record, constraints, delta);
   if (interned.is_new) {
@@ -203,7 +184,36 @@ ShapeId PodTable::ShapeOf(const Record& record, const PodConstraints& constraint
 ShapeTable::Interned PodTable::Interned(const Record& record, const PodConstraints& constraints,
                                         Delta& delta) {
   ShapeTable::SharedTerms own = LearnTerms(record, constraints, delta);
+  if (own != nullptr) asked_.Note(record.facts.namespace_name, *own, queries_);
   return shapes_.Intern(constraints, queries_.MatchesOf(IdentityOf(record)), std::move(own));
+}
+
+bool PodTable::MayAsk(const Record& record, const PodConstraints& constraints) const {
+  if (!AsksOfPods(constraints)) return true;
+  // Each term is one query, and all required affinity together may be another.
+  if (asked_.MayAsk(record.facts.namespace_name, PodTermsOf(constraints) + 1)) return true;
+  const ShapeTable::SharedTerms own = shapes_.TermsOf(constraints);
+  return own != nullptr && asked_.Asks(record.facts.namespace_name, *own, queries_);
+}
+
+void PodTable::CountQueriesAgain() {
+  asked_.Clear();
+  for (const auto& [id, record] : pods_) {
+    const ShapeTable::SharedTerms& own = shapes_.OwnTermsOf(record->facts.shape);
+    if (own != nullptr) asked_.Note(record->facts.namespace_name, *own, queries_);
+  }
+  retries_beyond_ = !beyond_.empty();
+}
+
+void PodTable::RetryThoseBeyond(Delta& delta) {
+  if (!std::exchange(retries_beyond_, false)) return;
+  for (const auto& [pod, beyond] : absl::btree_map<PodId, Beyond>(beyond_)) {
+    Record& record = *pods_.at(pod);
+    Settle(record, ShapeOf(record, beyond.constraints, beyond.whose, delta), delta);
+    if (record.facts.gang.valid()) {
+      gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
+    }
+  }
 }
 
 PodTable::Record& PodTable::Admit(const Pod& pod, Delta& delta) {
@@ -223,6 +233,7 @@ PodTable::Record& PodTable::Admit(const Pod& pod, Delta& delta) {
 }
 
 void PodTable::Upsert(const Pod& pod, Delta& delta) {
+  RetryThoseBeyond(delta);
   Record* known = Named(pod.meta.namespace_name, pod.meta.name);
   if (known != nullptr && known->facts.uid != pod.meta.uid) {
     Remove(*known, delta);  // the same name, another pod
@@ -313,6 +324,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   }
   volumes_.Forget(id);
   labels_.Forget(id);
+  beyond_.erase(id);
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);
   by_name_.erase(&record);
@@ -434,7 +446,8 @@ void PodTable::FollowVolumes(Record& record, Delta& delta) {
   const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
   const bool ours = record.facts.gang.valid();
   if (known.volumes == (ours ? needs : OccupancyOf(needs))) return;
-  PodConstraints constraints = known;
+  const auto beyond = beyond_.find(record.id);
+  PodConstraints constraints = beyond == beyond_.end() ? known : beyond->second.constraints;
   constraints.volumes = std::move(needs);
   Settle(record, ShapeOf(record, constraints, ours ? Whose::kOurs : Whose::kOthers, delta), delta);
   if (ours) gangs_.SetShape(record.facts.gang, record.id, record.facts.shape, delta);
@@ -558,6 +571,10 @@ void PodTable::ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) con
   for (const auto& [id, record] : pods_) {
     if (record->charged) visit(record->anchor, record->facts.shape);
   }
+}
+
+void PodTable::NoteShapes(UsedIds& used) const {
+  for (const auto& [id, record] : pods_) used.Note(record->facts.shape);
 }
 
 absl::Status PodTable::CheckInvariants() const {

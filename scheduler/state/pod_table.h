@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/model/model.h"
+#include "scheduler/state/asked_queries.h"
 #include "scheduler/state/budget_table.h"
 #include "scheduler/state/delta.h"
 #include "scheduler/state/gang_table.h"
@@ -92,6 +93,9 @@ class PodTable final {
   [[nodiscard]] const PodFacts* Find(PodId pod) const;
   [[nodiscard]] std::optional<PodId> WithUid(absl::string_view uid) const;
   void ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;  // in no order
+  void NoteShapes(UsedIds& used) const;                                      // of all pods
+  // After a sweep: only what pods ask now is counted, and those that asked too much may ask again.
+  void CountQueriesAgain();
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:
@@ -158,6 +162,9 @@ class PodTable final {
   [[nodiscard]] ShapeTable::Interned Interned(const Record& record,
                                               const PodConstraints& constraints, Delta& delta);
   void FollowVolumes(Record& record, Delta& delta);
+  // Pods that asked beyond what their namespace may are looked at again, once after each sweep.
+  void RetryThoseBeyond(Delta& delta);
+  [[nodiscard]] bool MayAsk(const Record& record, const PodConstraints& constraints) const;
   [[nodiscard]] static PodQueries::PodIdentity IdentityOf(const Record& record);
   // The terms as counts. Where they ask of pods what nobody has asked before, all but the pod
   // itself answer.
@@ -196,6 +203,13 @@ class PodTable final {
   Index<UidOf> by_uid_;
   Index<KeyOf> by_name_;
   absl::flat_hash_map<std::string, absl::flat_hash_set<PodId>> of_namespace_;
+  AskedQueries asked_;
+  struct Beyond {
+    PodConstraints constraints;  // all of them
+    Whose whose;
+  };
+  absl::btree_map<PodId, Beyond> beyond_;
+  bool retries_beyond_ = false;
   struct Nomination {
     std::string node_name;
     int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked

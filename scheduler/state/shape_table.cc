@@ -20,6 +20,17 @@ int ReportOrder(ResourceId resource, const ResourceFacts& facts) {
   return 1;
 }
 
+// Where a number that is used again may stand already.
+template <typename T>
+void PutAt(SharedVector<T>& table, size_t index, T value) {
+  if (index < table.size()) {
+    table.Set(index, std::move(value));
+  } else {
+    CHECK_EQ(index, table.size());
+    table.PushBack(std::move(value));
+  }
+}
+
 }  // namespace
 
 int64_t Clamped(Amount amount) { return std::clamp<int64_t>(amount.units(), 0, kMostAmount); }
@@ -42,53 +53,63 @@ PodConstraints OccupancyOf(const PodConstraints& constraints) {
 
 ShapeTable::ShapeTable(DraftTables& draft, const GpuRules& gpu_rules, PodQueries& queries)
     : draft_(draft), gpu_rules_(gpu_rules), queries_(queries) {
-  CHECK_EQ(Resource("pods"), kPods);
-  CHECK_EQ(Resource("cpu"), kCpu);
-  CHECK_EQ(Resource("memory"), kMemory);
+  NumberForNodes({"pods", "cpu", "memory"});
+  CHECK(NodeResource("pods") == kPods && NodeResource("cpu") == kCpu &&
+        NodeResource("memory") == kMemory);
 }
 
-ResourceId ShapeTable::Resource(absl::string_view name) {
-  if (const auto it = resources_.find(name); it != resources_.end()) return it->second;
-  if (draft_.tables.resources.size() > kMostResources) return kBeyondCounting;
-  const ResourceId id(static_cast<uint32_t>(draft_.tables.resources.size()));
-  const absl::string_view known_as = id == kBeyondCounting ? "resources beyond counting" : name;
-  draft_.tables.resources.push_back(
-      {.name = std::string(known_as), .gpu = GpuResourceOf(known_as).has_value()});
-  draft_.changed = true;
-  resources_.emplace(known_as, id);
-  return id;
+std::optional<ResourceId> ShapeTable::NodeResource(absl::string_view name) const {
+  return node_resources_.Find(std::string(name));
+}
+
+ResourceId ShapeTable::Asked(const std::string& name) {
+  if (const std::optional<ResourceId> known = NodeResource(name)) return *known;
+  const auto [id, is_new] = pod_resources_.Intern(name);
+  if (is_new) {
+    PutAt(draft_.tables.pod_resources, id.index(),
+          {.name = name, .gpu = GpuResourceOf(name).has_value()});
+  }
+  return ResourceId(kFirstPodResource + id.index());
 }
 
 HostPortId ShapeTable::Port(const HostPort& port) {
-  const HostPortId next(static_cast<uint32_t>(draft_.tables.host_ports.size()));
-  const auto [it, is_new] = ports_.try_emplace(port, next);
-  if (is_new) {
-    draft_.tables.host_ports.push_back(port);
-    draft_.changed = true;
-  }
-  return it->second;
+  const auto [id, is_new] = ports_.Intern(port);
+  if (is_new) PutAt(draft_.tables.host_ports, id.index(), port);
+  return id;
 }
 
 VolumeDriverId ShapeTable::Driver(const std::string& name) {
-  const VolumeDriverId next(static_cast<uint32_t>(draft_.tables.volume_drivers.size()));
-  const auto [it, is_new] = drivers_.try_emplace(name, next);
+  const auto [id, is_new] = drivers_.Intern(name);
+  std::vector<std::string>& drivers = draft_.tables.volume_drivers;
   if (is_new) {
-    draft_.tables.volume_drivers.push_back(name);
+    if (id.index() >= drivers.size()) drivers.resize(id.index() + 1);
+    drivers[id.index()] = name;
     draft_.changed = true;
   }
-  return it->second;
+  return id;
+}
+
+VolumeDriverId ShapeTable::DriverOfNode(const std::string& name) {
+  const VolumeDriverId id = Driver(name);
+  drivers_of_nodes_.Note(id);
+  return id;
 }
 
 VolumeUseId ShapeTable::Use(const VolumeUse& use) {
-  const VolumeUseId next(static_cast<uint32_t>(draft_.tables.volume_uses.size()));
-  const auto [it, is_new] = uses_.try_emplace(use, next);
+  const auto [id, is_new] = uses_.Intern(use);
   if (is_new) {
     const bool attached = use.kind == VolumeUseKind::kAttached;
-    draft_.tables.volume_uses.push_back(
-        {.use = use, .driver = attached ? Driver(use.driver) : VolumeDriverId()});
-    draft_.changed = true;
+    PutAt(draft_.tables.volume_uses, id.index(),
+          {.use = use, .driver = attached ? Driver(use.driver) : VolumeDriverId()});
   }
-  return it->second;
+  return id;
+}
+
+ImageId ShapeTable::Image(const std::string& name) {
+  const auto [id, is_new] = images_.Intern(name);
+  if (id.index() >= image_names_.size()) image_names_.resize(id.index() + 1);
+  if (is_new) image_names_[id.index()] = name;
+  return id;
 }
 
 ShapeTable::SharedTerms ShapeTable::TermsOf(const PodConstraints& constraints) const {
@@ -114,47 +135,55 @@ ShapeTable::Interned ShapeTable::Intern(const PodConstraints& constraints,
     of_room.images.clear();
     shape->room_shape = Intern(of_room, matches, own).id;
   }
-  shape->id = ShapeId(static_cast<uint32_t>(draft_.tables.shapes.size()));
+  shape->id = ShapeId(shape_numbers_.Take());
   if (!shape->room_shape.valid()) shape->room_shape = shape->id;
   shape->constraints = constraints;
-  shape->requests.emplace_back(kPods, 1);
-  for (const ResourceAmount& request : constraints.requests) {
-    const int64_t amount = Clamped(request.amount);
-    if (amount == 0) continue;
-    const ResourceId resource = Resource(request.resource);
-    shape->requests.emplace_back(resource, amount);
-    shape->wants_gpu = shape->wants_gpu || draft_.tables.resources[resource.index()].gpu;
-  }
-  const auto report_key = [this](const std::pair<ResourceId, int64_t>& request) {
-    const ResourceFacts& facts = draft_.tables.resources[request.first.index()];
-    return std::make_tuple(ReportOrder(request.first, facts), absl::string_view(facts.name));
-  };
-  std::sort(shape->requests.begin(), shape->requests.end(),
-            [&](const auto& a, const auto& b) { return report_key(a) < report_key(b); });
+  SetRequests(*shape);
   shape->gpus = GpuAskOf(constraints, gpu_rules_);
   for (const HostPort& port : constraints.host_ports) shape->host_ports.push_back(Port(port));
   if (const VolumeNeeds* needs = constraints.volumes.get()) {
     for (const VolumeUse& use : needs->uses) shape->volume_uses.push_back(Use(use));
     std::sort(shape->volume_uses.begin(), shape->volume_uses.end());
   }
-
-  for (const std::string& image : constraints.images) {
-    shape->images.push_back(images_.Intern(image));
-  }
+  for (const std::string& image : constraints.images) shape->images.push_back(Image(image));
   std::sort(shape->images.begin(), shape->images.end());
 
-  const OwnTerms none;
-  shape->counts = ChangesBy(own == nullptr ? none : *own, matches, queries_);
-  shape->terms = maniple::TermsOf(own == nullptr ? none : *own, matches, queries_);
-  shape->matches = std::move(matches);
-
   const ShapeId id = shape->id;
+  if (id.index() >= own_terms_.size()) own_terms_.resize(id.index() + 1);
+  own_terms_[id.index()] = std::move(own);
+  SetMatches(*shape, std::move(matches));
   std::shared_ptr<const PodShape> shared = std::move(shape);
   shapes_.emplace(Key{.constraints = &shared->constraints, .matches = shared->matches}, id);
-  draft_.tables.shapes.PushBack(std::move(shared));
-  own_terms_.push_back(std::move(own));
+  PutAt(draft_.tables.shapes, id.index(), std::move(shared));
   draft_.changed = true;
+  ++live_;
   return {.id = id, .is_new = true};
+}
+
+void ShapeTable::SetRequests(PodShape& shape) {
+  shape.requests = {{kPods, 1}};
+  shape.wants_gpu = false;
+  for (const ResourceAmount& request : shape.constraints.requests) {
+    const int64_t amount = Clamped(request.amount);
+    if (amount == 0) continue;
+    const ResourceId resource = Asked(request.resource);
+    shape.requests.emplace_back(resource, amount);
+    shape.wants_gpu = shape.wants_gpu || draft_.tables.FactsOf(resource).gpu;
+  }
+  const auto report_key = [this](const std::pair<ResourceId, int64_t>& request) {
+    const ResourceFacts& facts = draft_.tables.FactsOf(request.first);
+    return std::make_tuple(ReportOrder(request.first, facts), absl::string_view(facts.name));
+  };
+  std::sort(shape.requests.begin(), shape.requests.end(),
+            [&](const auto& a, const auto& b) { return report_key(a) < report_key(b); });
+}
+
+void ShapeTable::SetMatches(PodShape& shape, std::vector<PodCountId> matches) {
+  const OwnTerms none;
+  const SharedTerms& own = own_terms_[shape.id.index()];
+  shape.counts = ChangesBy(own == nullptr ? none : *own, matches, queries_);
+  shape.terms = maniple::TermsOf(own == nullptr ? none : *own, matches, queries_);
+  shape.matches = std::move(matches);
 }
 
 }  // namespace maniple

@@ -1,21 +1,29 @@
 // Shapes and the names they are made of: resources and host ports, interned into the tables of the
 // next snapshot.
 //
-// Owned by ClusterState; scheduling thread.
+// Owned by ClusterState; scheduling thread. A shape keeps its number when it is made anew: with a
+// number of the nodes for a resource, or without counts that nobody asks for any more.
+//
+// Invariants:
+//   1. A resource has a number of the nodes (IsOnNodes) iff NumberForNodes was told its name, and
+//      every shape asks for it by that number; other names have numbers of pods.
+//   2. What KeepOnly was not told is used has no number, and its number may be used again.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/state/pod_queries.h"
 #include "scheduler/state/shape_terms.h"
+#include "scheduler/state/swept_ids.h"
 
 namespace maniple {
 
@@ -25,8 +33,8 @@ struct DraftTables {
   bool changed = true;
 };
 
+// Every resource of the nodes takes a column in every block that has it.
 inline constexpr uint32_t kMostResources = 1024;
-inline constexpr ResourceId kBeyondCounting{kMostResources};
 
 class ShapeTable final {
  public:
@@ -40,6 +48,9 @@ class ShapeTable final {
   using SharedTerms = std::shared_ptr<const OwnTerms>;
   // What pods with these constraints ask of others; null: nothing, or no shape has them yet.
   [[nodiscard]] SharedTerms TermsOf(const PodConstraints& constraints) const;
+  [[nodiscard]] const SharedTerms& OwnTermsOf(ShapeId shape) const {
+    return own_terms_[shape.index()];
+  }
   // `matches`: sorted, as PodQueries says them of the pod. `own`: their
   // terms; null: they have none.
   [[nodiscard]] Interned Intern(const PodConstraints& constraints, std::vector<PodCountId> matches,
@@ -47,11 +58,36 @@ class ShapeTable final {
   // The shape of the same constraints for pods that match these.
   [[nodiscard]] ShapeId WithMatches(ShapeId shape, std::vector<PodCountId> matches);
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
-  // Every resource takes a column, so only so many names are told apart; all further ones are
-  // `kBeyondCounting`, which no node has.
-  [[nodiscard]] ResourceId Resource(absl::string_view name);
-  [[nodiscard]] VolumeDriverId Driver(const std::string& name);
-  [[nodiscard]] absl::string_view ImageName(ImageId image) const { return images_.Name(image); }
+  // The number that nodes have the resource by; none: NumberForNodes has not given it one.
+  [[nodiscard]] std::optional<ResourceId> NodeResource(absl::string_view name) const;
+  // From now on nodes may have these; names beyond kMostResources are passed over. REQUIRES: nobody
+  // is charged for a shape that asks for one of them.
+  void NumberForNodes(const std::vector<std::string>& names);
+  // The node resources that `used` does not name are such that only pods ask for. REQUIRES: no node
+  // has any of them, and nobody is charged for them.
+  void KeepOnlyNodeResources(const UsedIds& used);
+  // Shapes that ask for one of the names.
+  [[nodiscard]] std::vector<ShapeId> AskingFor(const std::vector<std::string>& names) const;
+
+  // A driver whose volumes a node counts.
+  [[nodiscard]] VolumeDriverId DriverOfNode(const std::string& name);
+  [[nodiscard]] absl::string_view ImageName(ImageId image) const {
+    return image_names_[image.index()];
+  }
+
+  [[nodiscard]] bool Has(ShapeId shape) const {
+    return shape.index() < draft_.tables.shapes.size() &&
+           draft_.tables.shapes[shape.index()] != nullptr;
+  }
+  [[nodiscard]] size_t size() const { return live_; }
+  void ForEach(absl::FunctionRef<void(const PodShape&)> visit) const;
+  // What sweeps do. Gives back all other shapes, and what only they are made of, but for queries.
+  // Returns the images that are left.
+  UsedIds KeepOnly(UsedIds used);
+  // Counts that some shape's own terms ask for or carry.
+  [[nodiscard]] UsedIds CountsAskedFor() const;
+  // No shape matches any other counts, from now on.
+  void MatchOnly(const UsedIds& counts);
 
  private:
   struct Key {
@@ -64,19 +100,35 @@ class ShapeTable final {
     }
   };
 
+  ResourceId Asked(const std::string& name);
   HostPortId Port(const HostPort& port);
   VolumeUseId Use(const VolumeUse& use);
+  VolumeDriverId Driver(const std::string& name);
+  ImageId Image(const std::string& name);
+  void SetRequests(PodShape& shape);
+  void SetMatches(PodShape& shape, std::vector<PodCountId> matches);
+  // The shape is `made` from now on.
+  void Remake(ShapeId shape, std::shared_ptr<const PodShape> made);
+  void Unlist(const PodShape& shape);
+  void RemakeAskingFor(const std::vector<std::string>& names);
 
   DraftTables& draft_;
   const GpuRules& gpu_rules_;
   PodQueries& queries_;
-  absl::flat_hash_map<std::string, ResourceId> resources_;
-  absl::btree_map<HostPort, HostPortId> ports_;
-  absl::btree_map<VolumeUse, VolumeUseId> uses_;
-  absl::flat_hash_map<std::string, VolumeDriverId> drivers_;
-  Interner<ImageId> images_;
-  absl::btree_map<Key, ShapeId> shapes_;  // keys live in the tables
-  std::vector<SharedTerms> own_terms_;    // by shape
+  SweptIds<std::string, ResourceId> node_resources_;
+  SweptIds<std::string, Id<struct PodResourceTag>> pod_resources_;  // from kFirstPodResource on
+  SweptIds<HostPort, HostPortId> ports_;
+  SweptIds<VolumeUse, VolumeUseId> uses_;
+  SweptIds<std::string, VolumeDriverId> drivers_;
+  UsedIds drivers_of_nodes_;
+  SweptIds<std::string, ImageId> images_;
+  std::vector<std::string> image_names_;  // by image
+
+  // Keys live in the tables. Of shapes that became equal when they were made anew, one is listed.
+  absl::btree_map<Key, ShapeId> shapes_;
+  std::vector<SharedTerms> own_terms_;  // by shape
+  SweptNumbers shape_numbers_;
+  size_t live_ = 0;
 };
 
 // What pods of other schedulers weigh and ask of the pods near them: they are never placed by us,

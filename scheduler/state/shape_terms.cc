@@ -104,6 +104,19 @@ OwnTerms OwnTermsOf(const PodConstraints& constraints, PodQueries& queries) {
   return own;
 }
 
+void OwnTerms::ForEachCount(absl::FunctionRef<void(PodCountId)> visit) const {
+  const auto visit_all = [&visit](const auto& all) {
+    for (const auto& one : all) {
+      if (one.count.valid()) visit(one.count);
+    }
+  };
+  visit_all(carried);
+  visit_all(asked.apart);
+  visit_all(asked.drawn);
+  visit_all(asked.spread);
+  if (asked.near.valid()) visit(asked.near);
+}
+
 std::vector<PodCountChange> ChangesBy(const OwnTerms& own, std::span<const PodCountId> matches,
                                       const PodQueries& queries) {
   std::vector<PodCountChange> changes = own.carried;
@@ -134,23 +147,6 @@ std::shared_ptr<const ShapeTerms> TermsOf(const OwnTerms& own, std::span<const P
   const bool asks_nothing = out->near_keys.empty() && out->apart.empty() &&
                             out->kept_away.empty() && out->drawn.empty() && out->spread.empty();
   return asks_nothing ? nullptr : std::move(out);
-}
-
-std::vector<std::string> TopologyKeysOf(const PodConstraints& constraints) {
-  std::vector<std::string> keys;
-  const PodTerms& terms = constraints.pod_terms;
-  for (const auto* required : {&terms.near, &terms.apart}) {
-    for (const PodAffinityTerm& term : *required) keys.push_back(term.topology_key);
-  }
-  for (const auto* preferred : {&terms.rather_near, &terms.rather_apart}) {
-    for (const WeightedPodTerm& rather : *preferred) keys.push_back(rather.term.topology_key);
-  }
-  for (const TopologySpreadConstraint& spread : constraints.spread) {
-    keys.push_back(spread.topology_key);
-  }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return keys;
 }
 
 }  // namespace maniple

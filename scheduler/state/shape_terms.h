@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "api/model/model.h"
 #include "plugins/framework/pod_counts.h"
 #include "scheduler/state/pod_queries.h"
@@ -26,6 +27,9 @@ namespace maniple {
 struct OwnTerms {
   std::vector<PodCountChange> carried;  // for pods that the terms select; by count, none zero
   ShapeTerms asked;  // of nobody else's terms, and as if it selected itself never
+
+  // Every count that the terms name, some of them twice.
+  void ForEachCount(absl::FunctionRef<void(PodCountId)> visit) const;
 };
 [[nodiscard]] OwnTerms OwnTermsOf(const PodConstraints& constraints, PodQueries& queries);
 
@@ -37,8 +41,5 @@ struct OwnTerms {
 [[nodiscard]] std::shared_ptr<const ShapeTerms> TermsOf(const OwnTerms& own,
                                                         std::span<const PodCountId> matches,
                                                         const PodQueries& queries);
-
-// The labels of nodes whose values are the domains of these terms.
-[[nodiscard]] std::vector<std::string> TopologyKeysOf(const PodConstraints& constraints);
 
 }  // namespace maniple

@@ -373,11 +373,14 @@ TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
 
 TEST(ProbePage, FailsWhenTheSchedulingThreadEndsNoTurn) {
   const absl::Time turn = absl::FromUnixSeconds(1000);
-  const Bulletin::Health health{.progress = turn};
+  const Bulletin::Health health{
+      .progress = turn,
+      .at = {.kind = ResourceKind::kPod, .namespace_name = "team", .name = "a-0"}};
   EXPECT_EQ(ProbePage("/livez", health, turn + absl::Seconds(59))->status, 200);
   const HttpPage stalled = *ProbePage("/livez", health, turn + absl::Seconds(61));
   EXPECT_EQ(stalled.status, 500);
-  EXPECT_THAT(*stalled.body, HasSubstr("ended no turn for 1m1s"));
+  EXPECT_THAT(*stalled.body,
+              HasSubstr("ended no turn for 1m1s; the last object that it read is Pod team/a-0"));
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ class Shapes final {
  public:
   Shapes() : queries_(labels_), table_(draft_, gpus_, queries_) {}
   ShapeId Asking(absl::string_view resource, int64_t amount) {
+    table_.NumberForNodes({std::string(resource)});
+    return AskingForWhatNoNodeHas(resource, amount);
+  }
+  ShapeId AskingForWhatNoNodeHas(absl::string_view resource, int64_t amount) {
     PodConstraints constraints;
     constraints.requests = {{.resource = std::string(resource), .amount = Amount(amount)}};
     return table_.Intern(constraints, {}).id;
@@ -48,6 +52,16 @@ std::string TextOf(const RequestMix* mix) {
     absl::StrAppend(&text, request.amounts.front().second, ":", request.pods, " ");
   }
   return text;
+}
+
+// The fear: pods with GPUs that somebody has made up decide where others' are placed.
+TEST(ObservedMix, CountsOnlyGpusThatNodesHave) {
+  Shapes shapes;
+  ObservedMix mix = shapes.Mix();
+  Arrive(mix, shapes.AskingForWhatNoNodeHas("made.up/gpu", 1), 1000);
+  EXPECT_EQ(mix.Renew(), nullptr);
+  Arrive(mix, shapes.Asking("nvidia.com/gpu", 1), 64);
+  EXPECT_EQ(TextOf(mix.Renew().get()), "1:64000 ");
 }
 
 TEST(ObservedMix, IsNoneUntilEnoughPodsWithGpusWereSeen) {

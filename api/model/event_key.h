@@ -1,0 +1,13 @@
+// Which object an event speaks of.
+#pragma once
+
+#include <optional>
+
+#include "api/model/object.h"
+
+namespace maniple {
+
+// None for KindSynced, which speaks of a kind.
+[[nodiscard]] std::optional<ObjectKey> KeyOf(const ObjectEvent& event);
+
+}  // namespace maniple

@@ -1,0 +1,199 @@
+#include "scheduler/state/pod_caps.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "api/gpu/gpu_resource.h"
+
+namespace maniple {
+
+size_t PodTermsOf(const PodConstraints& constraints) {
+  const PodTerms& terms = constraints.pod_terms;
+  return terms.near.size() + terms.apart.size() + terms.rather_near.size() +
+         terms.rather_apart.size() + constraints.spread.size();
+}
+
+namespace {
+
+// What selectors hold, added up.
+struct SelectorSize {
+  size_t keys = 0, values = 0, bytes = 0;
+
+  void Add(const std::vector<SelectorRequirement>& requirements) {
+    for (const SelectorRequirement& requirement : requirements) {
+      ++keys;
+      values += requirement.values.size();
+      bytes += requirement.key.size();
+      for (const std::string& value : requirement.values) bytes += value.size();
+    }
+  }
+  void Add(const NodeSelectorTerm& term) {
+    Add(term.expressions);
+    Add(term.fields);
+  }
+  void Add(const PodAffinityTerm& term) {
+    bytes += term.topology_key.size();
+    if (term.selector.has_value()) Add(term.selector->requirements);
+    if (term.namespace_selector.has_value()) Add(term.namespace_selector->requirements);
+    values += term.namespaces.size();
+    for (const std::string& name : term.namespaces) bytes += name.size();
+  }
+};
+
+SelectorSize OfNodes(const PodConstraints& constraints) {
+  SelectorSize size;
+  for (const auto& [key, value] : constraints.node_selector.entries()) {
+    ++size.keys;
+    ++size.values;
+    size.bytes += key.size() + value.size();
+  }
+  if (constraints.required_node_terms.has_value()) {
+    for (const NodeSelectorTerm& term : *constraints.required_node_terms) size.Add(term);
+  }
+  for (const PreferredNodeTerm& rather : constraints.preferred_node_terms) size.Add(rather.term);
+  return size;
+}
+
+SelectorSize OfPods(const PodConstraints& constraints) {
+  SelectorSize size;
+  const PodTerms& terms = constraints.pod_terms;
+  for (const auto* required : {&terms.near, &terms.apart}) {
+    for (const PodAffinityTerm& term : *required) size.Add(term);
+  }
+  for (const auto* preferred : {&terms.rather_near, &terms.rather_apart}) {
+    for (const WeightedPodTerm& rather : *preferred) size.Add(rather.term);
+  }
+  for (const TopologySpreadConstraint& spread : constraints.spread) {
+    size.bytes += spread.topology_key.size();
+    if (spread.selector.has_value()) size.Add(spread.selector->requirements);
+  }
+  return size;
+}
+
+size_t BytesOf(const PodConstraints& constraints) {
+  size_t bytes = OfNodes(constraints).bytes + OfPods(constraints).bytes;
+  for (const ResourceAmount& request : constraints.requests) bytes += request.resource.size();
+  for (const std::string& image : constraints.images) bytes += image.size();
+  for (const Toleration& toleration : constraints.tolerations) {
+    bytes += toleration.key.size() + toleration.value.size();
+  }
+  return bytes;
+}
+
+size_t Shorten(auto& list, size_t most) {
+  const size_t had = list.size();
+  if (had > most) list.erase(list.begin() + static_cast<int64_t>(most), list.end());
+  return had - list.size();
+}
+
+size_t DropPodTerms(PodConstraints& pod) {
+  const size_t had = PodTermsOf(pod);
+  pod.pod_terms = {};
+  pod.spread.clear();
+  return had;
+}
+
+size_t DropNodeTerms(PodConstraints& pod) {
+  const size_t had = OfNodes(pod).keys;
+  pod.node_selector = {};
+  pod.required_node_terms.reset();
+  pod.preferred_node_terms.clear();
+  return had;
+}
+
+// What requires comes before what would rather.
+size_t ShortenPodTerms(PodConstraints& pod) {
+  size_t left = kMostPodTerms, out = 0;
+  const auto keep = [&](auto& list) {
+    out += Shorten(list, left);
+    left -= list.size();
+  };
+  keep(pod.pod_terms.apart);
+  keep(pod.pod_terms.near);
+  keep(pod.spread);
+  keep(pod.pod_terms.rather_apart);
+  keep(pod.pod_terms.rather_near);
+  return out;
+}
+
+// Names of Kubernetes' own and GPUs stay: a pod that runs is charged for them.
+size_t ShortenRequests(PodConstraints& pod) {
+  const auto rank = [](const ResourceAmount& request) {
+    if (request.resource.find('/') == std::string::npos) return 0;
+    return GpuResourceOf(request.resource).has_value() ? 1 : 2;
+  };
+  std::ranges::stable_sort(pod.requests, {}, rank);
+  const size_t out = Shorten(pod.requests, kMostResourcesOfPod);
+  std::ranges::sort(pod.requests, {}, &ResourceAmount::resource);
+  return out + Shorten(pod.most_per_container, kMostResourcesOfPod);
+}
+
+struct Cap {
+  absl::string_view path, what;
+  size_t most;
+  size_t (*number)(const PodConstraints&);
+  size_t (*shorten)(PodConstraints&);  // returns how much is left out
+};
+
+constexpr Cap kCaps[] = {
+    {"spec.affinity", "terms on other pods and spread constraints", kMostPodTerms, PodTermsOf,
+     ShortenPodTerms},
+    {"spec.containers[*].resources.requests", "resources", kMostResourcesOfPod,
+     [](const PodConstraints& pod) { return pod.requests.size(); }, ShortenRequests},
+    {"spec.affinity.nodeAffinity", "label keys of nodes", kMostNodeLabelKeys,
+     [](const PodConstraints& pod) { return OfNodes(pod).keys; }, DropNodeTerms},
+    {"spec.affinity", "values in selectors", kMostSelectorValues,
+     [](const PodConstraints& pod) { return OfNodes(pod).values + OfPods(pod).values; },
+     [](PodConstraints& pod) { return DropPodTerms(pod) + DropNodeTerms(pod); }},
+    {"spec.containers[*].ports[*].hostPort", "host ports", kMostHostPorts,
+     [](const PodConstraints& pod) { return pod.host_ports.size(); },
+     [](PodConstraints& pod) { return Shorten(pod.host_ports, kMostHostPorts); }},
+    {"spec.containers[*].image", "images", kMostImages,
+     [](const PodConstraints& pod) { return pod.images.size(); },
+     [](PodConstraints& pod) { return Shorten(pod.images, kMostImages); }},
+    {"spec.tolerations", "tolerations", kMostTolerations,
+     [](const PodConstraints& pod) { return pod.tolerations.size(); },
+     [](PodConstraints& pod) { return Shorten(pod.tolerations, kMostTolerations); }},
+    {"spec", "bytes of names and values", kMostConstraintBytes, BytesOf,
+     [](PodConstraints& pod) {
+       const size_t images = Shorten(pod.images, 0);
+       return images + DropPodTerms(pod) + DropNodeTerms(pod) + Shorten(pod.tolerations, 0);
+     }},
+};
+
+}  // namespace
+
+bool IsWithinCaps(const PodConstraints& constraints) {
+  return std::ranges::all_of(kCaps,
+                             [&](const Cap& cap) { return cap.number(constraints) <= cap.most; });
+}
+
+CappedPod CappedPodOf(const PodConstraints& constraints) {
+  CappedPod capped{.constraints = constraints};
+  for (const Cap& cap : kCaps) {
+    const size_t number = cap.number(capped.constraints);
+    if (number <= cap.most) continue;
+    capped.left_out += static_cast<int64_t>(cap.shorten(capped.constraints));
+    capped.constraints.unsupported.push_back(
+        absl::StrCat(cap.path, " with ", number, " ", cap.what, " (at most ", cap.most, ")"));
+  }
+  std::ranges::sort(capped.constraints.unsupported);
+  return capped;
+}
+
+CappedPod WithoutPodTerms(const PodConstraints& constraints) {
+  CappedPod capped{.constraints = constraints};
+  capped.left_out = static_cast<int64_t>(DropPodTerms(capped.constraints));
+  capped.constraints.unsupported.push_back(
+      absl::StrCat("spec.affinity with ", capped.left_out,
+                   " more selectors than the pods of one namespace may ask about (at most ",
+                   kMostQueriesOfNamespace, " distinct ones)"));
+  std::ranges::sort(capped.constraints.unsupported);
+  return capped;
+}
+
+}  // namespace maniple
