@@ -56,7 +56,8 @@ class CurlTransport::Impl final {
         clock_(clock),
         options_(std::move(options)),
         credentials_(config_.credentials),
-        headers_(config_.impersonation),
+        headers_(config_.impersonation,
+                 {.header = options_.token_header, .other = options_.other_token}),
         multi_(::curl_multi_init()) {
     CHECK(multi_ != nullptr);
     if (!endpoint_.connect_to.empty()) connect_to_ = MakeCurlList({endpoint_.connect_to});

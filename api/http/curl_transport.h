@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "api/base/clock.h"
+#include "api/base/secret.h"
 #include "api/http/client_config.h"
 #include "api/http/http.h"
 
@@ -33,6 +34,10 @@ struct CurlTransportOptions {
   // Data that the peer does not acknowledge for so long, and probes on an idle connection, end it.
   absl::Duration dead_peer_timeout = absl::Seconds(30);
   std::string user_agent = "maniple";
+  // Carries the bearer token a second time, for who is behind a proxy that keeps Authorization to
+  // itself; or `other_token` in its place. Empty: no such header.
+  std::string token_header;
+  Secret other_token;
 };
 
 struct TransportCounters {

@@ -1,38 +1,38 @@
 #include "api/http/request_headers.h"
 
-#include <utility>
-#include <vector>
-
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/http/http.h"
 
 namespace maniple {
-namespace {
 
-std::vector<std::string> HeaderLines(const std::string& content_type,
-                                     const Credentials& credentials,
-                                     const Impersonation& impersonation) {
+std::vector<std::string> RequestHeaders::Lines(const std::string& content_type,
+                                               const Credentials& credentials) const {
   std::vector<std::string> lines = {"Accept: application/json", "Expect:"};
   lines.push_back(absl::StrCat("Content-Type:", content_type.empty() ? "" : " ", content_type));
   if (!credentials.authorization().empty()) {
     lines.push_back(absl::StrCat("Authorization: ", credentials.authorization().Reveal()));
   }
-  if (!impersonation.user.empty()) {
-    lines.push_back(absl::StrCat("Impersonate-User: ", impersonation.user));
+  absl::string_view token = credentials.authorization().Reveal();
+  if (!absl::ConsumePrefix(&token, "Bearer ")) token = "";
+  if (!second_.other.empty()) token = second_.other.Reveal();
+  if (!second_.header.empty() && !token.empty()) {
+    lines.push_back(absl::StrCat(second_.header, ": ", token));
   }
-  if (!impersonation.uid.empty()) {
-    lines.push_back(absl::StrCat("Impersonate-Uid: ", impersonation.uid));
+  if (!impersonation_.user.empty()) {
+    lines.push_back(absl::StrCat("Impersonate-User: ", impersonation_.user));
   }
-  for (const std::string& group : impersonation.groups) {
+  if (!impersonation_.uid.empty()) {
+    lines.push_back(absl::StrCat("Impersonate-Uid: ", impersonation_.uid));
+  }
+  for (const std::string& group : impersonation_.groups) {
     lines.push_back(absl::StrCat("Impersonate-Group: ", group));
   }
-  for (const auto& [key, value] : impersonation.extra) {
+  for (const auto& [key, value] : impersonation_.extra) {
     lines.push_back(absl::StrCat("Impersonate-Extra-", UrlEncoded(key), ": ", value));
   }
   return lines;
 }
-
-}  // namespace
 
 std::shared_ptr<const CurlList> RequestHeaders::For(const std::string& content_type,
                                                     const Credentials& credentials) {
@@ -42,8 +42,7 @@ std::shared_ptr<const CurlList> RequestHeaders::For(const std::string& content_t
   }
   std::shared_ptr<const CurlList>& list = by_content_type_[content_type];
   if (list == nullptr) {
-    list = std::make_shared<const CurlList>(
-        MakeCurlList(HeaderLines(content_type, credentials, impersonation_)));
+    list = std::make_shared<const CurlList>(MakeCurlList(Lines(content_type, credentials)));
   }
   return list;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/clock.h"
@@ -32,6 +33,9 @@ using ChannelCredentials = decltype(grpc::InsecureChannelCredentials());
 
 constexpr std::chrono::seconds kDeadline{5};
 constexpr char kNoSuchPage[] = "404 page not found";
+constexpr char kViewer[] = "maniple-viewer";
+constexpr char kTokenRequest[] =
+    R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":600}})";
 
 absl::StatusOr<Json> ToJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
@@ -97,32 +101,78 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
       [&](auto& context, auto& reply) { return stub->ListQueues(&context, {}, &reply); });
 }
 
-// One GET through the API server, whole.
-absl::StatusOr<std::string> Get(CurlTransport& transport, const std::string& target) {
-  HttpRequest request;
-  request.target = target;
+struct Reply {
+  int status = 0;
+  std::string body;
+};
+
+// One exchange with the API server, whole.
+absl::StatusOr<Reply> Exchange(CurlTransport& transport, HttpRequest request) {
   request.lane = HttpLane::kList;
   request.timeout = absl::FromChrono(kDeadline);
   transport.Start(1, std::move(request));
-  HttpHead head;
-  std::string body;
+  Reply reply;
   while (true) {
     for (HttpInput& input : transport.Poll(absl::FromChrono(kDeadline))) {
-      if (auto* h = std::get_if<HttpHead>(&input.what)) head = *h;
-      if (auto* chunk = std::get_if<HttpChunk>(&input.what)) body += chunk->bytes;
+      if (auto* head = std::get_if<HttpHead>(&input.what)) reply.status = head->status;
+      if (auto* chunk = std::get_if<HttpChunk>(&input.what)) reply.body += chunk->bytes;
       if (auto* end = std::get_if<HttpEnd>(&input.what)) {
         RETURN_IF_ERROR(end->status);
-        if (head.status == 200) return body;
-        const ApiStatus status = DecodeStatus(head.status, body);
-        // The page's own 404 names the gang; an API server's names the service, or is bare where it
-        // has no proxy.
-        if (head.status == 404 && status.reason.empty() && status.message != kNoSuchPage) {
-          return absl::NotFoundError(status.message);
-        }
-        return absl::UnavailableError(absl::StrCat("HTTP ", head.status, ": ", status.message));
+        return reply;
       }
     }
   }
+}
+
+absl::StatusOr<Json> JsonOf(const Reply& reply) {
+  if (reply.status == 200 || reply.status == 201) return Json::Parse(reply.body);
+  const ApiStatus status = DecodeStatus(reply.status, reply.body);
+  // The page's own 404 names the gang; an API server's names the service, or is bare where it has
+  // no proxy.
+  if (reply.status == 404 && status.reason.empty() && status.message != kNoSuchPage) {
+    return absl::NotFoundError(status.message);
+  }
+  // The scheduler's own words again.
+  if (reply.status == 403 && status.reason.empty()) {
+    return absl::PermissionDeniedError(status.message);
+  }
+  return absl::UnavailableError(absl::StrCat("HTTP ", reply.status, ": ", status.message));
+}
+
+// The page through the API server's service proxy. `token` is shown to the scheduler in place of
+// that of the configuration, which the proxy keeps to itself.
+absl::StatusOr<Reply> ThroughProxy(const AdminClientOptions& options, const ClientConfig& config,
+                                   absl::string_view target, const Secret& token) {
+  CurlTransportOptions carries;
+  if (absl::StartsWith(options.service, "https:")) {
+    carries = {.token_header = "X-Maniple-Token", .other_token = token};
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(config, RealClock(), carries));
+  HttpRequest request;
+  request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace, "/services/",
+                                options.service, "/proxy", target);
+  return Exchange(*transport, std::move(request));
+}
+
+// A short token for who has only a client certificate, which a proxy cannot hand on.
+absl::StatusOr<Secret> ViewerToken(const AdminClientOptions& options, const ClientConfig& config) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(config, RealClock(), {}));
+  HttpRequest request;
+  request.method = HttpMethod::kPost;
+  request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace,
+                                "/serviceaccounts/", kViewer, "/token");
+  request.content_type = "application/json";
+  request.body = kTokenRequest;
+  ASSIGN_OR_RETURN(const Reply reply, Exchange(*transport, std::move(request)));
+  const absl::StatusOr<Json> json = JsonOf(reply);
+  if (!json.ok()) {
+    return absl::UnavailableError(absl::StrCat("no token could be had for the ServiceAccount ",
+                                               options.service_namespace, "/", kViewer,
+                                               " in its place: ", json.status().message()));
+  }
+  return Secret((*json)["status"]["token"].AsString());
 }
 
 absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
@@ -131,12 +181,15 @@ absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_
                                                           .environment = ProcessEnvironment()});
   // NotFound is kept for gangs.
   if (!config.ok()) return absl::UnavailableError(config.status().message());
-  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
-                   CurlTransport::Create(*std::move(config), RealClock(), {}));
-  ASSIGN_OR_RETURN(const std::string body,
-                   Get(*transport, absl::StrCat("/api/v1/namespaces/", options.service_namespace,
-                                                "/services/", options.service, "/proxy", target)));
-  return Json::Parse(body);
+  ASSIGN_OR_RETURN(Reply reply, ThroughProxy(options, *config, target, Secret()));
+  if (reply.status == 401 && DecodeStatus(reply.status, reply.body).reason.empty()) {
+    const absl::StatusOr<Secret> token = ViewerToken(options, *config);
+    if (!token.ok()) {
+      return Annotate(token.status(), DecodeStatus(reply.status, reply.body).message);
+    }
+    ASSIGN_OR_RETURN(reply, ThroughProxy(options, *config, target, *token));
+  }
+  return JsonOf(reply);
 }
 
 bool SocketExists(absl::string_view address) {
@@ -172,7 +225,10 @@ absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::strin
   }
   if (!asked_for) {
     absl::StatusOr<Json> answer = AskByProxy(options, target);
-    if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
+    if (answer.ok() || absl::IsNotFound(answer.status()) ||
+        absl::IsPermissionDenied(answer.status())) {
+      return answer;
+    }
     tried.push_back(absl::StrCat("service ", options.service_namespace, "/", options.service, " (",
                                  answer.status().message(), ")"));
   }

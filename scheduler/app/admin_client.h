@@ -19,6 +19,7 @@ struct AdminClientOptions {
   std::string kubeconfig;  // as for kubectl; empty: KUBECONFIG, ~/.kube/config
   std::string context;
   std::string service_namespace = "kube-system";
+  // Of a scheduler without TLS: without "https:"; then it is told no token.
   std::string service = "https:maniple-scheduler:http";
 };
 

@@ -8,7 +8,7 @@
 namespace maniple {
 
 // "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes" or "/queues"; other parameters are
-// ignored, and of equal ones the last counts.
+// ignored, and of equal ones the last counts. /explain is of the namespace "default" without one.
 struct AdminQuestion {
   std::string path;
   std::string namespace_name;

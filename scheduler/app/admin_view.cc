@@ -191,9 +191,8 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
   if (path == "/explain") {
     if (question.name.empty())
       return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
-    const std::string& ns = question.namespace_name;
     pb::Gang gang;
-    RETURN_IF_ERROR(ExplainInto(view, ns.empty() ? "default" : ns, question.name, gang));
+    RETURN_IF_ERROR(ExplainInto(view, question.namespace_name, question.name, gang));
     return ToJson(gang);
   }
   if (path == "/gangs") {

@@ -4,6 +4,7 @@
 // Inbox: object events and write results, IO thread → scheduling thread. It keeps one pending event
 // per object, so it is bounded by the number of live objects and never has to stop a socket.
 // Outbox: write commands and the role, scheduling thread → IO thread.
+// ReviewDoor: what readers of HTTP may see, HTTP threads → reviewing thread and back.
 // Bulletin: what other threads may read: counters and health at all times, a view of the cluster on
 // request.
 #pragma once
@@ -14,10 +15,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "api/base/mutex.h"
 #include "api/client/writer.h"
 #include "api/model/object.h"
+#include "scheduler/app/access_desk.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
 
@@ -63,6 +66,25 @@ class Outbox final {
   const std::function<void()> wakeup_;
   Mutex mutex_;
   std::vector<WriteCommand> writes_ ABSL_GUARDED_BY(mutex_);
+};
+
+class ReviewDoor final {
+ public:
+  // The verdict if there is one that holds; else it is asked for once, and nothing is said yet.
+  // Any thread.
+  [[nodiscard]] std::optional<AccessVerdict> Look(const AccessDesk::Question& question,
+                                                  absl::Time now);
+
+  // The reviewing thread.
+  [[nodiscard]] std::vector<AccessDesk::Question> Take();
+  void Post(std::vector<AccessDesk::Answer> answers, absl::Time now);
+
+ private:
+  Mutex mutex_;
+  // What is asked for and has no answer yet, and the answers, by AccessKey.
+  absl::flat_hash_set<std::string> asked_ ABSL_GUARDED_BY(mutex_);
+  std::vector<AccessDesk::Question> questions_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, AccessDesk::Answer> answers_ ABSL_GUARDED_BY(mutex_);
 };
 
 class Bulletin final {

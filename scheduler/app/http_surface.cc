@@ -3,10 +3,35 @@
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
+#include "scheduler/app/address.h"
 #include "scheduler/app/metrics.h"
 #include "scheduler/app/version.h"
 
 namespace maniple {
+namespace {
+
+HttpSurface::Readers ReadersOf(const std::string& address, const HttpSurfaceOptions& options) {
+  if (address.empty() || options.insecure) return HttpSurface::Readers::kAnybody;
+  const absl::StatusOr<ListenAddress> place = ParseListenAddress(address);
+  if (place.ok() && IsLoopback(*place)) return HttpSurface::Readers::kAnybody;
+  return options.tls.given() ? HttpSurface::Readers::kReviewed : HttpSurface::Readers::kNobody;
+}
+
+int StatusOf(Access access) {
+  switch (access) {
+    case Access::kAllowed:
+      return 200;
+    case Access::kDenied:
+      return 403;
+    case Access::kNobody:
+      return 401;
+    case Access::kUnknown:
+      return 503;
+  }
+  return 500;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfaceOptions& options,
                                                                 Bulletin& bulletin,
@@ -23,15 +48,18 @@ absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfac
     LOG(INFO) << "serving health and metrics on port " << surface->health_port();
   }
   HttpSurface& self = *surface;
+  self.http_readers_ = ReadersOf(options.http, options);
+  self.health_readers_ = ReadersOf(options.health, options);
+  if (self.http_readers_ == Readers::kReviewed || self.health_readers_ == Readers::kReviewed) {
+    ASSIGN_OR_RETURN(self.reviews_,
+                     AccessReviews::Start(options.api_server, [&self] { self.Recheck(); }));
+  }
   if (self.http_ != nullptr) {
-    self.http_->Serve([&self](const HttpQuestion& question) { return self.Answer(question); });
+    self.http_->Serve([&self](const HttpQuestion& question) { return self.AnswerHttp(question); });
   }
   if (self.health_ != nullptr) {
-    self.health_->Serve([&self](const HttpQuestion& question) -> std::optional<HttpPage> {
-      const absl::string_view path = PathOf(question.target);
-      if (std::optional<HttpPage> page = self.PublishedPage(path)) return page;
-      return TextPage(404, "no such page; there are /livez, /readyz and /metrics\n");
-    });
+    self.health_->Serve(
+        [&self](const HttpQuestion& question) { return self.AnswerHealth(question); });
   }
   return surface;
 }
@@ -48,13 +76,11 @@ HttpSurface::~HttpSurface() {
   if (health_ != nullptr) health_->Stop();
 }
 
-void HttpSurface::ViewPosted() {
-  if (http_ != nullptr) http_->Recheck();
-}
+void HttpSurface::ViewPosted() { Recheck(); }
 
-std::optional<HttpPage> HttpSurface::PublishedPage(absl::string_view path) {
-  if (path == "/metrics") return MetricsPage();
-  return ProbePage(path, bulletin_.health(), RealClock().Now());
+void HttpSurface::Recheck() {
+  if (http_ != nullptr) http_->Recheck();
+  if (health_ != nullptr) health_->Recheck();
 }
 
 HttpPage HttpSurface::MetricsPage() {
@@ -70,9 +96,40 @@ HttpPage HttpSurface::MetricsPage() {
   return page;
 }
 
-std::optional<HttpPage> HttpSurface::Answer(const HttpQuestion& question) {
-  if (std::optional<HttpPage> page = PublishedPage(PathOf(question.target))) return page;
-  return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);
+std::optional<HttpPage> HttpSurface::ForReaders(Readers readers, const HttpQuestion& question,
+                                                const PageMaker& page) {
+  const std::optional<AccessWish> wish = WishFor(ParseAdminTarget(question.target));
+  if (!wish.has_value() || readers == Readers::kAnybody) return page();
+  if (readers == Readers::kNobody) {
+    return TextPage(403, "without TLS this is shown on the machine itself only\n");
+  }
+  if (question.token.empty()) {
+    return TextPage(401, "a bearer token is needed, in Authorization or X-Maniple-Token\n");
+  }
+  const std::optional<AccessVerdict> verdict = reviews_->Look(question.token, *wish);
+  if (!verdict.has_value()) return std::nullopt;
+  if (verdict->access == Access::kAllowed) return page();
+  return TextPage(StatusOf(verdict->access), verdict->message + "\n");
+}
+
+std::optional<HttpPage> HttpSurface::AnswerHttp(const HttpQuestion& question) {
+  const absl::string_view path = PathOf(question.target);
+  if (std::optional<HttpPage> probe = ProbePage(path, bulletin_.health(), RealClock().Now())) {
+    return probe;
+  }
+  return ForReaders(http_readers_, question, [&]() -> std::optional<HttpPage> {
+    if (path == "/metrics") return MetricsPage();
+    return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);
+  });
+}
+
+std::optional<HttpPage> HttpSurface::AnswerHealth(const HttpQuestion& question) {
+  const absl::string_view path = PathOf(question.target);
+  if (path == "/metrics") {
+    return ForReaders(health_readers_, question, [this] { return MetricsPage(); });
+  }
+  return ProbePage(path, bulletin_.health(), RealClock().Now())
+      .value_or(TextPage(404, "no such page; there are /livez, /readyz and /metrics\n"));
 }
 
 }  // namespace maniple

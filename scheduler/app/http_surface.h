@@ -17,6 +17,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "api/http/client_config.h"
+#include "scheduler/app/access_reviews.h"
 #include "scheduler/app/doors.h"
 #include "scheduler/app/http_endpoint.h"
 #include "scheduler/app/http_pages.h"
@@ -24,13 +26,18 @@
 namespace maniple {
 
 struct HttpSurfaceOptions {
-  std::string http;    // HOST:PORT; empty: no such listener
-  std::string health;  // the same
-  TlsFiles tls;        // of both
+  std::string http;         // HOST:PORT; empty: no such listener
+  std::string health;       // the same
+  TlsFiles tls;             // of both
+  bool insecure = false;    // whoever connects reads everything
+  ClientConfig api_server;  // asked who may read what, where that is not for everybody
 };
 
 class HttpSurface final {
  public:
+  // Who is shown what is not health.
+  enum class Readers { kAnybody, kReviewed, kNobody };
+
   // `wake` makes the scheduling thread look whether a view is wanted; any thread.
   static absl::StatusOr<std::unique_ptr<HttpSurface>> Start(const HttpSurfaceOptions& options,
                                                             Bulletin& bulletin,
@@ -47,17 +54,23 @@ class HttpSurface final {
  private:
   HttpSurface(Bulletin& bulletin, std::function<void()> wake);
 
-  // On the thread of either listener.
-  [[nodiscard]] std::optional<HttpPage> PublishedPage(absl::string_view path);
+  // On the threads of the listeners.
+  [[nodiscard]] std::optional<HttpPage> AnswerHttp(const HttpQuestion& question);
+  [[nodiscard]] std::optional<HttpPage> AnswerHealth(const HttpQuestion& question);
+  // The page for whoever may read it; else why not, or nothing while that is being asked.
+  using PageMaker = std::function<std::optional<HttpPage>()>;
+  [[nodiscard]] std::optional<HttpPage> ForReaders(Readers readers, const HttpQuestion& question,
+                                                   const PageMaker& page);
   [[nodiscard]] HttpPage MetricsPage();
-  // On the thread of `http_`.
-  [[nodiscard]] std::optional<HttpPage> Answer(const HttpQuestion& question);
+  void Recheck();
 
   Bulletin& bulletin_;
   const std::function<void()> wake_;
-  ViewPages pages_;
+  ViewPages pages_;  // on the thread of `http_`
+  Readers http_readers_ = Readers::kAnybody, health_readers_ = Readers::kAnybody;
   // Both are there before either thread answers, and until both have ended.
   std::unique_ptr<HttpEndpoint> http_, health_;
+  std::unique_ptr<AccessReviews> reviews_;  // ends before the listeners that it tells its news
 };
 
 }  // namespace maniple

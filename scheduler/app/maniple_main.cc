@@ -129,6 +129,10 @@ void AddReaching(CLI::App& command, Request& request) {
       ->type_name("NAME");
   command.add_option("--service-namespace", request.client.service_namespace,
                      "Where the scheduler's Service is");
+  command
+      .add_option("--service", request.client.service,
+                  "The Service and its port; of a scheduler without TLS maniple-scheduler:http")
+      ->type_name("[https:]NAME:PORT");
   command.add_option("-o,--output", request.output, "json or yaml")
       ->check(CLI::IsMember({"json", "yaml"}));
 }

@@ -92,11 +92,13 @@ class SchedulerProcess::Impl final {
     return loop;
   }
 
-  absl::Status OpenSurfaces(const SchedulerOptions& options) {
-    ASSIGN_OR_RETURN(
-        http_,
-        HttpSurface::Start({.http = options.http, .health = options.health, .tls = options.tls},
-                           bulletin_, [this] { inbox_.Wake(); }));
+  absl::Status OpenSurfaces(const SchedulerOptions& options, ClientConfig api_server) {
+    ASSIGN_OR_RETURN(http_, HttpSurface::Start({.http = options.http,
+                                                .health = options.health,
+                                                .tls = options.tls,
+                                                .insecure = options.http_insecure,
+                                                .api_server = std::move(api_server)},
+                                               bulletin_, [this] { inbox_.Wake(); }));
     if (!options.admin.empty()) {
       ASSIGN_OR_RETURN(admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
                                                   [this] { return FreshView(); }));
@@ -226,11 +228,11 @@ absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
       absl::StrCat("maniple-scheduler/", MANIPLE_VERSION, " (", identity, ")");
   ASSIGN_OR_RETURN(
       std::unique_ptr<CurlTransport> transport,
-      CurlTransport::Create(std::move(config), RealClock(),
+      CurlTransport::Create(config, RealClock(),
                             {.most_writes = options.config.max_in_flight, .user_agent = agent}));
   auto impl = std::make_unique<Impl>(std::move(transport), std::move(loop),
                                      ClientOptionsFor(options.config, identity));
-  RETURN_IF_ERROR(impl->OpenSurfaces(options));
+  RETURN_IF_ERROR(impl->OpenSurfaces(options, std::move(config)));
   LOG(INFO) << "maniple-scheduler " << MANIPLE_VERSION << " as " << identity << " schedules for "
             << absl::StrJoin(options.config.scheduler_names, ", ") << " on " << server;
   if (!options.config.inert.empty()) {

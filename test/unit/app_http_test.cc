@@ -239,7 +239,7 @@ std::string NameOf(const X509* certificate) {
 }
 
 // One request over TLS of at most `version`; what was read, or nothing without a handshake.
-std::string AskOverTls(uint16_t port, int version) {
+std::string AskOverTls(uint16_t port, int version, absl::string_view target = "/") {
   const SocketClient client(port);
   const OpenSsl<SSL_CTX> context(::SSL_CTX_new(::TLS_client_method()));
   ::SSL_CTX_set_cipher_list(context.get(), "DEFAULT:@SECLEVEL=0");
@@ -248,7 +248,8 @@ std::string AskOverTls(uint16_t port, int version) {
   const OpenSsl<SSL> tls(::SSL_new(context.get()));
   ::SSL_set_fd(tls.get(), client.descriptor());
   if (::SSL_connect(tls.get()) != 1) return "";
-  ::SSL_write(tls.get(), kGet.data(), static_cast<int>(kGet.size()));
+  const std::string request = absl::StrCat("GET ", target, " HTTP/1.1\r\n\r\n");
+  ::SSL_write(tls.get(), request.data(), static_cast<int>(request.size()));
   char block[1024];
   const int got = ::SSL_read(tls.get(), block, sizeof block);
   return std::string(block, static_cast<size_t>(std::max(got, 0)));
@@ -287,9 +288,10 @@ TEST(TlsContext, ReadsItsFilesAgainWhenTheyChangeAndKeepsTheLastGoodOnes) {
 
 class HttpSurfaceTest : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Serve({.http = "127.0.0.1:0", .health = "127.0.0.1:0"}); }
+  void Serve(const HttpSurfaceOptions& options) {
     absl::StatusOr<std::unique_ptr<HttpSurface>> surface =
-        HttpSurface::Start({.http = "127.0.0.1:0", .health = "127.0.0.1:0"}, bulletin_, [this] {
+        HttpSurface::Start(options, bulletin_, [this] {
           ++wakes_;
           if (answers_) Post();
         });
@@ -339,6 +341,32 @@ TEST_F(HttpSurfaceTest, ProbesAreAnsweredWhileEveryPlaceForReadersIsTaken) {
   EXPECT_THAT(Page(surface_->health_port(), "/livez"), HasSubstr("ok"));
   EXPECT_THAT(Page(surface_->health_port(), "/metrics"),
               HasSubstr("maniple_http_connections{listener=\"http\"}"));
+}
+
+TEST_F(HttpSurfaceTest, BeyondThisMachineItShowsHealthAndAsksForATokenForTheRest) {
+  Serve({.http = "0.0.0.0:0",
+         .health = "0.0.0.0:0",
+         .tls = {.self_signed = true},
+         .api_server = {.server = "http://127.0.0.1:1"}});
+  for (const uint16_t port : {surface_->http_port(), surface_->health_port()}) {
+    EXPECT_THAT(AskOverTls(port, TLS1_3_VERSION, "/livez"), StartsWith("HTTP/1.1 200"));
+    EXPECT_THAT(AskOverTls(port, TLS1_3_VERSION, "/metrics"),
+                AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("WWW-Authenticate: Bearer")));
+  }
+  for (const char* path : {"/gangs", "/explain?name=x", "/nodes", "/queues"}) {
+    EXPECT_THAT(AskOverTls(surface_->http_port(), TLS1_3_VERSION, path), StartsWith("HTTP/1.1 401"))
+        << path;
+  }
+  EXPECT_EQ(wakes_, 0);
+}
+
+TEST_F(HttpSurfaceTest, WithoutTlsAndBeyondThisMachineProbesAreAnsweredAndMetricsAreNot) {
+  Serve({.health = "0.0.0.0:0"});
+  EXPECT_THAT(Page(surface_->health_port(), "/readyz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Page(surface_->health_port(), "/metrics"), StartsWith("HTTP/1.1 403"));
+  Serve({.http = "0.0.0.0:0", .health = "0.0.0.0:0", .insecure = true});
+  EXPECT_THAT(Page(surface_->health_port(), "/metrics"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Page(surface_->http_port(), "/gangs"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpSurfaceTest, AllWhoAskWithinASecondShareOneView) {

@@ -442,6 +442,25 @@ TEST_F(CurlTransportTest, ImpersonationAndBasicCredentialsAreSent) {
             HasSubstr("Impersonate-Extra-s%2Fx: v\r\n")));
 }
 
+TEST_F(CurlTransportTest, ABearerTokenIsSaidASecondTimeWhereThatIsAskedFor) {
+  ClientConfig config;
+  config.credentials.token = Secret("mine");
+  Open(config, {.token_header = "X-Maniple-Token"});
+  transport_->Start(1, Get("/"));
+  ServerConnection connection = Accept();
+  EXPECT_THAT(TakeRequest(connection), AllOf(HasSubstr("Authorization: Bearer mine\r\n"),
+                                             HasSubstr("X-Maniple-Token: mine\r\n")));
+  Open(config, {.token_header = "X-Maniple-Token", .other_token = Secret("other")});
+  transport_->Start(1, Get("/"));
+  ServerConnection second = Accept();
+  EXPECT_THAT(TakeRequest(second), AllOf(HasSubstr("Authorization: Bearer mine\r\n"),
+                                         HasSubstr("X-Maniple-Token: other\r\n")));
+  Open(config);
+  transport_->Start(1, Get("/"));
+  ServerConnection third = Accept();
+  EXPECT_THAT(TakeRequest(third), Not(HasSubstr("X-Maniple-Token")));
+}
+
 class CurlCredentialTest : public CurlTransportTest {
  protected:
   const TempFolder folder_;

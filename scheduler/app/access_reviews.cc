@@ -1,0 +1,56 @@
+#include "scheduler/app/access_reviews.h"
+
+#include <vector>
+
+#include "api/base/clock.h"
+#include "api/base/status_macros.h"
+
+namespace maniple {
+namespace {
+
+constexpr int kMostReviews = 8;
+constexpr absl::Duration kLongestPoll = absl::Seconds(10);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AccessReviews>> AccessReviews::Start(ClientConfig config,
+                                                                    std::function<void()> news) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(
+                       std::move(config), RealClock(),
+                       {.most_writes = kMostReviews, .user_agent = "maniple-scheduler/reviews"}));
+  std::unique_ptr<AccessReviews> reviews(new AccessReviews(std::move(transport), std::move(news)));
+  reviews->thread_ = std::thread([self = reviews.get()] { self->Run(); });
+  return reviews;
+}
+
+AccessReviews::~AccessReviews() {
+  stop_ = true;
+  transport_->Wakeup();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::optional<AccessVerdict> AccessReviews::Look(const Secret& token, const AccessWish& wish) {
+  std::optional<AccessVerdict> verdict =
+      door_.Look({.token = token, .wish = wish}, RealClock().Now());
+  if (!verdict.has_value()) transport_->Wakeup();
+  return verdict;
+}
+
+void AccessReviews::Run() {
+  const Clock& clock = RealClock();
+  AccessDesk desk(*transport_);
+  while (!stop_) {
+    for (const AccessDesk::Question& question : door_.Take()) desk.Ask(question, clock.Now());
+    std::vector<AccessDesk::Answer> answers = desk.TakeAnswers();  // what it remembers
+    if (answers.empty()) {
+      for (const HttpInput& input : transport_->Poll(kLongestPoll)) desk.On(input, clock.Now());
+      answers = desk.TakeAnswers();
+    }
+    if (answers.empty()) continue;
+    door_.Post(std::move(answers), clock.Now());
+    news_();
+  }
+}
+
+}  // namespace maniple
