@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/base/log.h"
 #include "api/base/status_macros.h"
 
 namespace maniple {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kMostReviews = 8;
 constexpr absl::Duration kLongestPoll = absl::Seconds(10);
+constexpr absl::Duration kComplainEvery = absl::Minutes(1);
 
 }  // namespace
 
@@ -40,6 +42,7 @@ std::optional<AccessVerdict> AccessReviews::Look(const Secret& token, const Acce
 void AccessReviews::Run() {
   const Clock& clock = RealClock();
   AccessDesk desk(*transport_);
+  absl::Time complained = absl::InfinitePast();
   while (!stop_) {
     for (const AccessDesk::Question& question : door_.Take()) desk.Ask(question, clock.Now());
     std::vector<AccessDesk::Answer> answers = desk.TakeAnswers();  // what it remembers
@@ -48,6 +51,13 @@ void AccessReviews::Run() {
       answers = desk.TakeAnswers();
     }
     if (answers.empty()) continue;
+    for (const AccessDesk::Answer& answer : answers) {
+      if (answer.verdict.access != Access::kUnknown || clock.Now() - complained < kComplainEvery) {
+        continue;
+      }
+      complained = clock.Now();
+      LOG(WARNING) << answer.verdict.message;
+    }
     door_.Post(std::move(answers), clock.Now());
     news_();
   }

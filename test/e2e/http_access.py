@@ -146,6 +146,21 @@ def a_reader_sees_what_rbac_lets_them_see(server):
         viewer = token_of(one.api, "kube-system", "maniple-viewer")
         assert len(one.page("/gangs", viewer).body["items"]) == 2
         assert one.page("/queues", viewer).status == 200
+        check_that_without_the_right_to_ask_nobody_reads_and_it_is_said(one)
+
+
+def check_that_without_the_right_to_ask_nobody_reads_and_it_is_said(one):
+    role = one.api.must("GET", f"{RBAC}/clusterroles/maniple-scheduler")
+    rules = [rule for rule in role["rules"] if "tokenreviews" not in rule.get("resources", [])]
+    one.api.must("PATCH", f"{RBAC}/clusterroles/maniple-scheduler", {"rules": rules}, MERGE)
+
+    def refused():  # each time with a token that is not remembered
+        reply = one.page("/gangs?namespace=ours", token_of(one.api, "ours", "alice"))
+        return reply.status == 503 and "create tokenreviews" in reply.body
+
+    await_that("the reader is told", refused)
+    assert "could not be asked who may read this (create tokenreviews): HTTP 403" in one.process.log.read_text()
+    assert one.page("/readyz").status == 200
 
 
 def explain_works_through_the_proxy_with_token_plugin_and_certificate(server):
