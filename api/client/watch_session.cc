@@ -31,6 +31,7 @@ WatchSession::WatchSession(WatchSessionOptions options, uint64_t seed)
       ids_(options_.owner),
       backoff_(options_.backoff),
       framer_(options_.longest_line),
+      most_objects_(options_.page_size),
       page_size_(options_.page_size),
       head_timeout_(options_.head_timeout) {}
 
@@ -189,9 +190,12 @@ void WatchSession::OnChunk(const HttpChunk& chunk, Decoder& decoder, absl::Time 
   if (step_ == Step::kList) {
     if (body_.size() + chunk.bytes.size() > options_.longest_page) {
       ++counters_.garbage;
+      const bool may_shrink = page_size_ > 1;
+      const int objects = page_size_;
       page_size_ = std::max(1, page_size_ / 4);
-      Fail({.problem = absl::StrCat("a page of the list is longer than ", options_.longest_page,
-                                    " bytes")},
+      Fail({.when = may_shrink ? When::kAtOnce : When::kBackoff,
+            .problem = absl::StrCat("a page of at most ", objects, " objects is longer than ",
+                                    options_.longest_page, " bytes")},
            now, out);
       return;
     }
@@ -242,6 +246,7 @@ void WatchSession::OnPage(Decoder& decoder, absl::Time now, SessionOutput& out) 
   std::vector<DecodedObject> items;
   absl::StatusOr<ListHead> head = decoder.List(
       options_.kind, body_, [&](DecodedObject item) { items.push_back(std::move(item)); });
+  const size_t bytes = body_.size();
   std::string().swap(body_);
   if (head.ok() && head->resource_version.empty()) {
     head = absl::InvalidArgumentError("no metadata.resourceVersion to watch from");
@@ -259,6 +264,7 @@ void WatchSession::OnPage(Decoder& decoder, absl::Time now, SessionOutput& out) 
     known_.BeginSweep();
   }
   ++counters_.pages;
+  SizeNextPage(items.size(), bytes);
   for (DecodedObject& item : items) {
     known_.Touch(NameOf(item.key));
     Upsert(std::move(item), out);
@@ -269,6 +275,14 @@ void WatchSession::OnPage(Decoder& decoder, absl::Time now, SessionOutput& out) 
     return;
   }
   Proceed(out);
+}
+
+// Pages grow slowly, for large objects may come in a row.
+void WatchSession::SizeNextPage(size_t objects, size_t bytes) {
+  if (objects == 0) return;
+  const size_t fitting = options_.wanted_page * objects / bytes;
+  const size_t most = std::min<size_t>(most_objects_, size_t{2} * page_size_);
+  page_size_ = static_cast<int>(std::clamp<size_t>(fitting, 1, most));
 }
 
 bool WatchSession::AcceptsListVersion(const std::string& version, absl::Time now,
@@ -303,7 +317,8 @@ void WatchSession::OnListComplete(absl::Time now, SessionOutput& out) {
   ++counters_.lists;
   ReportGone(out);
   version_ = list_version_;
-  page_size_ = options_.page_size;
+  most_objects_ = options_.page_size;
+  page_size_ = std::min(page_size_, most_objects_);
   listed_at_ = now;
   problem_.clear();
   if (!synced_) {

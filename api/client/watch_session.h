@@ -17,7 +17,8 @@
 //   2. For one uid, events come in rising resourceVersion; after ObjectDeleted a uid is never
 //      upserted again (unless the server's history has been replaced, and then only out of a list).
 //   3. Once the kind is synced, the events so far describe the server's state at resume_version().
-//   4. Memory: one page of a list, one line of a watch, and about 110 bytes per object.
+//   4. Memory: one page of a list (at most longest_page, as a rule no more than wanted_page), one
+//   line of a watch, and about 110 bytes per object.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +44,9 @@ struct WatchSessionOptions {
   ResourceKind kind = ResourceKind::kPod;
   uint16_t owner = 0;               // of the request ids
   std::string field_selector = "";  // "" = every object of the cluster
-  int page_size = 500;
-  size_t longest_page = 256u << 20;
+  int page_size = 500;              // objects, at most; fewer where they are large
+  size_t longest_page = 32u << 20;
+  size_t wanted_page = 8u << 20;  // by the size of the objects on the page before
   size_t longest_line = 64u << 20;
   absl::Duration least_watch = absl::Seconds(300);  // timeoutSeconds is uniform in [least, 2 least)
   absl::Duration idle_timeout = absl::Seconds(150);  // more than two bookmark intervals
@@ -139,6 +141,7 @@ class WatchSession final {
   void OnChunk(const HttpChunk& chunk, Decoder& decoder, absl::Time now, SessionOutput& out);
   void OnEnd(const HttpEnd& end, Decoder& decoder, absl::Time now, SessionOutput& out);
   void OnPage(Decoder& decoder, absl::Time now, SessionOutput& out);
+  void SizeNextPage(size_t objects, size_t bytes);
   void OnListComplete(absl::Time now, SessionOutput& out);
   void OnWatchEnd(const HttpEnd& end, absl::Time now, SessionOutput& out);
   void OnErrorReply(absl::Time now, SessionOutput& out);
@@ -176,7 +179,8 @@ class WatchSession final {
   // The list under way.
   std::string continue_;  // "" = at its first page
   std::string list_version_;
-  int page_size_;
+  int most_objects_;             // of a page, whatever their size
+  int page_size_;                // of the next page
   absl::Duration head_timeout_;  // of the next request
 
   std::string version_;  // the newest seen; where a watch resumes

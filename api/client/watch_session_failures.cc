@@ -103,7 +103,8 @@ void WatchSession::OnExpired(const ApiStatus& status, absl::Time now, SessionOut
   Failure failure{.then = Then::kList, .problem = absl::StrCat("410: ", status.message)};
   if (step_ == Step::kList) {
     // The snapshot was compacted away between two pages: next time with fewer, larger pages.
-    page_size_ = std::min(kLargestPage, page_size_ * 2);
+    most_objects_ = std::min(kLargestPage, most_objects_ * 2);
+    page_size_ = std::min(most_objects_, page_size_ * 2);
   } else if (now - listed_at_ >= kHealthyWatch) {
     failure.when = When::kAtOnce;
   }

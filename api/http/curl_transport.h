@@ -27,7 +27,7 @@ namespace maniple {
 
 struct CurlTransportOptions {
   int most_writes = 32;  // connections of the write lane
-  int most_lists = 4;
+  int most_lists = 2;    // likewise: what is in memory at once is so many pages
   size_t most_undelivered =
       4u << 20;  // bytes per request; then its socket is left alone until the next Poll
   absl::Duration connect_timeout = absl::Seconds(10);

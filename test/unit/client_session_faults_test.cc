@@ -1,4 +1,5 @@
 // What a WatchSession does when the server, the network or the cluster misbehaves.
+#include <cstdio>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -271,9 +272,59 @@ TEST_F(BoundedSessionTest, APageBeyondTheBoundIsAskedForInSmallerPieces) {
   Head(200);
   Bytes(std::string(3000, ' '));
   Bytes(std::string(3000, ' '));
-  EXPECT_FALSE(open_.has_value());
-  Wait();
   EXPECT_EQ(Target(), "/api/v1/namespaces?limit=125");
+}
+
+TEST_F(BoundedSessionTest, OneObjectBeyondTheBoundIsNamedAndTriedAgainLater) {
+  Start();
+  for (const int limit : {500, 125, 31, 7, 1}) {
+    EXPECT_EQ(Target(), absl::StrCat("/api/v1/namespaces?limit=", limit));
+    Head(200);
+    Bytes(std::string(4001, ' '));
+  }
+  EXPECT_FALSE(open_.has_value());
+  EXPECT_THAT(session_.problem(), HasSubstr("of at most 1 objects is longer than 4000 bytes"));
+  EXPECT_GT(session_.NextDeadline(), Now());
+}
+
+class SizedSessionTest : public SessionTest {
+ protected:
+  SizedSessionTest() : SessionTest({.kind = ResourceKind::kNamespace, .wanted_page = 8000}) {}
+
+  // A page of so many objects of so many bytes each; there is more.
+  void Page(int objects, int bytes) {
+    std::vector<std::string> items;
+    for (int i = 0; i < objects; ++i) {
+      const std::string name = absl::StrCat("n", ++made_);
+      items.push_back(NamespaceJson(name, name, 1) + std::string(bytes, ' '));
+    }
+    Reply(200, ListJson(10, items, "more"));
+  }
+
+ private:
+  int made_ = 0;
+};
+
+TEST_F(SizedSessionTest, ThePagesOfLargeObjectsHoldFewer) {
+  Start();
+  Page(20, 1000);
+  const std::string few = Target();
+  int limit = 0;
+  ASSERT_EQ(std::sscanf(few.c_str(), "/api/v1/namespaces?limit=%d&", &limit), 1) << few;
+  EXPECT_GE(limit, 6);
+  EXPECT_LE(limit, 8);
+  Page(limit, 100'000);
+  EXPECT_EQ(Target(), "/api/v1/namespaces?limit=1&continue=more");
+}
+
+TEST_F(SizedSessionTest, OfSmallObjectsThereAreAtMostTwiceAsManyOnTheNextPage) {
+  Start();
+  Page(1, 100'000);
+  ASSERT_EQ(Target(), "/api/v1/namespaces?limit=1&continue=more");
+  Page(1, 1);
+  EXPECT_EQ(Target(), "/api/v1/namespaces?limit=2&continue=more");
+  Page(2, 1);
+  EXPECT_EQ(Target(), "/api/v1/namespaces?limit=4&continue=more");
 }
 
 TEST_F(SessionTest, AnHtmlAnswerIsNoList) {
