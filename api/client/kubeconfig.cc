@@ -27,18 +27,18 @@ KubeconfigMap RootOf(const KubeconfigFile& file) { return {file, file.root(), ""
 
 absl::StatusOr<std::string> ServerUrl(absl::string_view url) {
   url = absl::StripAsciiWhitespace(url);
-  const size_t scheme = url.find("://");
   const bool known = absl::StartsWith(url, "http://") || absl::StartsWith(url, "https://");
-  if (!known || url.size() == scheme + 3 || HasControlCharacter(url) ||
-      absl::StrContains(url, ' ') || absl::StrContains(url, '?') || absl::StrContains(url, '#')) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", url.substr(0, 200), "\" is no http or https URL"));
-  }
+  const size_t begin = known ? url.find("://") + 3 : 0;
+  const absl::string_view host = url.substr(begin, url.find_first_of("/?#", begin) - begin);
   // They would stand in every log line that names the server.
-  const absl::string_view host = url.substr(scheme + 3, url.find('/', scheme + 3) - (scheme + 3));
   if (absl::StrContains(host, '@')) {
     return absl::InvalidArgumentError(
         "a URL with credentials; give them in a kubeconfig, under users[].user");
+  }
+  // Nor is a URL repeated that cannot be read: nobody knows what stands in it.
+  if (!known || host.empty() || HasControlCharacter(url) ||
+      url.find_first_of(" ?#\\") != absl::string_view::npos) {
+    return absl::InvalidArgumentError("is no http or https URL, as https://HOST:PORT/PATH");
   }
   while (absl::EndsWith(url, "/")) url.remove_suffix(1);
   return std::string(url);
@@ -164,7 +164,8 @@ absl::Status ReadClientCertificate(const KubeconfigMap& user, ClientConfig& conf
   ASSIGN_OR_RETURN(std::string key, user.Data("client-key-data"));
   config.key_pem = Secret(std::move(key));
   if (config.key_pem.empty()) {
-    ASSIGN_OR_RETURN(config.key_file, user.FilePath("client-key"));
+    // Who has put the key itself there must not read it in a log.
+    ASSIGN_OR_RETURN(config.key_file, user.FilePath("client-key", NameInErrors::kLeftOut));
   }
   const bool certificate = !config.certificate_pem.empty() || !config.certificate_file.empty();
   const bool with_key = !config.key_pem.empty() || !config.key_file.empty();

@@ -18,6 +18,13 @@ namespace {
 
 constexpr off_t kLongestFile = 16 << 20;
 
+// The place alone: what stands there may be a secret.
+absl::Status NotYaml(const std::string& path, absl::string_view problem) {
+  const bool has_place = absl::StartsWith(problem, "line ");
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": ", has_place ? problem.substr(0, problem.find(": ")) : "it", ": is no valid YAML"));
+}
+
 absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return absl::ErrnoToStatus(errno, path);
@@ -41,7 +48,7 @@ KubeconfigFile::KubeconfigFile(std::string path, YamlDocument document)
 absl::StatusOr<KubeconfigFile> KubeconfigFile::Read(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadWhole(path));
   absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
-  if (!documents.ok()) return Annotate(documents.status(), path);
+  if (!documents.ok()) return NotYaml(path, documents.status().message());
   if (documents->empty()) documents->emplace_back();
   if (documents->size() > 1) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": holds more than one YAML document"));
@@ -138,11 +145,14 @@ absl::StatusOr<std::string> KubeconfigMap::Data(absl::string_view key) const {
   return bytes;
 }
 
-absl::StatusOr<std::string> KubeconfigMap::FilePath(absl::string_view key) const {
+absl::StatusOr<std::string> KubeconfigMap::FilePath(absl::string_view key,
+                                                    NameInErrors name) const {
   ASSIGN_OR_RETURN(const std::string text, Text(key));
   std::string path = file_->Resolve(text);
   if (!path.empty() && ::access(path.c_str(), R_OK) != 0) {
-    return Wrong(key, absl::ErrnoToStatus(errno, absl::StrCat("file ", path)).message());
+    const std::string file =
+        name == NameInErrors::kShown ? absl::StrCat("file ", path) : "the file that it names";
+    return Wrong(key, absl::ErrnoToStatus(errno, file).message());
   }
   return path;
 }

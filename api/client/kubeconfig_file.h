@@ -34,6 +34,8 @@ class KubeconfigFile final {
   YamlDocument document_;
 };
 
+enum class NameInErrors { kShown, kLeftOut };  // of a file
+
 // A map inside a file. An absent one has every field absent.
 class KubeconfigMap final {
  public:
@@ -50,7 +52,8 @@ class KubeconfigMap final {
   // Base64 in, bytes out.
   [[nodiscard]] absl::StatusOr<std::string> Data(absl::string_view key) const;
   // A path of a file that must be readable, resolved.
-  [[nodiscard]] absl::StatusOr<std::string> FilePath(absl::string_view key) const;
+  [[nodiscard]] absl::StatusOr<std::string> FilePath(
+      absl::string_view key, NameInErrors name = NameInErrors::kShown) const;
 
   [[nodiscard]] bool Has(absl::string_view key) const { return !(*value_)[key].is_null(); }
   [[nodiscard]] const Json& value() const { return *value_; }

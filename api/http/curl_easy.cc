@@ -87,7 +87,7 @@ absl::StatusOr<CurlEndpoint> EndpointOf(const ClientConfig& config) {
   const std::string scheme = server.Get(CURLUPART_SCHEME);
   if (!server.valid() || (scheme != "http" && scheme != "https")) {
     return absl::InvalidArgumentError(
-        absl::StrCat("server \"", config.server, "\" is no http or https URL"));
+        "the server's address is no http or https URL, as https://HOST:PORT/PATH");
   }
   CurlEndpoint out;
   out.url_base = config.server;
@@ -99,6 +99,10 @@ absl::StatusOr<CurlEndpoint> EndpointOf(const ClientConfig& config) {
         absl::StrCat("https://", config.tls_server_name, ":", port, path == "/" ? "" : path);
     out.connect_to =
         absl::StrCat(config.tls_server_name, ":", port, ":", server.Get(CURLUPART_HOST), ":", port);
+  }
+  // libcurl would repeat it in its errors, with the password that may stand in it.
+  if (!config.proxy_url.empty() && !UrlParts(config.proxy_url).valid()) {
+    return absl::InvalidArgumentError("proxy-url is no URL, as http://HOST:PORT");
   }
   out.proxy = config.proxy_url;
   if (absl::StartsWith(out.proxy, "socks5://")) {

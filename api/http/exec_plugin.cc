@@ -26,6 +26,12 @@ constexpr size_t kMostPrinted = 1 << 20;
 // Between the end of the output and the end of the process.
 constexpr absl::Duration kExitPoll = absl::Milliseconds(10);
 
+// "credential plugin NAME: …". Arguments do not belong into a command, but some have tokens there.
+absl::Status Failed(const ExecPluginConfig& config, absl::string_view what) {
+  const std::string name = config.command.substr(0, config.command.find_first_of(" \t"));
+  return absl::UnauthenticatedError(absl::StrCat("credential plugin ", name, ": ", what));
+}
+
 std::string ExecInfo(const ExecPluginConfig& config) {
   Json spec = Json::Object({{"interactive", false}});
   if (absl::StatusOr<Json> cluster = Json::Parse(config.cluster_info); cluster.ok()) {
@@ -83,6 +89,10 @@ absl::StatusOr<pid_t> Spawn(const ExecPluginConfig& config, int output) {
   ::posix_spawnattr_init(&attributes);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  // What it complains of may hold the credential: who wants to read it runs the plugin by hand.
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  // Sockets are marked close-on-exec where they are made; this holds for those of libraries, too.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   Isolate(attributes);
   pid_t pid = -1;
   const int error = ::posix_spawnp(&pid, config.command.c_str(), &actions, &attributes,
@@ -90,8 +100,7 @@ absl::StatusOr<pid_t> Spawn(const ExecPluginConfig& config, int output) {
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
-    return absl::UnauthenticatedError(
-        absl::StrCat("credential plugin ", config.command, ": ", std::strerror(error)));
+    return Failed(config, std::strerror(error));
   }
   return pid;
 }
@@ -100,10 +109,7 @@ absl::StatusOr<pid_t> Spawn(const ExecPluginConfig& config, int output) {
 
 absl::StatusOr<ExecCredential> ParseExecCredential(const ExecPluginConfig& config,
                                                    absl::string_view printed) {
-  const auto wrong = [&](absl::string_view what) {
-    return absl::UnauthenticatedError(
-        absl::StrCat("credential plugin ", config.command, ": ", what));
-  };
+  const auto wrong = [&config](absl::string_view what) { return Failed(config, what); };
   const absl::StatusOr<Json> reply = Json::Parse(printed);
   if (!reply.ok()) return wrong("it did not print JSON");
   if ((*reply)["kind"].AsString() != "ExecCredential") return wrong("it printed no ExecCredential");
@@ -174,8 +180,7 @@ void ExecPluginRun::Kill() {
 std::optional<absl::StatusOr<ExecCredential>> ExecPluginRun::Continue(absl::Time now) {
   const auto failed = [&](absl::string_view what) {
     Kill();
-    return absl::UnauthenticatedError(
-        absl::StrCat("credential plugin ", config_.command, ": ", what));
+    return Failed(config_, what);
   };
   char buffer[4096];
   ssize_t n = 0;
@@ -193,7 +198,8 @@ std::optional<absl::StatusOr<ExecCredential>> ExecPluginRun::Continue(absl::Time
     pid_ = -1;
     if (WIFSIGNALED(status)) return failed(absl::StrCat("killed by signal ", WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0) {
-      return failed(absl::StrCat("it ended with status ", WEXITSTATUS(status)));
+      return failed(absl::StrCat("it ended with status ", WEXITSTATUS(status),
+                                 "; run it by hand to see what it says"));
     }
     return ParseExecCredential(config_, printed_);
   }

@@ -161,7 +161,7 @@ def wrong_flags_and_files_are_refused_in_one_line(_):
         cases = [
             (["--no-such-flag"], "no-such-flag"),
             (["-v", "9"], "-v"),
-            (["--server", "ftp://x"], "ftp://x"),
+            (["--server", "ftp://x"], "--server: is no http or https URL"),
             (["--config", str(Path(folder, "none.yaml"))], "none.yaml"),
             (["--config", str(bad_config)], "config.yaml:4: client.maxInFlight"),
             (["--kubeconfig", str(bad_kubeconfig)], "gone"),

@@ -1,6 +1,8 @@
 #include "api/http/credentials.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -58,6 +60,16 @@ TEST_F(CredentialsTest, TokenAndPasswordBecomeHeaders) {
   basic.username = "u";
   basic.password = Secret("p");
   EXPECT_EQ(Credentials(basic).authorization().Reveal(), "Basic dTpw");
+}
+
+// The fear: a plugin that speaks for us on a socket that a library forgot to mark.
+TEST_F(CredentialsTest, APluginInheritsNoDescriptor) {
+  const int leaked = ::fcntl(STDERR_FILENO, F_DUPFD, 100);
+  ASSERT_GE(leaked, 100);
+  Credentials credentials(Plugin(
+      absl::StrCat("test -e /proc/$$/fd/", leaked, " && exit 9\n", Prints(R"({"token":"t"})"))));
+  EXPECT_EQ(Settle(credentials), CredentialState::kReady);
+  ::close(leaked);
 }
 
 TEST_F(CredentialsTest, ATokenFileIsReadAgainEveryMinuteAndTheLastGoodTokenIsKept) {
