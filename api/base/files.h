@@ -15,7 +15,8 @@ enum class FileAccess { kAll, kOwner };  // who may read what is written
 // without an end is.
 [[nodiscard]] absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
-// Never leaves half a file: written beside and renamed.
+// Never leaves half a file: written beside and renamed. Follows no link: what stands there is
+// replaced.
 [[nodiscard]] absl::Status WriteWholeFile(const std::string& path, absl::string_view bytes,
                                           FileAccess access);
 

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "api/base/log.h"
+#include "api/base/signals.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -218,6 +219,7 @@ class HttpShell::Impl final : public ConnectionHost, public SocketOwner {
   void StopOnSignals() {
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
+    if (!IsIgnored(SIGHUP)) signals_.add(SIGHUP);
     signals_.async_wait([this](const Error& error, int) {
       if (!error) Stop();
     });

@@ -38,6 +38,7 @@ struct Flags {
   std::string delete_delay = "0s";
   bool tls = false;
   bool no_controllers = false;
+  bool serve_everybody = false;
   std::string token_file;
   std::string kubeconfig_out;
   std::string log_format = "text";
@@ -77,6 +78,9 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_flag("--tls", flags.tls, "serve HTTPS with a certificate of its own authority");
   app.add_option("--token-file", flags.token_file,
                  "accept only these bearer tokens; lines of TOKEN or TOKEN,USER");
+  app.add_flag("--serve-everybody", flags.serve_everybody,
+               "without tokens, listen beyond the loopback interface: whoever reaches the port may "
+               "do anything");
   app.add_option("--kubeconfig-out", flags.kubeconfig_out,
                  "write a kubeconfig for this server here");
   app.add_option("--log-format", flags.log_format, "text or json")
@@ -103,6 +107,23 @@ absl::StatusOr<HostPort> ParseListen(absl::string_view text) {
   absl::string_view host = text.substr(0, colon);
   if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
   return HostPort{host.empty() ? "0.0.0.0" : std::string(host), static_cast<uint16_t>(port)};
+}
+
+bool IsLoopback(absl::string_view host) {
+  return host == "localhost" || host == "::1" || absl::StartsWith(host, "127.");
+}
+
+bool ServesEverybody(const Flags& flags, const HostPort& listen) {
+  return !IsLoopback(listen.host) && flags.token_file.empty();
+}
+
+// Whoever reaches the port is an administrator of the cluster, unless tokens are asked for.
+absl::Status CheckAudience(const Flags& flags, const HostPort& listen) {
+  if (!ServesEverybody(flags, listen) || flags.serve_everybody) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot listen on ", listen.host, ":", listen.port,
+                   " for everybody: whoever reaches it could do anything; give --token-file, or "
+                   "--serve-everybody if that is meant"));
 }
 
 absl::StatusOr<absl::Duration> ParseDelay(absl::string_view flag, const std::string& text) {
@@ -177,6 +198,7 @@ absl::Status LoadFiles(const Flags& flags, ApiServer& server, const Clock& clock
 
 absl::Status Serve(const Flags& flags) {
   ASSIGN_OR_RETURN(const HostPort listen, ParseListen(flags.listen));
+  RETURN_IF_ERROR(CheckAudience(flags, listen));
   ApiServerOptions options;
   ASSIGN_OR_RETURN(options.kubelet_start_delay,
                    ParseDelay("--kubelet-start-delay", flags.kubelet_start_delay));
@@ -229,6 +251,9 @@ absl::Status Serve(const Flags& flags) {
   if (!flags.port_file.empty()) {
     RETURN_IF_ERROR(
         WriteWholeFile(flags.port_file, absl::StrCat(shell->port(), "\n"), FileAccess::kAll));
+  }
+  if (ServesEverybody(flags, listen)) {
+    LOG(WARNING) << "whoever reaches " << listen.host << " may do anything: --serve-everybody";
   }
   LOG(INFO) << "serving on " << url;
   shell->Run();

@@ -8,6 +8,7 @@
 
 #include "api/base/files.h"
 #include "api/base/log.h"
+#include "api/base/signals.h"
 #include "scheduler/app/options.h"
 #include "scheduler/app/scheduler_process.h"
 
@@ -19,6 +20,7 @@ sigset_t BlockedSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  if (!maniple::IsIgnored(SIGHUP)) sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   return signals;

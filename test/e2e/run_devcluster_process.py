@@ -92,8 +92,27 @@ def manifests_are_loaded_before_it_serves(folder):
         await_that("p runs", lambda: phase(server.api, "p") == "Running")
 
 
-def it_ends_with_status_zero_on_either_signal(folder):
-    for kind in (signal.SIGTERM, signal.SIGINT):
+def beyond_loopback_it_serves_everybody_only_when_told(folder):
+    missing = ("--load", folder / "none")  # what it stumbles over next
+    refused("--listen", "0.0.0.0:0", saying="--serve-everybody")
+    refused("--listen", "[::]:0", saying="--serve-everybody")
+    refused("--listen", "0.0.0.0:0", "--serve-everybody", *missing, saying="no such file")
+    (folder / "tokens").write_text("t\n")
+    refused("--listen", "0.0.0.0:0", "--token-file", folder / "tokens", "--tls", *missing, saying="no such file")
+
+
+def it_writes_over_links_and_not_through_them(folder):
+    (folder / "precious").write_text("kept")
+    for name in ("config", "config.new"):
+        (folder / name).symlink_to(folder / "precious")
+    with DevCluster(flags=("--kubeconfig-out", folder / "config")):
+        await_that("the kubeconfig is written", lambda: not (folder / "config").is_symlink())
+    assert (folder / "precious").read_text() == "kept"
+    assert "clusters" in (folder / "config").read_text()
+
+
+def it_ends_with_status_zero_on_each_signal(folder):
+    for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with DevCluster() as server:
             assert server.children[-1].stop(kind) == 0
 

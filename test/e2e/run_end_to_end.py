@@ -10,6 +10,7 @@ The last line is `N passed, M failed, K skipped`.
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,14 @@ def whole_gangs(api):
 
 
 def on_sigterm_it_gives_the_lease_back_and_another_takes_over_at_once(server):
+    gives_the_lease_back_on(signal.SIGTERM, server)
+
+
+def on_sighup_it_does_the_same(server):
+    gives_the_lease_back_on(signal.SIGHUP, server)
+
+
+def gives_the_lease_back_on(kind, server):
     api = server.api
     add_nodes(api, 2)
     first = Scheduler(server, "first", flags=("--leader-elect=true",)).start()
@@ -107,7 +116,7 @@ def on_sigterm_it_gives_the_lease_back_and_another_takes_over_at_once(server):
     second = Scheduler(server, "second", flags=("--leader-elect=true",)).start()
     try:
         await_that("the standby is ready", lambda: "leader_election_master_status{name=\"maniple-scheduler\"} 0" in page(second, "/metrics"))
-        assert first.stop() == 0
+        assert first.stop(kind=kind) == 0
         submit(api, "b", 1)
         await_that("the second leads and binds", lambda: bound_count(api, "b") == 1, seconds=12)
     finally:
@@ -217,6 +226,7 @@ ANYWHERE = (
     a_gang_is_bound_whole_and_one_that_does_not_fit_says_why,
     a_pod_whose_group_is_missing_waits_and_says_so,
     on_sigterm_it_gives_the_lease_back_and_another_takes_over_at_once,
+    on_sighup_it_does_the_same,
     what_waits_is_told_once_and_then_left_alone,
     a_flood_survives_twenty_kills_in_mid_bind,
 )

@@ -40,8 +40,8 @@ class Scheduler:
         self.process.child.send_signal(signal.SIGKILL)
         self.process.child.wait()
 
-    def stop(self, seconds=30):
-        return self.process.stop(signal.SIGTERM, seconds)
+    def stop(self, seconds=30, kind=signal.SIGTERM):
+        return self.process.stop(kind, seconds)
 
     def maniple(self, *arguments):
         """(status, stdout, stderr) of the command line, pointed at this scheduler."""

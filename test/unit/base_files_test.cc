@@ -48,6 +48,26 @@ TEST_F(Files, OfMoreThanAGibibyteAreRefusedUnread) {
   EXPECT_THAT(std::string(ReadWholeFile(In("f")).status().message()), HasSubstr("larger than"));
 }
 
+// The fear: somebody else guesses the name of a file in /tmp and lets it lead to one of ours.
+TEST_F(Files, AreWrittenOverLinksAndNotThroughThem) {
+  ASSERT_TRUE(WriteWholeFile(In("precious"), "kept", FileAccess::kAll).ok());
+  std::filesystem::create_symlink(In("precious"), In("f"));
+  std::filesystem::create_symlink(In("precious"), In("f.new"));
+  ASSERT_TRUE(WriteWholeFile(In("f"), "secret", FileAccess::kOwner).ok());
+  EXPECT_EQ(*ReadWholeFile(In("precious")), "kept");
+  EXPECT_EQ(*ReadWholeFile(In("f")), "secret");
+  EXPECT_FALSE(std::filesystem::is_symlink(In("f")));
+}
+
+// The fear: the file was there, everybody's to read, before the secret came into it.
+TEST_F(Files, OfTheOwnerAreNotWrittenIntoWhatOthersCanRead) {
+  ASSERT_TRUE(WriteWholeFile(In("f.new"), "left behind", FileAccess::kAll).ok());
+  ASSERT_TRUE(WriteWholeFile(In("f"), "secret", FileAccess::kOwner).ok());
+  struct stat info {};
+  ASSERT_EQ(::stat(In("f").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600);
+}
+
 TEST_F(Files, ThatCannotBeWrittenLeaveNothingBehind) {
   EXPECT_FALSE(WriteWholeFile(In("none/f"), "x", FileAccess::kAll).ok());
   ASSERT_TRUE(std::filesystem::create_directory(In("taken")));
