@@ -99,6 +99,7 @@ everything() {
   say "waiting for the control plane"
   wait "$control_plane" || tail -n 3 "$logs/controlplane.log"
   run_ctest "$PRESET" ctest
+  run_suite hardening_test test/hardening_test.py
   # One waits for leases to run out, most of the time, the other takes what processors the others leave.
   local -A beside=()
   start_beside test/e2e/run_failover.py 0

@@ -48,6 +48,9 @@ void SetBlob(CURL* easy, CURLoption option, const std::string& pem, unsigned fla
 }
 
 void SetTls(CURL* easy, const ClientConfig& config) {
+  // Said here, for the system's own configuration may allow less.
+  ::curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+  ::curl_easy_setopt(easy, CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
   if (config.verification == ServerVerification::kNone) {
     ::curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
     ::curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
