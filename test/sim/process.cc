@@ -21,6 +21,7 @@ LoopOptions LoopFor(const ProcessOptions& options) {
   loop.fair_sharing = options.fair_sharing;
   loop.reservation_after = options.reservation_after;
   loop.holds_per_cohort = options.holds_per_cohort;
+  loop.state.sweep_slack = options.sweep_slack;
   return loop;
 }
 

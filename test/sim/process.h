@@ -24,6 +24,7 @@ struct ProcessOptions {
   FairSharing fair_sharing = FairSharing::kOn;
   absl::Duration reservation_after = absl::Minutes(10);
   int32_t holds_per_cohort = 1;
+  size_t sweep_slack = ClusterStateOptions{}.sweep_slack;
   // How far its wall clock is off.
   absl::Duration skew = absl::ZeroDuration();
 };

@@ -261,7 +261,12 @@ int Main(int argc, char** argv) {
   app.add_flag("--shrink", shrink, "With --seed: find a smaller history that fails, too");
   app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
   app.add_flag("--stop-at-first", stop, "End with the first seed that fails");
+  bool sweep_always = false;
+  app.add_flag(
+      "--sweep-always", sweep_always,
+      "Look before every turn for what is not used any more: no decision may depend on it");
   CLI11_PARSE(app, argc, argv);
+  if (sweep_always) options.sweeps = SimOptions::Sweeps::kAlways;
   if (!std::filesystem::is_directory(kCrdFolder)) {
     absl::FPrintF(stderr,
                   "maniple-sim: there is no %s here: run it in the root of the repository\n",

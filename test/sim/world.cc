@@ -172,7 +172,10 @@ class World final {
             .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff,
             .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff,
             .reservation_after = economy_.reservation_after(),
-            .holds_per_cohort = economy_.holds_per_cohort()};
+            .holds_per_cohort = economy_.holds_per_cohort(),
+            .sweep_slack = options_.sweeps == SimOptions::Sweeps::kAlways
+                               ? 0
+                               : ClusterStateOptions{}.sweep_slack};
   }
 
   void OnLine(uint64_t life, absl::Duration skew, const std::string& line) {

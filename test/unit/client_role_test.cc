@@ -101,7 +101,7 @@ Rights AskedOfTheCluster() {
   const PodReference pod{.namespace_name = "n", .name = "p", .uid = "u"};
   const ObjectMeta object{.name = "o", .uid = "u"};
   for (const HttpRequest& request :
-       {BindRequest(pod, "node"), ReadPodRequest(pod), DeletePodRequest(pod), EvictPodRequest(pod),
+       {BindRequest(pod, "node", "queue"), ReadPodRequest(pod), DeletePodRequest(pod), EvictPodRequest(pod),
         PodWaitsRequest(pod, {}), PodGroupStatusRequest("n", "g", "1", {}),
         QueueStatusRequest(object, {}), CohortStatusRequest(object, {}),
         SelectNodeRequest({}, "1", "node"), SetAsideRequest({}, {}),
