@@ -297,6 +297,9 @@ TEST(RoomCacheDifferential, DecidesAsIfEverythingWereCountedAfresh) {
 TEST(RoomCache, KnowsABlockByItsIdentityAndForgetsTheShapeAskedForLongestAgo) {
   TestCluster cluster;
   cluster.Add(MakeNode("n1").Gpu(8));
+  for (uint32_t shape = 0; shape <= RoomCache::kMostShapes; ++shape) {
+    cluster.Add(MakePod(absl::StrCat("p", shape)).Cpu(1 + shape));
+  }
   const SnapshotPtr snapshot = cluster.state().Publish();
   RoomCache cache;
   cache.Begin(*snapshot);
@@ -317,9 +320,26 @@ TEST(RoomCache, KnowsABlockByItsIdentityAndForgetsTheShapeAskedForLongestAgo) {
   EXPECT_EQ(cache.Of(*snapshot, ShapeId(0), nullptr).Find(0, block), nullptr);
 }
 
+// The fear: a number that was given back and used again stands for the shape that had it before.
+TEST(RoomCache, KnowsAShapeByItsIdentityAndNotByItsNumber) {
+  TestCluster cluster;
+  cluster.Add(MakeNode("n1").Gpu(8));
+  cluster.Add(MakePod("p").Gpu(1));
+  Snapshot snapshot = *cluster.state().Publish();
+  RoomCache cache;
+  cache.Begin(snapshot);
+  (void)cache.Of(snapshot, ShapeId(0), nullptr).Renew(0, snapshot.blocks[0]);
+  auto tables = std::make_shared<Tables>(*snapshot.tables);
+  tables->shapes.Set(0, std::make_shared<const PodShape>(tables->ShapeOf(ShapeId(0))));
+  snapshot.tables = std::move(tables);
+  cache.Begin(snapshot);
+  EXPECT_EQ(cache.Of(snapshot, ShapeId(0), nullptr).Find(0, snapshot.blocks[0]), nullptr);
+}
+
 TEST(RoomCache, ForgetsWhatScoresSaidOfAnotherMixOfRequests) {
   TestCluster cluster;
   cluster.Add(MakeNode("n1").Gpu(8));
+  cluster.Add(MakePod("p").Gpu(1));
   Snapshot snapshot = *cluster.state().Publish();
   const auto some_mix = [] {
     const ResourceId gpu(3);
