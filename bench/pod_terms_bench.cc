@@ -128,7 +128,7 @@ BENCHMARK(BM_PassApartByRackAndKeptAwayByHost)->Unit(benchmark::kMicrosecond);
 
 void BM_PassFiveHundredTerms(benchmark::State& run) {
   MakePod pod = Asking();
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 128; ++i) {  // as many as a pod may have
     pod.Apart(i % 2 == 0 ? kRack : kHost, Labelled("app", absl::StrCat("x", i)));
   }
   Bench().RunPass(run, pod);

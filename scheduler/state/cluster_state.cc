@@ -193,6 +193,7 @@ void ClusterState::Impl::NumberGpusOf(const Pod& pod) {
   if (pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed) return;
   std::vector<std::string> names;
   for (const ResourceAmount& request : pod.constraints.requests) {
+    if (shapes_.NodeResource(request.resource).has_value()) continue;
     if (GpuResourceOf(request.resource).has_value()) names.push_back(request.resource);
   }
   NumberResources(names);

@@ -22,7 +22,7 @@ NodeRow GpuNode(std::string name, std::vector<std::string> path, int64_t gpus, i
 std::string MapOf(std::vector<NodeRow> nodes) {
   ClusterView view;
   view.nodes = std::move(nodes);
-  const absl::StatusOr<std::string> page = AdminJson(view, "/nodes");
+  const absl::StatusOr<std::string> page = AdminJson(view, {.path = "/nodes"});
   return page.ok() ? NodeMap(*Json::Parse(*page)) : std::string(page.status().message());
 }
 

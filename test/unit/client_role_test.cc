@@ -101,13 +101,16 @@ Rights AskedOfTheCluster() {
   const PodReference pod{.namespace_name = "n", .name = "p", .uid = "u"};
   const ObjectMeta object{.name = "o", .uid = "u"};
   for (const HttpRequest& request :
-       {BindRequest(pod, "node", "queue"), ReadPodRequest(pod), DeletePodRequest(pod), EvictPodRequest(pod),
-        PodWaitsRequest(pod, {}), PodGroupStatusRequest("n", "g", "1", {}),
+       {BindRequest(pod, "node", "queue"), ReadPodRequest(pod), DeletePodRequest(pod),
+        EvictPodRequest(pod), PodWaitsRequest(pod, {}), PodGroupStatusRequest("n", "g", "1", {}),
         QueueStatusRequest(object, {}), CohortStatusRequest(object, {}),
         SelectNodeRequest({}, "1", "node"), SetAsideRequest({}, {}),
         EventRequest({.kind = "Node", .name = "n"}, "i", kNow, 1)}) {
     rights.insert(RightText(RightFor(request)));
   }
+  // Of those who read over HTTP (scheduler/app/access_reviews.h).
+  rights.insert("create tokenreviews in authentication.k8s.io");
+  rights.insert("create subjectaccessreviews in authorization.k8s.io");
   return rights;
 }
 

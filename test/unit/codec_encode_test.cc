@@ -77,6 +77,7 @@ PodGroupStatus FullStatus() {
   status.last_undone_at = At("2026-07-21T09:00:00Z");
   status.initial_share_preemption_used = true;
   status.preempted_by = "ns/other";
+  status.admitted_queue = "q";
   return status;
 }
 

@@ -388,11 +388,11 @@ TEST_F(PodTermsTest, AGangIsRatherSpreadThanPacked) {
 
 // ---- preemption's view, and hostile input
 
-TEST_F(PodTermsTest, FiveHundredTermsAreAnswered) {
+TEST_F(PodTermsTest, AsManyTermsAsAPodMayHaveAreAnswered) {
   AddZone("a", 3);
   AddOther("x7", "a1");
   MakePod pod("p");
-  for (int i = 0; i < 250; ++i) {
+  for (int i = 0; i < 64; ++i) {
     pod.Apart(absl::StrCat("key-", i), App("x1"));
     pod.Apart(kHost, App(absl::StrCat("x", i)));
   }

@@ -40,6 +40,7 @@ class Model final {
  public:
   std::map<std::string, Node> nodes;
   std::map<std::string, Pod> pods;
+  std::map<std::string, std::string> gang_of;             // by pod name
   std::map<std::string, std::string> reserved;            // pod name → node
   std::map<uint32_t, std::pair<std::string, Pod>> holds;  // hold → node, shape
 
@@ -55,10 +56,16 @@ class Model final {
     const auto it = pods.find(pod.meta.name);
     if (it != pods.end() && it->second.meta.uid != pod.meta.uid) reserved.erase(pod.meta.name);
     if (!pod.node_name.empty()) reserved.erase(pod.meta.name);
+    // Who runs stays with its gang, whatever its labels say by now.
+    const bool same = it != pods.end() && it->second.meta.uid == pod.meta.uid;
+    const bool was_ours = same && it->second.scheduler_name == "maniple";
+    const bool ended = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+    if (!was_ours || pod.node_name.empty() || ended) gang_of[pod.meta.name] = GangNamedBy(pod);
     pods[pod.meta.name] = pod;
   }
   void RemovePod(const std::string& name) {
     pods.erase(name);
+    gang_of.erase(name);
     reserved.erase(name);
   }
 
@@ -107,10 +114,14 @@ class Model final {
   }
 
  private:
+  static std::string GangNamedBy(const Pod& pod) {
+    const std::string group(pod.meta.labels.Get(kPodGroupLabel));
+    return group.empty() ? absl::StrCat("pod ", pod.meta.name) : group;
+  }
+
   void Note(const Pod& pod, Picture& picture) const {
     if (pod.scheduler_name != "maniple") return;
-    const std::string group(pod.meta.labels.Get(kPodGroupLabel));
-    const std::string key = group.empty() ? absl::StrCat("pod ", pod.meta.name) : group;
+    const std::string& key = gang_of.at(pod.meta.name);
     MemberState state = MemberState::kPending;
     if (pod.phase == PodPhase::kSucceeded) {
       state = MemberState::kSucceeded;
