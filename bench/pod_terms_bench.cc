@@ -126,14 +126,14 @@ void BM_PassApartByRackAndKeptAwayByHost(benchmark::State& run) {
 }
 BENCHMARK(BM_PassApartByRackAndKeptAwayByHost)->Unit(benchmark::kMicrosecond);
 
-void BM_PassFiveHundredTerms(benchmark::State& run) {
+void BM_PassAsManyTermsAsAPodMayHave(benchmark::State& run) {
   MakePod pod = Asking();
   for (int i = 0; i < 128; ++i) {  // as many as a pod may have
     pod.Apart(i % 2 == 0 ? kRack : kHost, Labelled("app", absl::StrCat("x", i)));
   }
   Bench().RunPass(run, pod);
 }
-BENCHMARK(BM_PassFiveHundredTerms)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_PassAsManyTermsAsAPodMayHave)->Unit(benchmark::kMicrosecond);
 
 void BM_GangOf64ApartByHost(benchmark::State& run) {
   Bench().RunGang(run, Asking().Apart(kHost, Labelled("app", "g")));
