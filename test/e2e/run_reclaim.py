@@ -109,7 +109,7 @@ class Cluster:
         victim = next(name for name in ("b-one", "b-two") if bound(api, name) == 0)
         other = "b-two" if victim == "b-one" else "b-one"
         assert bound(api, other) == 2, "one victim was enough"
-        assert group(api, victim)["status"].get("preemptedBy"), "the victim does not say by whom"
+        await_that("the victim says by whom", lambda: group(api, victim)["status"].get("preemptedBy"))
         # Its controller brings it back; the room is not its own any more.
         for index in range(2):
             api.must("POST", PODS, pod(f"{victim}-{index}", victim, 4))
