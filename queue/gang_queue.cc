@@ -153,6 +153,20 @@ struct GangQueue::Impl {
     }
   }
 
+  ItemStanding* Best() {
+    ItemStanding* best = quorums.Best();
+    if (!repairs.empty()) {
+      ItemStanding* repair = *repairs.begin();
+      if (best == nullptr || repair->order.priority >= best->order.priority) best = repair;
+    }
+    return best == nullptr ? surpluses.Best() : best;
+  }
+
+  bool BringBack() {
+    const bool quorums_back = quorums.BringBack();
+    return surpluses.BringBack() || quorums_back;
+  }
+
   auto Asking() {
     return [this](const ParkedClass& parked_class) {
       return parked_class.speaker != nullptr && !quorums.Held(*parked_class.speaker);
@@ -230,16 +244,17 @@ void GangQueue::RemoveGang(GangId gang) {
 
 std::optional<QueueItem> GangQueue::Pop(absl::Time now) {
   impl_->WakeDue(now);
-  ItemStanding* best = impl_->quorums.Best();
-  if (!impl_->repairs.empty()) {
-    ItemStanding* repair = *impl_->repairs.begin();
-    if (best == nullptr || repair->order.priority >= best->order.priority) best = repair;
-  }
-  if (best == nullptr) best = impl_->surpluses.Best();
+  ItemStanding* best = impl_->Best();
+  if (best == nullptr && impl_->BringBack()) best = impl_->Best();
   if (best == nullptr) return std::nullopt;
   ++impl_->touched;
   impl_->TakeOut(*best);
   return best->item;
+}
+
+void GangQueue::StandAside(const OrderKey& order) {
+  impl_->quorums.StandAside(order);
+  impl_->surpluses.StandAside(order);
 }
 
 void GangQueue::Wake(uint32_t relief, absl::FunctionRef<bool(ShapeId)> fits, ShortAt short_at) {

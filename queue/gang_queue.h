@@ -19,7 +19,7 @@
 // Order. Within a Queue: priority, then time queued, then name. Between Queues a tournament from
 // the root (queue/tournament.h). Gangs without a Queue, and the winners of different trees, compare
 // by priority, time queued and name. Repairs go before everything of the same or lower priority,
-// surplus members after every quorum.
+// surplus members after every quorum. Who stands aside comes after whoever does not.
 //
 // StrictFIFO. A quorum that is parked and blocks holds up the quorums after it in its Queue until
 // it is woken, removed or started. One that is parked behind it has nothing to say any more: it
@@ -131,6 +131,9 @@ class GangQueue final {
 
   // The best ready item at `now`, or none. Items whose time has come are ready.
   [[nodiscard]] std::optional<QueueItem> Pop(absl::Time now);
+  // The Queue of this order, or its namespace where it has no Queue, has had its share for now: it
+  // lets all others go first, until nobody else is ready. Repairs are not put off.
+  void StandAside(const OrderKey& order);
 
   // The node of the tree, the Queue of the item or an ancestor of it, within which usage must fall
   // before anything but a refusal can become of the item and all of its class; none: it may help to

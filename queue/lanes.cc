@@ -1,11 +1,13 @@
 #include "queue/lanes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace maniple {
 
 void Lanes::SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRules>& rules,
                     FairSharing fair_sharing) {
+  BringBack();
   tree_ = tree;
   const size_t known = tree == nullptr ? 0 : tree->node_count();
   lanes_.resize(std::max(lanes_.size(), known));
@@ -13,15 +15,8 @@ void Lanes::SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRul
   if (tree != nullptr) tournament_.emplace(*tree, fair_sharing);
 
   // Those whose Queue has become known, or is no longer, change lanes.
-  OrderedStandings moved;
-  for (auto it = loose_.begin(); it != loose_.end();) {
-    if (Known((*it)->order.queue)) {
-      moved.insert(*it);
-      it = loose_.erase(it);
-    } else {
-      ++it;
-    }
-  }
+  OrderedStandings moved =
+      loose_.Take([this](const ItemStanding& standing) { return Known(standing.order.queue); });
   for (size_t i = known; i < lanes_.size(); ++i) {
     moved.merge(lanes_[i].ready);
     lanes_[i].speakers.clear();
@@ -67,7 +62,7 @@ void Lanes::Recount(Lane& lane, QuotaNodeId queue) {
 void Lanes::Insert(ItemStanding& standing) {
   Lane* lane = LaneOf(standing);
   if (lane == nullptr) {
-    loose_.insert(&standing);
+    loose_.Insert(standing);
     ++ready_;
     return;
   }
@@ -79,7 +74,7 @@ void Lanes::Insert(ItemStanding& standing) {
 void Lanes::Erase(ItemStanding& standing) {
   Lane* lane = LaneOf(standing);
   if (lane == nullptr) {
-    loose_.erase(&standing);
+    loose_.Erase(standing);
     --ready_;
     return;
   }
@@ -109,7 +104,7 @@ void Lanes::ShowHeads() {
   for (const QuotaNodeId queue : stale_) {
     Lane& lane = lanes_[queue.index()];
     lane.stale = false;
-    const ItemStanding* head = HeadOf(lane);
+    const ItemStanding* head = lane.aside ? nullptr : HeadOf(lane);
     if (head == nullptr) {
       tournament_->SetHead(queue, std::nullopt);
       continue;
@@ -125,13 +120,33 @@ void Lanes::ShowHeads() {
 }
 
 ItemStanding* Lanes::Best() {
-  ItemStanding* best = loose_.empty() ? nullptr : *loose_.begin();
+  ItemStanding* best = loose_.Best();
   if (!tournament_.has_value()) return best;
   ShowHeads();
   const std::optional<QuotaNodeId> winner = tournament_->Winner();
   if (!winner.has_value()) return best;
   ItemStanding* head = HeadOf(lanes_[winner->index()]);
   return best == nullptr || ServedBefore()(head, best) ? head : best;
+}
+
+void Lanes::StandAside(const OrderKey& order) {
+  if (!Known(order.queue)) {
+    loose_.StandAside(order.namespace_name);
+    return;
+  }
+  Lane& lane = lanes_[order.queue.index()];
+  if (std::exchange(lane.aside, true)) return;
+  aside_.push_back(order.queue);
+  Recount(lane, order.queue);
+}
+
+bool Lanes::BringBack() {
+  const bool some = loose_.BringBack() || !aside_.empty();
+  for (const QuotaNodeId queue : std::exchange(aside_, {})) {
+    lanes_[queue.index()].aside = false;
+    Recount(lanes_[queue.index()], queue);
+  }
+  return some;
 }
 
 bool Lanes::Held(const ItemStanding& standing) const {

@@ -1,4 +1,4 @@
-// The ready items of one kind, in one lane per Queue and one more for those without a Queue;
+// The ready items of one kind, in one lane per Queue, and per namespace for those without a Queue;
 // between the lanes' heads decides the Tournament. Of this room only; owned by GangQueue.
 //
 // Borrows every ItemStanding from Insert until Erase and from Block until Unblock; its item and
@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "queue/loose_lanes.h"
 #include "queue/standing.h"
 #include "queue/tournament.h"
 
@@ -34,8 +35,12 @@ class Lanes final {
   void Block(ItemStanding& standing);
   void Unblock(ItemStanding& standing);
 
-  // The next one to serve. It stays here.
+  // The next one to serve, of lanes that do not stand aside. It stays here.
   [[nodiscard]] ItemStanding* Best();
+  // The lane that an item with this order is in lets all others go first.
+  void StandAside(const OrderKey& order);
+  // False: nobody stood aside.
+  bool BringBack();
   // Ready, or parked and to be woken: does a parked item of its Queue hold it up?
   [[nodiscard]] bool Held(const ItemStanding& standing) const;
   // The one that holds up others of the Queue; null: none does.
@@ -60,6 +65,7 @@ class Lanes final {
     size_t counted = 0;
     bool strict = false;
     bool stale = false;
+    bool aside = false;
   };
 
   [[nodiscard]] bool Known(QuotaNodeId queue) const {
@@ -73,8 +79,9 @@ class Lanes final {
   const QuotaTree* tree_ = nullptr;
   std::optional<Tournament> tournament_;
   std::vector<Lane> lanes_;         // by QuotaNodeId
-  OrderedStandings loose_;          // ready and of no Queue that the tree knows
+  LooseLanes loose_;                // ready and of no Queue that the tree knows
   std::vector<QuotaNodeId> stale_;  // lanes whose head the tournament has to be shown, each once
+  std::vector<QuotaNodeId> aside_;
   size_t ready_ = 0;
 };
 

@@ -70,6 +70,46 @@ TEST(GangQueue, RepairsGoBeforeNewGangsOfTheSameOrLowerPriorityOnly) {
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(3), Repair(2), Quorum(1)));
 }
 
+OrderKey OrderIn(const std::string& namespace_name, int32_t priority) {
+  OrderKey order = Order(priority, 0);
+  order.namespace_name = namespace_name;
+  return order;
+}
+
+// The fear: the gangs of one namespace are looked at before all others, however long that takes.
+TEST(GangQueue, ANamespaceThatStandsAsideLetsAllOthersGoFirst) {
+  GangQueue queue;
+  queue.Offer(Quorum(1), OrderIn("loud", 9));
+  queue.Offer(Quorum(2), OrderIn("loud", 8));
+  queue.Offer(Surplus(3), OrderIn("quiet", 0));
+  queue.Offer(Quorum(4), OrderIn("quiet", 0));
+  EXPECT_EQ(queue.Pop(kStart), Quorum(1));
+  queue.StandAside(OrderIn("loud", 9));
+  queue.Offer(Quorum(5), OrderIn("loud", 10));
+  EXPECT_EQ(queue.ready(), 4u);
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(4), Surplus(3), Quorum(5), Quorum(2)));
+}
+
+TEST(GangQueue, WhoStoodAsideIsBackWhenNobodyElseWasLeft) {
+  GangQueue queue;
+  queue.Offer(Quorum(1), OrderIn("loud", 9));
+  queue.StandAside(OrderIn("loud", 9));
+  queue.StandAside(OrderIn("nobody", 0));
+  EXPECT_EQ(queue.Pop(kStart), Quorum(1));
+  queue.Offer(Quorum(2), OrderIn("quiet", 0));
+  queue.Offer(Quorum(1), OrderIn("loud", 9));
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(1), Quorum(2)));
+}
+
+TEST(GangQueue, RepairsOfWhoStandsAsideAreNotPutOff) {
+  GangQueue queue;
+  queue.Offer(Repair(1), OrderIn("loud", 0));
+  queue.Offer(Quorum(2), OrderIn("loud", 0));
+  queue.Offer(Quorum(3), OrderIn("quiet", 0));
+  queue.StandAside(OrderIn("loud", 0));
+  EXPECT_THAT(Drain(queue), ElementsAre(Repair(1), Quorum(3), Quorum(2)));
+}
+
 TEST(GangQueue, ARepeatedOfferOnlyUpdatesTheOrder) {
   GangQueue queue;
   queue.Offer(Quorum(1), Order(0, 0));
