@@ -219,6 +219,7 @@ class BoundPodAffinity final : public NodeFilter {
   // A member of another shape is whom it wants to be near, and need not itself be near the same.
   [[nodiscard]] bool SomeMemberIsNearAnywhere(const CycleInput& cycle,
                                               const PodShape& shape) const {
+    if (!terms_.near.valid() || !members_.OthersWrite(terms_.near)) return false;
     return std::ranges::any_of(cycle.members, [&](ShapeId id) {
       const PodShape& member = snapshot_.tables->ShapeOf(id);
       const bool counted = std::ranges::any_of(

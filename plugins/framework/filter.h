@@ -39,6 +39,8 @@ enum class Question : uint8_t {
   kEver,
 };
 
+class MemberPodCounts;
+
 struct CycleInput {
   const Snapshot& snapshot;
   absl::Time now;
@@ -47,6 +49,8 @@ struct CycleInput {
   // Of all the gang's members that may be placed, so that a filter can tell whether they bear on
   // each other; none: of the bound shape alone.
   std::span<const ShapeId> members = {};
+  // The counts of pods that these add to; null: there are no other members.
+  const MemberPodCounts* member_counts = nullptr;
 };
 
 // The blocks of nodes as they stand now, with what is placed and freed on them.

@@ -4,19 +4,30 @@
 
 namespace maniple {
 
-GangPodCounts::GangPodCounts(const CycleInput& cycle, const PodShape& shape) {
-  const auto note = [](const PodShape& member, std::vector<PodCountId>& counts) {
-    for (const PodCountChange& change : member.counts) counts.push_back(change.count);
-    std::ranges::sort(counts);
-  };
-  note(shape, own_);
-  for (const ShapeId member : cycle.members) {
-    if (member != shape.id) note(cycle.snapshot.tables->ShapeOf(member), others_);
+MemberPodCounts::MemberPodCounts(const Tables& tables, std::span<const ShapeId> shapes)
+    : shapes_(shapes.begin(), shapes.end()) {
+  for (const ShapeId shape : shapes) {
+    for (const PodCountChange& change : tables.ShapeOf(shape).counts) ++adding_[change.count];
   }
 }
 
-bool GangPodCounts::IsIn(const std::vector<PodCountId>& counts, PodCountId count) {
-  return std::ranges::binary_search(counts, count);
+int32_t MemberPodCounts::ShapesThatAdd(PodCountId count) const {
+  const auto known = adding_.find(count);
+  return known == adding_.end() ? 0 : known->second;
+}
+
+GangPodCounts::GangPodCounts(const CycleInput& cycle, const PodShape& shape)
+    : shape_(shape),
+      members_(cycle.member_counts),
+      is_member_(members_ != nullptr && members_->Has(shape.id)) {}
+
+bool GangPodCounts::OwnWrite(PodCountId count) const {
+  return std::ranges::binary_search(shape_.counts, count, {}, &PodCountChange::count);
+}
+
+bool GangPodCounts::OthersWrite(PodCountId count) const {
+  if (members_ == nullptr) return false;
+  return members_->ShapesThatAdd(count) > (is_member_ && OwnWrite(count) ? 1 : 0);
 }
 
 }  // namespace maniple

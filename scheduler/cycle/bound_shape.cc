@@ -6,6 +6,32 @@
 #include "api/base/status_macros.h"
 
 namespace maniple {
+namespace {
+
+// Of one column of a block, of one term of a shape at each node of a block, and of binding the
+// plugins that look at nothing but the shape.
+constexpr int64_t kStepsPerColumn = 2 * kBlockNodes;
+constexpr int64_t kStepsPerTerm = 4 * kBlockNodes;
+constexpr int64_t kStepsToBind = 2'000;
+
+int64_t DecidingTermsOf(const PodShape& shape) {
+  if (shape.terms == nullptr) return 0;
+  const ShapeTerms& terms = *shape.terms;
+  return static_cast<int64_t>(terms.near_keys.size() + terms.apart.size() + terms.kept_away.size() +
+                              terms.spread.size());
+}
+
+int64_t PreferredTermsOf(const PodShape& shape) {
+  if (shape.terms == nullptr) return 0;
+  return static_cast<int64_t>(shape.terms->drawn.size() + shape.terms->spread.size());
+}
+
+}  // namespace
+
+int64_t BoundShape::StepsToBind(const Snapshot& snapshot, const PodShape& shape) {
+  const int64_t terms = DecidingTermsOf(shape) + PreferredTermsOf(shape);
+  return kStepsToBind + terms * kStepsPerTerm * static_cast<int64_t>(snapshot.blocks.size());
+}
 
 absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodShape& shape,
                                             const Profile& profile) {
@@ -52,6 +78,12 @@ absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodSh
     }
     bound.scores_.push_back({.score = std::move(score), .weight = weighted.weight});
   }
+  const auto columns = [](size_t count) { return kStepsPerColumn * static_cast<int64_t>(count); };
+  bound.around_steps_ = bound.around_.empty() ? 0 : kStepsPerTerm * DecidingTermsOf(shape);
+  bound.narrow_steps_ =
+      columns(1 + bound.dynamic_.size() + bound.capping_.size()) + bound.around_steps_;
+  bound.score_steps_ = columns(bound.scores_.size());
+  bound.compare_steps_ = bound.comparing_.empty() ? 0 : kStepsPerTerm * PreferredTermsOf(shape);
   return bound;
 }
 
@@ -69,6 +101,7 @@ const Verdict& BoundShape::OfClass(const NodeView& node) {
 
 void BoundShape::LookAround(const Overlay& overlay) {
   if (around_.empty() || (seen_ == &overlay && seen_edition_ == overlay.edition())) return;
+  overlay.Spend(around_steps_ * overlay.block_count());
   for (NodeFilter* filter : around_) filter->LookAround(overlay.blocks());
   seen_ = &overlay;
   seen_edition_ = overlay.edition();
@@ -113,6 +146,7 @@ void BoundShape::Narrow(const Overlay& overlay, uint32_t b, Fits when, NodeMask&
 
 void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* within, Fits when,
                            ShapeRoom& room) {
+  overlay.Spend(narrow_steps_);
   NodeMask fits = overlay.Block(b).rows().present;
   if (within != nullptr) fits &= (*within)[b];
   if (allowed_ != nullptr) fits &= b < allowed_->size() ? (*allowed_)[b] : NodeMask();
@@ -172,6 +206,7 @@ RankedRoom BoundShape::RankedOn(const Overlay& overlay, const NodeSet* within) {
   const bool remembers =
       cache_ != nullptr && within == nullptr && counts_prove_ && may_be_remembered_;
   RoomCache::Shape* remembered = remembers ? &cache_->Of(snapshot, shape_->id, allowed_) : nullptr;
+  overlay.Spend(score_steps_ * overlay.block_count());
   RankedRoom room(*this, overlay);
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
     const std::shared_ptr<const NodeBlock>& block = snapshot.blocks[b];
@@ -185,6 +220,8 @@ RankedRoom BoundShape::RankedOn(const Overlay& overlay, const NodeSet* within) {
     if (known == nullptr) {
       known = &remembered->Renew(b, block);
       AddRoomIn(overlay, b, nullptr, Fits::kNow, known->room);
+    } else {
+      overlay.Spend(narrow_steps_);
     }
     room.Add(*known);
   }
@@ -267,12 +304,14 @@ std::vector<int64_t> BoundShape::Scores(const Overlay& overlay, const ShapeRoom&
 
 void BoundShape::Compare(const Overlay& overlay, absl::FunctionRef<void(NodeSet&)> mark_fitting) {
   if (comparing_.empty()) return;
+  overlay.Spend(compare_steps_ * overlay.block_count());
   NodeSet fitting(overlay.block_count());
   mark_fitting(fitting);
   for (NodeScore* score : comparing_) score->Compare(overlay.blocks(), fitting);
 }
 
 std::vector<RankedNode> BoundShape::Ranked(const Overlay& overlay, const ShapeRoom& room) {
+  overlay.Spend(score_steps_ * overlay.block_count());
   Compare(overlay, [&room](NodeSet& fitting) {
     for (const NodeRoom& node : room.nodes) fitting[BlockOf(node.node)].Set(RowOf(node.node));
   });

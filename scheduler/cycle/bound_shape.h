@@ -24,6 +24,8 @@ namespace maniple {
 
 class BoundShape final {
  public:
+  // About so many steps (search_work.h) are spent by Bind.
+  [[nodiscard]] static int64_t StepsToBind(const Snapshot& snapshot, const PodShape& shape);
   // The error of the first plugin that refuses the shape as such.
   [[nodiscard]] static absl::StatusOr<BoundShape> Bind(const CycleInput& cycle,
                                                        const PodShape& shape,
@@ -96,6 +98,8 @@ class BoundShape final {
   }
 
   const PodShape* shape_ = nullptr;
+  // Steps of one look at a block by those that narrow it, those that look around, and the scores.
+  int64_t narrow_steps_ = 0, around_steps_ = 0, score_steps_ = 0, compare_steps_ = 0;
   const NodeSet* allowed_ = nullptr;
   RoomCache* cache_ = nullptr;
   std::vector<std::unique_ptr<NodeFilter>>

@@ -321,7 +321,7 @@ class CountedSearch final {
   void TryThoroughly() {
     result_.search.outcome = Outcome::kProven;
     for (size_t i = 0; i < unproven_.size(); ++i) {
-      if (i == kMostThorough) {
+      if (i == kMostThorough || overlay_.spent()) {
         result_.search.outcome = Outcome::kGaveUp;
         return;
       }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/status_macros.h"
+#include "plugins/framework/gang_pod_counts.h"
 #include "scheduler/cycle/bound_shape.h"
 #include "scheduler/cycle/domain_search.h"
 #include "scheduler/cycle/member_groups.h"
@@ -48,9 +49,10 @@ class Cycle final {
         request_(input.request),
         cycle_{.snapshot = input.snapshot, .now = input.now, .seed = input.seed},
         profile_(profile),
-        now_(input.snapshot, Overlay::View::kNow),
+        now_(input.snapshot, Overlay::View::kNow, input.request.work),
         levels_(input.cache == nullptr ? own_levels_ : input.cache->levels()) {
     NumberShapes();
+    member_counts_.emplace(*snapshot_.tables, shapes_);
     today_ = Bind(Question::kNow);
     if (input.cache != nullptr) input.cache->Begin(snapshot_);
     for (const Kind& kind : today_.kinds) {
@@ -69,6 +71,7 @@ class Cycle final {
 
   Decision Run() {
     if (const std::optional<Rejection> lacking = MembersLacking()) return *lacking;
+    if (now_.spent()) return GivenUp();
     if (const absl::Status status = Resolve(); !status.ok()) return Refusal(status);
     if (const std::optional<Rejection> torn = TornApart()) return *torn;
     if (!Attempt()) return Reject();
@@ -77,6 +80,7 @@ class Cycle final {
 
   PlanSearch Find() {
     if (MembersLacking().has_value()) return {};
+    if (now_.spent()) return {.plan = std::nullopt, .gave_up = true};
     if (!Resolve().ok() || TornApart().has_value()) return {};
     if (!Attempt()) return {.plan = std::nullopt, .gave_up = gave_up_ || untried_choices_};
     return {.plan = PlanOf(result_)};
@@ -125,6 +129,11 @@ class Cycle final {
   bool AttemptAnyOf(const std::vector<std::vector<const QuotaOption*>>& choices) {
     std::optional<std::vector<const QuotaOption*>> kept;
     for (const std::vector<const QuotaOption*>& options : choices) {
+      if (now_.spent()) {
+        untried_choices_ = true;
+        if (kept.has_value()) result_->search.outcome = Outcome::kGaveUp;
+        break;
+      }
       if (!Choose(options)) {
         short_of_quota_ = true;
         continue;
@@ -181,11 +190,16 @@ class Cycle final {
     CycleInput cycle = cycle_;
     cycle.question = question;
     cycle.members = shapes_;
+    cycle.member_counts = &*member_counts_;
     BoundKinds kinds;
     kinds.bound.reserve(shapes_.size());
     for (size_t k = 0; k < shapes_.size(); ++k) {
+      const PodShape& shape = snapshot_.tables->ShapeOf(scored_as_[k]);
+      now_.Spend(BoundShape::StepsToBind(snapshot_, shape));
+      // Whoever binds asks next whether all is spent.
       auto& bound = kinds.bound.emplace_back(
-          BoundShape::Bind(cycle, snapshot_.tables->ShapeOf(scored_as_[k]), profile_));
+          now_.spent() ? absl::ResourceExhaustedError("the work of the search is spent")
+                       : BoundShape::Bind(cycle, shape, profile_));
       kinds.kinds.push_back({.shape = shapes_[k], .bound = bound.ok() ? &*bound : nullptr});
     }
     return kinds;
@@ -295,6 +309,14 @@ class Cycle final {
     return plan;
   }
 
+  // There was not even time to ask what fits where.
+  Rejection GivenUp() const {
+    Rejection rejection{.code = RejectionCode::kSearchLimitReached};
+    rejection.wanted = problem_.total;
+    rejection.nodes = snapshot_.node_count();
+    return rejection;
+  }
+
   Rejection Reject() {
     if (!result_.has_value()) return RejectForQuota();
     const DomainResult& result = *result_;
@@ -339,11 +361,13 @@ class Cycle final {
 
   // Asks the same question of the empty cluster, every node of it up and uncordoned.
   std::optional<Rejection> ProofOfNever() {
-    Overlay emptied(snapshot_, Overlay::View::kEmptied);
+    if (now_.spent()) return std::nullopt;
+    Overlay emptied(snapshot_, Overlay::View::kEmptied, now_.work());
     for (const Pinned& pinned : request_.pinned) {
       if (snapshot_.HasNode(pinned.node)) emptied.Place(pinned.node, pinned.shape);
     }
     BoundKinds some_day = Bind(Question::kEver);
+    if (now_.spent()) return std::nullopt;
     std::vector<std::optional<NodeSet>> allowed;
     if (quota_.has_value()) allowed = quota_->NodesOfAnyOption();
     const QuotaBudget budget = std::exchange(problem_.budget, QuotaBudget());
@@ -402,6 +426,8 @@ class Cycle final {
     Rejection rejection{.code = code, .shape = shapes_[shortage.kind]};
     rejection.wanted = shortage.wanted;
     rejection.placeable = shortage.placeable;
+    // Some of them were placed, and nobody knows how many could be.
+    if (code == RejectionCode::kSearchLimitReached) rejection.wanted = problem_.total;
     rejection.nodes = snapshot_.node_count();
     rejection.quota_in_the_way = short_of_quota_;
     if (BoundShape* bound = today_.kinds[shortage.kind].bound) {
@@ -457,11 +483,12 @@ class Cycle final {
   Overlay now_;
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
-  bool gave_up_ = false;            // some search did
-  bool short_of_quota_ = false;     // some choice of flavors failed for quota
-  bool untried_choices_ = false;    // of flavors: there are more than are tried
-  std::vector<ShapeId> shapes_;     // the distinct ones
-  std::vector<ShapeId> scored_as_;  // parallel
+  bool gave_up_ = false;                          // some search did
+  bool short_of_quota_ = false;                   // some choice of flavors failed for quota
+  bool untried_choices_ = false;                  // of flavors: there are more than are tried
+  std::vector<ShapeId> shapes_;                   // the distinct ones
+  std::vector<ShapeId> scored_as_;                // parallel
+  std::optional<MemberPodCounts> member_counts_;  // of the shapes
   BoundKinds today_;
   QuorumProblem problem_;
   LevelStore own_levels_;

@@ -17,6 +17,8 @@
 
 namespace maniple {
 
+class SearchWork;
+
 struct Placement {
   PodId pod;
   NodeId node;
@@ -67,6 +69,8 @@ struct GangRequest {
   std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups
   std::vector<HoldId> own_holds;                      // room held for this gang: free to it alone
   std::vector<PromisedRoom> outranked;  // promised to pods of lower priority: free to it as well
+  // What all searches for it may spend together; null: as much as they need. Borrowed.
+  SearchWork* work = nullptr;
 };
 
 // Everything is placed; take it as a whole or not at all.

@@ -100,7 +100,7 @@ class LevelSearch final {
       const uint32_t domain = candidates[i].domain;
       // The first is nearly always the one.
       if (i > 0 && StruckOut(domain)) continue;
-      if (trials_ >= kLeastTrials && looks_ > kMostLooks) {
+      if ((trials_ >= kLeastTrials && looks_ > kMostLooks) || overlay_.spent()) {
         result_.search.outcome = Outcome::kGaveUp;
         return false;
       }

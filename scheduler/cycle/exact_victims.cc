@@ -27,7 +27,9 @@ class ExactSearch final {
     if (!QueueSets()) return {.choice = {}, .complete = false};
     const int64_t finds = trial_.finds();
     while (!queue_.empty()) {
-      if (pods_left_ < 0 || trial_.finds() - finds > kMostFinds) return {.complete = false};
+      if (pods_left_ < 0 || trial_.finds() - finds > kMostFinds || trial_.spent()) {
+        return {.complete = false};
+      }
       Set set = queue_.top();
       queue_.pop();
       if (LacksRoom(set.units)) continue;

@@ -19,6 +19,8 @@ using Outcome = SearchResult::Outcome;
 
 // Asking a shape about a node costs this much more than passing a node by.
 constexpr int64_t kStepsPerLook = 16;
+// Steps of search_work.h in one of these.
+constexpr int64_t kWorkPerStep = 10;
 // Members placed at most by this search: its depth.
 constexpr size_t kMostMembers = 512;
 
@@ -37,12 +39,15 @@ class Exhaustive final {
   }
 
   SearchResult Run(const NodeSet* within) {
+    const SearchResult given_up{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+    if (overlay_.spent()) return given_up;
     ListNodes(within);
     OrderMembers();
-    if (members_.size() > kMostMembers)
-      return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+    if (members_.size() > kMostMembers) return given_up;
     touched_.assign(nodes_.size(), 0);
+    const int64_t before = steps_left_;
     const bool found = Descend(0);
+    overlay_.Spend(kWorkPerStep * (before - steps_left_));
     SearchResult result{.outcome = Outcome::kFound, .places = std::move(places_), .shortage = {}};
     if (!found) result.outcome = steps_left_ < 0 ? Outcome::kGaveUp : Outcome::kProven;
     std::sort(result.places.begin(), result.places.end());
@@ -107,6 +112,8 @@ class Exhaustive final {
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
     NodeLikeness likeness(kinds_, overlay_, levels_);
     std::vector<int32_t> rooms(kinds_.size(), 0);
+    overlay_.Spend(kWorkPerStep * kStepsPerLook *
+                   static_cast<int64_t>(nodes_.size() * kinds_.size()));
     for (const NodeId node : nodes_) {
       for (size_t k = 0; k < kinds_.size(); ++k) {
         if (kinds_[k].bound != nullptr) rooms[k] = kinds_[k].bound->RoomAt(overlay_, node);

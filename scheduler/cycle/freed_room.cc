@@ -26,13 +26,21 @@ RequestKinds KindsOf(const GangRequest& request) {
 FreedRoomCount::FreedRoomCount(const DecideInput& input, const Profile& profile,
                                const RequestKinds& kinds,
                                const std::vector<const QuotaOption*>& options)
-    : input_(input), snapshot_(input.snapshot), kinds_(kinds) {
+    : input_(input),
+      snapshot_(input.snapshot),
+      kinds_(kinds),
+      member_counts_(*input.snapshot.tables, kinds.shapes) {
   const CycleInput cycle{.snapshot = input.snapshot,
                          .now = input.now,
                          .seed = input.seed,
                          .question = Question::kNow,
-                         .members = kinds.shapes};
+                         .members = kinds.shapes,
+                         .member_counts = &member_counts_};
   for (const ShapeId shape : kinds.shapes) {
+    if (Spent()) {
+      status_ = absl::ResourceExhaustedError("the work of the search is spent");
+      return;
+    }
     absl::StatusOr<BoundShape> bound =
         BoundShape::Bind(cycle, snapshot_.tables->ShapeOf(shape), profile);
     status_.Update(bound.status());
@@ -71,7 +79,7 @@ FreedRoomCount::FreedRoomCount(const DecideInput& input, const Profile& profile,
 }
 
 void FreedRoomCount::StartOverlay() {
-  overlay_.emplace(snapshot_, Overlay::View::kNow);
+  overlay_.emplace(snapshot_, Overlay::View::kNow, input_.request.work);
   for (const HoldId hold : input_.request.own_holds) {
     if (const HeldRoom* room = snapshot_.FindHold(hold)) {
       overlay_->Free(room->node, room->shape, Occupant::kHold);
@@ -119,6 +127,9 @@ bool FreedRoomCount::Enough() const {
 }
 
 void FreedRoomCount::Recount(NodeId node) {
+  constexpr int64_t kStepsPerLook = 100;
+  overlay_->Spend(kStepsPerLook * static_cast<int64_t>(bound_.size()));
+  if (Spent()) return;
   const uint32_t domain = DomainOf(node);
   for (size_t k = 0; k < bound_.size(); ++k) {
     const int32_t room = bound_[k].RoomAt(*overlay_, node);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plugins/framework/gang_pod_counts.h"
 #include "scheduler/cycle/bound_shape.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/overlay.h"
@@ -65,10 +66,15 @@ class FreedRoomCount final {
   void Recount(NodeId node);
 
   void StartOverlay();
+  // Then counts are no longer kept: nothing is made of them.
+  [[nodiscard]] bool Spent() const {
+    return input_.request.work != nullptr && input_.request.work->spent();
+  }
 
   const DecideInput& input_;
   const Snapshot& snapshot_;
   const RequestKinds& kinds_;
+  MemberPodCounts member_counts_;
   absl::Status status_;
   bool exact_ = true;
   bool additive_ = true;            // no node's room depends on others: counts bound what fits

@@ -81,7 +81,8 @@ class GreedySearch final {
     return Finds();
   }
   bool Finds() {
-    return trial_.finds() - finds_at_first_ < kMostFinds && trial_.Find().has_value();
+    return trial_.finds() - finds_at_first_ < kMostFinds && !trial_.spent() &&
+           trial_.Find().has_value();
   }
 
   [[nodiscard]] bool Helps(size_t unit) const {
@@ -119,7 +120,7 @@ class GreedySearch final {
 
   // Takes the unit; a whole gang in place of what of its surplus is taken.
   bool TryTake(size_t unit) {
-    if (banned_[unit] || trial_.IsTaken(unit)) return false;
+    if (banned_[unit] || trial_.IsTaken(unit) || trial_.spent()) return false;
     Swap swap{.taken = unit, .instead_of = {}};
     switch (UnitAt(unit).part) {
       case UnitPart::kWholeGang:

@@ -155,7 +155,7 @@ class GroupTrial final {
       const DomainLevel& level = *part.wish->levels[depth];
       const bool required = depth == 0 && part.wish->required;
       for (const uint32_t domain : RoomsIn(level, within_, part.wants).enough) {
-        if (placements_left_ < 0) return false;
+        if (placements_left_ < 0 || overlay_.spent()) return false;
         if (required && part.bound_to.has_value() && *part.bound_to != domain) continue;
         // A narrower domain is inside the one that binds the sub-group.
         NodeSet nodes = Inside(overlay_.base(), level, domain, within_);
@@ -176,7 +176,7 @@ class GroupTrial final {
     if (lump.slice == nullptr) return PlaceMembers(part, at, within, within);
     const DomainLevel& level = *lump.slice->level;
     for (const uint32_t domain : RoomsIn(level, within, lump.wants).enough) {
-      if (placements_left_ < 0) return false;
+      if (placements_left_ < 0 || overlay_.spent()) return false;
       if (lump.slice->bound_to.has_value() && *lump.slice->bound_to != domain) continue;
       const NodeSet nodes = Inside(overlay_.base(), level, domain, within);
       used_.emplace_back(&level, domain);
@@ -188,7 +188,7 @@ class GroupTrial final {
 
   // The members of one lump, then everything after it.
   bool PlaceMembers(size_t part, size_t at, const NodeSet* nodes, const NodeSet* within) {
-    if (--placements_left_ < 0) return false;
+    if (--placements_left_ < 0 || overlay_.spent()) return false;
     const std::vector<size_t>& wants = parts_[part].lumps[at].wants;
     QuorumPart problem = PartOf(ask_.problem, wants);
     problem.problem.total = static_cast<int64_t>(wants.size());
@@ -229,7 +229,7 @@ class SurplusOfGroups final {
     const std::vector<Want> wants(ask_.problem.wants.begin(), ask_.problem.wants.end());
     budget_ = ask_.problem.budget;
     SearchResult result{.outcome = Outcome::kProven, .places = {}, .shortage = {}};
-    for (size_t begin = 0, end = 0; begin < wants.size(); begin = end) {
+    for (size_t begin = 0, end = 0; begin < wants.size() && !overlay_.spent(); begin = end) {
       std::vector<size_t> run;
       for (end = begin; end < wants.size() && Alike(begin, end); ++end) run.push_back(end);
       const std::optional<NodeSet> nodes = NodesFor(run);
@@ -249,6 +249,7 @@ class SurplusOfGroups final {
     if (!result.places.empty()) {
       result.outcome = Outcome::kFound;
     } else if (!ask_.problem.kinds.empty()) {
+      if (overlay_.spent()) result.outcome = Outcome::kGaveUp;
       const uint32_t kind = ask_.problem.kinds.front();
       result.shortage = {.kind = kind, .wanted = ask_.problem.CountOf(kind), .placeable = 0};
     }
@@ -346,6 +347,7 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
   std::vector<int64_t> limits;
   bool proves = true, bounded = true;
   for (const Kind& kind : ask.kinds) {
+    if (overlay.spent()) return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
     limits.push_back(kind.bound == nullptr ? 0 : kind.bound->LimitOn(overlay, within));
     proves = proves && (kind.bound == nullptr || kind.bound->counts_prove());
     bounded = bounded && (kind.bound == nullptr || kind.bound->bounds_prove());

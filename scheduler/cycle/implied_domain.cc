@@ -167,7 +167,7 @@ SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kind
       note(*shortage);
       continue;
     }
-    if (++trials > kMostTrials) {
+    if (++trials > kMostTrials || overlay.spent()) {
       result.outcome = Outcome::kGaveUp;
       break;
     }

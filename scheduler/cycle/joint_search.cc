@@ -145,11 +145,11 @@ JointSearch::JointSearch(const QuorumProblem& problem, std::vector<Kind>& kinds,
       counts_prove_(std::ranges::all_of(
           kinds,
           [](const Kind& kind) { return kind.bound == nullptr || kind.bound->counts_prove(); })),
-      work_(kMostSteps),
+      work_(kMostSteps, overlay.work()),
       patterns_(classes_, kinds, overlay, work_),
       packing_(classes_, patterns_, work_),
       quorum_(classes_.Quorum()) {
-  if (applies_) room_ = NodesWithRoom(kinds, overlay, within);
+  if (applies_ && !work_.spent()) room_ = NodesWithRoom(kinds, overlay, within);
 }
 
 std::vector<std::vector<uint32_t>> JointSearch::ByDomain(const DomainLevel& level) const {
@@ -162,7 +162,8 @@ std::vector<std::vector<uint32_t>> JointSearch::ByDomain(const DomainLevel& leve
 }
 
 SearchResult JointSearch::Search(std::span<const uint32_t> nodes) {
-  if (!applies_) return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+  if (!applies_ || work_.spent())
+    return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
   return DomainAssignment(*this, nodes).Run();
 }
 

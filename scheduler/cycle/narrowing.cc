@@ -28,7 +28,7 @@ class Narrowing final {
 
   std::optional<SearchResult> Run(const NodeSet* region, size_t depth) {
     if (depth == levels_.size()) {
-      if (--trials_left_ < 0) return std::nullopt;
+      if (--trials_left_ < 0 || overlay_.spent()) return std::nullopt;
       SearchResult found = search_(region);
       if (found.outcome != SearchResult::Outcome::kFound) return std::nullopt;
       return found;
@@ -37,7 +37,7 @@ class Narrowing final {
     const Rooms rooms = RoomsOf(level, region);
     size_t few = 1;
     int64_t tried = -1;  // of so many domains, all with this much room or less
-    for (int round = 0; round < kMostRounds && trials_left_ > 0; ++round) {
+    for (int round = 0; round < kMostRounds && trials_left_ > 0 && !overlay_.spent(); ++round) {
       const auto sets =
           FewestBins(rooms.bins, BinRoom::kMayNot, [&](const std::vector<uint32_t>& set) {
             const int64_t units = rooms.UnitsIn(set);

@@ -4,7 +4,8 @@
 
 namespace maniple {
 
-Overlay::Overlay(const Snapshot& base, View view) : base_(base), copies_(base.blocks.size()) {
+Overlay::Overlay(const Snapshot& base, View view, SearchWork* work)
+    : base_(base), work_(work), copies_(base.blocks.size()) {
   blocks_.reserve(base.blocks.size());
   if (view == View::kEmptied) emptied_.reserve(base.blocks.size());
   for (const auto& block : base.blocks) {
@@ -21,11 +22,14 @@ Overlay::Overlay(const Snapshot& base, View view) : base_(base), copies_(base.bl
 }
 
 void Overlay::Apply(const Step& step) {
+  constexpr int64_t kStepsPerChange = 200, kStepsPerCount = 20;
+  const PodShape& shape = base_.tables->ShapeOf(step.shape);
+  Spend(kStepsPerChange + kStepsPerCount * static_cast<int64_t>(shape.counts.size()));
   ++edition_;
   const uint32_t b = BlockOf(step.node);
   if (copies_[b] == nullptr) copies_[b] = std::make_unique<NodeBlock>(*blocks_[b]);
   blocks_[b] = copies_[b].get();
-  copies_[b]->Charge(RowOf(step.node), base_.tables->ShapeOf(step.shape), step.change);
+  copies_[b]->Charge(RowOf(step.node), shape, step.change);
 }
 
 void Overlay::Place(NodeId node, ShapeId shape) {

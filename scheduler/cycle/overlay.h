@@ -17,6 +17,7 @@
 #include "plugins/framework/filter.h"
 #include "plugins/framework/partial_plan.h"
 #include "plugins/framework/snapshot.h"
+#include "scheduler/cycle/search_work.h"
 
 namespace maniple {
 
@@ -29,8 +30,9 @@ class Overlay final {
     kNow,
     kEmptied,  // the same nodes without any pod, hold or cool-down
   };
-  // Borrows the snapshot for its life.
-  Overlay(const Snapshot& base, View view);
+  // Borrows the snapshot for its life, and the work that looking at it is charged to; null: to
+  // nobody.
+  Overlay(const Snapshot& base, View view, SearchWork* work = nullptr);
 
   [[nodiscard]] const Snapshot& base() const { return base_; }
   [[nodiscard]] uint32_t block_count() const { return static_cast<uint32_t>(blocks_.size()); }
@@ -43,6 +45,12 @@ class Overlay final {
     return {.block = *blocks_[BlockOf(node)], .row = RowOf(node)};
   }
   [[nodiscard]] PartialPlan placed() const { return {.placed = placed_, .evicted = {}}; }
+
+  [[nodiscard]] SearchWork* work() const { return work_; }
+  void Spend(int64_t steps) const {
+    if (work_ != nullptr) work_->Spend(steps);
+  }
+  [[nodiscard]] bool spent() const { return work_ != nullptr && work_->spent(); }
 
   // REQUIRES: the snapshot has the node and the shape.
   void Place(NodeId node, ShapeId shape);
@@ -67,6 +75,7 @@ class Overlay final {
   void Apply(const Step& step);
 
   const Snapshot& base_;
+  SearchWork* work_;
   std::vector<const NodeBlock*> blocks_;            // as they stand now
   std::vector<const NodeBlock*> untouched_;         // as they stood first
   std::vector<std::unique_ptr<NodeBlock>> copies_;  // of touched blocks

@@ -256,12 +256,14 @@ QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const Profile& profi
                                  const RequestKinds& kinds) {
   const QuotaChoices choices(*decide.quota, decide.request, kinds.shapes);
   if (choices.complete()) return {.choices = choices.choices()};
-  const Overlay empty(decide.snapshot, Overlay::View::kEmptied);
+  const Overlay empty(decide.snapshot, Overlay::View::kEmptied, decide.request.work);
+  const MemberPodCounts member_counts(*decide.snapshot.tables, kinds.shapes);
   const CycleInput cycle{.snapshot = decide.snapshot,
                          .now = decide.now,
                          .seed = decide.seed,
                          .question = Question::kEver,
-                         .members = kinds.shapes};
+                         .members = kinds.shapes,
+                         .member_counts = &member_counts};
   const auto has_room = [&](uint32_t kind, const QuotaOption& option) {
     absl::StatusOr<BoundShape> bound =
         BoundShape::Bind(cycle, decide.snapshot.tables->ShapeOf(kinds.shapes[kind]), profile);

@@ -80,6 +80,8 @@ class Trial final {
     if (count == 0) return true;
     BoundShape& bound = *kinds_[kind_].bound;
     while (static_cast<int64_t>(nodes_[kind_].size()) < count) {
+      failed_room_ = static_cast<int64_t>(nodes_[kind_].size());
+      if (overlay_.spent()) return false;
       const ShapeRoom room = bound.RoomOn(overlay_, within_);
       const auto placed = static_cast<int64_t>(nodes_[kind_].size());
       const int64_t step = StepOf(bound, count, count - placed);
@@ -120,6 +122,7 @@ class Trial final {
 
   // Ranks the nodes that kinds still to come could use behind all others. REQUIRES: id order.
   void Spare(std::vector<RankedNode>& nodes) {
+    overlay_.Spend(static_cast<int64_t>(later_.size() * nodes.size()));
     for (const uint32_t other : later_) {
       const std::vector<NodeRoom>& useful = rooms_.by_kind[other].nodes;
       auto at = useful.begin();
@@ -212,7 +215,9 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
     const int turns = order.size() > 1 ? 2 : 1;
     for (int turn = 0; turn < turns; ++turn) {
       for (const Taste taste : {Taste::kScore, Taste::kSpare, Taste::kRoomy}) {
-        if (first.has_value() && !MakesADifference(taste, kinds, order)) continue;
+        if (first.has_value() && (overlay.spent() || !MakesADifference(taste, kinds, order))) {
+          continue;
+        }
         if (trial.Run(order, counts, taste)) return Found(problem, *chosen, trial.nodes());
         if (first.has_value()) continue;
         first = Shortage{.kind = trial.failed_kind(),
@@ -222,6 +227,7 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
       std::reverse(order.begin(), order.end());
     }
     if (round == 0) result.shortage = *first;
+    if (overlay.spent()) return result;
     limits[first->kind] = first->placeable;
   }
   return result;
@@ -264,6 +270,7 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
   std::vector<std::optional<RankedRoom>> ranked;
   Rooms rooms;
   for (Kind& kind : kinds) {
+    if (overlay.spent()) return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
     auto& room = ranked.emplace_back();
     if (kind.bound == nullptr) {
       rooms.limits.push_back(0);
@@ -333,7 +340,7 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
   // Room only shrinks as members are placed, so a kind without room is done.
   std::vector<bool> done(kinds.size(), false);
   QuotaBudget budget = problem.budget;
-  for (size_t want = 0; want < problem.wants.size();) {
+  for (size_t want = 0; want < problem.wants.size() && !overlay.spent();) {
     const uint32_t kind = problem.kinds[want];
     // A run of members of one kind is placed by one count.
     size_t end = want;
@@ -359,6 +366,7 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
   if (!result.places.empty()) {
     result.outcome = Outcome::kFound;
   } else {
+    if (overlay.spent()) result.outcome = Outcome::kGaveUp;
     result.shortage = {.kind = problem.kinds.empty() ? 0 : problem.kinds.front(),
                        .wanted = problem.kinds.empty() ? 0 : problem.CountOf(problem.kinds.front()),
                        .placeable = 0};

@@ -42,7 +42,12 @@ class VictimTrial final {
   [[nodiscard]] std::optional<Plan> Find();
   [[nodiscard]] int64_t finds() const { return finds_; }
   // Of some decision it is not known whether there is a plan.
-  [[nodiscard]] bool gave_up() const { return gave_up_; }
+  [[nodiscard]] bool gave_up() const { return gave_up_ || spent(); }
+  // No more is found.
+  [[nodiscard]] bool spent() const {
+    const SearchWork* work = input_.decide.request.work;
+    return work != nullptr && work->spent();
+  }
 
  private:
   const PreemptionInput& input_;

@@ -111,13 +111,15 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
     case RejectionCode::kSearchLimitReached:
       break;
   }
+  const bool gave_up = rejection.code == RejectionCode::kSearchLimitReached;
   std::string text =
-      absl::StrCat(rejection.placeable, " of ", rejection.wanted, " pods fit",
-                   rejection.code == RejectionCode::kTopologyNoFit ? " in one domain" : "",
-                   rejection.code == RejectionCode::kNeverFits ? " even on the empty cluster" : "");
-  if (rejection.code == RejectionCode::kSearchLimitReached) {
-    absl::StrAppend(&text, " as far as was searched");
-  }
+      gave_up
+          ? absl::StrCat("no room for all of its ", rejection.wanted,
+                         " pods together, as far as was searched")
+          : absl::StrCat(
+                rejection.placeable, " of ", rejection.wanted, " pods fit",
+                rejection.code == RejectionCode::kTopologyNoFit ? " in one domain" : "",
+                rejection.code == RejectionCode::kNeverFits ? " even on the empty cluster" : "");
   if (rejection.nodes == 0) return absl::StrCat(text, ": there are no nodes");
   std::vector<std::string> parts;
   for (const NodeReasonCount& count : rejection.reasons) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,9 +108,20 @@ class History final {
                       .now = cluster_.now,
                       .quota = random_.OneIn(3) ? &ask : nullptr,
                       .freed = freed};
+    const Decision unbounded = Decide(input, cluster_.profile());
+    const int64_t most = static_cast<int64_t>(
+        random_.OneIn(3) ? random_.Below(300'000) : std::numeric_limits<int32_t>::max());
+    SearchWork work_afresh(most), work(most);
+    request.work = &work_afresh;
     const Decision afresh = Decide(input, cluster_.profile());
+    request.work = &work;
     input.cache = &cache_;
     last_ = Decide(input, cluster_.profile());
+    cut_short_ += work.spent() ? 1 : 0;
+    if (work.used() != work_afresh.used()) return gang + ": what is remembered costs less";
+    if (!MayFollow(unbounded, last_)) {
+      return absl::StrCat(gang, ": ", TextOf(unbounded), "\nin a hurry: ", TextOf(last_));
+    }
     placed_ += std::holds_alternative<Plan>(last_) ? 1 : 0;
     ++asked_;
     const std::string expected = TextOf(afresh), got = TextOf(last_);
@@ -137,8 +149,20 @@ class History final {
   }
   int64_t asked() const { return asked_; }
   int64_t placed() const { return placed_; }
+  int64_t cut_short() const { return cut_short_; }
 
  private:
+  // Whoever may search for less time gives up sooner, and proves nothing that is not so.
+  static bool MayFollow(const Decision& unbounded, const Decision& hurried) {
+    const auto* rejection = std::get_if<Rejection>(&hurried);
+    if (rejection == nullptr) return std::holds_alternative<Plan>(unbounded);
+    if (rejection->code == RejectionCode::kSearchLimitReached) return true;
+    const auto* proven = std::get_if<Rejection>(&unbounded);
+    if (proven == nullptr) return false;
+    const bool never = proven->code == RejectionCode::kNeverFits;
+    return proven->code == rejection->code || (never && rejection->code == RejectionCode::kNoFit) ||
+           (never && rejection->code == RejectionCode::kTopologyNoFit);
+  }
   // Names in another order than the rows.
   static std::string NameOf(uint64_t number) {
     return absl::StrCat("n", Random(number).Below(1'000'000), "-", number);
@@ -274,11 +298,11 @@ class History final {
   std::vector<PodId> reserved_;
   std::vector<HoldId> holds_;
   Decision last_ = Plan{};
-  int64_t asked_ = 0, placed_ = 0;
+  int64_t asked_ = 0, placed_ = 0, cut_short_ = 0;
 };
 
 TEST(RoomCacheDifferential, DecidesAsIfEverythingWereCountedAfresh) {
-  int64_t asked = 0, placed = 0;
+  int64_t asked = 0, placed = 0, cut_short = 0;
   for (uint64_t seed = 0; seed < 120; ++seed) {
     History history(seed);
     for (int step = 0; step < 200; ++step) {
@@ -288,10 +312,12 @@ TEST(RoomCacheDifferential, DecidesAsIfEverythingWereCountedAfresh) {
     }
     asked += history.asked();
     placed += history.placed();
+    cut_short += history.cut_short();
   }
   EXPECT_GE(asked, 20'000);
   EXPECT_GT(placed, asked / 5);
   EXPECT_LT(placed, asked);
+  EXPECT_GT(cut_short, asked / 100);
 }
 
 TEST(RoomCache, KnowsABlockByItsIdentityAndForgetsTheShapeAskedForLongestAgo) {
