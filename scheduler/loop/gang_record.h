@@ -73,6 +73,14 @@ struct SentStatus {
   bool under_way = false;
 };
 
+// Of searches that were long, or gave up (search_shares.h).
+struct SearchMemory {
+  int64_t steps = 0;                           // of the last one; 0: it was short
+  std::optional<absl::Time> slot = {};         // when it may search for long
+  absl::Time again_at = absl::InfinitePast();  // after one that gave up
+  std::optional<Backoff> backoff = {};         // since the last one that did not
+};
+
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
 
@@ -113,6 +121,8 @@ struct GangRecord {
   // It is parked, and would be refused again for as long as its Queue cannot cover order_demand.
   bool waits_for_demand = false;
   WaitingForPtr waiting, surplus_waiting;  // null: nothing is known
+
+  Rare<SearchMemory> search;  // none: searches for it are short
 
   // Making room.
   Rare<Claim> claim;

@@ -149,7 +149,8 @@ bool SchedulingLoop::Impl::StartsBeside(GangId holder, const std::vector<FreedRo
                                         const DecideInput& input) {
   const std::optional<Case> c = Open(holder, input.now);
   const Reservation& reservation = *c->record.reservation;
-  const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  request.work = input.request.work;
   const QuotaTree no_limits = TreeWithoutLimits();
   QuotaAsk ask = AskFor(*c, request).value_or(AskWithoutLimits(no_limits, request));
   absl::btree_set<NodeId> rooms;

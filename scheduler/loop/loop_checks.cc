@@ -69,7 +69,7 @@ absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
   for (const QueueItem item : queue_->ParkedItems()) {
     std::optional<Case> c = Open(item.gang, now);
     if (!c.has_value() || ItemOf(*c) != item.kind) continue;
-    const bool later = now < c->record.backoff_until ||
+    const bool later = now < c->record.backoff_until || MustWaitToSearch(*c) ||
                        now < c->record.volumes_again_at.value_or(absl::InfinitePast());
     if (later || directory_.RefusalOf(c->gang, ledger_.book()).has_value()) continue;
     const GangRequest request = RequestOf(*c, item.kind);

@@ -31,10 +31,14 @@ bool CompetesForVolumes(const GangRequest& request, const Tables& tables) {
 
 void SchedulingLoop::Impl::DecideReady(absl::Time now) {
   if (draining_) return;
-  for (int32_t n = 0; n < options_.decisions_per_turn; ++n) {
+  const int64_t enough = counters_.search_steps + options_.search.turn;
+  for (int32_t n = 0; n < options_.decisions_per_turn && counters_.search_steps < enough; ++n) {
     if (errands_.binds() >= options_.max_binds_under_way) return;
     const std::optional<QueueItem> item = queue_->Pop(now);
-    if (!item.has_value()) return;
+    if (!item.has_value()) {
+      lane_steps_.clear();
+      return;
+    }
     Serve(*item, now);
     if (std::exchange(reservations_changed_, false)) KeepReservations(now);
     WakeParked(now);  // what was given back meanwhile may help others
@@ -50,17 +54,25 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
   }
   to_report_.insert(item.gang);
   if (ParkUndecided(*c, item)) return;
-  const GangRequest request = RequestOf(*c, item.kind);
+  GangRequest request = RequestOf(*c, item.kind);
+  SearchWork work = WorkFor(*c, request);
+  request.work = &work;
   ++counters_.decisions;
   const Answer answer = Ask(*c, request);
-  if (std::holds_alternative<Plan>(answer.decision)) {
+  const bool found = std::holds_alternative<Plan>(answer.decision);
+  if (found) {
     TakePlan(*c, item, answer);
   } else {
     ParkRejected(*c, item, request, answer);
   }
+  NoteSearch(*c, work, found ? CameTo::kAPlan : CameTo::kNothing);
 }
 
 bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
+  if (MustWaitToSearch(c)) {
+    PutOffSearch(c, item);
+    return true;
+  }
   WaitingFor waits;
   ParkFacts facts;
   if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) {
@@ -141,6 +153,7 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
     if (!none.has_value() && WaitForClaim(c, item)) return;
     nobody = std::move(none).value_or(NoPreemption());
   }
+  if (Unfinished(*request.work)) return PutOffSearch(c, item);
   if (item.kind == ItemKind::kQuorum) WaitInLine(c, answer);
   ++counters_.rejections;
   if (rejection.code == RejectionCode::kSearchLimitReached) ++counters_.searches_given_up;
@@ -217,6 +230,11 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
   const bool asks_of_pods = std::ranges::any_of(
       request.wants, [this](const Want& want) { return state_.AsksOfPods(want.shape); });
   if (asks_of_pods && (facts.relief & kReliefRoom) != 0) facts.relief |= kReliefPods;
+  if (rejection.code == RejectionCode::kSearchLimitReached || request.work->spent()) {
+    BackOffFromSearch(c, facts);
+  } else if (c.record.search.has_value()) {
+    c.record.search->backoff.reset();
+  }
   Note(c, item, std::move(waits));
   Park(c, item, std::move(facts));
   c.record.waits_for_demand =

@@ -33,6 +33,7 @@
 #include "scheduler/loop/queue_directory.h"
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
+#include "scheduler/loop/search_shares.h"
 #include "scheduler/loop/waiting_lines.h"
 #include "scheduler/loop/write_budget.h"
 
@@ -87,6 +88,25 @@ class SchedulingLoop::Impl final {
   void Serve(QueueItem item, absl::Time now);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
+
+  // loop_search.cc: how long searches may be, and when
+  [[nodiscard]] SearchWork WorkFor(const Case& c, const GangRequest& request);
+  [[nodiscard]] SearchWork WorkForLater(const Case& c) const;
+  // It ended because only a short search was allowed: nobody knows the answer.
+  [[nodiscard]] bool Unfinished(const SearchWork& work) const;
+  [[nodiscard]] bool MaySearchForLong(const Case& c) const;
+  [[nodiscard]] bool MustWaitToSearch(const Case& c) const;
+  void PutOffSearch(Case& c, QueueItem item);
+  absl::Time TakeSearchSlot(Case& c);
+  // When it may be searched for; REQUIRES: MustWaitToSearch.
+  [[nodiscard]] absl::Time SearchAgainAt(Case& c);
+  enum class CameTo : uint8_t { kAPlan, kNothing };
+  void NoteSearch(Case& c, const SearchWork& work, CameTo what);
+  void ChargeInVain(const Case& c, const SearchWork& work);
+  void BackOffFromSearch(Case& c, ParkFacts& facts);
+  // It asks something else now.
+  static void ForgetSearch(GangRecord& record);
+
   void TakePlan(Case& c, QueueItem item, const Answer& answer);
   // "a-0=n1 a-1=n2"
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;
@@ -351,6 +371,8 @@ class SchedulingLoop::Impl final {
   absl::btree_set<GangId> touched_;    // to be looked at
   absl::btree_set<GangId> to_report_;  // to be reported on at the end of this turn
   std::set<std::pair<absl::Time, GangId>> timetable_;
+  SearchShares shares_;
+  absl::btree_map<std::string, int64_t> lane_steps_;  // since the lane let others go first
   SnapshotPtr picture_;
   RoomCache rooms_;
   std::map<int32_t, int64_t> loose_priorities_;

@@ -14,6 +14,7 @@
 #include "plugins/framework/profile.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/preemption.h"
+#include "scheduler/loop/search_shares.h"
 #include "scheduler/mig/mig_fleet.h"
 #include "scheduler/state/cluster_state.h"
 
@@ -33,6 +34,7 @@ struct LoopOptions {
   absl::Duration reservation_after = absl::Minutes(10);
   int32_t holds_per_cohort = 1;  // … at most so many in one tree of Cohorts
   int32_t decisions_per_turn = 64;
+  SearchBudget search;
   // A turn folds in so much and then says that it lives; nothing is decided on half of a batch.
   int64_t apply_work_per_turn = 4096;
   // Told of every object before it is folded in, so that a stall has a name. None: nobody asks.
@@ -59,7 +61,9 @@ struct LoopCounters {
   int64_t plans = 0;       // … that placed something
   int64_t rejections = 0;  // … that did not
   int64_t searches_given_up = 0;
-  int64_t wakes = 0;  // parked items that became ready again
+  int64_t searches_put_off = 0;  // long ones that have to wait for a slot of their Queue
+  int64_t search_steps = 0;      // of all decisions; about a million take a millisecond
+  int64_t wakes = 0;             // parked items that became ready again
   int64_t binds_sent = 0;
   int64_t binds_succeeded = 0;
   int64_t binds_retried = 0;

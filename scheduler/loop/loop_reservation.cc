@@ -174,12 +174,14 @@ void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
     if (RenewalDue(*records_.at(holder)->reservation) <= now) Renew(holder, now);
   }
   if (NextTurn() > now) return;
+  const int64_t enough = counters_.search_steps + options_.search.turn;
   std::vector<WaitingLines::Head> heads = lines_.Heads();
   // Whoever has waited longest, where only some may.
   std::ranges::stable_sort(heads, {}, &WaitingLines::Head::since);
   for (WaitingLines::Head& head : heads) {
     // Where no plan is in sight, the next of the line may have one.
     while (head.gang.valid() && ReservationDue(head) <= now && !Reserve(head.gang, now)) {
+      if (counters_.search_steps >= enough) return;  // the next turn goes on
       const std::optional<WaitingLines::Head> next = lines_.HeadOf(head.queue);
       head.gang = next.has_value() ? next->gang : GangId();
     }
@@ -188,19 +190,31 @@ void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
 
 bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
   std::optional<Case> c = Open(gang, now);
+  if (MustWaitToSearch(*c)) {
+    lines_.Bar(gang, SearchAgainAt(*c));
+    return false;
+  }
   if (const Opening opening = OpeningFor({.queue = c->gang.queue, .gang = gang, .since = now});
       opening.displaced.has_value()) {
     EndReservation(*opening.displaced, now);
   }
-  const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  SearchWork work = WorkForLater(*c);
+  request.work = &work;
   const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers, now);
   if (!plan.has_value()) {
     // Nobody else begins to hold room before whoever has waited longest.
     lines_wait_ = !holders_.empty() && PlanStartOf(*c, request, Beside::kNobody, now).has_value();
+    NoteSearch(*c, work, CameTo::kNothing);
+    if (Unfinished(work)) {
+      lines_.Bar(gang, SearchAgainAt(*c));
+      return false;
+    }
     if (!lines_wait_) lines_.Bar(gang, now + kPlanAgainAfter);
     openings_changed_ = openings_changed_ || lines_wait_;
     return false;
   }
+  NoteSearch(*c, work, CameTo::kAPlan);
   ++counters_.reservations;
   c->record.reservation = Reservation{.modest = IsModest(c->record),
                                       .made = now,
@@ -255,15 +269,19 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
 
 void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
   std::optional<Case> c = Open(gang, now);
-  const GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  GangRequest request = RequestOf(*c, ItemKind::kQuorum);
+  SearchWork work = WorkForLater(*c);
+  request.work = &work;
   if (now < c->record.reservation->until) {
     if (SendOverstayersAway(*c, request)) return;
     for (const absl::Time by : {c->record.reservation->made, now}) {
       if (const auto plan = PlanStartOf(*c, request, Beside::kOthers, by)) {
+        NoteSearch(*c, work, CameTo::kAPlan);
         return Keep(*c, request, *plan);
       }
     }
   }
+  NoteSearch(*c, work, CameTo::kNothing);
   const bool expired = now >= c->record.reservation->until;
   EndReservation(gang, now);
   lines_.Bar(gang, now + (expired ? options_.reservation_after : kPlanAgainAfter));

@@ -20,6 +20,7 @@ SchedulingLoop::Impl::Impl(LoopOptions options)
       state_(options_.state),
       queue_(std::make_unique<GangQueue>()),
       directory_(options_.queue_status_interval),
+      shares_(options_.search.harm),
       mig_fleet_(options_.mig) {}
 
 TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
@@ -305,6 +306,9 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   if (kind != ItemKind::kQuorum) LeaveLine(c);
   const uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
+  if (c.record.fingerprint != fingerprint) {
+    ForgetSearch(c.record);
+  }
   if (kind.has_value() &&
       (c.record.queued != kind || c.record.fingerprint != fingerprint || OrderIsStale(c, *kind))) {
     queue_->Offer({c.gang.id, *kind}, OrderOf(c, *kind));

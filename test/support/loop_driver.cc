@@ -17,6 +17,7 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   options.fair_sharing = settings.fair_sharing;
   options.reservation_after = settings.reservation_after;
   options.mig = settings.mig;
+  options.search = settings.search;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
   loop->SetRole(SchedulingLoop::Role::kLeader, now);

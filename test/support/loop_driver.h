@@ -29,6 +29,7 @@ class LoopDriver final {
     FairSharing fair_sharing = FairSharing::kOn;
     absl::Duration reservation_after = absl::Minutes(10);
     MigOptions mig = {};
+    SearchBudget search = {};
   };
   LoopDriver() : LoopDriver(Settings()) {}
   explicit LoopDriver(const Settings& settings);

@@ -1,0 +1,121 @@
+// How long searches may be, and when: the scheduling thread is shared by all who wait.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/loop/loop_impl.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// Of a search that was broken off because it was not short.
+constexpr int64_t kLikelySteps = 20'000'000;
+
+// Whose gangs share.
+std::string LaneOf(const Gang& gang) {
+  return gang.queue.empty() ? absl::StrCat("namespace ", gang.key.namespace_name)
+                            : absl::StrCat("queue ", gang.queue);
+}
+
+}  // namespace
+
+bool SchedulingLoop::Impl::MaySearchForLong(const Case& c) const {
+  const std::string lane = LaneOf(c.gang);
+  if (shares_.Rests(lane, c.now)) return false;
+  const Rare<SearchMemory>& search = c.record.search;
+  if (search.has_value() && search->slot.has_value()) return *search->slot <= c.now;
+  return !shares_.HasSlots(lane, c.now);
+}
+
+SearchWork SchedulingLoop::Impl::WorkFor(const Case& c, const GangRequest& request) {
+  if (!MaySearchForLong(c)) return SearchWork(options_.search.brief);
+  return SearchWork(
+      options_.search.MostFor(static_cast<int64_t>(request.wants.size()), Picture().node_count()));
+}
+
+// Along the ends of all that runs a search is made again and again.
+SearchWork SchedulingLoop::Impl::WorkForLater(const Case& c) const {
+  return SearchWork(MaySearchForLong(c) ? options_.search.most : options_.search.brief);
+}
+
+bool SchedulingLoop::Impl::Unfinished(const SearchWork& work) const {
+  return work.spent() && work.most() <= options_.search.brief;
+}
+
+bool SchedulingLoop::Impl::MustWaitToSearch(const Case& c) const {
+  const Rare<SearchMemory>& search = c.record.search;
+  if (!search.has_value()) return false;
+  return c.now < search->again_at || (search->steps > 0 && !MaySearchForLong(c));
+}
+
+absl::Time SchedulingLoop::Impl::TakeSearchSlot(Case& c) {
+  Rare<SearchMemory>& search = c.record.search;
+  if (!search.has_value()) search.emplace();
+  if (search->slot.has_value() && *search->slot > c.now) return *search->slot;
+  if (search->steps == 0) search->steps = kLikelySteps;
+  ++counters_.searches_put_off;
+  return search->slot.emplace(shares_.TakeSlot(LaneOf(c.gang), search->steps, c.now));
+}
+
+absl::Time SchedulingLoop::Impl::SearchAgainAt(Case& c) {
+  const Rare<SearchMemory>& search = c.record.search;
+  if (search.has_value() && c.now < search->again_at) return search->again_at;
+  return TakeSearchSlot(c);
+}
+
+// What it was told last stays true as far as anybody knows.
+void SchedulingLoop::Impl::PutOffSearch(Case& c, QueueItem item) {
+  const absl::Time until = SearchAgainAt(c);
+  const bool is_surplus = item.kind == ItemKind::kSurplus;
+  if ((is_surplus ? c.record.surplus_waiting : c.record.waiting) == nullptr) {
+    Note(c, item,
+         {.reason = WaitReason::kBackingOff,
+          .message = absl::StrCat("the search for its place takes long, and ", LaneOf(c.gang),
+                                  " has searched for long just now; looked at again at ",
+                                  ClockText(until))});
+  }
+  Park(c, item, {.class_key = absl::StrCat("search ", c.gang.id.index()), .until = until});
+}
+
+void SchedulingLoop::Impl::NoteSearch(Case& c, const SearchWork& work, CameTo what) {
+  counters_.search_steps += work.used();
+  // To bind what a plan places takes longer than to find it.
+  if (what == CameTo::kNothing) ChargeInVain(c, work);
+  if (what == CameTo::kNothing && Unfinished(work)) return;  // it is still to be made
+  const bool is_long = work.used() > options_.search.brief;
+  Rare<SearchMemory>& search = c.record.search;
+  if (!search.has_value() && !is_long) return;
+  if (!search.has_value()) search.emplace();
+  search->slot.reset();
+  search->steps = is_long ? work.used() : 0;
+}
+
+void SchedulingLoop::Impl::ChargeInVain(const Case& c, const SearchWork& work) {
+  const std::string lane = LaneOf(c.gang);
+  if (work.used() > options_.search.brief && !Unfinished(work)) {
+    shares_.Charge(lane, work.used(), c.now);
+  }
+  int64_t& steps = lane_steps_[lane];
+  steps += work.used();
+  if (steps < options_.search.turn) return;
+  steps = 0;
+  queue_->StandAside({.namespace_name = c.gang.key.namespace_name, .queue = c.record.order_queue});
+}
+
+void SchedulingLoop::Impl::BackOffFromSearch(Case& c, ParkFacts& facts) {
+  Rare<SearchMemory>& search = c.record.search;
+  if (!search.has_value()) search.emplace();
+  if (!search->backoff.has_value()) search->backoff = Backoff(options_.search.given_up);
+  search->again_at = c.now + search->backoff->Next(random_);
+  facts.relief = 0;
+  facts.until = search->again_at;
+}
+
+void SchedulingLoop::Impl::ForgetSearch(GangRecord& record) {
+  if (!record.search.has_value()) return;
+  record.search->steps = 0;
+  record.search->again_at = absl::InfinitePast();
+}
+
+}  // namespace maniple
