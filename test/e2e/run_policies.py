@@ -22,6 +22,8 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 PODS = "/api/v1/namespaces/default/pods"
 MERGE = "application/merge-patch+json"
 DOMAIN = "scheduling.maniple.dev"
+GROUPS = f"/apis/{DOMAIN}/v1alpha1/namespaces/default/podgroups"
+SCHEDULER = "system:serviceaccount:kube-system:maniple-scheduler"
 KINDS = {"ValidatingAdmissionPolicy": "validatingadmissionpolicies",
          "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings"}
 
@@ -45,17 +47,34 @@ def bind(api, name):
         "target": {"apiVersion": "v1", "kind": "Node", "name": "n1"}})
 
 
+def group(name, **spec):
+    return {"apiVersion": f"{DOMAIN}/v1alpha1", "kind": "PodGroup", "metadata": {"name": name}, "spec": spec}
+
+
+SOURCE = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "train", "uid": "1"}
+
+
+def acting_as(api, user):
+    return dataclasses.replace(api, headers={"Impersonate-User": user, "Impersonate-Group": "system:authenticated"})
+
+
 def tenant_of(server):
     """A client that may do with pods of its namespace what the role `edit` may, with the policies in force."""
     api = server.api
-    api.must("POST", f"{RBAC}/namespaces/default/rolebindings", {
-        "metadata": {"name": "tenant"}, "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "tenant"}],
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:aggregate-to-edit"}})
+    api.must("POST", f"{RBAC}/clusterroles", {
+        "metadata": {"name": "groups"}, "rules": [{"apiGroups": [DOMAIN], "resources": ["podgroups"], "verbs": ["*"]}]})
+    for role in ("system:aggregate-to-edit", "groups"):
+        api.must("POST", f"{RBAC}/namespaces/default/rolebindings", {
+            "metadata": {"name": role}, "subjects": [
+                {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name} for name in ("tenant", SCHEDULER)],
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}})
     for manifest in yaml.safe_load_all((ROOT / "deploy" / "policy" / "tenants.yaml").read_text()):
         api.must("POST", f"{ADMISSION}/{KINDS[manifest['kind']]}", manifest)
-    tenant = dataclasses.replace(api, headers={"Impersonate-User": "tenant", "Impersonate-Group": "system:authenticated"})
+    tenant = acting_as(api, "tenant")
     trial = {**pod("trial"), "spec": {**pod("trial")["spec"], "nodeName": "n1"}}
     await_true("the policy", lambda: tenant.request("POST", f"{PODS}?dryRun=All", trial).status == 403, server.children[-1])
+    foreign = group("trial", source=SOURCE)
+    await_true("the policy", lambda: tenant.request("POST", f"{GROUPS}?dryRun=All", foreign).status == 403, server.children[-1])
     return tenant
 
 
@@ -96,10 +115,80 @@ def only_pods_of_other_schedulers_choose_their_node(server):
     server.api.must("POST", PODS, pod("by-the-platform", nodeName="n1"))
 
 
+def a_term(number):
+    return {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": f"a{number}"}}}
+
+
+def an_expression(number):
+    return {"key": f"example.com/k{number}", "operator": "Exists"}
+
+
+def what_one_pod_may_not_ask():
+    """The limit's words; the spec that keeps it; the one that exceeds it by one."""
+    def container(**more):
+        return {"name": "main", "image": "registry.example/train:1", **more}
+
+    def terms(most):
+        anti = {"requiredDuringSchedulingIgnoredDuringExecution": [a_term(n) for n in range(most - 2)],
+                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": a_term(0)}]}
+        spread = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+        return {"affinity": {"podAntiAffinity": anti}, "topologySpreadConstraints": [spread]}
+
+    def keys(most):
+        half = [an_expression(n) for n in range(most // 2)]
+        rest = [an_expression(n) for n in range(most - most // 2 - 1)]
+        return {"nodeSelector": {"example.com/rack": "r1"}, "affinity": {"nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": half}]},
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {"matchExpressions": rest}}]}}}
+
+    def tolerations(most):
+        # The server adds two of its own: not-ready and unreachable.
+        return {"tolerations": [{"key": f"example.com/k{n}", "operator": "Exists"} for n in range(most - 2)]}
+
+    def images(most):
+        return {"containers": [{**container(), "name": f"c{n}"} for n in range(most - 1)],
+                "initContainers": [container(name="first")]}
+
+    def resources(most):
+        amounts = {f"example.com/r{n}": "1" for n in range(most)}
+        return {"containers": [container(resources={"requests": amounts, "limits": amounts})]}
+
+    def ports(most):
+        mapped = [{"containerPort": 1 + n, "hostPort": 1 + n} for n in range(most)]
+        return {"containers": [container(ports=[*mapped, {"containerPort": 9000}])]}
+
+    return [(f"at most {most} {words}", make(most), make(most + 1)) for words, most, make in (
+        ("terms on other pods and spread constraints", 128, terms), ("label keys of nodes", 256, keys),
+        ("tolerations", 256, tolerations), ("images", 256, images), ("resources", 64, resources), ("host ports", 256, ports))]
+
+
+def a_pod_that_asks_beyond_a_cap_is_refused_with_the_limit(server):
+    tenant = tenant_of(server)
+    for limit, within, beyond in what_one_pod_may_not_ask():
+        reply = tenant.request("POST", f"{PODS}?dryRun=All", pod("most", **within))
+        assert reply.status == 201, (limit, reply)
+        reply = tenant.request("POST", f"{PODS}?dryRun=All", pod("more", **beyond))
+        assert reply.status == 422 and limit in reply.body["message"], (limit, reply)
+        tenant.must("POST", f"{PODS}?dryRun=All", pod("others", scheduler="default-scheduler", **beyond))
+
+
+def nobody_but_the_scheduler_says_what_a_group_stands_for(server):
+    tenant, scheduler = tenant_of(server), acting_as(server.api, SCHEDULER)
+    reply = tenant.request("POST", GROUPS, group("forged", source=SOURCE))
+    assert reply.status == 403 and "spec.source is written by the scheduler alone" in reply.body["message"], reply
+    tenant.must("POST", GROUPS, group("mine", minMember=2))
+    assert tenant.request("PATCH", f"{GROUPS}/mine", {"spec": {"source": SOURCE}}, MERGE).status == 403
+    scheduler.must("POST", GROUPS, group("made", source=SOURCE))
+    assert tenant.request("PATCH", f"{GROUPS}/made", {"spec": {"source": {"name": "other"}}}, MERGE).status == 403
+    assert tenant.request("PATCH", f"{GROUPS}/made", {"spec": {"source": None}}, MERGE).status == 403
+    tenant.must("PATCH", f"{GROUPS}/made", {"spec": {"minMember": 3}}, MERGE)
+
+
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     cases = [a_pod_that_runs_keeps_its_gang_and_queue, nobody_but_the_scheduler_says_where_a_pod_was_admitted,
-             only_pods_of_other_schedulers_choose_their_node]
+             only_pods_of_other_schedulers_choose_their_node, a_pod_that_asks_beyond_a_cap_is_refused_with_the_limit,
+             nobody_but_the_scheduler_says_what_a_group_stands_for]
     plays, skipped = on_servers([], RealControlPlane, real_only=cases)
     return play_all(plays, skipped, wanted)
 
