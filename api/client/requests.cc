@@ -53,6 +53,12 @@ HttpRequest EvictPodRequest(const PodReference& pod) {
                EncodeEviction(pod.namespace_name, pod.name, pod.uid));
 }
 
+HttpRequest PodIsPreemptedRequest(const PodReference& pod, absl::string_view why,
+                                  absl::Time since) {
+  return Write(HttpMethod::kPatch, PodPath(pod, "/status"), kStrategicMergePatch,
+               EncodeDisruptionTargetPatch(pod.uid, why, since));
+}
+
 HttpRequest PodWaitsRequest(const PodReference& pod, const PodWaits& waits) {
   return Write(HttpMethod::kPatch, PodPath(pod, "/status"), kStrategicMergePatch,
                EncodePodScheduledPatch({.uid = pod.uid,

@@ -32,6 +32,9 @@ struct PodReference {
 [[nodiscard]] HttpRequest DeletePodRequest(const PodReference& pod);
 // The same, where PodDisruptionBudgets may refuse (429).
 [[nodiscard]] HttpRequest EvictPodRequest(const PodReference& pod);
+// Condition DisruptionTarget, before a preempted pod is deleted without asking its budgets.
+[[nodiscard]] HttpRequest PodIsPreemptedRequest(const PodReference& pod, absl::string_view why,
+                                                absl::Time since);
 
 // Condition PodScheduled=False.
 struct PodWaits {

@@ -119,6 +119,18 @@ std::string EncodePodScheduledPatch(const PodScheduledPatch& patch) {
       .Dump();
 }
 
+std::string EncodeDisruptionTargetPatch(absl::string_view uid, absl::string_view message,
+                                        absl::Time since) {
+  const Json condition = Json::Object({{"type", "DisruptionTarget"},
+                                       {"status", "True"},
+                                       {"reason", "PreemptionByScheduler"},
+                                       {"message", message},
+                                       {"lastTransitionTime", FormatKubernetesTime(since)}});
+  return Json::Object({{"metadata", Json::Object({{"uid", uid}})},
+                       {"status", Json::Object({{"conditions", Json::Array({condition})}})}})
+      .Dump();
+}
+
 std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
                                       absl::string_view resource_version) {
   const MemberCounts& members = status.members;

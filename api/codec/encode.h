@@ -32,6 +32,9 @@ struct PodScheduledPatch {
   std::optional<std::string> nominated_node_name;  // absent = keep; "" = clear
 };
 [[nodiscard]] std::string EncodePodScheduledPatch(const PodScheduledPatch& patch);
+// Condition DisruptionTarget=True, reason PreemptionByScheduler, as kube-scheduler sets it.
+[[nodiscard]] std::string EncodeDisruptionTargetPatch(absl::string_view uid,
+                                                      absl::string_view message, absl::Time since);
 
 // A merge patch for podgroups/status: the whole status, null for what it does not have, so that
 // nothing stale is left. `resource_version` is a precondition; "" = none. Condition times are

@@ -68,10 +68,6 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
 
 // Checked for type, kept out of the logic: the policies they steer are not part of this version.
 void ReadInert(Section& top, SchedulerConfig& out) {
-  top.Read("preemption", [&](const Json& v, const std::string& path) {
-    if (!v.is_object()) return top.Wrong(path, "a map", v);
-    out.inert.emplace_back(path);
-  });
   std::vector<std::string> dialects;
   top.Strings("dialects", dialects);
   if (!dialects.empty()) out.inert.emplace_back("dialects");
@@ -97,6 +93,9 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     problems.Add("schedulerNames", "pods cannot ask for an empty name");
   }
   top.String("defaultQueue", out.default_queue);
+  top.Word<WithoutQueue>("withoutQueue",
+                         {{"Allow", WithoutQueue::kAllow}, {"Refuse", WithoutQueue::kRefuse}},
+                         out.without_queue);
   top.Read("leaderElection", [&](const Json& v, const std::string& path) {
     ReadLeaderElection(v, path, problems, out.leader_election);
   });
@@ -109,19 +108,22 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     client.Close();
   });
   top.Read("events", [&](const Json& v, const std::string& path) {
-    std::string per_pod = "Auto";
     Section events(v, path, problems);
-    events.String("perPod", per_pod);
+    events.Word<PerPodEvents>("perPod",
+                              {{"Auto", PerPodEvents::kAuto},
+                               {"Always", PerPodEvents::kAlways},
+                               {"Never", PerPodEvents::kNever}},
+                              out.pod_events);
     events.Close();
-    if (per_pod == "Auto") {
-      out.pod_events = PerPodEvents::kAuto;
-    } else if (per_pod == "Always") {
-      out.pod_events = PerPodEvents::kAlways;
-    } else if (per_pod == "Never") {
-      out.pod_events = PerPodEvents::kNever;
-    } else {
-      problems.Add(path + ".perPod", "expected Auto, Always or Never");
-    }
+  });
+  top.Read("preemption", [&](const Json& v, const std::string& path) {
+    Section preemption(v, path, problems);
+    preemption.Word<IgnorePdb>("ignorePDB",
+                               {{"Never", IgnorePdb::kNever},
+                                {"Reclaim", IgnorePdb::kReclaim},
+                                {"Always", IgnorePdb::kAlways}},
+                               out.ignore_pdb);
+    preemption.Close();
   });
   top.Read("holds", [&](const Json& v, const std::string& path) {
     Section holds(v, path, problems);

@@ -33,6 +33,8 @@ struct ScoreWeight {
 struct SchedulerConfig {
   std::vector<std::string> scheduler_names = {"maniple"};
   std::string default_queue;
+  WithoutQueue without_queue = WithoutQueue::kAllow;
+  IgnorePdb ignore_pdb = IgnorePdb::kNever;  // preemption.ignorePDB
   LeaderElectionConfig leader_election;
   int32_t max_in_flight = 32;          // client.maxInFlight: writes under way at once
   int32_t most_writes_per_second = 0;  // client.qps; 0 = no ceiling

@@ -89,6 +89,20 @@ void Section::Int(absl::string_view key, int64_t least, int64_t most,
   });
 }
 
+std::optional<size_t> Section::WordAt(absl::string_view key,
+                                      const std::vector<std::string>& words) {
+  std::optional<size_t> at;
+  Read(key, [&](const Json& v, const std::string& path) {
+    const auto word = std::find(words.begin(), words.end(), v.is_string() ? v.AsString() : "");
+    if (word == words.end()) {
+      const std::vector<std::string> first(words.begin(), words.end() - 1);
+      return Wrong(path, absl::StrCat(absl::StrJoin(first, ", "), " or ", words.back()), v);
+    }
+    at = static_cast<size_t>(word - words.begin());
+  });
+  return at;
+}
+
 void Section::Duration(absl::string_view key, absl::Duration& out) {
   Read(key, [&](const Json& v, const std::string& path) {
     if (!v.is_string()) return Wrong(path, "a duration such as 300ms or 10m", v);

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -49,6 +51,14 @@ class Section final {
   void Bool(absl::string_view key, bool& out);
   void Int(absl::string_view key, int64_t least, int64_t most,
            const std::function<void(int64_t)>& set);
+  // One of the words, each with its value: {{"Auto", kAuto}, {"Never", kNever}}.
+  template <typename Value>
+  void Word(absl::string_view key, const std::vector<std::pair<std::string, Value>>& words,
+            Value& out) {
+    std::vector<std::string> known;
+    for (const auto& [word, value] : words) known.push_back(word);
+    if (const std::optional<size_t> at = WordAt(key, known)) out = words[*at].second;
+  }
   void Duration(absl::string_view key, absl::Duration& out);
   void Strings(absl::string_view key, std::vector<std::string>& out);
   void Wrong(const std::string& path, absl::string_view expected, const Json& got) {
@@ -57,6 +67,8 @@ class Section final {
   void Close();
 
  private:
+  [[nodiscard]] std::optional<size_t> WordAt(absl::string_view key,
+                                             const std::vector<std::string>& words);
   [[nodiscard]] std::string Path(absl::string_view key) const;
 
   const Json& map_;

@@ -21,7 +21,7 @@
 #include "scheduler/app/admin_server.h"
 #include "scheduler/app/doors.h"
 #include "scheduler/app/http_surface.h"
-#include "scheduler/app/profile.h"
+#include "scheduler/app/loop_settings.h"
 #include "scheduler/app/version.h"
 #include "scheduler/loop/scheduling_loop.h"
 
@@ -54,25 +54,6 @@ ClusterClientOptions ClientOptionsFor(const SchedulerConfig& config, const std::
   options.writer.max_in_flight = config.max_in_flight;
   options.writer.most_per_second = config.most_writes_per_second;
   options.seed = std::random_device()();
-  return options;
-}
-
-absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config,
-                                           const std::string& identity) {
-  LoopOptions options;
-  options.state = {.scheduler_names = config.scheduler_names,
-                   .default_queue = config.default_queue,
-                   .nvlink_domain_labels = config.gpu.nvlink_domain_labels,
-                   .gpus = config.gpu.rules};
-  ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
-  options.identity = identity;
-  options.seed = std::random_device()();
-  options.per_pod_events = config.pod_events;
-  options.fair_sharing = config.fair_sharing;
-  options.reservation_after = config.reservation_after;
-  options.holds_per_cohort = config.holds_per_cohort;
-  options.fair_strategies = config.fair_strategies;
-  options.mig = config.gpu.mig;
   return options;
 }
 
@@ -218,7 +199,9 @@ class SchedulerProcess::Impl final {
 absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
     SchedulerOptions options) {
   const std::string identity = Identity();
-  ASSIGN_OR_RETURN(LoopOptions loop, LoopOptionsFor(options.config, identity));
+  ASSIGN_OR_RETURN(LoopOptions loop, LoopOptionsFor(options.config));
+  loop.identity = identity;
+  loop.seed = std::random_device()();
   ASSIGN_OR_RETURN(ClientConfig config, LoadClientConfig({.server = options.server,
                                                           .kubeconfig = options.kubeconfig,
                                                           .environment = ProcessEnvironment()}));

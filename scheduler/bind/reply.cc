@@ -124,6 +124,13 @@ DeleteReply ReadDeleteReply(const WriteResult& result) {
   return reply;
 }
 
+bool IsBudgetRefusal(const WriteResult& result) {
+  if (result.outcome != WriteOutcome::kAnswered) return false;
+  if (result.http_status == 429) return result.status.cause == "DisruptionBudget";
+  return result.http_status == 500 &&
+         absl::StrContains(result.status.message, "more than one PodDisruptionBudget");
+}
+
 bool IsKubeletRejection(absl::string_view reason) {
   return absl::StartsWith(reason, "OutOf") || reason == "UnexpectedAdmissionError" ||
          reason == "NodeAffinity" || reason == "TopologyAffinityError";

@@ -58,6 +58,9 @@ struct DeleteReply {
 };
 [[nodiscard]] DeleteReply ReadDeleteReply(const WriteResult& result);
 
+// A refusal of an eviction for the sake of PodDisruptionBudgets, not of load or rights.
+[[nodiscard]] bool IsBudgetRefusal(const WriteResult& result);
+
 // A kubelet's refusal to run a pod that was bound to it: the node, not the pod, is to blame.
 [[nodiscard]] bool IsKubeletRejection(absl::string_view pod_status_reason);
 

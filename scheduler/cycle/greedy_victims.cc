@@ -50,8 +50,8 @@ class GreedySearch final {
         VictimChoice choice{.units = {}, .plan = *std::move(plan), .why = std::move(why)};
         choice.units.assign(trial_.taken().begin(), trial_.taken().end());
         std::sort(choice.units.begin(), choice.units.end());
-        choice.cost = CostOf(trial_.input(), trial_.units(), choice.units,
-                             choice.why.entitled ? Entitlement::kNominal : Entitlement::kShare);
+        choice.cost =
+            CostOf(trial_.input(), trial_.units(), choice.units, EntitlementOf(choice.why));
         trial_.GiveBackAll();
         return choice;
       }
@@ -111,7 +111,8 @@ class GreedySearch final {
       const VictimUnit& unit = UnitAt(index);
       const bool entitled = unit.charge.claim == VictimClaim::kHierarchy ||
                             unit.charge.claim == VictimClaim::kNoQueue;
-      return std::make_tuple(!entitled, unit.part == UnitPart::kWholeGang,
+      return std::make_tuple(ViolationsOf(trial_.input(), trial_.units(), {&index, 1}), !entitled,
+                             unit.part == UnitPart::kWholeGang,
                              trial_.input().running[unit.running].priority, -ask_.weight[index],
                              unit.pods, unit.lost_seconds, index);
     };

@@ -217,8 +217,11 @@ class Attempt final {
       const VictimUnit& unit = units_[index];
       const RunningGang& gang = input_.running[unit.running];
       if (plan.victims.empty() || plan.victims.back().running != unit.running) {
-        plan.victims.push_back(
-            {.running = unit.running, .pods = {}, .cause = CauseOf(unit, choice.why)});
+        plan.victims.push_back({.running = unit.running,
+                                .pods = {},
+                                .cause = CauseOf(unit, choice.why),
+                                .past_budgets = MayPassBudgets(input_.ignore_pdb, unit.charge.claim,
+                                                               EntitlementOf(choice.why))});
       }
       std::vector<PodId>& pods = plan.victims.back().pods;
       switch (unit.part) {
@@ -274,9 +277,7 @@ QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const Profile& profi
   return choices.Narrow(kinds.problem, kMostChoices, QuotaBudget::Of::kEver, has_room);
 }
 
-}  // namespace
-
-Answer PlanPreemption(const PreemptionInput& input) {
+Answer PlanFor(const PreemptionInput& input) {
   const GangRequest& request = input.decide.request;
   switch (request.scope) {
     case DecideScope::kSurplus:
@@ -300,6 +301,18 @@ Answer PlanPreemption(const PreemptionInput& input) {
   }
   if (!choices.complete) absl::StrAppend(&best.message, kNotFound);
   return best;
+}
+
+}  // namespace
+
+Answer PlanPreemption(const PreemptionInput& input) {
+  PreemptionInput within_budgets = input;
+  within_budgets.ignore_pdb = IgnorePdb::kNever;
+  Answer answer = PlanFor(within_budgets);
+  if (input.ignore_pdb == IgnorePdb::kNever || std::holds_alternative<PreemptionPlan>(answer)) {
+    return answer;
+  }
+  return PlanFor(input);
 }
 
 }  // namespace maniple

@@ -12,6 +12,7 @@
 //   2. Each victim may be taken by the policies, also as the final plan leaves the shares.
 //   3. No victim can be spared: without any one of them 1 or 2 would not hold.
 //   4. It is the cheapest that the search saw (victim_search.h); of few candidates it sees all.
+//   5. No budget is overdrawn, unless `ignore_pdb` lets it be and no plan was found without.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +69,10 @@ struct PreemptionPolicy {  // of the preemptor's Queue
 // share that is left to the victim's; or below the share that the victim's side had with it.
 enum class FairStrategy : uint8_t { kLessThanOrEqualToFinalShare, kLessThanInitialShare };
 
+// Where more may leave than PodDisruptionBudgets allow, if nothing else helps: where nominal quota
+// is taken back from a borrower, or always.
+enum class IgnorePdb : uint8_t { kNever, kReclaim, kAlways };
+
 // When gangs of the preemptor's own Queue may be victims. A gang that others have reclaimed from
 // before must not take them in order to borrow again: two Queues would else take turns for ever,
 // each reclaiming what the other borrowed over its own less important work.
@@ -82,6 +87,7 @@ struct PreemptionInput {
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> strategies;  // those that the preemptor may use now, in this order
   OwnVictims own_victims = OwnVictims::kAlways;
+  IgnorePdb ignore_pdb = IgnorePdb::kNever;
   std::span<const RunningGang> running;   // by name
   std::span<const int32_t> allowed = {};  // disruptionsAllowed, by budget
 };
@@ -97,6 +103,7 @@ struct Victim {
   size_t running = 0;       // index into the input's
   std::vector<PodId> pods;  // everything of the gang, or surplus members only
   VictimCause cause = VictimCause::kInQueue;
+  bool past_budgets = false;  // what its budgets refuse leaves all the same
 };
 struct PreemptionPlan {
   Plan plan;                    // where the gang goes once they are gone

@@ -41,7 +41,9 @@ void VictimLimits::GiveBack(size_t index) {
 
 void VictimLimits::Count(const VictimUnit& unit, int32_t change) {
   if (unit.after.has_value()) next_taken_[*unit.after] += change;
-  for (const uint32_t budget : unit.budgets) left_[budget] -= change;
+  if (!unit.past_budgets) {
+    for (const uint32_t budget : unit.budgets) left_[budget] -= change;
+  }
   Part& part = parts_[unit.running];
   switch (unit.part) {
     case UnitPart::kWholeGang:

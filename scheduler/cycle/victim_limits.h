@@ -2,7 +2,7 @@
 // given.
 //
 // What is taken one by one, each time as MayTake allows:
-//   1. overdraws no budget, summed over all that is taken;
+//   1. overdraws no budget, summed over all that is taken and may not pass budgets;
 //   2. is of each gang either the whole or surplus members, as many as it can spare, in all and of
 //      each sub-group;
 //   3. has, of members that are alike, the last in rank first.

@@ -153,10 +153,10 @@ void VictimSearch::Improve(const PreemptionMode& mode, const std::vector<size_t>
   const auto key = [&](size_t unit) {
     const VictimUnit& it = trial_.units()[unit];
     const std::vector<size_t> alone{unit};
-    return std::make_tuple(
-        CostOf(trial_.input(), trial_.units(), alone, Entitlement::kNominal).own_gangs,
-        it.part == UnitPart::kWholeGang, trial_.input().running[it.running].priority,
-        -weights[unit], it.pods, unit);
+    const VictimCost cost = CostOf(trial_.input(), trial_.units(), alone, Entitlement::kNominal);
+    return std::make_tuple(cost.violations, cost.own_gangs, it.part == UnitPart::kWholeGang,
+                           trial_.input().running[it.running].priority, -weights[unit], it.pods,
+                           unit);
   };
   std::vector<size_t> rivals;
   for (const size_t unit : units) {

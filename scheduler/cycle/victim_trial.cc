@@ -41,7 +41,36 @@ Justification VictimTrial::Justify(const PreemptionMode& mode) {
   std::vector<const VictimCharge*> charges;
   charges.reserve(taken_.size());
   for (const size_t index : taken_) charges.push_back(&units_[index].charge);
-  return rules_.Justify(charges, mode);
+  Justification why = rules_.Justify(charges, mode);
+  if (!why.entitled && input_.ignore_pdb == IgnorePdb::kReclaim) {
+    const std::vector<size_t> more = Overdrawing();
+    why.illegal.insert(why.illegal.end(), more.begin(), more.end());
+  }
+  return why;
+}
+
+std::vector<size_t> VictimTrial::Overdrawing() const {
+  std::vector<int32_t> left(input_.allowed.begin(), input_.allowed.end());
+  const auto use = [&left](const VictimUnit& unit) {
+    for (const uint32_t budget : unit.budgets) --left[budget];
+  };
+  std::vector<size_t> bound;  // by their budgets, as it turns out
+  for (size_t position = 0; position < taken_.size(); ++position) {
+    const VictimUnit& unit = units_[taken_[position]];
+    if (!unit.past_budgets) {
+      use(unit);
+    } else if (!MayPassBudgets(input_.ignore_pdb, unit.charge.claim, Entitlement::kShare)) {
+      bound.push_back(position);
+    }
+  }
+  std::erase_if(bound, [&](size_t position) {
+    VictimUnit unit = units_[taken_[position]];
+    unit.past_budgets = false;
+    if (!BudgetsBear(left, unit)) return false;
+    use(unit);
+    return true;
+  });
+  return bound;
 }
 
 std::optional<Plan> VictimTrial::Find() {

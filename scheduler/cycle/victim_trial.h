@@ -50,6 +50,9 @@ class VictimTrial final {
   }
 
  private:
+  // Positions of what may pass budgets only where nominal quota is taken back, and overdraws them.
+  [[nodiscard]] std::vector<size_t> Overdrawing() const;
+
   const PreemptionInput& input_;
   VictimRules& rules_;
   FreedRoomCount& room_;

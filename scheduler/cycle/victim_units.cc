@@ -31,14 +31,12 @@ void AddPod(const PreemptionInput& input, const RunningGang& gang, const VictimP
   if (input.decide.snapshot.HasNode(pod.node)) {
     unit.room.push_back({.node = pod.node, .shape = pod.shape});
   }
-  unit.budgets.insert(unit.budgets.end(), pod.budgets.begin(), pod.budgets.end());
+  if (pod.budgets.size() == 1) unit.budgets.push_back(pod.budgets.front());
+  unit.doubly_covered += pod.budgets.size() > 1;
   ++unit.pods;
   const absl::Duration lost = std::max(absl::ZeroDuration(), input.decide.now - gang.started);
   unit.lost_seconds += std::min<int64_t>(absl::ToInt64Seconds(lost), int64_t{1} << 40);
 }
-
-// The eviction API refuses a pod that several budgets cover, whatever they allow.
-bool CanBeEvicted(const VictimPod& pod) { return pod.budgets.size() <= 1; }
 
 // The units of one running gang.
 class UnitMaker final {
@@ -63,7 +61,6 @@ class UnitMaker final {
     }
   }
   void AppendWhole(std::vector<VictimUnit>& units) const {
-    if (!std::ranges::all_of(gang_.members, CanBeEvicted)) return;
     VictimUnit whole = Start(UnitPart::kWholeGang);
     for (const VictimPod& pod : gang_.members) AddPod(input_, gang_, pod, whole);
     if (gang_.queue.valid()) AddTo(whole.charge.charge, gang_.held_charge);
@@ -109,12 +106,13 @@ class UnitMaker final {
             .after = {},
             .charge = {.queue = gang_.queue, .claim = claim_, .charge = {}, .surplus = {}},
             .room = {},
-            .budgets = {}};
+            .budgets = {},
+            .past_budgets = MayPassBudgets(input_.ignore_pdb, claim_, Entitlement::kNominal)};
   }
   [[nodiscard]] bool MayBeSurplus(const VictimPod& pod) const {
     const auto sub_group = static_cast<size_t>(pod.sub_group);
     const std::vector<int64_t>& limits = gang_.surplus.sub_groups;
-    return CanBeEvicted(pod) && (sub_group >= limits.size() || limits[sub_group] > 0);
+    return sub_group >= limits.size() || limits[sub_group] > 0;
   }
 
   const PreemptionInput& input_;
@@ -126,7 +124,48 @@ class UnitMaker final {
 
 }  // namespace
 
+bool MayPassBudgets(IgnorePdb ignored, VictimClaim claim, Entitlement entitlement) {
+  switch (ignored) {
+    case IgnorePdb::kNever:
+      return false;
+    case IgnorePdb::kAlways:
+      return true;
+    case IgnorePdb::kReclaim:
+      break;
+  }
+  switch (claim) {
+    case VictimClaim::kNoQueue:
+    case VictimClaim::kOwnQueue:
+      return false;
+    case VictimClaim::kHierarchy:
+      return true;
+    case VictimClaim::kPriority:
+    case VictimClaim::kPriorityWhileBorrowing:
+    case VictimClaim::kShare:
+      break;
+  }
+  return entitlement == Entitlement::kNominal;
+}
+
+int64_t ViolationsOf(const PreemptionInput& input, std::span<const VictimUnit> units,
+                     std::span<const size_t> taken) {
+  std::map<uint32_t, int64_t> uses;
+  int64_t violations = 0;
+  for (const size_t index : taken) {
+    violations += units[index].doubly_covered;
+    for (const uint32_t budget : units[index].budgets) ++uses[budget];
+  }
+  for (const auto& [budget, pods] : uses) {
+    const int32_t allowed = budget < input.allowed.size() ? input.allowed[budget] : 0;
+    violations += std::max<int64_t>(0, pods - std::max(0, allowed));
+  }
+  return violations;
+}
+
 bool BudgetsBear(std::span<const int32_t> left, const VictimUnit& unit) {
+  if (unit.past_budgets) return true;
+  // The eviction API refuses a pod that several budgets cover, whatever they allow.
+  if (unit.doubly_covered > 0) return false;
   absl::flat_hash_map<uint32_t, int32_t> uses;
   return std::ranges::all_of(unit.budgets, [&](uint32_t budget) {
     return budget < left.size() && ++uses[budget] <= left[budget];
@@ -142,7 +181,7 @@ void AppendUnits(const PreemptionInput& input, size_t running, VictimClaim claim
 
 VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> units,
                   std::span<const size_t> taken, Entitlement entitlement) {
-  VictimCost cost;
+  VictimCost cost{.violations = ViolationsOf(input, units, taken)};
   for (const size_t index : taken) {
     const VictimUnit& unit = units[index];
     const bool same_gang = !cost.running.empty() && cost.running.back() == unit.running;

@@ -26,10 +26,24 @@ struct VictimUnit {
   std::optional<size_t> after;  // the unit before it in its chain
   VictimCharge charge;
   std::vector<FreedRoom> room;    // of pods on nodes that exist
-  std::vector<uint32_t> budgets;  // one entry per pod that a budget covers
+  std::vector<uint32_t> budgets;  // one entry per pod that a single budget covers
+  int64_t doubly_covered = 0;     // pods that the eviction API refuses, whatever budgets allow
+  bool past_budgets = false;      // may leave all the same
   int64_t pods = 0;
   int64_t lost_seconds = 0;  // run time of all its pods
 };
+
+// How victims of other Queues are taken: for what the preemptor's Queue has as its nominal, or not.
+enum class Entitlement : uint8_t { kNominal, kShare };
+[[nodiscard]] inline Entitlement EntitlementOf(const Justification& why) {
+  return why.entitled ? Entitlement::kNominal : Entitlement::kShare;
+}
+
+// May victims of this claim leave though their budgets refuse?
+[[nodiscard]] bool MayPassBudgets(IgnorePdb ignored, VictimClaim claim, Entitlement entitlement);
+// Pods of these units that the eviction API would refuse.
+[[nodiscard]] int64_t ViolationsOf(const PreemptionInput& input, std::span<const VictimUnit> units,
+                                   std::span<const size_t> taken);
 
 // Would as much as is left of each budget be enough for the unit?
 [[nodiscard]] bool BudgetsBear(std::span<const int32_t> left, const VictimUnit& unit);
@@ -41,6 +55,7 @@ void AppendUnits(const PreemptionInput& input, size_t running, VictimClaim claim
 
 // Compared from the first field on; the least is best.
 struct VictimCost {
+  int64_t violations = 0;   // pods beyond what their budgets allow
   int64_t own_gangs = 0;    // what was lent is taken back before one's own work is hurt
   int64_t own_surplus = 0;  // members of gangs that do not go whole, here and below
   int64_t unentitled = 0;   // gangs of others that hold nothing which the preemptor's side owns
@@ -55,8 +70,7 @@ struct VictimCost {
   std::vector<size_t> members;  // of the surplus that goes: how many rank after it in its gang
   friend auto operator<=>(const VictimCost&, const VictimCost&) = default;
 };
-enum class Entitlement : uint8_t { kNominal, kShare };
-// `entitlement` says how victims by share are taken. REQUIRES: `taken` is ascending.
+// REQUIRES: `taken` is ascending.
 [[nodiscard]] VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> units,
                                 std::span<const size_t> taken, Entitlement entitlement);
 

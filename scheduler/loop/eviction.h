@@ -30,6 +30,9 @@ struct Claim {
 
 // Members that are being evicted, one request each, tried again until they leave.
 struct Departure {
+  // What may pass its budgets is asked to leave all the same once they refuse: it is marked as a
+  // target of disruption, then deleted.
+  enum class Way : uint8_t { kEvict, kMark, kDelete };
   struct Pod {
     absl::Time next_try;
     absl::Time not_before = absl::InfinitePast();  // as the server has asked for
@@ -37,12 +40,14 @@ struct Departure {
     bool under_way = false;
     bool seen_leaving = false;
     Backoff backoff;  // between requests that are refused
+    Way way = Way::kEvict;
   };
   std::map<PodId, Pod> pods;
-  GangId for_gang;        // invalid: the queue is being drained
-  std::string why;        // "preempted by default/b", "its queue is being drained"
-  absl::Time until;       // then those that have not left stay
-  bool whole = true;      // not only surplus members
+  GangId for_gang;    // invalid: the queue is being drained
+  std::string why;    // "preempted by default/b", "its queue is being drained"
+  absl::Time until;   // then those that have not left stay
+  bool whole = true;  // not only surplus members
+  bool past_budgets = false;
   std::string forbidden;  // what the server says of a right that is lacking; "" = nothing
   // One of them leaves or has left: a whole gang is followed by the rest, whatever happens.
   bool begun = false;

@@ -235,7 +235,8 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
     OpenHolds gone;
     for (size_t k = 0; k < late.size(); ++k) {
       if (i < late.size() && k != i) continue;
-      Victim victim{.running = k, .pods = {}};
+      Victim victim{
+          .running = k, .pods = {}, .past_budgets = options_.ignore_pdb == IgnorePdb::kAlways};
       for (const VictimPod& pod : late[k].members) {
         victim.pods.push_back(pod.pod);
         gone.rooms.push_back({pod.node, pod.shape});

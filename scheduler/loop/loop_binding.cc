@@ -202,7 +202,7 @@ void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
 }
 
 void SchedulingLoop::Impl::SendTo(PodId id, ErrandKind kind,
-                                  HttpRequest (*request)(const PodReference&)) {
+                                  absl::FunctionRef<HttpRequest(const PodReference&)> request) {
   const PodFacts* pod = state_.FindPod(id);
   if (pod == nullptr) return;
   writes_.push_back(errands_.Send({.kind = kind, .gang = pod->gang, .pod = id, .name = pod->uid},

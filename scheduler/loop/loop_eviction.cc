@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/bind/reply.h"
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/events.h"
@@ -57,7 +58,8 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                    {.for_gang = c.gang.id,
                     .why = absl::StrCat("preempted by ", name),
                     .until = claim.until,
-                    .whole = whole},
+                    .whole = whole,
+                    .past_budgets = victim.past_budgets},
                    c.now);
     if (ground == ClaimGround::kPolicy) NoteLeaving(gang.gang, c.gang);
   }
@@ -211,9 +213,23 @@ void SchedulingLoop::Impl::SeeDeparture(Case& c) {
   }
   for (auto& [id, leaving] : departure.pods) {
     if (leaving.under_way || leaving.next_try > c.now) continue;
-    ++counters_.evictions_sent;
     leaving.under_way = leaving.asked = true;
-    SendTo(id, ErrandKind::kEvict, EvictPodRequest);
+    SendAway(id, leaving.way, departure.why, c.now);
+  }
+}
+
+void SchedulingLoop::Impl::SendAway(PodId pod, Departure::Way way, const std::string& why,
+                                    absl::Time now) {
+  switch (way) {
+    case Departure::Way::kEvict:
+      ++counters_.evictions_sent;
+      return SendTo(pod, ErrandKind::kEvict, EvictPodRequest);
+    case Departure::Way::kMark:
+      return SendTo(pod, ErrandKind::kEvict, [&](const PodReference& target) {
+        return PodIsPreemptedRequest(target, why, now);
+      });
+    case Departure::Way::kDelete:
+      return SendTo(pod, ErrandKind::kEvict, DeletePodRequest);
   }
 }
 
@@ -249,11 +265,25 @@ void SchedulingLoop::Impl::HearEviction(const Errand& errand, const WriteResult&
   departure.forbidden = result.http_status == 403 ? result.status.message : "";
   if (departure.for_gang.valid()) to_report_.insert(departure.for_gang);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
+    if (leaving.way == Departure::Way::kMark) {
+      leaving.way = Departure::Way::kDelete;
+      leaving.next_try = now;
+      return;
+    }
     departure.begun = true;
     leaving.next_try = now + kAskAgain;
     return;
   }
   ++counters_.evictions_refused;
+  if (departure.past_budgets && leaving.way == Departure::Way::kEvict && IsBudgetRefusal(result)) {
+    ++counters_.budgets_passed;
+    if (const PodFacts* pod = state_.FindPod(errand.pod)) {
+      Log(absl::StrCat("delete ", pod->namespace_name, "/", pod->name, " past its budgets"));
+    }
+    leaving.way = Departure::Way::kMark;
+    leaving.next_try = now;
+    return;
+  }
   leaving.not_before = now + result.status.retry_after.value_or(absl::ZeroDuration());
   leaving.next_try = std::max(leaving.not_before, now + leaving.backoff.Next(random_));
 }

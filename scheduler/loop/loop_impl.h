@@ -170,7 +170,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Misplaced(const Case& c, PodId pod, NodeId node);
   [[nodiscard]] bool ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
                                      absl::FunctionRef<bool(const Member&)> among);
-  void SendTo(PodId pod, ErrandKind kind, HttpRequest (*request)(const PodReference&));
+  void SendTo(PodId pod, ErrandKind kind,
+              absl::FunctionRef<HttpRequest(const PodReference&)> request);
   void SendBindOf(const Case& c, const SendBind& bind);
   void CountReply(BindReplyKind kind);
 
@@ -246,6 +247,7 @@ class SchedulingLoop::Impl final {
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
                       absl::Time now);
   void SeeDeparture(Case& c);
+  void SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now);
   void FollowDeparture(Case& c, Departure& departure);
   void WaitForDeparture(Departure& departure, absl::Time until);
   void EndDeparture(Case& c, DepartureEnd end);

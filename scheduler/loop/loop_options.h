@@ -22,6 +22,9 @@ namespace maniple {
 
 enum class PerPodEvents : uint8_t { kAuto, kAlways, kNever };
 
+// May gangs start that are of no Queue, and so under no quota?
+enum class WithoutQueue : uint8_t { kAllow, kRefuse };
+
 struct LoopOptions {
   ClusterStateOptions state;
   Profile profile;
@@ -30,6 +33,8 @@ struct LoopOptions {
   PerPodEvents per_pod_events = PerPodEvents::kAuto;
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
+  IgnorePdb ignore_pdb = IgnorePdb::kNever;
+  WithoutQueue without_queue = WithoutQueue::kAllow;
   // A gang that has been first in its Queue for so long gets room held for it.
   absl::Duration reservation_after = absl::Minutes(10);
   int32_t holds_per_cohort = 1;  // … at most so many in one tree of Cohorts
@@ -78,6 +83,7 @@ struct LoopCounters {
   int64_t gangs_preempted = 0;  // whole, drained queues included
   int64_t evictions_sent = 0;
   int64_t evictions_refused = 0;
+  int64_t budgets_passed = 0;  // pods deleted though a PodDisruptionBudget refused
   int64_t preemption_reversals = 0;
   int64_t reservations = 0;        // plans for a later start that were held
   int64_t backfills = 0;           // gangs let into room that was held for others

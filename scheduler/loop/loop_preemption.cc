@@ -170,6 +170,7 @@ PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const Dec
                              .policy = {},
                              .fair_sharing = options_.fair_sharing,
                              .strategies = StrategiesOf(c),
+                             .ignore_pdb = options_.ignore_pdb,
                              .running = running,
                              .allowed = allowed};
   // Who was reclaimed once and then hurts its own Queue to come back could go round for ever.

@@ -18,6 +18,7 @@
 #include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
 #include "api/codec/yaml.h"
+#include "scheduler/app/config.h"
 #include "test/scenario/shorthand.h"
 #include "test/scenario/stage.h"
 
@@ -122,9 +123,19 @@ absl::StatusOr<MigReconfigure> MigModeNamed(absl::string_view word) {
   return absl::InvalidArgumentError(absl::StrCat("mig is off, dryRun or on, not ", word));
 }
 
+// `config` is what follows the head of a configuration file.
+absl::StatusOr<SchedulerConfig> ConfigOf(const Json& scenario) {
+  Json head = scenario.Has("config") ? scenario["config"] : Json::Object({});
+  head.Set("apiVersion", "config.maniple.dev/v1alpha1");
+  head.Set("kind", "SchedulerConfiguration");
+  ASSIGN_OR_RETURN(SchedulerConfig config, ParseSchedulerConfig(head.Dump(), "config"));
+  ASSIGN_OR_RETURN(config.gpu.mig.reconfigure, MigModeNamed(scenario["mig"].AsString()));
+  return config;
+}
+
 class Player final {
  public:
-  explicit Player(MigReconfigure mig) : stage_(mig) {}
+  explicit Player(const SchedulerConfig& config) : stage_(config) {}
 
   ScenarioResult Play(const Scenario& scenario) {
     AddNodes(scenario.cluster);
@@ -453,22 +464,24 @@ absl::StatusOr<std::vector<Scenario>> LoadScenarios(const std::string& file) {
   for (const YamlDocument& document : *documents) {
     for (const Json::Member& member : document.value.members()) {
       if (member.first != "name" && member.first != "cluster" && member.first != "steps" &&
-          member.first != "mig") {
+          member.first != "mig" && member.first != "config") {
         return absl::InvalidArgumentError(absl::StrCat(file, ":", document.LineOf(member.first),
                                                        ": ", member.first, ": unknown field"));
       }
     }
-    const absl::StatusOr<MigReconfigure> mig = MigModeNamed(document.value["mig"].AsString());
-    if (!mig.ok()) return Annotate(mig.status(), file);
+    absl::StatusOr<SchedulerConfig> config = ConfigOf(document.value);
+    if (!config.ok()) return Annotate(config.status(), file);
     scenarios.push_back({.name = document.value["name"].AsString(),
                          .file = file,
                          .cluster = document.value["cluster"].AsString(),
                          .steps = document.value["steps"].items(),
-                         .mig = *mig});
+                         .config = *std::move(config)});
   }
   return scenarios;
 }
 
-ScenarioResult RunScenario(const Scenario& scenario) { return Player(scenario.mig).Play(scenario); }
+ScenarioResult RunScenario(const Scenario& scenario) {
+  return Player(scenario.config).Play(scenario);
+}
 
 }  // namespace maniple::scenario

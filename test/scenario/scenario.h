@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
-#include "scheduler/mig/mig_fleet.h"
+#include "scheduler/app/config.h"
 
 namespace maniple::scenario {
 
@@ -22,7 +22,7 @@ struct Scenario {
   std::string file;
   std::string cluster;
   std::vector<Json> steps;
-  MigReconfigure mig = MigReconfigure::kOff;
+  SchedulerConfig config;
 };
 
 struct ScenarioResult {

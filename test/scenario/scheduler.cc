@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "plugins/builtin.h"
+#include "api/base/check.h"
+#include "scheduler/app/loop_settings.h"
 
 namespace maniple::scenario {
 namespace {
@@ -13,10 +14,10 @@ namespace {
 constexpr int kMostTurns = 5000;
 
 LoopOptions LoopFor(const Scheduler::Settings& settings) {
-  LoopOptions options;
-  options.profile = BuiltinProfile();
+  absl::StatusOr<LoopOptions> made = LoopOptionsFor(settings.config);
+  CHECK(made.ok()) << made.status();
+  LoopOptions options = *std::move(made);
   options.seed = settings.life;
-  options.mig.reconfigure = settings.mig;
   return options;
 }
 

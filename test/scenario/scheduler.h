@@ -12,6 +12,7 @@
 
 #include "absl/time/time.h"
 #include "api/client/cluster_client.h"
+#include "scheduler/app/config.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "test/sim/event_queue.h"
 #include "test/sim/network.h"
@@ -26,7 +27,7 @@ class Scheduler final {
   };
   struct Settings {
     uint64_t life = 1;  // a seed of its own for each
-    MigReconfigure mig = MigReconfigure::kOff;
+    SchedulerConfig config;
   };
   // Everything borrowed must outlive it. Its destruction is a kill -9.
   Scheduler(sim::SimNetwork& network, sim::EventQueue& events, const Settings& settings,

@@ -34,7 +34,7 @@ std::string CollectionOf(const Json& object) {
 
 }  // namespace
 
-Stage::Stage(MigReconfigure mig) : mig_(mig) {
+Stage::Stage(SchedulerConfig config) : config_(std::move(config)) {
   for (const Json& crd : InstalledCrds()) {
     const absl::Status status = Create(crd);
     CHECK(status.ok()) << status;
@@ -73,7 +73,7 @@ absl::Status Stage::Put(const Json& object) {
 void Stage::StartScheduler() {
   KillScheduler();
   scheduler_ = std::make_unique<Scheduler>(
-      network_, events_, Scheduler::Settings{.life = ++lives_, .mig = mig_},
+      network_, events_, Scheduler::Settings{.life = ++lives_, .config = config_},
       Scheduler::Listeners{
           .on_decision = [this](std::string line) { fresh_.push_back(std::move(line)); },
           .on_violation =

@@ -20,7 +20,7 @@ namespace maniple::scenario {
 
 class Stage final {
  public:
-  explicit Stage(MigReconfigure mig);
+  explicit Stage(SchedulerConfig config);
 
   // FailedPrecondition carries the server's refusal.
   absl::StatusOr<Json> Call(absl::string_view method, absl::string_view target, const Json& body);
@@ -47,7 +47,7 @@ class Stage final {
  private:
   void Stamp();
 
-  const MigReconfigure mig_;  // of the scheduler
+  const SchedulerConfig config_;
   SimulatedClock clock_;
   const absl::Time began_ = clock_.Now();
   sim::EventQueue events_{clock_};

@@ -16,6 +16,7 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   LoopOptions options;
   options.fair_sharing = settings.fair_sharing;
   options.reservation_after = settings.reservation_after;
+  options.ignore_pdb = settings.ignore_pdb;
   options.mig = settings.mig;
   options.search = settings.search;
   options.profile = BuiltinProfile();

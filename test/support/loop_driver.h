@@ -28,6 +28,7 @@ class LoopDriver final {
   struct Settings {  // of LoopOptions; the others are the usual ones
     FairSharing fair_sharing = FairSharing::kOn;
     absl::Duration reservation_after = absl::Minutes(10);
+    IgnorePdb ignore_pdb = IgnorePdb::kNever;
     MigOptions mig = {};
     SearchBudget search = {};
   };

@@ -133,6 +133,7 @@ void ScriptedApi::Carry(std::vector<WriteCommand> commands) {
     } else if (fault->act == FaultAct::kAnswer) {
       result = Answer(fault->code, fault->message);
       result.status.retry_after = fault->retry_after;
+      result.status.cause = fault->cause;
     } else if (fault->act == FaultAct::kDrop) {
       result.outcome = WriteOutcome::kUnknown;
     } else {
@@ -256,6 +257,7 @@ WriteResult ScriptedApi::PatchPod(Pod& pod, const Json& body) {
   if (body.At("metadata.uid").AsString() != pod.meta.uid) return Answer(409, "another uid");
   Pod patched = pod;
   for (const Json& condition : body.At("status.conditions").items()) {
+    if (condition["type"].AsString() != "PodScheduled") continue;
     patched.scheduled_condition = PodCondition{.status = condition["status"].AsString(),
                                                .reason = condition["reason"].AsString(),
                                                .message = condition["message"].AsString()};

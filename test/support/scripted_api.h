@@ -37,6 +37,7 @@ struct Fault {
   FaultAct act = FaultAct::kAnswer;
   int code = 500;
   std::string message = "scripted", node, reason = "OutOfnvidia.com/gpu";
+  std::string cause = {};  // of the Status, "DisruptionBudget"
   std::optional<absl::Duration> retry_after;
 };
 

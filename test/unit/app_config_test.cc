@@ -57,9 +57,30 @@ TEST(SchedulerConfig, EveryFieldArrives) {
 
 TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
   const absl::StatusOr<SchedulerConfig> config =
-      Parse("preemption: {ignorePDB: true}\ngpu: {productTable: {}}\n");
+      Parse("dialects: [volcano]\ngpu: {productTable: {}}\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->inert, ElementsAre("preemption"));
+  EXPECT_THAT(config->inert, ElementsAre("dialects"));
+}
+
+TEST(SchedulerConfig, SaysWhichBudgetsArePassedAndWhetherQueuesAreNeeded) {
+  EXPECT_EQ(Parse("")->ignore_pdb, IgnorePdb::kNever);
+  EXPECT_EQ(Parse("")->without_queue, WithoutQueue::kAllow);
+  const absl::StatusOr<SchedulerConfig> config =
+      Parse("preemption: {ignorePDB: Reclaim}\nwithoutQueue: Refuse\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->ignore_pdb, IgnorePdb::kReclaim);
+  EXPECT_EQ(config->without_queue, WithoutQueue::kRefuse);
+  EXPECT_EQ(Parse("preemption: {ignorePDB: Always}")->ignore_pdb, IgnorePdb::kAlways);
+  EXPECT_EQ(Parse("withoutQueue: Allow")->without_queue, WithoutQueue::kAllow);
+}
+
+TEST(SchedulerConfig, AWordThatAFieldDoesNotKnowIsRefusedWithThoseThatItKnows) {
+  EXPECT_EQ(Parse("preemption:\n  ignorePDB: true\n").status().message(),
+            "s.yaml:4: preemption.ignorePDB: expected Never, Reclaim or Always, got true");
+  EXPECT_EQ(Parse("preemption: {ignorePDBs: Never}").status().message(),
+            "s.yaml:3: preemption.ignorePDBs: unknown field");
+  EXPECT_EQ(Parse("withoutQueue: Deny").status().message(),
+            "s.yaml:3: withoutQueue: expected Allow or Refuse, got \"Deny\"");
 }
 
 TEST(SchedulerConfig, TellsWhereFactsAboutGpusAreReadFrom) {

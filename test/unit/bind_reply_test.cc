@@ -103,6 +103,22 @@ TEST(DeleteReply, OnlyGoneIsDone) {
   EXPECT_EQ(kind({.outcome = WriteOutcome::kFenced}), DeleteReplyKind::kRetry);
 }
 
+TEST(BudgetRefusal, IsToldFromLoadByItsCause) {
+  WriteResult refused =
+      Failure(429, "Cannot evict pod as it would violate the pod's disruption budget.");
+  EXPECT_FALSE(IsBudgetRefusal(refused)) << "so may any server say that is too busy";
+  refused.status.cause = "DisruptionBudget";
+  EXPECT_TRUE(IsBudgetRefusal(refused));
+  EXPECT_TRUE(IsBudgetRefusal(
+      Failure(500,
+              "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
+              "not support.")));
+  EXPECT_FALSE(IsBudgetRefusal(Failure(500, "etcd is unwell")));
+  EXPECT_FALSE(IsBudgetRefusal(Success("{}")));
+  refused.outcome = WriteOutcome::kUnknown;
+  EXPECT_FALSE(IsBudgetRefusal(refused));
+}
+
 TEST(KubeletRejection, IsTheNodesFaultAndNothingElseIs) {
   for (const char* reason : {"OutOfnvidia.com/gpu", "OutOfcpu", "OutOfpods",
                              "UnexpectedAdmissionError", "NodeAffinity", "TopologyAffinityError"}) {

@@ -38,6 +38,15 @@ TEST(Requests, AnEvictionIsGuardedByTheUid) {
   EXPECT_EQ(Body(request).At("deleteOptions.preconditions.uid").AsString(), "u-1");
 }
 
+TEST(Requests, APreemptedPodIsMarkedBeforeItIsDeleted) {
+  const HttpRequest request = PodIsPreemptedRequest(kPod, "preempted by team/b", kNow);
+  EXPECT_EQ(request.target, "/api/v1/namespaces/team/pods/a-0/status");
+  EXPECT_EQ(request.body,
+            R"({"metadata":{"uid":"u-1"},"status":{"conditions":[{"type":"DisruptionTarget",)"
+            R"("status":"True","reason":"PreemptionByScheduler","message":"preempted by team/b",)"
+            R"("lastTransitionTime":"2023-11-14T22:13:20Z"}]}})");
+}
+
 TEST(Requests, HostileNamesCannotLeaveTheirPath) {
   const HttpRequest request = BindRequest({.namespace_name = "a/../b", .name = "x?y#z"}, "n1", "");
   EXPECT_EQ(request.target.find("/../"), std::string::npos);

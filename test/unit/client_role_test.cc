@@ -102,10 +102,10 @@ Rights AskedOfTheCluster() {
   const ObjectMeta object{.name = "o", .uid = "u"};
   for (const HttpRequest& request :
        {BindRequest(pod, "node", "queue"), ReadPodRequest(pod), DeletePodRequest(pod),
-        EvictPodRequest(pod), PodWaitsRequest(pod, {}), PodGroupStatusRequest("n", "g", "1", {}),
-        QueueStatusRequest(object, {}), CohortStatusRequest(object, {}),
-        SelectNodeRequest({}, "1", "node"), SetAsideRequest({}, {}),
-        EventRequest({.kind = "Node", .name = "n"}, "i", kNow, 1)}) {
+        EvictPodRequest(pod), PodIsPreemptedRequest(pod, "", kNow), PodWaitsRequest(pod, {}),
+        PodGroupStatusRequest("n", "g", "1", {}), QueueStatusRequest(object, {}),
+        CohortStatusRequest(object, {}), SelectNodeRequest({}, "1", "node"),
+        SetAsideRequest({}, {}), EventRequest({.kind = "Node", .name = "n"}, "i", kNow, 1)}) {
     rights.insert(RightText(RightFor(request)));
   }
   // Of those who read over HTTP (scheduler/app/access_reviews.h).

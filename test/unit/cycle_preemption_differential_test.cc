@@ -52,6 +52,7 @@ std::variant<PreemptionPlan, NoPreemption> Ask(PreemptionCase& world, const Deci
                          .fair_sharing = world.fair_sharing,
                          .strategies = world.strategies,
                          .own_victims = world.own_victims,
+                         .ignore_pdb = world.ignore_pdb,
                          .running = world.running,
                          .allowed = world.allowed});
 }
@@ -97,17 +98,9 @@ std::pair<Outcome, std::string> Judge(const NaivePreemption& naive,
   return {least ? Outcome::kPlan : Outcome::kDearer, ""};
 }
 
-std::pair<Outcome, std::string> Compare(uint64_t seed, std::string& told) {
-  PreemptionCase world;
-  DrawPreemptionCase(seed, world);
-  told = Told(world);
-  const SnapshotPtr snapshot = world.cluster.state().Publish();
-  const DecideInput decide{.snapshot = *snapshot,
-                           .request = world.request,
-                           .now = world.cluster.now,
-                           .quota = world.in_queue ? &world.ask : nullptr};
-  if (FindPlan(decide, world.cluster.profile()).has_value()) return {Outcome::kSkipped, ""};
-  const auto answer = Ask(world, decide);
+// With budgets passed as the world says; none: nobody finds victims.
+std::optional<std::pair<Outcome, std::string>> CompareWithin(
+    PreemptionCase& world, const std::variant<PreemptionPlan, NoPreemption>& answer) {
   const auto* plan = std::get_if<PreemptionPlan>(&answer);
   for (const NaivePreemption::Options& choice : ChoicesOf(world)) {
     NaivePreemption naive(world, choice);
@@ -121,20 +114,41 @@ std::pair<Outcome, std::string> Compare(uint64_t seed, std::string& told) {
     }
     if (good.empty()) continue;
     const std::string& message = std::get<NoPreemption>(answer).message;
-    if (absl::StrContains(message, "was found")) return {Outcome::kGaveUp, ""};
-    return {Outcome::kNone,
-            absl::StrCat("a plan exists: ", good.begin()->first, "; ours says ", message)};
+    if (absl::StrContains(message, "was found")) return {{Outcome::kGaveUp, ""}};
+    return {{Outcome::kNone,
+             absl::StrCat("a plan exists: ", good.begin()->first, "; ours says ", message)}};
   }
-  return {Outcome::kNone, plan == nullptr ? "" : "there is no legal plan"};
+  return std::nullopt;
 }
 
-TEST(PreemptionDifferential, AgreesWithATryOfEverySetOfVictimsInEveryOrder) {
+std::pair<Outcome, std::string> Compare(uint64_t seed, IgnorePdb ignored, std::string& told) {
+  PreemptionCase world;
+  DrawPreemptionCase(seed, world);
+  told = Told(world);
+  world.ignore_pdb = ignored;
+  const SnapshotPtr snapshot = world.cluster.state().Publish();
+  const DecideInput decide{.snapshot = *snapshot,
+                           .request = world.request,
+                           .now = world.cluster.now,
+                           .quota = world.in_queue ? &world.ask : nullptr};
+  if (FindPlan(decide, world.cluster.profile()).has_value()) return {Outcome::kSkipped, ""};
+  const auto answer = Ask(world, decide);
+  // No budget is passed where others can leave within theirs.
+  world.ignore_pdb = IgnorePdb::kNever;
+  if (auto within = CompareWithin(world, answer)) return *std::move(within);
+  world.ignore_pdb = ignored;
+  if (auto past = CompareWithin(world, answer)) return *std::move(past);
+  const bool none = std::holds_alternative<NoPreemption>(answer);
+  return {Outcome::kNone, none ? "" : "there is no legal plan"};
+}
+
+void ExpectAgreement(IgnorePdb ignored) {
   const uint64_t cases = Setting("MANIPLE_PREEMPTION_CASES", 4000);
   const uint64_t first = Setting("MANIPLE_PREEMPTION_FIRST", 0);
   std::map<Outcome, uint64_t> tally;
   for (uint64_t seed = first; seed < first + cases; ++seed) {
     std::string told;
-    const auto [outcome, problem] = Compare(seed, told);
+    const auto [outcome, problem] = Compare(seed, ignored, told);
     EXPECT_EQ(problem, "") << "seed " << seed << "\n" << told;
     if (outcome == Outcome::kDearer) GTEST_LOG_(INFO) << "dearer than need be: seed " << seed;
     if (outcome == Outcome::kGaveUp) GTEST_LOG_(INFO) << "overlooked: seed " << seed;
@@ -148,6 +162,18 @@ TEST(PreemptionDifferential, AgreesWithATryOfEverySetOfVictimsInEveryOrder) {
   // Both answers are common.
   EXPECT_GT(tally[Outcome::kPlan], cases / 20);
   EXPECT_GT(tally[Outcome::kNone], cases / 20);
+}
+
+TEST(PreemptionDifferential, AgreesWithATryOfEverySetOfVictimsInEveryOrder) {
+  ExpectAgreement(IgnorePdb::kNever);
+}
+
+TEST(PreemptionDifferential, AgreesWhereWhatIsReclaimedMayPassItsBudgets) {
+  ExpectAgreement(IgnorePdb::kReclaim);
+}
+
+TEST(PreemptionDifferential, AgreesWhereEverybodyMayPassItsBudgets) {
+  ExpectAgreement(IgnorePdb::kAlways);
 }
 
 }  // namespace

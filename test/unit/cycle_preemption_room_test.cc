@@ -88,6 +88,7 @@ class RoomWorld {
                                         .queued = cluster.now,
                                         .policy = policy,
                                         .strategies = {},
+                                        .ignore_pdb = ignore_pdb,
                                         .running = running,
                                         .allowed = allowed});
     if (const auto* no = std::get_if<NoPreemption>(&answer)) return no->message;
@@ -104,6 +105,7 @@ class RoomWorld {
   std::vector<RunningGang> running;
   std::vector<int32_t> allowed;
   bool in_queue = true;
+  IgnorePdb ignore_pdb = IgnorePdb::kNever;
   PreemptionPolicy policy = {.within = WithinQueuePreemption::kLowerPriority};
 
  private:
@@ -284,6 +286,34 @@ TEST(PreemptionRoom, APodThatTwoBudgetsCoverIsNoVictimAndNeitherIsItsGang) {
   world.running.pop_back();
   world.running[0].surplus.members = 0;
   EXPECT_THAT(world.Preempt(10), HasSubstr("1 is kept by a PodDisruptionBudget"));
+}
+
+TEST(PreemptionRoom, BudgetsArePassedOnlyWhereNobodyElseCanLeave) {
+  RoomWorld world;
+  world.ignore_pdb = IgnorePdb::kAlways;
+  world.Nodes({"n1", "n2"});
+  world.Run("kept", 0, 8, {"n1"}).members.front().budgets = {0};
+  world.Run("dear", 5, 8, {"n2"});
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "dear-0");
+  EXPECT_EQ(world.Preempt(3), "kept-0");
+  world.ignore_pdb = IgnorePdb::kReclaim;
+  EXPECT_THAT(world.Preempt(3), HasSubstr("1 is kept by a PodDisruptionBudget"))
+      << "nothing is taken back within a queue";
+}
+
+TEST(PreemptionRoom, WhereBudgetsArePassedTheFewestPodsPassThem) {
+  RoomWorld world;
+  world.ignore_pdb = IgnorePdb::kAlways;
+  world.Nodes({"n1", "n2", "n3", "n4"});
+  for (VictimPod& pod : world.Run("low", 0, 8, {"n1", "n2"}).members) pod.budgets = {0};
+  for (VictimPod& pod : world.Run("dear", 5, 8, {"n3", "n4"}).members) pod.budgets = {1};
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "dear-0 dear-1") << "their budget bears one of the two";
+  world.running[1].members.back().budgets = {1, 2};
+  EXPECT_EQ(world.Preempt(10), "dear-0 dear-1") << "that one can never be evicted";
+  world.running[1].members.front().budgets = {0};
+  EXPECT_EQ(world.Preempt(10), "low-0 low-1");
 }
 
 TEST(PreemptionRoom, ProtectedGangsAreLeftAloneUntilTheirTimeIsOver) {

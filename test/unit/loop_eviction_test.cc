@@ -11,6 +11,8 @@ namespace {
 
 class LoopEvictionTest : public ::testing::Test {
  protected:
+  LoopEvictionTest() = default;
+  explicit LoopEvictionTest(const LoopDriver::Settings& settings) : d_(settings) {}
   // Pods of 8 GPUs each.
   void Submit(const std::string& gang, int pods, int32_t priority, const std::string& queue = "") {
     PodGroup group = MakePodGroup(gang).MinMember(pods);
@@ -67,6 +69,49 @@ class LoopEvictionTest : public ::testing::Test {
   LoopDriver d_;
   Queue queue_;
 };
+
+// low has a budget that bears no disruption.
+class LoopPastBudgetsTest : public LoopEvictionTest {
+ protected:
+  LoopPastBudgetsTest() : LoopEvictionTest({.ignore_pdb = IgnorePdb::kAlways}) {
+    PodDisruptionBudget budget;
+    budget.meta.name = "none";
+    budget.meta.namespace_name = "default";
+    budget.selector = LabelSelector();
+    d_.api.Put(budget);
+  }
+  int Asked(const std::string& request) {
+    return d_.api.Count(absl::StrCat(request, " /api/v1/namespaces/default/pods/low-0"));
+  }
+};
+
+TEST_F(LoopPastBudgetsTest, WhatABudgetRefusesIsMarkedAndDeletedOnce) {
+  d_.api.Break({.on = "/eviction", .times = -1, .code = 429, .cause = "DisruptionBudget"});
+  HighAsksLowToLeave();
+  EXPECT_EQ(Evictions(), 1);
+  EXPECT_EQ(Asked("PATCH"), 1);
+  EXPECT_EQ(Asked("DELETE"), 1);
+  EXPECT_EQ(d_.Bound("high"), 1);
+}
+
+TEST_F(LoopPastBudgetsTest, NothingIsDeletedThatCouldNotBeMarked) {
+  d_.api.Break({.on = "/eviction", .times = -1, .code = 429, .cause = "DisruptionBudget"});
+  d_.api.Break({.on = "PATCH /api/v1/namespaces/default/pods/low-0", .times = 2, .code = 500});
+  HighAsksLowToLeave();
+  EXPECT_EQ(Asked("DELETE"), 0);
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(Asked("PATCH"), 3);
+  EXPECT_EQ(Asked("DELETE"), 1);
+}
+
+TEST_F(LoopPastBudgetsTest, AServerThatIsTooBusyIsAskedAgainAndNothingIsDeleted) {
+  d_.api.Break({.on = "/eviction", .times = 3, .code = 429});
+  HighAsksLowToLeave();
+  d_.Settle(absl::Minutes(2));
+  EXPECT_EQ(Evictions(), 4);
+  EXPECT_EQ(Asked("DELETE"), 0);
+  EXPECT_EQ(d_.Bound("high"), 1);
+}
 
 TEST_F(LoopEvictionTest, VictimsThatTakeTheirTimeToEndAreWaitedForWithoutSpinning) {
   d_.Nodes(2, 8);

@@ -194,7 +194,7 @@ class NaivePreemption::Search final {
       }
     }
     std::erase_if(steps, [&](const Step& step) {
-      return !WithinBudgets(set | step.pods) ||
+      return !WithinBudgets(set | step.pods, true) ||
              (reach_ == Reach::kContested && !UsesContested(step.pods));
     });
     return steps;
@@ -259,16 +259,31 @@ class NaivePreemption::Search final {
     }
     return tree;
   }
-  bool WithinBudgets(uint32_t set) const {
-    std::vector<int32_t> left = world_.allowed;
-    for (size_t p = 0; p < pods_.size(); ++p) {
-      if (((set >> p) & 1) == 0) continue;
-      if (pods_[p]->budgets.size() > 1) return false;
-      for (const uint32_t budget : pods_[p]->budgets) {
-        if (--left[budget] < 0) return false;
+  // By pod: the budgets of which gangs may be passed; while sets are still growing, as if the
+  // preemptor's Queue were to stay within nominal.
+  uint32_t PastBudgets(bool entitled) const {
+    uint32_t past = 0;
+    for (const Candidate& gang : candidates_) {
+      const bool by_hierarchy = world_.fair_sharing == FairSharing::kOff && gang.hierarchical;
+      const bool reclaimed = gang.cross && (entitled || by_hierarchy);
+      if (world_.ignore_pdb == IgnorePdb::kAlways ||
+          (world_.ignore_pdb == IgnorePdb::kReclaim && reclaimed)) {
+        past |= gang.all;
       }
     }
-    return true;
+    return past;
+  }
+  bool WithinBudgets(uint32_t set, bool entitled) const {
+    return ViolationsOf(set & ~PastBudgets(entitled)) == 0;
+  }
+  int64_t ViolationsOf(uint32_t set) const {
+    std::vector<int32_t> left = world_.allowed;
+    int64_t violations = 0;
+    for (size_t p = 0; p < pods_.size(); ++p) {
+      if (((set >> p) & 1) == 0 || pods_[p]->budgets.empty()) continue;
+      if (pods_[p]->budgets.size() > 1 || --left[pods_[p]->budgets.front()] < 0) ++violations;
+    }
+    return violations;
   }
   bool Entitled(const QuotaTree& tree) const {
     for (const QuotaCellId cell : contested_) {
@@ -349,6 +364,7 @@ class NaivePreemption::Search final {
   }
   bool Suffices(uint32_t set, const Mode& mode) const {
     const QuotaTree tree = Without(set);
+    if (!WithinBudgets(set, world_.in_queue && Entitled(tree))) return false;
     if (world_.in_queue) {
       if (!tree.Fits(queue_, DemandList())) return false;
       if (!mode.may_borrow && tree.BorrowsWith(queue_, queue_, DemandList())) return false;
@@ -398,8 +414,8 @@ class NaivePreemption::Search final {
       }
     }
     std::ranges::sort(priorities, std::greater<>());
-    return {own_gangs, own_surplus, unentitled, highest, gangs, highest_surplus,
-            pods,      priorities,  lost,       names,   ranks};
+    return {ViolationsOf(set), own_gangs, own_surplus, unentitled, highest, gangs,
+            highest_surplus,   pods,      priorities,  lost,       names,   ranks};
   }
 
   PreemptionCase& world_;

@@ -18,7 +18,7 @@
 
 namespace maniple {
 
-using NaiveCost = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+using NaiveCost = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                              std::vector<int>, int64_t, std::vector<size_t>, std::vector<size_t>>;
 
 // For one way of charging each shape.

@@ -55,6 +55,7 @@ struct PreemptionCase {
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> strategies;
   OwnVictims own_victims = OwnVictims::kAlways;
+  IgnorePdb ignore_pdb = IgnorePdb::kNever;
 };
 
 void DrawPreemptionCase(uint64_t seed, PreemptionCase& world);

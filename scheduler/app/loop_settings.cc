@@ -1,0 +1,26 @@
+#include "scheduler/app/loop_settings.h"
+
+#include "api/base/status_macros.h"
+#include "scheduler/app/profile.h"
+
+namespace maniple {
+
+absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
+  LoopOptions options;
+  options.state = {.scheduler_names = config.scheduler_names,
+                   .default_queue = config.default_queue,
+                   .nvlink_domain_labels = config.gpu.nvlink_domain_labels,
+                   .gpus = config.gpu.rules};
+  ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
+  options.per_pod_events = config.pod_events;
+  options.fair_sharing = config.fair_sharing;
+  options.fair_strategies = config.fair_strategies;
+  options.ignore_pdb = config.ignore_pdb;
+  options.without_queue = config.without_queue;
+  options.reservation_after = config.reservation_after;
+  options.holds_per_cohort = config.holds_per_cohort;
+  options.mig = config.gpu.mig;
+  return options;
+}
+
+}  // namespace maniple
