@@ -19,7 +19,7 @@ SchedulingLoop::Impl::Impl(LoopOptions options)
       random_(options_.seed),
       state_(options_.state),
       queue_(std::make_unique<GangQueue>()),
-      directory_(options_.queue_status_interval),
+      directory_(options_.queue_status_interval, options_.without_queue),
       shares_(options_.search.harm),
       mig_fleet_(options_.mig) {}
 

@@ -53,9 +53,24 @@ void QueueDirectory::Note(const ObjectEvent& event) {
   }
 }
 
+std::optional<QueueRefusal> QueueDirectory::RefusalWithoutQueue() const {
+  switch (without_queue_) {
+    case WithoutQueue::kAllow:
+      return std::nullopt;
+    case WithoutQueue::kRefuse:
+      break;
+  }
+  return QueueRefusal{
+      WaitReason::kQueueNotFound,
+      "it names no Queue, and nothing starts without one here (withoutQueue: Refuse): set "
+      "spec.queue of the PodGroup, or of a single pod the label scheduling.maniple.dev/queue; or "
+      "have a default given to the namespace (label scheduling.maniple.dev/default-queue) or to "
+      "all (defaultQueue of the configuration)"};
+}
+
 std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const {
-  if (gang.queue.empty()) return std::nullopt;
+  if (gang.queue.empty()) return RefusalWithoutQueue();
   const auto it = queues_.find(gang.queue);
   const std::string name = absl::StrCat("queue \"", gang.queue, "\"");
   if (it == queues_.end() || !it->second.exists) {

@@ -25,6 +25,7 @@
 #include "queue/gang.h"
 #include "queue/quota_book.h"
 #include "scheduler/loop/cohort_directory.h"
+#include "scheduler/loop/loop_options.h"
 #include "scheduler/loop/paced_statuses.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
@@ -44,7 +45,8 @@ struct QueueRefusal {
 
 class QueueDirectory final {
  public:
-  explicit QueueDirectory(absl::Duration interval) : statuses_(interval), cohorts_(interval) {}
+  QueueDirectory(absl::Duration interval, WithoutQueue without_queue)
+      : without_queue_(without_queue), statuses_(interval), cohorts_(interval) {}
 
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
@@ -85,10 +87,12 @@ class QueueDirectory final {
     friend bool operator==(const Counted&, const Counted&) = default;
   };
   void Add(const Counted& counted, int32_t sign);
+  [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue() const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
                                      absl::Time now) const;
 
+  const WithoutQueue without_queue_;
   PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
   absl::node_hash_map<std::string, Entry> queues_;  // what is counted borrows from it

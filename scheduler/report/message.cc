@@ -138,10 +138,11 @@ std::string PodWaitText(const Gang& gang, WaitReason reason) {
   if (!gang.group_exists) {
     return absl::StrCat("PodGroup ", GangText(gang.key), " does not exist");
   }
-  if (gang.key.dialect == GangDialect::kSingleton) {
-    return absl::StrCat("the pod waits: ", WaitSentence(reason));
-  }
-  return absl::StrCat("gang ", GangText(gang.key), " waits: ", WaitSentence(reason));
+  const bool names_none = reason == WaitReason::kQueueNotFound && gang.queue.empty();
+  const absl::string_view why =
+      names_none ? "it names no queue, and nothing starts without one" : WaitSentence(reason);
+  if (gang.key.dialect == GangDialect::kSingleton) return absl::StrCat("the pod waits: ", why);
+  return absl::StrCat("gang ", GangText(gang.key), " waits: ", why);
 }
 
 std::string TimeText(absl::Time time) {

@@ -44,7 +44,8 @@ struct Seen {
 
 Seen Look(Stage& stage, const std::string& gang) {
   Seen seen;
-  for (const Json& pod : stage.PodsOf(gang)) {
+  const std::vector<Json> pods = stage.PodsOf(gang);
+  for (const Json& pod : pods) {
     if (pod["status"]["phase"].AsString() == "Failed" || pod["metadata"].Has("deletionTimestamp"))
       continue;
     ++seen.all;
@@ -57,6 +58,12 @@ Seen Look(Stage& stage, const std::string& gang) {
     seen.phase = group->At("status.phase").AsString();
     seen.reason = group->At("status.reason").AsString();
     seen.message = group->At("status.message").AsString();
+  } else if (!pods.empty()) {
+    for (const Json& condition : pods.front().At("status.conditions").items()) {
+      if (condition["type"].AsString() != "PodScheduled") continue;
+      seen.reason = condition["reason"].AsString();
+      seen.message = condition["message"].AsString();
+    }
   }
   return seen;
 }
@@ -67,7 +74,7 @@ std::string Told(const Seen& seen) {
 }
 
 // "bound", "bound on n1 n2", "2 bound", "phase Completed", "waits", "waits NoFit", "waits NoFit:
-// regular expression".
+// regular expression", "says regular expression".
 bool Holds(absl::string_view expected, const Seen& seen) {
   if (absl::ConsumePrefix(&expected, "bound on ")) {
     const std::vector<std::string> nodes = absl::StrSplit(expected, ' ');
@@ -76,6 +83,9 @@ bool Holds(absl::string_view expected, const Seen& seen) {
   }
   if (expected == "bound") return seen.all > 0 && seen.bound == seen.all;
   if (absl::ConsumePrefix(&expected, "phase ")) return seen.phase == expected;
+  if (absl::ConsumePrefix(&expected, "says ")) {
+    return std::regex_search(seen.message, std::regex(std::string(expected), std::regex::icase));
+  }
   if (absl::ConsumePrefix(&expected, "waits")) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(expected, absl::MaxSplits(": ", 1));
