@@ -35,10 +35,18 @@ void SchedulingLoop::Impl::LowerAgain(const OpenHolds& open) {
   for (const auto& [queue, held] : open.quota) ledger_.Restore(queue, held);
 }
 
-// May the gang preempt the holder, as if that ran already?
+bool SchedulingLoop::Impl::YieldsToNominal(const Case& c, const GangRequest& request,
+                                           GangId holder) {
+  const Gang* other = state_.FindGang(holder);
+  return other != nullptr && other->queue.empty() && AsksWithinNominal(c, request);
+}
+
+// May the gang preempt the holder, as if that ran already? Or use what is its Queue's own before
+// whoever has none?
 bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, GangId holder) {
   const Gang* other = state_.FindGang(holder);
   if (other == nullptr) return false;
+  if (YieldsToNominal(c, request, holder)) return true;
   // What has begun is mended before anything else begins that is not more important.
   if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
   if (!c.gang.preempts) return false;
@@ -68,7 +76,7 @@ bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, G
   const QuotaTree& tree = ledger_.tree();
   return tree.Root(own) == tree.Root(theirs) &&
          tree.BorrowsWith(theirs, theirs, Lacking(*record.reservation)) &&
-         !tree.BorrowsWith(own, own, PriceFor(request, own).demand);
+         AsksWithinNominal(c, request);
 }
 
 // The gang was rejected; would it start with what is held for others, and may it use that?

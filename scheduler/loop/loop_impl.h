@@ -143,7 +143,11 @@ class SchedulingLoop::Impl final {
     bool is_only = true;  // no other flavors would do
   };
   [[nodiscard]] Price PriceOf(const Case& c, ItemKind kind, QuotaNodeId queue);
-  [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue);
+  // In the first flavors that suit, else in the first ones.
+  [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue,
+                               absl::FunctionRef<bool(const Demand&)> suits);
+  // In some flavors the request takes no more than its Queue has as its nominal.
+  [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request);
 
   // loop_binding.cc
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);
@@ -265,6 +269,7 @@ class SchedulingLoop::Impl final {
   bool Reserve(GangId gang, absl::Time now);
   void Renew(GangId gang, absl::Time now);
   void Keep(Case& c, const GangRequest& request, const StartPlan& plan);
+  void EndReservationsUnder(const Case& c, const GangRequest& request);
   [[nodiscard]] bool SendOverstayersAway(Case& c, const GangRequest& request);
   void DropReservation(GangId gang, GangRecord& record);
   // After a rejection; what never fits waits in no line.
@@ -276,6 +281,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
                                                      Beside beside, absl::Time by);
   void GatherHeldQuota(absl::Time now);
+  // The holder has no Queue, and the gang asks for what is its own Queue's.
+  [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder);
   [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder);
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
   // What is lifted must be lowered again before anything else is asked.

@@ -75,16 +75,27 @@ void SchedulingLoop::Impl::GiveTreeToQueue() {
   queue_->SetTree(&ledger_.tree(), std::move(rules), options_.fair_sharing);
 }
 
-// What the item would charge, in the first flavors that have room for it, else in the first ones.
+// What the item would charge, in flavors that have room for it if there are such.
 SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceOf(const Case& c, ItemKind kind,
                                                           QuotaNodeId queue) {
   // Only Queues of one Cohort are compared by it.
   if (!queue.valid() || !ledger_.tree().Parent(queue).valid()) return {};
-  return PriceFor(RequestOf(c, kind), queue);
+  return PriceFor(RequestOf(c, kind), queue, [this, queue](const Demand& demand) {
+    return ledger_.tree().Fits(queue, demand);
+  });
 }
 
-SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(const GangRequest& request,
-                                                           QuotaNodeId queue) {
+bool SchedulingLoop::Impl::AsksWithinNominal(const Case& c, const GangRequest& request) {
+  const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
+  if (!queue.valid()) return false;
+  const auto within = [this, queue](const Demand& demand) {
+    return !ledger_.tree().BorrowsWith(queue, queue, demand);
+  };
+  return within(PriceFor(request, queue, within).demand);
+}
+
+SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(
+    const GangRequest& request, QuotaNodeId queue, absl::FunctionRef<bool(const Demand&)> suits) {
   const size_t members = request.scope == DecideScope::kSurplus
                              ? 1
                              : static_cast<size_t>(std::max(0, request.need.total));
@@ -101,7 +112,7 @@ SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(const GangRequest& re
     for (const QuotaOption& option : options) {
       Demand all = option.each;
       for (CellAmount& part : all) part.amount = part.amount * count;
-      if (!ledger_.tree().Fits(queue, all)) continue;
+      if (!suits(all)) continue;
       best = &option;
       break;
     }

@@ -85,13 +85,16 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time b
 }
 
 // Beside other holders a gang keeps off their nodes: room that one of them gets later must not be
-// taken for room that another needs sooner.
+// taken for room that another needs sooner. Off the nodes of those that yield to it at once it need
+// not keep.
 std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
                                                            const GangRequest& request,
                                                            Beside beside, absl::Time by) {
-  OpenHolds others;
+  OpenHolds others, yielding;
   for (const GangId holder : holders_) {
-    if (holder != c.gang.id) others.Add(holder, *records_.at(holder), ledger_.book());
+    if (holder == c.gang.id) continue;
+    OpenHolds& holds = YieldsToNominal(c, request, holder) ? yielding : others;
+    holds.Add(holder, *records_.at(holder), ledger_.book());
   }
   std::vector<Release> releases = Releases(c.now, by, nullptr);
   std::optional<QuotaAsk> ask = AskFor(c, request);
@@ -110,6 +113,7 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
                     .now = c.now,
                     .seed = options_.seed,
                     .quota = &*ask};
+  std::vector<FreedRoom> freed = yielding.rooms;
   switch (beside) {
     case Beside::kOthers:
       for (const GangId holder : others.holders) {
@@ -121,9 +125,10 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
       break;
     case Beside::kNobody:
       own.quota.insert(own.quota.end(), others.quota.begin(), others.quota.end());
-      input.freed = others.rooms;
+      freed.insert(freed.end(), others.rooms.begin(), others.rooms.end());
       break;
   }
+  input.freed = freed;
   Lift(own);
   LowerAgain(wanted);
   std::optional<StartPlan> plan = PlanStart(input, std::move(releases), options_.profile);
@@ -171,6 +176,7 @@ void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
   lines_.EndBars(now);
   const absl::btree_set<GangId> holders = holders_;
   for (const GangId holder : holders) {
+    if (!holders_.contains(holder)) continue;  // it made way for another one
     if (RenewalDue(*records_.at(holder)->reservation) <= now) Renew(holder, now);
   }
   if (NextTurn() > now) return;
@@ -254,6 +260,7 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
       nodes.emplace_back(state_.NodeName(room.node));
     }
   }
+  EndReservationsUnder(c, request);
   reservation.start = plan.at;
   reservation.end = plan.end;
   if (moved) {
@@ -265,6 +272,21 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
   GatherHeldQuota(c.now);
   queue_->Offer({c.gang.id, ItemKind::kQuorum}, OrderOf(c, ItemKind::kQuorum));
   to_report_.insert(c.gang.id);
+}
+
+// They plan anew, beside it.
+void SchedulingLoop::Impl::EndReservationsUnder(const Case& c, const GangRequest& request) {
+  absl::btree_set<NodeId> nodes;
+  for (const Reservation::Room& room : c.record.reservation->rooms) nodes.insert(room.node);
+  const absl::btree_set<GangId> holders = holders_;
+  for (const GangId holder : holders) {
+    if (holder == c.gang.id || !YieldsToNominal(c, request, holder)) continue;
+    if (std::ranges::any_of(
+            records_.at(holder)->reservation->rooms,
+            [&nodes](const Reservation::Room& room) { return nodes.contains(room.node); })) {
+      EndReservation(holder, c.now);
+    }
+  }
 }
 
 void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
