@@ -173,6 +173,7 @@ void QueuesInto(const ClusterView& view, pb::QueueList& out) {
     row.set_running_pods(queue.running_pods);
     row.set_fair_share(queue.fair_share);
     row.set_problem(queue.problem);
+    row.set_uncharged(queue.uncharged);
     for (const QuotaUsageView& quota : queue.usage) {
       const auto text = [&quota](Amount amount) { return FormatAmount(quota.resource, amount); };
       pb::Usage& usage = *row.add_usage();

@@ -196,9 +196,13 @@ std::string QueueTable(const Json& queues) {
   }
   std::string out = Table(rows);
   for (const Json& queue : queues["items"].items()) {
+    const std::string& name = queue["name"].AsString();
     const std::string& problem = queue["problem"].AsString();
-    if (problem.empty()) continue;
-    absl::StrAppend(&out, queue["name"].AsString(), " is inactive: ", problem, "\n");
+    if (!problem.empty()) absl::StrAppend(&out, name, " is inactive: ", problem, "\n");
+    if (const int64_t gangs = Number(queue["uncharged"]); gangs > 0) {
+      absl::StrAppend(&out, name, " is not charged for ", gangs, gangs == 1 ? " gang" : " gangs",
+                      " that name it, running in namespaces that it does not admit\n");
+    }
   }
   return out;
 }

@@ -334,6 +334,8 @@ class SchedulingLoop::Impl final {
 
   // loop_standing.cc
   [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+  // Whoever is charged for it.
+  [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
   [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
   // Why somebody who should leave for it cannot be evicted; "" = nothing is known to forbid it.
   [[nodiscard]] std::string EvictionTrouble(const Case& c) const;

@@ -12,6 +12,15 @@ namespace maniple {
 
 // None while nothing is known that would be true: the gang is ready, and not decided yet.
 std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
+  std::optional<Standing> standing = StandingAsSuch(c);
+  if (!standing.has_value() || !unadmitted_.contains(c.gang.id)) return standing;
+  if (const std::string why = directory_.WhyNotCharged(c.gang); !why.empty()) {
+    absl::StrAppend(&standing->message, "; ", why);
+  }
+  return standing;
+}
+
+std::optional<Standing> SchedulingLoop::Impl::StandingAsSuch(const Case& c) const {
   const Assembly& assembly = c.assembly;
   const MemberCounts& counts = assembly.counts;
   if (!c.gang.problem.empty()) {

@@ -22,6 +22,14 @@ absl::string_view StopPolicyName(StopPolicy policy) {
   return "";
 }
 
+std::string NotFoundText(const Gang& gang) {
+  return absl::StrCat("queue \"", gang.queue, "\" does not exist");
+}
+std::string NotAdmittedText(const Gang& gang) {
+  return absl::StrCat("queue \"", gang.queue, "\" does not admit namespace \"",
+                      gang.key.namespace_name, "\"");
+}
+
 }  // namespace
 
 void QueueDirectory::Note(const ObjectEvent& event) {
@@ -74,7 +82,7 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
   const auto it = queues_.find(gang.queue);
   const std::string name = absl::StrCat("queue \"", gang.queue, "\"");
   if (it == queues_.end() || !it->second.exists) {
-    return QueueRefusal{WaitReason::kQueueNotFound, absl::StrCat(name, " does not exist")};
+    return QueueRefusal{WaitReason::kQueueNotFound, NotFoundText(gang)};
   }
   const Entry& entry = it->second;
   if (const std::string problem = book.ProblemOfQueue(gang.queue); !problem.empty()) {
@@ -86,9 +94,7 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
         absl::StrCat(name, " is stopped: spec.stopPolicy is ", StopPolicyName(entry.queue.stop))};
   }
   if (!Selects(entry, gang.key.namespace_name)) {
-    return QueueRefusal{
-        WaitReason::kNamespaceNotAllowed,
-        absl::StrCat(name, " does not admit namespace \"", gang.key.namespace_name, "\"")};
+    return QueueRefusal{WaitReason::kNamespaceNotAllowed, NotAdmittedText(gang)};
   }
   return std::nullopt;
 }
@@ -103,6 +109,14 @@ bool QueueDirectory::Selects(const Entry& entry, const std::string& namespace_na
 bool QueueDirectory::Admits(const std::string& queue, const std::string& namespace_name) const {
   const auto it = queues_.find(queue);
   return it != queues_.end() && it->second.exists && Selects(it->second, namespace_name);
+}
+
+std::string QueueDirectory::WhyNotCharged(const Gang& gang) const {
+  if (gang.queue.empty()) return "";
+  const auto it = queues_.find(gang.queue);
+  const bool exists = it != queues_.end() && it->second.exists;
+  return absl::StrCat("it is charged to no Queue: ",
+                      exists ? NotAdmittedText(gang) : NotFoundText(gang));
 }
 
 void QueueDirectory::Add(const Counted& counted, int32_t sign) {

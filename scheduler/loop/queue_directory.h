@@ -53,6 +53,8 @@ class QueueDirectory final {
                                                       const QuotaBook& book) const;
   // Whether the Queue is there and lets in gangs of the namespace, whatever else is wrong with it.
   [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
+  // Of a gang that runs without having been admitted: why no quota pays for it; "" = it names none.
+  [[nodiscard]] std::string WhyNotCharged(const Gang& gang) const;
   void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
   // What is used, or borrowed of it, of any of them may not be what it was.
   void AllChanged();

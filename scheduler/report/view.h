@@ -107,7 +107,9 @@ struct QueueView {
   std::string name, cohort, stop_policy;
   std::string problem;  // why nothing starts from it; "" = active, or only stopped
   int64_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;  // gangs, gangs, pods, pods
-  int64_t fair_share = 0;                                                // permille
+  // Gangs that run and name it, from namespaces that it does not admit: nobody is charged for them.
+  int64_t uncharged = 0;
+  int64_t fair_share = 0;  // permille
   std::vector<QuotaUsageView> usage;
 };
 
