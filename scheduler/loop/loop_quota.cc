@@ -206,50 +206,6 @@ Demand SchedulingLoop::Impl::OwnHeldQuota(const Case& c) {
   return own;
 }
 
-// What an earlier leader has noted of it counts only if its namespace may use that Queue: a user
-// may have written it. The same holds for what names its node itself, and the Queue that it names.
-std::optional<std::string> SchedulingLoop::Impl::AdmittedBefore(const Gang& gang) const {
-  for (const std::string* told : {&gang.status.admitted_queue, &gang.told_queue}) {
-    if (directory_.Admits(*told, gang.key.namespace_name)) return *told;
-  }
-  if (!gang.group_exists) return std::nullopt;
-  if (!gang.queue.empty() && !directory_.Admits(gang.queue, gang.key.namespace_name)) {
-    return std::nullopt;
-  }
-  return gang.queue;
-}
-
-// Who has been admitted to a Queue stays there for as long as anything of it is placed, whatever
-// its labels, its PodGroup or the Queue say meanwhile.
-void SchedulingLoop::Impl::FollowAdmission(const Case& c) {
-  bool placed = false, reserved = false;
-  for (const Member& member : c.gang.members) {
-    const PodFacts* pod = state_.FindPod(member.pod);
-    if (pod == nullptr || pod->terminal) continue;
-    reserved = reserved || pod->reserved.valid();
-    placed = placed || reserved || !pod->node_name.empty() || pod->is_awaited;
-  }
-  if (!placed) {
-    state_.SetAdmitted(c.gang.id, std::nullopt, news_);
-  } else if (!c.gang.admitted_queue.has_value()) {
-    // What is reserved was decided under the Queue that it names now.
-    state_.SetAdmitted(c.gang.id, reserved ? c.gang.queue : AdmittedBefore(c.gang), news_);
-  }
-  std::string queue = c.gang.queue;
-  unadmitted_.erase(c.gang.id);
-  if (placed && !c.gang.admitted_queue.has_value()) {
-    unadmitted_.insert(c.gang.id);
-    queue.clear();
-  } else if (!placed && !c.gang.group_exists) {
-    queue = c.record.queue;
-  }
-  if (c.record.queue == queue) return;
-  c.record.queue = std::move(queue);
-  // It waits in another line from now on, and is the first there when it is.
-  lines_.Leave(c.gang.id, c.now);
-  DropReservation(c.gang.id, c.record);
-}
-
 void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
   FollowAdmission(c);
   const std::string& queue = c.record.queue;

@@ -123,6 +123,21 @@ bool TurnAudit::WasBoundUnder(const std::string& queue, const GangView& gang) co
   });
 }
 
+// As the status says that an earlier leader wrote: of a pod that runs still where it then did.
+bool TurnAudit::StatusTellsOf(const std::string& queue, const GangView& gang) const {
+  const auto group = facts_.told.groups.find(GangName(gang));
+  if (group == facts_.told.groups.end()) return false;
+  const PodGroupStatus& status = group->second.status;
+  if (queue.empty() || status.admitted_queue != queue) return false;
+  return std::ranges::any_of(gang.pods, [&](const GangMemberView& member) {
+    const auto pod = facts_.told.pods.find(absl::StrCat(gang.namespace_name, "/", member.pod));
+    return pod != facts_.told.pods.end() && status.quorum_reached_at.has_value() &&
+           pod->second.meta.created <= *status.quorum_reached_at &&
+           std::ranges::find(status.placement_nodes, pod->second.node_name) !=
+               status.placement_nodes.end();
+  });
+}
+
 void TurnAudit::NoteGangs() {
   std::map<std::string, std::string> charged;
   for (const GangView& gang : facts_.view.gangs) {
@@ -133,7 +148,8 @@ void TurnAudit::NoteGangs() {
     if (known && (!named || before->second == gang.queue)) {
       charged[name] = before->second;
     } else if (named || WasBoundUnder(gang.queue, gang)) {
-      charged[name] = Admits(gang.queue, gang.namespace_name) ? gang.queue : "";
+      const bool holds = Admits(gang.queue, gang.namespace_name) || StatusTellsOf(gang.queue, gang);
+      charged[name] = holds ? gang.queue : "";
     }
   }
   facts_.charged_to = std::move(charged);

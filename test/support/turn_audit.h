@@ -37,6 +37,7 @@ class TurnAudit final {
   void ReadLine(absl::string_view line);
   [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
   [[nodiscard]] bool WasBoundUnder(const std::string& queue, const GangView& gang) const;
+  [[nodiscard]] bool StatusTellsOf(const std::string& queue, const GangView& gang) const;
   void NoteGangs();
   [[nodiscard]] std::string Identity(const std::string& gang) const;
   [[nodiscard]] int32_t PriorityOf(const std::string& gang) const;

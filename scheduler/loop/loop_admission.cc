@@ -1,0 +1,73 @@
+// Under which Queue a gang was admitted, and so is charged for as long as anything of it is placed.
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/loop/loop_impl.h"
+
+namespace maniple {
+namespace {
+
+// Does the status speak of pods that run still? Then its word holds, whatever Queues say by now:
+// nobody but a leader writes it, and a PodGroup that is made anew has none. A pod is one of those
+// if it was there when the quorum was bound, and stands on one of the nodes that were told.
+bool TellsOfWhatRuns(const Case& c, const ClusterState& state) {
+  const PodGroupStatus& status = c.gang.status;
+  if (status.admitted_queue.empty() || !status.quorum_reached_at.has_value()) return false;
+  const absl::Time reached = *status.quorum_reached_at;
+  if (reached < c.gang.created || reached > c.now) return false;
+  return std::ranges::any_of(c.gang.members, [&](const Member& member) {
+    const PodFacts* pod = state.FindPod(member.pod);
+    return pod != nullptr && !pod->terminal && member.created <= reached &&
+           std::ranges::binary_search(status.placement_nodes, pod->node_name);
+  });
+}
+
+}  // namespace
+
+// What else is told of it counts only if its namespace may use that Queue: a user may have written
+// it. The same holds for what names its node itself, and the Queue that it names.
+std::optional<std::string> SchedulingLoop::Impl::AdmittedBefore(const Gang& gang) const {
+  for (const std::string* told : {&gang.status.admitted_queue, &gang.told_queue}) {
+    if (directory_.Admits(*told, gang.key.namespace_name)) return *told;
+  }
+  if (!gang.group_exists) return std::nullopt;
+  if (!gang.queue.empty() && !directory_.Admits(gang.queue, gang.key.namespace_name)) {
+    return std::nullopt;
+  }
+  return gang.queue;
+}
+
+// Who has been admitted to a Queue stays there for as long as anything of it is placed, whatever
+// its labels, its PodGroup or the Queue say meanwhile.
+void SchedulingLoop::Impl::FollowAdmission(const Case& c) {
+  bool placed = false, reserved = false;
+  for (const Member& member : c.gang.members) {
+    const PodFacts* pod = state_.FindPod(member.pod);
+    if (pod == nullptr || pod->terminal) continue;
+    reserved = reserved || pod->reserved.valid();
+    placed = placed || reserved || !pod->node_name.empty() || pod->is_awaited;
+  }
+  if (!placed) {
+    state_.SetAdmitted(c.gang.id, std::nullopt, news_);
+  } else if (!c.gang.admitted_queue.has_value()) {
+    std::optional<std::string> admitted = AdmittedBefore(c.gang);
+    if (TellsOfWhatRuns(c, state_)) admitted = c.gang.status.admitted_queue;
+    if (reserved) admitted = c.gang.queue;  // it was decided under the Queue that it names now
+    state_.SetAdmitted(c.gang.id, std::move(admitted), news_);
+  }
+  std::string queue = c.gang.queue;
+  unadmitted_.erase(c.gang.id);
+  if (placed && !c.gang.admitted_queue.has_value()) {
+    unadmitted_.insert(c.gang.id);
+    queue.clear();
+  } else if (!placed && !c.gang.group_exists) {
+    queue = c.record.queue;
+  }
+  if (c.record.queue == queue) return;
+  c.record.queue = std::move(queue);
+  // It waits in another line from now on, and is the first there when it is.
+  lines_.Leave(c.gang.id, c.now);
+  DropReservation(c.gang.id, c.record);
+}
+
+}  // namespace maniple
