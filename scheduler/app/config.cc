@@ -161,6 +161,9 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   top.Read("gpu", [&](const Json& v, const std::string& path) {
     ReadGpuConfig(v, path, problems, out.gpu);
   });
+  top.Read("http", [&](const Json& v, const std::string& path) {
+    ReadHttpConfig(v, path, problems, out.http);
+  });
   ReadInert(top, out);
   top.Close();
 }

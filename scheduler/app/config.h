@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "scheduler/app/config_gpu.h"
+#include "scheduler/app/config_http.h"
 #include "scheduler/loop/loop_options.h"
 
 namespace maniple {
@@ -44,6 +45,7 @@ struct SchedulerConfig {
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
   GpuConfig gpu;
+  HttpConfig http;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores
   // Accepted and checked, but of no effect in this version; the program says so at start.

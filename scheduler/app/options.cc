@@ -88,6 +88,17 @@ absl::Status CheckFlags(const SchedulerOptions& options) {
   return CheckListenAddress("--health", options.health);
 }
 
+// Where no flag says otherwise.
+void TakeFrom(const HttpConfig& http, SchedulerOptions& options) {
+  if (options.http.empty()) options.http = http.address;
+  if (options.health.empty()) options.health = http.health_address;
+  options.http_insecure = options.http_insecure || http.insecure;
+  if (options.tls.given()) return;
+  const std::string authority = std::move(options.tls.client_authority);
+  options.tls = http.tls;
+  if (!authority.empty()) options.tls.client_authority = authority;
+}
+
 }  // namespace
 
 ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
@@ -139,12 +150,14 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
     if (code == 0) return {.options = std::nullopt, .output = out.str(), .exit_code = 0};
     return Refused(absl::StrCat(error.what(), " (--help shows the flags)"));
   }
-  if (const absl::Status status = CheckFlags(options); !status.ok())
-    return Refused(status.message());
   if (!config_file.empty()) {
     absl::StatusOr<SchedulerConfig> config = LoadSchedulerConfig(config_file);
     if (!config.ok()) return Refused(config.status().message());
     options.config = *std::move(config);
+    TakeFrom(options.config.http, options);
+  }
+  if (const absl::Status status = CheckFlags(options); !status.ok()) {
+    return Refused(status.message());
   }
   if (std::find(names.begin(), names.end(), "") != names.end()) {
     return Refused("--scheduler-name \"\": pods cannot ask for an empty name");

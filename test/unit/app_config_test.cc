@@ -55,6 +55,25 @@ TEST(SchedulerConfig, EveryFieldArrives) {
   EXPECT_EQ(config->score_weights[0].weight, 7);
 }
 
+TEST(SchedulerConfig, SaysWhereHttpIsServedAndHow) {
+  EXPECT_EQ(Parse("")->http.address, "");
+  const absl::StatusOr<SchedulerConfig> config = Parse(
+      "http:\n"
+      "  address: 0.0.0.0:10259\n"
+      "  healthAddress: 127.0.0.1:0\n"
+      "  tls: {certFile: a.crt, privateKeyFile: a.key, clientCAFile: ca.crt}\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->http.address, "0.0.0.0:10259");
+  EXPECT_EQ(config->http.health_address, "127.0.0.1:0");
+  EXPECT_FALSE(config->http.insecure);
+  EXPECT_EQ(config->http.tls.certificate, "a.crt");
+  EXPECT_EQ(config->http.tls.key, "a.key");
+  EXPECT_EQ(config->http.tls.client_authority, "ca.crt");
+  EXPECT_TRUE(Parse("http: {insecure: true, tls: {selfSigned: true}}")->http.tls.self_signed);
+  EXPECT_THAT(std::string(Parse("http:\n  address: nowhere\n").status().message()),
+              HasSubstr("s.yaml:4: http.address: "));
+}
+
 TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
   const absl::StatusOr<SchedulerConfig> config =
       Parse("dialects: [volcano]\ngpu: {productTable: {}}\n");
