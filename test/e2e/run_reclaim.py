@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Quota that was lent is taken back: through the eviction API, past a PodDisruptionBudget that says no at first, and for good.
+"""Quota that was lent is taken back: through the eviction API, past a PodDisruptionBudget that says no at first, and for good;
+or, where the configuration lets it, whatever the budget says.
 
     test/e2e/run_reclaim.py                 # both servers; the real one is skipped, loudly, where it is not built
     test/e2e/run_reclaim.py TEXT            # only cases whose name contains TEXT
@@ -9,6 +10,7 @@ Two teams of eight GPUs each share a cohort. Team b runs on all sixteen; team a 
 """
 
 import argparse
+import json
 import sys
 import urllib.request
 from pathlib import Path
@@ -71,12 +73,14 @@ def events(api, reason):
 class Cluster:
     """Team b has lent itself all sixteen GPUs, in two gangs."""
 
-    def __init__(self, server):
+    def __init__(self, server, **config):
         self.api = server.api
+        file = server.folder / "config.yaml"
+        file.write_text(json.dumps({"apiVersion": "config.maniple.dev/v1alpha1", "kind": "SchedulerConfiguration", **config}))
         add_nodes(self.api, 2)
         for name in ("a", "b"):
             self.api.must("POST", f"{GROUP}/queues", queue(name))
-        self.scheduler = Scheduler(server).start()
+        self.scheduler = Scheduler(server, flags=("--leader-elect=false", "--config", file)).start()
         for name in ("b-one", "b-two"):
             submit(self.api, name, 2, 4, queue="b")
             await_that(f"{name} is bound", lambda name=name: bound(self.api, name) == 2)
@@ -121,22 +125,64 @@ class Cluster:
         assert metric(self.scheduler, "maniple_preemption_reversals_total") == 0
 
 
+def make_budget_that_allows_nothing(server):
+    generation = make_budget(server.api, 4)
+    if isinstance(server, DevCluster):
+        await_that("the budget is counted",
+                   lambda: server.api.must("GET", f"{BUDGETS}/keep").get("status", {}).get("currentHealthy", 0) > 0)
+    else:
+        allow(server.api, 0, generation)
+
+
 def nobody_leaves_until_the_budget_allows_it(server):
     with Cluster(server) as cluster:
-        generation = make_budget(cluster.api, 4)
-        controlled = isinstance(server, DevCluster)
-        if controlled:
-            await_that("the budget is counted",
-                       lambda: cluster.api.must("GET", f"{BUDGETS}/keep").get("status", {}).get("currentHealthy", 0) > 0)
-        else:
-            allow(cluster.api, 0, generation)
+        make_budget_that_allows_nothing(server)
         submit(cluster.api, "mine", 2, 4, queue="a")
         await_that("the preemptor waits", lambda: group(cluster.api, "mine").get("status", {}).get("reason"))
         cluster.everything_so_far_is_decided("after-the-preemptor")
         cluster.nobody_has_left()
         patched = cluster.api.must("PATCH", f"{BUDGETS}/keep", {"spec": {"minAvailable": 0}}, MERGE)
-        if not controlled:
+        if not isinstance(server, DevCluster):
             allow(cluster.api, 4, patched["metadata"]["generation"])
+        cluster.the_room_changes_hands_for_good()
+
+
+def leaving(api):
+    pods = [one for name in ("b-one", "b-two") for one in pods_by_gang(api).get(name, [])]
+    return [one for one in pods if "deletionTimestamp" in one["metadata"]]
+
+
+def two_leave_and_say_why(cluster):
+    """A finalizer keeps those who are deleted in sight."""
+    api = cluster.api
+    for name in ("b-one", "b-two"):
+        for index in range(2):
+            api.must("PATCH", f"{PODS}/{name}-{index}", {"metadata": {"finalizers": ["example.com/look"]}}, MERGE)
+    submit(api, "mine", 2, 4, queue="a")
+    await_that("a gang leaves", lambda: len(leaving(api)) == 2)
+    for one in leaving(api):
+        conditions = {each["type"]: each for each in one["status"]["conditions"]}
+        assert conditions["DisruptionTarget"]["reason"] == "PreemptionByScheduler", conditions
+        assert "preempted by default/mine" in conditions["DisruptionTarget"]["message"], conditions
+    for name in ("b-one", "b-two"):
+        for index in range(2):
+            api.must("PATCH", f"{PODS}/{name}-{index}", {"metadata": {"finalizers": None}}, MERGE)
+
+
+def a_budget_is_passed_where_the_configuration_lets_it_be(server):
+    with Cluster(server, preemption={"ignorePDB": "Reclaim"}) as cluster:
+        make_budget_that_allows_nothing(server)
+        two_leave_and_say_why(cluster)
+        assert metric(cluster.scheduler, "maniple_budgets_passed_total") == 2
+        server.api.must("DELETE", f"{BUDGETS}/keep")
+        cluster.the_room_changes_hands_for_good()
+
+
+def who_two_budgets_cover_leaves_where_the_configuration_lets_it(server):
+    with Cluster(server, preemption={"ignorePDB": "Always"}) as cluster:
+        for name in ("keep", "keep-too"):
+            allow(server.api, 4, make_budget(server.api, 0, name), name)
+        two_leave_and_say_why(cluster)
         cluster.the_room_changes_hands_for_good()
 
 
@@ -201,8 +247,9 @@ def main():
     parser.add_argument("wanted", nargs="?", default="", help="only cases whose name contains this")
     options = parser.parse_args()
     plays, skipped = on_servers(
-        [nobody_leaves_until_the_budget_allows_it], RealControlPlane,
-        real_only=[who_two_budgets_cover_is_nobody_s_victim, evictions_that_the_server_refuses_are_tried_until_it_grants_them],
+        [nobody_leaves_until_the_budget_allows_it, a_budget_is_passed_where_the_configuration_lets_it_be], RealControlPlane,
+        real_only=[who_two_budgets_cover_is_nobody_s_victim, evictions_that_the_server_refuses_are_tried_until_it_grants_them,
+                   who_two_budgets_cover_leaves_where_the_configuration_lets_it],
     )
     return play_all(plays, skipped, options.wanted)
 
