@@ -1,6 +1,7 @@
 // The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
 // loop_decide.cc (one item of it), loop_checks.cc (promises kept),
-// loop_quota.cc (charges), loop_preemption.cc and loop_eviction.cc (making room),
+// loop_quota.cc (charges), loop_admission.cc (whom they are charged to),
+// loop_preemption.cc and loop_eviction.cc (making room),
 // loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
 // room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
 // loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions),
@@ -134,8 +135,6 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
-  void FollowAdmission(const Case& c);
-  [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
   // What of that is held for it, and free to itself.
   [[nodiscard]] Demand OwnHeldQuota(const Case& c);
   struct Price {
@@ -148,6 +147,10 @@ class SchedulingLoop::Impl final {
                                absl::FunctionRef<bool(const Demand&)> suits);
   // In some flavors the request takes no more than its Queue has as its nominal.
   [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request);
+
+  // loop_admission.cc
+  void FollowAdmission(const Case& c);
+  [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
 
   // loop_binding.cc
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);

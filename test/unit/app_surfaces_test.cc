@@ -75,7 +75,10 @@ ClusterView SomeCluster() {
                   .nominal = Amount(8),
                   .used = Amount(12),
                   .borrowed = Amount(4)}}},
-      {.name = "wrong", .stop_policy = "Hold", .problem = "flavor \"x\" does not exist"},
+      {.name = "wrong",
+       .stop_policy = "Hold",
+       .problem = "flavor \"x\" does not exist",
+       .uncharged = 2},
       {.name = "zero", .stop_policy = "Hold", .fair_share = std::numeric_limits<int64_t>::max()}};
   return view;
 }
@@ -180,6 +183,7 @@ team   all     Active          1        0        0/0   125       cpu            
 wrong  -       Invalid         0        0        0/0   0         -                    -      -        -         -
 zero   -       Stopped (Hold)  0        0        0/0   infinite  -                    -      -        -         -
 wrong is inactive: flavor "x" does not exist
+wrong is not charged for 2 gangs that name it, running in namespaces that it does not admit
 )");
 }
 

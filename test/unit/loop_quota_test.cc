@@ -371,6 +371,21 @@ TEST_F(LoopQuotaTest, MoreRoomInAnotherFlavorWakesWhoCouldNeverStartForQuota) {
   EXPECT_EQ(d_.Bound("g"), 1);
 }
 
+TEST_F(LoopQuotaTest, GangsThatAQueueIsNotChargedForAreCountedThere) {
+  d_.api.Put(MakeNode("n").Cpu(100));
+  Queue queue = NewQueue("q", {In("", "cpu", 1000)});
+  queue.namespace_selector = LabelSelector{
+      .requirements = {{.key = "team", .op = SelectorOperator::kIn, .values = {"red"}}}};
+  d_.api.Put(queue);
+  Submit("theirs", "q", {MakePod("theirs-0").Group("theirs").Cpu(1000).On("n")});
+  Submit("nobodys", "", {MakePod("nobodys-0").Group("nobodys").Cpu(1000).On("n")});
+  Settle();
+  EXPECT_EQ(d_.loop().View(d_.now)->queues.front().uncharged, 1);
+  EXPECT_THAT(d_.StatusOf("theirs").message,
+              testing::HasSubstr("it is charged to no Queue: queue \"q\" does not admit"));
+  EXPECT_EQ(Used("q", ""), "0");
+}
+
 // Each seemed to ask for what is nominal (in a), and got a plan that borrows (in b).
 TEST_F(LoopQuotaTest, TwoHeadsDoNotTakeTurnsInHoldingRoom) {
   TwoFlavors(8);

@@ -234,6 +234,39 @@ TEST(NoStarvation, GangsWithoutAQueueHaveOneReservationTogether) {
   EXPECT_LE(*world.StartOf("big") - submitted, kAfter + absl::Minutes(30));
 }
 
+TEST(NoStarvation, RoomHeldForAGangWithoutAQueueStopsNobodyWithinNominal) {
+  ReservationWorld world(2);
+  world.Queue("red", 16, "all");
+  world.Queue("blue", 0, "all");
+  world.Submit({.name = "runs", .queue = "red", .says = absl::Hours(1)});
+  world.Play(absl::ZeroDuration());
+  world.Submit({.name = "holder", .pods = 2});
+  world.Play(kAfter + absl::Minutes(1));
+  ASSERT_TRUE(world.PlannedStartOf("holder").has_value());
+  world.Submit({.name = "borrows", .queue = "blue"});
+  world.Play(absl::Minutes(1));
+  EXPECT_EQ(world.ReasonOf("borrows"), "HeldByReservation");
+  world.Submit({.name = "own", .queue = "red"});
+  world.Play(absl::Minutes(1));
+  EXPECT_TRUE(world.StartOf("own").has_value());
+  EXPECT_FALSE(world.StartOf("borrows").has_value());
+}
+
+TEST(NoStarvation, WhatIsNominalIsPlannedAsIfNothingWereHeldWithoutAQueue) {
+  ReservationWorld world(2);
+  world.Queue("red", 16);
+  world.Submit({.name = "runs", .says = absl::Hours(2)});
+  world.Play(absl::ZeroDuration());
+  world.Submit({.name = "holder", .pods = 2});
+  world.Play(kAfter + absl::Minutes(1));
+  ASSERT_TRUE(world.PlannedStartOf("holder").has_value());
+  world.Submit({.name = "own", .pods = 2, .queue = "red", .says = absl::Hours(1)});
+  world.Play(kAfter + absl::Minutes(1));
+  EXPECT_TRUE(world.PlannedStartOf("own").has_value());
+  world.Play(absl::Hours(3));
+  EXPECT_EQ(world.MinuteOf("own"), 120);
+}
+
 // A tree in debt lets nobody start, also not within what it keeps for itself.
 TEST(HeldQuota, NeverPutsOthersInDebt) {
   ReservationWorld world(20);
