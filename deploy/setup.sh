@@ -3,6 +3,7 @@
 #
 #   deploy/setup.sh          # build, run, test
 #   deploy/setup.sh --dev    # also clang 14 and clang-format 14
+#   deploy/setup.sh --fuzz   # also clang 14 with libFuzzer
 set -euo pipefail
 
 packages=(
@@ -19,8 +20,10 @@ case ${1:-} in
   --dev)
     developing=1
     packages+=(clang-14 clang-format-14 clang-tidy-14) ;;
+  --fuzz)
+    packages+=(clang-14 libclang-rt-14-dev) ;;
   *)
-    echo "usage: deploy/setup.sh [--dev]" >&2
+    echo "usage: deploy/setup.sh [--dev | --fuzz]" >&2
     exit 2 ;;
 esac
 

@@ -4,6 +4,7 @@
 #   test/run.sh                # preset dev: every test, the layering test, conformance and end to end
 #   PRESET=release test/run.sh # the same with other binaries
 #   test/run.sh --sanitizers   # or only those named: asan on unit, scenario, sim and conformance tests, tsan on those with threads
+#   test/run.sh --fuzz [SECONDS] [NAME…]  # every fuzzer, or those named, 60 s each unless told otherwise
 #   MANIPLE_BUILD_JOBS=2 …     # with fewer cores
 #
 # A control plane to compare with is built from Go modules at the first run, beside the compiler (see test/controlplane).
@@ -125,6 +126,16 @@ end_beside() {  # SUITE
   add "$1" "$status" "$(tail -n 1 "$log")"
 }
 
+# Only fuzzers need clang, and the runtime that its libFuzzer is part of.
+fuzz() {  # [SECONDS] [NAME…]
+  deploy/setup.sh --fuzz
+  build fuzz fuzzers
+  say "fuzzing: what is found stays in build/fuzz"
+  local log=$logs/fuzz.log status=0
+  test/fuzz/fuzz.py "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
+  add fuzz.py "$status" "$(tail -n 1 "$log")"
+}
+
 deploy/setup.sh
 mkdir -p "$logs"
 case ${1:-} in
@@ -132,9 +143,12 @@ case ${1:-} in
   --sanitizers)
     shift
     sanitizers "$@" ;;
+  --fuzz)
+    shift
+    fuzz "$@" ;;
   *)
     trap - EXIT
-    echo "usage: test/run.sh [--sanitizers [asan] [tsan]]" >&2
+    echo "usage: test/run.sh [--sanitizers [asan] [tsan] | --fuzz [SECONDS] [NAME…]]" >&2
     exit 2 ;;
 esac
 finish

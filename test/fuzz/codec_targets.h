@@ -1,9 +1,9 @@
 // What hostile bytes are fed to, each with an oracle: besides not crashing, an answer must agree
 // with another one.
 //
-// A target returns "" when the oracle holds, else what does not agree. LLVMFuzzerTestOneInput of a
-// fuzzer binary would call one of them; test/fuzz/codec_fuzz_test.cc replays the corpus and its
-// mutations through all.
+// A target returns "" when the oracle holds, else what does not agree. Each has a libFuzzer binary
+// (fuzz_main.cc), and test/fuzz/replay.h goes through the corpus and its mutations in a test. Pure;
+// the same holds for the targets of the other rooms.
 #pragma once
 
 #include <string>
