@@ -7,6 +7,7 @@
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
 #include "api/codec/quantity.h"
+#include "api/codec/utf8.h"
 #include "api/codec/yaml.h"
 
 namespace maniple {
@@ -119,6 +120,47 @@ std::string FuzzList(absl::string_view bytes) {
     if (json.ok() && head.ok() && items != (*json)["items"].size()) return "lost or invented items";
   }
   return "";
+}
+
+std::string FuzzStatus(absl::string_view bytes) {
+  constexpr int kHttpCode = 503;
+  const ApiStatus status = DecodeStatus(kHttpCode, bytes);
+  if (status.code < 100 || status.code > 599) return absl::StrCat("code ", status.code);
+  if (status.retry_after.has_value() &&
+      (*status.retry_after <= absl::ZeroDuration() || *status.retry_after > absl::Hours(1))) {
+    return absl::StrCat("told to come back after ", absl::FormatDuration(*status.retry_after));
+  }
+  for (const std::string& text : {status.message, status.reason}) {
+    if (text.size() > 1024) return "a long text";
+    if (Printable(text) != text) return absl::StrCat("not printable: ", text);
+  }
+  const absl::StatusOr<Json> json = Json::Parse(bytes);
+  if (!json.ok() || (*json)["kind"].AsString() != "Status") {
+    return status.reason.empty() && status.code == kHttpCode ? "" : "a Status of nothing";
+  }
+  const std::string& reason = (*json)["reason"].AsString();
+  return reason.size() > 100 || status.reason == Printable(reason) ? "" : "another reason";
+}
+
+std::string FuzzTime(absl::string_view bytes) {
+  const absl::StatusOr<absl::Time> time = ParseKubernetesTime(bytes);
+  if (!time.ok()) return time.status().message().size() < 400 ? "" : "a long error";
+  absl::Time second_opinion;
+  if (!absl::ParseTime(absl::RFC3339_full, bytes, &second_opinion, nullptr)) {
+    return "Abseil reads no time";
+  }
+  // Abseil keeps quarters of a nanosecond.
+  if (absl::AbsDuration(second_opinion - *time) >= absl::Nanoseconds(1)) {
+    return absl::StrCat("Abseil reads ", absl::FormatTime(second_opinion));
+  }
+  const std::string micros = FormatKubernetesMicroTime(*time);
+  // The offset may lead out of the years that can be written.
+  if (micros.size() != std::string("2006-01-02T15:04:05.000000Z").size()) return "";
+  const absl::StatusOr<absl::Time> back = ParseKubernetesTime(micros);
+  const absl::Duration lost = back.ok() ? *time - *back : absl::InfiniteDuration();
+  return lost >= absl::ZeroDuration() && lost < absl::Microseconds(1)
+             ? ""
+             : absl::StrCat("read back from ", micros, " as another time");
 }
 
 }  // namespace maniple

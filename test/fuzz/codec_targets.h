@@ -21,5 +21,9 @@ namespace maniple {
 // something; the same line gives the same answer twice.
 [[nodiscard]] std::string FuzzWatchLine(absl::string_view bytes);
 [[nodiscard]] std::string FuzzList(absl::string_view bytes);
+// What is read as a Status says what its JSON says, printably and briefly.
+[[nodiscard]] std::string FuzzStatus(absl::string_view bytes);
+// A time is the one that Abseil reads, and is read back as it was written.
+[[nodiscard]] std::string FuzzTime(absl::string_view bytes);
 
 }  // namespace maniple

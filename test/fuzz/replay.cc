@@ -65,7 +65,7 @@ TEST_P(FuzzReplay, TheCorpusHoldsTheOracle) {
 TEST_P(FuzzReplay, EveryTruncationHoldsTheOracle) {
   for (const std::string& text : Corpus(GetParam().folder)) {
     // Of a long one, the test has no time for every byte.
-    const size_t step = 1 + text.size() / 2048;
+    const size_t step = 1 + text.size() / static_cast<size_t>(GetParam().truncations);
     for (size_t size = 0; size < text.size(); size += step) {
       const absl::string_view cut(text.data(), size);
       ASSERT_EQ(GetParam().target(cut), "") << absl::CEscape(cut);

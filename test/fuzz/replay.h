@@ -23,7 +23,9 @@ struct FuzzSuite {
   std::string (*target)(absl::string_view);
   // Bytes that mean something in this language: random ones rarely do.
   std::string alphabet;
-  int mutations;  // of each file
+  // Of each file.
+  int mutations;
+  int truncations = 2048;
 };
 
 class FuzzReplay : public ::testing::TestWithParam<FuzzSuite> {};
