@@ -120,7 +120,7 @@ std::vector<SharedProfile> SharedProfilesOf(const StringMap& labels) {
     const auto replicas = static_cast<int32_t>(NumberIn(value, kMostCount, 1));
     const std::string product = absl::StrCat(kMigLabels, profile, ".product");
     const bool keeps_name = absl::EndsWith(labels.Get(product), "-SHARED");
-    if (replicas == 1 && !keeps_name) continue;
+    if (profile.empty() || (replicas == 1 && !keeps_name)) continue;
     shared.push_back(
         {.profile = std::string(profile), .replicas = replicas, .keeps_name = keeps_name});
   }

@@ -15,6 +15,7 @@ std::optional<GpuResource> GpuResourceOf(absl::string_view resource) {
   }
   const bool shared = absl::ConsumeSuffix(&resource, ".shared");
   if (absl::ConsumePrefix(&resource, "nvidia.com/mig-")) {
+    if (resource.empty()) return std::nullopt;
     return GpuResource{.kind = GpuKind::kSlice, .profile = std::string(resource), .shared = shared};
   }
   if (absl::EndsWith(resource, "/gpu") || resource == "gpu.intel.com/i915" ||
