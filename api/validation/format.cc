@@ -29,13 +29,26 @@ bool IsIpv4(absl::string_view text) {
   return parts == 4;
 }
 
-// How many 16-bit groups the colon-separated text has; -1 when one is malformed.
-int GroupsOf(absl::string_view text) {
+// Leading zeros are taken in an address of its own only, as kube-apiserver does.
+bool IsStrictIpv4(absl::string_view text) {
+  const auto begins_with_zero = [](absl::string_view part) {
+    return part.size() > 1 && part[0] == '0';
+  };
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, '.');
+  return IsIpv4(text) && std::none_of(parts.begin(), parts.end(), begins_with_zero);
+}
+
+// How many 16-bit groups the colon-separated text has; -1 when one is malformed. The last may be an
+// IPv4 address where an IPv6 one ends.
+enum class Tail { kGroup, kMayBeIpv4 };
+int GroupsOf(absl::string_view text, Tail tail) {
   if (text.empty()) return 0;
   int groups = 0;
   const std::vector<absl::string_view> parts = absl::StrSplit(text, ':');
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (i + 1 == parts.size() && IsIpv4(parts[i])) return groups + 2;
+    if (tail == Tail::kMayBeIpv4 && i + 1 == parts.size() && IsStrictIpv4(parts[i])) {
+      return groups + 2;
+    }
     if (parts[i].empty() || parts[i].size() > 4) return -1;
     if (!std::all_of(parts[i].begin(), parts[i].end(), absl::ascii_isxdigit)) return -1;
     ++groups;
@@ -46,9 +59,9 @@ int GroupsOf(absl::string_view text) {
 bool IsIpv6(absl::string_view text) {
   if (text.size() > 45) return false;
   const size_t gap = text.find("::");
-  if (gap == absl::string_view::npos) return GroupsOf(text) == 8;
-  const int before = GroupsOf(text.substr(0, gap));
-  const int after = GroupsOf(text.substr(gap + 2));
+  if (gap == absl::string_view::npos) return GroupsOf(text, Tail::kMayBeIpv4) == 8;
+  const int before = GroupsOf(text.substr(0, gap), Tail::kGroup);
+  const int after = GroupsOf(text.substr(gap + 2), Tail::kMayBeIpv4);
   return before >= 0 && after >= 0 && before + after <= 7;
 }
 
