@@ -115,8 +115,7 @@ std::vector<size_t> BoundShape::OneDomainOf(const Overlay& overlay) {
     columns.insert(columns.end(), shared.begin(), shared.end());
   }
   std::ranges::sort(columns);
-  const auto twice = std::ranges::unique(columns);
-  columns.erase(twice.begin(), twice.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   return columns;
 }
 

@@ -119,8 +119,7 @@ std::vector<size_t> ImpliedColumns(std::vector<Kind>& kinds, const Overlay& over
     columns.insert(columns.end(), shared.begin(), shared.end());
   }
   std::ranges::sort(columns);
-  const auto twice = std::ranges::unique(columns);
-  columns.erase(twice.begin(), twice.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   return columns;
 }
 

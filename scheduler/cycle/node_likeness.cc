@@ -15,8 +15,7 @@ NodeLikeness::NodeLikeness(const std::vector<Kind>& kinds, const Overlay& overla
     }
   }
   std::ranges::sort(resources_);
-  const auto twice = std::ranges::unique(resources_);
-  resources_.erase(twice.begin(), twice.end());
+  resources_.erase(std::unique(resources_.begin(), resources_.end()), resources_.end());
 }
 
 Likeness NodeLikeness::Of(NodeId node, std::span<const int32_t> rooms) {
