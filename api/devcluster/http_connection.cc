@@ -14,6 +14,10 @@ namespace http = boost::beast::http;
 // A client that keeps a large buffer only because of one large reply does not need it for the next.
 constexpr size_t kMostIdleCapacity = 256 * 1024;
 
+// The end of a chunked body, "0\r\n\r\n". Beast asserts that it sees as much, so that less is held
+// back: it is never all that comes.
+constexpr size_t kLeastChunkedBytes = 5;
+
 bool IsHealthCheck(absl::string_view target) {
   const absl::string_view path = target.substr(0, target.find('?'));
   return path == "/healthz" || path == "/livez" || path == "/readyz";
@@ -55,6 +59,9 @@ bool HttpConnection::ParseMore(absl::Time now) {
     deadline_ = now + limits_.request_deadline;
   }
   auto& request = parser_->request;
+  if (request.is_header_done() && request.chunked() && input_.size() < kLeastChunkedBytes) {
+    return false;
+  }
   boost::system::error_code error;
   const size_t used = request.put(boost::asio::buffer(input_.data(), input_.size()), error);
   input_.erase(0, used);
