@@ -73,7 +73,8 @@ Framed Naively(absl::string_view text, size_t longest) {
 
 // --- Secrets
 // --------------------------------------------------------------------------------------
-constexpr size_t kShortestSecret = 10;
+// What the corpora plant in each secret: any other text may be a word of our own errors.
+constexpr absl::string_view kPlanted = "planted";
 
 struct Words {
   std::vector<std::string> secrets;
@@ -83,7 +84,7 @@ struct Words {
 void Gather(const Json& value, bool secret, Words& out) {
   if (value.is_string()) {
     if (!secret) absl::StrAppend(&out.others, value.AsString(), "\n");
-    if (secret && value.AsString().size() >= kShortestSecret) {
+    if (secret && absl::StrContains(value.AsString(), kPlanted)) {
       out.secrets.push_back(value.AsString());
     }
   }
@@ -261,7 +262,6 @@ std::string FuzzExecCredential(absl::string_view bytes) {
   if (!credential.ok()) {
     Words words;
     if (json.ok()) Gather(Json::Object({{"token", *json}}), false, words);
-    words.others = "ExecCredential expirationTimestamp " + config.api_version;  // our own words
     return ToldSecret(credential.status().message(), words);
   }
   if (!json.ok()) return "a credential that is no JSON";
