@@ -5,6 +5,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "api/gpu/mig_config.h"
 #include "test/sim/users.h"
 
 namespace maniple::sim {
@@ -13,6 +15,14 @@ std::string BoundPod(const HttpRequest& request) {
   const bool binds =
       request.method == HttpMethod::kPost && absl::EndsWith(request.target, "/binding");
   return binds ? PodOf(request) : "";
+}
+
+std::string DividedNode(const HttpRequest& request) {
+  absl::string_view node = request.target;
+  const bool patches = request.method == HttpMethod::kPatch &&
+                       absl::ConsumePrefix(&node, "/api/v1/nodes/") &&
+                       absl::StrContains(request.body, kMigConfigLabel);
+  return patches ? std::string(node) : "";
 }
 
 namespace {

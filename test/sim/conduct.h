@@ -25,6 +25,9 @@ namespace maniple::sim {
 
 // "" when the request is no bind.
 [[nodiscard]] std::string BoundPod(const HttpRequest& request);
+// "" when the request does not ask for another MIG configuration of a node.
+[[nodiscard]] std::string DividedNode(const HttpRequest& request);
+
 class Conduct final {
  public:
   explicit Conduct(Truth& truth) : truth_(truth) {}

@@ -159,6 +159,7 @@ void Disturbances::BindElsewhere(const At& at) {
   const std::string key = "default/" + at.pod;
   const auto pod = truth_.pods().find(key);
   if (pod == truth_.pods().end() || !pod->second.node.empty() || pod->second.ended()) return;
+  if (pod->second.asks_slices()) return;  // a kubelet would not have it there
   for (const auto& [node, free] : truth_.FreeGpus()) {
     if (free < pod->second.gpus) continue;
     const bool taken = node == at.node || IsFarFrom(pod->second, node);
@@ -213,6 +214,7 @@ void Disturbances::StrikeNode(Fault fault, const At& at) {
       faults_.Note(fault);
       return Drain(at.node);
     default: {
+      if (truth_.nodes().at(at.node).can_be_divided) return;  // its slices would stay
       faults_.Note(Fault::kDevicesLost);
       const bool whole = truth_.nodes().at(at.node).gpus == 8;
       const uint64_t left = whole ? faults_.Draw(Fault::kDevicesLost, 8) : 8;

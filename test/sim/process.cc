@@ -12,6 +12,9 @@ namespace {
 // Within a millisecond.
 constexpr int kMostTurns = 5000;
 
+// Sooner than in production, for a history is short.
+constexpr absl::Duration kDivideAfter = absl::Seconds(5), kLeaveAlone = absl::Seconds(30);
+
 std::string IdentityOf(uint64_t life) { return absl::StrCat("scheduler-", life); }
 
 LoopOptions LoopFor(const ProcessOptions& options) {
@@ -22,6 +25,9 @@ LoopOptions LoopFor(const ProcessOptions& options) {
   loop.reservation_after = options.reservation_after;
   loop.holds_per_cohort = options.holds_per_cohort;
   loop.state.sweep_slack = options.sweep_slack;
+  loop.mig.reconfigure = options.mig;
+  loop.mig.after = kDivideAfter;
+  loop.mig.hold_off = kLeaveAlone;
   return loop;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "api/client/cluster_client.h"
 #include "scheduler/loop/scheduling_loop.h"
+#include "scheduler/mig/mig_fleet.h"
 #include "test/sim/event_queue.h"
 #include "test/sim/network.h"
 
@@ -25,6 +26,7 @@ struct ProcessOptions {
   absl::Duration reservation_after = absl::Minutes(10);
   int32_t holds_per_cohort = 1;
   size_t sweep_slack = ClusterStateOptions{}.sweep_slack;
+  MigReconfigure mig = MigReconfigure::kOff;
   // How far its wall clock is off.
   absl::Duration skew = absl::ZeroDuration();
 };

@@ -17,15 +17,17 @@ SimOptions Faulty(uint64_t seed) {
 
 TEST(Simulation, EveryPromiseHoldsUnderEveryFault) {
   FaultCounts struck{};
-  uint64_t binds = 0;
+  uint64_t binds = 0, divisions = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const SimReport report = RunSim(Faulty(seed));
     ASSERT_TRUE(report.violations.empty())
         << "seed " << seed << ": " << absl::StrJoin(report.violations, "\n");
     binds += report.binds;
+    divisions += report.divisions;
     for (int i = 0; i < kFaults; ++i) struck[i] += report.faults[i];
   }
   EXPECT_GT(binds, 1000);
+  EXPECT_GT(divisions, 0);
   for (int i = 0; i < kFaults; ++i) EXPECT_GT(struck[i], 0) << FaultName(static_cast<Fault>(i));
 }
 

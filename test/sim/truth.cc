@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "api/gpu/mig_config.h"
 #include "api/model/maniple_types.h"
 
 namespace maniple::sim {
@@ -21,6 +23,20 @@ int64_t WholeNumber(const Json& value) {
   int64_t out = 0;
   if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
   return value.AsInt();
+}
+
+std::map<std::string, int64_t> DevicesIn(const Json& amounts) {
+  std::map<std::string, int64_t> devices;
+  for (const auto& [resource, amount] : amounts.members()) {
+    const bool device = resource == kGpu || absl::StartsWith(resource, "nvidia.com/mig-");
+    if (device && WholeNumber(amount) > 0) devices[resource] = WholeNumber(amount);
+  }
+  return devices;
+}
+
+int64_t AmountOf(const std::string& resource, const std::map<std::string, int64_t>& devices) {
+  const auto at = devices.find(resource);
+  return at == devices.end() ? 0 : at->second;
 }
 
 std::string KeyOf(const Json& object) {
@@ -87,7 +103,7 @@ void Truth::Forget(absl::string_view kind, absl::Time now) {
   if (kind == "Pod") pods_.clear();
   if (kind == "Node") {
     // What they offered a moment ago a scheduler may still believe.
-    for (const auto& [name, node] : nodes_) offered_[name].emplace_back(now, node.gpus);
+    for (const auto& [name, node] : nodes_) offered_[name].emplace_back(now, node.devices);
     nodes_.clear();
   }
   if (kind == "PodGroup") groups_.clear();
@@ -138,7 +154,7 @@ void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time no
   absl::Time since = now;
   if (const auto before = nodes_.find(name); before != nodes_.end()) {
     since = before->second.since;
-    offered_[name].emplace_back(now, before->second.gpus);
+    offered_[name].emplace_back(now, before->second.devices);
     nodes_.erase(before);
   }
   if (object.is_null()) {
@@ -155,8 +171,13 @@ void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time no
     }
   }
   known->second = labels;
+  std::map<std::string, int64_t> devices = DevicesIn(object["status"]["allocatable"]);
+  const int64_t gpus = AmountOf(kGpu, devices);
   nodes_[name] = {.since = since,
-                  .gpus = WholeNumber(object["status"]["allocatable"][kGpu]),
+                  .devices = std::move(devices),
+                  .gpus = gpus,
+                  .can_be_divided = labels.Has(kMigCapableLabel),
+                  .is_being_divided = labels[kMigConfigStateLabel].AsString() == kMigPending,
                   .cordoned = spec["unschedulable"].AsBool(),
                   .tainted = spec["taints"].size() > 0,
                   .rack = labels[kRackLabel].AsString(),
@@ -254,8 +275,11 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.gang = absl::StrCat(object["metadata"]["namespace"].AsString(), "/",
                           object["metadata"]["labels"][kPodGroupLabel].AsString());
   for (const Json& container : object["spec"]["containers"].items()) {
-    pod.gpus += WholeNumber(container["resources"]["requests"][kGpu]);
+    for (const auto& [resource, amount] : DevicesIn(container["resources"]["requests"])) {
+      pod.devices[resource] += amount;
+    }
   }
+  pod.gpus = AmountOf(kGpu, pod.devices);
   pod.priority = object["spec"]["priority"].AsInt();
   pod.slow = object["metadata"]["finalizers"].size() > 0;
   pod.never_preempts = object["spec"]["preemptionPolicy"].AsString() == "Never";
@@ -303,16 +327,18 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   ++binds_;
   if (!it->second.ours) return;
   CheckNeverOversubscribed(node, key, now);
+  CheckNobodyJoinsADivision(pods_.at(key), now);
   CheckQuotaLegal(pods_.at(key), now);
   CheckDomainsHold(pods_.at(key), now);
 }
 
-int64_t Truth::MostGpusOf(const std::string& node, absl::Time now) const {
+int64_t Truth::MostOffered(const std::string& node, const std::string& resource,
+                           absl::Time now) const {
   const auto current = nodes_.find(node);
-  int64_t most = current == nodes_.end() ? 0 : current->second.gpus;
+  int64_t most = current == nodes_.end() ? 0 : AmountOf(resource, current->second.devices);
   if (const auto past = offered_.find(node); past != offered_.end()) {
-    for (const auto& [until, gpus] : past->second) {
-      if (until > now - kBlind) most = std::max(most, gpus);
+    for (const auto& [until, devices] : past->second) {
+      if (until > now - kBlind) most = std::max(most, AmountOf(resource, devices));
     }
   }
   return most;
@@ -320,7 +346,7 @@ int64_t Truth::MostGpusOf(const std::string& node, absl::Time now) const {
 
 int64_t Truth::MostFree(const std::string& node, const std::set<std::string>& without,
                         absl::Time now) const {
-  int64_t free = MostGpusOf(node, now);
+  int64_t free = MostOffered(node, kGpu, now);
   for (const auto& [key, pod] : pods_) {
     if (pod.node != node || pod.ended() || without.contains(key)) continue;
     if (pod.ours || pod.bound_at < now - kBlind) free -= pod.gpus;
@@ -351,22 +377,30 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
                                      absl::Time now) {
   if (!nodes_.contains(node)) return;  // bound to a node that has just gone: a fair race
   // Devices may be lost under those that stand there; who asks for none takes none from them.
-  if (pods_.at(because).gpus == 0) return;
-  const int64_t room = MostGpusOf(node, now);
+  for (const auto& [resource, amount] : pods_.at(because).devices) {
+    CheckNeverOversubscribed(node, because, resource, now);
+  }
+}
+
+void Truth::CheckNeverOversubscribed(const std::string& node, const std::string& because,
+                                     const std::string& resource, absl::Time now) {
+  const int64_t room = MostOffered(node, resource, now);
   int64_t used = 0;
   std::string who;
   for (const auto& [key, pod] : pods_) {
-    if (pod.node != node || pod.ended()) continue;
+    const int64_t takes = AmountOf(resource, pod.devices);
+    if (pod.node != node || pod.ended() || takes == 0) continue;
     const bool told = expected_.pod == because && pod.told_to == expected_.life &&
                       pod.told_at < expected_.decided;
     if (!pod.ours && !told && pod.bound_at >= now - kBlind) continue;
-    used += pod.gpus;
+    used += takes;
     absl::StrAppend(&who, " ", key, pod.ours ? "" : " (not ours)", pod.deleting ? " (leaving)" : "",
                     " since ", absl::FormatTime("%H:%M:%E3S", pod.bound_at, absl::UTCTimeZone()));
   }
   if (used > room) {
-    Violated(now, absl::StrCat("NeverOversubscribed: ", node, " has ", room, " GPUs and ", used,
-                               " are taken once ", because, " is bound there:", who));
+    Violated(now,
+             absl::StrCat("NeverOversubscribed: ", node, " has ", room, " of ", resource, " and ",
+                          used, " are taken once ", because, " is bound there:", who));
   }
 }
 

@@ -41,16 +41,20 @@ class Truth final {
     bool never_preempts = false;
     std::string sub_group;
     bool ours = true;  // bound by a living leader of ours, as far as it is bound
+    std::map<std::string, int64_t> devices;  // GPUs and slices of GPUs, by resource
     int64_t gpus = 0, priority = 0;
     std::string admitted;  // the Queue that its gang named when it was bound
     absl::Time bound_at = absl::InfinitePast(), ended_at = absl::InfinitePast();
     uint64_t told_to = 0;  // the process that a reply has told where somebody else has bound it
     absl::Time told_at = absl::InfiniteFuture();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
+    [[nodiscard]] bool asks_slices() const { return gpus == 0 && !devices.empty(); }
   };
   struct NodeFacts {
     absl::Time since;  // under this name
+    std::map<std::string, int64_t> devices;
     int64_t gpus = 0;
+    bool can_be_divided = false, is_being_divided = false;  // its GPUs, by MIG
     bool cordoned = false, tainted = false;
     std::string rack;
     Json labels;
@@ -132,6 +136,12 @@ class Truth final {
   // A process is about to write although the Lease is in the hand of another.
   void CheckFencing(const std::string& identity, const std::string& what, absl::Time now);
 
+  // This process, which leads, has sent that the node's GPUs are to be divided anew; and the server
+  // has taken it. Nobody stands on them then, as far as it can know, and it binds nobody there
+  // before that is done.
+  void NoteDivisionSent(const std::string& node, uint64_t life, absl::Time now);
+  void CheckDividedWhenIdle(const std::string& node, uint64_t life, absl::Time now);
+
   // Somebody of ours asks this gang's pod to leave: its Queue is drained, or somebody who may make
   // it leave is there, or was lately.
   void CheckEviction(const std::string& gang, const std::string& what, absl::Time now);
@@ -202,6 +212,9 @@ class Truth final {
   void ApplyPod(const Json& object, absl::Time now);
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                 absl::Time now);
+  void CheckNeverOversubscribed(const std::string& node, const std::string& because,
+                                const std::string& resource, absl::Time now);
+  void CheckNobodyJoinsADivision(const PodFacts& pod, absl::Time now);
   void NoteGroupGone(const std::string& gang, absl::Time now);
   void NoteNewRun(const std::string& gang);
   // Who has something placed stays where it was admitted, whatever it names now.
@@ -217,7 +230,8 @@ class Truth final {
   void NoteUpheavalEverywhere(absl::Time now);
   [[nodiscard]] bool MayBeKnown(const PodFacts& pod, const Since& since) const;
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
-  [[nodiscard]] int64_t MostGpusOf(const std::string& node, absl::Time now) const;
+  [[nodiscard]] int64_t MostOffered(const std::string& node, const std::string& resource,
+                                    absl::Time now) const;
 
   devcluster::ApiServer& server_;
   std::vector<Watch> watches_;
@@ -255,7 +269,12 @@ class Truth final {
   std::set<std::string> gangs_of_others_;
   // node → what it offered, and until when; what a scheduler whose watch has fallen silent may
   // still believe.
-  std::map<std::string, std::deque<std::pair<absl::Time, int64_t>>> offered_;
+  std::map<std::string, std::deque<std::pair<absl::Time, std::map<std::string, int64_t>>>> offered_;
+  struct Division {
+    uint64_t life = 0;
+    absl::Time sent;  // the last
+  };
+  std::map<std::string, Division> divisions_;  // by node
   std::set<std::string> foreign_;
   LeaseFacts lease_;
   std::vector<std::string> violations_;

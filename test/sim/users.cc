@@ -134,7 +134,10 @@ std::vector<std::string> Users::PodsOf(const std::string& gang) const {
 void Users::CreatePod(const std::string& gang, int index) {
   const GangSpec& spec = gangs_.at(gang);
   const PartOf part = PartAt(spec, index);
-  const Json amounts = part.gpus > 0 ? Json::Object({{"nvidia.com/gpu", absl::StrCat(part.gpus)}})
+  const std::string resource = spec.mig_profile.empty()
+                                   ? "nvidia.com/gpu"
+                                   : absl::StrCat("nvidia.com/mig-", spec.mig_profile);
+  const Json amounts = part.gpus > 0 ? Json::Object({{resource, absl::StrCat(part.gpus)}})
                                      : Json::Object({{"cpu", "1"}});
   const Json container =
       Json::Object({{"name", "main"},
@@ -207,17 +210,18 @@ void Users::CreateGroup(const std::string& gang) {
                      {"spec", body}}));
 }
 
-void Users::AddNode(const std::string& name, int gpus) {
+void Users::AddNode(const std::string& name, const NodeMake& make) {
   const Json amounts = Json::Object({{"cpu", "64"},
                                      {"memory", "512Gi"},
                                      {"pods", "110"},
-                                     {"nvidia.com/gpu", absl::StrCat(gpus)}});
+                                     {"nvidia.com/gpu", absl::StrCat(make.gpus)}});
   int number = 0;
   CHECK(absl::SimpleAtoi(absl::string_view(name).substr(1), &number)) << name;
-  const Json labels = Json::Object({{kHostLabel, name},
-                                    {kRackLabel, absl::StrCat("rack", number % racks_)},
-                                    {"nvidia.com/gpu.clique", absl::StrCat("c", number % 10 / 3)},
-                                    {kPoolLabel, number % 4 < 2 ? "fast" : "slow"}});
+  Json labels = Json::Object({{kHostLabel, name},
+                              {kRackLabel, absl::StrCat("rack", number % racks_)},
+                              {"nvidia.com/gpu.clique", absl::StrCat("c", number % 10 / 3)},
+                              {kPoolLabel, number % 4 < 2 ? "fast" : "slow"}});
+  for (const auto& [key, value] : make.labels.members()) labels.Set(key, value);
   Call("POST", "/api/v1/nodes",
        Json::Object({{"apiVersion", "v1"},
                      {"kind", "Node"},

@@ -41,7 +41,8 @@ struct Leaving {
 
 struct GangSpec {
   int pods = 0;
-  int64_t gpus = 0;
+  int64_t gpus = 0;         // whole ones …
+  std::string mig_profile;  // … or slices of this profile, unless it is ""
   int min_member = 0;
   std::string queue;
   bool recreated = false;  // owned by a controller
@@ -63,6 +64,11 @@ struct GangSpec {
   Company company = Company::kAny;
 };
 
+struct NodeMake {
+  int gpus = 8;
+  Json labels = Json::Object();  // beside those that every node has
+};
+
 class Users final {
  public:
   Users(SimNetwork& network, const Truth& truth, Random& random, int racks)
@@ -74,7 +80,7 @@ class Users final {
   void CreatePod(const std::string& gang, int index);
   void CreateBudgets(const std::string& gang);
   void DeleteBudgets(const std::string& gang);
-  void AddNode(const std::string& name, int gpus = 8);
+  void AddNode(const std::string& name, const NodeMake& make = {});
   void InstallCrd(const Json& crd);
 
   [[nodiscard]] std::map<std::string, GangSpec>& gangs() { return gangs_; }

@@ -38,7 +38,7 @@ int Variety::RacksOf(uint64_t seed) {
 void Variety::SetUp() {
   if (!poor_) return;
   for (int i = 0; i < kPoorNodes; ++i) {
-    users_.AddNode(absl::StrCat("p", 10 + i), 1 + static_cast<int>(random_.Below(4)));
+    users_.AddNode(absl::StrCat("p", 10 + i), {.gpus = 1 + static_cast<int>(random_.Below(4))});
   }
 }
 

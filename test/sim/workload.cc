@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "test/sim/economy.h"
+#include "test/sim/mig_users.h"
 #include "test/sim/variety.h"
 
 namespace maniple::sim {
@@ -43,6 +44,7 @@ void Workload::SetUp(const std::vector<Json>& crds) {
                             {"spec", Json::Object({{"stopPolicy", "None"}})}}));
   for (int i = 0; i < kFirstNodes; ++i) AddNode();
   variety_.SetUp();
+  mig_.SetUp();
 }
 
 void Workload::Act() {
@@ -83,6 +85,7 @@ void Workload::Submit() {
   economy_.Describe(spec);
   spec.company = CompanyOf(next_gang_);
   variety_.Describe(spec);
+  mig_.Describe(spec);
   Create(spec);
 }
 

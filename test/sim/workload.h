@@ -12,14 +12,16 @@
 namespace maniple::sim {
 
 class Economy;
+class MigUsers;
 class Variety;
 
 class Workload final {
  public:
-  Workload(Users& users, Economy& economy, Variety& variety)
+  Workload(Users& users, Economy& economy, Variety& variety, MigUsers& mig)
       : users_(users),
         economy_(economy),
         variety_(variety),
+        mig_(mig),
         random_(users.random()),
         one_in_rack_(1 + random_.Below(4)),
         one_elastic_(2 + random_.Below(3)) {}
@@ -57,6 +59,7 @@ class Workload final {
   Users& users_;
   Economy& economy_;
   Variety& variety_;
+  MigUsers& mig_;
   Random& random_;
   // What kind of gangs this history has many of: one in so many.
   const uint64_t one_in_rack_;

@@ -16,6 +16,7 @@
 #include "test/sim/first_words.h"
 #include "test/sim/immunity.h"
 #include "test/sim/kept_room.h"
+#include "test/sim/mig_users.h"
 #include "test/sim/network.h"
 #include "test/sim/processes.h"
 #include "test/sim/siege.h"
@@ -79,7 +80,8 @@ class World final {
         users_(network_, truth_, random_, Variety::RacksOf(options.seed)),
         economy_(users_, options.seed),
         variety_(users_, options.seed),
-        workload_(users_, economy_, variety_),
+        mig_users_(users_, options.seed),
+        workload_(users_, economy_, variety_, mig_users_),
         siege_(users_, options.seed),
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()),
         processes_(network_, events_, faults_,
@@ -111,6 +113,7 @@ class World final {
     report.holds = kept_.holds();
     report.guests = kept_.guests();
     report.quota_checks = truth_.quota_checks();
+    report.divisions = divisions_;
     report.fingerprint = truth_.fingerprint();
     report.log = std::move(log_);
     return report;
@@ -175,7 +178,8 @@ class World final {
             .holds_per_cohort = economy_.holds_per_cohort(),
             .sweep_slack = options_.sweeps == SimOptions::Sweeps::kAlways
                                ? 0
-                               : ClusterStateOptions{}.sweep_slack};
+                               : ClusterStateOptions{}.sweep_slack,
+            .mig = mig_users_.exist() ? MigReconfigure::kOn : MigReconfigure::kOff};
   }
 
   void OnLine(uint64_t life, absl::Duration skew, const std::string& line) {
@@ -231,6 +235,9 @@ class World final {
       processes_.Kill(*process);
     }
     if (const std::string pod = BoundPod(request); !pod.empty()) DisturbBind(pod);
+    if (const std::string node = DividedNode(request); !node.empty()) {
+      truth_.NoteDivisionSent(node, life, events_.Now());
+    }
     if (faults_.Strikes(Fault::kCrashAfterSend)) processes_.Kill(*process);
   }
 
@@ -263,18 +270,27 @@ class World final {
     if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) processes_.Kill(*process);
   }
 
+  // It comes from who leads still.
+  [[nodiscard]] bool IsOfLeader(const Sender& sender) const {
+    const Process* process = processes_.Of(sender.life);
+    return process != nullptr && process->alive() && process->leading() &&
+           sender.sent_at >= process->led_since();
+  }
+
+  // Two may lead for a moment after a hand has taken the Lease from one of them; the other may have
+  // its lists already.
+  [[nodiscard]] bool IsContested(const Sender& sender) const {
+    const Process* process = processes_.Of(sender.life);
+    return process != nullptr && truth_.LeaseIsTampered(events_.Now()) &&
+           (processes_.Leaders() > 1 || truth_.lease().holder != process->identity());
+  }
+
   void OnWrite(const Sender& sender, const HttpRequest& request) {
     const std::string pod = BoundPod(request);
     if (pod.empty()) return;
     const Process* process = processes_.Of(sender.life);
-    const bool leads = process != nullptr && process->alive() && process->leading() &&
-                       sender.sent_at >= process->led_since();
-    // Two may lead for a moment after a hand has taken the Lease from one of them; the other may
-    // have its lists already.
-    const bool contested =
-        process != nullptr && truth_.LeaseIsTampered(events_.Now()) &&
-        (processes_.Leaders() > 1 || truth_.lease().holder != process->identity());
-    if (!leads || contested) truth_.ExpectForeignBind(pod);
+    const bool leads = IsOfLeader(sender);
+    if (!leads || IsContested(sender)) truth_.ExpectForeignBind(pod);
     truth_.ExpectBind({.pod = pod,
                        .life = sender.life,
                        .decided = conduct_.FirstSent(sender.life, request),
@@ -289,6 +305,10 @@ class World final {
       until = std::max(until, sender.sent_at + ElectorOptions().renew_deadline);
     } else if (const std::string pod = EvictedPod(request); !pod.empty()) {
       evictions_.OnGranted(sender.life, pod, events_.Now());
+    } else if (const std::string node = DividedNode(request); !node.empty()) {
+      ++divisions_;
+      if (!IsOfLeader(sender) || IsContested(sender)) return;
+      truth_.CheckDividedWhenIdle(node, sender.life, events_.Now());
     }
   }
 
@@ -506,6 +526,7 @@ class World final {
   Users users_;
   Economy economy_;
   Variety variety_;
+  MigUsers mig_users_;
   Workload workload_;
   Siege siege_;
   Disturbances disturbances_;
@@ -515,6 +536,7 @@ class World final {
   // By life: to when it may lead at most, counted from when it sent its last renewal.
   std::map<uint64_t, absl::Time> leads_until_;
   uint64_t lives_ = 0;
+  uint64_t divisions_ = 0;
   absl::Time last_sent_ = absl::InfinitePast();  // what neither keeps a Lease nor a watch
   bool controllers_run_ = true;
 };
