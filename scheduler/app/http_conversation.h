@@ -117,6 +117,16 @@ class HttpConversation final : public HttpTalk,
     parser_->body_limit(kMostBodyBytes);
     idle_since_ = host_.Now();
     Within(limits_.request);
+    // Nobody needs chunks to ask something here, and Beast asserts that they do not come by bytes.
+    boost::beast::http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](boost::beast::error_code error, size_t) {
+          if (error || self->parser_->chunked()) return self->Close();
+          self->ReadBody();
+        });
+  }
+
+  void ReadBody() {
     boost::beast::http::async_read(
         stream_, buffer_, *parser_,
         [self = this->shared_from_this()](boost::beast::error_code error, size_t) {

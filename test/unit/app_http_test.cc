@@ -218,6 +218,17 @@ TEST_F(HttpEndpointTest, OnlyGetIsServedAndHeadsAreBounded) {
   EXPECT_THAT(huge->ReadToEnd(), Not(HasSubstr("hello")));
 }
 
+// The fear: what Beast only asserts, whoever reaches the port can send.
+TEST_F(HttpEndpointTest, WhoSendsChunksIsClosedAndOthersAreServed) {
+  Serve({}, Hello);
+  const auto chunks = Client();
+  chunks->Send("GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
+  EXPECT_EQ(chunks->ReadToEnd(), "");
+  const auto other = Client();
+  other->Send(kGet);
+  EXPECT_THAT(other->ReadReply(), HasSubstr("hello"));
+}
+
 TEST_F(HttpEndpointTest, TakesTheTokenOfEitherHeader) {
   Serve({}, [](const HttpQuestion& question) { return TextPage(200, question.token.Reveal()); });
   for (const auto& [header, token] :
