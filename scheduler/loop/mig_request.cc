@@ -54,6 +54,7 @@ int64_t MostOf(const std::string& resource, const MigFleet::Node& node) {
 class Asker final {
  public:
   Asker(const MigQuestion& question, const PodShape& shape) : shape_(shape) {
+    for (const auto& block : question.snapshot.blocks) blocks_.push_back(block.get());
     for (const Question ask : {Question::kNow, Question::kEver}) {
       std::vector<std::unique_ptr<NodeFilter>>& filters = ask == Question::kNow ? now_ : ever_;
       for (const auto& plugin : question.profile.filters) {
@@ -62,6 +63,7 @@ class Asker final {
         if (!filter.ok()) {
           refused_ = true;
         } else if (*filter != nullptr) {
+          if ((*filter)->looks_around()) (*filter)->LookAround(blocks_);
           filters.push_back(*std::move(filter));
         }
       }
@@ -90,6 +92,7 @@ class Asker final {
 
  private:
   const PodShape& shape_;
+  std::vector<const NodeBlock*> blocks_;
   bool refused_ = false;
   std::vector<std::unique_ptr<NodeFilter>> now_, ever_;
 };
