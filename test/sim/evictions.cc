@@ -82,6 +82,7 @@ void Evictions::CheckPreemption(const Speaker& speaker, const Made& made) const 
   const auto preemptor = truth_.gangs().find(made.preemptor);
   const auto victim = truth_.gangs().find(made.victim);
   if (preemptor == truth_.gangs().end() || victim == truth_.gangs().end()) return;
+  if (IsOfTenant(made.victim)) return;
   if (speaker.now < truth_.rules_changed() + truth_.blind_for()) return;
   if (!truth_.MayBeMadeToLeave(preemptor->second, made.victim)) {
     truth_.Violated(speaker.now,
@@ -121,6 +122,7 @@ void Evictions::CheckVictimsLeaveWhole(const std::function<bool(uint64_t)>& lead
                                [&](const auto& pod) { return HasLeft(pod.first, pod.second); });
   });
   for (const Leaving& leaving : leaving_) {
+    if (IsOfTenant(leaving.gang)) continue;
     if (now < leaving.began + kAllAreAskedWithin || truth_.BudgetsOver(leaving.gang, now) > 0)
       continue;
     for (const auto& [pod, uid] : leaving.pods) {

@@ -1,6 +1,8 @@
 #include "test/sim/faults.h"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace maniple::sim {
@@ -62,6 +64,17 @@ constexpr Known kKnown[] = {
     {Fault::kForeignPod, "foreign-pod", 60},
     {Fault::kForeignBind, "foreign-bind", 15},
     {Fault::kCrdReinstalled, "crd-reinstalled", 200},
+    {Fault::kTenantSubmits, "tenant-submits", 15},
+    {Fault::kTenantRelabels, "tenant-relabels", 15},
+    {Fault::kTenantEdits, "tenant-edits", 20},
+    {Fault::kTenantRemakes, "tenant-remakes", 25},
+    {Fault::kTenantTakesNode, "tenant-takes-node", 25},
+    {Fault::kTenantShields, "tenant-shields", 40},
+    {Fault::kTenantGluts, "tenant-gluts", 40},
+    {Fault::kTenantFloods, "tenant-floods", 80},
+    {Fault::kTenantForges, "tenant-forges", 40},
+    {Fault::kNamespaceEdited, "namespace-edited", 60},
+    {Fault::kSelectorEdited, "selector-edited", 60},
 };
 static_assert(std::size(kKnown) == kFaults);
 static_assert(kKnown[kFaults - 1].fault == static_cast<Fault>(kFaults - 1));
@@ -91,6 +104,11 @@ constexpr std::pair<Fault, BindState> kAlwaysAwaited[] = {
     {Fault::kBindForbidden, BindState::kWaiting},
     {Fault::kForeignBind, BindState::kGone},
 };
+
+// One history in four has a hostile tenant.
+bool HasTenant(uint64_t seed) { return Random(seed * 86028121 + 23).OneIn(4); }
+
+constexpr auto kOfTenant = static_cast<size_t>(kFirstOfTenant);
 
 }  // namespace
 
@@ -139,10 +157,12 @@ FaultRates FaultRates::Some(uint64_t seed) {
   FaultRates rates = Usual();
   Random random(seed * 0x9e3779b97f4a7c15ULL + 17);
   // Every eighth history has them all.
-  if (random.OneIn(8)) return rates;
-  for (uint32_t& one_in : rates.one_in) {
-    if (random.OneIn(2)) one_in = 0;
+  if (!random.OneIn(8)) {
+    for (uint32_t& one_in : rates.one_in) {
+      if (random.OneIn(2)) one_in = 0;
+    }
   }
+  if (!HasTenant(seed)) std::ranges::fill(std::span(rates.one_in).subspan(kOfTenant), 0);
   return rates;
 }
 

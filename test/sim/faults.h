@@ -77,8 +77,22 @@ enum class Fault : uint8_t {
   kForeignPod,        // another scheduler binds a pod of its own on our node
   kForeignBind,       // another scheduler binds our pod
   kCrdReinstalled,    // the CRD of the PodGroups is removed and installed again
+  // What a hostile tenant does in its own namespace (hostile_tenant.h), and what the platform team
+  // does about it.
+  kTenantSubmits,    // gangs in Queues of others, never to be disturbed
+  kTenantRelabels,   // a pod names another gang, sub-group or Queue
+  kTenantEdits,      // a PodGroup asks for something else
+  kTenantRemakes,    // a PodGroup is deleted under its pods and made anew in another Queue
+  kTenantTakesNode,  // a pod names its node itself, and somebody else's Queue
+  kTenantShields,    // budgets that let nobody go, protection for ten years
+  kTenantGluts,      // pods that share nothing with others, and ask for as much as there is to ask
+  kTenantFloods,     // one PodGroup is edited again and again
+  kTenantForges,     // it writes what only a scheduler should
+  kNamespaceEdited,  // Queues select the tenant's namespace, or do so no more, by its labels …
+  kSelectorEdited,   // … or by their own words
 };
-inline constexpr int kFaults = 48;
+inline constexpr int kFaults = 59;
+inline constexpr Fault kFirstOfTenant = Fault::kTenantSubmits;
 [[nodiscard]] absl::string_view FaultName(Fault fault);
 // By its name; none when there is no such fault.
 [[nodiscard]] std::optional<Fault> FaultNamed(absl::string_view name);

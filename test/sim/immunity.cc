@@ -87,9 +87,10 @@ void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, absl::Time no
   if (SomebodyMovedOrLeaves(truth)) return;
   const std::set<std::string> stand = GangsThatStand(truth);
   for (const Wanting& gang : WholeGangsWaiting(truth)) {
-    if (!MayPreemptAtAll(truth, gang)) continue;
+    if (IsOfTenant(gang.key) || !MayPreemptAtAll(truth, gang)) continue;
     for (const std::string& victim : stand) {
-      if (victim == gang.key || !MayMakeLeave(truth, gang.key, victim)) continue;
+      if (IsOfTenant(victim) || victim == gang.key || !MayMakeLeave(truth, gang.key, victim))
+        continue;
       if (!IsPlainVictim(truth, victim, now) || !CouldStart(truth, gang, victim)) continue;
       const Evictions::Bar bar = evictions.BarOf(gang.key, victim);
       if (bar == Evictions::Bar::kStands) continue;

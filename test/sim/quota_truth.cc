@@ -16,6 +16,14 @@ int64_t WholeNumber(const Json& value) {
   return value.is_string() && absl::SimpleAtoi(value.AsString(), &out) ? out : value.AsInt();
 }
 
+int64_t ToldUsage(const Json& status) {
+  int64_t told = 0;
+  for (const Json& usage : status["usage"].items()) {
+    if (usage["name"].AsString() == kGpu) told += WholeNumber(usage["used"]);
+  }
+  return told;
+}
+
 using Change = QuotaTruth::Change;
 
 Change Replace(std::map<std::string, Json>& specs, const std::string& name, const Json& object) {
@@ -36,7 +44,9 @@ Change QuotaTruth::Apply(absl::string_view kind, const std::string& name, const 
   const Json& spec = object["spec"];
   const auto before = queues_.find(name);
   Change change = Change::kLimits;
+  const int64_t told = ToldUsage(object["status"]);
   if (before != queues_.end()) {
+    before->second.told = told;
     const Json& old = before->second.spec;
     if (old == spec) return Change::kNone;
     const bool same = old["cohort"] == spec["cohort"] && old["quotas"] == spec["quotas"];
@@ -48,7 +58,8 @@ Change QuotaTruth::Apply(absl::string_view kind, const std::string& name, const 
                    .within = preemption["withinQueue"].AsString(),
                    .reclaim = preemption["reclaimWithinCohort"].AsString(),
                    .strict = spec["ordering"].AsString() == "StrictFIFO",
-                   .spec = spec};
+                   .spec = spec,
+                   .told = told};
   return change;
 }
 
@@ -169,6 +180,22 @@ int64_t QuotaTruth::NominalOf(const std::string& queue, const std::string& flavo
   const Cell cell = CellOf(queue, flavor);
   if (cell.rule == Cell::Rule::kUnlimited) return std::numeric_limits<int64_t>::max();
   return LimitsOf(queues_.at(queue).spec, cell.name).nominal;
+}
+
+// Labels, and values that a label is one of: nobody here selects otherwise.
+bool QuotaTruth::Selects(const std::string& queue, const Json& namespace_labels) const {
+  const auto it = queues_.find(queue);
+  if (it == queues_.end()) return false;
+  const Json& selector = it->second.spec["namespaceSelector"];
+  return std::ranges::all_of(selector["matchLabels"].members(),
+                             [&](const Json::Member& label) {
+                               return namespace_labels[label.first] == label.second;
+                             }) &&
+         std::ranges::all_of(selector["matchExpressions"].items(), [&](const Json& rule) {
+           const std::vector<Json>& values = rule["values"].items();
+           return std::ranges::find(values, namespace_labels[rule["key"].AsString()]) !=
+                  values.end();
+         });
 }
 
 std::string QuotaTruth::RootOf(const std::string& queue) const {

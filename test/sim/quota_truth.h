@@ -25,6 +25,7 @@ class QuotaTruth final {
     std::string cohort, stop, within, reclaim;
     bool strict = false;
     Json spec;
+    int64_t told = 0;  // GPUs that its status says are used
   };
 
   enum class Change { kNone, kRules, kLimits };  // of what may be done, or used and done
@@ -47,6 +48,8 @@ class QuotaTruth final {
                                     const Usage& usage) const;
   // Of its own, on nodes of this flavor; without end where it has no limit.
   [[nodiscard]] int64_t NominalOf(const std::string& queue, const std::string& flavor) const;
+  // The Queue is there and lets in gangs of a namespace with these labels.
+  [[nodiscard]] bool Selects(const std::string& queue, const Json& namespace_labels) const;
   // Of the tree of Cohorts that the Queue is in; "" for no Queue.
   [[nodiscard]] std::string RootOf(const std::string& queue) const;
 

@@ -53,7 +53,8 @@ uint64_t Mixed(uint64_t hash, absl::string_view text) {
 
 void Truth::Start(absl::Time now) {
   const std::string ours = "/apis/scheduling.maniple.dev/v1alpha1/";
-  watches_ = {{"PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses?watch=true", {}},
+  watches_ = {{"Namespace", "/api/v1/namespaces?watch=true", {}},
+              {"PriorityClass", "/apis/scheduling.k8s.io/v1/priorityclasses?watch=true", {}},
               {"ResourceFlavor", ours + "resourceflavors?watch=true", {}},
               {"Cohort", ours + "cohorts?watch=true", {}},
               {"Queue", ours + "queues?watch=true", {}},
@@ -135,6 +136,9 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
                                .preempts = object["preemptionPolicy"].AsString() != "Never"};
   } else if (kind == "PodDisruptionBudget") {
     ApplyBudget(key, deleted ? Json() : object, now);
+  } else if (kind == "Namespace") {
+    namespaces_[key.substr(1)] = object["metadata"]["labels"];
+    NoteSelections(now);
   } else if (kind == "Queue" || kind == "Cohort" || kind == "ResourceFlavor") {
     ApplyQuota(kind, key.substr(1), deleted ? Json() : object, now);
   } else if (kind == "Lease") {
@@ -190,7 +194,8 @@ void Truth::ApplyBudget(const std::string& key, const Json& object, absl::Time n
     return;
   }
   const std::string& gang = object["spec"]["selector"]["matchLabels"][kPodGroupLabel].AsString();
-  budgets_.try_emplace(key, BudgetFacts{.gang = absl::StrCat("default/", gang), .since = now});
+  const std::string& space = object["metadata"]["namespace"].AsString();
+  budgets_.try_emplace(key, BudgetFacts{.gang = absl::StrCat(space, "/", gang), .since = now});
 }
 
 int64_t Truth::BudgetsOver(const std::string& gang, absl::Time then) const {
@@ -208,11 +213,12 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   });
   const bool renamed = gang.queue != spec["queue"].AsString() && !gang.uid.empty();
   const bool moves = renamed && bound;
-  // Binds under way were decided under the old name.
-  NoteUpheaval(renamed ? gang.queue : "", now);
-  if (renamed) gang.queue_since = now;
+  // Binds under way were decided under the old name; those of the tenant tell under which.
+  const bool heaves = renamed && !IsOfTenant(key);
+  NoteUpheaval(heaves ? gang.queue : "", now);
+  if (heaves) gang.queue_since = now;
   gang.queue = spec["queue"].AsString();
-  NoteUpheaval(renamed ? gang.queue : "", now);
+  NoteUpheaval(heaves ? gang.queue : "", now);
   if (moves && groups_.contains(key)) rules_changed_ = now;
   gang.moved = gang.moved || moves;
   const std::string& uid = object["metadata"]["uid"].AsString();
@@ -306,7 +312,10 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     pods_[key] = std::move(pod);
     return;
   }
-  const Bound bound{.node = node, .queue = AdmittedQueueOf(pod.gang), .at = now, .ours = true};
+  const std::string queue = !IsOfTenant(key)       ? AdmittedQueueOf(pod.gang)
+                            : expected_.pod == key ? expected_.queue
+                                                   : "";
+  const Bound bound{.node = node, .queue = queue, .at = now, .ours = true};
   const auto [it, fresh] = bound_.try_emplace(uid, bound);
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
   if (!it->second.ours) gangs_of_others_.insert(pod.gang);
@@ -329,6 +338,8 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   CheckNeverOversubscribed(node, key, now);
   CheckNobodyJoinsADivision(pods_.at(key), now);
   CheckQuotaLegal(pods_.at(key), now);
+  CheckNobodyElsesQuota(pods_.at(key), now);
+  CheckCapsHold(pods_.at(key), object, now);
   CheckDomainsHold(pods_.at(key), now);
 }
 

@@ -23,6 +23,12 @@
 namespace maniple::sim {
 
 inline constexpr char kRackLabel[] = "example.com/rack";
+// Whose a namespace is.
+inline constexpr char kTeamLabel[] = "example.com/team";
+inline constexpr char kTenantNamespace[] = "hostile";
+// A pod or gang, by "namespace/name", of who edits whatever it may edit. What it does to its own
+// gangs is its own affair; what it does to others is not.
+[[nodiscard]] bool IsOfTenant(absl::string_view key);
 
 // Whose quorum may be missing for longer may stand without it when everything else is at rest.
 inline constexpr absl::Duration kAtRest = absl::Minutes(8);
@@ -123,6 +129,7 @@ class Truth final {
     uint64_t life = 0;
     absl::Time decided = absl::InfinitePast();
     absl::Time leads_since = absl::InfinitePast();
+    std::string queue = {};  // that it says was admitted to; "" = none
   };
   void ExpectBind(const Expected& bind) { expected_ = bind; }
   // Somebody else has once bound a member of it.
@@ -183,9 +190,23 @@ class Truth final {
   struct Since {
     absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
   };
-  // By what is bound, but for the pods of this gang.
-  [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since,
+  // By what is bound, but for the pods of this gang. What the tenant's pods are charged to is open
+  // to doubt where others bound them, or a new leader goes by what the tenant has edited.
+  enum class Doubt : uint8_t { kInFavour, kAgainst };  // … of who would like to use what is left
+  [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, Doubt doubt,
                                              const std::string& without = "") const;
+  // The Queue lets in gangs of the namespace, or did so at some time since then.
+  [[nodiscard]] bool MaySelectSince(const std::string& queue, const std::string& namespace_name,
+                                    absl::Time then) const;
+  // … and has done so all the time.
+  [[nodiscard]] bool SelectsSince(const std::string& queue, const std::string& namespace_name,
+                                  absl::Time then) const;
+  // The tenant cannot edit what says to which Queue its pods that run were admitted.
+  void set_tenant_policy(bool in_force) { tenant_policy_ = in_force; }
+  // At quiescence, by what the leader has told of its Queues: AdmittedStaysCharged, and, where no
+  // room is held, NobodyElsesQuota.
+  void CheckAdmittedStaysCharged(absl::Time leads_since, absl::Time now);
+  void CheckNobodyElsesQuotaIsUsed(absl::Time leads_since, absl::Time now);
   // By its policies, and by priority.
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
   // … or may a leader believe so, that has never seen the victim's PodGroup and knows no Queue of
@@ -232,6 +253,13 @@ class Truth final {
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
   [[nodiscard]] int64_t MostOffered(const std::string& node, const std::string& resource,
                                     absl::Time now) const;
+  void CheckNobodyElsesQuota(const PodFacts& pod, absl::Time now);
+  void CheckCapsHold(const PodFacts& pod, const Json& object, absl::Time now);
+  [[nodiscard]] bool IsCounted(const PodFacts& pod, const std::string& queue) const;
+  void NoteSelections(absl::Time now);
+  [[nodiscard]] bool IsChargedForCertain(const PodFacts& pod, const Since& since) const;
+  [[nodiscard]] std::vector<std::string> QueuesOf(const PodFacts& pod, const Since& since,
+                                                  Doubt doubt) const;
 
   devcluster::ApiServer& server_;
   std::vector<Watch> watches_;
@@ -252,6 +280,13 @@ class Truth final {
   std::map<std::string, BudgetFacts> budgets_;
   absl::Duration blind_for_ = absl::Seconds(240);
   QuotaTruth quotas_;
+  struct Selection {
+    bool holds = false;
+    absl::Time changed = absl::InfinitePast();
+  };
+  std::map<std::string, Json> namespaces_;                               // their labels
+  std::map<std::pair<std::string, std::string>, Selection> selections_;  // by Queue and namespace
+  bool tenant_policy_ = false;
   std::map<std::string, Json> labels_;                     // of nodes that are or were
   std::map<std::string, absl::Time> upheavals_;            // by root of a tree of Cohorts
   std::map<std::string, absl::Time> relabeled_, lost_at_;  // by node

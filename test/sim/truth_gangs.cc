@@ -92,7 +92,7 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
 void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
   const auto group = groups_.find(pod.gang);
   const auto labels = labels_.find(pod.node);
-  if (group == groups_.end() || labels == labels_.end()) return;
+  if (group == groups_.end() || labels == labels_.end() || IsOfTenant(pod.key)) return;
   const auto sub_group = group->second.sub_groups.find(pod.sub_group);
   const bool together =
       sub_group != group->second.sub_groups.end() && sub_group->second.in_one_rack;
@@ -126,6 +126,7 @@ void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
     const int64_t succeeded = by_number ? std::max(seen, facts.succeeded_told) : seen;
     // Whoever overwrites a status may tell of members that have succeeded.
     if (group.kept || group.keeps_for > kAtRest || held == 0 || gangs_.at(key).forged) continue;
+    if (IsOfTenant(key)) continue;
     if (held + succeeded >= group.min_member) continue;
     Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
                                group.min_member, ", phase ", group.phase, ", reason ", group.reason,
@@ -134,7 +135,7 @@ void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
   for (const auto& [key, pod] : pods_) {
     const absl::Time half_since = gangs_.at(pod.gang).half_since;
     const bool seen = half_since >= leads_since + kListsWithin;
-    if (!Stands(pod) || half_since == absl::InfiniteFuture() || !seen) continue;
+    if (!Stands(pod) || half_since == absl::InfiniteFuture() || !seen || IsOfTenant(key)) continue;
     Violated(now, absl::StrCat("GangAllOrNothing: ", key,
                                " stands, and its PodGroup was deleted "
                                "before all of its quorum was bound"));

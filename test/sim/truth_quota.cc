@@ -27,7 +27,9 @@ void Truth::ApplyQuota(absl::string_view kind, const std::string& name, const Js
                        absl::Time now) {
   const bool one_tree = kind == "Queue";
   const std::string before = one_tree ? quotas_.RootOf(name) : "";
-  switch (quotas_.Apply(kind, name, object)) {
+  const QuotaTruth::Change change = quotas_.Apply(kind, name, object);
+  if (one_tree) NoteSelections(now);
+  switch (change) {
     case QuotaTruth::Change::kLimits:
       if (one_tree) {
         NoteUpheaval(name, now);
@@ -57,14 +59,18 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   return gang.group_gone_at >= since.leads && gang.group_gone_at - gang.group_since >= blind_for_;
 }
 
-QuotaTruth::Usage Truth::UsageKnown(const Since& since, const std::string& without) const {
+QuotaTruth::Usage Truth::UsageKnown(const Since& since, Doubt doubt,
+                                    const std::string& without) const {
   QuotaTruth::Usage usage;
   for (const auto& [key, pod] : pods_) {
     if (pod.node.empty() || pod.ended() || pod.gang == without || !MayBeKnown(pod, since)) continue;
     // Also where its node is gone.
     const auto labels = labels_.find(pod.node);
     if (labels == labels_.end()) continue;
-    usage[{pod.admitted, quotas_.FlavorOf(labels->second)}] += pod.gpus;
+    const std::string flavor = quotas_.FlavorOf(labels->second);
+    for (const std::string& queue : QueuesOf(pod, since, doubt)) {
+      usage[{queue, flavor}] += pod.gpus;
+    }
   }
   return usage;
 }
@@ -86,7 +92,7 @@ void Truth::CheckQuotaLegal(const PodFacts& pod, absl::Time now) {
   const std::string flavor = quotas_.FlavorOf(node->second.labels);
   // It lists once more after it has taken the Lease.
   const Since since{.others_bound = known, .leads = expected_.leads_since + kListsWithin};
-  std::string why = quotas_.Illegal(queue, flavor, UsageKnown(since));
+  std::string why = quotas_.Illegal(queue, flavor, UsageKnown(since, Doubt::kInFavour));
   if (why.empty()) return;
   absl::StrAppend(&why, "; bound:");
   for (const auto& [key, other] : pods_) {
@@ -127,7 +133,7 @@ bool Truth::MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) c
 
 void Truth::CheckEviction(const std::string& gang, const std::string& what, absl::Time now) {
   const auto victim = gangs_.find(gang);
-  if (now < rules_changed_ + kAsksFor || victim == gangs_.end()) return;
+  if (now < rules_changed_ + kAsksFor || victim == gangs_.end() || IsOfTenant(gang)) return;
   const std::string& queue = victim->second.queue;
   const auto stopped = quotas_.queues().find(queue);
   if (stopped != quotas_.queues().end() && stopped->second.stop == "HoldAndDrain") return;

@@ -275,15 +275,19 @@ bool MayBeHeldUp(const Truth& truth, const std::string& gang) {
   if (rules == truth.quotas().queues().end() || rules->second.stop != "None") return true;
   return rules->second.strict && std::ranges::any_of(truth.pods(), [&](const auto& pod) {
            const auto group = truth.groups().find(pod.second.gang);
-           return pod.second.gang != gang && group != truth.groups().end() &&
+           const bool lets_in = !IsOfTenant(pod.first) ||
+                                truth.MaySelectSince(queue, kTenantNamespace, absl::InfinitePast());
+           return pod.second.gang != gang && group != truth.groups().end() && lets_in &&
                   group->second.queue == queue && pod.second.node.empty() && !pod.second.ended();
          });
 }
 
 bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone) {
   const std::string& queue = truth.groups().at(gang.key).queue;
-  const Field field{
-      .truth = truth, .gang = gang, .queue = queue, .usage = truth.UsageKnown({}, gone)};
+  const Field field{.truth = truth,
+                    .gang = gang,
+                    .queue = queue,
+                    .usage = truth.UsageKnown({}, Truth::Doubt::kAgainst, gone)};
   const std::optional<std::set<std::string>> kept = NodesKeptForOthers(truth, gang.key, gone);
   if (!kept.has_value()) return false;
   Rooms rooms;
@@ -310,7 +314,7 @@ bool CouldStartWithout(const Truth& truth, const std::string& waiting, const std
 void CheckNothingRunnableWaits(Truth& truth, Holds holds, absl::Time now) {
   for (const Wanting& gang : WholeGangsWaiting(truth)) {
     const Truth::GroupFacts& group = truth.groups().at(gang.key);
-    if (MayBeHeldUp(truth, gang.key)) continue;
+    if (IsOfTenant(gang.key) || MayBeHeldUp(truth, gang.key)) continue;
     // Whether room is held rightly is left to the scheduler's own check, and to the end of the
     // hold.
     if (group.reason == "HeldByReservation") continue;

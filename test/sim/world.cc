@@ -5,18 +5,23 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/check.h"
 #include "api/client/watch_session.h"
 #include "api/devcluster/api_server.h"
+#include "api/model/maniple_types.h"
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/economy.h"
 #include "test/sim/evictions.h"
 #include "test/sim/first_words.h"
+#include "test/sim/hostile_tenant.h"
 #include "test/sim/immunity.h"
 #include "test/sim/kept_room.h"
 #include "test/sim/mig_users.h"
+#include "test/sim/neighbours.h"
 #include "test/sim/network.h"
 #include "test/sim/processes.h"
 #include "test/sim/siege.h"
@@ -55,9 +60,25 @@ constexpr uint64_t kOneSiege = 4;
 constexpr uint32_t kRough = 4;
 constexpr absl::Duration kStorm = absl::Seconds(20), kPatience = absl::Minutes(14);
 
+// Beside the tenant: so many others come one after the other, each kind of its acts has one chance
+// in so many whenever somebody looks.
+constexpr int kNeighbours = 2;
+constexpr uint32_t kHostile = 8;
+// Shapes and selectors that may be left behind there before somebody looks at what is used.
+constexpr int kNotYetSwept = 8;
+constexpr absl::Duration kBearing = absl::Seconds(60), kGlance = absl::Seconds(3);
+
 // So many pairs of a fault and a state are lain in wait for, and others after so many steps.
 constexpr int kAmbushes = 40;
 constexpr int kStepsInWait = 100;
+
+// As the bind says it.
+std::string AdmittedQueueIn(const HttpRequest& bind) {
+  if (!absl::StrContains(bind.body, kAdmittedQueueAnnotation)) return "";
+  const absl::StatusOr<Json> body = Json::Parse(bind.body);
+  CHECK(body.ok()) << bind.body;
+  return (*body)["metadata"]["annotations"][kAdmittedQueueAnnotation].AsString();
+}
 
 std::string GangName(const Truth::PodFacts& pod) { return pod.gang.substr(pod.gang.find('/') + 1); }
 
@@ -84,6 +105,8 @@ class World final {
         workload_(users_, economy_, variety_, mig_users_),
         siege_(users_, options.seed),
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()),
+        tenant_(users_, truth_, events_, faults_, {.seed = options.seed, .rates = options.rates}),
+        neighbours_(users_, truth_),
         processes_(network_, events_, faults_,
                    {.options = [this] { return NextProcess(); },
                     .on_line = [this](uint64_t life, absl::Duration skew,
@@ -96,9 +119,9 @@ class World final {
       if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
       workload_.Act();
       economy_.Act();
-      for (const Fault fault : Disturbances::Kinds()) {
-        if (faults_.Chosen(fault)) disturbances_.Strike(fault, "");
-      }
+      ForEachKind([this](Fault fault) {
+        if (faults_.Chosen(fault)) Strike(fault, "");
+      });
       RunUntil(events_.Now() + absl::Milliseconds(random_.Below(2500)));
       processes_.Disturb();
       for (const auto& process : processes_) Ambush(process->life(), "");
@@ -129,6 +152,18 @@ class World final {
                                 parts...));
   }
 
+  // What users, administrators and the cluster itself may do at any moment.
+  template <typename Function>
+  static void ForEachKind(const Function& function) {
+    std::ranges::for_each(Disturbances::Kinds(), function);
+    std::ranges::for_each(HostileTenant::Kinds(), function);
+  }
+
+  void Strike(Fault fault, const std::string& gang) {
+    disturbances_.Strike(fault, gang);
+    tenant_.Strike(fault);
+  }
+
   void SetUp() {
     network_.set_hooks(
         {.on_server_change = [this] { truth_.Observe(events_.Now()); },
@@ -147,6 +182,7 @@ class World final {
     economy_.SetUp();
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
+    tenant_.SetUp();
     faults_.set_rates(options_.rates);
     if (!faults_.Enabled(Fault::kHalfOpenWatch)) truth_.set_blind_for(kNeverBlindFor);
     if (FullHouse()) {
@@ -176,10 +212,13 @@ class World final {
             .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff,
             .reservation_after = economy_.reservation_after(),
             .holds_per_cohort = economy_.holds_per_cohort(),
-            .sweep_slack = options_.sweeps == SimOptions::Sweeps::kAlways
-                               ? 0
-                               : ClusterStateOptions{}.sweep_slack,
+            .sweep_slack = SweepSlack(),
             .mig = mig_users_.exist() ? MigReconfigure::kOn : MigReconfigure::kOff};
+  }
+
+  [[nodiscard]] size_t SweepSlack() const {
+    if (options_.sweeps == SimOptions::Sweeps::kAlways) return 0;
+    return tenant_.exists() ? kNotYetSwept : ClusterStateOptions{}.sweep_slack;
   }
 
   void OnLine(uint64_t life, absl::Duration skew, const std::string& line) {
@@ -192,9 +231,9 @@ class World final {
 
   // What lies in wait for a state that some member is in now.
   void Ambush(uint64_t life, const std::string& gang) {
-    for (const Fault fault : Disturbances::Kinds()) {
-      if (faults_.Awaited(fault)) disturbances_.Strike(fault, gang);
-    }
+    ForEachKind([this, &gang](Fault fault) {
+      if (faults_.Awaited(fault)) Strike(fault, gang);
+    });
     Process* process = processes_.Of(life);
     if (process == nullptr || !process->alive()) return;
     if (faults_.Awaited(Fault::kPaused)) {
@@ -256,11 +295,11 @@ class World final {
     const auto facts = truth_.pods().find(pod);
     if (facts == truth_.pods().end()) return;
     const std::string gang = GangName(facts->second);
-    for (const Fault fault : Disturbances::Kinds()) {
-      if (!faults_.Chosen(fault)) continue;
+    ForEachKind([this, &gang](Fault fault) {
+      if (!faults_.Chosen(fault)) return;
       events_.After(faults_.Between(fault, absl::ZeroDuration(), absl::Milliseconds(12)),
-                    [this, fault, gang] { disturbances_.Strike(fault, gang); });
-    }
+                    [this, fault, gang] { Strike(fault, gang); });
+    });
   }
 
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body) {
@@ -294,7 +333,8 @@ class World final {
     truth_.ExpectBind({.pod = pod,
                        .life = sender.life,
                        .decided = conduct_.FirstSent(sender.life, request),
-                       .leads_since = leads ? process->led_since() : absl::InfiniteFuture()});
+                       .leads_since = leads ? process->led_since() : absl::InfiniteFuture(),
+                       .queue = AdmittedQueueIn(request)});
   }
 
   void OnWritten(const Sender& sender, const HttpRequest& request, int status) {
@@ -347,6 +387,7 @@ class World final {
     faults_.set_rates(FaultRates::None());
     RunUntil(events_.Now() + absl::Seconds(100));  // what was begun comes to its end
     disturbances_.Restore();
+    BearTheTenant();
     if (economy_.exists()) StayCalm();
     controllers_run_ = false;
     ComeToRest();
@@ -357,8 +398,59 @@ class World final {
       economy_.LetMakeRoom();
       ComeToRest();
     }
-    if (economy_.exists()) EndAll();
+    if (economy_.exists() || tenant_.exists()) EndAll();
     if (economy_.exists() && options_.seed % kOneSiege == 0) BesiegeAll();
+  }
+
+  // It goes on alone, and others come. A watch that has fallen silent would leave them unseen.
+  void BearTheTenant() {
+    const bool silent = options_.rates.of(Fault::kHalfOpenWatch) != 0;
+    if (!Sound() || !tenant_.exists() || silent) return;
+    FaultRates hostile;
+    for (const Fault fault : HostileTenant::Kinds()) {
+      if (options_.rates.of(fault) != 0) hostile.of(fault) = kHostile;
+    }
+    const absl::Time began = events_.Now();
+    const int gluts = tenant_.gluts();
+    for (int come = 0; come < kNeighbours; ++come) {
+      neighbours_.MoveIn();
+      faults_.set_rates(hostile);
+      const absl::Time end = events_.Now() + kBearing;
+      while (Sound() && events_.Now() < end) {
+        ForEachKind([this](Fault fault) {
+          if (faults_.Chosen(fault)) Strike(fault, "");
+        });
+        RunUntil(events_.Now() + kGlance);
+        neighbours_.Look(RoomIsKept(), events_.Now());
+      }
+    }
+    faults_.set_rates(FaultRates::None());
+    if (tenant_.gluts() > gluts + kNotYetSwept) CheckMemoryReturns(began);
+  }
+
+  // Who has led since then has seen more than it may keep, and nothing of it is used any more.
+  void CheckMemoryReturns(absl::Time began) {
+    for (const auto& process : processes_) {
+      if (!Sound() || !process->leading() || process->led_since() >= began) continue;
+      if (process->loop().counters().sweeps > 0) continue;
+      truth_.Violated(events_.Now(),
+                      absl::StrCat("MemoryReturns: ", process->identity(),
+                                   " has given back nothing of what the tenant has left behind"));
+    }
+  }
+
+  [[nodiscard]] Neighbours::Room RoomIsKept() const {
+    const bool nominated = std::ranges::any_of(truth_.pods(), [](const auto& pod) {
+      return !pod.second.nominated.empty() && pod.second.node.empty();
+    });
+    const bool held = processes_.Leaders() != 1 || SomeHold();
+    return nominated || held ? Neighbours::Room::kMayBeKept : Neighbours::Room::kOpen;
+  }
+
+  [[nodiscard]] bool SomeHold() const {
+    return std::ranges::any_of(processes_, [](const auto& process) {
+      return process->alive() && !process->loop().HeldStarts().empty();
+    });
   }
 
   // Whoever may be made to leave does leave, whatever has become of it.
@@ -413,6 +505,7 @@ class World final {
   void EndAll() {
     if (!Sound()) return;
     workload_.DeleteAll();
+    tenant_.DeleteAll();
     const absl::Time end = events_.Now() + kQuiet;
     do {
       RunUntil(events_.Now() + kLook);
@@ -432,10 +525,11 @@ class World final {
     }
     if (!Sound()) return;
     truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
-    const bool held = std::ranges::any_of(processes_, [](const auto& process) {
-      return process->alive() && !process->loop().HeldStarts().empty();
-    });
-    CheckNothingRunnableWaits(truth_, held ? Holds::kSome : Holds::kNone, events_.Now());
+    CheckNothingRunnableWaits(truth_, SomeHold() ? Holds::kSome : Holds::kNone, events_.Now());
+    if (Settled() && tenant_.exists()) {
+      truth_.CheckAdmittedStaysCharged(processes_.LedSince(), events_.Now());
+      if (!SomeHold()) truth_.CheckNobodyElsesQuotaIsUsed(processes_.LedSince(), events_.Now());
+    }
     if (Settled()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
@@ -530,6 +624,8 @@ class World final {
   Workload workload_;
   Siege siege_;
   Disturbances disturbances_;
+  HostileTenant tenant_;
+  Neighbours neighbours_;
   Coverage coverage_{};
   std::vector<std::string> log_;
   Processes processes_;
