@@ -73,8 +73,10 @@ void Evictions::OnPreemption(const Speaker& speaker, const std::string& preempto
                   .preemptor_uid = UidOf(preemptor),
                   .victim_uid = UidOf(victim),
                   .at = speaker.now};
+  // What a tenant makes anew has another name each time, or none.
+  if (IsOfTenant(victim)) return;
   CheckPreemption(speaker, made);
-  ++repeated_[{made.victim_uid, made.preemptor_uid}];
+  if (!IsOfTenant(preemptor)) ++repeated_[{made.victim_uid, made.preemptor_uid}];
   made_.push_back(made);
 }
 
@@ -82,7 +84,6 @@ void Evictions::CheckPreemption(const Speaker& speaker, const Made& made) const 
   const auto preemptor = truth_.gangs().find(made.preemptor);
   const auto victim = truth_.gangs().find(made.victim);
   if (preemptor == truth_.gangs().end() || victim == truth_.gangs().end()) return;
-  if (IsOfTenant(made.victim)) return;
   if (speaker.now < truth_.rules_changed() + truth_.blind_for()) return;
   if (!truth_.MayBeMadeToLeave(preemptor->second, made.victim)) {
     truth_.Violated(speaker.now,

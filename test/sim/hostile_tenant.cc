@@ -274,12 +274,11 @@ void HostileTenant::TakeNode() {
   const auto node = std::next(free.begin(), static_cast<int64_t>(faults_.Draw(kThis, free.size())));
   if (node->second <= 0) return;
   faults_.Note(kThis);
-  const std::string gang = faults_.Draw(kThis, 2) == 0 ? "" : AnyGang(kThis);
   const std::string name = absl::StrCat("h", next_++, "-0");
   const std::string key = absl::StrCat(kTenantNamespace, "/", name);
   truth_.ExpectForeignBind(key);
   Create(Pod({.name = name,
-              .gang = gang,
+              .gang = "",
               .queue = AnyQueue(kThis),
               .node = node->first,
               .gpus = 1 + static_cast<int64_t>(faults_.Draw(kThis, node->second))}));

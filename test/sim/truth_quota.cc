@@ -53,7 +53,7 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   if (!nodes_.contains(pod.node) && (lost == lost_at_.end() || lost->second < since.leads)) {
     return false;
   }
-  if (groups_.contains(pod.gang) || pod.ours) return true;
+  if (groups_.contains(pod.gang) || pod.ours || IsOfTenant(pod.key)) return true;
   // A PodGroup that came and went while nobody looked has named its Queue to nobody.
   const GangFacts& gang = gangs_.at(pod.gang);
   return gang.group_gone_at >= since.leads && gang.group_gone_at - gang.group_since >= blind_for_;
