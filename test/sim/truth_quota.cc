@@ -95,16 +95,18 @@ void Truth::CheckQuotaLegal(const PodFacts& pod, absl::Time now) {
   std::string why = quotas_.Illegal(queue, flavor, UsageKnown(since, Doubt::kInFavour));
   if (why.empty()) return;
   absl::StrAppend(&why, "; bound:");
+  bool of_tenant = false;  // is charged, so that it may be something that it has edited since
   for (const auto& [key, other] : pods_) {
     const std::string& theirs = other.admitted;
     const bool same_tree = quotas_.RootOf(theirs) == quotas_.RootOf(queue);
     if (!same_tree || other.node.empty() || other.ended() || !MayBeKnown(other, since)) continue;
+    of_tenant = of_tenant || (IsOfTenant(key) && other.gang != pod.gang);
     absl::StrAppend(&why, " ", key, "=", theirs, "@", other.node,
                     other.deleting ? " (leaving)" : "",
                     nodes_.contains(other.node) ? "" : " (lost)");
   }
-  Violated(now, absl::StrCat("QuotaLegal: once ", pod.key, " of queue ", queue, " is bound on ",
-                             pod.node, ", ", why));
+  Violated(now, absl::StrCat(of_tenant ? "AdmittedStaysCharged" : "QuotaLegal", ": once ", pod.key,
+                             " of queue ", queue, " is bound on ", pod.node, ", ", why));
 }
 
 bool Truth::MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const {
