@@ -79,8 +79,8 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
     waits = {.reason = WaitReason::kVolumesNotReady, .message = *c.record.volume_trouble};
     facts = {.class_key = absl::StrCat("volumes ", c.gang.id.index()),
              .until = *c.record.volumes_again_at};
-  } else if (item.kind == ItemKind::kRepair) {
-    return false;  // it is in flight already: its queue cannot stop it
+  } else if (item.kind == ItemKind::kRepair && c.gang.admitted_queue.has_value()) {
+    return false;  // it is in flight already: the Queue that let it in cannot stop it
   } else if (const std::optional<QueueRefusal> refusal =
                  directory_.RefusalOf(c.gang, ledger_.book())) {
     waits = {.reason = refusal->reason, .message = refusal->message};
