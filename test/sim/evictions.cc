@@ -20,6 +20,10 @@ bool TakesRoom(const Truth::PodFacts& pod) {
   return !pod.node.empty() && !pod.ended() && !pod.deleting;
 }
 
+std::string WhoseItIs(const Truth::GangFacts& gang) {
+  return absl::StrCat("priority ", gang.priority(), " in queue \"", gang.queue, "\"");
+}
+
 }  // namespace
 
 std::string PodOf(const HttpRequest& request) {
@@ -85,10 +89,12 @@ void Evictions::CheckPreemption(const Speaker& speaker, const Made& made) const 
   const auto victim = truth_.gangs().find(made.victim);
   if (preemptor == truth_.gangs().end() || victim == truth_.gangs().end()) return;
   if (speaker.now < truth_.rules_changed() + truth_.blind_for()) return;
-  if (!truth_.MayBeMadeToLeave(preemptor->second, made.victim)) {
+  if (!truth_.MayBeMadeToLeave(made.preemptor, made.victim)) {
     truth_.Violated(speaker.now,
                     absl::StrCat("EvictionsFollowPolicy: ", speaker.life, " makes ", made.victim,
-                                 " leave for ", made.preemptor, ", which may not make it leave"));
+                                 " leave for ", made.preemptor, ", which may not make it leave: ",
+                                 WhoseItIs(truth_.AsCharged(made.victim)), " against ",
+                                 WhoseItIs(truth_.AsCharged(made.preemptor))));
   }
   for (const Made& before : made_) {
     const bool reversed =

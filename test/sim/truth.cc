@@ -315,7 +315,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   const std::string queue = !IsOfTenant(key)       ? AdmittedQueueOf(pod.gang)
                             : expected_.pod == key ? expected_.queue
                                                    : "";
-  const Bound bound{.node = node, .queue = queue, .at = now, .ours = true};
+  const Bound bound{.gang = pod.gang, .node = node, .queue = queue, .at = now, .ours = true};
   const auto [it, fresh] = bound_.try_emplace(uid, bound);
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
   if (!it->second.ours) gangs_of_others_.insert(pod.gang);

@@ -211,7 +211,10 @@ class Truth final {
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
   // … or may a leader believe so, that has never seen the victim's PodGroup and knows no Queue of
   // it? Whom we have bound says so itself.
-  [[nodiscard]] bool MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) const;
+  [[nodiscard]] bool MayBeMadeToLeave(const std::string& preemptor,
+                                      const std::string& victim) const;
+  // With the Queue that it is charged to, whatever it names since.
+  [[nodiscard]] GangFacts AsCharged(const std::string& gang) const;
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);
@@ -293,7 +296,7 @@ class Truth final {
   absl::Time rules_changed_ = absl::InfinitePast();
   uint64_t quota_checks_ = 0;
   struct Bound {
-    std::string node, queue;
+    std::string gang, node, queue;
     absl::Time at;
     bool ours = true;
     uint64_t told_to = 0;

@@ -7,6 +7,9 @@
 namespace maniple::sim {
 namespace {
 
+// So far from each other at most are the first and the last bind of a quorum, if nothing is lost.
+constexpr absl::Duration kBoundTogether = absl::Seconds(10);
+
 bool Stands(const Truth::PodFacts& pod) {
   return !pod.node.empty() && !pod.ended() && !pod.deleting;
 }
@@ -58,10 +61,17 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   const auto group = groups_.find(gang);
   GangFacts& facts = gangs_[gang];
   if (group == groups_.end()) {
-    // The rest of its quorum was on its way when its PodGroup went.
-    const auto counts = std::ranges::count_if(pods_, [&gang](const auto& entry) {
+    // The rest of its quorum was on its way when its PodGroup went; who was bound a moment before
+    // counts even if it had to leave at once, which its leader may have learnt later.
+    const absl::Time lately = facts.group_gone_at - kBoundTogether;
+    int64_t counts = std::ranges::count_if(pods_, [&](const auto& entry) {
       const PodFacts& pod = entry.second;
-      return pod.gang == gang && (pod.phase == "Succeeded" || Stands(pod));
+      const bool there = pod.phase == "Succeeded" || Stands(pod);
+      return pod.gang == gang && there && pod.bound_at < lately;
+    });
+    counts += std::ranges::count_if(bound_, [&](const auto& entry) {
+      const Bound& bound = entry.second;
+      return bound.gang == gang && bound.at >= lately;
     });
     if (counts >= facts.last_quorum) facts.half_since = absl::InfiniteFuture();
     return;

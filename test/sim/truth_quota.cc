@@ -124,8 +124,15 @@ bool Truth::MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const {
   return policy == "Any";
 }
 
-bool Truth::MayBeMadeToLeave(const GangFacts& gang, const std::string& victim) const {
-  const GangFacts& facts = gangs_.at(victim);
+Truth::GangFacts Truth::AsCharged(const std::string& gang) const {
+  GangFacts facts = gangs_.at(gang);
+  facts.queue = AdmittedQueueOf(gang);
+  return facts;
+}
+
+bool Truth::MayBeMadeToLeave(const std::string& preemptor, const std::string& victim) const {
+  const GangFacts gang = AsCharged(preemptor);
+  const GangFacts facts = AsCharged(victim);
   const bool by_priority = gang.MayPreempt() && gang.priority() > facts.priority();
   if (MayMakeLeave(gang, facts) || groups_.contains(victim)) return MayMakeLeave(gang, facts);
   return by_priority && std::ranges::none_of(pods_, [&victim](const auto& pod) {
@@ -145,7 +152,7 @@ void Truth::CheckEviction(const std::string& gang, const std::string& what, absl
   }
   const bool any = std::ranges::any_of(gangs_, [&](const auto& other) {
     const bool there = groups_.contains(other.first) || other.second.seen >= now - kAsksFor;
-    return other.first != gang && there && MayBeMadeToLeave(other.second, gang);
+    return other.first != gang && there && MayBeMadeToLeave(other.first, gang);
   });
   if (any) return;
   Violated(now, absl::StrCat("EvictionsFollowPolicy: ", what, " of queue ", queue,
