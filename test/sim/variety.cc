@@ -95,9 +95,10 @@ void Variety::CleanUp(absl::Time now) {
     const int seconds = spec.leaving.cleaned_up_seconds;
     if (seconds == 0) continue;
     for (const std::string& pod : users_.PodsOf(gang)) {
-      const Truth::PodFacts& facts = users_.truth().pods().at("default/" + pod);
-      if (facts.phase != "Succeeded" || facts.deleting) continue;
-      if (now < facts.ended_at + absl::Seconds(seconds)) continue;
+      const auto facts = users_.truth().pods().find("default/" + pod);
+      if (facts == users_.truth().pods().end()) continue;  // it went with one that was deleted here
+      if (facts->second.phase != "Succeeded" || facts->second.deleting) continue;
+      if (now < facts->second.ended_at + absl::Seconds(seconds)) continue;
       users_.Call("DELETE", absl::StrCat(kPodsTarget, "/", pod), Json());
     }
   }
