@@ -185,6 +185,22 @@ CappedPod CappedPodOf(const PodConstraints& constraints) {
   return capped;
 }
 
+bool IsWithinCaps(const PodVolumes& volumes) {
+  return volumes.claims.size() + volumes.disks.size() <= kMostPodVolumes;
+}
+
+CappedVolumes CappedVolumesOf(const PodVolumes& volumes) {
+  CappedVolumes capped{.volumes = volumes};
+  const size_t number = volumes.claims.size() + volumes.disks.size();
+  if (number <= kMostPodVolumes) return capped;
+  size_t out = Shorten(capped.volumes.claims, kMostPodVolumes);
+  out += Shorten(capped.volumes.disks, kMostPodVolumes - capped.volumes.claims.size());
+  capped.left_out = static_cast<int64_t>(out);
+  capped.unsupported = absl::StrCat("spec.volumes with ", number, " claims and disks (at most ",
+                                    kMostPodVolumes, ")");
+  return capped;
+}
+
 CappedPod WithoutPodTerms(const PodConstraints& constraints) {
   CappedPod capped{.constraints = constraints};
   capped.left_out = static_cast<int64_t>(DropPodTerms(capped.constraints));

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "api/model/model.h"
 
@@ -33,11 +34,21 @@ inline constexpr size_t kMostTolerations = 256;
 // matches.
 inline constexpr size_t kMostConstraintBytes = size_t{1} << 18;
 
+// Claims and disks. No node attaches so many.
+inline constexpr size_t kMostPodVolumes = 256;
+
 struct CappedPod {
   // Within the caps; `unsupported` says what was beyond one, with the limit and the number.
   PodConstraints constraints;
   int64_t left_out = 0;
 };
+struct CappedVolumes {
+  PodVolumes volumes;       // the first of them
+  std::string unsupported;  // "" or what is to be said of the rest
+  int64_t left_out = 0;
+};
+[[nodiscard]] bool IsWithinCaps(const PodVolumes& volumes);
+[[nodiscard]] CappedVolumes CappedVolumesOf(const PodVolumes& volumes);
 // O(size of the constraints), all of these.
 [[nodiscard]] size_t PodTermsOf(const PodConstraints& constraints);
 [[nodiscard]] bool IsWithinCaps(const PodConstraints& constraints);

@@ -124,6 +124,16 @@ void PodTable::MatchAnew(const std::vector<PodId>& pods, const AskedAnew& anew, 
   }
 }
 
+void PodTable::NoteLeftOut(const PodVolumes& volumes, bool ours, PodConstraints& constraints) {
+  CappedVolumes capped = CappedVolumesOf(volumes);
+  if (!ours) {
+    counters_.pod_parts_left_out += capped.left_out;
+    return;
+  }
+  constraints.unsupported.push_back(std::move(capped.unsupported));
+  std::ranges::sort(constraints.unsupported);
+}
+
 // While a pod is reserved its volumes are being bound for the node that was chosen: what they asked
 // of it then stands, until the pod is bound or given up.
 ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod, Identity identity, Delta& delta) {
@@ -137,6 +147,7 @@ ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod, Identity identi
     SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
     const bool kept = known != nullptr && record.facts.reserved.valid();
     with_volumes.volumes = kept ? known->volumes : std::move(needs);
+    if (!IsWithinCaps(pod.volumes)) NoteLeftOut(pod.volumes, ours, with_volumes);
     wanted = &with_volumes;
   }
   // Most events do not change it.

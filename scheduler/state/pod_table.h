@@ -156,6 +156,8 @@ class PodTable final {
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
   [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod, Identity identity,
                                  Delta& delta);
+  // Of a pod with more of them than the cap.
+  void NoteLeftOut(const PodVolumes& volumes, bool ours, PodConstraints& constraints);
   enum class Whose : uint8_t { kOurs, kOthers };
   [[nodiscard]] ShapeId ShapeOf(const Record& record, const PodConstraints& constraints,
                                 Whose whose, Delta& delta);

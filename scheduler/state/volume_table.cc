@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/state/pod_caps.h"
 
 namespace maniple {
 namespace {
@@ -184,8 +185,8 @@ void VolumeTable::SetUse(PodId pod, const Pod& object) {
   if (!is_new) return;  // a pod's volumes never change
   it->second.what = {.namespace_name = object.meta.namespace_name,
                      .uid = object.meta.uid,
-                     .volumes = object.volumes};
-  for (const ClaimUse& use : object.volumes.claims) {
+                     .volumes = CappedVolumesOf(object.volumes).volumes};
+  for (const ClaimUse& use : it->second.what.volumes.claims) {
     const std::string key = ClaimKey(object.meta.namespace_name, use.claim);
     absl::btree_set<PodId>& users = users_of_claim_[key];
     if (users.size() == 1) MarkUsers(key);  // which is shared now

@@ -70,6 +70,21 @@ TEST_F(StateTenants, WhatAPodOfOthersAsksBeyondACapIsLeftOutAndCounted) {
   EXPECT_FALSE(state_.MayFit(ShapeOf("q"), *state_.NodeNamed("n1")));  // its GPUs still count
 }
 
+TEST_F(StateTenants, APodWithMoreVolumesThanTheCapIsRefusedAndOfOthersTheFirstCount) {
+  MakePod ours("p"), theirs("q");
+  for (int i = 0; i < 300; ++i) {
+    ours.Claim(absl::StrCat("c", i));
+    theirs.Claim(absl::StrCat("c", i));
+  }
+  Apply(ours);
+  EXPECT_THAT(Known("p").constraints.unsupported,
+              ElementsAre("spec.volumes with 300 claims and disks (at most 256)"));
+  EXPECT_EQ(state_.counters().pod_parts_left_out, 0);
+  Apply(theirs.Scheduler("other"));
+  EXPECT_THAT(Known("q").constraints.unsupported, IsEmpty());
+  EXPECT_EQ(state_.counters().pod_parts_left_out, 300 - 256);
+}
+
 TEST_F(StateTenants, ANamespaceAsksSoManySelectorsAndNoMoreUntilOthersAreGone) {
   const int pods = static_cast<int>(kMostQueriesOfNamespace / 100);
   for (int i = 0; i < pods; ++i) Apply(WithTerms(absl::StrCat("p", i), 100).Scheduler("other"));
