@@ -315,7 +315,12 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   const std::string queue = !IsOfTenant(key)       ? AdmittedQueueOf(pod.gang)
                             : expected_.pod == key ? expected_.queue
                                                    : "";
-  const Bound bound{.gang = pod.gang, .node = node, .queue = queue, .at = now, .ours = true};
+  const Bound bound{.gang = pod.gang,
+                    .node = node,
+                    .queue = queue,
+                    .at = now,
+                    .ours = true,
+                    .by = expected_.pod == key ? expected_.life : 0};
   const auto [it, fresh] = bound_.try_emplace(uid, bound);
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
   if (!it->second.ours) gangs_of_others_.insert(pod.gang);
@@ -323,6 +328,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.ours = it->second.ours;
   pod.bound_at = it->second.at;
   pod.admitted = it->second.queue;
+  pod.bound_by = it->second.by;
   pod.told_to = it->second.told_to;
   pod.told_at = it->second.told_at;
   pods_[key] = std::move(pod);

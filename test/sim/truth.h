@@ -51,7 +51,8 @@ class Truth final {
     int64_t gpus = 0, priority = 0;
     std::string admitted;  // the Queue that its gang named when it was bound
     absl::Time bound_at = absl::InfinitePast(), ended_at = absl::InfinitePast();
-    uint64_t told_to = 0;  // the process that a reply has told where somebody else has bound it
+    uint64_t bound_by = 0;  // the process, where it is ours and known
+    uint64_t told_to = 0;   // the process that a reply has told where somebody else has bound it
     absl::Time told_at = absl::InfiniteFuture();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
     [[nodiscard]] bool asks_slices() const { return gpus == 0 && !devices.empty(); }
@@ -299,6 +300,7 @@ class Truth final {
     std::string gang, node, queue;
     absl::Time at;
     bool ours = true;
+    uint64_t by = 0;
     uint64_t told_to = 0;
     absl::Time told_at = absl::InfiniteFuture();
   };

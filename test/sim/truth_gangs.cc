@@ -98,7 +98,8 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   facts.whole_since = whole ? std::min(facts.whole_since, now) : absl::InfiniteFuture();
 }
 
-// Where somebody else has bound one of them a moment ago nobody knows it yet.
+// Where somebody else has bound one of them a moment ago nobody knows it yet, and a node that was
+// gone a moment ago may be so still, as far as the scheduler knows.
 void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
   const auto group = groups_.find(pod.gang);
   const auto labels = labels_.find(pod.node);
@@ -111,7 +112,9 @@ void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
     const bool near = group->second.in_one_rack || (together && other.sub_group == pod.sub_group);
     const bool known = other.ours || other.bound_at < now - blind_for_;
     const auto there = nodes_.find(other.node);
-    if (!near || !known || there == nodes_.end()) continue;
+    const auto lost = lost_at_.find(other.node);
+    const bool may_be_gone = lost != lost_at_.end() && lost->second >= now - blind_for_;
+    if (!near || !known || there == nodes_.end() || may_be_gone) continue;
     if (there->second.rack == labels->second[kRackLabel].AsString()) continue;
     Violated(now, absl::StrCat("DomainsHold: ", pod.key, " is bound on ", pod.node, ", in another ",
                                "rack than ", key, " on ", other.node));
