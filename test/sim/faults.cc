@@ -103,6 +103,10 @@ constexpr std::pair<Fault, BindState> kAlwaysAwaited[] = {
     {Fault::kCrashAtRenewal, BindState::kDeleting},
     {Fault::kBindForbidden, BindState::kWaiting},
     {Fault::kForeignBind, BindState::kGone},
+    {Fault::kTenantFloods, BindState::kMisplaced},
+    {Fault::kTenantForges, BindState::kMisplaced},
+    {Fault::kTenantRemakes, BindState::kMisplaced},
+    {Fault::kSelectorEdited, BindState::kMisplaced},
 };
 
 // One history in four has a hostile tenant.
