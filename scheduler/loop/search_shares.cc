@@ -5,7 +5,7 @@
 namespace maniple {
 namespace {
 
-constexpr absl::Duration kStep = absl::Nanoseconds(1);
+constexpr absl::Duration kStep = absl::Nanoseconds(2);
 // However long a search was, and however many wait: a lane is never given up.
 constexpr absl::Duration kLongestRest = absl::Hours(1);
 

@@ -25,7 +25,7 @@
 
 namespace maniple {
 
-// In steps of search_work.h, of which a millisecond has about a million.
+// In steps of search_work.h, of which a millisecond has about half a million.
 struct SearchBudget {
   // A turn ends after so many, to look what is new. A lane that has spent them on searches which
   // came to nothing lets all others go first; among few and easy gangs order alone decides.
@@ -37,7 +37,7 @@ struct SearchBudget {
   int64_t least = 200'000'000, most = 1'000'000'000;
   int64_t for_each_pair = 100;  // of a member and a node
   // What long searches of one lane may add to the mean wait of others.
-  absl::Duration harm = absl::Microseconds(250);
+  absl::Duration harm = absl::Microseconds(500);
   // Before a gang for which a search gave up is searched for again.
   BackoffPolicy given_up = {.first = absl::Seconds(1), .most = absl::Minutes(1)};
 

@@ -14,7 +14,7 @@ namespace maniple {
 namespace {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
-constexpr int64_t kMillisecond = 1'000'000;  // of steps
+constexpr int64_t kMillisecond = 500'000;  // of steps
 
 TEST(SearchShares, ARestIsTheSquareOfTheSearchOverTwiceTheHarm) {
   SearchShares shares(absl::Milliseconds(1));
@@ -50,7 +50,7 @@ TEST(SearchShares, NobodyRestsForEver) {
 TEST(SearchBudget, GrowsWithTheGangAndTheClusterWithinItsBounds) {
   const SearchBudget budget;
   EXPECT_EQ(budget.MostFor(1, 1), budget.least);
-  EXPECT_EQ(budget.MostFor(1000, 5000), 500 * kMillisecond);
+  EXPECT_EQ(budget.MostFor(1000, 5000), 1000 * kMillisecond);
   EXPECT_EQ(budget.MostFor(1'000'000'000'000, 1'000'000), budget.most);
   EXPECT_EQ(budget.MostFor(0, 0), budget.least);
 }
