@@ -7,6 +7,7 @@
     bench/run_cluster.py takeover [--nodes 5000 --pods 50000]   # kill -9 of the leader, to the first bind of a hot standby
     bench/run_cluster.py takeover-real [--nodes 500 --pods 4000]
     bench/run_cluster.py w1|w2 [--repeat 3]       # kube-apiserver and etcd; C interleaved: a flood of bindings before each run
+    bench/run_cluster.py soak [--pods 1000000]    # scheduler RSS while so many pods that share nothing come and go
     bench/run_cluster.py burst [--repeat 5]       # one gang of 1,000 pods on kube-apiserver, C before and after each
 
 Binaries: build/$PRESET/bin (default: bench). Prints the machine, each run, and medians with minimum and maximum.
@@ -244,6 +245,42 @@ def burst(repeat):
     summary(runs, "pods_per_s", "ceiling_binds_per_s", "of_ceiling", "first_bind_s")
 
 
+def placements(server, scheduler, gangs=60):
+    """Where gangs that fill the cluster go; they are gone again afterwards."""
+    finish(load(server, "create", gangs=gangs, members=4, gpus=1, prefix="after"), "create")
+    await_that("all are bound", lambda: bound(scheduler) == gangs * 4, 120, 1)
+    placed = {pod["metadata"]["name"]: pod["spec"]["nodeName"] for pod in server.api.must("GET", "/api/v1/namespaces/default/pods")["items"]}
+    clear(server)
+    await_that("the scheduler has seen it", lambda: not scheduler.ask("gangs")["items"], 120, 1)
+    return placed
+
+
+def soak(pods):
+    """Memory over the last nine tenths, and whether whatever has come and gone bears on later decisions."""
+    parts, resident = 20, []
+    with DevCluster(flags=("--kubelet-start-delay", "1h")) as server:
+        server.install_crds()
+        finish(load(server, "create", nodes=40, gangs=0), "create nodes")
+        scheduler = Scheduler(server).start()
+        try:
+            for part in range(parts):
+                finish(load(server, "churn", first=part * pods // parts, pods=pods // parts), "churn")
+                resident.append(round(memory_mib(scheduler.process), 1))
+                print(json.dumps({"pods": (part + 1) * pods // parts, "scheduler_rss_mib": resident[-1],
+                                  "scheduler_cpu_s": round(cpu_seconds(scheduler.process), 1)}), flush=True)
+            after = placements(server, scheduler)
+        finally:
+            scheduler.stop()
+        fresh = Scheduler(server).start()
+        try:
+            same = placements(server, fresh) == after
+        finally:
+            fresh.stop()
+    first = resident[parts // 10 - 1]
+    print(json.dumps({"growth_percent_over_the_last_nine_tenths": round((resident[-1] / first - 1) * 100, 2),
+                      "places_like_a_fresh_process": same}))
+
+
 def summary(runs, *keys):
     for key in keys:
         values = [run[key] for run in runs]
@@ -252,7 +289,7 @@ def summary(runs, *keys):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["embedded", "memory", "parked", "takeover", "takeover-real", "w1", "w2", "burst"])
+    parser.add_argument("what", choices=["embedded", "memory", "parked", "takeover", "takeover-real", "w1", "w2", "burst", "soak"])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--nodes", type=int, help="of takeover")
     parser.add_argument("--pods", type=int)
@@ -262,7 +299,8 @@ def main():
              "takeover": lambda n: takeover(lambda: DevCluster(flags=("--kubelet-start-delay", "1h")), arguments.nodes or 5000,
                                             arguments.pods or 50000, n),
              "takeover-real": lambda n: takeover(real_server, arguments.nodes or 500, arguments.pods or 4000, n),
-             "w1": lambda n: real(n, 500, 4), "w2": lambda n: real(n, 125, 64), "burst": burst}
+             "w1": lambda n: real(n, 500, 4), "w2": lambda n: real(n, 125, 64), "burst": burst,
+             "soak": lambda _: soak(arguments.pods or 1_000_000)}
     cases[arguments.what](arguments.repeat)
 
 

@@ -5,6 +5,8 @@
 //   maniple-load await  --kubeconfig K --pods 16000          # one line of JSON once all are bound
 //   maniple-load flood  --kubeconfig K --connections 16      # binds every unbound pod, eight to a
 //   node, in order of name
+//   maniple-load churn  --kubeconfig K --first 0 --pods 100000   # creates pods that share nothing,
+//   and deletes each when 200 later ones are there
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -26,6 +28,7 @@
 #include "api/codec/encode.h"
 #include "api/http/curl_transport.h"
 #include "api/model/maniple_types.h"
+#include "bench/cluster/churn.h"
 
 namespace maniple {
 namespace {
@@ -37,7 +40,7 @@ constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 struct Options {
   std::string kubeconfig, server;
   int nodes = 0, gangs = 0, members = 1, gpus = 1, connections = 32;
-  int64_t pods = 0;
+  int64_t pods = 0, first = 0;
   double timeout = 600;
   std::string scheduler = "maniple", prefix = "g";
 };
@@ -161,6 +164,22 @@ absl::Status Create(const Options& options, CurlTransport& transport) {
   });
 }
 
+// More of them are alive than requests under way, so that none is deleted before it is created.
+absl::Status Churn(const Options& options, CurlTransport& transport) {
+  constexpr int64_t kAlive = 200;
+  Pump pump(transport, options.connections);
+  const int64_t end = options.first + options.pods;
+  int64_t created = options.first, deleted = options.first;
+  return pump.Run([&]() -> std::optional<HttpRequest> {
+    const bool may_create = created < end && created - deleted < kAlive;
+    if (may_create) return Post(kPods, ChurnPodBody(created++));
+    if (deleted == end) return std::nullopt;
+    HttpRequest request = Post(absl::StrCat(kPods, "/", ChurnPodName(deleted++)), "");
+    request.method = HttpMethod::kDelete;
+    return request;
+  });
+}
+
 // Follows all pods and remembers when each was first seen bound.
 class PodWatch final {
  public:
@@ -266,7 +285,7 @@ absl::Status Flood(const Options& options, CurlTransport& transport) {
         const auto& [name, uid] = plan[next];
         const std::string node = absl::StrFormat("node-%05d", next++ / per_node);
         return Post(absl::StrCat(kPods, "/", name, "/binding"),
-                    EncodeBinding("default", name, uid, node));
+                    EncodeBinding("default", name, uid, node, ""));
       },
       [&](const HttpInput& input) { watch.On(input); }));
   const double seconds = absl::ToDoubleSeconds(RealClock().Now() - began);
@@ -286,7 +305,7 @@ int Main(int argc, char** argv) {
   app.add_option("--server", options.server, "URL of the server");
   app.add_option("--connections", options.connections, "Requests under way at once");
   app.add_option("--gpus", options.gpus, "GPUs of each pod; nodes have 8");
-  app.add_option("--pods", options.pods, "await: how many; flood: at most");
+  app.add_option("--pods", options.pods, "await, churn: how many; flood: at most");
   app.add_option("--timeout", options.timeout, "await: seconds");
   app.add_option("--prefix", options.prefix, "Of gang names");
   app.add_option("--scheduler", options.scheduler, "schedulerName of the pods");
@@ -296,6 +315,8 @@ int Main(int argc, char** argv) {
   create->add_option("--members", options.members);
   CLI::App* await = app.add_subcommand("await", "Waits until so many pods are bound");
   app.add_subcommand("flood", "Binds all unbound pods");
+  CLI::App* churn = app.add_subcommand("churn", "Creates and deletes pods that share nothing");
+  churn->add_option("--first", options.first, "Number of the first");
   CLI11_PARSE(app, argc, argv);
 
   const auto run = [&]() -> absl::Status {
@@ -307,6 +328,7 @@ int Main(int argc, char** argv) {
                                            {.most_writes = options.connections}));
     if (create->parsed()) return Create(options, *transport);
     if (await->parsed()) return Await(options, *transport);
+    if (churn->parsed()) return Churn(options, *transport);
     return Flood(options, *transport);
   };
   const absl::Status status = run();
