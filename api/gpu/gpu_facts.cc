@@ -124,7 +124,9 @@ std::vector<SharedProfile> SharedProfilesOf(const StringMap& labels) {
     shared.push_back(
         {.profile = std::string(profile), .replicas = replicas, .keeps_name = keeps_name});
   }
-  return shared;  // labels are sorted, and so are these
+  // Labels are sorted with what follows the profile: "1g-a.replicas" comes before "1g.replicas".
+  std::ranges::sort(shared);
+  return shared;
 }
 
 void ReadSharing(const Node& node, const GpuRules& rules, const ProductLabel& product,

@@ -70,7 +70,7 @@ class Pump final {
     while (request.has_value() || !open_.empty()) {
       while (request.has_value() && static_cast<int>(open_.size()) < connections_) {
         const RequestId id = ids_.Next();
-        open_[id] = {.target = request->target};
+        open_[id] = {.target = request->target, .deletes = request->method == HttpMethod::kDelete};
         transport_.Start(id, *std::move(request));
         request = next();
       }
@@ -89,6 +89,7 @@ class Pump final {
  private:
   struct Open {
     std::string target;
+    bool deletes = false;
     int status = 0;
     std::string body;
   };
@@ -102,7 +103,9 @@ class Pump final {
     }
     if (const auto* end = std::get_if<HttpEnd>(&input.what)) {
       status = end->status;
-      if (status.ok() && open.status >= 300) {
+      // libcurl sends it again where a connection was closed before the reply.
+      const bool is_gone = open.deletes && open.status == 404;
+      if (status.ok() && open.status >= 300 && !is_gone) {
         status = absl::FailedPreconditionError(DecodeStatus(open.status, open.body).message);
       }
       status = Annotate(status, open.target);

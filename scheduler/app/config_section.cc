@@ -4,12 +4,26 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/app/config.h"
 
 namespace maniple {
 namespace {
+
+// Whatever bytes a key or a value has.
+std::string OnOneLine(absl::string_view text) {
+  std::string line;
+  for (const char byte : text) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(byte))) {
+      absl::StrAppend(&line, "\\x", absl::Hex(static_cast<unsigned char>(byte), absl::kZeroPad2));
+    } else {
+      line += byte;
+    }
+  }
+  return line;
+}
 
 std::string TypeName(const Json& value) {
   switch (value.type()) {
@@ -34,7 +48,8 @@ std::string TypeName(const Json& value) {
 
 void Problems::Add(const std::string& path, absl::string_view what) {
   const int line = document_.LineOf(path);
-  lines_.push_back(absl::StrCat(file_, ":", line, ": ", path.empty() ? "" : path + ": ", what));
+  lines_.push_back(
+      OnOneLine(absl::StrCat(file_, ":", line, ": ", path.empty() ? "" : path + ": ", what)));
 }
 
 void Problems::Wrong(const std::string& path, absl::string_view expected, const Json& got) {

@@ -413,7 +413,10 @@ class SchedulingLoop::Impl final {
   std::vector<WriteCommand> writes_;
   uint64_t event_serial_ = 0;
   // As kube-scheduler's, by namespace and uid.
-  WriteBudget<std::string> event_budget_{{.burst = 25, .interval = absl::Minutes(5)}};
+  // What is forgotten early may say a little more, and whoever makes so many objects says more
+  // anyway.
+  WriteBudget<std::string> event_budget_{
+      {.burst = 25, .interval = absl::Minutes(5), .most_objects = 8'192}};
   WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};        // of conditions
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
   LoopCounters counters_;
