@@ -1,142 +1,176 @@
 #!/usr/bin/env python3
-"""The scheduler as its ServiceAccount on a real API server: with deploy/rbac it lacks nothing, and whatever is taken away is named.
+"""The scheduler as its ServiceAccount on a real API server: its roles give what it asks for and nothing else, and whatever is taken
+away is named.
 
     test/e2e/run_rights.py          # skipped, loudly, where the real server is not built
+    test/e2e/run_rights.py TEXT     # only cases whose name contains TEXT
 
 The last line is `N passed, M failed, K skipped`.
 """
 
-import copy
+import json
 import sys
-import urllib.request
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import yaml
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from e2e.rights_work import (  # noqa: E402
+    OURS, USED_BY, Reviewed, Stage, clear, give_roles, granted, prepare, seen_by, user_name,
+)
 from support.cases import on_servers, play_all  # noqa: E402
-from support.control_plane import ROOT, RealControlPlane  # noqa: E402
-from support.scheduler import GROUP, Scheduler, add_nodes, await_that, is_bound, node, pod, pod_group, pods_by_gang, submit  # noqa: E402
+from support.control_plane import RealControlPlane  # noqa: E402
+from support.faulty_server import FaultyServer  # noqa: E402
+from support.scheduler import GROUP, await_that  # noqa: E402
 
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
+ACCOUNT = "maniple-scheduler"
 FORBIDDEN = "maniple_requests_forbidden_total"
-PATHS = {
-    "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
-    "ClusterRole": f"{RBAC}/clusterroles",
-    "ClusterRoleBinding": f"{RBAC}/clusterrolebindings",
-    "Role": f"{RBAC}/namespaces/kube-system/roles",
-    "RoleBinding": f"{RBAC}/namespaces/kube-system/rolebindings",
-}
-# What is written in the course of `work`: verb, group, resource.
-WRITTEN = [
-    ("create", "", "pods/binding"),
-    ("create", "", "pods/eviction"),
-    ("patch", "", "pods/status"),
-    ("patch", "scheduling.maniple.dev", "podgroups/status"),
-    ("patch", "scheduling.maniple.dev", "queues/status"),
-    ("create", "events.k8s.io", "events"),
-]
+READS = ("list", "watch")
+LEASES = "leases"
+BESIDE = 6  # schedulers at once, each without one right to read
+# A gang that waits for one of these is told so in its status.
+TOLD_TO_THE_GANG = [("create", "", "pods/binding"), ("create", "", "pods/eviction"), ("delete", "", "pods"),
+                    ("patch", "", "persistentvolumeclaims"), ("patch", "", "persistentvolumes")]
 
 
-class AsServiceAccount(RealControlPlane):
-    """The kubeconfig of its clients speaks for the scheduler's ServiceAccount; `api` stays the administrator."""
+class Audited(RealControlPlane):
+    """Notes every request but its content. The policy cannot name the account: it is asked before impersonation."""
 
-    def write_kubeconfig(self, cluster, user):
-        super().write_kubeconfig(cluster, {**user, "as": "system:serviceaccount:kube-system:maniple-scheduler"})
+    AUDIT_POLICY = """
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata}]
+"""
+
+    def __init__(self, folder):
+        super().__init__(folder, audit=True)
 
 
-def install_roles(api):
-    for one in yaml.safe_load_all((ROOT / "deploy" / "rbac" / "scheduler.yaml").read_text()):
-        api.must("POST", PATHS[one["kind"]], one)
+def asked(server, account):
+    """({(verb, group, resource) of each request of the account}, [those that were answered with 403])"""
+    rights, refused = set(), []
+    for line in server.audit_log.read_text().splitlines():
+        event = json.loads(line)
+        if event.get("impersonatedUser", event["user"])["username"] != user_name(account):
+            continue
+        what = event.get("objectRef", {"resource": event["requestURI"]})
+        resource = "/".join(filter(None, (what["resource"], what.get("subresource"))))
+        right = (event["verb"], what.get("apiGroup", ""), resource)
+        rights.add(right)
+        if event.get("responseStatus", {}).get("code") == 403:
+            refused.append(right)
+    return rights, refused
 
 
-def metrics(scheduler):
-    with urllib.request.urlopen(f"http://127.0.0.1:{scheduler.port}/metrics", timeout=5) as reply:
-        return reply.read().decode()
+def difference(rights, granted_rights):
+    lines = [f"asked, not granted: {' '.join(right)}" for right in sorted(rights - granted_rights)]
+    lines += [f"granted, not asked: {' '.join(right)}" for right in sorted(granted_rights - rights)]
+    return "\n".join(lines)
+
+
+def the_roles_give_what_is_asked_and_nothing_else(server):
+    prepare(server.api)
+    give_roles(server.api, ACCOUNT)
+    with FaultyServer(server, percent=("0",)) as faulty:
+        scheduler = Reviewed(seen_by(faulty, ACCOUNT), "scheduler", leader_elect=True).start()
+        try:
+            scheduler.await_ready()
+            stage = Stage(faulty, scheduler)
+            for index, work in enumerate(dict.fromkeys(USED_BY.values())):
+                work(stage, f"work-{index}")
+            whole = set(granted())
+            try:
+                await_that("each right is used", lambda: whole <= asked(server, ACCOUNT)[0], seconds=40, pause=1)
+            except AssertionError as error:
+                raise AssertionError(difference(asked(server, ACCOUNT)[0], whole)) from error
+            assert FORBIDDEN not in scheduler.metrics(), scheduler.metrics()
+        finally:
+            scheduler.stop()
+    rights, refused = asked(server, ACCOUNT)
+    assert rights == whole, difference(rights, whole)
+    assert not refused, refused
+    assert "forbid" not in scheduler.log.read_text(), scheduler.log.read_text()[-800:]
+
+
+def lacking(right):
+    """The scheduler's own words for a write."""
+    verb, group, resource = right
+    return f"forbids Maniple to {verb} {resource}" + (f" in {group}" if group else "")
 
 
 def counted(scheduler, right):
     verb, group, resource = right
-    return f'{FORBIDDEN}{{group="{group}",resource="{resource}",verb="{verb}"}}' in metrics(scheduler)
+    return f'{FORBIDDEN}{{group="{group}",resource="{resource}",verb="{verb}"}}' in scheduler.metrics()
 
 
-def prepare(api):
-    install_roles(api)
-    add_nodes(api, 1)
-    api.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
-             {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 10})
-    api.must("POST", f"{GROUP}/queues", {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "q"},
-                                         "spec": {}})
+def conditions(api, gang):
+    status = api.must("GET", f"{GROUP}/namespaces/default/podgroups/{gang}").get("status", {})
+    return json.dumps(status.get("conditions", []))
 
 
-def work(api, name):
-    """A gang that starts if there is room, one that never fits, and one for which somebody has to leave."""
-    submit(api, f"{name}-low", 1)
-    submit(api, f"{name}-waits", 9)
-    api.must("POST", f"{GROUP}/namespaces/default/podgroups", pod_group(f"{name}-high", 1))
-    api.must("POST", "/api/v1/namespaces/default/pods", pod(f"{name}-high-0", f"{name}-high", priorityClassName="high"))
+def each_read_that_is_taken_away_is_named(server):
+    prepare(server.api)
+    rights = [right for right in granted() if right[0] in READS]
 
-
-def with_its_own_role_it_lacks_nothing(server):
-    api = server.api
-    prepare(api)
-    scheduler = Scheduler(server, flags=("--leader-elect=true",)).start()
-    try:
-        submit(api, "low", 1)
-        await_that("low is bound", lambda: all(map(is_bound, pods_by_gang(api)["low"])), seconds=60)
-        work(api, "w")
-        await_that("the high one is bound", lambda: all(map(is_bound, pods_by_gang(api)["w-high"])), seconds=60)
-        await_that("its status is written", lambda: status(api, "w-high").get("phase") == "Running")
-        assert FORBIDDEN not in metrics(scheduler), metrics(scheduler)
-    finally:
-        scheduler.stop()
-    assert "forbid" not in scheduler.log.read_text(), scheduler.log.read_text()[-800:]
-
-
-def status(api, gang):
-    return api.must("GET", f"{GROUP}/namespaces/default/podgroups/{gang}").get("status", {})
-
-
-def whatever_is_taken_away_is_named(server):
-    api = server.api
-    prepare(api)
-    submit(api, "stands", 1)
-    whole = Scheduler(server, "whole", flags=("--leader-elect=true",)).start()
-    await_that("stands is bound", lambda: all(map(is_bound, pods_by_gang(api)["stands"])), seconds=60)
-    whole.stop()
-    path = f"{PATHS['ClusterRole']}/maniple-scheduler"
-    role = api.must("GET", path)
-    for index, right in enumerate(WRITTEN):
-        less = copy.deepcopy(role)
-        verb, group, resource = right
-        for rule in less["rules"]:
-            if group in rule["apiGroups"] and verb in rule["verbs"] and resource in rule["resources"]:
-                rule["resources"] = [one for one in rule["resources"] if one != resource] or ["nothing"]
-        del less["metadata"]["resourceVersion"]
-        api.must("PUT", path, less)
-        scheduler = Scheduler(server, f"without-{index}", flags=("--leader-elect=true",)).start()
+    def play(numbered):
+        index, right = numbered
+        give_roles(server.api, f"blind-{index}", without=right)
+        scheduler = Reviewed(seen_by(server, f"blind-{index}"), f"blind-{index}").start()
+        verb, group, resource = right  # sessions have words of their own
+        said = f"not allowed to {verb} /api{'s/' + group if group else ''}/"
         try:
-            if resource == "pods/binding":
-                add_room(api, f"free-{index}")  # else there is nothing to bind
-            work(api, f"w{index}")
-            await_that(f"{right} is counted", lambda right=right, scheduler=scheduler: counted(scheduler, right), seconds=60)
-            said = f"forbids Maniple to {verb} {resource}"
-            await_that(said, lambda scheduler=scheduler, said=said: said in scheduler.log.read_text())
+            await_that(f"{right} is named", lambda: any(
+                said in line and f"/{resource}:" in line for line in scheduler.log.read_text().splitlines()))
+            return None
+        except AssertionError as error:
+            return f"{error}; the log ends: {scheduler.log.read_text()[-400:]}"
         finally:
             scheduler.stop()
-    api.must("PUT", path, {**role, "metadata": {"name": "maniple-scheduler"}})
+
+    with ThreadPoolExecutor(BESIDE) as pool:
+        problems = [one for one in pool.map(play, enumerate(rights)) if one]
+    assert not problems, "\n".join(problems)
 
 
-def add_room(api, name):
-    body = node(name)
-    api.must("POST", "/api/v1/nodes", body)
-    api.must("PATCH", f"/api/v1/nodes/{name}/status", {"status": body["status"]}, "application/merge-patch+json")
-    api.must("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, "application/merge-patch+json")
+def each_write_that_is_taken_away_is_named(server):
+    prepare(server.api)
+    problems = []
+    with FaultyServer(server, percent=("0",)) as faulty:
+        for index, right in enumerate(right for right in granted() if right[0] not in READS):
+            began = time.monotonic()
+            try:
+                play_without(faulty, f"lacks-{index}", right)
+            except AssertionError as error:
+                problems.append(f"{' '.join(right)}: {error}")
+            print(f"      without {' '.join(right)} ({time.monotonic() - began:.1f} s)", flush=True)
+    assert not problems, "\n".join(problems)
+
+
+def play_without(faulty, account, right):
+    give_roles(faulty.api, account, without=right)
+    leases = right[2] == LEASES
+    scheduler = Reviewed(seen_by(faulty, account), account, leader_elect=leases).start()
+    review = right[2].endswith("reviews")
+    said = f"create {right[2]}" if review else lacking(right)
+    try:
+        if not leases:
+            scheduler.await_ready()
+        gang = USED_BY[right](Stage(faulty, scheduler), account)
+        await_that(f"the log says: {said}", lambda: said in scheduler.log.read_text())
+        if not review:
+            await_that("it is counted", lambda: counted(scheduler, right))
+        if right in TOLD_TO_THE_GANG:
+            await_that("the gang is told", lambda: said in conditions(faulty.api, gang))
+    finally:
+        scheduler.kill()  # it would wait for what it has been refused
+        clear(faulty.api)
 
 
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    plays, skipped = on_servers((), AsServiceAccount, (with_its_own_role_it_lacks_nothing, whatever_is_taken_away_is_named))
+    plays, skipped = on_servers((), Audited, (
+        the_roles_give_what_is_asked_and_nothing_else, each_read_that_is_taken_away_is_named, each_write_that_is_taken_away_is_named))
     return play_all(plays, skipped, wanted)
 
 

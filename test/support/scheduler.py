@@ -18,8 +18,8 @@ GPU = "nvidia.com/gpu"
 class Scheduler:
     """One life or many of maniple-scheduler against one server. The log of every life is kept in one file."""
 
-    def __init__(self, server, name="scheduler", flags=("--leader-elect=false",), binaries=None):
-        self.server, self.flags, self.name = server, flags, name
+    def __init__(self, server, name="scheduler", flags=("--leader-elect=false",), binaries=None, host="127.0.0.1"):
+        self.server, self.flags, self.name, self.host = server, flags, name, host
         self.binaries = Path(binaries or build_folder())
         self.log = server.folder / f"{name}.log"
         self.socket = server.folder / f"{name}.sock"
@@ -30,7 +30,7 @@ class Scheduler:
         self.process = Process(
             [
                 *(self.binaries / "maniple-scheduler", "--kubeconfig", self.server.kubeconfig),
-                *("--http", f"127.0.0.1:{self.port}", "--admin", f"unix:{self.socket}", *self.flags),
+                *("--http", f"{self.host}:{self.port}", "--admin", f"unix:{self.socket}", *self.flags),
             ],
             self.log,
         )
