@@ -58,6 +58,11 @@ def acting_as(api, user):
     return dataclasses.replace(api, headers={"Impersonate-User": user, "Impersonate-Group": "system:authenticated"})
 
 
+def apply_policies(api):
+    for manifest in yaml.safe_load_all((ROOT / "deploy" / "policy" / "tenants.yaml").read_text()):
+        api.must("POST", f"{ADMISSION}/{KINDS[manifest['kind']]}", manifest)
+
+
 def tenant_of(server):
     """A client that may do with pods of its namespace what the role `edit` may, with the policies in force."""
     api = server.api
@@ -68,8 +73,7 @@ def tenant_of(server):
             "metadata": {"name": role}, "subjects": [
                 {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name} for name in ("tenant", SCHEDULER)],
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}})
-    for manifest in yaml.safe_load_all((ROOT / "deploy" / "policy" / "tenants.yaml").read_text()):
-        api.must("POST", f"{ADMISSION}/{KINDS[manifest['kind']]}", manifest)
+    apply_policies(api)
     tenant = acting_as(api, "tenant")
     trial = {**pod("trial"), "spec": {**pod("trial")["spec"], "nodeName": "n1"}}
     await_true("the policy", lambda: tenant.request("POST", f"{PODS}?dryRun=All", trial).status == 403, server.children[-1])

@@ -63,6 +63,18 @@ class ApiClient:
             raise RuntimeError(f"{method} {path}: {reply.status}: {reply.body}")
         return reply.body
 
+    def must_all(self, requests):
+        """Sends each (method, path, body, content type) on one connection, in order; all have to succeed."""
+        connection = self.connect()
+        try:
+            for method, path, body, content_type in requests:
+                response = self._send(connection, method, path, body, content_type, JSON)
+                raw = response.read()
+                if response.status >= 300:
+                    raise RuntimeError(f"{method} {path}: {response.status}: {raw[:500]!r}")
+        finally:
+            connection.close()
+
     def watch(self, path, count, seconds, accept=JSON):
         """(reply, events): up to `count` events of a watch, or those that came within `seconds`."""
         connection = self.connect(timeout=seconds)
