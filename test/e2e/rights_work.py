@@ -248,6 +248,6 @@ def prepare(api):
 
 def clear(api):
     """Takes away what waits or runs, so that the next scheduler has nothing to do but its own."""
-    for path in (PODS, f"{GROUP}/namespaces/default/podgroups", BUDGETS, CLAIMS, "/api/v1/persistentvolumes", f"{GROUP}/queues", f"{GROUP}/cohorts",
-                 "/api/v1/nodes", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"):
+    for path in (PODS, f"{GROUP}/namespaces/default/podgroups", BUDGETS, CLAIMS, "/api/v1/persistentvolumes", f"{GROUP}/queues",
+                 f"{GROUP}/cohorts", "/api/v1/nodes", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"):
         api.must("DELETE", path)

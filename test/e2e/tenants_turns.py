@@ -3,7 +3,7 @@
 from e2e.tenants_town import SOON, group, groups, pod, pods, post, town
 from support.scheduler import GPU, await_that
 
-NODES, GANGS, MEMBERS = 100, 30, 300
+NODES, GANGS, MEMBERS = 100, 12, 200
 SAMPLES = 12
 
 
