@@ -112,9 +112,13 @@ std::vector<std::string> ClusterClient::Problems() const {
   return problems;
 }
 
-const absl::btree_map<Right, int64_t>& ClusterClient::lease_forbidden() const {
-  static const absl::btree_map<Right, int64_t> kNone;
-  return elector_.has_value() ? elector_->counters().forbidden : kNone;
+ForbiddenCounts ClusterClient::Forbidden() const {
+  ForbiddenCounts forbidden;
+  if (elector_.has_value()) forbidden = elector_->counters().forbidden;
+  for (const auto& session : sessions_) {
+    for (const auto& [right, times] : session->counters().forbidden) forbidden[right] += times;
+  }
+  return forbidden;
 }
 
 const WatchSession& ClusterClient::session(ResourceKind kind) const {

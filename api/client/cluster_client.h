@@ -19,6 +19,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/client/elector.h"
+#include "api/client/right.h"
 #include "api/client/watch_session.h"
 #include "api/client/writer.h"
 #include "api/codec/decode.h"
@@ -62,8 +63,8 @@ class ClusterClient final {
   [[nodiscard]] std::vector<std::string> Problems() const;
   [[nodiscard]] const WatchSession& session(ResourceKind kind) const;
   [[nodiscard]] const Writer& writer() const { return writer_; }
-  // What the server forbids of the Lease, and how often.
-  [[nodiscard]] const absl::btree_map<Right, int64_t>& lease_forbidden() const;
+  // What the server forbids of reading and of the Lease, and how often.
+  [[nodiscard]] ForbiddenCounts Forbidden() const;
 
  private:
   void Take(SessionOutput output, ResourceKind kind);

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
 #include "api/http/http.h"
 
@@ -20,6 +22,9 @@ struct Right {
   std::string resource;  // with its subresource: "pods/binding"
   friend auto operator<=>(const Right&, const Right&) = default;
 };
+
+// How often requests were answered with 403.
+using ForbiddenCounts = absl::btree_map<Right, int64_t>;
 
 [[nodiscard]] Right RightFor(const HttpRequest& request);
 // "create pods/binding", "patch podgroups/status in scheduling.maniple.dev"

@@ -34,6 +34,7 @@
 #include "api/client/actions.h"
 #include "api/client/known_objects.h"
 #include "api/client/line_framer.h"
+#include "api/client/right.h"
 #include "api/codec/decode.h"
 #include "api/http/http.h"
 #include "api/model/object.h"
@@ -80,9 +81,10 @@ struct SessionCounters {
       0;  // lines or bodies that are no JSON of the kind, HTML, lines beyond the bound
   uint64_t cut_lines = 0;  // streams that ended inside a line
   uint64_t expired = 0;    // 410, as HTTP or as a line
-  uint64_t not_found = 0, unauthorized = 0, forbidden = 0, throttled = 0, server_errors = 0;
+  uint64_t not_found = 0, unauthorized = 0, throttled = 0, server_errors = 0;
   uint64_t transport_failures = 0, idle_timeouts = 0;
   uint64_t went_back = 0;  // lists older than what had been seen
+  ForbiddenCounts forbidden;
 };
 
 struct SessionOutput {

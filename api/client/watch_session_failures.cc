@@ -63,7 +63,9 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
     ++counters_.unauthorized;
     if (++unauthorized_in_a_row_ == 1) failure.when = When::kAtOnce;
   } else if (status.code == 403) {
-    ++counters_.forbidden;
+    Right right = RightFor({.target = collection_});
+    right.verb = std::string(doing);
+    ++counters_.forbidden[std::move(right)];
     failure.problem =
         absl::StrCat("not allowed to ", doing, " ", collection_, ": ", status.message);
   } else if (status.code == 429) {

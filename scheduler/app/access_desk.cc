@@ -139,6 +139,10 @@ void AccessDesk::On(const HttpInput& input, absl::Time now) {
   const Review done = std::move(review);
   under_way_.erase(found);
   if (!end->status.ok()) return Failed(done, end->status.message(), now);
+  if (done.status == 403) {
+    const absl::string_view target = done.of_token ? kTokenReviews : kAccessReviews;
+    ++forbidden_[RightFor({.method = HttpMethod::kPost, .target = std::string(target)})];
+  }
   if (done.status != 200 && done.status != 201) {
     return Failed(
         done,

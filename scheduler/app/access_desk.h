@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/secret.h"
+#include "api/client/right.h"
 #include "api/codec/json.h"
 #include "api/http/http.h"
 #include "scheduler/app/access.h"
@@ -41,6 +42,7 @@ class AccessDesk final {
   void Ask(const Question& question, absl::Time now);
   void On(const HttpInput& input, absl::Time now);
   [[nodiscard]] std::vector<Answer> TakeAnswers();
+  [[nodiscard]] const ForbiddenCounts& forbidden() const { return forbidden_; }
 
  private:
   // What a TokenReview said.
@@ -76,6 +78,7 @@ class AccessDesk final {
   Transport& transport_;
   RequestId next_ = 1;
   std::map<RequestId, Review> under_way_;
+  ForbiddenCounts forbidden_;
   absl::flat_hash_map<std::string, Known> users_;         // by TokenKey
   absl::flat_hash_map<std::string, Decision> decisions_;  // by user and wish
   std::vector<Answer> answers_;

@@ -59,6 +59,7 @@ void AccessReviews::Run() {
       LOG(WARNING) << answer.verdict.message;
     }
     door_.Post(std::move(answers), clock.Now());
+    door_.PostForbidden(desk.forbidden());
     news_();
   }
 }

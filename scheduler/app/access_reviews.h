@@ -28,6 +28,8 @@ class AccessReviews final {
 
   // Nothing: it is being asked for. Any thread; never waits.
   [[nodiscard]] std::optional<AccessVerdict> Look(const Secret& token, const AccessWish& wish);
+  // Of the reviews themselves. Any thread.
+  [[nodiscard]] ForbiddenCounts forbidden() { return door_.forbidden(); }
 
  private:
   AccessReviews(std::unique_ptr<CurlTransport> transport, std::function<void()> news)

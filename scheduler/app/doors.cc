@@ -121,21 +121,31 @@ void ReviewDoor::Post(std::vector<AccessDesk::Answer> answers, absl::Time now) {
   }
 }
 
+void ReviewDoor::PostForbidden(const ForbiddenCounts& forbidden) {
+  MutexLock lock(mutex_);
+  forbidden_ = forbidden;
+}
+
+ForbiddenCounts ReviewDoor::forbidden() {
+  MutexLock lock(mutex_);
+  return forbidden_;
+}
+
 void Bulletin::Post(const LoopCounters& counters, const Health& health) {
   MutexLock lock(mutex_);
   counters_ = counters;
   health_ = health;
 }
 
-void Bulletin::PostLeaseForbidden(const absl::btree_map<Right, int64_t>& forbidden) {
+void Bulletin::PostForbidden(const ForbiddenCounts& forbidden) {
   if (forbidden.empty()) return;
   MutexLock lock(mutex_);
-  lease_forbidden_ = forbidden;
+  forbidden_ = forbidden;
 }
 
-absl::btree_map<Right, int64_t> Bulletin::lease_forbidden() {
+ForbiddenCounts Bulletin::forbidden() {
   MutexLock lock(mutex_);
-  return lease_forbidden_;
+  return forbidden_;
 }
 
 void Bulletin::NoteAt(const ObjectKey& key) {

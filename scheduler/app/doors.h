@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "api/base/mutex.h"
+#include "api/client/right.h"
 #include "api/client/writer.h"
 #include "api/model/object.h"
 #include "scheduler/app/access_desk.h"
@@ -78,6 +79,10 @@ class ReviewDoor final {
   // The reviewing thread.
   [[nodiscard]] std::vector<AccessDesk::Question> Take();
   void Post(std::vector<AccessDesk::Answer> answers, absl::Time now);
+  void PostForbidden(const ForbiddenCounts& forbidden);
+
+  // Any thread.
+  [[nodiscard]] ForbiddenCounts forbidden();
 
  private:
   Mutex mutex_;
@@ -85,6 +90,7 @@ class ReviewDoor final {
   absl::flat_hash_set<std::string> asked_ ABSL_GUARDED_BY(mutex_);
   std::vector<AccessDesk::Question> questions_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, AccessDesk::Answer> answers_ ABSL_GUARDED_BY(mutex_);
+  ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
 };
 
 class Bulletin final {
@@ -103,11 +109,11 @@ class Bulletin final {
   void PostView(ClusterViewPtr view, absl::Time now);
 
   // IO thread.
-  void PostLeaseForbidden(const absl::btree_map<Right, int64_t>& forbidden);
+  void PostForbidden(const ForbiddenCounts& forbidden);
 
   // Any thread.
   [[nodiscard]] LoopCounters counters();
-  [[nodiscard]] absl::btree_map<Right, int64_t> lease_forbidden();
+  [[nodiscard]] ForbiddenCounts forbidden();  // of what is not written
   [[nodiscard]] Health health();
   // The latest view if it was posted since `least`; else null, and one is wanted: ask again when it
   // was posted. Never waits.
@@ -120,7 +126,7 @@ class Bulletin final {
   Mutex mutex_;
   CondVar posted_;
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
-  absl::btree_map<Right, int64_t> lease_forbidden_ ABSL_GUARDED_BY(mutex_);
+  ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);

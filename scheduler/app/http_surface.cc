@@ -88,7 +88,8 @@ HttpPage HttpSurface::MetricsPage() {
   ProcessFacts facts = {.leading = health.leading,
                         .synced = health.synced,
                         .version = MANIPLE_VERSION,
-                        .lease_forbidden = bulletin_.lease_forbidden()};
+                        .forbidden = {bulletin_.forbidden()}};
+  if (reviews_ != nullptr) facts.forbidden.push_back(reviews_->forbidden());
   if (http_ != nullptr) facts.listeners.emplace_back("http", http_->counters());
   if (health_ != nullptr) facts.listeners.emplace_back("health", health_->counters());
   HttpPage page = TextPage(200, RenderMetrics(bulletin_.counters(), facts));

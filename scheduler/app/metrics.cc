@@ -155,11 +155,10 @@ void AddRow(prometheus::Registry& registry, const AnyRow& row, const Labels& lab
   }
 }
 
-void AddForbidden(prometheus::Registry& registry,
-                  const absl::btree_map<Right, int64_t>& forbidden) {
+void AddForbidden(prometheus::Registry& registry, const ForbiddenCounts& forbidden) {
   for (const auto& [right, times] : forbidden) {
     AddCounter(registry, "maniple_requests_forbidden_total",
-               "Writes, and reads on their behalf, that the API server answered with 403.",
+               "Requests that the API server answered with 403.",
                {{"verb", right.verb}, {"group", right.group}, {"resource", right.resource}},
                static_cast<double>(times));
   }
@@ -185,7 +184,7 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
              "summed.",
              {}, counters.scheduling_seconds);
   AddForbidden(registry, counters.forbidden);
-  AddForbidden(registry, facts.lease_forbidden);
+  for (const ForbiddenCounts& forbidden : facts.forbidden) AddForbidden(registry, forbidden);
   AddGauge(registry, "leader_election_master_status", "1 while this process leads, else 0.",
            {{"name", "maniple-scheduler"}}, facts.leading ? 1 : 0);
   AddGauge(registry, "maniple_synced", "1 once every watched kind has been listed.", {},

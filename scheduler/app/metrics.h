@@ -20,7 +20,7 @@ struct ProcessFacts {
   bool synced = false;
   std::string version;
   std::vector<std::pair<std::string, HttpCounters>> listeners;  // by name
-  absl::btree_map<Right, int64_t> lease_forbidden;
+  std::vector<ForbiddenCounts> forbidden;                       // but for what the loop writes
 };
 
 // The text exposition format 0.0.4.

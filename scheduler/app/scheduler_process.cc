@@ -127,7 +127,7 @@ class SchedulerProcess::Impl final {
       inbox_.Push(std::move(news.events), std::move(news.results));
       if (news.leading.has_value()) inbox_.SetLeading(*news.leading);
       LogProblems(problems);
-      bulletin_.PostLeaseForbidden(client_.lease_forbidden());
+      bulletin_.PostForbidden(client_.Forbidden());
     }
   }
 

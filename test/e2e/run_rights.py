@@ -122,6 +122,7 @@ def each_read_that_is_taken_away_is_named(server):
         try:
             await_that(f"{right} is named", lambda: any(
                 said in line and f"/{resource}:" in line for line in scheduler.log.read_text().splitlines()))
+            await_that("it is counted", lambda: counted(scheduler, right))
             return None
         except AssertionError as error:
             return f"{error}; the log ends: {scheduler.log.read_text()[-400:]}"
@@ -158,8 +159,7 @@ def play_without(faulty, account, right):
             scheduler.await_ready()
         gang = USED_BY[right](Stage(faulty, scheduler), account)
         await_that(f"the log says: {said}", lambda: said in scheduler.log.read_text())
-        if not review:
-            await_that("it is counted", lambda: counted(scheduler, right))
+        await_that("it is counted", lambda: counted(scheduler, right))
         if right in TOLD_TO_THE_GANG:
             await_that("the gang is told", lambda: said in conditions(faulty.api, gang))
     finally:

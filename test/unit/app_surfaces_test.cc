@@ -216,7 +216,7 @@ TEST(Metrics, WhatIsForbiddenIsNamedAsARoleNamesIt) {
   counters.forbidden[{"create", "", "pods/eviction"}] = 3;
   const std::string text = RenderMetrics(
       counters,
-      {.version = "1", .lease_forbidden = {{{"update", "coordination.k8s.io", "leases"}, 2}}});
+      {.version = "1", .forbidden = {{{{"update", "coordination.k8s.io", "leases"}, 2}}}});
   EXPECT_THAT(text, HasSubstr("maniple_requests_forbidden_total{group=\"\",resource="
                               "\"pods/eviction\",verb=\"create\"} 3"));
   EXPECT_THAT(text, HasSubstr("resource=\"leases\",verb=\"update\"} 2"));

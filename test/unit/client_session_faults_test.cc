@@ -160,7 +160,7 @@ TEST_F(SessionTest, A403IsToldInClearWordsAndTriedAgain) {
               "not allowed to list /api/v1/namespaces: user x cannot list namespaces");
     Wait();
   }
-  EXPECT_EQ(session_.counters().forbidden, 5u);
+  EXPECT_EQ(session_.counters().forbidden, (ForbiddenCounts{{{"list", "", "namespaces"}, 5}}));
 }
 
 TEST_F(SessionTest, ACollectionThatIsNotThereYetIsPickedUpWhenItAppears) {
