@@ -268,6 +268,7 @@ def soak(pods):
                 resident.append(round(memory_mib(scheduler.process), 1))
                 print(json.dumps({"pods": (part + 1) * pods // parts, "scheduler_rss_mib": resident[-1],
                                   "scheduler_cpu_s": round(cpu_seconds(scheduler.process), 1)}), flush=True)
+            clear(server)
             after = placements(server, scheduler)
         finally:
             scheduler.stop()

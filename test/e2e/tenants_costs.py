@@ -9,7 +9,7 @@ from support.scheduler import GPU, await_that
 
 TERMS, INVENTED, OTHERS = 1700, 1100, 1000
 UNLIKE, STRANGE_KEYS = 500, 150
-MOST_GROWTH = 0.10
+MOST_GROWTH = 0.25
 EDITS = 1000
 EVENTS_AT_ONCE = 25
 
@@ -63,7 +63,7 @@ def to_fill_its_memory_by_pods_that_share_nothing(server):
     with town(server) as one:
         one.add_nodes(["n1"])
         sizes = []
-        for round_number in range(3):
+        for round_number in range(4):
             numbers = range(round_number * UNLIKE, (round_number + 1) * UNLIKE)
             post(one.red, pods("red"), map(unlike, numbers))
             one.served_soon()
@@ -72,8 +72,9 @@ def to_fill_its_memory_by_pods_that_share_nothing(server):
             one.served_soon()
             sizes.append(round(one.rss_mib(), 1))
         print(f"      RSS after each round: {sizes} MiB", flush=True)
-        # What the first round leaves is swept away in the course of the second, when as many have come again.
-        assert sizes[2] <= sizes[1] * (1 + MOST_GROWTH), sizes
+        # What the first round leaves is swept away in the course of the second, when as many have come again. From then on
+        # little comes on top: by how much what is swept overlaps what comes.
+        assert sizes[3] <= sizes[1] * (1 + MOST_GROWTH), sizes
 
 
 def to_have_very_many_statuses_and_events_written(server):
