@@ -247,7 +247,8 @@ def burst(repeat):
 
 def placements(server, scheduler, gangs=60):
     """Where gangs that fill the cluster go; they are gone again afterwards."""
-    finish(load(server, "create", gangs=gangs, members=4, gpus=1, prefix="after"), "create")
+    # One by one: which gang is first decides where it goes.
+    finish(load(server, "create", gangs=gangs, members=4, gpus=1, prefix="after", connections=1), "create")
     await_that("all are bound", lambda: bound(scheduler) == gangs * 4, 120, 1)
     placed = {pod["metadata"]["name"]: pod["spec"]["nodeName"] for pod in server.api.must("GET", "/api/v1/namespaces/default/pods")["items"]}
     clear(server)
@@ -260,7 +261,7 @@ def soak(pods):
     parts, resident = 20, []
     with DevCluster(flags=("--kubelet-start-delay", "1h")) as server:
         server.install_crds()
-        finish(load(server, "create", nodes=40, gangs=0), "create nodes")
+        finish(load(server, "create", nodes=40, gangs=0, connections=1), "create nodes")
         scheduler = Scheduler(server).start()
         try:
             for part in range(parts):
