@@ -10,6 +10,7 @@ On the real server nobody plays mig-manager but the test. The last line is `N pa
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -83,9 +84,11 @@ def an_idle_node_is_divided_for_those_who_wait(server):
     api = server.api
     for name in ("mig-01", "mig-02"):
         add_mig_node(api, name)
-    # Who waits when the first plan is made decides what it divides: on a slow machine not all of them would.
+    # Who has waited long enough when the first plan is made decides what it divides: all of them shall have.
     for gang, members, profile in (("notebooks", 10, "1g.10gb"), ("serving", 5, "2g.20gb"), ("finetune", 3, "3g.40gb")):
         submit(api, gang, members, f"nvidia.com/mig-{profile}")
+    submitted = time.time()
+    await_that("the last gang has waited long enough", lambda: time.time() > submitted + 2)
     scheduler = scheduler_on(server, "on")
     await_that("a node is being divided", lambda: labels(api, "mig-01").get("nvidia.com/mig.config") == "all-balanced", 40)
     show(server, scheduler, "mig-01 is being divided")

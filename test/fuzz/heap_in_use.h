@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -14,7 +15,8 @@
 #endif
 
 #ifdef MANIPLE_SANITIZER_HEAP
-#include <sanitizer/allocator_interface.h>
+// Every sanitizer with a heap of its own has this function; GCC ships no header that declares it.
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 namespace maniple {
