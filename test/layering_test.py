@@ -30,6 +30,7 @@ ROOMS = {
     "plugins/framework": API,
     "plugins": CONTRACT,  # one policy: its own pair of files and the contract; see also BUILTIN
     "queue": API,
+    "scheduler/import": ("api/base", "api/model", "api/codec", "api/validation"),
     "scheduler/mig": ("api/base", "api/model", "api/gpu"),
     "scheduler/state": (*CONTRACT, "queue"),
     "scheduler/cycle": (*CONTRACT, "queue", "scheduler/state"),

@@ -93,6 +93,10 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
     return Ask<pb::GangList>(
         [&](auto& context, auto& reply) { return stub->ListGangs(&context, request, &reply); });
   }
+  if (target.path == "/version") {
+    return Ask<pb::Version>(
+        [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });
+  }
   if (target.path == "/nodes") {
     return Ask<pb::NodeList>(
         [&](auto& context, auto& reply) { return stub->ListNodes(&context, {}, &reply); });

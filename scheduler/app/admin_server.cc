@@ -61,6 +61,11 @@ class Service final : public pb::Admin::Service {
       return absl::OkStatus();
     });
   }
+  grpc::Status GetVersion(grpc::ServerContext*, const pb::GetVersionRequest*,
+                          pb::Version* reply) override {
+    VersionInto(*reply);
+    return grpc::Status::OK;
+  }
 
  private:
   template <typename Answer>

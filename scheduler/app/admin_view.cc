@@ -8,6 +8,7 @@
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
+#include "scheduler/app/version.h"
 
 namespace maniple {
 namespace {
@@ -187,6 +188,17 @@ void QueuesInto(const ClusterView& view, pb::QueueList& out) {
   }
 }
 
+void VersionInto(pb::Version& out) {
+  out.set_version(MANIPLE_VERSION);
+  out.set_api_version("scheduling.maniple.dev/v1alpha1");
+}
+
+absl::StatusOr<std::string> VersionJson() {
+  pb::Version version;
+  VersionInto(version);
+  return ToJson(version);
+}
+
 absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question) {
   const std::string& path = question.path;
   if (path == "/explain") {
@@ -212,7 +224,7 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     return ToJson(list);
   }
   return absl::NotFoundError(
-      absl::StrCat("no page ", path, "; there are /explain, /gangs, /nodes and /queues"));
+      absl::StrCat("no page ", path, "; there are /explain, /gangs, /nodes, /queues and /version"));
 }
 
 }  // namespace maniple

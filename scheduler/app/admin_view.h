@@ -14,6 +14,7 @@ class Gang;
 class GangList;
 class NodeList;
 class QueueList;
+class Version;
 }  // namespace maniple::admin::v1
 
 namespace maniple {
@@ -24,6 +25,9 @@ namespace maniple {
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin::v1::GangList& out);
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
+// Of this program, and of the objects that it knows.
+void VersionInto(admin::v1::Version& out);
+[[nodiscard]] absl::StatusOr<std::string> VersionJson();
 
 // The JSON form of the answer. NotFound for a path that is no page.
 [[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,

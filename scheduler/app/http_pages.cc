@@ -42,6 +42,7 @@ std::optional<HttpPage> ProbePage(absl::string_view path, const Bulletin::Health
     return health.synced ? TextPage(200, "ok\n")
                          : TextPage(503, "the first lists are not complete\n");
   }
+  if (path == "/version") return PageOf(VersionJson());
   return std::nullopt;
 }
 

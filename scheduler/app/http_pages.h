@@ -19,7 +19,7 @@
 
 namespace maniple {
 
-// "/livez", "/healthz", "/readyz". Any thread; nothing: the path is none of them.
+// "/livez", "/healthz", "/readyz", and "/version", which is no secret either. Any thread; nothing: the path is none of them.
 [[nodiscard]] std::optional<HttpPage> ProbePage(absl::string_view path,
                                                 const Bulletin::Health& health, absl::Time now);
 

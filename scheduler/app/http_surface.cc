@@ -130,7 +130,7 @@ std::optional<HttpPage> HttpSurface::AnswerHealth(const HttpQuestion& question) 
     return ForReaders(health_readers_, question, [this] { return MetricsPage(); });
   }
   return ProbePage(path, bulletin_.health(), RealClock().Now())
-      .value_or(TextPage(404, "no such page; there are /livez, /readyz and /metrics\n"));
+      .value_or(TextPage(404, "no such page; there are /livez, /readyz, /version and /metrics\n"));
 }
 
 }  // namespace maniple

@@ -16,6 +16,7 @@
 #include "scheduler/app/admin_client.h"
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
+#include "scheduler/app/import_command.h"
 #include "scheduler/app/node_map.h"
 #include "scheduler/app/printing.h"
 #include "scheduler/app/profile.h"
@@ -86,6 +87,26 @@ std::vector<std::string> ProblemsOf(const std::string& file, std::vector<Manifes
   const absl::StatusOr<Profile> profile = ProfileFor(*config);
   if (!profile.ok()) return {absl::StrCat(file, ": ", profile.status().message())};
   return {};
+}
+
+// Of both sides, that of the scheduler only if it answers.
+int Version(const Request& request) {
+  const Json client = Json::Object({{"version", MANIPLE_VERSION}});
+  const absl::StatusOr<Json> scheduler = AskScheduler(request.client, "/version");
+  Json both = Json::Object({{"client", client}});
+  if (scheduler.ok()) both.Set("scheduler", *scheduler);
+  if (request.output == "json") {
+    std::cout << both.DumpPretty() << "\n";
+  } else if (request.output == "yaml") {
+    std::cout << DumpYaml(both);
+  } else {
+    std::cout << "maniple " << MANIPLE_VERSION << "\n";
+    if (scheduler.ok()) {
+      std::cout << "maniple-scheduler " << (*scheduler)["version"].AsString() << " for "
+                << (*scheduler)["apiVersion"].AsString() << "\n";
+    }
+  }
+  return scheduler.ok() ? 0 : Complain(scheduler.status().message());
 }
 
 int Validate(const std::vector<std::string>& files) {
@@ -196,20 +217,39 @@ int Main(int argc, char** argv) {
   validate->add_option("FILE", files, "YAML or JSON files")->required();
   validate->callback([&] { result = Validate(files); });
 
-  std::string shell;
-  CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-  completion->footer("Example:\n  source <(maniple completion bash)");
-  completion->add_option("SHELL", shell, "bash, zsh or fish")
+  ImportRequest imported;
+  CLI::App* import =
+      app.add_subcommand("import", "Another scheduler's queues as manifests of ours, offline");
+  import->footer(
+      "Example:\n  kubectl get queues.scheduling.volcano.sh,nodes -o yaml | maniple import volcano "
+      "- > queues.yaml");
+  import->add_option("SCHEDULER", imported.from, "kueue, volcano or kai")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  completion->callback([&] { std::cout << CompletionScript(app, shell); });
+      ->check(CLI::IsMember({"kueue", "volcano", "kai"}));
+  import->add_option("FILE", imported.files, "YAML or JSON files; - is standard input")->required();
+  import->callback([&] {
+    imported.output = request.output;
+  result = RunImport(imported);
+});
 
-  if (const std::optional<int> stop = Parse(app, argc, argv)) result = *stop;
-  if (!std::cout.flush()) return Complain("standard output cannot be written");
-  return result;
-}
+CLI::App* version = app.add_subcommand("version", "Versions of this program and the scheduler");
+version->footer("Example:\n  maniple version -o json");
+version->callback([&] { result = Version(request); });
 
+std::string shell;
+CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
+completion->footer("Example:\n  source <(maniple completion bash)");
+completion->add_option("SHELL", shell, "bash, zsh or fish")
+    ->required()
+    ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+completion->callback([&] { std::cout << CompletionScript(app, shell); });
+
+if (const std::optional<int> stop = Parse(app, argc, argv)) result = *stop;
+if (!std::cout.flush()) return Complain("standard output cannot be written");
+return result;
 }  // namespace
+
+}  // namespace maniple
 }  // namespace maniple
 
 int main(int argc, char** argv) {

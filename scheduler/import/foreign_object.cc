@@ -1,0 +1,89 @@
+#include "scheduler/import/foreign_object.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+
+absl::string_view ForeignObject::group() const {
+  const absl::string_view version = object_["apiVersion"].AsString();
+  const size_t slash = version.find('/');
+  return slash == absl::string_view::npos ? "" : version.substr(0, slash);
+}
+
+const Json& ForeignObject::Take(absl::string_view path) {
+  taken_.emplace(path);
+  return object_["spec"].At(path);
+}
+
+const Json& ForeignObject::TakeAny(std::initializer_list<absl::string_view> paths) {
+  for (const absl::string_view path : paths) {
+    if (!object_["spec"].At(path).is_null()) return Take(path);
+  }
+  static const Json* const absent = new Json();
+  return *absent;
+}
+
+void ForeignObject::HasNoCounterpart(absl::string_view path, absl::string_view why,
+                                     Findings& findings) {
+  const Json& value = Take(path);
+  if (value.is_null() ||
+      (!value.is_bool() && !value.is_number() && !value.is_string() && value.size() == 0)) {
+    return;
+  }
+  Note(absl::StrCat("spec.", path), absl::StrCat("not carried over: ", why), findings);
+}
+
+void ForeignObject::Note(absl::string_view path, absl::string_view message,
+                         Findings& findings) const {
+  Tell(ManifestFinding::Severity::kNote, path, message, findings);
+}
+
+void ForeignObject::Error(absl::string_view path, absl::string_view message,
+                          Findings& findings) const {
+  Tell(ManifestFinding::Severity::kError, path, message, findings);
+}
+
+void ForeignObject::TellOthers(absl::string_view path, const Json& value,
+                               std::initializer_list<absl::string_view> known,
+                               Findings& findings) const {
+  for (const auto& [name, member] : value.members()) {
+    if (std::ranges::find(known, name) == known.end()) {
+      Note(absl::StrCat(path, ".", name), "not carried over: the field is not known here",
+           findings);
+    }
+  }
+}
+
+void ForeignObject::TellTheRest(Findings& findings) const {
+  for (const auto& [name, value] : object_["spec"].members()) TellUntaken(name, value, findings);
+}
+
+void ForeignObject::TellUntaken(const std::string& path, const Json& value,
+                                Findings& findings) const {
+  if (taken_.contains(path)) return;
+  const auto below = taken_.lower_bound(path + ".");
+  if (below != taken_.end() && absl::StartsWith(*below, path + ".")) {
+    for (const auto& [name, member] : value.members()) {
+      TellUntaken(absl::StrCat(path, ".", name), member, findings);
+    }
+    return;
+  }
+  if (value.is_null()) return;
+  Note(absl::StrCat("spec.", path), "not carried over: the field is not known here", findings);
+}
+
+void ForeignObject::Tell(ManifestFinding::Severity severity, absl::string_view path,
+                         absl::string_view message, Findings& findings) const {
+  const std::string where =
+      namespace_name().empty() ? name() : absl::StrCat(namespace_name(), "/", name());
+  findings.push_back({.severity = severity,
+                      .file = file_,
+                      .line = line_,
+                      .path = std::string(path),
+                      .message = absl::StrCat(kind(), " ", where, ": ", message)});
+}
+
+}  // namespace maniple

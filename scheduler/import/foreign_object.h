@@ -1,0 +1,64 @@
+// One object of another scheduler, read field by field, and who keeps count of what was read: at
+// the end everything of its spec that nobody took is told.
+//
+//   ForeignObject queue = …;
+//   ours.Set("cohort", queue.Take("cohortName"));
+//   queue.HasNoCounterpart("admissionChecks", "nothing is asked before a gang starts", findings);
+//   queue.TellTheRest(findings);
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/codec/json.h"
+#include "api/validation/manifest.h"
+
+namespace maniple {
+
+using Findings = std::vector<ManifestFinding>;
+
+class ForeignObject final {
+ public:
+  ForeignObject(Json object, std::string file, int line)
+      : object_(std::move(object)), file_(std::move(file)), line_(line) {}
+
+  [[nodiscard]] absl::string_view group() const;  // of the apiVersion: "kueue.x-k8s.io"; "" = core
+  [[nodiscard]] const std::string& kind() const { return object_["kind"].AsString(); }
+  [[nodiscard]] const std::string& name() const { return object_.At("metadata.name").AsString(); }
+  [[nodiscard]] const std::string& namespace_name() const {
+    return object_.At("metadata.namespace").AsString();
+  }
+  // Outside of the spec nothing is counted.
+  [[nodiscard]] const Json& whole() const { return object_; }
+
+  // The field of the spec by its dotted path, null when absent; from now on it counts as read.
+  const Json& Take(absl::string_view path);
+  // The first of several names of one field that is there.
+  const Json& TakeAny(std::initializer_list<absl::string_view> paths);
+
+  // Tells that the field is not carried over, and why, if it is there.
+  void HasNoCounterpart(absl::string_view path, absl::string_view why, Findings& findings);
+  void Note(absl::string_view path, absl::string_view message, Findings& findings) const;
+  void Error(absl::string_view path, absl::string_view message, Findings& findings) const;
+  // Members of `value`, which stands at `path`, beside those that are known.
+  void TellOthers(absl::string_view path, const Json& value,
+                  std::initializer_list<absl::string_view> known, Findings& findings) const;
+  // Fields of the spec that were neither taken nor told: unknown here, so not carried over.
+  void TellTheRest(Findings& findings) const;
+
+ private:
+  void TellUntaken(const std::string& path, const Json& value, Findings& findings) const;
+  void Tell(ManifestFinding::Severity severity, absl::string_view path, absl::string_view message,
+            Findings& findings) const;
+
+  Json object_;
+  std::string file_;
+  int line_;
+  std::set<std::string, std::less<>> taken_;  // dotted paths below spec
+};
+
+using ForeignObjects = std::vector<ForeignObject>;
+
+}  // namespace maniple

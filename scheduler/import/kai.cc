@@ -1,0 +1,126 @@
+// Queues with quota, limit and weight of gpu, cpu and memory; a queue with children is a Cohort.
+//
+// Units there: devices, cpu in milli, memory in 10^6 bytes, as decimals; -1 = unlimited. GPUs are
+// counted as scheduling.maniple.dev/gpu-milli, so that slices and shares of them count as there.
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "scheduler/import/queue_tree.h"
+
+namespace maniple {
+namespace {
+
+constexpr absl::string_view kGpuMilli = "scheduling.maniple.dev/gpu-milli";
+
+struct ResourceName {
+  absl::string_view theirs, ours;
+  int64_t units;  // of ours in one of theirs
+};
+constexpr std::array<ResourceName, 3> kResources = {
+    {{"gpu", kGpuMilli, 1000}, {"cpu", "cpu", 1}, {"memory", "memory", 1'000'000}}};
+
+bool IsUnlimited(const Json& value) { return value.is_number() && value.AsDouble() < 0; }
+
+Amount AmountOf(const Json& value, int64_t units) {
+  return Amount(static_cast<int64_t>(std::llround(std::min(value.AsDouble() * units, 9e18))));
+}
+
+// The weight that counts is that of GPUs. One of 0 lends nothing: there a queue without weight
+// never goes over its quota.
+void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tree, Imported& out) {
+  const std::string path = absl::StrCat("resources.", resource.theirs);
+  const Json quota = queue.Take(path + ".quota"), limit = queue.Take(path + ".limit"),
+             weight = queue.Take(path + ".overQuotaWeight");
+  const std::string name(resource.ours);
+  if (IsUnlimited(quota)) {
+    queue.Note(absl::StrCat("spec.", path, ".quota"),
+               absl::StrCat("unlimited: the Queue does not list ", name), out.findings);
+    tree.unlimited.insert(name);
+    return;
+  }
+  TreeQueue::Line& line = tree.lines[name];
+  line.nominal = AmountOf(quota, resource.units);
+  if (limit.is_number() && !IsUnlimited(limit)) line.limit = AmountOf(limit, resource.units);
+  if (weight.is_number() && weight.AsDouble() == 0) line.limit = line.nominal;
+  if (resource.theirs == "gpu") {
+    // A decimal is written as text here.
+    tree.weight = weight.is_number() && !weight.is_int() ? Json(weight.Dump()) : weight;
+  } else if (weight.is_number() && weight.AsDouble() != 0 &&
+             !(weight == queue.Take("resources.gpu.overQuotaWeight"))) {
+    queue.Note(absl::StrCat("spec.", path, ".overQuotaWeight"),
+               "not carried over: a Queue has one weight, that of gpu", out.findings);
+  }
+}
+
+// Seconds of the longer of the two; one guarantee covers preemption and reclaim here.
+int64_t MinRuntimeOf(ForeignObject& queue, Imported& out) {
+  absl::Duration longest;
+  for (const absl::string_view field : {"preemptMinRuntime", "reclaimMinRuntime"}) {
+    const std::string& text = queue.Take(field).AsString();
+    absl::Duration value;
+    if (text.empty()) continue;
+    if (absl::ParseDuration(text, &value)) {
+      longest = std::max(longest, value);
+    } else {
+      queue.Error(absl::StrCat("spec.", field), absl::StrCat("\"", text, "\" is no duration"),
+                  out.findings);
+    }
+  }
+  return absl::ToInt64Seconds(longest);
+}
+
+TreeQueue TreeQueueOf(ForeignObject& queue, Imported& out) {
+  TreeQueue tree{.from = &queue, .parent = queue.Take("parentQueue").AsString()};
+  for (const ResourceName& resource : kResources) TakeLine(queue, resource, tree, out);
+  Json preemption =
+      Json::Object({{"withinQueue", "LowerPriority"}, {"reclaimWithinCohort", "Any"}});
+  if (const int64_t seconds = MinRuntimeOf(queue, out); seconds > 0) {
+    preemption.Set("minRuntimeSeconds", seconds);
+  }
+  tree.own_spec = Json::Object({{"preemption", std::move(preemption)}});
+  if (const Json& priority = queue.Take("priority");
+      priority.is_number() && priority.AsInt() != 100) {
+    queue.Note("spec.priority", "not carried over: Queues are served by their shares",
+               out.findings);
+  }
+  queue.HasNoCounterpart("displayName", "a Queue has one name", out.findings);
+  return tree;
+}
+
+// GPU nodes that are divided offer slices; how many GPUs they have says the label of NVIDIA's
+// discovery.
+std::map<std::string, Amount> CapacityInTheirTerms(const ForeignObjects& objects) {
+  std::map<std::string, Amount> all = CapacityOf(objects), out;
+  for (const absl::string_view kept : {"cpu", "memory"}) {
+    if (const auto found = all.find(std::string(kept)); found != all.end()) out.insert(*found);
+  }
+  for (const ForeignObject& object : objects) {
+    if (object.kind() != "Node") continue;
+    const Json& offered = object.whole().At("status.allocatable")["nvidia.com/gpu"];
+    int64_t gpus = 0;
+    const std::string& labelled =
+        object.whole().At("metadata.labels")["nvidia.com/gpu.count"].AsString();
+    if (!absl::SimpleAtoi(labelled, &gpus)) (void)absl::SimpleAtoi(offered.AsString(), &gpus);
+    if (gpus > 0) out[std::string(kGpuMilli)] += Amount(1000) * gpus;
+  }
+  return out;
+}
+
+}  // namespace
+
+void ImportKai(ForeignObjects& objects, Imported& out) {
+  std::map<std::string, TreeQueue> queues;
+  for (ForeignObject& object : objects) {
+    if (object.kind() == "Topology") ImportTopology(object, out);
+    if (object.kind() == "Queue") queues.emplace(object.name(), TreeQueueOf(object, out));
+  }
+  const std::string top = queues.contains("root") ? "all-queues" : "root";
+  ImportTree(std::move(queues), top, CapacityInTheirTerms(objects), out);
+}
+
+}  // namespace maniple

@@ -1,0 +1,171 @@
+#include "scheduler/import/queue_tree.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/codec/quantity.h"
+
+namespace maniple {
+namespace {
+
+using Amounts = std::map<std::string, Amount>;
+
+class Tree final {
+ public:
+  Tree(std::map<std::string, TreeQueue> queues, std::string top, const Amounts& capacity,
+       Imported& out)
+      : queues_(std::move(queues)), top_(std::move(top)), capacity_(capacity), out_(out) {
+    Connect();
+  }
+
+  void Write() {
+    if (queues_.empty()) return;
+    if (capacity_.empty()) {
+      Any().Error("",
+                  "no nodes are among the files, and queues share what the nodes have: add what "
+                  "`kubectl get nodes -o yaml` prints",
+                  out_.findings);
+      return;
+    }
+    std::set<std::string> resources;
+    for (const auto& [name, amount] : capacity_) resources.insert(name);
+    for (const auto& [name, queue] : queues_) {
+      for (const auto& [resource, line] : queue.lines) resources.insert(resource);
+    }
+    WriteTop(resources);
+    for (const std::string& child : children_[top_]) WriteQueue(child, resources);
+  }
+
+ private:
+  // A parent that is not there, or a ring of parents, puts the queue on top.
+  void Connect() {
+    for (auto& [name, queue] : queues_) {
+      std::set<std::string> seen = {name};
+      for (std::string above = queue.parent; !above.empty() && above != top_;) {
+        const auto found = queues_.find(above);
+        if (found == queues_.end() || !seen.insert(above).second) {
+          queue.from->Error(
+              "spec.parent",
+              found == queues_.end()
+                  ? absl::StrCat("queue ", above, " is not among the files: put on top")
+                  : absl::StrCat("its parents go in a ring by ", above, ": put on top"),
+              out_.findings);
+          queue.parent.clear();
+          break;
+        }
+        above = found->second.parent;
+      }
+      if (queue.parent.empty()) queue.parent = top_;
+      children_[queue.parent].push_back(name);
+    }
+  }
+
+  Amount Below(const std::string& name, const std::string& resource) {
+    Amount sum;
+    for (const std::string& child : children_[name]) sum += Total(child, resource);
+    return sum;
+  }
+
+  Amount Total(const std::string& name, const std::string& resource) {
+    const TreeQueue& queue = queues_.at(name);
+    const auto line = queue.lines.find(resource);
+    const Amount own = line == queue.lines.end() ? Amount() : line->second.nominal;
+    return std::max(own, Below(name, resource));
+  }
+
+  void WriteTop(const std::set<std::string>& resources) {
+    Json quotas = Json::Array();
+    for (const std::string& resource : resources) {
+      const auto has = capacity_.find(resource);
+      if (has == capacity_.end()) continue;
+      const Amount rest = has->second - Below(top_, resource);
+      if (rest > Amount()) {
+        quotas.Append(
+            Json::Object({{"name", resource}, {"nominal", FormatAmount(resource, rest)}}));
+      } else if (rest < Amount()) {
+        Any().Note("",
+                   absl::StrCat("the queues are promised more ", resource, " than the nodes have: ",
+                                FormatAmount(resource, Below(top_, resource)), " of ",
+                                FormatAmount(resource, has->second)),
+                   out_.findings);
+      }
+    }
+    Put("Cohort", top_, Json::Object(), std::move(quotas));
+  }
+
+  void WriteQueue(const std::string& name, const std::set<std::string>& resources) {
+    const TreeQueue& queue = queues_.at(name);
+    const bool inner = !children_[name].empty();
+    Json quotas = Json::Array();
+    for (const std::string& resource : resources) {
+      if (!inner && queue.unlimited.contains(resource)) continue;
+      const auto line = queue.lines.find(resource);
+      const Amount total = Total(name, resource);
+      Json entry = Json::Object(
+          {{"name", resource}, {"nominal", FormatAmount(resource, total - Below(name, resource))}});
+      if (line != queue.lines.end()) {
+        if (line->second.limit.has_value()) {
+          const Amount more = std::max(Amount(), *line->second.limit - total);
+          entry.Set("borrowingLimit", FormatAmount(resource, more));
+        }
+        if (line->second.reserved.has_value() && !inner) {
+          const Amount lent = std::max(Amount(), total - *line->second.reserved);
+          entry.Set("lendingLimit", FormatAmount(resource, lent));
+        }
+      }
+      quotas.Append(std::move(entry));
+    }
+    Json spec = inner ? Json::Object() : queue.own_spec;
+    spec.Set(inner ? "parent" : "cohort", queue.parent);
+    if (!queue.weight.is_null()) {
+      spec.Set("fairShare", Json::Object({{"weight", queue.weight}}));
+    }
+    Put(inner ? "Cohort" : "Queue", name, std::move(spec), std::move(quotas));
+    for (const std::string& child : children_[name]) WriteQueue(child, resources);
+  }
+
+  void Put(absl::string_view kind, const std::string& name, Json spec, Json resources) {
+    if (resources.size() > 0) {
+      spec.Set("quotas",
+               Json::Array({Json::Object({{"flavor", ""}, {"resources", std::move(resources)}})}));
+    }
+    out_.objects.push_back(OurObject(kind, name, std::move(spec)));
+  }
+
+  ForeignObject& Any() { return *queues_.begin()->second.from; }
+
+  std::map<std::string, TreeQueue> queues_;
+  std::string top_;
+  const Amounts& capacity_;
+  Imported& out_;
+  std::map<std::string, std::vector<std::string>> children_;
+};
+
+// What pods of GPU jobs compete for: cpu, memory and extended resources.
+bool Counts(absl::string_view resource) {
+  return resource == "cpu" || resource == "memory" || absl::StrContains(resource, '/');
+}
+
+}  // namespace
+
+void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
+                const Amounts& capacity, Imported& out) {
+  Tree(std::move(queues), top, capacity, out).Write();
+}
+
+Amounts CapacityOf(const ForeignObjects& objects) {
+  Amounts out;
+  for (const ForeignObject& object : objects) {
+    if (object.kind() != "Node") continue;
+    for (const auto& [resource, text] : object.whole().At("status.allocatable").members()) {
+      if (!Counts(resource)) continue;
+      const absl::StatusOr<Amount> amount = ParseAmount(resource, text.AsString());
+      if (amount.ok() && *amount > Amount()) out[resource] += *amount;
+    }
+  }
+  return out;
+}
+
+}  // namespace maniple

@@ -1,0 +1,47 @@
+// Trees of queues in which the amounts of a parent are those of its whole subtree, as Volcano's
+// capacity plugin and KAI have them, told as Queues and Cohorts of ours, where a Cohort's amounts
+// come on top of what is below it.
+//
+// A queue with children becomes a Cohort, any other a Queue; all stand below one Cohort, which has
+// what the nodes have and no queue is guaranteed. With T(q) = max(nominal of q, sum of T of its
+// children), a Cohort gets nominal T - (sum of T of its children), and a limit becomes
+// borrowingLimit = limit - T. Every Queue lists every resource, so that the limits of those above
+// hold for it, too.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/base/amount.h"
+#include "scheduler/import/dialects.h"
+
+namespace maniple {
+
+struct TreeQueue {
+  struct Line {
+    Amount nominal;
+    std::optional<Amount> limit;     // of the subtree; none: no limit
+    std::optional<Amount> reserved;  // of nominal, never lent
+  };
+
+  ForeignObject* from = nullptr;      // for findings
+  std::string parent;                 // "": on top
+  std::map<std::string, Line> lines;  // by resource
+  std::set<std::string> unlimited;    // resources that a Queue of ours does not list at all
+  Json own_spec;                      // of a Queue: ordering, preemption, …
+  Json weight;                        // null: none said
+};
+
+// `top`: the name of the Cohort above all. `capacity`: by resource, of all nodes. Without nodes
+// there would be nothing to share beyond what is guaranteed, so that is an error, and nothing is
+// written.
+void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
+                const std::map<std::string, Amount>& capacity, Imported& out);
+
+// What the nodes among the objects offer of cpu, memory and whatever is not built in.
+[[nodiscard]] std::map<std::string, Amount> CapacityOf(const ForeignObjects& objects);
+
+}  // namespace maniple

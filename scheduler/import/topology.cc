@@ -1,0 +1,26 @@
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/import/dialects.h"
+
+namespace maniple {
+
+// A level is called as the last part of its label; PodGroups may name the label as well.
+void ImportTopology(ForeignObject& topology, Imported& out) {
+  Json levels = Json::Array();
+  std::map<std::string, int> named;
+  const Json& theirs = topology.Take("levels");
+  for (size_t i = 0; i < theirs.items().size(); ++i) {
+    const Json& level = theirs.items()[i];
+    const std::string& label = level["nodeLabel"].AsString();
+    std::string name = label.substr(label.rfind('/') + 1);
+    if (const int before = named[name]++; before > 0) name = absl::StrCat(name, "-", before + 1);
+    levels.Append(Json::Object({{"name", name}, {"nodeLabel", label}}));
+    topology.TellOthers(absl::StrCat("spec.levels[", i, "]"), level, {"nodeLabel"}, out.findings);
+  }
+  out.objects.push_back(
+      OurObject("Topology", topology.name(), Json::Object({{"levels", std::move(levels)}})));
+}
+
+}  // namespace maniple

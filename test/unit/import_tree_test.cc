@@ -1,0 +1,239 @@
+// Volcano's and KAI's trees of queues as Cohorts and Queues. Fears: a team may use more than
+// before, or less than it was promised; the whole promises more than there is; a ring of parents
+// hangs.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/codec/quantity.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/import/import.h"
+
+namespace maniple {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kGpu[] = "nvidia.com/gpu";
+
+std::string Node(const std::string& name, const std::string& allocatable,
+                 const std::string& labels = "") {
+  return absl::StrCat("---\napiVersion: v1\nkind: Node\nmetadata: {name: ", name, ", labels: {",
+                      labels, "}}\nstatus: {allocatable: {", allocatable, "}}\n");
+}
+
+std::string Volcano(const std::string& name, const std::string& spec) {
+  return absl::StrCat(
+      "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: ", name,
+      "}\nspec: {", spec, "}\n");
+}
+
+std::string Kai(const std::string& name, const std::string& spec) {
+  return absl::StrCat("---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: ", name,
+                      "}\nspec: {", spec, "}\n");
+}
+
+Json Find(const ImportResult& result, const std::string& kind, const std::string& name) {
+  for (const Json& object : result.objects) {
+    if (object["kind"].AsString() == kind && object.At("metadata.name").AsString() == name) {
+      return object["spec"];
+    }
+  }
+  return {};
+}
+
+// The line of the resource in the only entry of the object's quotas; null without one.
+Json LineOf(const Json& spec, const std::string& resource) {
+  for (const Json& entry : spec["quotas"].items()) {
+    for (const Json& line : entry["resources"].items()) {
+      if (line["name"].AsString() == resource) return line;
+    }
+  }
+  return {};
+}
+
+int64_t Units(const Json& line, const std::string& field) {
+  const absl::StatusOr<Amount> amount = ParseAmount(kGpu, line[field].AsString());
+  return amount.ok() ? amount->units() : -1;
+}
+
+std::vector<std::string> Told(const ImportResult& result) {
+  std::vector<std::string> out;
+  for (const ManifestFinding& found : result.findings) {
+    const bool error = found.severity == ManifestFinding::Severity::kError;
+    out.push_back(absl::StrCat(error ? "error " : "note ", found.path, " ", found.message));
+  }
+  return out;
+}
+
+TEST(ImportVolcano, DeservedIsNominalCapabilityALimitAndAGuaranteeIsNeverLent) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kVolcano,
+      {{"v.yaml", Volcano("team",
+                          "weight: 3, capability: {nvidia.com/gpu: 24, cpu: '2'}, deserved: "
+                          "{nvidia.com/gpu: 16}, guarantee: {resource: {nvidia.com/gpu: 4}}, "
+                          "dequeueStrategy: fifo, reclaimable: true") +
+                      Volcano("root", "weight: 1") +
+                      Node("n1", "nvidia.com/gpu: '8', cpu: '96', pods: '110'") +
+                      Node("n2", "nvidia.com/gpu: '16', cpu: '96'")}});
+  const Json team = Find(result, "Queue", "team");
+  EXPECT_EQ(team["cohort"].AsString(), "root");
+  EXPECT_EQ(team.At("fairShare.weight").AsInt(), 3);
+  EXPECT_EQ(team["ordering"].AsString(), "StrictFIFO");
+  EXPECT_EQ(LineOf(team, kGpu).Dump(),
+            R"({"name":"nvidia.com/gpu","nominal":"16","borrowingLimit":"8","lendingLimit":"12"})");
+  EXPECT_EQ(LineOf(team, "cpu").Dump(), R"({"name":"cpu","nominal":"0","borrowingLimit":"2"})");
+  const Json root = Find(result, "Cohort", "root");
+  EXPECT_EQ(Units(LineOf(root, kGpu), "nominal"), 8) << "24 of the nodes, 16 deserved";
+  EXPECT_EQ(LineOf(root, "cpu")["nominal"].AsString(), "192");
+  EXPECT_TRUE(LineOf(root, "pods").is_null());
+  EXPECT_THAT(Told(result), IsEmpty());
+}
+
+TEST(ImportVolcano, AClosedQueueStartsNothingAndStrangeFieldsAreTold) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kVolcano,
+      {{"v.yaml", Volcano("q",
+                          "reclaimable: false, priority: 5, surprise: 1, deserved: {cpu: "
+                          "many}}\nstatus: {state: Closed") +
+                      Node("n", "cpu: '4'") +
+                      "---\napiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: "
+                      "{name: h}\n"}});
+  EXPECT_EQ(Find(result, "Queue", "q")["stopPolicy"].AsString(), "Hold");
+  EXPECT_THAT(Told(result), AllOf(Contains(HasSubstr("note spec.reclaimable")),
+                                  Contains(HasSubstr("note spec.priority")),
+                                  Contains(HasSubstr("note spec.surprise")),
+                                  Contains(HasSubstr("error spec.deserved.cpu")),
+                                  Contains(HasSubstr("HyperNode h: skipped: domains are read"))));
+}
+
+// Queues there share what the nodes have. Without the nodes nobody could borrow anything.
+TEST(ImportVolcano, WithoutNodesNothingIsWrittenAndTheErrorSaysWhatIsMissing) {
+  const ImportResult result =
+      ImportObjects(ImportFrom::kVolcano, {{"v.yaml", Volcano("q", "weight: 1")}});
+  EXPECT_THAT(result.objects, IsEmpty());
+  EXPECT_THAT(Told(result), Contains(HasSubstr("error  Queue q: no nodes are among the files")));
+}
+
+TEST(ImportVolcano, ParentsInARingOrMissingEndOnTop) {
+  const ImportResult result =
+      ImportObjects(ImportFrom::kVolcano,
+                    {{"v.yaml", Volcano("a", "parent: b") + Volcano("b", "parent: a") +
+                                    Volcano("c", "parent: nobody") + Node("n", "cpu: '4'")}});
+  EXPECT_THAT(Told(result), AllOf(Contains(HasSubstr("go in a ring")),
+                                  Contains(HasSubstr("queue nobody is not among the files"))));
+  EXPECT_EQ(Find(result, "Queue", "c")["cohort"].AsString(), "root");
+  EXPECT_EQ(result.objects.size(), 4);
+}
+
+TEST(ImportKai, AmountsHaveTheirUnitsAndMinusOneHasNoLimit) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai,
+      {{"k.yaml",
+        Kai("dept",
+            "resources: {gpu: {quota: 12, limit: -1, overQuotaWeight: 1}, cpu: {quota: 0, "
+            "limit: -1, overQuotaWeight: 1}, memory: {quota: 0, limit: -1, "
+            "overQuotaWeight: 1}}") +
+            Kai("team",
+                "parentQueue: dept, preemptMinRuntime: 1h, reclaimMinRuntime: 10m, "
+                "resources: {gpu: {quota: 1.5, limit: 4, overQuotaWeight: 0.5}, cpu: "
+                "{quota: 8000, limit: 8000, overQuotaWeight: 0}, memory: {quota: -1}}") +
+            Node("whole", "nvidia.com/gpu: '8', cpu: '96', memory: 1Gi") +
+            Node("divided", "nvidia.com/mig-1g.10gb: '56', cpu: '96'",
+                 "nvidia.com/gpu.count: '8'")}});
+  const Json team = Find(result, "Queue", "team"), dept = Find(result, "Cohort", "dept");
+  EXPECT_EQ(
+      LineOf(team, "scheduling.maniple.dev/gpu-milli").Dump(),
+      R"({"name":"scheduling.maniple.dev/gpu-milli","nominal":"1500","borrowingLimit":"2500"})");
+  EXPECT_EQ(LineOf(team, "cpu").Dump(), R"({"name":"cpu","nominal":"8","borrowingLimit":"0"})");
+  EXPECT_TRUE(LineOf(team, "memory").is_null());
+  EXPECT_EQ(team.At("fairShare.weight").AsString(), "0.5");
+  EXPECT_EQ(team.At("preemption.minRuntimeSeconds").AsInt(), 3600);
+  EXPECT_EQ(LineOf(dept, "scheduling.maniple.dev/gpu-milli")["nominal"].AsString(), "10500");
+  EXPECT_EQ(LineOf(Find(result, "Cohort", "root"), "scheduling.maniple.dev/gpu-milli")["nominal"]
+                .AsString(),
+            "4000");
+  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.resources.memory.quota")));
+}
+
+// In trees drawn at random: what a queue may use at most, and what it is promised, is what it was.
+class RandomTree {
+ public:
+  explicit RandomTree(unsigned seed) : random_(seed) {
+    const int count = Below(12) + 1;
+    for (int i = 0; i < count; ++i) {
+      Queue queue{.name = absl::StrCat("q", i), .deserved = Below(20)};
+      if (i > 0 && Below(3) > 0) queue.parent = Below(i);
+      if (Below(2) == 0) queue.limit = 200 + Below(50);  // above every sum of what is deserved
+      queues_.push_back(queue);
+    }
+    for (int i = count - 1; i >= 0; --i) {
+      Queue& queue = queues_[i];
+      queue.promised = std::max(queue.deserved, queue.below);
+      if (queue.parent >= 0) queues_[queue.parent].below += queue.promised;
+    }
+  }
+
+  void Check() {
+    std::string text = Node("n", "nvidia.com/gpu: '300'");
+    for (const Queue& queue : queues_) {
+      std::vector<std::string> fields = {
+          absl::StrCat("deserved: {nvidia.com/gpu: ", queue.deserved, "}")};
+      if (queue.limit >= 0) {
+        fields.push_back(absl::StrCat("capability: {nvidia.com/gpu: ", queue.limit, "}"));
+      }
+      if (queue.parent >= 0) fields.push_back("parent: " + queues_[queue.parent].name);
+      text += Volcano(queue.name, absl::StrJoin(fields, ", "));
+    }
+    const ImportResult result = ImportObjects(ImportFrom::kVolcano, {{"v.yaml", text}});
+    ASSERT_EQ(result.objects.size(), queues_.size() + 1) << text;
+    for (int i = static_cast<int>(queues_.size()) - 1; i >= 0; --i) CheckQueue(i, result);
+  }
+
+ private:
+  struct Queue {
+    std::string name;
+    int deserved = 0;
+    int limit = -1;
+    int parent = -1;
+    int below = 0;        // promised to its children
+    int promised = 0;     // to its subtree
+    int64_t subtree = 0;  // nominal of the subtree, as imported
+  };
+
+  int Below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  void CheckQueue(int index, const ImportResult& result) {
+    Queue& queue = queues_[index];
+    const bool inner = std::ranges::count(queues_, index, &Queue::parent) > 0;
+    const Json line = LineOf(Find(result, inner ? "Cohort" : "Queue", queue.name), kGpu);
+    queue.subtree += Units(line, "nominal");
+    EXPECT_EQ(queue.subtree, queue.promised) << queue.name;
+    EXPECT_EQ(line.Has("borrowingLimit"), queue.limit >= 0) << queue.name;
+    if (queue.limit >= 0) {
+      EXPECT_EQ(queue.subtree + Units(line, "borrowingLimit"), queue.limit) << queue.name;
+    }
+    if (queue.parent >= 0) queues_[queue.parent].subtree += queue.subtree;
+  }
+
+  std::mt19937 random_;
+  std::vector<Queue> queues_;
+};
+
+TEST(ImportVolcano, EveryTreeKeepsItsPromisesAndLimits) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomTree(seed).Check();
+  }
+}
+
+}  // namespace
+}  // namespace maniple
