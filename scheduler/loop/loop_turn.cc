@@ -60,6 +60,7 @@ void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
     SweepState();
     owed_ = events_.size();
   }
+  state_.FileMoved(news_);
   const auto work = [this] { return counters_.events + state_.counters().pods_matched_anew; };
   const int64_t enough = work() + options_.apply_work_per_turn;
   for (; owed_ > 0 && work() < enough; --owed_) {
@@ -395,7 +396,7 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
   if (!draining_) out.next = std::min(out.next, NextReservation());
   if (!draining_ && mig_due_ > now) out.next = std::min(out.next, mig_due_);
-  out.more = !events_.empty() || !touched_.empty() || (may_decide && queue_->ready() > 0) ||
+  out.more = !events_.empty() || state_.HasMoved() || !touched_.empty() || (may_decide && queue_->ready() > 0) ||
              out.next <= now;
   return out;
 }

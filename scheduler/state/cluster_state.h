@@ -69,6 +69,10 @@ class ClusterState final {
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   // Idempotent; a pod that is bound by now stays charged where it is bound.
   void Release(PodId pod, Delta& delta);
+  // Pods that were relabelled while a bind of them was under way stay with their gang until it is
+  // done or released; then this files them anew. To be called before events are applied.
+  void FileMoved(Delta& delta);
+  [[nodiscard]] bool HasMoved() const;
   // Room for a pod of the shape that is yet to come. REQUIRES: node exists.
   [[nodiscard]] HoldId Hold(NodeId node, ShapeId shape);
   void ReleaseHold(HoldId hold, Delta& delta);  // idempotent

@@ -217,6 +217,13 @@ GangId GangTable::GangOf(const Pod& pod, GangId last) {
   return gang.id;
 }
 
+bool GangTable::IsNamedBy(GangId gang, const Pod& pod) const {
+  const GangKey& key = gangs_.at(gang)->key;
+  const absl::string_view group = pod.meta.labels.Get(kPodGroupLabel);
+  const bool single = key.dialect == GangDialect::kSingleton;
+  return single == group.empty() && key.name == (single ? pod.meta.name : group);
+}
+
 GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts, const Pod& pod,
                                              Delta& delta) {
   Gang& gang = *gangs_.at(id);

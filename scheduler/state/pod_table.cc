@@ -269,6 +269,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   Settle(record, shape, delta);
 
   const GangId gang = GangOf(record, pod);
+  NoteMoved(record, pod);
   if (record.facts.gang.valid() && record.facts.gang != gang) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
   }
@@ -280,12 +281,33 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
 }
 
 // A pod that runs stays with the gang in which it was bound, whatever its labels say meanwhile:
-// else one could leave the Queue that is charged for it, or burden another.
+// else one could leave the Queue that is charged for it, or burden another. So does one whose bind
+// is under way: nobody else may plan it, and its room is its own until the bind is through.
 GangId PodTable::GangOf(const Record& record, const Pod& pod) {
   if (!IsOurs(pod)) return GangId();
   const GangId last = record.facts.gang;
-  const bool runs = !pod.node_name.empty() && !record.facts.terminal;
-  return last.valid() && runs ? last : gangs_.GangOf(pod, last);
+  const bool stays = IsPromised(record) || !pod.node_name.empty();
+  return last.valid() && stays && !record.facts.terminal ? last : gangs_.GangOf(pod, last);
+}
+
+bool PodTable::IsPromised(const Record& record) {
+  return record.facts.reserved.valid() || record.awaited;
+}
+
+void PodTable::NoteMoved(const Record& record, const Pod& pod) {
+  if (!moved_.empty()) moved_.erase(record.id);
+  const GangId last = record.facts.gang;
+  if (!last.valid() || record.facts.terminal || !IsPromised(record)) return;
+  if (!gangs_.IsNamedBy(last, pod)) moved_.emplace(record.id, pod);
+}
+
+void PodTable::FileMoved(Delta& delta) {
+  for (const PodId id : std::exchange(to_file_, {})) {
+    const auto moved = moved_.find(id);
+    if (moved == moved_.end() || IsPromised(*pods_.at(id))) continue;
+    const Pod pod = std::move(moved->second);
+    Upsert(pod, delta);
+  }
 }
 
 // Everything but shape, anchor and gang.
@@ -336,6 +358,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   volumes_.Forget(id);
   labels_.Forget(id);
   beyond_.erase(id);
+  moved_.erase(id);
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);
   by_name_.erase(&record);

@@ -85,6 +85,10 @@ class PodTable final {
   void Reserve(PodId pod, NodeId node);
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
+  // Pods that were relabelled while a bind of them was under way, and whose bind came to nothing:
+  // they go to the gang that their labels name. Not in Release, whose callers look at members.
+  void FileMoved(Delta& delta);
+  [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
 
   // Charged where other schedulers have nominated them, and of lower priority; by node and shape.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
@@ -151,6 +155,9 @@ class PodTable final {
   void Remove(Record& record, Delta& delta);
   void SetFacts(Record& record, const Pod& pod);
   [[nodiscard]] GangId GangOf(const Record& record, const Pod& pod);
+  // Its bind is under way, or done and not seen yet.
+  [[nodiscard]] static bool IsPromised(const Record& record);
+  void NoteMoved(const Record& record, const Pod& pod);
   void PutMember(const Record& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
@@ -212,6 +219,8 @@ class PodTable final {
   };
   absl::btree_map<PodId, Beyond> beyond_;
   bool retries_beyond_ = false;
+  absl::btree_map<PodId, Pod> moved_;  // promised, and their labels name another gang than theirs
+  std::vector<PodId> to_file_;         // of these: released
   struct Nomination {
     std::string node_name;
     int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked

@@ -92,6 +92,44 @@ TEST(LoopFaults, APlaceIsLookedAtAgainBeforeABindIsRepeated) {
   EXPECT_EQ(d.NodeOf("a-0"), "n2");
 }
 
+void Relabel(LoopDriver& d, absl::string_view pod, const std::string& group) {
+  Pod relabelled = *d.api.FindPod(pod);
+  relabelled.meta.labels.Set(kPodGroupLabel, group);
+  d.Put(ObjectUpserted{relabelled});
+}
+
+// Its room must not be given away: the bind may be done at any time.
+TEST(LoopFaults, AMemberThatIsRelabelledWhileItIsBeingBoundKeepsItsRoom) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.api.Break({.on = kBindA0, .code = 429, .retry_after = absl::Seconds(5)});
+  d.Submit({.gang = "a", .pods = 2, .gpu = 4});
+  d.Settle(absl::Seconds(1));
+  d.Submit({.gang = "b", .pods = 1, .gpu = 4});
+  Relabel(d, "a-0", "b");
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.NodeOf("b-0"), "");
+  d.Settle(absl::Seconds(10));
+  EXPECT_EQ(d.NodeOf("a-0"), "n1");
+  EXPECT_EQ(d.NodeOf("b-0"), "");
+  EXPECT_EQ(d.StatusOf("a").phase, "Running");
+}
+
+TEST(LoopFaults, AMemberThatWasRelabelledGoesToThatGangOnceItsBindHasFailed) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.api.Break({.on = kBindA0, .code = 429, .retry_after = absl::Seconds(5)});
+  d.api.Break({.on = kBindA0, .code = 422});
+  d.Submit({.gang = "a", .pods = 1});
+  d.Put(MakePodGroup("b").MinMember(1));
+  d.Settle(absl::Seconds(1));
+  Relabel(d, "a-0", "b");
+  d.Settle(absl::Seconds(20));
+  EXPECT_EQ(d.NodeOf("a-0"), "n1");
+  EXPECT_EQ(d.StatusOf("b").phase, "Running");
+  EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
+}
+
 TEST(LoopFaults, ABindForbiddenForEverUndoesTheWholeGang) {
   LoopDriver d;
   d.Nodes(4, 8);

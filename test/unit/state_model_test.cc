@@ -56,12 +56,17 @@ class Model final {
     const auto it = pods.find(pod.meta.name);
     if (it != pods.end() && it->second.meta.uid != pod.meta.uid) reserved.erase(pod.meta.name);
     if (!pod.node_name.empty()) reserved.erase(pod.meta.name);
-    // Who runs stays with its gang, whatever its labels say by now.
+    // Who runs, or is being bound, stays with its gang, whatever its labels say by now.
     const bool same = it != pods.end() && it->second.meta.uid == pod.meta.uid;
     const bool was_ours = same && it->second.scheduler_name == "maniple";
     const bool ended = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-    if (!was_ours || pod.node_name.empty() || ended) gang_of[pod.meta.name] = GangNamedBy(pod);
+    const bool placed = !pod.node_name.empty() || reserved.contains(pod.meta.name);
+    if (!was_ours || !placed || ended) gang_of[pod.meta.name] = GangNamedBy(pod);
     pods[pod.meta.name] = pod;
+  }
+  void Release(const std::string& name) {
+    const Pod& pod = pods.at(name);
+    if (reserved.erase(name) > 0) gang_of[name] = GangNamedBy(pod);
   }
   void RemovePod(const std::string& name) {
     pods.erase(name);
@@ -335,8 +340,10 @@ class History final {
   void Release(Delta& delta) {
     const auto pod = SomePod();
     if (!pod.has_value()) return;
-    model_.reserved.erase(pod->first);
+    model_.Release(pod->first);
     state_.Release(pod->second, delta);
+    state_.FileMoved(delta);
+    EXPECT_FALSE(state_.HasMoved());
   }
 
   void Hold(Delta& delta) {
