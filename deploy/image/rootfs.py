@@ -18,6 +18,8 @@ from libraries import Refused, closure, require_machine, run
 CERTIFICATES = "/usr/share/ca-certificates/mozilla"
 # The texts that the copyright files of packages name instead of repeating them.
 LICENCES = "/usr/share/common-licenses"
+# Their code is in the programs, as headers: whoever scans the image should know, and their licences ask to be told.
+COMPILED_IN = ("libboost1.74-dev", "libcli11-dev", "rapidjson-dev")
 # Scanners tell the distribution by these.
 RELEASE_FILES = ("/usr/lib/os-release", "/etc/debian_version")
 
@@ -122,6 +124,8 @@ class Root:
                 self.write(str(file), self.package("base-files").take(str(file)))
 
     def add_package_data(self):
+        for name in COMPILED_IN:
+            self.package(name)
         for name, package in sorted(self.packages.items()):
             doc = f"/usr/share/doc/{name}/copyright"
             if not Path(doc).exists():

@@ -13,13 +13,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 PROGRAMS = ("maniple-scheduler", "maniple")
-# Debian's short names where they are not SPDX's. A licence that is in neither list is told by Debian's name, as a comment.
+# Debian's short names of licences that SPDX knows. Others are told as a comment only.
 SPDX_NAMES = {
-    "Expat": "MIT", "MIT": "MIT", "Apache-2.0": "Apache-2.0", "Apache-2": "Apache-2.0", "BSD-2-clause": "BSD-2-Clause",
-    "BSD-3-clause": "BSD-3-Clause", "BSD-3-Clause": "BSD-3-Clause", "ISC": "ISC", "Zlib": "Zlib", "zlib": "Zlib",
+    "Apache-2": "Apache-2.0", "Apache-2.0": "Apache-2.0", "BSD-2-clause": "BSD-2-Clause", "BSD-3-Clause": "BSD-3-Clause",
+    "BSD-3-clause": "BSD-3-Clause", "BSL-1.0": "BSL-1.0", "Expat": "MIT", "ISC": "ISC", "MIT": "MIT", "MPL-2.0": "MPL-2.0",
+    "Zlib": "Zlib", "curl": "curl", "zlib": "Zlib",
     "GPL-2": "GPL-2.0-only", "GPL-2+": "GPL-2.0-or-later", "GPL-3": "GPL-3.0-only", "GPL-3+": "GPL-3.0-or-later",
     "LGPL-2": "LGPL-2.0-only", "LGPL-2+": "LGPL-2.0-or-later", "LGPL-2.1": "LGPL-2.1-only", "LGPL-2.1+": "LGPL-2.1-or-later",
-    "LGPL-3": "LGPL-3.0-only", "LGPL-3+": "LGPL-3.0-or-later", "MPL-2.0": "MPL-2.0",
+    "LGPL-3": "LGPL-3.0-only", "LGPL-3+": "LGPL-3.0-or-later",
 }
 # What purl's specification wants encoded in a name or version.
 ENCODED = str.maketrans({"+": "%2B", ":": "%3A", "~": "~"})
@@ -31,18 +32,24 @@ def stanza(text):
 
 
 def licences(root, name):
-    """Debian's short names, if the copyright file is one for machines (DEP-5)."""
+    """Debian's short names of the licences of the sources, if the copyright file is for machines (DEP-5)."""
     text = (root / "usr/share/doc" / name / "copyright").read_text(errors="replace")
     if not re.match(r"Format: \S+copyright-format/1", text):
         return []
-    return sorted(set(re.findall(r"^License: *(\S.*?) *$", text, re.MULTILINE)))
+    of_files = [one for one in re.split(r"\n\s*\n", text) if re.match(r"Files:(?!\s*debian/)", one)]
+    return sorted({name for one in of_files for name in re.findall(r"^License: *(\S.*?) *$", one, re.MULTILINE)})
+
+
+def declared(names):
+    """Of several, nobody says which the binary package is under: its files come from some of the sources only."""
+    known = {SPDX_NAMES.get(one, UNKNOWN) for one in names}
+    return known.pop() if len(known) == 1 else UNKNOWN
 
 
 def debian_package(root, fields, distribution):
     name, version = fields["Package"], fields["Version"]
     source, source_version = re.fullmatch(r"(\S+) \((.+)\)", fields["Source"]).groups()
     names = licences(root, name)
-    known = [SPDX_NAMES[one] for one in names if one in SPDX_NAMES]
     package = {
         "SPDXID": "SPDXRef-deb-" + re.sub(r"[^A-Za-z0-9.-]", "-", name),
         "name": name,
@@ -52,7 +59,7 @@ def debian_package(root, fields, distribution):
         "filesAnalyzed": False,
         "sourceInfo": f"built from source package {source} {source_version}",
         "licenseConcluded": UNKNOWN,
-        "licenseDeclared": " AND ".join(sorted(set(known))) if names and len(known) == len(names) else UNKNOWN,
+        "licenseDeclared": declared(names),
         "copyrightText": UNKNOWN,
         "externalRefs": [{
             "referenceCategory": "PACKAGE-MANAGER",
@@ -63,8 +70,8 @@ def debian_package(root, fields, distribution):
     }
     if fields.get("Homepage"):
         package["homepage"] = fields["Homepage"]
-    if names and package["licenseDeclared"] == UNKNOWN:
-        package["licenseComments"] = "Debian's copyright file names: " + ", ".join(names)
+    if names:
+        package["licenseComments"] = f"Debian's copyright file of source package {source} names: " + ", ".join(names)
     return package
 
 
