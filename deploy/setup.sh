@@ -13,7 +13,7 @@ packages=(
   libgoogle-perftools-dev
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
   python3 python3-yaml
-  umoci
+  umoci libcap2-bin
 )
 developing=
 case ${1:-} in
