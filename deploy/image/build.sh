@@ -39,7 +39,7 @@ for tool in dpkg-query ldd python3 strip tar umoci; do
 done
 
 commit_time() {
-  git -C "$root" log -1 --format=%ct 2>/dev/null || fail "$root is no git checkout: set SOURCE_DATE_EPOCH to the time of the source"
+  git -C "$root" log -1 --format=%ct || fail "$root: no commit to take the time from; set SOURCE_DATE_EPOCH"
 }
 
 epoch=${SOURCE_DATE_EPOCH:-$(commit_time)}

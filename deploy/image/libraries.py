@@ -23,7 +23,9 @@ class Library(NamedTuple):
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    # The builder's own LD_LIBRARY_PATH or LD_PRELOAD is nothing that the image has.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
+    done = subprocess.run(command, capture_output=True, text=True, env={**environment, "LC_ALL": "C"})
     return done.returncode, done.stdout, done.stderr
 
 
@@ -34,7 +36,7 @@ def require_machine(program, architecture):
     try:
         head = Path(program).read_bytes()[:20]
     except OSError as error:
-        raise Refused(f"{program}: {error.strerror}; build it, or name another folder by --bin") from error
+        raise Refused(f"{program}: {error.strerror}; build the preset release, or name another folder by --bin") from error
     if len(head) < 20 or head[:4] != b"\x7fELF":
         raise Refused(f"{program}: not an ELF program")
     machine = struct.unpack_from("<H" if head[5] == 1 else ">H", head, 18)[0]
@@ -76,4 +78,6 @@ def closure(programs):
     for asked, program in sorted(needed.items()):
         if real[asked] not in known:
             raise Refused(f"{program}: loads {asked}, which no Debian package owns")
+        if "/glibc-hwcaps/" in asked:
+            raise Refused(f"{program}: loads {asked}, which older processors than this machine's cannot run")
     return sorted(Library(asked, file, known[file][1], known[file][0]) for asked, file in real.items())
