@@ -38,14 +38,17 @@ for tool in dpkg-query ldd python3 strip tar umoci; do
   command -v "$tool" >/dev/null || fail "no $tool here; deploy/setup.sh installs it"
 done
 
-commit_time() {
-  git -C "$root" log -1 --format=%ct || fail "$root: no commit to take the time from; set SOURCE_DATE_EPOCH"
-}
-
-epoch=${SOURCE_DATE_EPOCH:-$(commit_time)}
+# Of a folder that is no checkout, nobody knows the commit. Of a checkout that git refuses to read, it says why.
+revision=unknown
+if [[ -e $root/.git ]]; then
+  revision=$(git -C "$root" describe --always --abbrev=40 --exclude='*' --dirty) || fail "$root: git does not tell the commit"
+  epoch=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
+else
+  epoch=${SOURCE_DATE_EPOCH:-}
+fi
+[[ -n $epoch ]] || fail "$root: no commit to take the time from; set SOURCE_DATE_EPOCH"
 [[ $epoch =~ ^[0-9]+$ ]] || fail "SOURCE_DATE_EPOCH $epoch: not a number of seconds"
 created=$(date --utc --date="@$epoch" +%Y-%m-%dT%H:%M:%SZ)
-revision=$(git -C "$root" describe --always --abbrev=40 --exclude='*' --dirty 2>/dev/null || echo unknown)
 architecture=$(dpkg --print-architecture)
 
 mkdir -p "$out"

@@ -32,7 +32,7 @@ PROGRAMS = ("maniple-scheduler", "maniple")
 MOST_MEGABYTES = "45"
 EPOCH = 1700000000
 # What one builder's surroundings have and another's have not.
-ELSEWHERE = {"TZ": "Pacific/Chatham", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", "GOMAXPROCS": "1", "SOURCE_DATE_EPOCH": str(EPOCH)}
+ELSEWHERE = {"TZ": "Pacific/Chatham", "LC_ALL": "C.UTF-8", "GOMAXPROCS": "1", "SOURCE_DATE_EPOCH": str(EPOCH)}
 STATUS = "/var/lib/dpkg/status.d/"
 STRAY = {
     "stray.c": "int stray(void) { return 1; }\n",
