@@ -110,6 +110,8 @@ if [[ -n $max_size ]] && ((size > max_size * 1000000)); then
 fi
 
 for one in "$name.oci" "$name.tar" "$name.spdx.json"; do
+  chmod -R u=rwX,go=rX "$work/$one"
+  find "$work/$one" -exec touch --date="@$epoch" {} +
   rm -rf "${out:?}/$one"
   mv "$work/$one" "$out/$one"
 done
