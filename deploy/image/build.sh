@@ -2,7 +2,7 @@
 # Makes the image of maniple-scheduler and maniple, without a container daemon and without network. The same commit, programs and
 # packages give the same bytes.
 #
-#   deploy/image/build.sh                  # programs of build/release/bin, image in build/image
+#   deploy/image/build.sh                  # builds the preset release first; the image is in build/image
 #   deploy/image/build.sh --bin DIR --out DIR
 #   deploy/image/build.sh --max-size 45    # fails if it is larger, in millions of bytes, compressed
 #
@@ -16,7 +16,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 readonly name=maniple-scheduler
-bin=$root/build/release/bin out=$root/build/image max_size=
+bin='' out=$root/build/image max_size=
 
 fail() { echo "build.sh: $1" >&2; exit 1; }
 
@@ -37,6 +37,13 @@ done
 for tool in dpkg-query ldd python3 strip tar umoci; do
   command -v "$tool" >/dev/null || fail "no $tool here; deploy/setup.sh installs it"
 done
+
+# The label names the commit, so that programs of an older one must not slip in. Of those given by --bin, their giver knows.
+if [[ -z $bin ]]; then
+  bin=$root/build/release/bin
+  [[ -f $root/build/release/build.ninja ]] || (cd "$root" && cmake --preset release)
+  (cd "$root" && cmake --build --preset release ${MANIPLE_BUILD_JOBS:+-j "$MANIPLE_BUILD_JOBS"} --target maniple-scheduler maniple)
+fi
 
 # Of a folder that is no checkout, nobody knows the commit. Of a checkout that git refuses to read, it says why.
 revision=unknown
@@ -60,6 +67,7 @@ trap 'rm -rf "$work"' EXIT
 
 said() { "$bin/$1" --version | awk '{ print $NF }'; }
 version=$(said maniple-scheduler)
+[[ $version =~ ^[0-9]+(\.[0-9]+)+ ]] || fail "$bin/maniple-scheduler: its --version ends with \"$version\", which is no version"
 [[ $(said maniple) == "$version" ]] || fail "$bin: maniple is $(said maniple), maniple-scheduler is $version"
 
 LC_ALL=C tar --create --file "$work/layer.tar" --directory "$work/root" --format=gnu --sort=name --mtime="@$epoch" \

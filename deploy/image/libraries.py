@@ -36,7 +36,7 @@ def require_machine(program, architecture):
     try:
         head = Path(program).read_bytes()[:20]
     except OSError as error:
-        raise Refused(f"{program}: {error.strerror}; build the preset release, or name another folder by --bin") from error
+        raise Refused(f"{program}: {error.strerror}") from error
     if len(head) < 20 or head[:4] != b"\x7fELF":
         raise Refused(f"{program}: not an ELF program")
     machine = struct.unpack_from("<H" if head[5] == 1 else ">H", head, 18)[0]
