@@ -183,6 +183,8 @@ def what_cannot_be_an_image_is_refused_by_name(stage):
     assert re.search(r"foreign/maniple: built for ELF machine 243, but this machine is \w+64", stage.refused(foreign))
     (foreign / "maniple").write_text("#!/bin/sh\n")
     assert "foreign/maniple: not an ELF program" in stage.refused(foreign)
+    subprocess.run(["gcc", "-x", "c", "-o", foreign / "maniple", "-"], input="int main(void) { return 0; }", text=True, check=True)
+    assert f"{foreign}: maniple is , maniple-scheduler is " in stage.refused(foreign)
     assert re.search(r"the image has \d+ bytes compressed, more than 1 million", stage.refused(build_folder(), "--max-size", "1"))
     assert "--max-size large: not a number" in stage.refused(build_folder(), "--max-size", "large")
 
