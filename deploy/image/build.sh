@@ -68,7 +68,7 @@ trap 'rm -rf "$work"' EXIT
 said() { "$bin/$1" --version | awk '{ print $NF }'; }
 version=$(said maniple-scheduler)
 [[ $version =~ ^[0-9]+(\.[0-9]+)+ ]] || fail "$bin/maniple-scheduler: its --version ends with \"$version\", which is no version"
-[[ $(said maniple) == "$version" ]] || fail "$bin: maniple is $(said maniple), maniple-scheduler is $version"
+[[ $(said maniple) == "$version" ]] || fail "$bin: of two versions: maniple is \"$(said maniple)\", maniple-scheduler is \"$version\""
 
 LC_ALL=C tar --create --file "$work/layer.tar" --directory "$work/root" --format=gnu --sort=name --mtime="@$epoch" \
   --owner=0 --group=0 --numeric-owner .

@@ -184,7 +184,7 @@ def what_cannot_be_an_image_is_refused_by_name(stage):
     (foreign / "maniple").write_text("#!/bin/sh\n")
     assert "foreign/maniple: not an ELF program" in stage.refused(foreign)
     subprocess.run(["gcc", "-x", "c", "-o", foreign / "maniple", "-"], input="int main(void) { return 0; }", text=True, check=True)
-    assert f"{foreign}: maniple is , maniple-scheduler is " in stage.refused(foreign)
+    assert f'{foreign}: of two versions: maniple is "", maniple-scheduler is "' in stage.refused(foreign)
     assert re.search(r"the image has \d+ bytes compressed, more than 1 million", stage.refused(build_folder(), "--max-size", "1"))
     assert "--max-size large: not a number" in stage.refused(build_folder(), "--max-size", "large")
 
