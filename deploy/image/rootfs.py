@@ -8,7 +8,6 @@ Contents come from packages as dpkg has installed them. A file that differs from
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
