@@ -55,7 +55,8 @@ absl::Duration SchedulingLoop::Impl::ProtectedRuntimeOf(const Gang& gang,
 RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangRecord& record,
                                                 absl::Time now) {
   const Tables& tables = *Picture().tables;
-  const absl::Time started = record.quorum_reached_at.value_or(now);
+  // An earlier leader's clock may have been ahead of ours; that protects nobody for longer.
+  const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
   RunningGang entry{.gang = gang.id,
                     .name = GangText(gang.key),
                     .queue = QueueOf(record),

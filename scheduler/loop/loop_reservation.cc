@@ -50,7 +50,7 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time b
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr) continue;
-    const absl::Time started = record->quorum_reached_at.value_or(now);
+    const absl::Time started = std::min(record->quorum_reached_at.value_or(now), now);
     absl::Time end = now + (now - started);
     EndIs told = EndIs::kEstimated;
     if (const auto runtime = ExpectedRuntime(*gang);

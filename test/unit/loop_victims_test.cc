@@ -62,6 +62,20 @@ TEST_F(LoopVictimsTest, AVictimOfWhichNobodyHasLeftIsSparedWhenThePreemptorFinds
   EXPECT_EQ(d_.Bound("low"), 2);
 }
 
+// When it started stands in its status, by the clock of whoever led then.
+TEST_F(LoopVictimsTest, AVictimIsNotSparedBecauseAnEarlierLeadersClockWasAhead) {
+  d_.Nodes(2, 8);
+  Submit("low", 2, 1);
+  d_.Settle(absl::Minutes(1));
+  d_.now -= absl::Hours(1);
+  d_.Restart();
+  d_.Settle(absl::Minutes(1));
+  Submit("high", 2, 2);
+  d_.Settle(absl::Minutes(2));
+  EXPECT_EQ(d_.Bound("high"), 2);
+  EXPECT_EQ(d_.Bound("low"), 0);
+}
+
 TEST_F(LoopVictimsTest, AVictimThatTakesHalfAnHourToEndCostsNoOther) {
   d_.Nodes(2, 8);
   d_.api.KeepTerminating(absl::Minutes(30));
