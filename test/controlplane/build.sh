@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the real control plane of the tests once, into a cache folder outside the tree, and prints that folder as its last line.
 #
-#   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl and kubectl-1.32
+#   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl, kubectl-1.32 and helm
 #   test/controlplane/build.sh kube-scheduler     # one program; also kube-controller-manager
 #   test/controlplane/build.sh filter-oracle      # our own that asks kube-scheduler's plugins, see test/oracle
 #
@@ -10,7 +10,7 @@
 # Exit 3: there is no Go here that can build it; one line says how to enable it.
 set -euo pipefail
 
-readonly kubernetes=1.36.1 old_kubectl=1.32.9
+readonly kubernetes=1.36.1 old_kubectl=1.32.9 helm=3.22.0
 here=$(cd "$(dirname "$0")" && pwd)
 
 if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
@@ -30,6 +30,16 @@ mkdir -p "$folder"
 version_flags() {  # VERSION: what the program calls itself; without it, v0.0.0-master
   local package=k8s.io/component-base/version minor=${1#*.}
   echo "-s -w -X $package.gitVersion=v$1 -X $package.gitMajor=${1%%.*} -X $package.gitMinor=${minor%%.*}"
+}
+
+# Without the version of Kubernetes, helm takes the cluster that it renders for to be one of 1.20.
+helm_flags() {
+  local module=helm.sh/helm/v3 minor=${kubernetes#*.} package flags
+  flags="-s -w -X $module/internal/version.version=v$helm"
+  for package in pkg/chartutil pkg/lint/rules; do
+    flags+=" -X $module/$package.k8sVersionMajor=${kubernetes%%.*} -X $module/$package.k8sVersionMinor=${minor%%.*}"
+  done
+  echo "$flags"
 }
 
 # What made the program: one line that changes when it must be built again.
@@ -69,12 +79,13 @@ build() {  # PROGRAM MODULE FLAGS PACKAGE, or SOURCE… that are compiled as if 
 exec 9>"$folder/.lock"
 flock 9
 
-(($# > 0)) || set -- etcd kubectl-1.32 kube-apiserver kubectl
+(($# > 0)) || set -- etcd kubectl-1.32 kube-apiserver kubectl helm
 for program in "$@"; do
   case $program in
     kube-apiserver | kubectl | kube-controller-manager | kube-scheduler)
       build "$program" kubernetes "$(version_flags $kubernetes)" "k8s.io/kubernetes/cmd/$program" ;;
     etcd) build etcd etcd "-s -w" go.etcd.io/etcd/server/v3 ;;
+    helm) build helm helm "$(helm_flags)" helm.sh/helm/v3/cmd/helm ;;
     kubectl-1.32) build kubectl-1.32 kubectl-1.32 "$(version_flags $old_kubectl)" . ;;
     filter-oracle) build filter-oracle kubernetes "-s -w" "$here"/../oracle/filter_oracle/*.go ;;
     *)
