@@ -1,0 +1,65 @@
+{{- /* The release's name in all names: `maniple` for a release of that name, `gold-maniple` for one named `gold`. */ -}}
+{{- define "maniple.name" -}}
+{{- if contains "maniple" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-maniple{{ end }}
+{{- end }}
+
+{{- define "maniple.scheduler" -}}
+{{ include "maniple.name" . }}-scheduler
+{{- end }}
+
+{{- /* Never change: a Deployment's selector cannot be. */ -}}
+{{- define "maniple.selector" -}}
+app.kubernetes.io/name: maniple
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: scheduler
+{{- end }}
+
+{{- define "maniple.common" -}}
+app.kubernetes.io/part-of: maniple
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "maniple.labels" -}}
+app.kubernetes.io/name: maniple
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{ include "maniple.common" . }}
+{{- end }}
+
+{{- define "maniple.schedulerLabels" -}}
+{{ include "maniple.selector" . }}
+{{ include "maniple.common" . }}
+{{- end }}
+
+{{- define "maniple.image" -}}
+{{ .Values.image.repository }}
+{{- if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- /* off, dryRun or on. YAML 1.1 reads a bare on or off as a boolean. */ -}}
+{{- define "maniple.mig" -}}
+{{- $said := dig "gpu" "mig" "reconfigure" "off" .Values.configuration -}}
+{{- if kindIs "bool" $said }}{{ ternary "on" "off" $said }}{{ else }}{{ $said }}{{ end }}
+{{- end }}
+
+{{- define "maniple.configuration" -}}
+{{- $ours := dict "apiVersion" "config.maniple.dev/v1alpha1" "kind" "SchedulerConfiguration"
+    "schedulerNames" .Values.schedulerNames "withoutQueue" .Values.withoutQueue
+    "leaderElection" (dict "leaseName" (include "maniple.scheduler" .) "leaseNamespace" .Release.Namespace) -}}
+{{- $given := deepCopy .Values.configuration -}}
+{{- if dig "gpu" "mig" "reconfigure" nil $given | kindIs "bool" -}}
+{{- $_ := set $given.gpu.mig "reconfigure" (include "maniple.mig" .) -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite $given $ours) -}}
+{{- end }}
+
+{{- /* Who may write what is the scheduler's alone. */ -}}
+{{- define "maniple.accounts" -}}
+{{- $own := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "maniple.scheduler" .) -}}
+{{- toJson (prepend .Values.policies.otherSchedulers $own) -}}
+{{- end }}
+
+{{- define "maniple.tlsSecret" -}}
+{{ .Values.tls.secretName | default (printf "%s-tls" (include "maniple.scheduler" .)) }}
+{{- end }}

@@ -1,0 +1,258 @@
+"""What the chart and the Kustomize files make, and which values the chart refuses. run_install.py plays it."""
+
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from support.control_plane import ROOT, build_folder, program
+
+DEPLOY = ROOT / "deploy"
+CHART = DEPLOY / "helm" / "maniple"
+RESTRICTED = "restricted"
+HELMS_OWN = ("helm.sh/chart", "app.kubernetes.io/managed-by")
+# Every template says something: what a platform team with its own registry, cert-manager and Prometheus operator would set.
+RICH = {
+    "replicas": 3,
+    "image": {"repository": "registry.example/maniple", "digest": "sha256:" + "0" * 64, "pullSecrets": ["registry"]},
+    "schedulerNames": ["maniple", "volcano"],
+    "withoutQueue": "Refuse",
+    "configuration": {
+        "defaultQueue": "everybody",
+        "leaderElection": {"leaseDuration": "20s"},
+        "client": {"maxInFlight": 64},
+        "events": {"perPod": "Never"},
+        "preemption": {"ignorePDB": "Reclaim"},
+        "holds": {"maxPerCohort": 2},
+        "timeouts": {"reservationAfter": "5m"},
+        "fairSharing": {"enabled": True},
+        "plugins": {"scores": []},
+        "gpu": {"mig": {"reconfigure": "on"}},
+    },
+    "log": {"format": "text", "verbosity": 2},
+    "policies": {"otherSchedulers": ["system:serviceaccount:gold:gold-maniple-scheduler"]},
+    "networkPolicy": {"apiServer": {"cidrs": ["192.0.2.7/32"], "ports": [6443]},
+                      "metricsFrom": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]},
+    "podDisruptionBudget": {"maxUnavailable": "50%"},
+    "priorityClassName": "",
+    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"}]}]}}},
+    "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"}],
+    "nodeSelector": {"kubernetes.io/os": "linux"},
+    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway",
+                                   "labelSelector": {"matchLabels": {"app.kubernetes.io/name": "maniple"}}}],
+    "tls": {"source": "CertManager", "certManager": {"issuer": {"name": "internal", "kind": "ClusterIssuer"}, "duration": "2160h",
+                                                     "renewBefore": "360h"}},
+    "metrics": {"podMonitor": {"enabled": True, "labels": {"release": "prometheus"}, "tokenSecret": {"name": "scraper"}}},
+}
+# (values, what the message must name)
+WRONG = [
+    ({"replicas": "two"}, "replicas"),
+    ({"replica": 2}, "replica"),
+    ({"image": {"tag": 1.0}}, "image/tag"),
+    ({"image": {"digest": "latest"}}, "image/digest"),
+    ({"image": {"registry": "registry.example"}}, "registry"),
+    ({"schedulerNames": []}, "schedulerNames"),
+    ({"schedulerNames": "maniple"}, "schedulerNames"),
+    ({"withoutQueue": "Deny"}, "withoutQueue"),
+    ({"configuration": {"schedulerNames": ["a"]}}, "schedulerNames"),
+    ({"configuration": {"leaderElection": {"leaseName": "mine"}}}, "leaseName"),
+    ({"configuration": {"gpu": {"mig": {"reconfigure": "maybe"}}}}, "configuration/gpu/mig/reconfigure"),
+    ({"configuration": "a: b"}, "configuration"),
+    ({"crds": {"keep": "yes"}}, "crds/keep"),
+    ({"networkPolicy": {"apiServer": {"cidrs": ["api.example"]}}}, "networkPolicy/apiServer/cidrs"),
+    ({"podDisruptionBudget": {"maxUnavailable": "most"}}, "podDisruptionBudget/maxUnavailable"),
+    ({"tls": {"source": "Secret"}}, "tls/secretName"),
+    ({"tls": {"source": "CertManager"}}, "tls/certManager/issuer/name"),
+    ({"tls": {"source": "none"}}, "tls/source"),
+    ({"metrics": {"podMonitor": {"interval": 30}}}, "metrics/podMonitor/interval"),
+]
+
+
+def run(*command, stdin=None):
+    return subprocess.run([str(one) for one in command], input=stdin, capture_output=True, text=True, cwd=ROOT)
+
+
+def must(*command, stdin=None):
+    done = run(*command, stdin=stdin)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}: {done.stderr}"
+    return done.stdout
+
+
+def helm(*arguments, values=None, check=True):
+    """What `helm` prints; with check=False the whole outcome."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(values or {}, file)
+        file.flush()
+        given = ["--values", file.name] if values is not None else []
+        return (must if check else run)(program("helm"), *arguments, *given)
+
+
+def rendered(*arguments, values=None):
+    return helm("template", "maniple", CHART, "--namespace", "kube-system", *arguments, values=values or {})
+
+
+def objects(text):
+    """{(kind, namespace, name): object}"""
+    found = [one for one in yaml.safe_load_all(text) if one]
+    by_name = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]): one for one in found}
+    assert len(by_name) == len(found), "an object twice"
+    return by_name
+
+
+def without_helms_own(one):
+    """The object but for what is only true where helm installs it."""
+    if isinstance(one, dict):
+        return {key: without_helms_own(value) for key, value in one.items() if key not in HELMS_OWN}
+    return [without_helms_own(each) for each in one] if isinstance(one, list) else one
+
+
+def overlay(name):
+    return must(program("kubectl"), "kustomize", DEPLOY / "kustomize" / name)
+
+
+def leaves(values, path=()):
+    for key, value in values.items():
+        if isinstance(value, dict) and value and path + (key,) != ("resources",):
+            yield from leaves(value, path + (key,))
+        else:
+            yield ".".join(path + (key,))
+
+
+def what_is_committed_is_what_the_chart_makes():
+    must(DEPLOY / "render.sh", "--check")
+
+
+def the_chart_passes_the_linter():
+    for values in ({}, RICH):
+        said = helm("lint", "--strict", CHART, values=values)
+        assert "WARNING" not in said and "ERROR" not in said, said
+
+
+def a_wrong_value_is_refused_by_its_name():
+    for values, named in WRONG:
+        done = helm("template", "maniple", CHART, values=values, check=False)
+        said = done.stderr.replace(".", "/").replace("'", "")
+        assert done.returncode and named in said and "schema" in said, (values, named, done.stderr or done.stdout[:200])
+
+
+def each_value_is_explained_and_has_a_place_in_the_schema():
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    readme, schema = (CHART / "README.md").read_text(), json.loads((CHART / "values.schema.json").read_text())
+    missing = [path for path in leaves(values) if not re.search(rf"`{re.escape(path)}[`.]", readme)]
+    assert not missing, f"README.md does not name {missing}"
+
+    def compare(given, described, path):
+        listed = set(described["properties"]) - {"global"}
+        unknown = set(given) - listed
+        assert not unknown, f"the schema does not know {path}: {unknown}"
+        if path not in (".configuration", ".resources"):
+            assert listed == set(given), f"values.yaml does not show {path}: {listed - set(given)}"
+        for key, value in given.items():
+            if isinstance(value, dict) and "properties" in described["properties"][key]:
+                compare(value, described["properties"][key], f"{path}.{key}")
+
+    compare(values, schema, "")
+
+
+def both_renderings_have_the_same_objects():
+    chart, base = objects(rendered("--no-hooks")), objects(overlay("."))
+    assert set(chart) == set(base), set(chart) ^ set(base)
+    for name, one in chart.items():
+        annotations = one["metadata"].get("annotations", {})
+        if one["kind"] == "CustomResourceDefinition":
+            assert annotations.pop("helm.sh/resource-policy") == "keep", name
+            one["metadata"].pop("annotations")
+        assert without_helms_own(one) == base[name], f"{name} differs"
+
+
+def the_plain_files_are_the_charts_objects():
+    """Rights above all: who installs by kubectl gets neither more nor less."""
+    folders = ("crds", "rbac", "policy", "manifests")
+    plain = {}
+    for file in (file for folder in folders for file in sorted((DEPLOY / folder).glob("*.yaml"))):
+        plain |= objects(file.read_text())
+    assert plain == objects(overlay("."))
+    mig = objects((DEPLOY / "rbac" / "optional" / "mig-reconfigure.yaml").read_text())
+    added = objects(rendered("--no-hooks", values={"configuration": {"gpu": {"mig": {"reconfigure": True}}}}))
+    rights = {name: without_helms_own(one) for name, one in added.items() if "Role" in name[0]}
+    assert rights == {name: one for name, one in {**plain, **mig}.items() if "Role" in name[0]}
+
+
+def the_pools_know_each_other_and_share_nothing():
+    base, pools = objects(overlay(".")), objects(overlay("overlays/pools"))
+    gold = {name: one for name, one in pools.items() if name not in base}
+    assert gold and all("gold-maniple-" in name[2] for name in gold), list(gold)
+    text = json.dumps(list(gold.values()))
+    assert "leaseName: gold-maniple-scheduler" in text and '\\"maniple-gold\\"' in text, text
+    for policy in ("maniple-podgroups", "gold-maniple-podgroups"):
+        condition = pools["ValidatingAdmissionPolicy", None, policy]["spec"]["matchConditions"][0]["expression"]
+        assert set(re.findall(r"kube-system:([\w-]+)", condition)) == {"maniple-scheduler", "gold-maniple-scheduler"}, condition
+    added = set(objects(overlay("overlays/monitoring"))) - set(base)
+    assert added == {("PodMonitor", "kube-system", "maniple-scheduler")}, added
+
+
+def the_scheduler_takes_the_configuration_that_is_rendered():
+    for values in ({}, RICH, {"configuration": {"gpu": {"mig": {"reconfigure": False}}}}):
+        text = objects(rendered(values=values))["ConfigMap", "kube-system", "maniple-scheduler"]["data"]["scheduler.yaml"]
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(text)
+            file.flush()
+            must(build_folder() / "maniple", "validate", file.name)
+
+
+def restrict(api, namespace):
+    """A namespace where only pods that are restricted may be; a Deployment of others is warned of."""
+    labels = {f"pod-security.kubernetes.io/{mode}": RESTRICTED for mode in ("enforce", "warn")}
+    api.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    api.must("PATCH", f"/api/v1/namespaces/{namespace}", {"metadata": {"labels": labels}}, "application/merge-patch+json")
+
+
+def lay_foreign_kinds(server):
+    """Kinds of the Prometheus operator and of cert-manager, as far as their names go."""
+    for group, kind in (("monitoring.coreos.com", "PodMonitor"), ("cert-manager.io", "Certificate")):
+        plural = kind.lower() + "s"
+        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        server.api.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+            "metadata": {"name": f"{plural}.{group}"}, "spec": {
+                "group": group, "scope": "Namespaced", "names": {"kind": kind, "plural": plural},
+                "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}]}})
+
+
+def clean(server, text):
+    """The server takes every object and warns of nothing.
+
+    This is the check of the fields: kubeconform would need schemas from the network, and knows no admission.
+    """
+    done = run(program("kubectl"), "--kubeconfig", server.kubeconfig, "apply", "--server-side", "--dry-run=server", "--validate=strict",
+               "-f", "-", stdin=text)
+    assert done.returncode == 0 and "arning" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def the_server_takes_every_object_without_a_warning(server):
+    lay_foreign_kinds(server)
+    restrict(server.api, "kube-system")
+    for text in (rendered(), rendered(values=RICH), rendered(values={"tls": {"source": "Secret", "secretName": "doors"}}),
+                 overlay("."), overlay("overlays/pools"), overlay("overlays/monitoring")):
+        clean(server, text)
+    # That the namespace does warn, and refuses.
+    deployment = objects(rendered())["Deployment", "kube-system", "maniple-scheduler"]
+    deployment["spec"]["template"]["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = True
+    try:
+        clean(server, yaml.safe_dump(deployment))
+    except AssertionError as error:
+        assert "would violate PodSecurity" in str(error), error
+    else:
+        raise AssertionError("nobody minds a pod that is not restricted")
+
+
+OFFLINE = (
+    what_is_committed_is_what_the_chart_makes, the_chart_passes_the_linter, a_wrong_value_is_refused_by_its_name,
+    each_value_is_explained_and_has_a_place_in_the_schema, both_renderings_have_the_same_objects, the_plain_files_are_the_charts_objects,
+    the_pools_know_each_other_and_share_nothing, the_scheduler_takes_the_configuration_that_is_rendered,
+)
+SERVED = (the_server_takes_every_object_without_a_warning,)
