@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from e2e import install_manifests  # noqa: E402
+from e2e import install_life, install_manifests  # noqa: E402
 from support.cases import play_all  # noqa: E402
 from support.control_plane import RealControlPlane, assets, program  # noqa: E402
 
@@ -26,7 +26,7 @@ def on_a_fresh_server(case):
 
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    served = install_manifests.SERVED
+    served = (*install_manifests.SERVED, install_life.an_installation_lives_and_no_gang_is_lost)
     offline = install_manifests.OFFLINE
     if assets() is None or program("helm") is None or program("kubectl") is None:
         return play_all([], len(served) + len(offline), wanted)
