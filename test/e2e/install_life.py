@@ -5,12 +5,13 @@ import re
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import yaml
 
 from e2e.install_manifests import CHART, ROOT, must, program, restrict
 from support.ledger import Ledger
-from support.played_deployment import PlayedDeployment
+from support.played_deployment import PlayedDeployment, PlayedPod
 from support.scheduler import GROUP, add_nodes, await_that, half_bound, is_bound, oversubscribed, pod, pod_group, pods_by_gang
 
 NODES, GPUS, MEMBERS = 60, 64, 4
@@ -58,9 +59,9 @@ def submit_to(api, name, pool):
             f"{name}-{index}", name, 1, schedulerName=pool, nodeSelector={"pool": pool}))
 
 
-def prepare_nodes(api):
-    add_nodes(api, NODES, GPUS)
-    for index in range(NODES):
+def prepare_nodes(api, count=NODES):
+    add_nodes(api, count, GPUS)
+    for index in range(count):
         pool = ("maniple", "maniple-gold")[index % 2]
         api.must("PATCH", f"/api/v1/nodes/node-{index:03}", {"metadata": {"labels": {"pool": pool}}}, MERGE)
 
@@ -184,3 +185,38 @@ def live(platform, pods, gold_pods, install):
     assert platform.crd() and len(api.must("GET", f"{GROUP}/podgroups")["items"]) >= groups
 
     platform.step("install again", lambda: types(install), pods.roll)
+
+
+def play_the_charts_test(platform):
+    """`helm test` waits for a pod of the chart, which is played here."""
+    path = "/api/v1/namespaces/kube-system/pods/maniple-test"
+    with ThreadPoolExecutor(1) as helm:
+        outcome = helm.submit(platform.types, printed(CHART / "README.md", "helm test maniple "))
+        await_that("helm makes the pod", lambda: outcome.done() or platform.api.request("GET", path).status == 200)
+        spec = platform.api.must("GET", path)["spec"]
+        pod = PlayedPod(platform.server, "kube-system", spec, platform.server.folder / "maniple-test")
+        status = pod.process.child.wait(30)
+        platform.api.must("PATCH", f"{path}/status", {"status": {"phase": "Failed" if status else "Succeeded"}}, MERGE)
+        assert "Succeeded" in outcome.result(60), pod.log.read_text()
+
+
+def kubectl_installs_what_helm_takes_over_and_tests(server):
+    api, platform = server.api, Platform(server)
+    restrict(api, "kube-system")
+    prepare_nodes(api, 2)
+
+    def binds(name):
+        submit_to(api, name, "maniple")
+        await_that(f"{name} is bound", lambda: all(map(is_bound, pods_by_gang(api)[name])))
+
+    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
+        platform.types(printed(ROOT / "README.md", "kubectl apply --server-side -k "))
+        pods.roll()
+        binds("by-kubectl")
+        platform.types(printed(ROOT / "README.md", "helm install maniple ") + " --take-ownership")
+        pods.roll()
+        binds("by-helm")
+        play_the_charts_test(platform)
+
+
+SERVED = (kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost)

@@ -21,18 +21,21 @@ from support.scheduler import await_that
 
 
 class PlayedPod:
-    """One process; `folder` holds what its volumes hold."""
+    """One process; `folder` holds what its volumes hold. `spec` is that of a pod."""
 
-    def __init__(self, server, namespace, template, folder):
-        self.server, self.namespace, self.spec, self.folder = server, namespace, template["spec"], folder
+    def __init__(self, server, namespace, spec, folder):
+        self.server, self.namespace, self.spec, self.folder = server, namespace, spec, folder
         self.container = self.spec["containers"][0]
-        self.ports = dict(zip((one["containerPort"] for one in self.container["ports"]), free_ports(len(self.container["ports"]))))
+        ports = [one["containerPort"] for one in self.container.get("ports", [])]
+        self.ports = dict(zip(ports, free_ports(len(ports))))
         folder.mkdir()
         self.mounts = {one["mountPath"]: self._volume(one["name"]) for one in self.container["volumeMounts"]}
         self.log = folder / "log"
         program, *arguments = map(self._here, self.container["command"])
         environment = {**os.environ, **{one["name"]: self._here(one["value"]) for one in self.container.get("env", [])}}
-        self.process = Process([build_folder() / program, *arguments, "--kubeconfig", self._kubeconfig()], self.log, environment)
+        if self.spec.get("automountServiceAccountToken", True):
+            arguments += ["--kubeconfig", self._kubeconfig()]
+        self.process = Process([build_folder() / program, *arguments], self.log, environment)
 
     def _volume(self, name):
         volume = next(one for one in self.spec["volumes"] if one["name"] == name)
@@ -101,7 +104,7 @@ class PlayedDeployment:
         for _ in range(wanted["replicas"]):
             self.started += 1
             folder = self.server.folder / f"{self.name}-{self.started}"
-            pod = PlayedPod(self.server, self.namespace, self.template, folder)
+            pod = PlayedPod(self.server, self.namespace, self.template["spec"], folder)
             self.pods.append(pod)
             await_that(f"{folder.name} is ready", pod.is_ready)
             if old:
