@@ -219,4 +219,28 @@ def kubectl_installs_what_helm_takes_over_and_tests(server):
         play_the_charts_test(platform)
 
 
-SERVED = (kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost)
+def what_cannot_be_installed_whole_leaves_nothing(server):
+    """A namespace that is not there; custom resources that are another release's."""
+    platform = Platform(server)
+    second = printed(CHART / "README.md", "helm install gold ")
+    refused(platform, second.replace("--create-namespace", ""), 'namespaces "gold" not found')
+    platform.types(printed(ROOT / "README.md", "helm install maniple "))
+    mine = second.replace("--set crds.install=false", "")
+    assert mine != second
+    refused(platform, mine, r'CustomResourceDefinition "\w+\.scheduling\.maniple\.dev" .* exists and cannot be imported')
+    roles = platform.api.must("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles")["items"]
+    assert not [one for one in roles if one["metadata"]["name"].startswith("gold")], roles
+
+
+def refused(platform, line, said):
+    try:
+        platform.types(line)
+    except AssertionError as error:
+        assert re.search(said, str(error)), error
+    else:
+        raise AssertionError(f"was taken: {line}")
+
+
+SERVED = (
+    what_cannot_be_installed_whole_leaves_nothing, kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost,
+)
