@@ -131,7 +131,12 @@ Truth::GangFacts Truth::AsCharged(const std::string& gang) const {
 }
 
 bool Truth::MayBeMadeToLeave(const std::string& preemptor, const std::string& victim) const {
-  const GangFacts gang = AsCharged(preemptor);
+  // Under which Queue a gang stands that only somebody else has bound, nobody has written down.
+  const bool admitted = std::ranges::any_of(pods_, [&preemptor](const auto& entry) {
+    const PodFacts& pod = entry.second;
+    return pod.gang == preemptor && pod.ours && !pod.node.empty() && !pod.ended();
+  });
+  const GangFacts gang = admitted ? AsCharged(preemptor) : gangs_.at(preemptor);
   const GangFacts facts = AsCharged(victim);
   const bool by_priority = gang.MayPreempt() && gang.priority() > facts.priority();
   if (MayMakeLeave(gang, facts) || groups_.contains(victim)) return MayMakeLeave(gang, facts);
