@@ -13,7 +13,7 @@ packages=(
   libgoogle-perftools-dev
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
   python3 python3-yaml
-  umoci libcap2-bin
+  umoci libcap2-bin lua5.1
 )
 developing=
 case ${1:-} in
