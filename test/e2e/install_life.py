@@ -1,113 +1,27 @@
-"""The life of an installation under a flood of gangs, by the commands of the READMEs. run_install.py plays it."""
+"""The life of an installation, by the commands of the READMEs, while gangs come. run_install.py plays it."""
 
-import os
 import re
 import shutil
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import yaml
 
-from e2e.install_manifests import CHART, ROOT, must, program, restrict
-from support.ledger import Ledger
+from e2e.install_manifests import CHART, ROOT, restrict
+from e2e.install_work import MERGE, Platform, prepare_nodes, printed, submit_to
 from support.played_deployment import PlayedDeployment, PlayedPod
-from support.scheduler import GROUP, add_nodes, await_that, half_bound, is_bound, oversubscribed, pod, pod_group, pods_by_gang
+from support.scheduler import GROUP, await_that, is_bound, pods_by_gang
 
-NODES, GPUS, MEMBERS = 60, 64, 4
-MERGE = "application/merge-patch+json"
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-PROGRESS = 15 * MEMBERS  # binds that show that the gangs go on
+PODGROUPS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podgroups.scheduling.maniple.dev"
+UNINSTALL = "helm uninstall maniple --namespace kube-system"
 
 
-class Flood:
-    """Gangs of four one-GPU pods for one scheduler, up to ten a second, as long as it runs.
-
-    No more than ten of them wait at a time, so that a cluster without that scheduler is not filled.
-    """
-
-    def __init__(self, api, ledger, pool):
-        self.api, self.ledger, self.pool = api, ledger, pool
-        self.count, self.problem = 0, None
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self):
-        try:
-            while not self.over.wait(0.1):
-                if self._waiting() < 10:
-                    submit_to(self.api, f"{self.pool}-{self.count:04}", self.pool)
-                    self.count += 1
-        except Exception as error:  # told by stop()
-            self.problem = error
-
-    def _waiting(self):
-        return sum(not all(map(is_bound, pods)) for pods in self.ledger.gangs().values()
-                   if pods[0]["spec"]["schedulerName"] == self.pool)
-
-    def stop(self):
-        self.over.set()
-        self.thread.join(30)
-        assert self.problem is None, self.problem
+def names_a_note(api):
+    spec = api.must("GET", PODGROUPS)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return "note" in spec["properties"]
 
 
-def submit_to(api, name, pool):
-    api.must("POST", f"{GROUP}/namespaces/default/podgroups", pod_group(name, MEMBERS))
-    for index in range(MEMBERS):
-        api.must("POST", "/api/v1/namespaces/default/pods", pod(
-            f"{name}-{index}", name, 1, schedulerName=pool, nodeSelector={"pool": pool}))
-
-
-def prepare_nodes(api, count=NODES):
-    add_nodes(api, count, GPUS)
-    for index in range(count):
-        pool = ("maniple", "maniple-gold")[index % 2]
-        api.must("PATCH", f"/api/v1/nodes/node-{index:03}", {"metadata": {"labels": {"pool": pool}}}, MERGE)
-
-
-def printed(file, start):
-    """The command that a page prints, with its continued lines."""
-    found = re.search(rf"^{re.escape(start)}(?:.*\\\n)*.*$", file.read_text(), re.MULTILINE)
-    assert found, f"{file.name} prints no `{start}`"
-    return found[0]
-
-
-class Platform:
-    """Somebody with the repository, helm and kubectl, who types; and what happened since the gangs came."""
-
-    def __init__(self, server):
-        self.server, self.api = server, server.api
-        own = {f"HELM_{kind}_HOME": str(server.folder / "helm") for kind in ("CACHE", "CONFIG", "DATA")}
-        self.environment = [f"{key}={value}" for key, value in {
-            **own, "KUBECONFIG": server.kubeconfig, "PATH": f"{program('helm').parent}:{os.environ['PATH']}"}.items()]
-        self.ledger, self.floods = None, []
-
-    def types(self, line):
-        return must("env", *self.environment, "bash", "-ec", line)
-
-    def floods_for(self, pool):
-        self.floods.append(Flood(self.api, self.ledger, pool))
-
-    def bound(self, pool):
-        return sum(is_bound(one) for pods in self.ledger.gangs().values() for one in pods if one["spec"]["schedulerName"] == pool)
-
-    def step(self, name, *actions, pool="maniple"):
-        """Acts, then waits until the pool's gangs go on; says how long both took."""
-        began, before = time.monotonic(), self.bound(pool)
-        for action in actions:
-            action()
-        acted, bound = time.monotonic(), self.bound(pool)
-        await_that(f"{name}: gangs are bound", lambda: self.bound(pool) >= bound + PROGRESS, seconds=60)
-        print(f"      {name}: {acted - began:.1f} s with {bound - before} binds, {PROGRESS} more within {time.monotonic() - acted:.1f} s",
-              flush=True)
-
-    def crd(self, name="podgroups.scheduling.maniple.dev"):
-        return self.api.must("GET", f"{CRDS}/{name}")
-
-    def names_a_note(self):
-        spec = self.crd()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-        return "note" in spec["properties"]
+def install(platform):
+    platform.types(printed(ROOT / "README.md", "helm install maniple "))
 
 
 def next_version(folder):
@@ -127,64 +41,62 @@ def configuration(pods):
 
 
 def an_installation_lives_and_no_gang_is_lost(server):
-    """Install, upgrade, rollback, a second release beside it, uninstall, install again."""
+    """Install, change a setting, upgrade, roll back, uninstall, install again."""
     api, platform = server.api, Platform(server)
     restrict(api, "kube-system")
-    prepare_nodes(api)
-    install = printed(ROOT / "README.md", "helm install maniple ")
-    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods, \
-         PlayedDeployment(server, "gold", "gold-maniple-scheduler") as gold_pods:
-        platform.types(install)
+    prepare_nodes(api, 60)
+    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
+        install(platform)
         await_that("the custom resources are served", lambda: api.request("GET", f"{GROUP}/podgroups").status == 200)
-        platform.ledger = ledger = Ledger(api, GPUS)
-        try:
+        with platform.watched():
             platform.floods_for("maniple")
-            live(platform, pods, gold_pods, install)
-        finally:
-            for flood in platform.floods:
-                flood.stop()
-        await_that("every gang is whole", lambda: all(all(map(is_bound, members)) for members in pods_by_gang(api).values()),
-                   seconds=90, pause=0.5)
-        gangs = pods_by_gang(api)
-    ledger.stop()
-    submitted = sum(flood.count for flood in platform.floods)
-    assert len(gangs) == submitted and all(len(members) == MEMBERS for members in gangs.values()), "a gang is lost"
-    assert not ledger.deleted, f"undone: {ledger.deleted}"
-    assert not ledger.wrong, ledger.wrong
-    assert not half_bound(api) and not oversubscribed(api)
-    print(f"      {submitted} gangs, {ledger.binds} binds", flush=True)
+            live(platform, pods)
 
 
-def live(platform, pods, gold_pods, install):
+def live(platform, pods):
     api, types = platform.api, platform.types
     platform.step("install", pods.roll)
 
+    change = "--namespace kube-system --set configuration.timeouts.reservationAfter=5m"
+    platform.step("a setting", lambda: types(f"helm upgrade maniple {CHART} {change}"), pods.roll)
+    assert [one.get("timeouts") for one in configuration(pods)] == [{"reservationAfter": "5m"}] * 2, "the pods were not replaced"
+
     newer = next_version(platform.server.folder / "newer")
-    platform.step("upgrade, a field and a setting more",
-                  lambda: types(f"helm upgrade maniple {newer} --namespace kube-system --set configuration.timeouts.reservationAfter=5m"),
-                  pods.roll)
-    assert platform.names_a_note()
-    assert [one["timeouts"] for one in configuration(pods)] == [{"reservationAfter": "5m"}] * 2
+    platform.step("upgrade, a field more", lambda: types(f"helm upgrade maniple {newer} {change}"), pods.roll)
+    assert names_a_note(api)
 
     platform.step("rollback", lambda: types("helm rollback maniple 1 --namespace kube-system"), pods.roll)
-    assert not platform.names_a_note()
+    assert not names_a_note(api)
     assert not any("timeouts" in one for one in configuration(pods))
 
-    second = printed(CHART / "README.md", "helm install gold ")
-    platform.step("a second release beside it", lambda: types(second), lambda: restrict(api, "gold"), gold_pods.roll)
-    platform.floods_for("maniple-gold")
-    platform.step("both, gold", pool="maniple-gold")
-    platform.step("both, the first")
-    leases = [api.must("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}")["spec"]["holderIdentity"]
-              for namespace, name in (("kube-system", "maniple-scheduler"), ("gold", "gold-maniple-scheduler"))]
-    assert len(set(leases)) == 2 and all(leases), leases
-
     groups = len(api.must("GET", f"{GROUP}/podgroups")["items"])
-    platform.step("uninstall of the first", lambda: types("helm uninstall maniple --namespace kube-system"), pods.end,
-                  pool="maniple-gold")
-    assert platform.crd() and len(api.must("GET", f"{GROUP}/podgroups")["items"]) >= groups
+    types(UNINSTALL)
+    pods.end()
+    assert len(api.must("GET", f"{GROUP}/podgroups")["items"]) >= groups
+    await_that("gangs wait for a scheduler", lambda: len(platform.waiting()) >= 10)
+    platform.step("install again", lambda: install(platform), pods.roll)
 
-    platform.step("install again", lambda: types(install), pods.roll)
+
+def two_releases_share_custom_resources_only(server):
+    """Each binds its own gangs; one leaves, and the other stays with the custom resources."""
+    api, platform = server.api, Platform(server)
+    prepare_nodes(api, 20)
+    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods, \
+         PlayedDeployment(server, "gold", "gold-maniple-scheduler") as gold_pods:
+        install(platform)
+        platform.types(printed(CHART / "README.md", "helm install gold "))
+        restrict(api, "gold")
+        with platform.watched():
+            platform.floods_for("maniple")
+            platform.step("the first", pods.roll, gangs=5)
+            platform.floods_for("maniple-gold")
+            platform.step("the second", gold_pods.roll, pool="maniple-gold", gangs=5)
+            leases = [api.must("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}")["spec"]["holderIdentity"]
+                      for namespace, name in (("kube-system", "maniple-scheduler"), ("gold", "gold-maniple-scheduler"))]
+            assert len(set(leases)) == 2 and all(leases), leases
+            platform.step("the second goes", lambda: platform.types("helm uninstall gold --namespace gold"), gold_pods.end, gangs=5)
+            platform.types(printed(CHART / "README.md", "helm install gold "))
+            gold_pods.roll()
 
 
 def play_the_charts_test(platform):
@@ -224,7 +136,7 @@ def what_cannot_be_installed_whole_leaves_nothing(server):
     platform = Platform(server)
     second = printed(CHART / "README.md", "helm install gold ")
     refused(platform, second.replace("--create-namespace", ""), 'namespaces "gold" not found')
-    platform.types(printed(ROOT / "README.md", "helm install maniple "))
+    install(platform)
     mine = second.replace("--set crds.install=false", "")
     assert mine != second
     refused(platform, mine, r'CustomResourceDefinition "\w+\.scheduling\.maniple\.dev" .* exists and cannot be imported')
@@ -242,5 +154,6 @@ def refused(platform, line, said):
 
 
 SERVED = (
-    what_cannot_be_installed_whole_leaves_nothing, kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost,
+    what_cannot_be_installed_whole_leaves_nothing, kubectl_installs_what_helm_takes_over_and_tests,
+    an_installation_lives_and_no_gang_is_lost, two_releases_share_custom_resources_only,
 )
