@@ -2,11 +2,12 @@
 
 import re
 import shutil
+import ssl
 from concurrent.futures import ThreadPoolExecutor
 
 import yaml
 
-from e2e.install_manifests import CHART, ROOT, restrict
+from e2e.install_manifests import CHART, ROOT, must, restrict
 from e2e.install_work import MERGE, Platform, prepare_nodes, printed, submit_to
 from support.played_deployment import PlayedDeployment, PlayedPod
 from support.scheduler import GROUP, await_that, is_bound, pods_by_gang
@@ -131,6 +132,33 @@ def kubectl_installs_what_helm_takes_over_and_tests(server):
         play_the_charts_test(platform)
 
 
+def certificate(folder, name):
+    """(certificate, key) as PEM"""
+    files = folder / f"{name}.crt", folder / f"{name}.key"
+    must("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", f"/CN={name}", "-out", files[0],
+         "-keyout", files[1])
+    return [file.read_text() for file in files]
+
+
+def a_given_secret_is_the_certificate_of_both_doors_and_may_rotate(server):
+    api, platform = server.api, Platform(server)
+    first, second = (certificate(server.folder, name) for name in ("first", "second"))
+    api.must("POST", "/api/v1/namespaces/kube-system/secrets", {
+        "metadata": {"name": "doors"}, "type": "kubernetes.io/tls", "stringData": dict(zip(("tls.crt", "tls.key"), first))})
+    platform.types(printed(ROOT / "README.md", "helm install maniple ")
+                   + " --set replicas=1 --set tls.source=Secret --set tls.secretName=doors")
+    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
+        pods.roll()
+
+        def shown():
+            return {ssl.get_server_certificate(("127.0.0.1", port)).strip() for port in pods.pods[0].ports.values()}
+
+        assert shown() == {first[0].strip()}
+        for file, text in zip(("tls.key", "tls.crt"), reversed(second)):  # as a kubelet does some time after the Secret changed
+            (pods.pods[0].folder / "tls" / file).write_text(text)
+        await_that("both doors show the new certificate", lambda: shown() == {second[0].strip()})
+
+
 def what_cannot_be_installed_whole_leaves_nothing(server):
     """A namespace that is not there; custom resources that are another release's."""
     platform = Platform(server)
@@ -154,6 +182,7 @@ def refused(platform, line, said):
 
 
 SERVED = (
-    what_cannot_be_installed_whole_leaves_nothing, kubectl_installs_what_helm_takes_over_and_tests,
-    an_installation_lives_and_no_gang_is_lost, two_releases_share_custom_resources_only,
+    a_given_secret_is_the_certificate_of_both_doors_and_may_rotate, what_cannot_be_installed_whole_leaves_nothing,
+    kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost,
+    two_releases_share_custom_resources_only,
 )

@@ -52,7 +52,7 @@ class PlayedPod:
     def _here(self, text):
         """The text with paths and ports of this machine."""
         for path, folder in self.mounts.items():
-            text = text.replace(path, str(folder))
+            text = re.sub(rf"{re.escape(path)}(?=/|$)", str(folder), text)
         return re.sub(r"(?<=:)\d+$", lambda found: str(self.ports.get(int(found[0]), found[0])), text)
 
     def _kubeconfig(self):
