@@ -62,7 +62,9 @@ void SchedulingLoop::Impl::Report(absl::Time now) {
 }
 
 void SchedulingLoop::Impl::ReportOn(Case& c) {
-  const std::optional<Standing> standing = StandingOf(c);
+  // Another scheduler tells what becomes of it: two that write one status would never come to rest.
+  const bool others = state_.IsOfOthers(c.gang.id);
+  const std::optional<Standing> standing = others ? std::nullopt : StandingOf(c);
   CountInQueue(c, standing);
   c.record.status_due = absl::InfiniteFuture();
   if (standing.has_value()) {

@@ -90,6 +90,8 @@ class ClusterState final {
   [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
 
   [[nodiscard]] const Gang* FindGang(GangId gang) const;
+  // All its pods are of other schedulers: one of these answers for it. REQUIRES: the gang exists.
+  [[nodiscard]] bool IsOfOthers(GangId gang) const;
   // Under which Queue it was admitted; none: nothing of it is placed. REQUIRES: the gang exists.
   void SetAdmitted(GangId gang, const std::optional<std::string>& queue, Delta& delta);
   // Takes over what the status of its PodGroup remembers of members that were cleaned away after

@@ -19,6 +19,10 @@ void ClusterState::Sweep(std::span<const ShapeId> kept) { impl_->Sweep(kept); }
 void ClusterState::Reserve(PodId pod, NodeId node) { impl_->pods().Reserve(pod, node); }
 void ClusterState::Release(PodId pod, Delta& delta) { impl_->pods().Release(pod, delta); }
 void ClusterState::FileMoved(Delta& delta) { impl_->pods().FileMoved(delta); }
+bool ClusterState::IsOfOthers(GangId gang) const {
+  const Gang& known = *impl_->gangs().Find(gang);
+  return known.members.empty() && impl_->pods().HasStrangers(known.key);
+}
 bool ClusterState::HasMoved() const { return impl_->pods().HasMoved(); }
 void ClusterState::NoteBound(PodId pod, absl::string_view node_name, Delta& delta) {
   impl_->pods().NoteBound(pod, node_name, delta);

@@ -217,6 +217,10 @@ GangId GangTable::GangOf(const Pod& pod, GangId last) {
   return gang.id;
 }
 
+void GangTable::Touch(const GangKey& key, Delta& delta) {
+  if (const Gang* gang = FindKey(key)) delta.gangs_changed.insert(gang->id);
+}
+
 bool GangTable::IsNamedBy(GangId gang, const Pod& pod) const {
   const GangKey& key = gangs_.at(gang)->key;
   const absl::string_view group = pod.meta.labels.Get(kPodGroupLabel);

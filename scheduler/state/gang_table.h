@@ -42,6 +42,8 @@ class GangTable final {
   // The gang that the pod belongs to; made when it is not known. `last` is where it belonged last
   // time, or none.
   [[nodiscard]] GangId GangOf(const Pod& pod, GangId last);
+  // Something about the gang of that PodGroup is other than before, if there is one.
+  void Touch(const GangKey& key, Delta& delta);
   // Whether the gang is the one that the pod's labels name.
   [[nodiscard]] bool IsNamedBy(GangId gang, const Pod& pod) const;
   enum class MemberChange {

@@ -90,6 +90,9 @@ class PodTable final {
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
 
+  // Some pod of another scheduler names the PodGroup.
+  [[nodiscard]] bool HasStrangers(const GangKey& group) const;
+
   // Charged where other schedulers have nominated them, and of lower priority; by node and shape.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
   [[nodiscard]] bool AnyNominatedTo(NodeId node) const;
@@ -158,6 +161,8 @@ class PodTable final {
   // Its bind is under way, or done and not seen yet.
   [[nodiscard]] static bool IsPromised(const Record& record);
   void NoteMoved(const Record& record, const Pod& pod);
+  void NoteStranger(const Record& record, const Pod& pod, Delta& delta);
+  void ForgetStranger(PodId pod, Delta& delta);
   void PutMember(const Record& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
@@ -221,6 +226,10 @@ class PodTable final {
   bool retries_beyond_ = false;
   absl::btree_map<PodId, Pod> moved_;  // promised, and their labels name another gang than theirs
   std::vector<PodId> to_file_;         // of these: released
+  // Of pods of other schedulers that name a PodGroup: that, and how many name it.
+  using GroupName = std::pair<std::string, std::string>;  // namespace, name
+  absl::btree_map<PodId, GroupName> stranger_groups_;
+  absl::btree_map<GroupName, int> strangers_;
   struct Nomination {
     std::string node_name;
     int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked

@@ -130,6 +130,23 @@ TEST(LoopFaults, AMemberThatWasRelabelledGoesToThatGangOnceItsBindHasFailed) {
   EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
 }
 
+// Two schedulers that both tell of one group overwrite each other without end.
+TEST(LoopFaults, AGroupOfAnotherSchedulersPodsIsThatOnesToReportOn) {
+  constexpr char kStatus[] = "podgroups/theirs/status";
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Put(MakePodGroup("theirs").MinMember(1));
+  d.Put(MakePod("theirs-0").Group("theirs").Scheduler("other").Gpu(1));
+  d.Settle(absl::Minutes(5));
+  EXPECT_EQ(d.api.Count(kStatus), 0);
+  d.api.Delete(ResourceKind::kPod, "theirs-0");
+  d.Settle(absl::Minutes(1));
+  EXPECT_EQ(d.StatusOf("theirs").reason, "WaitingForMembers");
+  d.Put(MakePod("theirs-1").Group("theirs").Gpu(1));
+  d.Settle(absl::Minutes(1));
+  EXPECT_EQ(d.StatusOf("theirs").phase, "Running");
+}
+
 TEST(LoopFaults, ABindForbiddenForEverUndoesTheWholeGang) {
   LoopDriver d;
   d.Nodes(4, 8);
