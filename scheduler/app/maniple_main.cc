@@ -40,18 +40,24 @@ int Complain(absl::string_view what) {
   return kFailed;
 }
 
-// Asks, and prints as a person or a program wants it.
+// As a person or a program wants it.
+template <typename Text>
+void Print(const Request& request, const Json& answer, const Text& text) {
+  if (request.output == "json") {
+    std::cout << answer.DumpPretty() << "\n";
+  } else if (request.output == "yaml") {
+    std::cout << DumpYaml(answer);
+  } else {
+    std::cout << text(answer);
+  }
+}
+
+// Asks, and prints.
 template <typename Text>
 int Show(const Request& request, const std::string& target, const Text& text) {
   const absl::StatusOr<Json> answer = AskScheduler(request.client, target);
   if (!answer.ok()) return Complain(answer.status().message());
-  if (request.output == "json") {
-    std::cout << answer->DumpPretty() << "\n";
-  } else if (request.output == "yaml") {
-    std::cout << DumpYaml(*answer);
-  } else {
-    std::cout << text(*answer);
-  }
+  Print(request, *answer, text);
   return 0;
 }
 
@@ -89,23 +95,21 @@ std::vector<std::string> ProblemsOf(const std::string& file, std::vector<Manifes
   return {};
 }
 
+std::string VersionText(const Json& both) {
+  std::string text = absl::StrCat("maniple ", both.At("client.version").AsString(), "\n");
+  if (const Json& scheduler = both["scheduler"]; !scheduler.is_null()) {
+    absl::StrAppend(&text, "maniple-scheduler ", scheduler["version"].AsString(), " for ",
+                    scheduler["apiVersion"].AsString(), "\n");
+  }
+  return text;
+}
+
 // Of both sides, that of the scheduler only if it answers.
 int Version(const Request& request) {
-  const Json client = Json::Object({{"version", MANIPLE_VERSION}});
   const absl::StatusOr<Json> scheduler = AskScheduler(request.client, "/version");
-  Json both = Json::Object({{"client", client}});
+  Json both = Json::Object({{"client", Json::Object({{"version", MANIPLE_VERSION}})}});
   if (scheduler.ok()) both.Set("scheduler", *scheduler);
-  if (request.output == "json") {
-    std::cout << both.DumpPretty() << "\n";
-  } else if (request.output == "yaml") {
-    std::cout << DumpYaml(both);
-  } else {
-    std::cout << "maniple " << MANIPLE_VERSION << "\n";
-    if (scheduler.ok()) {
-      std::cout << "maniple-scheduler " << (*scheduler)["version"].AsString() << " for "
-                << (*scheduler)["apiVersion"].AsString() << "\n";
-    }
-  }
+  Print(request, both, VersionText);
   return scheduler.ok() ? 0 : Complain(scheduler.status().message());
 }
 

@@ -37,6 +37,12 @@ void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tre
   const Json quota = queue.Take(path + ".quota"), limit = queue.Take(path + ".limit"),
              weight = queue.Take(path + ".overQuotaWeight");
   const std::string name(resource.ours);
+  if (!queue.whole().At(absl::StrCat("spec.", path)).is_object()) {
+    queue.Note(absl::StrCat("spec.", path),
+               absl::StrCat("not there: the Queue does not list ", name), out.findings);
+    tree.unlimited.insert(name);
+    return;
+  }
   if (IsUnlimited(quota)) {
     queue.Note(absl::StrCat("spec.", path, ".quota"),
                absl::StrCat("unlimited: the Queue does not list ", name), out.findings);
@@ -45,7 +51,13 @@ void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tre
   }
   TreeQueue::Line& line = tree.lines[name];
   line.nominal = AmountOf(quota, resource.units);
-  if (limit.is_number() && !IsUnlimited(limit)) line.limit = AmountOf(limit, resource.units);
+  if (!limit.is_number()) {
+    queue.Note(absl::StrCat("spec.", path, ".limit"),
+               "not there: nothing beyond its quota, as there", out.findings);
+    line.limit = line.nominal;
+  } else if (!IsUnlimited(limit)) {
+    line.limit = AmountOf(limit, resource.units);
+  }
   if (weight.is_number() && weight.AsDouble() == 0) line.limit = line.nominal;
   if (resource.theirs == "gpu") {
     // A decimal is written as text here.

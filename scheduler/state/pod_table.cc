@@ -275,7 +275,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   }
   const bool joined = gang.valid() && !record.facts.gang.valid();
   record.facts.gang = gang;
-  NoteStranger(record, pod, delta);
+  NoteStranger(record, IsOurs(pod) ? "" : pod.meta.labels.Get(kPodGroupLabel), delta);
   if (!gang.valid()) return;
   if (relabelled || joined) budgets_.NoteLabels(pod.meta.namespace_name, delta);
   PutMember(record, pod, delta);
@@ -302,31 +302,10 @@ void PodTable::NoteMoved(const Record& record, const Pod& pod) {
   if (!gangs_.IsNamedBy(last, pod)) moved_.emplace(record.id, pod);
 }
 
-void PodTable::NoteStranger(const Record& record, const Pod& pod, Delta& delta) {
-  const absl::string_view group = IsOurs(pod) ? "" : pod.meta.labels.Get(kPodGroupLabel);
-  const auto known = stranger_groups_.find(record.id);
-  if (known == stranger_groups_.end() ? group.empty() : known->second.second == group) return;
-  ForgetStranger(record.id, delta);
-  if (group.empty()) return;
-  GroupName name(record.facts.namespace_name, group);
-  if (++strangers_[name] == 1)
-    gangs_.Touch({.namespace_name = name.first, .name = name.second}, delta);
-  stranger_groups_.emplace(record.id, std::move(name));
-}
-
-void PodTable::ForgetStranger(PodId pod, Delta& delta) {
-  const auto known = stranger_groups_.find(pod);
-  if (known == stranger_groups_.end()) return;
-  const auto count = strangers_.find(known->second);
-  if (--count->second == 0) {
-    gangs_.Touch({.namespace_name = count->first.first, .name = count->first.second}, delta);
-    strangers_.erase(count);
+void PodTable::NoteStranger(const Record& record, absl::string_view group, Delta& delta) {
+  for (const GangKey& key : strangers_.Note(record.id, record.facts.namespace_name, group)) {
+    gangs_.Touch(key, delta);
   }
-  stranger_groups_.erase(known);
-}
-
-bool PodTable::HasStrangers(const GangKey& group) const {
-  return !strangers_.empty() && strangers_.contains({group.namespace_name, group.name});
 }
 
 void PodTable::FileMoved(Delta& delta) {
@@ -387,7 +366,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   labels_.Forget(id);
   beyond_.erase(id);
   moved_.erase(id);
-  ForgetStranger(id, delta);
+  NoteStranger(record, "", delta);
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);
   by_name_.erase(&record);

@@ -37,6 +37,7 @@
 #include "scheduler/state/pod_queries.h"
 #include "scheduler/state/shape_table.h"
 #include "scheduler/state/state_counters.h"
+#include "scheduler/state/stranger_groups.h"
 #include "scheduler/state/volume_table.h"
 
 namespace maniple {
@@ -91,7 +92,7 @@ class PodTable final {
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
 
   // Some pod of another scheduler names the PodGroup.
-  [[nodiscard]] bool HasStrangers(const GangKey& group) const;
+  [[nodiscard]] bool HasStrangers(const GangKey& group) const { return strangers_.Has(group); }
 
   // Charged where other schedulers have nominated them, and of lower priority; by node and shape.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
@@ -161,8 +162,7 @@ class PodTable final {
   // Its bind is under way, or done and not seen yet.
   [[nodiscard]] static bool IsPromised(const Record& record);
   void NoteMoved(const Record& record, const Pod& pod);
-  void NoteStranger(const Record& record, const Pod& pod, Delta& delta);
-  void ForgetStranger(PodId pod, Delta& delta);
+  void NoteStranger(const Record& record, absl::string_view group, Delta& delta);
   void PutMember(const Record& record, const Pod& pod, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
@@ -226,10 +226,7 @@ class PodTable final {
   bool retries_beyond_ = false;
   absl::btree_map<PodId, Pod> moved_;  // promised, and their labels name another gang than theirs
   std::vector<PodId> to_file_;         // of these: released
-  // Of pods of other schedulers that name a PodGroup: that, and how many name it.
-  using GroupName = std::pair<std::string, std::string>;  // namespace, name
-  absl::btree_map<PodId, GroupName> stranger_groups_;
-  absl::btree_map<GroupName, int> strangers_;
+  StrangerGroups strangers_;
   struct Nomination {
     std::string node_name;
     int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked

@@ -17,8 +17,8 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.cases import play_all  # noqa: E402
-from support.control_plane import HOW_TO_ENABLE, ROOT, RealControlPlane, assets, program  # noqa: E402
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import ROOT, RealControlPlane, program  # noqa: E402
 from support.scheduler import GROUP, Scheduler, add_nodes, await_that, is_bound, pod, pods_by_gang, submit  # noqa: E402
 
 GITOPS = ROOT / "deploy/gitops"
@@ -155,20 +155,9 @@ def flux_expressions_name_fields_that_there_are(server):
 CASES = (health_is_what_a_person_would_say, another_field_manager_has_nothing_to_fight_over, flux_expressions_name_fields_that_there_are)
 
 
-def on_real(case):
-    with RealControlPlane(assets()) as server:
-        server.install_crds()
-        case(server)
-
-
 def main():
-    if not assets():
-        print(HOW_TO_ENABLE)
-    plays = [(case.__name__, lambda case=case: on_real(case)) for case in CASES] if assets() else []
-    if not plays:
-        print(f"0 passed, 0 failed, {len(CASES)} skipped")
-        return 0
-    return play_all(plays, 0, sys.argv[1] if len(sys.argv) > 1 else "")
+    plays, skipped = on_servers((), RealControlPlane, CASES)
+    return play_all(plays, skipped, sys.argv[1] if len(sys.argv) > 1 else "")
 
 
 if __name__ == "__main__":

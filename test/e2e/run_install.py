@@ -12,16 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from e2e import install_life, install_manifests  # noqa: E402
-from support.cases import play_all  # noqa: E402
+from support.cases import on_fresh_real, play_all  # noqa: E402
 from support.control_plane import RealControlPlane, assets, program  # noqa: E402
-
-
-def on_a_fresh_server(case):
-    def play():
-        with RealControlPlane(assets()) as server:
-            case(server)
-
-    return case.__name__, play
 
 
 def main():
@@ -30,8 +22,8 @@ def main():
     offline = install_manifests.OFFLINE
     if assets() is None or program("helm") is None or program("kubectl") is None:
         return play_all([], len(served) + len(offline), wanted)
-    plays = [(case.__name__, case) for case in offline] + [on_a_fresh_server(case) for case in served]
-    return play_all(plays, 0, wanted)
+    plays, skipped = on_fresh_real(served, RealControlPlane)
+    return play_all([(case.__name__, case) for case in offline] + plays, skipped, wanted)
 
 
 if __name__ == "__main__":

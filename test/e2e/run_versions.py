@@ -16,8 +16,8 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from support.cases import play_all  # noqa: E402
-from support.control_plane import CRDS, HOW_TO_ENABLE, ROOT, RealControlPlane, assets, await_true  # noqa: E402
+from support.cases import on_fresh_real, play_all  # noqa: E402
+from support.control_plane import CRDS, ROOT, RealControlPlane, await_true  # noqa: E402
 from support.scheduler import GROUP, Scheduler, add_nodes, await_that, is_bound, pod, pod_group, pods_by_gang, submit  # noqa: E402
 
 
@@ -162,18 +162,9 @@ CASES = (fields_that_are_newer_than_the_scheduler_stop_nothing_and_stay,
          crds_of_another_version_are_named_and_those_of_its_own_are_picked_up, both_sides_tell_their_version)
 
 
-def on_real(case):
-    with RealControlPlane(assets(), audit=True) as server:
-        case(server)
-
-
 def main():
-    plays = [(case.__name__, lambda case=case: on_real(case)) for case in CASES] if assets() else []
-    if not plays:
-        print(HOW_TO_ENABLE)
-        print(f"0 passed, 0 failed, {len(CASES)} skipped")
-        return 0
-    return play_all(plays, 0, sys.argv[1] if len(sys.argv) > 1 else "")
+    plays, skipped = on_fresh_real(CASES, lambda folder: RealControlPlane(folder, audit=True))
+    return play_all(plays, skipped, sys.argv[1] if len(sys.argv) > 1 else "")
 
 
 if __name__ == "__main__":

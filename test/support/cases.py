@@ -6,6 +6,18 @@ import traceback
 from support.control_plane import HOW_TO_ENABLE, DevCluster, assets
 
 
+def on_fresh_real(cases, make_real):
+    """(plays, skipped) as on_servers gives them, on the real server alone and without our CRDs; a case takes the server."""
+    def played(case):
+        def with_server():
+            with make_real(assets()) as server:
+                case(server)
+
+        return case.__name__, with_server
+
+    return ([], len(cases)) if assets() is None else ([played(case) for case in cases], 0)
+
+
 def on_servers(cases, make_real, real_only=(), arguments=()):
     """(plays, skipped): each case on the embedded server and on the real one, which make_real(FOLDER) makes where it is built.
 

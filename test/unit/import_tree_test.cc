@@ -164,6 +164,19 @@ TEST(ImportKai, AmountsHaveTheirUnitsAndMinusOneHasNoLimit) {
   EXPECT_THAT(Told(result), Contains(HasSubstr("spec.resources.memory.quota")));
 }
 
+// A limit that is absent is none beyond the quota there; a resource that is absent is not limited.
+TEST(ImportKai, WhatIsAbsentOpensNothingThatWasClosed) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai, {{"k.yaml", Kai("team", "resources: {gpu: {quota: 2}}") +
+                                        Node("n", "nvidia.com/gpu: '8', cpu: '96'")}});
+  const Json team = Find(result, "Queue", "team");
+  EXPECT_EQ(LineOf(team, "scheduling.maniple.dev/gpu-milli")["borrowingLimit"].AsString(), "0");
+  EXPECT_TRUE(LineOf(team, "cpu").is_null());
+  EXPECT_THAT(Told(result),
+              AllOf(Contains(HasSubstr("spec.resources.gpu.limit Queue team: not there")),
+                    Contains(HasSubstr("spec.resources.cpu Queue team: not there"))));
+}
+
 // In trees drawn at random: what a queue may use at most, and what it is promised, is what it was.
 class RandomTree {
  public:
