@@ -15,13 +15,14 @@ from pathlib import Path
 
 # Room: the rooms it may include besides itself. `*` is anything; `plugins/*` is any policy. A file belongs to the longest
 # room its path starts with. Every arrow points away from the program towards the vocabulary, so no cycle can be written down.
-API = ("api/base", "api/model", "api/gpu", "api/codec", "api/validation", "api/http", "api/client", "api/proto")
+API = ("api/base", "api/model", "api/gpu", "api/codec", "api/producers", "api/validation", "api/http", "api/client", "api/proto")
 CONTRACT = (*API, "plugins/framework")
 ROOMS = {
     "api/base": (),
     "api/model": ("api/base",),
     "api/gpu": ("api/base", "api/model"),
     "api/codec": ("api/base", "api/model", "api/gpu"),
+    "api/producers": ("api/base", "api/model", "api/codec"),
     "api/proto": (),
     "api/validation": ("api/base", "api/model", "api/codec"),
     "api/http": ("api/base", "api/model", "api/codec"),

@@ -37,6 +37,7 @@ std::optional<OwnerReference> ReadController(const Cursor& references) {
       if (field.key() == "kind") owner.kind = field.Text();
       if (field.key() == "name") owner.name = field.Text();
       if (field.key() == "uid") owner.uid = field.Text();
+      if (field.key() == "apiVersion") owner.api_version = field.Text();
       if (field.key() == "controller") controls = field.Bool();
     }
     if (controls) return owner;

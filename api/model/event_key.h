@@ -7,7 +7,7 @@
 
 namespace maniple {
 
-// None for KindSynced, which speaks of a kind.
+// None for KindSynced and KindServed, which speak of a kind.
 [[nodiscard]] std::optional<ObjectKey> KeyOf(const ObjectEvent& event);
 
 }  // namespace maniple

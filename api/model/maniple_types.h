@@ -40,6 +40,14 @@ struct SubGroup {
 
 enum class QuorumLossAction { kEvict, kKeep };
 
+// What a PodGroup stands for that Maniple has made for a gang which somebody else declares: the
+// foreign group or owner, and which of its gangs.
+struct GangSource {
+  std::string api_version, kind, name, uid, part;
+  [[nodiscard]] bool empty() const { return uid.empty(); }
+  friend auto operator<=>(const GangSource&, const GangSource&) = default;
+};
+
 struct PodGroupSpec {
   std::string queue;
   int32_t min_member = 1;
@@ -52,6 +60,7 @@ struct PodGroupSpec {
   absl::Duration protected_runtime = absl::ZeroDuration();
   QuorumLossAction quorum_loss_action = QuorumLossAction::kEvict;
   absl::Duration quorum_loss_grace = absl::Seconds(300);
+  GangSource source = {};  // empty: a user's own PodGroup
   friend bool operator==(const PodGroupSpec&, const PodGroupSpec&) = default;
 };
 

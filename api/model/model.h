@@ -24,6 +24,7 @@ namespace maniple {
 
 struct OwnerReference {
   std::string kind, name, uid;
+  std::string api_version = {};
   friend auto operator<=>(const OwnerReference&, const OwnerReference&) = default;
 };
 

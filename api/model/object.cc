@@ -29,7 +29,7 @@ constexpr KindFacts kFacts[kResourceKinds] = {
     {"CSIDriver", "/apis/storage.k8s.io/v1/csidrivers"},
     {"CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities"},
 };
-static_assert(std::variant_size_v<Object> == kResourceKinds);
+static_assert(std::variant_size_v<Object> == kResourceKinds + 1);
 
 const KindFacts& FactsOf(ResourceKind kind) {
   const auto index = static_cast<size_t>(kind);
@@ -39,19 +39,25 @@ const KindFacts& FactsOf(ResourceKind kind) {
 
 }  // namespace
 
-absl::string_view ResourceKindName(ResourceKind kind) { return FactsOf(kind).name; }
+absl::string_view ResourceKindName(ResourceKind kind) {
+  return IsForeign(kind) ? "producer's object" : FactsOf(kind).name;
+}
 
 bool IsNamespaced(ResourceKind kind) {
   return kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup ||
          kind == ResourceKind::kPodDisruptionBudget ||
-         kind == ResourceKind::kPersistentVolumeClaim || kind == ResourceKind::kCsiStorageCapacity;
+         kind == ResourceKind::kPersistentVolumeClaim ||
+         kind == ResourceKind::kCsiStorageCapacity || IsForeign(kind);
 }
 
 absl::string_view ResourceCollectionPath(ResourceKind kind) {
   return FactsOf(kind).collection_path;
 }
 
-ResourceKind KindOf(const Object& object) { return static_cast<ResourceKind>(object.index()); }
+ResourceKind KindOf(const Object& object) {
+  const auto* foreign = std::get_if<ForeignObject>(&object);
+  return static_cast<ResourceKind>(foreign != nullptr ? foreign->kind : object.index());
+}
 
 const ObjectMeta& MetaOf(const Object& object) {
   return std::visit([](const auto& value) -> const ObjectMeta& { return value.meta; }, object);

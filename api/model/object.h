@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/string_view.h"
+#include "api/model/foreign.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
 #include "api/model/storage.h"
@@ -30,15 +31,28 @@ enum class ResourceKind : uint8_t {
   kCsiStorageCapacity,
 };
 inline constexpr int kResourceKinds = 16;
+// Kinds of producers of gangs come after, by their place in the table of kinds.
+[[nodiscard]] constexpr ResourceKind ForeignResource(size_t index) {
+  return static_cast<ResourceKind>(kResourceKinds + index);
+}
+[[nodiscard]] constexpr bool IsForeign(ResourceKind kind) {
+  return static_cast<size_t>(kind) >= size_t{kResourceKinds};
+}
+// REQUIRES: IsForeign(kind).
+[[nodiscard]] constexpr size_t ForeignIndex(ResourceKind kind) {
+  return static_cast<size_t>(kind) - kResourceKinds;
+}
 [[nodiscard]] absl::string_view ResourceKindName(ResourceKind kind);  // "Pod"
 [[nodiscard]] bool IsNamespaced(ResourceKind kind);
 // "/api/v1/pods", "/apis/scheduling.maniple.dev/v1alpha1/queues": the cluster-wide collection.
+// REQUIRES: !IsForeign(kind).
 [[nodiscard]] absl::string_view ResourceCollectionPath(ResourceKind kind);
 
-// In the order of ResourceKind.
-using Object = std::variant<Node, Pod, Namespace, PriorityClass, PodGroup, Queue, Cohort,
-                            ResourceFlavor, Topology, PodDisruptionBudget, PersistentVolumeClaim,
-                            PersistentVolume, StorageClass, CsiNode, CsiDriver, CsiStorageCapacity>;
+// In the order of ResourceKind; the last one stands for all kinds of producers.
+using Object =
+    std::variant<Node, Pod, Namespace, PriorityClass, PodGroup, Queue, Cohort, ResourceFlavor,
+                 Topology, PodDisruptionBudget, PersistentVolumeClaim, PersistentVolume,
+                 StorageClass, CsiNode, CsiDriver, CsiStorageCapacity, ForeignObject>;
 [[nodiscard]] ResourceKind KindOf(const Object& object);
 [[nodiscard]] const ObjectMeta& MetaOf(const Object& object);
 
@@ -72,6 +86,15 @@ struct ObjectInvalid {
 struct KindSynced {
   ResourceKind kind = ResourceKind::kPod;
 };
-using ObjectEvent = std::variant<ObjectUpserted, ObjectDeleted, ObjectInvalid, KindSynced>;
+// Of a kind of producers only: whether its objects can be had now. Comes before the first of them,
+// and again when its CRD goes or comes, or the right to read it.
+enum class ServedState : uint8_t { kServed, kNotInstalled, kForbidden };
+struct KindServed {
+  ResourceKind kind = ResourceKind::kPod;
+  ServedState state = ServedState::kServed;
+  std::string version;  // that is watched, "" unless served
+};
+using ObjectEvent =
+    std::variant<ObjectUpserted, ObjectDeleted, ObjectInvalid, KindSynced, KindServed>;
 
 }  // namespace maniple

@@ -49,7 +49,10 @@ class ClusterState::Impl final {
   }
   void Apply(const ObjectDeleted& event, Delta& delta);
   void Apply(const ObjectInvalid& event, Delta& delta);
-  void Apply(const KindSynced& event, Delta&) { synced_[static_cast<size_t>(event.kind)] = true; }
+  void Apply(const KindSynced& event, Delta&) {
+    if (!IsForeign(event.kind)) synced_[static_cast<size_t>(event.kind)] = true;
+  }
+  void Apply(const KindServed&, Delta&) {}
 
   SnapshotPtr Publish();
   [[nodiscard]] bool WantsSweep() const;
@@ -96,6 +99,7 @@ class ClusterState::Impl final {
   void Upsert(const ResourceFlavor&, Delta&) {}
   void Upsert(const Topology& object, Delta& delta);
   void Upsert(const PodDisruptionBudget& object, Delta& delta) { budgets_.Upsert(object, delta); }
+  void Upsert(const ForeignObject&, Delta&) {}
   // The objects of storage.
   template <typename Stored>
   void Upsert(const Stored& object, Delta& delta) {

@@ -32,9 +32,9 @@ std::string GangName(const GangView& gang) {
 
 void Told::Hear(const ObjectEvent& event) {
   std::visit(
-      Overloaded{
-          [this](const ObjectUpserted& upserted) {
-            std::visit(Overloaded{[this](const Node& node) {
+      Overloaded{[this](const ObjectUpserted& upserted) {
+                   std::visit(
+                       Overloaded{[this](const Node& node) {
                                     nodes[node.meta.name] = node;
                                     lost_nodes.erase(node.meta.name);
                                   },
@@ -47,9 +47,10 @@ void Told::Hear(const ObjectEvent& event) {
                                   [this](const Namespace& n) { namespaces[n.meta.name] = n; },
                                   [](const auto&) {}},
                        upserted.object);
-          },
-          [this](const ObjectDeleted& deleted) { Forget(deleted.key); },
-          [this](const ObjectInvalid& invalid) { Forget(invalid.key); }, [](const KindSynced&) {}},
+                 },
+                 [this](const ObjectDeleted& deleted) { Forget(deleted.key); },
+                 [this](const ObjectInvalid& invalid) { Forget(invalid.key); },
+                 [](const KindSynced&) {}, [](const KindServed&) {}},
       event);
 }
 

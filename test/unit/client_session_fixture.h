@@ -52,6 +52,11 @@ inline std::string Told(const ObjectEvent& event) {
       return absl::StrCat("!", e.key.name, "@", e.uid);
     }
     std::string operator()(const KindSynced&) const { return "synced"; }
+    std::string operator()(const KindServed& e) const {
+      return e.state == ServedState::kServed      ? absl::StrCat("served:", e.version)
+             : e.state == ServedState::kForbidden ? "forbidden"
+                                                  : "not installed";
+    }
   };
   return std::visit(Words(), event);
 }

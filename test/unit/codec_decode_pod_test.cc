@@ -80,7 +80,7 @@ TEST(DecodePod, ReadsEveryFieldTheSchedulerUses) {
   EXPECT_EQ(pod.meta.annotations, StringMap({{"scheduling.maniple.dev/require-nvlink", "true"},
                                              {"scheduling.k8s.io/group-name", "g"},
                                              {"pod-group-name", "k"}}));
-  EXPECT_EQ(pod.meta.controller, (OwnerReference{"Job", "j", "2"}));
+  EXPECT_EQ(pod.meta.controller, (OwnerReference{"Job", "j", "2", "batch/v1"}));
   EXPECT_EQ(pod.scheduler_name, "maniple");
   EXPECT_EQ(pod.node_name, "node-1");
   EXPECT_EQ(pod.priority_class_name, "high");

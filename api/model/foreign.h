@@ -1,0 +1,59 @@
+// Objects of other projects that declare gangs, reduced to the few facts that decide: how many
+// members, in which parts, which of them come late, whose queue.
+//
+// A kind of theirs is a ResourceKind from kResourceKinds up, by its place in a table of kinds
+// (api/producers/kinds.h holds the one that is built in). Readers in api/producers fill ForeignSpec
+// from JSON; the directory there makes gangs of it. Nobody else looks inside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/model/maniple_types.h"
+#include "api/model/model.h"
+
+namespace maniple {
+
+// Where objects of one kind are found.
+struct ForeignKind {
+  std::string group;                  // "scheduling.x-k8s.io"
+  std::vector<std::string> versions;  // the first of them that the server serves is watched
+  std::string resource;               // "podgroups"
+  std::string kind;                   // "PodGroup"
+};
+using ForeignKinds = std::vector<ForeignKind>;  // by ResourceKind, from kResourceKinds up
+
+// A replica type, a replicated Job, a group of workers, a task, a sub-group.
+struct ForeignPart {
+  std::string name;
+  int64_t members = 0;  // that have to be there
+  bool late = false;    // its producer makes it only after other members run
+  TopologyRequest topology;
+  friend bool operator==(const ForeignPart&, const ForeignPart&) = default;
+};
+
+struct ForeignSpec {
+  bool is_gang = true;             // false: no gang is asked for (a plain Job, a basic group)
+  std::optional<int64_t> minimum;  // absent: the sum of the parts
+  std::vector<ForeignPart> parts;
+  bool staged = false;        // each part is a gang of its own, in its producer's order
+  bool leader_first = false;  // the rest is made once the leader is bound or ready
+  std::string queue, priority_class_name;
+  TopologyRequest topology;
+  std::optional<absl::Duration> schedule_timeout;
+  std::string problem;  // not empty: it makes no sense, and why
+  friend bool operator==(const ForeignSpec&, const ForeignSpec&) = default;
+};
+
+struct ForeignObject {
+  uint8_t kind = 0;  // a ResourceKind from kResourceKinds up
+  ObjectMeta meta;
+  std::string api_version;  // as it was read: "scheduling.x-k8s.io/v1alpha1"
+  ForeignSpec spec;
+  std::string phase;  // status.phase as it stands on the server
+};
+
+}  // namespace maniple

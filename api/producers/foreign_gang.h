@@ -1,0 +1,53 @@
+// One gang that somebody else declares, and where a pod belongs. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/model/foreign.h"
+#include "api/model/maniple_types.h"
+
+namespace maniple {
+
+// From when on the members of a sub-group belong to the quorum.
+enum class PartStart : uint8_t {
+  kTogether,
+  kOnceOneExists,    // its producer makes them after others run: they count once one is there
+  kOnceLeadIsBound,  // … after the leader, which is the first sub-group, has a node
+};
+
+// Whom a status of the dialect is written to.
+struct ForeignStatusTarget {
+  enum class Dialect : uint8_t { kXk8s, kVolcano };
+  Dialect dialect = Dialect::kXk8s;
+  std::string path;   // "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/name"
+  std::string phase;  // as it stands on the server
+};
+
+struct ForeignGang {
+  std::string namespace_name;
+  // metadata.name of the PodGroup of ours that stands for it: made of the source, so that every
+  // leader finds the same.
+  std::string group_name;
+  PodGroupSpec spec;  // with all parts; its quorum is the one declared, its source says whose it is
+  std::vector<PartStart> starts;  // parallel to spec.sub_groups; empty: all together
+  std::string problem;            // not empty: it makes no sense, and why
+  absl::Time created = absl::InfinitePast();
+  // Whom the PodGroup goes with; none: made of marks alone, and ours to delete.
+  std::optional<OwnerReference> owner;
+  bool is_object = false;  // a group object, which is there without pods, too
+  std::optional<ForeignStatusTarget> status;
+};
+
+// Where a pod belongs.
+struct PodPlace {
+  std::string group_name;   // in the pod's namespace; "" = it is a gang of one
+  std::string sub_group;    // "" = of none
+  std::string passed_over;  // marks that say otherwise and were not heeded, for people; "" = none
+  friend bool operator==(const PodPlace&, const PodPlace&) = default;
+};
+
+}  // namespace maniple
