@@ -9,16 +9,50 @@
 namespace maniple {
 namespace {
 
-// Annotations we read, beside all under our own domain: the group a pod names in the dialects of
-// Volcano and KAI, its rank where the Job controller has not made it a label, the mark of a node
-// whose GPUs HAMi divides, and what says how far the binding of a claim has come.
+// Annotations we read, beside all under our own domain: the rank of a pod where the Job controller
+// has not made it a label, the mark of a node whose GPUs HAMi divides, what says how far the
+// binding of a claim has come, and what producers of gangs write (api/producers/marks.cc).
+constexpr absl::string_view kKeptAnnotations[] = {
+    "alpha.jobset.sigs.k8s.io/exclusive-topology",
+    "alpha.jobset.sigs.k8s.io/node-selector",
+    "batch.kubernetes.io/job-completion-index",
+    "gang.scheduling.koordinator.sh/groups",
+    "gang.scheduling.koordinator.sh/min-available",
+    "gang.scheduling.koordinator.sh/name",
+    "hami.io/node-nvidia-register",
+    "kai.scheduler/batch-min-member",
+    "kai.scheduler/topology",
+    "kai.scheduler/topology-preferred-placement",
+    "kai.scheduler/topology-required-placement",
+    "kueue.x-k8s.io/pod-group-fast-admission",
+    "kueue.x-k8s.io/pod-group-name",
+    "kueue.x-k8s.io/pod-group-serving",
+    "kueue.x-k8s.io/pod-group-total-count",
+    "kueue.x-k8s.io/podset-preferred-topology",
+    "kueue.x-k8s.io/podset-required-topology",
+    "kueue.x-k8s.io/podset-slice-required-topology",
+    "kueue.x-k8s.io/podset-slice-size",
+    "leaderworkerset.sigs.k8s.io/exclusive-topology",
+    "leaderworkerset.sigs.k8s.io/size",
+    "pod-group-name",
+    "scheduling.k8s.io/group-name",
+    "scheduling.volcano.sh/group-min-member",
+    "scheduling.volcano.sh/group-name",
+    "scheduling.volcano.sh/queue-name",
+    "volcano.sh/queue-name",
+    "volcano.sh/task-spec",
+    "yunikorn.apache.org/app-id",
+    "yunikorn.apache.org/queue",
+    "yunikorn.apache.org/task-group-name",
+    "yunikorn.apache.org/task-groups",
+};
+static_assert(std::is_sorted(std::begin(kKeptAnnotations), std::end(kKeptAnnotations)));
+
 bool IsKeptAnnotation(absl::string_view key) {
   return absl::StartsWith(key, absl::StrCat(kManipleGroup, "/")) ||
-         key == "scheduling.k8s.io/group-name" || key == "pod-group-name" ||
-         key == "batch.kubernetes.io/job-completion-index" ||
-         key == "hami.io/node-nvidia-register" || key == kSelectedNodeAnnotation ||
-         key == kBindCompletedAnnotation || key == kBoundByControllerAnnotation ||
-         key == kStorageClassAnnotation;
+         key == kSelectedNodeAnnotation || key == kBindCompletedAnnotation ||
+         key == kBoundByControllerAnnotation || key == kStorageClassAnnotation ||
+         std::binary_search(std::begin(kKeptAnnotations), std::end(kKeptAnnotations), key);
 }
 
 StringMap ReadAnnotations(const Cursor& annotations) {

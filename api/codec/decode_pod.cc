@@ -107,6 +107,8 @@ class PodReader final {
       pod_.active_deadline = absl::Seconds(field.Int({0, std::numeric_limits<int64_t>::max()}));
     } else if (key == "schedulingGates") {
       ReadGates(field);
+    } else if (key == "schedulingGroup") {
+      ReadSchedulingGroup(field);
     } else {
       return false;
     }
@@ -135,7 +137,7 @@ class PodReader final {
       terms_.ReadSpread(field);
     } else if (key == "volumes") {
       pod_.volumes = ReadPodVolumes(field);
-    } else if (key == "resourceClaims" || key == "schedulingGroup" || key == "workloadRef") {
+    } else if (key == "resourceClaims" || key == "workloadRef") {
       if (field.HasAny()) constraints.unsupported.push_back(field.Path());
     } else if (key == "hostUsers") {
       // On the host's network this needs a feature that few nodes have and say they have.
@@ -150,6 +152,16 @@ class PodReader final {
     for (const Cursor& gate : gates.Items()) {
       for (const Cursor& field : gate.Members()) {
         if (field.key() == "name") pod_.scheduling_gates.push_back(field.Text());
+      }
+    }
+  }
+
+  void ReadSchedulingGroup(const Cursor& group) {
+    for (const Cursor& field : group.Members()) {
+      if (field.key() == "podGroupName") {
+        pod_.scheduling_group = field.Text();
+      } else {
+        pod_.constraints.unsupported.push_back(field.Path());
       }
     }
   }

@@ -30,20 +30,27 @@ using ForeignKinds = std::vector<ForeignKind>;  // by ResourceKind, from kResour
 struct ForeignPart {
   std::string name;
   int64_t members = 0;  // that have to be there
+  int64_t leaders = 0;  // of these, whom the others follow
   bool late = false;    // its producer makes it only after other members run
   TopologyRequest topology;
+  std::vector<std::string> pods;  // by name, where the object lists them
   friend bool operator==(const ForeignPart&, const ForeignPart&) = default;
 };
 
 struct ForeignSpec {
   bool is_gang = true;             // false: no gang is asked for (a plain Job, a basic group)
   std::optional<int64_t> minimum;  // absent: the sum of the parts
+  std::optional<int64_t> most;     // that can be there at once; bounds what an annotation asks for
+  std::optional<int64_t> asked;    // by an annotation, instead of the minimum
   std::vector<ForeignPart> parts;
   bool staged = false;        // each part is a gang of its own, in its producer's order
-  bool leader_first = false;  // the rest is made once the leader is bound or ready
-  std::string queue, priority_class_name;
+  bool leader_first = false;  // followers are made once their leader is bound or ready
+  std::string queue;          // of its own field
+  std::string queue_label;    // of its labels and annotations, which those of pods go before
+  std::string priority_class_name;
   TopologyRequest topology;
   std::optional<absl::Duration> schedule_timeout;
+  bool preempts = true;
   std::string problem;  // not empty: it makes no sense, and why
   friend bool operator==(const ForeignSpec&, const ForeignSpec&) = default;
 };

@@ -124,6 +124,7 @@ struct Pod {
   PodConstraints constraints;
   PodVolumes volumes;
   std::vector<std::string> scheduling_gates;
+  std::string scheduling_group;  // schedulingGroup.podGroupName
   std::optional<absl::Duration> active_deadline;
   PodPhase phase = PodPhase::kPending;
   std::string status_reason;  // e.g. "OutOfnvidia.com/gpu", "Evicted"

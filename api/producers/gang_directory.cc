@@ -1,27 +1,295 @@
 #include "api/producers/gang_directory.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_map.h"
+#include "api/base/check.h"
+#include "api/producers/gang_maker.h"
+#include "api/producers/marks.h"
+#include "api/producers/object_table.h"
+#include "api/producers/resolution.h"
 
 namespace maniple {
 
-class GangDirectory::Impl final {
- public:
-  absl::flat_hash_map<PodId, PodPlace> places;
+struct KnownGang;
+
+// Pods of equal marks belong to the same part of the same gang, so places are worked out for these.
+struct PodClass {
+  const std::string* packed = nullptr;  // the key of the class
+  bool anchor = false;                  // stands for a group object, and has no pods
+  absl::btree_set<PodId> pods;
+  Resolution resolved;        // its `seen` are the slots that have this class among their watchers
+  bool in_sub_group = false;  // whether the gang has resolved.sub_group
+  KnownGang* gang = nullptr;  // null: one that nobody declares
 };
 
-GangDirectory::GangDirectory(ProducerOptions) : impl_(std::make_unique<Impl>()) {}
-GangDirectory::~GangDirectory() = default;
-void GangDirectory::Upsert(const ForeignObject&, DirectoryChange&) {}
-void GangDirectory::Remove(const ObjectKey&, absl::string_view, DirectoryChange&) {}
-void GangDirectory::Refuse(const ObjectInvalid&, DirectoryChange&) {}
-void GangDirectory::SetServed(const KindServed&, DirectoryChange&) {}
-PodPlace GangDirectory::Put(PodId pod, const Pod& seen, DirectoryChange&) {
-  return impl_->places[pod] = {.group_name = std::string(seen.meta.labels.Get(kPodGroupLabel)),
-                               .sub_group = std::string(seen.meta.labels.Get(kSubGroupLabel)),
-                               .passed_over = ""};
+struct KnownGang {
+  const GangName* name = nullptr;  // the key of the gang
+  ForeignGang made;
+  std::vector<PodClass*> classes;
+};
+
+namespace {
+
+struct NameHash {
+  size_t operator()(const GangName& name) const {
+    return absl::HashOf(name.namespace_name, name.group_name);
+  }
+};
+
+bool IsDeclared(GangOrigin origin) {
+  switch (origin) {
+    case GangOrigin::kObject:
+    case GangOrigin::kOwner:
+    case GangOrigin::kController:
+    case GangOrigin::kMarks:
+      return true;
+    case GangOrigin::kNone:
+    case GangOrigin::kOurs:
+    case GangOrigin::kMissing:
+      return false;
+  }
+  return false;
 }
-void GangDirectory::Forget(PodId pod, DirectoryChange&) { impl_->places.erase(pod); }
-PodPlace GangDirectory::PlaceOf(PodId pod) const { return impl_->places.at(pod); }
-const ForeignGang* GangDirectory::Find(const GangName&) const { return nullptr; }
+
+PodPlace PlaceIn(const PodClass& of) {
+  const Resolution& resolved = of.resolved;
+  return {.group_name = resolved.gang.group_name,
+          .sub_group = of.in_sub_group ? resolved.sub_group : "",
+          .passed_over = resolved.passed_over};
+}
+
+template <typename T>
+void SortUnique(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+void Erase(std::vector<PodClass*>& classes, const PodClass* of) {
+  classes.erase(std::remove(classes.begin(), classes.end(), of), classes.end());
+}
+
+}  // namespace
+
+class GangDirectory::Impl final {
+ public:
+  explicit Impl(ProducerOptions options) : options_(std::move(options)), table_(options_.kinds) {}
+
+  void Upsert(const ForeignObject& object, DirectoryChange& change) {
+    Follow(table_.Upsert(object), change);
+  }
+  void Refuse(const ObjectInvalid& invalid, DirectoryChange& change) {
+    Follow(table_.Refuse(invalid), change);
+  }
+
+  void Remove(const ObjectKey& key, absl::string_view uid, DirectoryChange& change) {
+    ObjectSlot* slot = table_.Remove(key, uid);
+    if (slot == nullptr) return;
+    Round round(*this, change);
+    const auto anchor =
+        IsGroupObject(table_.role(slot->kind)) ? classes_.find(AnchorOf(*slot)) : classes_.end();
+    const std::vector<PodClass*> watchers = slot->watchers;
+    // The last watcher to leave takes the slot with it.
+    if (watchers.empty()) table_.Tidy(*slot);
+    for (PodClass* watcher : watchers) {
+      if (anchor == classes_.end() || watcher != &anchor->second) round.Resolve(*watcher);
+    }
+    if (anchor != classes_.end()) round.Retire(anchor->second);
+  }
+
+  void SetServed(const KindServed& served, DirectoryChange& change) {
+    if (!table_.SetServed(served)) return;
+    Round round(*this, change);
+    for (auto& [packed, of] : classes_) round.Resolve(of);
+  }
+
+  PodPlace Put(PodId pod, const Pod& seen, DirectoryChange& change) {
+    PackMarks(seen, table_.kinds(), scratch_);
+    PodClass*& known = pods_[pod];
+    if (known != nullptr && *known->packed == scratch_) return PlaceIn(*known);
+    {
+      Round round(*this, change);
+      if (known != nullptr) round.TakeOut(pod, *known);
+      known = &round.ClassOf(scratch_);
+    }
+    known->pods.insert(pod);
+    return PlaceIn(*known);
+  }
+
+  void Forget(PodId pod, DirectoryChange& change) {
+    const auto known = pods_.find(pod);
+    if (known == pods_.end()) return;
+    Round(*this, change).TakeOut(pod, *known->second);
+    pods_.erase(known);
+  }
+
+  PodPlace PlaceOf(PodId pod) const {
+    const auto known = pods_.find(pod);
+    CHECK(known != pods_.end()) << "no such pod: " << pod;
+    return PlaceIn(*known->second);
+  }
+
+  const ForeignGang* Find(const GangName& name) const {
+    const auto found = gangs_.find(name);
+    return found != gangs_.end() ? &found->second.made : nullptr;
+  }
+
+ private:
+  // What one event sets off; the gangs are made anew, and the change told, when it ends.
+  class Round final {
+   public:
+    Round(Impl& of, DirectoryChange& change) : of_(of), change_(change) {}
+    ~Round() { Finish(); }
+    Round(const Round&) = delete;
+    Round& operator=(const Round&) = delete;
+
+    PodClass& ClassOf(const std::string& packed) {
+      const auto [found, fresh] = of_.classes_.try_emplace(packed);
+      if (fresh) {
+        found->second.packed = &found->first;
+        Resolve(found->second);
+      }
+      return found->second;
+    }
+
+    void Resolve(PodClass& of) {
+      Remember(of);
+      Resolution was =
+          std::exchange(of.resolved, maniple::Resolve(PodMarks(*of.packed), of_.table_));
+      SortUnique(of.resolved.seen);
+      for (ObjectSlot* slot : was.seen) Erase(slot->watchers, &of);
+      for (ObjectSlot* slot : of.resolved.seen) slot->watchers.push_back(&of);
+      for (ObjectSlot* slot : was.seen) of_.table_.Tidy(*slot);
+      Leave(of);
+      of.in_sub_group = of.resolved.gang.origin == GangOrigin::kOurs;
+      if (!IsDeclared(of.resolved.gang.origin)) return;
+      const auto at = of_.gangs_.try_emplace(
+          GangName{std::string(PodMarks(*of.packed).Get(MarkField::kNamespace)),
+                   of.resolved.gang.group_name});
+      KnownGang& gang = at.first->second;
+      gang.name = &at.first->first;
+      gang.classes.push_back(&of);
+      of.gang = &gang;
+      dirty_.insert(&gang);
+    }
+
+    void TakeOut(PodId pod, PodClass& of) {
+      of.pods.erase(pod);
+      if (of.pods.empty() && !of.anchor) Retire(of);
+    }
+
+    void Retire(PodClass& of) {
+      Leave(of);
+      before_.erase(&of);
+      for (ObjectSlot* slot : of.resolved.seen) {
+        Erase(slot->watchers, &of);
+        of_.table_.Tidy(*slot);
+      }
+      of_.classes_.erase(of_.classes_.find(*of.packed));
+    }
+
+   private:
+    void Leave(PodClass& of) {
+      if (of.gang == nullptr) return;
+      Erase(of.gang->classes, &of);
+      dirty_.insert(of.gang);
+      of.gang = nullptr;
+    }
+
+    void Remember(const PodClass& of) {
+      if (!of.pods.empty()) before_.try_emplace(&of, PlaceIn(of));
+    }
+
+    void Finish() {
+      const size_t gangs_before = change_.gangs.size();
+      for (KnownGang* gang : dirty_) MakeAnew(*gang);
+      if (change_.gangs.size() != gangs_before) SortUnique(change_.gangs);
+      const size_t pods_before = change_.pods.size();
+      for (const auto& [of, place] : before_) {
+        if (PlaceIn(*of) == place) continue;
+        change_.pods.insert(change_.pods.end(), of->pods.begin(), of->pods.end());
+      }
+      if (change_.pods.size() != pods_before) SortUnique(change_.pods);
+    }
+
+    void MakeAnew(KnownGang& gang) {
+      if (gang.classes.empty()) {
+        // One that came and went within the round was never told of.
+        if (!gang.made.group_name.empty()) change_.gangs.push_back(*gang.name);
+        of_.gangs_.erase(of_.gangs_.find(*gang.name));
+        return;
+      }
+      std::sort(gang.classes.begin(), gang.classes.end(),
+                [](const PodClass* a, const PodClass* b) { return *a->packed < *b->packed; });
+      std::vector<PodMarks> members;
+      for (const PodClass* of : gang.classes) members.emplace_back(*of->packed);
+      ForeignGang made =
+          MakeGang(gang.classes.front()->resolved.gang, members, of_.table_, of_.options_);
+      if (!SameGang(made, gang.made)) {
+        change_.gangs.push_back(*gang.name);
+        gang.made = std::move(made);
+      }
+      for (PodClass* of : gang.classes) {
+        Remember(*of);
+        of->in_sub_group = std::any_of(
+            gang.made.spec.sub_groups.begin(), gang.made.spec.sub_groups.end(),
+            [&](const SubGroup& group) { return group.name == of->resolved.sub_group; });
+      }
+    }
+
+    Impl& of_;
+    DirectoryChange& change_;
+    absl::flat_hash_set<KnownGang*> dirty_;
+    absl::flat_hash_map<const PodClass*, PodPlace> before_;  // of classes with pods
+  };
+
+  std::string AnchorOf(const ObjectSlot& slot) const {
+    std::string packed;
+    PackAnchor(MarkOf(table_.role(slot.kind)), table_.NamespaceOf(slot), slot.name, packed);
+    return packed;
+  }
+
+  void Follow(ObjectSlot* slot, DirectoryChange& change) {
+    if (slot == nullptr) return;
+    Round round(*this, change);
+    const std::vector<PodClass*> watchers = slot->watchers;
+    for (PodClass* watcher : watchers) round.Resolve(*watcher);
+    // There without pods, too.
+    if (IsGroupObject(table_.role(slot->kind))) round.ClassOf(AnchorOf(*slot)).anchor = true;
+  }
+
+  const ProducerOptions options_;
+  ObjectTable table_;
+  absl::node_hash_map<std::string, PodClass> classes_;  // by packed marks
+  absl::flat_hash_map<PodId, PodClass*> pods_;
+  absl::node_hash_map<GangName, KnownGang, NameHash> gangs_;
+  std::string scratch_;
+};
+
+GangDirectory::GangDirectory(ProducerOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+GangDirectory::~GangDirectory() = default;
+void GangDirectory::Upsert(const ForeignObject& object, DirectoryChange& change) {
+  impl_->Upsert(object, change);
+}
+void GangDirectory::Remove(const ObjectKey& key, absl::string_view uid, DirectoryChange& change) {
+  impl_->Remove(key, uid, change);
+}
+void GangDirectory::Refuse(const ObjectInvalid& invalid, DirectoryChange& change) {
+  impl_->Refuse(invalid, change);
+}
+void GangDirectory::SetServed(const KindServed& served, DirectoryChange& change) {
+  impl_->SetServed(served, change);
+}
+PodPlace GangDirectory::Put(PodId pod, const Pod& seen, DirectoryChange& change) {
+  return impl_->Put(pod, seen, change);
+}
+void GangDirectory::Forget(PodId pod, DirectoryChange& change) { impl_->Forget(pod, change); }
+PodPlace GangDirectory::PlaceOf(PodId pod) const { return impl_->PlaceOf(pod); }
+const ForeignGang* GangDirectory::Find(const GangName& name) const { return impl_->Find(name); }
 
 }  // namespace maniple

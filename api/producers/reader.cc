@@ -2,8 +2,74 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "api/codec/decode_parts.h"
+#include "api/producers/fields.h"
+#include "api/producers/job_owner.h"
+#include "api/producers/kinds.h"
+#include "api/producers/volcano_group.h"
+#include "api/producers/xk8s_group.h"
+
 namespace maniple {
 namespace {
+
+ForeignSpec ReadSpec(const ForeignKind& kind, const Cursor& root) {
+  switch (RoleOf(kind)) {
+    case ProducerRole::kXk8s:
+    case ProducerRole::kKoordinator:
+      return ReadXk8sGroup(root);
+    case ProducerRole::kVolcano:
+      return ReadVolcanoGroup(root);
+    case ProducerRole::kUpstream:
+    case ProducerRole::kKai:
+    case ProducerRole::kGrove:
+      return {};
+    case ProducerRole::kJob:
+      return ReadJob(root);
+    case ProducerRole::kStatefulSet:
+      return ReadStatefulSet(root);
+    case ProducerRole::kJobSet:
+    case ProducerRole::kLeaderWorkerSet:
+    case ProducerRole::kRayCluster:
+    case ProducerRole::kMpiJob:
+    case ProducerRole::kTrainJob:
+    case ProducerRole::kRule:
+      return {};
+  }
+  return {};
+}
+
+// An annotation that asks for a quorum. The first one that is there stands.
+void ReadAsked(ProducerRole role, const ObjectMeta& meta, ForeignSpec& spec) {
+  static constexpr absl::string_view kKeys[] = {"scheduling.maniple.dev/min-member",
+                                                "kai.scheduler/batch-min-member",
+                                                "scheduling.volcano.sh/group-min-member"};
+  // KAI counts replicated Jobs there, not pods.
+  const size_t count = role == ProducerRole::kJobSet ? 1 : std::size(kKeys);
+  for (const absl::string_view key : absl::MakeConstSpan(kKeys, count)) {
+    const std::string* text = meta.annotations.Find(key);
+    if (text == nullptr) continue;
+    spec.asked = ParseCount(*text);
+    if (!spec.asked.has_value()) {
+      NoteProblem(spec, absl::StrCat("metadata.annotations[", key, "]: must be a whole number"));
+    }
+    return;
+  }
+}
+
+// Whose quota it is charged to by labels and annotations that people write on an owner.
+std::string QueueLabelOf(const ObjectMeta& meta) {
+  static constexpr absl::string_view kKeys[] = {
+      kQueueLabel, "kai.scheduler/queue", "volcano.sh/queue-name",
+      "scheduling.volcano.sh/queue-name", "yunikorn.apache.org/queue"};
+  for (const absl::string_view key : kKeys) {
+    for (const StringMap* map : {&meta.labels, &meta.annotations}) {
+      if (!map->Get(key).empty()) return std::string(map->Get(key));
+    }
+  }
+  return "";
+}
 
 class Reader final : public ForeignReader {
  public:
@@ -11,8 +77,28 @@ class Reader final : public ForeignReader {
   [[nodiscard]] absl::string_view KindName(ResourceKind kind) const override {
     return kinds_.at(ForeignIndex(kind)).kind;
   }
-  [[nodiscard]] ForeignObject Read(ResourceKind kind, const Cursor&) const override {
-    return {.kind = static_cast<uint8_t>(kind)};
+  [[nodiscard]] ForeignObject Read(ResourceKind kind, const Cursor& root) const override {
+    const ForeignKind& known = kinds_.at(ForeignIndex(kind));
+    ForeignObject object{.kind = static_cast<uint8_t>(kind)};
+    for (const Cursor& field : root.Members()) {
+      if (field.key() == "apiVersion") object.api_version = field.Text();
+      if (field.key() == "metadata") object.meta = ReadMeta(field);
+    }
+    // The items of a list say no version of their own.
+    if (object.api_version.empty()) {
+      object.api_version = absl::StrCat(known.group, "/", known.versions.front());
+    }
+    object.spec = ReadSpec(known, root);
+    object.spec.queue_label = QueueLabelOf(object.meta);
+    const ProducerRole role = RoleOf(known);
+    if (!IsGroupObject(role)) {
+      ReadAsked(role, object.meta, object.spec);
+    } else {
+      ForMember(root, "status", [&](const Cursor& status) {
+        ForMember(status, "phase", [&](const Cursor& phase) { object.phase = phase.Text(); });
+      });
+    }
+    return object;
   }
 
  private:

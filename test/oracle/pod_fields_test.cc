@@ -69,8 +69,7 @@ constexpr FieldRow kSpecFields[] = {
     {"runtimeClassName", kIrrelevant, R"("runtimeClassName": "r")"},
     {"schedulerName", kHonoured, R"("schedulerName": "other")"},
     {"schedulingGates", kHonoured, R"("schedulingGates": [{"name": "g"}])"},
-    {"schedulingGroup", kRefused, R"("schedulingGroup": {"podGroupName": "g"})",
-     "spec.schedulingGroup"},
+    {"schedulingGroup", kHonoured, R"("schedulingGroup": {"podGroupName": "g"})"},
     {"securityContext", kIrrelevant, R"("securityContext": {"runAsUser": 7})"},
     {"serviceAccount", kIrrelevant, R"("serviceAccount": "s")"},
     {"serviceAccountName", kIrrelevant, R"("serviceAccountName": "s")"},
@@ -137,7 +136,7 @@ bool SameToAScheduler(const Pod& a, const Pod& b) {
          a.node_name == b.node_name && a.priority_class_name == b.priority_class_name &&
          a.priority == b.priority && a.preempts == b.preempts &&
          a.volumes.claims == b.volumes.claims && a.scheduling_gates == b.scheduling_gates &&
-         a.active_deadline == b.active_deadline;
+         a.scheduling_group == b.scheduling_group && a.active_deadline == b.active_deadline;
 }
 
 void ExpectHeeded(const FieldRow& row, const Pod& plain, const Pod& with) {

@@ -1,0 +1,328 @@
+#include "api/producers/gang_maker.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "api/base/fingerprint.h"
+#include "api/producers/fields.h"
+#include "api/producers/mark_quorum.h"
+#include "api/producers/owner_walk.h"
+
+namespace maniple {
+namespace {
+
+int32_t Narrow(int64_t count) {
+  return static_cast<int32_t>(std::clamp<int64_t>(count, 1, kMostMembers));
+}
+
+class GangMaker final {
+ public:
+  GangMaker(const GangIdentity& identity, const std::vector<PodMarks>& members,
+            const ObjectTable& table, const ProducerOptions& options)
+      : identity_(identity), members_(members), table_(table), options_(options) {}
+
+  ForeignGang Make() {
+    gang_.namespace_name = std::string(members_.front().Get(MarkField::kNamespace));
+    gang_.group_name = identity_.group_name;
+    gang_.problem = identity_.problem;
+    switch (identity_.origin) {
+      case GangOrigin::kObject:
+        FromObject();
+        break;
+      case GangOrigin::kOwner:
+        FromOwner();
+        break;
+      case GangOrigin::kController:
+        FromController();
+        break;
+      case GangOrigin::kMarks:
+        FromMarks();
+        break;
+      case GangOrigin::kNone:
+      case GangOrigin::kOurs:
+      case GangOrigin::kMissing:
+        break;
+    }
+    SetQueue();
+    SetTopology();
+    return std::move(gang_);
+  }
+
+ private:
+  void NoteProblem(const std::string& problem) {
+    if (gang_.problem.empty()) gang_.problem = problem;
+  }
+
+  void FromSource(const ObjectSlot& slot) {
+    const ObjectRecord& record = *slot.record;
+    const ForeignSpec& declared = *record.spec;
+    declared_ = &declared;
+    const OwnerReference owner{table_.kinds()[slot.kind].kind, slot.name, record.uid,
+                               table_.Word(record.api_version)};
+    gang_.spec.source = {owner.api_version, owner.kind, owner.name, owner.uid, identity_.part};
+    gang_.owner = owner;
+    gang_.created = record.created;
+    NoteProblem(declared.problem);
+    gang_.spec.priority_class_name = declared.priority_class_name;
+    gang_.spec.topology = declared.topology;
+    gang_.spec.preempts = declared.preempts;
+    if (declared.schedule_timeout.has_value()) {
+      gang_.spec.schedule_timeout = *declared.schedule_timeout;
+    }
+  }
+
+  // ---- A group object.
+
+  void FromObject() {
+    const ObjectSlot& slot = *identity_.source;
+    FromSource(slot);
+    gang_.is_object = true;
+    const ForeignSpec& declared = *slot.record->spec;
+    if (identity_.stager == nullptr) {
+      SetParts(declared, declared.minimum.value_or(MembersOf(declared)));
+      SetStatusTarget(slot);
+      return;
+    }
+    const ForeignSpec& stages = *identity_.stager->record->spec;
+    if (identity_.part.empty()) {
+      SetParts(stages, declared.minimum.value_or(MembersOf(stages)));
+      SetStatusTarget(slot);
+      return;
+    }
+    const ForeignPart* part = PartNamed(stages, identity_.part);
+    gang_.spec.min_member = Narrow(part->members);
+    // One status cannot tell of several gangs: it is that of the largest.
+    const auto smaller = [](const ForeignPart& a, const ForeignPart& b) {
+      return a.members < b.members;
+    };
+    if (part == &*std::max_element(stages.parts.begin(), stages.parts.end(), smaller)) {
+      SetStatusTarget(slot);
+    }
+  }
+
+  void SetStatusTarget(const ObjectSlot& slot) {
+    const ProducerRole role = table_.role(slot.kind);
+    if (role != ProducerRole::kXk8s && role != ProducerRole::kVolcano) return;
+    using Dialect = ForeignStatusTarget::Dialect;
+    const ObjectRecord& record = *slot.record;
+    gang_.status = ForeignStatusTarget{
+        role == ProducerRole::kXk8s ? Dialect::kXk8s : Dialect::kVolcano,
+        absl::StrCat("/apis/", table_.Word(record.api_version), "/namespaces/",
+                     gang_.namespace_name, "/", table_.kinds()[slot.kind].resource, "/", slot.name),
+        record.phase != nullptr ? *record.phase : ""};
+  }
+
+  // ---- An owner.
+
+  void FromOwner() {
+    const ObjectSlot& slot = *identity_.source;
+    FromSource(slot);
+    const ForeignSpec& declared = *slot.record->spec;
+    const ProducerRole role = table_.role(slot.kind);
+    OwnerQuorum quorum = QuorumOf(declared, identity_.part);
+    if (const std::optional<int64_t> size = ReplicaSize(role); size.has_value()) {
+      quorum = {*size, *size};
+    }
+    const std::optional<int64_t> asked = LargestAsked(role);
+    if (asked.has_value() || declared.asked.has_value()) {
+      gang_.spec.min_member =
+          Narrow(std::min(asked.value_or(declared.asked.value_or(0)), quorum.most));
+      return;
+    }
+    if (role == ProducerRole::kLeaderWorkerSet) {
+      gang_.spec.min_member = Narrow(quorum.minimum);
+      if (declared.leader_first) SetLeaders(1, quorum.minimum, "workers");
+    } else if (const ForeignPart* stage = Stage(declared); declared.staged) {
+      gang_.spec.min_member = Narrow(quorum.minimum);
+      if (declared.leader_first && stage != nullptr) {
+        SetLeaders(stage->leaders, stage->members, "follower");
+      }
+    } else if (declared.leader_first) {
+      int64_t leaders = 0;
+      for (const ForeignPart& part : declared.parts) leaders += part.leaders;
+      gang_.spec.min_member = Narrow(quorum.minimum);
+      SetLeaders(leaders, quorum.minimum, "follower");
+    } else {
+      SetParts(declared, quorum.minimum);
+    }
+  }
+
+  [[nodiscard]] const ForeignPart* Stage(const ForeignSpec& declared) const {
+    return declared.staged ? PartNamed(declared, identity_.part) : nullptr;
+  }
+
+  // Of a replica of a LeaderWorkerSet, as its pods say.
+  [[nodiscard]] std::optional<int64_t> ReplicaSize(ProducerRole role) {
+    if (role != ProducerRole::kLeaderWorkerSet) return std::nullopt;
+    std::optional<int64_t> most;
+    for (const PodMarks& marks : members_) {
+      if (!marks.Has(MarkField::kLwsSize)) continue;
+      const std::optional<int64_t> size = ParseCount(marks.Get(MarkField::kLwsSize));
+      if (size.has_value()) most = std::max(most.value_or(0), *size);
+    }
+    return most;
+  }
+
+  [[nodiscard]] std::optional<int64_t> LargestAsked(ProducerRole role) {
+    std::optional<int64_t> most;
+    for (const PodMarks& marks : members_) {
+      const std::optional<AskedQuorum> asked = AskedBy(marks, role);
+      if (!asked.has_value()) continue;
+      if (!asked->count.has_value()) {
+        NoteProblem(absl::StrCat("metadata.annotations[", MarkWords(asked->by),
+                                 "] of a pod: must be a whole number"));
+      }
+      most = std::max(most.value_or(0), asked->count.value_or(0));
+    }
+    return most;
+  }
+
+  void SetLeaders(int64_t leaders, int64_t all, absl::string_view followers) {
+    if (leaders <= 0 || leaders >= all) return;
+    gang_.spec.sub_groups = {
+        {.name = "leader", .min_member = Narrow(leaders), .topology = {}},
+        {.name = std::string(followers), .min_member = Narrow(all - leaders), .topology = {}}};
+    gang_.starts = {PartStart::kTogether, PartStart::kOnceLeadIsBound};
+  }
+
+  // The quorum and its parts. A quorum below the sum of them says not which it can do without,
+  // unless one part is all of the rest.
+  void SetParts(const ForeignSpec& declared, int64_t minimum) {
+    gang_.spec.min_member = Narrow(minimum);
+    int64_t spare = MembersOf(declared) - minimum;
+    const bool late = std::any_of(declared.parts.begin(), declared.parts.end(),
+                                  [](const ForeignPart& part) { return part.late; });
+    if (spare > 0 && !late) return;
+    for (const ForeignPart& part : declared.parts) {
+      int64_t members = part.members;
+      if (!part.late && spare > 0) {
+        const int64_t less = std::min(spare, members);
+        members -= less;
+        spare -= less;
+      }
+      if (members == 0) continue;
+      gang_.spec.sub_groups.push_back(
+          {.name = part.name, .min_member = Narrow(members), .topology = part.topology});
+      if (late) {
+        gang_.starts.push_back(part.late ? PartStart::kOnceOneExists : PartStart::kTogether);
+      }
+    }
+  }
+
+  // ---- Nobody that is known.
+
+  void FromController() {
+    const PodMarks& one = members_.front();
+    const OwnerReference owner{std::string(one.Get(MarkField::kOwnerWord)),
+                               std::string(one.Get(MarkField::kOwnerName)),
+                               std::string(one.Get(MarkField::kOwnerUid)),
+                               std::string(one.Get(MarkField::kOwnerApiVersion))};
+    gang_.spec.source = {owner.api_version, owner.kind, owner.name, owner.uid, ""};
+    gang_.owner = owner;
+    gang_.spec.min_member = Narrow(LargestAsked(ProducerRole::kRule).value_or(1));
+  }
+
+  void FromMarks() {
+    const std::string name(members_.front().Get(identity_.dialect));
+    const absl::string_view dialect = DialectName(identity_.dialect);
+    Fingerprint print;
+    for (const absl::string_view text :
+         {absl::string_view(gang_.namespace_name), dialect, absl::string_view(name)}) {
+      print.Add(text);
+    }
+    gang_.spec.source = {"v1", "Pod", name,
+                         absl::StrCat(dialect, "-", absl::Hex(print.value(), absl::kZeroPad16)),
+                         std::string(dialect)};
+    MarkQuorum quorum = QuorumOfMarks(identity_.dialect, members_);
+    NoteProblem(quorum.problem);
+    if (quorum.parts.empty()) {
+      gang_.spec.min_member = Narrow(quorum.minimum);
+      return;
+    }
+    ForeignSpec declared;
+    declared.parts = std::move(quorum.parts);
+    SetParts(declared, MembersOf(declared));
+  }
+
+  // ---- Whose quota, and where.
+
+  // "" where the name stands for whatever is the default.
+  [[nodiscard]] std::string QueueNamed(absl::string_view foreign) const {
+    for (const auto& [theirs, ours] : options_.queues) {
+      if (theirs == foreign) return ours;
+    }
+    const bool defaults = foreign == "default" || foreign == "default-queue";
+    return defaults ? options_.default_queue : std::string(foreign);
+  }
+
+  [[nodiscard]] absl::string_view SmallestMark(MarkField field) const {
+    absl::string_view smallest;
+    for (const PodMarks& marks : members_) {
+      const absl::string_view text = marks.Get(field);
+      if (!text.empty() && (smallest.empty() || text < smallest)) smallest = text;
+    }
+    return smallest;
+  }
+
+  void SetQueue() {
+    std::string& queue = gang_.spec.queue;
+    if (declared_ != nullptr && !declared_->queue.empty()) queue = QueueNamed(declared_->queue);
+    // A label of ours says a Queue of ours.
+    if (queue.empty()) queue = std::string(SmallestMark(MarkField::kOwnQueue));
+    for (const MarkField field : {MarkField::kKaiQueue, MarkField::kVolcanoQueue,
+                                  MarkField::kVolcanoQueueName, MarkField::kYunikornQueue}) {
+      if (queue.empty()) queue = QueueNamed(SmallestMark(field));
+    }
+    if (queue.empty()) queue = MappedOnly(SmallestMark(MarkField::kKueueQueue));
+    if (queue.empty() && declared_ != nullptr) queue = QueueNamed(declared_->queue_label);
+  }
+
+  // What Kueue has admitted has its quota, unless somebody says which Queue of ours that is.
+  [[nodiscard]] std::string MappedOnly(absl::string_view foreign) const {
+    for (const auto& [theirs, ours] : options_.queues) {
+      if (theirs == foreign) return ours;
+    }
+    return "";
+  }
+
+  void SetTopology() {
+    TopologyRequest& topology = gang_.spec.topology;
+    if (topology != TopologyRequest()) return;
+    topology.required = std::string(SmallestMark(MarkField::kKueueRequired));
+    topology.preferred = std::string(SmallestMark(MarkField::kKueuePreferred));
+    const std::optional<int64_t> slice = ParseCount(SmallestMark(MarkField::kKueueSliceSize));
+    if (!slice.has_value() || *slice <= 0) return;
+    topology.slice_size = Narrow(*slice);
+    topology.slice_level = std::string(SmallestMark(MarkField::kKueueSlice));
+    if (topology.slice_level.empty()) topology.slice_size = 0;
+  }
+
+  const GangIdentity& identity_;
+  const std::vector<PodMarks>& members_;
+  const ObjectTable& table_;
+  const ProducerOptions& options_;
+  const ForeignSpec* declared_ = nullptr;
+  ForeignGang gang_;
+};
+
+}  // namespace
+
+ForeignGang MakeGang(const GangIdentity& gang, const std::vector<PodMarks>& members,
+                     const ObjectTable& table, const ProducerOptions& options) {
+  return GangMaker(gang, members, table, options).Make();
+}
+
+bool SameGang(const ForeignGang& a, const ForeignGang& b) {
+  const auto status = [](const ForeignGang& gang) {
+    return gang.status.has_value()
+               ? std::tuple(true, gang.status->dialect, gang.status->path, gang.status->phase)
+               : std::tuple(false, ForeignStatusTarget::Dialect(), std::string(), std::string());
+  };
+  return a.namespace_name == b.namespace_name && a.group_name == b.group_name && a.spec == b.spec &&
+         a.starts == b.starts && a.problem == b.problem && a.created == b.created &&
+         a.owner == b.owner && a.is_object == b.is_object && status(a) == status(b);
+}
+
+}  // namespace maniple

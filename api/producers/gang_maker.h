@@ -1,0 +1,22 @@
+// Makes the gang that a group object, an owner or marks declare, from the declaration and the marks
+// of the pods that are in it.
+//
+// A function of its arguments; the order of the marks does not matter. Scheduling thread.
+#pragma once
+
+#include <vector>
+
+#include "api/producers/foreign_gang.h"
+#include "api/producers/gang_directory.h"
+#include "api/producers/object_table.h"
+#include "api/producers/resolution.h"
+
+namespace maniple {
+
+// REQUIRES: the origin is one of those that declare a gang; `members` is not empty.
+[[nodiscard]] ForeignGang MakeGang(const GangIdentity& gang, const std::vector<PodMarks>& members,
+                                   const ObjectTable& table, const ProducerOptions& options);
+
+[[nodiscard]] bool SameGang(const ForeignGang& a, const ForeignGang& b);
+
+}  // namespace maniple

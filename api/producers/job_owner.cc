@@ -1,0 +1,52 @@
+#include "api/producers/job_owner.h"
+
+#include <algorithm>
+
+#include "api/producers/fields.h"
+
+namespace maniple {
+
+ForeignSpec ReadJob(const Cursor& root) {
+  ForeignSpec spec;
+  int64_t parallelism = 1;
+  std::optional<int64_t> completions;
+  bool indexed = false;
+  int64_t succeeded = 0;
+  ForMember(root, "spec", [&](const Cursor& of) {
+    for (const Cursor& field : of.Members()) {
+      if (field.key() == "parallelism") parallelism = ReadCount(field, spec);
+      if (field.key() == "completions") completions = ReadCount(field, spec);
+      if (field.key() == "completionMode") indexed = field.View() == "Indexed";
+    }
+  });
+  ForMember(root, "status", [&](const Cursor& of) {
+    for (const Cursor& field : of.Members()) {
+      if (field.key() == "succeeded") succeeded = ReadCount(field, spec);
+    }
+  });
+  spec.minimum = parallelism;
+  spec.most = parallelism;
+  if (completions.has_value()) {
+    spec.most = std::min(parallelism, std::max<int64_t>(*completions - succeeded, 0));
+  }
+  spec.is_gang = indexed && completions == parallelism && parallelism > 1;
+  return spec;
+}
+
+ForeignSpec ReadStatefulSet(const Cursor& root) {
+  ForeignSpec spec;
+  spec.is_gang = false;
+  int64_t replicas = 1;
+  bool at_once = false;
+  ForMember(root, "spec", [&](const Cursor& of) {
+    for (const Cursor& field : of.Members()) {
+      if (field.key() == "replicas") replicas = ReadCount(field, spec);
+      if (field.key() == "podManagementPolicy") at_once = field.View() == "Parallel";
+    }
+  });
+  // In order, the second is made after the first is Ready: they never gather.
+  spec.most = at_once ? replicas : 1;
+  return spec;
+}
+
+}  // namespace maniple

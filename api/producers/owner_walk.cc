@@ -1,0 +1,244 @@
+#include "api/producers/owner_walk.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/producers/fields.h"
+
+namespace maniple {
+namespace {
+
+struct Step {
+  uint8_t kind = 0;
+  std::string name, uid;  // uid "": whichever is there
+};
+
+class OwnerWalk final {
+ public:
+  OwnerWalk(const PodMarks& marks, ObjectTable& table, Resolution& out,
+            std::vector<std::string>& notes)
+      : marks_(marks), table_(table), out_(out), notes_(notes) {}
+
+  void Run() {
+    if (InLeaderWorkerSet() || !marks_.Has(MarkField::kOwnerName)) return;
+    const absl::string_view kind = marks_.Get(MarkField::kOwnerKind);
+    if (kind.empty()) return ByAnnotationAlone();
+    Climb({static_cast<uint8_t>(kind.front()), std::string(marks_.Get(MarkField::kOwnerName)),
+           std::string(marks_.Get(MarkField::kOwnerUid))});
+  }
+
+ private:
+  static constexpr size_t kMostSteps = 8;
+
+  [[nodiscard]] absl::string_view Namespace() const { return marks_.Get(MarkField::kNamespace); }
+  [[nodiscard]] std::string Shown(const Step& step) const {
+    return absl::StrCat(table_.kinds()[step.kind].kind, " ", step.name);
+  }
+
+  // Its pods say all but how it starts; their controllers, StatefulSets, say nothing.
+  bool InLeaderWorkerSet() {
+    const absl::string_view name = marks_.Get(MarkField::kLws);
+    const std::optional<uint8_t> kind = table_.KindOf(ProducerRole::kLeaderWorkerSet);
+    if (name.empty() || !marks_.Has(MarkField::kLwsGroup) || !kind.has_value()) return false;
+    const Step step{*kind, std::string(name), ""};
+    if (!table_.IsServed(*kind)) {
+      NoteIfForbidden(step);
+      return false;
+    }
+    ObjectSlot& slot = Look(step);
+    if (slot.record.has_value()) {
+      FromOwner(slot);
+    } else {
+      WaitFor(step);
+    }
+    return true;
+  }
+
+  ObjectSlot& Look(const Step& step) {
+    ObjectSlot& slot = table_.At(step.kind, Namespace(), step.name);
+    out_.seen.push_back(&slot);
+    return slot;
+  }
+
+  void NoteIfForbidden(const Step& step) {
+    if (table_.served(step.kind) != ServedState::kForbidden) return;
+    notes_.push_back(absl::StrCat(Shown(step), " (no right to read its kind)"));
+  }
+
+  void Climb(Step step) {
+    std::vector<ObjectSlot*> path;
+    while (MayOwn(step.kind)) {
+      const bool lowest = path.empty();
+      if (!table_.IsServed(step.kind)) {
+        NoteIfForbidden(step);
+        if (!lowest) break;
+        if (std::optional<Step> above = AboveByLabels(step)) return Climb(*std::move(above));
+        return ByAnnotationAlone();
+      }
+      ObjectSlot& slot = Look(step);
+      const bool there =
+          slot.record.has_value() && (step.uid.empty() || slot.record->uid == step.uid);
+      if (!there) {
+        std::optional<Step> above = lowest ? AboveByLabels(step) : std::nullopt;
+        return above.has_value() ? Climb(*std::move(above)) : WaitFor(step);
+      }
+      const bool loop = std::find(path.begin(), path.end(), &slot) != path.end();
+      path.push_back(&slot);
+      if (loop || path.size() > kMostSteps) return TellLoop(path);
+      const ParentRef* parent = slot.record->parent.get();
+      if (parent == nullptr) break;
+      step = {parent->kind, parent->name, parent->uid};
+    }
+    if (!path.empty()) FromOwner(*path.back());
+  }
+
+  [[nodiscard]] bool MayOwn(uint8_t kind) const {
+    const ProducerRole role = table_.role(kind);
+    return !IsGroupObject(role) && role != ProducerRole::kTrainJob;
+  }
+
+  // The owner of a Job that is not known, as its pods tell it.
+  [[nodiscard]] std::optional<Step> AboveByLabels(const Step& step) const {
+    if (table_.role(step.kind) != ProducerRole::kJob) return std::nullopt;
+    const auto above = [&](ProducerRole role, MarkField name,
+                           absl::string_view uid) -> std::optional<Step> {
+      const std::optional<uint8_t> kind = table_.KindOf(role);
+      if (!kind.has_value() || !table_.IsServed(*kind) || !marks_.Has(name)) return std::nullopt;
+      return Step{*kind, std::string(marks_.Get(name)), std::string(uid)};
+    };
+    if (marks_.Get(MarkField::kJobRole) == "launcher") {
+      return above(ProducerRole::kMpiJob, MarkField::kKubeflowJob, "");
+    }
+    return above(ProducerRole::kJobSet, MarkField::kJobSet, marks_.Get(MarkField::kJobSetUid));
+  }
+
+  void WaitFor(const Step& step) {
+    out_.gang = {.origin = GangOrigin::kMissing,
+                 .group_name = StableGroupName(
+                     step.name, {"missing", table_.kinds()[step.kind].kind, step.uid})};
+  }
+
+  void TellLoop(const std::vector<ObjectSlot*>& path) {
+    FromOwner(*path.front());
+    out_.gang.origin = GangOrigin::kOwner;
+    const auto shown = [&](std::string* out, const ObjectSlot* slot) {
+      absl::StrAppend(out, table_.kinds()[slot->kind].kind, " ", slot->name);
+    };
+    out_.gang.problem = absl::StrCat("metadata.ownerReferences: the owners form a loop: ",
+                                     absl::StrJoin(path, ", then ", shown));
+  }
+
+  // A quorum that people have written on pods whose controller says nothing.
+  void ByAnnotationAlone() {
+    const std::optional<AskedQuorum> asked = AskedBy(marks_, ProducerRole::kRule);
+    if (!asked.has_value() || (asked->count.has_value() && *asked->count <= 1)) return;
+    out_.gang = {.origin = GangOrigin::kController,
+                 .group_name = StableGroupName(
+                     marks_.Get(MarkField::kOwnerName),
+                     {marks_.Get(MarkField::kOwnerWord), marks_.Get(MarkField::kOwnerUid)})};
+  }
+
+  void FromOwner(ObjectSlot& slot) {
+    const ProducerRole role = table_.role(slot.kind);
+    const ForeignSpec& spec = *slot.record->spec;
+    GangIdentity gang{.origin = GangOrigin::kOwner, .source = &slot};
+    absl::string_view attempt;
+    if (role == ProducerRole::kLeaderWorkerSet) {
+      gang.part = std::string(marks_.Get(MarkField::kLwsGroup));
+      attempt = marks_.Get(MarkField::kLwsRevision);
+    } else if (role == ProducerRole::kJobSet) {
+      if (spec.staged) gang.part = std::string(marks_.Get(MarkField::kReplicatedJob));
+      attempt = marks_.Get(MarkField::kRestartAttempt);
+      if (attempt == "0") attempt = {};
+    }
+    if (IsSingle(role, spec, gang.part)) return;
+    const ForeignKind& kind = table_.kinds()[slot.kind];
+    gang.group_name =
+        StableGroupName(slot.name, {kind.group, kind.kind, slot.record->uid, gang.part, attempt});
+    out_.gang = std::move(gang);
+    out_.sub_group = std::string(SubGroup(role, spec));
+  }
+
+  [[nodiscard]] bool IsSingle(ProducerRole role, const ForeignSpec& spec,
+                              absl::string_view part) const {
+    if (!spec.problem.empty()) return false;
+    const OwnerQuorum quorum = QuorumOf(spec, part);
+    const std::optional<AskedQuorum> asked = AskedBy(marks_, role);
+    if (asked.has_value() && !asked->count.has_value()) return false;
+    const std::optional<int64_t> count = asked.has_value() ? asked->count : spec.asked;
+    const std::optional<int64_t> size = role == ProducerRole::kLeaderWorkerSet
+                                            ? ParseCount(marks_.Get(MarkField::kLwsSize))
+                                            : std::nullopt;
+    const int64_t most = size.value_or(quorum.most);
+    if (count.has_value()) return std::min(*count, most) <= 1;
+    return !spec.is_gang || size.value_or(quorum.minimum) <= 1;
+  }
+
+  [[nodiscard]] absl::string_view SubGroup(ProducerRole role, const ForeignSpec& spec) const {
+    const bool leads = marks_.Has(MarkField::kLeads);
+    switch (role) {
+      case ProducerRole::kJobSet:
+        if (spec.leader_first) return leads ? "leader" : "follower";
+        return marks_.Get(MarkField::kReplicatedJob);
+      case ProducerRole::kLeaderWorkerSet:
+        return leads ? "leader" : "workers";
+      case ProducerRole::kRayCluster:
+        return marks_.Get(MarkField::kRayGroup);
+      case ProducerRole::kMpiJob:
+        if (PartNamed(spec, marks_.Get(MarkField::kJobRole)) != nullptr) {
+          return marks_.Get(MarkField::kJobRole);
+        }
+        return marks_.Get(MarkField::kReplicaType);
+      case ProducerRole::kRule:
+        return marks_.Get(MarkField::kReplicaType);
+      case ProducerRole::kJob:
+      case ProducerRole::kStatefulSet:
+      case ProducerRole::kTrainJob:
+      case ProducerRole::kXk8s:
+      case ProducerRole::kVolcano:
+      case ProducerRole::kUpstream:
+      case ProducerRole::kKai:
+      case ProducerRole::kGrove:
+      case ProducerRole::kKoordinator:
+        return "";
+    }
+    return "";
+  }
+
+  const PodMarks& marks_;
+  ObjectTable& table_;
+  Resolution& out_;
+  std::vector<std::string>& notes_;
+};
+
+}  // namespace
+
+void ResolveOwner(const PodMarks& marks, ObjectTable& table, Resolution& out,
+                  std::vector<std::string>& notes) {
+  OwnerWalk(marks, table, out, notes).Run();
+}
+
+std::optional<AskedQuorum> AskedBy(const PodMarks& marks, ProducerRole role) {
+  for (const MarkField field :
+       {MarkField::kMinimum, MarkField::kKaiMinimum, MarkField::kVolcanoMinimum}) {
+    // KAI counts replicated Jobs there, not pods.
+    if (field != MarkField::kMinimum && role == ProducerRole::kJobSet) break;
+    const absl::string_view text = marks.Get(field);
+    if (!text.empty()) return AskedQuorum{field, ParseCount(text)};
+  }
+  return std::nullopt;
+}
+
+OwnerQuorum QuorumOf(const ForeignSpec& spec, absl::string_view part) {
+  int64_t sum = MembersOf(spec);
+  if (spec.staged) {
+    const ForeignPart* stage = PartNamed(spec, part);
+    sum = stage != nullptr ? stage->members : 1;
+    return {sum, sum};
+  }
+  const int64_t minimum = spec.minimum.value_or(sum);
+  return {minimum, spec.most.value_or(std::max(sum, minimum))};
+}
+
+}  // namespace maniple

@@ -1,0 +1,225 @@
+#include "api/producers/resolution.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "api/base/fingerprint.h"
+#include "api/producers/owner_walk.h"
+
+namespace maniple {
+namespace {
+
+// Marks that name a group object of a kind.
+struct ObjectMark {
+  MarkField field;
+  ProducerRole role;
+};
+constexpr ObjectMark kObjectMarks[] = {
+    {MarkField::kXk8s, ProducerRole::kXk8s},
+    {MarkField::kVolcano, ProducerRole::kVolcano},
+    {MarkField::kUpstream, ProducerRole::kUpstream},
+    {MarkField::kKai, ProducerRole::kKai},
+    {MarkField::kGrove, ProducerRole::kGrove},
+    {MarkField::kKoordinator, ProducerRole::kKoordinator},
+};
+
+enum class Heeded : uint8_t { kYes, kNotServed, kAsksForNothing };
+
+class Resolver final {
+ public:
+  Resolver(const PodMarks& marks, ObjectTable& table) : marks_(marks), table_(table) {}
+
+  Resolution Run() {
+    const MarkField decided = FirstMark();
+    if (decided == MarkField::kNamespace && !marks_.Has(MarkField::kAnchor)) {
+      ResolveOwner(marks_, table_, out_, notes_);
+    }
+    NoteLaterMarks(decided);
+    if (!notes_.empty())
+      out_.passed_over = absl::StrCat("not heeded: ", absl::StrJoin(notes_, ", "));
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr MarkField kLastMark = MarkField::kKueue;
+
+  // kNamespace: none decides.
+  MarkField FirstMark() {
+    for (int i = 0; i <= static_cast<int>(kLastMark); ++i) {
+      const auto field = static_cast<MarkField>(i);
+      if (!marks_.Has(field)) continue;
+      switch (Heed(field)) {
+        case Heeded::kYes:
+          return field;
+        case Heeded::kNotServed:
+          notes_.push_back(
+              absl::StrCat(MarkWords(field), "=", marks_.Get(field), " (its kind is not served)"));
+          break;
+        case Heeded::kAsksForNothing:
+          break;
+      }
+    }
+    return MarkField::kNamespace;
+  }
+
+  Heeded Heed(MarkField field) {
+    if (field == MarkField::kOwnGroup) {
+      out_.gang = {.origin = GangOrigin::kOurs, .group_name = std::string(marks_.Get(field))};
+      out_.sub_group = std::string(marks_.Get(MarkField::kOwnSubGroup));
+      return Heeded::kYes;
+    }
+    const auto mark = std::find_if(std::begin(kObjectMarks), std::end(kObjectMarks),
+                                   [&](const ObjectMark& of) { return of.field == field; });
+    if (mark != std::end(kObjectMarks)) return HeedObject(*mark);
+    return HeedMarks(field);
+  }
+
+  Heeded HeedObject(const ObjectMark& mark) {
+    const std::optional<uint8_t> kind = table_.KindOf(mark.role);
+    const bool light =
+        mark.field == MarkField::kKoordinator && marks_.Has(MarkField::kKoordinatorMinimum);
+    if (!kind.has_value() || !table_.IsServed(*kind)) {
+      return light ? HeedMarks(mark.field) : Heeded::kNotServed;
+    }
+    ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(mark.field));
+    out_.seen.push_back(&slot);
+    if (!slot.record.has_value()) {
+      if (light) return HeedMarks(mark.field);
+      out_.gang = {.origin = GangOrigin::kMissing,
+                   .group_name = StableGroupName(slot.name, {"missing", MarkWords(mark.field)})};
+      return Heeded::kYes;
+    }
+    if (!slot.record->spec->is_gang) return Heeded::kAsksForNothing;
+    out_.gang = {.origin = GangOrigin::kObject, .source = &slot};
+    out_.sub_group = SubGroupIn(slot, mark.field);
+    LookAtItsOwner(*slot.record);
+    NameObjectGang();
+    return Heeded::kYes;
+  }
+
+  [[nodiscard]] std::string SubGroupIn(const ObjectSlot& slot, MarkField field) const {
+    if (field == MarkField::kKai) return std::string(marks_.Get(MarkField::kKaiSubGroup));
+    if (field == MarkField::kVolcano) return std::string(marks_.Get(MarkField::kTask));
+    if (field != MarkField::kGrove) return "";
+    for (const ForeignPart& part : slot.record->spec->parts) {
+      const bool listed = std::find(part.pods.begin(), part.pods.end(),
+                                    marks_.Get(MarkField::kPodName)) != part.pods.end();
+      if (listed) return part.name;
+    }
+    return "";
+  }
+
+  // Where the owner of a group object makes its members in stages, these are the gangs: a quorum
+  // over all would wait for what comes later.
+  void LookAtItsOwner(const ObjectRecord& group) {
+    if (group.parent == nullptr || !table_.IsServed(group.parent->kind)) return;
+    const ParentRef& parent = *group.parent;
+    const ProducerRole role = table_.role(parent.kind);
+    const bool transports = role == ProducerRole::kTrainJob;
+    const std::optional<uint8_t> kind =
+        transports ? table_.KindOf(ProducerRole::kJobSet) : parent.kind;
+    if (!kind.has_value() || !table_.IsServed(*kind)) return;
+    if (!transports && role != ProducerRole::kJobSet && role != ProducerRole::kMpiJob) return;
+    ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), parent.name);
+    out_.seen.push_back(&slot);
+    if (!slot.record.has_value()) return;
+    const ParentRef* above = slot.record->parent.get();
+    const bool its_own =
+        transports ? above != nullptr && above->uid == parent.uid : slot.record->uid == parent.uid;
+    if (!its_own) return;
+    const ForeignSpec& spec = *slot.record->spec;
+    if (role == ProducerRole::kMpiJob) {
+      const bool late = std::any_of(spec.parts.begin(), spec.parts.end(),
+                                    [](const ForeignPart& part) { return part.late; });
+      if (!late) return;
+      out_.gang.stager = &slot;
+      out_.sub_group = std::string(marks_.Get(MarkField::kJobRole));
+    } else if (spec.staged) {
+      // It stands for itself only once there are pods that say of which stage they are.
+      if (marks_.Has(MarkField::kAnchor)) out_.gang.origin = GangOrigin::kNone;
+      const absl::string_view part = marks_.Get(MarkField::kReplicatedJob);
+      if (PartNamed(spec, part) == nullptr) return;
+      out_.gang.stager = &slot;
+      out_.gang.part = std::string(part);
+    }
+  }
+
+  void NameObjectGang() {
+    GangIdentity& gang = out_.gang;
+    if (gang.origin != GangOrigin::kObject) return;
+    const absl::string_view attempt =
+        gang.part.empty() ? "" : marks_.Get(MarkField::kRestartAttempt);
+    const ForeignKind& kind = table_.kinds()[gang.source->kind];
+    gang.group_name =
+        StableGroupName(gang.source->name, {kind.group, kind.kind, gang.source->record->uid,
+                                            gang.part, attempt == "0" ? "" : attempt});
+  }
+
+  Heeded HeedMarks(MarkField field) {
+    const absl::string_view group = marks_.Get(field);
+    out_.gang = {.origin = GangOrigin::kMarks,
+                 .group_name = StableGroupName(group, {"marks", MarkWords(field), group}),
+                 .dialect = field};
+    if (field == MarkField::kYunikorn) {
+      out_.sub_group = std::string(marks_.Get(MarkField::kTaskGroup));
+    }
+    return Heeded::kYes;
+  }
+
+  // Those of another name than the one that decided.
+  void NoteLaterMarks(MarkField decided) {
+    if (decided == MarkField::kNamespace) return;
+    for (int i = static_cast<int>(decided) + 1; i <= static_cast<int>(kLastMark); ++i) {
+      const auto field = static_cast<MarkField>(i);
+      const absl::string_view name = marks_.Get(field);
+      if (name.empty() || name == marks_.Get(decided)) continue;
+      notes_.push_back(
+          absl::StrCat(MarkWords(field), "=", name, " (", MarkWords(decided), " comes first)"));
+    }
+  }
+
+  const PodMarks& marks_;
+  ObjectTable& table_;
+  Resolution out_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+MarkField MarkOf(ProducerRole role) {
+  return std::find_if(std::begin(kObjectMarks), std::end(kObjectMarks),
+                      [&](const ObjectMark& mark) { return mark.role == role; })
+      ->field;
+}
+
+Resolution Resolve(const PodMarks& marks, ObjectTable& table) {
+  return Resolver(marks, table).Run();
+}
+
+std::string StableGroupName(absl::string_view name,
+                            std::initializer_list<absl::string_view> identity) {
+  constexpr size_t kMostName = 63 - 9;
+  std::string out;
+  for (const char c : name.substr(0, kMostName)) {
+    const bool plain = absl::ascii_isalnum(static_cast<unsigned char>(c));
+    if (plain || !out.empty()) out.push_back(plain ? absl::ascii_tolower(c) : '-');
+  }
+  if (out.empty()) out = "gang";
+  Fingerprint print;
+  print.Add(name);
+  for (const absl::string_view text : identity) print.Add(text);
+  const uint64_t value = print.value();
+  return absl::StrCat(out, "-",
+                      absl::Hex(static_cast<uint32_t>(value ^ (value >> 32)), absl::kZeroPad8));
+}
+
+const ForeignPart* PartNamed(const ForeignSpec& spec, absl::string_view name) {
+  const auto found = std::find_if(spec.parts.begin(), spec.parts.end(),
+                                  [&](const ForeignPart& part) { return part.name == name; });
+  return found != spec.parts.end() ? &*found : nullptr;
+}
+
+}  // namespace maniple
