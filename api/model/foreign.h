@@ -17,12 +17,25 @@
 
 namespace maniple {
 
+// How a gang is read from an owner of a kind that needs no code. Paths are member names with dots
+// between; of alternatives the first that is there stands.
+struct OwnerRule {
+  std::vector<std::string> minimums;  // "spec.runPolicy.schedulingPolicy.minAvailable"
+  // Summed. A "*" stands for each member, which is a part of that name in small letters, of one if
+  // it says nothing: "spec.pytorchReplicaSpecs.*.replicas".
+  std::vector<std::string> replicas;
+  std::vector<std::string> priority_classes, queues;
+  std::string part_label;  // by which pods say their part; "": that of Kubeflow
+  friend bool operator==(const OwnerRule&, const OwnerRule&) = default;
+};
+
 // Where objects of one kind are found.
 struct ForeignKind {
   std::string group;                  // "scheduling.x-k8s.io"
   std::vector<std::string> versions;  // the first of them that the server serves is watched
   std::string resource;               // "podgroups"
   std::string kind;                   // "PodGroup"
+  std::optional<OwnerRule> rule = {};  // of a kind that is not built in
 };
 using ForeignKinds = std::vector<ForeignKind>;  // by ResourceKind, from kResourceKinds up
 

@@ -47,6 +47,12 @@ class GangMaker final {
     }
     SetQueue();
     SetTopology();
+    // What makes no sense is not to be counted with.
+    if (!gang_.problem.empty()) {
+      gang_.spec.min_member = 1;
+      gang_.spec.sub_groups.clear();
+      gang_.starts.clear();
+    }
     return std::move(gang_);
   }
 

@@ -145,7 +145,13 @@ bool GatherOwner(const Pod& pod, const ForeignKinds& kinds, MarkSheet& sheet) {
   const std::optional<uint8_t> kind = KindIndexOf(kinds, owner.api_version, owner.kind);
   // Of kinds that nobody has described only an annotation can make a gang.
   if (!kind.has_value() && sheet[MarkField::kMinimum].empty()) return false;
-  if (kind.has_value()) sheet[MarkField::kOwnerKind] = absl::string_view(&kBytes[*kind], 1);
+  if (kind.has_value()) {
+    sheet[MarkField::kOwnerKind] = absl::string_view(&kBytes[*kind], 1);
+    const std::optional<OwnerRule>& rule = kinds[*kind].rule;
+    if (rule.has_value() && !rule->part_label.empty()) {
+      sheet[MarkField::kReplicaType] = pod.meta.labels.Get(rule->part_label);
+    }
+  }
   sheet[MarkField::kOwnerApiVersion] = owner.api_version;
   sheet[MarkField::kOwnerWord] = owner.kind;
   sheet[MarkField::kOwnerName] = owner.name;

@@ -179,8 +179,8 @@ class OwnerWalk final {
     const bool leads = marks_.Has(MarkField::kLeads);
     switch (role) {
       case ProducerRole::kJobSet:
-        if (spec.leader_first) return leads ? "leader" : "follower";
-        return marks_.Get(MarkField::kReplicatedJob);
+        if (!spec.leader_first) return marks_.Get(MarkField::kReplicatedJob);
+        return leads || AllLead(spec) ? "leader" : "follower";
       case ProducerRole::kLeaderWorkerSet:
         return leads ? "leader" : "workers";
       case ProducerRole::kRayCluster:
@@ -204,6 +204,11 @@ class OwnerWalk final {
         return "";
     }
     return "";
+  }
+
+  [[nodiscard]] bool AllLead(const ForeignSpec& spec) const {
+    const ForeignPart* part = PartNamed(spec, marks_.Get(MarkField::kReplicatedJob));
+    return part != nullptr && part->leaders == part->members;
   }
 
   const PodMarks& marks_;

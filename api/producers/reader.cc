@@ -6,8 +6,16 @@
 #include "absl/types/span.h"
 #include "api/codec/decode_parts.h"
 #include "api/producers/fields.h"
+#include "api/producers/grove_group.h"
 #include "api/producers/job_owner.h"
+#include "api/producers/jobset_owner.h"
+#include "api/producers/kai_group.h"
 #include "api/producers/kinds.h"
+#include "api/producers/lws_owner.h"
+#include "api/producers/mpi_owner.h"
+#include "api/producers/owner_rules.h"
+#include "api/producers/ray_owner.h"
+#include "api/producers/upstream_group.h"
 #include "api/producers/volcano_group.h"
 #include "api/producers/xk8s_group.h"
 
@@ -22,20 +30,27 @@ ForeignSpec ReadSpec(const ForeignKind& kind, const Cursor& root) {
     case ProducerRole::kVolcano:
       return ReadVolcanoGroup(root);
     case ProducerRole::kUpstream:
+      return ReadUpstreamGroup(root);
     case ProducerRole::kKai:
+      return ReadKaiGroup(root);
     case ProducerRole::kGrove:
-      return {};
+      return ReadGroveGroup(root);
     case ProducerRole::kJob:
       return ReadJob(root);
     case ProducerRole::kStatefulSet:
       return ReadStatefulSet(root);
     case ProducerRole::kJobSet:
+      return ReadJobSet(root);
     case ProducerRole::kLeaderWorkerSet:
+      return ReadLeaderWorkerSet(root);
     case ProducerRole::kRayCluster:
+      return ReadRayCluster(root);
     case ProducerRole::kMpiJob:
+      return ReadMpiJob(root);
     case ProducerRole::kTrainJob:
-    case ProducerRole::kRule:
       return {};
+    case ProducerRole::kRule:
+      return ReadByRule(RuleOf(kind), root);
   }
   return {};
 }

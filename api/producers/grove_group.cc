@@ -1,0 +1,55 @@
+#include "api/producers/grove_group.h"
+
+#include "api/producers/fields.h"
+
+namespace maniple {
+namespace {
+
+TopologyRequest ReadTopology(const Cursor& constraint) {
+  TopologyRequest topology;
+  ForMember(constraint, "packConstraint", [&](const Cursor& pack) {
+    for (const Cursor& field : pack.Members()) {
+      if (field.key() == "required") topology.required = field.Text();
+      if (field.key() == "preferred") topology.preferred = field.Text();
+    }
+  });
+  return topology;
+}
+
+ForeignPart ReadPart(const Cursor& item, ForeignSpec& spec) {
+  ForeignPart part;
+  for (const Cursor& field : item.Members()) {
+    if (field.key() == "name") part.name = field.Text();
+    if (field.key() == "minReplicas") part.members = ReadCount(field, spec);
+    if (field.key() == "topologyConstraint") part.topology = ReadTopology(field);
+    if (field.key() != "podReferences") continue;
+    for (const Cursor& reference : field.Items()) {
+      ForMember(reference, "name", [&](const Cursor& name) { part.pods.push_back(name.Text()); });
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+ForeignSpec ReadGroveGroup(const Cursor& root) {
+  ForeignSpec spec;
+  ForMember(root, "spec", [&](const Cursor& of) {
+    for (const Cursor& field : of.Members()) {
+      if (field.key() == "priorityClassName") spec.priority_class_name = field.Text();
+      if (field.key() == "topologyConstraint") spec.topology = ReadTopology(field);
+      if (field.key() != "podgroups") continue;
+      for (const Cursor& item : field.Items()) spec.parts.push_back(ReadPart(item, spec));
+    }
+  });
+  ForMember(root, "metadata", [&](const Cursor& meta) {
+    ForMember(meta, "annotations", [&](const Cursor& annotations) {
+      ForMember(annotations, "grove.io/topology-name",
+                [&](const Cursor& name) { spec.topology.topology_name = name.Text(); });
+    });
+  });
+  (void)CheckedCount(MembersOf(spec), "spec.podgroups: the sum of all replicas", spec);
+  return spec;
+}
+
+}  // namespace maniple

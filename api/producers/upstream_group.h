@@ -1,0 +1,12 @@
+// PodGroup of scheduling.k8s.io: v1beta1, v1alpha3 and v1alpha2.
+#pragma once
+
+#include "api/codec/cursor.h"
+#include "api/model/foreign.h"
+
+namespace maniple {
+
+// A basic one asks for no gang.
+[[nodiscard]] ForeignSpec ReadUpstreamGroup(const Cursor& root);
+
+}  // namespace maniple
