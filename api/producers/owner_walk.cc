@@ -120,13 +120,11 @@ class OwnerWalk final {
   }
 
   void TellLoop(const std::vector<ObjectSlot*>& path) {
-    FromOwner(*path.front());
-    out_.gang.origin = GangOrigin::kOwner;
     const auto shown = [&](std::string* out, const ObjectSlot* slot) {
       absl::StrAppend(out, table_.kinds()[slot->kind].kind, " ", slot->name);
     };
-    out_.gang.problem = absl::StrCat("metadata.ownerReferences: the owners form a loop: ",
-                                     absl::StrJoin(path, ", then ", shown));
+    FromOwner(*path.front(), absl::StrCat("metadata.ownerReferences: the owners form a loop: ",
+                                          absl::StrJoin(path, ", then ", shown)));
   }
 
   // A quorum that people have written on pods whose controller says nothing.
@@ -139,10 +137,10 @@ class OwnerWalk final {
                      {marks_.Get(MarkField::kOwnerWord), marks_.Get(MarkField::kOwnerUid)})};
   }
 
-  void FromOwner(ObjectSlot& slot) {
+  void FromOwner(ObjectSlot& slot, std::string problem = "") {
     const ProducerRole role = table_.role(slot.kind);
     const ForeignSpec& spec = *slot.record->spec;
-    GangIdentity gang{.origin = GangOrigin::kOwner, .source = &slot};
+    GangIdentity gang{.origin = GangOrigin::kOwner, .source = &slot, .problem = std::move(problem)};
     absl::string_view attempt;
     if (role == ProducerRole::kLeaderWorkerSet) {
       gang.part = std::string(marks_.Get(MarkField::kLwsGroup));
@@ -152,7 +150,7 @@ class OwnerWalk final {
       attempt = marks_.Get(MarkField::kRestartAttempt);
       if (attempt == "0") attempt = {};
     }
-    if (IsSingle(role, spec, gang.part)) return;
+    if (gang.problem.empty() && IsSingle(role, spec, gang.part)) return;
     const ForeignKind& kind = table_.kinds()[slot.kind];
     gang.group_name =
         StableGroupName(slot.name, {kind.group, kind.kind, slot.record->uid, gang.part, attempt});

@@ -189,7 +189,7 @@ TEST(GangDirectory, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange) {
   const auto below = [&](size_t count) { return static_cast<size_t>(random() % count); };
   History history{Facts()};
   std::set<GangName> named;
-  for (int step = 0; step < 4000; ++step) {
+  for (int step = 0; step < 1500; ++step) {
     std::vector<std::string> places;
     for (size_t pod = 0; pod < kPods; ++pod) places.push_back(history.PlaceOf(pod));
     std::map<GangName, std::string> gangs;
@@ -235,7 +235,7 @@ TEST(GangDirectory, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange) {
       ASSERT_EQ(history.GangNamed(name), fresh.GangNamed(name)) << step << " " << name.group_name;
     }
   }
-  EXPECT_GT(named.size(), 20);
+  EXPECT_GT(named.size(), 10);
 }
 
 }  // namespace
