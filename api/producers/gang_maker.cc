@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/ascii.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "api/base/fingerprint.h"
 #include "api/producers/fields.h"
 #include "api/producers/mark_quorum.h"
@@ -201,6 +200,7 @@ class GangMaker final {
     const bool late = std::any_of(declared.parts.begin(), declared.parts.end(),
                                   [](const ForeignPart& part) { return part.late; });
     if (spare > 0 && !late) return;
+    absl::flat_hash_set<absl::string_view> names;
     for (const ForeignPart& part : declared.parts) {
       int64_t members = part.members;
       if (!part.late && spare > 0) {
@@ -208,7 +208,10 @@ class GangMaker final {
         members -= less;
         spare -= less;
       }
-      if (members == 0) continue;
+      if (members == 0 || part.name.empty()) continue;
+      if (!names.insert(part.name).second) {
+        NoteProblem(absl::StrCat("two of its parts are named ", part.name));
+      }
       gang_.spec.sub_groups.push_back(
           {.name = part.name, .min_member = Narrow(members), .topology = part.topology});
       if (late) {

@@ -4,7 +4,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/base/fingerprint.h"
 #include "api/producers/owner_walk.h"

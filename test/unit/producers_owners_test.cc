@@ -107,6 +107,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "Job/j",
                   "Job/j INVALID spec.parallelism: must be from 0 to 2147483647 members, is "
                   "2147483648"},
+        OwnerCase{"one of two owners",
+                  {INDEXED},
+                  "{ownerReferences: [{apiVersion: batch/v1, kind: Job, name: other, uid: o}, "
+                  "{apiVersion: batch/v1, kind: Job, name: j, uid: uid-j, controller: true}]}",
+                  "",
+                  "Job/j min 4"},
         OwnerCase{"owned by itself",
                   {INDEXED " | Job/j"},
                   "",
@@ -161,6 +167,16 @@ INSTANTIATE_TEST_SUITE_P(
                   "",
                   "Job/j",
                   "JobSet/js min 7, lead 1, work 6"},
+        OwnerCase{"of a TrainJob",
+                  {JOBSET "{" TWO "}} | TrainJob/js", CHILD},
+                  OF_WORK,
+                  "Job/j",
+                  "JobSet/js min 7, lead 1, work 6: work"},
+        OwnerCase{"whose labels somebody else's Job has",
+                  {JOBSET "{" TWO "}}", INDEXED},
+                  OF_WORK,
+                  "Job/j",
+                  "Job/j min 4"},
         OwnerCase{"in order",
                   {JOBSET "{startupPolicy: {startupPolicyOrder: InOrder}, " TWO "}}", CHILD},
                   OF_WORK,
@@ -391,6 +407,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "RayCluster/r",
                   "RayCluster/r INVALID spec.workerGroupSpecs[0]: must be from 0 to 2147483647 "
                   "members, is 4294967296"},
+        OwnerCase{"two groups of one name",
+                  {RAY("{workerGroupSpecs: [{groupName: w, replicas: 1}, {groupName: w, replicas: "
+                       "1}]}")},
+                  OF_GROUP("w"),
+                  "RayCluster/r",
+                  "RayCluster/r INVALID two of its parts are named w"},
         OwnerCase{"with a class",
                   {"{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r, labels: "
                    "{ray.io/priority-class-name: high, kai.scheduler/queue: k}}, spec: "

@@ -1,0 +1,51 @@
+#include "api/producers/quorum_rules.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kReplicaTypes[] =
+    "minAvailable of its scheduling policy, else the sum of all replicas; a part per replica type";
+
+constexpr QuorumRule kRules[] = {
+    {"PodGroup (scheduling.x-k8s.io)",
+     "minMember; by stage where a JobSet or TrainJob makes its members in stages"},
+    {"PodGroup (scheduling.volcano.sh)",
+     "minMember, and minTaskMember of each task unless these are more; 0 is no gang"},
+    {"Job (batch)",
+     "parallelism if it is Indexed and completions are as many and more than one, else no gang"},
+    {"PodGroup (scheduling.k8s.io)", "minCount of a gang policy; a basic policy asks for no gang"},
+    {"PodGroup (scheduling.run.ai)",
+     "minMember, and minMember of each sub-group; with minSubGroup the smallest so many"},
+    {"PodGang (scheduler.grove.io)", "minReplicas of each group of pods"},
+    {"PodGroup (scheduling.sigs.k8s.io)", "minMember"},
+    {"StatefulSet (apps)",
+     "no gang; by annotation up to its replicas, if its pods are made all at once"},
+    {"JobSet (jobset.x-k8s.io)",
+     "all pods of all replicated Jobs; of each alone if they start in order or depend on each "
+     "other; with exclusive placement the first pod of each Job, then all"},
+    {"LeaderWorkerSet (leaderworkerset.x-k8s.io)",
+     "the size of one replica; the leader alone, then the size, if workers wait for it"},
+    {"RayCluster (ray.io)",
+     "the head and all workers, times hosts; with autoscaling minReplicas of each group"},
+    {"PyTorchJob (kubeflow.org)",
+     "minAvailable of its scheduling policy, else minReplicas of an elastic job, else the sum of "
+     "all replicas; a part per replica type"},
+    {"TFJob (kubeflow.org)", kReplicaTypes},
+    {"XGBoostJob (kubeflow.org)", kReplicaTypes},
+    {"PaddleJob (kubeflow.org)", kReplicaTypes},
+    {"JAXJob (kubeflow.org)", kReplicaTypes},
+    {"MPIJob (kubeflow.org)",
+     "minAvailable of its scheduling policy, else launcher and workers; a launcher that waits for "
+     "the workers counts once it is there"},
+    {"TrainJob (trainer.kubeflow.org)", "that of its JobSet"},
+    {"Kueue pod group", "its total count; one with fast admission or for serving"},
+    {"Koordinator gang", "min-available"},
+    {"YuniKorn application", "minMember of each task group that has a pod"},
+    {"any other controller", "no gang; by annotation on its pods"},
+};
+
+}  // namespace
+
+absl::Span<const QuorumRule> QuorumRules() { return kRules; }
+
+}  // namespace maniple
