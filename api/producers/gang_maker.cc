@@ -8,6 +8,7 @@
 #include "api/producers/fields.h"
 #include "api/producers/mark_quorum.h"
 #include "api/producers/owner_walk.h"
+#include "api/producers/queue_choice.h"
 
 namespace maniple {
 namespace {
@@ -44,7 +45,7 @@ class GangMaker final {
       case GangOrigin::kMissing:
         break;
     }
-    SetQueue();
+    gang_.spec.queue = ChooseQueue(declared_, members_, options_);
     SetTopology();
     // What makes no sense is not to be counted with.
     if (!gang_.problem.empty()) {
@@ -255,56 +256,16 @@ class GangMaker final {
     SetParts(declared, MembersOf(declared));
   }
 
-  // ---- Whose quota, and where.
-
-  // "" where the name stands for whatever is the default.
-  [[nodiscard]] std::string QueueNamed(absl::string_view foreign) const {
-    for (const auto& [theirs, ours] : options_.queues) {
-      if (theirs == foreign) return ours;
-    }
-    const bool defaults = foreign == "default" || foreign == "default-queue";
-    return defaults ? options_.default_queue : std::string(foreign);
-  }
-
-  [[nodiscard]] absl::string_view SmallestMark(MarkField field) const {
-    absl::string_view smallest;
-    for (const PodMarks& marks : members_) {
-      const absl::string_view text = marks.Get(field);
-      if (!text.empty() && (smallest.empty() || text < smallest)) smallest = text;
-    }
-    return smallest;
-  }
-
-  void SetQueue() {
-    std::string& queue = gang_.spec.queue;
-    if (declared_ != nullptr && !declared_->queue.empty()) queue = QueueNamed(declared_->queue);
-    // A label of ours says a Queue of ours.
-    if (queue.empty()) queue = std::string(SmallestMark(MarkField::kOwnQueue));
-    for (const MarkField field : {MarkField::kKaiQueue, MarkField::kVolcanoQueue,
-                                  MarkField::kVolcanoQueueName, MarkField::kYunikornQueue}) {
-      if (queue.empty()) queue = QueueNamed(SmallestMark(field));
-    }
-    if (queue.empty()) queue = MappedOnly(SmallestMark(MarkField::kKueueQueue));
-    if (queue.empty() && declared_ != nullptr) queue = QueueNamed(declared_->queue_label);
-  }
-
-  // What Kueue has admitted has its quota, unless somebody says which Queue of ours that is.
-  [[nodiscard]] std::string MappedOnly(absl::string_view foreign) const {
-    for (const auto& [theirs, ours] : options_.queues) {
-      if (theirs == foreign) return ours;
-    }
-    return "";
-  }
-
   void SetTopology() {
     TopologyRequest& topology = gang_.spec.topology;
     if (topology != TopologyRequest()) return;
-    topology.required = std::string(SmallestMark(MarkField::kKueueRequired));
-    topology.preferred = std::string(SmallestMark(MarkField::kKueuePreferred));
-    const std::optional<int64_t> slice = ParseCount(SmallestMark(MarkField::kKueueSliceSize));
+    topology.required = std::string(SmallestMark(MarkField::kKueueRequired, members_));
+    topology.preferred = std::string(SmallestMark(MarkField::kKueuePreferred, members_));
+    const std::optional<int64_t> slice =
+        ParseCount(SmallestMark(MarkField::kKueueSliceSize, members_));
     if (!slice.has_value() || *slice <= 0) return;
     topology.slice_size = Narrow(*slice);
-    topology.slice_level = std::string(SmallestMark(MarkField::kKueueSlice));
+    topology.slice_level = std::string(SmallestMark(MarkField::kKueueSlice, members_));
     if (topology.slice_level.empty()) topology.slice_size = 0;
   }
 

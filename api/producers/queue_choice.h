@@ -1,0 +1,25 @@
+// Whose quota a foreign gang is charged to.
+//
+// A function of its arguments: of several pods that disagree the smallest name stands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/model/foreign.h"
+#include "api/producers/gang_directory.h"
+#include "api/producers/marks.h"
+
+namespace maniple {
+
+// "": nobody says, so that the defaults of the namespace and the configuration apply. `declared` is
+// null where there is no object.
+[[nodiscard]] std::string ChooseQueue(const ForeignSpec* declared,
+                                      const std::vector<PodMarks>& members,
+                                      const ProducerOptions& options);
+
+// The smallest text that a pod has in the field; "": none has one.
+[[nodiscard]] absl::string_view SmallestMark(MarkField field, const std::vector<PodMarks>& members);
+
+}  // namespace maniple
