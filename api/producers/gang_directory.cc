@@ -63,6 +63,14 @@ PodPlace PlaceIn(const PodClass& of) {
           .passed_over = resolved.passed_over};
 }
 
+// What pods know of the stages of their gang, an anchor may not.
+const GangIdentity& IdentityOf(const KnownGang& gang) {
+  const auto knows = std::find_if(gang.classes.begin(), gang.classes.end(), [](const PodClass* of) {
+    return of->resolved.gang.stager != nullptr;
+  });
+  return (knows != gang.classes.end() ? *knows : gang.classes.front())->resolved.gang;
+}
+
 template <typename T>
 void SortUnique(std::vector<T>& values) {
   std::sort(values.begin(), values.end());
@@ -227,8 +235,7 @@ class GangDirectory::Impl final {
                 [](const PodClass* a, const PodClass* b) { return *a->packed < *b->packed; });
       std::vector<PodMarks> members;
       for (const PodClass* of : gang.classes) members.emplace_back(*of->packed);
-      ForeignGang made =
-          MakeGang(gang.classes.front()->resolved.gang, members, of_.table_, of_.options_);
+      ForeignGang made = MakeGang(IdentityOf(gang), members, of_.table_, of_.options_);
       if (!SameGang(made, gang.made)) {
         change_.gangs.push_back(*gang.name);
         gang.made = std::move(made);

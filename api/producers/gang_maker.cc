@@ -92,18 +92,16 @@ class GangMaker final {
       return;
     }
     const ForeignSpec& stages = *identity_.stager->record->spec;
-    if (identity_.part.empty()) {
-      SetParts(stages, declared.minimum.value_or(MembersOf(stages)));
-      SetStatusTarget(slot);
-      return;
-    }
-    const ForeignPart* part = PartNamed(stages, identity_.part);
-    gang_.spec.min_member = Narrow(part->members);
+    const ForeignPart* stage = Stage(stages);
+    const int64_t minimum =
+        stage != nullptr ? stage->members : declared.minimum.value_or(MembersOf(stages));
+    SetMembers(table_.role(identity_.stager->kind), stages, minimum);
     // One status cannot tell of several gangs: it is that of the largest.
     const auto smaller = [](const ForeignPart& a, const ForeignPart& b) {
       return a.members < b.members;
     };
-    if (part == &*std::max_element(stages.parts.begin(), stages.parts.end(), smaller)) {
+    if (stage == nullptr ||
+        stage == &*std::max_element(stages.parts.begin(), stages.parts.end(), smaller)) {
       SetStatusTarget(slot);
     }
   }
@@ -137,21 +135,22 @@ class GangMaker final {
           Narrow(std::min(asked.value_or(declared.asked.value_or(0)), quorum.most));
       return;
     }
+    SetMembers(role, declared, quorum.minimum);
+  }
+
+  // Of a gang whose members an owner of that role makes.
+  void SetMembers(ProducerRole role, const ForeignSpec& owner, int64_t minimum) {
+    gang_.spec.min_member = Narrow(minimum);
     if (role == ProducerRole::kLeaderWorkerSet) {
-      gang_.spec.min_member = Narrow(quorum.minimum);
-      if (declared.leader_first) SetLeaders(1, quorum.minimum, "workers");
-    } else if (const ForeignPart* stage = Stage(declared); declared.staged) {
-      gang_.spec.min_member = Narrow(quorum.minimum);
-      if (declared.leader_first && stage != nullptr) {
-        SetLeaders(stage->leaders, stage->members, "follower");
-      }
-    } else if (declared.leader_first) {
+      if (owner.leader_first) SetLeaders(1, minimum, "workers");
+    } else if (owner.leader_first) {
       int64_t leaders = 0;
-      for (const ForeignPart& part : declared.parts) leaders += part.leaders;
-      gang_.spec.min_member = Narrow(quorum.minimum);
-      SetLeaders(leaders, quorum.minimum, "follower");
-    } else {
-      SetParts(declared, quorum.minimum);
+      for (const ForeignPart& part : owner.parts) {
+        if (!owner.staged || part.name == identity_.part) leaders += part.leaders;
+      }
+      SetLeaders(leaders, minimum, "follower");
+    } else if (!owner.staged) {
+      SetParts(owner, minimum);
     }
   }
 

@@ -174,13 +174,11 @@ class OwnerWalk final {
   }
 
   [[nodiscard]] absl::string_view SubGroup(ProducerRole role, const ForeignSpec& spec) const {
-    const bool leads = marks_.Has(MarkField::kLeads);
     switch (role) {
       case ProducerRole::kJobSet:
-        if (!spec.leader_first) return marks_.Get(MarkField::kReplicatedJob);
-        return leads || AllLead(spec) ? "leader" : "follower";
+        return PartInJobSet(spec, marks_);
       case ProducerRole::kLeaderWorkerSet:
-        return leads ? "leader" : "workers";
+        return marks_.Has(MarkField::kLeads) ? "leader" : "workers";
       case ProducerRole::kRayCluster:
         return marks_.Get(MarkField::kRayGroup);
       case ProducerRole::kMpiJob:
@@ -202,11 +200,6 @@ class OwnerWalk final {
         return "";
     }
     return "";
-  }
-
-  [[nodiscard]] bool AllLead(const ForeignSpec& spec) const {
-    const ForeignPart* part = PartNamed(spec, marks_.Get(MarkField::kReplicatedJob));
-    return part != nullptr && part->leaders == part->members;
   }
 
   const PodMarks& marks_;
@@ -231,6 +224,14 @@ std::optional<AskedQuorum> AskedBy(const PodMarks& marks, ProducerRole role) {
     if (!text.empty()) return AskedQuorum{field, ParseCount(text)};
   }
   return std::nullopt;
+}
+
+absl::string_view PartInJobSet(const ForeignSpec& spec, const PodMarks& marks) {
+  const absl::string_view job = marks.Get(MarkField::kReplicatedJob);
+  if (!spec.leader_first) return job;
+  const ForeignPart* part = PartNamed(spec, job);
+  const bool all_lead = part != nullptr && part->leaders == part->members;
+  return all_lead || marks.Has(MarkField::kLeads) ? "leader" : "follower";
 }
 
 OwnerQuorum QuorumOf(const ForeignSpec& spec, absl::string_view part) {

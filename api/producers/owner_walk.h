@@ -24,6 +24,9 @@ struct AskedQuorum {
 };
 [[nodiscard]] std::optional<AskedQuorum> AskedBy(const PodMarks& marks, ProducerRole role);
 
+// The part of a JobSet's gang that a pod is in: its replicated Job, or whether others wait for it.
+[[nodiscard]] absl::string_view PartInJobSet(const ForeignSpec& spec, const PodMarks& marks);
+
 // What the owner declares for the gang of one part; with that part alone where it is staged.
 struct OwnerQuorum {
   int64_t minimum = 0;

@@ -95,6 +95,7 @@ class Resolver final {
     out_.gang = {.origin = GangOrigin::kObject, .source = &slot};
     out_.sub_group = SubGroupIn(slot, mark.field);
     LookAtItsOwner(*slot.record);
+    if (out_.gang.stager == nullptr) LookAtLeaderWorkerSet();
     NameObjectGang();
     return Heeded::kYes;
   }
@@ -136,14 +137,34 @@ class Resolver final {
       if (!late) return;
       out_.gang.stager = &slot;
       out_.sub_group = std::string(marks_.Get(MarkField::kJobRole));
-    } else if (spec.staged) {
+    } else {
+      InStageOf(slot, spec);
+    }
+  }
+
+  void InStageOf(const ObjectSlot& job_set, const ForeignSpec& spec) {
+    if (!spec.staged && !spec.leader_first) return;
+    if (spec.staged) {
       // It stands for itself only once there are pods that say of which stage they are.
       if (marks_.Has(MarkField::kAnchor)) out_.gang.origin = GangOrigin::kNone;
       const absl::string_view part = marks_.Get(MarkField::kReplicatedJob);
       if (PartNamed(spec, part) == nullptr) return;
-      out_.gang.stager = &slot;
       out_.gang.part = std::string(part);
     }
+    out_.gang.stager = &job_set;
+    out_.sub_group = std::string(PartInJobSet(spec, marks_));
+  }
+
+  // A group object of one replica of a LeaderWorkerSet hangs on its leader, so its pods tell of it.
+  void LookAtLeaderWorkerSet() {
+    const std::optional<uint8_t> kind = table_.KindOf(ProducerRole::kLeaderWorkerSet);
+    const absl::string_view name = marks_.Get(MarkField::kLws);
+    if (name.empty() || !kind.has_value() || !table_.IsServed(*kind)) return;
+    ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), name);
+    out_.seen.push_back(&slot);
+    if (!slot.record.has_value() || !slot.record->spec->leader_first) return;
+    out_.gang.stager = &slot;
+    out_.sub_group = marks_.Has(MarkField::kLeads) ? "leader" : "workers";
   }
 
   void NameObjectGang() {

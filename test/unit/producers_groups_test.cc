@@ -146,6 +146,23 @@ INSTANTIATE_TEST_SUITE_P(
                   {XK8S("{minMember: 5}") " | TrainJob/t", STAGES " | TrainJob/t"},
                   "{labels: {" IN_XK8S ", jobset.sigs.k8s.io/replicatedjob-name: node}}",
                   "PodGroup/g#node min 4"},
+        GroupCase{"a JobSet's with exclusive placement",
+                  {XK8S("{minMember: 4}") " | JobSet/t",
+                   "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: t, "
+                   "annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: rack}}, spec: "
+                   "{replicatedJobs: [{name: w, replicas: 2, template: {spec: {parallelism: "
+                   "2}}}]}}"},
+                  "{labels: {" IN_XK8S ", jobset.sigs.k8s.io/replicatedjob-name: w, "
+                  "batch.kubernetes.io/job-completion-index: '0'}}",
+                  "PodGroup/g min 4, leader 2, follower 2 after its lead: leader"},
+        GroupCase{"of a LeaderWorkerSet with exclusive placement",
+                  {XK8S("{minMember: 3}"),
+                   "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: "
+                   "{name: l, annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: "
+                   "rack}}, spec: {leaderWorkerTemplate: {size: 3}}}"},
+                  "{labels: {" IN_XK8S ", leaderworkerset.sigs.k8s.io/name: l, "
+                  "leaderworkerset.sigs.k8s.io/worker-index: '2'}}",
+                  "PodGroup/g min 3, leader 1, workers 2 after its lead: workers"},
         GroupCase{"a JobSet's in stages",
                   {XK8S("{minMember: 5}") " | JobSet/t", STAGES},
                   "{labels: {" IN_XK8S ", jobset.sigs.k8s.io/replicatedjob-name: init}}",

@@ -109,6 +109,9 @@ constexpr PodState kPodStates[] = {
     {"{labels: {leaderworkerset.sigs.k8s.io/name: l, leaderworkerset.sigs.k8s.io/group-index: "
      "'1', leaderworkerset.sigs.k8s.io/worker-index: '0'}}",
      "StatefulSet/l"},
+    {"{labels: {scheduling.x-k8s.io/pod-group: a, leaderworkerset.sigs.k8s.io/name: l, "
+     "leaderworkerset.sigs.k8s.io/group-index: '1'}}",
+     "Pod/leader"},
     {"{labels: {kueue.x-k8s.io/pod-group-name: a}, annotations: "
      "{kueue.x-k8s.io/pod-group-total-count: '3'}}",
      ""},
