@@ -13,8 +13,6 @@ namespace {
 // has not made it a label, the mark of a node whose GPUs HAMi divides, what says how far the
 // binding of a claim has come, and what producers of gangs write (api/producers/marks.cc).
 constexpr absl::string_view kKeptAnnotations[] = {
-    "alpha.jobset.sigs.k8s.io/exclusive-topology",
-    "alpha.jobset.sigs.k8s.io/node-selector",
     "batch.kubernetes.io/job-completion-index",
     "gang.scheduling.koordinator.sh/groups",
     "gang.scheduling.koordinator.sh/min-available",
@@ -32,7 +30,6 @@ constexpr absl::string_view kKeptAnnotations[] = {
     "kueue.x-k8s.io/podset-required-topology",
     "kueue.x-k8s.io/podset-slice-required-topology",
     "kueue.x-k8s.io/podset-slice-size",
-    "leaderworkerset.sigs.k8s.io/exclusive-topology",
     "leaderworkerset.sigs.k8s.io/size",
     "pod-group-name",
     "scheduling.k8s.io/group-name",

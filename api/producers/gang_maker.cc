@@ -234,7 +234,7 @@ class GangMaker final {
   }
 
   void FromMarks() {
-    const std::string name(members_.front().Get(identity_.dialect));
+    const std::string& name = identity_.part;
     const absl::string_view dialect = DialectName(identity_.dialect);
     Fingerprint print;
     for (const absl::string_view text :

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "api/codec/json.h"
 #include "api/producers/fields.h"
 
@@ -42,9 +44,22 @@ MarkQuorum OfKueue(const std::vector<PodMarks>& members) {
   return out;
 }
 
+// Of gangs that start together each is a part; one that has no pod yet has to have one.
 MarkQuorum OfKoordinator(const std::vector<PodMarks>& members) {
   MarkQuorum out;
-  out.minimum = LargestCount(MarkField::kKoordinatorMinimum, members, out.problem).value_or(1);
+  std::map<std::string, std::vector<PodMarks>> gangs;
+  for (const PodMarks& marks : members) {
+    for (const std::string& name : KoordinatorGroups(marks)) gangs[name];
+    gangs[std::string(marks.Get(MarkField::kKoordinator))].push_back(marks);
+  }
+  for (const auto& [name, pods] : gangs) {
+    const int64_t minimum =
+        LargestCount(MarkField::kKoordinatorMinimum, pods, out.problem).value_or(1);
+    out.parts.push_back({.name = name, .members = std::max<int64_t>(minimum, 1)});
+  }
+  if (out.parts.size() > 1) return out;
+  out.minimum = out.parts.front().members;
+  out.parts.clear();
   return out;
 }
 
@@ -76,6 +91,21 @@ MarkQuorum OfYunikorn(const std::vector<PodMarks>& members) {
 }
 
 }  // namespace
+
+std::vector<std::string> KoordinatorGroups(const PodMarks& marks) {
+  const std::string own(marks.Get(MarkField::kKoordinator));
+  const absl::StatusOr<Json> list = Json::Parse(marks.Get(MarkField::kKoordinatorGroups));
+  absl::btree_set<std::string> names;
+  if (list.ok() && list->type() == Json::Type::kArray) {
+    for (const Json& item : list->items()) {
+      const std::pair<absl::string_view, absl::string_view> halves =
+          absl::StrSplit(item.AsString(), absl::MaxSplits('/', 1));
+      if (halves.first == marks.Get(MarkField::kNamespace)) names.emplace(halves.second);
+    }
+  }
+  if (!names.contains(own)) return {own};
+  return {names.begin(), names.end()};
+}
 
 MarkQuorum QuorumOfMarks(MarkField dialect, const std::vector<PodMarks>& members) {
   if (dialect == MarkField::kKueue) return OfKueue(members);

@@ -20,6 +20,10 @@ struct MarkQuorum {
   std::string problem;
 };
 
+// The gangs that start together with Koordinator's of these marks, which is one of them: names in
+// its namespace, sorted. One alone, or a list that is none: no other.
+[[nodiscard]] std::vector<std::string> KoordinatorGroups(const PodMarks& marks);
+
 // REQUIRES: `dialect` is one of kYunikorn, kKoordinator and kKueue.
 [[nodiscard]] MarkQuorum QuorumOfMarks(MarkField dialect, const std::vector<PodMarks>& members);
 // "kueue"

@@ -43,6 +43,7 @@ constexpr MarkKey kKeys[] = {
      "gang.scheduling.koordinator.sh/min-available"},
     {MarkField::kKoordinatorMinimum, Where::kLabel,
      "pod-group.scheduling.sigs.k8s.io/min-available"},
+    {MarkField::kKoordinatorGroups, Where::kAnnotation, "gang.scheduling.koordinator.sh/groups"},
     {MarkField::kKueue, Where::kLabel, "kueue.x-k8s.io/pod-group-name"},
     {MarkField::kKueue, Where::kAnnotation, "kueue.x-k8s.io/pod-group-name"},
     {MarkField::kKueueTotal, Where::kAnnotation, "kueue.x-k8s.io/pod-group-total-count"},

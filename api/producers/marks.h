@@ -63,6 +63,7 @@ enum class MarkField : uint8_t {
   kVolcanoMinimum,
   kTaskGroups,
   kKoordinatorMinimum,
+  kKoordinatorGroups,  // gangs that start together, as a JSON list
   kKueueTotal,
   kKueueServing,
   kKueueFast,

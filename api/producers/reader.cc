@@ -86,6 +86,17 @@ std::string QueueLabelOf(const ObjectMeta& meta) {
   return "";
 }
 
+// What people who come from KAI write on an owner.
+TopologyRequest TopologyOf(const ObjectMeta& meta) {
+  TopologyRequest topology;
+  topology.topology_name = std::string(meta.annotations.Get("kai.scheduler/topology"));
+  topology.required =
+      std::string(meta.annotations.Get("kai.scheduler/topology-required-placement"));
+  topology.preferred =
+      std::string(meta.annotations.Get("kai.scheduler/topology-preferred-placement"));
+  return topology;
+}
+
 class Reader final : public ForeignReader {
  public:
   explicit Reader(ForeignKinds kinds) : kinds_(std::move(kinds)) {}
@@ -108,6 +119,7 @@ class Reader final : public ForeignReader {
     const ProducerRole role = RoleOf(known);
     if (!IsGroupObject(role)) {
       ReadAsked(role, object.meta, object.spec);
+      object.spec.topology = TopologyOf(object.meta);
     } else {
       ForMember(root, "status", [&](const Cursor& status) {
         ForMember(status, "phase", [&](const Cursor& phase) { object.phase = phase.Text(); });

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/fingerprint.h"
+#include "api/producers/mark_quorum.h"
 #include "api/producers/owner_walk.h"
 
 namespace maniple {
@@ -179,13 +180,17 @@ class Resolver final {
   }
 
   Heeded HeedMarks(MarkField field) {
-    const absl::string_view group = marks_.Get(field);
-    out_.gang = {.origin = GangOrigin::kMarks,
-                 .group_name = StableGroupName(group, {"marks", MarkWords(field), group}),
-                 .dialect = field};
+    std::string group(marks_.Get(field));
     if (field == MarkField::kYunikorn) {
       out_.sub_group = std::string(marks_.Get(MarkField::kTaskGroup));
+    } else if (field == MarkField::kKoordinator) {
+      out_.sub_group = group;
+      group = absl::StrJoin(KoordinatorGroups(marks_), ",");
     }
+    out_.gang = {.origin = GangOrigin::kMarks,
+                 .group_name = StableGroupName(group, {"marks", MarkWords(field)}),
+                 .dialect = field,
+                 .part = group};
     return Heeded::kYes;
   }
 

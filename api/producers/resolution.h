@@ -31,7 +31,7 @@ struct GangIdentity {
   const ObjectSlot* source = nullptr;  // of kObject and kOwner
   const ObjectSlot* stager = nullptr;  // the owner of a group object that makes members in stages
   MarkField dialect = MarkField::kNamespace;  // of kMarks
-  std::string part;                           // of the source
+  std::string part;                           // of the source; of kMarks the group that they name
   std::string problem;                        // that is no object's own
 };
 

@@ -223,6 +223,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "{annotations: {gang.scheduling.koordinator.sh/name: g, "
                   "gang.scheduling.koordinator.sh/min-available: '3'}}",
                   "Pod/g#koordinator min 3"},
+        GroupCase{"Koordinator's gangs that start together",
+                  {},
+                  "{annotations: {gang.scheduling.koordinator.sh/name: b, "
+                  "gang.scheduling.koordinator.sh/min-available: '3', "
+                  "gang.scheduling.koordinator.sh/groups: '[\"ns/b\", \"ns/a\"]'}}",
+                  "Pod/a,b#koordinator min 4, a 1, b 3: b"},
         GroupCase{"Kueue's plain pods",
                   {},
                   "{labels: {kueue.x-k8s.io/pod-group-name: g}, annotations: "

@@ -454,6 +454,18 @@ TEST(Owners, ReplicasAndRevisionsOfALeaderWorkerSetAreGangsOfTheirOwn) {
   EXPECT_NE(group("0", "r1"), group("0", "r2"));
 }
 
+TEST(Owners, WishesOfPeopleWhoComeFromKaiAreHeeded) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j, annotations: {kai.scheduler/topology: "
+      "t, kai.scheduler/topology-required-placement: rack}}, spec: {completionMode: Indexed, "
+      "parallelism: 2, completions: 2}}");
+  world.Put("p", "", "Job/j");
+  EXPECT_EQ(world.GangOf("p")->spec.topology.topology_name, "t");
+  EXPECT_EQ(world.GangOf("p")->spec.topology.required, "rack");
+}
+
 TEST(Owners, AWrongTypeIsRefusedWithItsPath) {
   EXPECT_THAT(ReadForeign(JOBSET "{replicatedJobs: {name: a}}}").refused,
               StartsWith("spec.replicatedJobs: must be a list"));
