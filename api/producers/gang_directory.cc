@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
+#include "absl/hash/hash.h"
 #include "api/base/check.h"
 #include "api/producers/gang_maker.h"
 #include "api/producers/marks.h"

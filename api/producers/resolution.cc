@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/fingerprint.h"
+#include "api/codec/utf8.h"
 #include "api/producers/mark_quorum.h"
 #include "api/producers/owner_walk.h"
 
@@ -55,14 +56,29 @@ class Resolver final {
         case Heeded::kYes:
           return field;
         case Heeded::kNotServed:
-          notes_.push_back(
-              absl::StrCat(MarkWords(field), "=", marks_.Get(field), " (its kind is not served)"));
+          notes_.push_back(absl::StrCat(Shown(field), WhyNot(field)));
           break;
         case Heeded::kAsksForNothing:
           break;
       }
     }
     return MarkField::kNamespace;
+  }
+
+  // Annotations may be of any length.
+  [[nodiscard]] std::string Shown(MarkField field) const {
+    constexpr size_t kMostShown = 80;
+    return absl::StrCat(MarkWords(field), "=",
+                        Printable(Utf8Prefix(marks_.Get(field), kMostShown)));
+  }
+
+  [[nodiscard]] absl::string_view WhyNot(MarkField field) const {
+    for (const ObjectMark& mark : kObjectMarks) {
+      const std::optional<uint8_t> kind = table_.KindOf(mark.role);
+      if (mark.field != field || !kind.has_value()) continue;
+      if (table_.served(*kind) == ServedState::kForbidden) return " (no right to read its kind)";
+    }
+    return " (its kind is not served)";
   }
 
   Heeded Heed(MarkField field) {
@@ -201,8 +217,7 @@ class Resolver final {
       const auto field = static_cast<MarkField>(i);
       const absl::string_view name = marks_.Get(field);
       if (name.empty() || name == marks_.Get(decided)) continue;
-      notes_.push_back(
-          absl::StrCat(MarkWords(field), "=", name, " (", MarkWords(decided), " comes first)"));
+      notes_.push_back(absl::StrCat(Shown(field), " (", MarkWords(decided), " comes first)"));
     }
   }
 
