@@ -19,7 +19,7 @@ struct MarkKey {
 };
 
 // Of several keys of one field the first stands.
-constexpr MarkKey kKeys[] = {
+const MarkKey kKeys[] = {
     {MarkField::kOwnGroup, Where::kLabel, kPodGroupLabel},
     {MarkField::kOwnSubGroup, Where::kLabel, kSubGroupLabel},
     {MarkField::kXk8s, Where::kLabel, "scheduling.x-k8s.io/pod-group"},

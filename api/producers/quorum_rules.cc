@@ -3,7 +3,7 @@
 namespace maniple {
 namespace {
 
-constexpr char kReplicaTypes[] =
+constexpr absl::string_view kReplicaTypes =
     "minAvailable of its scheduling policy, else the sum of all replicas; a part per replica type";
 
 constexpr QuorumRule kRules[] = {

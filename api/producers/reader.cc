@@ -75,7 +75,7 @@ void ReadAsked(ProducerRole role, const ObjectMeta& meta, ForeignSpec& spec) {
 
 // Whose quota it is charged to by labels and annotations that people write on an owner.
 std::string QueueLabelOf(const ObjectMeta& meta) {
-  static constexpr absl::string_view kKeys[] = {
+  static const absl::string_view kKeys[] = {
       kQueueLabel, "kai.scheduler/queue", "volcano.sh/queue-name",
       "scheduling.volcano.sh/queue-name", "yunikorn.apache.org/queue"};
   for (const absl::string_view key : kKeys) {
