@@ -31,10 +31,10 @@ struct OwnerRule {
 
 // Where objects of one kind are found.
 struct ForeignKind {
-  std::string group;                  // "scheduling.x-k8s.io"
-  std::vector<std::string> versions;  // the first of them that the server serves is watched
-  std::string resource;               // "podgroups"
-  std::string kind;                   // "PodGroup"
+  std::string group;                   // "scheduling.x-k8s.io"
+  std::vector<std::string> versions;   // the first of them that the server serves is watched
+  std::string resource;                // "podgroups"
+  std::string kind;                    // "PodGroup"
   std::optional<OwnerRule> rule = {};  // of a kind that is not built in
 };
 using ForeignKinds = std::vector<ForeignKind>;  // by ResourceKind, from kResourceKinds up
