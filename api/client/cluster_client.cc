@@ -1,15 +1,19 @@
 #include "api/client/cluster_client.h"
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/check.h"
 
 namespace maniple {
 namespace {
 
-constexpr uint16_t kElectorOwner = kResourceKinds;
-constexpr uint16_t kWriterOwner = kResourceKinds + 1;
+// Above all kinds: a ResourceKind has eight bits.
+constexpr uint16_t kElectorOwner = 0x8000;
+constexpr uint16_t kWriterOwner = 0x8001;
 
 ElectorOptions WithOwner(ElectorOptions options) {
   options.owner = kElectorOwner;
@@ -21,16 +25,31 @@ WriterOptions WithOwner(WriterOptions options) {
   return options;
 }
 
+std::vector<std::string> CollectionsOf(const ForeignKind& kind) {
+  std::vector<std::string> paths;
+  for (const std::string& version : kind.versions) {
+    paths.push_back(absl::StrCat("/apis/", kind.group, "/", version, "/", kind.resource));
+  }
+  return paths;
+}
+
 }  // namespace
 
 ClusterClient::ClusterClient(ClusterClientOptions options, Transport& transport)
     : transport_(transport),
+      foreign_(std::move(options.foreign)),
+      reader_(std::move(options.reader)),
+      decoder_(reader_.get()),
       writer_(WithOwner(options.writer), options.seed),
-      told_missing_(kResourceKinds) {
-  for (int kind = 0; kind < kResourceKinds; ++kind) {
+      told_missing_(kResourceKinds + foreign_.size()) {
+  const size_t kinds = kResourceKinds + foreign_.size();
+  CHECK_LE(kinds, size_t{std::numeric_limits<std::underlying_type_t<ResourceKind>>::max()} + 1);
+  for (size_t kind = 0; kind < kinds; ++kind) {
     WatchSessionOptions watch = options.watch;
     watch.kind = static_cast<ResourceKind>(kind);
     watch.owner = static_cast<uint16_t>(kind);
+    if (IsForeign(watch.kind))
+      watch.collections = CollectionsOf(foreign_[ForeignIndex(watch.kind)]);
     sessions_.push_back(std::make_unique<WatchSession>(std::move(watch), options.seed + 1 + kind));
   }
   if (options.election.has_value()) {
@@ -39,7 +58,7 @@ ClusterClient::ClusterClient(ClusterClientOptions options, Transport& transport)
 }
 
 void ClusterClient::Start(absl::Time now) {
-  for (int kind = 0; kind < kResourceKinds; ++kind) {
+  for (size_t kind = 0; kind < sessions_.size(); ++kind) {
     Take(sessions_[kind]->Start(), static_cast<ResourceKind>(kind));
   }
   if (elector_.has_value()) {
@@ -53,7 +72,7 @@ void ClusterClient::Start(absl::Time now) {
 
 void ClusterClient::On(const HttpInput& input, absl::Time now) {
   const uint16_t owner = RequestIds::OwnerOf(input.request);
-  if (owner < kResourceKinds) {
+  if (owner < sessions_.size()) {
     Take(sessions_[owner]->On(input, decoder_, now), static_cast<ResourceKind>(owner));
     AnnounceLead();
   } else if (owner == kElectorOwner && elector_.has_value()) {
@@ -68,7 +87,7 @@ void ClusterClient::Write(std::vector<WriteCommand> writes, absl::Time now) {
 }
 
 void ClusterClient::OnTime(absl::Time now) {
-  for (int kind = 0; kind < kResourceKinds; ++kind) {
+  for (size_t kind = 0; kind < sessions_.size(); ++kind) {
     if (sessions_[kind]->NextDeadline() <= now) {
       Take(sessions_[kind]->OnTime(now), static_cast<ResourceKind>(kind));
     }
@@ -100,10 +119,9 @@ bool ClusterClient::Released() const {
 
 std::vector<std::string> ClusterClient::Problems() const {
   std::vector<std::string> problems;
-  for (int kind = 0; kind < kResourceKinds; ++kind) {
+  for (size_t kind = 0; kind < sessions_.size(); ++kind) {
     if (!sessions_[kind]->problem().empty()) {
-      problems.push_back(absl::StrCat(ResourceKindName(static_cast<ResourceKind>(kind)), ": ",
-                                      sessions_[kind]->problem()));
+      problems.push_back(absl::StrCat(NameOf(kind), ": ", sessions_[kind]->problem()));
     }
   }
   if (elector_.has_value() && !elector_->problem().empty()) {
@@ -128,13 +146,24 @@ const WatchSession& ClusterClient::session(ResourceKind kind) const {
 void ClusterClient::Take(SessionOutput output, ResourceKind kind) {
   Perform(std::move(output.http), transport_);
   for (ObjectEvent& event : output.events) news_.events.push_back(std::move(event));
-  // A kind whose CRD is not there is complete as it is: empty. The scheduler must not wait for it.
   const size_t index = static_cast<size_t>(kind);
-  if (sessions_[index]->state() == SessionState::kNotInstalled && !sessions_[index]->synced() &&
-      !told_missing_[index]) {
+  if (HasNothingToWaitFor(index) && !sessions_[index]->synced() && !told_missing_[index]) {
     told_missing_[index] = true;
     news_.events.push_back(KindSynced{kind});
   }
+}
+
+std::string ClusterClient::NameOf(size_t kind) const {
+  const auto resource = static_cast<ResourceKind>(kind);
+  if (!IsForeign(resource)) return std::string(ResourceKindName(resource));
+  const ForeignKind& foreign = foreign_[ForeignIndex(resource)];
+  return absl::StrCat(foreign.resource, ".", foreign.group);
+}
+
+// A kind whose CRD is not there, and a producer's that may not be read, is as complete as it gets:
+// the scheduler must not wait for it.
+bool ClusterClient::HasNothingToWaitFor(size_t kind) const {
+  return sessions_[kind]->state() == SessionState::kNotInstalled || sessions_[kind]->forbidden();
 }
 
 void ClusterClient::Take(WriterOutput output) {
@@ -169,7 +198,7 @@ void ClusterClient::CatchUp(absl::Time nobody_writes_from) {
   caught_up_from_ = nobody_writes_from;
   lists_before_.clear();
   for (const auto& session : sessions_) lists_before_.push_back(session->counters().lists);
-  for (int kind = 0; kind < kResourceKinds; ++kind) {
+  for (size_t kind = 0; kind < sessions_.size(); ++kind) {
     Take(sessions_[kind]->Relist(), static_cast<ResourceKind>(kind));
   }
 }
@@ -177,7 +206,7 @@ void ClusterClient::CatchUp(absl::Time nobody_writes_from) {
 void ClusterClient::AnnounceLead() {
   for (size_t kind = 0; kind < lists_before_.size(); ++kind) {
     const bool listed = sessions_[kind]->counters().lists > lists_before_[kind];
-    if (!listed && sessions_[kind]->state() != SessionState::kNotInstalled) return;
+    if (!listed && !HasNothingToWaitFor(kind)) return;
   }
   lists_before_.clear();
   if (!leads_ || leading_) return;

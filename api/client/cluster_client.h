@@ -1,5 +1,5 @@
 // Everything one scheduler process says to the API server, as one state machine: a watch session
-// per kind, the elector and the writer over one Transport.
+// per kind, our own kinds and those of producers, the elector and the writer over one Transport.
 //
 // Owned by the IO thread (or by the simulation's only thread). The owner feeds it HttpInputs and
 // time, and takes out what the scheduling loop must know:
@@ -32,7 +32,10 @@ struct ClusterClientOptions {
   // Absent: no election, this process leads from the start.
   std::optional<ElectorOptions> election;
   WriterOptions writer;
-  WatchSessionOptions watch;  // kind and owner are filled in
+  WatchSessionOptions watch;  // kind, owner and collections are filled in
+  // Kinds of producers, in the order of ResourceKind; a reader is there if there is one of them.
+  ForeignKinds foreign = {};
+  std::shared_ptr<const ForeignReader> reader = nullptr;
   uint64_t seed = 1;
 };
 
@@ -69,6 +72,10 @@ class ClusterClient final {
  private:
   void Take(SessionOutput output, ResourceKind kind);
   void Take(WriterOutput output);
+  // "Pod", "jobs.batch".
+  [[nodiscard]] std::string NameOf(size_t kind) const;
+  // Nothing of it will come: complete as it is.
+  [[nodiscard]] bool HasNothingToWaitFor(size_t kind) const;
   void Elected(HttpActions actions, absl::Time now);
   // A new leader must not decide on a watch that lags behind the writes of the last one: everything
   // is listed once more, begun when nobody else may write any more, before the lead is announced.
@@ -76,7 +83,9 @@ class ClusterClient final {
   void AnnounceLead();
 
   Transport& transport_;
-  Decoder decoder_;
+  const ForeignKinds foreign_;
+  const std::shared_ptr<const ForeignReader> reader_;
+  Decoder decoder_;                                      // borrows reader_
   std::vector<std::unique_ptr<WatchSession>> sessions_;  // by ResourceKind
   std::optional<Elector> elector_;
   Writer writer_;
@@ -89,7 +98,7 @@ class ClusterClient final {
   // or InfiniteFuture for the time of our own lead; InfinitePast: there was none.
   absl::Time caught_up_from_ = absl::InfinitePast();
   std::vector<bool>
-      told_missing_;  // by ResourceKind: KindSynced was given although the kind is not installed
+      told_missing_;  // by ResourceKind: KindSynced was given although nothing of it was listed
 };
 
 }  // namespace maniple

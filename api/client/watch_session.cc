@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/client/resource_version.h"
 
 namespace maniple {
@@ -22,14 +23,33 @@ bool IsJson(absl::string_view content_type) {
 
 KnownObjects::Name NameOf(const ObjectKey& key) { return {key.namespace_name, key.name}; }
 
+WatchSessionOptions WithCollection(WatchSessionOptions options) {
+  if (options.collections.empty()) {
+    options.collections.emplace_back(ResourceCollectionPath(options.kind));
+  }
+  return options;
+}
+
+// "scheduling.x-k8s.io/v1alpha1" of "/apis/scheduling.x-k8s.io/v1alpha1/podgroups".
+absl::string_view ApiVersionIn(absl::string_view collection) {
+  absl::ConsumePrefix(&collection, "/apis/");
+  return collection.substr(0, collection.rfind('/'));
+}
+
+// "v1alpha1" of the same.
+absl::string_view VersionIn(absl::string_view collection) {
+  const absl::string_view api_version = ApiVersionIn(collection);
+  return api_version.substr(api_version.rfind('/') + 1);
+}
+
 }  // namespace
 
 WatchSession::WatchSession(WatchSessionOptions options, uint64_t seed)
-    : options_(std::move(options)),
-      collection_(ResourceCollectionPath(options_.kind)),
+    : options_(WithCollection(std::move(options))),
       random_(seed),
       ids_(options_.owner),
       backoff_(options_.backoff),
+      look_again_(options_.look_again),
       framer_(options_.longest_line),
       most_objects_(options_.page_size),
       page_size_(options_.page_size),
@@ -59,6 +79,8 @@ SessionOutput WatchSession::Stop() {
   known_.BeginSweep();
   static_cast<void>(known_.EndSweep());
   version_.clear();
+  served_.reset();
+  version_at_ = 0;
   synced_ = false;
   problem_.clear();
   retry_at_ = absl::InfiniteFuture();
@@ -106,7 +128,7 @@ void WatchSession::Proceed(SessionOutput& out) {
 void WatchSession::StartList(SessionOutput& out) {
   // No resourceVersion: every page comes from one snapshot that is as new as the newest write (a
   // quorum read).
-  std::string target = absl::StrCat(collection_, "?limit=", page_size_);
+  std::string target = absl::StrCat(collection(), "?limit=", page_size_);
   if (!continue_.empty()) absl::StrAppend(&target, "&continue=", UrlEncoded(continue_));
   if (!options_.field_selector.empty()) {
     absl::StrAppend(&target, "&fieldSelector=", UrlEncoded(options_.field_selector));
@@ -124,7 +146,7 @@ void WatchSession::StartWatch(SessionOutput& out) {
   const int64_t seconds = absl::ToInt64Seconds(random_.Jittered(options_.least_watch));
   HttpRequest request;
   request.target = absl::StrCat(
-      collection_, "?watch=true&allowWatchBookmarks=true&resourceVersion=", UrlEncoded(version_),
+      collection(), "?watch=true&allowWatchBookmarks=true&resourceVersion=", UrlEncoded(version_),
       "&timeoutSeconds=", seconds);
   if (!options_.field_selector.empty()) {
     absl::StrAppend(&request.target, "&fieldSelector=", UrlEncoded(options_.field_selector));
@@ -171,7 +193,10 @@ void WatchSession::OnHead(const HttpHead& head, absl::Time now, SessionOutput& o
     opened_at_ = now;
   }
   if (IsJson(head_.content_type)) {
-    if (step_ == Step::kWatch) problem_.clear();
+    if (step_ == Step::kWatch) {
+      problem_.clear();
+      TellServed(ServedState::kServed, out);
+    }
     return;
   }
   ++counters_.garbage;
@@ -261,6 +286,7 @@ void WatchSession::OnPage(Decoder& decoder, absl::Time now, SessionOutput& out) 
   if (first_page && !AcceptsListVersion(head->resource_version, now, out)) return;
   if (first_page) {
     list_version_ = head->resource_version;
+    TellServed(ServedState::kServed, out);
     known_.BeginSweep();
   }
   ++counters_.pages;
@@ -371,6 +397,21 @@ void WatchSession::AdvanceTo(const std::string& version) {
   version_ = version;
 }
 
+void WatchSession::TellServed(ServedState state, SessionOutput& out) {
+  if (!IsForeign(options_.kind)) return;
+  const bool serves = state == ServedState::kServed;
+  const bool same_version = !serves || served_at_ == version_at_;
+  if (served_ == state && same_version) return;
+  if (!same_version) {
+    known_.ForgetVersions();  // the same objects read otherwise: all of them are news
+    served_at_ = version_at_;
+  }
+  if (serves) look_again_.Reset();
+  served_ = state;
+  out.events.push_back(KindServed{options_.kind, state,
+                                  serves ? std::string(VersionIn(collection())) : std::string()});
+}
+
 void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
   const KnownObjects::Name name = NameOf(object.key);
   const std::optional<KnownObjects::Identity> known = known_.Find(name);
@@ -396,7 +437,12 @@ void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
     return;
   }
   ++counters_.upserts;
-  out.events.push_back(ObjectUpserted{std::get<Object>(std::move(object.what))});
+  auto& upserted = std::get<Object>(object.what);
+  if (auto* foreign = std::get_if<ForeignObject>(&upserted); foreign != nullptr) {
+    // Items of lists of built-in kinds do not name their version.
+    if (foreign->api_version.empty()) foreign->api_version = std::string(ApiVersionIn(collection()));
+  }
+  out.events.push_back(ObjectUpserted{std::move(upserted)});
 }
 
 void WatchSession::Delete(const DecodedObject& object, SessionOutput& out) {

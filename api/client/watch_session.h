@@ -7,6 +7,10 @@
 // reported once per change of problem, and tried again with backoff. Owned by the IO thread; one
 // Decoder may serve all sessions of that thread.
 //
+// A kind of producers may be served in one of several versions, or not at all: KindServed says
+// which before the objects come. A 404 leads to the next version at once; after the last the kind
+// is not installed, which is no problem, and is looked for again from the first version on.
+//
 //   WatchSession pods({.kind = ResourceKind::kPod, .owner = 2}, seed);
 //   SessionOutput out = pods.Start();  // then On(input…), and OnTime(now) at NextDeadline()
 //   Perform(std::move(out.http), transport);
@@ -34,58 +38,12 @@
 #include "api/client/actions.h"
 #include "api/client/known_objects.h"
 #include "api/client/line_framer.h"
-#include "api/client/right.h"
+#include "api/client/session_options.h"
 #include "api/codec/decode.h"
 #include "api/http/http.h"
 #include "api/model/object.h"
 
 namespace maniple {
-
-struct WatchSessionOptions {
-  ResourceKind kind = ResourceKind::kPod;
-  uint16_t owner = 0;               // of the request ids
-  std::string field_selector = "";  // "" = every object of the cluster
-  int page_size = 500;              // objects, at most; fewer where they are large
-  size_t longest_page = 32u << 20;
-  size_t wanted_page = 8u << 20;  // by the size of the objects on the page before
-  size_t longest_line = 64u << 20;
-  absl::Duration least_watch = absl::Seconds(300);  // timeoutSeconds is uniform in [least, 2 least)
-  absl::Duration idle_timeout = absl::Seconds(150);  // more than two bookmark intervals
-  absl::Duration list_timeout = absl::Seconds(60);   // per page
-  // No answer at all for so long: the connection is half-open, or the server slow. Each silence in
-  // a row is waited for twice as long as the one before, up to list_timeout.
-  absl::Duration head_timeout = absl::Seconds(5);
-  BackoffPolicy backoff = {.first = absl::Milliseconds(200), .most = absl::Seconds(10)};
-  // A collection that existed and answers 404 for so long is taken for uninstalled: its objects are
-  // reported deleted.
-  absl::Duration uninstalled_after = absl::Seconds(30);
-};
-
-enum class SessionState {
-  kIdle,  // before Start, after Stop
-  kListing,
-  kWatching,
-  kBackingOff,    // see problem(); the next attempt is at NextDeadline()
-  kNotInstalled,  // no such collection (a CRD that is not there yet); looked for again at
-                  // NextDeadline()
-};
-
-struct SessionCounters {
-  uint64_t lists = 0, pages = 0,
-           watches = 0;  // requests that were answered with 200; lists: whole ones
-  uint64_t upserts = 0, deletes = 0, bookmarks = 0;
-  uint64_t invalid = 0;        // objects that could not be read
-  uint64_t stale = 0;          // objects not newer than what is known
-  uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
-  uint64_t garbage =
-      0;  // lines or bodies that are no JSON of the kind, HTML, lines beyond the bound
-  uint64_t cut_lines = 0;  // streams that ended inside a line
-  uint64_t expired = 0;    // 410, as HTTP or as a line
-  uint64_t not_found = 0, unauthorized = 0, throttled = 0, server_errors = 0;
-  uint64_t transport_failures = 0, idle_timeouts = 0;
-  uint64_t went_back = 0;  // lists older than what had been seen
-  ForbiddenCounts forbidden;
-};
 
 struct SessionOutput {
   HttpActions http;
@@ -112,6 +70,8 @@ class WatchSession final {
   [[nodiscard]] SessionState state() const { return state_; }
   // KindSynced has been delivered.
   [[nodiscard]] bool synced() const { return synced_; }
+  // Of a kind of producers that may not be read: there is nothing to wait for.
+  [[nodiscard]] bool forbidden() const { return served_ == ServedState::kForbidden; }
   // What stands in the way now; "" when nothing does.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const SessionCounters& counters() const { return counters_; }
@@ -153,15 +113,18 @@ class WatchSession final {
   // False when the stream was given up.
   bool OnLine(absl::string_view line, Decoder& decoder, absl::Time now, SessionOutput& out);
   bool AcceptsListVersion(const std::string& version, absl::Time now, SessionOutput& out);
+  void TellServed(ServedState state, SessionOutput& out);
   void Upsert(DecodedObject object, SessionOutput& out);
   void Delete(const DecodedObject& object, SessionOutput& out);
   void AdvanceTo(const std::string& version);
 
-  const WatchSessionOptions options_;
-  const std::string collection_;
+  [[nodiscard]] const std::string& collection() const { return options_.collections[version_at_]; }
+
+  const WatchSessionOptions options_;  // its collections are never empty
   Random random_;
   RequestIds ids_;
   Backoff backoff_;
+  Backoff look_again_;
 
   SessionState state_ = SessionState::kIdle;
   Step step_ = Step::kList;
@@ -169,6 +132,11 @@ class WatchSession final {
   std::string problem_;
   bool synced_ = false;
   SessionCounters counters_;
+
+  // Of a kind of producers: what KindServed said last, if it did.
+  std::optional<ServedState> served_;
+  size_t served_at_ = 0;   // the collection that known_ came from, if any did
+  size_t version_at_ = 0;  // the collection that is asked now
 
   // The open request.
   RequestId open_ = 0;  // 0 = none

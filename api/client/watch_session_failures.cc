@@ -63,11 +63,12 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
     ++counters_.unauthorized;
     if (++unauthorized_in_a_row_ == 1) failure.when = When::kAtOnce;
   } else if (status.code == 403) {
-    Right right = RightFor({.target = collection_});
+    Right right = RightFor({.target = collection()});
     right.verb = std::string(doing);
     ++counters_.forbidden[std::move(right)];
+    TellServed(ServedState::kForbidden, out);
     failure.problem =
-        absl::StrCat("not allowed to ", doing, " ", collection_, ": ", status.message);
+        absl::StrCat("not allowed to ", doing, " ", collection(), ": ", status.message);
   } else if (status.code == 429) {
     ++counters_.throttled;
   } else if (status.code == 504 && status.cause == "ResourceVersionTooLarge") {
@@ -90,6 +91,12 @@ void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {
   ++counters_.not_found;
   missing_since_ = std::min(missing_since_, now);
   Failure failure{.then = Then::kList, .problem = "the server has no such resource (yet)"};
+  if (++version_at_ < options_.collections.size()) {
+    failure.when = When::kAtOnce;
+    Fail(std::move(failure), now, out);
+    return;
+  }
+  version_at_ = 0;
   if (synced_ && known_.size() > 0 && now - missing_since_ < options_.uninstalled_after) {
     Fail(std::move(failure), now, out);  // A server that starts up answers 404 for a while.
     return;
@@ -97,6 +104,8 @@ void WatchSession::OnNotFound(absl::Time now, SessionOutput& out) {
   known_.BeginSweep();
   ReportGone(out);
   state_ = SessionState::kNotInstalled;
+  TellServed(ServedState::kNotInstalled, out);
+  if (IsForeign(options_.kind)) failure.problem.clear();  // most clusters lack most of these
   Fail(std::move(failure), now, out);
 }
 
@@ -121,9 +130,10 @@ void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {
     Proceed(out);
     return;
   }
+  const bool looks_again = state_ == SessionState::kNotInstalled && IsForeign(options_.kind);
   // A server that says when to come back is believed, within reason.
   const absl::Duration wait =
-      std::max(backoff_.Next(random_),
+      std::max((looks_again ? look_again_ : backoff_).Next(random_),
                std::min(failure.retry_after.value_or(absl::ZeroDuration()), absl::Seconds(60)));
   retry_at_ = now + wait;
   if (state_ != SessionState::kNotInstalled) state_ = SessionState::kBackingOff;

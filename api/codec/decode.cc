@@ -1,6 +1,7 @@
 #include "api/codec/decode.h"
 
 #include "absl/strings/str_cat.h"
+#include "api/base/check.h"
 #include "api/base/status_macros.h"
 #include "api/codec/cursor.h"
 #include "api/codec/decode_parts.h"
@@ -28,27 +29,6 @@ absl::string_view MemberText(const Cursor& object, absl::string_view key) {
 bool IsOtherKind(const Cursor& object, absl::string_view kind) {
   const absl::string_view named = MemberText(object, "kind");
   return !named.empty() && named != kind;
-}
-
-DecodedObject DecodeItem(ResourceKind kind, const Token& token) {
-  Problem problem;
-  const Cursor root(token, problem);
-  if (root.is_null()) root.Refuse("must be an object");
-  if (IsOtherKind(root, ResourceKindName(kind))) {
-    root.Refuse(absl::StrCat("kind: must be ", ResourceKindName(kind)));
-  }
-  Object object = ReadObject(kind, root);
-  const ObjectMeta& meta = MetaOf(object);
-  DecodedObject out{.what = ObjectInvalid{},
-                    .key = {kind, meta.namespace_name, meta.name},
-                    .uid = meta.uid,
-                    .resource_version = meta.resource_version};
-  if (problem.found()) {
-    out.what = ObjectInvalid{out.key, out.uid, problem.text()};
-  } else {
-    out.what = std::move(object);
-  }
-  return out;
 }
 
 WatchBookmark ReadBookmark(const Cursor& object) {
@@ -79,6 +59,8 @@ WatchFailure ReadFailure(const Cursor& status) {
 
 class Decoder::Impl final {
  public:
+  explicit Impl(const ForeignReader* foreign) : foreign_(foreign) {}
+
   absl::StatusOr<ListHead> List(ResourceKind kind, absl::string_view body,
                                 absl::FunctionRef<void(DecodedObject)> item) {
     const auto on_item = [&](const Tape& tape) { item(DecodeItem(kind, tape.root())); };
@@ -97,7 +79,7 @@ class Decoder::Impl final {
         head.continue_token = std::string(MemberText(field, "continue"));
       }
     }
-    const std::string wanted = absl::StrCat(ResourceKindName(kind), "List");
+    const std::string wanted = absl::StrCat(KindName(kind), "List");
     if (named != wanted) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected a ", wanted, ", got ", KindShown(named)));
@@ -126,7 +108,7 @@ class Decoder::Impl final {
   }
 
   absl::StatusOr<DecodedObject> Single(ResourceKind kind, absl::string_view body) {
-    ASSIGN_OR_RETURN(const Token* root, ReadOne(ResourceKindName(kind), body));
+    ASSIGN_OR_RETURN(const Token* root, ReadOne(KindName(kind), body));
     return DecodeItem(kind, *root);
   }
 
@@ -142,6 +124,33 @@ class Decoder::Impl final {
   }
 
  private:
+  [[nodiscard]] absl::string_view KindName(ResourceKind kind) const {
+    if (!IsForeign(kind)) return ResourceKindName(kind);
+    CHECK(foreign_ != nullptr);
+    return foreign_->KindName(kind);
+  }
+
+  [[nodiscard]] DecodedObject DecodeItem(ResourceKind kind, const Token& token) const {
+    Problem problem;
+    const Cursor root(token, problem);
+    if (root.is_null()) root.Refuse("must be an object");
+    if (IsOtherKind(root, KindName(kind))) {
+      root.Refuse(absl::StrCat("kind: must be ", KindName(kind)));
+    }
+    Object object = ReadObject(kind, root, foreign_);
+    const ObjectMeta& meta = MetaOf(object);
+    DecodedObject out{.what = ObjectInvalid{},
+                      .key = {kind, meta.namespace_name, meta.name},
+                      .uid = meta.uid,
+                      .resource_version = meta.resource_version};
+    if (problem.found()) {
+      out.what = ObjectInvalid{out.key, out.uid, problem.text()};
+    } else {
+      out.what = std::move(object);
+    }
+    return out;
+  }
+
   static std::string KindShown(absl::string_view kind) {
     return kind.empty() ? "an object without kind" : absl::StrCat("a ", Shown(kind));
   }
@@ -157,13 +166,13 @@ class Decoder::Impl final {
     return &item_.root();
   }
 
-  static absl::StatusOr<WatchMessage> Event(ResourceKind kind, absl::string_view type,
-                                            const Token& object) {
+  [[nodiscard]] absl::StatusOr<WatchMessage> Event(ResourceKind kind, absl::string_view type,
+                                                   const Token& object) const {
     Problem problem;
     const Cursor cursor(object, problem);
     if (type == "ERROR") return ReadFailure(cursor);
     if (type == "BOOKMARK") return ReadBookmark(cursor);
-    if (IsOtherKind(cursor, ResourceKindName(kind))) {
+    if (IsOtherKind(cursor, KindName(kind))) {
       return WatchIgnored{absl::StrCat("kind ", Shown(MemberText(cursor, "kind")))};
     }
     const auto change = [&](WatchVerb verb) { return WatchChange{verb, DecodeItem(kind, object)}; };
@@ -173,12 +182,13 @@ class Decoder::Impl final {
     return WatchIgnored{absl::StrCat("type ", Shown(type))};
   }
 
+  const ForeignReader* const foreign_;  // borrowed; nullptr: kinds of producers are not read
   TapeReader reader_;
   Tape head_;
   Tape item_;
 };
 
-Decoder::Decoder() : impl_(std::make_unique<Impl>()) {}
+Decoder::Decoder(const ForeignReader* foreign) : impl_(std::make_unique<Impl>(foreign)) {}
 Decoder::~Decoder() = default;
 
 absl::StatusOr<ListHead> Decoder::List(ResourceKind kind, absl::string_view body,

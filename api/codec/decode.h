@@ -3,8 +3,9 @@
 // One pass of RapidJSON's iterative SAX reader into a flat tape that is reused, then a walk over
 // the tape that skips what we do not use. A bad object (wrong type, absurd quantity) never fails
 // its list or stream: it comes out as ObjectInvalid naming the object, the path and the reason.
-// Annotations are kept only under scheduling.maniple.dev/ and the few foreign keys we read. One
-// Decoder per thread; not shared.
+// Annotations are kept only under scheduling.maniple.dev/ and the few foreign keys we read. Kinds
+// of producers need a ForeignReader; an item of a list of a built-in kind names no version, and its
+// ForeignObject::api_version is then "". One Decoder per thread; not shared.
 //
 //   Decoder decoder;
 //   ASSIGN_OR_RETURN(ListHead head, decoder.List(ResourceKind::kPod, body, [&](DecodedObject o)
@@ -20,6 +21,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "api/codec/foreign_reader.h"
 #include "api/model/object.h"
 
 namespace maniple {
@@ -68,9 +70,10 @@ struct ApiStatus {
   std::optional<absl::Duration> retry_after;
 };
 
+// REQUIRES, of every function with a kind: a reader, if the kind is a producer's.
 class Decoder final {
  public:
-  Decoder();
+  explicit Decoder(const ForeignReader* foreign = nullptr);  // borrowed; nullptr: no such kinds
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;

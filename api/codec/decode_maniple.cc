@@ -93,6 +93,19 @@ void ReadQuorumLoss(const Cursor& quorum_loss, PodGroupSpec& spec) {
   }
 }
 
+GangSource ReadSource(const Cursor& source) {
+  GangSource out;
+  for (const Cursor& field : source.Members()) {
+    const absl::string_view key = field.key();
+    if (key == "apiVersion") out.api_version = field.Text();
+    if (key == "kind") out.kind = field.Text();
+    if (key == "name") out.name = field.Text();
+    if (key == "uid") out.uid = field.Text();
+    if (key == "part") out.part = field.Text();
+  }
+  return out;
+}
+
 PodGroupSpec ReadPodGroupSpec(const Cursor& cursor) {
   PodGroupSpec spec;
   for (const Cursor& field : cursor.Members()) {
@@ -115,6 +128,8 @@ PodGroupSpec ReadPodGroupSpec(const Cursor& cursor) {
       ReadGangPreemption(field, spec);
     } else if (key == "quorumLoss") {
       ReadQuorumLoss(field, spec);
+    } else if (key == "source") {
+      spec.source = ReadSource(field);
     }
   }
   return spec;

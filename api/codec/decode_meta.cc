@@ -3,6 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/check.h"
 #include "api/codec/decode_parts.h"
 #include "api/codec/utf8.h"
 
@@ -181,45 +182,65 @@ std::optional<TaintEffect> ReadTaintEffect(const Cursor& effect) {
   return std::nullopt;
 }
 
-Object ReadObject(ResourceKind kind, const Cursor& root) {
-  const auto read = [&]() -> Object {
-    switch (kind) {
-      case ResourceKind::kNode:
-        return ReadNode(root);
-      case ResourceKind::kPod:
-        return ReadPod(root);
-      case ResourceKind::kNamespace:
-        return ReadNamespace(root);
-      case ResourceKind::kPriorityClass:
-        return ReadPriorityClass(root);
-      case ResourceKind::kPodGroup:
-        return ReadPodGroup(root);
-      case ResourceKind::kQueue:
-        return ReadQueue(root);
-      case ResourceKind::kCohort:
-        return ReadCohort(root);
-      case ResourceKind::kResourceFlavor:
-        return ReadResourceFlavor(root);
-      case ResourceKind::kTopology:
-        return ReadTopology(root);
-      case ResourceKind::kPodDisruptionBudget:
-        return ReadPodDisruptionBudget(root);
-      case ResourceKind::kPersistentVolumeClaim:
-        return ReadPersistentVolumeClaim(root);
-      case ResourceKind::kPersistentVolume:
-        return ReadPersistentVolume(root);
-      case ResourceKind::kStorageClass:
-        return ReadStorageClass(root);
-      case ResourceKind::kCsiNode:
-        return ReadCsiNode(root);
-      case ResourceKind::kCsiDriver:
-        return ReadCsiDriver(root);
-      case ResourceKind::kCsiStorageCapacity:
-        return ReadCsiStorageCapacity(root);
-    }
-    return Object();
-  };
-  Object object = read();
+namespace {
+
+// The reader knows the kind's spec and phase; what all objects have is read as of any other.
+ForeignObject ReadForeign(ResourceKind kind, const Cursor& root, const ForeignReader& reader) {
+  ForeignObject object = reader.Read(kind, root);
+  object.kind = static_cast<uint8_t>(kind);
+  object.meta = ObjectMeta();
+  object.api_version.clear();
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") object.meta = ReadMeta(field);
+    if (field.key() == "apiVersion") object.api_version = field.Text();
+  }
+  return object;
+}
+
+Object ReadOwnObject(ResourceKind kind, const Cursor& root) {
+  switch (kind) {
+    case ResourceKind::kNode:
+      return ReadNode(root);
+    case ResourceKind::kPod:
+      return ReadPod(root);
+    case ResourceKind::kNamespace:
+      return ReadNamespace(root);
+    case ResourceKind::kPriorityClass:
+      return ReadPriorityClass(root);
+    case ResourceKind::kPodGroup:
+      return ReadPodGroup(root);
+    case ResourceKind::kQueue:
+      return ReadQueue(root);
+    case ResourceKind::kCohort:
+      return ReadCohort(root);
+    case ResourceKind::kResourceFlavor:
+      return ReadResourceFlavor(root);
+    case ResourceKind::kTopology:
+      return ReadTopology(root);
+    case ResourceKind::kPodDisruptionBudget:
+      return ReadPodDisruptionBudget(root);
+    case ResourceKind::kPersistentVolumeClaim:
+      return ReadPersistentVolumeClaim(root);
+    case ResourceKind::kPersistentVolume:
+      return ReadPersistentVolume(root);
+    case ResourceKind::kStorageClass:
+      return ReadStorageClass(root);
+    case ResourceKind::kCsiNode:
+      return ReadCsiNode(root);
+    case ResourceKind::kCsiDriver:
+      return ReadCsiDriver(root);
+    case ResourceKind::kCsiStorageCapacity:
+      return ReadCsiStorageCapacity(root);
+  }
+  return Object();
+}
+
+}  // namespace
+
+Object ReadObject(ResourceKind kind, const Cursor& root, const ForeignReader* foreign) {
+  const bool is_foreign = IsForeign(kind);
+  CHECK(!is_foreign || foreign != nullptr);
+  Object object = is_foreign ? ReadForeign(kind, root, *foreign) : ReadOwnObject(kind, root);
   const ObjectMeta& meta = MetaOf(object);
   if (meta.name.empty()) root.Refuse("metadata.name: is missing");
   if (IsNamespaced(kind) && meta.namespace_name.empty())

@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "api/codec/cursor.h"
+#include "api/codec/foreign_reader.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
 #include "api/model/object.h"
@@ -62,6 +63,7 @@ Topology ReadTopology(const Cursor& root);
 Lease ReadLease(const Cursor& root);
 
 // Refuses a metadata without a name, or without a namespace where the kind has one.
-Object ReadObject(ResourceKind kind, const Cursor& root);
+// REQUIRES: a reader, if the kind is a producer's.
+Object ReadObject(ResourceKind kind, const Cursor& root, const ForeignReader* foreign);
 
 }  // namespace maniple

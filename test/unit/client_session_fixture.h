@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/clock.h"
@@ -14,6 +15,7 @@
 #include "api/codec/decode.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/unit/plain_foreign_reader.h"
 
 namespace maniple {
 
@@ -131,7 +133,8 @@ class SessionTest : public ::testing::Test {
   std::vector<std::string> TakeTold() { return std::exchange(told_, {}); }
 
   SimulatedClock clock_;
-  Decoder decoder_;
+  const PlainForeignReader reader_;
+  Decoder decoder_{&reader_};
   WatchSession session_;
   std::optional<HttpStart> open_;
   std::vector<std::string> told_;

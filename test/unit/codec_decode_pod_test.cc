@@ -61,7 +61,7 @@ TEST(DecodePod, ReadsEveryFieldTheSchedulerUses) {
       "annotations":{"scheduling.maniple.dev/require-nvlink":"true","kubectl.kubernetes.io/last":"{}",
                      "scheduling.k8s.io/group-name":"g","pod-group-name":"k"},
       "ownerReferences":[{"kind":"X","name":"x","uid":"1"},
-                         {"kind":"Job","name":"j","uid":"2","controller":true},
+                         {"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"2","controller":true},
                          {"kind":"Y","name":"y","uid":"3","controller":true}]},
     "spec":{"schedulerName":"maniple","nodeName":"node-1","priorityClassName":"high","priority":-5,
       "preemptionPolicy":"Never","schedulingGates":[{"name":"g1"},{"name":"g2"}],"activeDeadlineSeconds":60,

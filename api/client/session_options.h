@@ -1,0 +1,67 @@
+// What a watch session is told, and what it counts. Plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/base/backoff.h"
+#include "api/client/right.h"
+#include "api/model/object.h"
+
+namespace maniple {
+
+struct WatchSessionOptions {
+  ResourceKind kind = ResourceKind::kPod;
+  uint16_t owner = 0;  // of the request ids
+  // Where the kind is found, one path per version, in order of preference: of a producer's kind,
+  // and of no other. "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
+  std::vector<std::string> collections = {};
+  std::string field_selector = "";  // "" = every object of the cluster
+  int page_size = 500;              // objects, at most; fewer where they are large
+  size_t longest_page = 32u << 20;
+  size_t wanted_page = 8u << 20;  // by the size of the objects on the page before
+  size_t longest_line = 64u << 20;
+  absl::Duration least_watch = absl::Seconds(300);  // timeoutSeconds is uniform in [least, 2 least)
+  absl::Duration idle_timeout = absl::Seconds(150);  // more than two bookmark intervals
+  absl::Duration list_timeout = absl::Seconds(60);   // per page
+  // No answer at all for so long: the connection is half-open, or the server slow. Each silence in
+  // a row is waited for twice as long as the one before, up to list_timeout.
+  absl::Duration head_timeout = absl::Seconds(5);
+  BackoffPolicy backoff = {.first = absl::Milliseconds(200), .most = absl::Seconds(10)};
+  // Between looks for a producer's kind that is not installed.
+  BackoffPolicy look_again = {.first = absl::Seconds(1), .most = absl::Seconds(7.5)};
+  // A collection that existed and answers 404 for so long is taken for uninstalled: its objects are
+  // reported deleted.
+  absl::Duration uninstalled_after = absl::Seconds(30);
+};
+
+enum class SessionState {
+  kIdle,  // before Start, after Stop
+  kListing,
+  kWatching,
+  kBackingOff,    // see problem(); the next attempt is at NextDeadline()
+  kNotInstalled,  // no such collection (a CRD that is not there yet); looked for again at
+                  // NextDeadline()
+};
+
+struct SessionCounters {
+  uint64_t lists = 0, pages = 0,
+           watches = 0;  // requests that were answered with 200; lists: whole ones
+  uint64_t upserts = 0, deletes = 0, bookmarks = 0;
+  uint64_t invalid = 0;        // objects that could not be read
+  uint64_t stale = 0;          // objects not newer than what is known
+  uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
+  uint64_t garbage =
+      0;  // lines or bodies that are no JSON of the kind, HTML, lines beyond the bound
+  uint64_t cut_lines = 0;  // streams that ended inside a line
+  uint64_t expired = 0;    // 410, as HTTP or as a line
+  uint64_t not_found = 0, unauthorized = 0, throttled = 0, server_errors = 0;
+  uint64_t transport_failures = 0, idle_timeouts = 0;
+  uint64_t went_back = 0;  // lists older than what had been seen
+  ForbiddenCounts forbidden;
+};
+
+}  // namespace maniple
