@@ -22,6 +22,14 @@ std::string ManiplePath(absl::string_view rest) {
   return absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/", rest);
 }
 
+std::string PodGroupsPath(absl::string_view namespace_name) {
+  return ManiplePath(absl::StrCat("namespaces/", UrlEncoded(namespace_name), "/podgroups"));
+}
+
+std::string PodGroupPath(absl::string_view namespace_name, absl::string_view name) {
+  return absl::StrCat(PodGroupsPath(namespace_name), "/", UrlEncoded(name));
+}
+
 HttpRequest Write(HttpMethod method, std::string target, absl::string_view content_type,
                   std::string body) {
   return {.method = method,
@@ -70,10 +78,29 @@ HttpRequest PodWaitsRequest(const PodReference& pod, const PodWaits& waits) {
 HttpRequest PodGroupStatusRequest(absl::string_view namespace_name, absl::string_view name,
                                   absl::string_view resource_version,
                                   const PodGroupStatus& status) {
-  return Write(HttpMethod::kPatch,
-               ManiplePath(absl::StrCat("namespaces/", UrlEncoded(namespace_name), "/podgroups/",
-                                        UrlEncoded(name), "/status")),
+  return Write(HttpMethod::kPatch, absl::StrCat(PodGroupPath(namespace_name, name), "/status"),
                kMergePatch, EncodePodGroupStatusPatch(status, resource_version));
+}
+
+HttpRequest MakePodGroupRequest(const NewPodGroup& group) {
+  return Write(HttpMethod::kPost, PodGroupsPath(group.namespace_name), kJsonBody,
+               EncodePodGroup(group));
+}
+
+HttpRequest PodGroupSpecRequest(absl::string_view namespace_name, absl::string_view name,
+                                absl::string_view uid, const PodGroupSpec& spec) {
+  return Write(HttpMethod::kPatch, PodGroupPath(namespace_name, name), kMergePatch,
+               EncodePodGroupSpecPatch(uid, spec));
+}
+
+HttpRequest DeletePodGroupRequest(absl::string_view namespace_name, absl::string_view name,
+                                  absl::string_view uid) {
+  return Write(HttpMethod::kDelete, PodGroupPath(namespace_name, name), kJsonBody,
+               EncodeDeleteOptions(uid, std::nullopt));
+}
+
+HttpRequest ForeignPhaseRequest(absl::string_view path, const ForeignPhase& phase) {
+  return Write(HttpMethod::kPatch, std::string(path), kMergePatch, EncodeForeignPhasePatch(phase));
 }
 
 HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status) {

@@ -51,6 +51,20 @@ struct PodWaits {
                                                 absl::string_view resource_version,
                                                 const PodGroupStatus& status);
 
+// Makes the PodGroup of ours that stands for a gang which somebody else declares; 409 when it is
+// there already.
+[[nodiscard]] HttpRequest MakePodGroupRequest(const NewPodGroup& group);
+// With the uid as precondition: its spec follows the one declared.
+[[nodiscard]] HttpRequest PodGroupSpecRequest(absl::string_view namespace_name,
+                                              absl::string_view name, absl::string_view uid,
+                                              const PodGroupSpec& spec);
+// With the uid as precondition.
+[[nodiscard]] HttpRequest DeletePodGroupRequest(absl::string_view namespace_name,
+                                                absl::string_view name, absl::string_view uid);
+// `path` is that of the object, or of its subresource where it has one:
+// "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/name/status".
+[[nodiscard]] HttpRequest ForeignPhaseRequest(absl::string_view path, const ForeignPhase& phase);
+
 // With the uid as precondition: nobody else writes it, and a late one is put right within a second.
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
 [[nodiscard]] HttpRequest CohortStatusRequest(const ObjectMeta& cohort, const CohortStatus& status);

@@ -165,6 +165,12 @@ std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
   return patch.Dump();
 }
 
+std::string EncodeForeignPhasePatch(const ForeignPhase& phase) {
+  Json status = Json::Object({{"phase", phase.phase}});
+  if (!phase.conditions.empty()) status.Set("conditions", Conditions(phase.conditions));
+  return StatusPatch(phase.uid, std::move(status));
+}
+
 std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view uid) {
   return StatusPatch(uid,
                      Json::Object({{"pending", status.pending},

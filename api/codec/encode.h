@@ -42,6 +42,28 @@ struct PodScheduledPatch {
 [[nodiscard]] std::string EncodePodGroupStatusPatch(const PodGroupStatus& status,
                                                     absl::string_view resource_version);
 
+// A PodGroup of ours for a gang that somebody else declares.
+struct NewPodGroup {
+  std::string namespace_name, name;
+  StringMap labels = {};
+  PodGroupSpec spec;
+  std::optional<OwnerReference> owner = {};  // goes with it, and is no controller of it
+};
+[[nodiscard]] std::string EncodePodGroup(const NewPodGroup& group);
+// A merge patch of the whole spec, null for what it does not have; the uid is a precondition.
+[[nodiscard]] std::string EncodePodGroupSpecPatch(absl::string_view uid, const PodGroupSpec& spec);
+// The spec as it is read back: times are whole seconds within the bounds of the schema. Compare
+// with this one whether a PodGroup says what was written.
+[[nodiscard]] PodGroupSpec StorableSpec(PodGroupSpec spec);
+
+// A merge patch of a producer's object; the uid is a precondition. Conditions replace the list as a
+// whole; without any the list stays as it is.
+struct ForeignPhase {
+  std::string uid, phase;
+  std::vector<Condition> conditions = {};
+};
+[[nodiscard]] std::string EncodeForeignPhasePatch(const ForeignPhase& phase);
+
 struct QueueUsage {
   std::string flavor, resource;
   Amount used, borrowed, lent;

@@ -77,6 +77,30 @@ TEST(Requests, AGroupStatusTakesAwayWhatIsNoLongerSo) {
   EXPECT_EQ(body.At("status.placement.nodes").size(), 1u);
 }
 
+TEST(Requests, APodGroupIsMadeFollowedAndDeletedByUid) {
+  const HttpRequest make = MakePodGroupRequest({.namespace_name = "team", .name = "a"});
+  EXPECT_EQ(make.method, HttpMethod::kPost);
+  EXPECT_EQ(make.target, "/apis/scheduling.maniple.dev/v1alpha1/namespaces/team/podgroups");
+  const HttpRequest follow = PodGroupSpecRequest("team", "a", "u-2", {});
+  EXPECT_EQ(follow.method, HttpMethod::kPatch);
+  EXPECT_EQ(follow.target, make.target + "/a");
+  EXPECT_EQ(follow.content_type, "application/merge-patch+json");
+  EXPECT_EQ(Body(follow).At("metadata.uid").AsString(), "u-2");
+  const HttpRequest gone = DeletePodGroupRequest("team", "a", "u-2");
+  EXPECT_EQ(gone.method, HttpMethod::kDelete);
+  EXPECT_EQ(gone.target, make.target + "/a");
+  EXPECT_EQ(Body(gone).At("preconditions.uid").AsString(), "u-2");
+}
+
+TEST(Requests, APhaseOfAProducerGoesWhereItIsToldByUid) {
+  constexpr char kPath[] = "/apis/scheduling.volcano.sh/v1beta1/namespaces/n/podgroups/g";
+  const HttpRequest request = ForeignPhaseRequest(kPath, {.uid = "u", .phase = "Inqueue"});
+  EXPECT_EQ(request.method, HttpMethod::kPatch);
+  EXPECT_EQ(request.target, kPath);
+  EXPECT_EQ(request.content_type, "application/merge-patch+json");
+  EXPECT_EQ(Body(request).At("metadata.uid").AsString(), "u");
+}
+
 TEST(Requests, AnEventIsCompleteUniqueAndBounded) {
   const EventNote note = {.api_version = "v1",
                           .kind = "Pod",

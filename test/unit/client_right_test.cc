@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "api/client/requests.h"
+
 namespace maniple {
 namespace {
 
@@ -35,6 +37,21 @@ TEST(Rights, NamespacesAreAResourceTheirObjectsAreNot) {
   EXPECT_EQ(TextFor(HttpMethod::kGet, "/api/v1/namespaces/a"), "get namespaces");
   EXPECT_EQ(TextFor(HttpMethod::kPost, "/apis/events.k8s.io/v1/namespaces/a/events"),
             "create events in events.k8s.io");
+}
+
+TEST(Rights, ObjectsOfProducersAreNamedByGroupAndSubresource) {
+  EXPECT_EQ(RightText(RightFor(MakePodGroupRequest({.namespace_name = "n", .name = "g"}))),
+            "create podgroups in scheduling.maniple.dev");
+  EXPECT_EQ(RightText(RightFor(DeletePodGroupRequest("n", "g", "u"))),
+            "delete podgroups in scheduling.maniple.dev");
+  EXPECT_EQ(RightText(RightFor(PodGroupSpecRequest("n", "g", "u", {}))),
+            "patch podgroups in scheduling.maniple.dev");
+  const std::string path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/n/podgroups/g";
+  EXPECT_EQ(RightText(RightFor(ForeignPhaseRequest(path, {}))),
+            "patch podgroups in scheduling.volcano.sh");
+  EXPECT_EQ(RightText(RightFor(ForeignPhaseRequest(path + "/status", {}))),
+            "patch podgroups/status in scheduling.volcano.sh");
+  EXPECT_EQ(TextFor(HttpMethod::kGet, "/apis/batch/v1/jobs?limit=500"), "list jobs in batch");
 }
 
 TEST(Rights, WhatTheServerAddsIsCut) {

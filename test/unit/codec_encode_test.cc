@@ -61,6 +61,100 @@ TEST(EncodePodScheduledPatch, LeavesOutWhatIsToBeKeptAndClearsWhatIsEmpty) {
   EXPECT_EQ(Parsed(EncodePodScheduledPatch(patch)).At("status.nominatedNodeName").AsString(), "n1");
 }
 
+PodGroupSpec FullSpec() {
+  PodGroupSpec spec;
+  spec.queue = "q";
+  spec.min_member = 6;
+  spec.priority_class_name = kHostile;
+  spec.topology = {.required = "rack",
+                   .preferred = "block",
+                   .slice_size = 2,
+                   .slice_level = "host",
+                   .topology_name = "t"};
+  spec.sub_groups = {{"lead", 1, {}}, {"rest", 5, {.required = "rack"}}};
+  spec.schedule_timeout = absl::Seconds(90);
+  spec.expected_runtime = absl::Hours(2);
+  spec.preempts = false;
+  spec.protected_runtime = absl::Minutes(5);
+  spec.quorum_loss_action = QuorumLossAction::kKeep;
+  spec.quorum_loss_grace = absl::Seconds(7);
+  spec.source = {"batch/v1", "Job", "train", "u-9", "part"};
+  return spec;
+}
+
+StringMap OneLabel() {
+  StringMap labels;
+  labels.Set("a", "b");
+  return labels;
+}
+
+PodGroup GroupIn(const std::string& body) {
+  Decoder decoder;
+  const absl::StatusOr<DecodedObject> object = decoder.Single(ResourceKind::kPodGroup, body);
+  return std::get<PodGroup>(std::get<Object>(object->what));
+}
+
+TEST(EncodePodGroup, IsReadBackAsTheSameGroup) {
+  for (const PodGroupSpec& spec : {PodGroupSpec{}, FullSpec()}) {
+    const PodGroup group = GroupIn(
+        EncodePodGroup({.namespace_name = "ns", .name = "g", .labels = OneLabel(), .spec = spec}));
+    EXPECT_EQ(group.spec, spec);
+    EXPECT_EQ(group.meta.name, "g");
+    EXPECT_EQ(group.meta.labels, OneLabel());
+  }
+}
+
+TEST(EncodePodGroup, ItsOwnerIsNoController) {
+  const Json body = Parsed(EncodePodGroup(
+      {.namespace_name = "ns", .name = "g", .owner = OwnerReference{"Job", "j", "u", "batch/v1"}}));
+  EXPECT_EQ(body.At("metadata.ownerReferences").Dump(),
+            R"([{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"u","controller":false}])");
+  EXPECT_EQ(body["apiVersion"].AsString(), "scheduling.maniple.dev/v1alpha1");
+}
+
+TEST(EncodePodGroup, SaysNothingOfWhatItDoesNotHave) {
+  const Json body = Parsed(EncodePodGroup({.namespace_name = "ns", .name = "g"}));
+  EXPECT_EQ(body["spec"].Dump(),
+            R"({"minMember":1,"scheduleTimeoutSeconds":60,)"
+            R"("preemption":{"policy":"PreemptLowerPriority","protectedRuntimeSeconds":0},)"
+            R"("quorumLoss":{"action":"Evict","gracePeriodSeconds":300}})");
+  EXPECT_EQ(body["metadata"].Dump(), R"({"name":"g","namespace":"ns"})");
+}
+
+TEST(EncodePodGroupSpecPatch, TakesAwayWhatIsNoLongerAskedForAndHoldsNoNullInLists) {
+  const Json less = Parsed(EncodePodGroupSpecPatch("u", PodGroupSpec{}));
+  EXPECT_EQ(less.At("metadata.uid").AsString(), "u");
+  for (const char* field : {"queue", "priorityClassName", "topology", "subGroups",
+                            "expectedRuntimeSeconds", "source"}) {
+    EXPECT_TRUE(less["spec"].Has(field) && less["spec"][field].is_null()) << field;
+  }
+  const Json more = Parsed(EncodePodGroupSpecPatch("u", FullSpec()));
+  EXPECT_EQ(more.At("spec.subGroups").Dump(),
+            R"([{"name":"lead","minMember":1},)"
+            R"({"name":"rest","minMember":5,"topology":{"required":"rack"}}])");
+}
+
+TEST(StorableSpec, TimesAreWholeSecondsWithinTheSchema) {
+  PodGroupSpec spec;
+  spec.schedule_timeout = absl::InfiniteDuration();
+  spec.expected_runtime = absl::Milliseconds(1500);
+  spec.quorum_loss_grace = -absl::Seconds(1);
+  const PodGroupSpec stored = StorableSpec(spec);
+  EXPECT_EQ(stored.schedule_timeout, absl::Hours(24));
+  EXPECT_EQ(stored.expected_runtime, absl::Seconds(2));
+  EXPECT_EQ(stored.quorum_loss_grace, absl::ZeroDuration());
+  EXPECT_EQ(GroupIn(EncodePodGroup({.namespace_name = "n", .name = "g", .spec = spec})).spec,
+            stored);
+}
+
+TEST(EncodeForeignPhasePatch, KeepsTheConditionsUnlessThereAreSome) {
+  EXPECT_EQ(EncodeForeignPhasePatch({.uid = "u", .phase = "Inqueue"}),
+            R"({"metadata":{"uid":"u"},"status":{"phase":"Inqueue"}})");
+  const Json with = Parsed(EncodeForeignPhasePatch(
+      {.uid = "u", .phase = "Running", .conditions = {{"Scheduled", "True", "r", "m"}}}));
+  EXPECT_EQ(with.At("status.conditions").items().at(0)["type"].AsString(), "Scheduled");
+}
+
 PodGroupStatus FullStatus() {
   PodGroupStatus status;
   status.phase = "Running";
