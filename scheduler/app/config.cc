@@ -66,13 +66,6 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
   section.Close();
 }
 
-// Checked for type, kept out of the logic: the policies they steer are not part of this version.
-void ReadInert(Section& top, SchedulerConfig& out) {
-  std::vector<std::string> dialects;
-  top.Strings("dialects", dialects);
-  if (!dialects.empty()) out.inert.emplace_back("dialects");
-}
-
 void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   Section top(root, "", problems);
   std::string api_version, kind;
@@ -164,7 +157,10 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   top.Read("http", [&](const Json& v, const std::string& path) {
     ReadHttpConfig(v, path, problems, out.http);
   });
-  ReadInert(top, out);
+  top.Read("producers", [&](const Json& v, const std::string& path) {
+    ReadProducersConfig(v, path, problems, out.producers);
+    if (out.producers.has_rules) out.inert.emplace_back("producers.rules");
+  });
   top.Close();
 }
 

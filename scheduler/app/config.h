@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "scheduler/app/config_gpu.h"
 #include "scheduler/app/config_http.h"
+#include "scheduler/app/config_producers.h"
 #include "scheduler/loop/loop_options.h"
 
 namespace maniple {
@@ -45,6 +46,7 @@ struct SchedulerConfig {
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
   GpuConfig gpu;
+  ProducersConfig producers;
   HttpConfig http;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores

@@ -1,6 +1,7 @@
 #include "scheduler/app/loop_settings.h"
 
 #include "api/base/status_macros.h"
+#include "api/producers/reader.h"
 #include "scheduler/app/profile.h"
 
 namespace maniple {
@@ -11,6 +12,8 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
                    .default_queue = config.default_queue,
                    .nvlink_domain_labels = config.gpu.nvlink_domain_labels,
                    .gpus = config.gpu.rules};
+  // HERE: options.state.producers = ProducerOptionsFor(config);
+  // HERE: statuses = {config.producers.write_xk8s_status, config.producers.write_volcano_status};
   ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;
@@ -21,6 +24,17 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
   options.holds_per_cohort = config.holds_per_cohort;
   options.mig = config.gpu.mig;
   return options;
+}
+
+ProducerOptions ProducerOptionsFor(const SchedulerConfig& config) {
+  return {.kinds = config.producers.kinds,
+          .queues = config.producers.queues,
+          .default_queue = config.default_queue};
+}
+
+void WatchProducers(const SchedulerConfig& config, ClusterClientOptions& out) {
+  out.foreign = config.producers.kinds;
+  out.reader = MakeForeignReader(config.producers.kinds);
 }
 
 }  // namespace maniple

@@ -1,10 +1,13 @@
-// From the configuration file to what a SchedulingLoop is told: the same for the program and for
-// the scenarios that test it.
+// From the configuration file to what a SchedulingLoop and its ClusterClient are told: the same for
+// the program and for the scenarios that test it.
 //
 //   absl::StatusOr<LoopOptions> options = LoopOptionsFor(config);
+//   WatchProducers(config, client_options);
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "api/client/cluster_client.h"
+#include "api/producers/gang_directory.h"
 #include "scheduler/app/config.h"
 #include "scheduler/loop/loop_options.h"
 
@@ -12,5 +15,9 @@ namespace maniple {
 
 // Identity and seed are the caller's to set. An error names a plugin that there is not.
 [[nodiscard]] absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config);
+// What LoopOptionsFor says of producers.
+[[nodiscard]] ProducerOptions ProducerOptionsFor(const SchedulerConfig& config);
+// The kinds and their reader; both sides have the same table.
+void WatchProducers(const SchedulerConfig& config, ClusterClientOptions& out);
 
 }  // namespace maniple

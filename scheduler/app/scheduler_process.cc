@@ -53,6 +53,7 @@ ClusterClientOptions ClientOptionsFor(const SchedulerConfig& config, const std::
   }
   options.writer.max_in_flight = config.max_in_flight;
   options.writer.most_per_second = config.most_writes_per_second;
+  WatchProducers(config, options);
   options.seed = std::random_device()();
   return options;
 }

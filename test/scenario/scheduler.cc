@@ -21,9 +21,10 @@ LoopOptions LoopFor(const Scheduler::Settings& settings) {
   return options;
 }
 
-ClusterClientOptions ClientFor(uint64_t life) {
+ClusterClientOptions ClientFor(const Scheduler::Settings& settings) {
   ClusterClientOptions options;
-  options.seed = life;
+  options.seed = settings.life;
+  WatchProducers(settings.config, options);
   return options;
 }
 
@@ -39,7 +40,7 @@ Scheduler::Scheduler(sim::SimNetwork& network, sim::EventQueue& events, const Se
                    client_.On(input, events_.Now());
                    Work();
                  }),
-      client_(ClientFor(settings.life), transport_) {
+      client_(ClientFor(settings), transport_) {
   client_.Start(events_.Now());
   Work();
 }

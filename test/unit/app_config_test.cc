@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/app/loop_settings.h"
 
 namespace maniple {
 namespace {
@@ -76,9 +77,9 @@ TEST(SchedulerConfig, SaysWhereHttpIsServedAndHow) {
 
 TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
   const absl::StatusOr<SchedulerConfig> config =
-      Parse("dialects: [volcano]\ngpu: {productTable: {}}\n");
+      Parse("producers: {rules: [{kind: Train}]}\ngpu: {productTable: {}}\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->inert, ElementsAre("dialects"));
+  EXPECT_THAT(config->inert, ElementsAre("producers.rules"));
 }
 
 TEST(SchedulerConfig, SaysWhichBudgetsArePassedAndWhetherQueuesAreNeeded) {
@@ -145,6 +146,36 @@ TEST(SchedulerConfig, SaysWhenRoomIsHeldAndForHowMany) {
   EXPECT_FALSE(Parse("timeouts: {reservationAfter: soon}\n").ok());
 }
 
+TEST(SchedulerConfig, EveryProducerIsWatchedUnlessKindsAreChosen) {
+  EXPECT_EQ(Parse("")->producers.kinds.size(), BuiltinForeignKinds().size());
+  EXPECT_TRUE(Parse("producers: {kinds: []}\n")->producers.kinds.empty());
+  const absl::StatusOr<SchedulerConfig> config =
+      Parse("producers: {kinds: [jobs.batch, podgroups.scheduling.x-k8s.io]}\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const ForeignKinds& kinds = config->producers.kinds;
+  ASSERT_EQ(kinds.size(), 2u);
+  EXPECT_EQ(kinds[0].group, "scheduling.x-k8s.io") << "in the order of the table";
+  EXPECT_EQ(kinds[1].resource, "jobs");
+  ClusterClientOptions client;
+  WatchProducers(*config, client);
+  EXPECT_EQ(client.foreign.size(), 2u);
+  EXPECT_EQ(client.reader->KindName(ForeignResource(1)), "Job");
+}
+
+TEST(SchedulerConfig, SaysWhichQueuesStandForTheirsAndWhichStatusesAreWritten) {
+  const absl::StatusOr<SchedulerConfig> config = Parse(
+      "defaultQueue: shared\n"
+      "producers: {queues: {z: team-z, a: team-a}, statuses: {volcano: false}}\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->producers.write_xk8s_status);
+  EXPECT_FALSE(config->producers.write_volcano_status);
+  const ProducerOptions options = ProducerOptionsFor(*config);
+  EXPECT_THAT(options.queues,
+              ElementsAre(testing::Pair("a", "team-a"), testing::Pair("z", "team-z")));
+  EXPECT_EQ(options.default_queue, "shared");
+  EXPECT_EQ(options.kinds.size(), BuiltinForeignKinds().size());
+}
+
 struct Refusal {
   const char* rest;
   const char* expected;
@@ -189,6 +220,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"gpu: {linkageLabels: [{value: a}]}\n", "gpu.linkageLabels[0].label: is required"},
         Refusal{"gpu: {suspectNodes: Never}\n",
                 "gpu.suspectNodes: expected Trust, ScoreDown or Skip, got \"Never\""},
+        Refusal{"producers:\n  kinds: [trains.example]\n",
+                "s.yaml:4: producers.kinds[0]: expected one of "},
+        Refusal{"producers: {kinds: [jobs.batch, jobs.batch]}\n",
+                "producers.kinds[1]: jobs.batch stands twice"},
+        Refusal{"producers: {kinds: all}\n", "producers.kinds: expected a list of kinds"},
+        Refusal{"producers: {queues: {a: 3}}\n",
+                "producers.queues.a: expected the name of a Queue, got 3"},
+        Refusal{"producers: {statuses: {kai: true}}\n", "producers.statuses.kai: unknown field"},
         Refusal{"gpu: {migg: {}}\n", "gpu.migg: unknown field"}, Refusal{"a: [\n", "s.yaml"}));
 
 TEST(SchedulerConfig, TellsEveryProblemAtOnce) {
