@@ -118,6 +118,37 @@ TEST(Custom, ADefinitionThatChangesIsServedAnew) {
   EXPECT_EQ(cluster.Post(kWidgets, Widget("'taste':'sweet'")).At("spec.taste").AsString(), "sweet");
 }
 
+TEST(Custom, AStatusWithoutSubresourceIsPartOfTheObject) {
+  TestCluster cluster;
+  Json crd = FromText(Crd(kProperties));
+  const Json with_status = crd;
+  Json& version = crd.Mutable("spec").Mutable("versions").mutable_items().at(0);
+  version.Erase("subresources");
+  Json made = cluster.Post(kCrds, crd).body;
+  cluster.Post(kWidgets, Widget(""));
+  const std::string widget = absl::StrCat(kWidgets, "/w");
+  const Json ready = FromText("{'status':{'ready':true}}");
+  EXPECT_EQ(cluster.Patch(absl::StrCat(widget, "/status"), kMergePatch, ready).code, 404);
+  const Answer patched = cluster.Patch(widget, kMergePatch, ready);
+  EXPECT_TRUE(patched.At("status.ready").AsBool());
+  EXPECT_EQ(patched.At("metadata.generation").AsInt(), 2) << "a write of any field";
+  Json next = with_status;
+  next.Mutable("metadata").Set("resourceVersion", made.At("metadata.resourceVersion"));
+  EXPECT_EQ(cluster.Put(absl::StrCat(kCrds, "/widgets.example.com"), next).code, 200);
+  EXPECT_EQ(cluster.Patch(absl::StrCat(widget, "/status"), kMergePatch, ready).code, 200);
+}
+
+TEST(Custom, ADefinitionThatComesAgainIsServedEmpty) {
+  TestCluster cluster;
+  for (int i = 0; i < 2; ++i) {
+    cluster.Make(kCrds, Crd(kProperties));
+    EXPECT_EQ(cluster.Get(kWidgets).At("items").size(), 0u);
+    EXPECT_EQ(cluster.Post(kWidgets, Widget("")).code, 201);
+    cluster.Delete(absl::StrCat(kCrds, "/widgets.example.com"));
+    EXPECT_EQ(cluster.Get(kWidgets).code, 404);
+  }
+}
+
 TEST(Custom, ADeletedDefinitionTakesItsObjectsAndWatchesAlong) {
   TestCluster cluster;
   cluster.Make(kCrds, Crd(kProperties));
