@@ -39,6 +39,7 @@ for template in "$chart"/templates/crds/*.yaml; do
   render maniple "deploy/crds/${template##*/}" "${crds[-1]}"
 done
 render maniple deploy/rbac/scheduler.yaml rbac/scheduler.yaml
+render maniple deploy/rbac/producers.yaml rbac/producers.yaml
 render maniple deploy/rbac/users.yaml rbac/users.yaml
 render maniple deploy/rbac/optional/mig-reconfigure.yaml rbac/mig-reconfigure.yaml -- --set configuration.gpu.mig.reconfigure=on
 render maniple deploy/policy/tenants.yaml policies.yaml
@@ -47,11 +48,11 @@ render maniple deploy/manifests/scheduler.yaml "${scheduler[@]}"
 # Kustomize reads nothing outside of its own folder.
 kustomize=deploy/kustomize
 render maniple $kustomize/base/crds.yaml "${crds[@]}"
-render maniple $kustomize/base/rbac.yaml rbac/scheduler.yaml rbac/users.yaml
+render maniple $kustomize/base/rbac.yaml rbac/scheduler.yaml rbac/producers.yaml rbac/users.yaml
 render maniple $kustomize/base/policies.yaml policies.yaml
 render maniple $kustomize/base/scheduler.yaml "${scheduler[@]}"
 render maniple $kustomize/overlays/monitoring/podmonitor.yaml podmonitor.yaml -- --set metrics.podMonitor.enabled=true
-render gold $kustomize/overlays/pools/gold.yaml rbac/scheduler.yaml policies.yaml "${scheduler[@]}" -- \
+render gold $kustomize/overlays/pools/gold.yaml rbac/scheduler.yaml rbac/producers.yaml policies.yaml "${scheduler[@]}" -- \
   --values $kustomize/overlays/pools/gold.values.yaml
 
 stale=0

@@ -31,7 +31,9 @@ RICH = {
         "fairSharing": {"enabled": True},
         "plugins": {"scores": []},
         "gpu": {"mig": {"reconfigure": "on"}},
+        "producers": {"queues": {"research": "team-a"}, "statuses": {"volcano": False}},
     },
+    "producers": {"kinds": ["podgroups.scheduling.x-k8s.io", "jobs.batch"]},
     "log": {"format": "text", "verbosity": 2},
     "policies": {"otherSchedulers": ["system:serviceaccount:gold:gold-maniple-scheduler"]},
     "networkPolicy": {"apiServer": {"cidrs": ["192.0.2.7/32"], "ports": [6443]},
@@ -62,6 +64,9 @@ WRONG = [
     ({"configuration": {"leaderElection": {"leaseName": "mine"}}}, "leaseName"),
     ({"configuration": {"gpu": {"mig": {"reconfigure": "maybe"}}}}, "configuration/gpu/mig/reconfigure"),
     ({"configuration": "a: b"}, "configuration"),
+    ({"configuration": {"producers": {"kinds": ["jobs.batch"]}}}, "kinds"),
+    ({"configuration": {"producers": {"statuses": {"kai": True}}}}, "kai"),
+    ({"producers": {"kinds": ["Jobs"]}}, "producers/kinds"),
     ({"crds": {"keep": "yes"}}, "crds/keep"),
     ({"networkPolicy": {"apiServer": {"cidrs": ["api.example"]}}}, "networkPolicy/apiServer/cidrs"),
     ({"podDisruptionBudget": {"maxUnavailable": "most"}}, "podDisruptionBudget/maxUnavailable"),
@@ -182,6 +187,21 @@ def the_plain_files_are_the_charts_objects():
     assert rights == {name: one for name, one in {**plain, **mig}.items() if "Role" in name[0]}
 
 
+def the_rights_to_producers_follow_the_values():
+    def rights(values):
+        role = objects(rendered(values=values)).get(("ClusterRole", None, "maniple-scheduler-producers"), {"rules": []})
+        return {f"{verb} {resource}.{group}" for rule in role["rules"] for verb in rule["verbs"] for resource in rule["resources"]
+                for group in rule["apiGroups"]}
+
+    whole = rights({})
+    assert {"list jobs.batch", "patch podgroups/status.scheduling.x-k8s.io", "patch podgroups.scheduling.volcano.sh"} <= whole, whole
+    ours = {f"{verb} podgroups.scheduling.maniple.dev" for verb in ("create", "patch", "delete")}
+    assert rights({"producers": {"kinds": ["jobs.batch"]}}) == {"list jobs.batch", "watch jobs.batch"} | ours
+    silent = rights({"configuration": {"producers": {"statuses": {"volcano": False, "xk8s": False}}}})
+    assert {right for right in whole - silent} == {right for right in whole if right.startswith("patch podgroups")} - ours
+    assert not rights({"producers": {"enabled": False}})
+
+
 def the_pools_know_each_other_and_share_nothing():
     base, pools = objects(overlay(".")), objects(overlay("overlays/pools"))
     gold = {name: one for name, one in pools.items() if name not in base}
@@ -196,7 +216,7 @@ def the_pools_know_each_other_and_share_nothing():
 
 
 def the_scheduler_takes_the_configuration_that_is_rendered():
-    for values in ({}, RICH, {"configuration": {"gpu": {"mig": {"reconfigure": False}}}}):
+    for values in ({}, RICH, {"configuration": {"gpu": {"mig": {"reconfigure": False}}}}, {"producers": {"enabled": False}}):
         text = objects(rendered(values=values))["ConfigMap", "kube-system", "maniple-scheduler"]["data"]["scheduler.yaml"]
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write(text)
@@ -253,6 +273,7 @@ def the_server_takes_every_object_without_a_warning(server):
 OFFLINE = (
     what_is_committed_is_what_the_chart_makes, the_chart_passes_the_linter, a_wrong_value_is_refused_by_its_name,
     each_value_is_explained_and_has_a_place_in_the_schema, both_renderings_have_the_same_objects, the_plain_files_are_the_charts_objects,
-    the_pools_know_each_other_and_share_nothing, the_scheduler_takes_the_configuration_that_is_rendered,
+    the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
+    the_scheduler_takes_the_configuration_that_is_rendered,
 )
 SERVED = (the_server_takes_every_object_without_a_warning,)

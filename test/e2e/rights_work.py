@@ -22,11 +22,14 @@ from support.control_plane import ROOT, free_ports
 from support.scheduler import GROUP, Scheduler, await_that, is_bound, node, pod, pod_group
 
 RBAC = ROOT / "deploy" / "rbac"
-ROLES = (RBAC / "scheduler.yaml", RBAC / "optional" / "mig-reconfigure.yaml")
+PRODUCERS = RBAC / "producers.yaml"
+ROLES = (RBAC / "scheduler.yaml", PRODUCERS, RBAC / "optional" / "mig-reconfigure.yaml")
 PODS = "/api/v1/namespaces/default/pods"
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
 OURS = "scheduling.maniple.dev"
+INSTALLED = ("apps", "batch", OURS)  # groups whose kinds the server has
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 HOSTNAME = "kubernetes.io/hostname"
@@ -47,6 +50,17 @@ def single_rules(role):
 def granted():
     """Every right of the shipped roles, in the order of the files."""
     return [right for manifest in role_manifests() if "rules" in manifest for right in single_rules(manifest)]
+
+
+def within_reach():
+    """Those that can be used here: a producer's kind that is not installed is listed in vain, so neither watched nor written, and a
+    PodGroup of ours is deleted ten minutes after the last pod of a gang that is made of marks alone."""
+    far = {right for right in single_rules(producers_role()) if right[0] != "list" and right[1] not in INSTALLED}
+    return [right for right in granted() if right not in far | {("delete", OURS, "podgroups")}]
+
+
+def producers_role():
+    return next(one for one in yaml.safe_load_all(PRODUCERS.read_text()) if "rules" in one)
 
 
 def give_roles(api, account, without=None):
@@ -205,6 +219,26 @@ def lose_the_reply_to_a_bind(stage, name):
     stage.faulty.set_percent()
 
 
+def start_a_job(stage, name):
+    """A Job of one pod, as its controller would make it: the gang's PodGroup is the scheduler's to make."""
+    stage.add_node(name)
+    one = pod(f"{name}-0", nodeSelector={HOSTNAME: name})
+    template = {"metadata": {}, "spec": {**one["spec"], "restartPolicy": "Never"}}
+    job = stage.api.must("POST", JOBS, {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+                                        "spec": {"parallelism": 1, "template": template}})
+    one["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job["metadata"]["uid"],
+                                           "controller": True, "blockOwnerDeletion": True}]
+    stage.api.must("POST", PODS, one)
+
+
+def scale_a_job(stage, name):
+    start_a_job(stage, name)
+    stands = f"{GROUP}/namespaces/default/podgroups"
+    await_that("a PodGroup stands for the Job", lambda: any(
+        one["spec"].get("source", {}).get("name") == name for one in stage.api.must("GET", stands)["items"]))
+    stage.api.must("PATCH", f"{JOBS}/{name}", {"spec": {"parallelism": 2}}, MERGE)
+
+
 def be_read_over_https(stage, _):
     """Once by an account that may read nothing, so that both reviews are asked for; a token is remembered, so each is a new one."""
     await_that("HTTPS is served", lambda: stage.scheduler.read_with(token_of(stage.api, "kube-system", "reader")).status in (403, 503))
@@ -229,6 +263,8 @@ USED_BY = {
     ("patch", "", "persistentvolumes"): mount_a_volume_that_is_there,
     ("patch", "", "nodes"): divide_a_node,
     ("patch", OURS, "podgroups/status"): start_a_gang,
+    ("create", OURS, "podgroups"): start_a_job,
+    ("patch", OURS, "podgroups"): scale_a_job,
     ("patch", OURS, "queues/status"): start_in_a_queue_of_a_cohort,
     ("patch", OURS, "cohorts/status"): start_in_a_queue_of_a_cohort,
     ("create", "events.k8s.io", "events"): start_a_gang,
@@ -248,6 +284,6 @@ def prepare(api):
 
 def clear(api):
     """Takes away what waits or runs, so that the next scheduler has nothing to do but its own."""
-    for path in (PODS, f"{GROUP}/namespaces/default/podgroups", BUDGETS, CLAIMS, "/api/v1/persistentvolumes", f"{GROUP}/queues",
+    for path in (PODS, JOBS, f"{GROUP}/namespaces/default/podgroups", BUDGETS, CLAIMS, "/api/v1/persistentvolumes", f"{GROUP}/queues",
                  f"{GROUP}/cohorts", "/api/v1/nodes", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"):
         api.must("DELETE", path)

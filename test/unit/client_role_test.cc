@@ -10,6 +10,7 @@
 #include "api/client/right.h"
 #include "api/client/watch_session.h"
 #include "api/codec/yaml.h"
+#include "api/producers/kinds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -114,6 +115,26 @@ Rights AskedOfTheCluster() {
   return rights;
 }
 
+// Kinds that are not installed are asked for, too.
+Rights AskedOfProducers() {
+  Rights rights;
+  for (const ForeignKind& kind : BuiltinForeignKinds()) {
+    for (const char* verb : {"list", "watch"}) {
+      rights.insert(RightText({verb, kind.group, kind.resource}));
+    }
+  }
+  const std::string path = "/apis/scheduling.volcano.sh/v1beta1/namespaces/n/podgroups/g";
+  for (const HttpRequest& request :
+       {MakePodGroupRequest({.namespace_name = "n", .name = "g"}),
+        PodGroupSpecRequest("n", "g", "u", {}), DeletePodGroupRequest("n", "g", "u"),
+        ForeignPhaseRequest("/apis/scheduling.x-k8s.io/v1alpha1/namespaces/n/podgroups/g/status",
+                            {}),
+        ForeignPhaseRequest(path, {}), ForeignPhaseRequest(path + "/status", {})}) {
+    rights.insert(RightText(RightFor(request)));
+  }
+  return rights;
+}
+
 constexpr char kFile[] = "deploy/rbac/scheduler.yaml";
 
 TEST(Role, OfTheClusterIsWhatTheSchedulerAsksFor) {
@@ -122,6 +143,11 @@ TEST(Role, OfTheClusterIsWhatTheSchedulerAsksFor) {
 
 TEST(Role, OfItsNamespaceIsWhatTheElectorAsksFor) {
   EXPECT_THAT(GivenBy(kFile, "Role", "maniple-scheduler"), ContainerEq(AskedOfLeases()));
+}
+
+TEST(Role, OfProducersIsGivenApart) {
+  EXPECT_THAT(GivenBy("deploy/rbac/producers.yaml", "ClusterRole", "maniple-scheduler-producers"),
+              ContainerEq(AskedOfProducers()));
 }
 
 TEST(Role, ToDivideNodesIsGivenApart) {

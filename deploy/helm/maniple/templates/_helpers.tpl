@@ -43,6 +43,21 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if kindIs "bool" $said }}{{ ternary "on" "off" $said }}{{ else }}{{ $said }}{{ end }}
 {{- end }}
 
+{{- /* Every kind of producer that the scheduler knows (api/producers/kinds.cc; client_role_test compares). */ -}}
+{{- define "maniple.knownProducerKinds" -}}
+{{- toJson (list
+    "podgroups.scheduling.x-k8s.io" "podgroups.scheduling.volcano.sh" "jobs.batch" "podgroups.scheduling.k8s.io"
+    "podgroups.scheduling.run.ai" "podgangs.scheduler.grove.io" "podgroups.scheduling.sigs.k8s.io" "statefulsets.apps"
+    "jobsets.jobset.x-k8s.io" "leaderworkersets.leaderworkerset.x-k8s.io" "rayclusters.ray.io"
+    "pytorchjobs.kubeflow.org" "tfjobs.kubeflow.org" "xgboostjobs.kubeflow.org" "paddlejobs.kubeflow.org"
+    "jaxjobs.kubeflow.org" "mpijobs.kubeflow.org" "trainjobs.trainer.kubeflow.org") -}}
+{{- end }}
+
+{{- /* Those that are watched. */ -}}
+{{- define "maniple.producerKinds" -}}
+{{- if .Values.producers.kinds }}{{ toJson .Values.producers.kinds }}{{ else }}{{ include "maniple.knownProducerKinds" . }}{{ end }}
+{{- end }}
+
 {{- define "maniple.configuration" -}}
 {{- $ours := dict "apiVersion" "config.maniple.dev/v1alpha1" "kind" "SchedulerConfiguration"
     "schedulerNames" .Values.schedulerNames "withoutQueue" .Values.withoutQueue
@@ -50,6 +65,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $given := deepCopy .Values.configuration -}}
 {{- if dig "gpu" "mig" "reconfigure" nil $given | kindIs "bool" -}}
 {{- $_ := set $given.gpu.mig "reconfigure" (include "maniple.mig" .) -}}
+{{- end -}}
+{{- if not .Values.producers.enabled -}}
+{{- $_ := set $given "producers" (set ($given.producers | default dict) "kinds" list) -}}
+{{- else if .Values.producers.kinds -}}
+{{- $_ := set $given "producers" (set ($given.producers | default dict) "kinds" .Values.producers.kinds) -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite $given $ours) -}}
 {{- end }}
