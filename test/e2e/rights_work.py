@@ -220,15 +220,16 @@ def lose_the_reply_to_a_bind(stage, name):
 
 
 def start_a_job(stage, name):
-    """A Job of one pod, as its controller would make it: the gang's PodGroup is the scheduler's to make."""
+    """A Job of two pods, as its controller would make them: the gang's PodGroup is the scheduler's to make."""
     stage.add_node(name)
-    one = pod(f"{name}-0", nodeSelector={HOSTNAME: name})
-    template = {"metadata": {}, "spec": {**one["spec"], "restartPolicy": "Never"}}
+    pods = [pod(f"{name}-{index}", gpus=4, nodeSelector={HOSTNAME: name}) for index in range(2)]
+    template = {"metadata": {}, "spec": {**pods[0]["spec"], "restartPolicy": "Never"}}
     job = stage.api.must("POST", JOBS, {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
-                                        "spec": {"parallelism": 1, "template": template}})
-    one["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job["metadata"]["uid"],
-                                           "controller": True, "blockOwnerDeletion": True}]
-    stage.api.must("POST", PODS, one)
+                                        "spec": {"parallelism": 2, "template": template}})
+    for one in pods:
+        one["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job["metadata"]["uid"],
+                                               "controller": True, "blockOwnerDeletion": True}]
+        stage.api.must("POST", PODS, one)
 
 
 def scale_a_job(stage, name):
@@ -236,7 +237,7 @@ def scale_a_job(stage, name):
     stands = f"{GROUP}/namespaces/default/podgroups"
     await_that("a PodGroup stands for the Job", lambda: any(
         one["spec"].get("source", {}).get("name") == name for one in stage.api.must("GET", stands)["items"]))
-    stage.api.must("PATCH", f"{JOBS}/{name}", {"spec": {"parallelism": 2}}, MERGE)
+    stage.api.must("PATCH", f"{JOBS}/{name}", {"spec": {"parallelism": 3}}, MERGE)
 
 
 def be_read_over_https(stage, _):
