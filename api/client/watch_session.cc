@@ -438,9 +438,10 @@ void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
   }
   ++counters_.upserts;
   auto& upserted = std::get<Object>(object.what);
-  if (auto* foreign = std::get_if<ForeignObject>(&upserted); foreign != nullptr) {
-    // Items of lists of built-in kinds do not name their version.
-    if (foreign->api_version.empty()) foreign->api_version = std::string(ApiVersionIn(collection()));
+  // Items of lists of built-in kinds do not name their version.
+  auto* foreign = std::get_if<ForeignObject>(&upserted);
+  if (foreign != nullptr && foreign->api_version.empty()) {
+    foreign->api_version = std::string(ApiVersionIn(collection()));
   }
   out.events.push_back(ObjectUpserted{std::move(upserted)});
 }

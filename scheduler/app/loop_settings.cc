@@ -1,6 +1,7 @@
 #include "scheduler/app/loop_settings.h"
 
 #include "api/base/status_macros.h"
+#include "api/producers/gang_directory.h"
 #include "api/producers/reader.h"
 #include "scheduler/app/profile.h"
 

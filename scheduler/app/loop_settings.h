@@ -7,11 +7,12 @@
 
 #include "absl/status/statusor.h"
 #include "api/client/cluster_client.h"
-#include "api/producers/gang_directory.h"
 #include "scheduler/app/config.h"
 #include "scheduler/loop/loop_options.h"
 
 namespace maniple {
+
+struct ProducerOptions;  // api/producers/gang_directory.h
 
 // Identity and seed are the caller's to set. An error names a plugin that there is not.
 [[nodiscard]] absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "api/producers/gang_directory.h"
 #include "scheduler/app/loop_settings.h"
 
 namespace maniple {
