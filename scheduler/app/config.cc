@@ -159,7 +159,6 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   });
   top.Read("producers", [&](const Json& v, const std::string& path) {
     ReadProducersConfig(v, path, problems, out.producers);
-    if (out.producers.has_rules) out.inert.emplace_back("producers.rules");
   });
   top.Close();
 }

@@ -50,8 +50,6 @@ struct SchedulerConfig {
   HttpConfig http;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled
   std::vector<ScoreWeight> score_weights;     // plugins.scores
-  // Accepted and checked, but of no effect in this version; the program says so at start.
-  std::vector<std::string> inert;
 };
 
 // `file` is used in error messages only: "scheduler.yaml:7: client.maxInFlight: expected an

@@ -5,6 +5,9 @@
 //     kinds: [podgroups.scheduling.x-k8s.io, jobs.batch]   # default: all that are known; []: none
 //     queues: {research: team-a, lq-default: shared}       # their name: our Queue
 //     statuses: {xk8s: true, volcano: false}
+//     rules:                                               # owners of kinds that are not known
+//     - {kind: TrainRun, resource: trainruns, group: ml.example.com, versions: [v1],
+//        replicas: ["spec.roles.*.replicas"], minimums: [spec.minAvailable]}
 #pragma once
 
 #include <string>
@@ -18,11 +21,11 @@
 namespace maniple {
 
 struct ProducersConfig {
-  ForeignKinds kinds = BuiltinForeignKinds();               // in the order of that table
+  // In the order of that table, then those of the rules in the order of the file.
+  ForeignKinds kinds = BuiltinForeignKinds();
   std::vector<std::pair<std::string, std::string>> queues;  // foreign name → Queue; by name
   bool write_xk8s_status = true;
   bool write_volcano_status = true;
-  bool has_rules = false;  // rules for other kinds are there; of no effect in this version
 };
 
 void ReadProducersConfig(const Json& map, const std::string& path, Problems& problems,

@@ -219,9 +219,6 @@ absl::StatusOr<std::unique_ptr<SchedulerProcess>> SchedulerProcess::Start(
   RETURN_IF_ERROR(impl->OpenSurfaces(options, std::move(config)));
   LOG(INFO) << "maniple-scheduler " << MANIPLE_VERSION << " as " << identity << " schedules for "
             << absl::StrJoin(options.config.scheduler_names, ", ") << " on " << server;
-  if (!options.config.inert.empty()) {
-    LOG(WARNING) << "of no effect in this version: " << absl::StrJoin(options.config.inert, ", ");
-  }
   impl->StartThreads();
   return std::unique_ptr<SchedulerProcess>(new SchedulerProcess(std::move(impl)));
 }

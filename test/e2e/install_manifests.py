@@ -197,6 +197,8 @@ def the_rights_to_producers_follow_the_values():
     assert {"list jobs.batch", "patch podgroups/status.scheduling.x-k8s.io", "patch podgroups.scheduling.volcano.sh"} <= whole, whole
     ours = {f"{verb} podgroups.scheduling.maniple.dev" for verb in ("create", "patch", "delete")}
     assert rights({"producers": {"kinds": ["jobs.batch"]}}) == {"list jobs.batch", "watch jobs.batch"} | ours
+    rule = {"kind": "Run", "group": "ml.example", "resource": "runs", "versions": ["v1"], "replicas": ["spec.workers"]}
+    assert rights({"configuration": {"producers": {"rules": [rule]}}}) - whole == {"list runs.ml.example", "watch runs.ml.example"}
     silent = rights({"configuration": {"producers": {"statuses": {"volcano": False, "xk8s": False}}}})
     assert {right for right in whole - silent} == {right for right in whole if right.startswith("patch podgroups")} - ours
     assert not rights({"producers": {"enabled": False}})

@@ -27,7 +27,6 @@ TEST(SchedulerConfig, AnEmptyFileOfTheRightKindMeansTheDefaults) {
   EXPECT_THAT(config->scheduler_names, ElementsAre("maniple"));
   EXPECT_TRUE(config->leader_election.enabled);
   EXPECT_EQ(config->max_in_flight, 32);
-  EXPECT_TRUE(config->inert.empty());
 }
 
 TEST(SchedulerConfig, EveryFieldArrives) {
@@ -76,11 +75,26 @@ TEST(SchedulerConfig, SaysWhereHttpIsServedAndHow) {
               HasSubstr("s.yaml:4: http.address: "));
 }
 
-TEST(SchedulerConfig, FieldsWithoutEffectAreAcceptedAndNamed) {
-  const absl::StatusOr<SchedulerConfig> config =
-      Parse("producers: {rules: [{kind: Train}]}\ngpu: {productTable: {}}\n");
+TEST(SchedulerConfig, ARuleAddsAKindAfterThoseThatAreKnown) {
+  const absl::StatusOr<SchedulerConfig> config = Parse(
+      "producers:\n"
+      "  kinds: [jobs.batch]\n"
+      "  rules:\n"
+      "  - {kind: Run, resource: runs, group: ml.example, versions: [v2, v1],\n"
+      "     minimums: [spec.min], replicas: [\"spec.roles.*.replicas\"], queues: [spec.queue],\n"
+      "     priorityClasses: [spec.priority], partLabel: ml.example/role}\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->inert, ElementsAre("producers.rules"));
+  ASSERT_EQ(config->producers.kinds.size(), 2u);
+  const ForeignKind& kind = config->producers.kinds[1];
+  EXPECT_EQ(kind.group, "ml.example");
+  EXPECT_EQ(kind.kind, "Run");
+  EXPECT_THAT(kind.versions, ElementsAre("v2", "v1"));
+  ASSERT_TRUE(kind.rule.has_value());
+  EXPECT_THAT(kind.rule->minimums, ElementsAre("spec.min"));
+  EXPECT_THAT(kind.rule->replicas, ElementsAre("spec.roles.*.replicas"));
+  EXPECT_THAT(kind.rule->queues, ElementsAre("spec.queue"));
+  EXPECT_THAT(kind.rule->priority_classes, ElementsAre("spec.priority"));
+  EXPECT_EQ(kind.rule->part_label, "ml.example/role");
 }
 
 TEST(SchedulerConfig, SaysWhichBudgetsArePassedAndWhetherQueuesAreNeeded) {
@@ -115,7 +129,6 @@ TEST(SchedulerConfig, TellsWhereFactsAboutGpusAreReadFrom) {
       "  linkageLabels: [{label: example.com/links, value: pcie, linkage: None}]\n"
       "  suspectNodes: Skip\n");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_TRUE(config->inert.empty());
   EXPECT_THAT(config->gpu.nvlink_domain_labels, ElementsAre("a/clique", "b/domain"));
   const GpuRules& rules = config->gpu.rules;
   // The longer pattern comes first.
@@ -228,6 +241,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"producers: {kinds: all}\n", "producers.kinds: expected a list of kinds"},
         Refusal{"producers: {queues: {a: 3}}\n",
                 "producers.queues.a: expected the name of a Queue, got 3"},
+        Refusal{"producers: {rules: [{kind: Run, resource: runs, versions: [v1], replicas: [a]}]}",
+                "producers.rules[0].group: is required"},
+        Refusal{"producers: {rules: [{kind: Run, resource: runs, group: g, versions: [v1]}]}",
+                "producers.rules[0]: needs minimums or replicas"},
+        Refusal{"producers: {rules: [{replicas: [spec..a]}]}",
+                "producers.rules[0].replicas[0]: is no path"},
+        Refusal{"producers: {rules: [{kind: Job, resource: jobs, group: batch, versions: [v1],"
+                " replicas: [a]}]}",
+                "producers.rules[0]: jobs.batch is known without a rule"},
         Refusal{"producers: {statuses: {kai: true}}\n", "producers.statuses.kai: unknown field"},
         Refusal{"gpu: {migg: {}}\n", "gpu.migg: unknown field"}, Refusal{"a: [\n", "s.yaml"}));
 

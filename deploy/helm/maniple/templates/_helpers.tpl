@@ -55,7 +55,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- /* Those that are watched. */ -}}
 {{- define "maniple.producerKinds" -}}
-{{- if .Values.producers.kinds }}{{ toJson .Values.producers.kinds }}{{ else }}{{ include "maniple.knownProducerKinds" . }}{{ end }}
+{{- $kinds := .Values.producers.kinds | default (include "maniple.knownProducerKinds" . | fromJsonArray) -}}
+{{- range dig "producers" "rules" list .Values.configuration -}}
+{{- $kinds = append $kinds (printf "%s.%s" .resource .group) -}}
+{{- end -}}
+{{- toJson $kinds -}}
 {{- end }}
 
 {{- define "maniple.configuration" -}}
@@ -67,7 +71,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $_ := set $given.gpu.mig "reconfigure" (include "maniple.mig" .) -}}
 {{- end -}}
 {{- if not .Values.producers.enabled -}}
-{{- $_ := set $given "producers" (set ($given.producers | default dict) "kinds" list) -}}
+{{- $_ := set $given "producers" (dict "kinds" list) -}}
 {{- else if .Values.producers.kinds -}}
 {{- $_ := set $given "producers" (set ($given.producers | default dict) "kinds" .Values.producers.kinds) -}}
 {{- end -}}
