@@ -160,10 +160,12 @@ std::string ClusterClient::NameOf(size_t kind) const {
   return absl::StrCat(foreign.resource, ".", foreign.group);
 }
 
-// A kind whose CRD is not there, and a producer's that may not be read, is as complete as it gets:
-// the scheduler must not wait for it.
+// A kind whose CRD is not there, and a producer's that may not or cannot be read, is as complete as
+// it gets: the scheduler must not wait for it.
 bool ClusterClient::HasNothingToWaitFor(size_t kind) const {
-  return sessions_[kind]->state() == SessionState::kNotInstalled || sessions_[kind]->forbidden();
+  const WatchSession& session = *sessions_[kind];
+  return session.state() == SessionState::kNotInstalled || session.forbidden() ||
+         session.unreadable();
 }
 
 void ClusterClient::Take(WriterOutput output) {

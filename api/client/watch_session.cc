@@ -346,6 +346,8 @@ void WatchSession::OnListComplete(absl::Time now, SessionOutput& out) {
   most_objects_ = options_.page_size;
   page_size_ = std::min(page_size_, most_objects_);
   listed_at_ = now;
+  failing_since_ = absl::InfiniteFuture();
+  unreadable_ = false;
   problem_.clear();
   if (!synced_) {
     synced_ = true;

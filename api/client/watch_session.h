@@ -72,6 +72,8 @@ class WatchSession final {
   [[nodiscard]] bool synced() const { return synced_; }
   // Of a kind of producers that may not be read: there is nothing to wait for.
   [[nodiscard]] bool forbidden() const { return served_ == ServedState::kForbidden; }
+  // A producer's kind whose list has failed for so long that nothing else should wait for it.
+  [[nodiscard]] bool unreadable() const { return unreadable_; }
   // What stands in the way now; "" when nothing does.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const SessionCounters& counters() const { return counters_; }
@@ -95,6 +97,7 @@ class WatchSession final {
   void StartList(SessionOutput& out);
   void StartWatch(SessionOutput& out);
   void Fail(Failure failure, absl::Time now, SessionOutput& out);
+  void NoteUnreadable(absl::Time now, SessionOutput& out);
   void CancelOpen(SessionOutput& out);
   void RestartList();
   void ReportGone(SessionOutput& out);
@@ -135,6 +138,8 @@ class WatchSession final {
 
   // Of a kind of producers: what KindServed said last, if it did.
   std::optional<ServedState> served_;
+  absl::Time failing_since_ = absl::InfiniteFuture();  // since the last whole list
+  bool unreadable_ = false;
   size_t served_at_ = 0;   // the collection that known_ came from, if any did
   size_t version_at_ = 0;  // the collection that is asked now
 

@@ -122,6 +122,14 @@ void WatchSession::OnExpired(const ApiStatus& status, absl::Time now, SessionOut
   Fail(std::move(failure), now, out);
 }
 
+void WatchSession::NoteUnreadable(absl::Time now, SessionOutput& out) {
+  if (!IsForeign(options_.kind) || state_ == SessionState::kNotInstalled || forbidden()) return;
+  failing_since_ = std::min(failing_since_, now);
+  if (step_ != Step::kList || now - failing_since_ < options_.unreadable_after) return;
+  unreadable_ = true;
+  TellServed(ServedState::kServed, out);  // nobody's mark is passed over for it
+}
+
 void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {
   CancelOpen(out);
   if (opened_at_ != absl::InfiniteFuture() && now - opened_at_ >= kStableWatch) backoff_.Reset();
@@ -130,6 +138,7 @@ void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {
     Proceed(out);
     return;
   }
+  NoteUnreadable(now, out);
   const bool looks_again = state_ == SessionState::kNotInstalled && IsForeign(options_.kind);
   // A server that says when to come back is believed, within reason.
   const absl::Duration wait =

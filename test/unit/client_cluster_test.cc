@@ -119,5 +119,18 @@ TEST_F(ClusterClientTest, WaitsForTheListOfAKindThatFails) {
   EXPECT_THAT(ToldOfProducers(), Not(Contains("synced 0")));
 }
 
+TEST_F(ClusterClientTest, GoesOnWithoutAKindThatCannotBeListedForLong) {
+  const absl::Time began = clock_.Now();
+  while (clock_.Now() < began + absl::Seconds(60)) {
+    AnswerAll(500);
+    clock_.Advance(absl::Seconds(5));
+    client_.OnTime(clock_.Now());
+  }
+  AnswerAll(500);
+  EXPECT_THAT(ToldOfProducers(), Contains("served 0")) << "who names its objects waits for them";
+  EXPECT_THAT(ToldOfProducers(), Contains("synced 0"));
+  EXPECT_THAT(ToldOfProducers(), Not(Contains("missing 0")));
+}
+
 }  // namespace
 }  // namespace maniple
