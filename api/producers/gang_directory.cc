@@ -29,7 +29,7 @@ struct PodClass {
 };
 
 struct KnownGang {
-  const GangName* name = nullptr;  // the key of the gang
+  const GroupName* name = nullptr;  // the key of the gang
   ForeignGang made;
   std::vector<PodClass*> classes;
 };
@@ -37,7 +37,7 @@ struct KnownGang {
 namespace {
 
 struct NameHash {
-  size_t operator()(const GangName& name) const {
+  size_t operator()(const GroupName& name) const {
     return absl::HashOf(name.namespace_name, name.group_name);
   }
 };
@@ -142,7 +142,7 @@ class GangDirectory::Impl final {
     return PlaceIn(*known->second);
   }
 
-  const ForeignGang* Find(const GangName& name) const {
+  const ForeignGang* Find(const GroupName& name) const {
     const auto found = gangs_.find(name);
     return found != gangs_.end() ? &found->second.made : nullptr;
   }
@@ -177,8 +177,8 @@ class GangDirectory::Impl final {
       of.in_sub_group = of.resolved.gang.origin == GangOrigin::kOurs;
       if (!IsDeclared(of.resolved.gang.origin)) return;
       const auto at = of_.gangs_.try_emplace(
-          GangName{std::string(PodMarks(*of.packed).Get(MarkField::kNamespace)),
-                   of.resolved.gang.group_name});
+          GroupName{std::string(PodMarks(*of.packed).Get(MarkField::kNamespace)),
+                    of.resolved.gang.group_name});
       KnownGang& gang = at.first->second;
       gang.name = &at.first->first;
       gang.classes.push_back(&of);
@@ -274,7 +274,7 @@ class GangDirectory::Impl final {
   ObjectTable table_;
   absl::node_hash_map<std::string, PodClass> classes_;  // by packed marks
   absl::flat_hash_map<PodId, PodClass*> pods_;
-  absl::node_hash_map<GangName, KnownGang, NameHash> gangs_;
+  absl::node_hash_map<GroupName, KnownGang, NameHash> gangs_;
   std::string scratch_;
 };
 
@@ -298,6 +298,6 @@ PodPlace GangDirectory::Put(PodId pod, const Pod& seen, DirectoryChange& change)
 }
 void GangDirectory::Forget(PodId pod, DirectoryChange& change) { impl_->Forget(pod, change); }
 PodPlace GangDirectory::PlaceOf(PodId pod) const { return impl_->PlaceOf(pod); }
-const ForeignGang* GangDirectory::Find(const GangName& name) const { return impl_->Find(name); }
+const ForeignGang* GangDirectory::Find(const GroupName& name) const { return impl_->Find(name); }
 
 }  // namespace maniple

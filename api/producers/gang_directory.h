@@ -8,7 +8,7 @@
 //   DirectoryChange change;
 //   directory.Upsert(object, change);
 //   for (PodId pod : change.pods) …directory.PlaceOf(pod)…
-//   for (const GangName& gang : change.gangs) …directory.Find(gang)…
+//   for (const GroupName& gang : change.gangs) …directory.Find(gang)…
 //
 // Invariants:
 //   1. PlaceOf(pod) depends on the pod and the objects that are there, not on the order of events.
@@ -27,14 +27,14 @@
 
 namespace maniple {
 
-struct GangName {
+struct GroupName {
   std::string namespace_name, group_name;
-  friend auto operator<=>(const GangName&, const GangName&) = default;
+  friend auto operator<=>(const GroupName&, const GroupName&) = default;
 };
 
 struct DirectoryChange {
-  std::vector<PodId> pods;      // belong elsewhere than before; each once, in order
-  std::vector<GangName> gangs;  // new, gone, or declared otherwise; each once, in order
+  std::vector<PodId> pods;       // belong elsewhere than before; each once, in order
+  std::vector<GroupName> gangs;  // new, gone, or declared otherwise; each once, in order
 };
 
 struct ProducerOptions {
@@ -66,7 +66,7 @@ class GangDirectory final {
   [[nodiscard]] PodPlace PlaceOf(PodId pod) const;
 
   // Null: nobody declares it now.
-  [[nodiscard]] const ForeignGang* Find(const GangName& name) const;
+  [[nodiscard]] const ForeignGang* Find(const GroupName& name) const;
 
  private:
   class Impl;

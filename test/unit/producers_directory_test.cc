@@ -49,7 +49,7 @@ TEST(GangDirectory, AGroupObjectIsAGangWithAndWithoutPods) {
   world.Serve(kXk8s, "PodGroup");
   world.Give(kTrain);
   ASSERT_EQ(world.change_.gangs.size(), 1);
-  const GangName name = world.change_.gangs[0];
+  const GroupName name = world.change_.gangs[0];
   EXPECT_THAT(name.group_name, MatchesRegex("train-[0-9a-f]{8}"));
   ASSERT_NE(world.directory_.Find(name), nullptr);
   EXPECT_TRUE(world.directory_.Find(name)->is_object);
@@ -153,7 +153,7 @@ TEST(GangDirectory, AnOwnersGangIsThereAsLongAsAPodIsInIt) {
   world.change_ = {};
   world.Forget("b");
   EXPECT_EQ(world.directory_.Find({"ns", group}), nullptr);
-  EXPECT_THAT(world.change_.gangs, ElementsAre(GangName{"ns", group}));
+  EXPECT_THAT(world.change_.gangs, ElementsAre(GroupName{"ns", group}));
 }
 
 TEST(GangDirectory, AnOwnerThatIsGoneOrMadeAnewIsWaitedFor) {

@@ -176,7 +176,7 @@ class History {
     return absl::StrCat(place.group_name, "/", place.sub_group, "/", place.passed_over, " = ",
                         world_.Where(PodName(pod)));
   }
-  [[nodiscard]] std::string GangNamed(const GangName& name) const {
+  [[nodiscard]] std::string GangNamed(const GroupName& name) const {
     const ForeignGang* gang = world_.directory_.Find(name);
     if (gang == nullptr) return "none";
     return absl::StrCat(Shown(*gang), gang->is_object, gang->status.has_value(),
@@ -191,12 +191,12 @@ TEST(GangDirectory, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange) {
   std::mt19937 random(7);
   const auto below = [&](size_t count) { return static_cast<size_t>(random() % count); };
   History history{Facts()};
-  std::set<GangName> named;
+  std::set<GroupName> named;
   for (int step = 0; step < 1500; ++step) {
     std::vector<std::string> places;
     for (size_t pod = 0; pod < kPods; ++pod) places.push_back(history.PlaceOf(pod));
-    std::map<GangName, std::string> gangs;
-    for (const GangName& name : named) gangs[name] = history.GangNamed(name);
+    std::map<GroupName, std::string> gangs;
+    for (const GroupName& name : named) gangs[name] = history.GangNamed(name);
     history.world_.change_ = {};
     size_t touched = kPods;
     switch (below(6)) {
@@ -234,7 +234,7 @@ TEST(GangDirectory, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange) {
       ASSERT_EQ(told, place_of(history.PlaceOf(pod)) != place_of(places[pod]))
           << step << " " << pod;
     }
-    for (const GangName& name : named) {
+    for (const GroupName& name : named) {
       ASSERT_EQ(history.GangNamed(name), fresh.GangNamed(name)) << step << " " << name.group_name;
     }
   }
