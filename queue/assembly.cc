@@ -230,7 +230,13 @@ std::vector<int32_t> RankGroupsOf(const Gang& gang) {
   return groups;
 }
 
-Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {
+int32_t SubGroupIndex(absl::string_view sub_group, const PodGroupSpec& spec) {
+  const auto& parts = spec.sub_groups;
+  if (sub_group.empty()) return static_cast<int32_t>(parts.size());
+  return static_cast<int32_t>(std::ranges::find(parts, sub_group, &SubGroup::name) - parts.begin());
+}
+
+Rank RankOf(const StringMap& labels, absl::string_view sub_group, const PodGroupSpec& spec) {
   static constexpr absl::string_view kRoleLabels[] = {
       "training.kubeflow.org/replica-type", "training.kubeflow.org/job-role",
       "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec", "ray.io/node-type"};
@@ -243,14 +249,7 @@ Rank RankOf(const StringMap& labels, const PodGroupSpec& spec) {
   };
 
   Rank rank;
-  rank.sub_group = static_cast<int32_t>(spec.sub_groups.size());
-  const absl::string_view sub_group = labels.Get(kSubGroupLabel);
-  for (size_t i = 0; i < spec.sub_groups.size(); ++i) {
-    if (!sub_group.empty() && spec.sub_groups[i].name == sub_group) {
-      rank.sub_group = static_cast<int32_t>(i);
-      break;
-    }
-  }
+  rank.sub_group = SubGroupIndex(sub_group, spec);
   // Zero-padded, so that text order is number order.
   const int64_t job = index_of("jobset.sigs.k8s.io/job-index");
   if (job >= 0) {

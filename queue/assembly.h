@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
 #include "queue/gang.h"
 
 namespace maniple {
@@ -64,7 +65,12 @@ class QuorumCount final {
 // By member: a number for its sub-group and job or role. Ranks count within it.
 [[nodiscard]] std::vector<int32_t> RankGroupsOf(const Gang& gang);
 
-// The rank labels of a pod, as in product.md ("Rank, used for placement order and slices").
-[[nodiscard]] Rank RankOf(const StringMap& labels, const PodGroupSpec& spec);
+// The position of the sub-group in spec.subGroups; behind all of them for a name that is not there.
+[[nodiscard]] int32_t SubGroupIndex(absl::string_view sub_group, const PodGroupSpec& spec);
+
+// The rank labels of a pod of the sub-group, as in product.md ("Rank, used for placement order and
+// slices").
+[[nodiscard]] Rank RankOf(const StringMap& labels, absl::string_view sub_group,
+                          const PodGroupSpec& spec);
 
 }  // namespace maniple

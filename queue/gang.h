@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/time/time.h"
 #include "api/model/ids.h"
 #include "api/model/maniple_types.h"
+#include "api/producers/foreign_gang.h"
 
 namespace maniple {
 
@@ -75,16 +77,30 @@ struct CleanedMembers {
   [[nodiscard]] int32_t count() const { return static_cast<int32_t>(ranks.size()) + unranked; }
 };
 
+// The PodGroup of ours that stands for a gang which somebody else declares, as the server has it.
+struct StandIn {
+  std::string uid;
+  PodGroupSpec spec;
+  friend bool operator==(const StandIn&, const StandIn&) = default;
+};
+
 struct Gang {
   GangId id;
   GangKey key;
+  // Somebody else declares it, and this says what; null: a PodGroup of a user does, or its only
+  // pod.
+  std::shared_ptr<const ForeignGang> foreign;
+  std::optional<StandIn> stand_in;  // none: it is not made yet, or not needed
+  // A PodGroup of a user, or somebody else's word for it, is or was there: pods that run stay.
+  bool declared = false;
   bool group_exists =
-      false;  // false: pods name a PodGroup that is not there (yet); singletons: true
-  std::string group_uid;
-  std::string group_resource_version;
+      false;              // false: pods name a PodGroup that is not there (yet); singletons: true
+  std::string group_uid;  // who it is: another uid is another gang
+  std::string group_resource_version;  // "" = there is no PodGroup to write to
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton
   std::string problem;                        // not empty: the PodGroup is invalid, and why
+  std::string passed_over;  // marks of its pods that name other gangs, for people; "" = none
   // Singletons: minMember 1, queue from the label. Of a PodGroup that is gone, or cannot be read,
   // what stood there last: pods that run stay the gang that they were.
   PodGroupSpec spec;

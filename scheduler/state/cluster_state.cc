@@ -143,8 +143,25 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
   delta.queues_changed = true;
 }
 
+void ClusterState::Impl::Upsert(const ForeignObject& object, Delta& delta) {
+  producers_.Upsert(object, pods_.producers_changed());
+  FollowProducers(delta);
+}
+
+void ClusterState::Impl::Apply(const KindServed& event, Delta& delta) {
+  const auto kind = static_cast<size_t>(event.kind);
+  if (event.state != ServedState::kServed && kind < synced_.size()) synced_[kind] = true;
+  producers_.SetServed(event, pods_.producers_changed());
+  FollowProducers(delta);
+}
+
 void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
   const ObjectKey& key = event.key;
+  if (IsForeign(key.kind)) {
+    producers_.Remove(key, event.uid, pods_.producers_changed());
+    FollowProducers(delta);
+    return;
+  }
   // A late word about an object whose name another has taken since.
   const auto is_older = [&event](absl::string_view uid) {
     return !event.uid.empty() && !uid.empty() && event.uid != uid;
@@ -152,6 +169,7 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
   switch (key.kind) {
     case ResourceKind::kPod:
       pods_.Remove(key.namespace_name, key.name, event.uid, delta);
+      FollowProducers(delta);
       pods_.FollowVolumes(delta);
       return;
     case ResourceKind::kNode: {
@@ -188,9 +206,15 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
 
 void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
   const ObjectKey& key = event.key;
+  if (IsForeign(key.kind)) {
+    producers_.Refuse(event, pods_.producers_changed());
+    FollowProducers(delta);
+    return;
+  }
   switch (key.kind) {
     case ResourceKind::kPod:
       pods_.Remove(key.namespace_name, key.name, "", delta);
+      FollowProducers(delta);
       pods_.FollowVolumes(delta);
       return;
     case ResourceKind::kNode:

@@ -30,6 +30,7 @@
 #include "api/gpu/gpu_facts.h"
 #include "api/model/claim_binding.h"
 #include "api/model/object.h"
+#include "api/producers/gang_directory.h"
 #include "queue/gang.h"
 #include "scheduler/state/budget_table.h"
 #include "scheduler/state/delta.h"
@@ -44,7 +45,8 @@ struct ClusterStateOptions {
   std::string default_queue;
   // Node labels that name a domain of multi-node NVLink; the first that a node has counts.
   std::vector<std::string> nvlink_domain_labels = {"nvidia.com/gpu.clique"};
-  GpuRules gpus;  // where facts about the nodes' GPUs are read from
+  GpuRules gpus;                   // where facts about the nodes' GPUs are read from
+  ProducerOptions producers = {};  // whose gangs are known, and to which Queues theirs are mapped
   // What nobody uses any more is looked for when so many shapes, counts and labels have come beyond
   // twice those that were in use the last time. 0: whenever it is asked, for tests.
   size_t sweep_slack = 2048;
@@ -106,6 +108,8 @@ class ClusterState final {
   [[nodiscard]] StringMap LabelsOf(NodeId node) const;      // empty when gone
   [[nodiscard]] const GpuFacts& GpusOf(NodeId node) const;  // none when gone
   [[nodiscard]] bool Synced(ResourceKind kind) const;
+  // Every kind has been listed, or is of producers and not there: the picture is whole.
+  [[nodiscard]] bool AllSynced() const;
   // Every PodDisruptionBudget, by namespace and name; until the next Apply.
   [[nodiscard]] const std::vector<BudgetFacts>& Budgets() const;
   // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of

@@ -3,7 +3,7 @@
 // cluster_state_face.cc.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,6 +31,7 @@ class ClusterState::Impl final {
         gangs_(options_.default_queue),
         budgets_(labels_),
         mix_(shapes_, draft_, ModelsOfNodes()),
+        producers_(options_.producers),
         pods_(options_.scheduler_names, {.shapes = shapes_,
                                          .nodes = nodes_,
                                          .gangs = gangs_,
@@ -39,7 +40,9 @@ class ClusterState::Impl final {
                                          .volumes = volumes_,
                                          .labels = labels_,
                                          .queries = queries_,
-                                         .counters = counters_}) {
+                                         .producers = producers_,
+                                         .counters = counters_}),
+        synced_(kResourceKinds + options_.producers.kinds.size()) {
     draft_.tables.nvlink_labels = options_.nvlink_domain_labels;
     nodes_.TrackColumns(options_.nvlink_domain_labels);
   }
@@ -50,9 +53,10 @@ class ClusterState::Impl final {
   void Apply(const ObjectDeleted& event, Delta& delta);
   void Apply(const ObjectInvalid& event, Delta& delta);
   void Apply(const KindSynced& event, Delta&) {
-    if (!IsForeign(event.kind)) synced_[static_cast<size_t>(event.kind)] = true;
+    const auto kind = static_cast<size_t>(event.kind);
+    if (kind < synced_.size()) synced_[kind] = true;
   }
-  void Apply(const KindServed&, Delta&) {}
+  void Apply(const KindServed& event, Delta& delta);
 
   SnapshotPtr Publish();
   [[nodiscard]] bool WantsSweep() const;
@@ -72,7 +76,10 @@ class ClusterState::Impl final {
   VolumeTable& volumes() { return volumes_; }
   const VolumeTable& volumes() const { return volumes_; }
   ObservedMix& mix() { return mix_; }
-  bool Synced(ResourceKind kind) const { return synced_[static_cast<size_t>(kind)]; }
+  bool Synced(ResourceKind kind) const { return synced_.at(static_cast<size_t>(kind)); }
+  bool AllSynced() const {
+    return std::all_of(synced_.begin(), synced_.end(), [](bool synced) { return synced; });
+  }
   const StateCounters& counters() const { return counters_; }
   absl::Status CheckInvariants() const;
 
@@ -87,6 +94,7 @@ class ClusterState::Impl final {
   void Upsert(const Pod& pod, Delta& delta) {
     NumberGpusOf(pod);
     pods_.Upsert(pod, delta);
+    FollowProducers(delta);
     pods_.FollowVolumes(delta);
   }
   void Upsert(const Node& node, Delta& delta);
@@ -99,7 +107,7 @@ class ClusterState::Impl final {
   void Upsert(const ResourceFlavor&, Delta&) {}
   void Upsert(const Topology& object, Delta& delta);
   void Upsert(const PodDisruptionBudget& object, Delta& delta) { budgets_.Upsert(object, delta); }
-  void Upsert(const ForeignObject&, Delta&) {}
+  void Upsert(const ForeignObject& object, Delta& delta);
   // The objects of storage.
   template <typename Stored>
   void Upsert(const Stored& object, Delta& delta) {
@@ -112,6 +120,9 @@ class ClusterState::Impl final {
   void SetNamespaceLabels(absl::string_view name, const std::optional<StringMap>& labels,
                           Delta& delta);
 
+  void FollowProducers(Delta& delta) {
+    pods_.FollowProducers(AllSynced() ? PodTable::Runners::kStay : PodTable::Runners::kMove, delta);
+  }
   void RemoveNode(NodeId node, Delta& delta);
   // Room that pods and holds take now is given and taken by shapes as they will be.
   void NumberResources(const std::vector<std::string>& names);
@@ -139,6 +150,7 @@ class ClusterState::Impl final {
   BudgetTable budgets_;
   ObservedMix mix_;
   VolumeTable volumes_;
+  GangDirectory producers_;
   PodTable pods_;
 
   size_t after_sweep_ = 0;  // what was in use then
@@ -148,7 +160,7 @@ class ClusterState::Impl final {
   bool holds_changed_ = true;
 
   absl::btree_map<std::string, Topology> topologies_;
-  std::array<bool, kResourceKinds> synced_{};
+  std::vector<bool> synced_;  // by ResourceKind: listed, or known to be nowhere
 
   SnapshotPtr published_;
   std::shared_ptr<const Tables> tables_;

@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/check.h"
 #include "queue/assembly.h"
+#include "queue/staged_quorum.h"
 
 namespace maniple {
 namespace {
@@ -91,6 +93,14 @@ void RememberCleaned(Gang& gang, const Rank& rank) {
   ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
 }
 
+// Of one that stands for a gang which nobody declares.
+std::string ProblemOf(const PodGroup& group) {
+  const GangSource& source = group.spec.source;
+  if (source.empty()) return "";
+  return absl::StrCat("spec.source: it stands for ", source.kind, " ", source.name,
+                      ", which declares no gang now");
+}
+
 // What of a member decides the priority of its gang, and whether that may preempt.
 struct Weight {
   int32_t priority = 0;
@@ -146,9 +156,15 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
                     .name = group.meta.name};
   const bool appeared = !by_key_.contains(key);
   Gang& gang = Ensure(key);
-  const bool same = gang.group_exists && gang.group_uid == group.meta.uid && gang.problem.empty() &&
-                    gang.spec == group.spec && gang.status == group.status &&
-                    gang.group_generation == group.meta.generation;
+  gang.declared = true;
+  if (gang.foreign != nullptr) {
+    Follow(gang, group, delta);
+    return;
+  }
+  const std::string problem = ProblemOf(group);
+  const bool same = gang.group_exists && gang.group_uid == group.meta.uid &&
+                    gang.problem == problem && gang.spec == group.spec &&
+                    gang.status == group.status && gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
   const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
@@ -158,7 +174,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   gang.group_uid = group.meta.uid;
   gang.group_generation = group.meta.generation;
   gang.created = group.meta.created;
-  gang.problem.clear();
+  gang.problem = problem;
   gang.spec = group.spec;
   gang.status = group.status;
   if (appeared || sub_groups_differ) Rerank(gang);
@@ -166,9 +182,84 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   delta.gangs_changed.insert(gang.id);
 }
 
+void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
+  // Somebody else has taken the name: it says nothing of the gang, and is not ours to write.
+  if (stand_in.spec.source != gang.foreign->spec.source) return;
+  const std::optional<StandIn> now = StandIn{.uid = stand_in.meta.uid, .spec = stand_in.spec};
+  const bool same = gang.stand_in == now && gang.status == stand_in.status &&
+                    gang.group_generation == stand_in.meta.generation;
+  gang.group_resource_version = stand_in.meta.resource_version;
+  if (same) return;
+  gang.stand_in = now;
+  gang.group_generation = stand_in.meta.generation;
+  gang.status = stand_in.status;
+  Derive(gang);
+  delta.gangs_changed.insert(gang.id);
+}
+
+void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang> foreign,
+                           Delta& delta) {
+  Gang* known = FindKey(key);
+  if (foreign == nullptr) {
+    if (known != nullptr && known->foreign != nullptr) Undeclare(*known, delta);
+    return;
+  }
+  Gang& gang = known != nullptr ? *known : Ensure(key);
+  const std::string uid = absl::StrCat(foreign->spec.source.uid, "/", foreign->spec.source.part);
+  const bool was_foreign = gang.foreign != nullptr;
+  if (!was_foreign) {
+    const bool stood_for_it = gang.group_exists && gang.spec.source == foreign->spec.source;
+    gang.stand_in.reset();
+    if (stood_for_it) {
+      gang.stand_in = StandIn{.uid = gang.group_uid, .spec = std::move(gang.spec)};
+    } else {
+      gang.group_resource_version.clear();
+      gang.group_generation = 0;
+      gang.status = PodGroupStatus{};
+    }
+  }
+  if (gang.group_uid != uid && was_foreign) gang.cleaned = CleanedMembers{};
+  gang.declared = true;
+  gang.group_exists = true;
+  gang.group_uid = uid;
+  gang.created = foreign->created;
+  gang.problem = foreign->problem;
+  gang.foreign = std::move(foreign);
+  gang.spec = gang.foreign->spec;
+  Rerank(gang);
+  Derive(gang);
+  delta.gangs_changed.insert(gang.id);
+}
+
+// The PodGroup that stood for it is there until the garbage collector takes it.
+void GangTable::Undeclare(Gang& gang, Delta& delta) {
+  gang.foreign.reset();
+  const std::optional<StandIn> stand_in = std::exchange(gang.stand_in, std::nullopt);
+  if (!stand_in.has_value()) {
+    gang.group_uid.clear();
+    RemoveGroup(GangKey(gang.key), "", delta);
+    return;
+  }
+  gang.group_uid = stand_in->uid;
+  gang.spec = stand_in->spec;
+  gang.problem = ProblemOf({.spec = gang.spec});
+  Rerank(gang);
+  Derive(gang);
+  delta.gangs_changed.insert(gang.id);
+}
+
+// REQUIRES: somebody else declares the gang. What it asks for follows how far its producer has
+// come.
+void GangTable::Stage(Gang& gang) {
+  if (gang.foreign->starts.empty()) return;
+  gang.spec = StagedSpec(*gang.foreign, gang.members);
+}
+
 void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
                             Delta& delta) {
   Gang& gang = Ensure(key);
+  if (gang.foreign != nullptr) return;  // what stands for it cannot be read, and is not asked
+  gang.declared = true;
   if (gang.group_uid != uid) {
     gang.spec = PodGroupSpec{};
     gang.status = PodGroupStatus{};
@@ -185,6 +276,14 @@ void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::str
 void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta) {
   Gang* gang = FindKey(key);
   if (gang == nullptr || !gang->group_exists) return;
+  if (gang->foreign != nullptr) {
+    if (!gang->stand_in.has_value() || (!uid.empty() && gang->stand_in->uid != uid)) return;
+    gang->stand_in.reset();
+    gang->group_resource_version.clear();
+    gang->status = PodGroupStatus{};
+    delta.gangs_changed.insert(gang->id);
+    return;
+  }
   if (!uid.empty() && !gang->group_uid.empty() && gang->group_uid != uid) return;  // an older one
   gang->group_exists = false;
   gang->group_uid.clear();
@@ -197,17 +296,23 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   DropIfEmpty(*gang, delta);
 }
 
-GangId GangTable::GangOf(const Pod& pod, GangId last) {
-  const absl::string_view group = pod.meta.labels.Get(kPodGroupLabel);
-  if (last.valid() && !group.empty()) {
+GangKey GangTable::KeyOf(absl::string_view namespace_name, absl::string_view pod_name,
+                         const PodPlace& place) {
+  const bool single = place.group_name.empty();
+  return {.dialect = single ? GangDialect::kSingleton : GangDialect::kManiple,
+          .namespace_name = std::string(namespace_name),
+          .name = single ? std::string(pod_name) : place.group_name};
+}
+
+GangId GangTable::GangOf(const Pod& pod, const PodPlace& place, GangId last) {
+  if (last.valid() && !place.group_name.empty()) {
     const GangKey& key = gangs_.at(last)->key;  // of the pod's namespace, which never changes
-    if (key.dialect == GangDialect::kManiple && key.name == group) return last;
+    if (key.dialect == GangDialect::kManiple && key.name == place.group_name) return last;
   }
-  GangKey key{.dialect = group.empty() ? GangDialect::kSingleton : GangDialect::kManiple,
-              .namespace_name = pod.meta.namespace_name,
-              .name = group.empty() ? pod.meta.name : std::string(group)};
+  const GangKey key = KeyOf(pod.meta.namespace_name, pod.meta.name, place);
   Gang& gang = Ensure(key);
   if (key.dialect == GangDialect::kSingleton) {
+    gang.declared = true;
     gang.group_exists = true;
     gang.group_uid = pod.meta.uid;
     gang.created = pod.meta.created;
@@ -221,27 +326,62 @@ void GangTable::Touch(const GangKey& key, Delta& delta) {
   if (const Gang* gang = FindKey(key)) delta.gangs_changed.insert(gang->id);
 }
 
-bool GangTable::IsNamedBy(GangId gang, const Pod& pod) const {
+bool GangTable::IsPlaceOf(GangId gang, absl::string_view pod_name, const PodPlace& place) const {
   const GangKey& key = gangs_.at(gang)->key;
-  const absl::string_view group = pod.meta.labels.Get(kPodGroupLabel);
   const bool single = key.dialect == GangDialect::kSingleton;
-  return single == group.empty() && key.name == (single ? pod.meta.name : group);
+  return single == place.group_name.empty() &&
+         key.name == (single ? pod_name : absl::string_view(place.group_name));
+}
+
+void GangTable::NoteSubGroup(PodId pod, absl::string_view sub_group) {
+  if (!sub_group.empty()) {
+    sub_groups_[pod] = std::string(sub_group);
+  } else if (!sub_groups_.empty()) {
+    sub_groups_.erase(pod);
+  }
+}
+
+GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delta) {
+  Gang& old = *gangs_.at(who.from);
+  const auto at = FindMember(old.members, who.pod);
+  CHECK(at != old.members.end()) << "rehoming a pod that is no member";
+  Member member = std::move(*at);
+  old.members.erase(at);
+  NoteSubGroup(who.pod, place.sub_group);
+  Gang& gang = Ensure(KeyOf(who.namespace_name, who.pod_name, place));
+  if (gang.key.dialect == GangDialect::kSingleton) {
+    gang.declared = gang.group_exists = true;
+    gang.group_uid = member.uid;
+    gang.created = member.created;
+    gang.spec.preempts = member.preempts;
+  }
+  if (member.state == MemberState::kBound && !old.told_queue.empty()) {
+    gang.told_queue = old.told_queue;
+  }
+  member.rank.sub_group = SubGroupIndex(place.sub_group, gang.spec);
+  ForgetCleaned(gang, member.rank);
+  gang.members.insert(std::upper_bound(gang.members.begin(), gang.members.end(), member, InOrder),
+                      std::move(member));
+  Derive(gang);
+  delta.gangs_changed.insert(gang.id);
+  if (&gang != &old) {
+    Derive(old);
+    delta.gangs_changed.insert(old.id);
+    DropIfEmpty(old, delta);
+  }
+  return gang.id;
 }
 
 GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts, const Pod& pod,
                                              Delta& delta) {
   Gang& gang = *gangs_.at(id);
-  const absl::string_view sub_group = pod.meta.labels.Get(kSubGroupLabel);
-  if (!sub_group.empty()) {
-    sub_groups_[facts.pod] = std::string(sub_group);
-  } else if (!sub_groups_.empty()) {
-    sub_groups_.erase(facts.pod);
-  }
+  NoteSubGroup(facts.pod, facts.sub_group);
+  if (!facts.passed_over.empty()) gang.passed_over = std::string(facts.passed_over);
   if (!pod.node_name.empty()) {
     const absl::string_view told = pod.meta.annotations.Get(kAdmittedQueueAnnotation);
     if (!told.empty()) gang.told_queue = std::string(told);
   }
-  const Rank rank = RankOf(pod.meta.labels, gang.spec);
+  const Rank rank = RankOf(pod.meta.labels, facts.sub_group, gang.spec);
   std::vector<Member>& members = gang.members;
   const auto at = FindMember(members, facts.pod, rank, pod.meta.name);
   if (at == members.end()) {
@@ -323,9 +463,8 @@ void GangTable::DropIfEmpty(Gang& gang, Delta& delta) {
 void GangTable::Rerank(Gang& gang) {
   for (Member& member : gang.members) {
     const auto it = sub_groups_.find(member.pod);
-    const StringMap labels =
-        it == sub_groups_.end() ? StringMap() : StringMap({{kSubGroupLabel, it->second}});
-    member.rank.sub_group = RankOf(labels, gang.spec).sub_group;
+    const absl::string_view sub_group = it == sub_groups_.end() ? absl::string_view() : it->second;
+    member.rank.sub_group = SubGroupIndex(sub_group, gang.spec);
   }
   std::sort(gang.members.begin(), gang.members.end(), InOrder);
 }
@@ -359,6 +498,7 @@ absl::string_view GangTable::QueueOf(const Gang& gang) const {
 }
 
 bool GangTable::Derive(Gang& gang) {
+  if (gang.foreign != nullptr) Stage(gang);
   const int32_t priority = PriorityOf(gang);
   const absl::string_view queue = QueueOf(gang);
   const bool preempts = MayPreempt(gang);

@@ -38,14 +38,27 @@ class GangTable final {
   void RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
                    Delta& delta);
   void RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta);
+  // Somebody else declares the gang so; null: nobody does any more. It rules over what a PodGroup
+  // of that name says, which only stands for it.
+  void SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang> foreign, Delta& delta);
 
-  // The gang that the pod belongs to; made when it is not known. `last` is where it belonged last
-  // time, or none.
-  [[nodiscard]] GangId GangOf(const Pod& pod, GangId last);
+  // The gang of the place; made when it is not known. `last` is where it belonged last time, or
+  // none.
+  [[nodiscard]] GangId GangOf(const Pod& pod, const PodPlace& place, GangId last);
   // Something about the gang of that PodGroup is other than before, if there is one.
   void Touch(const GangKey& key, Delta& delta);
-  // Whether the gang is the one that the pod's labels name.
-  [[nodiscard]] bool IsNamedBy(GangId gang, const Pod& pod) const;
+  // Whether the gang is the one of the place of the pod of that name.
+  [[nodiscard]] bool IsPlaceOf(GangId gang, absl::string_view pod_name,
+                               const PodPlace& place) const;
+  // Nobody has declared it yet, so that it is only a name.
+  [[nodiscard]] bool IsMereName(GangId gang) const { return !gangs_.at(gang)->declared; }
+  // The member belongs to the place now. REQUIRES: it is a member of `from`.
+  struct Rehoming {
+    PodId pod;
+    GangId from;
+    absl::string_view namespace_name, pod_name;
+  };
+  GangId Rehome(const Rehoming& who, const PodPlace& place, Delta& delta);
   enum class MemberChange {
     kNone,
     kDetails,
@@ -58,6 +71,8 @@ class GangTable final {
     NodeId node;
     MemberState state = MemberState::kPending;
     bool started_elsewhere = false;
+    absl::string_view sub_group = "";    // that it belongs to; borrowed for the call
+    absl::string_view passed_over = "";  // what its marks say otherwise; likewise
   };
   // Adds the member, or brings it up to date.
   MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
@@ -105,6 +120,12 @@ class GangTable final {
   };
 
   Gang& Ensure(const GangKey& key);
+  [[nodiscard]] static GangKey KeyOf(absl::string_view namespace_name, absl::string_view pod_name,
+                                     const PodPlace& place);
+  void NoteSubGroup(PodId pod, absl::string_view sub_group);
+  void Follow(Gang& gang, const PodGroup& stand_in, Delta& delta);
+  void Undeclare(Gang& gang, Delta& delta);
+  static void Stage(Gang& gang);
   [[nodiscard]] Gang* FindKey(const GangKey& key);
   // Derives priority, preemption policy and queue again. True when one of them changed.
   bool Derive(Gang& gang);

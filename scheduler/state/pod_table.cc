@@ -268,38 +268,76 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   if (first_sight) mix_.NoteArrival(shape);
   Settle(record, shape, delta);
 
-  const GangId gang = GangOf(record, pod);
-  NoteMoved(record, pod);
+  const bool ours = IsOurs(pod);
+  const PodPlace place = ours ? producers_.Put(record.id, pod, change_) : PodPlace{};
+  const GangId gang = GangOf(record, pod, place);
+  NoteMoved(record, pod, place);
   if (record.facts.gang.valid() && record.facts.gang != gang) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
   }
   const bool joined = gang.valid() && !record.facts.gang.valid();
   record.facts.gang = gang;
-  NoteStranger(record, IsOurs(pod) ? "" : pod.meta.labels.Get(kPodGroupLabel), delta);
+  NoteStranger(record, ours ? "" : pod.meta.labels.Get(kPodGroupLabel), delta);
   if (!gang.valid()) return;
   if (relabelled || joined) budgets_.NoteLabels(pod.meta.namespace_name, delta);
-  PutMember(record, pod, delta);
+  PutMember(record, pod, place, delta);
 }
 
 // A pod that runs stays with the gang in which it was bound, whatever its labels say meanwhile:
 // else one could leave the Queue that is charged for it, or burden another. So does one whose bind
 // is under way: nobody else may plan it, and its room is its own until the bind is through.
-GangId PodTable::GangOf(const Record& record, const Pod& pod) {
+GangId PodTable::GangOf(const Record& record, const Pod& pod, const PodPlace& place) {
   if (!IsOurs(pod)) return GangId();
-  const GangId last = record.facts.gang;
-  const bool stays = IsPromised(record) || !pod.node_name.empty();
-  return last.valid() && stays && !record.facts.terminal ? last : gangs_.GangOf(pod, last);
+  return Stays(record) ? record.facts.gang : gangs_.GangOf(pod, place, record.facts.gang);
+}
+
+bool PodTable::Stays(const Record& record) {
+  if (!record.facts.gang.valid() || record.facts.terminal) return false;
+  return IsPromised(record) || !record.facts.node_name.empty();
+}
+
+void PodTable::FollowProducers(Runners runners, Delta& delta) {
+  DirectoryChange change = std::exchange(change_, {});
+  for (const PodId pod : change.pods) {
+    const auto at = pods_.find(pod);
+    if (at == pods_.end() || !at->second->facts.gang.valid()) continue;
+    FileAnew(*at->second, runners, delta);
+  }
+  for (const GroupName& gang : change.gangs) {
+    const ForeignGang* foreign = producers_.Find(gang);
+    gangs_.SetForeign({.namespace_name = gang.namespace_name, .name = gang.group_name},
+                      foreign == nullptr ? nullptr : std::make_shared<const ForeignGang>(*foreign),
+                      delta);
+  }
+}
+
+// Whoever was bound for a gang that nobody had declared yet was bound for the one that turns up.
+void PodTable::FileAnew(Record& record, Runners runners, Delta& delta) {
+  if (IsPromised(record) && !record.facts.terminal) {
+    misfiled_.insert(record.id);
+    return;
+  }
+  const bool may_stay = runners == Runners::kStay && !gangs_.IsMereName(record.facts.gang);
+  if (may_stay && Stays(record)) return;
+  misfiled_.erase(record.id);
+  const PodPlace place = producers_.PlaceOf(record.id);
+  record.facts.gang = gangs_.Rehome({.pod = record.id,
+                                     .from = record.facts.gang,
+                                     .namespace_name = record.facts.namespace_name,
+                                     .pod_name = record.facts.name},
+                                    place, delta);
+  delta.pods_changed.insert(record.id);
 }
 
 bool PodTable::IsPromised(const Record& record) {
   return record.facts.reserved.valid() || record.awaited;
 }
 
-void PodTable::NoteMoved(const Record& record, const Pod& pod) {
+void PodTable::NoteMoved(const Record& record, const Pod& pod, const PodPlace& place) {
   if (!moved_.empty()) moved_.erase(record.id);
   const GangId last = record.facts.gang;
   if (!last.valid() || record.facts.terminal || !IsPromised(record)) return;
-  if (!gangs_.IsNamedBy(last, pod)) moved_.emplace(record.id, pod);
+  if (!gangs_.IsPlaceOf(last, pod.meta.name, place)) moved_.emplace(record.id, pod);
 }
 
 void PodTable::NoteStranger(const Record& record, absl::string_view group, Delta& delta) {
@@ -310,10 +348,14 @@ void PodTable::NoteStranger(const Record& record, absl::string_view group, Delta
 
 void PodTable::FileMoved(Delta& delta) {
   for (const PodId id : std::exchange(to_file_, {})) {
-    const auto moved = moved_.find(id);
-    if (moved == moved_.end() || IsPromised(*pods_.at(id))) continue;
-    const Pod pod = std::move(moved->second);
-    Upsert(pod, delta);
+    const auto known = pods_.find(id);
+    if (known == pods_.end() || IsPromised(*known->second)) continue;
+    if (const auto moved = moved_.find(id); moved != moved_.end()) {
+      const Pod pod = std::move(moved->second);
+      Upsert(pod, delta);
+    } else if (misfiled_.contains(id)) {
+      FileAnew(*known->second, Runners::kStay, delta);
+    }
   }
 }
 
@@ -337,14 +379,17 @@ void PodTable::SetFacts(Record& record, const Pod& pod) {
   if (record.nominated) nominations_[record.id] = {wanted, pod.priority};
 }
 
-void PodTable::PutMember(const Record& record, const Pod& pod, Delta& delta) {
+void PodTable::PutMember(const Record& record, const Pod& pod, const PodPlace& place,
+                         Delta& delta) {
   const GangTable::MemberChange change =
       gangs_.PutMember(record.facts.gang,
                        {.pod = record.id,
                         .shape = record.facts.shape,
                         .node = record.facts.node,
                         .state = StateOf(pod),
-                        .started_elsewhere = record.started_elsewhere},
+                        .started_elsewhere = record.started_elsewhere,
+                        .sub_group = place.sub_group,
+                        .passed_over = place.passed_over},
                        pod, delta);
   if (change == GangTable::MemberChange::kStanding) delta.pods_changed.insert(record.id);
 }
@@ -358,6 +403,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   }
   Detach(record);
   if (record.facts.gang.valid()) {
+    producers_.Forget(id, change_);
     gangs_.RemoveMember(record.facts.gang, id, delta);
     delta.pods_changed.erase(id);
     delta.pods_gone.insert(id);
@@ -366,6 +412,7 @@ void PodTable::Remove(Record& record, Delta& delta) {
   labels_.Forget(id);
   beyond_.erase(id);
   moved_.erase(id);
+  misfiled_.erase(id);
   NoteStranger(record, "", delta);
   if (record.nominated) nominations_.erase(id);
   if (!record.facts.uid.empty()) by_uid_.erase(&record);

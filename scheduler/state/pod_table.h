@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
@@ -26,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/model/model.h"
+#include "api/producers/gang_directory.h"
 #include "scheduler/state/asked_queries.h"
 #include "scheduler/state/budget_table.h"
 #include "scheduler/state/delta.h"
@@ -53,6 +55,7 @@ class PodTable final {
     VolumeTable& volumes;
     PodLabels& labels;
     PodQueries& queries;
+    GangDirectory& producers;
     StateCounters& counters;
   };
   PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
@@ -65,6 +68,7 @@ class PodTable final {
         volumes_(rooms.volumes),
         labels_(rooms.labels),
         queries_(rooms.queries),
+        producers_(rooms.producers),
         counters_(rooms.counters) {}
 
   void Upsert(const Pod& pod, Delta& delta);
@@ -90,6 +94,13 @@ class PodTable final {
   // they go to the gang that their labels name. Not in Release, whose callers look at members.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
+  // What producers declare has changed: pods belong elsewhere, gangs are others. The directory's
+  // changes since the last call; after each that may have made some. While not everything has been
+  // listed, a pod that runs may only seem to be of no gang, or of another.
+  enum class Runners : uint8_t { kStay, kMove };
+  void FollowProducers(Runners runners, Delta& delta);
+  // Filled by whoever tells the directory of objects; followed with the next FollowProducers.
+  [[nodiscard]] DirectoryChange& producers_changed() { return change_; }
 
   // Some pod of another scheduler names the PodGroup.
   [[nodiscard]] bool HasStrangers(const GangKey& group) const { return strangers_.Has(group); }
@@ -158,12 +169,14 @@ class PodTable final {
   [[nodiscard]] Record& Admit(const Pod& pod, Delta& delta);
   void Remove(Record& record, Delta& delta);
   void SetFacts(Record& record, const Pod& pod);
-  [[nodiscard]] GangId GangOf(const Record& record, const Pod& pod);
+  [[nodiscard]] GangId GangOf(const Record& record, const Pod& pod, const PodPlace& place);
+  [[nodiscard]] static bool Stays(const Record& record);
+  void FileAnew(Record& record, Runners runners, Delta& delta);
   // Its bind is under way, or done and not seen yet.
   [[nodiscard]] static bool IsPromised(const Record& record);
-  void NoteMoved(const Record& record, const Pod& pod);
+  void NoteMoved(const Record& record, const Pod& pod, const PodPlace& place);
   void NoteStranger(const Record& record, absl::string_view group, Delta& delta);
-  void PutMember(const Record& record, const Pod& pod, Delta& delta);
+  void PutMember(const Record& record, const Pod& pod, const PodPlace& place, Delta& delta);
   [[nodiscard]] bool IsOurs(const Pod& pod) const;
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
   [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod, Identity identity,
@@ -210,6 +223,7 @@ class PodTable final {
   VolumeTable& volumes_;
   PodLabels& labels_;
   PodQueries& queries_;
+  GangDirectory& producers_;
   StateCounters& counters_;
 
   uint32_t next_ = 0;
@@ -226,6 +240,8 @@ class PodTable final {
   bool retries_beyond_ = false;
   absl::btree_map<PodId, Pod> moved_;  // promised, and their labels name another gang than theirs
   std::vector<PodId> to_file_;         // of these: released
+  DirectoryChange change_;
+  absl::btree_set<PodId> misfiled_;  // promised, and their producer has moved them meanwhile
   StrangerGroups strangers_;
   struct Nomination {
     std::string node_name;

@@ -210,7 +210,7 @@ void PodTable::Release(PodId pod, Delta& delta) {
   ForgetAwaited(*it->second);
   it->second->facts.reserved = NodeId();
   Settle(*it->second, it->second->facts.shape, delta);
-  if (moved_.contains(pod)) to_file_.push_back(pod);
+  if (moved_.contains(pod) || misfiled_.contains(pod)) to_file_.push_back(pod);
   if (!volumes_.Uses(pod)) return;
   volumes_.Unassume(pod);
   delta.volumes_changed = true;

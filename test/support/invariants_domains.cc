@@ -75,7 +75,8 @@ void CheckItem(const TurnFacts& facts, const PlacedItem& item, Violations& found
   for (const auto& [key, node] : item.node_of) {
     const auto pod = facts.told.pods.find(key);
     if (pod == facts.told.pods.end()) continue;
-    const Rank rank = RankOf(pod->second.meta.labels, spec);
+    const StringMap& labels = pod->second.meta.labels;
+    const Rank rank = RankOf(labels, labels.Get(kSubGroupLabel), spec);
     const auto part = static_cast<size_t>(rank.sub_group);
     const bool own = part < spec.sub_groups.size();
     all["the gang"].emplace_back(key, node);

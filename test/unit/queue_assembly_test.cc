@@ -136,17 +136,18 @@ TEST(Assembly, AbsurdMinimaNeitherCrashNorPass) {
 TEST(RankOf, OrdersSubGroupThenJobThenIndex) {
   PodGroupSpec spec;
   spec.sub_groups = {{.name = "leader"}, {.name = "worker"}};
-  const auto rank = [&spec](std::vector<std::pair<std::string, std::string>> labels) {
-    return RankOf(StringMap(std::move(labels)), spec);
+  const auto rank = [&spec](absl::string_view sub_group,
+                            std::vector<std::pair<std::string, std::string>> labels) {
+    return RankOf(StringMap(std::move(labels)), sub_group, spec);
   };
   const std::string kIndex = "batch.kubernetes.io/job-completion-index";
   const std::string kJob = "jobset.sigs.k8s.io/job-index";
   const std::vector<Rank> sorted = {
-      rank({{kSubGroupLabel, "leader"}, {kIndex, "7"}}),
-      rank({{kSubGroupLabel, "worker"}, {kJob, "2"}, {kIndex, "9"}}),
-      rank({{kSubGroupLabel, "worker"}, {kJob, "10"}, {kIndex, "2"}}),
-      rank({{kSubGroupLabel, "worker"}, {kJob, "10"}, {kIndex, "10"}}),
-      rank({{kIndex, "0"}}),
+      rank("leader", {{kIndex, "7"}}),
+      rank("worker", {{kJob, "2"}, {kIndex, "9"}}),
+      rank("worker", {{kJob, "10"}, {kIndex, "2"}}),
+      rank("worker", {{kJob, "10"}, {kIndex, "10"}}),
+      rank("", {{kIndex, "0"}}),
   };
   EXPECT_TRUE(std::ranges::is_sorted(sorted));
 }
@@ -155,9 +156,9 @@ TEST(RankOf, IgnoresAnIndexThatIsNoNumber) {
   StringMap labels;
   labels.Set("batch.kubernetes.io/job-completion-index", "x");
   labels.Set("apps.kubernetes.io/pod-index", "-4");
-  EXPECT_EQ(RankOf(labels, PodGroupSpec{}).index, -1);
+  EXPECT_EQ(RankOf(labels, "", PodGroupSpec{}).index, -1);
   labels.Set("leaderworkerset.sigs.k8s.io/worker-index", "3");
-  EXPECT_EQ(RankOf(labels, PodGroupSpec{}).index, 3);
+  EXPECT_EQ(RankOf(labels, "", PodGroupSpec{}).index, 3);
 }
 
 TEST(ExpectedRuntime, IsWhatThePodGroupSaysElseTheLongestDeadlineOfItsMembers) {
