@@ -13,8 +13,9 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
                    .default_queue = config.default_queue,
                    .nvlink_domain_labels = config.gpu.nvlink_domain_labels,
                    .gpus = config.gpu.rules};
-  // HERE: options.state.producers = ProducerOptionsFor(config);
-  // HERE: statuses = {config.producers.write_xk8s_status, config.producers.write_volcano_status};
+  options.state.producers = ProducerOptionsFor(config);
+  options.foreign_statuses = {.xk8s = config.producers.write_xk8s_status,
+                              .volcano = config.producers.write_volcano_status};
   ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;

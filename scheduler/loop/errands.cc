@@ -29,7 +29,10 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
     case ErrandKind::kNodeConfig:
+    case ErrandKind::kForeignPhase:
       return {errand.news ? WritePriority::kReason : WritePriority::kStatus, WriteRetry::kInside};
+    case ErrandKind::kStandIn:
+      return {WritePriority::kReason, WriteRetry::kNone};
     case ErrandKind::kEvent:
       return {WritePriority::kEvent, WriteRetry::kInside};
   }
@@ -53,6 +56,8 @@ std::string CoalesceKey(const Errand& errand) {
     case ErrandKind::kDelete:
     case ErrandKind::kEvict:
     case ErrandKind::kVolume:
+    case ErrandKind::kStandIn:
+    case ErrandKind::kForeignPhase:
     case ErrandKind::kEvent:
       return "";
   }
@@ -105,6 +110,8 @@ void Errands::Count(const Errand& errand, int64_t by) {
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
     case ErrandKind::kNodeConfig:
+    case ErrandKind::kStandIn:
+    case ErrandKind::kForeignPhase:
     case ErrandKind::kEvent:
       break;
   }

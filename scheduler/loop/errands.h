@@ -26,6 +26,8 @@ enum class ErrandKind : uint8_t {
   kQueueStatus,
   kCohortStatus,
   kNodeConfig,
+  kStandIn,       // a PodGroup of ours for a gang that somebody else declares
+  kForeignPhase,  // the status of the foreign group itself
   kEvent,
 };
 

@@ -81,6 +81,22 @@ struct SearchMemory {
   std::optional<Backoff> backoff = {};         // since the last one that did not
 };
 
+// What is under way for the PodGroup that stands for a gang which somebody else declares.
+struct StandInWork {
+  bool under_way = false;
+  absl::Time again_at = absl::InfinitePast();  // nothing is sent before
+  Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
+  std::string trouble;  // why there is none, for people; "" = nothing is known
+};
+
+// … and for the status of the foreign group itself.
+struct PhaseWork {
+  bool under_way = false;
+  absl::Time again_at = absl::InfinitePast();
+  Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
+  std::string sent;  // until the watch shows it
+};
+
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
 
@@ -141,6 +157,12 @@ struct GangRecord {
   RareVector<ChargedAs> charged_as;  // as of the last charge
 
   std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
+
+  bool told_passed_over = false;
+
+  // A gang that somebody else declares.
+  Rare<StandInWork> stand_in;
+  Rare<PhaseWork> phase;
 
   // Report.
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place

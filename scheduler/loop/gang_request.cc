@@ -114,6 +114,31 @@ bool DomainIsInDoubt(const RequestInput& input, const GangRequest& request) {
   });
 }
 
+// A part that its producer makes late starts whole, as the gang did: single members of it are no
+// replacements as long as nobody of it is placed.
+void WaitForWholeParts(const Gang& gang, GangRequest& request) {
+  if (gang.foreign == nullptr) return;
+  const size_t parts = std::min(gang.foreign->starts.size(), gang.spec.sub_groups.size());
+  std::vector<int32_t> short_by(parts, 0);
+  for (size_t i = 0; i < parts; ++i) {
+    const bool late = gang.foreign->starts[i] != PartStart::kTogether;
+    if (late) short_by[i] = gang.spec.sub_groups[i].min_member;
+  }
+  const auto part_of = [parts](int32_t sub_group) {
+    return sub_group < 0 ? parts : static_cast<size_t>(sub_group);
+  };
+  for (const Pinned& placed : request.pinned) {
+    if (const size_t part = part_of(placed.sub_group); part < parts) short_by[part] = 0;
+  }
+  for (const Want& want : request.wants) {
+    if (const size_t part = part_of(want.sub_group); part < parts) --short_by[part];
+  }
+  std::erase_if(request.wants, [&](const Want& want) {
+    const size_t part = part_of(want.sub_group);
+    return part < parts && short_by[part] > 0;
+  });
+}
+
 }  // namespace
 
 GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)> may_plan) {
@@ -144,6 +169,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
       request.wants.push_back({member.pod, member.shape, sub_group, rank});
     }
   }
+  WaitForWholeParts(gang, request);
   if (input.kind == ItemKind::kRepair && DomainIsInDoubt(input, request)) request.wants.clear();
   switch (input.kind) {
     case ItemKind::kQuorum:

@@ -255,6 +255,12 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     case ErrandKind::kVolume:
       HearVolume(errand, result, now);
       return;
+    case ErrandKind::kStandIn:
+      HearStandIn(errand.gang, result, now);
+      return;
+    case ErrandKind::kForeignPhase:
+      HearPhase(errand, result, now);
+      return;
     case ErrandKind::kPodWaits:
     case ErrandKind::kEvent:
       return;

@@ -287,7 +287,10 @@ GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const 
     }
   }
   input.outranked = state_.PromisedBelow(c.gang.priority);
-  GangRequest request = RequestFor(input, [&c, kind](PodId pod) {
+  GangRequest request = RequestFor(input, [this, &c, kind](PodId pod) {
+    // It has a node, as the server says; a watch that lags, or repeats itself, calls it pending.
+    const PodFacts* facts = state_.FindPod(pod);
+    if (facts != nullptr && facts->is_awaited) return false;
     const auto refused = c.record.refused_until.find(pod);
     return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
            refused->second <= c.now;

@@ -5,6 +5,7 @@
 // loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
 // room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
 // loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions),
+// loop_stand_in.cc (gangs that others declare),
 // loop_writes.cc (events, and what the server refuses) and loop_view.cc.
 #pragma once
 
@@ -331,6 +332,14 @@ class SchedulingLoop::Impl final {
   void ComplainOnce(Case& c, const Standing& standing);
   void CountInQueue(const Case& c, const std::optional<Standing>& standing);
 
+  // loop_stand_in.cc
+  void KeepStandIn(Case& c, const Standing& standing);
+  [[nodiscard]] static bool HasSomethingToSay(const Case& c, const Standing& standing);
+  void DropStandIn(Case& c);
+  void HearStandIn(GangId gang, const WriteResult& result, absl::Time now);
+  void TellProducer(Case& c, const Standing& standing);
+  void HearPhase(const Errand& errand, const WriteResult& result, absl::Time now);
+
   // loop_writes.cc
   void SendEvent(const EventNote& note, absl::Time now);
   void NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now);
@@ -363,6 +372,8 @@ class SchedulingLoop::Impl final {
   uint64_t charge_epoch_ = 0;  // rises whenever pods may cost something else, or somebody else
   Errands errands_;
   absl::btree_map<GangId, std::unique_ptr<GangRecord>> records_;
+  // Of Volcano's group; false: its status is written with the object itself.
+  bool volcano_has_status_ = true;
 
   Role role_ = Role::kStandby;
   bool leading_ = false;  // the role is leader, everything is listed, every gang has been looked at

@@ -25,7 +25,16 @@ enum class PerPodEvents : uint8_t { kAuto, kAlways, kNever };
 // May gangs start that are of no Queue, and so under no quota?
 enum class WithoutQueue : uint8_t { kAllow, kRefuse };
 
+// Which foreign groups are told how their gang stands.
+struct ForeignStatuses {
+  bool xk8s = true, volcano = true;
+  [[nodiscard]] bool Writes(ForeignStatusTarget::Dialect dialect) const {
+    return dialect == ForeignStatusTarget::Dialect::kXk8s ? xk8s : volcano;
+  }
+};
+
 struct LoopOptions {
+  ForeignStatuses foreign_statuses;
   ClusterStateOptions state;
   Profile profile;
   std::string identity = "maniple-scheduler";  // reportingInstance of events

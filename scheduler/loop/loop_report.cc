@@ -41,6 +41,13 @@ bool CannotStart(WaitReason reason) {
          reason == WaitReason::kNamespaceNotAllowed;
 }
 
+// One that stood for a gang which nobody declares any more keeps what was said of it last.
+bool HasStatus(const Gang& gang) {
+  if (gang.key.dialect != GangDialect::kManiple || !gang.group_exists) return false;
+  if (gang.foreign != nullptr) return gang.stand_in.has_value();
+  return gang.spec.source.empty() || !gang.members.empty();
+}
+
 }  // namespace
 
 void SchedulingLoop::Impl::Report(absl::Time now) {
@@ -68,10 +75,17 @@ void SchedulingLoop::Impl::ReportOn(Case& c) {
   CountInQueue(c, standing);
   c.record.status_due = absl::InfiniteFuture();
   if (standing.has_value()) {
-    const bool has_status = c.gang.key.dialect == GangDialect::kManiple && c.gang.group_exists;
-    if (has_status) WriteStatus(c, *standing);
+    if (c.gang.foreign != nullptr) {
+      KeepStandIn(c, *standing);
+      TellProducer(c, *standing);
+    }
+    if (HasStatus(c.gang)) WriteStatus(c, *standing);
+    DropStandIn(c);
     TellPods(c, *standing);
     ComplainOnce(c, *standing);
+    if (!c.gang.passed_over.empty() && !std::exchange(c.record.told_passed_over, true)) {
+      SendEvent(MarksPassedOverEvent(c.gang), c.now);
+    }
   }
   ArmTimer(c.gang.id, c.record);
 }
@@ -112,13 +126,16 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   switch (change) {
     case StatusChange::kNone:
       return;
-    case StatusChange::kNumbers:
-      // That members have succeeded must be known to the next leader when their pods are gone.
+    case StatusChange::kNumbers: {
+      // That members have succeeded must be known to the next leader when their pods are gone; that
+      // a late one is bound is what its owner looks for.
+      const bool soon = status.members.succeeded > before.members.succeeded ||
+                        status.members.bound > before.members.bound;
       due = std::max(
-          due, record.status_written + (status.members.succeeded > before.members.succeeded
-                                            ? std::min(kSettlingTime, options_.status_interval)
-                                            : options_.status_interval));
+          due, record.status_written + (soon ? std::min(kSettlingTime, options_.status_interval)
+                                             : options_.status_interval));
       break;
+    }
     case StatusChange::kNews:
       if (standing.reason == WaitReason::kBinding && record.binding.has_value()) {
         due = std::max(due, record.binding->since() + kSettlingTime);

@@ -83,12 +83,7 @@ void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
   (void)state_.TakeChangedCounts();
 }
 
-bool SchedulingLoop::Impl::Synced() const {
-  for (int kind = 0; kind < kResourceKinds; ++kind) {
-    if (!state_.Synced(static_cast<ResourceKind>(kind))) return false;
-  }
-  return true;
-}
+bool SchedulingLoop::Impl::Synced() const { return state_.AllSynced(); }
 
 void SchedulingLoop::Impl::BeginLeading() {
   leading_ = true;
@@ -396,8 +391,8 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
   if (!draining_) out.next = std::min(out.next, NextReservation());
   if (!draining_ && mig_due_ > now) out.next = std::min(out.next, mig_due_);
-  out.more = !events_.empty() || state_.HasMoved() || !touched_.empty() || (may_decide && queue_->ready() > 0) ||
-             out.next <= now;
+  out.more = !events_.empty() || state_.HasMoved() || !touched_.empty() ||
+             (may_decide && queue_->ready() > 0) || out.next <= now;
   return out;
 }
 

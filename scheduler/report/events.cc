@@ -20,11 +20,22 @@ EventNote OnGang(const Gang& gang) {
   if (gang.key.dialect == GangDialect::kSingleton && !gang.members.empty()) {
     return OnPod(gang, gang.members.front());
   }
+  if (gang.foreign != nullptr && !gang.stand_in.has_value()) {
+    const GangSource& source = gang.spec.source;
+    if (!gang.foreign->owner.has_value() && !gang.members.empty()) {
+      return OnPod(gang, gang.members.front());
+    }
+    return {.api_version = source.api_version,
+            .kind = source.kind,
+            .namespace_name = gang.key.namespace_name,
+            .name = source.name,
+            .uid = source.uid};
+  }
   return {.api_version = absl::StrCat(kManipleGroup, "/", kManipleVersion),
           .kind = "PodGroup",
           .namespace_name = gang.key.namespace_name,
           .name = gang.key.name,
-          .uid = gang.group_uid};
+          .uid = gang.stand_in.has_value() ? gang.stand_in->uid : gang.group_uid};
 }
 
 EventNote OnNode(const NodeReference& node) {
@@ -112,6 +123,10 @@ EventNote GroupMissingEvent(const Gang& gang, const Member& member) {
   return Told(OnPod(gang, member), EventType::kWarning, "PodGroupNotFound",
               absl::StrCat("PodGroup ", GangText(gang.key),
                            " does not exist; the pod waits for it and is not bound alone"));
+}
+
+EventNote MarksPassedOverEvent(const Gang& gang) {
+  return Told(OnGang(gang), EventType::kNormal, "MarksPassedOver", gang.passed_over);
 }
 
 EventNote MigProposedEvent(const MigChange& change) {

@@ -26,6 +26,8 @@ namespace maniple {
 [[nodiscard]] EventNote PodScheduledEvent(const Gang& gang, const Member& member,
                                           absl::string_view node);
 [[nodiscard]] EventNote GroupMissingEvent(const Gang& gang, const Member& member);
+// Its pods carry marks of several gangs, and the first decided.
+[[nodiscard]] EventNote MarksPassedOverEvent(const Gang& gang);
 
 struct NodeReference {
   std::string name, uid;

@@ -53,8 +53,14 @@ struct PlannedStartView {
   friend bool operator==(const PlannedStartView&, const PlannedStartView&) = default;
 };
 
+// The foreign group or owner that declares a gang.
+struct GangSourceView {
+  std::string kind, name, part;  // kind "" = a PodGroup of a user declares it, or its only pod
+};
+
 struct GangView {
   std::string namespace_name, name, queue, phase, reason, message;
+  GangSourceView source;
   bool singleton = false;
   int32_t priority = 0, min_member = 0;
   MemberCounts members;

@@ -17,7 +17,7 @@ std::vector<Json> Read() {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(kCrdFolder, error)) {
-    files.push_back(entry.path());
+    if (entry.is_regular_file()) files.push_back(entry.path());
   }
   CHECK(!error) << kCrdFolder << ": " << error.message() << ": run from the root of the repository";
   std::sort(files.begin(), files.end());

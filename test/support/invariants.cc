@@ -158,6 +158,8 @@ Violations GangAllOrNothing(const TurnFacts& facts) {
     lacks(" members", Counted(facts, *gang), gang->min_member);
     const auto group = facts.told.groups.find(item.gang);
     if (gang->singleton || group == facts.told.groups.end()) continue;
+    // Of a gang that others declare, the pods' labels do not say of which part they are.
+    if (!group->second.spec.source.empty()) continue;
     for (const SubGroup& sub : group->second.spec.sub_groups) {
       lacks(absl::StrCat(" members of sub-group ", sub.name), Counted(facts, *gang, sub.name),
             sub.min_member);

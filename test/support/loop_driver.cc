@@ -19,6 +19,7 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   options.ignore_pdb = settings.ignore_pdb;
   options.mig = settings.mig;
   options.search = settings.search;
+  options.state.producers = settings.producers;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
   loop->SetRole(SchedulingLoop::Role::kLeader, now);

@@ -31,6 +31,7 @@ class LoopDriver final {
     IgnorePdb ignore_pdb = IgnorePdb::kNever;
     MigOptions mig = {};
     SearchBudget search = {};
+    ProducerOptions producers = {};
   };
   LoopDriver() : LoopDriver(Settings()) {}
   explicit LoopDriver(const Settings& settings);

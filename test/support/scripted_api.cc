@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/codec/decode.h"
+#include "api/producers/kinds.h"
 
 namespace maniple {
 namespace {
@@ -76,12 +77,29 @@ void ScriptedApi::Put(Object object) {
 
 void ScriptedApi::Delete(ResourceKind kind, absl::string_view name,
                          absl::string_view namespace_name) {
-  const bool namespaced = kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup;
+  const bool namespaced =
+      kind == ResourceKind::kPod || kind == ResourceKind::kPodGroup || IsForeign(kind);
   const ObjectKey key{kind, namespaced ? std::string(namespace_name) : "", std::string(name)};
   const auto it = objects_.find(key);
   if (it == objects_.end()) return;
   Emit(ObjectDeleted{key, MetaOf(it->second).uid});
   objects_.erase(it);
+}
+
+void ScriptedApi::Serve(ResourceKind kind) {
+  served_[kind] = ServedState::kServed;
+  Emit(KindServed{.kind = kind, .state = ServedState::kServed, .version = "v1"});
+  Emit(KindSynced{kind});
+}
+
+void ScriptedApi::Uninstall(ResourceKind kind) {
+  std::vector<ObjectKey> gone;
+  for (const auto& [key, object] : objects_) {
+    if (key.kind == kind) gone.push_back(key);
+  }
+  for (const ObjectKey& key : gone) Delete(kind, key.name, key.namespace_name);
+  served_[kind] = ServedState::kNotInstalled;
+  Emit(KindServed{.kind = kind, .state = ServedState::kNotInstalled, .version = ""});
 }
 
 void ScriptedApi::SetPhase(absl::string_view name, PodPhase phase, absl::string_view reason) {
@@ -167,10 +185,17 @@ WriteResult ScriptedApi::Serve(const WriteCommand& command) {
     if (it == objects_.end()) return Answer(404, "no such Node");
     return PatchNode(std::get<Node>(it->second), *body);
   }
+  if (std::optional<WriteResult> foreign = PatchForeign(parts, *body)) return *std::move(foreign);
+  if (absl::EndsWith(target, "/podgroups")) return MakeGroup(*body);
   if (absl::StrContains(target, "/podgroups/")) {
     const auto it = objects_.find({ResourceKind::kPodGroup, parts.at(5), parts.at(7)});
     if (it == objects_.end()) return Answer(404, "no such PodGroup");
-    return PatchGroup(std::get<PodGroup>(it->second), *body);
+    PodGroup& group = std::get<PodGroup>(it->second);
+    if (command.request.method == HttpMethod::kDelete) {
+      Delete(ResourceKind::kPodGroup, parts.at(7), parts.at(5));
+      return Answer(200);
+    }
+    return body->Has("spec") ? PatchGroupSpec(group, *body) : PatchGroup(group, *body);
   }
   if (absl::StrContains(target, "/queues/")) {
     const auto it = objects_.find({ResourceKind::kQueue, "", parts.at(5)});
@@ -207,10 +232,11 @@ WriteResult ScriptedApi::ServePod(const WriteCommand& command, absl::string_view
     case HttpMethod::kGet: {
       Json spec = Json::Object();
       if (!pod.node_name.empty()) spec.Set("nodeName", pod.node_name);
-      return Answer(
-          200, "",
-          Json::Object({{"metadata", Json::Object({{"uid", pod.meta.uid}})}, {"spec", spec}})
-              .Dump());
+      Json metadata = Json::Object({{"uid", pod.meta.uid}});
+      if (pod.meta.deleted.has_value()) {
+        metadata.Set("deletionTimestamp", FormatKubernetesTime(*pod.meta.deleted));
+      }
+      return Answer(200, "", Json::Object({{"metadata", metadata}, {"spec", spec}}).Dump());
     }
     case HttpMethod::kPut:
       break;
@@ -308,6 +334,59 @@ WriteResult ScriptedApi::PatchGroup(PodGroup& group, const Json& body) {
   return Answer(200, "", absl::StrCat("{\"metadata\":{\"resourceVersion\":\"", version_, "\"}}"));
 }
 
+WriteResult ScriptedApi::MakeGroup(const Json& body) {
+  Decoder decoder;
+  absl::StatusOr<DecodedObject> decoded = decoder.Single(ResourceKind::kPodGroup, body.Dump());
+  const auto* good = decoded.ok() ? std::get_if<Object>(&decoded->what) : nullptr;
+  if (good == nullptr) return Answer(422, "the PodGroup cannot be decoded");
+  PodGroup made = std::get<PodGroup>(*good);
+  if (objects_.contains(KeyOf(*good))) {
+    WriteResult refused =
+        Answer(409, absl::StrCat("podgroups \"", made.meta.name, "\" already exists"));
+    refused.status.reason = "AlreadyExists";
+    return refused;
+  }
+  made.meta.created = absl::FromUnixSeconds(1'700'000'000);
+  Put(std::move(made));
+  return Answer(201);
+}
+
+WriteResult ScriptedApi::PatchGroupSpec(PodGroup& group, const Json& body) {
+  if (body.At("metadata.uid").AsString() != group.meta.uid) return Answer(409, "another uid");
+  Json object = body;
+  object.Set("kind", "PodGroup");
+  object.Set("metadata", Json::Object({{"name", group.meta.name}, {"namespace", "default"}}));
+  Decoder decoder;
+  absl::StatusOr<DecodedObject> decoded = decoder.Single(ResourceKind::kPodGroup, object.Dump());
+  const auto* good = decoded.ok() ? std::get_if<Object>(&decoded->what) : nullptr;
+  if (good == nullptr) return Answer(422, "the spec cannot be decoded");
+  PodGroup patched = group;
+  patched.spec = std::get<PodGroup>(*good).spec;
+  ++patched.meta.generation;
+  Store(std::move(patched));
+  return Answer(200);
+}
+
+// /apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME[/status]; of Volcano's there is no subresource.
+std::optional<WriteResult> ScriptedApi::PatchForeign(const std::vector<std::string>& path,
+                                                     const Json& body) {
+  if (path.size() < 8) return std::nullopt;
+  const ForeignKinds& kinds = BuiltinForeignKinds();
+  const auto kind = std::ranges::find_if(kinds, [&path](const ForeignKind& known) {
+    return known.group == path[2] && known.resource == path[6];
+  });
+  if (kind == kinds.end()) return std::nullopt;
+  if (path.size() > 8 && kind->group == "scheduling.volcano.sh") return Answer(404, "no status");
+  const auto it =
+      objects_.find({ForeignResource(static_cast<size_t>(kind - kinds.begin())), path[5], path[7]});
+  if (it == objects_.end()) return Answer(404, "no such object");
+  if (body.At("metadata.uid").AsString() != MetaOf(it->second).uid) return Answer(409, "another");
+  ForeignObject patched = std::get<ForeignObject>(it->second);
+  patched.phase = body.At("status.phase").AsString();
+  Store(std::move(patched));
+  return Answer(200);
+}
+
 std::vector<ObjectEvent> ScriptedApi::TakeEvents() {
   return stalled_ ? std::vector<ObjectEvent>() : std::exchange(events_, {});
 }
@@ -315,10 +394,14 @@ std::vector<WriteResult> ScriptedApi::TakeResults() { return std::exchange(resul
 
 std::vector<ObjectEvent> ScriptedApi::List() const {
   std::vector<ObjectEvent> events;
+  for (const auto& [kind, state] : served_) {
+    events.push_back(KindServed{.kind = kind, .state = state, .version = "v1"});
+  }
   for (const auto& [key, object] : objects_) events.push_back(ObjectUpserted{object});
   for (int kind = 0; kind < kResourceKinds; ++kind) {
     events.push_back(KindSynced{static_cast<ResourceKind>(kind)});
   }
+  for (const auto& [kind, state] : served_) events.push_back(KindSynced{kind});
   return events;
 }
 

@@ -49,6 +49,9 @@ class ScriptedApi final {
   void Put(Object object);
   void Delete(ResourceKind kind, absl::string_view name,
               absl::string_view namespace_name = "default");
+  // The kind of producers is installed from now on; none is at the start.
+  void Serve(ResourceKind kind);
+  void Uninstall(ResourceKind kind);
   // As the owner of the pod, or its kubelet, would.
   void SetPhase(absl::string_view pod, PodPhase phase, absl::string_view reason = "");
   void BindAsSomebodyElse(absl::string_view pod, absl::string_view node);
@@ -91,10 +94,16 @@ class ScriptedApi final {
   [[nodiscard]] WriteResult PatchPod(Pod& pod, const Json& body);
   [[nodiscard]] WriteResult PatchNode(Node& node, const Json& body);
   [[nodiscard]] WriteResult PatchGroup(PodGroup& group, const Json& body);
+  [[nodiscard]] WriteResult MakeGroup(const Json& body);
+  [[nodiscard]] WriteResult PatchGroupSpec(PodGroup& group, const Json& body);
+  // None: the path is of no kind of producers.
+  [[nodiscard]] std::optional<WriteResult> PatchForeign(const std::vector<std::string>& path,
+                                                        const Json& body);
   [[nodiscard]] WriteResult ServePod(const WriteCommand& command, absl::string_view path);
   [[nodiscard]] std::string NextVersion() { return std::to_string(++version_); }
 
   std::map<ObjectKey, Object> objects_;
+  std::map<ResourceKind, ServedState> served_;  // kinds of producers
   std::map<std::string, Json> group_status_, queue_status_, cohort_status_;
   std::vector<Fault> faults_;
   std::vector<ObjectEvent> events_;

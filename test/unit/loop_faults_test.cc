@@ -48,6 +48,27 @@ INSTANTIATE_TEST_SUITE_P(
                       PassingFault{"Unavailable", {.on = kBindA2, .times = 2, .code = 503}, 3}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// Seed 7006512 of the simulation: its room was given away while it still stood there.
+TEST(LoopFaults, APodThatLeavesBeforeTheWatchHasShownItBoundKeepsItsRoom) {
+  LoopDriver d;
+  d.Nodes(5, 8);
+  d.Settle();
+  d.Submit({.gang = "a", .pods = 4});
+  const Pod stale = *d.api.FindPod("a-2");
+  d.api.Break({.on = kBindA2, .act = FaultAct::kLoseReply});
+  d.Exchange();
+  d.api.StallWatches();
+  d.Settle(absl::Seconds(2));
+  Pod leaving = *d.api.FindPod("a-2");
+  ASSERT_FALSE(leaving.node_name.empty());
+  leaving.meta.deleted = d.now;
+  d.api.Put(leaving);
+  d.Settle(absl::Seconds(20));
+  d.loop().Accept(ObjectUpserted{stale});
+  d.Settle(absl::Seconds(60));
+  EXPECT_EQ(d.api.Count(kBindA2), 1) << "the watch calls it pending, the server knows better";
+}
+
 TEST(LoopFaults, ALostReplyIsLookedUpEvenWhileTheWatchStandsStill) {
   LoopDriver d;
   d.Nodes(4, 8);
