@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
@@ -69,6 +70,12 @@ void Fill(const GangView& gang, pb::Gang& out) {
   out.set_queue_position(gang.queue_position);
   if (gang.quota.has_value()) Fill(*gang.quota, *out.mutable_quota());
   out.set_preemption(gang.preemption);
+  if (!gang.source.kind.empty()) {
+    pb::Source& source = *out.mutable_source();
+    source.set_kind(gang.source.kind);
+    source.set_name(gang.source.name);
+    source.set_part(gang.source.part);
+  }
   if (gang.planned_start.has_value()) {
     pb::PlannedStart& start = *out.mutable_planned_start();
     start.set_at(absl::ToUnixSeconds(gang.planned_start->at));
@@ -83,6 +90,19 @@ bool HasMember(const GangView& gang, absl::string_view pod) {
   }
   return false;
 }
+
+// As kubectl takes it: "pytorchjob/train", "jobs/train", "PodGroup/train".
+bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_view name) {
+  if (kind.empty()) return false;
+  if (absl::EqualsIgnoreCase(kind, "pod")) return HasMember(gang, name);
+  const bool ours = gang.source.kind.empty();
+  const absl::string_view declared = ours ? "PodGroup" : absl::string_view(gang.source.kind);
+  const bool is_kind = absl::EqualsIgnoreCase(kind, declared) ||
+                       absl::EqualsIgnoreCase(kind, absl::StrCat(declared, "s"));
+  return is_kind && name == (ours ? gang.name : gang.source.name);
+}
+
+bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }
 
 absl::string_view EffectName(TaintEffect effect) {
   switch (effect) {
@@ -109,6 +129,8 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
 
 absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name,
                          absl::string_view name, pb::Gang& out) {
+  const std::pair<absl::string_view, absl::string_view> typed =
+      absl::StrSplit(name, absl::MaxSplits('/', 1));
   const GangView* by_member = nullptr;
   for (const GangView& gang : view.gangs) {
     if (gang.namespace_name != namespace_name) continue;
@@ -116,7 +138,9 @@ absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_na
       Fill(gang, out);
       return absl::OkStatus();
     }
-    if (by_member == nullptr && HasMember(gang, name)) by_member = &gang;
+    const bool found = typed.second.empty() ? HasMember(gang, name)
+                                            : IsDeclaredBy(gang, typed.first, typed.second);
+    if (found && (by_member == nullptr || (!Waits(*by_member) && Waits(gang)))) by_member = &gang;
   }
   if (by_member == nullptr) {
     return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name,

@@ -193,7 +193,9 @@ int Main(int argc, char** argv) {
 
   CLI::App* explain = app.add_subcommand("explain", "Why a gang waits, or where it runs");
   explain->footer("Example:\n  maniple explain llama-pretrain -n research -o json");
-  explain->add_option("NAME", request.name, "PodGroup, pod without a group, or member pod")
+  explain
+      ->add_option("NAME", request.name,
+                   "PodGroup, pod, or what declares the gang, as pytorchjob/train")
       ->required();
   explain->add_option("-n,--namespace", request.namespace_name, "Its namespace (default: default)");
   explain->callback([&] { result = Explain(request); });

@@ -218,6 +218,12 @@ std::string Explanation(const Json& gang, absl::Time now) {
       absl::StrAppend(&out, "  ", name, std::string(14 - std::min<size_t>(13, name.size()), ' '),
                       text, "\n");
   };
+  if (gang["source"].is_object()) {
+    const Json& source = gang["source"];
+    const std::string& part = source["part"].AsString();
+    line("declared by", absl::StrCat(source["kind"].AsString(), "/", source["name"].AsString(),
+                                     part.empty() ? "" : absl::StrCat(", part ", part)));
+  }
   line("stage", gang["stage"].AsString());
   line("queue", gang["queue"].AsString());
   line("priority", absl::StrCat(Number(gang["priority"])));
