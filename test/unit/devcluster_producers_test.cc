@@ -1,4 +1,4 @@
-// The definitions in deploy/producers: objects come back as their controllers wrote them.
+// The definitions in deploy/crds/producers: objects come back as their controllers wrote them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr absl::string_view kCrds = "/apis/apiextensions.k8s.io/v1/customresourc
 Answer MakePodGroup(TestCluster& cluster, absl::string_view group, absl::string_view version,
                     absl::string_view spec) {
   const absl::StatusOr<std::string> text =
-      ReadWholeFile(absl::StrCat("deploy/producers/podgroups.", group, ".yaml"));
+      ReadWholeFile(absl::StrCat("deploy/crds/producers/podgroups.", group, ".yaml"));
   EXPECT_TRUE(text.ok()) << text.status();
   const absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(*text);
   EXPECT_TRUE(documents.ok()) << documents.status();
