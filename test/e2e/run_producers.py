@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Producers of gangs that know nothing of Maniple: their objects, in their order, with their waits. Real processes.
+
+    test/e2e/run_producers.py         # every producer on both servers; those on a real one are skipped, loudly, where it is not built
+    test/e2e/run_producers.py TEXT    # only those whose name contains TEXT
+
+Fears: a gang that waits for members which its producer makes only after others run; half a stage bound; a write to an object that
+is not ours; a scheduler that dies in a stage. The last line is `N passed, M failed, K skipped`.
+"""
+
+import sys
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from producers.catalogue import PRODUCERS  # noqa: E402
+from producers.stage import play  # noqa: E402
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import CRDS, ROOT, RealControlPlane, await_true  # noqa: E402
+from support.scheduler import Scheduler, add_nodes  # noqa: E402
+
+
+def open_definition(group, version, kind, plural, has_status):
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema},
+                          **({"subresources": {"status": {}}} if has_status else {})}],
+        },
+    }
+
+
+def install_producers(server):
+    server.install_crds(ROOT / "deploy" / "crds" / "producers")
+    kinds = yaml.safe_load((ROOT / "test" / "producers" / "crds.yaml").read_text())["kinds"]
+    for definition in (open_definition(*kind) for kind in kinds):
+        server.api.must("POST", CRDS, definition)
+    for group, version, _, plural, _ in kinds:
+        path = f"/apis/{group}/{version}/{plural}"
+        await_true(path, lambda: server.api.request("GET", path).status == 200, server.children[-1], seconds=30)
+
+
+def played(producer, kill):
+    def case(server):
+        install_producers(server)
+        add_nodes(server.api, 2)
+        scheduler = Scheduler(server).start()
+
+        def die(index):
+            if kill and index > 0:
+                scheduler.kill()
+                scheduler.start()
+
+        play(server.api, producer(), die)
+
+    case.__name__ = producer.__name__ + (", killed in each stage" if kill else "")
+    return case
+
+
+def main():
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    plays, skipped = on_servers([played(one, kill) for one in PRODUCERS for kill in (False, True)], RealControlPlane)
+    return play_all(plays, skipped, wanted)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
