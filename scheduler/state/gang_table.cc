@@ -67,6 +67,14 @@ bool IsLive(const Member& member) {
          member.state == MemberState::kBound;
 }
 
+bool HasEnded(MemberState state) {
+  return state == MemberState::kSucceeded || state == MemberState::kFailed;
+}
+
+bool StandsSomewhere(const Member& member) {
+  return member.state == MemberState::kBound || member.state == MemberState::kTerminating;
+}
+
 // Before a member of the rank joins. Where everybody had succeeded, a new run begins.
 void ForgetCleaned(Gang& gang, const Rank& rank) {
   CleanedMembers& cleaned = gang.cleaned;
@@ -377,7 +385,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   Gang& gang = *gangs_.at(id);
   NoteSubGroup(facts.pod, facts.sub_group);
   if (!facts.passed_over.empty()) gang.passed_over = std::string(facts.passed_over);
-  if (!pod.node_name.empty()) {
+  if (!pod.node_name.empty() && !HasEnded(facts.state)) {
     const absl::string_view told = pod.meta.annotations.Get(kAdmittedQueueAnnotation);
     if (!told.empty()) gang.told_queue = std::string(told);
   }
@@ -405,6 +413,9 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   if (!Update(*at, facts, pod, rank)) {
     if (Derive(gang)) delta.gangs_changed.insert(id);
     return MemberChange::kNone;
+  }
+  if (HasEnded(facts.state) && std::ranges::none_of(members, StandsSomewhere)) {
+    gang.told_queue.clear();  // who comes now is admitted anew
   }
   const bool weighs_the_same = weight == WeightOf(*at);
   if (!in_place) {

@@ -308,6 +308,23 @@ TEST_F(ClusterStateTest, APodWithoutItsGroupWaitsForIt) {
   EXPECT_EQ(GangOf("a").spec.min_member, 2);
 }
 
+// Seed 7002466 of the simulation: a Queue paid for a pod that was bound under none.
+TEST_F(ClusterStateTest, WhoHasEndedDoesNotTellUnderWhichQueueOthersWereAdmitted) {
+  Apply(MakeNode("n1").Gpu(8));
+  Pod first = MakePod("a-0").Group("a").Gpu(1).On("n1");
+  first.meta.annotations.Set(kAdmittedQueueAnnotation, "old");
+  Apply(ObjectUpserted{first});
+  EXPECT_EQ(GangOf("a").told_queue, "old");
+  Apply(MakePod("a-1").Group("a").Gpu(1).On("n1"));
+  first.phase = PodPhase::kSucceeded;
+  Apply(ObjectUpserted{first});
+  EXPECT_EQ(GangOf("a").told_queue, "old") << "another that was admitted with it still runs";
+  Apply(MakePod("a-1").Group("a").Gpu(1).On("n1").Phase(PodPhase::kSucceeded));
+  EXPECT_EQ(GangOf("a").told_queue, "");
+  Apply(MakePod("a-2").Group("a").Gpu(1).On("n1"));
+  EXPECT_EQ(GangOf("a").told_queue, "");
+}
+
 TEST_F(ClusterStateTest, AGangIsGoneWithItsGroupAndItsLastPod) {
   Apply(MakePodGroup("a"));
   Apply(MakePod("a-0").Group("a"));
