@@ -50,7 +50,13 @@ bool Truth::IsChargedForCertain(const PodFacts& pod, const Since& since) const {
 
 std::vector<std::string> Truth::QueuesOf(const PodFacts& pod, const Since& since,
                                          Doubt doubt) const {
-  if (!IsOfTenant(pod.key)) return {pod.admitted};
+  if (!IsOfTenant(pod.key)) {
+    // Bound under no Queue: to a leader that comes later it looks as if bound by hand, and is
+    // charged to the Queue that its PodGroup names then.
+    const std::string& named = gangs_.at(pod.gang).queue;
+    const bool perhaps = doubt == Doubt::kAgainst && pod.admitted.empty() && !named.empty();
+    return {perhaps ? named : pod.admitted};
+  }
   std::vector<std::string> queues;
   for (const auto& [queue, rules] : quotas_.queues()) {
     const bool charged =
