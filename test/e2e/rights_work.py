@@ -220,12 +220,12 @@ def lose_the_reply_to_a_bind(stage, name):
 
 
 def start_a_job(stage, name):
-    """A Job of two pods, as its controller would make them: the gang's PodGroup is the scheduler's to make."""
+    """An Indexed Job of two pods, as its controller would make them: the gang's PodGroup is the scheduler's to make."""
     stage.add_node(name)
     pods = [pod(f"{name}-{index}", gpus=4, nodeSelector={HOSTNAME: name}) for index in range(2)]
     template = {"metadata": {}, "spec": {**pods[0]["spec"], "restartPolicy": "Never"}}
     job = stage.api.must("POST", JOBS, {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
-                                        "spec": {"parallelism": 2, "template": template}})
+                                        "spec": {"completionMode": "Indexed", "parallelism": 2, "completions": 2, "template": template}})
     for one in pods:
         one["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job["metadata"]["uid"],
                                                "controller": True, "blockOwnerDeletion": True}]
@@ -237,7 +237,7 @@ def scale_a_job(stage, name):
     stands = f"{GROUP}/namespaces/default/podgroups"
     await_that("a PodGroup stands for the Job", lambda: any(
         one["spec"].get("source", {}).get("name") == name for one in stage.api.must("GET", stands)["items"]))
-    stage.api.must("PATCH", f"{JOBS}/{name}", {"spec": {"parallelism": 3}}, MERGE)
+    stage.api.must("PATCH", f"{JOBS}/{name}", {"spec": {"parallelism": 3, "completions": 3}}, MERGE)
 
 
 def be_read_over_https(stage, _):
