@@ -38,6 +38,8 @@ struct ForeignGang {
   absl::Time created = absl::InfinitePast();
   // Whom the PodGroup goes with; none: made of marks alone, and ours to delete.
   std::optional<OwnerReference> owner;
+  // The owner of the source, as far as its kind is known: "PyTorchJob", "train". "" = none.
+  std::string owner_kind, owner_name;
   bool is_object = false;  // a group object, which is there without pods, too
   std::optional<ForeignStatusTarget> status;
 };
@@ -47,6 +49,7 @@ struct PodPlace {
   std::string group_name;   // in the pod's namespace; "" = it is a gang of one
   std::string sub_group;    // "" = of none
   std::string passed_over;  // marks that say otherwise and were not heeded, for people; "" = none
+  std::string awaited;      // what must be there first, for people: "PodGroup train"; "" = nothing
   friend bool operator==(const PodPlace&, const PodPlace&) = default;
 };
 

@@ -61,7 +61,8 @@ PodPlace PlaceIn(const PodClass& of) {
   const Resolution& resolved = of.resolved;
   return {.group_name = resolved.gang.group_name,
           .sub_group = of.in_sub_group ? resolved.sub_group : "",
-          .passed_over = resolved.passed_over};
+          .passed_over = resolved.passed_over,
+          .awaited = resolved.awaited};
 }
 
 // What pods know of the stages of their gang, an anchor may not.

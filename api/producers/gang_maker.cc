@@ -69,6 +69,10 @@ class GangMaker final {
                                table_.Word(record.api_version)};
     gang_.spec.source = {owner.api_version, owner.kind, owner.name, owner.uid, identity_.part};
     gang_.owner = owner;
+    if (record.parent != nullptr) {
+      gang_.owner_kind = table_.kinds()[record.parent->kind].kind;
+      gang_.owner_name = record.parent->name;
+    }
     gang_.created = record.created;
     NoteProblem(declared.problem);
     gang_.spec.priority_class_name = declared.priority_class_name;
@@ -291,7 +295,8 @@ bool SameGang(const ForeignGang& a, const ForeignGang& b) {
   };
   return a.namespace_name == b.namespace_name && a.group_name == b.group_name && a.spec == b.spec &&
          a.starts == b.starts && a.problem == b.problem && a.created == b.created &&
-         a.owner == b.owner && a.is_object == b.is_object && status(a) == status(b);
+         a.owner == b.owner && a.owner_kind == b.owner_kind && a.owner_name == b.owner_name &&
+         a.is_object == b.is_object && status(a) == status(b);
 }
 
 }  // namespace maniple

@@ -117,6 +117,7 @@ class OwnerWalk final {
     out_.gang = {.origin = GangOrigin::kMissing,
                  .group_name = StableGroupName(
                      step.name, {"missing", table_.kinds()[step.kind].kind, step.uid})};
+    out_.awaited = NameOf(table_.kinds()[step.kind], step.name);
   }
 
   void TellLoop(const std::vector<ObjectSlot*>& path) {

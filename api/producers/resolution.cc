@@ -106,6 +106,7 @@ class Resolver final {
       if (light) return HeedMarks(mark.field);
       out_.gang = {.origin = GangOrigin::kMissing,
                    .group_name = StableGroupName(slot.name, {"missing", MarkWords(mark.field)})};
+      out_.awaited = NameOf(table_.kinds()[*kind], slot.name);
       return Heeded::kYes;
     }
     if (!slot.record->spec->is_gang) return Heeded::kAsksForNothing;
@@ -237,6 +238,10 @@ MarkField MarkOf(ProducerRole role) {
 
 Resolution Resolve(const PodMarks& marks, ObjectTable& table) {
   return Resolver(marks, table).Run();
+}
+
+std::string NameOf(const ForeignKind& kind, absl::string_view name) {
+  return absl::StrCat(kind.kind, " ", name, " (", kind.group, ")");
 }
 
 std::string StableGroupName(absl::string_view name,

@@ -39,6 +39,7 @@ struct Resolution {
   GangIdentity gang;
   std::string sub_group;    // counts if the gang has it
   std::string passed_over;  // see PodPlace
+  std::string awaited;      // likewise
   std::vector<ObjectSlot*> seen;
 };
 
@@ -46,6 +47,9 @@ struct Resolution {
 [[nodiscard]] MarkField MarkOf(ProducerRole role);
 
 [[nodiscard]] Resolution Resolve(const PodMarks& marks, ObjectTable& table);
+
+// For people: "PodGroup train (scheduling.x-k8s.io)".
+[[nodiscard]] std::string NameOf(const ForeignKind& kind, absl::string_view name);
 
 // "<name, cut to fit>-<8 hex digits>": a DNS label, the same in every process.
 [[nodiscard]] std::string StableGroupName(absl::string_view name,

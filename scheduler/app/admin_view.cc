@@ -95,11 +95,12 @@ bool HasMember(const GangView& gang, absl::string_view pod) {
 bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_view name) {
   if (kind.empty()) return false;
   if (absl::EqualsIgnoreCase(kind, "pod")) return HasMember(gang, name);
-  const bool ours = gang.source.kind.empty();
-  const absl::string_view declared = ours ? "PodGroup" : absl::string_view(gang.source.kind);
-  const bool is_kind = absl::EqualsIgnoreCase(kind, declared) ||
-                       absl::EqualsIgnoreCase(kind, absl::StrCat(declared, "s"));
-  return is_kind && name == (ours ? gang.name : gang.source.name);
+  const auto is = [&](absl::string_view of_kind, absl::string_view of_name) {
+    return name == of_name && (absl::EqualsIgnoreCase(kind, of_kind) ||
+                               absl::EqualsIgnoreCase(kind, absl::StrCat(of_kind, "s")));
+  };
+  return is("PodGroup", gang.name) || is(gang.source.kind, gang.source.name) ||
+         is(gang.source.owner_kind, gang.source.owner_name);
 }
 
 bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }

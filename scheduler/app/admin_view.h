@@ -19,7 +19,8 @@ class Version;
 
 namespace maniple {
 
-// NotFound names the gang. `name` may be a PodGroup, a pod without a group, or a member pod.
+// NotFound names the gang. `name` may be a PodGroup, a pod without a group, or a member pod; or, as
+// kind/name, whatever declares the gang or owns what does.
 [[nodiscard]] absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name,
                                        absl::string_view name, admin::v1::Gang& out);
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin::v1::GangList& out);

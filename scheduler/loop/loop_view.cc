@@ -71,18 +71,21 @@ void AddUses(const GangView& gang, const Gang& members, const Tables& tables, Us
 }  // namespace
 
 GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
-  GangView view{.namespace_name = c.gang.key.namespace_name,
-                .name = c.gang.key.name,
-                .queue = c.gang.queue,
-                .source = {.kind = c.gang.spec.source.kind,
-                           .name = c.gang.spec.source.name,
-                           .part = c.gang.spec.source.part},
-                .singleton = c.gang.key.dialect == GangDialect::kSingleton,
-                .priority = c.gang.priority,
-                .min_member = c.gang.spec.min_member,
-                .members = KnownAssembly(c).counts,
-                .created = c.gang.created,
-                .nodes = NodesOf(c)};
+  GangView view{
+      .namespace_name = c.gang.key.namespace_name,
+      .name = c.gang.key.name,
+      .queue = c.gang.queue,
+      .source = {.kind = c.gang.spec.source.kind,
+                 .name = c.gang.spec.source.name,
+                 .part = c.gang.spec.source.part,
+                 .owner_kind = c.gang.foreign != nullptr ? c.gang.foreign->owner_kind : "",
+                 .owner_name = c.gang.foreign != nullptr ? c.gang.foreign->owner_name : ""},
+      .singleton = c.gang.key.dialect == GangDialect::kSingleton,
+      .priority = c.gang.priority,
+      .min_member = c.gang.spec.min_member,
+      .members = KnownAssembly(c).counts,
+      .created = c.gang.created,
+      .nodes = NodesOf(c)};
   if (const std::optional<Standing> standing = leading_ ? StandingOf(c) : std::nullopt) {
     view.phase = std::string(GangPhaseName(standing->phase));
     view.reason = std::string(WaitReasonName(standing->reason));

@@ -121,7 +121,7 @@ EventNote PodScheduledEvent(const Gang& gang, const Member& member, absl::string
 
 EventNote GroupMissingEvent(const Gang& gang, const Member& member) {
   return Told(OnPod(gang, member), EventType::kWarning, "PodGroupNotFound",
-              absl::StrCat("PodGroup ", GangText(gang.key),
+              absl::StrCat(GroupText(gang),
                            " does not exist; the pod waits for it and is not bound alone"));
 }
 

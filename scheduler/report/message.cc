@@ -134,9 +134,13 @@ std::string RejectionText(const Rejection& rejection, const Tables& tables) {
   return text;
 }
 
+std::string GroupText(const Gang& gang) {
+  return gang.awaited.empty() ? absl::StrCat("PodGroup ", GangText(gang.key)) : gang.awaited;
+}
+
 std::string PodWaitText(const Gang& gang, WaitReason reason) {
   if (!gang.group_exists) {
-    return absl::StrCat("PodGroup ", GangText(gang.key), " does not exist");
+    return absl::StrCat(GroupText(gang), " does not exist");
   }
   const bool names_none = reason == WaitReason::kQueueNotFound && gang.queue.empty();
   const absl::string_view why =

@@ -34,5 +34,7 @@ namespace maniple {
 
 // "default/a".
 [[nodiscard]] std::string GangText(const GangKey& key);
+// Whoever has to declare the gang, there or not: "PodGroup default/train".
+[[nodiscard]] std::string GroupText(const Gang& gang);
 
 }  // namespace maniple

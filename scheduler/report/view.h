@@ -56,6 +56,7 @@ struct PlannedStartView {
 // The foreign group or owner that declares a gang.
 struct GangSourceView {
   std::string kind, name, part;  // kind "" = a PodGroup of a user declares it, or its only pod
+  std::string owner_kind, owner_name;  // of that object's owner, "" = none that is known
 };
 
 struct GangView {

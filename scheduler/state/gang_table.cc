@@ -385,6 +385,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   Gang& gang = *gangs_.at(id);
   NoteSubGroup(facts.pod, facts.sub_group);
   if (!facts.passed_over.empty()) gang.passed_over = std::string(facts.passed_over);
+  if (!facts.awaited.empty()) gang.awaited = std::string(facts.awaited);
   if (!pod.node_name.empty() && !HasEnded(facts.state)) {
     const absl::string_view told = pod.meta.annotations.Get(kAdmittedQueueAnnotation);
     if (!told.empty()) gang.told_queue = std::string(told);

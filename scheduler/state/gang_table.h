@@ -73,6 +73,7 @@ class GangTable final {
     bool started_elsewhere = false;
     absl::string_view sub_group = "";    // that it belongs to; borrowed for the call
     absl::string_view passed_over = "";  // what its marks say otherwise; likewise
+    absl::string_view awaited = "";      // who has to declare the gang; likewise
   };
   // Adds the member, or brings it up to date.
   MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);

@@ -389,7 +389,8 @@ void PodTable::PutMember(const Record& record, const Pod& pod, const PodPlace& p
                         .state = StateOf(pod),
                         .started_elsewhere = record.started_elsewhere,
                         .sub_group = place.sub_group,
-                        .passed_over = place.passed_over},
+                        .passed_over = place.passed_over,
+                        .awaited = place.awaited},
                        pod, delta);
   if (change == GangTable::MemberChange::kStanding) delta.pods_changed.insert(record.id);
 }

@@ -258,6 +258,8 @@ TEST_F(LoopProducers, PodsWaitForAGroupThatIsNotThereYet) {
   SubmitXk8s("train", 0, 2);
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("train"), 0);
+  EXPECT_THAT(d_.api.FindPod("train-0")->scheduled_condition->message,
+              HasSubstr("PodGroup train (scheduling.x-k8s.io) does not exist"));
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":2})"});
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("train"), 2);
