@@ -231,6 +231,8 @@ std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, cons
     if (pod.node.empty() || pod.ended() || pod.gang == gang || pod.gang == gone) continue;
     if (group == truth.groups().end() || group->second.reason != "QuorumLost") continue;
     if (SharesQuota(truth, pod.gang, truth.groups().at(gang).queue)) return std::nullopt;
+    // Not on the node that would not have it: any other will do.
+    if (truth.gangs().at(pod.gang).was_refused) return std::nullopt;
     for (const std::string& name : truth.gangs().at(pod.gang).nodes) {
       const auto node = truth.nodes().find(name);
       const bool open =
