@@ -178,9 +178,12 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
 // The longer, the more often it has rejected a pod of late.
 void SchedulingLoop::Impl::CoolDown(NodeId node, absl::Time now) {
   NodeCoolDown& known = cool_downs_[node];
-  if (now >= known.until + kForgivenAfter) known.times = 0;
-  known.until = now + options_.node_cool_down * (1 << std::min(known.times, kMostDoublings));
-  ++known.times;
+  // What it rejects now was sent there before: all of a gang's pods on it fail at once.
+  if (now >= known.until) {
+    if (now >= known.until + kForgivenAfter) known.times = 0;
+    known.until = now + options_.node_cool_down * (1 << std::min(known.times, kMostDoublings));
+    ++known.times;
+  }
   cool_ends_.insert(known.until);
   state_.CoolDown(node, known.until);
   Log(absl::StrCat("cool ", state_.NodeName(node)));

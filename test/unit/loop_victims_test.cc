@@ -204,6 +204,17 @@ TEST_F(LoopVictimsTest, ANodeThatRejectsAgainAndAgainCoolsDownForLongerAndLonger
   EXPECT_LE(d_.loop().counters().kubelet_rejections, 8);
 }
 
+TEST_F(LoopVictimsTest, ANodeThatRejectsAWholeGangHasRejectedOnce) {
+  d_.Nodes(1, 8);
+  d_.api.Break({.on = "/binding", .times = 4, .act = FaultAct::kReject});
+  d_.Submit({.gang = "g", .pods = 4, .gpu = 1});
+  d_.Settle(absl::Seconds(1));
+  ASSERT_EQ(d_.loop().counters().kubelet_rejections, 4);
+  d_.Submit({.gang = "next", .pods = 4, .gpu = 1});
+  d_.Settle(absl::Seconds(35));
+  EXPECT_EQ(d_.Bound("next"), 4);
+}
+
 // "big" is of Queue b and borrows; "mine" takes back what is a's. Without its leave "big" would
 // come back over the room of "mine".
 class LoopReversalTest : public LoopVictimsTest {
