@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/gpu/mig_config.h"
+#include "test/sim/job_recipes.h"
 #include "test/sim/users.h"
 
 namespace maniple::sim {
@@ -92,7 +93,7 @@ void Conduct::CheckItLacksSomebody(uint64_t life, const std::string& pod, absl::
 // A gang that was begun by this process, that has time left, and of which nobody was refused or
 // bound by others is completed, not undone.
 void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
-  if (IsOfTenant(pod)) return;
+  if (IsOfTenant(pod) || IsOfProducer(pod)) return;
   CheckItLacksSomebody(life, pod, now);
   const std::string gang = GangOf(pod);
   const auto it = attempts_.find(gang);

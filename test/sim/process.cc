@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/producers/kinds.h"
+#include "api/producers/reader.h"
 #include "plugins/builtin.h"
 
 namespace maniple::sim {
@@ -28,6 +30,7 @@ LoopOptions LoopFor(const ProcessOptions& options) {
   loop.mig.reconfigure = options.mig;
   loop.mig.after = kDivideAfter;
   loop.mig.hold_off = kLeaveAlone;
+  if (options.producers == Watched::kAll) loop.state.producers.kinds = BuiltinForeignKinds();
   return loop;
 }
 
@@ -37,6 +40,10 @@ ClusterClientOptions ClientFor(const ProcessOptions& options) {
   if (options.election == ProcessOptions::Election::kOn) {
     client.election.emplace();
     client.election->identity = IdentityOf(options.life);
+  }
+  if (options.producers == Watched::kAll) {
+    client.foreign = BuiltinForeignKinds();
+    client.reader = MakeForeignReader(client.foreign);
   }
   return client;
 }

@@ -19,6 +19,8 @@
 
 namespace maniple::sim {
 
+enum class Watched : uint8_t { kNone, kAll };
+
 struct ProcessOptions {
   uint64_t life = 1;  // unique in the world; seeds it and names it
   enum class Election { kOn, kOff } election = Election::kOn;
@@ -27,6 +29,7 @@ struct ProcessOptions {
   int32_t holds_per_cohort = 1;
   size_t sweep_slack = ClusterStateOptions{}.sweep_slack;
   MigReconfigure mig = MigReconfigure::kOff;
+  Watched producers = Watched::kNone;  // kinds of other projects
   // How far its wall clock is off.
   absl::Duration skew = absl::ZeroDuration();
 };

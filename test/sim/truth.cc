@@ -9,6 +9,7 @@
 #include "api/base/check.h"
 #include "api/gpu/mig_config.h"
 #include "api/model/maniple_types.h"
+#include "test/sim/job_recipes.h"
 
 namespace maniple::sim {
 namespace {
@@ -278,8 +279,10 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.deleting = object["metadata"].Has("deletionTimestamp");
   pod.minds_company =
       object["spec"].Has("affinity") || object["spec"].Has("topologySpreadConstraints");
-  pod.gang = absl::StrCat(object["metadata"]["namespace"].AsString(), "/",
-                          object["metadata"]["labels"][kPodGroupLabel].AsString());
+  const Json& labels = object["metadata"]["labels"];
+  pod.gang =
+      absl::StrCat(object["metadata"]["namespace"].AsString(), "/",
+                   labels[labels.Has(kPodGroupLabel) ? kPodGroupLabel : kUnitLabel].AsString());
   for (const Json& container : object["spec"]["containers"].items()) {
     for (const auto& [resource, amount] : DevicesIn(container["resources"]["requests"])) {
       pod.devices[resource] += amount;

@@ -118,6 +118,14 @@ int Users::Call(absl::string_view method, absl::string_view target, const Json& 
   return reply.status;
 }
 
+Json Users::Get(const std::string& target) {
+  const devcluster::ApiReply reply = network_.Call(RequestOf("GET", target, Json()));
+  if (reply.status != 200) return {};
+  absl::StatusOr<Json> object = Json::Parse(reply.body);
+  CHECK(object.ok()) << target << ": " << object.status();
+  return *std::move(object);
+}
+
 std::string Users::AnyGang() {
   if (gangs_.empty()) return "";
   return std::next(gangs_.begin(), static_cast<int64_t>(random_.Below(gangs_.size())))->first;

@@ -76,6 +76,8 @@ class Users final {
 
   // The answer's status. Refusals (a name taken, a pod that is gone) are part of life.
   int Call(absl::string_view method, absl::string_view target, const Json& body);
+  // The object as the server shows it; null: it has none.
+  [[nodiscard]] Json Get(const std::string& target);
   void CreateGroup(const std::string& gang);
   void CreatePod(const std::string& gang, int index);
   void CreateBudgets(const std::string& gang);

@@ -24,6 +24,7 @@
 #include "test/sim/neighbours.h"
 #include "test/sim/network.h"
 #include "test/sim/processes.h"
+#include "test/sim/producers.h"
 #include "test/sim/siege.h"
 #include "test/sim/truth.h"
 #include "test/sim/variety.h"
@@ -107,6 +108,7 @@ class World final {
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()),
         tenant_(users_, truth_, events_, faults_, {.seed = options.seed, .rates = options.rates}),
         neighbours_(users_, truth_),
+        producers_(users_, truth_, options.seed),
         processes_(network_, events_, faults_,
                    {.options = [this] { return NextProcess(); },
                     .on_line = [this](uint64_t life, absl::Duration skew,
@@ -119,6 +121,7 @@ class World final {
       if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
       workload_.Act();
       economy_.Act();
+      producers_.Act();
       ForEachKind([this](Fault fault) {
         if (faults_.Chosen(fault)) Strike(fault, "");
       });
@@ -137,6 +140,7 @@ class World final {
     report.guests = kept_.guests();
     report.quota_checks = truth_.quota_checks();
     report.divisions = divisions_;
+    report.units = producers_.started();
     report.fingerprint = truth_.fingerprint();
     report.log = std::move(log_);
     return report;
@@ -166,7 +170,11 @@ class World final {
 
   void SetUp() {
     network_.set_hooks(
-        {.on_server_change = [this] { truth_.Observe(events_.Now()); },
+        {.on_server_change =
+             [this] {
+               truth_.Observe(events_.Now());
+               producers_.OnServerChange(events_.Now());
+             },
          .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
          .on_left_late = [this](uint64_t life,
                                 const HttpRequest& request) { CheckFence(life, request); },
@@ -183,6 +191,7 @@ class World final {
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
     tenant_.SetUp();
+    producers_.SetUp();
     faults_.set_rates(options_.rates);
     if (!faults_.Enabled(Fault::kHalfOpenWatch)) truth_.set_blind_for(kNeverBlindFor);
     if (FullHouse()) {
@@ -198,6 +207,7 @@ class World final {
   void ControllerTurn() {
     if (controllers_run_) workload_.ControllerTurn(events_.Now());
     variety_.LetGo();
+    producers_.ControllerTurn(events_.Now());
     events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
 
@@ -213,7 +223,8 @@ class World final {
             .reservation_after = economy_.reservation_after(),
             .holds_per_cohort = economy_.holds_per_cohort(),
             .sweep_slack = SweepSlack(),
-            .mig = mig_users_.exist() ? MigReconfigure::kOn : MigReconfigure::kOff};
+            .mig = mig_users_.exist() ? MigReconfigure::kOn : MigReconfigure::kOff,
+            .producers = producers_.exist() ? Watched::kAll : Watched::kNone};
   }
 
   [[nodiscard]] size_t SweepSlack() const {
@@ -398,7 +409,7 @@ class World final {
       economy_.LetMakeRoom();
       ComeToRest();
     }
-    if (economy_.exists() || tenant_.exists()) EndAll();
+    if (economy_.exists() || tenant_.exists() || producers_.exist()) EndAll();
     if (economy_.exists() && options_.seed % kOneSiege == 0) BesiegeAll();
   }
 
@@ -443,7 +454,7 @@ class World final {
     const bool nominated = std::ranges::any_of(truth_.pods(), [](const auto& pod) {
       return !pod.second.nominated.empty() && pod.second.node.empty();
     });
-    const bool held = processes_.Leaders() != 1 || SomeHold();
+    const bool held = processes_.Leaders() != 1 || SomeHold() || producers_.SomeAreMissing();
     return nominated || held ? Neighbours::Room::kMayBeKept : Neighbours::Room::kOpen;
   }
 
@@ -506,6 +517,7 @@ class World final {
     if (!Sound()) return;
     workload_.DeleteAll();
     tenant_.DeleteAll();
+    producers_.DeleteAll();
     const absl::Time end = events_.Now() + kQuiet;
     do {
       RunUntil(events_.Now() + kLook);
@@ -531,6 +543,7 @@ class World final {
       if (!SomeHold()) truth_.CheckNobodyElsesQuotaIsUsed(processes_.LedSince(), events_.Now());
     }
     if (Settled()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
+    if (Settled() && !SomeHold()) producers_.CheckAtRest(events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
       if (process->leading()) CheckAtRest(*process);
@@ -626,6 +639,7 @@ class World final {
   Disturbances disturbances_;
   HostileTenant tenant_;
   Neighbours neighbours_;
+  Producers producers_;
   Coverage coverage_{};
   std::vector<std::string> log_;
   Processes processes_;

@@ -35,6 +35,7 @@ struct SimReport {
   uint64_t guests = 0;           // gangs that were let into it
   uint64_t quota_checks = 0;     // binds that were held to their Queues
   uint64_t divisions = 0;        // of nodes by MIG
+  uint64_t units = 0;            // of other projects' jobs that have started whole
   uint64_t fingerprint = 0;      // of everything the server saw: equal for equal options
   std::vector<std::string> log;  // decisions, in order
 };

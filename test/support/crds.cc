@@ -13,13 +13,13 @@
 namespace maniple {
 namespace {
 
-std::vector<Json> Read() {
+std::vector<Json> Read(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(kCrdFolder, error)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   }
-  CHECK(!error) << kCrdFolder << ": " << error.message() << ": run from the root of the repository";
+  CHECK(!error) << folder << ": " << error.message() << ": run from the root of the repository";
   std::sort(files.begin(), files.end());
   std::vector<Json> out;
   for (const std::string& file : files) {
@@ -29,14 +29,19 @@ std::vector<Json> Read() {
     CHECK(documents.ok()) << file << ": " << documents.status();
     for (const YamlDocument& document : *documents) out.push_back(document.value);
   }
-  CHECK(!out.empty()) << kCrdFolder << " holds no CustomResourceDefinition";
+  CHECK(!out.empty()) << folder << " holds no CustomResourceDefinition";
   return out;
 }
 
 }  // namespace
 
 const std::vector<Json>& InstalledCrds() {
-  static const std::vector<Json> crds = Read();
+  static const std::vector<Json> crds = Read(kCrdFolder);
+  return crds;
+}
+
+const std::vector<Json>& ProducerCrds() {
+  static const std::vector<Json> crds = Read(std::string(kCrdFolder) + "/producers");
   return crds;
 }
 

@@ -12,5 +12,7 @@ inline constexpr char kCrdFolder[] = "deploy/crds";
 
 // In order of file name; read once. REQUIRES: the working directory is the root of the repository.
 [[nodiscard]] const std::vector<Json>& InstalledCrds();
+// Those of other projects, which are optional.
+[[nodiscard]] const std::vector<Json>& ProducerCrds();
 
 }  // namespace maniple

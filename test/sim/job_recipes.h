@@ -1,0 +1,67 @@
+// What controllers of other projects make of one job: which objects, which pods, in which order and
+// after what. Shapes and waits are those of the real ones.
+//
+// Plain values and a pure function; producers.h carries them out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/codec/json.h"
+
+namespace maniple::sim {
+
+// Whose the pods and objects of these jobs are.
+inline constexpr char kJobsNamespace[] = "jobs";
+// A pod or gang, by "namespace/name", that another project's controller makes.
+[[nodiscard]] bool IsOfProducer(absl::string_view key);
+// On their pods, for the checks alone: which of them start together.
+inline constexpr char kUnitLabel[] = "example.com/unit";
+
+struct JobObject {
+  std::string api_version, kind, plural, name;
+  Json spec;
+  std::string owner;  // "Kind/name" of an object, or of a pod, that is made before; "" = none
+  Json annotations = Json::Object();
+  int with_part = -1;  // it is made with the pods of this part; -1: at once
+};
+
+struct JobPart {
+  std::string prefix;  // pods are PREFIX-INDEX …
+  int first = 0;       // … from this index on
+  int pods = 1;
+  std::string unit;   // of those that start together
+  std::string owner;  // as of an object
+  std::vector<std::pair<std::string, std::string>> labels, annotations;
+  std::string index_label;  // "" = none
+
+  // What the controller waits for before it makes any of them.
+  enum class After : uint8_t {
+    kNothing,
+    kPhaseIsOpen,  // of the Volcano group
+    kOthersRun,    // all pods of the part before
+    kOthersStand,  // … are bound
+  } after = After::kNothing;
+};
+
+struct JobRecipe {
+  std::vector<JobObject> objects;  // in order; owners first
+  std::vector<JobPart> parts;
+  // By unit: so many of its pods start together or not at all.
+  std::map<std::string, int> least;
+  // One that is lost costs all of them, and everything is made anew.
+  bool restarts_whole = false;
+};
+
+inline constexpr int kJobKinds = 9;
+// REQUIRES: 0 <= kind < kJobKinds, size >= 1.
+[[nodiscard]] JobRecipe RecipeFor(int kind, const std::string& name, int size);
+
+// The definitions of the kinds that no API server has by itself, and whose files are not installed.
+[[nodiscard]] std::vector<Json> JobDefinitions();
+
+}  // namespace maniple::sim

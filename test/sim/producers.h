@@ -1,0 +1,95 @@
+// Users of other projects' jobs, and the controllers of these: nobody of them has heard of Maniple.
+// Seeded, with a random stream of its own: one history in five has some.
+//
+// Everything is made in the order, and with the waits, of the real controllers. Checks of its own:
+//   - StagedGangNeverHalfBound: nobody is bound before all exist who start together, and at rest
+//     all of them stand or none;
+//   - NoProducerDeadlock: at rest no job waits that could go on;
+//   - ForeignSpecUntouched: nobody but its controller has written an object;
+//   - PhaseIsKnown: no Volcano group is ever in a phase that has its jobs begin anew;
+//   - AllAskForRoom: of those who start together and wait all are unschedulable, or none.
+//
+//   Producers producers(users, truth, seed);
+//   producers.SetUp();               // once there is a server
+//   producers.Act();                 // of some user
+//   producers.ControllerTurn(now);   // each controller goes on
+//   producers.OnServerChange(now);   // truth has seen it
+//   producers.CheckAtRest(now);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/base/random.h"
+#include "test/sim/job_recipes.h"
+#include "test/sim/users.h"
+
+namespace maniple::sim {
+
+class Producers final {
+ public:
+  Producers(Users& users, Truth& truth, uint64_t seed);
+
+  [[nodiscard]] bool exist() const { return exist_; }
+  void SetUp();
+  void Act();
+  void ControllerTurn(absl::Time now);
+  void OnServerChange(absl::Time now);
+  // At rest: nobody works on anything, and room is kept for nobody.
+  void CheckAtRest(absl::Time now);
+  void DeleteAll();
+  // Some of who start together have been lost, and may have room held for them.
+  [[nodiscard]] bool SomeAreMissing() const;
+  // Units that have started whole.
+  [[nodiscard]] uint64_t started() const { return started_; }
+
+ private:
+  struct Job {
+    JobRecipe recipe;
+    std::map<std::string, std::string> uids;     // of objects, by "Kind/name"
+    std::map<std::string, std::string> written;  // by target: what its controller has made of it
+    std::set<size_t> open;                       // parts that need not wait any more
+    std::set<std::string> whole;                 // units of which all have existed …
+    std::set<std::string> ran;                   // … and stood
+  };
+  struct Unit {
+    int live = 0, bound = 0;
+    std::vector<int64_t> waiting;  // GPUs of each
+    bool of_others = false;        // somebody else has bound one of them
+  };
+  using Pods = std::vector<const Truth::PodFacts*>;
+
+  void Submit();
+  void Delete(const std::string& name);
+  void GoOn(Job& job);
+  [[nodiscard]] bool MayMake(const Job& job, size_t part);
+  [[nodiscard]] std::string PhaseOf(const Job& job);
+  void CheckPhase(const std::string& name, const Job& job, absl::Time now);
+  [[nodiscard]] bool OthersAre(const JobPart& part, bool running) const;
+  void MakeObjects(Job& job);
+  [[nodiscard]] bool MakePods(const Job& job, const JobPart& part);
+  void MakePod(const Job& job, const JobPart& part, int index);
+  [[nodiscard]] Json OwnersOf(const Job& job, const std::string& owner);
+  [[nodiscard]] bool HasLostSome(const Job& job) const;
+  void StartAnew(Job& job);
+  [[nodiscard]] const Truth::PodFacts* Find(const std::string& pod) const;
+  [[nodiscard]] Unit UnitOf(const std::string& unit) const;
+  void CheckUnit(const Job& job, const std::string& name, absl::Time now);
+  void CheckWritten(const Job& job, absl::Time now);
+  void CheckMarks(const std::string& unit, absl::Time now);
+  [[nodiscard]] bool Fit(std::vector<int64_t> gpus) const;
+
+  Users& users_;
+  Truth& truth_;
+  Random random_;
+  const bool exist_;
+  std::map<std::string, Job> jobs_;
+  int next_ = 0;
+  uint64_t started_ = 0;
+};
+
+}  // namespace maniple::sim
