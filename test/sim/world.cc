@@ -267,8 +267,8 @@ class World final {
 
   void OnSent(uint64_t life, const HttpRequest& request) {
     AmbushSoon(life, request);
-    const bool keeps = request.lane == HttpLane::kLease || request.lane == HttpLane::kWatch;
-    if (!keeps) last_sent_ = events_.Now();
+    // Kinds that are not there are asked for again and again.
+    if (request.lane == HttpLane::kWrite) last_sent_ = events_.Now();
     Process* process = processes_.Of(life);
     if (process == nullptr || request.method == HttpMethod::kGet) return;
     if (request.lane == HttpLane::kLease) {
@@ -647,7 +647,7 @@ class World final {
   std::map<uint64_t, absl::Time> leads_until_;
   uint64_t lives_ = 0;
   uint64_t divisions_ = 0;
-  absl::Time last_sent_ = absl::InfinitePast();  // what neither keeps a Lease nor a watch
+  absl::Time last_sent_ = absl::InfinitePast();  // what keeps neither a Lease nor a watch
   bool controllers_run_ = true;
 };
 
