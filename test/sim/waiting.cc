@@ -222,15 +222,21 @@ bool SharesQuota(const Truth& truth, const std::string& gang, const std::string&
          truth.quotas().RootOf(theirs) == truth.quotas().RootOf(queue);
 }
 
-// Where room may be held for members that other gangs have lost; none when it may be anywhere.
-std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, const std::string& gang,
-                                                        const std::string& gone) {
+std::string TextOf(const Wanting& gang) {
+  std::vector<int64_t> gpus;
+  for (const Wanting::Pod& pod : gang.pods) gpus.push_back(pod.gpus);
+  return absl::StrJoin(gpus, "+");
+}
+
+}  // namespace
+
+std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, const ForWhom& whom) {
   std::set<std::string> kept;
   for (const auto& [key, pod] : truth.pods()) {
     const auto group = truth.groups().find(pod.gang);
-    if (pod.node.empty() || pod.ended() || pod.gang == gang || pod.gang == gone) continue;
+    if (pod.node.empty() || pod.ended() || pod.gang == whom.gang || pod.gang == whom.gone) continue;
     if (group == truth.groups().end() || group->second.reason != "QuorumLost") continue;
-    if (SharesQuota(truth, pod.gang, truth.groups().at(gang).queue)) return std::nullopt;
+    if (SharesQuota(truth, pod.gang, whom.queue)) return std::nullopt;
     // Not on the node that would not have it: any other will do.
     if (truth.gangs().at(pod.gang).was_refused) return std::nullopt;
     for (const std::string& name : truth.gangs().at(pod.gang).nodes) {
@@ -243,14 +249,6 @@ std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, cons
   }
   return kept;
 }
-
-std::string TextOf(const Wanting& gang) {
-  std::vector<int64_t> gpus;
-  for (const Wanting::Pod& pod : gang.pods) gpus.push_back(pod.gpus);
-  return absl::StrJoin(gpus, "+");
-}
-
-}  // namespace
 
 std::vector<Wanting> WholeGangsWaiting(const Truth& truth) {
   std::vector<Wanting> found;
@@ -290,7 +288,8 @@ bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone
                     .gang = gang,
                     .queue = queue,
                     .usage = truth.UsageKnown({}, Truth::Doubt::kAgainst, gone)};
-  const std::optional<std::set<std::string>> kept = NodesKeptForOthers(truth, gang.key, gone);
+  const std::optional<std::set<std::string>> kept =
+      NodesKeptForOthers(truth, {.gang = gang.key, .gone = gone, .queue = queue});
   if (!kept.has_value()) return false;
   Rooms rooms;
   for (const auto& [name, gpus] : truth.FreeGpus(gone)) {

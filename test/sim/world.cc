@@ -43,6 +43,7 @@ constexpr absl::Duration kQuiet = absl::Seconds(1200);
 // loss, undo, the end of a backoff) it tells by itself; a watch that has fallen silent it cannot
 // know of, so this is twice the time after which its client gives that up.
 const absl::Duration kSettled = 2 * WatchSessionOptions().idle_timeout;
+constexpr absl::Duration kArrived = absl::Seconds(10);  // whatever was sent before
 constexpr absl::Duration kCalm = absl::Minutes(5);
 constexpr absl::Duration kLook = absl::Minutes(1);  // how often that is looked at
 // Versions that a restored store gives out are far below these.
@@ -543,7 +544,7 @@ class World final {
       if (!SomeHold()) truth_.CheckNobodyElsesQuotaIsUsed(processes_.LedSince(), events_.Now());
     }
     if (Settled()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
-    if (Settled() && !SomeHold()) producers_.CheckAtRest(events_.Now());
+    if (Quiet() && !SomeHold()) producers_.CheckAtRest(events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
       if (process->leading()) CheckAtRest(*process);
@@ -562,9 +563,14 @@ class World final {
            std::ranges::none_of(processes_, [](const auto& process) { return process->waits(); });
   }
 
+  // One leads, and has had nothing to write for a while.
+  [[nodiscard]] bool Quiet() const {
+    return processes_.Leaders() == 1 && events_.Now() >= last_sent_ + kSettled &&
+           events_.Now() >= truth_.last_change() + kArrived;
+  }
+
   // Plans for later starts are made again and again, so it may never settle while gangs wait.
   [[nodiscard]] bool NobodyMakesRoom() const {
-    constexpr absl::Duration kArrived = absl::Seconds(10);
     if (events_.Now() < last_sent_ + kArrived) return false;
     return std::ranges::all_of(processes_, [](const auto& process) {
       if (!process->leading()) return true;
