@@ -224,7 +224,10 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   gang.moved = gang.moved || moves;
   const std::string& uid = object["metadata"]["uid"].AsString();
   if (gang.uid != uid) {
-    std::erase_if(gang.succeeded, [this](const std::string& pod) { return !pods_.contains(pod); });
+    const size_t gone = std::erase_if(
+        gang.succeeded, [this](const std::string& pod) { return !pods_.contains(pod); });
+    // Whoever hears late that they have succeeded counts them for the new one.
+    gang.some_came_again = gang.some_came_again || gone > 0;
     gang.of_past_runs.clear();
     gang.succeeded_told = 0;
     gang.forged = false;
