@@ -15,17 +15,23 @@ constexpr char kXk8s[] = "scheduling.x-k8s.io/v1alpha1";
 constexpr char kVolcano[] = "scheduling.volcano.sh/v1beta1";
 constexpr char kReplicaIndex[] = "training.kubeflow.org/replica-index";
 
-Json Template() {
+enum class Restart : uint8_t { kNever, kAlways };
+
+Json Template(Restart restart) {
   const Json container = Json::Object({{"name", "main"}, {"image", "registry.example/train:1"}});
-  return Json::Object({{"spec", Json::Object({{"schedulerName", "maniple"},
-                                              {"containers", Json::Array({container})}})}});
+  const Json labels = Json::Object({{"app", "replica"}});
+  return Json::Object(
+      {{"metadata", Json::Object({{"labels", labels}})},
+       {"spec", Json::Object({{"schedulerName", "maniple"},
+                              {"restartPolicy", restart == Restart::kNever ? "Never" : "Always"},
+                              {"containers", Json::Array({container})}})}});
 }
 
 Json IndexedSpec(int pods) {
   return Json::Object({{"completionMode", "Indexed"},
                        {"parallelism", pods},
                        {"completions", pods},
-                       {"template", Template()}});
+                       {"template", Template(Restart::kNever)}});
 }
 
 JobObject BatchJob(const std::string& name, int pods, const std::string& owner) {
@@ -197,12 +203,17 @@ JobRecipe LeaderWorkerSet(const std::string& name, int size, Startup startup) {
   workers.owner = absl::StrCat("StatefulSet/", inner);
   workers.after = leader_first ? After::kOthersRun : After::kNothing;
   const auto replica_set = [](const std::string& of, const std::string& owner) {
-    return JobObject{.api_version = "apps/v1",
-                     .kind = "StatefulSet",
-                     .plural = "statefulsets",
-                     .name = of,
-                     .spec = Json::Object({{"replicas", 1}, {"template", Template()}}),
-                     .owner = owner};
+    return JobObject{
+        .api_version = "apps/v1",
+        .kind = "StatefulSet",
+        .plural = "statefulsets",
+        .name = of,
+        .spec = Json::Object(
+            {{"replicas", 1},
+             {"serviceName", of},
+             {"selector", Json::Object({{"matchLabels", Json::Object({{"app", "replica"}})}})},
+             {"template", Template(Restart::kAlways)}}),
+        .owner = owner};
   };
   JobObject inner_set = replica_set(inner, absl::StrCat("Pod/", inner));
   inner_set.with_part = 1;
@@ -247,7 +258,7 @@ JobRecipe Mpi(const std::string& name, int size) {
   launcher.labels.back().second = "launcher";
   launcher.after = After::kOthersRun;
   JobObject launcher_job = BatchJob(absl::StrCat(name, "-launcher"), 1, owner);
-  launcher_job.spec = Json::Object({{"template", Template()}});
+  launcher_job.spec = Json::Object({{"template", Template(Restart::kNever)}});
   launcher_job.with_part = 1;
   const Json specs = Json::Object({{"Launcher", Replicas(1)}, {"Worker", Replicas(size)}});
   return {.objects = {{.api_version = "kubeflow.org/v2beta1",

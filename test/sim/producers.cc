@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/check.h"
 #include "test/sim/waiting.h"
 #include "test/support/crds.h"
 
@@ -172,11 +173,13 @@ void Producers::MakeObjects(Job& job) {
     Json meta = Json::Object({{"name", object.name}});
     if (object.annotations.size() > 0) meta.Set("annotations", object.annotations);
     if (owners.size() > 0) meta.Set("ownerReferences", owners);
-    users_.Call("POST", TargetOf(object),
-                Json::Object({{"apiVersion", object.api_version},
-                              {"kind", object.kind},
-                              {"metadata", meta},
-                              {"spec", object.spec}}));
+    const int status = users_.Call("POST", TargetOf(object),
+                                   Json::Object({{"apiVersion", object.api_version},
+                                                 {"kind", object.kind},
+                                                 {"metadata", meta},
+                                                 {"spec", object.spec}}));
+    if (status == 409) return;  // its namesake is not gone yet
+    CHECK(status == 201) << TargetOf(object) << ": " << status;
     const std::string target = TargetOf(object, object.name);
     const Json made = users_.Get(target);
     job.uids[KeyOf(object)] = made["metadata"]["uid"].AsString();
