@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "test/sim/job_recipes.h"
 
 namespace maniple::sim {
 namespace {
@@ -33,7 +34,8 @@ void FirstWords::OnDecision(uint64_t life, absl::string_view line) {
   const std::string gang(words.front());
   const auto group = truth_.groups().find(gang);
   const bool untold = group != truth_.groups().end() && group->second.phase.empty();
-  if (parks && untold && absl::StartsWith(words.back(), "quorum") &&
+  // A PodGroup of ours that stands for a job is not there before somebody has to say something.
+  if (parks && untold && !IsOfProducer(gang) && absl::StartsWith(words.back(), "quorum") &&
       !spoken_.contains({life, gang})) {
     unsaid_[life].insert(gang);
   } else {

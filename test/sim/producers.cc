@@ -15,10 +15,9 @@ namespace maniple::sim {
 namespace {
 
 constexpr char kPods[] = "/api/v1/namespaces/jobs/pods";
+constexpr char kStandIns[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/jobs/podgroups";
 constexpr size_t kMostJobs = 4;
 constexpr int kSizes = 3;
-// A name is used again, one time in so many.
-constexpr uint64_t kOneNamesake = 4;
 
 std::string TargetOf(const JobObject& object) {
   return absl::StrCat("/apis/", object.api_version, "/namespaces/", kJobsNamespace, "/",
@@ -42,7 +41,9 @@ std::string WrittenIn(const Json& object) {
                       meta["ownerReferences"].Dump(), meta["finalizers"].Dump());
 }
 
-bool IsLost(const Truth::PodFacts* pod) { return pod == nullptr || pod->phase == "Failed"; }
+bool IsLost(const Truth::PodFacts* pod) {
+  return pod == nullptr || pod->phase == "Failed" || pod->deleting;
+}
 
 }  // namespace
 
@@ -61,14 +62,16 @@ void Producers::SetUp() {
 
 void Producers::Act() {
   if (!exist_) return;
-  switch (random_.Below(8)) {
+  switch (random_.Below(16)) {
     case 0:
     case 1:
-      return Submit();
     case 2:
-      if (jobs_.empty()) return;
-      return Delete(
-          std::next(jobs_.begin(), static_cast<int64_t>(random_.Below(jobs_.size())))->first);
+    case 3:
+      return Submit();
+    case 5:
+      return Meddle();
+    case 4:
+      return End();
     default:
       return;
   }
@@ -76,11 +79,22 @@ void Producers::Act() {
 
 void Producers::Submit() {
   if (jobs_.size() >= kMostJobs) return;
-  if (next_ == 0 || !random_.OneIn(kOneNamesake)) ++next_;
-  const std::string name = absl::StrCat("job", next_);
-  const int kind = static_cast<int>(random_.Below(kJobKinds));
+  Make(absl::StrCat("job", ++next_), static_cast<int>(random_.Below(kJobKinds)));
+}
+
+void Producers::Make(const std::string& name, int kind) {
   const int size = 1 + static_cast<int>(random_.Below(kSizes));
-  if (!jobs_.contains(name)) jobs_[name] = {.recipe = RecipeFor(kind, name, size)};
+  jobs_[name] = {.kind = kind, .recipe = RecipeFor(kind, name, size)};
+}
+
+// And perhaps it begins anew at once, under its name, with another size.
+void Producers::End() {
+  if (jobs_.empty()) return;
+  const auto job = std::next(jobs_.begin(), static_cast<int64_t>(random_.Below(jobs_.size())));
+  const std::string name = job->first;
+  const int kind = job->second.kind;
+  Delete(name);
+  if (random_.OneIn(2)) Make(name, kind);
 }
 
 void Producers::Delete(const std::string& name) {
@@ -96,8 +110,33 @@ void Producers::Delete(const std::string& name) {
   jobs_.erase(name);
 }
 
+// Somebody deletes what stands for a job, and may make something of that name that asks for less.
+void Producers::Meddle() {
+  const std::vector<std::string> names = StandIns();
+  if (names.empty()) return;
+  const std::string& name = names[random_.Below(names.size())];
+  users_.Call("DELETE", absl::StrCat(kStandIns, "/", name), Json());
+  if (random_.OneIn(2)) return;
+  users_.Call("POST", kStandIns,
+              Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
+                            {"kind", "PodGroup"},
+                            {"metadata", Json::Object({{"name", name}})},
+                            {"spec", Json::Object({{"minMember", 1}})}}));
+}
+
+std::vector<std::string> Producers::StandIns() const {
+  std::vector<std::string> names;
+  for (const auto& [key, group] : truth_.groups()) {
+    if (IsOfProducer(key)) names.push_back(key.substr(key.find('/') + 1));
+  }
+  return names;
+}
+
 void Producers::DeleteAll() {
   while (!jobs_.empty()) Delete(std::string(jobs_.begin()->first));
+  for (const std::string& name : StandIns()) {
+    users_.Call("DELETE", absl::StrCat(kStandIns, "/", name), Json());
+  }
 }
 
 void Producers::ControllerTurn(absl::Time now) {

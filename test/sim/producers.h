@@ -49,6 +49,7 @@ class Producers final {
 
  private:
   struct Job {
+    int kind = 0;
     JobRecipe recipe;
     std::map<std::string, std::string> uids;     // of objects, by "Kind/name"
     std::map<std::string, std::string> written;  // by target: what its controller has made of it
@@ -64,6 +65,10 @@ class Producers final {
   using Pods = std::vector<const Truth::PodFacts*>;
 
   void Submit();
+  void Make(const std::string& name, int kind);
+  void End();
+  void Meddle();
+  [[nodiscard]] std::vector<std::string> StandIns() const;  // PodGroups of ours, and others there
   void Delete(const std::string& name);
   void GoOn(Job& job);
   [[nodiscard]] bool MayMake(const Job& job, size_t part);
