@@ -71,6 +71,13 @@ bool MayMakeLeave(const Truth& truth, const std::string& gang, const std::string
          truth.MayMakeLeave(truth.gangs().at(gang), theirs);
 }
 
+bool IsOutheld(const Truth& truth, const std::string& gang, const std::set<std::string>& holders) {
+  return std::ranges::any_of(holders, [&](const std::string& holder) {
+    return holder != gang && (!truth.gangs().contains(holder) ||
+                              PriorityNow(truth, holder) >= PriorityNow(truth, gang));
+  });
+}
+
 // What is charged to whom is open to doubt while these run.
 bool SomebodyMovedOrLeaves(const Truth& truth) {
   return std::ranges::any_of(truth.pods(), [&](const auto& entry) {
@@ -83,11 +90,13 @@ bool SomebodyMovedOrLeaves(const Truth& truth) {
 
 }  // namespace
 
-void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, absl::Time now) {
+void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions,
+                         const std::set<std::string>& holders, absl::Time now) {
   if (SomebodyMovedOrLeaves(truth)) return;
   const std::set<std::string> stand = GangsThatStand(truth);
   for (const Wanting& gang : WholeGangsWaiting(truth)) {
     if (IsOfTenant(gang.key) || !MayPreemptAtAll(truth, gang)) continue;
+    if (IsOutheld(truth, gang.key, holders)) continue;
     for (const std::string& victim : stand) {
       if (IsOfTenant(victim) || victim == gang.key || !MayMakeLeave(truth, gang.key, victim))
         continue;

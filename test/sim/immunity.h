@@ -2,6 +2,9 @@
 // objects and a naive search: nothing of the scheduler's own lists of victims.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "absl/time/time.h"
 #include "test/sim/evictions.h"
 #include "test/sim/truth.h"
@@ -13,7 +16,9 @@ namespace maniple::sim {
 // remembered against the waiting one that has no reason any more, the promise is called
 // NoBanOutlivesItsReason.
 //
-// Says nothing where budgets, protection or leaving pods may interfere.
-void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, absl::Time now);
+// Says nothing where budgets, protection or leaving pods may interfere, nor where somebody at least
+// as important holds room, which may be that of the victim. `holders`: gangs that hold some.
+void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions,
+                         const std::set<std::string>& holders, absl::Time now);
 
 }  // namespace maniple::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -12,6 +13,7 @@
 #include "api/client/watch_session.h"
 #include "api/devcluster/api_server.h"
 #include "api/model/maniple_types.h"
+#include "scheduler/report/message.h"
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/economy.h"
@@ -459,11 +461,18 @@ class World final {
     return nominated || held ? Neighbours::Room::kMayBeKept : Neighbours::Room::kOpen;
   }
 
-  [[nodiscard]] bool SomeHold() const {
-    return std::ranges::any_of(processes_, [](const auto& process) {
-      return process->alive() && !process->loop().HeldStarts().empty();
-    });
+  // Gangs for which room is held until they can start.
+  [[nodiscard]] std::set<std::string> Holders() const {
+    std::set<std::string> holders;
+    for (const auto& process : processes_) {
+      if (!process->alive()) continue;
+      for (const HeldStart& held : process->loop().HeldStarts()) {
+        holders.insert(GangText(held.gang));
+      }
+    }
+    return holders;
   }
+  [[nodiscard]] bool SomeHold() const { return !Holders().empty(); }
 
   // Whoever may be made to leave does leave, whatever has become of it.
   void BesiegeAll() {
@@ -493,7 +502,7 @@ class World final {
   void HoldOut() {
     const absl::Time end = events_.Now() + kPatience;
     while (Sound() && events_.Now() < end) RunUntil(events_.Now() + kLook);
-    if (Sound()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
+    if (Sound()) CheckNobodyIsImmune(truth_, evictions_, Holders(), events_.Now());
   }
 
   // Whoever is made to leave comes back, and may make others leave: that must come to an end.
@@ -543,7 +552,7 @@ class World final {
       truth_.CheckAdmittedStaysCharged(processes_.LedSince(), events_.Now());
       if (!SomeHold()) truth_.CheckNobodyElsesQuotaIsUsed(processes_.LedSince(), events_.Now());
     }
-    if (Settled()) CheckNobodyIsImmune(truth_, evictions_, events_.Now());
+    if (Settled()) CheckNobodyIsImmune(truth_, evictions_, Holders(), events_.Now());
     if (Quiet() && !SomeHold()) producers_.CheckAtRest(events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
