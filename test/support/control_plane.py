@@ -186,7 +186,7 @@ class RealControlPlane(Server):
     """etcd and kube-apiserver, no controller and no kubelet, so only clients change objects.
 
     Admission plugins that wait for a controller are off: service account tokens, node taints, storage finalizers. With `audit`
-    every write is noted, without its content, one JSON object a line in `audit_log`.
+    every write is noted, without its content, one JSON object a line in `audit_log`. `flags` are further ones of kube-apiserver.
     """
 
     AUDIT_POLICY = """
@@ -196,9 +196,10 @@ omitStages: [RequestReceived]
 rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollection]}, {level: None}]
 """
 
-    def __init__(self, folder, audit=False):
+    def __init__(self, folder, audit=False, flags=()):
         super().__init__()
         self.assets, self.audit_log = Path(folder), self.folder / "audit.jsonl" if audit else None
+        self.flags = flags
 
     def start(self):
         client_port, peer_port, port = free_ports(3)
@@ -234,6 +235,7 @@ rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollectio
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection",
             "--allow-privileged",
             *self._audit_flags(),
+            *self.flags,
         )
         tls = ssl.create_default_context(cafile=here / "ca.crt")
         tls.load_cert_chain(here / "admin.crt", here / "admin.key")
