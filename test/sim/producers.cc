@@ -116,12 +116,15 @@ void Producers::Meddle() {
   if (names.empty()) return;
   const std::string& name = names[random_.Below(names.size())];
   users_.Call("DELETE", absl::StrCat(kStandIns, "/", name), Json());
+  theirs_.erase(absl::StrCat(kStandIns, "/", name));
   if (random_.OneIn(2)) return;
   users_.Call("POST", kStandIns,
               Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
                             {"kind", "PodGroup"},
                             {"metadata", Json::Object({{"name", name}})},
                             {"spec", Json::Object({{"minMember", 1}})}}));
+  const std::string target = absl::StrCat(kStandIns, "/", name);
+  theirs_[target] = WrittenIn(users_.Get(target));
 }
 
 std::vector<std::string> Producers::StandIns() const {
@@ -397,8 +400,9 @@ void Producers::CheckUnit(const Job& job, const std::string& name, absl::Time no
 }
 
 void Producers::CheckAtRest(absl::Time now) {
+  CheckWritten(theirs_, now);
   for (auto& [name, job] : jobs_) {
-    CheckWritten(job, now);
+    CheckWritten(job.written, now);
     for (const JobPart& part : job.recipe.parts) {
       CheckMarks(part.unit, now);
       CheckUnit(job, part.unit, now);
@@ -413,8 +417,8 @@ void Producers::CheckAtRest(absl::Time now) {
   }
 }
 
-void Producers::CheckWritten(const Job& job, absl::Time now) {
-  for (const auto& [target, written] : job.written) {
+void Producers::CheckWritten(const std::map<std::string, std::string>& objects, absl::Time now) {
+  for (const auto& [target, written] : objects) {
     const Json seen = users_.Get(target);
     if (seen.is_null() || WrittenIn(seen) == written) continue;
     truth_.Violated(now, absl::StrCat("ForeignSpecUntouched: ", target, " was ", written,

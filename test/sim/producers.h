@@ -84,7 +84,8 @@ class Producers final {
   [[nodiscard]] const Truth::PodFacts* Find(const std::string& pod) const;
   [[nodiscard]] Unit UnitOf(const std::string& unit) const;
   void CheckUnit(const Job& job, const std::string& name, absl::Time now);
-  void CheckWritten(const Job& job, absl::Time now);
+  // By target: what their writers made of them.
+  void CheckWritten(const std::map<std::string, std::string>& objects, absl::Time now);
   void CheckMarks(const std::string& unit, absl::Time now);
   [[nodiscard]] bool Fit(std::vector<int64_t> gpus) const;
 
@@ -93,6 +94,7 @@ class Producers final {
   Random random_;
   const bool exist_;
   std::map<std::string, Job> jobs_;
+  std::map<std::string, std::string> theirs_;  // what meddlers have made, by target
   int next_ = 0;
   uint64_t started_ = 0;
 };
