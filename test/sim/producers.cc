@@ -37,8 +37,9 @@ std::string PodName(const JobPart& part, int index) {
 // What only its controller writes.
 std::string WrittenIn(const Json& object) {
   const Json& meta = object["metadata"];
-  return absl::StrCat(object["spec"].Dump(), meta["labels"].Dump(), meta["annotations"].Dump(),
-                      meta["ownerReferences"].Dump(), meta["finalizers"].Dump());
+  return absl::StrCat(meta["uid"].AsString(), object["spec"].Dump(), meta["labels"].Dump(),
+                      meta["annotations"].Dump(), meta["ownerReferences"].Dump(),
+                      meta["finalizers"].Dump());
 }
 
 bool IsLost(const Truth::PodFacts* pod) {
@@ -391,11 +392,15 @@ void Producers::CheckUnit(const Job& job, const std::string& name, absl::Time no
   }
   const auto waiting = static_cast<int>(unit.waiting.size());
   if (waiting == 0 || unit.bound + waiting < least || !job.whole.contains(name)) return;
-  std::vector<int64_t> next = unit.waiting;
-  next.resize(static_cast<size_t>(std::clamp(least - unit.bound, 1, waiting)));
+  // Those that are there already may be wanted together with it.
+  std::vector<int64_t> next;
+  for (const auto& [other, least_of_other] : job.recipe.least) {
+    const std::vector<int64_t> more = UnitOf(other).waiting;
+    next.insert(next.end(), more.begin(), more.end());
+  }
   if (Fit(next)) {
-    truth_.Violated(now, absl::StrCat("NoProducerDeadlock: ", name, " needs ", next.size(), " of ",
-                                      waiting, " pods that wait, and there is room"));
+    truth_.Violated(now, absl::StrCat("NoProducerDeadlock: ", name, " has ", waiting,
+                                      " pods that wait, and there is room"));
   }
 }
 
@@ -420,7 +425,8 @@ void Producers::CheckAtRest(absl::Time now) {
 void Producers::CheckWritten(const std::map<std::string, std::string>& objects, absl::Time now) {
   for (const auto& [target, written] : objects) {
     const Json seen = users_.Get(target);
-    if (seen.is_null() || WrittenIn(seen) == written) continue;
+    const bool gone = !absl::StartsWith(written, seen["metadata"]["uid"].AsString());
+    if (seen.is_null() || gone || WrittenIn(seen) == written) continue;
     truth_.Violated(now, absl::StrCat("ForeignSpecUntouched: ", target, " was ", written,
                                       " and is ", WrittenIn(seen)));
   }
