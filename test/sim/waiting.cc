@@ -234,7 +234,11 @@ std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, cons
   std::set<std::string> kept;
   for (const auto& [key, pod] : truth.pods()) {
     const auto group = truth.groups().find(pod.gang);
-    if (pod.node.empty() || pod.ended() || pod.gang == whom.gang || pod.gang == whom.gone) continue;
+    if (pod.ended() || pod.gang == whom.gang || pod.gang == whom.gone) continue;
+    if (pod.node.empty()) {
+      if (!pod.nominated.empty()) kept.insert(pod.nominated);  // others leave for it
+      continue;
+    }
     if (group == truth.groups().end() || group->second.reason != "QuorumLost") continue;
     if (SharesQuota(truth, pod.gang, whom.queue)) return std::nullopt;
     // Not on the node that would not have it: any other will do.

@@ -42,7 +42,8 @@ struct Wanting {
 [[nodiscard]] std::vector<Wanting> WholeGangsWaiting(const Truth& truth);
 // Its Queue is away or stopped, or serves somebody else first.
 [[nodiscard]] bool MayBeHeldUp(const Truth& truth, const std::string& gang);
-// Where room may be held for members that other gangs have lost; none when it may be anywhere.
+// Where room may be held for members that other gangs have lost, or for whom others leave; none
+// when it may be anywhere.
 struct ForWhom {
   std::string gang, gone;  // these two hold nothing against it
   std::string queue;       // "" = it has none
