@@ -12,6 +12,7 @@ void CohortDirectory::Put(const ObjectMeta& meta) {
   if (known.uid != meta.uid) statuses_.Forget(meta.name);
   known = meta;
   statuses_.Touch(meta.name);
+  statuses_.Seen(meta.name, meta.resource_version);
 }
 
 void CohortDirectory::Note(const ObjectEvent& event) {
@@ -58,10 +59,6 @@ std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
 }
 
 absl::Time CohortDirectory::NextDeadline() const { return statuses_.NextDeadline(); }
-
-void CohortDirectory::Unwritten(const std::string& cohort, absl::Time now) {
-  statuses_.Lost(cohort, now);
-}
 
 void CohortDirectory::Forget() { statuses_.ForgetAll(); }
 

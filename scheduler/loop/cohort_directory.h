@@ -29,7 +29,8 @@ class CohortDirectory final {
   // Statuses that differ from what was written last, at most one per cohort and interval.
   [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const QuotaBook& book);
   [[nodiscard]] absl::Time NextDeadline() const;
-  void Unwritten(const std::string& cohort, absl::Time now);
+  // What became of each write is told here.
+  [[nodiscard]] PacedStatuses<CohortStatus>& statuses() { return statuses_; }
   void Forget();
 
  private:

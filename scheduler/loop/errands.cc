@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/codec/json.h"
 
 namespace maniple {
 namespace {
@@ -115,6 +116,11 @@ void Errands::Count(const Errand& errand, int64_t by) {
     case ErrandKind::kEvent:
       break;
   }
+}
+
+std::string MadeVersion(const WriteResult& result) {
+  const absl::StatusOr<Json> made = Json::Parse(result.body);
+  return made.ok() ? made->At("metadata.resourceVersion").AsString() : "";
 }
 
 }  // namespace maniple

@@ -44,6 +44,9 @@ struct Errand {
   Right right;         // that the request needs; Send fills it in
 };
 
+// Of the object that a write made; "" = the reply does not say.
+[[nodiscard]] std::string MadeVersion(const WriteResult& result);
+
 class Errands final {
  public:
   // The command that carries it out.

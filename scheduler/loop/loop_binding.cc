@@ -25,6 +25,15 @@ PodReference ReferenceTo(const PodFacts& pod) {
   return {.namespace_name = pod.namespace_name, .name = pod.name, .uid = pod.uid};
 }
 
+// Of the status of a Queue or Cohort.
+template <typename Status>
+void HearPaced(PacedStatuses<Status>& statuses, const std::string& name, const WriteResult& result,
+               absl::Time now) {
+  if (result.outcome == WriteOutcome::kSuperseded) return statuses.Superseded(name);
+  if (result.http_status / 100 != 2) return statuses.Lost(name, now);
+  statuses.Made(name, MadeVersion(result));
+}
+
 }  // namespace
 
 void SchedulingLoop::Impl::BeginBinding(GangRecord& record, BindPhase phase, absl::Time since) {
@@ -240,14 +249,10 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
       OnStatusReply(errand.gang, result, now);
       return;
     case ErrandKind::kQueueStatus:
-      if (result.outcome != WriteOutcome::kSuperseded && result.http_status / 100 != 2) {
-        directory_.Unwritten(errand.name, now);
-      }
+      HearPaced(directory_.statuses(), errand.name, result, now);
       return;
     case ErrandKind::kCohortStatus:
-      if (result.outcome != WriteOutcome::kSuperseded && result.http_status / 100 != 2) {
-        directory_.cohorts().Unwritten(errand.name, now);
-      }
+      HearPaced(directory_.cohorts().statuses(), errand.name, result, now);
       return;
     case ErrandKind::kEvict:
       HearEviction(errand, result, now);

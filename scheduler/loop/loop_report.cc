@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/codec/json.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
@@ -176,9 +175,8 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   record.sent->under_way = false;
   to_report_.insert(id);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
-    const absl::StatusOr<Json> made = Json::Parse(result.body);
     record.status_failure.reset();
-    if (made.ok()) record.sent->made_version = made->At("metadata.resourceVersion").AsString();
+    record.sent->made_version = MadeVersion(result);
     return;
   }
   // The watch will show what stands now; until then nothing is known to have been written, and with

@@ -6,10 +6,14 @@
 //   for (const std::string& name : statuses.Due(now)) {
 //     if (auto news = statuses.Take(name, Compute(name), now)) write(name, *news);
 //   }
+//   statuses.Made("q", version);                      // by that write, as the reply says
+//   statuses.Seen("q", version);                      // by the watch: written again if it is later
 //
 // Costs nothing for what is not due: between two looks at an object it is touched for free.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,7 +21,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/client/resource_version.h"
 #include "scheduler/loop/due_times.h"
 
 namespace maniple {
@@ -42,15 +48,39 @@ class PacedStatuses final {
     Wait(name, entry);
   }
   void ForgetAll() {
-    for (auto& [name, entry] : entries_) entry.written.reset();
+    for (auto& [name, entry] : entries_) {
+      entry.written.reset();
+      entry.under_way = 0;  // no reply will be heard any more
+      entry.made.clear();
+    }
     TouchAll();
   }
   // The write did not arrive.
   void Lost(const std::string& name, absl::Time now) {
     const auto it = entries_.find(name);
     if (it == entries_.end()) return;
+    EndWrite(it->second);
     it->second.not_before = now + interval_;
     Forget(name);
+  }
+  // A later write was sent in its place.
+  void Superseded(const std::string& name) {
+    if (const auto it = entries_.find(name); it != entries_.end()) EndWrite(it->second);
+  }
+  // The write arrived, and made this version of the object.
+  void Made(const std::string& name, absl::string_view version) {
+    const auto it = entries_.find(name);
+    if (it == entries_.end()) return;
+    EndWrite(it->second);
+    it->second.made = std::string(version);
+    LookForStrangers(name, it->second);
+  }
+  // The object has this version. Somebody else, or a write of ours that came late, may have made
+  // it.
+  void Seen(const std::string& name, absl::string_view version) {
+    Entry& entry = entries_[name];
+    entry.seen = std::string(version);
+    LookForStrangers(name, entry);
   }
   void Remove(const std::string& name) {
     entries_.erase(name);
@@ -75,6 +105,7 @@ class PacedStatuses final {
     resting_.insert(name);
     if (entry.written == status) return std::nullopt;
     entry.written = status;
+    ++entry.under_way;
     return status;
   }
 
@@ -83,7 +114,17 @@ class PacedStatuses final {
     absl::Time not_before = absl::InfinitePast();
     bool waits = false;  // it is due some time
     std::optional<Status> written;
+    int32_t under_way = 0;   // writes
+    std::string made, seen;  // versions, by the last reply and by the watch; "" = not known
   };
+  static void EndWrite(Entry& entry) { entry.under_way = std::max(0, entry.under_way - 1); }
+  // Once for each version: written again, it makes no other one if nothing is to be changed.
+  void LookForStrangers(const std::string& name, Entry& entry) {
+    if (entry.under_way > 0 || entry.made.empty()) return;
+    if (CompareVersions(entry.seen, entry.made) != VersionOrder::kNewer) return;
+    entry.made = entry.seen;
+    Forget(name);
+  }
   void Wait(const std::string& name, Entry& entry) {
     entry.waits = true;
     resting_.erase(name);

@@ -41,6 +41,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
       entry.exists = true;
       entry.queue = *queue;
       statuses_.Touch(queue->meta.name);
+      statuses_.Seen(queue->meta.name, queue->meta.resource_version);
     } else if (const auto* space = std::get_if<Namespace>(&upserted->object)) {
       namespaces_[space->meta.name] = space->meta.labels;
     }
@@ -202,10 +203,6 @@ std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
 
 absl::Time QueueDirectory::NextDeadline() const {
   return std::min(cohorts_.NextDeadline(), statuses_.NextDeadline());
-}
-
-void QueueDirectory::Unwritten(const std::string& queue, absl::Time now) {
-  statuses_.Lost(queue, now);
 }
 
 void QueueDirectory::Forget() {

@@ -66,8 +66,8 @@ class QueueDirectory final {
   // Statuses that differ from what was written last, at most one per queue and interval.
   [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const QuotaBook& book);
   [[nodiscard]] absl::Time NextDeadline() const;
-  // The write did not arrive: it is due again.
-  void Unwritten(const std::string& queue, absl::Time now);
+  // What became of each write is told here.
+  [[nodiscard]] PacedStatuses<QueueStatus>& statuses() { return statuses_; }
   // Names of no Queue that nothing is counted for.
   void ForgetUnusedNames();
   // Nothing is counted and nothing written: another leader may have written since.
