@@ -7,6 +7,7 @@
     bench/run_cluster.py takeover [--nodes 5000 --pods 50000]   # kill -9 of the leader, to the first bind of a hot standby
     bench/run_cluster.py takeover-real [--nodes 500 --pods 4000]
     bench/run_cluster.py w1|w2 [--repeat 3]       # kube-apiserver and etcd; C interleaved: a flood of bindings before each run
+    bench/run_cluster.py w1-xk8s|w2-xk8s          # the same with PodGroups of scheduling.x-k8s.io, beside ours in the same run
     bench/run_cluster.py soak [--pods 1000000]    # scheduler RSS while so many pods that share nothing come and go
     bench/run_cluster.py burst [--repeat 5]       # one gang of 1,000 pods on kube-apiserver, C before and after each
 
@@ -165,6 +166,24 @@ def real(repeat, gangs, members):
     summary(runs, "pods_per_s", "ceiling_binds_per_s", "of_ceiling", "scheduler_cpu_ms_per_pod", "scheduler_rss_mib", "first_bind_s")
 
 
+def dialects(repeat, gangs, members):
+    """Our PodGroups and those of x-k8s, one after the other on one server; who goes first changes from run to run."""
+    pods, runs = gangs * members, []
+    for index in range(repeat):
+        with real_server() as server:
+            server.install_crds()
+            server.install_crds(ROOT / "deploy" / "crds" / "producers")
+            finish(load(server, "create", nodes=1000, gangs=0), "create nodes")
+            rates = {}
+            for groups in ("maniple", "x-k8s")[:: 1 if index % 2 == 0 else -1]:
+                finish(load(server, "create", gangs=gangs, members=members, gpus=1, groups=groups), "create")
+                rates[groups] = schedule(server, pods)["pods_per_s"]
+                clear(server)
+            runs.append({"ours": rates["maniple"], "xk8s": rates["x-k8s"], "ratio": round(rates["x-k8s"] / rates["maniple"], 3)})
+            print(json.dumps(runs[-1]), flush=True)
+    summary(runs, "ours", "xk8s", "ratio")
+
+
 def ceiling(server, pods, prefix):
     finish(load(server, "create", gangs=max(1, pods // 64), members=64, gpus=1, scheduler="nobody", prefix=prefix), "create")
     result = finish(load(server, "flood", connections=16, gpus=1), "flood")
@@ -179,7 +198,10 @@ def clear(server):
         server.api.must("DELETE", collection, {"gracePeriodSeconds": 0})
         return not server.api.must("GET", collection + "?limit=1")["items"]
 
-    for collection in ("/api/v1/namespaces/default/pods", "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups"):
+    groups = [f"/apis/{group}/v1alpha1/namespaces/default/podgroups" for group in ("scheduling.maniple.dev", "scheduling.x-k8s.io")]
+    for collection in ("/api/v1/namespaces/default/pods", *groups):
+        if server.api.request("GET", collection + "?limit=1").status == 404:
+            continue  # a kind that this run does not have
         await_that(f"{collection} is empty", lambda: none_left(collection), 300, 0.5)
 
 
@@ -291,7 +313,8 @@ def summary(runs, *keys):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["embedded", "memory", "parked", "takeover", "takeover-real", "w1", "w2", "burst", "soak"])
+    parser.add_argument("what", choices=["embedded", "memory", "parked", "takeover", "takeover-real", "w1", "w2", "w1-xk8s", "w2-xk8s",
+                                         "burst", "soak"])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--nodes", type=int, help="of takeover")
     parser.add_argument("--pods", type=int)
@@ -302,6 +325,7 @@ def main():
                                             arguments.pods or 50000, n),
              "takeover-real": lambda n: takeover(real_server, arguments.nodes or 500, arguments.pods or 4000, n),
              "w1": lambda n: real(n, 500, 4), "w2": lambda n: real(n, 125, 64), "burst": burst,
+             "w1-xk8s": lambda n: dialects(n, 500, 4), "w2-xk8s": lambda n: dialects(n, 125, 64),
              "soak": lambda _: soak(arguments.pods or 1_000_000)}
     cases[arguments.what](arguments.repeat)
 

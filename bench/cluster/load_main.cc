@@ -43,7 +43,19 @@ struct Options {
   int64_t pods = 0, first = 0;
   double timeout = 600;
   std::string scheduler = "maniple", prefix = "g";
+  std::string groups = "maniple";
 };
+
+// Whose PodGroups gangs are declared by.
+struct GroupKind {
+  const char *api_version, *label;
+};
+constexpr GroupKind kOurs{"scheduling.maniple.dev/v1alpha1", kPodGroupLabel};
+constexpr GroupKind kXk8s{"scheduling.x-k8s.io/v1alpha1", "scheduling.x-k8s.io/pod-group"};
+
+const GroupKind& GroupKindOf(const Options& options) {
+  return options.groups == "x-k8s" ? kXk8s : kOurs;
+}
 
 HttpRequest Post(std::string target, std::string body) {
   HttpRequest request;
@@ -132,7 +144,8 @@ std::string PodBody(const Options& options, int gang, int member) {
   const std::string group = absl::StrFormat("%s-%05d", options.prefix, gang);
   return absl::StrFormat(
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s-%d","labels":{"%s":"%s","batch.kubernetes.io/job-completion-index":"%d"}},"spec":{"schedulerName":"%s","terminationGracePeriodSeconds":0,"containers":[{"name":"main","image":"registry.example/train:1","resources":{"requests":{"cpu":"1","nvidia.com/gpu":"%d"},"limits":{"cpu":"1","nvidia.com/gpu":"%d"}}}]}})",
-      group, member, kPodGroupLabel, group, member, options.scheduler, options.gpus, options.gpus);
+      group, member, GroupKindOf(options).label, group, member, options.scheduler, options.gpus,
+      options.gpus);
 }
 
 absl::Status Create(const Options& options, CurlTransport& transport) {
@@ -152,11 +165,12 @@ absl::Status Create(const Options& options, CurlTransport& transport) {
     if (gang == options.gangs) return std::nullopt;
     if (member < 0) {
       member = 0;
+      const char* api_version = GroupKindOf(options).api_version;
       return Post(
-          "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups",
+          absl::StrFormat("/apis/%s/namespaces/default/podgroups", api_version),
           absl::StrFormat(
-              R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"PodGroup","metadata":{"name":"%s-%05d"},"spec":{"minMember":%d}})",
-              options.prefix, gang, options.members));
+              R"({"apiVersion":"%s","kind":"PodGroup","metadata":{"name":"%s-%05d"},"spec":{"minMember":%d}})",
+              api_version, options.prefix, gang, options.members));
     }
     HttpRequest request = Post(kPods, PodBody(options, gang, member));
     if (++member == options.members) {
@@ -211,7 +225,9 @@ class PodWatch final {
         unbound[pod.meta.name] = pod.meta.uid;
       } else if (seen_.emplace(pod.meta.uid, true).second) {
         unbound.erase(pod.meta.name);
-        bound.emplace_back(RealClock().Now(), std::string(pod.meta.labels.Get(kPodGroupLabel)));
+        const bool ours = !pod.meta.labels.Get(kOurs.label).empty();
+        bound.emplace_back(RealClock().Now(),
+                           std::string(pod.meta.labels.Get(ours ? kOurs.label : kXk8s.label)));
       }
     }
   }
@@ -316,6 +332,8 @@ int Main(int argc, char** argv) {
   create->add_option("--nodes", options.nodes);
   create->add_option("--gangs", options.gangs);
   create->add_option("--members", options.members);
+  create->add_option("--groups", options.groups, "Whose PodGroups declare the gangs")
+      ->check(CLI::IsMember({"maniple", "x-k8s"}));
   CLI::App* await = app.add_subcommand("await", "Waits until so many pods are bound");
   app.add_subcommand("flood", "Binds all unbound pods");
   CLI::App* churn = app.add_subcommand("churn", "Creates and deletes pods that share nothing");
