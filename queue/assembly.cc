@@ -74,6 +74,14 @@ void CountInto(MemberCounts& counts, const Member& member) {
   }
 }
 
+// When the last of its pods was made, or else what declares them.
+absl::Time NewestOf(const Gang& gang) {
+  absl::Time newest = gang.created;
+  for (const Member& member : gang.members) newest = std::max(newest, member.created);
+  return newest;
+}
+
+// How far a producer has come nobody else can know, so people are told for how long nothing came.
 std::string LackingText(const Gang& gang, const Tally& whole, const std::vector<Tally>& parts) {
   std::string text;
   if (!whole.ready()) text = whole.Lacking();
@@ -81,6 +89,11 @@ std::string LackingText(const Gang& gang, const Tally& whole, const std::vector<
     if (parts[i].ready()) continue;
     absl::StrAppend(&text, text.empty() ? "" : "; ", "sub-group ", gang.spec.sub_groups[i].name,
                     ": ", parts[i].Lacking());
+  }
+  if (gang.foreign != nullptr && !whole.ready_without_gates() &&
+      NewestOf(gang) != absl::InfinitePast()) {
+    absl::StrAppend(&text, ", since ",
+                    absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", NewestOf(gang), absl::UTCTimeZone()));
   }
   return text;
 }

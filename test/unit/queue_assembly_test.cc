@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "queue/assembly.h"
 
@@ -35,6 +36,14 @@ TEST(Assembly, SaysHowManyOfTheQuorumExist) {
   EXPECT_FALSE(got.members_ready);
   EXPECT_EQ(got.lacking, "3 of 4 pods exist");
   EXPECT_EQ(got.counts.pending, 3);
+}
+
+TEST(Assembly, OfAProducersGangItSaysSinceWhenNobodyCame) {
+  Gang gang = GangOf(3, {kPending, kPending});
+  gang.foreign = std::make_shared<const ForeignGang>();
+  gang.members[0].created = absl::FromUnixSeconds(1'700'000'060);
+  gang.members[1].created = absl::FromUnixSeconds(1'700'000'000);
+  EXPECT_EQ(Assemble(gang).lacking, "2 of 3 pods exist, since 2023-11-14 22:14:20 UTC");
 }
 
 TEST(Assembly, CountsBoundAndSucceededMembersTowardsTheQuorum) {
