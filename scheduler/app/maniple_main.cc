@@ -1,5 +1,6 @@
 // maniple, also installed as kubectl-maniple: what a scheduler knows, told to people and programs.
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
 #include "scheduler/app/import_command.h"
+#include "scheduler/app/listing.h"
 #include "scheduler/app/node_map.h"
 #include "scheduler/app/printing.h"
 #include "scheduler/app/profile.h"
@@ -30,35 +32,60 @@ constexpr int kUsage = 2;
 
 struct Request {
   AdminClientOptions client;
-  std::string output;  // "", json or yaml
+  std::string output;  // "" or table, wide, json, yaml or name
   std::string namespace_name;
   std::string name;
+  bool watch = false;  // a list: printed again whenever it changes
+  bool everywhere = false, by_start = false, as_map = false, with_reasons = false;
 };
+
+constexpr absl::Duration kLookAgain = absl::Seconds(2);
 
 int Complain(absl::string_view what) {
   std::cerr << "maniple: " << OneLine(what) << "\n";
   return kFailed;
 }
 
+// One kind of list in the words of each output.
+struct ListTexts {
+  std::function<std::string(const Json&)> table, wide;
+  std::string resource;  // for names: "podgroup"
+};
+
 // As a person or a program wants it.
 template <typename Text>
+std::string Worded(const Request& request, const Json& answer, const Text& text) {
+  if (request.output == "json") return absl::StrCat(answer.DumpPretty(), "\n");
+  if (request.output == "yaml") return DumpYaml(answer);
+  return text(answer);
+}
+
+template <typename Text>
 void Print(const Request& request, const Json& answer, const Text& text) {
-  if (request.output == "json") {
-    std::cout << answer.DumpPretty() << "\n";
-  } else if (request.output == "yaml") {
-    std::cout << DumpYaml(answer);
-  } else {
-    std::cout << text(answer);
+  std::cout << Worded(request, answer, text);
+}
+
+// Asks, and prints; again and again where a list is watched.
+template <typename Text>
+int Show(const Request& request, const std::string& target, const Text& text) {
+  std::string shown;
+  while (true) {
+    const absl::StatusOr<Json> answer = AskScheduler(request.client, target);
+    if (!answer.ok()) return Complain(answer.status().message());
+    const std::string news = Worded(request, *answer, text);
+    if (news != shown) std::cout << news << std::flush;
+    if (!request.watch) return 0;
+    if (!std::cout) return kFailed;
+    shown = news;
+    absl::SleepFor(kLookAgain);
   }
 }
 
-// Asks, and prints.
-template <typename Text>
-int Show(const Request& request, const std::string& target, const Text& text) {
-  const absl::StatusOr<Json> answer = AskScheduler(request.client, target);
-  if (!answer.ok()) return Complain(answer.status().message());
-  Print(request, *answer, text);
-  return 0;
+int ShowList(const Request& request, const std::string& target, const ListTexts& texts) {
+  if (request.output == "name") {
+    return Show(request, target, [&](const Json& list) { return Names(list, texts.resource); });
+  }
+  return Show(request, target, request.output == "wide" ? texts.wide : texts.table);
 }
 
 int Explain(const Request& request) {
@@ -70,8 +97,13 @@ int Explain(const Request& request) {
 }
 
 int Gangs(const Request& request) {
-  return Show(request, absl::StrCat("/gangs?namespace=", UrlEncoded(request.namespace_name)),
-              [](const Json& gangs) { return GangTable(gangs, absl::Now()); });
+  const auto starts = [](const Json& gangs) { return StartTable(gangs, absl::Now()); };
+  const auto table = [](const Json& gangs) { return GangTable(gangs, absl::Now()); };
+  const auto wide = [](const Json& gangs) { return WideGangTable(gangs, absl::Now()); };
+  ListTexts texts{.table = table, .wide = wide, .resource = "podgroup"};
+  if (request.by_start) texts.table = texts.wide = starts;
+  return ShowList(request, absl::StrCat("/gangs?namespace=", UrlEncoded(request.namespace_name)),
+                  texts);
 }
 
 bool IsConfiguration(const std::string& text) {
@@ -158,8 +190,85 @@ void AddReaching(CLI::App& command, Request& request) {
       .add_option("--service", request.client.service,
                   "The Service and its port; of a scheduler without TLS maniple-scheduler:http")
       ->type_name("[https:]NAME:PORT");
-  command.add_option("-o,--output", request.output, "json or yaml")
-      ->check(CLI::IsMember({"json", "yaml"}));
+  command.add_option("-o,--output", request.output, "table, wide, json, yaml or name")
+      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
+}
+
+void AddWatch(CLI::App& command, Request& request) {
+  command.add_flag("-w,--watch", request.watch, "Print it again whenever it changes");
+}
+
+void AddExplain(CLI::App& app, Request& request, int& result) {
+  CLI::App* explain = app.add_subcommand("explain", "Why a gang waits, or where it runs");
+  explain->footer("Example:\n  maniple explain llama-pretrain -n research -o json");
+  explain
+      ->add_option("NAME", request.name,
+                   "PodGroup, pod, or what declares the gang, as pytorchjob/train")
+      ->required();
+  explain->add_option("-n,--namespace", request.namespace_name, "Its namespace (default: default)");
+  explain->callback([&] { result = Explain(request); });
+}
+
+void AddGangs(CLI::App& app, Request& request, int& result) {
+  CLI::App* gangs = app.add_subcommand("gangs", "All gangs: phase, placement, reason");
+  gangs->footer("Example:\n  maniple gangs --start -n research -w");
+  CLI::Option* one = gangs->add_option("-n,--namespace", request.namespace_name,
+                                       "Only this namespace (default: all)");
+  gangs->add_flag("-A,--all-namespaces", request.everywhere, "Of every namespace, as without -n")
+      ->excludes(one);
+  gangs->add_flag("--start", request.by_start,
+                  "Those that wait, in order of service, with planned starts");
+  AddWatch(*gangs, request);
+  gangs->callback([&] { result = Gangs(request); });
+}
+
+void AddNodes(CLI::App& app, Request& request, int& result) {
+  CLI::App* nodes = app.add_subcommand("nodes", "Nodes: free room and the gangs on them");
+  nodes->footer("Example:\n  maniple nodes --map");
+  nodes->add_flag("--map", request.as_map,
+                  "GPUs by topology domain: which gang holds how many of each node");
+  AddWatch(*nodes, request);
+  nodes->callback([&] {
+    const auto text = request.as_map ? NodeMap : NodeTable;
+    result = ShowList(request, "/nodes", {.table = text, .wide = text, .resource = "node"});
+  });
+}
+
+void AddQueues(CLI::App& app, Request& request, int& result) {
+  CLI::App* queues = app.add_subcommand("queues", "Queues: what waits, what runs, what is used");
+  queues->footer("Example:\n  maniple queues --why");
+  queues->add_flag("--why", request.with_reasons,
+                   "What each uses of its own, and who borrows from whom");
+  AddWatch(*queues, request);
+  queues->callback([&] {
+    const auto text = request.with_reasons ? QueueReasons : QueueTable;
+    result = ShowList(request, "/queues", {.table = text, .wide = text, .resource = "queue"});
+  });
+}
+
+void AddValidate(CLI::App& app, std::vector<std::string>& files, int& result) {
+  CLI::App* validate =
+      app.add_subcommand("validate", "Check configuration files and manifests, offline");
+  validate->footer("Example:\n  maniple validate scheduler.yaml queues.yaml");
+  validate->add_option("FILE", files, "YAML or JSON files")->required();
+  validate->callback([&] { result = Validate(files); });
+}
+
+void AddImport(CLI::App& app, const Request& request, ImportRequest& imported, int& result) {
+  CLI::App* command =
+      app.add_subcommand("import", "Another scheduler's queues as manifests of ours, offline");
+  command->footer(
+      "Example:\n  kubectl get queues.scheduling.volcano.sh,nodes -o yaml | maniple import volcano "
+      "- > queues.yaml");
+  command->add_option("SCHEDULER", imported.from, "kueue, volcano or kai")
+      ->required()
+      ->check(CLI::IsMember({"kueue", "volcano", "kai"}));
+  command->add_option("FILE", imported.files, "YAML or JSON files; - is standard input")
+      ->required();
+  command->callback([&] {
+    imported.output = request.output;
+    result = RunImport(imported);
+  });
 }
 
 // Runs the command that the words name; else what to exit with instead.
@@ -191,71 +300,33 @@ int Main(int argc, char** argv) {
   AddReaching(app, request);
   int result = 0;
 
-  CLI::App* explain = app.add_subcommand("explain", "Why a gang waits, or where it runs");
-  explain->footer("Example:\n  maniple explain llama-pretrain -n research -o json");
-  explain
-      ->add_option("NAME", request.name,
-                   "PodGroup, pod, or what declares the gang, as pytorchjob/train")
-      ->required();
-  explain->add_option("-n,--namespace", request.namespace_name, "Its namespace (default: default)");
-  explain->callback([&] { result = Explain(request); });
-
-  CLI::App* gangs = app.add_subcommand("gangs", "All gangs: phase, placement, reason");
-  gangs->footer("Example:\n  maniple gangs -n research");
-  gangs->add_option("-n,--namespace", request.namespace_name, "Only this namespace (default: all)");
-  gangs->callback([&] { result = Gangs(request); });
-
-  CLI::App* nodes = app.add_subcommand("nodes", "Nodes: free room and the gangs on them");
-  nodes->footer("Example:\n  maniple nodes --map");
-  bool as_map = false;
-  nodes->add_flag("--map", as_map,
-                  "GPUs by topology domain: which gang holds how many of each node");
-  nodes->callback([&] { result = Show(request, "/nodes", as_map ? NodeMap : NodeTable); });
-
-  CLI::App* queues = app.add_subcommand("queues", "Queues: what waits, what runs, what is used");
-  queues->footer("Example:\n  maniple queues");
-  queues->callback([&] { result = Show(request, "/queues", QueueTable); });
-
+  AddExplain(app, request, result);
+  AddGangs(app, request, result);
+  AddNodes(app, request, result);
+  AddQueues(app, request, result);
   std::vector<std::string> files;
-  CLI::App* validate =
-      app.add_subcommand("validate", "Check configuration files and manifests, offline");
-  validate->footer("Example:\n  maniple validate scheduler.yaml queues.yaml");
-  validate->add_option("FILE", files, "YAML or JSON files")->required();
-  validate->callback([&] { result = Validate(files); });
-
+  AddValidate(app, files, result);
   ImportRequest imported;
-  CLI::App* import =
-      app.add_subcommand("import", "Another scheduler's queues as manifests of ours, offline");
-  import->footer(
-      "Example:\n  kubectl get queues.scheduling.volcano.sh,nodes -o yaml | maniple import volcano "
-      "- > queues.yaml");
-  import->add_option("SCHEDULER", imported.from, "kueue, volcano or kai")
+  AddImport(app, request, imported, result);
+
+  CLI::App* version = app.add_subcommand("version", "Versions of this program and the scheduler");
+  version->footer("Example:\n  maniple version -o json");
+  version->callback([&] { result = Version(request); });
+
+  std::string shell;
+  CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
+  completion->footer("Example:\n  source <(maniple completion bash)");
+  completion->add_option("SHELL", shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"kueue", "volcano", "kai"}));
-  import->add_option("FILE", imported.files, "YAML or JSON files; - is standard input")->required();
-  import->callback([&] {
-    imported.output = request.output;
-  result = RunImport(imported);
-});
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->callback([&] { std::cout << CompletionScript(app, shell); });
 
-CLI::App* version = app.add_subcommand("version", "Versions of this program and the scheduler");
-version->footer("Example:\n  maniple version -o json");
-version->callback([&] { result = Version(request); });
+  if (const std::optional<int> stop = Parse(app, argc, argv)) result = *stop;
+  if (!std::cout.flush()) return Complain("standard output cannot be written");
+  return result;
+}
 
-std::string shell;
-CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-completion->footer("Example:\n  source <(maniple completion bash)");
-completion->add_option("SHELL", shell, "bash, zsh or fish")
-    ->required()
-    ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-completion->callback([&] { std::cout << CompletionScript(app, shell); });
-
-if (const std::optional<int> stop = Parse(app, argc, argv)) result = *stop;
-if (!std::cout.flush()) return Complain("standard output cannot be written");
-return result;
 }  // namespace
-
-}  // namespace maniple
 }  // namespace maniple
 
 int main(int argc, char** argv) {

@@ -12,13 +12,6 @@
 namespace maniple {
 namespace {
 
-// 64-bit integers are strings in protobuf's JSON.
-int64_t Number(const Json& value) {
-  int64_t out = 0;
-  if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
-  return value.AsInt();
-}
-
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string AgeOf(const Json& gang, absl::Time now) {
@@ -62,27 +55,6 @@ std::string QuotaName(const Json& row) {
   return absl::StrCat(flavor, flavor.empty() ? "" : "/", row["name"].AsString());
 }
 
-// Borrowing at weight 0 is beyond every share.
-std::string ShareText(int64_t permille) {
-  return permille == std::numeric_limits<int64_t>::max() ? "infinite" : absl::StrCat(permille);
-}
-
-// "2026-01-01 12:00:00 UTC or so, in 5m (first planned for 2026-01-01 11:50:00 UTC)".
-std::string StartText(const Json& start, absl::Time now) {
-  const auto moment = [](const Json& seconds) {
-    return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixSeconds(Number(seconds)),
-                            absl::UTCTimeZone());
-  };
-  const absl::Duration ahead = absl::FromUnixSeconds(Number(start["at"])) - now;
-  std::string text = moment(start["at"]);
-  if (start["estimated"].AsBool()) text += " or so";
-  if (ahead > absl::ZeroDuration()) absl::StrAppend(&text, ", in ", Age(ahead));
-  if (Number(start["at"]) > Number(start["firstAt"])) {
-    absl::StrAppend(&text, " (first planned for ", moment(start["firstAt"]), ")");
-  }
-  return text;
-}
-
 // "needs 8, available 2 (own 0, to borrow 2 from cohort research), …".
 std::string QuotaLineText(const Json& quota) {
   const std::string& cohort = quota["cohort"].AsString();
@@ -104,6 +76,31 @@ std::string QuotaLineText(const Json& quota) {
 }
 
 }  // namespace
+
+int64_t Number(const Json& value) {
+  int64_t out = 0;
+  if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
+  return value.AsInt();
+}
+
+std::string ShareText(int64_t permille) {
+  return permille == std::numeric_limits<int64_t>::max() ? "infinite" : absl::StrCat(permille);
+}
+
+std::string PlannedStartText(const Json& start, absl::Time now) {
+  const auto moment = [](const Json& seconds) {
+    return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixSeconds(Number(seconds)),
+                            absl::UTCTimeZone());
+  };
+  const absl::Duration ahead = absl::FromUnixSeconds(Number(start["at"])) - now;
+  std::string text = moment(start["at"]);
+  if (start["estimated"].AsBool()) text += " or so";
+  if (ahead > absl::ZeroDuration()) absl::StrAppend(&text, ", in ", Age(ahead));
+  if (Number(start["at"]) > Number(start["firstAt"])) {
+    absl::StrAppend(&text, " (first planned for ", moment(start["firstAt"]), ")");
+  }
+  return text;
+}
 
 std::string Table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;
@@ -132,16 +129,24 @@ std::string Age(absl::Duration age) {
   return absl::StrCat(absl::ToInt64Hours(age) / 24, "d");
 }
 
+std::vector<std::string> GangRow(const Json& gang, absl::Time now) {
+  const bool waiting = !gang["stage"].AsString().empty();
+  return {gang["namespace"].AsString(),
+          gang["name"].AsString(),
+          gang["phase"].AsString(),
+          BoundOf(gang),
+          absl::StrCat(Number(gang["minMember"])),
+          OrDash(gang["queue"].AsString()),
+          AgeOf(gang, now),
+          OrDash(PlacementOf(gang)),
+          OrDash(gang["reason"].AsString()),
+          waiting ? gang["message"].AsString() : ""};
+}
+
 std::string GangTable(const Json& gangs, absl::Time now) {
   std::vector<std::vector<std::string>> rows = {
       {"NAMESPACE", "GANG", "PHASE", "BOUND", "MIN", "QUEUE", "AGE", "NODES", "REASON", "MESSAGE"}};
-  for (const Json& gang : gangs["items"].items()) {
-    const bool waiting = !gang["stage"].AsString().empty();
-    rows.push_back({gang["namespace"].AsString(), gang["name"].AsString(), gang["phase"].AsString(),
-                    BoundOf(gang), absl::StrCat(Number(gang["minMember"])),
-                    OrDash(gang["queue"].AsString()), AgeOf(gang, now), OrDash(PlacementOf(gang)),
-                    OrDash(gang["reason"].AsString()), waiting ? gang["message"].AsString() : ""});
-  }
+  for (const Json& gang : gangs["items"].items()) rows.push_back(GangRow(gang, now));
   return Table(rows);
 }
 
@@ -237,7 +242,8 @@ std::string Explanation(const Json& gang, absl::Time now) {
   }
   if (gang["quota"].is_object()) line("quota", QuotaLineText(gang["quota"]));
   if (!gang["preemption"].AsString().empty()) line("preemption", gang["preemption"].AsString());
-  if (gang["plannedStart"].is_object()) line("planned start", StartText(gang["plannedStart"], now));
+  if (gang["plannedStart"].is_object())
+    line("planned start", PlannedStartText(gang["plannedStart"], now));
   line("placement", PlacementOf(gang));
   if (!gang["nodeReasons"].items().empty()) {
     int64_t all = 0;

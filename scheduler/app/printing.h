@@ -1,6 +1,7 @@
 // What the command line prints, from the JSON of the admin surface. Pure functions of data.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,16 @@ namespace maniple {
 
 // "5s", "3m", "2h", "4d": as kubectl writes ages.
 [[nodiscard]] std::string Age(absl::Duration age);
+
+// Parts of the above, for other tables of the same.
+//
+// 64-bit integers are strings in protobuf's JSON.
+[[nodiscard]] int64_t Number(const Json& value);
+// The cells of one gang in a GangTable.
+[[nodiscard]] std::vector<std::string> GangRow(const Json& gang, absl::Time now);
+// "2026-01-01 12:00:00 UTC or so, in 5m (first planned for 2026-01-01 11:50:00 UTC)".
+[[nodiscard]] std::string PlannedStartText(const Json& start, absl::Time now);
+// Of borrowing in permille; at weight 0 it is beyond every share.
+[[nodiscard]] std::string ShareText(int64_t permille);
 
 }  // namespace maniple

@@ -6,6 +6,7 @@
 
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/doors.h"
+#include "scheduler/app/listing.h"
 #include "scheduler/app/metrics.h"
 #include "scheduler/app/printing.h"
 
@@ -136,6 +137,22 @@ TEST(AdminJson, TheQuotaLineStandsOnlyWhereQuotaIsInTheWay) {
   EXPECT_EQ(gang["plannedStart"]["at"].AsString(), "7200");
   EXPECT_EQ(gang["quota"]["borrowable"].AsString(), "4");
   EXPECT_EQ(gang["quota"]["borrowers"].items()[0]["queue"].AsString(), "b");
+}
+
+TEST(Printing, PlannedStartsStandInOrderOfService) {
+  const std::string starts = StartTable(Page("/gangs"), absl::FromUnixSeconds(6000));
+  EXPECT_THAT(starts, HasSubstr("1970-01-01 02:00:00 UTC"));
+  EXPECT_THAT(starts, HasSubstr("QuotaExceeded"));
+  EXPECT_THAT(Names(Page("/gangs"), "podgroup"), HasSubstr("podgroup/research/big\n"));
+  EXPECT_THAT(WideGangTable(Page("/gangs"), absl::UnixEpoch()), HasSubstr("DECLARED BY"));
+}
+
+TEST(Printing, QueuesSayWhatTheyBorrowAndWhatOthersHaveOfTheirs) {
+  const std::string why = QueueReasons(Page("/queues"));
+  EXPECT_THAT(why, HasSubstr("team in cohort all: 0 gangs run, 1 wait, share 125\n"));
+  EXPECT_THAT(why, HasSubstr("  cpu: uses 2500m of its own 4, 1 of its own is lent to others\n"));
+  EXPECT_THAT(why, HasSubstr("h100/nvidia.com/gpu: uses 12 of its own 8, 4 of that borrowed"));
+  EXPECT_THAT(why, HasSubstr("starts nothing: flavor \"x\" does not exist"));
 }
 
 TEST(Printing, ExplanationCountsAllNodesAndGivesTheReasons) {

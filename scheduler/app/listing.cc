@@ -1,0 +1,128 @@
+#include "scheduler/app/listing.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/app/printing.h"
+
+namespace maniple {
+namespace {
+
+std::string OrDash(absl::string_view text) { return text.empty() ? "-" : std::string(text); }
+
+std::string PositionIn(const Json& position) {
+  const int64_t number = Number(position);
+  return number == 0 ? "-" : absl::StrCat(number);
+}
+
+// What declares it, as `maniple explain` takes it.
+std::string SourceOf(const Json& gang) {
+  const Json& source = gang["source"];
+  if (!source.is_object()) return "-";
+  return absl::StrCat(source["kind"].AsString(), "/", source["name"].AsString());
+}
+
+bool IsZero(const std::string& quantity) { return quantity.empty() || quantity == "0"; }
+
+bool SameQuota(const Json& a, const Json& b) {
+  return a["flavor"].AsString() == b["flavor"].AsString() &&
+         a["name"].AsString() == b["name"].AsString();
+}
+
+// "vision 3, audio 1": others of the Cohort of whose quota something is in others' use.
+std::string LendersOf(const Json& queues, const Json& queue, const Json& row) {
+  std::vector<std::string> lenders;
+  for (const Json& other : queues["items"].items()) {
+    const bool of_cohort = other["cohort"].AsString() == queue["cohort"].AsString();
+    if (!of_cohort || other["name"].AsString() == queue["name"].AsString()) continue;
+    for (const Json& lent : other["usage"].items()) {
+      if (!SameQuota(lent, row) || IsZero(lent["lent"].AsString())) continue;
+      lenders.push_back(absl::StrCat(other["name"].AsString(), " ", lent["lent"].AsString()));
+    }
+  }
+  return absl::StrJoin(lenders, ", ");
+}
+
+std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
+  const std::string& flavor = row["flavor"].AsString();
+  std::string text =
+      absl::StrCat("  ", flavor, flavor.empty() ? "" : "/", row["name"].AsString(), ": uses ",
+                   row["used"].AsString(), " of its own ", row["nominal"].AsString());
+  if (!IsZero(row["borrowed"].AsString())) {
+    const std::string lenders = LendersOf(queues, queue, row);
+    absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " of that borrowed from cohort ",
+                    queue["cohort"].AsString(),
+                    lenders.empty() ? "" : absl::StrCat(" (lent there: ", lenders, ")"));
+  }
+  if (!IsZero(row["lent"].AsString())) {
+    absl::StrAppend(&text, ", ", row["lent"].AsString(), " of its own is lent to others");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string StartTable(const Json& gangs, absl::Time now) {
+  std::vector<const Json*> waiting;
+  for (const Json& gang : gangs["items"].items()) {
+    if (Number(gang["position"]) > 0) waiting.push_back(&gang);
+  }
+  std::ranges::sort(waiting, {}, [](const Json* gang) { return Number((*gang)["position"]); });
+  std::vector<std::vector<std::string>> rows = {
+      {"POSITION", "NAMESPACE", "GANG", "QUEUE", "IN QUEUE", "REASON", "PLANNED START"}};
+  for (const Json* gang : waiting) {
+    const Json& start = (*gang)["plannedStart"];
+    rows.push_back({PositionIn((*gang)["position"]), (*gang)["namespace"].AsString(),
+                    (*gang)["name"].AsString(), OrDash((*gang)["queue"].AsString()),
+                    PositionIn((*gang)["queuePosition"]), OrDash((*gang)["reason"].AsString()),
+                    start.is_object() ? PlannedStartText(start, now) : "-"});
+  }
+  return Table(rows);
+}
+
+std::string WideGangTable(const Json& gangs, absl::Time now) {
+  std::vector<std::vector<std::string>> rows = {{"NAMESPACE", "GANG", "PHASE", "BOUND", "MIN",
+                                                 "QUEUE", "PRIORITY", "POSITION", "AGE",
+                                                 "DECLARED BY", "NODES", "REASON", "MESSAGE"}};
+  for (const Json& gang : gangs["items"].items()) {
+    std::vector<std::string> row = GangRow(gang, now);
+    row.insert(row.begin() + 6,
+               {absl::StrCat(Number(gang["priority"])), PositionIn(gang["position"])});
+    row.insert(row.begin() + 9, SourceOf(gang));
+    rows.push_back(std::move(row));
+  }
+  return Table(rows);
+}
+
+std::string QueueReasons(const Json& queues) {
+  std::string out;
+  for (const Json& queue : queues["items"].items()) {
+    const std::string& cohort = queue["cohort"].AsString();
+    absl::StrAppend(&out, queue["name"].AsString(),
+                    cohort.empty() ? ", alone" : absl::StrCat(" in cohort ", cohort), ": ",
+                    Number(queue["running"]), " gangs run, ", Number(queue["pending"]), " wait",
+                    ", share ", ShareText(Number(queue["fairShare"])), "\n");
+    if (queue["usage"].items().empty()) out += "  limits nothing\n";
+    for (const Json& row : queue["usage"].items()) {
+      absl::StrAppend(&out, ReasonOf(queues, queue, row), "\n");
+    }
+    const std::string& problem = queue["problem"].AsString();
+    if (!problem.empty()) absl::StrAppend(&out, "  starts nothing: ", problem, "\n");
+  }
+  return out;
+}
+
+std::string Names(const Json& list, absl::string_view resource) {
+  std::string out;
+  for (const Json& item : list["items"].items()) {
+    const std::string& space = item["namespace"].AsString();
+    absl::StrAppend(&out, resource, "/", space.empty() ? "" : absl::StrCat(space, "/"),
+                    item["name"].AsString(), "\n");
+  }
+  return out;
+}
+
+}  // namespace maniple

@@ -1,0 +1,22 @@
+// Further ways to print what the scheduler lists: starts that are planned, who borrows from whom,
+// bare names. Pure functions of the JSON of the admin surface.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+
+// Gangs that wait, in order of service: when each is planned to start, as far as room is held.
+[[nodiscard]] std::string StartTable(const Json& gangs, absl::Time now);
+// As GangTable, with priority, position and what declares each gang.
+[[nodiscard]] std::string WideGangTable(const Json& gangs, absl::Time now);
+// For each Queue: what it uses of its own, what it borrows and who of its Cohort lends that.
+[[nodiscard]] std::string QueueReasons(const Json& queues);
+// One "RESOURCE/NAME" a line; of gangs with their namespace, as "NAMESPACE/NAME".
+[[nodiscard]] std::string Names(const Json& list, absl::string_view resource);
+
+}  // namespace maniple
