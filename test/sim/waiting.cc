@@ -236,7 +236,11 @@ std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, cons
     const auto group = truth.groups().find(pod.gang);
     if (pod.ended() || pod.gang == whom.gang || pod.gang == whom.gone) continue;
     if (pod.node.empty()) {
-      if (!pod.nominated.empty()) kept.insert(pod.nominated);  // others leave for it
+      if (pod.nominated.empty()) continue;
+      // Others leave for it, and some of their room and quota is there already.
+      const bool known = truth.groups().contains(pod.gang);
+      if (known && SharesQuota(truth, pod.gang, whom.queue)) return std::nullopt;
+      kept.insert(pod.nominated);
       continue;
     }
     if (group == truth.groups().end() || group->second.reason != "QuorumLost") continue;
