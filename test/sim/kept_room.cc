@@ -91,10 +91,11 @@ void KeptRoom::CheckClaims(const Speaker& speaker, const std::string& gang,
     for (const auto& [who, claim] : claims_) {
       const auto group = truth_.groups().find(who.second);
       const auto room = claim.gpus.find(node);
-      // What it was made for, or where it is, may be gone, and another of that name be there.
+      // What it was made for, or where it is, may be gone, and another of that name be there; of
+      // the node a watch may have told late.
       if (who.first != speaker.life || room == claim.gpus.end() || facts == truth_.nodes().end() ||
-          facts->second.since > claim.since || group == truth_.groups().end() ||
-          group->second.since > claim.since) {
+          facts->second.since + truth_.blind_for() > claim.since ||
+          group == truth_.groups().end() || group->second.since > claim.since) {
         continue;
       }
       kept += room->second;
