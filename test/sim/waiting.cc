@@ -251,7 +251,9 @@ std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, cons
       const auto node = truth.nodes().find(name);
       const bool open =
           node != truth.nodes().end() && !node->second.cordoned && !node->second.tainted;
-      if (!open) return std::nullopt;
+      // One of that name may have gone with the member.
+      const bool same = open && node->second.since < truth.gangs().at(pod.gang).group_since;
+      if (!same) return std::nullopt;
       kept.insert(name);
     }
   }
