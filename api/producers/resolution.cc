@@ -102,7 +102,7 @@ class Resolver final {
     }
     ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), marks_.Get(mark.field));
     out_.seen.push_back(&slot);
-    if (!slot.record.has_value()) {
+    if (!slot.record.has_value() || IsOfNamesake(*slot.record)) {
       if (light) return HeedMarks(mark.field);
       out_.gang = {.origin = GangOrigin::kMissing,
                    .group_name = StableGroupName(slot.name, {"missing", MarkWords(mark.field)})};
@@ -116,6 +116,15 @@ class Resolver final {
     if (out_.gang.stager == nullptr) LookAtLeaderWorkerSet();
     NameObjectGang();
     return Heeded::kYes;
+  }
+
+  // The group is of another owner than the pod, of the same name: one of them has gone, or is new.
+  [[nodiscard]] bool IsOfNamesake(const ObjectRecord& group) const {
+    const absl::string_view kind = marks_.Get(MarkField::kOwnerKind);
+    if (group.parent == nullptr || kind.empty()) return false;
+    return static_cast<uint8_t>(kind.front()) == group.parent->kind &&
+           marks_.Get(MarkField::kOwnerName) == group.parent->name &&
+           marks_.Get(MarkField::kOwnerUid) != group.parent->uid;
   }
 
   [[nodiscard]] std::string SubGroupIn(const ObjectSlot& slot, MarkField field) const {

@@ -264,6 +264,21 @@ INSTANTIATE_TEST_SUITE_P(
                   "{labels: {yunikorn.apache.org/app-id: g}}",
                   "single"}));
 
+// The pods of a job made anew may be seen before its group is.
+TEST(Groups, APodWaitsForTheGroupOfItsOwnJobNotOfANamesake) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(XK8S("{minMember: 2}"), "PyTorchJob/train@old");
+  world.Put("p", "{labels: {" IN_XK8S "}}", "PyTorchJob/train@new");
+  EXPECT_EQ(world.Where("p"), "waits");
+  EXPECT_THAT(world.PlaceOf("p").awaited, HasSubstr("PodGroup g"));
+  world.Give(
+      "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, uid: second}, "
+      "spec: {minMember: 3}}",
+      "PyTorchJob/train@new");
+  EXPECT_EQ(world.Where("p"), "PodGroup/g min 3");
+}
+
 TEST(Groups, AllMarksAtOnceHaveOneOrder) {
   constexpr char kAll[] =
       "{labels: {scheduling.maniple.dev/pod-group: a, scheduling.x-k8s.io/pod-group: b, "
