@@ -46,6 +46,20 @@ bool IsLost(const Truth::PodFacts* pod) {
   return pod == nullptr || pod->phase == "Failed" || pod->deleting;
 }
 
+// Each pod goes where it leaves the least.
+bool FitIn(const std::vector<int64_t>& gpus, std::map<std::string, int64_t> free) {
+  for (const int64_t wanted : gpus) {
+    auto best = free.end();
+    for (auto it = free.begin(); it != free.end(); ++it) {
+      if (it->second < wanted) continue;
+      if (best == free.end() || it->second < best->second) best = it;
+    }
+    if (best == free.end()) return false;
+    best->second -= wanted;
+  }
+  return true;
+}
+
 }  // namespace
 
 Producers::Producers(Users& users, Truth& truth, uint64_t seed)
@@ -363,23 +377,14 @@ bool Producers::SomeAreMissing() const {
   });
 }
 
-// Each pod goes where it leaves the least.
 bool Producers::Fit(std::vector<int64_t> gpus) const {
-  const std::optional<std::set<std::string>> kept = NodesKeptForOthers(truth_, {});
-  if (!kept.has_value()) return false;
-  std::map<std::string, int64_t> free = truth_.FreeGpus();
-  for (const std::string& node : *kept) free.erase(node);
   std::ranges::sort(gpus, std::greater());
-  for (const int64_t wanted : gpus) {
-    std::map<std::string, int64_t>::iterator best = free.end();
-    for (auto it = free.begin(); it != free.end(); ++it) {
-      if (it->second < wanted) continue;
-      if (best == free.end() || it->second < best->second) best = it;
-    }
-    if (best == free.end()) return false;
-    best->second -= wanted;
-  }
-  return true;
+  const std::vector<std::set<std::string>> ways = WaysToKeepRoom(truth_, {});
+  return !ways.empty() && std::ranges::all_of(ways, [&](const std::set<std::string>& kept) {
+    std::map<std::string, int64_t> free = truth_.FreeGpus();
+    for (const std::string& node : kept) free.erase(node);
+    return FitIn(gpus, std::move(free));
+  });
 }
 
 void Producers::CheckUnit(const Job& job, const std::string& name, absl::Time now) {

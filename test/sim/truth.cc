@@ -310,9 +310,6 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     gang.succeeded.insert(pod.key);
     gang.of_past_runs.erase(pod.key);
   }
-  if (pod.phase == "Failed" && !object["status"]["reason"].AsString().empty()) {
-    gang.was_refused = true;
-  }
   gang.highest = std::max(gang.highest, pod.priority);
   if (!gang.most.has_value()) gang.members_preempt = !pod.never_preempts;
   gang.seen = now;

@@ -96,7 +96,6 @@ class Truth final {
     std::set<std::string> of_past_runs;  // … of which so many are gone, and count no more
     bool forged = false;                 // somebody else has written its PodGroup's status
     std::set<std::string> nodes;         // that members of it have stood on
-    bool was_refused = false;            // by a node that a member was bound to
     int64_t succeeded_told = 0;          // as its PodGroup's status says, or has said
     bool some_came_again = false;  // who leads anew knows a number only, and counts them twice
     bool was_whole = false;        // under this uid

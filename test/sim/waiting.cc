@@ -222,6 +222,23 @@ bool SharesQuota(const Truth& truth, const std::string& gang, const std::string&
          truth.quotas().RootOf(theirs) == truth.quotas().RootOf(queue);
 }
 
+// On nodes other than these.
+bool FitsBeside(const Field& field, const std::set<std::string>& kept, const std::string& gone) {
+  Rooms rooms;
+  for (const auto& [name, gpus] : field.truth.FreeGpus(gone)) {
+    if (kept.contains(name)) continue;
+    const Truth::NodeFacts& node = field.truth.nodes().at(name);
+    const std::string flavor = field.truth.quotas().FlavorOf(node.labels);
+    rooms.push_back({node.rack, flavor, field.truth.quotas().CellOf(field.queue, flavor), gpus});
+  }
+  for (const Cells& cells : WaysToCharge(field.gang, rooms)) {
+    for (const Rack& rack : RacksToTry(field.gang.rack, rooms)) {
+      if (Search(field, rack, cells).Place(0, rooms, field.usage)) return true;
+    }
+  }
+  return false;
+}
+
 std::string TextOf(const Wanting& gang) {
   std::vector<int64_t> gpus;
   for (const Wanting::Pod& pod : gang.pods) gpus.push_back(pod.gpus);
@@ -230,34 +247,32 @@ std::string TextOf(const Wanting& gang) {
 
 }  // namespace
 
-std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth, const ForWhom& whom) {
-  std::set<std::string> kept;
+std::vector<std::set<std::string>> WaysToKeepRoom(const Truth& truth, const ForWhom& whom) {
+  std::set<std::string> promised;        // nodes, to whom others leave
+  std::map<std::string, int64_t> stand;  // of gangs that have lost some
   for (const auto& [key, pod] : truth.pods()) {
     const auto group = truth.groups().find(pod.gang);
     if (pod.ended() || pod.gang == whom.gang || pod.gang == whom.gone) continue;
-    if (pod.node.empty()) {
-      if (pod.nominated.empty()) continue;
-      // Others leave for it, and some of their room and quota is there already.
-      const bool known = truth.groups().contains(pod.gang);
-      if (known && SharesQuota(truth, pod.gang, whom.queue)) return std::nullopt;
-      kept.insert(pod.nominated);
-      continue;
-    }
-    if (group == truth.groups().end() || group->second.reason != "QuorumLost") continue;
-    if (SharesQuota(truth, pod.gang, whom.queue)) return std::nullopt;
-    // Not on the node that would not have it: any other will do.
-    if (truth.gangs().at(pod.gang).was_refused) return std::nullopt;
-    for (const std::string& name : truth.gangs().at(pod.gang).nodes) {
-      const auto node = truth.nodes().find(name);
-      const bool open =
-          node != truth.nodes().end() && !node->second.cordoned && !node->second.tainted;
-      // One of that name may have gone with the member.
-      const bool same = open && node->second.since < truth.gangs().at(pod.gang).group_since;
-      if (!same) return std::nullopt;
-      kept.insert(name);
-    }
+    const bool known = group != truth.groups().end();
+    const bool promises = pod.node.empty() && !pod.nominated.empty();
+    const bool loses = known && !pod.node.empty() && group->second.reason == "QuorumLost";
+    if (!promises && !loses) continue;
+    if (known && SharesQuota(truth, pod.gang, whom.queue)) return {};
+    if (promises) promised.insert(pod.nominated);
+    if (loses) ++stand[pod.gang];
   }
-  return kept;
+  int64_t lost = 0;
+  for (const auto& [gang, members] : stand) {
+    lost += std::max<int64_t>(1, truth.groups().at(gang).min_member - members);
+  }
+  if (lost == 0) return {promised};
+  if (lost > 1) return {};
+  std::vector<std::set<std::string>> ways;
+  for (const auto& [name, node] : truth.nodes()) {
+    ways.push_back(promised);
+    ways.back().insert(name);
+  }
+  return ways;
 }
 
 std::vector<Wanting> WholeGangsWaiting(const Truth& truth) {
@@ -298,22 +313,11 @@ bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone
                     .gang = gang,
                     .queue = queue,
                     .usage = truth.UsageKnown({}, Truth::Doubt::kAgainst, gone)};
-  const std::optional<std::set<std::string>> kept =
-      NodesKeptForOthers(truth, {.gang = gang.key, .gone = gone, .queue = queue});
-  if (!kept.has_value()) return false;
-  Rooms rooms;
-  for (const auto& [name, gpus] : truth.FreeGpus(gone)) {
-    if (kept->contains(name)) continue;
-    const Truth::NodeFacts& node = truth.nodes().at(name);
-    const std::string flavor = truth.quotas().FlavorOf(node.labels);
-    rooms.push_back({node.rack, flavor, truth.quotas().CellOf(queue, flavor), gpus});
-  }
-  for (const Cells& cells : WaysToCharge(gang, rooms)) {
-    for (const Rack& rack : RacksToTry(gang.rack, rooms)) {
-      if (Search(field, rack, cells).Place(0, rooms, field.usage)) return true;
-    }
-  }
-  return false;
+  const std::vector<std::set<std::string>> ways =
+      WaysToKeepRoom(truth, {.gang = gang.key, .gone = gone, .queue = queue});
+  return !ways.empty() && std::ranges::all_of(ways, [&](const std::set<std::string>& kept) {
+    return FitsBeside(field, kept, gone);
+  });
 }
 
 bool CouldStartWithout(const Truth& truth, const std::string& waiting, const std::string& runs) {

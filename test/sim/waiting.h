@@ -42,14 +42,14 @@ struct Wanting {
 [[nodiscard]] std::vector<Wanting> WholeGangsWaiting(const Truth& truth);
 // Its Queue is away or stopped, or serves somebody else first.
 [[nodiscard]] bool MayBeHeldUp(const Truth& truth, const std::string& gang);
-// Where room may be held for members that other gangs have lost, or for whom others leave; none
-// when it may be anywhere.
+// The sets of nodes of which one is kept for others: for a member that a gang has lost, which may
+// be anywhere, or for whom others leave. None: too little is known.
 struct ForWhom {
   std::string gang, gone;  // these two hold nothing against it
   std::string queue;       // "" = it has none
 };
-[[nodiscard]] std::optional<std::set<std::string>> NodesKeptForOthers(const Truth& truth,
-                                                                      const ForWhom& whom);
+[[nodiscard]] std::vector<std::set<std::string>> WaysToKeepRoom(const Truth& truth,
+                                                                const ForWhom& whom);
 // There are places for all of its pods, and its Queue lets it have them, once the pods of `gone`
 // have left, if that names a gang. Room that is held for a later start looks free here; room that
 // may be held for lost members does not.
