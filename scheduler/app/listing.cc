@@ -103,8 +103,8 @@ std::string QueueReasons(const Json& queues) {
     const std::string& cohort = queue["cohort"].AsString();
     absl::StrAppend(&out, queue["name"].AsString(),
                     cohort.empty() ? ", alone" : absl::StrCat(" in cohort ", cohort), ": ",
-                    Number(queue["running"]), " gangs run, ", Number(queue["pending"]), " wait",
-                    ", share ", ShareText(Number(queue["fairShare"])), "\n");
+                    Number(queue["running"]), " of its gangs run, ", Number(queue["pending"]),
+                    " wait", ", share ", ShareText(Number(queue["fairShare"])), "\n");
     if (queue["usage"].items().empty()) out += "  limits nothing\n";
     for (const Json& row : queue["usage"].items()) {
       absl::StrAppend(&out, ReasonOf(queues, queue, row), "\n");

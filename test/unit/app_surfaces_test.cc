@@ -149,7 +149,7 @@ TEST(Printing, PlannedStartsStandInOrderOfService) {
 
 TEST(Printing, QueuesSayWhatTheyBorrowAndWhatOthersHaveOfTheirs) {
   const std::string why = QueueReasons(Page("/queues"));
-  EXPECT_THAT(why, HasSubstr("team in cohort all: 0 gangs run, 1 wait, share 125\n"));
+  EXPECT_THAT(why, HasSubstr("team in cohort all: 0 of its gangs run, 1 wait, share 125\n"));
   EXPECT_THAT(why, HasSubstr("  cpu: uses 2500m of its own 4, 1 of its own is lent to others\n"));
   EXPECT_THAT(why, HasSubstr("h100/nvidia.com/gpu: uses 12 of its own 8, 4 of that borrowed"));
   EXPECT_THAT(why, HasSubstr("starts nothing: flavor \"x\" does not exist"));
