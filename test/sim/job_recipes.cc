@@ -289,6 +289,7 @@ JobRecipe Ray(const std::string& name, int size) {
   more.first = size;
   more.pods = 1;
   more.unit = absl::StrCat(name, ".more");
+  more.helps = name;
   more.after = After::kOthersRun;
   const Json group = Json::Object({{"groupName", "small"},
                                    {"replicas", size},

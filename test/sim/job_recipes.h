@@ -38,6 +38,7 @@ struct JobPart {
   std::string owner;  // as of an object
   std::vector<std::pair<std::string, std::string>> labels, annotations;
   std::string index_label;  // "" = none
+  std::string helps;        // a unit whose lost pods these replace as well as any; "" = none
 
   // What the controller waits for before it makes any of them.
   enum class After : uint8_t {

@@ -391,7 +391,11 @@ void Producers::CheckUnit(const Job& job, const std::string& name, absl::Time no
   const Unit unit = UnitOf(name);
   const int least = job.recipe.least.at(name);
   if (unit.of_others) return;
-  if (unit.bound > 0 && unit.bound < least) {
+  int stand = unit.bound;
+  for (const JobPart& part : job.recipe.parts) {
+    if (part.helps == name) stand += UnitOf(part.unit).bound;
+  }
+  if (unit.bound > 0 && stand < least) {
     truth_.Violated(now, absl::StrCat("StagedGangNeverHalfBound: at rest ", name, " has ",
                                       unit.bound, " of ", least, " pods bound"));
   }
