@@ -42,9 +42,10 @@ HttpRequest Write(HttpMethod method, std::string target, absl::string_view conte
 }  // namespace
 
 HttpRequest BindRequest(const PodReference& pod, absl::string_view node_name,
-                        absl::string_view admitted_queue) {
-  return Write(HttpMethod::kPost, PodPath(pod, "/binding"), kJsonBody,
-               EncodeBinding(pod.namespace_name, pod.name, pod.uid, node_name, admitted_queue));
+                        absl::string_view admitted_queue, const Annotations& further) {
+  return Write(
+      HttpMethod::kPost, PodPath(pod, "/binding"), kJsonBody,
+      EncodeBinding(pod.namespace_name, pod.name, pod.uid, node_name, admitted_queue, further));
 }
 
 HttpRequest ReadPodRequest(const PodReference& pod) {

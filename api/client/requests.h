@@ -26,7 +26,8 @@ struct PodReference {
 // POST …/pods/NAME/binding with the uid as precondition. The pod learns in an annotation under
 // which Queue it is bound.
 [[nodiscard]] HttpRequest BindRequest(const PodReference& pod, absl::string_view node_name,
-                                      absl::string_view admitted_queue);
+                                      absl::string_view admitted_queue,
+                                      const Annotations& further = {});
 [[nodiscard]] HttpRequest ReadPodRequest(const PodReference& pod);
 // With the uid as precondition and the pod's own grace period.
 [[nodiscard]] HttpRequest DeletePodRequest(const PodReference& pod);

@@ -89,11 +89,15 @@ Json DeleteOptions(absl::string_view uid, std::optional<int64_t> grace_seconds) 
 
 std::string EncodeBinding(absl::string_view namespace_name, absl::string_view pod,
                           absl::string_view uid, absl::string_view node,
-                          absl::string_view admitted_queue) {
-  const std::string annotations =
-      admitted_queue.empty() ? ""
-                             : absl::StrCat(R"(,"annotations":{")", kAdmittedQueueAnnotation,
-                                            R"(":")", JsonEscaped(admitted_queue), R"("})");
+                          absl::string_view admitted_queue, const Annotations& further) {
+  std::string annotations;
+  const auto add = [&annotations](absl::string_view key, absl::string_view value) {
+    absl::StrAppend(&annotations, annotations.empty() ? R"(,"annotations":{")" : R"(,")",
+                    JsonEscaped(key), R"(":")", JsonEscaped(value), R"(")");
+  };
+  if (!admitted_queue.empty()) add(kAdmittedQueueAnnotation, admitted_queue);
+  for (const auto& [key, value] : further) add(key, value);
+  if (!annotations.empty()) annotations += "}";
   return absl::StrCat(R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":")",
                       JsonEscaped(pod), R"(","namespace":")", JsonEscaped(namespace_name),
                       R"(","uid":")", JsonEscaped(uid), R"(")", annotations,

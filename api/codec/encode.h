@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -17,11 +18,13 @@
 
 namespace maniple {
 
+using Annotations = std::vector<std::pair<std::string, std::string>>;
 // v1 Binding; the uid is a precondition. The Queue under which the pod is bound, if there is
-// one, becomes an annotation of the pod.
+// one, becomes an annotation of the pod, as do the further ones.
 [[nodiscard]] std::string EncodeBinding(absl::string_view namespace_name, absl::string_view pod,
                                         absl::string_view uid, absl::string_view node,
-                                        absl::string_view admitted_queue);
+                                        absl::string_view admitted_queue,
+                                        const Annotations& further = {});
 
 // A strategic merge patch for pods/status; the uid is a precondition.
 struct PodScheduledPatch {

@@ -157,6 +157,9 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
   top.Read("http", [&](const Json& v, const std::string& path) {
     ReadHttpConfig(v, path, problems, out.http);
   });
+  top.Read("autoscaling", [&](const Json& v, const std::string& path) {
+    ReadAutoscalingConfig(v, path, problems, out.autoscaling);
+  });
   top.Read("producers", [&](const Json& v, const std::string& path) {
     ReadProducersConfig(v, path, problems, out.producers);
   });

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "scheduler/app/config_autoscaling.h"
 #include "scheduler/app/config_gpu.h"
 #include "scheduler/app/config_http.h"
 #include "scheduler/app/config_producers.h"
@@ -46,6 +47,7 @@ struct SchedulerConfig {
   FairSharing fair_sharing = FairSharing::kOn;
   std::vector<FairStrategy> fair_strategies = {FairStrategy::kLessThanOrEqualToFinalShare};
   GpuConfig gpu;
+  AutoscalingConfig autoscaling;
   ProducersConfig producers;
   HttpConfig http;
   std::vector<std::string> disabled_filters;  // plugins.filters.disabled

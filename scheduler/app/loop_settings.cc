@@ -16,6 +16,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
   options.state.producers = ProducerOptionsFor(config);
   options.foreign_statuses = {.xk8s = config.producers.write_xk8s_status,
                               .volcano = config.producers.write_volcano_status};
+  options.binding_annotations = config.autoscaling.binding_annotations;
   ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;

@@ -203,7 +203,8 @@ void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
   const std::string node(state_.NodeName(bind.node));
   if (pod == nullptr || node.empty()) return;  // the next look at the gang finds out
   ++counters_.binds_sent;
-  HttpRequest request = BindRequest(ReferenceTo(*pod), node, c.gang.queue);
+  HttpRequest request =
+      BindRequest(ReferenceTo(*pod), node, c.gang.queue, options_.binding_annotations);
   request.fresh_connection = bind.again;
   writes_.push_back(errands_.Send({.kind = ErrandKind::kBind,
                                    .gang = pod->gang,

@@ -35,6 +35,8 @@ struct ForeignStatuses {
 
 struct LoopOptions {
   ForeignStatuses foreign_statuses;
+  // That each pod gets with its node, for instance against autoscalers that would move it.
+  std::vector<std::pair<std::string, std::string>> binding_annotations;
   ClusterStateOptions state;
   Profile profile;
   std::string identity = "maniple-scheduler";  // reportingInstance of events

@@ -251,7 +251,23 @@ INSTANTIATE_TEST_SUITE_P(
                 " replicas: [a]}]}",
                 "producers.rules[0]: jobs.batch is known without a rule"},
         Refusal{"producers: {statuses: {kai: true}}\n", "producers.statuses.kai: unknown field"},
+        Refusal{"autoscaling: {bindingAnnotations: {a/b/c: x}}\n",
+                "autoscaling.bindingAnnotations.a/b/c: is no name of an annotation"},
+        Refusal{
+            "autoscaling: {bindingAnnotations: {example.com/a: 3}}\n",
+            "autoscaling.bindingAnnotations.example.com/a: expected a string, in quotes, got 3"},
+        Refusal{"autoscaling: {bindingAnnotations: {scheduling.maniple.dev/queue: x}}\n",
+                "is for the scheduler alone to write"},
         Refusal{"gpu: {migg: {}}\n", "gpu.migg: unknown field"}, Refusal{"a: [\n", "s.yaml"}));
+
+TEST(SchedulerConfig, AnnotationsOfBindingsKeepTheirOrder) {
+  const absl::StatusOr<SchedulerConfig> config = Parse(
+      "autoscaling:\n  bindingAnnotations:\n    karpenter.sh/do-not-disrupt: 'true'\n    a: ''\n");
+  ASSERT_TRUE(config.ok()) << config.status();
+  using Entry = std::pair<std::string, std::string>;
+  EXPECT_THAT(config->autoscaling.binding_annotations,
+              testing::ElementsAre(Entry("karpenter.sh/do-not-disrupt", "true"), Entry("a", "")));
+}
 
 TEST(SchedulerConfig, TellsEveryProblemAtOnce) {
   const absl::StatusOr<SchedulerConfig> config = Parse("x: 1\ny: 2\n");

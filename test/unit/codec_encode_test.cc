@@ -27,6 +27,9 @@ TEST(EncodeBinding, NamesPodUidNodeAndQueue) {
       EncodeBinding("ns", "p", "u", "n1", ""),
       R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"p","namespace":"ns","uid":"u"},)"
       R"("target":{"apiVersion":"v1","kind":"Node","name":"n1"}})");
+  EXPECT_EQ(Parsed(EncodeBinding("ns", "p", "u", "n1", "",
+                                 {{"a", "b"}, {"c", kHostile}}))["metadata"]["annotations"],
+            Json::Object({{"a", "b"}, {"c", kHostile}}));
   const Json hostile = Parsed(EncodeBinding(kHostile, kHostile, kHostile, kHostile, kHostile));
   EXPECT_EQ(hostile.At("metadata.name").AsString(), kHostile);
   EXPECT_EQ(hostile["metadata"]["annotations"][kAdmittedQueueAnnotation].AsString(), kHostile);

@@ -1,0 +1,26 @@
+// The section `autoscaling` of the configuration file: what node autoscalers are told of pods that
+// are bound.
+//
+//   autoscaling:
+//     bindingAnnotations:      # that each pod gets together with its node, at no further request
+//       cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+//       karpenter.sh/do-not-disrupt: "true"
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/codec/json.h"
+#include "scheduler/app/config_section.h"
+
+namespace maniple {
+
+struct AutoscalingConfig {
+  std::vector<std::pair<std::string, std::string>> binding_annotations;  // in the order of the file
+};
+// Problems name the path.
+void ReadAutoscalingConfig(const Json& map, const std::string& path, Problems& problems,
+                           AutoscalingConfig& out);
+
+}  // namespace maniple
