@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""1,550 simulated histories: no promise may be broken, and every fault must meet every state of a member.
+"""2,000 simulated histories: no promise may be broken, and every fault must meet every state of a member.
 
     test/sim/run_fresh_seeds.py                  # with the binaries of preset dev: always the same histories
     test/sim/run_fresh_seeds.py --fresh          # those that nobody has simulated before
@@ -26,7 +26,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=60_000, help="the first seed")
     parser.add_argument("--fresh", action="store_true", help="the first seed is told by the time of day")
-    parser.add_argument("--seeds", type=int, default=1550)  # so many meet every cell; the rarest is met once
+    parser.add_argument("--seeds", type=int, default=2000)  # so many meet every cell; the rarest is met once
     arguments = parser.parse_args()
     if arguments.fresh:
         arguments.first = int(time.time()) * 1000
