@@ -9,6 +9,9 @@
 //   statuses.Made("q", version);                      // by that write, as the reply says
 //   statuses.Seen("q", version);                      // by the watch: written again if it is later
 //
+// Who writes the same status, too, is written over less and less often, so that two of us who share
+// an object do not fight over it.
+//
 // Costs nothing for what is not due: between two looks at an object it is touched for free.
 #pragma once
 
@@ -52,6 +55,7 @@ class PacedStatuses final {
       entry.written.reset();
       entry.under_way = 0;  // no reply will be heard any more
       entry.made.clear();
+      entry.again_at = absl::InfiniteFuture();
     }
     TouchAll();
   }
@@ -100,21 +104,31 @@ class PacedStatuses final {
   [[nodiscard]] std::optional<Status> Take(const std::string& name, Status status, absl::Time now) {
     Entry& entry = entries_.at(name);
     entry.not_before = now + interval_;  // a look costs, too
-    due_.Set(name, absl::InfiniteFuture());
     entry.waits = false;
     resting_.insert(name);
-    if (entry.written == status) return std::nullopt;
+    const bool again = now >= entry.again_at;
+    if (again || entry.written != status) entry.again_at = absl::InfiniteFuture();
+    due_.Set(name, entry.again_at);
+    if (entry.written == status && !again) return std::nullopt;
+    if (now >= entry.taken_at + kForgottenAfter) entry.patience = absl::ZeroDuration();
+    entry.taken_at = now;
     entry.written = status;
     ++entry.under_way;
     return status;
   }
 
  private:
+  static constexpr absl::Duration kMostPatience = absl::Minutes(10);
+  static constexpr absl::Duration kForgottenAfter = absl::Minutes(30);
+
   struct Entry {
     absl::Time not_before = absl::InfinitePast();
     bool waits = false;  // it is due some time
     std::optional<Status> written;
-    int32_t under_way = 0;   // writes
+    absl::Time taken_at = absl::InfinitePast();    // to be written
+    absl::Time again_at = absl::InfiniteFuture();  // over what somebody else has written
+    absl::Duration patience;                       // before that was done last
+    int32_t under_way = 0;                         // writes
     std::string made, seen;  // versions, by the last reply and by the watch; "" = not known
   };
   static void EndWrite(Entry& entry) { entry.under_way = std::max(0, entry.under_way - 1); }
@@ -123,7 +137,9 @@ class PacedStatuses final {
     if (entry.under_way > 0 || entry.made.empty()) return;
     if (CompareVersions(entry.seen, entry.made) != VersionOrder::kNewer) return;
     entry.made = entry.seen;
-    Forget(name);
+    entry.patience = std::clamp(2 * entry.patience, interval_, kMostPatience);
+    entry.again_at = entry.taken_at + entry.patience;
+    if (!entry.waits) due_.Set(name, std::max(entry.not_before, entry.again_at));
   }
   void Wait(const std::string& name, Entry& entry) {
     entry.waits = true;
