@@ -322,10 +322,15 @@ std::vector<HeldStart> SchedulingLoop::Impl::HeldStarts() const {
   std::vector<HeldStart> starts;
   for (const GangId holder : holders_) {
     const Reservation& reservation = *records_.at(holder)->reservation;
-    starts.push_back({.gang = state_.FindGang(holder)->key,
-                      .made = reservation.made,
-                      .first_start = reservation.first_start,
-                      .first_end = reservation.first_end});
+    HeldStart held{.gang = state_.FindGang(holder)->key,
+                   .made = reservation.made,
+                   .first_start = reservation.first_start,
+                   .first_end = reservation.first_end,
+                   .nodes = {}};
+    for (const Reservation::Room& room : reservation.rooms) {
+      if (room.node.valid()) held.nodes.emplace_back(state_.NodeName(room.node));
+    }
+    starts.push_back(std::move(held));
   }
   return starts;
 }

@@ -38,6 +38,7 @@ struct HeldStart {
   absl::Time made;
   absl::Time first_start;  // as it was planned then
   EndIs first_end = EndIs::kKnown;
+  std::vector<std::string> nodes;  // where; may repeat
 };
 
 class SchedulingLoop final {

@@ -71,11 +71,14 @@ bool MayMakeLeave(const Truth& truth, const std::string& gang, const std::string
          truth.MayMakeLeave(truth.gangs().at(gang), theirs);
 }
 
-bool IsOutheld(const Truth& truth, const std::string& gang, const std::set<std::string>& holders) {
-  return std::ranges::any_of(holders, [&](const std::string& holder) {
-    return holder != gang && (!truth.gangs().contains(holder) ||
-                              PriorityNow(truth, holder) >= PriorityNow(truth, gang));
-  });
+std::set<std::string> HeldFrom(const Truth& truth, const std::string& gang, const HeldNodes& held) {
+  std::set<std::string> all;
+  for (const auto& [holder, nodes] : held) {
+    const bool yields =
+        truth.gangs().contains(holder) && PriorityNow(truth, holder) < PriorityNow(truth, gang);
+    if (holder != gang && !yields) all.insert(nodes.begin(), nodes.end());
+  }
+  return all;
 }
 
 // What is charged to whom is open to doubt while these run.
@@ -90,17 +93,18 @@ bool SomebodyMovedOrLeaves(const Truth& truth) {
 
 }  // namespace
 
-void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions,
-                         const std::set<std::string>& holders, absl::Time now) {
+void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, const HeldNodes& held,
+                         absl::Time now) {
   if (SomebodyMovedOrLeaves(truth)) return;
   const std::set<std::string> stand = GangsThatStand(truth);
   for (const Wanting& gang : WholeGangsWaiting(truth)) {
     if (IsOfTenant(gang.key) || !MayPreemptAtAll(truth, gang)) continue;
-    if (IsOutheld(truth, gang.key, holders)) continue;
+    const std::set<std::string> not_free = HeldFrom(truth, gang.key, held);
     for (const std::string& victim : stand) {
       if (IsOfTenant(victim) || victim == gang.key || !MayMakeLeave(truth, gang.key, victim))
         continue;
-      if (!IsPlainVictim(truth, victim, now) || !CouldStart(truth, gang, victim)) continue;
+      if (!IsPlainVictim(truth, victim, now) || !CouldStart(truth, gang, victim, not_free))
+        continue;
       const Evictions::Bar bar = evictions.BarOf(gang.key, victim);
       if (bar == Evictions::Bar::kStands) continue;
       const bool barred = bar == Evictions::Bar::kOutlived;

@@ -2,6 +2,7 @@
 // objects and a naive search: nothing of the scheduler's own lists of victims.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -11,14 +12,17 @@
 
 namespace maniple::sim {
 
+// By gang: nodes on which room is held until it can start.
+using HeldNodes = std::map<std::string, std::set<std::string>>;
+
 // At quiescence. Checks NobodyIsImmune: no whole gang waits that could start if one less important
 // gang left, which it may make leave; whatever state that one is in. Where something was
 // remembered against the waiting one that has no reason any more, the promise is called
 // NoBanOutlivesItsReason.
 //
-// Says nothing where budgets, protection or leaving pods may interfere, nor where somebody at least
-// as important holds room, which may be that of the victim. `holders`: gangs that hold some.
-void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions,
-                         const std::set<std::string>& holders, absl::Time now);
+// Says nothing where budgets, protection or leaving pods may interfere. What somebody at least as
+// important holds is not free to the one that waits.
+void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, const HeldNodes& held,
+                         absl::Time now);
 
 }  // namespace maniple::sim

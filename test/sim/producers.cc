@@ -83,10 +83,10 @@ void Producers::Act() {
     case 2:
     case 3:
       return Submit();
-    case 5:
-      return Meddle();
     case 4:
       return End();
+    case 5:
+      return Meddle();
     default:
       return;
   }
@@ -117,12 +117,14 @@ void Producers::Delete(const std::string& name) {
   for (const JobObject& object : job.recipe.objects) {
     users_.Call("DELETE", TargetOf(object, object.name), Json());
   }
-  for (const JobPart& part : job.recipe.parts) {
-    for (int i = 0; i < part.pods; ++i) {
-      users_.Call("DELETE", absl::StrCat(kPods, "/", PodName(part, part.first + i)), Json());
-    }
-  }
+  for (const JobPart& part : job.recipe.parts) DeletePods(part);
   jobs_.erase(name);
+}
+
+void Producers::DeletePods(const JobPart& part) {
+  for (int i = 0; i < part.pods; ++i) {
+    users_.Call("DELETE", absl::StrCat(kPods, "/", PodName(part, part.first + i)), Json());
+  }
 }
 
 // Somebody deletes what stands for a job, and may make something of that name that asks for less.
@@ -130,15 +132,15 @@ void Producers::Meddle() {
   const std::vector<std::string> names = StandIns();
   if (names.empty()) return;
   const std::string& name = names[random_.Below(names.size())];
-  users_.Call("DELETE", absl::StrCat(kStandIns, "/", name), Json());
-  theirs_.erase(absl::StrCat(kStandIns, "/", name));
+  const std::string target = absl::StrCat(kStandIns, "/", name);
+  users_.Call("DELETE", target, Json());
+  theirs_.erase(target);
   if (random_.OneIn(2)) return;
   users_.Call("POST", kStandIns,
               Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
                             {"kind", "PodGroup"},
                             {"metadata", Json::Object({{"name", name}})},
                             {"spec", Json::Object({{"minMember", 1}})}}));
-  const std::string target = absl::StrCat(kStandIns, "/", name);
   theirs_[target] = WrittenIn(users_.Get(target));
 }
 
@@ -194,10 +196,11 @@ void Producers::GoOn(Job& job) {
   }
 }
 
-bool Producers::OthersAre(const JobPart& part, bool running) const {
+bool Producers::AllAre(Stage stage, const JobPart& part) const {
   for (int i = 0; i < part.pods; ++i) {
     const Truth::PodFacts* pod = Find(PodName(part, part.first + i));
-    if (IsLost(pod) || pod->node.empty() || (running && pod->phase != "Running")) return false;
+    if (IsLost(pod) || pod->node.empty()) return false;
+    if (stage == Stage::kRunning && pod->phase != "Running") return false;
   }
   return true;
 }
@@ -213,9 +216,9 @@ bool Producers::MayMake(const Job& job, size_t part) {
       return phase == "Inqueue" || phase == "Running";
     }
     case After::kOthersRun:
-      return OthersAre(job.recipe.parts[part - 1], true);
+      return AllAre(Stage::kRunning, job.recipe.parts[part - 1]);
     case After::kOthersStand:
-      return OthersAre(job.recipe.parts[part - 1], false);
+      return AllAre(Stage::kBound, job.recipe.parts[part - 1]);
   }
   return false;
 }
@@ -316,12 +319,7 @@ bool Producers::HasLostSome(const Job& job) const {
 }
 
 void Producers::StartAnew(Job& job) {
-  for (const size_t part : job.open) {
-    const JobPart& gone = job.recipe.parts[part];
-    for (int i = 0; i < gone.pods; ++i) {
-      users_.Call("DELETE", absl::StrCat(kPods, "/", PodName(gone, gone.first + i)), Json());
-    }
-  }
+  for (const size_t part : job.open) DeletePods(job.recipe.parts[part]);
   // What hangs on a pod goes with it.
   for (const JobObject& object : job.recipe.objects) {
     if (!absl::StartsWith(object.owner, "Pod/")) continue;

@@ -62,7 +62,7 @@ class Producers final {
     std::vector<int64_t> waiting;  // GPUs of each
     bool of_others = false;        // somebody else has bound one of them
   };
-  using Pods = std::vector<const Truth::PodFacts*>;
+  enum class Stage : uint8_t { kBound, kRunning };
 
   void Submit();
   void Make(const std::string& name, int kind);
@@ -70,11 +70,12 @@ class Producers final {
   void Meddle();
   [[nodiscard]] std::vector<std::string> StandIns() const;  // PodGroups of ours, and others there
   void Delete(const std::string& name);
+  void DeletePods(const JobPart& part);
   void GoOn(Job& job);
   [[nodiscard]] bool MayMake(const Job& job, size_t part);
   [[nodiscard]] std::string PhaseOf(const Job& job);
   void CheckPhase(const std::string& name, const Job& job, absl::Time now);
-  [[nodiscard]] bool OthersAre(const JobPart& part, bool running) const;
+  [[nodiscard]] bool AllAre(Stage stage, const JobPart& part) const;
   void MakeObjects(Job& job);
   [[nodiscard]] bool MakePods(const Job& job, const JobPart& part);
   void MakePod(const Job& job, const JobPart& part, int index);

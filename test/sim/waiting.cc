@@ -13,6 +13,9 @@ namespace {
 
 using Cell = QuotaTruth::Cell;
 
+// Members: where room for more of them may be is not enumerated.
+constexpr int64_t kMostLost = 2;
+
 struct Room {
   std::string rack, flavor;
   Cell cell;
@@ -265,14 +268,21 @@ std::vector<std::set<std::string>> WaysToKeepRoom(const Truth& truth, const ForW
   for (const auto& [gang, members] : stand) {
     lost += std::max<int64_t>(1, truth.groups().at(gang).min_member - members);
   }
-  if (lost == 0) return {promised};
-  if (lost > 1) return {};
-  std::vector<std::set<std::string>> ways;
-  for (const auto& [name, node] : truth.nodes()) {
-    ways.push_back(promised);
-    ways.back().insert(name);
+  if (lost > kMostLost) return {};
+  std::set<std::set<std::string>> ways = {promised};
+  for (; lost > 0; --lost) {
+    std::set<std::set<std::string>> longer;
+    for (const std::set<std::string>& way : ways) {
+      for (const auto& [name, node] : truth.nodes()) {
+        longer.insert(way);
+        std::set<std::string> more = way;
+        more.insert(name);
+        longer.insert(std::move(more));
+      }
+    }
+    ways = std::move(longer);
   }
-  return ways;
+  return {ways.begin(), ways.end()};
 }
 
 std::vector<Wanting> WholeGangsWaiting(const Truth& truth) {
@@ -307,7 +317,8 @@ bool MayBeHeldUp(const Truth& truth, const std::string& gang) {
          });
 }
 
-bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone) {
+bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone,
+                const std::set<std::string>& held) {
   const std::string& queue = truth.groups().at(gang.key).queue;
   const Field field{.truth = truth,
                     .gang = gang,
@@ -315,7 +326,8 @@ bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone
                     .usage = truth.UsageKnown({}, Truth::Doubt::kAgainst, gone)};
   const std::vector<std::set<std::string>> ways =
       WaysToKeepRoom(truth, {.gang = gang.key, .gone = gone, .queue = queue});
-  return !ways.empty() && std::ranges::all_of(ways, [&](const std::set<std::string>& kept) {
+  return !ways.empty() && std::ranges::all_of(ways, [&](std::set<std::string> kept) {
+    kept.insert(held.begin(), held.end());
     return FitsBeside(field, kept, gone);
   });
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -14,6 +13,7 @@
 #include "api/devcluster/api_server.h"
 #include "api/model/maniple_types.h"
 #include "scheduler/report/message.h"
+#include "test/sim/beliefs.h"
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/economy.h"
@@ -133,7 +133,11 @@ class World final {
       for (const auto& process : processes_) Ambush(process->life(), "");
     }
     Quiesce();
-    if (!Sound()) TellBeliefs();
+    if (!Sound()) {
+      for (const auto& process : processes_) {
+        if (process != nullptr) TellBeliefs(*process, log_);
+      }
+    }
     SimReport report;
     report.violations = truth_.violations();
     report.faults = faults_.counts();
@@ -461,18 +465,17 @@ class World final {
     return nominated || held ? Neighbours::Room::kMayBeKept : Neighbours::Room::kOpen;
   }
 
-  // Gangs for which room is held until they can start.
-  [[nodiscard]] std::set<std::string> Holders() const {
-    std::set<std::string> holders;
+  [[nodiscard]] HeldNodes Held() const {
+    HeldNodes held;
     for (const auto& process : processes_) {
       if (!process->alive()) continue;
-      for (const HeldStart& held : process->loop().HeldStarts()) {
-        holders.insert(GangText(held.gang));
+      for (const HeldStart& start : process->loop().HeldStarts()) {
+        held[GangText(start.gang)].insert(start.nodes.begin(), start.nodes.end());
       }
     }
-    return holders;
+    return held;
   }
-  [[nodiscard]] bool SomeHold() const { return !Holders().empty(); }
+  [[nodiscard]] bool SomeHold() const { return !Held().empty(); }
 
   // Whoever may be made to leave does leave, whatever has become of it.
   void BesiegeAll() {
@@ -502,7 +505,7 @@ class World final {
   void HoldOut() {
     const absl::Time end = events_.Now() + kPatience;
     while (Sound() && events_.Now() < end) RunUntil(events_.Now() + kLook);
-    if (Sound()) CheckNobodyIsImmune(truth_, evictions_, Holders(), events_.Now());
+    if (Sound()) CheckNobodyIsImmune(truth_, evictions_, Held(), events_.Now());
   }
 
   // Whoever is made to leave comes back, and may make others leave: that must come to an end.
@@ -552,7 +555,7 @@ class World final {
       truth_.CheckAdmittedStaysCharged(processes_.LedSince(), events_.Now());
       if (!SomeHold()) truth_.CheckNobodyElsesQuotaIsUsed(processes_.LedSince(), events_.Now());
     }
-    if (Settled()) CheckNobodyIsImmune(truth_, evictions_, Holders(), events_.Now());
+    if (Settled()) CheckNobodyIsImmune(truth_, evictions_, Held(), events_.Now());
     if (Quiet() && !SomeHold()) producers_.CheckAtRest(events_.Now());
     if (Settled() || NobodyMakesRoom()) truth_.CheckNobodyIsNominated(events_.Now());
     for (const auto& process : processes_) {
@@ -596,40 +599,6 @@ class World final {
     }
     if (!process.loop().Idle()) {
       truth_.Violated(events_.Now(), "NothingUnderWay: binds, reads or deletes are left");
-    }
-  }
-
-  // What the schedulers believed in the end, for whoever reads the log of a failing seed.
-  void TellBeliefs() {
-    for (const auto& process : processes_) {
-      if (process == nullptr) continue;
-      const ClusterViewPtr view = process->loop().View(process->Now());
-      for (const GangView& gang : view->gangs) {
-        std::string line = absl::StrCat("#", process->life(), " believes ", gang.namespace_name,
-                                        "/", gang.name, " ", gang.phase, " ", gang.reason, ": ",
-                                        gang.message, "; ", gang.preemption, ";");
-        for (const GangMemberView& pod : gang.pods) {
-          absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
-        }
-        log_.push_back(std::move(line));
-      }
-      for (const QueueView& queue : view->queues) {
-        std::string line = absl::StrCat("#", process->life(), " believes queue ", queue.name, ":");
-        for (const QuotaUsageView& usage : queue.usage) {
-          absl::StrAppend(&line, " ", usage.used.units(), " of ", usage.nominal.units(), " ",
-                          usage.resource, " of flavor \"", usage.flavor, "\" used,");
-        }
-        log_.push_back(absl::StrCat(line, " ", queue.problem));
-      }
-      for (const NodeRow& node : view->nodes) {
-        std::string line = absl::StrCat("#", process->life(), " believes node ", node.name, ": ");
-        for (const NodeResourceView& resource : node.resources) {
-          if (!resource.gpu) continue;
-          absl::StrAppend(&line, resource.free.units(), " of ", resource.allocatable.units(), " ",
-                          resource.resource, " free,");
-        }
-        log_.push_back(absl::StrCat(line, " ", absl::StrJoin(node.gangs, " ")));
-      }
     }
   }
 
