@@ -38,7 +38,10 @@ class Kubelets:
         elif one["spec"].get("nodeName") and one["status"].get("phase") == "Pending":
             ready = [{"type": kind, "status": "True"} for kind in ("Ready", "ContainersReady", "Initialized")]
             kept = [condition for condition in one["status"].get("conditions") or [] if condition["type"] == "PodScheduled"]
-            self.api.request("PATCH", path + "/status", {"status": {"phase": "Running", "conditions": kept + ready}}, MERGE)
+            # The version as a precondition: a pod that ended after it was listed does not run again.
+            as_listed = {"resourceVersion": one["metadata"]["resourceVersion"]}
+            running = {"metadata": as_listed, "status": {"phase": "Running", "conditions": kept + ready}}
+            self.api.request("PATCH", path + "/status", running, MERGE)
 
 
 def path_of(one):
