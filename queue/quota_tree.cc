@@ -53,6 +53,7 @@ struct QuotaTree::Forest {
 
   Forest(const std::vector<QuotaNodeSpec>& specs, std::vector<uint32_t> resources_given);
   void Link(const std::vector<QuotaNodeSpec>& specs);
+  void Settle();
   void SumUp(uint32_t node);
   void PassDown(uint32_t node);
   [[nodiscard]] size_t cells() const { return resource_of_cell.size(); }
@@ -80,8 +81,13 @@ QuotaTree::Forest::Forest(const std::vector<QuotaNodeSpec>& specs,
       own.lending = WideOf(limit.lending);
     }
   }
-  for (auto node = top_down.rbegin(); node != top_down.rend(); ++node) SumUp(*node);
   lendable.resize(nodes.size() * resources);
+  Settle();
+}
+
+// What follows from nominal amounts and limits.
+void QuotaTree::Forest::Settle() {
+  for (auto node = top_down.rbegin(); node != top_down.rend(); ++node) SumUp(*node);
   for (const uint32_t node : top_down) PassDown(node);
 }
 
@@ -231,6 +237,24 @@ void QuotaTree::Charge(QuotaNodeId queue, QuotaCellId cell, Wide charge) {
     usage_[at] += charge;
     charge = passed_on;
   }
+}
+
+QuotaTree QuotaTree::WithMore(QuotaNodeId node, QuotaCellId cell, Amount more) const {
+  auto forest = std::make_shared<Forest>(*forest_);
+  forest->limits[At(node, cell)].nominal += WideOf(more);
+  forest->Settle();
+  QuotaTree tree;
+  tree.usage_.resize(usage_.size());
+  tree.forest_ = std::move(forest);
+  // What reaches a cohort depends on what its children keep, so the leaves are charged again.
+  for (uint32_t i = 0; i < node_count(); ++i) {
+    const QuotaNodeId leaf(i);
+    if (!Children(leaf).empty()) continue;
+    for (uint32_t c = 0; c < cell_count(); ++c) {
+      tree.Charge(leaf, QuotaCellId(c), usage_[At(leaf, QuotaCellId(c))]);
+    }
+  }
+  return tree;
 }
 
 void QuotaTree::Add(QuotaNodeId queue, std::span<const CellAmount> demand) {

@@ -102,6 +102,10 @@ class QuotaTree final {
   // Available if nothing were used: a demand above it can never start.
   [[nodiscard]] Amount Potential(QuotaNodeId node, QuotaCellId cell) const;
 
+  // The same usage in a tree where the node's nominal amount of the cell is larger by so much; for
+  // what-ifs. Costs O(all cells of all nodes).
+  [[nodiscard]] QuotaTree WithMore(QuotaNodeId node, QuotaCellId cell, Amount more) const;
+
   // REQUIRES: `queue` has no children; what is removed was added.
   void Add(QuotaNodeId queue, std::span<const CellAmount> demand);
   void Remove(QuotaNodeId queue, std::span<const CellAmount> demand);

@@ -229,6 +229,7 @@ class Comparison final {
       Rebuild();
       return CheckState();
     }
+    if (kind == 1 && world_.sizes != Sizes::kHostile) return RaiseSomewhere();
     if (kind < 7 && !running_.empty()) {
       const auto at = running_.begin() + static_cast<ptrdiff_t>(random_.Below(running_.size()));
       const Charged charged = *at;
@@ -266,9 +267,29 @@ class Comparison final {
  private:
   uint32_t Cells() const { return static_cast<uint32_t>(world_.resource_of_cell.size()); }
 
+  // The tree of a what-if is that of the limits which it supposes.
+  std::string RaiseSomewhere() {
+    const QuotaNodeId node(static_cast<uint32_t>(random_.Below(world_.nodes.size())));
+    const QuotaCellId cell(static_cast<uint32_t>(random_.Below(Cells())));
+    const Amount more = RandomAmount(random_, world_.sizes);
+    std::vector<QuotaLimit>& limits = world_.nodes[node.index()].limits;
+    auto limit = std::ranges::find(limits, cell, &QuotaLimit::cell);
+    if (limit == limits.end()) limit = limits.insert(limit, {.cell = cell});
+    limit->nominal += more;
+    world_.Tabulate();
+    const QuotaTree before = tree_;
+    tree_ = before.WithMore(node, cell, more);
+    if (!tree_.CheckInvariants().ok() || !before.CheckInvariants().ok()) return "a raised tree";
+    CountMostEver();
+    return CheckState();
+  }
+
   void Rebuild() {
     tree_ = QuotaTree(world_.nodes, world_.resource_of_cell);
     for (const Charged& charged : running_) tree_.Add(charged.queue, charged.demand);
+    CountMostEver();
+  }
+  void CountMostEver() {
     most_ever_.assign(world_.nodes.size(), std::vector<Exact>(Cells()));
     for (uint32_t i = 0; i < world_.nodes.size(); ++i) {
       for (uint32_t cell = 0; cell < Cells(); ++cell) {
