@@ -66,19 +66,10 @@ class Resolver final {
 
  private:
   absl::Status FindTopology() {
-    const std::vector<Topology>& all = snapshot_.tables->topologies;
-    const bool named = !request_.topology_name.empty();
-    if (!named && all.size() == 1) {
-      topology_ = &all.front();
-      return absl::OkStatus();
-    }
-    const absl::string_view name = named ? absl::string_view(request_.topology_name) : "default";
-    const auto at = std::ranges::find_if(
-        all, [name](const Topology& topology) { return topology.meta.name == name; });
-    if (at != all.end()) topology_ = &*at;
-    if (topology_ == nullptr && named) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field_, ".topologyName: there is no Topology \"", name, "\""));
+    topology_ = maniple::FindTopology(*snapshot_.tables, request_.topology_name);
+    if (topology_ == nullptr && !request_.topology_name.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          field_, ".topologyName: there is no Topology \"", request_.topology_name, "\""));
     }
     return absl::OkStatus();
   }
@@ -158,6 +149,15 @@ bool Binds(const DomainWish& wish) { return wish.required || wish.slice != nullp
 void DropPreference(DomainWish& wish) { wish.levels.resize(wish.required ? 1 : 0); }
 
 }  // namespace
+
+const Topology* FindTopology(const Tables& tables, absl::string_view name) {
+  const std::vector<Topology>& all = tables.topologies;
+  if (name.empty() && all.size() == 1) return &all.front();
+  const auto at = std::ranges::find_if(all, [&](const Topology& topology) {
+    return topology.meta.name == (name.empty() ? "default" : name);
+  });
+  return at == all.end() ? nullptr : &*at;
+}
 
 bool DomainChoice::binding() const { return Binds(gang) || std::ranges::any_of(sub_groups, Binds); }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/decision.h"
 #include "scheduler/cycle/domain_level.h"
@@ -44,6 +45,9 @@ struct DomainChoice {
   // The same without what is only preferred.
   [[nodiscard]] DomainChoice OnlyBinding() const;
 };
+
+// The Topology of that name; without a name the only one, or the one named "default". Null: none.
+[[nodiscard]] const Topology* FindTopology(const Tables& tables, absl::string_view name);
 
 // kInvalidArgument: the request names what does not exist, or contradicts itself. The message names
 // the field. No topology asked for: no levels.

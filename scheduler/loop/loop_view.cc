@@ -2,6 +2,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/cycle/topology.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
@@ -29,14 +30,6 @@ absl::string_view MemberStateName(const Member& member) {
 
 bool TakesRoom(const GangMemberView& pod) {
   return !pod.node.empty() && pod.state != "succeeded" && pod.state != "failed";
-}
-
-// The Topology that gangs use when they name none.
-const Topology* DefaultTopology(const Tables& tables) {
-  if (tables.topologies.size() == 1) return &tables.topologies.front();
-  const auto named = std::ranges::find(tables.topologies, "default",
-                                       [](const Topology& t) { return t.meta.name; });
-  return named == tables.topologies.end() ? nullptr : &*named;
 }
 
 std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
@@ -135,7 +128,7 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
 std::vector<NodeRow> SchedulingLoop::Impl::NodeRows(const Snapshot& snapshot) const {
   std::vector<NodeRow> rows;
   const Tables& tables = *snapshot.tables;
-  const Topology* topology = DefaultTopology(tables);
+  const Topology* topology = FindTopology(tables, "");
   for (const NodeId node : snapshot.order->by_name) {
     const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
     const uint32_t at = RowOf(node);
