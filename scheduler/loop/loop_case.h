@@ -36,6 +36,8 @@ struct Answer {
 // there is quota only.
 [[nodiscard]] std::vector<PlacedPods> HeldPods(const GangRecord& record);
 
+[[nodiscard]] Demand Sum(const Demand& a, const Demand& b);
+
 // What some holders hold, to be taken for free.
 struct OpenHolds {
   std::vector<GangId> holders;

@@ -6,7 +6,8 @@
 // room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
 // loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions),
 // loop_stand_in.cc (gangs that others declare),
-// loop_writes.cc (events, and what the server refuses) and loop_view.cc.
+// loop_writes.cc (events, and what the server refuses), loop_view.cc and
+// loop_help.cc (what would help).
 #pragma once
 
 #include <deque>
@@ -53,6 +54,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Synced() const;
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
+  [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
   [[nodiscard]] absl::Status CheckInvariants() const;
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now);
@@ -218,6 +220,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
+  // Of its Queue.
+  [[nodiscard]] PreemptionPolicy PolicyOf(const Gang& gang) const;
   struct Leaving {
     OpenHolds open;
     absl::Duration longest_grace;
@@ -356,6 +360,12 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::vector<std::string> NodesOf(const Case& c) const;
   [[nodiscard]] std::string NodeOf(const Case& c, const Member& member) const;
   [[nodiscard]] Assembly KnownAssembly(const Case& c) const;
+
+  // loop_help.cc
+  // What of it could start with more room or quota, or with fewer members; none: nothing.
+  [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c) const;
+  // Those that stand, and those for which room is held until they start; by name.
+  [[nodiscard]] std::vector<RunningGang> GangsThatMayEnd(const Case& c);
 
   // loop_view.cc
   [[nodiscard]] GangView ViewOf(const Case& c) const;

@@ -168,7 +168,7 @@ PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const Dec
                              .profile = options_.profile,
                              .priority = c.gang.priority,
                              .queued = QueuedAt(c.gang, c.record),
-                             .policy = {},
+                             .policy = PolicyOf(c.gang),
                              .fair_sharing = options_.fair_sharing,
                              .strategies = StrategiesOf(c),
                              .ignore_pdb = options_.ignore_pdb,
@@ -178,13 +178,16 @@ PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const Dec
   if (WasReclaimed(c)) {
     preemption.own_victims = OwnVictims::kWithinNominal;
   }
-  if (const Queue* queue = ledger_.book().FindQueue(c.gang.queue)) {
-    preemption.policy = {.within = queue->within_queue,
-                         .reclaim = queue->reclaim,
-                         .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
-                         .borrow_threshold = queue->borrow_priority_threshold};
-  }
   return preemption;
+}
+
+PreemptionPolicy SchedulingLoop::Impl::PolicyOf(const Gang& gang) const {
+  const Queue* queue = ledger_.book().FindQueue(gang.queue);
+  if (queue == nullptr) return {};
+  return {.within = queue->within_queue,
+          .reclaim = queue->reclaim,
+          .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
+          .borrow_threshold = queue->borrow_priority_threshold};
 }
 
 void SchedulingLoop::Impl::DecideWithOpen(const Case& c, const GangRequest& request, OpenHolds open,

@@ -17,6 +17,8 @@ NodeKindId KindKnownOf(const GangRecord& record, PodId pod) {
   return known == record.charged_as.end() ? NodeKindId() : known->kind;
 }
 
+}  // namespace
+
 Demand Sum(const Demand& a, const Demand& b) {
   std::map<QuotaCellId, Amount> sum;
   for (const Demand* part : {&a, &b}) {
@@ -26,8 +28,6 @@ Demand Sum(const Demand& a, const Demand& b) {
   for (const auto& [cell, amount] : sum) out.push_back({cell, amount});
   return out;
 }
-
-}  // namespace
 
 std::vector<PlacedPods> HeldPods(const GangRecord& record) {
   std::vector<PlacedPods> held;

@@ -18,6 +18,10 @@ bool SchedulingLoop::Idle() const { return impl_->Idle(); }
 bool SchedulingLoop::Synced() const { return impl_->Synced(); }
 TurnOutput SchedulingLoop::Turn(absl::Time now) { return impl_->Turn(now); }
 ClusterViewPtr SchedulingLoop::View(absl::Time now) const { return impl_->View(now); }
+std::shared_ptr<const HelpQuestion> SchedulingLoop::HelpFor(const GangKey& key,
+                                                            absl::Time now) const {
+  return impl_->HelpFor(key, now);
+}
 const LoopCounters& SchedulingLoop::counters() const { return impl_->counters(); }
 absl::Status SchedulingLoop::CheckInvariants() const { return impl_->CheckInvariants(); }
 absl::Status SchedulingLoop::CheckParkedCannotStart(absl::Time now) const {

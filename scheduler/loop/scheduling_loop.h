@@ -26,6 +26,8 @@
 
 namespace maniple {
 
+struct HelpQuestion;  // scheduler/advice/help.h
+
 struct TurnOutput {
   std::vector<WriteCommand> writes;
   absl::Time next = absl::InfiniteFuture();  // call Turn again by then
@@ -62,6 +64,11 @@ class SchedulingLoop final {
 
   // What operators see; built when asked, immutable.
   [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
+  // What AnswerHelp (scheduler/advice/help.h) needs to know of a gang, for any thread, as long as
+  // the loop lives. Null: it is not known, does not wait, or waits for what room and quota cannot
+  // help; or this process does not lead.
+  [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key,
+                                                            absl::Time now) const;
   [[nodiscard]] const LoopCounters& counters() const;
 
   // For tests and simulation: invariants of state, queue and bindings; and the decision log since

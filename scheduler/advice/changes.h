@@ -1,0 +1,41 @@
+// One search for each kind of change that may help: the smallest one that does, and the cluster
+// with it. Pure functions; each is proved by the trials that it makes.
+//
+// `from` is the hypothesis that the change is made to, in which the gang does not start.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/advice/help.h"
+#include "scheduler/advice/trials.h"
+
+namespace maniple {
+
+struct FoundChange {
+  HelpfulChange change;
+  Hypothesis after;
+};
+
+// more_nodes.cc: one per product of GPUs; for a gang that asks for none the nodes of which fewest
+// do.
+[[nodiscard]] std::vector<FoundChange> FindMoreNodes(const Hypothesis& from, Trials& trials);
+// more_quota.cc: by flavor and resource, at its Queue first, then at every Cohort above.
+[[nodiscard]] std::vector<FoundChange> FindMoreQuota(const HelpQuestion& question,
+                                                     const Hypothesis& from, Trials& trials);
+// other_wishes.cc: what the gang itself may ask instead.
+[[nodiscard]] std::optional<FoundChange> FindSmallerQuorum(const HelpQuestion& question,
+                                                           const Hypothesis& from, Trials& trials);
+[[nodiscard]] std::vector<FoundChange> FindWiderLevel(const HelpQuestion& question,
+                                                      const Hypothesis& from, Trials& trials);
+// node_back.cc: by name.
+[[nodiscard]] std::vector<FoundChange> FindNodesBack(const Hypothesis& from, Trials& trials);
+// others_leave.cc
+[[nodiscard]] std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question,
+                                                            const Hypothesis& from, Trials& trials);
+// The smallest gang, of not too many; of more the smallest that frees what so many members ask for.
+[[nodiscard]] std::optional<FoundChange> FindGangGone(const HelpQuestion& question,
+                                                      const Hypothesis& from,
+                                                      int64_t members_lacking, Trials& trials);
+
+}  // namespace maniple

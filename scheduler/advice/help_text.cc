@@ -1,0 +1,76 @@
+// Help in sentences.
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/codec/quantity.h"
+#include "scheduler/advice/help.h"
+
+namespace maniple {
+namespace {
+
+std::string InDomain(const std::string& level, const std::string& domain) {
+  return level.empty() ? "" : absl::StrCat(" in ", level, " ", domain);
+}
+
+struct Words {
+  std::string operator()(const MoreGpus& more) const {
+    return absl::StrCat(more.amount, " more ", more.resource,
+                        more.product.empty() ? "" : absl::StrCat(" (", more.product, ")"),
+                        InDomain(more.level, more.domain), ", on empty nodes like ", more.like);
+  }
+  std::string operator()(const MoreNodes& more) const {
+    return absl::StrCat(more.nodes, more.nodes == 1 ? " more node" : " more nodes", " like ",
+                        more.like, InDomain(more.level, more.domain));
+  }
+  std::string operator()(const MoreQuota& more) const {
+    return absl::StrCat(FormatAmount(more.resource, more.amount), " more ", more.resource,
+                        " of quota for ", more.at_cohort ? "Cohort " : "Queue ", more.at,
+                        more.flavor.empty() ? "" : absl::StrCat(", flavor ", more.flavor));
+  }
+  std::string operator()(const HigherPriority& higher) const {
+    constexpr size_t kMost = 3;
+    std::vector<std::string> names = higher.evicts;
+    const size_t left = names.size() > kMost ? names.size() - kMost : 0;
+    names.resize(names.size() - left);
+    return absl::StrCat("a priority above ", higher.above, ", which evicts ",
+                        absl::StrJoin(names, ", "),
+                        left == 0 ? "" : absl::StrCat(" and ", left, " more"));
+  }
+  std::string operator()(const SmallerQuorum& smaller) const {
+    return absl::StrCat("a quorum of ", smaller.members, " instead of ", smaller.instead_of);
+  }
+  std::string operator()(const WiderLevel& wider) const {
+    return absl::StrCat(
+        wider.level.empty()
+            ? absl::StrCat("no required level instead of ", wider.instead_of)
+            : absl::StrCat(wider.level, " as the required level instead of ", wider.instead_of),
+        wider.sub_group.empty() ? "" : absl::StrCat(", for sub-group ", wider.sub_group));
+  }
+  std::string operator()(const NodeBack& back) const {
+    return back.taint.empty() ? absl::StrCat("node ", back.node, " uncordoned")
+                              : absl::StrCat("node ", back.node, " without its taint ", back.taint);
+  }
+  std::string operator()(const GangGone& gone) const {
+    return absl::StrCat("the end of ", gone.gang);
+  }
+};
+
+}  // namespace
+
+std::string HelpText(const HelpfulChange& change) { return std::visit(Words(), change); }
+
+std::string HelpText(const Help::Entry& entry) {
+  return absl::StrJoin(entry.changes, ", and ", [](std::string* out, const HelpfulChange& change) {
+    absl::StrAppend(out, HelpText(change));
+  });
+}
+
+std::string HelpNote(const Help& help) {
+  if (help.starts_anyway) return "nothing is lacking: it starts as soon as it is its turn";
+  if (help.gave_up) return "the search was cut short: there may be more";
+  if (help.entries.empty()) return "no single change, and no two, that were looked for would do";
+  return "";
+}
+
+}  // namespace maniple

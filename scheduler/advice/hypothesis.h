@@ -1,0 +1,55 @@
+// The question of one gang in a cluster that is a little other than it is: a value.
+//
+// Made from another hypothesis by one change. What the change does not touch is shared with the
+// snapshot that it came from, which never changes. Any thread.
+//
+//   Hypothesis with = RaiseQuota(as_is, research, h100_gpus, Amount(16));
+//   if (trials.Starts(with)) …
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "plugins/framework/snapshot.h"
+#include "queue/quota_tree.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/quota_ask.h"
+
+namespace maniple {
+
+struct Hypothesis {
+  SnapshotPtr snapshot;
+  GangRequest request;
+  std::shared_ptr<const QuotaTree> tree;  // null: no quota applies; own holds are not charged
+  QuotaAsk ask;                           // of the tree, if there is one; names no tree itself
+  bool quota_counts = true;               // false: it asks for room alone
+  std::vector<FreedRoom> freed;
+};
+
+// One more node, a copy of `like` with nothing on it and a host name of its own.
+struct NodeCopy {
+  NodeId like;
+  // It has so much of this resource, and no more; none: as much as `like`.
+  std::optional<std::pair<ResourceId, int64_t>> only;
+};
+// New nodes have the ids from `FirstNewNode(hypothesis)` on, in the order of `copies`.
+[[nodiscard]] Hypothesis AddNodes(const Hypothesis& from, std::span<const NodeCopy> copies);
+[[nodiscard]] NodeId FirstNewNode(const Hypothesis& hypothesis);
+
+// What the labels, taints and the like of these nodes are turned into.
+[[nodiscard]] Hypothesis ChangeClasses(const Hypothesis& from, std::span<const NodeId> nodes,
+                                       absl::FunctionRef<void(NodeClass&)> change);
+
+// REQUIRES: a quota applies.
+[[nodiscard]] Hypothesis RaiseQuota(const Hypothesis& from, QuotaNodeId at, QuotaCellId cell,
+                                    Amount more);
+
+// Everything of the gang has ended, and nothing is held for it.
+[[nodiscard]] Hypothesis EndGang(Hypothesis from, const RunningGang& gang);
+
+}  // namespace maniple

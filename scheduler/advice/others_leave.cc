@@ -1,0 +1,103 @@
+// Others make room: because the gang becomes more important, or because one of them ends.
+#include <algorithm>
+#include <limits>
+
+#include "absl/container/btree_set.h"
+#include "scheduler/advice/changes.h"
+
+namespace maniple {
+namespace {
+
+// The most that a PriorityClass of a user may have; see the Kubernetes documentation of priority.
+constexpr int32_t kMostPriority = 1'000'000'000;
+// So many gangs are tried one by one at most.
+constexpr size_t kMostTried = 24;
+
+int64_t GpusOf(ShapeId shape, const Tables& tables) {
+  int64_t gpus = 0;
+  for (const auto& [resource, amount] : tables.ShapeOf(shape).requests) {
+    if (tables.FactsOf(resource).gpu) gpus += amount;
+  }
+  return gpus;
+}
+
+int64_t GpusOf(const RunningGang& gang, const Tables& tables) {
+  int64_t gpus = 0;
+  for (const VictimPod& pod : gang.members) gpus += GpusOf(pod.shape, tables);
+  for (const FreedRoom& room : gang.held) gpus += GpusOf(room.shape, tables);
+  return gpus;
+}
+
+int64_t LeastGpusOf(const GangRequest& request, const Tables& tables) {
+  int64_t least = std::numeric_limits<int32_t>::max();
+  for (const Want& want : request.wants) least = std::min(least, GpusOf(want.shape, tables));
+  return least;
+}
+
+}  // namespace
+
+std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question, const Hypothesis& from,
+                                              Trials& trials) {
+  if (!question.preempts) return std::nullopt;
+  // Only there does another priority reach somebody else.
+  absl::btree_set<int32_t> steps;
+  for (const RunningGang& gang : question.running) {
+    for (const int64_t step : {int64_t{gang.priority}, int64_t{gang.priority} + 1}) {
+      if (step > question.priority && step <= kMostPriority) {
+        steps.insert(static_cast<int32_t>(step));
+      }
+    }
+  }
+  if (steps.empty()) return std::nullopt;
+  const std::vector<int32_t> ordered(steps.begin(), steps.end());
+  std::optional<PreemptionPlan> plan;
+  const auto does = [&](int64_t step) {
+    auto found = trials.Evicts(from, ordered[static_cast<size_t>(step)]);
+    if (!found.has_value()) return false;
+    plan = std::move(found);
+    return true;
+  };
+  const auto last = static_cast<int64_t>(ordered.size()) - 1;
+  if (!does(last)) return std::nullopt;
+  const int64_t least = LeastThatDoes(-1, last, does);
+  if (trials.spent()) return std::nullopt;
+  HigherPriority change{.above = ordered[static_cast<size_t>(least)] - 1, .evicts = {}};
+  for (const Victim& victim : plan->victims) {
+    change.evicts.push_back(question.running[victim.running].name);
+  }
+  return FoundChange{.change = std::move(change), .after = from};
+}
+
+std::optional<FoundChange> FindGangGone(const HelpQuestion& question, const Hypothesis& from,
+                                        int64_t members_lacking, Trials& trials) {
+  const Tables& tables = *from.snapshot->tables;
+  Hypothesis all_gone = from;
+  std::vector<const RunningGang*> by_size;
+  for (const RunningGang& gang : question.running) {
+    all_gone = EndGang(std::move(all_gone), gang);
+    by_size.push_back(&gang);
+  }
+  if (by_size.empty() || !trials.Starts(all_gone)) return std::nullopt;
+  std::ranges::stable_sort(by_size, {},
+                           [](const RunningGang* gang) { return gang->members.size(); });
+  if (by_size.size() > kMostTried) {
+    // Not all can be tried. One that is too small may do where it shares nodes with room that is
+    // left; one that is not is the better guess.
+    const int64_t lacking = members_lacking * LeastGpusOf(from.request, tables);
+    std::ranges::stable_partition(
+        by_size, [&](const RunningGang* gang) { return GpusOf(*gang, tables) >= lacking; });
+  }
+  size_t tried = 0;
+  for (const RunningGang* gang : by_size) {
+    if (tried++ == kMostTried) {
+      trials.NoteUntried();
+      break;
+    }
+    Hypothesis with = EndGang(from, *gang);
+    if (!trials.Starts(with)) continue;
+    return FoundChange{.change = GangGone{.gang = gang->name}, .after = std::move(with)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace maniple

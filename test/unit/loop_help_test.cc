@@ -1,0 +1,155 @@
+// What would help, as the loop knows it: sentences that an operator can act on, of gangs for which
+// there is something to say.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "scheduler/advice/help.h"
+#include "test/support/loop_driver.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class LoopHelpTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::shared_ptr<const HelpQuestion> Question(const std::string& gang) {
+    return d_.loop().HelpFor({.namespace_name = "default", .name = gang}, d_.now);
+  }
+  [[nodiscard]] std::vector<std::string> HelpFor(const std::string& gang) {
+    const auto question = Question(gang);
+    if (question == nullptr) return {"no question"};
+    std::vector<std::string> sentences;
+    for (const Help::Entry& entry : AnswerHelp(*question).entries) {
+      sentences.push_back(HelpText(entry));
+    }
+    return sentences;
+  }
+  void PutQueue(const std::string& name, int64_t gpus, const std::string& cohort = "") {
+    Queue queue;
+    queue.meta.name = name;
+    queue.cohort = cohort;
+    queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(gpus)}}}};
+    d_.api.Put(queue);
+  }
+
+  LoopDriver d_;
+};
+
+TEST_F(LoopHelpTest, NamesTheGpusThatAreLackingTheQuorumThatWouldDoAndWhoIsInTheWay) {
+  d_.Nodes(4, 8);
+  d_.Submit({.gang = "small", .pods = 1, .priority = 7});
+  d_.Submit({.gang = "large", .pods = 2, .priority = 7});
+  d_.Settle();
+  d_.Submit({.gang = "w", .pods = 3});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), ElementsAre("16 more nvidia.com/gpu, on empty nodes like n1",
+                                        "a priority above 7, which evicts default/large",
+                                        "a quorum of 1 instead of 3", "the end of default/large"));
+}
+
+TEST_F(LoopHelpTest, QuotaIsNamedForTheQueueAndForTheCohortAbove) {
+  d_.Nodes(4, 8);
+  PutQueue("team", 8, "research");
+  d_.Submit({.gang = "w", .pods = 3, .queue = "team"});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), ElementsAre("16 more nvidia.com/gpu of quota for Queue team",
+                                        "16 more nvidia.com/gpu of quota for Cohort research",
+                                        "a quorum of 1 instead of 3"));
+}
+
+TEST_F(LoopHelpTest, WhereRoomAndQuotaLackBothAreNamedTogether) {
+  d_.Nodes(2, 8);
+  PutQueue("team", 8);
+  d_.Submit({.gang = "w", .pods = 4, .min_member = 4, .queue = "team"});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), ElementsAre("a quorum of 1 instead of 4"));
+  d_.Submit({.gang = "x", .pods = 4, .queue = "team"});
+  PutQueue("team", 0);
+  d_.Settle();
+  EXPECT_THAT(HelpFor("x"), ElementsAre("16 more nvidia.com/gpu, on empty nodes like n1, and 32 "
+                                        "more nvidia.com/gpu of quota for Queue team"));
+}
+
+TEST_F(LoopHelpTest, ARackIsNamedWithTheRoomThatItLacksAndTheWiderLevelThatWouldDo) {
+  Topology topology;
+  topology.meta.name = "default";
+  topology.levels = {{.name = "block", .node_label = "block"},
+                     {.name = "rack", .node_label = "rack"}};
+  d_.api.Put(topology);
+  for (const char* name : {"a1", "a2", "b1"}) {
+    d_.Put(MakeNode(name)
+               .Gpu(8)
+               .Product("NVIDIA-H100-80GB-HBM3")
+               .Label("block", "k")
+               .Label("rack", std::string(name, 1)));
+  }
+  PodGroup group = MakePodGroup("w").MinMember(3).Required("rack");
+  d_.api.Put(group);
+  d_.Submit({.gang = "w", .pods = 3});
+  d_.Settle();
+  EXPECT_THAT(
+      HelpFor("w"),
+      ElementsAre("8 more nvidia.com/gpu (H100-80GB-HBM3) in rack k/a, on empty nodes "
+                  "like a1",
+                  "a quorum of 2 instead of 3", "block as the required level instead of rack"));
+}
+
+TEST_F(LoopHelpTest, ANodeThatIsCordonedOrTaintedIsNamedWithWhatKeepsItOut) {
+  d_.Put(MakeNode("n1").Gpu(8));
+  d_.Put(MakeNode("n2").Gpu(8).Cordoned());
+  d_.Put(MakeNode("n3").Gpu(8).WithTaint("maintenance", "true"));
+  d_.Submit({.gang = "w", .pods = 2});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), Contains("node n2 uncordoned"));
+  EXPECT_THAT(HelpFor("w"), Contains("node n3 without its taint maintenance=true:NoSchedule"));
+}
+
+TEST_F(LoopHelpTest, AGangThatLacksMembersMayStartWithASmallerQuorum) {
+  d_.Nodes(2, 8);
+  d_.Submit({.gang = "w", .pods = 2, .min_member = 5});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), ElementsAre("a quorum of 2 instead of 5"));
+}
+
+TEST_F(LoopHelpTest, NothingIsAskedOfWhoRunsOrIsUnknownOrWaitsForItsQueue) {
+  d_.Nodes(1, 8);
+  d_.Submit({.gang = "runs", .pods = 1});
+  d_.Submit({.gang = "lost", .pods = 1, .queue = "nowhere"});
+  d_.Settle();
+  for (const char* gang : {"runs", "lost", "unknown"}) {
+    EXPECT_EQ(Question(gang), nullptr) << gang;
+  }
+}
+
+TEST_F(LoopHelpTest, TheAnswerOutlivesWhatHappensToTheClusterMeanwhile) {
+  d_.Nodes(1, 8);
+  d_.Submit({.gang = "w", .pods = 2});
+  d_.Settle();
+  const auto question = Question("w");
+  d_.Nodes(3, 8);
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("w"), 2);
+  const Help help = AnswerHelp(*question);
+  ASSERT_THAT(help.entries, Not(IsEmpty()));
+  EXPECT_THAT(HelpText(help.entries.front()), StartsWith("8 more nvidia.com/gpu"));
+}
+
+TEST_F(LoopHelpTest, AsManyStepsAsAreAllowedAndTheAnswerSaysThatItWasCutShort) {
+  d_.Nodes(4, 8);
+  d_.Submit({.gang = "w", .pods = 9});
+  d_.Settle();
+  const Help help = AnswerHelp(*Question("w"), 1);
+  EXPECT_THAT(help.entries, IsEmpty());
+  EXPECT_EQ(HelpNote(help), "the search was cut short: there may be more");
+}
+
+}  // namespace
+}  // namespace maniple
