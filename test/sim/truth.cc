@@ -303,7 +303,12 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   if (!pod.ended() && (before == pods_.end() || before->second.uid != pod.uid)) {
     NoteNewRun(pod.gang);
     // One of its rank is to do it again.
-    gang.some_came_again = gang.succeeded.erase(pod.key) > 0 || gang.some_came_again;
+    if (gang.succeeded.erase(pod.key) > 0) {
+      gang.some_came_again = true;
+      // What was told of its first success says nothing of the second.
+      gang.succeeded_told =
+          std::min(gang.succeeded_told, static_cast<int64_t>(gang.succeeded.size()));
+    }
     gang.of_past_runs.erase(pod.key);
   }
   if (pod.phase == "Succeeded") {
