@@ -31,13 +31,18 @@ constexpr unsigned kReloadSeconds = 60;
 
 class Service final : public pb::Admin::Service {
  public:
-  explicit Service(AdminServer::ViewSource source) : source_(std::move(source)) {}
+  explicit Service(AdminServer::Sources sources) : sources_(std::move(sources)) {}
 
   grpc::Status Explain(grpc::ServerContext*, const pb::ExplainRequest* request,
                        pb::Gang* reply) override {
-    return With([&](const ClusterView& view) {
+    return With([&](const ClusterView& view) -> absl::Status {
       const std::string& ns = request->namespace_();
-      return ExplainInto(view, ns.empty() ? "default" : ns, request->name(), *reply);
+      ASSIGN_OR_RETURN(const GangView* gang,
+                       FindGang(view, ns.empty() ? "default" : ns, request->name()));
+      const std::optional<GangKey> key = HelpKeyOf(*gang);
+      const HelpPtr help = key.has_value() ? sources_.help(*key) : nullptr;
+      ExplainInto(*gang, help.get(), *reply);
+      return absl::OkStatus();
     });
   }
   grpc::Status ListGangs(grpc::ServerContext*, const pb::ListGangsRequest* request,
@@ -70,7 +75,7 @@ class Service final : public pb::Admin::Service {
  private:
   template <typename Answer>
   grpc::Status With(const Answer& answer) {
-    const ClusterViewPtr view = source_();
+    const ClusterViewPtr view = sources_.view();
     if (view == nullptr) {
       return {grpc::StatusCode::UNAVAILABLE,
               "the scheduler did not answer in time; is it still starting?"};
@@ -79,7 +84,7 @@ class Service final : public pb::Admin::Service {
     return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
   }
 
-  const AdminServer::ViewSource source_;
+  const AdminServer::Sources sources_;
 };
 
 absl::Status CannotListen(absl::string_view address, absl::string_view why) {
@@ -133,7 +138,7 @@ absl::StatusOr<ServerCredentials> MutualTls(const TlsFiles& files) {
 
 class AdminServer::Impl final {
  public:
-  explicit Impl(ViewSource source) : service_(std::move(source)) {}
+  explicit Impl(Sources sources) : service_(std::move(sources)) {}
   ~Impl() {
     if (server_ != nullptr)
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
@@ -169,8 +174,8 @@ class AdminServer::Impl final {
 };
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const AdminServerOptions& options,
-                                                                ViewSource source) {
-  auto impl = std::make_unique<Impl>(std::move(source));
+                                                                Sources sources) {
+  auto impl = std::make_unique<Impl>(std::move(sources));
   if (absl::Status status = impl->Listen(options); !status.ok()) return status;
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }

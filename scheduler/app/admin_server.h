@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "scheduler/app/help_door.h"
 #include "scheduler/app/tls_files.h"
 #include "scheduler/report/view.h"
 
@@ -21,11 +22,14 @@ struct AdminServerOptions {
 
 class AdminServer final {
  public:
-  // A view made after the call, or null when the scheduler did not answer in time. Any thread.
-  using ViewSource = std::function<ClusterViewPtr()>;
+  // Both any thread, and null when the scheduler did not answer in time.
+  struct Sources {
+    std::function<ClusterViewPtr()> view;  // made after the call
+    std::function<HelpPtr(const GangKey&)> help;
+  };
 
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const AdminServerOptions& options,
-                                                            ViewSource source);
+                                                            Sources sources);
   ~AdminServer();
 
   // Of HOST:PORT; port 0 takes any free one.

@@ -9,6 +9,7 @@
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
+#include "scheduler/app/admin_help.h"
 #include "scheduler/app/version.h"
 
 namespace maniple {
@@ -128,28 +129,34 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
 
 }  // namespace
 
-absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name,
-                         absl::string_view name, pb::Gang& out) {
+absl::StatusOr<const GangView*> FindGang(const ClusterView& view, absl::string_view namespace_name,
+                                         absl::string_view name) {
   const std::pair<absl::string_view, absl::string_view> typed =
       absl::StrSplit(name, absl::MaxSplits('/', 1));
   const GangView* by_member = nullptr;
   for (const GangView& gang : view.gangs) {
     if (gang.namespace_name != namespace_name) continue;
-    if (gang.name == name) {
-      Fill(gang, out);
-      return absl::OkStatus();
-    }
+    if (gang.name == name) return &gang;
     const bool found = typed.second.empty() ? HasMember(gang, name)
                                             : IsDeclaredBy(gang, typed.first, typed.second);
     if (found && (by_member == nullptr || (!Waits(*by_member) && Waits(gang)))) by_member = &gang;
   }
-  if (by_member == nullptr) {
-    return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name,
-                                            "\" in namespace \"", namespace_name,
-                                            "\" uses this scheduler"));
-  }
-  Fill(*by_member, out);
-  return absl::OkStatus();
+  if (by_member != nullptr) return by_member;
+  return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name,
+                                          "\" in namespace \"", namespace_name,
+                                          "\" uses this scheduler"));
+}
+
+std::optional<GangKey> HelpKeyOf(const GangView& gang) {
+  if (gang.stage.empty()) return std::nullopt;
+  return GangKey{.dialect = gang.singleton ? GangDialect::kSingleton : GangDialect::kManiple,
+                 .namespace_name = gang.namespace_name,
+                 .name = gang.name};
+}
+
+void ExplainInto(const GangView& gang, const Help* help, pb::Gang& out) {
+  Fill(gang, out);
+  if (help != nullptr) HelpInto(*help, out);
 }
 
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, pb::GangList& out) {
@@ -224,13 +231,15 @@ absl::StatusOr<std::string> VersionJson() {
   return ToJson(version);
 }
 
-absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question) {
+absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question,
+                                      const Help* help) {
   const std::string& path = question.path;
   if (path == "/explain") {
     if (question.name.empty())
       return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
+    ASSIGN_OR_RETURN(const GangView* found, FindGang(view, question.namespace_name, question.name));
     pb::Gang gang;
-    RETURN_IF_ERROR(ExplainInto(view, question.namespace_name, question.name, gang));
+    ExplainInto(*found, help, gang);
     return ToJson(gang);
   }
   if (path == "/gangs") {

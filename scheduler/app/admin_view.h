@@ -2,10 +2,12 @@
 // surface.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "scheduler/advice/help.h"
 #include "scheduler/app/admin_question.h"
 #include "scheduler/report/view.h"
 
@@ -20,9 +22,14 @@ class Version;
 namespace maniple {
 
 // NotFound names the gang. `name` may be a PodGroup, a pod without a group, or a member pod; or, as
-// kind/name, whatever declares the gang or owns what does.
-[[nodiscard]] absl::Status ExplainInto(const ClusterView& view, absl::string_view namespace_name,
-                                       absl::string_view name, admin::v1::Gang& out);
+// kind/name, whatever declares the gang or owns what does. Never null; of the view.
+[[nodiscard]] absl::StatusOr<const GangView*> FindGang(const ClusterView& view,
+                                                       absl::string_view namespace_name,
+                                                       absl::string_view name);
+// Whom to ask what would help it; none: it does not wait.
+[[nodiscard]] std::optional<GangKey> HelpKeyOf(const GangView& gang);
+// `help` null: nothing is said of it.
+void ExplainInto(const GangView& gang, const Help* help, admin::v1::Gang& out);
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin::v1::GangList& out);
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
@@ -32,6 +39,7 @@ void VersionInto(admin::v1::Version& out);
 
 // The JSON form of the answer. NotFound for a path that is no page.
 [[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,
-                                                    const AdminQuestion& question);
+                                                    const AdminQuestion& question,
+                                                    const Help* help = nullptr);
 
 }  // namespace maniple

@@ -2,6 +2,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/app/admin_help.h"
 #include "scheduler/app/admin_view.h"
 
 namespace maniple {
@@ -56,7 +57,7 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
     pages_.clear();
     view_ = std::move(view);
   }
-  if (question.path == "/explain") return PageOf(AdminJson(*view_, question));
+  if (question.path == "/explain") return Explain(question, asked_at - kViewLife);
   const std::string key = question.path == "/gangs"
                               ? absl::StrCat(question.path, "?", question.namespace_name)
                               : question.path;
@@ -65,6 +66,18 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
   HttpPage page = PageOf(AdminJson(*view_, question));
   if (page.status == 200 && pages_.size() < kMostKeptPages) pages_.emplace(key, page);
   return page;
+}
+
+std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::Time least) {
+  const absl::StatusOr<const GangView*> gang =
+      FindGang(*view_, question.namespace_name, question.name);
+  const std::optional<GangKey> key = gang.ok() ? HelpKeyOf(**gang) : std::nullopt;
+  if (!key.has_value()) return PageOf(AdminJson(*view_, question));
+  const std::optional<HelpPtr> help = help_(*key, least);
+  if (!help.has_value()) return std::nullopt;
+  if (*help == nullptr) return PageOf(AdminJson(*view_, question));
+  const Help shown = WithoutNamesOfOthers(**help, question.namespace_name);
+  return PageOf(AdminJson(*view_, question, &shown));
 }
 
 }  // namespace maniple

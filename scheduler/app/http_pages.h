@@ -15,11 +15,13 @@
 #include "absl/time/time.h"
 #include "scheduler/app/admin_question.h"
 #include "scheduler/app/doors.h"
+#include "scheduler/app/help_door.h"
 #include "scheduler/app/http_page.h"
 
 namespace maniple {
 
-// "/livez", "/healthz", "/readyz", and "/version", which is no secret either. Any thread; nothing: the path is none of them.
+// "/livez", "/healthz", "/readyz", and "/version", which is no secret either. Any thread; nothing:
+// the path is none of them.
 [[nodiscard]] std::optional<HttpPage> ProbePage(absl::string_view path,
                                                 const Bulletin::Health& health, absl::Time now);
 
@@ -33,13 +35,19 @@ class ViewPages final {
   // A view posted since then, or null, and one is made.
   using Source = std::function<ClusterViewPtr(absl::Time least)>;
 
-  explicit ViewPages(Source source) : source_(std::move(source)) {}
+  // What would help the gang, as of then or later; none: it is being made.
+  using HelpSource = std::function<std::optional<HelpPtr>(const GangKey& gang, absl::Time least)>;
 
-  // Nothing: a view is being made.
+  ViewPages(Source source, HelpSource help) : source_(std::move(source)), help_(std::move(help)) {}
+
+  // Nothing: a view, or what would help, is being made.
   [[nodiscard]] std::optional<HttpPage> Answer(const AdminQuestion& question, absl::Time asked_at);
 
  private:
+  [[nodiscard]] std::optional<HttpPage> Explain(const AdminQuestion& question, absl::Time least);
+
   const Source source_;
+  const HelpSource help_;
   ClusterViewPtr view_;
   absl::flat_hash_map<std::string, HttpPage> pages_;  // lists of view_, by path and namespace
 };

@@ -34,9 +34,9 @@ int StatusOf(Access access) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfaceOptions& options,
-                                                                Bulletin& bulletin,
+                                                                Bulletin& bulletin, HelpDoor& help,
                                                                 std::function<void()> wake) {
-  std::unique_ptr<HttpSurface> surface(new HttpSurface(bulletin, std::move(wake)));
+  std::unique_ptr<HttpSurface> surface(new HttpSurface(bulletin, help, std::move(wake)));
   if (!options.http.empty()) {
     ASSIGN_OR_RETURN(surface->http_,
                      HttpEndpoint::Listen({.address = options.http, .tls = options.tls}));
@@ -64,19 +64,27 @@ absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfac
   return surface;
 }
 
-HttpSurface::HttpSurface(Bulletin& bulletin, std::function<void()> wake)
-    : bulletin_(bulletin), wake_(std::move(wake)), pages_([this](absl::Time least) {
-        ClusterViewPtr view = bulletin_.ViewSince(least);
-        if (view == nullptr) wake_();
-        return view;
-      }) {}
+HttpSurface::HttpSurface(Bulletin& bulletin, HelpDoor& help, std::function<void()> wake)
+    : bulletin_(bulletin),
+      wake_(std::move(wake)),
+      pages_(
+          [this](absl::Time least) {
+            ClusterViewPtr view = bulletin_.ViewSince(least);
+            if (view == nullptr) wake_();
+            return view;
+          },
+          [this, &help](const GangKey& gang, absl::Time least) {
+            std::optional<HelpPtr> known = help.Look(gang, least);
+            if (!known.has_value()) wake_();
+            return known;
+          }) {}
 
 HttpSurface::~HttpSurface() {
   if (http_ != nullptr) http_->Stop();
   if (health_ != nullptr) health_->Stop();
 }
 
-void HttpSurface::ViewPosted() { Recheck(); }
+void HttpSurface::Posted() { Recheck(); }
 
 void HttpSurface::Recheck() {
   if (http_ != nullptr) http_->Recheck();

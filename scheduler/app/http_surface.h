@@ -1,11 +1,11 @@
 // The two HTTP listeners of a scheduler: one for people and programs that read views, one for
 // probes and metrics. Each has a thread of its own, so that readers can never keep a probe waiting.
 //
-// Started and ended by the owner of the process. It borrows the bulletin, and outlives the thread
-// that posts views there.
+// Started and ended by the owner of the process. It borrows the doors, and outlives the threads
+// that post there.
 //
-//   ASSIGN_OR_RETURN(auto surface, HttpSurface::Start({.http = "127.0.0.1:0"}, bulletin, wake));
-//   bulletin.PostView(view, now); surface->ViewPosted();  // the scheduling thread
+//   ASSIGN_OR_RETURN(auto surface, HttpSurface::Start({.http = "127.0.0.1:0"}, bulletin, help,
+//   wake)); bulletin.PostView(view, now); surface->Posted();  // the scheduling thread
 #pragma once
 
 #include <cstdint>
@@ -40,19 +40,19 @@ class HttpSurface final {
 
   // `wake` makes the scheduling thread look whether a view is wanted; any thread.
   static absl::StatusOr<std::unique_ptr<HttpSurface>> Start(const HttpSurfaceOptions& options,
-                                                            Bulletin& bulletin,
+                                                            Bulletin& bulletin, HelpDoor& help,
                                                             std::function<void()> wake);
 
   ~HttpSurface();
 
-  // Those who wait for a view are answered. Any thread.
-  void ViewPosted();
+  // Those who wait for a view, or for help, are answered. Any thread.
+  void Posted();
   // REQUIRES: there is such a listener.
   [[nodiscard]] uint16_t http_port() const { return http_->port(); }
   [[nodiscard]] uint16_t health_port() const { return health_->port(); }
 
  private:
-  HttpSurface(Bulletin& bulletin, std::function<void()> wake);
+  HttpSurface(Bulletin& bulletin, HelpDoor& help, std::function<void()> wake);
 
   // On the threads of the listeners.
   [[nodiscard]] std::optional<HttpPage> AnswerHttp(const HttpQuestion& question);

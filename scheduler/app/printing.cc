@@ -75,6 +75,20 @@ std::string QuotaLineText(const Json& quota) {
   return text;
 }
 
+std::string HelpLines(const Json& gang) {
+  std::string out;
+  const std::string& note = gang["helpNote"].AsString();
+  const bool some = !gang["help"].items().empty();
+  if (some || !note.empty()) {
+    absl::StrAppend(&out, "  what would help:", some ? "" : absl::StrCat(" ", note), "\n");
+  }
+  for (const Json& entry : gang["help"].items()) {
+    absl::StrAppend(&out, "    ", entry["sentence"].AsString(), "\n");
+  }
+  if (some && !note.empty()) absl::StrAppend(&out, "    (", note, ")\n");
+  return out;
+}
+
 }  // namespace
 
 int64_t Number(const Json& value) {
@@ -253,6 +267,7 @@ std::string Explanation(const Json& gang, absl::Time now) {
       absl::StrAppend(&out, "    ", Number(reason["nodes"]), ": ", reason["text"].AsString(), "\n");
     }
   }
+  absl::StrAppend(&out, HelpLines(gang));
   return out;
 }
 

@@ -20,6 +20,7 @@
 #include "api/http/curl_transport.h"
 #include "scheduler/app/admin_server.h"
 #include "scheduler/app/doors.h"
+#include "scheduler/app/help_door.h"
 #include "scheduler/app/http_surface.h"
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/version.h"
@@ -80,10 +81,13 @@ class SchedulerProcess::Impl final {
                                                 .tls = options.tls,
                                                 .insecure = options.http_insecure,
                                                 .api_server = std::move(api_server)},
-                                               bulletin_, [this] { inbox_.Wake(); }));
+                                               bulletin_, help_, [this] { inbox_.Wake(); }));
     if (!options.admin.empty()) {
-      ASSIGN_OR_RETURN(admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
-                                                  [this] { return FreshView(); }));
+      ASSIGN_OR_RETURN(
+          admin_,
+          AdminServer::Start({.address = options.admin, .tls = options.tls},
+                             {.view = [this] { return FreshView(); },
+                              .help = [this](const GangKey& gang) { return HelpFor(gang); }}));
       LOG(INFO) << "serving the admin surface on " << options.admin;
     }
     return absl::OkStatus();
@@ -93,11 +97,14 @@ class SchedulerProcess::Impl final {
     bulletin_.Post({}, {.progress = clock_.Now()});  // so that a first turn that never ends is seen
     io_ = std::thread([this] { RunIo(); });
     scheduling_ = std::thread([this] { RunScheduling(); });
+    advising_ = std::thread([this] { RunAdvising(); });
   }
 
   void Stop() {
     inbox_.RequestDrain();
     if (scheduling_.joinable()) scheduling_.join();
+    help_.Close();
+    if (advising_.joinable()) advising_.join();
     stop_io_ = true;
     transport_->Wakeup();
     if (io_.joinable()) io_.join();
@@ -174,10 +181,28 @@ class SchedulerProcess::Impl final {
       bulletin_.Post(loop_.counters(), health);
       if (bulletin_.ViewWanted()) {
         bulletin_.PostView(loop_.View(now), clock_.Now());
-        http_->ViewPosted();
+        http_->Posted();
+      }
+      if (const std::optional<GangKey> gang = help_.Wanted()) {
+        help_.Put(*gang, loop_.HelpFor(*gang, now), clock_.Now());
+        http_->Posted();
       }
       if (drained_by != absl::InfiniteFuture() && (loop_.Idle() || now >= drained_by)) return;
     }
+  }
+
+  // The advising thread: searches what would help, beside the turns of the loop.
+  void RunAdvising() {
+    while (std::optional<HelpDoor::Work> work = help_.Take()) {
+      help_.Post(work->gang, std::make_shared<const Help>(AnswerHelp(*work->question)),
+                 clock_.Now());
+      http_->Posted();
+      inbox_.Wake();  // somebody may be next
+    }
+  }
+
+  [[nodiscard]] HelpPtr HelpFor(const GangKey& gang) {
+    return help_.Wait(gang, kViewWait, [this] { inbox_.Wake(); });
   }
 
   [[nodiscard]] ClusterViewPtr FreshView() {
@@ -191,8 +216,9 @@ class SchedulerProcess::Impl final {
   Inbox inbox_;
   Outbox outbox_;
   Bulletin bulletin_;
+  HelpDoor help_;
   std::atomic<bool> stop_io_{false};
-  std::thread io_, scheduling_;
+  std::thread io_, scheduling_, advising_;
   std::unique_ptr<HttpSurface> http_;
   std::unique_ptr<AdminServer> admin_;
 };

@@ -61,13 +61,13 @@ TEST(AdminServer, IsAskedThroughASocketInAFolderOfOurOwn) {
   const TempFolder temporary;
   const std::string folder = temporary.In("run");
   const std::string address = absl::StrCat("unix:", folder, "/admin.sock");
-  const auto server = AdminServer::Start({.address = address}, EmptyView);
+  const auto server = AdminServer::Start({.address = address}, {.view = EmptyView});
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_TRUE(AskScheduler({.admin = address}, "/gangs").ok());
   ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
   EXPECT_THAT(MessageOf(AskScheduler({.admin = address}, "/gangs").status()),
               HasSubstr("may be written to by others"));
-  EXPECT_FALSE(AdminServer::Start({.address = address + "2"}, EmptyView).ok());
+  EXPECT_FALSE(AdminServer::Start({.address = address + "2"}, {.view = EmptyView}).ok());
 }
 
 class AdminServerOverTls : public testing::Test {
@@ -91,7 +91,8 @@ TEST_F(AdminServerOverTls, LetsInWhomTheAuthorityKnowsAndNobodyElse) {
   const TlsFiles files{.certificate = Written("tls.crt", own_.pem()),
                        .key = Written("tls.key", own_.key_pem()),
                        .client_authority = Written("clients.crt", authority_.pem())};
-  const auto server = AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, EmptyView);
+  const auto server =
+      AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, {.view = EmptyView});
   ASSERT_TRUE(server.ok()) << server.status();
   const TestCertificate known("operator", "", &authority_), stranger("stranger", "", nullptr);
   const absl::Status answer = AskScheduler(ClientWith(known, (*server)->port()), "/gangs").status();
@@ -109,7 +110,8 @@ TEST_F(AdminServerOverTls, RefusesFilesThatDoNotBelongTogether) {
                        .key = Written("tls.key", authority_.key_pem()),
                        .client_authority = Written("clients.crt", authority_.pem())};
   EXPECT_THAT(
-      MessageOf(AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, EmptyView).status()),
+      MessageOf(AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, {.view = EmptyView})
+                    .status()),
       AllOf(HasSubstr("tls.key"), HasSubstr("no private key of that certificate")));
 }
 

@@ -37,8 +37,8 @@ class Explain : public ::testing::Test {
 
   // The gang that is found, "" for none.
   [[nodiscard]] std::string Found(absl::string_view name) const {
-    pb::Gang out;
-    return ExplainInto(view_, "default", name, out).ok() ? out.name() : "";
+    const absl::StatusOr<const GangView*> found = FindGang(view_, "default", name);
+    return found.ok() ? (*found)->name : "";
   }
 
   ClusterView view_;

@@ -302,7 +302,7 @@ class HttpSurfaceTest : public testing::Test {
   void SetUp() override { Serve({.http = "127.0.0.1:0", .health = "127.0.0.1:0"}); }
   void Serve(const HttpSurfaceOptions& options) {
     absl::StatusOr<std::unique_ptr<HttpSurface>> surface =
-        HttpSurface::Start(options, bulletin_, [this] {
+        HttpSurface::Start(options, bulletin_, help_, [this] {
           ++wakes_;
           if (answers_) Post();
         });
@@ -314,7 +314,7 @@ class HttpSurfaceTest : public testing::Test {
   // What the scheduling thread does when a view is wanted.
   void Post() {
     bulletin_.PostView(std::make_shared<const ClusterView>(), RealClock().Now());
-    shared_.load()->ViewPosted();
+    shared_.load()->Posted();
   }
   static std::string Page(uint16_t port, absl::string_view path) {
     SocketClient client(port);
@@ -323,6 +323,7 @@ class HttpSurfaceTest : public testing::Test {
   }
 
   Bulletin bulletin_;
+  HelpDoor help_;
   std::atomic<bool> answers_ = true;
   std::atomic<int> wakes_ = 0;
   std::atomic<HttpSurface*> shared_ = nullptr;
@@ -389,9 +390,11 @@ TEST_F(HttpSurfaceTest, AllWhoAskWithinASecondShareOneView) {
   EXPECT_LT(wakes_, 20);
 }
 
+std::optional<HelpPtr> NoHelp(const GangKey&, absl::Time) { return HelpPtr(); }
+
 TEST(ViewPages, MakeAListOncePerView) {
   auto view = std::make_shared<const ClusterView>();
-  ViewPages pages([&](absl::Time) { return view; });
+  ViewPages pages([&](absl::Time) { return view; }, NoHelp);
   const AdminQuestion nodes{.path = "/nodes"}, tricky{.path = "/nodes", .namespace_name = "x"};
   const auto first = pages.Answer(nodes, absl::UnixEpoch())->body;
   EXPECT_EQ(pages.Answer(tricky, absl::UnixEpoch())->body, first);
@@ -402,7 +405,7 @@ TEST(ViewPages, MakeAListOncePerView) {
 TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
   Bulletin bulletin;
   const absl::Time asked = absl::FromUnixSeconds(1000);
-  ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); });
+  ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); }, NoHelp);
   bulletin.PostView(std::make_shared<const ClusterView>(), asked - absl::Seconds(5));
   EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked).has_value());
   EXPECT_TRUE(bulletin.ViewWanted());
