@@ -66,15 +66,17 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
                     .protected_until = started + ProtectedRuntimeOf(gang, record),
                     .members = {},
                     .surplus = SurplusOf(gang)};
+  const bool guarded = state_.AnyBudgetIn(gang.key.namespace_name);
   for (const Member& member : gang.members) {
     if (member.state != MemberState::kBound || !member.node.valid()) continue;
     const PlacedPods placed{.shape = member.shape, .node = member.node};
-    entry.members.push_back({.pod = member.pod,
-                             .node = member.node,
-                             .shape = member.shape,
-                             .sub_group = member.rank.sub_group,
-                             .charge = ledger_.CostOf(record.queue, {&placed, 1}, tables),
-                             .budgets = state_.BudgetsOf(member.pod)});
+    entry.members.push_back(
+        {.pod = member.pod,
+         .node = member.node,
+         .shape = member.shape,
+         .sub_group = member.rank.sub_group,
+         .charge = ledger_.CostOf(record.queue, {&placed, 1}, tables),
+         .budgets = guarded ? state_.BudgetsOf(member.pod) : std::vector<uint32_t>()});
   }
   const std::vector<PlacedPods> held = HeldPods(record);
   for (const PlacedPods& room : held) {

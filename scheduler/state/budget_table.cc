@@ -59,6 +59,11 @@ void BudgetTable::NoteLabels(absl::string_view namespace_name, Delta& delta) con
   }
 }
 
+bool BudgetTable::AnyIn(absl::string_view namespace_name) const {
+  const auto first = FirstFrom(namespace_name, "");
+  return first != budgets_.end() && first->namespace_name == namespace_name;
+}
+
 std::vector<uint32_t> BudgetTable::Covering(absl::string_view namespace_name, PodId pod) const {
   std::vector<uint32_t> covering;
   for (auto at = FirstFrom(namespace_name, "");

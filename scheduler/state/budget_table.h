@@ -44,6 +44,7 @@ class BudgetTable final {
   [[nodiscard]] const std::vector<BudgetFacts>& all() const { return budgets_; }
   // Indices into all(), ascending.
   [[nodiscard]] std::vector<uint32_t> Covering(absl::string_view namespace_name, PodId pod) const;
+  [[nodiscard]] bool AnyIn(absl::string_view namespace_name) const;
 
  private:
   using Budgets = std::vector<BudgetFacts>;

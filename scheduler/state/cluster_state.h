@@ -115,6 +115,8 @@ class ClusterState final {
   // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of
   // another scheduler. The eviction API refuses a pod with more than one, whatever they allow.
   [[nodiscard]] std::vector<uint32_t> BudgetsOf(PodId pod) const;
+  // Cheap: for who would ask BudgetsOf of many pods of a namespace that mostly has none.
+  [[nodiscard]] bool AnyBudgetIn(absl::string_view namespace_name) const;
   // Claims of the pod that are bound once its node is known.
   [[nodiscard]] std::vector<ClaimToBind> ClaimsToBind(PodId pod) const;
   [[nodiscard]] ClaimSight SightOf(const ClaimGoal& goal) const;

@@ -65,6 +65,9 @@ std::vector<uint32_t> ClusterState::BudgetsOf(PodId pod) const {
   if (facts == nullptr || !facts->gang.valid()) return {};
   return impl_->budgets().Covering(facts->namespace_name, pod);
 }
+bool ClusterState::AnyBudgetIn(absl::string_view namespace_name) const {
+  return impl_->budgets().AnyIn(namespace_name);
+}
 std::vector<ClaimToBind> ClusterState::ClaimsToBind(PodId pod) const {
   return impl_->volumes().ToBind(pod);
 }
