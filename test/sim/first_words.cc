@@ -28,6 +28,11 @@ void FirstWords::OnDecision(uint64_t life, absl::string_view line) {
     unsaid_.erase(life);
     return;
   }
+  // Who ran for a moment is no news any more: that it runs is on its way already.
+  if (absl::ConsumePrefix(&line, "bound ")) {
+    spoken_.insert({life, std::string(line)});
+    return;
+  }
   const bool parks = absl::ConsumePrefix(&line, "park ");
   if (!parks && !absl::ConsumePrefix(&line, "place ")) return;
   const std::vector<absl::string_view> words = absl::StrSplit(line, absl::MaxSplits(' ', 1));
