@@ -4,6 +4,7 @@
 import http.client
 import http.server
 import json
+import subprocess
 import sys
 import tempfile
 import threading
@@ -219,6 +220,16 @@ class FaultProxyTest(unittest.TestCase):
         for words in (["13"], ["nothing=1"], ["lose=-1"], ["lose=x"]):
             with self.assertRaises(ValueError):
                 fault_proxy.shares_of(words)
+
+
+class MutantsTest(unittest.TestCase):
+    def test_each_planted_bug_can_still_be_planted(self):
+        root = TEST.parent
+        mutants = sorted((TEST / "sim" / "mutants").glob("*.patch"))
+        self.assertTrue(mutants)
+        for mutant in mutants:
+            done = subprocess.run(["git", "apply", "--check", str(mutant)], cwd=root, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
 
 def main():
