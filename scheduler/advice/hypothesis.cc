@@ -130,11 +130,11 @@ Hypothesis ChangeClasses(const Hypothesis& from, std::span<const NodeId> nodes,
   auto snapshot = std::make_shared<Snapshot>(*from.snapshot);
   auto tables = std::make_shared<Tables>(*snapshot->tables);
   absl::flat_hash_map<NodeClassId, NodeClassId> changed;
-  absl::flat_hash_map<uint32_t, std::shared_ptr<NodeRows>> rows;
+  absl::flat_hash_map<uint32_t, std::unique_ptr<NodeRows>> rows;
   for (const NodeId node : nodes) {
     const uint32_t block = BlockOf(node);
-    std::shared_ptr<NodeRows>& copy = rows[block];
-    if (copy == nullptr) copy = std::make_shared<NodeRows>(snapshot->blocks[block]->rows());
+    std::unique_ptr<NodeRows>& copy = rows[block];
+    if (copy == nullptr) copy = std::make_unique<NodeRows>(snapshot->blocks[block]->rows());
     const NodeClassId old = copy->classes[RowOf(node)];
     const auto [known, is_new] =
         changed.emplace(old, NodeClassId(static_cast<uint32_t>(tables->classes.size())));

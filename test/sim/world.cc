@@ -327,11 +327,14 @@ class World final {
     if (process != nullptr && faults_.Strikes(Fault::kCrashAtReply)) processes_.Kill(*process);
   }
 
-  // It comes from who leads still.
+  // It comes from who leads still. Whose Lease has run out does not, though it may not know yet: a
+  // rival need not wait for what it has sent.
   [[nodiscard]] bool IsOfLeader(const Sender& sender) const {
     const Process* process = processes_.Of(sender.life);
+    const auto until = leads_until_.find(sender.life);
     return process != nullptr && process->alive() && process->leading() &&
-           sender.sent_at >= process->led_since();
+           sender.sent_at >= process->led_since() && until != leads_until_.end() &&
+           events_.Now() < until->second;
   }
 
   // Two may lead for a moment after a hand has taken the Lease from one of them; the other may have

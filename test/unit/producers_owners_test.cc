@@ -438,6 +438,20 @@ TEST(Owners, ARestartOfAJobSetIsAnotherGang) {
   EXPECT_NE(attempt("a", "0"), attempt("c", "1"));
 }
 
+// The JobSet that has its name may be the old one still, which is smaller.
+TEST(Owners, APodOfAJobMadeAnewWaitsForItAndJoinsNoNamesakeOfItsJobSet) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(JOBSET "{" TWO "}}");
+  world.Give(INDEXED, "JobSet/js");
+  const char* labels = "{labels: {jobset.sigs.k8s.io/jobset-name: js}}";
+  world.Put("old", labels, "Job/j");
+  world.Put("new", labels, "Job/j@another");
+  EXPECT_THAT(world.Where("old"), StartsWith("JobSet/js"));
+  EXPECT_EQ(world.PlaceOf("new").awaited, "Job j (batch)");
+  EXPECT_NE(world.PlaceOf("new").group_name, world.PlaceOf("old").group_name);
+}
+
 TEST(Owners, ReplicasAndRevisionsOfALeaderWorkerSetAreGangsOfTheirOwn) {
   DirectoryWorld world;
   world.ServeAll();
