@@ -17,9 +17,9 @@ class Annex final {
  public:
   explicit Annex(const Snapshot& from)
       : from_(from),
-        snapshot_(std::make_shared<Snapshot>(from)),
-        tables_(std::make_shared<Tables>(*from.tables)),
-        order_(std::make_shared<NodeOrder>(*from.order)) {}
+        snapshot_(std::make_unique<Snapshot>(from)),
+        tables_(std::make_unique<Tables>(*from.tables)),
+        order_(std::make_unique<NodeOrder>(*from.order)) {}
 
   void Add(const NodeCopy& copy) {
     if (rows_ == nullptr || used_ == kBlockNodes) CloseBlock();
@@ -59,12 +59,12 @@ class Annex final {
     CloseBlock();
     snapshot_->tables = std::move(tables_);
     snapshot_->order = std::move(order_);
-    return snapshot_;
+    return std::move(snapshot_);
   }
 
  private:
   void OpenBlock() {
-    rows_ = std::make_shared<NodeRows>();
+    rows_ = std::make_unique<NodeRows>();
     used_ = 0;
     for (const LabelColumn& column : from_.blocks.front()->rows().label_columns) {
       rows_->label_columns.push_back(
@@ -75,8 +75,8 @@ class Annex final {
     if (rows_ == nullptr) return;
     std::ranges::sort(rows_->attach_limits);
     rows_->RecomputeMaxima();
-    snapshot_->blocks.push_back(std::make_shared<const NodeBlock>(NodeBlock(rows_).Emptied()));
-    rows_.reset();
+    snapshot_->blocks.push_back(
+        std::make_shared<const NodeBlock>(NodeBlock(std::move(rows_)).Emptied()));
   }
   // With a host name of its own, where that is a label of few values.
   NodeClassId ClassOf(NodeClassId old, const std::string& name) {
@@ -89,10 +89,10 @@ class Annex final {
   }
 
   const Snapshot& from_;
-  std::shared_ptr<Snapshot> snapshot_;
-  std::shared_ptr<Tables> tables_;
-  std::shared_ptr<NodeOrder> order_;
-  std::shared_ptr<NodeRows> rows_;  // of the block that is being filled
+  std::unique_ptr<Snapshot> snapshot_;
+  std::unique_ptr<Tables> tables_;
+  std::unique_ptr<NodeOrder> order_;
+  std::unique_ptr<NodeRows> rows_;  // of the block that is being filled
   uint32_t used_ = 0;
   int64_t added_ = 0;
 };
@@ -127,8 +127,8 @@ Hypothesis AddNodes(const Hypothesis& from, std::span<const NodeCopy> copies) {
 Hypothesis ChangeClasses(const Hypothesis& from, std::span<const NodeId> nodes,
                          absl::FunctionRef<void(NodeClass&)> change) {
   Hypothesis out = from;
-  auto snapshot = std::make_shared<Snapshot>(*from.snapshot);
-  auto tables = std::make_shared<Tables>(*snapshot->tables);
+  auto snapshot = std::make_unique<Snapshot>(*from.snapshot);
+  auto tables = std::make_unique<Tables>(*snapshot->tables);
   absl::flat_hash_map<NodeClassId, NodeClassId> changed;
   absl::flat_hash_map<uint32_t, std::unique_ptr<NodeRows>> rows;
   for (const NodeId node : nodes) {
