@@ -140,8 +140,9 @@ bool Truth::MayBeMadeToLeave(const std::string& preemptor, const std::string& vi
   const GangFacts facts = AsCharged(victim);
   const bool by_priority = gang.MayPreempt() && gang.priority() > facts.priority();
   if (MayMakeLeave(gang, facts) || groups_.contains(victim)) return MayMakeLeave(gang, facts);
-  return by_priority && std::ranges::none_of(pods_, [&victim](const auto& pod) {
-           return pod.second.gang == victim && pod.second.ours && !pod.second.node.empty();
+  return by_priority && std::ranges::none_of(pods_, [&victim](const auto& entry) {
+           const PodFacts& pod = entry.second;
+           return pod.gang == victim && pod.ours && !pod.node.empty() && !pod.ended();
          });
 }
 
