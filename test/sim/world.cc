@@ -13,6 +13,7 @@
 #include "api/devcluster/api_server.h"
 #include "api/model/maniple_types.h"
 #include "scheduler/report/message.h"
+#include "test/sim/asked_help.h"
 #include "test/sim/beliefs.h"
 #include "test/sim/conduct.h"
 #include "test/sim/disturbances.h"
@@ -600,6 +601,7 @@ class World final {
         !status.ok()) {
       truth_.Violated(events_.Now(), absl::StrCat("ParkedCannotStart: ", status.message()));
     }
+    CheckHelpIsPure(truth_, process.loop(), process.Now());
     if (!process.loop().Idle()) {
       truth_.Violated(events_.Now(), "NothingUnderWay: binds, reads or deletes are left");
     }
