@@ -402,6 +402,33 @@ TEST(ViewPages, MakeAListOncePerView) {
   EXPECT_NE(pages.Answer(nodes, absl::UnixEpoch())->body, first);
 }
 
+TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
+  auto view = std::make_shared<ClusterView>();
+  for (const char* stage : {"nodes", ""}) {
+    GangView& gang = view->gangs.emplace_back();
+    gang.namespace_name = "a";
+    gang.name = *stage == 0 ? "runs" : "waits";
+    gang.stage = stage;
+  }
+  HelpDoor door;
+  ViewPages pages([&](absl::Time) { return view; },
+                  [&](const GangKey& gang, absl::Time least) { return door.Look(gang, least); });
+  const absl::Time asked = absl::FromUnixSeconds(1000);
+  EXPECT_TRUE(pages.Answer(ParseAdminTarget("/explain?namespace=a&name=runs"), asked).has_value());
+  const AdminQuestion waits = ParseAdminTarget("/explain?namespace=a&name=waits");
+  EXPECT_FALSE(pages.Answer(waits, asked).has_value());
+  const GangKey gang = *door.Wanted();
+  EXPECT_EQ(gang.name, "waits");
+  Help help;
+  help.entries = {{.changes = {GangGone{.gang = "a/mine"}}},
+                  {.changes = {GangGone{.gang = "secret/plan"}}}};
+  door.Post(gang, std::make_shared<const Help>(std::move(help)), asked);
+  const std::string page = *pages.Answer(waits, asked)->body;
+  EXPECT_THAT(page, HasSubstr("the end of a/mine"));
+  EXPECT_THAT(page, HasSubstr("the end of a gang of another namespace"));
+  EXPECT_THAT(page, testing::Not(HasSubstr("secret")));
+}
+
 TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
   Bulletin bulletin;
   const absl::Time asked = absl::FromUnixSeconds(1000);
