@@ -145,13 +145,18 @@ TEST_F(HttpEndpointTest, PagesThatNobodyReadsAreBoundedInSum) {
 }
 
 TEST_F(HttpEndpointTest, WhoSaysNothingOrReadsNothingIsClosed) {
+  std::atomic<bool> asked = false;
   Serve({.request = absl::Milliseconds(50), .write = absl::Milliseconds(50)},
-        [](const HttpQuestion&) { return HttpPage{.body = Body(16u << 20)}; });
+        [&](const HttpQuestion&) {
+          asked = true;
+          return HttpPage{.body = Body(16u << 20)};
+        });
   const auto half = Client();
   half->Send("GET / HTT");
   EXPECT_EQ(half->ReadToEnd(), "");
   const auto deaf = Client();
   deaf->Send(kGet);
+  Await([&] { return asked.load(); });  // before that nobody is connected either
   Await([&] { return endpoint_->counters().connections == 0; });
   EXPECT_LT(deaf->ReadToEnd().size(), 16u << 20);
 }
