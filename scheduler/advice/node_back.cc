@@ -47,7 +47,8 @@ std::vector<NodeId> Candidates(const Hypothesis& from, Trials& trials) {
   if (!plan.has_value()) return {};
   absl::btree_set<NodeId> used;
   for (const Placement& placement : plan->placements) used.insert(placement.node);
-  std::ranges::stable_partition(closed, [&](NodeId node) { return used.contains(node); });
+  std::stable_partition(closed.begin(), closed.end(),
+                        [&](NodeId node) { return used.contains(node); });
   return closed;
 }
 

@@ -84,8 +84,9 @@ std::optional<FoundChange> FindGangGone(const HelpQuestion& question, const Hypo
     // Not all can be tried. One that is too small may do where it shares nodes with room that is
     // left; one that is not is the better guess.
     const int64_t lacking = members_lacking * LeastGpusOf(from.request, tables);
-    std::ranges::stable_partition(
-        by_size, [&](const RunningGang* gang) { return GpusOf(*gang, tables) >= lacking; });
+    std::stable_partition(by_size.begin(), by_size.end(), [&](const RunningGang* gang) {
+      return GpusOf(*gang, tables) >= lacking;
+    });
   }
   size_t tried = 0;
   for (const RunningGang* gang : by_size) {
