@@ -102,6 +102,18 @@ TEST_F(LoopHelpTest, ARackIsNamedWithTheRoomThatItLacksAndTheWiderLevelThatWould
                   "a quorum of 2 instead of 3", "block as the required level instead of rack"));
 }
 
+// Copies of one node that had its host name would be one host.
+TEST_F(LoopHelpTest, NewNodesAreHostsOfTheirOwn) {
+  constexpr char kHost[] = "kubernetes.io/hostname";
+  d_.Put(MakeNode("n1").Gpu(1).Label(kHost, "n1"));
+  d_.Put(MakePodGroup("w").MinMember(3));
+  for (const char* name : {"w-0", "w-1", "w-2"}) {
+    d_.Put(MakePod(name).Group("w").Gpu(1).Label("app", "w").Apart(kHost, Labelled("app", "w")));
+  }
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), Contains("2 more nvidia.com/gpu, on empty nodes like n1"));
+}
+
 TEST_F(LoopHelpTest, ANodeThatIsCordonedOrTaintedIsNamedWithWhatKeepsItOut) {
   d_.Put(MakeNode("n1").Gpu(8));
   d_.Put(MakeNode("n2").Gpu(8).Cordoned());
