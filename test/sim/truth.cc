@@ -147,6 +147,7 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
   } else if (deleted) {
     const auto pod = pods_.find(key);
     const std::string gang = pod == pods_.end() ? "" : pod->second.gang;
+    if (pod != pods_.end()) NoteCleaned(pod->second);
     pods_.erase(key);
     NoteQuorum(gang, now);
   } else {

@@ -137,6 +137,8 @@ class Truth final {
   [[nodiscard]] bool BoundByOthers(const std::string& gang) const {
     return gangs_of_others_.contains(gang);
   }
+  // Members that succeeded and were cleaned away, as far as its PodGroup's status remembers them.
+  [[nodiscard]] int64_t CleanedOf(const std::string& gang) const;
   // This process hears now where somebody else has bound this pod.
   void NoteTold(const std::string& pod, uint64_t life, absl::Time now);
   void NoteTamperedLease(absl::Time now) { lease_.tampered = now; }
@@ -242,6 +244,7 @@ class Truth final {
   void CheckNobodyJoinsADivision(const PodFacts& pod, absl::Time now);
   void NoteGroupGone(const std::string& gang, absl::Time now);
   void NoteNewRun(const std::string& gang);
+  void NoteCleaned(const PodFacts& pod);
   // Who has something placed stays where it was admitted, whatever it names now.
   [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
   void NoteQuorum(const std::string& gang, absl::Time now);

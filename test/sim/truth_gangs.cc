@@ -57,6 +57,27 @@ void Truth::NoteNewRun(const std::string& gang) {
   }
 }
 
+// While the status still says Completed, a leader that comes takes who lives for a new run.
+void Truth::NoteCleaned(const PodFacts& pod) {
+  const auto group = groups_.find(pod.gang);
+  if (pod.phase != "Succeeded" || group == groups_.end() || group->second.phase != "Completed") {
+    return;
+  }
+  const bool some_live = std::ranges::any_of(pods_, [&pod](const auto& other) {
+    return other.second.gang == pod.gang && !other.second.ended() && !other.second.deleting;
+  });
+  if (some_live) gangs_[pod.gang].of_past_runs.insert(pod.key);
+}
+
+int64_t Truth::CleanedOf(const std::string& gang) const {
+  const GangFacts& facts = gangs_.at(gang);
+  const auto there = std::ranges::count_if(pods_, [&gang](const auto& pod) {
+    return pod.second.gang == gang && pod.second.phase == "Succeeded";
+  });
+  const auto ever = static_cast<int64_t>(facts.succeeded.size() - facts.of_past_runs.size());
+  return std::max<int64_t>(0, std::min(facts.succeeded_told, ever) - there);
+}
+
 void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   const auto group = groups_.find(gang);
   GangFacts& facts = gangs_[gang];
@@ -78,18 +99,13 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   }
   facts.last_quorum = group->second.min_member;
   std::map<std::string, int64_t> count;  // of each sub-group, and in all
-  int64_t succeeded_there = 0;
   for (const auto& [key, pod] : pods_) {
     if (pod.gang != gang) continue;
-    const bool succeeded = pod.phase == "Succeeded";
-    if (succeeded) ++succeeded_there;
-    if (!succeeded && !Stands(pod)) continue;
+    if (pod.phase != "Succeeded" && !Stands(pod)) continue;
     ++count[""];
     if (!pod.sub_group.empty()) ++count[pod.sub_group];
   }
-  // Those that were cleaned away, as far as the status remembers them.
-  const auto ever = static_cast<int64_t>(facts.succeeded.size() - facts.of_past_runs.size());
-  count[""] += std::max<int64_t>(0, std::min(facts.succeeded_told, ever) - succeeded_there);
+  count[""] += CleanedOf(gang);
   const bool whole = count[""] >= group->second.min_member &&
                      std::ranges::all_of(group->second.sub_groups, [&count](const auto& sub) {
                        return count[sub.first] >= sub.second.min_member;

@@ -63,7 +63,9 @@ QuotaTruth::Usage Truth::UsageKnown(const Since& since, Doubt doubt,
                                     const std::string& without) const {
   QuotaTruth::Usage usage;
   for (const auto& [key, pod] : pods_) {
-    if (pod.node.empty() || pod.ended() || pod.gang == without || !MayBeKnown(pod, since)) continue;
+    if (pod.node.empty() || pod.ended() || pod.gang == without) continue;
+    // What may be charged, though it is not certain, speaks against.
+    if (doubt == Doubt::kInFavour && !MayBeKnown(pod, since)) continue;
     // Also where its node is gone.
     const auto labels = labels_.find(pod.node);
     if (labels == labels_.end()) continue;
