@@ -291,9 +291,8 @@ std::vector<Wanting> WholeGangsWaiting(const Truth& truth) {
     if (group.sliced) continue;
     Members members = MembersOf(truth, key);
     Wanting gang{.key = key};
-    const int64_t cleaned = truth.CleanedOf(key);
-    members.stand[""].count += cleaned;
-    members.understood = members.understood && (cleaned == 0 || group.sub_groups.empty());
+    // Those may count still, or be of a run that is over: its leader knows.
+    members.understood = members.understood && truth.CleanedOf(key) == 0;
     if (!members.understood || !TakeQuorum(group, members, gang)) continue;
     bool together = !group.in_one_rack || Pin(members.stand[""], gang.rack);
     for (const auto& [name, rules] : group.sub_groups) {
