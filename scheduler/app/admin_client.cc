@@ -21,6 +21,7 @@
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/admin_question.h"
+#include "scheduler/app/exchange.h"
 #include "scheduler/app/grpc_log.h"
 #include "scheduler/app/socket_folder.h"
 
@@ -105,30 +106,7 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
       [&](auto& context, auto& reply) { return stub->ListQueues(&context, {}, &reply); });
 }
 
-struct Reply {
-  int status = 0;
-  std::string body;
-};
-
-// One exchange with the API server, whole.
-absl::StatusOr<Reply> Exchange(CurlTransport& transport, HttpRequest request) {
-  request.lane = HttpLane::kList;
-  request.timeout = absl::FromChrono(kDeadline);
-  transport.Start(1, std::move(request));
-  Reply reply;
-  while (true) {
-    for (HttpInput& input : transport.Poll(absl::FromChrono(kDeadline))) {
-      if (auto* head = std::get_if<HttpHead>(&input.what)) reply.status = head->status;
-      if (auto* chunk = std::get_if<HttpChunk>(&input.what)) reply.body += chunk->bytes;
-      if (auto* end = std::get_if<HttpEnd>(&input.what)) {
-        RETURN_IF_ERROR(end->status);
-        return reply;
-      }
-    }
-  }
-}
-
-absl::StatusOr<Json> JsonOf(const Reply& reply) {
+absl::StatusOr<Json> JsonOf(const ApiAnswer& reply) {
   if (reply.status == 200 || reply.status == 201) return Json::Parse(reply.body);
   const ApiStatus status = DecodeStatus(reply.status, reply.body);
   // The page's own 404 names the gang; an API server's names the service, or is bare where it has
@@ -145,8 +123,9 @@ absl::StatusOr<Json> JsonOf(const Reply& reply) {
 
 // The page through the API server's service proxy. `token` is shown to the scheduler in place of
 // that of the configuration, which the proxy keeps to itself.
-absl::StatusOr<Reply> ThroughProxy(const AdminClientOptions& options, const ClientConfig& config,
-                                   absl::string_view target, const Secret& token) {
+absl::StatusOr<ApiAnswer> ThroughProxy(const AdminClientOptions& options,
+                                       const ClientConfig& config, absl::string_view target,
+                                       const Secret& token) {
   CurlTransportOptions carries;
   if (absl::StartsWith(options.service, "https:")) {
     carries = {.token_header = "X-Maniple-Token", .other_token = token};
@@ -169,7 +148,7 @@ absl::StatusOr<Secret> ViewerToken(const AdminClientOptions& options, const Clie
                                 "/serviceaccounts/", kViewer, "/token");
   request.content_type = "application/json";
   request.body = kTokenRequest;
-  ASSIGN_OR_RETURN(const Reply reply, Exchange(*transport, std::move(request)));
+  ASSIGN_OR_RETURN(const ApiAnswer reply, Exchange(*transport, std::move(request)));
   const absl::StatusOr<Json> json = JsonOf(reply);
   if (!json.ok()) {
     return absl::UnavailableError(absl::StrCat("no token could be had for the ServiceAccount ",
@@ -185,7 +164,7 @@ absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_
                                                           .environment = ProcessEnvironment()});
   // NotFound is kept for gangs.
   if (!config.ok()) return absl::UnavailableError(config.status().message());
-  ASSIGN_OR_RETURN(Reply reply, ThroughProxy(options, *config, target, Secret()));
+  ASSIGN_OR_RETURN(ApiAnswer reply, ThroughProxy(options, *config, target, Secret()));
   if (reply.status == 401 && DecodeStatus(reply.status, reply.body).reason.empty()) {
     const absl::StatusOr<Secret> token = ViewerToken(options, *config);
     if (!token.ok()) {

@@ -1,0 +1,73 @@
+#include "scheduler/replay/known_ends.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "api/codec/decode.h"
+#include "api/model/maniple_types.h"
+
+namespace maniple {
+namespace {
+
+bool IsPod(const Json& object) { return object["kind"].AsString() == "Pod"; }
+
+bool Runs(const Json& object) {
+  const std::string& phase = object["status"]["phase"].AsString();
+  return IsPod(object) && !object["spec"]["nodeName"].AsString().empty() && phase != "Succeeded" &&
+         phase != "Failed";
+}
+
+std::string GroupOf(const Json& pod) {
+  const Json& meta = pod["metadata"];
+  return absl::StrCat(meta["namespace"].AsString(), "/", meta["labels"][kPodGroupLabel].AsString());
+}
+
+}  // namespace
+
+std::string KeyOf(const Json& object) {
+  const Json& meta = object["metadata"];
+  return absl::StrCat(meta["namespace"].AsString(), "/", meta["name"].AsString());
+}
+
+RunTimes RunTimesOf(const std::vector<Json>& objects) {
+  RunTimes groups;
+  for (const Json& object : objects) {
+    const Json& expected = object["spec"]["expectedRuntimeSeconds"];
+    if (object["kind"].AsString() == "PodGroup" && expected.is_int()) {
+      groups[KeyOf(object)] = absl::Seconds(expected.AsInt());
+    }
+  }
+  RunTimes pods;
+  for (const Json& object : objects) {
+    if (!IsPod(object)) continue;
+    absl::Duration least = absl::InfiniteDuration();
+    const Json& deadline = object["spec"]["activeDeadlineSeconds"];
+    if (deadline.is_int()) least = absl::Seconds(deadline.AsInt());
+    const auto group = groups.find(GroupOf(object));
+    if (group != groups.end()) least = std::min(least, group->second);
+    if (least != absl::InfiniteDuration()) pods[KeyOf(object)] = least;
+  }
+  return pods;
+}
+
+KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times, absl::Time now) {
+  KnownEnds known;
+  for (const Json& object : objects) {
+    if (!Runs(object)) continue;
+    const std::string key = KeyOf(object);
+    const auto run_time = run_times.find(key);
+    const absl::StatusOr<absl::Time> start =
+        ParseKubernetesTime(object["status"]["startTime"].AsString());
+    if (run_time == run_times.end()) {
+      known.some_unknown = true;
+      continue;
+    }
+    // It is about to start where no time is told.
+    const absl::Time end = start.value_or(now) + run_time->second;
+    known.pods.emplace(std::max(end, now), key);
+  }
+  return known;
+}
+
+}  // namespace maniple

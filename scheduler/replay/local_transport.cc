@@ -1,0 +1,67 @@
+#include "scheduler/replay/local_transport.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+
+void LocalTransport::Start(RequestId id, HttpRequest request) {
+  started_.push_back({id, std::move(request)});
+}
+
+void LocalTransport::Cancel(RequestId id) {
+  std::erase_if(started_, [id](const Started& started) { return started.id == id; });
+  std::erase_if(inputs_, [id](const HttpInput& input) { return input.request == id; });
+  std::erase_if(watches_, [this, id](const auto& watch) {
+    if (watch.second == id) server_.CloseWatch(watch.first);
+    return watch.second == id;
+  });
+}
+
+void LocalTransport::Carry(const Started& started, absl::Time now) {
+  const HttpRequest& request = started.request;
+  devcluster::ApiReply reply =
+      server_.Handle({.method = std::string(HttpMethodName(request.method)),
+                      .target = request.target,
+                      .content_type = request.content_type,
+                      .accept = "application/json",
+                      .body = request.body,
+                      .if_none_match = "",
+                      .user = "system:serviceaccount:kube-system:maniple-scheduler"},
+                     now);
+  if (request.method != HttpMethod::kGet && reply.status < 300) {
+    writes_.push_back(absl::StrCat(HttpMethodName(request.method), " ", request.target));
+  }
+  inputs_.push_back(
+      {started.id, HttpHead{.status = reply.status, .content_type = reply.content_type}});
+  if (reply.watch.valid()) {
+    watches_.emplace(reply.watch, started.id);
+    return;
+  }
+  if (!reply.body.empty()) inputs_.push_back({started.id, HttpChunk{std::move(reply.body)}});
+  inputs_.push_back({started.id, HttpEnd{absl::OkStatus()}});
+}
+
+void LocalTransport::ReadWatches() {
+  for (const devcluster::WatchId watch : server_.ReadyWatches()) {
+    const auto it = watches_.find(watch);
+    if (it == watches_.end()) continue;
+    devcluster::WatchOutput output = server_.TakeWatchOutput(watch);
+    if (!output.bytes.empty()) {
+      inputs_.push_back({it->second, HttpChunk{std::move(output.bytes)}});
+    }
+    if (!output.ended) continue;
+    inputs_.push_back({it->second, HttpEnd{absl::OkStatus()}});
+    watches_.erase(it);
+  }
+}
+
+std::vector<HttpInput> LocalTransport::Take(absl::Time now) {
+  for (const Started& started : std::exchange(started_, {})) Carry(started, now);
+  ReadWatches();
+  return std::exchange(inputs_, {});
+}
+
+}  // namespace maniple

@@ -1,0 +1,46 @@
+// A Transport whose other end is an embedded API server in the same thread: no latency, no faults,
+// no sockets.
+//
+//   transport.Start(id, request);                      // as any client does
+//   for (HttpInput& input : transport.Take(now)) client.On(input, now);
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/devcluster/api_server.h"
+#include "api/http/http.h"
+
+namespace maniple {
+
+class LocalTransport final : public Transport {
+ public:
+  explicit LocalTransport(devcluster::ApiServer& server) : server_(server) {}  // borrowed
+
+  void Start(RequestId id, HttpRequest request) override;
+  void Cancel(RequestId id) override;
+
+  // Carries out what was started, and hands over all that has come back since.
+  [[nodiscard]] std::vector<HttpInput> Take(absl::Time now);
+
+  // "METHOD /path" of the writes that the server took, in order.
+  [[nodiscard]] const std::vector<std::string>& writes() const { return writes_; }
+
+ private:
+  struct Started {
+    RequestId id = 0;
+    HttpRequest request;
+  };
+  void Carry(const Started& started, absl::Time now);
+  void ReadWatches();
+
+  devcluster::ApiServer& server_;
+  std::vector<Started> started_;
+  std::map<devcluster::WatchId, RequestId> watches_;
+  std::vector<HttpInput> inputs_;
+  std::vector<std::string> writes_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,162 @@
+#include "scheduler/replay/replay.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "api/base/check.h"
+#include "api/base/status_macros.h"
+#include "api/codec/yaml.h"
+#include "api/producers/reader.h"
+#include "api/validation/crds.h"
+
+namespace maniple {
+namespace {
+
+// At one moment.
+constexpr int kMostTurns = 100'000;
+
+ClusterClientOptions ClientFor(const ForeignKinds& kinds) {
+  ClusterClientOptions client;
+  client.foreign = kinds;
+  if (!kinds.empty()) client.reader = MakeForeignReader(kinds);
+  return client;
+}
+
+// Whose owner is not there would be taken for an orphan.
+void KeepOwnersAmong(const std::set<std::string>& uids, Json& object) {
+  if (!object["metadata"]["ownerReferences"].is_array()) return;
+  std::erase_if(object.Mutable("metadata").Mutable("ownerReferences").mutable_items(),
+                [&uids](const Json& owner) { return !uids.contains(owner["uid"].AsString()); });
+}
+
+std::vector<Json> OurDefinitions() {
+  std::vector<Json> crds;
+  for (const EmbeddedCrd& crd : EmbeddedCrds()) {
+    const absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(crd.yaml);
+    CHECK(documents.ok()) << crd.file;
+    for (const YamlDocument& document : *documents) crds.push_back(document.value);
+  }
+  return crds;
+}
+
+// Of "DELETE /api/v1/namespaces/N/pods/P" and "POST …/pods/P/eviction".
+std::optional<std::string> PodMadeToLeave(absl::string_view write) {
+  const std::vector<absl::string_view> words = absl::StrSplit(write, absl::MaxSplits(' ', 1));
+  const std::vector<absl::string_view> path = absl::StrSplit(words[1], absl::ByAnyChar("/?"));
+  const bool of_pod = path.size() >= 7 && path[3] == "namespaces" && path[5] == "pods";
+  const bool leaves =
+      words[0] == "DELETE" || (words[0] == "POST" && path.size() >= 8 && path[7] == "eviction");
+  if (!of_pod || !leaves) return std::nullopt;
+  return absl::StrCat(path[4], "/", path[6]);
+}
+
+}  // namespace
+
+Replay::Replay(LoopOptions options, absl::Time start)
+    : now_(start),
+      kinds_(options.state.producers.kinds),
+      server_({}),
+      transport_(server_),
+      loop_(std::move(options)),
+      client_(ClientFor(kinds_), transport_) {
+  const absl::Status loaded = server_.Load(OurDefinitions(), now_);
+  CHECK(loaded.ok()) << loaded;
+}
+
+bool Replay::Serves(const Json& object) {
+  const std::string& version = object["apiVersion"].AsString();
+  const auto [known, fresh] = kinds_of_.try_emplace(version);
+  if (fresh) {
+    const std::string target =
+        absl::StrCat(absl::StrContains(version, '/') ? "/apis/" : "/api/", version);
+    const devcluster::ApiReply reply =
+        server_.Handle({.method = "GET", .target = target, .accept = "application/json"}, now_);
+    const absl::StatusOr<Json> list = Json::Parse(reply.body);
+    if (reply.status == 200 && list.ok()) {
+      for (const Json& resource : (*list)["resources"].items()) {
+        known->second.insert(resource["kind"].AsString());
+      }
+    }
+  }
+  return known->second.contains(object["kind"].AsString());
+}
+
+absl::Status Replay::Load(const std::vector<Json>& objects) {
+  std::vector<Json> definitions, rest;
+  std::set<std::string> uids;
+  for (const Json& object : objects) {
+    const bool defines = object["kind"].AsString() == "CustomResourceDefinition";
+    (defines ? definitions : rest).push_back(object);
+    uids.insert(object["metadata"]["uid"].AsString());
+  }
+  RETURN_IF_ERROR(server_.Load(definitions, now_));
+  if (!definitions.empty()) kinds_of_.clear();
+  std::erase_if(rest, [this](const Json& object) { return !Serves(object); });
+  for (Json& object : rest) KeepOwnersAmong(uids, object);
+  return server_.Load(rest, now_);
+}
+
+void Replay::Succeed(const std::string& namespace_name, const std::string& pod) {
+  (void)server_.Handle(
+      {.method = "PATCH",
+       .target = absl::StrCat("/api/v1/namespaces/", namespace_name, "/pods/", pod, "/status"),
+       .content_type = "application/merge-patch+json",
+       .accept = "application/json",
+       .body = R"({"status":{"phase":"Succeeded"}})"},
+      now_);
+}
+
+bool Replay::Turn() {
+  const std::vector<HttpInput> inputs = transport_.Take(now_);
+  for (const HttpInput& input : inputs) client_.On(input, now_);
+  client_.OnTime(now_);
+  ClusterNews news = client_.TakeNews();
+  const bool moved = !inputs.empty() || !news.events.empty() || !news.results.empty();
+  for (ObjectEvent& event : news.events) loop_.Accept(std::move(event));
+  for (WriteResult& result : news.results) loop_.Accept(std::move(result));
+  if (news.leading.has_value()) {
+    loop_.SetRole(*news.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby,
+                  now_);
+  }
+  TurnOutput out = loop_.Turn(now_);
+  (void)loop_.TakeDecisionLog();
+  const bool more = moved || out.more || !out.writes.empty();
+  client_.Write(std::move(out.writes), now_);
+  next_ = std::min({out.next, client_.NextDeadline(), server_.NextDeadline()});
+  return more;
+}
+
+void Replay::Work() {
+  if (!std::exchange(started_, true)) client_.Start(now_);
+  for (int turns = 0; Turn(); ++turns) {
+    if (turns < kMostTurns) continue;
+    spins_ = true;
+    return;
+  }
+}
+
+void Replay::RunUntil(absl::Time when) {
+  Work();
+  while (!spins_ && next_ <= when) {
+    // What is due now and could not be done is tried again a little later.
+    now_ = std::max(next_, now_ + absl::Microseconds(1));
+    server_.OnTime(now_);
+    Work();
+  }
+  now_ = std::max(now_, when);
+}
+
+std::vector<std::string> Replay::Evicted() const {
+  std::vector<std::string> pods;
+  for (const std::string& write : transport_.writes()) {
+    if (std::optional<std::string> pod = PodMadeToLeave(write)) pods.push_back(*std::move(pod));
+  }
+  return pods;
+}
+
+}  // namespace maniple

@@ -1,0 +1,311 @@
+#include "scheduler/replay/what_if.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "api/base/status_macros.h"
+#include "api/codec/quantity.h"
+#include "scheduler/replay/job_pods.h"
+#include "scheduler/replay/known_ends.h"
+#include "scheduler/replay/replay.h"
+
+namespace maniple {
+namespace {
+
+// So long a scheduler and a cluster need at most to come to rest after a change.
+constexpr absl::Duration kSettles = absl::Seconds(3);
+constexpr int kMostSteps = 10'000;
+constexpr char kHostName[] = "kubernetes.io/hostname";
+
+Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::string_view name) {
+  const auto it = std::ranges::find_if(objects, [&](const Json& object) {
+    return object["kind"].AsString() == kind && object["metadata"]["name"].AsString() == name;
+  });
+  return it == objects.end() ? nullptr : &*it;
+}
+
+// As it would come: without what the node's troubles have put there.
+Json CopyOf(const Json& node, const std::string& name) {
+  Json copy = node;
+  Json& meta = copy.Mutable("metadata");
+  meta.Set("name", name);
+  meta.Set("uid", absl::StrCat("what-if-", name));
+  meta.Mutable("labels").Set(kHostName, name);
+  Json& spec = copy.Mutable("spec");
+  spec.Erase("unschedulable");
+  if (!spec["taints"].is_array()) return copy;
+  std::erase_if(spec.Mutable("taints").mutable_items(), [](const Json& taint) {
+    return absl::StartsWith(taint["key"].AsString(), "node.kubernetes.io/");
+  });
+  return copy;
+}
+
+absl::Status AddNodes(const WhatIfQuestion::AddedNodes& added, std::vector<Json>& objects) {
+  const Json* like = FindObject(objects, "Node", added.like);
+  if (like == nullptr) {
+    return absl::NotFoundError(absl::StrCat("there is no node \"", added.like, "\" to copy"));
+  }
+  const Json original = *like;
+  for (int64_t i = 1; i <= added.count; ++i) {
+    objects.push_back(CopyOf(original, absl::StrCat(added.like, "-what-if-", i)));
+  }
+  return absl::OkStatus();
+}
+
+// The only resource that it has a quota for, else its GPUs.
+std::string ResourceOf(const Json& queue) {
+  std::set<std::string> names;
+  for (const Json& quota : queue["spec"]["quotas"].items()) {
+    for (const Json& resource : quota["resources"].items()) {
+      names.insert(resource["name"].AsString());
+    }
+  }
+  if (names.size() == 1) return *names.begin();
+  const auto gpu = std::ranges::find_if(
+      names, [](const std::string& name) { return absl::EndsWith(name, "/gpu"); });
+  return gpu == names.end() ? "" : *gpu;
+}
+
+absl::Status Raise(Json& entry, const std::string& resource, int64_t by) {
+  const Json& nominal = entry["nominal"];
+  const std::string text = nominal.is_int() ? absl::StrCat(nominal.AsInt()) : nominal.AsString();
+  ASSIGN_OR_RETURN(const Amount before, ParseAmount(resource, text.empty() ? "0" : text));
+  ASSIGN_OR_RETURN(const Amount more, ParseAmount(resource, absl::StrCat(std::abs(by))));
+  const Amount after = by < 0 ? std::max(before - more, Amount()) : before + more;
+  entry.Set("nominal", FormatAmount(resource, after));
+  return absl::OkStatus();
+}
+
+// In the first flavor that the Queue lists the resource for.
+absl::Status RaiseQuota(const WhatIfQuestion::MoreQuota& more, std::vector<Json>& objects) {
+  Json* queue = FindObject(objects, "Queue", more.queue);
+  if (queue == nullptr) {
+    return absl::NotFoundError(absl::StrCat("there is no Queue \"", more.queue, "\""));
+  }
+  const std::string resource = more.resource.empty() ? ResourceOf(*queue) : more.resource;
+  const absl::Status unlimited = absl::InvalidArgumentError(
+      absl::StrCat("Queue \"", more.queue, "\" has no quota of ",
+                   resource.empty() ? "GPUs; name the resource" : resource, " to change"));
+  Json& spec = queue->Mutable("spec");
+  if (!spec["quotas"].is_array()) return unlimited;
+  for (Json& quota : spec.Mutable("quotas").mutable_items()) {
+    if (!quota["resources"].is_array()) continue;
+    for (Json& entry : quota.Mutable("resources").mutable_items()) {
+      if (entry["name"].AsString() == resource) return Raise(entry, resource, more.amount);
+    }
+  }
+  return unlimited;
+}
+
+std::string KeyOf(const GangView& gang) {
+  return absl::StrCat(gang.namespace_name, "/", gang.name);
+}
+
+bool HasStarted(const GangView& gang) {
+  return gang.phase == "Running" || gang.phase == "Completed";
+}
+
+bool NeverStarts(absl::string_view reason) {
+  static constexpr absl::string_view kFinal[] = {
+      "NeverFits",    "ExceedsMaxQuota", "InvalidSpec", "QueueNotFound",     "NamespaceNotAllowed",
+      "QueueStopped", "QueueInactive",   "QuorumLost",  "WaitingForMembers", "SchedulingGated"};
+  return std::ranges::find(kFinal, reason) != std::end(kFinal);
+}
+
+// One answer in the making.
+class Asking final {
+ public:
+  Asking(LoopOptions options, absl::Time start, const RunTimes& run_times, KnownEnds ends)
+      : replay_(std::move(options), start), run_times_(run_times), ends_(std::move(ends)) {
+    for (const auto& [at, pod] : ends_.pods) ended_or_runs_.insert(pod);
+  }
+
+  absl::Status Begin(const std::vector<Json>& cluster, const std::vector<Json>& job,
+                     const std::vector<std::string>& gangs) {
+    RETURN_IF_ERROR(replay_.Load(cluster));
+    Settle();
+    const ClusterViewPtr before = replay_.View();
+    for (const GangView& gang : before->gangs) Remember(gang);
+    RETURN_IF_ERROR(Annotate(replay_.Load(job), "the job"));
+    Settle();
+    const ClusterViewPtr view = replay_.View();
+    for (const GangView& gang : view->gangs) {
+      const bool named = std::ranges::find(gangs, KeyOf(gang)) != gangs.end();
+      const bool asked_for = named || !known_.contains(KeyOf(gang)) || IsOf(job, gang);
+      if (asked_for) starts_[KeyOf(gang)] = StartOf(gang);
+    }
+    for (const std::string& gang : gangs) {
+      if (!starts_.contains(gang)) {
+        return absl::NotFoundError(absl::StrCat("there is no gang ", gang));
+      }
+    }
+    for (auto& [key, start] : starts_) {
+      if (start.kind != StartKind::kNow) continue;
+      start.evicts = GangsEvicted();
+      if (!start.evicts.empty()) start.kind = StartKind::kAfterEvicting;
+    }
+    return absl::OkStatus();
+  }
+
+  // On from end to end.
+  void LookAhead(absl::Time until) {
+    for (int steps = 0; SomeWait() && !ends_.pods.empty() && steps < kMostSteps; ++steps) {
+      const absl::Time at = std::max(ends_.pods.begin()->first, replay_.now());
+      if (at > until) break;
+      replay_.RunUntil(at);
+      while (!ends_.pods.empty() && ends_.pods.begin()->first <= at) {
+        End(ends_.pods.begin()->second);
+        ends_.pods.erase(ends_.pods.begin());
+      }
+      Settle();
+      NoteStarts(at);
+    }
+  }
+
+  WhatIfAnswer Take() && {
+    WhatIfAnswer answer{.some_ends_unknown = ends_.some_unknown};
+    for (auto& [key, start] : starts_) answer.gangs.push_back(std::move(start));
+    return answer;
+  }
+
+ private:
+  void Settle() {
+    replay_.RunUntil(replay_.now() + kSettles);
+    NoteRuns();
+  }
+  void End(const std::string& pod) {
+    const std::pair<std::string, std::string> names = absl::StrSplit(pod, absl::MaxSplits('/', 1));
+    replay_.Succeed(names.first, names.second);
+  }
+  void Remember(const GangView& gang) {
+    known_.insert(KeyOf(gang));
+    for (const GangMemberView& member : gang.pods) {
+      gang_of_[absl::StrCat(gang.namespace_name, "/", member.pod)] = KeyOf(gang);
+    }
+  }
+  // Who has started here ends here, too.
+  void NoteRuns() {
+    const ClusterViewPtr view = replay_.View();
+    for (const GangView& gang : view->gangs) {
+      for (const GangMemberView& member : gang.pods) {
+        const std::string pod = absl::StrCat(gang.namespace_name, "/", member.pod);
+        const auto run_time = run_times_.find(pod);
+        if (member.state != "running" || run_time == run_times_.end()) continue;
+        if (ended_or_runs_.insert(pod).second) {
+          ends_.pods.emplace(replay_.now() + run_time->second, pod);
+        }
+      }
+    }
+  }
+  static bool IsOf(const std::vector<Json>& job, const GangView& gang) {
+    return std::ranges::any_of(job, [&gang](const Json& object) {
+      const std::string& space = object["metadata"]["namespace"].AsString();
+      return object["kind"].AsString() == "PodGroup" &&
+             object["metadata"]["name"].AsString() == gang.name &&
+             (space.empty() ? "default" : space) == gang.namespace_name;
+    });
+  }
+  [[nodiscard]] GangStart StartOf(const GangView& gang) const {
+    GangStart start{.namespace_name = gang.namespace_name, .name = gang.name, .queue = gang.queue};
+    if (HasStarted(gang)) {
+      start.kind = StartKind::kNow;
+      start.nodes = gang.nodes;
+      return start;
+    }
+    start.kind = NeverStarts(gang.reason) ? StartKind::kNever : StartKind::kNotSoon;
+    start.reason = gang.reason;
+    start.message = gang.message;
+    return start;
+  }
+  [[nodiscard]] std::vector<std::string> GangsEvicted() const {
+    std::set<std::string> gangs;
+    for (const std::string& pod : replay_.Evicted()) {
+      const auto gang = gang_of_.find(pod);
+      gangs.insert(gang == gang_of_.end() ? pod : gang->second);
+    }
+    return {gangs.begin(), gangs.end()};
+  }
+  [[nodiscard]] bool SomeWait() const {
+    return std::ranges::any_of(
+        starts_, [](const auto& entry) { return entry.second.kind == StartKind::kNotSoon; });
+  }
+  void NoteStarts(absl::Time at) {
+    const ClusterViewPtr view = replay_.View();
+    for (const GangView& gang : view->gangs) {
+      const auto it = starts_.find(KeyOf(gang));
+      if (it == starts_.end() || it->second.kind != StartKind::kNotSoon) continue;
+      it->second = StartOf(gang);
+      if (it->second.kind != StartKind::kNow) continue;
+      it->second.kind = StartKind::kLater;
+      it->second.at = at;
+    }
+  }
+
+  Replay replay_;
+  const RunTimes& run_times_;
+  KnownEnds ends_;
+  std::set<std::string> ended_or_runs_;         // pods whose end is known here
+  std::set<std::string> known_;                 // gangs that were there before
+  std::map<std::string, std::string> gang_of_;  // by pod
+  std::map<std::string, GangStart> starts_;     // of the job's gangs
+};
+
+}  // namespace
+
+absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOptions options) {
+  std::vector<Json> objects = question.cluster.objects;
+  for (const WhatIfQuestion::AddedNodes& added : question.nodes) {
+    RETURN_IF_ERROR(AddNodes(added, objects));
+  }
+  for (const WhatIfQuestion::MoreQuota& more : question.quota) {
+    RETURN_IF_ERROR(RaiseQuota(more, objects));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Json> job, WithPodsOfJobs(question.job));
+  std::vector<Json> all = objects;
+  all.insert(all.end(), job.begin(), job.end());
+  const RunTimes run_times = RunTimesOf(all);
+  const absl::Time start = std::max(question.cluster.at, question.at);
+  KnownEnds ends = KnownEndsOf(objects, run_times, question.cluster.at);
+  // Who is gone by then is gone before the scheduler looks.
+  std::set<std::string> gone;
+  while (!ends.pods.empty() && ends.pods.begin()->first <= start && start > question.cluster.at) {
+    gone.insert(ends.pods.begin()->second);
+    ends.pods.erase(ends.pods.begin());
+  }
+  std::erase_if(objects, [&gone](const Json& object) {
+    return object["kind"].AsString() == "Pod" && gone.contains(KeyOf(object));
+  });
+  Asking asking(std::move(options), start, run_times, std::move(ends));
+  RETURN_IF_ERROR(asking.Begin(objects, job, question.gangs));
+  asking.LookAhead(start + question.horizon);
+  return std::move(asking).Take();
+}
+
+std::string GangStartText(const GangStart& start) {
+  const std::string where =
+      absl::StrCat("on ", start.nodes.size(), start.nodes.size() == 1 ? " node" : " nodes");
+  switch (start.kind) {
+    case StartKind::kNow:
+      return absl::StrCat("would start now ", where);
+    case StartKind::kAfterEvicting:
+      return absl::StrCat("would start now ", where, ", after ", absl::StrJoin(start.evicts, ", "),
+                          start.evicts.size() == 1 ? " was evicted" : " were evicted");
+    case StartKind::kLater:
+      return absl::StrCat("would start at ",
+                          absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", start.at, absl::UTCTimeZone()),
+                          " ", where, ", by the ends that are known");
+    case StartKind::kNotSoon:
+      return absl::StrCat("would wait: ", start.reason, ": ", start.message);
+    case StartKind::kNever:
+      break;
+  }
+  return absl::StrCat("would not start: ", start.reason, ": ", start.message);
+}
+
+}  // namespace maniple

@@ -1,0 +1,74 @@
+// Would a job start, and when: the same scheduler's answer in a cluster that is a little other than
+// it is. Nothing is written anywhere.
+//
+// The cluster is replayed from its objects (replay.h), changed, and given the job. Pure functions
+// of data; any thread, seconds for a large cluster.
+//
+//   ASSIGN_OR_RETURN(WhatIfAnswer answer, AnswerWhatIf(question, options));
+//   for (const GangStart& gang : answer.gangs) std::cout << GangStartText(gang, …);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "api/codec/json.h"
+#include "scheduler/loop/loop_options.h"
+#include "scheduler/replay/snapshot_file.h"
+
+namespace maniple {
+
+struct WhatIfQuestion {
+  ClusterSnapshot cluster;
+  std::vector<Json> job;           // Pods, PodGroups, Jobs
+  std::vector<std::string> gangs;  // "namespace/name", of those that are there: asked about, too
+  // From then on, and not from when the snapshot was taken: whose end is known is gone by then.
+  absl::Time at = absl::InfinitePast();
+  struct AddedNodes {
+    int64_t count = 0;
+    std::string like;  // the name of a node that is there
+  };
+  std::vector<AddedNodes> nodes;
+  struct MoreQuota {
+    std::string queue, resource;  // resource "" = GPUs
+    int64_t amount = 0;           // of whole units, also negative
+  };
+  std::vector<MoreQuota> quota;
+  // How far ahead it looks for a start, along the ends that are known.
+  absl::Duration horizon = absl::Hours(24);
+};
+
+enum class StartKind : uint8_t {
+  kNow,
+  kAfterEvicting,  // now, after others were made to leave
+  kLater,          // once others have ended
+  kNotSoon,        // not within the horizon, as far as ends are known
+  kNever,          // not as the cluster is
+};
+
+struct GangStart {
+  std::string namespace_name, name, queue;
+  StartKind kind = StartKind::kNever;
+  absl::Time at;                    // kLater
+  std::vector<std::string> evicts;  // "namespace/name" of gangs
+  std::vector<std::string> nodes;   // where
+  std::string reason, message;      // of who does not start
+};
+
+struct WhatIfAnswer {
+  std::vector<GangStart> gangs;  // of the job, by namespace and name
+  // Others run whose end nobody tells: who waits for them may start sooner.
+  bool some_ends_unknown = false;
+};
+
+// InvalidArgument and NotFound name the object, node or queue.
+[[nodiscard]] absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question,
+                                                        LoopOptions options);
+
+// "would start now on 2 nodes"; "would start 2026-01-01 12:00:00 UTC, when what runs now has
+// ended".
+[[nodiscard]] std::string GangStartText(const GangStart& start);
+
+}  // namespace maniple

@@ -1,0 +1,197 @@
+// Fear: what-if says something else than what then happens.
+#include "scheduler/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "plugins/builtin.h"
+#include "scheduler/replay/what_if.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
+
+Json Parsed(const std::string& text) {
+  absl::StatusOr<Json> json = Json::Parse(text);
+  EXPECT_TRUE(json.ok()) << json.status() << text;
+  return json.ok() ? *std::move(json) : Json();
+}
+
+Json NodeWith(const std::string& name, int gpus) {
+  return Parsed(absl::StrCat(
+      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")", name, R"(","uid":"u-)", name,
+      R"(","resourceVersion":"5","labels":{"kubernetes.io/hostname":")", name,
+      R"("}},"spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",
+      "nvidia.com/gpu":")",
+      gpus, R"("},"conditions":[{"type":"Ready","status":"True"}]}})"));
+}
+
+Json GroupOf(const std::string& name, int min_member, const std::string& more = "") {
+  return Parsed(absl::StrCat(
+      R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"PodGroup","metadata":{"name":")",
+      name, R"(","namespace":"default"},"spec":{"minMember":)", min_member, more, "}}"));
+}
+
+Json PodOf(const std::string& group, int index, int gpus, int priority = 0) {
+  return Parsed(absl::StrCat(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", group, "-", index,
+      R"(","namespace":"default","labels":{"scheduling.maniple.dev/pod-group":")", group,
+      R"("}},"spec":{"schedulerName":"maniple","priority":)", priority,
+      R"(,"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":")", gpus,
+      R"("}}}]}})"));
+}
+
+// As the API server shows it: bound, and running since then.
+Json Running(Json pod, const std::string& node, const std::string& since) {
+  pod.Mutable("metadata").Set("uid", absl::StrCat("u-", pod["metadata"]["name"].AsString()));
+  pod.Mutable("metadata").Set("resourceVersion", "7");
+  pod.Mutable("spec").Set("nodeName", node);
+  pod.Set("status", Json::Object({{"phase", "Running"}, {"startTime", since}}));
+  return pod;
+}
+
+LoopOptions Options() {
+  LoopOptions options;
+  options.profile = BuiltinProfile();
+  return options;
+}
+
+WhatIfQuestion TwoNodes() {
+  return {.cluster = {.at = kStart, .objects = {NodeWith("n1", 8), NodeWith("n2", 8)}}};
+}
+
+void AddJob(WhatIfQuestion& question, const std::string& name, int pods, int gpus) {
+  question.job.push_back(GroupOf(name, pods));
+  for (int i = 0; i < pods; ++i) question.job.push_back(PodOf(name, i, gpus));
+}
+
+GangStart OnlyStart(const WhatIfQuestion& question) {
+  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, Options());
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  if (!answer.ok() || answer->gangs.size() != 1) {
+    ADD_FAILURE() << "not one gang";
+    return {};
+  }
+  return answer->gangs[0];
+}
+
+TEST(Replay, StartsAGangAsTheLiveSchedulerWould) {
+  Replay replay(Options(), kStart);
+  ASSERT_TRUE(
+      replay.Load({NodeWith("n1", 8), GroupOf("a", 2), PodOf("a", 0, 4), PodOf("a", 1, 4)}).ok());
+  replay.RunUntil(kStart + absl::Seconds(2));
+  const ClusterViewPtr view = replay.View();
+  ASSERT_THAT(view->gangs, SizeIs(1));
+  EXPECT_EQ(view->gangs[0].phase, "Running") << view->gangs[0].message;
+  EXPECT_FALSE(replay.spins());
+  EXPECT_THAT(replay.Evicted(), IsEmpty());
+}
+
+TEST(WhatIf, StartsNowWhereThereIsRoom) {
+  WhatIfQuestion question = TwoNodes();
+  AddJob(question, "a", 2, 8);
+  const GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kNow) << GangStartText(start);
+  EXPECT_THAT(start.nodes, ElementsAre("n1", "n2"));
+}
+
+TEST(WhatIf, NeverWhereTheClusterIsTooSmallAndNowWithANodeMore) {
+  WhatIfQuestion question = TwoNodes();
+  AddJob(question, "a", 3, 8);
+  GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kNever) << GangStartText(start);
+  EXPECT_EQ(start.reason, "NeverFits");
+
+  question.nodes = {{.count = 1, .like = "n1"}};
+  start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kNow) << GangStartText(start);
+  EXPECT_THAT(start.nodes, ElementsAre("n1", "n1-what-if-1", "n2"));
+}
+
+TEST(WhatIf, StartsWhenWhatRunsHasEnded) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(GroupOf("old", 1, R"(,"expectedRuntimeSeconds":3600)"));
+  question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  AddJob(question, "a", 2, 8);
+  const GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kLater) << GangStartText(start);
+  EXPECT_EQ(absl::FormatTime(start.at, absl::UTCTimeZone()), "2023-11-14T23:00:00+00:00");
+
+  WhatIfQuestion later = question;
+  later.at = start.at;
+  EXPECT_EQ(OnlyStart(later).kind, StartKind::kNow);
+}
+
+TEST(WhatIf, WaitsForWhoNeverSaysWhenItEnds) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(GroupOf("old", 1));
+  question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  AddJob(question, "a", 2, 8);
+  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, Options());
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  ASSERT_THAT(answer->gangs, SizeIs(1));
+  EXPECT_EQ(answer->gangs[0].kind, StartKind::kNotSoon);
+  EXPECT_EQ(answer->gangs[0].reason, "NoFit");
+  EXPECT_TRUE(answer->some_ends_unknown);
+}
+
+TEST(WhatIf, NamesWhomItWouldEvict) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(GroupOf("old", 1));
+  question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  question.job.push_back(GroupOf("a", 2));
+  for (int i = 0; i < 2; ++i) question.job.push_back(PodOf("a", i, 8, 100));
+  question.cluster.objects.push_back(
+      Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
+               "metadata":{"name":"high"}})"));
+  for (Json& object : question.job) {
+    if (object["kind"].AsString() == "Pod") {
+      object.Mutable("spec").Set("priorityClassName", "high");
+    }
+  }
+  const GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kAfterEvicting) << GangStartText(start);
+  EXPECT_THAT(start.evicts, ElementsAre("default/old"));
+  EXPECT_EQ(GangStartText(start), "would start now on 2 nodes, after default/old was evicted");
+}
+
+TEST(WhatIf, AJobBringsItsPods) {
+  WhatIfQuestion question = TwoNodes();
+  question.job.push_back(Parsed(
+      R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"parallelism":2,
+        "completions":2,"template":{"metadata":{"labels":{"scheduling.maniple.dev/pod-group":"g"}},
+        "spec":{"schedulerName":"maniple","restartPolicy":"Never","containers":[{"name":"c",
+        "image":"i","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}})"));
+  question.job.push_back(GroupOf("g", 2));
+  const GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kNow) << GangStartText(start);
+}
+
+TEST(WhatIf, RefusesWhatItCannotKnow) {
+  WhatIfQuestion question = TwoNodes();
+  question.job.push_back(Parsed(R"({"kind":"PyTorchJob","metadata":{"name":"t"}})"));
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("PyTorchJob t"));
+
+  question = TwoNodes();
+  question.nodes = {{.count = 1, .like = "nowhere"}};
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("nowhere"));
+
+  question = TwoNodes();
+  question.quota = {{.queue = "none", .amount = 1}};
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("Queue \"none\""));
+
+  question = TwoNodes();
+  question.job.push_back(Parsed(
+      R"({"kind":"Job","metadata":{"name":"j"},"spec":{"parallelism":1000000,"template":{}}})"));
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("more than"));
+}
+
+}  // namespace
+}  // namespace maniple
