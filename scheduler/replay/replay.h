@@ -33,6 +33,7 @@ class Replay final {
   // As an API server shows them, or manifests: what needs another object comes after it. An object
   // of a kind that nobody knows is passed over.
   [[nodiscard]] absl::Status Load(const std::vector<Json>& objects);
+  [[nodiscard]] std::vector<Json> Dump() const { return server_.Dump(); }
   // As controllers and kubelets would write it. Nothing if the pod is gone.
   void Succeed(const std::string& namespace_name, const std::string& pod);
   void RunUntil(absl::Time when);

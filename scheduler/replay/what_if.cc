@@ -20,6 +20,8 @@ namespace {
 
 // So long a scheduler and a cluster need at most to come to rest after a change.
 constexpr absl::Duration kSettles = absl::Seconds(3);
+// … and so long after an end that it waited for.
+constexpr absl::Duration kReacts = absl::Milliseconds(100);
 constexpr int kMostSteps = 10'000;
 constexpr char kHostName[] = "kubernetes.io/hostname";
 
@@ -163,7 +165,7 @@ class Asking final {
         End(ends_.pods.begin()->second);
         ends_.pods.erase(ends_.pods.begin());
       }
-      Settle();
+      Settle(kReacts);
       NoteStarts(at);
     }
   }
@@ -175,8 +177,8 @@ class Asking final {
   }
 
  private:
-  void Settle() {
-    replay_.RunUntil(replay_.now() + kSettles);
+  void Settle(absl::Duration time = kSettles) {
+    replay_.RunUntil(replay_.now() + time);
     NoteRuns();
   }
   void End(const std::string& pod) {

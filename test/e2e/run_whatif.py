@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""What-if is asked of a cluster, and then the very thing is done; a snapshot answers as its cluster does.
+
+    test/e2e/run_whatif.py                 # both servers; the real one is skipped, loudly, where it is not built
+    test/e2e/run_whatif.py TEXT            # only cases whose name contains TEXT
+
+The last line is `N passed, M failed, K skipped`.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import RealControlPlane, build_folder  # noqa: E402
+from support.scheduler import (  # noqa: E402
+    GROUP, Scheduler, add_nodes, await_that, is_bound, node, pod, pod_group, pods_by_gang, submit,
+)
+
+WAITS = 3  # the exit status of "it would not start"
+
+
+def maniple(server, *arguments):
+    command = [str(Path(build_folder()) / "maniple"), "--kubeconfig", str(server.kubeconfig), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def what_if(server, *arguments):
+    """(exit status, the only gang of the answer)."""
+    status, output, error = maniple(server, "whatif", "-o", "json", *arguments)
+    assert status in (0, WAITS), error
+    gangs = json.loads(output)["items"]
+    assert len(gangs) == 1, gangs
+    return status, gangs[0]
+
+
+def job_file(server, name, members, gpus=8):
+    file = server.folder / f"{name}.json"
+    items = [pod_group(name, members), *(pod(f"{name}-{i}", name, gpus) for i in range(members))]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return file
+
+
+def bound(api, name):
+    return sum(map(is_bound, pods_by_gang(api).get(name, [])))
+
+
+def versions(api):
+    paths = ("/api/v1/nodes", "/api/v1/pods", f"{GROUP}/podgroups", f"{GROUP}/queues")
+    return {item["metadata"]["uid"]: item["metadata"]["resourceVersion"] for path in paths for item in api.must("GET", path)["items"]}
+
+
+def at_work(server):
+    """Four nodes, two of which a gang has."""
+    add_nodes(server.api, 4)
+    scheduler = Scheduler(server).start()
+    submit(server.api, "old", 2)
+    await_that("old is bound", lambda: bound(server.api, "old") == 2)
+    await_that("its status is written",
+               lambda: server.api.must("GET", f"{GROUP}/namespaces/default/podgroups/old").get("status", {}).get("phase") == "Running")
+    return scheduler
+
+
+def what_was_said_then_happens(server):
+    scheduler = at_work(server)
+    before = versions(server.api)
+    small, large, huge = (job_file(server, name, members) for name, members in (("small", 2), ("large", 3), ("huge", 5)))
+    assert what_if(server, "-f", small)[1]["start"] == "Now"
+    status, gang = what_if(server, "-f", large)
+    assert (status, gang["start"], gang["reason"]) == (WAITS, "NotSoon", "NoFit"), gang
+    status, gang = what_if(server, "-f", huge)
+    assert (status, gang["start"], gang["reason"]) == (WAITS, "Never", "NeverFits"), gang
+    status, gang = what_if(server, "-f", large, "--add-nodes", "1:like=node-000")
+    assert (status, gang["start"]) == (0, "Now") and len(gang["nodes"]) == 3, gang
+    assert versions(server.api) == before, "a question has written something"
+
+    submit(server.api, "large", 3)
+    await_that("large waits", lambda: server.api.must(
+        "GET", f"{GROUP}/namespaces/default/podgroups/large").get("status", {}).get("reason") == "NoFit")
+    assert what_if(server, "large")[1]["reason"] == "NoFit"
+    assert what_if(server, "large", "--add-nodes", "1:like=node-000")[1]["start"] == "Now"
+    extra = node("n5")
+    status = extra.pop("status")
+    server.api.must("POST", "/api/v1/nodes", extra)
+    server.api.must("PATCH", "/api/v1/nodes/n5/status", {"status": status}, "application/merge-patch+json")
+    await_that("large is bound", lambda: bound(server.api, "large") == 3)
+    scheduler.stop()
+
+
+def a_snapshot_answers_as_its_cluster(server):
+    scheduler = at_work(server)
+    file = server.folder / "cluster.snapshot"
+    status, _, error = maniple(server, "snapshot", file)
+    assert status == 0 and "objects" in error, error
+    large = job_file(server, "large", 3)
+    scheduler.stop()
+    for more in ((), ("--add-nodes", "1:like=node-000")):
+        asked = (*more, "-f", large)
+        assert what_if(server, *asked) == what_if(server, "--snapshot", file, *asked)
+    cut = server.folder / "cut.snapshot"
+    cut.write_bytes(file.read_bytes()[:-20])
+    status, _, error = maniple(server, "whatif", "--snapshot", cut, "-f", large)
+    assert status == 1 and "cut.snapshot: it is cut off" in error, error
+
+
+def wrong_questions_get_one_clear_line(server):
+    add_nodes(server.api, 1)
+    small = job_file(server, "small", 1)
+    foreign = server.folder / "foreign.json"
+    foreign.write_text(json.dumps({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}))
+    many = server.folder / "many.json"
+    many.write_text(json.dumps({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "many"},
+                                "spec": {"parallelism": 1000000, "template": {}}}))
+    for arguments, words in (
+        ((), "Name a gang"),
+        (("nobody",), "there is no gang default/nobody"),
+        (("-f", foreign), "Widget w: what-if knows"),
+        (("-f", many), "more than 20000 pods"),
+        (("-f", server.folder / "none.yaml"), "none.yaml"),
+        (("-f", small, "--add-nodes", "2"), "N:like=NODE"),
+        (("-f", small, "--add-nodes", "2:like=nowhere"), 'no node "nowhere"'),
+        (("-f", small, "--quota", "nope=+3"), 'no Queue "nope"'),
+        (("-f", small, "--quota", "nope=much"), "a whole number"),
+        (("-f", small, "--at", "yesterday"), "a time such as"),
+    ):
+        status, output, error = maniple(server, "whatif", *arguments)
+        assert status == 1 and not output and words in error and error.count("\n") == 1, (arguments, status, output, error)
+
+
+CASES = (what_was_said_then_happens, a_snapshot_answers_as_its_cluster, wrong_questions_get_one_clear_line)
+
+
+def main():
+    plays, skipped = on_servers(CASES, RealControlPlane)
+    return play_all(plays, skipped, sys.argv[1] if len(sys.argv) > 1 else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
