@@ -74,6 +74,13 @@ void CountInto(MemberCounts& counts, const Member& member) {
   }
 }
 
+// What has begun goes on, and what it loses is replaced.
+bool MayNotBegin(const Gang& gang) {
+  return gang.on_hold && std::ranges::none_of(gang.members, [](const Member& member) {
+           return member.state == MemberState::kBound;
+         });
+}
+
 // When the last of its pods was made, or else what declares them.
 absl::Time NewestOf(const Gang& gang) {
   absl::Time newest = gang.created;
@@ -127,11 +134,14 @@ Assembly Assemble(const Gang& gang) {
   for (size_t i = 0; i < parts.size(); ++i) {
     parts[i].wanted = std::max(0, gang.spec.sub_groups[i].min_member);
   }
+  const bool kept_back = MayNotBegin(gang);
   for (const Member& member : gang.members) {
     CountInto(out.counts, member);
-    whole.Count(member.state);
+    const bool gated = kept_back && member.state == MemberState::kPending;
+    const MemberState state = gated ? MemberState::kGated : member.state;
+    whole.Count(state);
     const auto part = static_cast<size_t>(member.rank.sub_group);
-    if (part < parts.size()) parts[part].Count(member.state);
+    if (part < parts.size()) parts[part].Count(state);
   }
   out.counts.total += gang.cleaned.count();
   out.counts.succeeded += gang.cleaned.count();
@@ -152,6 +162,9 @@ Assembly Assemble(const Gang& gang) {
   out.live = whole.live;
   if (!out.members_ready) out.lacking = LackingText(gang, whole, parts);
   out.gated = !out.members_ready && ready_without_gates;
+  if (kept_back && out.gated) {
+    out.lacking = absl::StrCat("it is on hold: annotation ", kHoldAnnotation, " of its PodGroup");
+  }
   const bool ended = whole.live == 0 && whole.gated == 0;
   out.failed = ended && out.counts.failed > 0 && !out.members_ready;
   // A quorum that succeeded has done its work, even if a member beyond it failed.

@@ -21,6 +21,8 @@ inline constexpr char kQueueLabel[] = "scheduling.maniple.dev/queue";
 inline constexpr char kDefaultQueueLabel[] = "scheduling.maniple.dev/default-queue";
 // On a pod that we have bound: the Queue under which it was, if there was one.
 inline constexpr char kAdmittedQueueAnnotation[] = "scheduling.maniple.dev/admitted-queue";
+// On a PodGroup, "true": nothing of the gang starts. What runs is left alone.
+inline constexpr char kHoldAnnotation[] = "scheduling.maniple.dev/hold";
 
 struct TopologyRequest {
   std::string required;  // level name or node label, "" = none

@@ -17,6 +17,7 @@
 #include "scheduler/app/admin_client.h"
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
+#include "scheduler/app/hands.h"
 #include "scheduler/app/import_command.h"
 #include "scheduler/app/listing.h"
 #include "scheduler/app/node_map.h"
@@ -272,6 +273,24 @@ void AddImport(CLI::App& app, const Request& request, ImportRequest& imported, i
   });
 }
 
+void AddHands(CLI::App& app, const Request& request, HandsRequest& hands, int& result) {
+  const auto add = [&](const char* verb, const char* what, int (*run)(const HandsRequest&)) {
+    CLI::App* command = app.add_subcommand(verb, what);
+    command->footer(absl::StrCat("Example:\n  maniple ", verb, " llama-pretrain -n research"));
+    command->add_option("GANG", hands.gang, "Its PodGroup")->required();
+    command->add_option("-n,--namespace", hands.namespace_name, "Its namespace (default: default)");
+    command->callback([&, run] {
+      hands.client = request.client;
+      result = run(hands);
+    });
+    return command;
+  };
+  add("hold", "Let nothing of a gang start; what runs of it goes on", RunHold);
+  add("release", "Take a hold back", RunRelease);
+  add("requeue", "Delete the pods of a gang that run, so that it waits in line again", RunRequeue)
+      ->add_flag("--force", hands.force, "Also pods that no controller makes again");
+}
+
 void AddWhatIf(CLI::App& app, const Request& request, WhatIfRequest& asked, int& result) {
   CLI::App* command =
       app.add_subcommand("whatif", "Would a job start, and when: asked of a replay of the cluster");
@@ -349,6 +368,8 @@ int Main(int argc, char** argv) {
   AddValidate(app, files, result);
   ImportRequest imported;
   AddImport(app, request, imported, result);
+  HandsRequest hands;
+  AddHands(app, request, hands, result);
   WhatIfRequest asked;
   AddWhatIf(app, request, asked, result);
   SnapshotRequest taken;

@@ -253,6 +253,7 @@ std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
   }
   if (!c.assembly.members_ready || c.assembly.completed) return std::nullopt;
   if (!c.assembly.need.Met()) return ItemKind::kQuorum;
+  if (c.gang.on_hold) return std::nullopt;
   return RequestOf(c, ItemKind::kSurplus).wants.empty() ? std::nullopt
                                                         : std::optional(ItemKind::kSurplus);
 }

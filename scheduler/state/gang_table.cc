@@ -101,6 +101,10 @@ void RememberCleaned(Gang& gang, const Rank& rank) {
   ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
 }
 
+bool IsOnHold(const PodGroup& group) {
+  return group.meta.annotations.Get(kHoldAnnotation) == "true";
+}
+
 // Of one that stands for a gang which nobody declares.
 std::string ProblemOf(const PodGroup& group) {
   const GangSource& source = group.spec.source;
@@ -172,7 +176,8 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   const std::string problem = ProblemOf(group);
   const bool same = gang.group_exists && gang.group_uid == group.meta.uid &&
                     gang.problem == problem && gang.spec == group.spec &&
-                    gang.status == group.status && gang.group_generation == group.meta.generation;
+                    gang.status == group.status && gang.on_hold == IsOnHold(group) &&
+                    gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
   const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
@@ -182,6 +187,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   gang.group_uid = group.meta.uid;
   gang.group_generation = group.meta.generation;
   gang.created = group.meta.created;
+  gang.on_hold = IsOnHold(group);
   gang.problem = problem;
   gang.spec = group.spec;
   gang.status = group.status;
@@ -195,10 +201,12 @@ void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
   if (stand_in.spec.source != gang.foreign->spec.source) return;
   const std::optional<StandIn> now = StandIn{.uid = stand_in.meta.uid, .spec = stand_in.spec};
   const bool same = gang.stand_in == now && gang.status == stand_in.status &&
+                    gang.on_hold == IsOnHold(stand_in) &&
                     gang.group_generation == stand_in.meta.generation;
   gang.group_resource_version = stand_in.meta.resource_version;
   if (same) return;
   gang.stand_in = now;
+  gang.on_hold = IsOnHold(stand_in);
   gang.group_generation = stand_in.meta.generation;
   gang.status = stand_in.status;
   Derive(gang);
@@ -270,6 +278,7 @@ void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::str
   gang.declared = true;
   if (gang.group_uid != uid) {
     gang.spec = PodGroupSpec{};
+    gang.on_hold = false;
     gang.status = PodGroupStatus{};
     gang.cleaned = CleanedMembers{};
     Rerank(gang);
@@ -287,6 +296,7 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   if (gang->foreign != nullptr) {
     if (!gang->stand_in.has_value() || (!uid.empty() && gang->stand_in->uid != uid)) return;
     gang->stand_in.reset();
+    gang->on_hold = false;
     gang->group_resource_version.clear();
     gang->status = PodGroupStatus{};
     delta.gangs_changed.insert(gang->id);
@@ -294,6 +304,7 @@ void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& de
   }
   if (!uid.empty() && !gang->group_uid.empty() && gang->group_uid != uid) return;  // an older one
   gang->group_exists = false;
+  gang->on_hold = false;
   gang->group_uid.clear();
   gang->group_resource_version.clear();
   gang->group_generation = 0;

@@ -363,5 +363,57 @@ TEST(ParkFacts, ANodeThatCoolsDownWakesAlsoWhereTheRejectionDoesNotNameIt) {
   }
 }
 
+void PutOnHold(LoopDriver& d, absl::string_view gang, bool hold) {
+  PodGroup group = *d.api.FindGroup(gang);
+  group.meta.annotations.Set(kHoldAnnotation, hold ? "true" : "false");
+  d.api.Put(group);
+}
+
+TEST(LoopGang, WhoIsOnHoldWaitsUntilItIsReleased) {
+  LoopDriver d;
+  PodGroup group = MakePodGroup("a").MinMember(2);
+  group.meta.annotations.Set(kHoldAnnotation, "true");
+  d.api.Put(group);
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Submit({.gang = "b", .pods = 1});
+  d.Settle(absl::Minutes(20));
+  EXPECT_EQ(d.Bound("a"), 0);
+  EXPECT_EQ(d.Bound("b"), 1) << "it stands in nobody's way";
+  EXPECT_EQ(d.StatusOf("a").reason, "SchedulingGated");
+  EXPECT_EQ(d.StatusOf("a").message,
+            "it is on hold: annotation scheduling.maniple.dev/hold of its PodGroup");
+  d.Restart();
+  d.Settle(absl::Minutes(1));
+  EXPECT_EQ(d.Bound("a"), 0);
+
+  d.api.SetPhase("b-0", PodPhase::kSucceeded);
+  PutOnHold(d, "a", false);
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 2);
+}
+
+TEST(LoopGang, AHoldLeavesWhatRunsAlone) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.Settle();
+  PutOnHold(d, "a", true);
+  d.Settle(absl::Minutes(20));
+  EXPECT_EQ(d.Bound("a"), 2);
+
+  // What it has lost is replaced; what it never had is not begun.
+  d.api.Delete(ResourceKind::kPod, "a-1");
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 2);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Minutes(1));
+  EXPECT_EQ(d.Bound("a"), 2);
+  PutOnHold(d, "a", false);
+  d.Settle();
+  EXPECT_EQ(d.Bound("a"), 3);
+}
+
 }  // namespace
 }  // namespace maniple
