@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Hold, release and requeue: an operator's hands on a gang, under the operator's own rights.
+
+    test/e2e/run_hands.py                 # both servers; the real one is skipped, loudly, where it is not built
+    test/e2e/run_hands.py TEXT            # only cases whose name contains TEXT
+
+The last line is `N passed, M failed, K skipped`.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import RealControlPlane, build_folder  # noqa: E402
+from support.scheduler import (  # noqa: E402
+    GROUP, Scheduler, add_nodes, await_that, is_bound, pod, pod_group, pods_by_gang, submit,
+)
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def maniple(server, *arguments):
+    command = [str(Path(build_folder()) / "maniple"), "--kubeconfig", str(server.kubeconfig), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def bound(api, name):
+    return sum(map(is_bound, pods_by_gang(api).get(name, [])))
+
+
+def reason(api, name):
+    return api.must("GET", f"{GROUP}/namespaces/default/podgroups/{name}").get("status", {}).get("reason")
+
+
+def who_is_on_hold_waits_until_released(server):
+    api = server.api
+    add_nodes(api, 2)
+    api.must("POST", f"{GROUP}/namespaces/default/podgroups", pod_group("mine", 2))
+    assert maniple(server, "hold", "mine") == (0, "default/mine is on hold\n", "")
+    scheduler = Scheduler(server).start()
+    for index in range(2):
+        api.must("POST", PODS, pod(f"mine-{index}", "mine"))
+    await_that("it says that it is on hold", lambda: reason(api, "mine") == "SchedulingGated")
+    status, text, error = scheduler.maniple("explain", "mine")
+    assert status == 0 and "it is on hold" in text, (text, error)
+    submit(api, "other", 1)
+    await_that("another passes", lambda: bound(api, "other") == 1)
+    assert bound(api, "mine") == 0
+    api.must("DELETE", f"{PODS}/other-0")
+    assert maniple(server, "release", "mine") == (0, "default/mine is released\n", "")
+    await_that("it starts", lambda: bound(api, "mine") == 2)
+    await_that("its status says so", lambda: reason(api, "mine") == "Bound")
+    status, text, _ = maniple(server, "hold", "mine")
+    assert status == 0 and "what runs of it goes on" in text, text
+    scheduler.stop()
+
+
+def who_is_requeued_leaves_if_somebody_brings_it_back(server):
+    api = server.api
+    add_nodes(api, 2)
+    scheduler = Scheduler(server).start()
+    submit(api, "mine", 2)
+    await_that("it runs", lambda: bound(api, "mine") == 2)
+
+    def requeue(*more):
+        return scheduler.maniple("--kubeconfig", str(server.kubeconfig), "requeue", "mine", *more)
+
+    status, _, error = requeue()
+    assert status == 1 and "has no controller" in error and bound(api, "mine") == 2, error
+    status, text, error = requeue("--force")
+    assert (status, text) == (0, "default/mine: 2 pods were deleted\n"), (text, error)
+    await_that("its pods have left", lambda: not pods_by_gang(api).get("mine") or bound(api, "mine") == 0)
+    scheduler.stop()
+
+
+def wrong_hands_get_one_clear_line(server):
+    for verb in ("hold", "release"):
+        status, output, error = maniple(server, verb, "nobody")
+        assert status == 1 and not output and '"nobody" not found' in error and error.count("\n") == 1, error
+    status, _, error = maniple(server, "hold")
+    assert status == 2 and "GANG" in error, error
+
+
+CASES = (who_is_on_hold_waits_until_released, who_is_requeued_leaves_if_somebody_brings_it_back, wrong_hands_get_one_clear_line)
+
+
+def main():
+    plays, skipped = on_servers(CASES, RealControlPlane)
+    return play_all(plays, skipped, sys.argv[1] if len(sys.argv) > 1 else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
