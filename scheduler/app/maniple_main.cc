@@ -15,6 +15,7 @@
 #include "api/http/http.h"
 #include "api/validation/manifest.h"
 #include "scheduler/app/admin_client.h"
+#include "scheduler/app/capacity.h"
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
 #include "scheduler/app/hands.h"
@@ -236,6 +237,20 @@ void AddNodes(CLI::App& app, Request& request, int& result) {
   });
 }
 
+int Capacity(const Request& request) {
+  const absl::StatusOr<Json> nodes = AskScheduler(request.client, "/nodes");
+  if (!nodes.ok()) return Complain(nodes.status().message());
+  Print(request, CapacityOf(*nodes), CapacityTable);
+  return 0;
+}
+
+void AddCapacity(CLI::App& app, Request& request, int& result) {
+  CLI::App* capacity = app.add_subcommand(
+      "capacity", "What fits now: pods of each size at once, anywhere and in one domain");
+  capacity->footer("Example:\n  maniple capacity -o json");
+  capacity->callback([&] { result = Capacity(request); });
+}
+
 void AddQueues(CLI::App& app, Request& request, int& result) {
   CLI::App* queues = app.add_subcommand("queues", "Queues: what waits, what runs, what is used");
   queues->footer("Example:\n  maniple queues --why");
@@ -364,6 +379,7 @@ int Main(int argc, char** argv) {
   AddGangs(app, request, result);
   AddNodes(app, request, result);
   AddQueues(app, request, result);
+  AddCapacity(app, request, result);
   std::vector<std::string> files;
   AddValidate(app, files, result);
   ImportRequest imported;
