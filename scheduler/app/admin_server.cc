@@ -1,6 +1,8 @@
 #include "scheduler/app/admin_server.h"
 
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <sys/socket.h>
@@ -155,6 +157,9 @@ class AdminServer::Impl final {
     } else {
       RETURN_IF_ERROR(PrepareSocket(path, address));
     }
+    // For grpcurl and probes, which have no admin.proto at hand.
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
     builder.AddListeningPort(address, credentials, &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -1,12 +1,16 @@
 // The admin surface as its clients meet it: a socket in a folder that nobody else writes to, or
 // mutual TLS.
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/app/admin_client.h"
@@ -113,6 +117,54 @@ TEST_F(AdminServerOverTls, RefusesFilesThatDoNotBelongTogether) {
       MessageOf(AdminServer::Start({.address = "127.0.0.1:0", .tls = files}, {.view = EmptyView})
                     .status()),
       AllOf(HasSubstr("tls.key"), HasSubstr("no private key of that certificate")));
+}
+
+// What a client hears that has no generated code: bytes to a method, bytes back.
+std::string AskInBytes(const std::string& address, const std::string& method,
+                       absl::string_view request) {
+  const auto channel = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  grpc::CompletionQueue queue;
+  const auto call = stub.PrepareCall(&context, method, &queue);
+  const auto done = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  call->StartCall(nullptr);
+  EXPECT_TRUE(done());
+  const grpc::Slice slice{std::string(request)};
+  call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+  EXPECT_TRUE(done());
+  grpc::ByteBuffer reply;
+  call->Read(&reply, nullptr);
+  EXPECT_TRUE(done());
+  context.TryCancel();
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  (void)done();
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(reply.Dump(&slices).ok());
+  std::string text;
+  for (const grpc::Slice& part : slices) {
+    text.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  }
+  return text;
+}
+
+TEST(AdminServer, TellsItsHealthAndItsMethodsToWhoHasNoDefinitions) {
+  const TempFolder temporary;
+  const std::string address = absl::StrCat("unix:", temporary.In("run"), "/admin.sock");
+  const auto server = AdminServer::Start({.address = address}, {.view = EmptyView});
+  ASSERT_TRUE(server.ok()) << server.status();
+  // HealthCheckResponse {status: SERVING}.
+  EXPECT_EQ(AskInBytes(address, "/grpc.health.v1.Health/Check", ""), absl::string_view("\x08\x01"));
+  // ServerReflectionRequest {list_services: "*"}: field 7.
+  EXPECT_THAT(AskInBytes(address, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                         "\x3a\x01*"),
+              HasSubstr("maniple.admin.v1.Admin"));
 }
 
 }  // namespace
