@@ -31,7 +31,8 @@ std::optional<AccessWish> WishFor(const AdminQuestion& question) {
   if (question.path == "/gangs" || question.path == "/explain") {
     return AccessWish{Readable::kGangs, question.namespace_name};
   }
-  if (question.path == "/queues") return AccessWish{Readable::kQueues, ""};
+  if (question.path == "/queues" || question.path == "/cohorts")
+    return AccessWish{Readable::kQueues, ""};
   if (question.path == "/nodes") return AccessWish{Readable::kNodes, ""};
   if (question.path == "/metrics") return AccessWish{Readable::kMetrics, ""};
   return std::nullopt;

@@ -98,6 +98,10 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
     return Ask<pb::Version>(
         [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });
   }
+  if (target.path == "/cohorts") {
+    return Ask<pb::CohortList>(
+        [&](auto& context, auto& reply) { return stub->ListCohorts(&context, {}, &reply); });
+  }
   if (target.path == "/nodes") {
     return Ask<pb::NodeList>(
         [&](auto& context, auto& reply) { return stub->ListNodes(&context, {}, &reply); });

@@ -24,7 +24,8 @@ AdminQuestion ParseAdminTarget(absl::string_view target) {
 }
 
 bool IsAdminPath(absl::string_view path) {
-  return path == "/explain" || path == "/gangs" || path == "/nodes" || path == "/queues";
+  return path == "/explain" || path == "/gangs" || path == "/nodes" || path == "/queues" ||
+         path == "/cohorts";
 }
 
 }  // namespace maniple

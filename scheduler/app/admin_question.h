@@ -7,7 +7,7 @@
 
 namespace maniple {
 
-// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes" or "/queues"; other parameters are
+// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes", "/queues" or "/cohorts"; other parameters are
 // ignored, and of equal ones the last counts. /explain is of the namespace "default" without one.
 struct AdminQuestion {
   std::string path;
@@ -15,7 +15,7 @@ struct AdminQuestion {
   std::string name;
 };
 [[nodiscard]] AdminQuestion ParseAdminTarget(absl::string_view target);
-// Whether it is one of the four.
+// Whether it is one of the five.
 [[nodiscard]] bool IsAdminPath(absl::string_view path);
 
 }  // namespace maniple

@@ -68,6 +68,13 @@ class Service final : public pb::Admin::Service {
       return absl::OkStatus();
     });
   }
+  grpc::Status ListCohorts(grpc::ServerContext*, const pb::ListCohortsRequest*,
+                           pb::CohortList* reply) override {
+    return With([&](const ClusterView& view) {
+      CohortsInto(view, *reply);
+      return absl::OkStatus();
+    });
+  }
   grpc::Status GetVersion(grpc::ServerContext*, const pb::GetVersionRequest*,
                           pb::Version* reply) override {
     VersionInto(*reply);

@@ -85,6 +85,16 @@ void Fill(const GangView& gang, pb::Gang& out) {
   }
 }
 
+void Fill(const QuotaUsageView& quota, pb::Usage& out) {
+  const auto text = [&quota](Amount amount) { return FormatAmount(quota.resource, amount); };
+  out.set_flavor(quota.flavor);
+  out.set_name(quota.resource);
+  out.set_nominal(text(quota.nominal));
+  out.set_used(text(quota.used));
+  out.set_borrowed(text(quota.borrowed));
+  out.set_lent(text(quota.lent));
+}
+
 bool HasMember(const GangView& gang, absl::string_view pod) {
   for (const GangMemberView& member : gang.pods) {
     if (member.pod == pod) return true;
@@ -207,16 +217,19 @@ void QueuesInto(const ClusterView& view, pb::QueueList& out) {
     row.set_fair_share(queue.fair_share);
     row.set_problem(queue.problem);
     row.set_uncharged(queue.uncharged);
-    for (const QuotaUsageView& quota : queue.usage) {
-      const auto text = [&quota](Amount amount) { return FormatAmount(quota.resource, amount); };
-      pb::Usage& usage = *row.add_usage();
-      usage.set_flavor(quota.flavor);
-      usage.set_name(quota.resource);
-      usage.set_nominal(text(quota.nominal));
-      usage.set_used(text(quota.used));
-      usage.set_borrowed(text(quota.borrowed));
-      usage.set_lent(text(quota.lent));
-    }
+    for (const QuotaUsageView& quota : queue.usage) Fill(quota, *row.add_usage());
+  }
+}
+
+void CohortsInto(const ClusterView& view, pb::CohortList& out) {
+  for (const CohortView& cohort : view.cohorts) {
+    pb::Cohort& row = *out.add_items();
+    row.set_name(cohort.name);
+    row.set_parent(cohort.parent);
+    row.set_fair_share(cohort.fair_share);
+    row.set_problem(cohort.problem);
+    for (const std::string& queue : cohort.queues) row.add_queues(queue);
+    for (const QuotaUsageView& quota : cohort.usage) Fill(quota, *row.add_usage());
   }
 }
 
@@ -257,8 +270,13 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     QueuesInto(view, list);
     return ToJson(list);
   }
-  return absl::NotFoundError(
-      absl::StrCat("no page ", path, "; there are /explain, /gangs, /nodes, /queues and /version"));
+  if (path == "/cohorts") {
+    pb::CohortList list;
+    CohortsInto(view, list);
+    return ToJson(list);
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no page ", path, "; there are /explain, /gangs, /nodes, /queues, /cohorts and /version"));
 }
 
 }  // namespace maniple

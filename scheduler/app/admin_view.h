@@ -16,6 +16,7 @@ class Gang;
 class GangList;
 class NodeList;
 class QueueList;
+class CohortList;
 class Version;
 }  // namespace maniple::admin::v1
 
@@ -33,6 +34,7 @@ void ExplainInto(const GangView& gang, const Help* help, admin::v1::Gang& out);
 void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin::v1::GangList& out);
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
+void CohortsInto(const ClusterView& view, admin::v1::CohortList& out);
 // Of this program, and of the objects that it knows.
 void VersionInto(admin::v1::Version& out);
 [[nodiscard]] absl::StatusOr<std::string> VersionJson();

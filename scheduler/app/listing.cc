@@ -1,6 +1,7 @@
 #include "scheduler/app/listing.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -63,6 +64,41 @@ std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
   return text;
 }
 
+// One line per quota; what is said of the Cohort as a whole stands in its first.
+void AddCohort(const Json& cohort, int depth, std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::string> queues;
+  for (const Json& queue : cohort["queues"].items()) queues.push_back(queue.AsString());
+  const std::string name =
+      absl::StrCat(std::string(static_cast<size_t>(2 * depth), ' '), cohort["name"].AsString());
+  std::vector<std::string> whole = {name, OrDash(absl::StrJoin(queues, ", ")),
+                                    ShareText(Number(cohort["fairShare"]))};
+  if (cohort["usage"].items().empty()) {
+    whole.resize(rows[0].size(), "-");
+    rows.push_back(std::move(whole));
+  }
+  for (const Json& row : cohort["usage"].items()) {
+    std::vector<std::string> line = std::exchange(whole, std::vector<std::string>(whole.size()));
+    const std::string& flavor = row["flavor"].AsString();
+    line.push_back(absl::StrCat(flavor, flavor.empty() ? "" : "/", row["name"].AsString()));
+    for (const char* amount : {"used", "nominal", "borrowed", "lent"}) {
+      line.push_back(row[amount].AsString());
+    }
+    rows.push_back(std::move(line));
+  }
+}
+
+// Children behind their parent. Those on a cycle are below nobody: they come with the roots.
+void AddCohorts(const Json& cohorts, const std::string& parent, int depth,
+                std::vector<std::vector<std::string>>& rows) {
+  for (const Json& cohort : cohorts["items"].items()) {
+    const bool stands_alone = parent.empty() && !cohort["problem"].AsString().empty();
+    if (cohort["parent"].AsString() != parent && !stands_alone) continue;
+    if (!parent.empty() && !cohort["problem"].AsString().empty()) continue;
+    AddCohort(cohort, depth, rows);
+    if (!stands_alone) AddCohorts(cohorts, cohort["name"].AsString(), depth + 1, rows);
+  }
+}
+
 }  // namespace
 
 std::string StartTable(const Json& gangs, absl::Time now) {
@@ -111,6 +147,19 @@ std::string QueueReasons(const Json& queues) {
     }
     const std::string& problem = queue["problem"].AsString();
     if (!problem.empty()) absl::StrAppend(&out, "  starts nothing: ", problem, "\n");
+  }
+  return out;
+}
+
+std::string CohortTable(const Json& cohorts) {
+  std::vector<std::vector<std::string>> rows = {
+      {"COHORT", "QUEUES", "SHARE", "QUOTA", "USED", "NOMINAL", "BORROWED", "LENT"}};
+  AddCohorts(cohorts, "", 0, rows);
+  std::string out = Table(rows);
+  for (const Json& cohort : cohorts["items"].items()) {
+    const std::string& problem = cohort["problem"].AsString();
+    if (problem.empty()) continue;
+    absl::StrAppend(&out, cohort["name"].AsString(), " is inactive: ", problem, "\n");
   }
   return out;
 }

@@ -16,6 +16,8 @@ namespace maniple {
 [[nodiscard]] std::string WideGangTable(const Json& gangs, absl::Time now);
 // For each Queue: what it uses of its own, what it borrows and who of its Cohort lends that.
 [[nodiscard]] std::string QueueReasons(const Json& queues);
+// Cohorts as a tree, parents first, with the Queues of each.
+[[nodiscard]] std::string CohortTable(const Json& cohorts);
 // One "RESOURCE/NAME" a line; of gangs with their namespace, as "NAMESPACE/NAME".
 [[nodiscard]] std::string Names(const Json& list, absl::string_view resource);
 

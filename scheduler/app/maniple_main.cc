@@ -237,6 +237,17 @@ void AddNodes(CLI::App& app, Request& request, int& result) {
   });
 }
 
+void AddCohorts(CLI::App& app, Request& request, int& result) {
+  CLI::App* cohorts =
+      app.add_subcommand("cohorts", "Cohorts as a tree: their Queues, and what is used in each");
+  cohorts->footer("Example:\n  maniple cohorts");
+  AddWatch(*cohorts, request);
+  cohorts->callback([&] {
+    result = ShowList(request, "/cohorts",
+                      {.table = CohortTable, .wide = CohortTable, .resource = "cohort"});
+  });
+}
+
 int Capacity(const Request& request) {
   const absl::StatusOr<Json> nodes = AskScheduler(request.client, "/nodes");
   if (!nodes.ok()) return Complain(nodes.status().message());
@@ -379,6 +390,7 @@ int Main(int argc, char** argv) {
   AddGangs(app, request, result);
   AddNodes(app, request, result);
   AddQueues(app, request, result);
+  AddCohorts(app, request, result);
   AddCapacity(app, request, result);
   std::vector<std::string> files;
   AddValidate(app, files, result);

@@ -232,4 +232,27 @@ std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
   return views;
 }
 
+std::vector<CohortView> QueueDirectory::CohortViews(const QuotaBook& book) const {
+  std::map<std::string, CohortView> views;
+  for (const auto& [name, cohort] : book.cohorts()) {
+    views[name].parent = cohort.parent;
+    if (!cohort.parent.empty()) views.try_emplace(cohort.parent);
+  }
+  for (const auto& [name, entry] : queues_) {
+    if (entry.exists && !entry.queue.cohort.empty()) {
+      views[entry.queue.cohort].queues.push_back(name);
+    }
+  }
+  std::vector<CohortView> all;
+  for (auto& [name, view] : views) {
+    view.name = name;
+    view.problem = book.ProblemOfCohort(name);
+    view.fair_share = FairShareOf(book.CohortNamed(name), book);
+    view.usage = UsageOfCohort(name, book);
+    std::ranges::sort(view.queues);
+    all.push_back(std::move(view));
+  }
+  return all;
+}
+
 }  // namespace maniple

@@ -75,7 +75,8 @@ class QueueDirectory final {
 
   [[nodiscard]] CohortDirectory& cohorts() { return cohorts_; }
 
-  [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;  // by name
+  [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;
+  [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book) const;  // by name
 
  private:
   struct Entry {

@@ -120,12 +120,22 @@ struct QueueView {
   std::vector<QuotaUsageView> usage;
 };
 
+struct CohortView {
+  std::string name, parent;         // parent "" = a root
+  std::string problem;              // why no Queue in it is active; "" = none
+  int64_t fair_share = 0;           // permille, of its parent's
+  std::vector<std::string> queues;  // that name it; sorted
+  std::vector<QuotaUsageView> usage;
+};
+
 struct ClusterView {
   absl::Time at;
   bool leader = false;
   std::vector<GangView> gangs;    // by namespace, name
   std::vector<NodeRow> nodes;     // by name
   std::vector<QueueView> queues;  // by name
+  // Also those that a Queue or Cohort names and nobody has created; by name.
+  std::vector<CohortView> cohorts;
 };
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;
 

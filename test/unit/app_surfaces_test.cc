@@ -191,6 +191,24 @@ TEST(Printing, ExplanationSaysWhyEvictingOthersDoesNotHelp) {
               Not(HasSubstr("preemption")));
 }
 
+TEST(Printing, CohortsStandBelowTheirParents) {
+  const absl::StatusOr<Json> cohorts = Json::Parse(R"({"items":[
+      {"name":"a","parent":"root","queues":["blue","red"],"usage":[
+        {"flavor":"","name":"cpu","used":"3","nominal":"8","borrowed":"0","lent":"1"},
+        {"flavor":"h100","name":"nvidia.com/gpu","used":"16","nominal":"8","borrowed":"8","lent":"0"}],
+       "fairShare":"250"},
+      {"name":"lost","parent":"lost","problem":"spec.parent: a cycle"},
+      {"name":"root","queues":["infra"],"usage":[]}]})");
+  ASSERT_TRUE(cohorts.ok()) << cohorts.status();
+  EXPECT_EQ(CohortTable(*cohorts),
+            "COHORT  QUEUES     SHARE  QUOTA                USED  NOMINAL  BORROWED  LENT\n"
+            "lost    -          0      -                    -     -        -         -\n"
+            "root    infra      0      -                    -     -        -         -\n"
+            "  a     blue, red  250    cpu                  3     8        0         1\n"
+            "                          h100/nvidia.com/gpu  16    8        8         0\n"
+            "lost is inactive: spec.parent: a cycle\n");
+}
+
 TEST(Printing, QueuesShowALinePerQuota) {
   EXPECT_EQ(
       QueueTable(Page("/queues")),

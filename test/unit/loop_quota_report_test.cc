@@ -107,6 +107,24 @@ TEST_F(QuotaReport, ACycleIsToldAtEveryCohortOnItUntilItIsGone) {
   EXPECT_EQ(Active("above"), "True Ready: ");
 }
 
+TEST_F(QuotaReport, TheViewHasCohortsThatNobodyHasCreated) {
+  Queue lone = TeamQueue("c", 8);
+  lone.cohort = "nobody-made-it";
+  d_.Put(ObjectUpserted{lone});
+  d_.Put(ObjectUpserted{CohortOf("teams", "company")});
+  d_.Submit({.gang = "x", .pods = 3, .queue = "a"});
+  d_.Settle(absl::Seconds(5));
+  const ClusterViewPtr view = d_.loop().View(d_.now);
+  ASSERT_EQ(view->cohorts.size(), 3u);
+  EXPECT_EQ(view->cohorts[0].name, "company");
+  EXPECT_EQ(view->cohorts[1].name, "nobody-made-it");
+  EXPECT_THAT(view->cohorts[1].queues, ElementsAre("c"));
+  EXPECT_EQ(view->cohorts[2].parent, "company");
+  EXPECT_THAT(view->cohorts[2].queues, ElementsAre("a", "b"));
+  ASSERT_EQ(view->cohorts[2].usage.size(), 1u);
+  EXPECT_EQ(view->cohorts[2].usage[0].used, Amount(24));
+}
+
 TEST_F(QuotaReport, AnUnknownFlavorOfACohortIsTold) {
   Cohort cohort = CohortOf("teams", "", 4);
   cohort.quotas = {{.flavor = "h100", .resources = {{.resource = "cpu", .nominal = Amount(1)}}}};
