@@ -16,15 +16,14 @@
 #include "api/validation/manifest.h"
 #include "scheduler/app/admin_client.h"
 #include "scheduler/app/capacity.h"
+#include "scheduler/app/cluster_commands.h"
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
-#include "scheduler/app/hands.h"
 #include "scheduler/app/import_command.h"
 #include "scheduler/app/listing.h"
 #include "scheduler/app/node_map.h"
 #include "scheduler/app/printing.h"
 #include "scheduler/app/profile.h"
-#include "scheduler/app/replay_commands.h"
 #include "scheduler/app/version.h"
 
 namespace maniple {
@@ -299,64 +298,6 @@ void AddImport(CLI::App& app, const Request& request, ImportRequest& imported, i
   });
 }
 
-void AddHands(CLI::App& app, const Request& request, HandsRequest& hands, int& result) {
-  const auto add = [&](const char* verb, const char* what, int (*run)(const HandsRequest&)) {
-    CLI::App* command = app.add_subcommand(verb, what);
-    command->footer(absl::StrCat("Example:\n  maniple ", verb, " llama-pretrain -n research"));
-    command->add_option("GANG", hands.gang, "Its PodGroup")->required();
-    command->add_option("-n,--namespace", hands.namespace_name, "Its namespace (default: default)");
-    command->callback([&, run] {
-      hands.client = request.client;
-      result = run(hands);
-    });
-    return command;
-  };
-  add("hold", "Let nothing of a gang start; what runs of it goes on", RunHold);
-  add("release", "Take a hold back", RunRelease);
-  add("requeue", "Delete the pods of a gang that run, so that it waits in line again", RunRequeue)
-      ->add_flag("--force", hands.force, "Also pods that no controller makes again");
-}
-
-void AddWhatIf(CLI::App& app, const Request& request, WhatIfRequest& asked, int& result) {
-  CLI::App* command =
-      app.add_subcommand("whatif", "Would a job start, and when: asked of a replay of the cluster");
-  command->footer(
-      "Example:\n  maniple whatif -f job.yaml --add-nodes 2:like=gpu-7 --quota research=+16");
-  command->add_option("GANG", asked.gangs, "Gangs that wait already");
-  command->add_option("-f,--filename", asked.files, "Pods, PodGroups and Jobs; - is standard input")
-      ->type_name("FILE");
-  command->add_option("-n,--namespace", asked.namespace_name,
-                      "Of gangs and objects that name none (default: default)");
-  command->add_option("--at", asked.at, "Asked then: a time, or 2h from now")->type_name("TIME");
-  command->add_option("--horizon", asked.horizon, "How far ahead to look (default 24h)")
-      ->type_name("DURATION");
-  command->add_option("--add-nodes", asked.nodes, "With so many nodes more, copies of that one")
-      ->type_name("N:like=NODE");
-  command->add_option("--quota", asked.quota, "With so much more nominal quota; -N is less")
-      ->type_name("QUEUE[/RESOURCE]=+N");
-  command->add_option("--snapshot", asked.snapshot, "Ask of this file in place of the cluster")
-      ->type_name("FILE");
-  command->add_option("--config", asked.config, "The scheduler's configuration")->type_name("FILE");
-  command->callback([&] {
-    asked.client = request.client;
-    asked.output = request.output;
-    result = RunWhatIf(asked);
-  });
-}
-
-void AddSnapshot(CLI::App& app, const Request& request, SnapshotRequest& taken, int& result) {
-  CLI::App* command =
-      app.add_subcommand("snapshot", "The cluster's state as one file, for maniple whatif");
-  command->footer("Example:\n  maniple snapshot cluster.snapshot");
-  command->add_option("FILE", taken.file, "To be written; - is standard output")->required();
-  command->add_option("--config", taken.config, "Of the scheduler: which producers' kinds to read")
-      ->type_name("FILE");
-  command->callback([&] {
-    taken.client = request.client;
-    result = RunSnapshot(taken);
-  });
-}
-
 // Runs the command that the words name; else what to exit with instead.
 std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
   try {
@@ -396,12 +337,8 @@ int Main(int argc, char** argv) {
   AddValidate(app, files, result);
   ImportRequest imported;
   AddImport(app, request, imported, result);
-  HandsRequest hands;
-  AddHands(app, request, hands, result);
-  WhatIfRequest asked;
-  AddWhatIf(app, request, asked, result);
-  SnapshotRequest taken;
-  AddSnapshot(app, request, taken, result);
+  ClusterRequests cluster;
+  AddClusterCommands(app, {request.client, request.output}, cluster, result);
 
   CLI::App* version = app.add_subcommand("version", "Versions of this program and the scheduler");
   version->footer("Example:\n  maniple version -o json");

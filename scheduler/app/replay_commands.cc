@@ -105,7 +105,7 @@ absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
     ASSIGN_OR_RETURN(question.nodes.emplace_back(), ParseAddedNodes(text));
   }
   for (const std::string& text : request.quota) {
-    ASSIGN_OR_RETURN(question.quota.emplace_back(), ParseMoreQuota(text));
+    ASSIGN_OR_RETURN(question.quota.emplace_back(), ParseAddedQuota(text));
   }
   if (!request.horizon.empty()) {
     ASSIGN_OR_RETURN(question.horizon, ParseConfigDuration(request.horizon));
@@ -123,6 +123,8 @@ absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
 
 absl::string_view NameOf(StartKind kind) {
   switch (kind) {
+    case StartKind::kRuns:
+      return "Runs";
     case StartKind::kNow:
       return "Now";
     case StartKind::kAfterEvicting:
@@ -185,10 +187,10 @@ void Print(const WhatIfAnswer& answer, const std::string& output) {
 
 }  // namespace
 
-absl::StatusOr<WhatIfQuestion::AddedNodes> ParseAddedNodes(absl::string_view text) {
+absl::StatusOr<AddedNodes> ParseAddedNodes(absl::string_view text) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits(":like=", 1));
-  WhatIfQuestion::AddedNodes added{.like = std::string(parts.second)};
+  AddedNodes added{.like = std::string(parts.second)};
   if (!absl::SimpleAtoi(parts.first, &added.count) || added.count < 1 || added.count > 10'000 ||
       added.like.empty()) {
     return absl::InvalidArgumentError(
@@ -197,13 +199,12 @@ absl::StatusOr<WhatIfQuestion::AddedNodes> ParseAddedNodes(absl::string_view tex
   return added;
 }
 
-absl::StatusOr<WhatIfQuestion::MoreQuota> ParseMoreQuota(absl::string_view text) {
+absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits('=', 1));
   const std::pair<absl::string_view, absl::string_view> names =
       absl::StrSplit(parts.first, absl::MaxSplits('/', 1));
-  WhatIfQuestion::MoreQuota more{.queue = std::string(names.first),
-                                 .resource = std::string(names.second)};
+  AddedQuota more{.queue = std::string(names.first), .resource = std::string(names.second)};
   constexpr int64_t kMost = 1'000'000'000;
   if (!absl::SimpleAtoi(absl::StripPrefix(parts.second, "+"), &more.amount) ||
       std::abs(more.amount) > kMost || more.queue.empty()) {

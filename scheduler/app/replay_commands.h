@@ -25,9 +25,9 @@ struct WhatIfRequest {
 [[nodiscard]] int RunWhatIf(const WhatIfRequest& request);
 
 // "2:like=gpu-node-7".
-[[nodiscard]] absl::StatusOr<WhatIfQuestion::AddedNodes> ParseAddedNodes(absl::string_view text);
+[[nodiscard]] absl::StatusOr<AddedNodes> ParseAddedNodes(absl::string_view text);
 // "research=+16", "research/cpu=-8".
-[[nodiscard]] absl::StatusOr<WhatIfQuestion::MoreQuota> ParseMoreQuota(absl::string_view text);
+[[nodiscard]] absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text);
 
 struct SnapshotRequest {
   AdminClientOptions client;

@@ -67,12 +67,12 @@ absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& object
           kind, " ", name, ": together they ask for more than ", kMostPodsAsked, " pods"));
     }
     Json& own = all.emplace_back(object);
+    own.Mutable("metadata").Set("namespace", NamespaceOf(object));
     if (kind != "Job") continue;
     // The server gives it another uid if it has none, and its pods could not name that one.
     Json& meta = own.Mutable("metadata");
     if (!meta.Has("uid")) meta.Set("uid", absl::StrCat("what-if-", NamespaceOf(object), "-", name));
     meta.Set("resourceVersion", "1");
-    meta.Set("namespace", NamespaceOf(object));
     const Json job = own;
     for (int64_t i = 0; i < PodsOf(job); ++i) all.push_back(PodOf(job, i));
   }

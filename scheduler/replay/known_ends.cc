@@ -12,18 +12,18 @@ namespace {
 
 bool IsPod(const Json& object) { return object["kind"].AsString() == "Pod"; }
 
-bool Runs(const Json& object) {
-  const std::string& phase = object["status"]["phase"].AsString();
-  return IsPod(object) && !object["spec"]["nodeName"].AsString().empty() && phase != "Succeeded" &&
-         phase != "Failed";
-}
-
 std::string GroupOf(const Json& pod) {
   const Json& meta = pod["metadata"];
   return absl::StrCat(meta["namespace"].AsString(), "/", meta["labels"][kPodGroupLabel].AsString());
 }
 
 }  // namespace
+
+bool StandsSomewhere(const Json& object) {
+  const std::string& phase = object["status"]["phase"].AsString();
+  return IsPod(object) && !object["spec"]["nodeName"].AsString().empty() && phase != "Succeeded" &&
+         phase != "Failed";
+}
 
 std::string KeyOf(const Json& object) {
   const Json& meta = object["metadata"];
@@ -54,7 +54,7 @@ RunTimes RunTimesOf(const std::vector<Json>& objects) {
 KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times, absl::Time now) {
   KnownEnds known;
   for (const Json& object : objects) {
-    if (!Runs(object)) continue;
+    if (!StandsSomewhere(object)) continue;
     const std::string key = KeyOf(object);
     const auto run_time = run_times.find(key);
     const absl::StatusOr<absl::Time> start =

@@ -24,6 +24,8 @@ struct KnownEnds {
 [[nodiscard]] KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times,
                                     absl::Time now);
 
+// A pod that has a node and has not ended.
+[[nodiscard]] bool StandsSomewhere(const Json& object);
 [[nodiscard]] std::string KeyOf(const Json& object);  // "namespace/name"
 
 }  // namespace maniple

@@ -5,12 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
-#include "api/codec/quantity.h"
+#include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/job_pods.h"
 #include "scheduler/replay/known_ends.h"
 #include "scheduler/replay/replay.h"
@@ -23,89 +22,8 @@ constexpr absl::Duration kSettles = absl::Seconds(3);
 // … and so long after an end that it waited for.
 constexpr absl::Duration kReacts = absl::Milliseconds(100);
 constexpr int kMostSteps = 10'000;
-constexpr char kHostName[] = "kubernetes.io/hostname";
 
-Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::string_view name) {
-  const auto it = std::ranges::find_if(objects, [&](const Json& object) {
-    return object["kind"].AsString() == kind && object["metadata"]["name"].AsString() == name;
-  });
-  return it == objects.end() ? nullptr : &*it;
-}
-
-// As it would come: without what the node's troubles have put there.
-Json CopyOf(const Json& node, const std::string& name) {
-  Json copy = node;
-  Json& meta = copy.Mutable("metadata");
-  meta.Set("name", name);
-  meta.Set("uid", absl::StrCat("what-if-", name));
-  meta.Mutable("labels").Set(kHostName, name);
-  Json& spec = copy.Mutable("spec");
-  spec.Erase("unschedulable");
-  if (!spec["taints"].is_array()) return copy;
-  std::erase_if(spec.Mutable("taints").mutable_items(), [](const Json& taint) {
-    return absl::StartsWith(taint["key"].AsString(), "node.kubernetes.io/");
-  });
-  return copy;
-}
-
-absl::Status AddNodes(const WhatIfQuestion::AddedNodes& added, std::vector<Json>& objects) {
-  const Json* like = FindObject(objects, "Node", added.like);
-  if (like == nullptr) {
-    return absl::NotFoundError(absl::StrCat("there is no node \"", added.like, "\" to copy"));
-  }
-  const Json original = *like;
-  for (int64_t i = 1; i <= added.count; ++i) {
-    objects.push_back(CopyOf(original, absl::StrCat(added.like, "-what-if-", i)));
-  }
-  return absl::OkStatus();
-}
-
-// The only resource that it has a quota for, else its GPUs.
-std::string ResourceOf(const Json& queue) {
-  std::set<std::string> names;
-  for (const Json& quota : queue["spec"]["quotas"].items()) {
-    for (const Json& resource : quota["resources"].items()) {
-      names.insert(resource["name"].AsString());
-    }
-  }
-  if (names.size() == 1) return *names.begin();
-  const auto gpu = std::ranges::find_if(
-      names, [](const std::string& name) { return absl::EndsWith(name, "/gpu"); });
-  return gpu == names.end() ? "" : *gpu;
-}
-
-absl::Status Raise(Json& entry, const std::string& resource, int64_t by) {
-  const Json& nominal = entry["nominal"];
-  const std::string text = nominal.is_int() ? absl::StrCat(nominal.AsInt()) : nominal.AsString();
-  ASSIGN_OR_RETURN(const Amount before, ParseAmount(resource, text.empty() ? "0" : text));
-  ASSIGN_OR_RETURN(const Amount more, ParseAmount(resource, absl::StrCat(std::abs(by))));
-  const Amount after = by < 0 ? std::max(before - more, Amount()) : before + more;
-  entry.Set("nominal", FormatAmount(resource, after));
-  return absl::OkStatus();
-}
-
-// In the first flavor that the Queue lists the resource for.
-absl::Status RaiseQuota(const WhatIfQuestion::MoreQuota& more, std::vector<Json>& objects) {
-  Json* queue = FindObject(objects, "Queue", more.queue);
-  if (queue == nullptr) {
-    return absl::NotFoundError(absl::StrCat("there is no Queue \"", more.queue, "\""));
-  }
-  const std::string resource = more.resource.empty() ? ResourceOf(*queue) : more.resource;
-  const absl::Status unlimited = absl::InvalidArgumentError(
-      absl::StrCat("Queue \"", more.queue, "\" has no quota of ",
-                   resource.empty() ? "GPUs; name the resource" : resource, " to change"));
-  Json& spec = queue->Mutable("spec");
-  if (!spec["quotas"].is_array()) return unlimited;
-  for (Json& quota : spec.Mutable("quotas").mutable_items()) {
-    if (!quota["resources"].is_array()) continue;
-    for (Json& entry : quota.Mutable("resources").mutable_items()) {
-      if (entry["name"].AsString() == resource) return Raise(entry, resource, more.amount);
-    }
-  }
-  return unlimited;
-}
-
-std::string KeyOf(const GangView& gang) {
+std::string TextOf(const GangView& gang) {
   return absl::StrCat(gang.namespace_name, "/", gang.name);
 }
 
@@ -134,21 +52,28 @@ class Asking final {
     Settle();
     const ClusterViewPtr before = replay_.View();
     for (const GangView& gang : before->gangs) Remember(gang);
+    // Who leaves before it comes leaves for others.
+    if (!job.empty()) evicted_for_others_ = replay_.Evicted().size();
     RETURN_IF_ERROR(Annotate(replay_.Load(job), "the job"));
     Settle();
     const ClusterViewPtr view = replay_.View();
     for (const GangView& gang : view->gangs) {
-      const bool named = std::ranges::find(gangs, KeyOf(gang)) != gangs.end();
-      const bool asked_for = named || !known_.contains(KeyOf(gang)) || IsOf(job, gang);
-      if (asked_for) starts_[KeyOf(gang)] = StartOf(gang);
+      const bool named = std::ranges::find(gangs, TextOf(gang)) != gangs.end();
+      const bool asked_for = named || !known_.contains(TextOf(gang)) || IsOf(job, gang);
+      if (asked_for) starts_[TextOf(gang)] = StartOf(gang);
     }
     for (const std::string& gang : gangs) {
       if (!starts_.contains(gang)) {
         return absl::NotFoundError(absl::StrCat("there is no gang ", gang));
       }
     }
+    const std::set<std::string> ran = GangsThatRan(cluster);
     for (auto& [key, start] : starts_) {
       if (start.kind != StartKind::kNow) continue;
+      if (ran.contains(key)) {
+        start.kind = StartKind::kRuns;
+        continue;
+      }
       start.evicts = GangsEvicted();
       if (!start.evicts.empty()) start.kind = StartKind::kAfterEvicting;
     }
@@ -186,9 +111,9 @@ class Asking final {
     replay_.Succeed(names.first, names.second);
   }
   void Remember(const GangView& gang) {
-    known_.insert(KeyOf(gang));
+    known_.insert(TextOf(gang));
     for (const GangMemberView& member : gang.pods) {
-      gang_of_[absl::StrCat(gang.namespace_name, "/", member.pod)] = KeyOf(gang);
+      gang_of_[absl::StrCat(gang.namespace_name, "/", member.pod)] = TextOf(gang);
     }
   }
   // Who has started here ends here, too.
@@ -207,10 +132,7 @@ class Asking final {
   }
   static bool IsOf(const std::vector<Json>& job, const GangView& gang) {
     return std::ranges::any_of(job, [&gang](const Json& object) {
-      const std::string& space = object["metadata"]["namespace"].AsString();
-      return object["kind"].AsString() == "PodGroup" &&
-             object["metadata"]["name"].AsString() == gang.name &&
-             (space.empty() ? "default" : space) == gang.namespace_name;
+      return object["kind"].AsString() == "PodGroup" && KeyOf(object) == TextOf(gang);
     });
   }
   [[nodiscard]] GangStart StartOf(const GangView& gang) const {
@@ -227,11 +149,20 @@ class Asking final {
   }
   [[nodiscard]] std::vector<std::string> GangsEvicted() const {
     std::set<std::string> gangs;
-    for (const std::string& pod : replay_.Evicted()) {
-      const auto gang = gang_of_.find(pod);
-      gangs.insert(gang == gang_of_.end() ? pod : gang->second);
-    }
+    const std::vector<std::string> pods = replay_.Evicted();
+    for (size_t i = evicted_for_others_; i < pods.size(); ++i) gangs.insert(GangOf(pods[i]));
     return {gangs.begin(), gangs.end()};
+  }
+  [[nodiscard]] std::string GangOf(const std::string& pod) const {
+    const auto gang = gang_of_.find(pod);
+    return gang == gang_of_.end() ? pod : gang->second;
+  }
+  [[nodiscard]] std::set<std::string> GangsThatRan(const std::vector<Json>& cluster) const {
+    std::set<std::string> gangs;
+    for (const Json& object : cluster) {
+      if (StandsSomewhere(object)) gangs.insert(GangOf(KeyOf(object)));
+    }
+    return gangs;
   }
   [[nodiscard]] bool SomeWait() const {
     return std::ranges::any_of(
@@ -240,7 +171,7 @@ class Asking final {
   void NoteStarts(absl::Time at) {
     const ClusterViewPtr view = replay_.View();
     for (const GangView& gang : view->gangs) {
-      const auto it = starts_.find(KeyOf(gang));
+      const auto it = starts_.find(TextOf(gang));
       if (it == starts_.end() || it->second.kind != StartKind::kNotSoon) continue;
       it->second = StartOf(gang);
       if (it->second.kind != StartKind::kNow) continue;
@@ -252,6 +183,7 @@ class Asking final {
   Replay replay_;
   const RunTimes& run_times_;
   KnownEnds ends_;
+  size_t evicted_for_others_ = 0;               // pods
   std::set<std::string> ended_or_runs_;         // pods whose end is known here
   std::set<std::string> known_;                 // gangs that were there before
   std::map<std::string, std::string> gang_of_;  // by pod
@@ -262,11 +194,11 @@ class Asking final {
 
 absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOptions options) {
   std::vector<Json> objects = question.cluster.objects;
-  for (const WhatIfQuestion::AddedNodes& added : question.nodes) {
+  for (const AddedNodes& added : question.nodes) {
     RETURN_IF_ERROR(AddNodes(added, objects));
   }
-  for (const WhatIfQuestion::MoreQuota& more : question.quota) {
-    RETURN_IF_ERROR(RaiseQuota(more, objects));
+  for (const AddedQuota& added : question.quota) {
+    RETURN_IF_ERROR(AddQuota(added, objects));
   }
   ASSIGN_OR_RETURN(const std::vector<Json> job, WithPodsOfJobs(question.job));
   std::vector<Json> all = objects;
@@ -293,6 +225,8 @@ std::string GangStartText(const GangStart& start) {
   const std::string where =
       absl::StrCat("on ", start.nodes.size(), start.nodes.size() == 1 ? " node" : " nodes");
   switch (start.kind) {
+    case StartKind::kRuns:
+      return absl::StrCat("runs already ", where);
     case StartKind::kNow:
       return absl::StrCat("would start now ", where);
     case StartKind::kAfterEvicting:

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "scheduler/loop/loop_options.h"
+#include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/snapshot_file.h"
 
 namespace maniple {
@@ -26,21 +27,14 @@ struct WhatIfQuestion {
   std::vector<std::string> gangs;  // "namespace/name", of those that are there: asked about, too
   // From then on, and not from when the snapshot was taken: whose end is known is gone by then.
   absl::Time at = absl::InfinitePast();
-  struct AddedNodes {
-    int64_t count = 0;
-    std::string like;  // the name of a node that is there
-  };
   std::vector<AddedNodes> nodes;
-  struct MoreQuota {
-    std::string queue, resource;  // resource "" = GPUs
-    int64_t amount = 0;           // of whole units, also negative
-  };
-  std::vector<MoreQuota> quota;
+  std::vector<AddedQuota> quota;
   // How far ahead it looks for a start, along the ends that are known.
   absl::Duration horizon = absl::Hours(24);
 };
 
 enum class StartKind : uint8_t {
+  kRuns,  // it did before anybody asked
   kNow,
   kAfterEvicting,  // now, after others were made to leave
   kLater,          // once others have ended

@@ -162,6 +162,58 @@ TEST(WhatIf, NamesWhomItWouldEvict) {
   EXPECT_EQ(GangStartText(start), "would start now on 2 nodes, after default/old was evicted");
 }
 
+TEST(WhatIf, WithMoreQuotaItStarts) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(
+      Parsed(R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"Queue","metadata":{
+               "name":"q"},"spec":{"quotas":[{"resources":[{"name":"nvidia.com/gpu","nominal":8},
+               {"name":"cpu","nominal":100}]}]}})"));
+  question.job.push_back(GroupOf("a", 2, R"(,"queue":"q")"));
+  for (int i = 0; i < 2; ++i) question.job.push_back(PodOf("a", i, 8));
+  EXPECT_EQ(OnlyStart(question).reason, "ExceedsMaxQuota");
+  question.quota = {{.queue = "q", .amount = 7}};
+  EXPECT_EQ(OnlyStart(question).reason, "ExceedsMaxQuota");
+  question.quota = {{.queue = "q", .amount = 8}};
+  EXPECT_EQ(OnlyStart(question).kind, StartKind::kNow);
+  // Never below nothing.
+  question.quota.push_back({.queue = "q", .resource = "nvidia.com/gpu", .amount = -99});
+  EXPECT_EQ(OnlyStart(question).reason, "ExceedsMaxQuota");
+  question.quota = {{.queue = "q", .resource = "memory", .amount = 1}};
+  EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("memory"));
+}
+
+TEST(WhatIf, WhoRunsAlreadyIsToldSo) {
+  WhatIfQuestion question = TwoNodes();
+  question.cluster.objects.push_back(GroupOf("old", 1));
+  question.cluster.objects.push_back(Running(PodOf("old", 0, 8), "n1", "2023-11-14T22:00:00Z"));
+  question.gangs = {"default/old"};
+  EXPECT_EQ(GangStartText(OnlyStart(question)), "runs already on 1 node");
+}
+
+// A gang that waits already makes another leave; that is not the new job's doing.
+TEST(WhatIf, CountsOnlyTheEvictionsOfTheJob) {
+  WhatIfQuestion question = TwoNodes();
+  std::vector<Json>& cluster = question.cluster.objects;
+  cluster.push_back(
+      Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
+               "metadata":{"name":"high"}})"));
+  for (const char* node : {"n1", "n2"}) {
+    cluster.push_back(GroupOf(node, 1));
+    cluster.push_back(Running(PodOf(node, 0, 8), node, "2023-11-14T22:00:00Z"));
+  }
+  cluster.push_back(GroupOf("before", 1));
+  cluster.push_back(PodOf("before", 0, 4, 100));
+  cluster.back().Mutable("spec").Set("priorityClassName", "high");
+  AddJob(question, "a", 1, 4);
+  GangStart start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kNow) << GangStartText(start);
+  question.job.clear();
+  question.gangs = {"default/before"};
+  start = OnlyStart(question);
+  EXPECT_EQ(start.kind, StartKind::kAfterEvicting) << GangStartText(start);
+  EXPECT_THAT(start.evicts, SizeIs(1));
+}
+
 TEST(WhatIf, AJobBringsItsPods) {
   WhatIfQuestion question = TwoNodes();
   question.job.push_back(Parsed(

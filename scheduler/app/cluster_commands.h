@@ -1,0 +1,30 @@
+// The commands that go to the API server, under the user's own rights, and their flags.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "scheduler/app/admin_client.h"
+#include "scheduler/app/hands.h"
+#include "scheduler/app/replay_commands.h"
+
+namespace maniple {
+
+// What every command takes; borrowed, filled in when the words are read.
+struct CommonFlags {
+  const AdminClientOptions& client;
+  const std::string& output;
+};
+
+// What their flags are read into; outlives the reading.
+struct ClusterRequests {
+  HandsRequest hands;
+  WhatIfRequest what_if;
+  SnapshotRequest snapshot;
+};
+
+// hold, release, requeue, whatif and snapshot. `result` is set when one of them has run.
+void AddClusterCommands(CLI::App& app, const CommonFlags& common, ClusterRequests& requests,
+                        int& result);
+
+}  // namespace maniple

@@ -1,0 +1,99 @@
+#include "scheduler/replay/cluster_changes.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "api/base/status_macros.h"
+#include "api/codec/quantity.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kHostName[] = "kubernetes.io/hostname";
+
+Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::string_view name) {
+  const auto it = std::ranges::find_if(objects, [&](const Json& object) {
+    return object["kind"].AsString() == kind && object["metadata"]["name"].AsString() == name;
+  });
+  return it == objects.end() ? nullptr : &*it;
+}
+
+// As it would come: without what the node's troubles have put there.
+Json CopyOf(const Json& node, const std::string& name) {
+  Json copy = node;
+  Json& meta = copy.Mutable("metadata");
+  meta.Set("name", name);
+  meta.Set("uid", absl::StrCat("what-if-", name));
+  meta.Mutable("labels").Set(kHostName, name);
+  Json& spec = copy.Mutable("spec");
+  spec.Erase("unschedulable");
+  if (!spec["taints"].is_array()) return copy;
+  std::erase_if(spec.Mutable("taints").mutable_items(), [](const Json& taint) {
+    return absl::StartsWith(taint["key"].AsString(), "node.kubernetes.io/");
+  });
+  return copy;
+}
+
+// The only resource that it has a quota for, else its GPUs.
+std::string ResourceOf(const Json& queue) {
+  std::set<std::string> names;
+  for (const Json& quota : queue["spec"]["quotas"].items()) {
+    for (const Json& resource : quota["resources"].items()) {
+      names.insert(resource["name"].AsString());
+    }
+  }
+  if (names.size() == 1) return *names.begin();
+  const auto gpu = std::ranges::find_if(
+      names, [](const std::string& name) { return absl::EndsWith(name, "/gpu"); });
+  return gpu == names.end() ? "" : *gpu;
+}
+
+absl::Status Raise(Json& entry, const std::string& resource, int64_t by) {
+  const Json& nominal = entry["nominal"];
+  const std::string text = nominal.is_int() ? absl::StrCat(nominal.AsInt()) : nominal.AsString();
+  ASSIGN_OR_RETURN(const Amount before, ParseAmount(resource, text.empty() ? "0" : text));
+  ASSIGN_OR_RETURN(const Amount more, ParseAmount(resource, absl::StrCat(std::abs(by))));
+  const Amount after = by < 0 ? std::max(before - more, Amount()) : before + more;
+  entry.Set("nominal", FormatAmount(resource, after));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status AddNodes(const AddedNodes& added, std::vector<Json>& objects) {
+  const Json* like = FindObject(objects, "Node", added.like);
+  if (like == nullptr) {
+    return absl::NotFoundError(absl::StrCat("there is no node \"", added.like, "\" to copy"));
+  }
+  const Json original = *like;
+  for (int64_t i = 1; i <= added.count; ++i) {
+    objects.push_back(CopyOf(original, absl::StrCat(added.like, "-what-if-", i)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddQuota(const AddedQuota& more, std::vector<Json>& objects) {
+  Json* queue = FindObject(objects, "Queue", more.queue);
+  if (queue == nullptr) {
+    return absl::NotFoundError(absl::StrCat("there is no Queue \"", more.queue, "\""));
+  }
+  const std::string resource = more.resource.empty() ? ResourceOf(*queue) : more.resource;
+  const absl::Status unlimited = absl::InvalidArgumentError(
+      absl::StrCat("Queue \"", more.queue, "\" has no quota of ",
+                   resource.empty() ? "GPUs; name the resource" : resource, " to change"));
+  Json& spec = queue->Mutable("spec");
+  if (!spec["quotas"].is_array()) return unlimited;
+  for (Json& quota : spec.Mutable("quotas").mutable_items()) {
+    if (!quota["resources"].is_array()) continue;
+    for (Json& entry : quota.Mutable("resources").mutable_items()) {
+      if (entry["name"].AsString() == resource) return Raise(entry, resource, more.amount);
+    }
+  }
+  return unlimited;
+}
+
+}  // namespace maniple

@@ -1,0 +1,29 @@
+// Changes of a cluster's objects: what somebody would have it be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+
+struct AddedNodes {
+  int64_t count = 0;
+  std::string like;  // the name of a node that is there
+};
+struct AddedQuota {
+  std::string queue, resource;  // resource "" = the only one that it limits, else GPUs
+  int64_t amount = 0;           // of whole units, also negative
+};
+
+// Copies with host names of their own and nothing on them, which take pods. NotFound names the
+// node.
+[[nodiscard]] absl::Status AddNodes(const AddedNodes& added, std::vector<Json>& objects);
+// Of the nominal quota, in the first flavor that the Queue lists the resource for; never below
+// zero. NotFound and InvalidArgument name the Queue.
+[[nodiscard]] absl::Status AddQuota(const AddedQuota& added, std::vector<Json>& objects);
+
+}  // namespace maniple
