@@ -86,7 +86,7 @@ absl::Status AddQuota(const AddedQuota& more, std::vector<Json>& objects) {
       absl::StrCat("Queue \"", more.queue, "\" has no quota of ",
                    resource.empty() ? "GPUs; name the resource" : resource, " to change"));
   Json& spec = queue->Mutable("spec");
-  if (!spec["quotas"].is_array()) return unlimited;
+  if (resource.empty() || !spec["quotas"].is_array()) return unlimited;
   for (Json& quota : spec.Mutable("quotas").mutable_items()) {
     if (!quota["resources"].is_array()) continue;
     for (Json& entry : quota.Mutable("resources").mutable_items()) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/status_macros.h"
+#include "scheduler/replay/object_shape.h"
 
 namespace maniple {
 namespace {
@@ -53,14 +55,14 @@ absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& object
   std::vector<Json> all;
   int64_t pods = 0;
   for (const Json& object : objects) {
+    RETURN_IF_ERROR(CheckShape(object));
     const std::string& kind = object["kind"].AsString();
     const std::string& name = object["metadata"]["name"].AsString();
     if (kind != "Pod" && kind != "PodGroup" && kind != "Job") {
-      return absl::InvalidArgumentError(
-          absl::StrCat(kind.empty() ? "an object without kind" : absl::StrCat(kind, " ", name),
-                       ": what-if knows Pod, PodGroup and Job; of other kinds give the pods"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          kind, " ", name, ": what-if knows Pod, PodGroup and Job; of other kinds give the pods"));
     }
-    if (name.empty()) return absl::InvalidArgumentError(absl::StrCat(kind, ": it has no name"));
+    if (kind == "Job") RETURN_IF_ERROR(CheckJobShape(object));
     pods += kind == "Pod" ? 1 : kind == "Job" ? std::max<int64_t>(0, PodsOf(object)) : 0;
     if (pods > kMostPodsAsked) {
       return absl::InvalidArgumentError(absl::StrCat(

@@ -12,6 +12,7 @@
 #include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/job_pods.h"
 #include "scheduler/replay/known_ends.h"
+#include "scheduler/replay/object_shape.h"
 #include "scheduler/replay/replay.h"
 
 namespace maniple {
@@ -194,6 +195,7 @@ class Asking final {
 
 absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOptions options) {
   std::vector<Json> objects = question.cluster.objects;
+  for (const Json& object : objects) RETURN_IF_ERROR(CheckShape(object));
   for (const AddedNodes& added : question.nodes) {
     RETURN_IF_ERROR(AddNodes(added, objects));
   }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "absl/strings/str_cat.h"
 #include "plugins/builtin.h"
 #include "scheduler/replay/what_if.h"
@@ -243,6 +245,55 @@ TEST(WhatIf, RefusesWhatItCannotKnow) {
   question.job.push_back(Parsed(
       R"({"kind":"Job","metadata":{"name":"j"},"spec":{"parallelism":1000000,"template":{}}})"));
   EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("more than"));
+}
+
+// Every value of an object, once for each wrong type.
+void Mangle(const Json& whole, const std::function<void(const Json&)>& each) {
+  const std::vector<Json> wrong = {"text", -1, true, Json::Array({1}), Json::Object(), nullptr};
+  for (const Json& value : wrong) each(value);
+  for (size_t i = 0; i < whole.members().size(); ++i) {
+    Mangle(whole.members()[i].second, [&](const Json& part) {
+      Json other = whole;
+      other.mutable_members()[i].second = part;
+      each(other);
+    });
+  }
+  for (size_t i = 0; i < whole.items().size(); ++i) {
+    Mangle(whole.items()[i], [&](const Json& part) {
+      Json other = whole;
+      other.mutable_items()[i] = part;
+      each(other);
+    });
+  }
+}
+
+TEST(WhatIf, ObjectsThatMakeNoSenseAreRefusedOrPassedOver) {
+  const Json job = Parsed(
+      R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","labels":{"a":"b"}},"spec":
+        {"parallelism":1,"completionMode":"Indexed","template":{"metadata":{"labels":{"a":"b"},
+        "annotations":{"c":"d"}},"spec":{"schedulerName":"maniple","activeDeadlineSeconds":60,
+        "containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}})");
+  Json node = NodeWith("n2", 8);
+  node.Mutable("spec").Set("taints", Json::Array({Json::Object({{"key", "k"}, {"effect", "e"}})}));
+  const Json queue = Parsed(
+      R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"Queue","metadata":{"name":"q",
+        "uid":"u","resourceVersion":"1","ownerReferences":[{"uid":"x"}]},"spec":{"quotas":[
+        {"resources":[{"name":"nvidia.com/gpu","nominal":8}]}]}})");
+  int asked = 0;
+  const auto ask = [&](const Json& a_node, const Json& a_queue, const Json& a_job) {
+    WhatIfQuestion question{
+        .cluster = {.at = kStart, .objects = {NodeWith("n1", 8), a_node, a_queue}},
+        .job = {a_job},
+        .nodes = {{.count = 1, .like = "n2"}},
+        .quota = {{.queue = "q", .amount = 1}}};
+    const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, Options());
+    EXPECT_TRUE(answer.ok() || !answer.status().message().empty());
+    ++asked;
+  };
+  Mangle(job, [&](const Json& bad) { ask(node, queue, bad); });
+  Mangle(queue, [&](const Json& bad) { ask(node, bad, job); });
+  Mangle(node, [&](const Json& bad) { ask(bad, queue, job); });
+  EXPECT_GT(asked, 300);
 }
 
 }  // namespace
