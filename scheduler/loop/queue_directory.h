@@ -75,8 +75,10 @@ class QueueDirectory final {
 
   [[nodiscard]] CohortDirectory& cohorts() { return cohorts_; }
 
+  // By name.
   [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;
-  [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book) const;  // by name
+  // By name; also those that nobody has created.
+  [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book) const;
 
  private:
   struct Entry {

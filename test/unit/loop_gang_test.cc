@@ -415,5 +415,25 @@ TEST(LoopGang, AHoldLeavesWhatRunsAlone) {
   EXPECT_EQ(d.Bound("a"), 3);
 }
 
+TEST(LoopGang, AHoldInTheMiddleOfTheFirstBindsLeavesNoHalf) {
+  for (const int failures : {1, 2, 3, 4, 6, 20}) {
+    LoopDriver d;
+    d.Nodes(2, 8);
+    d.api.Break({.on = "/binding", .times = failures, .code = 500});
+    d.Submit({.gang = "a", .pods = 2});
+    d.Exchange();
+    d.Exchange();
+    PutOnHold(d, "a", true);
+    d.Settle(absl::Minutes(10));
+    const int bound = d.Bound("a");
+    EXPECT_TRUE(bound == 0 || bound == 2) << failures << " binds fail: " << bound << " are bound";
+    EXPECT_EQ(d.StatusOf("a").reason, bound == 2 ? "Bound" : "SchedulingGated") << failures;
+    PutOnHold(d, "a", false);
+    d.Settle(absl::Minutes(10));
+    // Pods that were deleted when it was given up are for their controller to make again.
+    EXPECT_EQ(d.Bound("a"), d.api.Pods().size() == 2 ? 2 : 0) << failures;
+  }
+}
+
 }  // namespace
 }  // namespace maniple
