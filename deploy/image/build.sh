@@ -90,10 +90,14 @@ umoci config --image "$image" --no-history --created "$created" --os linux --arc
 umoci gc --layout "$layout"
 
 blob() { echo "$layout/blobs/sha256/${1#sha256:}"; }
-read -r digest config layer < <(python3 - "$layout" <<'PYTHON'
+# umoci leaves the platform out of the index, where whoever joins images of several platforms to one looks for it.
+read -r digest config layer < <(python3 - "$layout" "$architecture" <<'PYTHON'
 import json, pathlib, sys
 layout = pathlib.Path(sys.argv[1])
-digest = json.loads((layout / "index.json").read_text())["manifests"][0]["digest"]
+index = json.loads((layout / "index.json").read_text())
+index["manifests"][0]["platform"] = {"architecture": sys.argv[2], "os": "linux"}
+(layout / "index.json").write_text(json.dumps(index))
+digest = index["manifests"][0]["digest"]
 manifest = json.loads((layout / "blobs" / digest.replace(":", "/")).read_text())
 print(digest, manifest["config"]["digest"], *(one["digest"] for one in manifest["layers"]))
 PYTHON

@@ -34,6 +34,7 @@ EPOCH = 1700000000
 # What one builder's surroundings have and another's have not.
 ELSEWHERE = {"TZ": "Pacific/Chatham", "LC_ALL": "C.UTF-8", "GOMAXPROCS": "1", "SOURCE_DATE_EPOCH": str(EPOCH)}
 STATUS = "/var/lib/dpkg/status.d/"
+MACHINES = {"amd64": 62, "arm64": 183}  # as ELF numbers them
 STRAY = {
     "stray.c": "int stray(void) { return 1; }\n",
     "main.c": "int stray(void);\nint main(void) { return stray(); }\n",
@@ -103,6 +104,7 @@ def it_starts_the_scheduler_as_nobody_in_particular(stage):
     assert (config["User"], config["Entrypoint"]) == (f"{USER}:{USER}", ["/usr/bin/maniple-scheduler"]), config
     machine = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
     assert (whole["os"], whole["architecture"], whole["created"]) == ("linux", machine, "2023-11-14T22:13:20Z"), whole
+    assert stage.layout.entry["platform"] == {"os": "linux", "architecture": machine}, stage.layout.entry
     assert config["Env"] == ["PATH=/usr/bin"], "a pod names the programs without their folder"
     labels = {f"org.opencontainers.image.{name}" for name in ("title", "description", "version", "revision", "created", "licenses")}
     assert config["Labels"].keys() == labels, config["Labels"]
@@ -177,10 +179,14 @@ def the_bill_lists_each_package_of_the_image(stage):
 def what_cannot_be_an_image_is_refused_by_name(stage):
     assert "nowhere/maniple-scheduler: No such file" in stage.refused(stage.folder / "nowhere")
     foreign = stage.copied_programs("foreign")
-    with open(foreign / "maniple", "r+b") as program:
-        program.seek(18)
-        program.write(b"\xf3\x00")  # RISC-V
-    assert re.search(r"foreign/maniple: built for ELF machine 243, but this machine is \w+64", stage.refused(foreign))
+    ours, other = ("amd64", "arm64") if os.uname().machine == "x86_64" else ("arm64", "amd64")
+    for machine, said in ((MACHINES[other], other), (243, "ELF machine 243")):  # the last one is RISC-V
+        with open(foreign / "maniple", "r+b") as program:
+            program.seek(18)
+            program.write(machine.to_bytes(2, "little"))
+        line = f"{foreign}/maniple: built for {said}, but this machine is {ours}\n"
+        error = stage.refused(foreign)
+        assert error.endswith(line) and error.count("\n") == 1, error
     (foreign / "maniple").write_text("#!/bin/sh\n")
     assert "foreign/maniple: not an ELF program" in stage.refused(foreign)
     subprocess.run(["gcc", "-x", "c", "-o", foreign / "maniple", "-"], input="int main(void) { return 0; }", text=True, check=True)
