@@ -137,6 +137,11 @@ void Bulletin::Post(const LoopCounters& counters, const Health& health) {
   health_ = health;
 }
 
+void Bulletin::NoteTurn(absl::Duration took) {
+  MutexLock lock(mutex_);
+  turn_times_.Note(took);
+}
+
 void Bulletin::PostForbidden(const ForbiddenCounts& forbidden) {
   if (forbidden.empty()) return;
   MutexLock lock(mutex_);
@@ -177,6 +182,21 @@ Bulletin::Health Bulletin::health() {
   Health health = health_;
   health.at = at_;
   return health;
+}
+
+TurnTimes Bulletin::turn_times() {
+  MutexLock lock(mutex_);
+  return turn_times_;
+}
+
+void Bulletin::PostQueues(QueueViewsPtr queues) {
+  MutexLock lock(mutex_);
+  queues_.swap(queues);  // the old ones are freed after the lock
+}
+
+QueueViewsPtr Bulletin::queues() {
+  MutexLock lock(mutex_);
+  return queues_;
 }
 
 ClusterViewPtr Bulletin::ViewSince(absl::Time least) {

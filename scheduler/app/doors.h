@@ -22,6 +22,7 @@
 #include "api/client/writer.h"
 #include "api/model/object.h"
 #include "scheduler/app/access_desk.h"
+#include "scheduler/app/turn_times.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
 
@@ -104,6 +105,8 @@ class Bulletin final {
 
   // Scheduling thread.
   void Post(const LoopCounters& counters, const Health& health);
+  void NoteTurn(absl::Duration took);
+  void PostQueues(QueueViewsPtr queues);
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
   void PostView(ClusterViewPtr view, absl::Time now);
@@ -115,9 +118,12 @@ class Bulletin final {
   [[nodiscard]] LoopCounters counters();
   [[nodiscard]] ForbiddenCounts forbidden();  // of what is not written
   [[nodiscard]] Health health();
+  [[nodiscard]] TurnTimes turn_times();
   // The latest view if it was posted since `least`; else null, and one is wanted: ask again when it
   // was posted. Never waits.
   [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
+  // Null: this process does not lead, or nothing was posted yet.
+  [[nodiscard]] QueueViewsPtr queues();
   // Asks the scheduling thread (through `wake`) for a fresh view and waits for it; null when it
   // does not come in time.
   [[nodiscard]] ClusterViewPtr FreshView(absl::Duration wait, const std::function<void()>& wake);
@@ -128,6 +134,8 @@ class Bulletin final {
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
   ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
+  TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
+  QueueViewsPtr queues_ ABSL_GUARDED_BY(mutex_);
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
   absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();

@@ -96,7 +96,11 @@ HttpPage HttpSurface::MetricsPage() {
   ProcessFacts facts = {.leading = health.leading,
                         .synced = health.synced,
                         .version = MANIPLE_VERSION,
-                        .forbidden = {bulletin_.forbidden()}};
+                        .forbidden = {bulletin_.forbidden()},
+                        .turns = bulletin_.turn_times(),
+                        .process = FiguresOfThisProcess(),
+                        .queues = bulletin_.queues(),
+                        .now = RealClock().Now()};
   if (reviews_ != nullptr) facts.forbidden.push_back(reviews_->forbidden());
   if (http_ != nullptr) facts.listeners.emplace_back("http", http_->counters());
   if (health_ != nullptr) facts.listeners.emplace_back("health", health_->counters());

@@ -5,7 +5,12 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <limits>
 #include <map>
+#include <utility>
+#include <vector>
+
+#include "scheduler/app/metrics_queues.h"
 
 namespace maniple {
 namespace {
@@ -164,6 +169,37 @@ void AddForbidden(prometheus::Registry& registry, const ForbiddenCounts& forbidd
   }
 }
 
+// As every Prometheus client names them.
+void AddProcess(prometheus::Registry& registry, const ProcessFigures& process) {
+  AddCounter(registry, "process_cpu_seconds_total", "User and system CPU time, in seconds.", {},
+             process.cpu_seconds);
+  AddGauge(registry, "process_resident_memory_bytes", "Resident memory, in bytes.", {},
+           process.resident_bytes);
+  AddGauge(registry, "process_start_time_seconds", "Start of the process, in Unix seconds.", {},
+           process.start_seconds);
+  AddGauge(registry, "process_open_fds", "Open file descriptors.", {}, process.open_descriptors);
+  AddGauge(registry, "process_max_fds", "Most file descriptors that may be open.", {},
+           process.most_descriptors);
+}
+
+prometheus::MetricFamily TurnFamily(const TurnTimes& turns) {
+  prometheus::ClientMetric metric;
+  metric.histogram.sample_count = turns.count();
+  metric.histogram.sample_sum = turns.seconds();
+  uint64_t so_far = 0;
+  for (size_t i = 0; i < TurnTimes::kBounds.size(); ++i) {
+    so_far += turns.buckets()[i];
+    metric.histogram.bucket.push_back(
+        {.cumulative_count = so_far, .upper_bound = TurnTimes::kBounds[i]});
+  }
+  metric.histogram.bucket.push_back(
+      {.cumulative_count = turns.count(), .upper_bound = std::numeric_limits<double>::infinity()});
+  return {.name = "maniple_turn_duration_seconds",
+          .help = "What turns of the scheduling loop took.",
+          .type = prometheus::MetricType::Histogram,
+          .metric = {std::move(metric)}};
+}
+
 }  // namespace
 
 std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& facts) {
@@ -191,7 +227,15 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
            facts.synced ? 1 : 0);
   AddGauge(registry, "maniple_build_info", "Always 1; the version is the label.",
            {{"version", facts.version}}, 1);
-  return prometheus::TextSerializer().Serialize(registry.Collect());
+  AddProcess(registry, facts.process);
+  std::vector<prometheus::MetricFamily> families = registry.Collect();
+  families.push_back(TurnFamily(facts.turns));
+  if (facts.queues != nullptr) {
+    for (prometheus::MetricFamily& family : QueueFamilies(*facts.queues, facts.now)) {
+      families.push_back(std::move(family));
+    }
+  }
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 }  // namespace maniple

@@ -1,6 +1,6 @@
 // /metrics: every metric that the scheduler exposes, declared in one table (metrics.cc), named as
 // Kubernetes components name theirs. Rendered by prometheus-cpp from the counters that the loop
-// keeps anyway.
+// keeps anyway. Of Queues it tells what a leader published last: the series of a Queue end with it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,10 @@
 #include "absl/time/time.h"
 #include "api/client/right.h"
 #include "scheduler/app/http_gate.h"
+#include "scheduler/app/process_figures.h"
+#include "scheduler/app/turn_times.h"
 #include "scheduler/loop/loop_options.h"
+#include "scheduler/report/view.h"
 
 namespace maniple {
 
@@ -21,6 +24,10 @@ struct ProcessFacts {
   std::string version;
   std::vector<std::pair<std::string, HttpCounters>> listeners;  // by name
   std::vector<ForbiddenCounts> forbidden;                       // but for what the loop writes
+  TurnTimes turns;
+  ProcessFigures process;
+  QueueViewsPtr queues;  // a leader's; null: nothing is told of Queues
+  absl::Time now;
 };
 
 // The text exposition format 0.0.4.

@@ -29,6 +29,8 @@
 namespace maniple {
 namespace {
 
+// What metrics tell of Queues is no older.
+constexpr absl::Duration kQueuesEvery = absl::Seconds(5);
 constexpr absl::Duration kLongestDrain = absl::Seconds(20);
 constexpr absl::Duration kLongestRelease = absl::Seconds(3);
 constexpr absl::Duration kHeartbeat = absl::Seconds(10);  // of the scheduling thread, for /livez
@@ -154,6 +156,7 @@ class SchedulerProcess::Impl final {
   void RunScheduling() {
     absl::Time next = absl::InfinitePast();
     absl::Time drained_by = absl::InfiniteFuture();
+    absl::Time queues_due = absl::InfinitePast();
     Bulletin::Health health;
     while (true) {
       const absl::Time before = clock_.Now();
@@ -179,6 +182,14 @@ class SchedulerProcess::Impl final {
       health.synced = loop_.Synced();
       health.progress = clock_.Now();
       bulletin_.Post(loop_.counters(), health);
+      bulletin_.NoteTurn(health.progress - now);
+      if (!health.leading) {
+        bulletin_.PostQueues(nullptr);
+        queues_due = absl::InfinitePast();
+      } else if (now >= queues_due) {
+        bulletin_.PostQueues(loop_.Queues());
+        queues_due = now + kQueuesEvery;
+      }
       if (bulletin_.ViewWanted()) {
         bulletin_.PostView(loop_.View(now), clock_.Now());
         http_->Posted();

@@ -54,6 +54,9 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Synced() const;
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
+  [[nodiscard]] QueueViewsPtr Queues() const {
+    return std::make_shared<const std::vector<QueueView>>(directory_.Views(ledger_.book()));
+  }
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
   [[nodiscard]] absl::Status CheckInvariants() const;

@@ -291,6 +291,7 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
     count.running = 1;
   } else if (!ended) {
     count.pending = 1;
+    count.since = c.gang.created;
   }
   for (const Member& member : c.gang.members) {
     const PodFacts* pod = state_.FindPod(member.pod);

@@ -127,6 +127,11 @@ void QueueDirectory::Add(const Counted& counted, int32_t sign) {
   total.running += sign * counted.count.running;
   total.pending_pods += sign * counted.count.pending_pods;
   total.running_pods += sign * counted.count.running_pods;
+  auto& waiting_since = counted.entry->waiting_since;
+  if (counted.count.pending > 0 && sign > 0) waiting_since.insert(counted.count.since);
+  if (counted.count.pending > 0 && sign < 0) {
+    waiting_since.erase(waiting_since.find(counted.count.since));
+  }
   if (counted.entry->exists) statuses_.Touch(counted.entry->queue.meta.name);
 }
 
@@ -207,7 +212,10 @@ absl::Time QueueDirectory::NextDeadline() const {
 
 void QueueDirectory::Forget() {
   counts_.clear();
-  for (auto& [name, entry] : queues_) entry.total = {};
+  for (auto& [name, entry] : queues_) {
+    entry.total = {};
+    entry.waiting_since.clear();
+  }
   statuses_.ForgetAll();
   cohorts_.Forget();
 }
@@ -225,6 +233,8 @@ std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
                    .pending_pods = entry.total.pending_pods,
                    .running_pods = entry.total.running_pods,
                    .fair_share = FairShareOf(book.QueueNamed(name), book),
+                   .oldest_pending = entry.waiting_since.empty() ? absl::InfiniteFuture()
+                                                                 : *entry.waiting_since.begin(),
                    .usage = UsageOfQueue(entry.queue, book)};
     views.push_back(std::move(view));
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
 #include "api/client/requests.h"
@@ -35,6 +36,7 @@ namespace maniple {
 // What one gang adds to its queue, or all of them.
 struct QueueCount {
   int32_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;
+  absl::Time since = absl::InfiniteFuture();  // of one gang that is pending: its creation
   friend bool operator==(const QueueCount&, const QueueCount&) = default;
 };
 
@@ -85,6 +87,7 @@ class QueueDirectory final {
     bool exists = false;
     Queue queue;
     QueueCount total;
+    absl::btree_multiset<absl::Time> waiting_since;  // of those that are pending
   };
   struct Counted {
     Entry* entry = nullptr;  // null: nothing is counted

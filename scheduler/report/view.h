@@ -117,6 +117,8 @@ struct QueueView {
   // Gangs that run and name it, from namespaces that it does not admit: nobody is charged for them.
   int64_t uncharged = 0;
   int64_t fair_share = 0;  // permille
+  // Creation of the oldest gang that waits; the infinite future = none does.
+  absl::Time oldest_pending = absl::InfiniteFuture();
   std::vector<QuotaUsageView> usage;
 };
 
@@ -138,5 +140,6 @@ struct ClusterView {
   std::vector<CohortView> cohorts;
 };
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;
+using QueueViewsPtr = std::shared_ptr<const std::vector<QueueView>>;
 
 }  // namespace maniple

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/doors.h"
@@ -244,6 +248,55 @@ TEST(Metrics, EveryCounterIsRenderedWithItsLabels) {
   EXPECT_THAT(text, HasSubstr("maniple_events_dropped_total{reason=\"object_budget\"} 4"));
   EXPECT_THAT(text, HasSubstr("maniple_binds_total{outcome=\"unknown\"} 2"));
   EXPECT_THAT(text, HasSubstr("leader_election_master_status{name=\"maniple-scheduler\"} 1"));
+}
+
+std::string MetricsOf(std::vector<QueueView> queues) {
+  return RenderMetrics({},
+                       {.leading = true,
+                        .queues = std::make_shared<const std::vector<QueueView>>(std::move(queues)),
+                        .now = absl::FromUnixSeconds(100)});
+}
+
+TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
+  std::vector<QueueView> queues = SomeCluster().queues;
+  queues[0].oldest_pending = absl::FromUnixSeconds(40);
+  const std::string text = MetricsOf(queues);
+  EXPECT_THAT(text, HasSubstr("maniple_queue_pending_gangs{queue=\"team\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_nominal_quota{cohort=\"all\",queue=\"team\",flavor="
+                              "\"h100\",resource=\"nvidia.com/gpu\"} 8\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_resource_borrowed{cohort=\"all\",queue=\"team\","
+                              "flavor=\"h100\",resource=\"nvidia.com/gpu\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"team\"} 60\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"wrong\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_active{queue=\"wrong\"} 0\n"));
+}
+
+TEST(Metrics, AStandbyTellsNothingOfQueuesAndAQueueThatIsGoneLeavesNoSeries) {
+  EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_queue_")));
+  EXPECT_THAT(MetricsOf({}), Not(HasSubstr("team")));
+}
+
+TEST(Metrics, TurnsAreCountedUpToEachBound) {
+  TurnTimes turns;
+  turns.Note(absl::Microseconds(10));
+  turns.Note(absl::Milliseconds(3));
+  turns.Note(absl::Seconds(20));
+  const std::string text = RenderMetrics({}, {.turns = turns});
+  EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_bucket{le=\"1e-05\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_bucket{le=\"0.005\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_bucket{le=\"10\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_bucket{le=\"+Inf\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_count 3\n"));
+}
+
+TEST(Metrics, AProcessWhoseNameHasBlanksAndParenthesesIsReadAllTheSame) {
+  ProcessFigures figures;
+  ReadProcessStat("7 (a b) c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 9 0 200 1000 3 0 0",
+                  "cpu 1 2\nbtime 1000\n", 100, 4096, figures);
+  EXPECT_EQ(figures.cpu_seconds, 2);
+  EXPECT_EQ(figures.start_seconds, 1002);
+  EXPECT_EQ(figures.resident_bytes, 3 * 4096);
+  EXPECT_GT(FiguresOfThisProcess().open_descriptors, 2);
 }
 
 TEST(Metrics, WhatIsForbiddenIsNamedAsARoleNamesIt) {
