@@ -30,6 +30,7 @@ class TlsContext final {
   const TlsFiles files_;
   std::string text_;  // of the files, as they were when the context was made or refused
   std::unique_ptr<boost::asio::ssl::context> context_;
+  std::string problem_;  // why the files could not be read last; "" = they could
   absl::Time looked_at_ = absl::InfinitePast();
 };
 

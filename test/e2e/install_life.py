@@ -4,11 +4,12 @@ import re
 import shutil
 import ssl
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import yaml
 
 from e2e.install_manifests import CHART, ROOT, must, restrict
-from e2e.install_work import MERGE, Platform, prepare_nodes, printed, submit_to
+from e2e.install_work import MERGE, Platform, Visitors, prepare_nodes, printed, submit_to
 from support.played_deployment import PlayedDeployment, PlayedPod
 from support.scheduler import GROUP, await_that, is_bound, pods_by_gang
 
@@ -132,31 +133,105 @@ def kubectl_installs_what_helm_takes_over_and_tests(server):
         play_the_charts_test(platform)
 
 
-def certificate(folder, name):
-    """(certificate, key) as PEM"""
-    files = folder / f"{name}.crt", folder / f"{name}.key"
-    must("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", f"/CN={name}", "-out", files[0],
-         "-keyout", files[1])
-    return [file.read_text() for file in files]
+def certificate(folder, name, days=3):
+    """(certificate, key) as PEM; of less than no days, one that has expired."""
+    request, made, key = (folder / f"{name}.{kind}" for kind in ("csr", "crt", "key"))
+    must("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-out", request, "-keyout", key)
+    must("openssl", "x509", "-req", "-days", days, "-in", request, "-signkey", key, "-out", made)
+    return [file.read_text() for file in (made, key)]
+
+
+def install_with_doors(platform, kind, data):
+    """By a Secret of ours, one replica."""
+    secret = {"metadata": {"name": "doors"}, "type": kind, "stringData": data}
+    platform.api.must("POST", "/api/v1/namespaces/kube-system/secrets", secret)
+    platform.types(printed(ROOT / "README.md", "helm install maniple ")
+                   + " --set replicas=1 --set tls.source=Secret --set tls.secretName=doors")
+
+
+def doors(pair):
+    return dict(zip(("tls.crt", "tls.key"), pair))
+
+
+def shown(pod):
+    """The certificates of all ports."""
+    return {ssl.get_server_certificate(("127.0.0.1", port)).strip() for port in pod.ports.values()}
+
+
+def renew(folder, files):
+    """As a kubelet does some time after the Secret changed: readers see the files before or those after."""
+    new = folder / f"..{len(list(folder.iterdir()))}"
+    new.mkdir()
+    for name, text in files.items():
+        (new / name).write_text(text)
+    links = {"..data": new.name, **{name: f"..data/{name}" for name in files}}
+    for name, target in links.items():
+        if name == "..data" or not (folder / name).is_symlink():
+            (folder / "..link").symlink_to(target)
+            (folder / "..link").replace(folder / name)
 
 
 def a_given_secret_is_the_certificate_of_both_doors_and_may_rotate(server):
-    api, platform = server.api, Platform(server)
+    platform = Platform(server)
     first, second = (certificate(server.folder, name) for name in ("first", "second"))
-    api.must("POST", "/api/v1/namespaces/kube-system/secrets", {
-        "metadata": {"name": "doors"}, "type": "kubernetes.io/tls", "stringData": dict(zip(("tls.crt", "tls.key"), first))})
-    platform.types(printed(ROOT / "README.md", "helm install maniple ")
-                   + " --set replicas=1 --set tls.source=Secret --set tls.secretName=doors")
+    install_with_doors(platform, "kubernetes.io/tls", doors(first))
     with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
         pods.roll()
+        assert shown(pods.pods[0]) == {first[0].strip()}
+        renew(pods.pods[0].folder / "tls", doors(second))
+        await_that("both doors show the new certificate", lambda: shown(pods.pods[0]) == {second[0].strip()})
 
-        def shown():
-            return {ssl.get_server_certificate(("127.0.0.1", port)).strip() for port in pods.pods[0].ports.values()}
 
-        assert shown() == {first[0].strip()}
-        for file, text in zip(("tls.key", "tls.crt"), reversed(second)):  # as a kubelet does some time after the Secret changed
-            (pods.pods[0].folder / "tls" / file).write_text(text)
-        await_that("both doors show the new certificate", lambda: shown() == {second[0].strip()})
+def a_certificate_rotates_under_load_and_nobody_is_turned_away(server):
+    """Eleven times, twice by a pair that is none and once by one that has expired: that one is shown, for its clients to judge."""
+    platform = Platform(server)
+    first, *others = (certificate(server.folder, f"turn-{index}") for index in range(9))
+    expired, stranger = certificate(server.folder, "expired", days=-1), certificate(server.folder, "stranger")
+    of_another_algorithm = must("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+    prepare_nodes(server.api, 60)
+    install_with_doors(platform, "kubernetes.io/tls", doors(first))
+    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
+        pods.roll()
+        pod, tls = pods.pods[0], pods.pods[0].folder / "tls"
+
+        def rotate(pair):
+            renew(tls, doors(pair))
+            await_that("both doors show the new certificate", lambda: shown(pod) == {pair[0].strip()})
+
+        def break_pair(pair, broken):
+            complaint = f"still serving with the certificate before: {tls / 'tls.key'}: no private key of that certificate"
+            before = pod.log.read_text().count(complaint)
+            renew(tls, doors(broken))
+            # Both doors look when somebody comes.
+            await_that("each door says what is wrong", lambda: shown(pod) and pod.log.read_text().count(complaint) >= before + 2)
+            assert shown(pod) == {pair[0].strip()}, "the last good pair is shown no longer"
+
+        with platform.watched():
+            platform.floods_for("maniple")
+            with Visitors(pod.ports.values()) as visitors:
+                platform.step("a certificate, four times", *(partial(rotate, pair) for pair in others[:4]))
+                platform.step("a key of another certificate", partial(break_pair, others[3], (stranger[0], others[3][1])))
+                platform.step("a key of another algorithm", partial(break_pair, others[3], (others[3][0], of_another_algorithm)))
+                platform.step("an expired one", partial(rotate, expired))
+                platform.step("a certificate, four times more", *(partial(rotate, pair) for pair in others[4:]))
+        given = {pair[0].strip() for pair in (*others, expired)}
+        assert given == visitors.shown - {first[0].strip()}, "some saw what nobody gave, or nobody saw what was given"
+        print(f"      {visitors.answers} visits", flush=True)
+        log = pod.log.read_text()
+        assert log.count(f"the certificate of {tls / 'tls.crt'} was read again") >= 2 * (len(others) + 1), log[-2000:]
+        # A look a second may be in the middle of a change, but nobody is told the same on each visit.
+        assert log.count("still serving") <= 2 * (len(others) + 3), log[-2000:]
+        assert f"{tls / 'tls.crt'}: the certificate has expired" in log, log[-2000:]
+        assert pod.end() == 0
+
+
+def a_secret_without_its_key_ends_the_scheduler_with_a_line_that_names_the_file(server):
+    platform = Platform(server)
+    install_with_doors(platform, "Opaque", {"tls.crt": certificate(server.folder, "alone")[0]})
+    spec = server.api.must("GET", "/apis/apps/v1/namespaces/kube-system/deployments/maniple-scheduler")["spec"]["template"]["spec"]
+    pod = PlayedPod(server, "kube-system", spec, server.folder / "alone")
+    status, said = pod.process.child.wait(20), pod.log.read_text().strip()
+    assert (status, said) == (2, f"maniple-scheduler: {pod.folder / 'tls' / 'tls.key'}: No such file or directory"), (status, said)
 
 
 def what_cannot_be_installed_whole_leaves_nothing(server):
@@ -182,7 +257,8 @@ def refused(platform, line, said):
 
 
 SERVED = (
-    a_given_secret_is_the_certificate_of_both_doors_and_may_rotate, what_cannot_be_installed_whole_leaves_nothing,
+    a_given_secret_is_the_certificate_of_both_doors_and_may_rotate, a_certificate_rotates_under_load_and_nobody_is_turned_away,
+    a_secret_without_its_key_ends_the_scheduler_with_a_line_that_names_the_file, what_cannot_be_installed_whole_leaves_nothing,
     kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost,
     two_releases_share_custom_resources_only,
 )

@@ -2,9 +2,13 @@
 
 import os
 import re
+import socket
+import ssl
+import struct
 import threading
 import time
 from contextlib import contextmanager
+from http.client import HTTPException, HTTPSConnection
 
 from e2e.install_manifests import must, program
 from support.ledger import Ledger
@@ -44,6 +48,53 @@ class Flood:
         self.over.set()
         self.thread.join(30)
         assert self.problem is None, self.problem
+
+
+class Visitors:
+    """Twenty for each port, who ask for its health over TLS, on a new connection each time; all of them must be answered.
+
+    Each comes from an address of its own: of one address, the scheduler lets in a few at a time.
+    """
+
+    COUNT = 20
+
+    def __init__(self, ports):
+        self.answers, self.problems, self.shown = 0, [], set()
+        self.lock, self.over = threading.Lock(), threading.Event()
+        self.threads = [threading.Thread(target=self._run, args=(port, f"127.0.0.{index + 2}"), daemon=True)
+                        for port in ports for index in range(self.COUNT)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, failed, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join(30)
+        assert failed or not self.problems, (len(self.problems), self.answers, self.problems[:5])
+
+    def _run(self, port, address):
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        while not self.over.wait(0.05):
+            door = HTTPSConnection("127.0.0.1", port, timeout=10, context=trusting, source_address=(address, 0))
+            try:
+                door.connect()
+                # Ends without a minute of TIME_WAIT, in which no server of another test could have the port.
+                door.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                door.request("GET", "/livez")
+                shown, status = door.sock.getpeercert(binary_form=True), door.getresponse().status
+                with self.lock:
+                    self.answers += 1
+                    self.shown.add(ssl.DER_cert_to_PEM_cert(shown).strip())
+                    self.problems += [] if status == 200 else [f"status {status}"]
+            except (OSError, HTTPException) as error:
+                with self.lock:
+                    self.problems.append(repr(error))
+            finally:
+                door.close()
 
 
 def submit_to(api, name, pool):
