@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the plain manifests and the Kustomize files from the chart, the one place where they are written.
+# Makes the plain manifests, the Kustomize files and deploy/monitoring from the chart, the one place where they are written.
 #
 #   deploy/render.sh           # after each change of deploy/helm/maniple
 #   deploy/render.sh --check   # changes nothing; says which file is not what the chart makes
@@ -51,9 +51,20 @@ render maniple $kustomize/base/crds.yaml "${crds[@]}"
 render maniple $kustomize/base/rbac.yaml rbac/scheduler.yaml rbac/producers.yaml rbac/users.yaml
 render maniple $kustomize/base/policies.yaml policies.yaml
 render maniple $kustomize/base/scheduler.yaml "${scheduler[@]}"
-render maniple $kustomize/overlays/monitoring/podmonitor.yaml podmonitor.yaml -- --set metrics.podMonitor.enabled=true
+monitoring=$kustomize/overlays/monitoring
+render maniple $monitoring/podmonitor.yaml podmonitor.yaml -- --set metrics.podMonitor.enabled=true
+render maniple $monitoring/prometheusrule.yaml prometheusrule.yaml -- --set metrics.prometheusRule.enabled=true
+render maniple $monitoring/dashboard.yaml dashboard.yaml -- --set metrics.dashboard.enabled=true
 render gold $kustomize/overlays/pools/gold.yaml rbac/scheduler.yaml rbac/producers.yaml policies.yaml "${scheduler[@]}" -- \
   --values $kustomize/overlays/pools/gold.values.yaml
+
+# Without the Prometheus operator. JSON has no comments.
+mkdir -p "$out/deploy/monitoring"
+{
+  echo "# Copied by deploy/render.sh from $chart/files: change it there."
+  cat $chart/files/rules.yaml
+} >"$out/deploy/monitoring/rules.yaml"
+cp $chart/files/dashboard.json "$out/deploy/monitoring/dashboard.json"
 
 stale=0
 while IFS= read -r file; do

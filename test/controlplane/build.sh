@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the real control plane of the tests once, into a cache folder outside the tree, and prints that folder as its last line.
 #
-#   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl, kubectl-1.32 and helm
+#   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl, kubectl-1.32, helm, kubeconform, promtool
 #   test/controlplane/build.sh kube-scheduler     # one program; also kube-controller-manager
 #   test/controlplane/build.sh filter-oracle      # our own that asks kube-scheduler's plugins, see test/oracle
 #
@@ -79,13 +79,16 @@ build() {  # PROGRAM MODULE FLAGS PACKAGE, or SOURCE… that are compiled as if 
 exec 9>"$folder/.lock"
 flock 9
 
-(($# > 0)) || set -- etcd kubectl-1.32 kube-apiserver kubectl helm
+(($# > 0)) || set -- etcd kubectl-1.32 kube-apiserver kubectl helm kubeconform promtool
 for program in "$@"; do
   case $program in
     kube-apiserver | kubectl | kube-controller-manager | kube-scheduler)
       build "$program" kubernetes "$(version_flags $kubernetes)" "k8s.io/kubernetes/cmd/$program" ;;
     etcd) build etcd etcd "-s -w" go.etcd.io/etcd/server/v3 ;;
     helm) build helm helm "$(helm_flags)" helm.sh/helm/v3/cmd/helm ;;
+    kubeconform) build kubeconform kubeconform "-s -w" github.com/yannh/kubeconform/cmd/kubeconform ;;
+    # Without the clients of clouds that a Prometheus finds its targets by.
+    promtool) build promtool promtool "-s -w" -tags remove_all_sd github.com/prometheus/prometheus/cmd/promtool ;;
     kubectl-1.32) build kubectl-1.32 kubectl-1.32 "$(version_flags $old_kubectl)" . ;;
     filter-oracle) build filter-oracle kubernetes "-s -w" "$here"/../oracle/filter_oracle/*.go ;;
     *)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from support.control_plane import ROOT, build_folder, program
+from support import openapi_schemas
+from support.control_plane import CRDS, ROOT, build_folder, program
+from support.scheduler import await_that
 
 DEPLOY = ROOT / "deploy"
 CHART = DEPLOY / "helm" / "maniple"
@@ -48,7 +50,9 @@ RICH = {
                                    "labelSelector": {"matchLabels": {"app.kubernetes.io/name": "maniple"}}}],
     "tls": {"source": "CertManager", "certManager": {"issuer": {"name": "internal", "kind": "ClusterIssuer"}, "duration": "2160h",
                                                      "renewBefore": "360h"}},
-    "metrics": {"podMonitor": {"enabled": True, "labels": {"release": "prometheus"}, "tokenSecret": {"name": "scraper"}}},
+    "metrics": {"podMonitor": {"enabled": True, "labels": {"release": "prometheus"}, "tokenSecret": {"name": "scraper"}},
+                "prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}, "runbookUrl": "https://wiki.example/maniple/"},
+                "dashboard": {"enabled": True, "labels": {"team": "platform"}}},
 }
 # (values, what the message must name)
 WRONG = [
@@ -74,6 +78,9 @@ WRONG = [
     ({"tls": {"source": "CertManager"}}, "tls/certManager/issuer/name"),
     ({"tls": {"source": "none"}}, "tls/source"),
     ({"metrics": {"podMonitor": {"interval": 30}}}, "metrics/podMonitor/interval"),
+    ({"metrics": {"prometheusRule": {"enabled": "yes"}}}, "metrics/prometheusRule/enabled"),
+    ({"metrics": {"prometheusRule": {"runbookUrl": "https://wiki.example/maniple"}}}, "metrics/prometheusRule/runbookUrl"),
+    ({"metrics": {"dashboard": {"labels": {"grafana_dashboard": 1}}}}, "metrics/dashboard/labels/grafana_dashboard"),
 ]
 
 
@@ -214,7 +221,8 @@ def the_pools_know_each_other_and_share_nothing():
         condition = pools["ValidatingAdmissionPolicy", None, policy]["spec"]["matchConditions"][0]["expression"]
         assert set(re.findall(r"kube-system:([\w-]+)", condition)) == {"maniple-scheduler", "gold-maniple-scheduler"}, condition
     added = set(objects(overlay("overlays/monitoring"))) - set(base)
-    assert added == {("PodMonitor", "kube-system", "maniple-scheduler")}, added
+    assert added == {("PodMonitor", "kube-system", "maniple-scheduler"), ("PrometheusRule", "kube-system", "maniple-scheduler"),
+                     ("ConfigMap", "kube-system", "maniple-dashboard")}, added
 
 
 def the_scheduler_takes_the_configuration_that_is_rendered():
@@ -235,7 +243,8 @@ def restrict(api, namespace):
 
 def lay_foreign_kinds(server):
     """Kinds of the Prometheus operator and of cert-manager, as far as their names go."""
-    for group, kind in (("monitoring.coreos.com", "PodMonitor"), ("cert-manager.io", "Certificate")):
+    for group, kind in (("monitoring.coreos.com", "PodMonitor"), ("monitoring.coreos.com", "PrometheusRule"),
+                        ("cert-manager.io", "Certificate")):
         plural = kind.lower() + "s"
         schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         server.api.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
@@ -247,7 +256,7 @@ def lay_foreign_kinds(server):
 def clean(server, text):
     """The server takes every object and warns of nothing.
 
-    This is the check of the fields: kubeconform would need schemas from the network, and knows no admission.
+    Beyond the schemas, that is admission: defaults, rules in CEL and PodSecurity, which kubeconform does not know.
     """
     done = run(program("kubectl"), "--kubeconfig", server.kubeconfig, "apply", "--server-side", "--dry-run=server", "--validate=strict",
                "-f", "-", stdin=text)
@@ -255,11 +264,18 @@ def clean(server, text):
     return done.stdout
 
 
+def all_renders():
+    """{what makes it: text}"""
+    values = {"defaults": {}, "rich": RICH, "secret": {"tls": {"source": "Secret", "secretName": "doors"}}}
+    return {**{f"chart-{name}": rendered(values=given) for name, given in values.items()},
+            **{f"kustomize-{name}": overlay(path) for name, path in (
+                ("base", "."), ("pools", "overlays/pools"), ("monitoring", "overlays/monitoring"))}}
+
+
 def the_server_takes_every_object_without_a_warning(server):
     lay_foreign_kinds(server)
     restrict(server.api, "kube-system")
-    for text in (rendered(), rendered(values=RICH), rendered(values={"tls": {"source": "Secret", "secretName": "doors"}}),
-                 overlay("."), overlay("overlays/pools"), overlay("overlays/monitoring")):
+    for text in all_renders().values():
         clean(server, text)
     # That the namespace does warn, and refuses.
     deployment = objects(rendered())["Deployment", "kube-system", "maniple-scheduler"]
@@ -272,10 +288,72 @@ def the_server_takes_every_object_without_a_warning(server):
         raise AssertionError("nobody minds a pod that is not restricted")
 
 
+class Conform:
+    """kubeconform with the schemas of a server and no others, so that it asks no network."""
+
+    def __init__(self, server):
+        self.folder = server.folder / "schemas"
+        self.folder.mkdir()
+        self.location = openapi_schemas.write(published(server.api), self.folder)
+
+    def outcome(self, texts):
+        """(what is wrong, {status: how many}) of {name: YAML}"""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in texts.items():
+                (Path(folder) / f"{name}.yaml").write_text(text)
+            done = run(program("kubeconform"), "-strict", "-summary", "-output", "json", "-schema-location", self.location, folder)
+        assert done.stdout, done.stderr
+        said = json.loads(done.stdout)
+        assert (done.returncode == 0) == (not said["resources"]), (done.returncode, said)
+        return said["resources"], said["summary"]
+
+    def refuses(self, one, kind, *named):
+        wrong, count = self.outcome({"one": yaml.safe_dump(one)})
+        assert count["invalid"] == 1 and wrong[0]["kind"] == kind, (wrong, count)
+        assert all(text in wrong[0]["msg"] for text in named), wrong
+
+
+def published(api):
+    """The server's documents once they have the kinds of every CRD; they follow some time after the CRD is served."""
+    specs = [one["spec"] for one in api.must("GET", CRDS)["items"]]
+    wanted = {openapi_schemas.file_name(spec["group"], version["name"], spec["names"]["kind"])
+              for spec in specs for version in spec["versions"] if version["served"]}
+    assert wanted, "no CRD"
+
+    def complete():
+        documents = openapi_schemas.documents(api)
+        return documents if wanted <= openapi_schemas.kinds(documents).keys() else None
+
+    return await_that(f"/openapi/v3 has {sorted(wanted)}", complete, pause=0.5)
+
+
+def every_object_fits_the_schemas_of_the_server(server):
+    """What a delivery pipeline checks without a server: no misspelt field, no wrong type, no kind that nobody has."""
+    server.install_crds()
+    lay_foreign_kinds(server)
+    conform = Conform(server)
+    texts = {**all_renders(), **{f"example-{file.stem}": file.read_text() for file in sorted((DEPLOY / "examples").glob("*.yaml"))}}
+    wrong, count = conform.outcome(texts)
+    whole = sum(one is not None for text in texts.values() for one in yaml.safe_load_all(text))
+    assert not wrong and count == {"valid": whole, "invalid": 0, "errors": 0, "skipped": 0}, (whole, count, wrong)
+    print(f"      {whole} objects of {len(texts)} files", flush=True)
+
+    deployment = objects(texts["chart-rich"])["Deployment", "kube-system", "maniple-scheduler"]
+    deployment["spec"]["template"]["spec"]["containers"][0]["readinessProbe"]["httpGet"]["prot"] = "health"
+    conform.refuses(deployment, "Deployment", "/spec/template/spec/containers/0/readinessProbe/httpGet", "'prot' not allowed")
+    queue = objects(texts["example-three-teams"])["Queue", None, "red"]
+    queue["spec"]["quotas"][0]["resources"] = "nvidia.com/gpu"
+    conform.refuses(queue, "Queue", "/spec/quotas/0/resources", "got string, want array")
+    wrong, count = conform.outcome({"stranger": "{apiVersion: example.dev/v1, kind: Stranger, metadata: {name: one}}"})
+    assert count["errors"] == 1 and "could not find schema for Stranger" in wrong[0]["msg"], (wrong, count)
+
+
 OFFLINE = (
     what_is_committed_is_what_the_chart_makes, the_chart_passes_the_linter, a_wrong_value_is_refused_by_its_name,
     each_value_is_explained_and_has_a_place_in_the_schema, both_renderings_have_the_same_objects, the_plain_files_are_the_charts_objects,
     the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
     the_scheduler_takes_the_configuration_that_is_rendered,
 )
-SERVED = (the_server_takes_every_object_without_a_warning,)
+SERVED = (the_server_takes_every_object_without_a_warning, every_object_fits_the_schemas_of_the_server)
+# Skipped where it is not built.
+BY_KUBECONFORM = (every_object_fits_the_schemas_of_the_server,)

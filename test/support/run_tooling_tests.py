@@ -16,7 +16,7 @@ from types import SimpleNamespace
 TEST = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TEST), str(TEST / "conformance")]
 from differential import player, transcript  # noqa: E402
-from support import fault_proxy, tally  # noqa: E402
+from support import fault_proxy, openapi_schemas, tally  # noqa: E402
 from support.api_client import ApiClient  # noqa: E402
 from support.faulty_server import FaultyServer  # noqa: E402
 
@@ -230,6 +230,40 @@ class MutantsTest(unittest.TestCase):
         for mutant in mutants:
             done = subprocess.run(["git", "apply", "--check", str(mutant)], cwd=root, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class OpenapiSchemasTest(unittest.TestCase):
+    def test_only_what_lists_its_fields_refuses_others(self):
+        listing = {"type": "object", "properties": {"a": {"type": "string"}}}
+        keeping = {**listing, "x-kubernetes-preserve-unknown-fields": True}
+        whole = {"type": "object", "properties": {"in": listing, "keeps": keeping, "any": {"type": "object"}}, "allOf": [listing]}
+        made = openapi_schemas.strict(whole, self.fail)
+        self.assertIs(made["additionalProperties"], False)
+        self.assertIs(made["properties"]["in"]["additionalProperties"], False)
+        for one in (made["properties"]["keeps"], made["properties"]["any"], made["allOf"][0]):
+            self.assertNotIn("additionalProperties", one)
+
+    def test_what_is_no_field_is_not_taken_for_one(self):
+        """The schema of CustomResourceDefinitions has fields named $ref, properties and default."""
+        fields = {"$ref": {"type": "string", "default": ""}, "default": {"nullable": True, "type": "string"}}
+        made = openapi_schemas.strict({"properties": fields, "default": {}}, self.fail)
+        text = {"type": "string"}
+        self.assertEqual(made["properties"], {"$ref": text, "default": {"anyOf": [text, {"type": "null"}]}})
+        self.assertNotIn("default", made)
+
+    def test_a_schema_takes_all_that_it_refers_to_along_and_ends_in_circles(self):
+        refer = {"allOf": [{"$ref": openapi_schemas.REFERENCE + "b"}]}
+        schemas = {"a": {"properties": {"b": refer}}, "b": {"properties": {"b": refer}}, "c": {}}
+        made = openapi_schemas.standalone("a", schemas)
+        self.assertEqual(made["definitions"].keys(), {"a", "b"})
+        self.assertEqual(made["definitions"]["b"]["properties"]["b"], {"allOf": [{"$ref": "#/definitions/b"}]})
+
+    def test_files_are_named_as_kubeconform_asks_for_them(self):
+        own = [{"group": "", "version": "v1", "kind": "Pod"}, {"group": "apps", "version": "v1", "kind": "Pod"}]
+        document = {"components": {"schemas": {"p": {"x-kubernetes-group-version-kind": own}}}}
+        found = openapi_schemas.kinds({"api/v1": document, "apis/apps/v1": document})
+        self.assertEqual(found.keys(), {"v1_v1_pod.json", "apps_v1_pod.json"})
+        self.assertIsNone(openapi_schemas.group_version("apis/apps"))
 
 
 def main():
