@@ -19,9 +19,11 @@ INT_OR_STRING = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
 
 
 def documents(api):
-    """{"apis/apps/v1": document}: of each group and version, none of the pages that only list groups."""
-    paths = api.must("GET", "/openapi/v3")["paths"]
-    return {path: api.must("GET", entry["serverRelativeURL"]) for path, entry in paths.items() if group_version(path)}
+    """{"apis/apps/v1": document}: of each group and version, none of the pages that only list groups.
+
+    The URLs of the index carry a hash, and lead nowhere once a CRD has changed the document; without it one gets the newest.
+    """
+    return {path: api.must("GET", f"/openapi/v3/{path}") for path in api.must("GET", "/openapi/v3")["paths"] if group_version(path)}
 
 
 def group_version(path):
