@@ -133,6 +133,23 @@ def kubectl_installs_what_helm_takes_over_and_tests(server):
         play_the_charts_test(platform)
 
 
+def a_platform_engineer_comes_from_the_page_to_a_gang_that_runs(server):
+    """By the commands that README.md prints and by no others, once the nodes are there and the kubelets are played."""
+    api, platform = server.api, Platform(server)
+    restrict(api, "kube-system")
+    prepare_nodes(api, 4)
+    page = ROOT / "README.md"
+    with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
+        install(platform)
+        pods.roll()
+        for start in ("kubectl apply -f deploy/examples/three-teams.yaml ", "deploy/quickstart.sh --gang first ",
+                      "kubectl wait --for=jsonpath={.status.phase}=Running podgroup/first --timeout"):
+            platform.types(printed(page, start))
+        shown = platform.types(printed(page, "kubectl get podgroups,queues"))
+        assert re.search(r"podgroup\S*/first +Running +2 +2 ", shown) and re.search(r"queue\S*/red ", shown), shown
+        assert all(map(is_bound, pods_by_gang(api)["first"]))
+
+
 def certificate(folder, name, days=3):
     """(certificate, key) as PEM; of less than no days, one that has expired."""
     request, made, key = (folder / f"{name}.{kind}" for kind in ("csr", "crt", "key"))
@@ -257,6 +274,7 @@ def refused(platform, line, said):
 
 
 SERVED = (
+    a_platform_engineer_comes_from_the_page_to_a_gang_that_runs,
     a_given_secret_is_the_certificate_of_both_doors_and_may_rotate, a_certificate_rotates_under_load_and_nobody_is_turned_away,
     a_secret_without_its_key_ends_the_scheduler_with_a_line_that_names_the_file, what_cannot_be_installed_whole_leaves_nothing,
     kubectl_installs_what_helm_takes_over_and_tests, an_installation_lives_and_no_gang_is_lost,
