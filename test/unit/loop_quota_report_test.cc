@@ -77,6 +77,25 @@ TEST_F(QuotaReport, AQueueShowsItsUseInOneLine) {
   EXPECT_EQ(d_.api.QueueStatus("b")["usage"].items().at(0)["lent"].AsString(), "8");
 }
 
+TEST_F(QuotaReport, AQueueTellsSinceWhenItsOldestGangWaits) {
+  const auto oldest = [this] { return d_.loop().Queues()->front().oldest_pending; };
+  d_.Settle();
+  EXPECT_EQ(oldest(), absl::InfiniteFuture());
+  d_.Submit({.gang = "first", .pods = 5, .queue = "a"});
+  d_.Settle(absl::Seconds(60));
+  d_.Submit({.gang = "second", .pods = 5, .queue = "a"});
+  d_.Submit({.gang = "runs", .pods = 1, .queue = "b"});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(oldest(), ViewOf("first").created);
+  EXPECT_LT(oldest(), ViewOf("second").created);
+  EXPECT_EQ(d_.loop().Queues()->back().oldest_pending, absl::InfiniteFuture());
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  EXPECT_EQ(oldest(), absl::InfiniteFuture());
+  d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(oldest(), ViewOf("first").created);
+}
+
 TEST_F(QuotaReport, AQuietCohortIsNotWrittenAgain) {
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);
