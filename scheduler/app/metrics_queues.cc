@@ -33,7 +33,7 @@ constexpr QueueRow kQueueRows[] = {
      }},
 };
 
-// One value of each resource and flavor of each Queue, in the resource's own unit.
+// One value of each resource and flavor of each Queue.
 struct UsageRow {
   const char* name;
   const char* help;
@@ -59,7 +59,10 @@ void Add(prometheus::MetricFamily& family, Labels labels, double value) {
   family.metric.push_back(std::move(metric));
 }
 
-double Number(Amount amount) { return static_cast<double>(amount.units()); }
+// In base units: CPU in cores, where amounts are thousandths of them.
+double Number(const std::string& resource, Amount amount) {
+  return static_cast<double>(amount.units()) / (resource == "cpu" ? 1000 : 1);
+}
 
 }  // namespace
 
@@ -81,7 +84,7 @@ std::vector<prometheus::MetricFamily> QueueFamilies(const std::vector<QueueView>
              {"queue", queue.name},
              {"flavor", usage.flavor},
              {"resource", usage.resource}},
-            Number(usage.*row.value));
+            Number(usage.resource, usage.*row.value));
       }
     }
   }

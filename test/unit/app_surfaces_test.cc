@@ -264,6 +264,8 @@ TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
   EXPECT_THAT(text, HasSubstr("maniple_queue_pending_gangs{queue=\"team\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_nominal_quota{cohort=\"all\",queue=\"team\",flavor="
                               "\"h100\",resource=\"nvidia.com/gpu\"} 8\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_resource_usage{cohort=\"all\",queue=\"team\",flavor="
+                              "\"\",resource=\"cpu\"} 2.5\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_resource_borrowed{cohort=\"all\",queue=\"team\","
                               "flavor=\"h100\",resource=\"nvidia.com/gpu\"} 4\n"));
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"team\"} 60\n"));
