@@ -73,8 +73,8 @@ std::string Told(const Seen& seen) {
                       ", ", seen.phase, " (", seen.reason, "): ", seen.message);
 }
 
-// "bound", "bound on n1 n2", "2 bound", "phase Completed", "waits", "waits NoFit", "waits NoFit:
-// regular expression", "says regular expression".
+// "bound", "bound on n1 n2", "2 bound", "phase Completed", "untold", "waits", "waits NoFit", "waits
+// NoFit: regular expression", "says regular expression".
 bool Holds(absl::string_view expected, const Seen& seen) {
   if (absl::ConsumePrefix(&expected, "bound on ")) {
     const std::vector<std::string> nodes = absl::StrSplit(expected, ' ');
@@ -83,6 +83,7 @@ bool Holds(absl::string_view expected, const Seen& seen) {
   }
   if (expected == "bound") return seen.all > 0 && seen.bound == seen.all;
   if (absl::ConsumePrefix(&expected, "phase ")) return seen.phase == expected;
+  if (expected == "untold") return seen.phase.empty();
   if (absl::ConsumePrefix(&expected, "says ")) {
     return std::regex_search(seen.message, std::regex(std::string(expected), std::regex::icase));
   }

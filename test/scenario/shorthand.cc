@@ -259,16 +259,22 @@ absl::StatusOr<Json> FlavorFrom(absl::string_view name, absl::string_view shorth
   return OfManiple("ResourceFlavor", name, std::move(spec));
 }
 
-absl::StatusOr<std::vector<Json>> GangFrom(const Json& gang) {
-  if (gang["gang"].AsString().empty())
+absl::StatusOr<std::vector<Json>> GangFrom(const Json& shorthand) {
+  if (shorthand["gang"].AsString().empty())
     return absl::InvalidArgumentError("submit needs `gang: NAME`");
   Json amounts = Json::Object();
-  RETURN_IF_ERROR(ReadAmounts(gang.Has("each") ? gang["each"].AsString() : "cpu=1", amounts));
+  RETURN_IF_ERROR(
+      ReadAmounts(shorthand.Has("each") ? shorthand["each"].AsString() : "cpu=1", amounts));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(shorthand["gang"].AsString()));
   std::vector<Json> objects;
-  const int64_t first = gang["first"].AsInt();
-  if (first == 0 && gang["group"].AsString().empty()) objects.push_back(PodGroupFrom(gang));
-  const int64_t pods = gang.Has("pods") ? gang["pods"].AsInt() : 1;
-  for (int64_t i = first; i < first + pods; ++i) objects.push_back(PodFrom(gang, i, amounts));
+  for (const std::string& name : names) {
+    Json gang = shorthand;
+    gang.Set("gang", name);
+    const int64_t first = gang["first"].AsInt();
+    if (first == 0 && gang["group"].AsString().empty()) objects.push_back(PodGroupFrom(gang));
+    const int64_t pods = gang.Has("pods") ? gang["pods"].AsInt() : 1;
+    for (int64_t i = first; i < first + pods; ++i) objects.push_back(PodFrom(gang, i, amounts));
+  }
   return objects;
 }
 

@@ -28,7 +28,8 @@ enum class QuotaKind { kQueue, kCohort };
 // The Topology "default" of these levels, each by the label that nodes carry for it.
 [[nodiscard]] Json TopologyFrom(const std::vector<Json>& levels);
 // {gang, pods, min, each, first, group, sub, gates, queue, topology, spec, annotations}: the
-// PodGroup (unless `group: no` or `first` > 0) and pods named <gang>-<first> ….
+// PodGroup (unless `group: no` or `first` > 0) and pods named <gang>-<first> …. The gang "g[1-3]"
+// is three of them.
 [[nodiscard]] absl::StatusOr<std::vector<Json>> GangFrom(const Json& shorthand);
 
 }  // namespace maniple::scenario
