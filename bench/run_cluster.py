@@ -280,7 +280,7 @@ def placements(server, scheduler, gangs=60):
 
 def soak(pods):
     """Memory over the last nine tenths, and whether whatever has come and gone bears on later decisions."""
-    parts, resident = 20, []
+    parts, rest, resident = 10, 15, []  # a rest is longer than what is spare may stay with the process
     with DevCluster(flags=("--kubelet-start-delay", "1h")) as server:
         server.install_crds()
         finish(load(server, "create", nodes=40, gangs=0, connections=1), "create nodes")
@@ -288,8 +288,10 @@ def soak(pods):
         try:
             for part in range(parts):
                 finish(load(server, "churn", first=part * pods // parts, pods=pods // parts), "churn")
+                time.sleep(rest)
                 resident.append(round(memory_mib(scheduler.process), 1))
                 print(json.dumps({"pods": (part + 1) * pods // parts, "scheduler_rss_mib": resident[-1],
+                                  "peak_mib": round(memory_mib(scheduler.process, "VmHWM"), 1),
                                   "scheduler_cpu_s": round(cpu_seconds(scheduler.process), 1)}), flush=True)
             clear(server)
             after = placements(server, scheduler)

@@ -23,6 +23,7 @@
 #include "scheduler/app/help_door.h"
 #include "scheduler/app/http_surface.h"
 #include "scheduler/app/loop_settings.h"
+#include "scheduler/app/spare_memory.h"
 #include "scheduler/app/version.h"
 #include "scheduler/loop/scheduling_loop.h"
 
@@ -120,15 +121,17 @@ class SchedulerProcess::Impl final {
     client_.Start(clock_.Now());
     absl::Time release_by = absl::InfiniteFuture();
     std::vector<std::string> problems;
+    SpareMemory spare;
     while (true) {
       const absl::Time now = clock_.Now();
+      const absl::Time spare_due = spare.OnTime(now);
       if (stop_io_ && release_by == absl::InfiniteFuture()) {
         client_.Release(now);
         release_by = now + kLongestRelease;
       }
       if (release_by != absl::InfiniteFuture() && (client_.Released() || now >= release_by)) return;
       for (const HttpInput& input :
-           transport_->Poll(std::min(client_.NextDeadline(), release_by) - now)) {
+           transport_->Poll(std::min({client_.NextDeadline(), release_by, spare_due}) - now)) {
         client_.On(input, clock_.Now());
       }
       client_.Write(outbox_.Take(), clock_.Now());

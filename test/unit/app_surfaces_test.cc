@@ -13,6 +13,7 @@
 #include "scheduler/app/listing.h"
 #include "scheduler/app/metrics.h"
 #include "scheduler/app/printing.h"
+#include "scheduler/app/spare_memory.h"
 
 namespace maniple {
 namespace {
@@ -289,6 +290,14 @@ TEST(Metrics, TurnsAreCountedUpToEachBound) {
   EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_bucket{le=\"10\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_bucket{le=\"+Inf\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("maniple_turn_duration_seconds_count 3\n"));
+}
+
+TEST(SpareMemory, GivesBackOnlyWhatHasBeenFreeForAWholePeriod) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  EXPECT_EQ(SpareMemory::Surplus(0, 100 * kMiB), 0);
+  EXPECT_EQ(SpareMemory::Surplus(100 * kMiB, 30 * kMiB), 30 * kMiB - SpareMemory::kKept);
+  EXPECT_EQ(SpareMemory::Surplus(30 * kMiB, 100 * kMiB), 30 * kMiB - SpareMemory::kKept);
+  EXPECT_EQ(SpareMemory::Surplus(SpareMemory::kKept, 100 * kMiB), 0);
 }
 
 TEST(Metrics, AProcessWhoseNameHasBlanksAndParenthesesIsReadAllTheSame) {
