@@ -34,6 +34,11 @@ void ReadLeaderElection(const Json& map, const std::string& path, Problems& prob
   if (out.renew_deadline <= out.retry_period * 1.2) {
     problems.Add(path, "renewDeadline must be greater than 1.2 times retryPeriod");
   }
+  if (out.retry_period <= absl::ZeroDuration()) {
+    problems.Add(path, "retryPeriod must be greater than 0");
+  }
+  if (out.lease_name.empty()) problems.Add(path, "leaseName must not be empty");
+  if (out.lease_namespace.empty()) problems.Add(path, "leaseNamespace must not be empty");
 }
 
 void ReadScores(const Json& list, const std::string& path, Problems& problems,
