@@ -16,7 +16,7 @@
 //      so two electors never both succeed.
 //   3. At most one request is open; else NextDeadline() is finite until kReleased.
 // Source: the algorithm of client-go's leaderelection; semantics of a deposed leader in
-// ARCHITECTURE.md.
+// README.md of this folder.
 #pragma once
 
 #include <cstdint>

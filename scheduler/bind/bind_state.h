@@ -1,6 +1,6 @@
 // Where a gang under way and its members stand in the bind protocol.
 //
-// Plain values; what each input makes of them: ARCHITECTURE.md, "Bind protocol".
+// Plain values; what each input makes of them: README.md of this folder.
 #pragma once
 
 #include <cstdint>

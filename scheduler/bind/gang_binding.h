@@ -10,7 +10,7 @@
 //   binding.OnBindReply(pod, reply, elsewhere, step);  // … any number of replies …
 //   binding.Settle(gang, step);  // after each batch of inputs, and at NextDeadline()
 //
-// The states of a member and what each input makes of them: ARCHITECTURE.md, "Bind protocol".
+// The states of a member and what each input makes of them: README.md of this folder.
 //
 // Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
 // repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended; any but

@@ -23,7 +23,7 @@ def names_a_note(api):
 
 
 def install(platform):
-    platform.types(printed(ROOT / "README.md", "helm install maniple "))
+    platform.types(printed(ROOT / "deploy/install.md", "helm install maniple "))
 
 
 def next_version(folder):
@@ -124,21 +124,21 @@ def kubectl_installs_what_helm_takes_over_and_tests(server):
         await_that(f"{name} is bound", lambda: all(map(is_bound, pods_by_gang(api)[name])))
 
     with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
-        platform.types(printed(ROOT / "README.md", "kubectl apply --server-side -k "))
+        platform.types(printed(ROOT / "deploy/install.md", "kubectl apply --server-side -k "))
         pods.roll()
         binds("by-kubectl")
-        platform.types(printed(ROOT / "README.md", "helm install maniple ") + " --take-ownership")
+        platform.types(printed(ROOT / "deploy/install.md", "helm install maniple ") + " --take-ownership")
         pods.roll()
         binds("by-helm")
         play_the_charts_test(platform)
 
 
 def a_platform_engineer_comes_from_the_page_to_a_gang_that_runs(server):
-    """By the commands that README.md prints and by no others, once the nodes are there and the kubelets are played."""
+    """By the commands that deploy/install.md prints and by no others, once the nodes are there and the kubelets are played."""
     api, platform = server.api, Platform(server)
     restrict(api, "kube-system")
     prepare_nodes(api, 4)
-    page = ROOT / "README.md"
+    page = ROOT / "deploy/install.md"
     with PlayedDeployment(server, "kube-system", "maniple-scheduler") as pods:
         install(platform)
         pods.roll()
@@ -162,7 +162,7 @@ def install_with_doors(platform, kind, data):
     """By a Secret of ours, one replica."""
     secret = {"metadata": {"name": "doors"}, "type": kind, "stringData": data}
     platform.api.must("POST", "/api/v1/namespaces/kube-system/secrets", secret)
-    platform.types(printed(ROOT / "README.md", "helm install maniple ")
+    platform.types(printed(ROOT / "deploy/install.md", "helm install maniple ")
                    + " --set replicas=1 --set tls.source=Secret --set tls.secretName=doors")
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Plays the commands of README.md with real processes and compares what they print with what the README says.
+"""Plays the commands of README.md and of the tour with real processes and compares what they print with what the pages say.
 
     test/e2e/run_readme_tour.py            # with every kubectl that is there: 1.36 and 1.32 of test/controlplane/build.sh
 
-The blocks marked `console` are one shell session: `$ ` starts a command, which an indented line continues; what follows is its output.
+The blocks of a page marked `console` are one shell session: `$ ` starts a command, which an indented line continues; what follows is its output.
 There `…` alone on a line stands for any number of lines, elsewhere for any text. Ages, the width of columns and the names of
 nodes may differ. Binaries come from build/$PRESET/bin; the quick start keeps its files in a folder of its own.
 The last line is `N passed, M failed, K skipped`.
@@ -21,11 +21,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.control_plane import ROOT, build_folder, program  # noqa: E402
 
+PAGES = ["README.md", "deploy/README.md"]
 HOW_TO_ENABLE = "SKIPPED, NO KUBECTL: run test/controlplane/build.sh (needs Go)"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 VARIES = "# another number every time"
 MARK = "\x1e"
-LONGEST = 120  # seconds for the whole tour
+LONGEST = 120  # seconds for a page
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,14 @@ class Step:
     output: list
 
 
-def steps_of(readme):
-    """The commands of all console blocks, each with the lines that the README shows below it."""
+def steps_of(page):
+    """The commands of all console blocks, each with the lines that the page shows below it."""
     steps = []
-    for block in BLOCK.findall(readme):
+    for block in BLOCK.findall((ROOT / page).read_text()):
         lines = block.splitlines()
         while lines:
             first = lines.pop(0)
-            assert first.startswith("$ "), f"README.md: a console block starts with {first!r}, not with a command"
+            assert first.startswith("$ "), f"{page}: a console block starts with {first!r}, not with a command"
             command = [first[2:]]
             while command[-1].endswith("\\"):
                 command.append(lines.pop(0))
@@ -77,7 +78,7 @@ def agrees(step, printed):
 
 
 class Places:
-    """Where the README's paths are in this run."""
+    """Where the paths of a page are in this run."""
 
     def __init__(self, folder):
         binaries = str(build_folder().relative_to(ROOT))
@@ -88,7 +89,7 @@ class Places:
             command = command.replace(ours, actual)
         return re.sub(r"^deploy/quickstart\.sh$", "deploy/quickstart.sh --no-build", command)
 
-    def in_readme(self, printed):
+    def in_page(self, printed):
         for ours, actual in self.pairs[1:]:
             printed = printed.replace(actual, ours)
         return printed
@@ -111,33 +112,34 @@ def play(steps, kubectl):
                                   text=True, timeout=LONGEST)
         finally:
             subprocess.run(["deploy/quickstart.sh", "--stop"], cwd=ROOT, env=environment, check=False)
-        return [places.in_readme(printed) for printed in done.stdout.split(MARK)[1:]]
+        return [places.in_page(printed) for printed in done.stdout.split(MARK)[1:]]
 
 
-def report(step, printed, kubectl):
-    """True when the README tells what happened."""
+def report(page, step, printed, kubectl):
+    """True when the page tells what happened."""
     first = step.command.splitlines()[0]
     if agrees(step, printed):
         print(f"ok    {kubectl.name}: {first}")
         return True
     shown = "\n".join(f"    | {line}" for line in step.output)
     said = "\n".join(f"    | {line}" for line in printed.splitlines())
-    print(f"FAIL  {kubectl.name}: {first}\n  README.md shows:\n{shown}\n  it printed:\n{said}")
+    print(f"FAIL  {kubectl.name}: {first}\n  {page} shows:\n{shown}\n  it printed:\n{said}")
     return False
 
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
-    steps = steps_of((ROOT / "README.md").read_text())
+    pages = {page: steps_of(page) for page in PAGES}
     kubectls = [one for one in (program("kubectl"), program("kubectl-1.32")) if one]
     results = []
     for kubectl in kubectls:
-        printed = play(steps, kubectl)
-        printed += ["(the session ended before)"] * (len(steps) - len(printed))
-        results += [report(step, one, kubectl) for step, one in zip(steps, printed)]
+        for page, steps in pages.items():
+            printed = play(steps, kubectl)
+            printed += ["(the session ended before)"] * (len(steps) - len(printed))
+            results += [report(page, step, one, kubectl) for step, one in zip(steps, printed)]
     if not kubectls:
         print(HOW_TO_ENABLE)
-    passed, skipped = sum(results), 0 if kubectls else len(steps)
+    passed, skipped = sum(results), 0 if kubectls else sum(map(len, pages.values()))
     print(f"{passed} passed, {len(results) - passed} failed, {skipped} skipped")
     return 0 if passed == len(results) else 1
 

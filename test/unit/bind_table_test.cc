@@ -1,4 +1,4 @@
-// Every state of a member against every input: the table of ARCHITECTURE.md, made from the code.
+// Every state of a member against every input: the table of scheduler/bind/README.md, made from the code.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -198,9 +198,9 @@ std::string Table(const std::string& corner, const std::vector<Input>& inputs) {
 }
 
 void ExpectDocumented(const std::string& table) {
-  const absl::StatusOr<std::string> page = ReadWholeFile("ARCHITECTURE.md");
+  const absl::StatusOr<std::string> page = ReadWholeFile("scheduler/bind/README.md");
   ASSERT_TRUE(page.ok()) << page.status();
-  EXPECT_TRUE(absl::StrContains(*page, table)) << "ARCHITECTURE.md should have\n" << table;
+  EXPECT_TRUE(absl::StrContains(*page, table)) << "scheduler/bind/README.md should have\n" << table;
 }
 
 TEST(BindTable, EveryStateIsReachable) {
