@@ -3,9 +3,21 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "api/codec/json.h"
 
 namespace maniple {
+namespace {
+
+// "" of anything but a binding.
+std::string NodeOf(const HttpRequest& request) {
+  if (!absl::EndsWith(request.target, "/binding")) return "";
+  const absl::StatusOr<Json> binding = Json::Parse(request.body);
+  return binding.ok() ? (*binding)["target"]["name"].AsString() : "";
+}
+
+}  // namespace
 
 void LocalTransport::Start(RequestId id, HttpRequest request) {
   started_.push_back({id, std::move(request)});
@@ -32,7 +44,7 @@ void LocalTransport::Carry(const Started& started, absl::Time now) {
                       .user = "system:serviceaccount:kube-system:maniple-scheduler"},
                      now);
   if (request.method != HttpMethod::kGet && reply.status < 300) {
-    writes_.push_back(absl::StrCat(HttpMethodName(request.method), " ", request.target));
+    writes_.push_back({now, request.method, request.target, NodeOf(request)});
   }
   inputs_.push_back(
       {started.id, HttpHead{.status = reply.status, .content_type = reply.content_type}});

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -25,8 +26,15 @@ class LocalTransport final : public Transport {
   // Carries out what was started, and hands over all that has come back since.
   [[nodiscard]] std::vector<HttpInput> Take(absl::Time now);
 
-  // "METHOD /path" of the writes that the server took, in order.
-  [[nodiscard]] const std::vector<std::string>& writes() const { return writes_; }
+  struct Write {
+    absl::Time at;
+    HttpMethod method = HttpMethod::kPost;
+    std::string target;  // "/api/v1/namespaces/…"
+    std::string node;    // of a binding
+  };
+  // Those that the server took, in order.
+  [[nodiscard]] const std::vector<Write>& writes() const { return writes_; }
+  [[nodiscard]] std::vector<Write> TakeWrites() { return std::exchange(writes_, {}); }
 
  private:
   struct Started {
@@ -40,7 +48,7 @@ class LocalTransport final : public Transport {
   std::vector<Started> started_;
   std::map<devcluster::WatchId, RequestId> watches_;
   std::vector<HttpInput> inputs_;
-  std::vector<std::string> writes_;
+  std::vector<Write> writes_;
 };
 
 }  // namespace maniple

@@ -44,15 +44,15 @@ std::vector<Json> OurDefinitions() {
   return crds;
 }
 
-// Of "DELETE /api/v1/namespaces/N/pods/P" and "POST …/pods/P/eviction".
-std::optional<std::string> PodMadeToLeave(absl::string_view write) {
-  const std::vector<absl::string_view> words = absl::StrSplit(write, absl::MaxSplits(' ', 1));
-  const std::vector<absl::string_view> path = absl::StrSplit(words[1], absl::ByAnyChar("/?"));
-  const bool of_pod = path.size() >= 7 && path[3] == "namespaces" && path[5] == "pods";
-  const bool leaves =
-      words[0] == "DELETE" || (words[0] == "POST" && path.size() >= 8 && path[7] == "eviction");
-  if (!of_pod || !leaves) return std::nullopt;
-  return absl::StrCat(path[4], "/", path[6]);
+// "/api/v1/namespaces/N/pods/P/binding" is what was done to N/P.
+std::optional<PodDeed> DeedOf(const LocalTransport::Write& write) {
+  const std::vector<absl::string_view> path = absl::StrSplit(write.target, absl::ByAnyChar("/?"));
+  if (path.size() < 7 || path[3] != "namespaces" || path[5] != "pods") return std::nullopt;
+  const absl::string_view part = path.size() > 7 ? path[7] : absl::string_view();
+  const bool leaves = write.method == HttpMethod::kDelete ||
+                      (write.method == HttpMethod::kPost && part == "eviction");
+  if (!leaves && write.node.empty()) return std::nullopt;
+  return PodDeed{.at = write.at, .pod = absl::StrCat(path[4], "/", path[6]), .node = write.node};
 }
 
 }  // namespace
@@ -111,6 +111,13 @@ void Replay::Succeed(const std::string& namespace_name, const std::string& pod) 
       now_);
 }
 
+void Replay::Delete(const std::string& path) {
+  (void)server_.Handle({.method = "DELETE",
+                        .target = absl::StrCat(path, "?gracePeriodSeconds=0"),
+                        .accept = "application/json"},
+                       now_);
+}
+
 bool Replay::Turn() {
   const std::vector<HttpInput> inputs = transport_.Take(now_);
   for (const HttpInput& input : inputs) client_.On(input, now_);
@@ -153,10 +160,19 @@ void Replay::RunUntil(absl::Time when) {
 
 std::vector<std::string> Replay::Evicted() const {
   std::vector<std::string> pods;
-  for (const std::string& write : transport_.writes()) {
-    if (std::optional<std::string> pod = PodMadeToLeave(write)) pods.push_back(*std::move(pod));
+  for (const LocalTransport::Write& write : transport_.writes()) {
+    std::optional<PodDeed> deed = DeedOf(write);
+    if (deed.has_value() && deed->node.empty()) pods.push_back(std::move(deed->pod));
   }
   return pods;
+}
+
+std::vector<PodDeed> Replay::TakeDeeds() {
+  std::vector<PodDeed> deeds;
+  for (const LocalTransport::Write& write : transport_.TakeWrites()) {
+    if (std::optional<PodDeed> deed = DeedOf(write)) deeds.push_back(*std::move(deed));
+  }
+  return deeds;
 }
 
 }  // namespace maniple

@@ -26,6 +26,13 @@
 
 namespace maniple {
 
+// What the scheduler did to a pod.
+struct PodDeed {
+  absl::Time at;
+  std::string pod;   // "namespace/name"
+  std::string node;  // where it was bound; "": it was made to leave
+};
+
 class Replay final {
  public:
   Replay(LoopOptions options, absl::Time start);
@@ -36,12 +43,17 @@ class Replay final {
   [[nodiscard]] std::vector<Json> Dump() const { return server_.Dump(); }
   // As controllers and kubelets would write it. Nothing if the pod is gone.
   void Succeed(const std::string& namespace_name, const std::string& pod);
+  // As its user or a controller would: gone at once. Of an API path "/api/v1/namespaces/N/pods/P".
+  void Delete(const std::string& path);
   void RunUntil(absl::Time when);
 
   [[nodiscard]] absl::Time now() const { return now_; }
+  // When something is due of itself; RunUntil goes there.
+  [[nodiscard]] absl::Time next() const { return next_; }
   [[nodiscard]] ClusterViewPtr View() const { return loop_.View(now_); }
-  // Pods that the scheduler has made leave, "namespace/name", in order.
+  // Pods that the scheduler has made leave, "namespace/name", in order; since TakeDeeds.
   [[nodiscard]] std::vector<std::string> Evicted() const;
+  [[nodiscard]] std::vector<PodDeed> TakeDeeds();
   // It worked on and on at one moment without coming to rest.
   [[nodiscard]] bool spins() const { return spins_; }
 
