@@ -40,6 +40,7 @@ ROOMS = {
     "scheduler/report": (*CONTRACT, "queue", "scheduler/state", "scheduler/cycle", "scheduler/bind"),
     "scheduler/loop": (*CONTRACT, "queue", "scheduler/mig", "scheduler/state", "scheduler/cycle", "scheduler/advice", "scheduler/bind", "scheduler/report"),
     "scheduler/replay": (*API, "queue", "api/devcluster", "plugins/framework", "scheduler/mig", "scheduler/state", "scheduler/cycle", "scheduler/bind", "scheduler/report", "scheduler/loop"),
+    "scheduler/simulate": (*API, "plugins/framework", "scheduler/loop", "scheduler/replay", "scheduler/report"),
     "scheduler/app": ("*",),
     "bench": ("*",),
     "test": ("*",),

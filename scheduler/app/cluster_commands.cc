@@ -63,6 +63,44 @@ void AddSnapshot(CLI::App& app, const CommonFlags& common, SnapshotRequest& take
   });
 }
 
+void AddSimulate(CLI::App& app, const CommonFlags& common, SimulateRequest& asked, int& result) {
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Play a trace of jobs on a cluster, in seconds; configurations side by side");
+  command->footer(
+      "Example:\n  maniple simulate philly.csv.gz --nodes 310:gpus=8 --quota demand --plot "
+      "load.svg");
+  command
+      ->add_option(
+          "TRACE", asked.trace,
+          "CSV of jobs, openb, Philly, Standard Workload Format, sacct -P; also gzipped; - "
+          "is standard input")
+      ->required();
+  command->add_option("--nodes", asked.nodes, "So many nodes of a kind")
+      ->type_name("N[:gpus=8,cpu=128,memory=2Ti,model=NAME]");
+  command
+      ->add_option("--cluster", asked.cluster,
+                   "Nodes, Queues, Topologies …: manifests, a snapshot, or a node list of openb")
+      ->type_name("FILE");
+  command->add_option("--config", asked.configs, "A configuration of the scheduler; one or several")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--quota", asked.quota,
+          "Of Queues that the cluster lacks: none, or all GPUs in equal parts or by demand")
+      ->check(CLI::IsMember({"none", "equal", "demand"}));
+  command->add_option("--first", asked.first, "Only so many jobs")->check(CLI::PositiveNumber);
+  command->add_option("--speed", asked.speed, "Jobs come so many times as fast (default 1)")
+      ->check(CLI::Range(1e-3, 1e6));
+  command->add_flag("--run-times-known", asked.tells_run_times,
+                    "Jobs say how long they run, so that gaps can be filled");
+  command->add_option("--csv", asked.csv, "Write each job's times")->type_name("FILE");
+  command->add_option("--plot", asked.plot, "Draw the load as SVG")->type_name("FILE");
+  command->callback([=, &asked, &result] {
+    asked.output = common.output;
+    result = RunSimulate(asked);
+  });
+}
+
 }  // namespace
 
 void AddClusterCommands(CLI::App& app, const CommonFlags& common, ClusterRequests& requests,
@@ -70,6 +108,7 @@ void AddClusterCommands(CLI::App& app, const CommonFlags& common, ClusterRequest
   AddHands(app, common, requests.hands, result);
   AddWhatIf(app, common, requests.what_if, result);
   AddSnapshot(app, common, requests.snapshot, result);
+  AddSimulate(app, common, requests.simulate, result);
 }
 
 }  // namespace maniple

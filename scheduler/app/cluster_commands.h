@@ -1,4 +1,5 @@
-// The commands that go to the API server, under the user's own rights, and their flags.
+// The commands that go to the API server, under the user's own rights, or to nobody at all, and
+// their flags.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,7 @@
 #include "scheduler/app/admin_client.h"
 #include "scheduler/app/hands.h"
 #include "scheduler/app/replay_commands.h"
+#include "scheduler/app/simulate_command.h"
 
 namespace maniple {
 
@@ -21,9 +23,10 @@ struct ClusterRequests {
   HandsRequest hands;
   WhatIfRequest what_if;
   SnapshotRequest snapshot;
+  SimulateRequest simulate;
 };
 
-// hold, release, requeue, whatif and snapshot. `result` is set when one of them has run.
+// hold, release, requeue, whatif, snapshot and simulate. `result` is set when one of them has run.
 void AddClusterCommands(CLI::App& app, const CommonFlags& common, ClusterRequests& requests,
                         int& result);
 

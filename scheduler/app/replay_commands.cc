@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -20,6 +21,7 @@
 #include "scheduler/app/cluster_reader.h"
 #include "scheduler/app/config.h"
 #include "scheduler/app/loop_settings.h"
+#include "scheduler/app/manifest_files.h"
 #include "scheduler/app/printing.h"
 
 namespace maniple {
@@ -27,8 +29,6 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWouldWait = 3;
-// A file of manifests.
-constexpr size_t kMostManifestBytes = size_t{64} << 20;
 
 int Complain(const absl::Status& status) {
   std::cerr << "maniple: " << OneLine(status.message()) << "\n";
@@ -61,19 +61,9 @@ absl::StatusOr<std::vector<Json>> ReadManifests(const WhatIfRequest& request) {
   std::vector<Json> objects;
   for (const std::string& file : request.files) {
     ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file == "-" ? "/dev/stdin" : file));
-    if (text.size() > kMostManifestBytes) {
-      return absl::InvalidArgumentError(absl::StrCat(file, ": larger than 64 MiB"));
-    }
-    absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
-    if (!documents.ok()) return Annotate(documents.status(), file);
-    for (YamlDocument& document : *documents) {
-      const bool list = document.value["kind"].AsString() == "List";
-      std::vector<Json> items =
-          list ? document.value["items"].items() : std::vector<Json>{std::move(document.value)};
-      for (Json& item : items) {
-        if (!item.is_null()) objects.push_back(std::move(item));
-      }
-    }
+    absl::StatusOr<std::vector<Json>> parsed = ParseManifests(text);
+    if (!parsed.ok()) return Annotate(parsed.status(), file);
+    std::move(parsed->begin(), parsed->end(), std::back_inserter(objects));
   }
   for (Json& object : objects) {
     if (!object.is_object() || request.namespace_name.empty()) continue;

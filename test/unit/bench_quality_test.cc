@@ -10,7 +10,7 @@
 #include "bench/quality/fill_policy.h"
 #include "bench/quality/fragmentation_gradient.h"
 #include "bench/quality/openb.h"
-#include "bench/quality/plot.h"
+#include "scheduler/simulate/plot.h"
 #include "bench/quality/replay.h"
 
 namespace maniple {

@@ -1,4 +1,4 @@
-#include "bench/quality/plot.h"
+#include "scheduler/simulate/plot.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

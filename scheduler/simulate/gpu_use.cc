@@ -1,0 +1,60 @@
+#include "scheduler/simulate/gpu_use.h"
+
+#include "absl/strings/numbers.h"
+#include "scheduler/replay/known_ends.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kGpu[] = "nvidia.com/gpu";
+
+int64_t CountIn(const Json& amounts) {
+  int64_t gpus = amounts[kGpu].AsInt();
+  if (amounts[kGpu].is_string() && !absl::SimpleAtoi(amounts[kGpu].AsString(), &gpus)) return 0;
+  return gpus;
+}
+
+int64_t GpusOfPod(const Json& pod) {
+  int64_t gpus = 0;
+  for (const Json& container : pod["spec"]["containers"].items()) {
+    gpus += CountIn(container["resources"]["limits"]);
+  }
+  return gpus;
+}
+
+}  // namespace
+
+int64_t GpusOfNode(const Json& node) { return CountIn(node["status"]["allocatable"]); }
+
+GpuUse::GpuUse(const std::vector<Json>& cluster) {
+  for (const Json& object : cluster) {
+    if (object["kind"].AsString() != "Node") continue;
+    Room& room = rooms_[object["metadata"]["name"].AsString()];
+    room.gpus = GpusOfNode(object);
+    all_ += room.gpus;
+  }
+  for (const Json& object : cluster) {
+    if (!StandsSomewhere(object)) continue;
+    const Stands stands{.node = object["spec"]["nodeName"].AsString(), .gpus = GpusOfPod(object)};
+    Take(stands.node, stands.gpus);
+    stand_.emplace(KeyOf(object), stands);
+  }
+}
+
+void GpuUse::Leave(const std::string& pod) {
+  const auto it = stand_.find(pod);
+  if (it == stand_.end()) return;
+  Take(it->second.node, -it->second.gpus);
+  stand_.erase(it);
+}
+
+void GpuUse::Take(const std::string& node, int64_t gpus) {
+  const auto it = rooms_.find(node);
+  if (it == rooms_.end()) return;
+  split_ -= it->second.split();
+  it->second.used += gpus;
+  used_ += gpus;
+  split_ += it->second.split();
+}
+
+}  // namespace maniple

@@ -1,0 +1,48 @@
+// GPUs of a cluster while pods come and go: how many are in use, and how many of the free ones are
+// on nodes of which others are in use. A value; every change is O(log nodes).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "api/codec/json.h"
+
+namespace maniple {
+
+// That it can give.
+[[nodiscard]] int64_t GpusOfNode(const Json& node);
+
+class GpuUse final {
+ public:
+  // Of the nodes' `allocatable` and the pods that stand on them.
+  explicit GpuUse(const std::vector<Json>& cluster);
+
+  // A pod takes so many of the node, or gives them back where `gpus` is negative. Of a node that is
+  // not there: nothing.
+  void Take(const std::string& node, int64_t gpus);
+
+  // A pod that stood there at the beginning is gone. Of another: nothing.
+  void Leave(const std::string& pod);  // "namespace/name"
+
+  [[nodiscard]] int64_t nodes() const { return static_cast<int64_t>(rooms_.size()); }
+  [[nodiscard]] int64_t all() const { return all_; }
+  [[nodiscard]] int64_t used() const { return used_; }
+  [[nodiscard]] int64_t split() const { return split_; }
+
+ private:
+  struct Room {
+    int64_t gpus = 0, used = 0;
+    [[nodiscard]] int64_t split() const { return used > 0 && used < gpus ? gpus - used : 0; }
+  };
+  struct Stands {
+    std::string node;
+    int64_t gpus = 0;
+  };
+  absl::btree_map<std::string, Room> rooms_;    // by node
+  absl::btree_map<std::string, Stands> stand_;  // by pod
+  int64_t all_ = 0, used_ = 0, split_ = 0;
+};
+
+}  // namespace maniple

@@ -1,0 +1,19 @@
+// A simulation as a drawing: what was used, wanted and split of all GPUs over time, a panel for each
+// configuration.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/simulate/simulation.h"
+
+namespace maniple {
+
+struct DrawnRun {
+  std::string name;
+  const SimulationResult* result = nullptr;
+};
+// SVG.
+[[nodiscard]] std::string SimulationPlot(const std::vector<DrawnRun>& runs);
+
+}  // namespace maniple

@@ -1,0 +1,223 @@
+#include "scheduler/simulate/simulation_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace maniple {
+namespace {
+
+// Nearest rank, of sorted values.
+double Percentile(const std::vector<double>& sorted, double share) {
+  if (sorted.empty()) return 0;
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+class Gatherer final {
+ public:
+  void Add(const TraceJob& job, const JobOutcome& outcome) {
+    const auto gpus = static_cast<double>(job.all_gpus());
+    ++figures_.jobs;
+    figures_.evictions += outcome.evictions;
+    figures_.lost_gpu_hours += gpus * absl::ToDoubleHours(outcome.lost);
+    if (outcome.has_started()) {
+      ++figures_.started;
+      waits_.push_back(absl::ToDoubleSeconds(outcome.started - outcome.submitted));
+    }
+    if (outcome.has_ended()) {
+      ++figures_.ended;
+      figures_.gpu_hours += gpus * absl::ToDoubleHours(job.runs);
+    }
+  }
+
+  [[nodiscard]] JobFigures Take(std::string queue) {
+    std::sort(waits_.begin(), waits_.end());
+    double sum = 0;
+    for (const double wait : waits_) sum += wait;
+    figures_.queue = std::move(queue);
+    figures_.mean_wait = waits_.empty() ? 0 : sum / static_cast<double>(waits_.size());
+    figures_.median_wait = Percentile(waits_, 0.5);
+    figures_.p90_wait = Percentile(waits_, 0.9);
+    figures_.p99_wait = Percentile(waits_, 0.99);
+    figures_.longest_wait = waits_.empty() ? 0 : waits_.back();
+    return std::move(figures_);
+  }
+
+ private:
+  JobFigures figures_;
+  std::vector<double> waits_;
+};
+
+// Sums over time, in GPU seconds, until the last submission.
+void AddLoad(const SimulationResult& result, absl::Duration until, SimulationFigures& figures) {
+  double used = 0, split = 0, idle = 0, all = 0;
+  for (size_t i = 0; i < result.load.size() && result.load[i].at < until; ++i) {
+    const LoadPoint& point = result.load[i];
+    const absl::Duration end = i + 1 < result.load.size() ? result.load[i + 1].at : result.length;
+    const double seconds = absl::ToDoubleSeconds(std::min(end, until) - point.at);
+    const int64_t free = result.gpus - point.gpus_used;
+    used += seconds * static_cast<double>(point.gpus_used);
+    split += seconds * static_cast<double>(point.gpus_split);
+    idle += seconds * static_cast<double>(std::min(free, point.gpus_wanted));
+    all += seconds * static_cast<double>(result.gpus);
+  }
+  if (all <= 0) return;
+  figures.used_share = used / all;
+  figures.split_share = split / all;
+  figures.idle_while_wanted = idle / all;
+}
+
+// "1.5 h", "42 s".
+std::string Time(double seconds) {
+  if (seconds >= 48 * 3600) return absl::StrFormat("%.1f d", seconds / 86400);
+  if (seconds >= 2 * 3600) return absl::StrFormat("%.1f h", seconds / 3600);
+  if (seconds >= 120) return absl::StrFormat("%.1f min", seconds / 60);
+  return absl::StrFormat("%.1f s", seconds);
+}
+
+std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
+
+using Row = std::vector<std::string>;
+
+std::string Aligned(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      absl::StrAppend(&line, row[i]);
+      if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+Row RowOf(std::string first, const JobFigures& of) {
+  return {std::move(first),
+          of.queue.empty() ? "(all)" : of.queue,
+          absl::StrCat(of.jobs),
+          absl::StrCat(of.started),
+          absl::StrCat(of.ended),
+          Time(of.mean_wait),
+          Time(of.median_wait),
+          Time(of.p90_wait),
+          Time(of.p99_wait),
+          Time(of.longest_wait),
+          absl::StrCat(of.evictions),
+          absl::StrFormat("%.0f", of.gpu_hours),
+          absl::StrFormat("%.1f", of.lost_gpu_hours)};
+}
+
+Json JsonOf(const JobFigures& of) {
+  return Json::Object({{"queue", of.queue},
+                       {"jobs", of.jobs},
+                       {"started", of.started},
+                       {"ended", of.ended},
+                       {"waitSeconds", Json::Object({{"mean", of.mean_wait},
+                                                     {"p50", of.median_wait},
+                                                     {"p90", of.p90_wait},
+                                                     {"p99", of.p99_wait},
+                                                     {"longest", of.longest_wait}})},
+                       {"evictions", of.evictions},
+                       {"gpuHours", of.gpu_hours},
+                       {"lostGpuHours", of.lost_gpu_hours}});
+}
+
+}  // namespace
+
+SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,
+                            const SimulationResult& result) {
+  SimulationFigures figures{.name = std::move(name), .nodes = result.nodes, .gpus = result.gpus};
+  figures.hours = absl::ToDoubleHours(result.length);
+  Gatherer all;
+  std::map<std::string, Gatherer> queues;
+  absl::Duration last;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    all.Add(jobs[i], result.jobs[i]);
+    queues[jobs[i].queue].Add(jobs[i], result.jobs[i]);
+    last = std::max(last, jobs[i].submitted);
+  }
+  AddLoad(result, last, figures);
+  figures.all = all.Take("");
+  if (queues.size() > 1 || (queues.size() == 1 && !queues.begin()->first.empty())) {
+    for (auto& [queue, gatherer] : queues) {
+      figures.queues.push_back(gatherer.Take(queue.empty() ? "(none)" : queue));
+    }
+  }
+  return figures;
+}
+
+std::string SimulationTable(const std::vector<SimulationFigures>& runs) {
+  std::vector<Row> loads = {
+      {"CONFIGURATION", "NODES", "GPUS", "TIME", "USED", "SPLIT", "IDLE WHILE WANTED"}};
+  std::vector<Row> rows = {{"CONFIGURATION", "QUEUE", "JOBS", "STARTED", "ENDED", "WAIT", "P50",
+                            "P90", "P99", "LONGEST", "EVICTIONS", "GPU-HOURS", "LOST"}};
+  for (const SimulationFigures& run : runs) {
+    loads.push_back({run.name, absl::StrCat(run.nodes), absl::StrCat(run.gpus),
+                     Time(run.hours * 3600), Percent(run.used_share), Percent(run.split_share),
+                     Percent(run.idle_while_wanted)});
+    rows.push_back(RowOf(run.name, run.all));
+  }
+  std::map<std::string, std::vector<Row>> of_queues;  // the runs beside each other
+  for (const SimulationFigures& run : runs) {
+    for (const JobFigures& queue : run.queues) {
+      of_queues[queue.queue].push_back(RowOf(run.name, queue));
+    }
+  }
+  for (auto& [queue, lines] : of_queues) {
+    for (Row& line : lines) rows.push_back(std::move(line));
+  }
+  return absl::StrCat(Aligned(loads), "\n", Aligned(rows));
+}
+
+Json SimulationJson(const std::vector<SimulationFigures>& runs) {
+  Json items = Json::Array();
+  for (const SimulationFigures& run : runs) {
+    Json queues = Json::Array();
+    for (const JobFigures& queue : run.queues) queues.Append(JsonOf(queue));
+    items.Append(Json::Object({{"configuration", run.name},
+                               {"nodes", run.nodes},
+                               {"gpus", run.gpus},
+                               {"hours", run.hours},
+                               {"usedShare", run.used_share},
+                               {"splitShare", run.split_share},
+                               {"idleWhileWantedShare", run.idle_while_wanted},
+                               {"all", JsonOf(run.all)},
+                               {"queues", std::move(queues)}}));
+  }
+  return Json::Object({{"items", std::move(items)}});
+}
+
+std::string SimulationCsv(const std::vector<TraceJob>& jobs, const SimulationResult& result) {
+  std::string text = "name,queue,pods,gpus,submit_s,start_s,end_s,evictions,lost_s\n";
+  const auto seconds = [](absl::Duration time) {
+    return time == absl::InfiniteDuration() ? std::string()
+                                            : absl::StrFormat("%.3f", absl::ToDoubleSeconds(time));
+  };
+  // A comma or a quote in a name would make another field of it.
+  const auto plain = [](std::string name) {
+    std::ranges::replace_if(
+        name, [](char c) { return c == ',' || c == '"' || c < ' '; }, '_');
+    return name;
+  };
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const JobOutcome& outcome = result.jobs[i];
+    absl::StrAppend(&text, plain(jobs[i].name), ",", plain(jobs[i].queue), ",", jobs[i].pods, ",",
+                    jobs[i].gpus, ",", seconds(outcome.submitted), ",", seconds(outcome.started),
+                    ",", seconds(outcome.ended), ",", outcome.evictions, ",", seconds(outcome.lost),
+                    "\n");
+  }
+  return text;
+}
+
+}  // namespace maniple

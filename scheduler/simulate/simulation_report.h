@@ -1,0 +1,45 @@
+// What a simulation says to people: figures of all jobs and of each Queue, as a table, CSV or JSON;
+// for several configurations side by side.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/codec/json.h"
+#include "scheduler/simulate/simulation.h"
+
+namespace maniple {
+
+// Of jobs of one Queue, or of all. Waits in seconds, to the first start; of those that started.
+struct JobFigures {
+  std::string queue;
+  int64_t jobs = 0, started = 0, ended = 0, evictions = 0;
+  double mean_wait = 0, median_wait = 0, p90_wait = 0, p99_wait = 0, longest_wait = 0;
+  double gpu_hours = 0;       // of jobs that ended, as their trace tells
+  double lost_gpu_hours = 0;  // that evictions undid
+};
+
+// Means are over time.
+struct SimulationFigures {
+  std::string name;  // of the configuration
+  int64_t nodes = 0, gpus = 0;
+  double hours = 0;              // of simulated time
+  double used_share = 0;         // of all GPUs, until the last submission
+  double split_share = 0;        // free ones beside used ones on a node, of all; until then
+  double idle_while_wanted = 0;  // of all: free while waiting jobs ask for as many; until then
+  JobFigures all;
+  std::vector<JobFigures> queues;  // by name; empty if no job names one
+};
+
+[[nodiscard]] SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,
+                                          const SimulationResult& result);
+
+[[nodiscard]] std::string SimulationTable(const std::vector<SimulationFigures>& runs);
+[[nodiscard]] Json SimulationJson(const std::vector<SimulationFigures>& runs);
+// One line a job: its name, Queue, pods, GPUs of a pod, and when it was submitted, started and
+// ended, in seconds; an empty field where it did not.
+[[nodiscard]] std::string SimulationCsv(const std::vector<TraceJob>& jobs,
+                                        const SimulationResult& result);
+
+}  // namespace maniple

@@ -1,0 +1,228 @@
+// Fear: a simulation tells of another scheduler than the one that would run.
+#include "scheduler/simulate/simulation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "absl/random/distributions.h"
+#include "absl/strings/str_cat.h"
+#include "api/base/random.h"
+#include "plugins/builtin.h"
+#include "scheduler/simulate/gpu_use.h"
+#include "scheduler/simulate/simulated_cluster.h"
+#include "scheduler/simulate/simulation_plot.h"
+#include "scheduler/simulate/simulation_report.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::HasSubstr;
+
+LoopOptions Options() {
+  LoopOptions options;
+  options.profile = BuiltinProfile();
+  return options;
+}
+
+SimulationResult Played(const SimulationInput& input, LoopOptions options = Options()) {
+  absl::StatusOr<SimulationResult> result =
+      Simulate(input, std::move(options), [](const Progress&) {});
+  EXPECT_TRUE(result.ok()) << result.status();
+  return result.ok() ? *std::move(result) : SimulationResult();
+}
+
+TraceJob Job(double submitted, double runs, int64_t pods, int64_t gpus) {
+  return {.name = absl::StrCat("at-", submitted),
+          .submitted = absl::Seconds(submitted),
+          .runs = absl::Seconds(runs),
+          .pods = pods,
+          .gpus = gpus};
+}
+
+double Seconds(absl::Duration time) { return absl::ToDoubleSeconds(time); }
+
+TEST(Simulation, GangsRunOneAfterTheOtherWhereTheyFitOnlyAlone) {
+  const SimulationResult result =
+      Played({.cluster = NodesOf({{.count = 2}}), .jobs = {Job(0, 100, 2, 8), Job(10, 50, 2, 8)}});
+  EXPECT_NEAR(Seconds(result.jobs[0].started), 0, 0.1);
+  EXPECT_NEAR(Seconds(result.jobs[0].ended), 100, 0.1);
+  EXPECT_NEAR(Seconds(result.jobs[1].started), 100, 0.1);
+  EXPECT_NEAR(Seconds(result.jobs[1].ended), 150, 0.1);
+  EXPECT_EQ(result.gpus, 16);
+  const SimulationFigures figures = FiguresOf("x", {Job(0, 100, 2, 8), Job(10, 50, 2, 8)}, result);
+  EXPECT_NEAR(figures.used_share, 1, 0.01);
+  EXPECT_NEAR(figures.all.longest_wait, 90, 0.1);
+}
+
+TEST(Simulation, AGangWaitsForItsLastPodWhileSmallOnesRun) {
+  const SimulationResult result =
+      Played({.cluster = NodesOf({{.count = 2}}),
+              .jobs = {Job(0, 100, 1, 4), Job(1, 20, 2, 8), Job(2, 10, 1, 8)}});
+  EXPECT_NEAR(Seconds(result.jobs[1].started), 100, 0.1);
+  EXPECT_NEAR(Seconds(result.jobs[2].started), 2, 0.1);
+}
+
+TEST(Simulation, WhoIsEvictedRunsFromItsBeginningAgain) {
+  std::vector<TraceJob> jobs = {Job(0, 100, 2, 4), Job(30, 50, 1, 8)};
+  jobs[1].priority = 10;
+  const SimulationResult result = Played({.cluster = NodesOf({{.count = 1}}), .jobs = jobs});
+  EXPECT_EQ(result.jobs[0].evictions, 1);
+  EXPECT_NEAR(Seconds(result.jobs[0].lost), 30, 0.5);
+  EXPECT_NEAR(Seconds(result.jobs[1].started), 30, 0.5);
+  EXPECT_NEAR(Seconds(result.jobs[0].ended), 180, 1);
+  const SimulationFigures figures = FiguresOf("x", jobs, result);
+  EXPECT_NEAR(figures.all.lost_gpu_hours, 8 * 30.0 / 3600, 0.01);
+}
+
+TEST(Simulation, WhatNeverFitsIsToldAsNotStarted) {
+  const SimulationResult result =
+      Played({.cluster = NodesOf({{.count = 1}}), .jobs = {Job(0, 10, 2, 8), Job(5, 10, 1, 1)}});
+  EXPECT_FALSE(result.jobs[0].has_started());
+  EXPECT_TRUE(result.jobs[1].has_ended());
+  EXPECT_EQ(result.load.back().jobs_waiting, 1);
+}
+
+TEST(Simulation, WhatRunsInTheClusterLeavesWhenItSays) {
+  std::vector<Json> cluster = NodesOf({{.count = 1}});
+  absl::StatusOr<Json> pod = Json::Parse(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"old","namespace":"default","uid":"u"},
+      "spec":{"nodeName":"node-00000","activeDeadlineSeconds":60,"containers":[{"name":"c","image":"i",
+      "resources":{"limits":{"nvidia.com/gpu":"8"},"requests":{"nvidia.com/gpu":"8"}}}]},
+      "status":{"phase":"Running","startTime":"1970-01-01T00:00:00Z"}})");
+  ASSERT_TRUE(pod.ok()) << pod.status();
+  cluster.push_back(*pod);
+  const SimulationResult result = Played({.cluster = cluster, .jobs = {Job(0, 10, 1, 8)}});
+  EXPECT_EQ(result.load.front().gpus_used, 8);
+  EXPECT_NEAR(Seconds(result.jobs[0].started), 60, 0.1);
+  EXPECT_EQ(result.load.back().gpus_used, 0);
+}
+
+TEST(Simulation, ABrokenClusterIsRefusedByName) {
+  std::vector<Json> cluster = NodesOf({{.count = 1}});
+  cluster[0].Mutable("metadata").Set("labels", "none");
+  const auto result = Simulate({.cluster = cluster}, Options(), [](const Progress&) {});
+  EXPECT_THAT(result.status().message(), HasSubstr("node-00000"));
+}
+
+// One node, so that who fits is plain arithmetic: whenever something ends or comes, those that wait
+// are tried in the order in which they came.
+std::vector<double> NaiveStarts(const std::vector<TraceJob>& jobs, int64_t gpus) {
+  std::vector<double> starts(jobs.size(), -1);
+  double now = 0;
+  while (true) {
+    int64_t used = 0;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const bool runs = starts[i] >= 0 && starts[i] + Seconds(jobs[i].runs) > now + 1e-9;
+      if (runs) used += jobs[i].all_gpus();
+    }
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const bool waits = starts[i] < 0 && Seconds(jobs[i].submitted) <= now + 1e-9;
+      if (!waits || used + jobs[i].all_gpus() > gpus) continue;
+      starts[i] = now;
+      used += jobs[i].all_gpus();
+    }
+    double next = 1e18;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const double event =
+          starts[i] < 0 ? Seconds(jobs[i].submitted) : starts[i] + Seconds(jobs[i].runs);
+      if (event > now + 1e-9) next = std::min(next, event);
+    }
+    if (next == 1e18) return starts;
+    now = next;
+  }
+}
+
+TEST(Simulation, StartsWhenANaiveModelOfOneNodeDoes) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    std::vector<TraceJob> jobs;
+    double at = 0;
+    for (int i = 0; i < 40; ++i) {
+      jobs.push_back(Job(at, 7 + static_cast<double>(random.Below(9000)) / 10,
+                         1 + static_cast<int64_t>(random.Below(3)),
+                         1 + static_cast<int64_t>(random.Below(2))));
+      at += 1.37 + static_cast<double>(random.Below(900)) / 10;
+    }
+    LoopOptions options = Options();
+    options.reservation_after = absl::InfiniteDuration();
+    const SimulationResult result =
+        Played({.cluster = NodesOf({{.count = 1}}), .jobs = jobs}, std::move(options));
+    const std::vector<double> expected = NaiveStarts(jobs, 8);
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      ASSERT_NEAR(Seconds(result.jobs[i].started), expected[i], 0.05) << "seed " << seed << ", " << i;
+    }
+  }
+}
+
+TEST(Simulation, IsTheSameEachTimeAndNobodyHoldsMoreThanThereIs) {
+  Random random(7);
+  std::vector<TraceJob> jobs;
+  for (int i = 0; i < 120; ++i) {
+    jobs.push_back(Job(i * 10, 50 + static_cast<double>(random.Below(2000)),
+                       1 + static_cast<int64_t>(random.Below(4)), 1 << random.Below(4)));
+    jobs.back().queue = absl::StrCat("team-", random.Below(3));
+  }
+  SimulationInput input{.cluster = NodesOf({{.count = 6}}), .jobs = jobs, .tells_run_times = true};
+  for (Json& queue : QueuesFor(jobs, input.cluster, QuotaBy::kEqual)) {
+    input.cluster.push_back(std::move(queue));
+  }
+  const SimulationResult once = Played(input);
+  EXPECT_EQ(SimulationCsv(jobs, once), SimulationCsv(jobs, Played(input)));
+  for (const LoadPoint& point : once.load) {
+    ASSERT_LE(point.gpus_used, once.gpus);
+    ASSERT_GE(point.gpus_used, 0);
+    ASSERT_GE(point.gpus_wanted, 0);
+  }
+  EXPECT_TRUE(std::ranges::all_of(once.jobs, &JobOutcome::has_ended));
+  EXPECT_EQ(once.load.back().gpus_used, 0);
+  EXPECT_EQ(once.load.back().jobs_waiting, 0);
+}
+
+TEST(GpuUse, KnowsWhatIsFreeBesideOthers) {
+  GpuUse use(NodesOf({{.count = 2}}));
+  use.Take("node-00000", 3);
+  EXPECT_EQ(use.split(), 5);
+  use.Take("node-00000", 5);
+  use.Take("node-00001", 1);
+  use.Take("nobody", 1);
+  EXPECT_EQ(use.split(), 7);
+  EXPECT_EQ(use.used(), 9);
+  EXPECT_EQ(use.all(), 16);
+}
+
+TEST(SimulationReport, TellsPercentilesSharesAndWhoNeverStarted) {
+  std::vector<TraceJob> jobs;
+  SimulationResult result{.nodes = 1, .gpus = 10, .length = absl::Seconds(200)};
+  for (int i = 0; i < 100; ++i) {
+    jobs.push_back(Job(i, 36, 1, 1));
+    jobs.back().queue = i < 50 ? "a" : "b";
+    result.jobs.push_back({.submitted = absl::Seconds(i), .started = absl::Seconds(2 * i + 1),
+                           .ended = absl::Seconds(2 * i + 37)});
+  }
+  result.jobs.back().started = result.jobs.back().ended = absl::InfiniteDuration();
+  result.load = {{.at = absl::ZeroDuration(), .gpus_used = 5, .gpus_wanted = 2},
+                 {.at = absl::Seconds(49.5), .gpus_used = 10, .gpus_wanted = 9}};
+  const SimulationFigures figures = FiguresOf("mine", jobs, result);
+  EXPECT_EQ(figures.all.started, 99);
+  EXPECT_EQ(figures.all.median_wait, 50);
+  EXPECT_EQ(figures.all.p90_wait, 90);
+  EXPECT_EQ(figures.all.longest_wait, 99);
+  EXPECT_NEAR(figures.all.gpu_hours, 0.99, 1e-9);
+  EXPECT_NEAR(figures.used_share, 0.75, 1e-9);
+  EXPECT_NEAR(figures.idle_while_wanted, 0.1, 1e-9);
+  ASSERT_EQ(figures.queues.size(), 2);
+  EXPECT_EQ(figures.queues[0].queue, "a");
+  EXPECT_EQ(figures.queues[1].started, 49);
+  EXPECT_THAT(SimulationTable({figures}), HasSubstr("75.0 %"));
+  EXPECT_EQ(SimulationJson({figures})["items"].items()[0]["queues"].size(), 2);
+  EXPECT_THAT(SimulationCsv(jobs, result), HasSubstr("at-99,b,1,1,99.000,,,0,0.000\n"));
+  const std::string plot = SimulationPlot({{"a<b", &result}});
+  EXPECT_THAT(plot, HasSubstr("a&lt;b"));
+  EXPECT_THAT(plot, HasSubstr("</svg>"));
+}
+
+}  // namespace
+}  // namespace maniple
