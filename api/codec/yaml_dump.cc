@@ -5,6 +5,9 @@
 namespace maniple {
 namespace {
 
+// No reader has to look further than so many characters for the colon behind a key (YAML 1.2, 7.4).
+constexpr size_t kLongestSimpleKey = 1024;
+
 std::string Text(const std::string& text) {
   if (IsPlainYamlText(text)) return text;
   // A JSON string is a YAML string, save that a reader of YAML 1.1 would end the line at U+0085;
@@ -39,7 +42,12 @@ void WriteItem(const Json& item, size_t indent, std::string& out) {
 }
 
 void WriteMember(const Json::Member& member, size_t indent, std::string& out) {
-  absl::StrAppend(&out, Text(member.first), ":");
+  const std::string key = Text(member.first);
+  if (key.size() > kLongestSimpleKey) {
+    absl::StrAppend(&out, "? ", key, "\n", std::string(indent, ' '), ":");
+  } else {
+    absl::StrAppend(&out, key, ":");
+  }
   const Json& value = member.second;
   if (!IsBlock(value)) {
     absl::StrAppend(&out, " ", Inline(value), "\n");

@@ -215,6 +215,18 @@ TEST(DumpYaml, WritesAsKubectlDoes) {
             "  none: null\n");
 }
 
+TEST(DumpYaml, AKeyThatIsTooLongForOneLineIsReadAgain) {
+  for (const size_t length : {1022, 1023, 1024, 1025, 5000}) {
+    const std::string key(length, 'k');
+    Json map = Json::Object(
+        {{key, 1}, {"\n" + key, Json::Array({1})}, {key + "m", Json::Object({{"a", 2}})}});
+    const Json json = Json::Object({{"list", Json::Array({map})}, {"map", map}});
+    const std::vector<YamlDocument> back = Parsed(DumpYaml(json));
+    ASSERT_EQ(back.size(), 1u) << length;
+    EXPECT_EQ(back[0].value, json) << length;
+  }
+}
+
 TEST(DumpYaml, QuotesEveryTextThatWouldReadAsSomethingElse) {
   for (const absl::string_view text : {"",
                                        "true",
