@@ -1,7 +1,9 @@
 """Plays the cases of a driver that starts programs, tells how each went, and counts them."""
 
+import sys
 import time
 import traceback
+import unittest
 
 from support.control_plane import HOW_TO_ENABLE, DevCluster, assets
 
@@ -61,3 +63,11 @@ def play_all(plays, skipped, wanted):
     results = [attempt(*one) for one in plays if wanted in one[0]]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed, {skipped} skipped")
     return 0 if results and all(results) else 1
+
+
+def run_unit_tests(module):
+    """The module's unittest cases, and the line that counts them. The status to exit with."""
+    result = unittest.TextTestRunner(stream=sys.stdout).run(unittest.defaultTestLoader.loadTestsFromModule(module))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
+    return 1 if failed or not result.testsRun else 0

@@ -25,6 +25,7 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.cases import run_unit_tests  # noqa: E402
 from support.control_plane import ROOT, build_folder  # noqa: E402
 
 PAGE = (ROOT / "deploy/configuration.md").read_text()
@@ -682,13 +683,5 @@ class StartTest(unittest.TestCase):
                                 "--log-format": "text", "--admin": "a local socket", "-v": verbosity})
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    result = unittest.TextTestRunner(stream=sys.stdout).run(suite)
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
-    return 1 if failed or not result.testsRun else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_unit_tests(sys.modules[__name__]))

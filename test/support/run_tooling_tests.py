@@ -18,6 +18,7 @@ sys.path[:0] = [str(TEST), str(TEST / "conformance")]
 from differential import player, transcript  # noqa: E402
 from support import fault_proxy, openapi_schemas, tally  # noqa: E402
 from support.api_client import ApiClient  # noqa: E402
+from support.cases import run_unit_tests  # noqa: E402
 from support.faulty_server import FaultyServer  # noqa: E402
 
 
@@ -266,13 +267,5 @@ class OpenapiSchemasTest(unittest.TestCase):
         self.assertIsNone(openapi_schemas.group_version("apis/apps"))
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    result = unittest.TextTestRunner(stream=sys.stdout).run(suite)
-    failed = len(result.failures) + len(result.errors)
-    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, {len(result.skipped)} skipped")
-    return 1 if failed or not result.testsRun else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_unit_tests(sys.modules[__name__]))
