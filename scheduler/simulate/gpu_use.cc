@@ -2,15 +2,15 @@
 
 #include "absl/strings/numbers.h"
 #include "scheduler/replay/known_ends.h"
+#include "scheduler/simulate/trace.h"
 
 namespace maniple {
 namespace {
 
-constexpr char kGpu[] = "nvidia.com/gpu";
-
 int64_t CountIn(const Json& amounts) {
-  int64_t gpus = amounts[kGpu].AsInt();
-  if (amounts[kGpu].is_string() && !absl::SimpleAtoi(amounts[kGpu].AsString(), &gpus)) return 0;
+  int64_t gpus = amounts[kTracedGpu].AsInt();
+  if (amounts[kTracedGpu].is_string() && !absl::SimpleAtoi(amounts[kTracedGpu].AsString(), &gpus))
+    return 0;
   return gpus;
 }
 

@@ -13,14 +13,13 @@
 namespace maniple {
 namespace {
 
-constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr char kPrefix[] = "trace-";
 
 Json AmountsOf(const TraceJob& job) {
   Json amounts = Json::Object();
   if (job.cpu_milli > 0) amounts.Set("cpu", absl::StrCat(job.cpu_milli, "m"));
   if (job.memory_mib > 0) amounts.Set("memory", absl::StrCat(job.memory_mib, "Mi"));
-  if (job.gpus > 0) amounts.Set(kGpu, absl::StrCat(job.gpus));
+  if (job.gpus > 0) amounts.Set(kTracedGpu, absl::StrCat(job.gpus));
   return amounts;
 }
 

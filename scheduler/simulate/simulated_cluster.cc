@@ -18,7 +18,6 @@
 namespace maniple {
 namespace {
 
-constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr char kGroup[] = "scheduling.maniple.dev/v1alpha1";
 constexpr char kCohort[] = "trace";
 constexpr int64_t kMostGpusOfNode = 64;
@@ -28,7 +27,7 @@ Json NodeOf(const std::string& name, const NodeKind& kind) {
   Json labels = Json::Object({{"kubernetes.io/hostname", name}});
   if (!kind.model.empty()) labels.Set("nvidia.com/gpu.product", kind.model);
   Json amounts = Json::Object({{"cpu", kind.cpu}, {"memory", kind.memory}, {"pods", "250"}});
-  if (kind.gpus > 0) amounts.Set(kGpu, absl::StrCat(kind.gpus));
+  if (kind.gpus > 0) amounts.Set(kTracedGpu, absl::StrCat(kind.gpus));
   Json ready = Json::Object({{"type", "Ready"}, {"status", "True"}});
   return Json::Object(
       {{"apiVersion", "v1"},
@@ -86,7 +85,7 @@ int64_t GpusOf(const std::vector<Json>& cluster) {
 Json QueueOf(const std::string& name, QuotaBy quota, int64_t nominal) {
   Json spec = Json::Object();
   if (quota != QuotaBy::kNone) {
-    Json resource = Json::Object({{"name", kGpu}, {"nominal", nominal}});
+    Json resource = Json::Object({{"name", kTracedGpu}, {"nominal", nominal}});
     spec.Set("cohort", kCohort);
     spec.Set("quotas",
              Json::Array({Json::Object({{"resources", Json::Array({std::move(resource)})}})}));

@@ -20,6 +20,9 @@
 
 namespace maniple {
 
+// What `gpus` of a trace, and of the nodes that it is played on, are to Kubernetes.
+inline constexpr char kTracedGpu[] = "nvidia.com/gpu";
+
 struct TraceJob {
   std::string name;
   std::string queue;         // "" = none
