@@ -14,6 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cores=${MANIPLE_BUILD_JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0
+failures=()  # told once more at the end, where whoever sees only the end of a long log finds them
 logs=build/test-logs
 readonly closing='^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$'
 
@@ -22,26 +23,31 @@ say() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
 finish() {
   trap - EXIT
   ((passed + failed > 0)) || failed=1
+  ((${#failures[@]} == 0)) || printf 'failed: %s\n' "${failures[@]}"
   echo "$passed passed, $failed failed, $skipped skipped"
   ((failed == 0))
   exit
 }
 
 stopped() {
-  echo "run.sh: stopped early"
+  failures+=("run.sh stopped early")
   [[ -z $(jobs -p) ]] || kill $(jobs -p) 2>/dev/null || true
   failed=$((failed + 1))
   finish
 }
 trap stopped EXIT
 
-# Adds a closing line to the sum. A suite that failed without saying so, or said nothing, counts as one failure.
-add() {  # NAME STATUS LAST_LINE
-  if [[ $3 =~ $closing ]]; then
-    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2])) skipped=$((skipped + BASH_REMATCH[3]))
-    (($2 == 0 || BASH_REMATCH[2] > 0)) && return
+# Adds the last line of what it said to the sum. A suite that failed without saying so, or said nothing, counts as one failure.
+add() {  # NAME STATUS FILE
+  local line count=-1
+  if [[ $(tail -n 1 "$3") =~ $closing ]]; then
+    count=${BASH_REMATCH[2]}
+    passed=$((passed + BASH_REMATCH[1])) failed=$((failed + count)) skipped=$((skipped + BASH_REMATCH[3]))
+    (($2 == 0 && count == 0)) && return
   fi
-  echo "run.sh: $1 ended with status $2 and no count of its failures"
+  while IFS= read -r line; do failures+=("$1: $line"); done < <(grep -a '^FAIL' "$3" | head -n 20)
+  ((count > 0)) && return
+  failures+=("$1 ended with status $2 and no count of its failures")
   failed=$((failed + 1))
 }
 
@@ -51,7 +57,7 @@ run_suite() {  # NAME COMMAND…: shows its output, adds its last line
   log=$logs/$(basename "$name").log
   say "$name"
   timeout --foreground 1500 "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
-  add "$name" "$status" "$(tail -n 1 "$log")"
+  add "$name" "$status" "$log"
 }
 
 build() {  # PRESET TARGET…
@@ -69,7 +75,8 @@ run_ctest() {  # PRESET CTEST_COMMAND…
   rm -rf "$results"
   mkdir -p "$results"
   GTEST_OUTPUT=json:$results/ "$@" --preset "$preset" -j "$cores" --output-junit "$results.xml" || status=$?
-  add "ctest of $preset" "$status" "$(test/support/tally.py "$results.xml" "$results")"
+  test/support/tally.py "$results.xml" "$results" | tee "$logs/tally-$preset.log"
+  add "ctest of $preset" "$status" "$logs/tally-$preset.log"
 }
 
 sanitizers() {
@@ -123,7 +130,7 @@ end_beside() {  # SUITE
   say "$1, which ran beside them"
   wait "${beside[$1]}" || status=$?
   cat "$log"
-  add "$1" "$status" "$(tail -n 1 "$log")"
+  add "$1" "$status" "$log"
 }
 
 # Only fuzzers need clang, and the runtime that its libFuzzer is part of.
@@ -133,7 +140,7 @@ fuzz() {  # [SECONDS] [NAME…]
   say "fuzzing: what is found stays in build/fuzz"
   local log=$logs/fuzz.log status=0
   test/fuzz/fuzz.py "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
-  add fuzz.py "$status" "$(tail -n 1 "$log")"
+  add fuzz.py "$status" "$log"
 }
 
 deploy/setup.sh

@@ -30,23 +30,27 @@ class TallyTest(unittest.TestCase):
     def count(self, entries, outputs):
         with tempfile.TemporaryDirectory() as folder:
             for name, cases in outputs.items():
-                text = json.dumps({"testsuites": [{"testsuite": cases}]})
+                text = json.dumps({"testsuites": [{"name": "Suite", "testsuite": cases}]})
                 (Path(folder) / f"{name}.json").write_text(text)
             junit = Path(folder) / "junit.xml"
             junit.write_text("<testsuite>" + "".join(entries) + "</testsuite>")
-            return tally.tally(junit, folder)
+            totals, self.names = tally.tally(junit, folder)
+            return totals
 
     def test_each_gtest_case_counts(self):
-        cases = [{"result": "COMPLETED"}, {"result": "COMPLETED", "failures": [{}]}, {"result": "SKIPPED"}, {"status": "NOTRUN"}]
+        broken = {"name": "B", "result": "COMPLETED", "failures": [{}]}
+        cases = [{"result": "COMPLETED"}, broken, {"result": "SKIPPED"}, {"status": "NOTRUN"}]
         entry = '<testcase name="a" status="fail"><failure/></testcase>'
         self.assertEqual(self.count([entry], {"a": cases}), [1, 1, 2])
+        self.assertEqual(self.names, ["a: Suite.B"])
 
     def test_a_crash_without_output_is_a_failure(self):
         self.assertEqual(self.count(['<testcase name="a" status="fail"><failure/></testcase>'], {}), [0, 1, 0])
 
     def test_a_failure_after_passed_cases_is_a_failure(self):
-        entry = '<testcase name="a" status="fail"><failure/></testcase>'
+        entry = '<testcase name="a" status="fail"><failure message="Timeout"/></testcase>'
         self.assertEqual(self.count([entry], {"a": [{"result": "COMPLETED"}]}), [1, 1, 0])
+        self.assertEqual(self.names, ["a, without a failed case: Timeout"])
 
     def test_a_test_that_is_no_gtest_counts_once(self):
         entries = ['<testcase name="a" status="run"/>', '<testcase name="b" status="notrun"><skipped/></testcase>']
