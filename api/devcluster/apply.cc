@@ -85,32 +85,6 @@ std::string PathAt(absl::string_view path, absl::string_view key) {
   return absl::StrCat(path, "[", absl::StrJoin(parts, ","), "]");
 }
 
-// Two versions of one place in the object.
-struct Sides {
-  const Json& live;
-  const Json& applied;
-};
-
-// Fields of both sets whose values differ.
-void FindConflicts(const Json& mine, const Json& theirs, const Sides& sides,
-                   const MergeRules& rules, const std::string& path,
-                   std::vector<std::string>& out) {
-  static const auto& kNull = *new Json();
-  for (const auto& [key, below] : mine.members()) {
-    const Json* their_below = theirs.Find(key);
-    if (their_below == nullptr) continue;
-    const Json* live = ChildAt(sides.live, key, rules);
-    const Json* applied = ChildAt(sides.applied, key, rules);
-    const Sides next{live == nullptr ? kNull : *live, applied == nullptr ? kNull : *applied};
-    const std::string at = PathAt(path, key);
-    if (below.size() == 0 || their_below->size() == 0) {
-      if (!(next.live == next.applied)) out.push_back(at);
-    } else {
-      FindConflicts(below, *their_below, next, RulesAt(rules, key), at, out);
-    }
-  }
-}
-
 void MergeApplied(Json& live, const Json& applied, const MergeRules& rules) {
   if (applied.is_object() && live.is_object() && !rules.is_atomic_object()) {
     for (const auto& [name, member] : applied.members()) {
@@ -130,6 +104,39 @@ void MergeApplied(Json& live, const Json& applied, const MergeRules& rules) {
       live.Append(item);
     } else {
       MergeApplied(*found, item, rules.Item());
+    }
+  }
+}
+
+// An empty object or list wants nothing of what is there.
+bool Changes(const Json& live, const Json& applied, const MergeRules& rules) {
+  Json merged = live;
+  MergeApplied(merged, applied, rules);
+  return !(merged == live);
+}
+
+// Two versions of one place in the object.
+struct Sides {
+  const Json& live;
+  const Json& applied;
+};
+
+// Fields of both sets whose values would change.
+void FindConflicts(const Json& mine, const Json& theirs, const Sides& sides,
+                   const MergeRules& rules, const std::string& path,
+                   std::vector<std::string>& out) {
+  static const auto& kNull = *new Json();
+  for (const auto& [key, below] : mine.members()) {
+    const Json* their_below = theirs.Find(key);
+    if (their_below == nullptr) continue;
+    const Json* live = ChildAt(sides.live, key, rules);
+    const Json* applied = ChildAt(sides.applied, key, rules);
+    const Sides next{live == nullptr ? kNull : *live, applied == nullptr ? kNull : *applied};
+    const std::string at = PathAt(path, key);
+    if (below.size() == 0 || their_below->size() == 0) {
+      if (Changes(next.live, next.applied, RulesAt(rules, key))) out.push_back(at);
+    } else {
+      FindConflicts(below, *their_below, next, RulesAt(rules, key), at, out);
     }
   }
 }
