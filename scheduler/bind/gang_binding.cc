@@ -138,13 +138,23 @@ void GangBinding::Land(Entry& entry, std::optional<NodeId> node, BindStep& step)
   entry.stale = true;
   entry.retry_at = step.now + kConfirmAfter;
   if (ours) return;
+  entry.elsewhere = true;
   entry.node = node.value_or(NodeId());
   step.actions.push_back(ReleaseReservation{entry.pod});
-  if (node.has_value() && step.misplaced_on(entry.pod, *node)) {
-    entry.state = BindState::kMisplaced;
-    entry.retry_at = absl::InfiniteFuture();
-    trouble_ = "a member was bound by somebody else outside the required domain";
-  }
+  Judge(entry, step);
+}
+
+// Where somebody else has put a member, against where the others have landed by now: each that
+// lands or leaves may change it.
+void GangBinding::Judge(Entry& entry, BindStep& step) {
+  const bool was = entry.state == BindState::kMisplaced;
+  const bool judged = was || CountsAsBound(entry.state);
+  if (!entry.elsewhere || !judged || !entry.node.valid()) return;
+  if (was == step.misplaced_on(entry.pod, entry.node)) return;
+  entry.state = was ? BindState::kBound : BindState::kMisplaced;
+  entry.retry_at = was && entry.stale ? step.now + kConfirmAfter : absl::InfiniteFuture();
+  if (was) return;
+  trouble_ = "a member was bound by somebody else outside the required domain";
 }
 
 GangBinding::Entry* GangBinding::Answered(PodId pod, Request request) {
@@ -400,6 +410,12 @@ std::optional<NodeId> GangBinding::PlacedOn(PodId pod) const {
   if (entry == nullptr || !entry->node.valid()) return std::nullopt;
   return IsComing(entry->state) || IsBound(entry->state) ? std::optional(entry->node)
                                                          : std::nullopt;
+}
+
+std::optional<NodeId> GangBinding::LandedOn(PodId pod) const {
+  const Entry* entry = Find(pod);
+  if (entry == nullptr || !entry->node.valid() || !CountsAsBound(entry->state)) return std::nullopt;
+  return entry->node;
 }
 
 absl::Time GangBinding::NextDeadline() const {

@@ -97,6 +97,8 @@ class GangBinding final {
   [[nodiscard]] bool MayPlan(PodId pod) const;
   // Bound, perhaps ahead of the watch, or on its way: the node; else none.
   [[nodiscard]] std::optional<NodeId> PlacedOn(PodId pod) const;
+  // Bound, and it counts: the node; else none.
+  [[nodiscard]] std::optional<NodeId> LandedOn(PodId pod) const;
   // What the quorum lacks beyond the members that are bound or on their way.
   [[nodiscard]] QuorumNeed NeedOf(const Gang& gang) const;
   [[nodiscard]] bool wants_repair() const { return wants_repair_; }
@@ -118,6 +120,7 @@ class GangBinding final {
     int32_t sub_group = -1;
     Request asked = Request::kNone;  // under way
     bool stale = false;              // the watch does not show yet what a reply told us
+    bool elsewhere = false;          // somebody else has bound it, while our bind was under way
     bool occupied = false;           // gone, but its pod still takes room
     bool unfit = false;              // gone, and its node is to blame
     absl::Time retry_at = absl::InfiniteFuture();
@@ -139,6 +142,7 @@ class GangBinding final {
   void GiveUp(Entry& entry, BindStep& step);
   void TryLater(Entry& entry, BindState state, std::optional<absl::Duration> named, BindStep& step);
   void Land(Entry& entry, std::optional<NodeId> node, BindStep& step);
+  void Judge(Entry& entry, BindStep& step);
   void See(Entry& entry, const Member* member, BindStep& step);
   void SeeLost(Entry& entry, const Member* member, BindStep& step);
   void SeeSucceeded(Entry& entry, const Member* member, BindStep& step);

@@ -47,6 +47,7 @@ void GangBinding::SeeAll(const MembersByPod& members, BindStep& step) {
   }
   pass_over([](PodId) { return true; });
   if (strangers) Adopt(members);
+  for (Entry& entry : entries_) Judge(entry, step);
 }
 
 // Members that somebody bound without us.

@@ -92,6 +92,10 @@ std::string ClassKeyOf(const GangRequest& request) {
   return key;
 }
 
+bool IsMisplaced(const GangBinding* binding, PodId pod) {
+  return binding != nullptr && binding->StateOf(pod) == BindState::kMisplaced;
+}
+
 }  // namespace
 
 namespace {
@@ -157,6 +161,8 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
     const Member& member = gang.members[i];
     const int32_t sub_group = SubGroupOf(gang, member);
     const RankPlace rank{.group = rank_groups[i], .index = member.rank.index};
+    // It counts for nobody, so it holds nobody to its domain.
+    if (IsMisplaced(input.binding, member.pod)) continue;
     const std::optional<NodeId> in_hand =
         input.binding == nullptr ? std::nullopt : input.binding->PlacedOn(member.pod);
     if (in_hand.has_value()) {

@@ -411,6 +411,7 @@ void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
     }
     c.record.holds.push_back(held);
   }
+  if (!c.record.holds.empty()) mending_.insert(c.gang.id);
 }
 
 // The lost member's own node, or another of its domain if that one is unfit.
@@ -468,12 +469,11 @@ bool SchedulingLoop::Impl::ApartFromOthers(const Case& c, NodeId node, const Top
     const uint32_t in_a = level.DomainOf(a), in_b = level.DomainOf(b);
     return in_a != in_b && in_a != DomainLevel::kOutside && in_b != DomainLevel::kOutside;
   };
-  for (const Member& member : c.gang.members) {
-    const std::optional<NodeId> other = c.record.binding->PlacedOn(member.pod);
-    if (!other.has_value() || *other == node || !among(member)) continue;
-    return apart(node, *other);
-  }
-  return false;
+  // What is on its way may never land, where somebody else binds the whole gang.
+  return std::ranges::any_of(c.gang.members, [&](const Member& member) {
+    const std::optional<NodeId> other = c.record.binding->LandedOn(member.pod);
+    return other.has_value() && among(member) && apart(node, *other);
+  });
 }
 
 }  // namespace maniple

@@ -79,6 +79,9 @@ class SchedulingLoop::Impl final {
   void ListenToReplies(absl::Time now);
   void LookAtGangs(absl::Time now);
   void WakeParked(absl::Time now);
+  // … and those that hold room on one of these nodes for members they have lost: what is held for
+  // them looks full to whoever asks only what is free.
+  void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
   void DecideReady(absl::Time now);
   [[nodiscard]] TurnOutput Finish(absl::Time now);
 
@@ -419,6 +422,7 @@ class SchedulingLoop::Impl final {
   absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
   int64_t bans_ = 0;                                // gangs that remember whom they left for
   absl::btree_set<GangId> departing_;               // those with a departure
+  absl::btree_set<GangId> mending_;  // hold room for members they have lost; some may linger
   // Gangs that evict nobody, because others leave anyway, and since when.
   absl::btree_map<GangId, absl::Time> waits_for_leaving_;
   WaitingLines lines_;                 // quorums that were rejected, and may start some day

@@ -95,6 +95,7 @@ void SchedulingLoop::Impl::ForgetRecords() {
   records_.clear();
   loose_priorities_.clear();
   departing_.clear();
+  mending_.clear();
   unadmitted_.clear();
   bans_ = 0;
 }
@@ -353,8 +354,26 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
       });
     };
     queue_->Wake(relief, fits, short_at);
+    OfferRepairsHeldOn(nodes, now);
   }
   counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
+}
+
+void SchedulingLoop::Impl::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes,
+                                              absl::Time now) {
+  erase_if(mending_, [this](GangId id) {
+    const auto it = records_.find(id);
+    return it == records_.end() || it->second->holds.empty();
+  });
+  for (const GangId id : mending_) {
+    const GangRecord& record = *records_.at(id);
+    const bool there = std::ranges::any_of(
+        record.holds, [&](const HeldVacancy& held) { return nodes.contains(held.node); });
+    if (!there || record.queued != ItemKind::kRepair) continue;
+    std::optional<Case> c = Open(id, now);
+    if (!c.has_value()) continue;
+    queue_->Offer({id, ItemKind::kRepair}, OrderOf(*c, ItemKind::kRepair));
+  }
 }
 
 const Snapshot& SchedulingLoop::Impl::Picture() {
