@@ -47,12 +47,36 @@ class OwnerWalk final {
       return false;
     }
     ObjectSlot& slot = Look(step);
-    if (slot.record.has_value()) {
-      FromOwner(slot);
-    } else {
+    if (!slot.record.has_value()) {
       WaitFor(step);
+    } else if (const std::optional<Step> unknown = LeaderComesFromElsewhere(slot)) {
+      WaitFor(*unknown);
+    } else {
+      FromOwner(slot);
     }
     return true;
+  }
+
+  // Labels name the set, not which of those that had its name: bound for one that is gone, a leader
+  // would stay there, and its workers would wait for ever in the gang of the next. Only its own
+  // controller tells; what this is to wait for, or nothing. Workers follow their leader.
+  std::optional<Step> LeaderComesFromElsewhere(const ObjectSlot& set) {
+    const absl::string_view kind = marks_.Get(MarkField::kOwnerKind);
+    if (kind.empty() || !marks_.Has(MarkField::kLeads)) return std::nullopt;
+    const Step controller{static_cast<uint8_t>(kind.front()),
+                          std::string(marks_.Get(MarkField::kOwnerName)),
+                          std::string(marks_.Get(MarkField::kOwnerUid))};
+    const bool tells = table_.role(controller.kind) == ProducerRole::kStatefulSet &&
+                       table_.IsServed(controller.kind);
+    if (!tells) return std::nullopt;
+    const ObjectSlot& slot = Look(controller);
+    if (!slot.record.has_value() || slot.record->uid != controller.uid) return controller;
+    const ParentRef* parent = slot.record->parent.get();
+    if (parent == nullptr || parent->kind != set.kind || parent->name != set.name ||
+        parent->uid == set.record->uid) {
+      return std::nullopt;
+    }
+    return Step{parent->kind, parent->name, parent->uid};
   }
 
   ObjectSlot& Look(const Step& step) {

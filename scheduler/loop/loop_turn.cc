@@ -21,7 +21,9 @@ SchedulingLoop::Impl::Impl(LoopOptions options)
       queue_(std::make_unique<GangQueue>()),
       directory_(options_.queue_status_interval, options_.without_queue),
       shares_(options_.search.harm),
-      mig_fleet_(options_.mig) {}
+      mig_fleet_(options_.mig) {
+  state_.KeepRunners(false);
+}
 
 TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
   ++counters_.turns;
@@ -87,6 +89,7 @@ bool SchedulingLoop::Impl::Synced() const { return state_.AllSynced(); }
 
 void SchedulingLoop::Impl::BeginLeading() {
   leading_ = true;
+  state_.KeepRunners(true);
   ForgetRecords();
   for (const GangId gang : state_.Gangs()) touched_.insert(gang);
 }
@@ -106,6 +109,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   owed_ = events_.size();  // a leader knows all that it was told before it leads
   if (role == Role::kLeader) return;
   leading_ = false;
+  state_.KeepRunners(false);
   for (auto& [id, record] : records_) {
     DropHolds(*record);
     DropClaim(*record);

@@ -75,6 +75,10 @@ class ClusterState final {
   // done or released; then this files them anew. To be called before events are applied.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const;
+  // Whether pods that run stay with their gang when the objects of its producer say otherwise, as
+  // they do at first. Whoever only follows does not know in which gang they were bound: what it
+  // hears late would keep them in the wrong one for ever.
+  void KeepRunners(bool keep);
   // Room for a pod of the shape that is yet to come. REQUIRES: node exists.
   [[nodiscard]] HoldId Hold(NodeId node, ShapeId shape);
   void ReleaseHold(HoldId hold, Delta& delta);  // idempotent

@@ -58,6 +58,7 @@ std::optional<NodeId> ClusterState::NodeNamed(absl::string_view name) const {
   return impl_->nodes().Find(name);
 }
 bool ClusterState::Synced(ResourceKind kind) const { return impl_->Synced(kind); }
+void ClusterState::KeepRunners(bool keep) { impl_->KeepRunners(keep); }
 bool ClusterState::AllSynced() const { return impl_->AllSynced(); }
 const std::vector<BudgetFacts>& ClusterState::Budgets() const { return impl_->budgets().all(); }
 std::vector<uint32_t> ClusterState::BudgetsOf(PodId pod) const {

@@ -80,6 +80,7 @@ class ClusterState::Impl final {
   bool AllSynced() const {
     return std::all_of(synced_.begin(), synced_.end(), [](bool synced) { return synced; });
   }
+  void KeepRunners(bool keep) { keeps_runners_ = keep; }
   const StateCounters& counters() const { return counters_; }
   absl::Status CheckInvariants() const;
 
@@ -121,7 +122,8 @@ class ClusterState::Impl final {
                           Delta& delta);
 
   void FollowProducers(Delta& delta) {
-    pods_.FollowProducers(AllSynced() ? PodTable::Runners::kStay : PodTable::Runners::kMove, delta);
+    const bool stay = keeps_runners_ && AllSynced();
+    pods_.FollowProducers(stay ? PodTable::Runners::kStay : PodTable::Runners::kMove, delta);
   }
   void RemoveNode(NodeId node, Delta& delta);
   // Room that pods and holds take now is given and taken by shapes as they will be.
@@ -161,6 +163,7 @@ class ClusterState::Impl final {
 
   absl::btree_map<std::string, Topology> topologies_;
   std::vector<bool> synced_;  // by ResourceKind: listed, or known to be nowhere
+  bool keeps_runners_ = true;
 
   SnapshotPtr published_;
   std::shared_ptr<const Tables> tables_;

@@ -248,6 +248,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 #define LWS \
   "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l}, spec: "
+#define LEADERS                                                                           \
+  "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: l}, spec: {replicas: 1}} | " \
+  "LeaderWorkerSet/l"
 #define OF_LWS(worker)                                                                            \
   "{labels: {leaderworkerset.sigs.k8s.io/name: l, leaderworkerset.sigs.k8s.io/group-index: '1', " \
   "leaderworkerset.sigs.k8s.io/worker-index: '" worker "'}"
@@ -256,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
     LeaderWorkerSets, Owners,
     testing::Values(
         OwnerCase{"a gang per replica",
-                  {LWS "{replicas: 2, leaderWorkerTemplate: {size: 3}}}"},
+                  {LWS "{replicas: 2, leaderWorkerTemplate: {size: 3}}}", LEADERS},
                   OF_LWS("0") "}",
                   "StatefulSet/l",
                   "LeaderWorkerSet/l#1 min 3"},
@@ -274,12 +277,13 @@ INSTANTIATE_TEST_SUITE_P(
             "exclusive",
             {"{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: "
              "{name: l, annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: rack}}, "
-             "spec: {leaderWorkerTemplate: {size: 2}}}"},
+             "spec: {leaderWorkerTemplate: {size: 2}}}",
+             LEADERS},
             OF_LWS("0") "}",
             "StatefulSet/l",
             "LeaderWorkerSet/l#1 min 2, leader 1, workers 1 after its lead: leader"},
-        OwnerCase{"of one", {LWS "{}}"}, OF_LWS("0") "}", "StatefulSet/l", "single"},
-        OwnerCase{"not there yet", {}, OF_LWS("0") "}", "StatefulSet/l", "waits"}));
+        OwnerCase{"of one", {LWS "{}}", LEADERS}, OF_LWS("0") "}", "StatefulSet/l", "single"},
+        OwnerCase{"not there yet", {LEADERS}, OF_LWS("0") "}", "StatefulSet/l", "waits"}));
 
 #define KUBEFLOW(kind, spec) \
   "{apiVersion: kubeflow.org/v1, kind: " kind ", metadata: {name: t}, spec: " spec "}"
@@ -450,6 +454,25 @@ TEST(Owners, APodOfAJobMadeAnewWaitsForItAndJoinsNoNamesakeOfItsJobSet) {
   EXPECT_THAT(world.Where("old"), StartsWith("JobSet/js"));
   EXPECT_EQ(world.PlaceOf("new").awaited, "Job j (batch)");
   EXPECT_NE(world.PlaceOf("new").group_name, world.PlaceOf("old").group_name);
+}
+
+// Bound for the old set, it would stay there, and the workers of the new one would wait for ever.
+TEST(Owners, ALeaderOfALeaderWorkerSetMadeAnewWaitsForItAndJoinsNoNamesake) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(LWS "{leaderWorkerTemplate: {size: 3}}}");
+  const auto [set, owner] = std::pair<const char*, const char*>(
+      "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: l, uid: sets}, spec: {replicas: "
+      "1}}",
+      "LeaderWorkerSet/l@another");
+  world.Put("p", OF_LWS("0") "}", "StatefulSet/l@sets");
+  EXPECT_EQ(world.PlaceOf("p").awaited, "StatefulSet l (apps)") << "it may be of either";
+  world.Give(set, owner);
+  EXPECT_EQ(world.PlaceOf("p").awaited, "LeaderWorkerSet l (leaderworkerset.x-k8s.io)");
+  world.Give(
+      "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l, uid: "
+      "another}, spec: {leaderWorkerTemplate: {size: 3}}}");
+  EXPECT_THAT(world.Where("p"), StartsWith("LeaderWorkerSet/l"));
 }
 
 TEST(Owners, ReplicasAndRevisionsOfALeaderWorkerSetAreGangsOfTheirOwn) {
