@@ -85,6 +85,7 @@ void Conduct::CheckItLacksSomebody(uint64_t life, const std::string& pod, absl::
   if (gang == truth_.gangs().end() || !truth_.groups().contains(GangOf(pod))) return;
   const absl::Duration whole_for = now - gang->second.whole_since;
   if (whole_for < truth_.blind_for() + kDecidedBefore) return;
+  if (truth_.StandsApart(GangOf(pod)) && truth_.BoundByOthers(GangOf(pod))) return;
   truth_.Violated(
       now, absl::StrCat("NoUndoWithoutCause: ", life, " deletes ", pod,
                         ", whose gang has had its quorum for ", absl::FormatDuration(whole_for)));

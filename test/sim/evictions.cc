@@ -41,8 +41,9 @@ std::string EvictedPod(const HttpRequest& request) {
 std::string GangOf(const std::string& pod) { return pod.substr(0, pod.rfind('-')); }
 
 std::string Evictions::UidOf(const std::string& gang) const {
+  // A gang without a PodGroup is itself by its name.
   const auto it = truth_.gangs().find(gang);
-  return it == truth_.gangs().end() ? "" : it->second.uid;
+  return it == truth_.gangs().end() || it->second.uid.empty() ? gang : it->second.uid;
 }
 
 bool Evictions::HasLeft(const std::string& pod, const std::string& uid) const {
@@ -50,8 +51,15 @@ bool Evictions::HasLeft(const std::string& pod, const std::string& uid) const {
   return it == truth_.pods().end() || it->second.uid != uid || !TakesRoom(it->second);
 }
 
-// "preempt default/g1: default/g2, 1 surplus pods of default/g3"
+// "preempt default/g1: default/g2, 1 surplus pods of default/g3"; "stays default/g2"
 void Evictions::OnDecision(const Speaker& speaker, absl::string_view line) {
+  // Called off before the first of them was granted, it owes nobody anything.
+  if (absl::string_view gang = line; absl::ConsumePrefix(&gang, "stays ")) {
+    std::erase_if(leaving_, [&](const Leaving& leaving) {
+      return leaving.life == speaker.life && leaving.gang == gang &&
+             leaving.began == absl::InfiniteFuture();
+    });
+  }
   if (line == "leads no more") {
     std::erase_if(leaving_, [&](const Leaving& gang) { return gang.life == speaker.life; });
   }

@@ -218,7 +218,10 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
   // Binds under way were decided under the old name; those of the tenant tell under which.
   const bool heaves = renamed && !IsOfTenant(key);
   NoteUpheaval(heaves ? gang.queue : "", now);
-  if (heaves) gang.queue_since = now;
+  if (heaves) {
+    gang.queue_since = now;
+    gang.queue_before = gang.queue;
+  }
   gang.queue = spec["queue"].AsString();
   NoteUpheaval(heaves ? gang.queue : "", now);
   if (moves && groups_.contains(key)) rules_changed_ = now;
@@ -324,12 +327,9 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     pods_[key] = std::move(pod);
     return;
   }
-  const std::string queue = !IsOfTenant(key)       ? AdmittedQueueOf(pod.gang)
-                            : expected_.pod == key ? expected_.queue
-                                                   : "";
   const Bound bound{.gang = pod.gang,
                     .node = node,
-                    .queue = queue,
+                    .queue = QueueAtBind(pod, now),
                     .at = now,
                     .ours = true,
                     .by = expected_.pod == key ? expected_.life : 0};

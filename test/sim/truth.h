@@ -92,6 +92,7 @@ class Truth final {
     bool members_preempt = true;  // … its class, or its members where it has none
     bool moved = false;           // to another Queue while some of it ran
     absl::Time queue_since = absl::InfinitePast();
+    std::string queue_before;            // until then
     std::set<std::string> succeeded;     // pods, also of those that are gone
     std::set<std::string> of_past_runs;  // … of which so many are gone, and count no more
     bool forged = false;                 // somebody else has written its PodGroup's status
@@ -133,6 +134,9 @@ class Truth final {
     std::string queue = {};  // that it says was admitted to; "" = none
   };
   void ExpectBind(const Expected& bind) { expected_ = bind; }
+  // Members of it that must be in one rack stand in several: those that others have put there may
+  // count or not.
+  [[nodiscard]] bool StandsApart(const std::string& gang) const;
   // Somebody else has once bound a member of it.
   [[nodiscard]] bool BoundByOthers(const std::string& gang) const {
     return gangs_of_others_.contains(gang);
@@ -247,6 +251,8 @@ class Truth final {
   void NoteCleaned(const PodFacts& pod);
   // Who has something placed stays where it was admitted, whatever it names now.
   [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
+  // … for a pod that is bound now, perhaps by somebody who has not heard of another name.
+  [[nodiscard]] std::string QueueAtBind(const PodFacts& pod, absl::Time now) const;
   void NoteQuorum(const std::string& gang, absl::Time now);
   void CheckDomainsHold(const PodFacts& pod, absl::Time now);
   void ApplyNode(const std::string& name, const Json& object, absl::Time now);

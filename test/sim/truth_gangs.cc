@@ -41,6 +41,31 @@ std::string Truth::AdmittedQueueOf(const std::string& gang) const {
   return placed == pods_.end() ? gangs_.at(gang).queue : placed->second.admitted;
 }
 
+bool Truth::StandsApart(const std::string& gang) const {
+  const auto group = groups_.find(gang);
+  if (group == groups_.end()) return false;
+  std::map<std::string, std::set<std::string>> racks;  // by what must be together; "" is the gang
+  for (const auto& [key, pod] : pods_) {
+    const auto node = nodes_.find(pod.node);
+    if (pod.gang != gang || node == nodes_.end() || pod.ended()) continue;
+    const auto part = group->second.sub_groups.find(pod.sub_group);
+    if (group->second.in_one_rack) racks[""].insert(node->second.rack);
+    if (part != group->second.sub_groups.end() && part->second.in_one_rack) {
+      racks[pod.sub_group].insert(node->second.rack);
+    }
+  }
+  return std::ranges::any_of(racks, [](const auto& part) { return part.second.size() > 1; });
+}
+
+std::string Truth::QueueAtBind(const PodFacts& pod, absl::Time now) const {
+  const bool tells = expected_.pod == pod.key;
+  const std::string told = tells ? expected_.queue : "";
+  if (IsOfTenant(pod.key)) return told;
+  const GangFacts& gang = gangs_.at(pod.gang);
+  const bool late = tells && gang.queue_since > now - blind_for_ && told == gang.queue_before;
+  return late ? told : AdmittedQueueOf(pod.gang);
+}
+
 // Where everybody had succeeded, who comes now begins anew.
 void Truth::NoteNewRun(const std::string& gang) {
   const auto group = groups_.find(gang);

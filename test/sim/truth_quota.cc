@@ -48,11 +48,12 @@ void Truth::ApplyQuota(absl::string_view kind, const std::string& name, const Js
 
 bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   if (!pod.ours && pod.bound_at >= since.others_bound) return false;
-  // Of what is gone only who knew it then knows the flavor, and the Queue.
+  // Of what is gone only who knew it then knows the flavor, and the Queue; and what has just come
+  // back may not have been heard of.
+  const auto node = nodes_.find(pod.node);
+  const bool there = node != nodes_.end() && node->second.since < since.others_bound;
   const auto lost = lost_at_.find(pod.node);
-  if (!nodes_.contains(pod.node) && (lost == lost_at_.end() || lost->second < since.leads)) {
-    return false;
-  }
+  if (!there && (lost == lost_at_.end() || lost->second < since.leads)) return false;
   if (groups_.contains(pod.gang) || pod.ours || IsOfTenant(pod.key)) return true;
   // A PodGroup that came and went while nobody looked has named its Queue to nobody.
   const GangFacts& gang = gangs_.at(pod.gang);
