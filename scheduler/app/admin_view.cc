@@ -85,6 +85,11 @@ void Fill(const GangView& gang, pb::Gang& out) {
   }
 }
 
+void Fill(absl::string_view reason, int64_t gangs, pb::ReasonCount& out) {
+  out.set_reason(std::string(reason));
+  out.set_gangs(gangs);
+}
+
 void Fill(const QuotaUsageView& quota, pb::Usage& out) {
   const auto text = [&quota](Amount amount) { return FormatAmount(quota.resource, amount); };
   out.set_flavor(quota.flavor);
@@ -217,6 +222,15 @@ void QueuesInto(const ClusterView& view, pb::QueueList& out) {
     row.set_fair_share(queue.fair_share);
     row.set_problem(queue.problem);
     row.set_uncharged(queue.uncharged);
+    for (const auto& [reason, gangs] : queue.pending_by_reason) {
+      Fill(reason, gangs, *row.add_waiting());
+    }
+    row.set_started(static_cast<int64_t>(queue.history.waited.count()));
+    row.set_waited_seconds(queue.history.waited.seconds());
+    for (size_t i = 0; i < kLeavingCauses.size(); ++i) {
+      if (queue.history.left[i] > 0)
+        Fill(kLeavingCauses[i], queue.history.left[i], *row.add_left());
+    }
     for (const QuotaUsageView& quota : queue.usage) Fill(quota, *row.add_usage());
   }
 }

@@ -87,6 +87,27 @@ void AddCohort(const Json& cohort, int depth, std::vector<std::vector<std::strin
   }
 }
 
+// "2 QuotaExceeded, 1 NoFit"; "" where there is none.
+std::string CountsByReason(const Json& counts) {
+  std::vector<std::string> parts;
+  for (const Json& count : counts.items()) {
+    parts.push_back(absl::StrCat(Number(count["gangs"]), " ", count["reason"].AsString()));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string SinceItLeads(const Json& queue) {
+  const int64_t started = Number(queue["started"]);
+  const std::string left = CountsByReason(queue["left"]);
+  if (started == 0 && left.empty()) return "";
+  std::string out = absl::StrCat("  since this leader began: ", started, " started");
+  if (started > 0) {
+    const double mean = queue["waitedSeconds"].AsDouble() / static_cast<double>(started);
+    absl::StrAppend(&out, " after ", Age(absl::Seconds(mean)), " on average");
+  }
+  return absl::StrCat(out, left.empty() ? "" : absl::StrCat("; left: ", left), "\n");
+}
+
 // Children behind their parent. Those on a cycle are below nobody: they come with the roots.
 void AddCohorts(const Json& cohorts, const std::string& parent, int depth,
                 std::vector<std::vector<std::string>>& rows) {
@@ -147,6 +168,10 @@ std::string QueueReasons(const Json& queues) {
     }
     const std::string& problem = queue["problem"].AsString();
     if (!problem.empty()) absl::StrAppend(&out, "  starts nothing: ", problem, "\n");
+    if (const std::string waiting = CountsByReason(queue["waiting"]); !waiting.empty()) {
+      absl::StrAppend(&out, "  waiting: ", waiting, "\n");
+    }
+    absl::StrAppend(&out, SinceItLeads(queue));
   }
   return out;
 }

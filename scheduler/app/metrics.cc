@@ -5,11 +5,11 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "scheduler/app/metrics_histogram.h"
 #include "scheduler/app/metrics_queues.h"
 
 namespace maniple {
@@ -29,7 +29,7 @@ struct Row {
 
 constexpr char kBinds[] = "maniple_binds_total";
 constexpr char kBindsHelp[] = "Bindings of pods to nodes, by outcome.";
-constexpr char kGangs[] = "maniple_pending_gangs";
+constexpr char kGangs[] = "maniple_waiting_gangs";
 constexpr char kGangsHelp[] =
     "Gangs that are not bound, by queue state, as scheduler_pending_pods tells of pods.";
 constexpr char kDropped[] = "maniple_events_dropped_total";
@@ -182,22 +182,13 @@ void AddProcess(prometheus::Registry& registry, const ProcessFigures& process) {
            process.most_descriptors);
 }
 
-prometheus::MetricFamily TurnFamily(const TurnTimes& turns) {
-  prometheus::ClientMetric metric;
-  metric.histogram.sample_count = turns.count();
-  metric.histogram.sample_sum = turns.seconds();
-  uint64_t so_far = 0;
-  for (size_t i = 0; i < TurnTimes::kBounds.size(); ++i) {
-    so_far += turns.buckets()[i];
-    metric.histogram.bucket.push_back(
-        {.cumulative_count = so_far, .upper_bound = TurnTimes::kBounds[i]});
-  }
-  metric.histogram.bucket.push_back(
-      {.cumulative_count = turns.count(), .upper_bound = std::numeric_limits<double>::infinity()});
-  return {.name = "maniple_turn_duration_seconds",
-          .help = "What turns of the scheduling loop took.",
+template <typename Scale>
+prometheus::MetricFamily HistogramFamily(const char* name, const char* help,
+                                         const DurationHistogram<Scale>& histogram) {
+  return {.name = name,
+          .help = help,
           .type = prometheus::MetricType::Histogram,
-          .metric = {std::move(metric)}};
+          .metric = {HistogramMetric(histogram)}};
 }
 
 }  // namespace
@@ -229,7 +220,12 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
            {{"version", facts.version}}, 1);
   AddProcess(registry, facts.process);
   std::vector<prometheus::MetricFamily> families = registry.Collect();
-  families.push_back(TurnFamily(facts.turns));
+  families.push_back(HistogramFamily("maniple_turn_duration_seconds",
+                                     "What turns of the scheduling loop took.", facts.turns));
+  families.push_back(HistogramFamily(
+      "maniple_preemption_duration_seconds",
+      "From the decision that others leave for a gang until it was placed in their room.",
+      counters.room_made));
   if (facts.queues != nullptr) {
     for (prometheus::MetricFamily& family : QueueFamilies(*facts.queues, facts.now)) {
       families.push_back(std::move(family));

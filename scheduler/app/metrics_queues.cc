@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "scheduler/app/metrics_histogram.h"
+
 namespace maniple {
 namespace {
 
@@ -64,11 +66,56 @@ double Number(const std::string& resource, Amount amount) {
   return static_cast<double>(amount.units()) / (resource == "cpu" ? 1000 : 1);
 }
 
+// Of gangs without a Queue, too: there the label is empty.
+void AddHistories(const std::vector<QueueView>& queues,
+                  std::vector<prometheus::MetricFamily>& families) {
+  families.push_back(Gauge("maniple_pending_gangs", "Gangs that are not bound, by reason."));
+  for (const QueueView& queue : queues) {
+    for (const auto& [reason, gangs] : queue.pending_by_reason) {
+      Add(families.back(), {{"queue", queue.name}, {"reason", std::string(reason)}},
+          static_cast<double>(gangs));
+    }
+  }
+  prometheus::MetricFamily left{.name = "maniple_evicted_gangs_total",
+                                .help = "Gangs that had to leave as a whole, by why.",
+                                .type = prometheus::MetricType::Counter};
+  for (const QueueView& queue : queues) {
+    for (size_t i = 0; i < kLeavingCauses.size(); ++i) {
+      prometheus::ClientMetric metric;
+      metric.label = {{"queue", queue.name}, {"reason", kLeavingCauses[i]}};
+      metric.counter.value = static_cast<double>(queue.history.left[i]);
+      left.metric.push_back(std::move(metric));
+    }
+  }
+  families.push_back(std::move(left));
+  const auto histogram = [&](const char* name, const char* help, const auto& of) {
+    prometheus::MetricFamily family{
+        .name = name, .help = help, .type = prometheus::MetricType::Histogram};
+    for (const QueueView& queue : queues) {
+      if (of(queue.history).count() == 0) continue;  // a score of lines that say nothing
+      prometheus::ClientMetric metric = HistogramMetric(of(queue.history));
+      metric.label = {{"queue", queue.name}};
+      family.metric.push_back(std::move(metric));
+    }
+    families.push_back(std::move(family));
+  };
+  histogram(
+      "maniple_gang_wait_seconds",
+      "From a gang's creation, or its last leaving, to its quorum being bound.",
+      [](const QueueHistory& history) -> const auto& { return history.waited; });
+  histogram(
+      "maniple_gang_bind_seconds", "From the decision on a gang to its quorum being bound.",
+      [](const QueueHistory& history) -> const auto& { return history.bound; });
+}
+
 }  // namespace
 
-std::vector<prometheus::MetricFamily> QueueFamilies(const std::vector<QueueView>& queues,
+std::vector<prometheus::MetricFamily> QueueFamilies(const std::vector<QueueView>& all,
                                                     absl::Time now) {
   std::vector<prometheus::MetricFamily> families;
+  AddHistories(all, families);
+  std::vector<QueueView> queues = all;
+  std::erase_if(queues, [](const QueueView& queue) { return queue.name.empty(); });
   for (const QueueRow& row : kQueueRows) {
     families.push_back(Gauge(row.name, row.help));
     for (const QueueView& queue : queues) {

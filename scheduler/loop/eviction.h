@@ -25,6 +25,7 @@ struct Claim {
   std::vector<Room> rooms;
   std::vector<GangId> victims;
   std::string text;  // "2 gangs are leaving: default/a, default/b"
+  absl::Time since;
   absl::Time until;
 };
 

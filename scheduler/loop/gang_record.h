@@ -122,6 +122,8 @@ struct GangRecord {
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
+  // Its quorum was decided then, the last time, and it had to leave whole; the past: never.
+  absl::Time decided_at = absl::InfinitePast(), left_at = absl::InfinitePast();
   Rare<Backoff> undo_backoff;  // since the quorum was bound last
   absl::Time backoff_until = absl::InfinitePast();
   Rare<std::string> undone_because;  // … of this; none: nothing is known

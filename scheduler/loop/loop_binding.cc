@@ -330,6 +330,9 @@ void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   }
   record.quorum_reached_at = c.now;
   ++counters_.gangs_bound;
+  QueueHistory& history = directory_.HistoryOf(record.queue);
+  history.waited.Note(c.now - std::max(c.gang.created, record.left_at));
+  if (record.decided_at != absl::InfinitePast()) history.bound.Note(c.now - record.decided_at);
   absl::Time youngest = absl::InfinitePast();
   int64_t pods = 0;
   for (const Member& member : c.gang.members) {
@@ -355,13 +358,20 @@ void SchedulingLoop::Impl::NoteEvicted(GangRecord& record, const Gang& gang, std
   for (const Member& member : gang.members) record.evicted->members.insert(member.pod);
 }
 
+void SchedulingLoop::Impl::CountLeaving(Case& c, LeavingCause cause) {
+  ++directory_.HistoryOf(c.record.queue).left[static_cast<size_t>(cause)];
+  c.record.left_at = c.now;
+}
+
 void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
   GangRecord& record = c.record;
   record.quorum_reached_at.reset();
+  record.decided_at = absl::InfinitePast();
   record.refused_until.clear();
   if (undone.cause == UndoCause::kQuorumLost) {
     ++counters_.gangs_evicted;
     NoteEvicted(record, c.gang, "");
+    CountLeaving(c, LeavingCause::kQuorumLost);
   } else {
     ++counters_.gangs_undone;
     record.last_undone_at = c.now;

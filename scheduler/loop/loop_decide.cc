@@ -116,6 +116,9 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
   c.record.waiting.reset();
   c.record.surplus_waiting.reset();
   DropHolds(c.record);
+  if (c.record.claim.has_value()) {
+    counters_.room_made.Note(c.now - c.record.claim->since);
+  }
   DropClaim(c.record);
   waits_for_leaving_.erase(item.gang);
   switch (item.kind) {
@@ -123,6 +126,7 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
       LeaveLine(c);
       NoteGuest(c, answer);
       c.record.domains = plan.domains;
+      c.record.decided_at = c.now;
       break;
     case ItemKind::kRepair:
     case ItemKind::kSurplus:

@@ -46,7 +46,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   waits_for_leaving_.erase(c.gang.id);
   if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
-  Claim claim{.until = c.now + kClaimFor};
+  Claim claim{.since = c.now, .until = c.now + kClaimFor};
   std::vector<std::string> names;
   for (const Victim& victim : plan.victims) {
     const RunningGang& gang = running[victim.running];
@@ -242,6 +242,8 @@ void SchedulingLoop::Impl::EndDeparture(Case& c, DepartureEnd end) {
       if (!departure.whole) break;
       record.bound.clear();
       NoteEvicted(record, c.gang, departure.why);
+      CountLeaving(c,
+                   departure.for_gang.valid() ? LeavingCause::kPreempted : LeavingCause::kDrained);
       break;
     case DepartureEnd::kStays:
       Log(absl::StrCat("stays ", GangText(c.gang.key)));

@@ -55,7 +55,9 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
   [[nodiscard]] QueueViewsPtr Queues() const {
-    return std::make_shared<const std::vector<QueueView>>(directory_.Views(ledger_.book()));
+    std::vector<QueueView> queues = directory_.Views(ledger_.book());
+    queues.push_back(directory_.WithoutQueueView());
+    return std::make_shared<const std::vector<QueueView>>(std::move(queues));
   }
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
@@ -178,6 +180,8 @@ class SchedulingLoop::Impl final {
   void OnQuorumBound(Case& c);
   void OnUndone(Case& c, const Undone& undone);
   static void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
+  // It has left whole, and waits anew.
+  void CountLeaving(Case& c, LeavingCause cause);
   [[nodiscard]] std::vector<Vacancy> VacanciesToHold(const Case& c) const;
   void ReconcileHolds(Case& c);
   [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);

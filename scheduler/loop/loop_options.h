@@ -1,6 +1,7 @@
 // What a SchedulingLoop is told at its start, and what it counts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/search_shares.h"
 #include "scheduler/mig/mig_fleet.h"
+#include "scheduler/report/duration_histogram.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {
@@ -70,6 +72,10 @@ struct LoopOptions {
 };
 
 // Everything only grows, except the gauges at the end.
+struct RoomMadeScale {  // 1 s to half an hour
+  static constexpr std::array<double, 9> kBounds = {1, 5, 10, 30, 60, 120, 300, 600, 1800};
+};
+
 struct LoopCounters {
   int64_t turns = 0;
   int64_t events = 0;      // object events applied
@@ -110,6 +116,8 @@ struct LoopCounters {
   absl::btree_map<Right, int64_t> forbidden;
   // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.
   double scheduling_seconds = 0;
+  // From the decision that others leave for a gang until it was placed in their room.
+  DurationHistogram<RoomMadeScale> room_made;
 
   // Gauges.
   int64_t gangs = 0;

@@ -292,6 +292,7 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
   } else if (!ended) {
     count.pending = 1;
     count.since = c.gang.created;
+    count.reason = standing.has_value() ? WaitReasonName(standing->reason) : "Undecided";
   }
   for (const Member& member : c.gang.members) {
     const PodFacts* pod = state_.FindPod(member.pod);

@@ -50,6 +50,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     if (deleted->key.kind != ResourceKind::kQueue) return;
     if (const auto it = queues_.find(deleted->key.name); it != queues_.end()) {
       it->second.exists = false;
+      it->second.history = {};
       statuses_.Remove(it->first);
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
@@ -127,18 +128,22 @@ void QueueDirectory::Add(const Counted& counted, int32_t sign) {
   total.running += sign * counted.count.running;
   total.pending_pods += sign * counted.count.pending_pods;
   total.running_pods += sign * counted.count.running_pods;
-  auto& waiting_since = counted.entry->waiting_since;
-  if (counted.count.pending > 0 && sign > 0) waiting_since.insert(counted.count.since);
+  Entry& entry = *counted.entry;
+  if (counted.count.pending > 0 && sign > 0) {
+    entry.waiting_since.insert(counted.count.since);
+    ++entry.reasons[counted.count.reason];
+  }
   if (counted.count.pending > 0 && sign < 0) {
-    waiting_since.erase(waiting_since.find(counted.count.since));
+    entry.waiting_since.erase(entry.waiting_since.find(counted.count.since));
+    if (--entry.reasons[counted.count.reason] == 0) entry.reasons.erase(counted.count.reason);
   }
   if (counted.entry->exists) statuses_.Touch(counted.entry->queue.meta.name);
 }
 
 void QueueDirectory::Count(GangId gang, const std::string& queue, const QueueCount& count) {
   const auto it = counts_.find(gang);
-  if (queue.empty() && it == counts_.end()) return;
-  const Counted now{.entry = queue.empty() ? nullptr : &queues_[queue], .count = count};
+  Counted now{.entry = queue.empty() ? &without_ : &queues_[queue], .count = count};
+  if (count == QueueCount()) now.entry = nullptr;
   const Counted before = it == counts_.end() ? Counted() : it->second;
   if (now == before) return;
   Add(before, -1);
@@ -150,6 +155,10 @@ void QueueDirectory::Count(GangId gang, const std::string& queue, const QueueCou
   } else {
     counts_.erase(it);
   }
+}
+
+QueueHistory& QueueDirectory::HistoryOf(const std::string& queue) {
+  return queue.empty() ? without_.history : queues_[queue].history;
 }
 
 void QueueDirectory::ForgetUnusedNames() {
@@ -215,7 +224,10 @@ void QueueDirectory::Forget() {
   for (auto& [name, entry] : queues_) {
     entry.total = {};
     entry.waiting_since.clear();
+    entry.reasons.clear();
+    entry.history = {};
   }
+  without_ = {};
   statuses_.ForgetAll();
   cohorts_.Forget();
 }
@@ -235,11 +247,23 @@ std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
                    .fair_share = FairShareOf(book.QueueNamed(name), book),
                    .oldest_pending = entry.waiting_since.empty() ? absl::InfiniteFuture()
                                                                  : *entry.waiting_since.begin(),
+                   .history = entry.history,
                    .usage = UsageOfQueue(entry.queue, book)};
+    TellReasons(entry, view);
     views.push_back(std::move(view));
   }
   std::ranges::sort(views, {}, &QueueView::name);
   return views;
+}
+
+void QueueDirectory::TellReasons(const Entry& entry, QueueView& view) {
+  view.pending_by_reason.assign(entry.reasons.begin(), entry.reasons.end());
+}
+
+QueueView QueueDirectory::WithoutQueueView() const {
+  QueueView view{.history = without_.history};
+  TellReasons(without_, view);
+  return view;
 }
 
 std::vector<CohortView> QueueDirectory::CohortViews(const QuotaBook& book) const {

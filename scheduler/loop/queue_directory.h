@@ -36,7 +36,9 @@ namespace maniple {
 // What one gang adds to its queue, or all of them.
 struct QueueCount {
   int32_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;
-  absl::Time since = absl::InfiniteFuture();  // of one gang that is pending: its creation
+  // Of one gang that is pending: its creation, and the name of its reason.
+  absl::Time since = absl::InfiniteFuture();
+  absl::string_view reason;
   friend bool operator==(const QueueCount&, const QueueCount&) = default;
 };
 
@@ -58,6 +60,8 @@ class QueueDirectory final {
   // Of a gang that runs without having been admitted: why no quota pays for it; "" = it names none.
   [[nodiscard]] std::string WhyNotCharged(const Gang& gang) const;
   void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
+  // To be added to; "" = of gangs without a Queue.
+  [[nodiscard]] QueueHistory& HistoryOf(const std::string& queue);
   // What is used, or borrowed of it, of any of them may not be what it was.
   void AllChanged();
 
@@ -79,6 +83,8 @@ class QueueDirectory final {
 
   // By name.
   [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;
+  // Nameless, of the gangs without a Queue: reasons and history only.
+  [[nodiscard]] QueueView WithoutQueueView() const;
   // By name; also those that nobody has created.
   [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book) const;
 
@@ -88,6 +94,8 @@ class QueueDirectory final {
     Queue queue;
     QueueCount total;
     absl::btree_multiset<absl::Time> waiting_since;  // of those that are pending
+    absl::btree_map<absl::string_view, int64_t> reasons;
+    QueueHistory history;
   };
   struct Counted {
     Entry* entry = nullptr;  // null: nothing is counted
@@ -95,6 +103,7 @@ class QueueDirectory final {
     friend bool operator==(const Counted&, const Counted&) = default;
   };
   void Add(const Counted& counted, int32_t sign);
+  static void TellReasons(const Entry& entry, QueueView& view);
   [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue() const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
@@ -104,6 +113,7 @@ class QueueDirectory final {
   PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
   absl::node_hash_map<std::string, Entry> queues_;  // what is counted borrows from it
+  Entry without_;                                   // gangs without a Queue; likewise
   std::map<std::string, StringMap> namespaces_;
   absl::btree_map<GangId, Counted> counts_;
 };

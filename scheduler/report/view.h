@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
+#include "scheduler/report/queue_history.h"
 
 namespace maniple {
 
@@ -119,6 +121,8 @@ struct QueueView {
   int64_t fair_share = 0;  // permille
   // Creation of the oldest gang that waits; the infinite future = none does.
   absl::Time oldest_pending = absl::InfiniteFuture();
+  std::vector<std::pair<absl::string_view, int64_t>> pending_by_reason;  // gangs, by reason's name
+  QueueHistory history;
   std::vector<QuotaUsageView> usage;
 };
 

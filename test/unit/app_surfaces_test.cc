@@ -153,7 +153,16 @@ TEST(Printing, PlannedStartsStandInOrderOfService) {
 }
 
 TEST(Printing, QueuesSayWhatTheyBorrowAndWhatOthersHaveOfTheirs) {
-  const std::string why = QueueReasons(Page("/queues"));
+  ClusterView view = SomeCluster();
+  QueueView& team = view.queues.front();
+  team.pending_by_reason = {{"NoFit", 1}, {"QuotaExceeded", 2}};
+  team.history.waited.Note(absl::Minutes(2));
+  team.history.waited.Note(absl::Minutes(4));
+  team.history.left[static_cast<size_t>(LeavingCause::kPreempted)] = 3;
+  const std::string why =
+      QueueReasons(*Json::Parse(AdminJson(view, ParseAdminTarget("/queues")).value()));
+  EXPECT_THAT(why, HasSubstr("  waiting: 1 NoFit, 2 QuotaExceeded\n  since this leader began: 2 "
+                             "started after 3m on average; left: 3 Preempted\n"));
   EXPECT_THAT(why, HasSubstr("team in cohort all: 0 of its gangs run, 1 wait, share 125\n"));
   EXPECT_THAT(why, HasSubstr("  cpu: uses 2500m of its own 4, 1 of its own is lent to others\n"));
   EXPECT_THAT(why, HasSubstr("h100/nvidia.com/gpu: uses 12 of its own 8, 4 of that borrowed"));
@@ -272,6 +281,27 @@ TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"team\"} 60\n"));
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"wrong\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_active{queue=\"wrong\"} 0\n"));
+}
+
+TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
+  std::vector<QueueView> queues = SomeCluster().queues;
+  queues[0].pending_by_reason = {{"NoFit", 2}};
+  queues[0].history.waited.Note(absl::Seconds(45));
+  queues[0].history.bound.Note(absl::Milliseconds(7));
+  queues[0].history.left[static_cast<size_t>(LeavingCause::kDrained)] = 4;
+  queues.push_back({.pending_by_reason = {{"WaitingForMembers", 1}}});  // without a Queue
+  const std::string text = MetricsOf(queues);
+  for (const char* line : {"maniple_pending_gangs{queue=\"team\",reason=\"NoFit\"} 2\n",
+                           "maniple_pending_gangs{queue=\"\",reason=\"WaitingForMembers\"} 1\n",
+                           "maniple_gang_wait_seconds_bucket{queue=\"team\",le=\"30\"} 0\n",
+                           "maniple_gang_wait_seconds_bucket{queue=\"team\",le=\"60\"} 1\n",
+                           "maniple_gang_wait_seconds_sum{queue=\"team\"} 45\n",
+                           "maniple_gang_bind_seconds_bucket{queue=\"team\",le=\"0.01\"} 1\n",
+                           "maniple_evicted_gangs_total{queue=\"team\",reason=\"Drained\"} 4\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("maniple_gang_wait_seconds_count{queue=\"wrong\"}")));
+  EXPECT_THAT(text, Not(HasSubstr("maniple_queue_pending_gangs{queue=\"\"}")));
 }
 
 TEST(Metrics, AStandbyTellsNothingOfQueuesAndAQueueThatIsGoneLeavesNoSeries) {

@@ -88,7 +88,7 @@ TEST_F(QuotaReport, AQueueTellsSinceWhenItsOldestGangWaits) {
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(oldest(), ViewOf("first").created);
   EXPECT_LT(oldest(), ViewOf("second").created);
-  EXPECT_EQ(d_.loop().Queues()->back().oldest_pending, absl::InfiniteFuture());
+  EXPECT_EQ(d_.loop().Queues()->at(1).oldest_pending, absl::InfiniteFuture()) << "of b";
   d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
   EXPECT_EQ(oldest(), absl::InfiniteFuture());
   d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);

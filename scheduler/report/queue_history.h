@@ -1,0 +1,31 @@
+// What the gangs of one Queue have gone through since this process leads. A value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "scheduler/report/duration_histogram.h"
+
+namespace maniple {
+
+struct GangWaitScale {  // 1 s to two weeks
+  static constexpr std::array<double, 16> kBounds = {
+      1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10800, 21600, 43200, 86400, 604800, 1209600};
+};
+struct GangBindScale {  // 1 ms to a minute
+  static constexpr std::array<double, 12> kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                     0.1,   0.25,   0.5,   1,    10,    60};
+};
+// Why a gang had to leave as a whole.
+enum class LeavingCause : uint8_t { kPreempted, kDrained, kQuorumLost };
+inline constexpr std::array<const char*, 3> kLeavingCauses = {"Preempted", "Drained", "QuorumLost"};
+
+struct QueueHistory {
+  // From a gang's creation, or its last leaving, to its quorum being bound.
+  DurationHistogram<GangWaitScale> waited;
+  // From the decision to its quorum being bound.
+  DurationHistogram<GangBindScale> bound;
+  std::array<int64_t, kLeavingCauses.size()> left = {};  // gangs, by LeavingCause
+};
+
+}  // namespace maniple

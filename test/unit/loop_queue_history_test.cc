@@ -1,0 +1,116 @@
+// What the loop remembers of the gangs of a Queue for whoever watches it: how long they waited, why
+// they wait, why they had to leave.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "test/support/loop_driver.h"
+
+namespace maniple {
+namespace {
+
+Queue PlainQueue(absl::string_view name, int64_t gpus) {
+  Queue queue;
+  queue.meta.name = std::string(name);
+  queue.meta.uid = absl::StrCat("uid-", name);
+  queue.within_queue = WithinQueuePreemption::kLowerPriority;
+  queue.quotas = {
+      {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(gpus)}}}};
+  return queue;
+}
+
+class QueueHistoryTest : public ::testing::Test {
+ protected:
+  QueueHistoryTest() { d_.Put(ObjectUpserted{PlainQueue("q", 64)}); }
+
+  // "" = of the gangs without a Queue.
+  QueueView Of(const std::string& queue) {
+    const QueueViewsPtr queues = d_.loop().Queues();
+    const auto found = std::ranges::find(*queues, queue, &QueueView::name);
+    return found == queues->end() ? QueueView{.name = "not there"} : *found;
+  }
+  // "QuotaExceeded 2, NoFit 1"
+  std::string Reasons(const std::string& queue) {
+    std::string out;
+    for (const auto& [reason, gangs] : Of(queue).pending_by_reason) {
+      absl::StrAppend(&out, out.empty() ? "" : ", ", reason, " ", gangs);
+    }
+    return out;
+  }
+  int64_t Left(const std::string& queue, LeavingCause cause) {
+    return Of(queue).history.left[static_cast<size_t>(cause)];
+  }
+
+  LoopDriver d_;
+};
+
+TEST_F(QueueHistoryTest, AGangHasWaitedSinceItsCreation) {
+  d_.Submit({.gang = "x", .pods = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(90));
+  EXPECT_EQ(Of("q").history.waited.count(), 0u);
+  d_.Nodes(2, 8);
+  d_.Settle(absl::Seconds(5));
+  const QueueHistory history = Of("q").history;
+  ASSERT_EQ(history.waited.count(), 1u);
+  EXPECT_NEAR(history.waited.seconds(), 90, 2);
+  ASSERT_EQ(history.bound.count(), 1u);
+  EXPECT_LT(history.bound.seconds(), 1);
+  EXPECT_EQ(Of("").history.waited.count(), 0u) << "it has a Queue";
+}
+
+TEST_F(QueueHistoryTest, AGangThatLeftForAnotherHasWaitedSinceThen) {
+  d_.Nodes(1, 8);
+  d_.Submit({.gang = "low", .queue = "q"});
+  d_.Settle(absl::Minutes(30));
+  d_.Submit({.gang = "high", .queue = "q", .priority = 10});
+  d_.Settle(absl::Seconds(60));
+  ASSERT_EQ(d_.Bound("high"), 1);
+  EXPECT_EQ(Left("q", LeavingCause::kPreempted), 1);
+  EXPECT_EQ(d_.loop().counters().room_made.count(), 1u);
+  const double before = Of("q").history.waited.seconds();
+  d_.Submit({.gang = "low", .queue = "q"});  // its pod is made anew
+  d_.Settle(absl::Seconds(60));
+  d_.Nodes(1, 8, "m");
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(Of("q").history.waited.count(), 3u);
+  const double again = Of("q").history.waited.seconds() - before;
+  EXPECT_GT(again, 60);
+  EXPECT_LT(again, 300) << "the half hour in which it ran is no waiting";
+}
+
+TEST_F(QueueHistoryTest, WhoWaitsIsCountedByReason) {
+  d_.Nodes(1, 8);
+  d_.Submit({.gang = "large", .pods = 3, .queue = "q"});
+  d_.Submit({.gang = "larger", .pods = 9, .queue = "q"});
+  d_.Submit({.gang = "half", .pods = 1, .min_member = 2, .queue = "q"});
+  d_.Submit({.gang = "free", .pods = 3});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Reasons("q"), "ExceedsMaxQuota 1, NeverFits 1, WaitingForMembers 1");
+  EXPECT_EQ(Reasons(""), "NeverFits 1");
+  EXPECT_EQ(Of("q").pending, 3);
+  d_.Nodes(6, 8, "m");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Reasons("q"), "ExceedsMaxQuota 1, WaitingForMembers 1");
+}
+
+TEST_F(QueueHistoryTest, ItEndsWithTheQueueAndWithTheLead) {
+  d_.Nodes(1, 8);
+  d_.Submit({.gang = "x", .queue = "q"});
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(Of("q").history.waited.count(), 1u);
+  d_.api.Delete(ResourceKind::kQueue, "q");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Of("q").name, "not there");
+  d_.Put(ObjectUpserted{PlainQueue("q", 64)});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Of("q").history.waited.count(), 0u) << "of another Queue of that name";
+  d_.Submit({.gang = "y"});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(Reasons(""), "NoFit 1");
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  EXPECT_EQ(Reasons(""), "");
+}
+
+}  // namespace
+}  // namespace maniple
