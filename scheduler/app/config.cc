@@ -11,6 +11,7 @@
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
 #include "scheduler/app/config_section.h"
+#include "scheduler/app/profile.h"
 
 namespace maniple {
 namespace {
@@ -50,8 +51,10 @@ void ReadScores(const Json& list, const std::string& path, Problems& problems,
     section.String("name", weight.plugin);
     section.Int("weight", 0, 1000, [&](int64_t v) { weight.weight = v; });
     section.Close();
-    if (weight.plugin.empty()) {
-      problems.Add(absl::StrCat(path, "[", i, "].name"), "is required");
+    const std::string why = weight.plugin.empty() ? "is required" : WhyNoScore(weight.plugin);
+    if (!why.empty()) problems.Add(absl::StrCat(path, "[", i, "].name"), why);
+    if (!list.items()[i].Has("weight")) {
+      problems.Add(absl::StrCat(path, "[", i, "].weight"), "is required");
     }
     out.push_back(std::move(weight));
   }
@@ -64,6 +67,10 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
     Section filters(v, at, problems);
     filters.Strings("disabled", out.disabled_filters);
     filters.Close();
+    for (size_t i = 0; i < out.disabled_filters.size(); ++i) {
+      const std::string why = WhyNoFilter(out.disabled_filters[i]);
+      if (!why.empty()) problems.Add(absl::StrCat(at, ".disabled[", i, "]"), why);
+    }
   });
   section.Read("scores", [&](const Json& v, const std::string& at) {
     ReadScores(v, at, problems, out.score_weights);

@@ -30,7 +30,7 @@ struct LeaderElectionConfig {
 
 struct ScoreWeight {
   std::string plugin;
-  int64_t weight = 1;
+  int64_t weight = 0;
 };
 
 struct SchedulerConfig {

@@ -5,11 +5,11 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "scheduler/app/metrics_histogram.h"
 #include "scheduler/app/metrics_queues.h"
 
 namespace maniple {
@@ -185,10 +185,21 @@ void AddProcess(prometheus::Registry& registry, const ProcessFigures& process) {
 template <typename Scale>
 prometheus::MetricFamily HistogramFamily(const char* name, const char* help,
                                          const DurationHistogram<Scale>& histogram) {
+  prometheus::ClientMetric metric;
+  metric.histogram.sample_count = histogram.count();
+  metric.histogram.sample_sum = histogram.seconds();
+  uint64_t so_far = 0;
+  for (size_t i = 0; i < Scale::kBounds.size(); ++i) {
+    so_far += histogram.buckets()[i];
+    metric.histogram.bucket.push_back(
+        {.cumulative_count = so_far, .upper_bound = Scale::kBounds[i]});
+  }
+  metric.histogram.bucket.push_back({.cumulative_count = histogram.count(),
+                                     .upper_bound = std::numeric_limits<double>::infinity()});
   return {.name = name,
           .help = help,
           .type = prometheus::MetricType::Histogram,
-          .metric = {HistogramMetric(histogram)}};
+          .metric = {std::move(metric)}};
 }
 
 }  // namespace
@@ -226,12 +237,9 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
       "maniple_preemption_duration_seconds",
       "From the decision that others leave for a gang until it was placed in their room.",
       counters.room_made));
-  if (facts.queues != nullptr) {
-    for (prometheus::MetricFamily& family : QueueFamilies(*facts.queues, facts.now)) {
-      families.push_back(std::move(family));
-    }
-  }
-  return prometheus::TextSerializer().Serialize(families);
+  std::string text = prometheus::TextSerializer().Serialize(families);
+  if (facts.queues != nullptr) AppendQueueMetrics(*facts.queues, facts.now, text);
+  return text;
 }
 
 }  // namespace maniple

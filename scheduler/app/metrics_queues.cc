@@ -1,15 +1,16 @@
 #include "scheduler/app/metrics_queues.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
+#include <array>
+#include <cmath>
 
-#include "scheduler/app/metrics_histogram.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 
 namespace maniple {
 namespace {
-
-using Labels = std::vector<prometheus::ClientMetric::Label>;
 
 // One value of each Queue.
 struct QueueRow {
@@ -50,102 +51,140 @@ constexpr UsageRow kUsageRows[] = {
     {"maniple_queue_resource_lent", "What others use of its nominal quota.", &QuotaUsageView::lent},
 };
 
-prometheus::MetricFamily Gauge(const char* name, const char* help) {
-  return {.name = name, .help = help, .type = prometheus::MetricType::Gauge};
-}
-
-void Add(prometheus::MetricFamily& family, Labels labels, double value) {
-  prometheus::ClientMetric metric;
-  metric.label = std::move(labels);
-  metric.gauge.value = value;
-  family.metric.push_back(std::move(metric));
+// name="value"
+std::string Label(absl::string_view name, absl::string_view value) {
+  return absl::StrCat(name, "=\"",
+                      absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}),
+                      "\"");
 }
 
 // In base units: CPU in cores, where amounts are thousandths of them.
-double Number(const std::string& resource, Amount amount) {
+double InBaseUnits(const std::string& resource, Amount amount) {
   return static_cast<double>(amount.units()) / (resource == "cpu" ? 1000 : 1);
 }
 
-// Of gangs without a Queue, too: there the label is empty.
-void AddHistories(const std::vector<QueueView>& queues,
-                  std::vector<prometheus::MetricFamily>& families) {
-  families.push_back(Gauge("maniple_pending_gangs", "Gangs that are not bound, by reason."));
-  for (const QueueView& queue : queues) {
-    for (const auto& [reason, gangs] : queue.pending_by_reason) {
-      Add(families.back(), {{"queue", queue.name}, {"reason", std::string(reason)}},
-          static_cast<double>(gangs));
+class QueueText final {
+ public:
+  QueueText(const std::vector<QueueView>& queues, std::string& out) : queues_(queues), out_(out) {
+    for (const QueueView& queue : queues) labels_.push_back(Label("queue", queue.name));
+  }
+
+  void AddGauges(absl::Time now) {
+    for (const QueueRow& row : kQueueRows) {
+      Begin(row.name, row.help, "gauge");
+      ForEachNamed([&](const QueueView& queue, const std::string& label) {
+        Add(row.name, label, row.value(queue));
+      });
+    }
+    Begin("maniple_queue_info", "Always 1; the label says of which cohort.", "gauge");
+    ForEachNamed([&](const QueueView& queue, const std::string& label) {
+      Add("maniple_queue_info", absl::StrCat(label, ",", Label("cohort", queue.cohort)), 1);
+    });
+    constexpr char kOldest[] = "maniple_oldest_pending_gang_age_seconds";
+    Begin(kOldest, "Age of the oldest gang that waits in the Queue; 0 when none does.", "gauge");
+    ForEachNamed([&](const QueueView& queue, const std::string& label) {
+      const absl::Duration age = now - std::min(now, queue.oldest_pending);
+      Add(kOldest, label, std::max(0.0, absl::ToDoubleSeconds(age)));
+    });
+  }
+
+  void AddQuotas() {
+    for (const UsageRow& row : kUsageRows) {
+      Begin(row.name, row.help, "gauge");
+      ForEachNamed([&](const QueueView& queue, const std::string& label) {
+        const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
+        for (const QuotaUsageView& usage : queue.usage) {
+          Add(row.name,
+              absl::StrCat(of, Label("flavor", usage.flavor), ",",
+                           Label("resource", usage.resource)),
+              InBaseUnits(usage.resource, usage.*row.value));
+        }
+      });
     }
   }
-  prometheus::MetricFamily left{.name = "maniple_evicted_gangs_total",
-                                .help = "Gangs that had to leave as a whole, by why.",
-                                .type = prometheus::MetricType::Counter};
-  for (const QueueView& queue : queues) {
-    for (size_t i = 0; i < kLeavingCauses.size(); ++i) {
-      prometheus::ClientMetric metric;
-      metric.label = {{"queue", queue.name}, {"reason", kLeavingCauses[i]}};
-      metric.counter.value = static_cast<double>(queue.history.left[i]);
-      left.metric.push_back(std::move(metric));
+
+  // Also of gangs without a Queue.
+  void AddHistories() {
+    Begin("maniple_pending_gangs", "Gangs that are not bound, by reason.", "gauge");
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      for (const auto& [reason, gangs] : queues_[i].pending_by_reason) {
+        Add("maniple_pending_gangs", absl::StrCat(labels_[i], ",", Label("reason", reason)),
+            static_cast<double>(gangs));
+      }
+    }
+    Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by why.", "counter");
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      for (size_t cause = 0; cause < kLeavingCauses.size(); ++cause) {
+        Add("maniple_evicted_gangs_total",
+            absl::StrCat(labels_[i], ",", Label("reason", kLeavingCauses[cause])),
+            static_cast<double>(queues_[i].history.left[cause]));
+      }
+    }
+    AddHistogram("maniple_gang_wait_seconds",
+                 "From a gang's creation, or its last leaving, to its quorum being bound.",
+                 &QueueHistory::waited);
+    AddHistogram("maniple_gang_bind_seconds",
+                 "From the decision on a gang to its quorum being bound.", &QueueHistory::bound);
+  }
+
+ private:
+  void Begin(const char* name, const char* help, const char* type) {
+    absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
+  }
+
+  void Add(absl::string_view name, absl::string_view labels, double value) {
+    constexpr double kWholeBelow = 1e15;
+    absl::StrAppend(&out_, name, "{", labels, "} ");
+    if (std::trunc(value) == value && std::abs(value) < kWholeBelow) {
+      absl::StrAppend(&out_, static_cast<int64_t>(value), "\n");
+    } else {
+      absl::StrAppendFormat(&out_, "%.15g\n", value);
     }
   }
-  families.push_back(std::move(left));
-  const auto histogram = [&](const char* name, const char* help, const auto& of) {
-    prometheus::MetricFamily family{
-        .name = name, .help = help, .type = prometheus::MetricType::Histogram};
-    for (const QueueView& queue : queues) {
-      if (of(queue.history).count() == 0) continue;  // a score of lines that say nothing
-      prometheus::ClientMetric metric = HistogramMetric(of(queue.history));
-      metric.label = {{"queue", queue.name}};
-      family.metric.push_back(std::move(metric));
+
+  void ForEachNamed(absl::FunctionRef<void(const QueueView&, const std::string&)> visit) const {
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      if (!queues_[i].name.empty()) visit(queues_[i], labels_[i]);
     }
-    families.push_back(std::move(family));
-  };
-  histogram(
-      "maniple_gang_wait_seconds",
-      "From a gang's creation, or its last leaving, to its quorum being bound.",
-      [](const QueueHistory& history) -> const auto& { return history.waited; });
-  histogram(
-      "maniple_gang_bind_seconds", "From the decision on a gang to its quorum being bound.",
-      [](const QueueHistory& history) -> const auto& { return history.bound; });
-}
+  }
+
+  // Nothing of a Queue that has nothing to tell yet: that would be a score of lines.
+  template <typename Scale>
+  void AddHistogram(const char* name, const char* help,
+                    DurationHistogram<Scale> QueueHistory::*member) {
+    std::array<std::string, Scale::kBounds.size() + 1> ends;
+    for (size_t i = 0; i < Scale::kBounds.size(); ++i) {
+      ends[i] = absl::StrCat(",le=\"", Scale::kBounds[i], "\"} ");
+    }
+    ends.back() = ",le=\"+Inf\"} ";
+    Begin(name, help, "histogram");
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      const DurationHistogram<Scale>& histogram = queues_[i].history.*member;
+      if (histogram.count() == 0) continue;
+      const std::string bucket = absl::StrCat(name, "_bucket{", labels_[i]);
+      uint64_t so_far = 0;
+      for (size_t j = 0; j < Scale::kBounds.size(); ++j) {
+        so_far += histogram.buckets()[j];
+        absl::StrAppend(&out_, bucket, ends[j], so_far, "\n");
+      }
+      absl::StrAppend(&out_, bucket, ends.back(), histogram.count(), "\n");
+      Add(absl::StrCat(name, "_sum"), labels_[i], histogram.seconds());
+      Add(absl::StrCat(name, "_count"), labels_[i], static_cast<double>(histogram.count()));
+    }
+  }
+
+  const std::vector<QueueView>& queues_;
+  std::vector<std::string> labels_;  // by place in queues_
+  std::string& out_;
+};
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> QueueFamilies(const std::vector<QueueView>& all,
-                                                    absl::Time now) {
-  std::vector<prometheus::MetricFamily> families;
-  AddHistories(all, families);
-  std::vector<QueueView> queues = all;
-  std::erase_if(queues, [](const QueueView& queue) { return queue.name.empty(); });
-  for (const QueueRow& row : kQueueRows) {
-    families.push_back(Gauge(row.name, row.help));
-    for (const QueueView& queue : queues) {
-      Add(families.back(), {{"queue", queue.name}}, row.value(queue));
-    }
-  }
-  for (const UsageRow& row : kUsageRows) {
-    families.push_back(Gauge(row.name, row.help));
-    for (const QueueView& queue : queues) {
-      for (const QuotaUsageView& usage : queue.usage) {
-        Add(families.back(),
-            {{"cohort", queue.cohort},
-             {"queue", queue.name},
-             {"flavor", usage.flavor},
-             {"resource", usage.resource}},
-            Number(usage.resource, usage.*row.value));
-      }
-    }
-  }
-  families.push_back(Gauge("maniple_queue_info", "Always 1; the label says of which cohort."));
-  for (const QueueView& queue : queues) {
-    Add(families.back(), {{"queue", queue.name}, {"cohort", queue.cohort}}, 1);
-  }
-  families.push_back(Gauge("maniple_oldest_pending_gang_age_seconds",
-                           "Age of the oldest gang that waits in the Queue; 0 when none does."));
-  for (const QueueView& queue : queues) {
-    Add(families.back(), {{"queue", queue.name}},
-        std::max(0.0, absl::ToDoubleSeconds(now - std::min(now, queue.oldest_pending))));
-  }
-  return families;
+void AppendQueueMetrics(const std::vector<QueueView>& queues, absl::Time now, std::string& out) {
+  QueueText text(queues, out);
+  text.AddGauges(now);
+  text.AddQuotas();
+  text.AddHistories();
 }
 
 }  // namespace maniple

@@ -1,8 +1,10 @@
 // The metrics of Queues. No name of a gang or pod is a label.
+//
+// Written straight into the text, as there may be thousands of Queues with scores of lines each: a
+// library's objects for each line cost five times as much (bench/metrics_bench.cc).
 #pragma once
 
-#include <prometheus/metric_family.h>
-
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -10,7 +12,7 @@
 
 namespace maniple {
 
-[[nodiscard]] std::vector<prometheus::MetricFamily> QueueFamilies(
-    const std::vector<QueueView>& queues, absl::Time now);
+// In the text exposition format 0.0.4. A nameless one stands for the gangs without a Queue.
+void AppendQueueMetrics(const std::vector<QueueView>& queues, absl::Time now, std::string& out);
 
 }  // namespace maniple

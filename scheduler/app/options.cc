@@ -19,7 +19,8 @@ constexpr char kFooter[] =
     "Example:\n"
     "  maniple-scheduler --kubeconfig ~/.kube/config --http 127.0.0.1:8080\n"
     "  curl http://127.0.0.1:8080/readyz\n"
-    "Without --kubeconfig and --server it uses the service account of its pod.";
+    "Without --kubeconfig and --server it asks the cluster of $KUBECONFIG, else of\n"
+    "~/.kube/config, else the one in whose pod it runs.";
 
 ParsedFlags Refused(absl::string_view what) {
   return {.options = std::nullopt,
@@ -89,10 +90,10 @@ absl::Status CheckFlags(const SchedulerOptions& options) {
 }
 
 // Where no flag says otherwise.
-void TakeFrom(const HttpConfig& http, SchedulerOptions& options) {
+void TakeFrom(const HttpConfig& http, const CLI::App& flags, SchedulerOptions& options) {
   if (options.http.empty()) options.http = http.address;
   if (options.health.empty()) options.health = http.health_address;
-  options.http_insecure = options.http_insecure || http.insecure;
+  if (flags.count("--http-insecure") == 0) options.http_insecure = http.insecure;
   if (options.tls.given()) return;
   const std::string authority = std::move(options.tls.client_authority);
   options.tls = http.tls;
@@ -154,8 +155,8 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
     absl::StatusOr<SchedulerConfig> config = LoadSchedulerConfig(config_file);
     if (!config.ok()) return Refused(config.status().message());
     options.config = *std::move(config);
-    TakeFrom(options.config.http, options);
   }
+  TakeFrom(options.config.http, app, options);
   if (const absl::Status status = CheckFlags(options); !status.ok()) {
     return Refused(status.message());
   }

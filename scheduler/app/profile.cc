@@ -12,27 +12,19 @@ namespace maniple {
 namespace {
 
 template <typename Rows>
-absl::Status CheckName(const Rows& rows, const std::string& name, absl::string_view path) {
+std::string WhyNotOneOf(const Rows& rows, const std::string& name) {
   std::vector<std::string> known;
   for (const auto& row : rows) known.emplace_back(row.name);
-  if (std::find(known.begin(), known.end(), name) != known.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": no plugin \"", name, "\"; there are ", absl::StrJoin(known, ", ")));
+  if (std::find(known.begin(), known.end(), name) != known.end()) return "";
+  return absl::StrCat("no plugin \"", name, "\"; there are ", absl::StrJoin(known, ", "));
 }
 
 }  // namespace
 
+std::string WhyNoFilter(const std::string& name) { return WhyNotOneOf(BuiltinFilters(), name); }
+std::string WhyNoScore(const std::string& name) { return WhyNotOneOf(BuiltinScores(), name); }
+
 absl::StatusOr<Profile> ProfileFor(const SchedulerConfig& config) {
-  for (const std::string& name : config.disabled_filters) {
-    if (absl::Status status = CheckName(BuiltinFilters(), name, "plugins.filters.disabled");
-        !status.ok())
-      return status;
-  }
-  for (const ScoreWeight& weight : config.score_weights) {
-    if (absl::Status status = CheckName(BuiltinScores(), weight.plugin, "plugins.scores");
-        !status.ok())
-      return status;
-  }
   ProfileSpec spec;
   for (const FilterRow& row : BuiltinFilters()) {
     const std::string name(row.name);

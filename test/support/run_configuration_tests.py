@@ -44,7 +44,7 @@ TYPES = {
 # A file with one entry in each list of maps, and nothing but what is required.
 LEAST = {
     **HEAD,
-    "plugins": {"scores": [{"name": "Packing"}]},
+    "plugins": {"scores": [{"name": "Packing", "weight": 1}]},
     "gpu": {
         "linkageLabels": [{"label": "a", "value": "b"}],
         "mig": {"configs": [{"name": "a", "gpus": [{}]}],
@@ -152,7 +152,6 @@ INITIALISERS = {
     "preemption.ignorePDB": (CONFIG, "ignore_pdb"), "holds.maxPerCohort": (CONFIG, "holds_per_cohort"),
     "timeouts.reservationAfter": (CONFIG, "reservation_after"), "fairSharing.enabled": ("scheduler/app/config.cc", "enabled"),
     "fairSharing.strategies": (CONFIG, "fair_strategies"), "plugins.filters.disabled": (CONFIG, "disabled_filters"),
-    "plugins.scores[].weight": (CONFIG, "weight"),
     "gpu.nvlinkDomainLabels": ("scheduler/app/config_gpu.h", "nvlink_domain_labels"), "gpu.suspectNodes": (RULES, "suspects"),
     "gpu.productTable.*.family": ("api/gpu/product_table.h", "family"),
     "gpu.productTable.*.memoryMiB": ("api/gpu/product_table.h", "memory_mib"),
@@ -491,7 +490,7 @@ class KeysTest(unittest.TestCase):
 
         weights = re.findall(r'{"(\w+)", (\d+), Make', (ROOT / "plugins/builtin.cc").read_text())
         scores = {plain(row["Score"]): row["Weight"] for row in tables("Score", "Weight")}
-        self.assertEqual(list(scores), known({"scores": [{"name": UNHEARD}]}))
+        self.assertEqual(list(scores), known({"scores": [{"name": UNHEARD, "weight": 1}]}))
         self.assertEqual(scores, dict(weights))
         self.assertEqual([plain(row["Filter"]) for row in tables("Filter")], known({"filters": {"disabled": [UNHEARD]}}))
 
@@ -525,14 +524,20 @@ class TextTest(unittest.TestCase):
             if "apiVersion" not in document:
                 self.assertEqual(start_with({**HEAD, **document}), (False, ""))
 
+    def test_a_flag_overrules_the_file_both_ways(self):
+        (scratch() / "tried.json").write_text(json.dumps({**HEAD, "http": {"address": "0.0.0.0:1", "insecure": True}}))
+        arguments = ["--config", "tried.json", "--kubeconfig", "MISSING"]
+        self.assertFalse(start(*arguments)[0])
+        self.assertTrue(start(*arguments, "--http-insecure=false")[0])
+
     def test_refusals_are_quoted_as_they_are(self):
         pairs = re.findall(r"^```yaml\n(apiVersion[^`]*)```\n\n```console\n\$ maniple-scheduler --config scheduler.yaml\n([^`]*)```",
                            PAGE, re.MULTILINE)
         self.assertEqual(len(pairs), 2)
-        for (text, quoted), status in zip(pairs, (2, 1)):
+        for text, quoted in pairs:
             (scratch() / "scheduler.yaml").write_text(text)
             done = run("maniple-scheduler", "--config", "scheduler.yaml", folder=scratch())
-            self.assertEqual(done.returncode, status)
+            self.assertEqual(done.returncode, 2)
             said = done.stderr
             if quoted.endswith("…\n"):
                 quoted = quoted[:-2]

@@ -39,7 +39,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
       "client: {maxInFlight: 16, qps: 250}\n"
       "events: {perPod: Never}\n"
       "fairSharing: {enabled: false, strategies: [LessThanInitialShare]}\n"
-      "plugins: {filters: {disabled: [HostPorts]}, scores: [{name: Packing, weight: 7}]}\n");
+      "plugins: {filters: {disabled: [NodePorts]}, scores: [{name: Packing, weight: 7}]}\n");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_THAT(config->scheduler_names, ElementsAre("maniple", "batch"));
   EXPECT_EQ(config->default_queue, "shared");
@@ -51,7 +51,7 @@ TEST(SchedulerConfig, EveryFieldArrives) {
   EXPECT_EQ(config->pod_events, PerPodEvents::kNever);
   EXPECT_EQ(config->fair_sharing, FairSharing::kOff);
   EXPECT_THAT(config->fair_strategies, ElementsAre(FairStrategy::kLessThanInitialShare));
-  EXPECT_THAT(config->disabled_filters, ElementsAre("HostPorts"));
+  EXPECT_THAT(config->disabled_filters, ElementsAre("NodePorts"));
   ASSERT_EQ(config->score_weights.size(), 1);
   EXPECT_EQ(config->score_weights[0].weight, 7);
 }
@@ -223,6 +223,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"leaderElection: {leaseNamespace: \"\"}\n", "leaseNamespace must not be empty"},
         Refusal{"events: {perPod: Sometimes}\n", "events.perPod: expected Auto, Always or Never"},
         Refusal{"plugins: {scores: [{weight: 1}]}\n", "plugins.scores[0].name: is required"},
+        Refusal{"plugins: {scores: [{name: Packing}]}\n", "plugins.scores[0].weight: is required"},
+        Refusal{"plugins: {scores: [{name: Pakcing, weight: 1}]}\n",
+                ":3: plugins.scores[0].name: no plugin \"Pakcing\"; there are "},
+        Refusal{"plugins: {filters: {disabled: [Ports]}}\n",
+                ":3: plugins.filters.disabled[0]: no plugin \"Ports\"; there are "},
         Refusal{"gpu: 8\n", "s.yaml:3: gpu: expected a map, got 8"},
         Refusal{"gpu:\n  nvlinkDomainLabels: clique\n",
                 "s.yaml:4: gpu.nvlinkDomainLabels: expected a list of strings, got \"clique\""},
