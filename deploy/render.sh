@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the plain manifests, the Kustomize files and deploy/monitoring from the chart, the one place where they are written.
+# Makes the plain manifests, the Kustomize files, deploy/monitoring and deploy/api.md from the chart, the one place where they are
+# written.
 #
 #   deploy/render.sh           # after each change of deploy/helm/maniple
 #   deploy/render.sh --check   # changes nothing; says which file is not what the chart makes
@@ -44,6 +45,8 @@ render maniple deploy/rbac/users.yaml rbac/users.yaml
 render maniple deploy/rbac/optional/mig-reconfigure.yaml rbac/mig-reconfigure.yaml -- --set configuration.gpu.mig.reconfigure=on
 render maniple deploy/policy/tenants.yaml policies.yaml
 render maniple deploy/manifests/scheduler.yaml "${scheduler[@]}"
+
+deploy/reference.py "$out"/deploy/crds/{podgroups,queues,cohorts,resourceflavors,topologies}.yaml >"$out/deploy/api.md"
 
 # Kustomize reads nothing outside of its own folder.
 kustomize=deploy/kustomize
