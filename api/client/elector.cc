@@ -189,7 +189,8 @@ Json Elector::WantedLease(absl::Time now) const {
 void Elector::OnReply(absl::Time now, HttpActions& out) {
   if (status_ == 200 || status_ == 201) {
     absl::StatusOr<Json> lease = Json::Parse(body_);
-    const bool readable = lease.ok() && (*lease)["metadata"]["resourceVersion"].is_string();
+    // Without a version nobody could write over this one and no other.
+    const bool readable = lease.ok() && !(*lease)["metadata"]["resourceVersion"].AsString().empty();
     if (step_ != Step::kRead) {
       OnWritten(readable ? *std::move(lease) : Json(), now, out);
     } else if (readable) {

@@ -79,6 +79,13 @@ std::optional<absl::Duration> TakeOffset(absl::string_view& text) {
   return behind ? -offset : offset;
 }
 
+// In UTC, and so can be written.
+bool HasYearOfFourDigits(absl::Time time) {
+  static const absl::Time kFirst = absl::FromCivil(absl::CivilDay(0, 1, 1), absl::UTCTimeZone());
+  static const absl::Time kEnd = absl::FromCivil(absl::CivilDay(10'000, 1, 1), absl::UTCTimeZone());
+  return time >= kFirst && time < kEnd;
+}
+
 std::optional<absl::Time> ParseTime(absl::string_view text) {
   const std::optional<absl::CivilSecond> civil = TakeCivilSecond(text);
   if (!civil) return std::nullopt;
@@ -86,14 +93,14 @@ std::optional<absl::Time> ParseTime(absl::string_view text) {
   if (!fraction) return std::nullopt;
   const std::optional<absl::Duration> offset = TakeOffset(text);
   if (!offset || !text.empty()) return std::nullopt;
-  return absl::FromUnixSeconds(*civil - absl::CivilSecond(1970, 1, 1)) + *fraction - *offset;
+  const absl::Time time =
+      absl::FromUnixSeconds(*civil - absl::CivilSecond(1970, 1, 1)) + *fraction - *offset;
+  return HasYearOfFourDigits(time) ? std::optional(time) : std::nullopt;
 }
 
 // "2026-07-21T10:11:12", if the year has four digits.
 std::optional<std::string> FormatSeconds(absl::Time time) {
-  static const absl::Time kFirst = absl::FromCivil(absl::CivilDay(0, 1, 1), absl::UTCTimeZone());
-  static const absl::Time kEnd = absl::FromCivil(absl::CivilDay(10'000, 1, 1), absl::UTCTimeZone());
-  if (time < kFirst || time >= kEnd) return std::nullopt;
+  if (!HasYearOfFourDigits(time)) return std::nullopt;
   const absl::CivilSecond at = absl::CivilSecond(1970, 1, 1) + absl::ToUnixSeconds(time);
   std::string text = "0000-00-00T00:00:00";
   const auto put = [&text](size_t begin, size_t digits, int64_t value) {
