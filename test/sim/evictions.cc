@@ -97,7 +97,7 @@ void Evictions::CheckPreemption(const Speaker& speaker, const Made& made) const 
   const auto victim = truth_.gangs().find(made.victim);
   if (preemptor == truth_.gangs().end() || victim == truth_.gangs().end()) return;
   if (speaker.now < truth_.rules_changed() + truth_.blind_for()) return;
-  if (!truth_.MayBeMadeToLeave(made.preemptor, made.victim)) {
+  if (!truth_.MayBeMadeToLeave(made.preemptor, made.victim, speaker.now)) {
     truth_.Violated(speaker.now,
                     absl::StrCat("EvictionsFollowPolicy: ", speaker.life, " makes ", made.victim,
                                  " leave for ", made.preemptor, ", which may not make it leave: ",

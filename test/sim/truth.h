@@ -216,10 +216,10 @@ class Truth final {
   void CheckNobodyElsesQuotaIsUsed(absl::Time leads_since, absl::Time now);
   // By its policies, and by priority.
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
-  // … or may a leader believe so, that has never seen the victim's PodGroup and knows no Queue of
-  // it? Whom we have bound says so itself.
-  [[nodiscard]] bool MayBeMadeToLeave(const std::string& preemptor,
-                                      const std::string& victim) const;
+  // … or may a leader believe so, that has not seen the victim's PodGroup, or not yet, and knows no
+  // Queue of it? Whom we have bound says so itself.
+  [[nodiscard]] bool MayBeMadeToLeave(const std::string& preemptor, const std::string& victim,
+                                      absl::Time now) const;
   // With the Queue that it is charged to, whatever it names since.
   [[nodiscard]] GangFacts AsCharged(const std::string& gang) const;
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }

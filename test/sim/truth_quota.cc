@@ -133,7 +133,8 @@ Truth::GangFacts Truth::AsCharged(const std::string& gang) const {
   return facts;
 }
 
-bool Truth::MayBeMadeToLeave(const std::string& preemptor, const std::string& victim) const {
+bool Truth::MayBeMadeToLeave(const std::string& preemptor, const std::string& victim,
+                             absl::Time now) const {
   // Under which Queue a gang stands that only somebody else has bound, nobody has written down.
   const bool admitted = std::ranges::any_of(pods_, [&preemptor](const auto& entry) {
     const PodFacts& pod = entry.second;
@@ -142,7 +143,9 @@ bool Truth::MayBeMadeToLeave(const std::string& preemptor, const std::string& vi
   const GangFacts gang = admitted ? AsCharged(preemptor) : gangs_.at(preemptor);
   const GangFacts facts = AsCharged(victim);
   const bool by_priority = gang.MayPreempt() && gang.priority() > facts.priority();
-  if (MayMakeLeave(gang, facts) || groups_.contains(victim)) return MayMakeLeave(gang, facts);
+  const auto group = groups_.find(victim);
+  const bool known = group != groups_.end() && group->second.since <= now - blind_for_;
+  if (MayMakeLeave(gang, facts) || known) return MayMakeLeave(gang, facts);
   return by_priority && std::ranges::none_of(pods_, [&victim](const auto& entry) {
            const PodFacts& pod = entry.second;
            return pod.gang == victim && pod.ours && !pod.node.empty() && !pod.ended();
@@ -161,7 +164,7 @@ void Truth::CheckEviction(const std::string& gang, const std::string& what, absl
   }
   const bool any = std::ranges::any_of(gangs_, [&](const auto& other) {
     const bool there = groups_.contains(other.first) || other.second.seen >= now - kAsksFor;
-    return other.first != gang && there && MayBeMadeToLeave(other.first, gang);
+    return other.first != gang && there && MayBeMadeToLeave(other.first, gang, now);
   });
   if (any) return;
   Violated(now, absl::StrCat("EvictionsFollowPolicy: ", what, " of queue ", queue,
