@@ -436,7 +436,10 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
                    std::move(member));
   }
-  if (!weighs_the_same || !in_place || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
+  // Which parts count follows who stands: with its lead bound, a gang wants all of its followers.
+  const bool staged = gang.foreign != nullptr && !gang.foreign->starts.empty();
+  const bool derives = !weighs_the_same || !in_place || (staged && !stands_the_same);
+  if (derives || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
   delta.gangs_changed.insert(id);
   return stands_the_same ? MemberChange::kDetails : MemberChange::kStanding;
 }

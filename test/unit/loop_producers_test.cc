@@ -368,6 +368,10 @@ TEST_F(LoopProducers, WorkersThatFollowTheirLeaderStartTogether) {
   EXPECT_EQ(BoundOf("lws"), 1);
   submit(1);
   EXPECT_EQ(BoundOf("lws"), 1) << "half of the workers is no stage";
+  d_.api.Delete(ResourceKind::kPod, "lws-0");
+  d_.Settle(absl::Seconds(5));
+  submit(0);
+  EXPECT_EQ(BoundOf("lws"), 1) << "nor is it beside a leader that was made anew";
   submit(2);
   EXPECT_EQ(BoundOf("lws"), 3);
 }
