@@ -27,6 +27,7 @@ bool IsHealthCheck(absl::string_view target) {
 
 struct HttpConnection::Parser {
   http::request_parser<http::string_body> request;
+  size_t head_bytes = 0;  // read of it so far; Beast forgets the request line when that came alone
 };
 
 HttpConnection::HttpConnection(ConnectionHost& host, const HttpLimits& limits)
@@ -54,7 +55,7 @@ bool HttpConnection::ParseMore(absl::Time now) {
     parser_ = std::make_unique<Parser>();
     parser_->request.header_limit(static_cast<uint32_t>(limits_.most_head_bytes));
     parser_->request.body_limit(limits_.most_body_bytes);
-    parser_->request.eager(true);
+    parser_->request.eager(false);  // stops behind the head, so that its size is known
     continued_ = false;
     deadline_ = now + limits_.request_deadline;
   }
@@ -63,8 +64,16 @@ bool HttpConnection::ParseMore(absl::Time now) {
     return false;
   }
   boost::system::error_code error;
+  const bool in_head = !request.is_header_done();
   const size_t used = request.put(boost::asio::buffer(input_.data(), input_.size()), error);
   input_.erase(0, used);
+  if (in_head) {
+    parser_->head_bytes += used;
+    const size_t unread = request.is_header_done() ? 0 : input_.size();
+    const bool too_large = parser_->head_bytes + unread > limits_.most_head_bytes;
+    if (too_large && (!error || error == http::error::need_more)) error = http::error::header_limit;
+    request.eager(request.is_header_done());
+  }
   if (error == http::error::body_limit) {
     Refuse(
         StatusReply(413, "RequestEntityTooLarge",

@@ -258,6 +258,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
         (reserved.valid() ? nodes_.NameOf(reserved) : WantedName(record)) != pod.node_name;
   }
   const bool was_terminating = record.facts.terminating;
+  const bool stood = Stays(record);  // whom this very event binds is filed by its labels
   SetFacts(record, pod);
   volumes_.SetUse(record.id, pod);
   const bool relabelled = labels_.Put(record.id, pod.meta.labels);
@@ -270,7 +271,9 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
 
   const bool ours = IsOurs(pod);
   const PodPlace place = ours ? producers_.Put(record.id, pod, change_) : PodPlace{};
-  const GangId gang = GangOf(record, pod, place);
+  const GangId last = record.facts.gang;
+  const bool stays = stood && !record.facts.terminal;
+  const GangId gang = !ours ? GangId() : stays ? last : gangs_.GangOf(pod, place, last);
   NoteMoved(record, pod, place);
   if (record.facts.gang.valid() && record.facts.gang != gang) {
     gangs_.RemoveMember(record.facts.gang, record.id, delta);
@@ -286,11 +289,6 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
 // A pod that runs stays with the gang in which it was bound, whatever its labels say meanwhile:
 // else one could leave the Queue that is charged for it, or burden another. So does one whose bind
 // is under way: nobody else may plan it, and its room is its own until the bind is through.
-GangId PodTable::GangOf(const Record& record, const Pod& pod, const PodPlace& place) {
-  if (!IsOurs(pod)) return GangId();
-  return Stays(record) ? record.facts.gang : gangs_.GangOf(pod, place, record.facts.gang);
-}
-
 bool PodTable::Stays(const Record& record) {
   if (!record.facts.gang.valid() || record.facts.terminal) return false;
   return IsPromised(record) || !record.facts.node_name.empty();

@@ -169,7 +169,6 @@ class PodTable final {
   [[nodiscard]] Record& Admit(const Pod& pod, Delta& delta);
   void Remove(Record& record, Delta& delta);
   void SetFacts(Record& record, const Pod& pod);
-  [[nodiscard]] GangId GangOf(const Record& record, const Pod& pod, const PodPlace& place);
   [[nodiscard]] static bool Stays(const Record& record);
   void FileAnew(Record& record, Runners runners, Delta& delta);
   // Its bind is under way, or done and not seen yet.

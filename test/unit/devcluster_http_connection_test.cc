@@ -167,6 +167,12 @@ TEST_F(HttpConnectionTest, ATooLargeHeadIs431) {
   EXPECT_EQ(connection_.fate(), HttpConnection::Fate::kDraining);
 }
 
+// The request line counts too, also when it has been read already.
+TEST_F(HttpConnectionTest, AHeadThatIsTooLargeInPiecesIs431) {
+  EXPECT_EQ(Say("GET /api HTTP/1.1\r\n"), "");
+  EXPECT_THAT(Say(absl::StrCat("X: ", std::string(1990, 'x'))), StartsWith("HTTP/1.1 431 "));
+}
+
 TEST_F(HttpConnectionTest, GarbageIs400AndEndsTheConnection) {
   EXPECT_THAT(Say("\x16\x03\x01\x02\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
   EXPECT_EQ(connection_.fate(), HttpConnection::Fate::kDraining);

@@ -151,6 +151,23 @@ TEST(LoopFaults, AMemberThatWasRelabelledGoesToThatGangOnceItsBindHasFailed) {
   EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
 }
 
+// A watch that reconnects shows both changes as one. Whoever leads next goes by the label, too.
+TEST(LoopFaults, AMemberThatIsRelabelledAndBoundBySomebodyInOneStepIsOfTheGangThatItNames) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Put(MakePodGroup("a").MinMember(2));
+  d.Put(MakePodGroup("b").MinMember(1));
+  d.Put(MakePod("a-0").Group("a").Gpu(4));
+  d.Settle(absl::Seconds(1));
+  Pod bound = *d.api.FindPod("a-0");
+  bound.meta.labels.Set(kPodGroupLabel, "b");
+  bound.node_name = "n1";
+  d.Put(ObjectUpserted{bound});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.StatusOf("b").phase, "Running");
+  EXPECT_EQ(d.StatusOf("a").reason, "WaitingForMembers");
+}
+
 // Two schedulers that both tell of one group overwrite each other without end.
 TEST(LoopFaults, AGroupOfAnotherSchedulersPodsIsThatOnesToReportOn) {
   constexpr char kStatus[] = "podgroups/theirs/status";
