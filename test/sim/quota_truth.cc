@@ -182,11 +182,16 @@ int64_t QuotaTruth::NominalOf(const std::string& queue, const std::string& flavo
   return LimitsOf(queues_.at(queue).spec, cell.name).nominal;
 }
 
-// Labels, and values that a label is one of: nobody here selects otherwise.
-bool QuotaTruth::Selects(const std::string& queue, const Json& namespace_labels) const {
+Json QuotaTruth::SelectorOf(const std::string& queue) const {
   const auto it = queues_.find(queue);
-  if (it == queues_.end()) return false;
+  if (it == queues_.end()) return Json();
   const Json& selector = it->second.spec["namespaceSelector"];
+  return selector.is_null() ? Json::Object() : selector;
+}
+
+// Labels, and values that a label is one of: nobody here selects otherwise.
+bool QuotaTruth::Selects(const Json& selector, const Json& namespace_labels) {
+  if (selector.is_null()) return false;
   return std::ranges::all_of(selector["matchLabels"].members(),
                              [&](const Json::Member& label) {
                                return namespace_labels[label.first] == label.second;

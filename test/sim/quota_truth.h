@@ -48,8 +48,9 @@ class QuotaTruth final {
                                     const Usage& usage) const;
   // Of its own, on nodes of this flavor; without end where it has no limit.
   [[nodiscard]] int64_t NominalOf(const std::string& queue, const std::string& flavor) const;
-  // The Queue is there and lets in gangs of a namespace with these labels.
-  [[nodiscard]] bool Selects(const std::string& queue, const Json& namespace_labels) const;
+  // The Queue's selector of namespaces, which selects all when it has none; null without a Queue.
+  [[nodiscard]] Json SelectorOf(const std::string& queue) const;
+  [[nodiscard]] static bool Selects(const Json& selector, const Json& namespace_labels);
   // Of the tree of Cohorts that the Queue is in; "" for no Queue.
   [[nodiscard]] std::string RootOf(const std::string& queue) const;
 

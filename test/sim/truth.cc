@@ -138,8 +138,7 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
   } else if (kind == "PodDisruptionBudget") {
     ApplyBudget(key, deleted ? Json() : object, now);
   } else if (kind == "Namespace") {
-    namespaces_[key.substr(1)] = object["metadata"]["labels"];
-    NoteSelections(now);
+    namespaces_[key.substr(1)].push_back({.since = now, .value = object["metadata"]["labels"]});
   } else if (kind == "Queue" || kind == "Cohort" || kind == "ResourceFlavor") {
     ApplyQuota(kind, key.substr(1), deleted ? Json() : object, now);
   } else if (kind == "Lease") {

@@ -208,6 +208,11 @@ class Truth final {
   // … and has done so all the time.
   [[nodiscard]] bool SelectsSince(const std::string& queue, const std::string& namespace_name,
                                   absl::Time then) const;
+  // What was so from then on.
+  struct Version {
+    absl::Time since;
+    Json value;
+  };
   // The tenant cannot edit what says to which Queue its pods that run were admitted.
   void set_tenant_policy(bool in_force) { tenant_policy_ = in_force; }
   // At quiescence, by what the leader has told of its Queues: AdmittedStaysCharged, and, where no
@@ -269,7 +274,12 @@ class Truth final {
   void CheckNobodyElsesQuota(const PodFacts& pod, absl::Time now);
   void CheckCapsHold(const PodFacts& pod, const Json& object, absl::Time now);
   [[nodiscard]] bool IsCounted(const PodFacts& pod, const std::string& queue) const;
-  void NoteSelections(absl::Time now);
+  void NoteSelector(const std::string& queue, absl::Time now);
+  // Somebody who goes by what was so at some time since then may find that the Queue selects the
+  // namespace (kSome), or that it does not (kNone).
+  enum Selection : uint8_t { kSome, kNone };
+  [[nodiscard]] bool AnySelection(const std::string& queue, const std::string& namespace_name,
+                                  absl::Time then, Selection of_what) const;
   [[nodiscard]] bool IsChargedForCertain(const PodFacts& pod, const Since& since) const;
   [[nodiscard]] std::vector<std::string> QueuesOf(const PodFacts& pod, const Since& since,
                                                   Doubt doubt) const;
@@ -293,12 +303,8 @@ class Truth final {
   std::map<std::string, BudgetFacts> budgets_;
   absl::Duration blind_for_ = absl::Seconds(240);
   QuotaTruth quotas_;
-  struct Selection {
-    bool holds = false;
-    absl::Time changed = absl::InfinitePast();
-  };
-  std::map<std::string, Json> namespaces_;                               // their labels
-  std::map<std::pair<std::string, std::string>, Selection> selections_;  // by Queue and namespace
+  std::map<std::string, std::vector<Version>> namespaces_;  // their labels, since the beginning
+  std::map<std::string, std::vector<Version>> selectors_;   // of Queues; null: there is no Queue
   bool tenant_policy_ = false;
   std::map<std::string, Json> labels_;                     // of nodes that are or were
   std::map<std::string, absl::Time> upheavals_;            // by root of a tree of Cohorts

@@ -28,7 +28,7 @@ void Truth::ApplyQuota(absl::string_view kind, const std::string& name, const Js
   const bool one_tree = kind == "Queue";
   const std::string before = one_tree ? quotas_.RootOf(name) : "";
   const QuotaTruth::Change change = quotas_.Apply(kind, name, object);
-  if (one_tree) NoteSelections(now);
+  if (one_tree) NoteSelector(name, now);
   switch (change) {
     case QuotaTruth::Change::kLimits:
       if (one_tree) {

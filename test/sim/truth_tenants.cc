@@ -11,33 +11,48 @@ namespace {
 
 std::string NamespaceOf(const std::string& key) { return key.substr(0, key.find('/')); }
 
+// It was so at some time since then.
+bool WasSoSince(const std::vector<Truth::Version>& versions, size_t number, absl::Time then) {
+  return number + 1 == versions.size() || versions[number + 1].since >= then;
+}
+
 }  // namespace
 
 bool IsOfTenant(absl::string_view key) {
   return absl::StartsWith(key, absl::StrCat(kTenantNamespace, "/"));
 }
 
-void Truth::NoteSelections(absl::Time now) {
-  for (const auto& [space, labels] : namespaces_) {
-    for (const auto& [queue, rules] : quotas_.queues()) selections_[{queue, space}];
+void Truth::NoteSelector(const std::string& queue, absl::Time now) {
+  selectors_[queue].push_back({.since = now, .value = quotas_.SelectorOf(queue)});
+}
+
+bool Truth::AnySelection(const std::string& queue, const std::string& namespace_name,
+                         absl::Time then, Selection of_what) const {
+  const auto selectors = selectors_.find(queue);
+  const auto labels = namespaces_.find(namespace_name);
+  if (selectors == selectors_.end() || labels == namespaces_.end()) return of_what == kNone;
+  // Queues and namespaces are watched by streams of their own: whoever has heard of one change may
+  // not have heard of an earlier one of the other.
+  for (size_t i = 0; i < selectors->second.size(); ++i) {
+    if (!WasSoSince(selectors->second, i, then)) continue;
+    for (size_t k = 0; k < labels->second.size(); ++k) {
+      if (!WasSoSince(labels->second, k, then)) continue;
+      const Json& selector = selectors->second[i].value;
+      const bool selects = QuotaTruth::Selects(selector, labels->second[k].value);
+      if (selects == (of_what == kSome)) return true;
+    }
   }
-  for (auto& [pair, selection] : selections_) {
-    const bool holds = quotas_.Selects(pair.first, namespaces_.at(pair.second));
-    if (holds == selection.holds) continue;
-    selection = {.holds = holds, .changed = now};
-  }
+  return false;
 }
 
 bool Truth::MaySelectSince(const std::string& queue, const std::string& namespace_name,
                            absl::Time then) const {
-  const auto it = selections_.find({queue, namespace_name});
-  return it != selections_.end() && (it->second.holds || it->second.changed >= then);
+  return AnySelection(queue, namespace_name, then, kSome);
 }
 
 bool Truth::SelectsSince(const std::string& queue, const std::string& namespace_name,
                          absl::Time then) const {
-  const auto it = selections_.find({queue, namespace_name});
-  return it != selections_.end() && it->second.holds && it->second.changed < then;
+  return !AnySelection(queue, namespace_name, then, kNone);
 }
 
 // By who has bound it itself; by a new leader only what no tenant can have written, and where
