@@ -2,6 +2,8 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,7 +29,7 @@ bool IsHealthCheck(absl::string_view target) {
 
 struct HttpConnection::Parser {
   http::request_parser<http::string_body> request;
-  size_t head_bytes = 0;  // read of it so far; Beast forgets the request line when that came alone
+  size_t head_bytes = 0;  // read of it so far; Beast's own count depends on how they come
 };
 
 HttpConnection::HttpConnection(ConnectionHost& host, const HttpLimits& limits)
@@ -53,7 +55,7 @@ void HttpConnection::Advance(absl::Time now) {
 bool HttpConnection::ParseMore(absl::Time now) {
   if (parser_ == nullptr) {
     parser_ = std::make_unique<Parser>();
-    parser_->request.header_limit(static_cast<uint32_t>(limits_.most_head_bytes));
+    parser_->request.header_limit(std::numeric_limits<uint32_t>::max());  // it is counted below
     parser_->request.body_limit(limits_.most_body_bytes);
     parser_->request.eager(false);  // stops behind the head, so that its size is known
     continued_ = false;

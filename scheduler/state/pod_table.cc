@@ -272,7 +272,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   const bool ours = IsOurs(pod);
   const PodPlace place = ours ? producers_.Put(record.id, pod, change_) : PodPlace{};
   const GangId last = record.facts.gang;
-  const bool stays = stood && !record.facts.terminal;
+  const bool stays = stood && Stays(record);
   const GangId gang = !ours ? GangId() : stays ? last : gangs_.GangOf(pod, place, last);
   NoteMoved(record, pod, place);
   if (record.facts.gang.valid() && record.facts.gang != gang) {

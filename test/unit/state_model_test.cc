@@ -54,14 +54,12 @@ class Model final {
   }
   void PutPod(const Pod& pod) {
     const auto it = pods.find(pod.meta.name);
-    if (it != pods.end() && it->second.meta.uid != pod.meta.uid) reserved.erase(pod.meta.name);
-    if (!pod.node_name.empty()) reserved.erase(pod.meta.name);
     // Who runs, or is being bound, stays with its gang, whatever its labels say by now.
     const bool same = it != pods.end() && it->second.meta.uid == pod.meta.uid;
-    const bool was_ours = same && it->second.scheduler_name == "maniple";
-    const bool ended = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-    const bool placed = !pod.node_name.empty() || reserved.contains(pod.meta.name);
-    if (!was_ours || !placed || ended) gang_of[pod.meta.name] = GangNamedBy(pod);
+    const bool stays = same && Stands(it->second) && Stands(pod);
+    if (!stays) gang_of[pod.meta.name] = GangNamedBy(pod);
+    if (it != pods.end() && it->second.meta.uid != pod.meta.uid) reserved.erase(pod.meta.name);
+    if (!pod.node_name.empty()) reserved.erase(pod.meta.name);
     pods[pod.meta.name] = pod;
   }
   void Release(const std::string& name) {
@@ -119,6 +117,11 @@ class Model final {
   }
 
  private:
+  [[nodiscard]] bool Stands(const Pod& pod) const {
+    const bool ended = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+    const bool placed = !pod.node_name.empty() || reserved.contains(pod.meta.name);
+    return pod.scheduler_name == "maniple" && placed && !ended;
+  }
   static std::string GangNamedBy(const Pod& pod) {
     const std::string group(pod.meta.labels.Get(kPodGroupLabel));
     return group.empty() ? absl::StrCat("pod ", pod.meta.name) : group;
