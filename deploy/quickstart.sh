@@ -195,6 +195,7 @@ EOF
 }
 
 show() {
+  local page
   echo
   if [[ -n $cluster ]]; then
     maniple nodes --map
@@ -208,7 +209,9 @@ show() {
   echo
   if [[ $caller == "$PWD" ]]; then echo "Both programs keep running. Next:"; else echo "Both programs keep running. Next, in $PWD:"; fi
   api_commands
+  page=$(sed -n 's/.*serving HTTP on port \([0-9]*\).*/\1/p' "$state/scheduler.log" | tail -n 1)
   cat <<EOF
+  http://127.0.0.1:$page/   # the page: who runs where, who waits and why, live
   $bin/maniple --admin $admin gangs
 Stop both with: deploy/quickstart.sh --stop
 EOF

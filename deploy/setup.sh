@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what Maniple needs to build and run on Debian 12. Asks nothing; names what it installs; a second run does nothing.
 #
-#   deploy/setup.sh          # build, run, test
-#   deploy/setup.sh --dev    # also clang 14 and clang-format 14
-#   deploy/setup.sh --fuzz   # also clang 14 with libFuzzer
+#   deploy/setup.sh            # build, run, test
+#   deploy/setup.sh --dev      # also clang 14 and clang-format 14
+#   deploy/setup.sh --fuzz     # also clang 14 with libFuzzer
+#   deploy/setup.sh --browser  # also a browser, in which the page is tested
 set -euo pipefail
 
 packages=(
@@ -12,6 +13,7 @@ packages=(
   libcurl4-openssl-dev libssl-dev zlib1g-dev rapidjson-dev libyaml-cpp-dev prometheus-cpp-dev libboost-dev libcli11-dev
   libgoogle-perftools-dev
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
+  esbuild
   python3 python3-yaml
   umoci libcap2-bin lua5.1
 )
@@ -23,8 +25,10 @@ case ${1:-} in
     packages+=(clang-14 clang-format-14 clang-tidy-14) ;;
   --fuzz)
     packages+=(clang-14 libclang-rt-14-dev) ;;
+  --browser)
+    packages+=(chromium chromium-driver fonts-dejavu-core python3-selenium) ;;
   *)
-    echo "usage: deploy/setup.sh [--dev | --fuzz]" >&2
+    echo "usage: deploy/setup.sh [--dev | --fuzz | --browser]" >&2
     exit 2 ;;
 esac
 

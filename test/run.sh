@@ -146,7 +146,9 @@ fuzz() {  # [SECONDS] [NAME…]
 deploy/setup.sh
 mkdir -p "$logs"
 case ${1:-} in
-  "") everything ;;
+  "")
+    deploy/setup.sh --browser
+    everything ;;
   --sanitizers)
     shift
     sanitizers "$@" ;;

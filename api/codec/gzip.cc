@@ -1,4 +1,4 @@
-#include "scheduler/replay/gzip.h"
+#include "api/codec/gzip.h"
 
 #include <zlib.h>
 

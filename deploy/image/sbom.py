@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 PROGRAMS = ("maniple-scheduler", "maniple")
+VENDORED = Path(__file__).resolve().parents[2] / "scheduler/page/web/vendor/README.md"
 # Debian's short names of licences that SPDX knows. Others are told as a comment only.
 SPDX_NAMES = {
     "Apache-2": "Apache-2.0", "Apache-2.0": "Apache-2.0", "BSD-2-clause": "BSD-2-Clause", "BSD-3-Clause": "BSD-3-Clause",
@@ -89,6 +90,23 @@ def ours(name, version, purpose):
     }
 
 
+def vendored():
+    """What the page brings along, by the table of its sources."""
+    rows = re.findall(r"^\| (\S+) \| (\d\S*) \| (\S+) \|", VENDORED.read_text(), re.MULTILINE)
+    return [{
+        "SPDXID": "SPDXRef-npm-" + re.sub(r"[^A-Za-z0-9.-]", "-", name.removeprefix("@")),
+        "name": name,
+        "versionInfo": version,
+        "downloadLocation": UNKNOWN,
+        "filesAnalyzed": False,
+        "licenseConcluded": UNKNOWN,
+        "licenseDeclared": licence,
+        "copyrightText": UNKNOWN,
+        "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                          "referenceLocator": f"pkg:npm/{name.replace('@', '%40')}@{version}"}],
+    } for name, version, licence in sorted(set(rows))]
+
+
 def bill(root, version, digest, seconds):
     release = dict(line.split("=", 1) for line in (root / "usr/lib/os-release").read_text().splitlines() if "=" in line)
     distribution = f"{release['ID']}-{release['VERSION_ID']}".replace('"', "")
@@ -96,7 +114,7 @@ def bill(root, version, digest, seconds):
     image = ours("maniple-scheduler", version, "CONTAINER")
     image["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest.removeprefix("sha256:")}]
     inside = [ours(name, version, "APPLICATION") for name in PROGRAMS]
-    inside += [debian_package(root, fields, distribution) for fields in stanzas]
+    inside += [debian_package(root, fields, distribution) for fields in stanzas] + vendored()
     document = "SPDXRef-DOCUMENT"
 
     def relation(one, kind, other):

@@ -28,7 +28,8 @@ std::string WishKey(const AccessWish& wish) {
 }  // namespace
 
 std::optional<AccessWish> WishFor(const AdminQuestion& question) {
-  if (question.path == "/gangs" || question.path == "/explain") {
+  if (question.path == "/gangs" || question.path == "/explain" || question.path == "/stream" ||
+      question.path == "/tables") {
     return AccessWish{Readable::kGangs, question.namespace_name};
   }
   if (question.path == "/queues" || question.path == "/cohorts")

@@ -17,6 +17,7 @@ AdminQuestion ParseAdminTarget(absl::string_view target) {
         absl::StrSplit(pair, absl::MaxSplits('=', 1));
     const std::string key = QueryDecoded(kv.first);
     if (key == "namespace") out.namespace_name = QueryDecoded(kv.second);
+    if (key == "since") out.since = QueryDecoded(kv.second);
     if (key == "name") out.name = QueryDecoded(kv.second);
   }
   if (out.path == "/explain" && out.namespace_name.empty()) out.namespace_name = "default";

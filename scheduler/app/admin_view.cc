@@ -121,18 +121,6 @@ bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_vie
 
 bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }
 
-absl::string_view EffectName(TaintEffect effect) {
-  switch (effect) {
-    case TaintEffect::kNoSchedule:
-      return "NoSchedule";
-    case TaintEffect::kPreferNoSchedule:
-      return "PreferNoSchedule";
-    case TaintEffect::kNoExecute:
-      return "NoExecute";
-  }
-  return "";
-}
-
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.always_print_primitive_fields = true;
@@ -202,10 +190,7 @@ void NodesInto(const ClusterView& view, pb::NodeList& out) {
       taken.set_resource(use.resource);
       taken.set_amount(use.amount);
     }
-    for (const Taint& taint : node.taints) {
-      row.add_taints(absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":",
-                                  EffectName(taint.effect)));
-    }
+    for (const Taint& taint : node.taints) row.add_taints(TaintText(taint));
   }
 }
 

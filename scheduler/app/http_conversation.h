@@ -21,6 +21,8 @@
 #include "absl/time/time.h"
 #include "scheduler/app/http_endpoint.h"
 #include "scheduler/app/http_gate.h"
+#include "scheduler/app/http_host.h"
+#include "scheduler/app/http_outflow.h"
 #include "scheduler/app/http_page.h"
 
 namespace maniple {
@@ -29,30 +31,6 @@ inline constexpr std::uint32_t kMostHeaderBytes = 16 * 1024;
 inline constexpr std::uint64_t kMostBodyBytes = 4 * 1024;
 // What the kernel may hold of an answer that nobody reads; without it, it takes megabytes.
 inline constexpr int kSendBufferBytes = 256 * 1024;
-
-class HttpTalk;
-
-// What a conversation needs of its endpoint, which outlives it.
-class HttpHost {
- public:
-  virtual ~HttpHost() = default;
-  [[nodiscard]] virtual std::optional<HttpPage> Answer(const HttpQuestion& question) = 0;
-  [[nodiscard]] virtual absl::Time Now() const = 0;
-  virtual HttpGate& gate() = 0;
-  virtual void Joined(HttpTalk& talk) = 0;
-  virtual void Left(HttpTalk& talk) = 0;
-};
-
-// What the endpoint sees of a conversation, whatever its stream.
-class HttpTalk {
- public:
-  virtual ~HttpTalk() = default;
-  // Since when it waits for its peer's next words; InfiniteFuture: it is answering.
-  [[nodiscard]] virtual absl::Time idle_since() const = 0;
-  // Asks once more for an answer that was not ready.
-  virtual void AskAgain() = 0;
-  virtual void Close() = 0;
-};
 
 // `Stream` is beast::tcp_stream or a TLS stream over one.
 template <typename Stream>
@@ -69,6 +47,7 @@ class HttpConversation final : public HttpTalk,
   }
   ~HttpConversation() override {
     host_.gate().Return(sending_);
+    if (outflow_.has_value()) host_.gate().LeaveStream(address_);
     host_.gate().Leave(address_);
     host_.Left(*this);
   }
@@ -91,7 +70,8 @@ class HttpConversation final : public HttpTalk,
 
   [[nodiscard]] absl::Time idle_since() const override { return idle_since_; }
   void AskAgain() override {
-    if (question_.has_value()) Ask();
+    if (question_.has_value()) return Ask();
+    if (outflow_.has_value()) outflow_->News();
   }
   void Close() override {
     boost::beast::error_code ignored;
@@ -145,6 +125,7 @@ class HttpConversation final : public HttpTalk,
     question_ =
         HttpQuestion{.target = std::string(request.target().data(), request.target().size()),
                      .token = TokenIn(request),
+                     .accepts_gzip = AcceptsGzip(request),
                      .asked_at = host_.Now()};
     patience_.expires_after(absl::ToChronoNanoseconds(limits_.answer));
     patience_.async_wait([self = this->shared_from_this()](boost::beast::error_code error) {
@@ -169,6 +150,12 @@ class HttpConversation final : public HttpTalk,
     return Secret(std::string(absl::StripLeadingAsciiWhitespace(value)));
   }
 
+  template <typename Request>
+  static bool AcceptsGzip(const Request& request) {
+    const auto value = request[boost::beast::http::field::accept_encoding];
+    return absl::StrContains(absl::string_view(value.data(), value.size()), "gzip");
+  }
+
   void Ask() {
     std::optional<HttpPage> page = host_.Answer(*question_);
     if (!page.has_value()) return;  // asked again when the endpoint is told that there is news
@@ -181,6 +168,14 @@ class HttpConversation final : public HttpTalk,
     const auto& request = parser_->get();
     const bool only_head = request.method() == boost::beast::http::verb::head;
     if (only_head) page.body = nullptr;
+    if (only_head) page.open_stream = nullptr;
+    if (page.open_stream != nullptr && !host_.gate().EnterStream(address_)) {
+      page = TextPage(503, "too many streams are open; try again in a few seconds\n");
+    }
+    if (page.open_stream != nullptr) {
+      outflow_.emplace(stream_, host_, *this, this->weak_from_this());
+      return outflow_->Start(page, limits_.write);
+    }
     if (!host_.gate().Take(page.body)) {
       page = TextPage(503, "too much is being read by others; try again in a few seconds\n");
     }
@@ -189,6 +184,7 @@ class HttpConversation final : public HttpTalk,
     response_.version(request.version());
     response_.result(static_cast<unsigned>(page.status));
     response_.set(boost::beast::http::field::content_type, page.content_type);
+    for (const auto& [name, value] : page.headers) response_.set(name, value);
     if (page.status == 401) response_.set(boost::beast::http::field::www_authenticate, "Bearer");
     if (page.status == 503) response_.set(boost::beast::http::field::retry_after, "1");
     response_.keep_alive(request.keep_alive());
@@ -214,6 +210,7 @@ class HttpConversation final : public HttpTalk,
   std::optional<HttpQuestion> question_;        // without an answer yet
   std::shared_ptr<const std::string> sending_;  // counted by the gate
   Response response_;
+  std::optional<HttpOutflow<Stream>> outflow_;  // of a page that goes on; it is the last one
   absl::Time idle_since_ = absl::InfiniteFuture();
 };
 

@@ -19,6 +19,7 @@
 #include "api/base/status_macros.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/http_conversation.h"
+#include "scheduler/app/http_host.h"
 #include "scheduler/app/tls_context.h"
 
 namespace maniple {

@@ -35,6 +35,22 @@ void HttpGate::Leave(const std::string& address) {
   --connections_;
 }
 
+bool HttpGate::EnterStream(const std::string& address) {
+  const auto found = following_.find(address);
+  const int here = found == following_.end() ? 0 : found->second;
+  if (streams_ >= bounds_.streams || here >= bounds_.streams_per_address) return false;
+  ++following_[address];
+  ++streams_;
+  return true;
+}
+
+void HttpGate::LeaveStream(const std::string& address) {
+  const auto found = following_.find(address);
+  CHECK(found != following_.end());
+  if (--found->second == 0) following_.erase(found);
+  --streams_;
+}
+
 bool HttpGate::Take(const std::shared_ptr<const std::string>& body) {
   if (!IsCounted(body)) return true;
   const auto [it, fresh] = under_way_.try_emplace(body.get(), Page{.bytes = body->size()});

@@ -7,7 +7,8 @@
 //
 // Invariants:
 //   1. At most `per_address` connections of an address are inside, whatever others do.
-//   2. Large pages under way have at most `bytes_in_flight` bytes in all, or there is only one.
+//   2. The same of streams, which are fewer: whoever follows leaves room for who asks.
+//   3. Large pages under way have at most `bytes_in_flight` bytes in all, or there is only one.
 #pragma once
 
 #include <atomic>
@@ -35,6 +36,8 @@ class HttpGate final {
   struct Bounds {
     int connections = 64;
     int per_address = 8;
+    int streams = 16;
+    int streams_per_address = 6;
     size_t bytes_in_flight = 64u << 20;
   };
   enum class Entry { kOpen, kFull, kAddressFull };
@@ -46,6 +49,10 @@ class HttpGate final {
   // Counts it in although all places are taken: another one is being closed for it.
   void Displace(const std::string& address);
   void Leave(const std::string& address);
+
+  // Of a connection that is inside. False: there are as many already.
+  [[nodiscard]] bool EnterStream(const std::string& address);
+  void LeaveStream(const std::string& address);
 
   // A large page's bytes are counted once, however many read it; small ones are bounded by the
   // number of connections. False: too many bytes are under way.
@@ -63,7 +70,9 @@ class HttpGate final {
   };
 
   const Bounds bounds_;
-  absl::flat_hash_map<std::string, int> inside_;  // connections by address
+  absl::flat_hash_map<std::string, int> inside_;     // connections by address
+  absl::flat_hash_map<std::string, int> following_;  // streams by address
+  int streams_ = 0;                                  // of following_
   absl::flat_hash_map<const std::string*, Page> under_way_;
   size_t bytes_ = 0;  // of under_way_
   std::atomic<int64_t> connections_{0}, refused_{0}, displaced_{0}, pages_refused_{0}, pauses_{0};

@@ -1,14 +1,20 @@
 #include "scheduler/app/http_surface.h"
 
+#include "absl/strings/str_cat.h"
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/metrics.h"
 #include "scheduler/app/version.h"
+#include "scheduler/page/page_tables.h"
 
 namespace maniple {
 namespace {
+
+constexpr absl::Duration kStreamLife = absl::Hours(1);
+// Whoever loses a right, or whose token expires, sees no more after this.
+constexpr absl::Duration kReviewedStreamLife = absl::Minutes(1);
 
 HttpSurface::Readers ReadersOf(const std::string& address, const HttpSurfaceOptions& options) {
   if (address.empty() || options.insecure) return HttpSurface::Readers::kAnybody;
@@ -67,17 +73,14 @@ absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfac
 HttpSurface::HttpSurface(Bulletin& bulletin, HelpDoor& help, std::function<void()> wake)
     : bulletin_(bulletin),
       wake_(std::move(wake)),
-      pages_(
-          [this](absl::Time least) {
-            ClusterViewPtr view = bulletin_.ViewSince(least);
-            if (view == nullptr) wake_();
-            return view;
-          },
-          [this, &help](const GangKey& gang, absl::Time least) {
-            std::optional<HelpPtr> known = help.Look(gang, least);
-            if (!known.has_value()) wake_();
-            return known;
-          }) {}
+      pages_([this](absl::Time least) { return ViewSince(least); },
+             [this, &help](const GangKey& gang, absl::Time least) {
+               std::optional<HelpPtr> known = help.Look(gang, least);
+               if (!known.has_value()) wake_();
+               return known;
+             }),
+      streams_([this](absl::Time least) { return ViewSince(least); },
+               absl::StrCat(absl::Hex(absl::ToUnixNanos(RealClock().Now())))) {}
 
 HttpSurface::~HttpSurface() {
   if (http_ != nullptr) http_->Stop();
@@ -89,6 +92,12 @@ void HttpSurface::Posted() { Recheck(); }
 void HttpSurface::Recheck() {
   if (http_ != nullptr) http_->Recheck();
   if (health_ != nullptr) health_->Recheck();
+}
+
+ClusterViewPtr HttpSurface::ViewSince(absl::Time least) {
+  ClusterViewPtr view = bulletin_.ViewSince(least);
+  if (view == nullptr) wake_();
+  return view;
 }
 
 HttpPage HttpSurface::MetricsPage() {
@@ -125,13 +134,49 @@ std::optional<HttpPage> HttpSurface::ForReaders(Readers readers, const HttpQuest
   return TextPage(StatusOf(verdict->access), verdict->message + "\n");
 }
 
+std::optional<bool> HttpSurface::MaySee(Readable what, const Secret& token) {
+  if (http_readers_ == Readers::kAnybody) return true;
+  const std::optional<AccessVerdict> verdict = reviews_->Look(token, {.what = what});
+  if (!verdict.has_value()) return std::nullopt;
+  return verdict->access == Access::kAllowed;
+}
+
+std::optional<PageReader> HttpSurface::ReaderOf(const HttpQuestion& question) {
+  const std::optional<bool> queues = MaySee(Readable::kQueues, question.token);
+  const std::optional<bool> nodes = MaySee(Readable::kNodes, question.token);
+  if (!queues.has_value() || !nodes.has_value()) return std::nullopt;
+  return PageReader{.namespace_name = ParseAdminTarget(question.target).namespace_name,
+                    .sees_queues = *queues,
+                    .sees_nodes = *nodes};
+}
+
+std::optional<HttpPage> HttpSurface::LivePage(absl::string_view path,
+                                              const HttpQuestion& question) {
+  const std::optional<PageReader> reader = ReaderOf(question);
+  if (!reader.has_value()) return std::nullopt;
+  if (path == "/stream") {
+    const absl::Duration life =
+        http_readers_ == Readers::kAnybody ? kStreamLife : kReviewedStreamLife;
+    return streams_.Open(*reader, ParseAdminTarget(question.target).since, question.asked_at, life);
+  }
+  const ClusterViewPtr view = ViewSince(question.asked_at - absl::Seconds(1));
+  if (view == nullptr) return std::nullopt;
+  HttpPage page = TextPage(200, PageTables(*view, *reader));
+  page.content_type = "text/html; charset=utf-8";
+  page.headers = {{"Content-Security-Policy", kContentSecurityPolicy},
+                  {"X-Content-Type-Options", "nosniff"}};
+  return page;
+}
+
 std::optional<HttpPage> HttpSurface::AnswerHttp(const HttpQuestion& question) {
   const absl::string_view path = PathOf(question.target);
+  if (std::optional<HttpPage> file = files_.Find(path, question.accepts_gzip)) return file;
   if (std::optional<HttpPage> probe = ProbePage(path, bulletin_.health(), RealClock().Now())) {
     return probe;
   }
   return ForReaders(http_readers_, question, [&]() -> std::optional<HttpPage> {
     if (path == "/metrics") return MetricsPage();
+    if (path == "/stream" || path == "/tables") return LivePage(path, question);
     return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);
   });
 }

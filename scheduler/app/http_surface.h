@@ -22,6 +22,9 @@
 #include "scheduler/app/doors.h"
 #include "scheduler/app/http_endpoint.h"
 #include "scheduler/app/http_pages.h"
+#include "scheduler/app/page_files.h"
+#include "scheduler/app/page_streams.h"
+#include "scheduler/page/page_rows.h"
 
 namespace maniple {
 
@@ -56,17 +59,27 @@ class HttpSurface final {
 
   // On the threads of the listeners.
   [[nodiscard]] std::optional<HttpPage> AnswerHttp(const HttpQuestion& question);
+  // "/stream" or "/tables".
+  [[nodiscard]] std::optional<HttpPage> LivePage(absl::string_view path,
+                                                 const HttpQuestion& question);
   [[nodiscard]] std::optional<HttpPage> AnswerHealth(const HttpQuestion& question);
   // The page for whoever may read it; else why not, or nothing while that is being asked.
   using PageMaker = std::function<std::optional<HttpPage>()>;
   [[nodiscard]] std::optional<HttpPage> ForReaders(Readers readers, const HttpQuestion& question,
                                                    const PageMaker& page);
   [[nodiscard]] HttpPage MetricsPage();
+  // What the reader of a question about gangs may see beside them; nothing: that is being asked.
+  [[nodiscard]] std::optional<PageReader> ReaderOf(const HttpQuestion& question);
+  [[nodiscard]] std::optional<bool> MaySee(Readable what, const Secret& token);
+  [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
   void Recheck();
 
   Bulletin& bulletin_;
   const std::function<void()> wake_;
-  ViewPages pages_;  // on the thread of `http_`
+  const PageFiles files_;
+  // On the thread of `http_`.
+  ViewPages pages_;
+  PageStreams streams_;
   Readers http_readers_ = Readers::kAnybody, health_readers_ = Readers::kAnybody;
   // Both are there before either thread answers, and until both have ended.
   std::unique_ptr<HttpEndpoint> http_, health_;

@@ -114,7 +114,7 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
   app.add_option("--server", options.server, "URL of the API server, without credentials")
       ->type_name("URL");
   app.add_option("--config", config_file, "SchedulerConfiguration file")->type_name("FILE");
-  app.add_option("--http", options.http, "Serve metrics, health and read-only JSON here")
+  app.add_option("--http", options.http, "Serve the page, metrics, health and read-only JSON here")
       ->type_name("HOST:PORT");
   app.add_option("--health", options.health,
                  "Serve metrics and health here too, whatever happens to --http")

@@ -17,7 +17,7 @@
 #include "scheduler/app/config.h"
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/manifest_files.h"
-#include "scheduler/replay/gzip.h"
+#include "api/codec/gzip.h"
 #include "scheduler/replay/object_shape.h"
 #include "scheduler/replay/snapshot_file.h"
 #include "scheduler/simulate/gpu_use.h"

@@ -38,6 +38,13 @@ struct Answer {
 
 [[nodiscard]] Demand Sum(const Demand& a, const Demand& b);
 
+// Since when a gang's quorum is bound, and when it is expected to end.
+struct RunSpan {
+  absl::Time started, end;
+  EndIs told;
+};
+[[nodiscard]] RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now);
+
 // What some holders hold, to be taken for free.
 struct OpenHolds {
   std::vector<GangId> holders;

@@ -40,6 +40,15 @@ bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<Fr
 
 }  // namespace
 
+RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now) {
+  const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
+  const std::optional<absl::Duration> runtime = ExpectedRuntime(gang);
+  if (runtime.has_value() && now <= started + *runtime + kEndGrace) {
+    return {.started = started, .end = started + *runtime, .told = EndIs::kKnown};
+  }
+  return {.started = started, .end = now + (now - started), .told = EndIs::kEstimated};
+}
+
 // When everything that takes room is expected to leave it. Whoever did not run yet `by` then counts
 // only if its end was told, or it is a guest: a holder that follows estimates from room to room
 // would wait for others that began after it, again and again.
@@ -50,14 +59,7 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time b
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
     if (gang == nullptr) continue;
-    const absl::Time started = std::min(record->quorum_reached_at.value_or(now), now);
-    absl::Time end = now + (now - started);
-    EndIs told = EndIs::kEstimated;
-    if (const auto runtime = ExpectedRuntime(*gang);
-        runtime.has_value() && now <= started + *runtime + kEndGrace) {
-      end = started + *runtime;
-      told = EndIs::kKnown;
-    }
+    const auto [started, end, told] = SpanOf(*gang, *record, now);
     const QuotaNodeId queue = ledger_.book().QueueNamed(record->queue);
     const bool leaves = record->departure.has_value() && record->departure->whole;
     const bool stays = told == EndIs::kEstimated && started > by && !record->backfill.has_value();

@@ -46,19 +46,65 @@ std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
 }
 
 // By node, gang and resource.
-using UsesByNode = std::map<std::string, std::map<std::pair<std::string, std::string>, int64_t>>;
+using UsesByNode =
+    std::map<std::string, std::map<std::pair<std::string, std::string>, NodeUseView>>;
+
+void AddUse(const std::string& gang, const std::string& node, ShapeId shape, bool leaving,
+            const Tables& tables, UsesByNode& uses) {
+  for (const auto& [resource, amount] : tables.ShapeOf(shape).requests) {
+    const ResourceFacts& facts = tables.FactsOf(resource);
+    if (!facts.gpu) continue;
+    NodeUseView& use = uses[node][{gang, facts.name}];
+    use.gang = gang;
+    use.resource = facts.name;
+    use.amount += amount;
+    if (leaving) use.leaving += amount;
+  }
+}
 
 void AddUses(const GangView& gang, const Gang& members, const Tables& tables, UsesByNode& uses) {
   for (size_t i = 0; i < gang.pods.size(); ++i) {
     const GangMemberView& pod = gang.pods[i];
     const Member& member = members.members[i];
     if (!TakesRoom(pod) || !member.shape.valid()) continue;
-    auto& here = uses[pod.node];
+    const bool leaving = member.state == MemberState::kTerminating;
+    AddUse(GangText(members.key), pod.node, member.shape, leaving, tables, uses);
+  }
+}
+
+std::vector<PlacedPods> RoomKeptFor(const GangRecord& record) {
+  std::vector<PlacedPods> rooms = HeldPods(record);
+  if (!record.reservation.has_value()) return rooms;
+  for (const Reservation::Room& room : record.reservation->rooms) {
+    rooms.push_back({.shape = room.shape, .node = room.node});
+  }
+  return rooms;
+}
+
+std::vector<NodeUseView> UsesOn(const std::string& node, const UsesByNode& uses) {
+  std::vector<NodeUseView> out;
+  const auto here = uses.find(node);
+  if (here == uses.end()) return out;
+  for (const auto& [of, use] : here->second) out.push_back(use);
+  return out;
+}
+
+std::vector<GangAskView> AsksOf(const Gang& gang, const Tables& tables) {
+  std::map<std::pair<std::string, int64_t>, int64_t> members;  // by resource and amount
+  for (const Member& member : gang.members) {
+    const bool ended =
+        member.state == MemberState::kSucceeded || member.state == MemberState::kFailed;
+    if (ended || !member.shape.valid()) continue;
     for (const auto& [resource, amount] : tables.ShapeOf(member.shape).requests) {
       const ResourceFacts& facts = tables.FactsOf(resource);
-      if (facts.gpu) here[{GangText(members.key), facts.name}] += amount;
+      if (facts.gpu) ++members[{facts.name, amount}];
     }
   }
+  std::vector<GangAskView> asks;
+  for (const auto& [of, count] : members) {
+    asks.push_back({.members = count, .resource = of.first, .amount = of.second});
+  }
+  return asks;
 }
 
 }  // namespace
@@ -106,10 +152,15 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
     view.planned_start = {
         .at = held.start, .first_at = held.first_start, .estimated = held.end == EndIs::kEstimated};
   }
+  if (c.record.quorum_reached_at.has_value()) {
+    const RunSpan span = SpanOf(c.gang, c.record, c.now);
+    view.expected_end = {.at = span.end, .estimated = span.told == EndIs::kEstimated};
+  }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,
                        .node = NodeOf(c, member),
                        .state = std::string(MemberStateName(member))};
+    if (member.state == MemberState::kTerminating) pod.node = state_.FindPod(member.pod)->node_name;
     if (member.state == MemberState::kPending && c.record.binding.has_value()) {
       if (const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod)) {
         pod.node = std::string(state_.NodeName(*node));
@@ -169,7 +220,7 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
   }
   const Snapshot& snapshot = Picture();
   std::map<std::string, std::set<std::string>> gangs_on;
-  UsesByNode uses;
+  UsesByNode uses, held;
   for (const GangId id : state_.Gangs()) {
     const std::optional<Case> c = Open(id, now);
     GangView gang = ViewOf(*c);
@@ -181,19 +232,27 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
       if (TakesRoom(pod)) gangs_on[pod.node].insert(GangText(c->gang.key));
     }
     AddUses(gang, c->gang, *snapshot.tables, uses);
+    for (const PlacedPods& room : RoomKeptFor(c->record)) {
+      if (!room.node.valid()) continue;
+      const std::string node(state_.NodeName(room.node));
+      AddUse(GangText(c->gang.key), node, room.shape, false, *snapshot.tables, held);
+    }
+    gang.asks = AsksOf(c->gang, *snapshot.tables);
     view->gangs.push_back(std::move(gang));
   }
   std::ranges::sort(view->gangs, [](const GangView& a, const GangView& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   });
   view->nodes = NodeRows(snapshot);
+  if (const Topology* topology = FindTopology(*snapshot.tables, "")) {
+    for (const TopologyLevel& level : topology->levels) view->levels.push_back(level.node_label);
+  }
   for (NodeRow& row : view->nodes) {
     if (const auto it = gangs_on.find(row.name); it != gangs_on.end()) {
       row.gangs.assign(it->second.begin(), it->second.end());
     }
-    for (const auto& [of, amount] : uses[row.name]) {
-      row.uses.push_back({.gang = of.first, .resource = of.second, .amount = amount});
-    }
+    row.uses = UsesOn(row.name, uses);
+    row.held = UsesOn(row.name, held);
   }
   if (!leading_) records_.clear();  // a standby remembers nothing of its own
   view->queues = directory_.Views(ledger_.book());

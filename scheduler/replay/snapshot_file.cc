@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
 #include "api/codec/decode.h"
-#include "scheduler/replay/gzip.h"
+#include "api/codec/gzip.h"
 
 namespace maniple {
 namespace {

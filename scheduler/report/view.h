@@ -55,6 +55,18 @@ struct PlannedStartView {
   friend bool operator==(const PlannedStartView&, const PlannedStartView&) = default;
 };
 
+struct ExpectedEndView {
+  absl::Time at;
+  bool estimated = false;  // nobody told: it is thought to be half through
+};
+
+// So many members ask for so much of a GPU resource each.
+struct GangAskView {
+  int64_t members = 0;
+  std::string resource;
+  int64_t amount = 0;
+};
+
 // The foreign group or owner that declares a gang.
 struct GangSourceView {
   std::string kind, name, part;  // kind "" = a PodGroup of a user declares it, or its only pod
@@ -75,6 +87,8 @@ struct GangView {
   std::vector<NodeReasonView> node_reasons;
   std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way
   std::optional<PlannedStartView> planned_start;  // when room is held for it
+  std::optional<ExpectedEndView> expected_end;    // of one whose quorum is bound
+  std::vector<GangAskView> asks;                  // of members that have not ended
   // Why evicting others does not help it, as of its last decision; "" when that was not asked.
   std::string preemption;
   int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
@@ -92,6 +106,7 @@ struct NodeUseView {
   std::string gang;  // "namespace/name"
   std::string resource;
   int64_t amount = 0;
+  int64_t leaving = 0;  // the part of it whose pods are being deleted
   friend bool operator==(const NodeUseView&, const NodeUseView&) = default;
 };
 
@@ -104,6 +119,9 @@ struct NodeRow {
   int64_t pods = 0;
   std::vector<std::string> gangs;  // "namespace/name" with members here; sorted
   std::vector<NodeUseView> uses;   // by gang and resource
+  // Room kept for gangs: while others leave it, or until a planned start; by gang and resource.
+  // What others have of it still counts in both.
+  std::vector<NodeUseView> held;
 };
 
 struct QuotaUsageView {
@@ -137,12 +155,16 @@ struct CohortView {
 struct ClusterView {
   absl::Time at;
   bool leader = false;
-  std::vector<GangView> gangs;    // by namespace, name
-  std::vector<NodeRow> nodes;     // by name
-  std::vector<QueueView> queues;  // by name
+  std::vector<std::string> levels;  // node labels of the default Topology, broadest first
+  std::vector<GangView> gangs;      // by namespace, name
+  std::vector<NodeRow> nodes;       // by name
+  std::vector<QueueView> queues;    // by name
   // Also those that a Queue or Cohort names and nobody has created; by name.
   std::vector<CohortView> cohorts;
 };
+// "key=value:NoSchedule"
+[[nodiscard]] std::string TaintText(const Taint& taint);
+
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;
 using QueueViewsPtr = std::shared_ptr<const std::vector<QueueView>>;
 

@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
-#include "scheduler/replay/gzip.h"
+#include "api/codec/gzip.h"
 #include "scheduler/simulate/trace_table.h"
 
 namespace maniple {

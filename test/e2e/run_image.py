@@ -170,6 +170,7 @@ def the_bill_lists_each_package_of_the_image(stage):
     assert {image, *contained} == listed.keys(), "a package is neither the image nor in it"
     debian = {one["name"]: one["versionInfo"] for one in listed.values() if one["SPDXID"].startswith("SPDXRef-deb-")}
     assert debian == packages({name: content for name, _, content in stage.layout.entries()})
+    assert {"preact", "htm"} <= {one["name"] for one in listed.values()}, "what the page brings along is not listed"
     for one in listed.values():
         if one["name"] in debian:
             assert one["externalRefs"][0]["referenceLocator"].startswith("pkg:deb/debian/"), one

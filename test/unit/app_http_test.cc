@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include "scheduler/app/tls_context.h"
 #include "test/support/temp_folder.h"
 #include "test/unit/socket_client.h"
+#include "test/unit/tls_client.h"
 #include "test/unit/tls_server.h"
 
 namespace maniple {
@@ -35,11 +35,6 @@ constexpr absl::string_view kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 std::shared_ptr<const std::string> Body(size_t bytes) {
   return std::make_shared<const std::string>(bytes, 'x');
-}
-
-// Until another thread has done something; never for long.
-void Await(const std::function<bool()>& happened) {
-  while (!happened()) std::this_thread::yield();
 }
 
 TEST(HttpGate, BoundsTheConnectionsOfAnAddressAndOfAll) {
@@ -252,23 +247,6 @@ std::string NameOf(const X509* certificate) {
   ::X509_NAME_get_text_by_NID(::X509_get_subject_name(certificate), NID_commonName, name,
                               sizeof name);
   return name;
-}
-
-// One request over TLS of at most `version`; what was read, or nothing without a handshake.
-std::string AskOverTls(uint16_t port, int version, absl::string_view target = "/") {
-  const SocketClient client(port);
-  const OpenSsl<SSL_CTX> context(::SSL_CTX_new(::TLS_client_method()));
-  ::SSL_CTX_set_cipher_list(context.get(), "DEFAULT:@SECLEVEL=0");
-  ::SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
-  ::SSL_CTX_set_max_proto_version(context.get(), version);
-  const OpenSsl<SSL> tls(::SSL_new(context.get()));
-  ::SSL_set_fd(tls.get(), client.descriptor());
-  if (::SSL_connect(tls.get()) != 1) return "";
-  const std::string request = absl::StrCat("GET ", target, " HTTP/1.1\r\n\r\n");
-  ::SSL_write(tls.get(), request.data(), static_cast<int>(request.size()));
-  char block[1024];
-  const int got = ::SSL_read(tls.get(), block, sizeof block);
-  return std::string(block, static_cast<size_t>(std::max(got, 0)));
 }
 
 TEST_F(HttpEndpointTest, SpeaksTlsOfVersion12AndLaterAndNothingElse) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/replay/gzip.h"
+#include "api/codec/gzip.h"
 #include "scheduler/simulate/simulated_cluster.h"
 
 namespace maniple {

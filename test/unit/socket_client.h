@@ -8,12 +8,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/string_view.h"
 
 namespace maniple {
+
+// Until another thread has done something; never for long.
+inline void Await(const std::function<bool()>& happened) {
+  while (!happened()) std::this_thread::yield();
+}
 
 // A blocking client socket that gives up instead of hanging.
 class SocketClient final {

@@ -1,0 +1,216 @@
+#include "scheduler/page/page_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/page/row_text.h"
+
+namespace maniple {
+namespace {
+
+// By "namespace/name": those that the reader sees.
+using SeenGangs = absl::flat_hash_map<std::string, const GangView*>;
+
+std::string Quoted(absl::string_view text) { return absl::StrCat("\"", JsonEscaped(text), "\""); }
+
+// In whole units: cores, not milli-cores.
+std::string UnitsOf(absl::string_view resource, Amount amount) {
+  if (amount.units() == 0) return "";
+  if (resource != "cpu") return absl::StrCat(amount.units());
+  return absl::StrCat(static_cast<double>(amount.units()) / 1000);
+}
+
+std::string UsageText(const std::vector<QuotaUsageView>& usage) {
+  return RowList(usage, [](const QuotaUsageView& one) {
+    RowText row;
+    row.Text("flavor", one.flavor).Text("name", one.resource);
+    row.Raw("nominal", UnitsOf(one.resource, one.nominal));
+    row.Raw("used", UnitsOf(one.resource, one.used));
+    row.Raw("borrowed", UnitsOf(one.resource, one.borrowed));
+    row.Raw("lent", UnitsOf(one.resource, one.lent));
+    return row.Take();
+  });
+}
+
+std::string QueueText(const std::string& key, const QueueView& queue) {
+  RowText row;
+  row.Text("k", key).Text("name", queue.name).Text("cohort", queue.cohort);
+  row.Text("stop", queue.stop_policy == "None" ? "" : queue.stop_policy);
+  row.Text("problem", queue.problem);
+  row.Number("pending", queue.pending).Number("running", queue.running);
+  row.Number("share", queue.fair_share).Raw("usage", UsageText(queue.usage));
+  return row.Take();
+}
+
+std::string CohortText(const std::string& key, const CohortView& cohort) {
+  RowText row;
+  row.Text("k", key).Text("name", cohort.name).Text("parent", cohort.parent);
+  row.Text("problem", cohort.problem);
+  row.Number("share", cohort.fair_share).Raw("usage", UsageText(cohort.usage));
+  return row.Take();
+}
+
+// Writes what is used of one resource of a node, and keeps account of what is not told yet.
+class UsesText final {
+ public:
+  UsesText(int64_t taken, const SeenGangs& seen)
+      : left_(std::max<int64_t>(taken, 0)), seen_(seen) {}
+
+  void Add(const std::string& gang, int64_t amount, absl::string_view flag) {
+    // What is held may be in use still: then it is told of whom uses it.
+    if (flag == "held") amount = std::min(amount, left_);
+    if (amount <= 0) return;
+    left_ -= std::min(left_, amount);
+    const auto found = seen_.find(gang);
+    if (found == seen_.end()) return Put(amount, "", "", flag);
+    Put(amount, gang, found->second->queue, flag);
+  }
+  [[nodiscard]] std::string Take() {
+    if (left_ > 0) Put(left_, "", "", "");
+    return text_.empty() ? "" : absl::StrCat("[", text_, "]");
+  }
+
+ private:
+  void Put(int64_t amount, absl::string_view gang, absl::string_view queue,
+           absl::string_view flag) {
+    RowText use;
+    use.Number("n", amount).Text("gang", gang).Text("queue", queue);
+    if (!flag.empty()) use.Flag(flag, true);
+    absl::StrAppend(&text_, text_.empty() ? "" : ",", use.Take());
+  }
+
+  int64_t left_;  // taken, and not told of yet
+  const SeenGangs& seen_;
+  std::string text_;
+};
+
+std::string GpusText(const NodeRow& node, const SeenGangs& seen) {
+  std::string out;
+  for (const NodeResourceView& resource : node.resources) {
+    if (!resource.gpu) continue;
+    const int64_t all = resource.allocatable.units();
+    const int64_t free = std::clamp<int64_t>(resource.free.units(), 0, std::max<int64_t>(all, 0));
+    UsesText uses(all - free, seen);
+    for (const NodeUseView& use : node.uses) {
+      if (use.resource != resource.resource) continue;
+      uses.Add(use.gang, use.amount - use.leaving, "");
+      uses.Add(use.gang, use.leaving, "leaving");
+    }
+    for (const NodeUseView& use : node.held) {
+      if (use.resource == resource.resource) uses.Add(use.gang, use.amount, "held");
+    }
+    RowText row;
+    row.Text("name", resource.resource).Number("all", all).Number("free", free);
+    row.Raw("uses", uses.Take());
+    absl::StrAppend(&out, out.empty() ? "[" : ",", row.Take());
+  }
+  if (!out.empty()) out += ']';
+  return out;
+}
+
+std::string NodeText(const std::string& key, const NodeRow& node, const SeenGangs& seen) {
+  RowText row;
+  row.Text("k", key).Text("name", node.name).Raw("path", RowList(node.path, Quoted));
+  row.Flag("cordoned", !node.schedulable);
+  row.Raw("taints",
+          RowList(node.taints, [](const Taint& taint) { return Quoted(TaintText(taint)); }));
+  row.Raw("gpus", GpusText(node, seen));
+  return row.Take();
+}
+
+// 0 for no time at all.
+int64_t SecondsOf(absl::Time time) {
+  const bool known = time != absl::InfinitePast() && time != absl::InfiniteFuture();
+  return known ? absl::ToUnixSeconds(time) : 0;
+}
+
+bool HasEnded(const GangView& gang) { return gang.phase == "Completed" || gang.phase == "Failed"; }
+
+std::string GangText(const std::string& key, const GangView& gang) {
+  RowText row, members;
+  row.Text("k", key).Text("ns", gang.namespace_name).Text("name", gang.name);
+  row.Flag("single", gang.singleton).Text("queue", gang.queue);
+  row.Text("phase", gang.phase).Text("reason", gang.reason).Text("message", gang.message);
+  row.Text("stage", gang.stage).Number("priority", gang.priority).Number("min", gang.min_member);
+  members.Number("total", gang.members.total).Number("pending", gang.members.pending);
+  members.Number("bound", gang.members.bound).Number("running", gang.members.running);
+  row.Raw("members", members.Take());
+  row.Raw("asks", RowList(gang.asks, [](const GangAskView& ask) {
+            RowText one;
+            one.Number("members", ask.members).Text("name", ask.resource);
+            return one.Number("amount", ask.amount).Take();
+          }));
+  row.Number("created", SecondsOf(gang.created)).Number("position", gang.position);
+  row.Number("queuePosition", gang.queue_position);
+  if (const auto& start = gang.planned_start; start.has_value()) {
+    RowText one;
+    one.Number("at", SecondsOf(start->at)).Number("first", SecondsOf(start->first_at));
+    row.Raw("start", one.Flag("estimated", start->estimated).Take());
+  }
+  if (const auto& end = gang.expected_end; end.has_value()) {
+    RowText one;
+    // To the next minute: what is only thought to be half through would else change all the time.
+    const int64_t at = SecondsOf(end->at);
+    one.Number("at", end->estimated ? (at / 60 + 1) * 60 : at);
+    row.Raw("ends", one.Flag("estimated", end->estimated).Take());
+  }
+  if (!gang.source.kind.empty()) {
+    RowText one;
+    row.Raw("source", one.Text("kind", gang.source.kind).Text("name", gang.source.name).Take());
+  }
+  return row.Take();
+}
+
+std::string ClusterText(const ClusterView& view, const PageReader& reader,
+                        absl::string_view version) {
+  RowText row, sees;
+  sees.Text("namespace", reader.namespace_name).Flag("queues", reader.sees_queues);
+  sees.Flag("nodes", reader.sees_nodes);
+  row.Text("k", "cluster").Flag("leading", view.leader).Text("version", version);
+  row.Raw("sees", sees.Take()).Raw("levels", RowList(view.levels, Quoted));
+  return row.Take();
+}
+
+}  // namespace
+
+std::vector<PageRow> PageRowsOf(const ClusterView& view, const PageReader& reader,
+                                absl::string_view version) {
+  std::vector<PageRow> rows;
+  const auto add = [&rows](std::string key, auto text_of) {
+    std::string json = text_of(key);
+    rows.push_back({std::move(key), std::move(json)});
+  };
+  rows.push_back({"cluster", ClusterText(view, reader, version)});
+  SeenGangs seen;
+  for (const GangView& gang : view.gangs) {
+    if (!SeesGang(reader, gang)) continue;
+    std::string name = absl::StrCat(gang.namespace_name, "/", gang.name);
+    if (!HasEnded(gang)) {
+      add(absl::StrCat("gang/", name), [&](const std::string& k) { return GangText(k, gang); });
+    }
+    seen.emplace(std::move(name), &gang);
+  }
+  if (reader.sees_queues) {
+    for (const QueueView& queue : view.queues) {
+      add(absl::StrCat("queue/", queue.name),
+          [&](const std::string& k) { return QueueText(k, queue); });
+    }
+    for (const CohortView& cohort : view.cohorts) {
+      add(absl::StrCat("cohort/", cohort.name),
+          [&](const std::string& k) { return CohortText(k, cohort); });
+    }
+  }
+  if (reader.sees_nodes) {
+    for (const NodeRow& node : view.nodes) {
+      add(absl::StrCat("node/", node.name),
+          [&](const std::string& k) { return NodeText(k, node, seen); });
+    }
+  }
+  std::ranges::sort(rows, {}, &PageRow::key);
+  return rows;
+}
+
+}  // namespace maniple

@@ -1,0 +1,36 @@
+// What the page shows, as rows: a view of the cluster in JSON objects that are known by a key.
+//
+// Pure. The rows and their fields are told in README.md. What a reader may not see is not there:
+// gangs of other namespaces have no row, and what they use of a node has no name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+// What somebody may see.
+struct PageReader {
+  std::string namespace_name;  // whose gangs; empty: of all namespaces
+  bool sees_queues = true;     // and Cohorts
+  bool sees_nodes = true;
+  friend auto operator<=>(const PageReader&, const PageReader&) = default;
+};
+[[nodiscard]] inline bool SeesGang(const PageReader& reader, const GangView& gang) {
+  return reader.namespace_name.empty() || reader.namespace_name == gang.namespace_name;
+}
+
+struct PageRow {
+  std::string key;   // "node/gpu-01"
+  std::string json;  // one object, with the key in it
+  friend bool operator==(const PageRow&, const PageRow&) = default;
+};
+
+// By key.
+[[nodiscard]] std::vector<PageRow> PageRowsOf(const ClusterView& view, const PageReader& reader,
+                                              absl::string_view version);
+
+}  // namespace maniple

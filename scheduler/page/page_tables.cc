@@ -1,0 +1,105 @@
+#include "scheduler/page/page_tables.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "api/codec/quantity.h"
+
+namespace maniple {
+namespace {
+
+// Names and messages are written by users.
+std::string Escaped(absl::string_view text) {
+  return absl::StrReplaceAll(text,
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+}
+
+void AppendRow(std::string& out, const char* cell, std::initializer_list<std::string> cells) {
+  absl::StrAppend(&out, "<tr>");
+  for (const std::string& text : cells) {
+    absl::StrAppend(&out, "<", cell, ">", Escaped(text), "</", cell, ">");
+  }
+  absl::StrAppend(&out, "</tr>\n");
+}
+
+void BeginTable(std::string& out, absl::string_view title,
+                std::initializer_list<std::string> columns) {
+  absl::StrAppend(&out, "<h2>", Escaped(title), "</h2>\n<table border=\"1\">\n");
+  AppendRow(out, "th", columns);
+}
+
+std::string AskText(const GangView& gang) {
+  std::string out;
+  for (const GangAskView& ask : gang.asks) {
+    absl::StrAppend(&out, out.empty() ? "" : ", ", ask.members, " × ", ask.amount, " ",
+                    ask.resource);
+  }
+  return out;
+}
+
+void AppendWaiting(std::string& out, const ClusterView& view, const PageReader& reader) {
+  std::vector<const GangView*> waiting;
+  for (const GangView& gang : view.gangs) {
+    if (SeesGang(reader, gang) && gang.position > 0) waiting.push_back(&gang);
+  }
+  std::ranges::sort(waiting, {}, &GangView::position);
+  BeginTable(out, absl::StrCat("Waiting (", waiting.size(), ")"),
+             {"Position", "Gang", "Queue", "Asks for", "Reason", "Why"});
+  for (const GangView* gang : waiting) {
+    AppendRow(out, "td",
+              {absl::StrCat(gang->position), absl::StrCat(gang->namespace_name, "/", gang->name),
+               gang->queue, AskText(*gang), gang->reason, gang->message});
+  }
+  absl::StrAppend(&out, "</table>\n");
+}
+
+void AppendQueues(std::string& out, const ClusterView& view) {
+  BeginTable(out, "Queues",
+             {"Queue", "Cohort", "Running", "Waiting", "Flavor", "Resource", "Nominal", "Used",
+              "Borrowed", "Lent"});
+  for (const QueueView& queue : view.queues) {
+    for (const QuotaUsageView& usage : queue.usage) {
+      const auto text = [&usage](Amount amount) { return FormatAmount(usage.resource, amount); };
+      AppendRow(out, "td",
+                {queue.name, queue.cohort, absl::StrCat(queue.running), absl::StrCat(queue.pending),
+                 usage.flavor, usage.resource, text(usage.nominal), text(usage.used),
+                 text(usage.borrowed), text(usage.lent)});
+    }
+  }
+  absl::StrAppend(&out, "</table>\n");
+}
+
+void AppendNodes(std::string& out, const ClusterView& view) {
+  BeginTable(out, "Nodes", {"Node", "State", "Resource", "All", "Free"});
+  for (const NodeRow& node : view.nodes) {
+    for (const NodeResourceView& resource : node.resources) {
+      if (!resource.gpu) continue;
+      AppendRow(out, "td",
+                {node.name, node.schedulable ? "" : "cordoned", resource.resource,
+                 absl::StrCat(resource.allocatable.units()), absl::StrCat(resource.free.units())});
+    }
+  }
+  absl::StrAppend(&out, "</table>\n");
+}
+
+}  // namespace
+
+std::string PageTables(const ClusterView& view, const PageReader& reader) {
+  std::string out =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
+      "charset=\"utf-8\"><title>maniple</title></head>"
+      "<body>\n<h1>maniple</h1>\n";
+  absl::StrAppend(&out, "<p>As of ",
+                  absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", view.at, absl::UTCTimeZone()),
+                  view.leader ? "" : ", as seen by a standby", ".</p>\n");
+  AppendWaiting(out, view, reader);
+  if (reader.sees_queues) AppendQueues(out, view);
+  if (reader.sees_nodes) AppendNodes(out, view);
+  absl::StrAppend(&out, "</body></html>\n");
+  return out;
+}
+
+}  // namespace maniple

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { amount, asksText, commonPrefix, duration, sevenths } from '../src/format.js';
+import { placeEvents } from '../src/lanes.js';
+import { searchRows } from '../src/search.js';
+
+test('durations have two units at most', () => {
+  const written = [0, 59, 60, 3599, 3600, 4000, 36_000, 90_000, 2e6].map(duration);
+  assert.deepEqual(written, ['0 s', '59 s', '1 min', '59 min', '1 h', '1 h 6 min', '10 h', '1 d 1 h', '23 d']);
+});
+
+test('a slice is told from a whole GPU', () => {
+  assert.deepEqual(['nvidia.com/gpu', 'nvidia.com/mig-3g.40gb', 'nvidia.com/mig-1c.2g.20gb'].map(sevenths), [0, 3, 2]);
+});
+
+test('amounts have the unit of their resource', () => {
+  assert.equal(amount('memory', 3 * 2 ** 40), '3 TiB');
+  assert.equal(amount('nvidia.com/gpu', 1234), '1,234');
+});
+
+test('what a gang asks for is short', () => {
+  const gpu = 'nvidia.com/gpu';
+  assert.equal(
+    asksText({
+      asks: [
+        { members: 1, name: gpu, amount: 8 },
+        { members: 4, name: gpu, amount: 1 },
+      ],
+    }),
+    '1 × 8 + 4 × 1',
+  );
+  assert.equal(asksText({ members: { total: 3 } }), '3 pods');
+});
+
+// Fear: the numbers themselves are cut, and gpu-10 and gpu-11 read 0 and 1.
+test('a common prefix ends at a separator', () => {
+  assert.equal(commonPrefix(['gpu-10', 'gpu-11']), 'gpu-');
+  assert.equal(commonPrefix(['same', 'same']), '');
+});
+
+// Fear: labels cover each other, or an event is lost.
+test('labels on the time line do not overlap, and every event is somewhere', () => {
+  const events = Array.from({ length: 60 }, (_, index) => ({ at: (index * 37) % 100, text: 'x' }));
+  const marks = placeEvents(events, { from: 0, to: 100, width: 1000, lanes: 2, widthOf: () => 130 });
+  assert.equal(
+    marks.reduce((sum, mark) => sum + 1 + mark.more.length, 0),
+    60,
+  );
+  const ends = [0, 0];
+  for (const { x, right, lane } of marks) {
+    const left = right === null ? x : 1000 - right - 130;
+    assert.ok(left >= ends[lane]);
+    ends[lane] = left + 130;
+  }
+});
+
+test('names that begin with the text come first', () => {
+  const tables = {
+    queue: new Map([['my-train', {}]]),
+    gang: new Map([['a/train', { name: 'train', ns: 'a' }]]),
+    node: new Map(),
+  };
+  assert.deepEqual(
+    searchRows('TRAIN', tables).map((hit) => hit.kind),
+    ['gang', 'queue'],
+  );
+});

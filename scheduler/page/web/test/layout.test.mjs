@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { layoutMap, nodeBox, nodeIndexAt, rackAt } from '../src/layout.js';
+
+const gpus = [{ name: 'nvidia.com/gpu', all: 8 }];
+const nodes = (count) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `gpu-${index}`,
+    path: [`b${Math.floor(index / 40)}`, `r${Math.floor(index / 16)}`],
+    gpus,
+  }));
+
+// Fear: two nodes cover each other, or a click opens the neighbour's gang.
+test('every node has a place of its own, and is found there', () => {
+  const map = layoutMap(nodes(150), 640, 500);
+  for (const [name, place] of map.places) {
+    const box = nodeBox(place);
+    assert.ok(box.x + box.w <= map.width && box.y + box.h <= map.height, name);
+    const rack = rackAt(map, box.x + box.w / 2, box.y + 0.5);
+    assert.equal(rack.nodes[nodeIndexAt(rack, box.x + box.w / 2, box.y + 0.5)], name);
+  }
+});
+
+// Fear: a cluster without a Topology, or without nodes, breaks the page.
+test('nodes without labels, and no nodes, are laid out', () => {
+  const bare = layoutMap(
+    [
+      { name: 'a', gpus },
+      { name: 'b', path: ['', ''] },
+    ],
+    640,
+    500,
+  );
+  assert.equal(bare.places.size, 2);
+  assert.ok(Number.isFinite(layoutMap([], 640, 500).scale));
+});

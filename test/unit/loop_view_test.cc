@@ -1,0 +1,91 @@
+// What operators see of rooms: what a gang asks for, who uses, leaves and holds what, and until
+// when.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "test/unit/reservation_world.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kGpu[] = "nvidia.com/gpu";
+
+const NodeRow& NodeOf(const ClusterView& view, absl::string_view name) {
+  for (const NodeRow& row : view.nodes) {
+    if (row.name == name) return row;
+  }
+  ADD_FAILURE() << "no node " << name;
+  return view.nodes.front();
+}
+
+TEST(LoopView, AGangTellsWhatItsMembersAskForUntilTheyEnd) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Put(MakePodGroup("a").MinMember(3));
+  d.Put(MakePod("a-0").Group("a").Gpu(2));
+  d.Put(MakePod("a-1").Group("a").Gpu(8));
+  d.Put(MakePod("a-2").Group("a").Gpu(2));
+  d.Settle(absl::Seconds(1));
+  const std::vector<GangAskView> asks = d.ViewOf("a")->asks;
+  ASSERT_EQ(asks.size(), 2);
+  EXPECT_EQ(asks[0].members, 2);
+  EXPECT_EQ(asks[0].resource, kGpu);
+  EXPECT_EQ(asks[0].amount, 2);
+  EXPECT_EQ(asks[1].members, 1);
+  EXPECT_EQ(asks[1].amount, 8);
+  for (const char* pod : {"a-0", "a-1", "a-2"}) d.api.SetPhase(pod, PodPhase::kSucceeded);
+  d.Settle(absl::Seconds(1));
+  EXPECT_THAT(d.ViewOf("a")->asks, IsEmpty());
+}
+
+TEST(LoopView, WhoIsMadeToLeaveIsLeavingAndTheRoomIsHeldForWhoComes) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "low", .pods = 2, .gpu = 4, .priority = 1});
+  d.Settle(absl::Seconds(1));
+  d.api.KeepTerminating(absl::Seconds(30));
+  d.Submit({.gang = "high", .pods = 1, .gpu = 8, .priority = 10});
+  d.Settle(absl::Seconds(1));
+  const ClusterViewPtr view = d.loop().View(d.now);
+  const NodeRow& node = NodeOf(*view, "n1");
+  EXPECT_THAT(node.uses, ElementsAre(NodeUseView{
+                             .gang = "default/low", .resource = kGpu, .amount = 8, .leaving = 8}));
+  EXPECT_THAT(node.held,
+              ElementsAre(NodeUseView{.gang = "default/high", .resource = kGpu, .amount = 8}));
+}
+
+TEST(LoopView, AGangThatSaysHowLongItRunsHasAnEndAndItsSuccessorAStart) {
+  ReservationWorld w(2);
+  w.Queue("q", 16);
+  w.Submit({.name = "first", .pods = 2, .queue = "q", .says = absl::Hours(2)});
+  w.Play(absl::Seconds(1));
+  w.Submit({.name = "next", .pods = 2, .queue = "q", .says = absl::Hours(1)});
+  w.Play(absl::Minutes(10));
+  const std::optional<ExpectedEndView> end = w.d.ViewOf("first")->expected_end;
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->at, w.begin() + absl::Hours(2));
+  EXPECT_FALSE(end->estimated);
+  EXPECT_FALSE(w.d.ViewOf("next")->expected_end.has_value());
+  ASSERT_TRUE(w.PlannedStartOf("next").has_value());
+  const ClusterViewPtr view = w.d.loop().View(w.d.now);
+  EXPECT_THAT(NodeOf(*view, "n1").held,
+              ElementsAre(NodeUseView{.gang = "default/next", .resource = kGpu, .amount = 8}));
+}
+
+TEST(LoopView, AnEndThatNobodyToldIsAnEstimate) {
+  ReservationWorld w(1);
+  w.Submit({.name = "a"});
+  w.Play(absl::Minutes(10));
+  const std::optional<ExpectedEndView> end = w.d.ViewOf("a")->expected_end;
+  ASSERT_TRUE(end.has_value());
+  EXPECT_TRUE(end->estimated);
+  EXPECT_GE(end->at, w.begin() + absl::Minutes(20));
+}
+
+}  // namespace
+}  // namespace maniple
