@@ -94,6 +94,13 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
     return Ask<pb::GangList>(
         [&](auto& context, auto& reply) { return stub->ListGangs(&context, request, &reply); });
   }
+  if (target.path == "/log") {
+    pb::ListDecisionsRequest request;
+    request.set_namespace_(target.namespace_name);
+    request.set_name(target.name);
+    return Ask<pb::DecisionList>(
+        [&](auto& context, auto& reply) { return stub->ListDecisions(&context, request, &reply); });
+  }
   if (target.path == "/version") {
     return Ask<pb::Version>(
         [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });

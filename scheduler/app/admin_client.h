@@ -23,9 +23,9 @@ struct AdminClientOptions {
   std::string service = "https:maniple-scheduler:http";
 };
 
-// Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes", "/queues", "/cohorts" and
-// "/version" with the JSON of admin.proto. NotFound passes through; Unavailable says everything
-// that was tried.
+// Answers "/explain?namespace=…&name=…", "/gangs?namespace=…", "/nodes", "/queues", "/cohorts",
+// "/log?namespace=…&name=…" and "/version" with the JSON of admin.proto. NotFound passes through;
+// Unavailable says everything that was tried.
 [[nodiscard]] absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options,
                                                 absl::string_view target);
 

@@ -8,8 +8,9 @@
 namespace maniple {
 
 // "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes", "/queues" or "/cohorts";
-// "/stream?namespace=N&since=ID" or "/tables?namespace=N". Other parameters are ignored, and of
-// equal ones the last counts. /explain is of the namespace "default" without one.
+// "/log?namespace=N&name=G", "/stream?namespace=N&since=ID" or "/tables?namespace=N". Other
+// parameters are ignored, and of equal ones the last counts. /explain is of the namespace "default"
+// without one.
 struct AdminQuestion {
   std::string path;
   std::string namespace_name;

@@ -75,6 +75,11 @@ class Service final : public pb::Admin::Service {
       return absl::OkStatus();
     });
   }
+  grpc::Status ListDecisions(grpc::ServerContext*, const pb::ListDecisionsRequest* request,
+                             pb::DecisionList* reply) override {
+    DecisionsInto(sources_.decisions(request->namespace_(), request->name()), *reply);
+    return grpc::Status::OK;
+  }
   grpc::Status GetVersion(grpc::ServerContext*, const pb::GetVersionRequest*,
                           pb::Version* reply) override {
     VersionInto(*reply);

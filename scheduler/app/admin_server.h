@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "scheduler/app/decision_journal.h"
 #include "scheduler/app/help_door.h"
 #include "scheduler/app/tls_files.h"
 #include "scheduler/report/view.h"
@@ -22,10 +24,13 @@ struct AdminServerOptions {
 
 class AdminServer final {
  public:
-  // Both any thread, and null when the scheduler did not answer in time.
+  // Any thread; the first two are null when the scheduler did not answer in time.
   struct Sources {
     std::function<ClusterViewPtr()> view;  // made after the call
     std::function<HelpPtr(const GangKey&)> help;
+    // As DecisionJournal::Of; any thread.
+    std::function<std::vector<JournalEntry>(const std::string& ns, const std::string& name)>
+        decisions;
   };
 
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const AdminServerOptions& options,

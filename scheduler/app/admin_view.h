@@ -4,11 +4,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "scheduler/advice/help.h"
 #include "scheduler/app/admin_question.h"
+#include "scheduler/app/decision_journal.h"
 #include "scheduler/report/view.h"
 
 namespace maniple::admin::v1 {
@@ -17,6 +19,7 @@ class GangList;
 class NodeList;
 class QueueList;
 class CohortList;
+class DecisionList;
 class Version;
 }  // namespace maniple::admin::v1
 
@@ -35,6 +38,10 @@ void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin:
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
 void CohortsInto(const ClusterView& view, admin::v1::CohortList& out);
+// As many as a reader gets at once.
+inline constexpr size_t kMostDecisions = 1000;
+void DecisionsInto(const std::vector<JournalEntry>& entries, admin::v1::DecisionList& out);
+[[nodiscard]] absl::StatusOr<std::string> DecisionsJson(const std::vector<JournalEntry>& entries);
 // Of this program, and of the objects that it knows.
 void VersionInto(admin::v1::Version& out);
 [[nodiscard]] absl::StatusOr<std::string> VersionJson();

@@ -194,6 +194,18 @@ void Bulletin::PostQueues(QueueViewsPtr queues) {
   queues_.swap(queues);  // the old ones are freed after the lock
 }
 
+void Bulletin::NoteDecisions(std::vector<DecisionEntry> entries) {
+  if (entries.empty()) return;
+  MutexLock lock(mutex_);
+  for (DecisionEntry& entry : entries) journal_.Add(std::move(entry));
+}
+
+std::vector<JournalEntry> Bulletin::DecisionsOf(const std::string& namespace_name,
+                                                const std::string& name, size_t most) {
+  MutexLock lock(mutex_);
+  return journal_.Of(namespace_name, name, most);
+}
+
 QueueViewsPtr Bulletin::queues() {
   MutexLock lock(mutex_);
   return queues_;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -22,6 +23,7 @@
 #include "api/client/writer.h"
 #include "api/model/object.h"
 #include "scheduler/app/access_desk.h"
+#include "scheduler/app/decision_journal.h"
 #include "scheduler/app/turn_times.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
@@ -107,6 +109,7 @@ class Bulletin final {
   void Post(const LoopCounters& counters, const Health& health);
   void NoteTurn(absl::Duration took);
   void PostQueues(QueueViewsPtr queues);
+  void NoteDecisions(std::vector<DecisionEntry> entries);
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
   void PostView(ClusterViewPtr view, absl::Time now);
@@ -124,6 +127,9 @@ class Bulletin final {
   [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
   // Null: this process does not lead, or nothing was posted yet.
   [[nodiscard]] QueueViewsPtr queues();
+  // As DecisionJournal::Of.
+  [[nodiscard]] std::vector<JournalEntry> DecisionsOf(const std::string& namespace_name,
+                                                      const std::string& name, size_t most);
   // Asks the scheduling thread (through `wake`) for a fresh view and waits for it; null when it
   // does not come in time.
   [[nodiscard]] ClusterViewPtr FreshView(absl::Duration wait, const std::function<void()>& wake);
@@ -136,6 +142,7 @@ class Bulletin final {
   Health health_ ABSL_GUARDED_BY(mutex_);
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
   QueueViewsPtr queues_ ABSL_GUARDED_BY(mutex_);
+  DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
   absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();

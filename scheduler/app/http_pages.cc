@@ -13,7 +13,9 @@ constexpr absl::Duration kViewLife = absl::Seconds(1);
 // Lists of so many namespaces are kept; further ones are made for each reader.
 constexpr size_t kMostKeptPages = 1000;
 
-HttpPage PageOf(const absl::StatusOr<std::string>& json) {
+}  // namespace
+
+HttpPage JsonPage(const absl::StatusOr<std::string>& json) {
   if (json.ok()) {
     HttpPage page = TextPage(200, *json + "\n");
     page.content_type = "application/json";
@@ -24,8 +26,6 @@ HttpPage PageOf(const absl::StatusOr<std::string>& json) {
   if (absl::IsInvalidArgument(json.status())) status = 400;
   return TextPage(status, absl::StrCat(json.status().message(), "\n"));
 }
-
-}  // namespace
 
 std::optional<HttpPage> ProbePage(absl::string_view path, const Bulletin::Health& health,
                                   absl::Time now) {
@@ -43,12 +43,12 @@ std::optional<HttpPage> ProbePage(absl::string_view path, const Bulletin::Health
     return health.synced ? TextPage(200, "ok\n")
                          : TextPage(503, "the first lists are not complete\n");
   }
-  if (path == "/version") return PageOf(VersionJson());
+  if (path == "/version") return JsonPage(VersionJson());
   return std::nullopt;
 }
 
 std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::Time asked_at) {
-  if (!IsAdminPath(question.path)) return PageOf(AdminJson(ClusterView(), question));
+  if (!IsAdminPath(question.path)) return JsonPage(AdminJson(ClusterView(), question));
   // A view that was posted after the question serves, however long it took to come here: so every
   // reader is served by the first one.
   ClusterViewPtr view = source_(asked_at - kViewLife);
@@ -63,7 +63,7 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
                               : question.path;
   const auto found = pages_.find(key);
   if (found != pages_.end()) return found->second;
-  HttpPage page = PageOf(AdminJson(*view_, question));
+  HttpPage page = JsonPage(AdminJson(*view_, question));
   if (page.status == 200 && pages_.size() < kMostKeptPages) pages_.emplace(key, page);
   return page;
 }
@@ -72,12 +72,12 @@ std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::
   const absl::StatusOr<const GangView*> gang =
       FindGang(*view_, question.namespace_name, question.name);
   const std::optional<GangKey> key = gang.ok() ? HelpKeyOf(**gang) : std::nullopt;
-  if (!key.has_value()) return PageOf(AdminJson(*view_, question));
+  if (!key.has_value()) return JsonPage(AdminJson(*view_, question));
   const std::optional<HelpPtr> help = help_(*key, least);
   if (!help.has_value()) return std::nullopt;
-  if (*help == nullptr) return PageOf(AdminJson(*view_, question));
+  if (*help == nullptr) return JsonPage(AdminJson(*view_, question));
   const Help shown = WithoutNamesOfOthers(**help, question.namespace_name);
-  return PageOf(AdminJson(*view_, question, &shown));
+  return JsonPage(AdminJson(*view_, question, &shown));
 }
 
 }  // namespace maniple

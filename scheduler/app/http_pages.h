@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "scheduler/app/admin_question.h"
@@ -24,6 +25,9 @@ namespace maniple {
 // the path is none of them.
 [[nodiscard]] std::optional<HttpPage> ProbePage(absl::string_view path,
                                                 const Bulletin::Health& health, absl::Time now);
+
+// The JSON, or why there is none, with the status that says so.
+[[nodiscard]] HttpPage JsonPage(const absl::StatusOr<std::string>& json);
 
 [[nodiscard]] inline absl::string_view PathOf(absl::string_view target) {
   return target.substr(0, target.find('?'));

@@ -5,6 +5,7 @@
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
 #include "scheduler/app/address.h"
+#include "scheduler/app/admin_view.h"
 #include "scheduler/app/metrics.h"
 #include "scheduler/app/version.h"
 #include "scheduler/page/page_tables.h"
@@ -150,6 +151,11 @@ std::optional<PageReader> HttpSurface::ReaderOf(const HttpQuestion& question) {
                     .sees_nodes = *nodes};
 }
 
+HttpPage HttpSurface::LogPage(const AdminQuestion& question) {
+  return JsonPage(
+      DecisionsJson(bulletin_.DecisionsOf(question.namespace_name, question.name, kMostDecisions)));
+}
+
 std::optional<HttpPage> HttpSurface::LivePage(absl::string_view path,
                                               const HttpQuestion& question) {
   const std::optional<PageReader> reader = ReaderOf(question);
@@ -176,6 +182,7 @@ std::optional<HttpPage> HttpSurface::AnswerHttp(const HttpQuestion& question) {
   }
   return ForReaders(http_readers_, question, [&]() -> std::optional<HttpPage> {
     if (path == "/metrics") return MetricsPage();
+    if (path == "/log") return LogPage(ParseAdminTarget(question.target));
     if (path == "/stream" || path == "/tables") return LivePage(path, question);
     return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);
   });

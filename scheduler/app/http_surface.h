@@ -59,6 +59,7 @@ class HttpSurface final {
 
   // On the threads of the listeners.
   [[nodiscard]] std::optional<HttpPage> AnswerHttp(const HttpQuestion& question);
+  [[nodiscard]] HttpPage LogPage(const AdminQuestion& question);
   // "/stream" or "/tables".
   [[nodiscard]] std::optional<HttpPage> LivePage(absl::string_view path,
                                                  const HttpQuestion& question);

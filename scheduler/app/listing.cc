@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/log.h"
 #include "scheduler/app/printing.h"
 
 namespace maniple {
@@ -187,6 +188,20 @@ std::string CohortTable(const Json& cohorts) {
     absl::StrAppend(&out, cohort["name"].AsString(), " is inactive: ", problem, "\n");
   }
   return out;
+}
+
+std::string DecisionTable(const Json& decisions) {
+  std::vector<std::vector<std::string>> rows = {{"TIME", "GANG", "WHAT", "TIMES", "TEXT"}};
+  for (const Json& decision : decisions["items"].items()) {
+    const absl::Time at = absl::UnixEpoch() + absl::Seconds(decision["at"].AsDouble());
+    const std::string& name = decision["name"].AsString();
+    rows.push_back({absl::FormatTime("%Y-%m-%d %H:%M:%E3S", at, absl::UTCTimeZone()),
+                    name.empty() ? decision["subject"].AsString()
+                                 : absl::StrCat(decision["namespace"].AsString(), "/", name),
+                    decision["what"].AsString(), absl::StrCat(Number(decision["times"])),
+                    OneLine(decision["text"].AsString())});
+  }
+  return Table(rows);
 }
 
 std::string Names(const Json& list, absl::string_view resource) {

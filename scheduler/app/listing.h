@@ -18,6 +18,8 @@ namespace maniple {
 [[nodiscard]] std::string QueueReasons(const Json& queues);
 // Cohorts as a tree, parents first, with the Queues of each.
 [[nodiscard]] std::string CohortTable(const Json& cohorts);
+// What was decided, in order of time.
+[[nodiscard]] std::string DecisionTable(const Json& decisions);
 // One "RESOURCE/NAME" a line; of gangs with their namespace, as "NAMESPACE/NAME".
 [[nodiscard]] std::string Names(const Json& list, absl::string_view resource);
 

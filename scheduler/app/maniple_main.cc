@@ -224,6 +224,24 @@ void AddGangs(CLI::App& app, Request& request, int& result) {
   gangs->callback([&] { result = Gangs(request); });
 }
 
+int ShowLog(const Request& request) {
+  const bool of_one = !request.name.empty() && request.namespace_name.empty();
+  const std::string ns = of_one ? "default" : request.namespace_name;
+  return Show(request,
+              absl::StrCat("/log?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(request.name)),
+              DecisionTable);
+}
+
+void AddLog(CLI::App& app, Request& request, int& result) {
+  CLI::App* log = app.add_subcommand("log", "What was decided of late, of one gang or of all");
+  log->footer("Example:\n  maniple log llama-pretrain -n research");
+  log->add_option("GANG", request.name, "Its PodGroup, or its pod (default: all gangs)");
+  log->add_option("-n,--namespace", request.namespace_name,
+                  "Its namespace (default: default; without a gang: all)");
+  AddWatch(*log, request);
+  log->callback([&] { result = ShowLog(request); });
+}
+
 void AddNodes(CLI::App& app, Request& request, int& result) {
   CLI::App* nodes = app.add_subcommand("nodes", "Nodes: free room and the gangs on them");
   nodes->footer("Example:\n  maniple nodes --map");
@@ -329,6 +347,7 @@ int Main(int argc, char** argv) {
 
   AddExplain(app, request, result);
   AddGangs(app, request, result);
+  AddLog(app, request, result);
   AddNodes(app, request, result);
   AddQueues(app, request, result);
   AddCohorts(app, request, result);

@@ -19,6 +19,7 @@
 #include "api/client/kubeconfig.h"
 #include "api/http/curl_transport.h"
 #include "scheduler/app/admin_server.h"
+#include "scheduler/app/admin_view.h"
 #include "scheduler/app/doors.h"
 #include "scheduler/app/help_door.h"
 #include "scheduler/app/http_surface.h"
@@ -87,10 +88,13 @@ class SchedulerProcess::Impl final {
                                                bulletin_, help_, [this] { inbox_.Wake(); }));
     if (!options.admin.empty()) {
       ASSIGN_OR_RETURN(
-          admin_,
-          AdminServer::Start({.address = options.admin, .tls = options.tls},
-                             {.view = [this] { return FreshView(); },
-                              .help = [this](const GangKey& gang) { return HelpFor(gang); }}));
+          admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
+                                     {.view = [this] { return FreshView(); },
+                                      .help = [this](const GangKey& gang) { return HelpFor(gang); },
+                                      .decisions =
+                                          [this](const std::string& ns, const std::string& name) {
+                                            return bulletin_.DecisionsOf(ns, name, kMostDecisions);
+                                          }}));
       LOG(INFO) << "serving the admin surface on " << options.admin;
     }
     return absl::OkStatus();
@@ -179,7 +183,9 @@ class SchedulerProcess::Impl final {
       }
       TurnOutput out = loop_.Turn(now);
       outbox_.Push(std::move(out.writes));
-      for (const std::string& line : loop_.TakeDecisionLog()) VLOG(1) << line;
+      std::vector<DecisionEntry> decisions = loop_.TakeDecisions();
+      for (const DecisionEntry& decision : decisions) VLOG(1) << LineOf(decision);
+      bulletin_.NoteDecisions(std::move(decisions));
       next = out.more ? absl::InfinitePast() : out.next;
       if (!health.synced && loop_.Synced()) LOG(INFO) << "the cluster is known";
       health.synced = loop_.Synced();

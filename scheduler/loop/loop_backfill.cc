@@ -203,8 +203,8 @@ void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
     Reservation& reservation = *records_.at(holder)->reservation;
     reservation.guests.push_back(c.gang.id);
     ++counters_.backfills;
-    Log(absl::StrCat("backfill ", GangText(c.gang.key), " before ",
-                     GangText(state_.FindGang(holder)->key), " at ",
+    Log(c, "backfill",
+        absl::StrCat(" before ", GangText(state_.FindGang(holder)->key), " at ",
                      absl::FormatTime(reservation.start, absl::UTCTimeZone())));
     c.record.backfill = Backfill{.end = c.now + ExpectedRuntime(c.gang).value()};
   }

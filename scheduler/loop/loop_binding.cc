@@ -177,7 +177,7 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
   } else if (std::holds_alternative<QuorumBound>(action)) {
     OnQuorumBound(c);
   } else if (std::holds_alternative<QuorumLost>(action)) {
-    Log(absl::StrCat("lost ", GangText(c.gang.key)));
+    Log(c, "lost");
     SendEvent(QuorumLostEvent(c.gang, StandingInFlight(c).message), c.now);
   } else if (const auto* undone = std::get_if<Undone>(&action)) {
     OnUndone(c, *undone);
@@ -195,7 +195,7 @@ void SchedulingLoop::Impl::CoolDown(NodeId node, absl::Time now) {
   }
   cool_ends_.insert(known.until);
   state_.CoolDown(node, known.until);
-  Log(absl::StrCat("cool ", state_.NodeName(node)));
+  LogOf("cool", state_.NodeName(node), "", now);
 }
 
 void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
@@ -286,7 +286,7 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     CountReply(reply.kind);
     if (reply.kind != BindReplyKind::kBound) {
       const PodFacts* pod = state_.FindPod(errand.pod);
-      Log(absl::StrCat("bind ", pod == nullptr ? "?" : pod->name, ": ", reply.detail));
+      LogOf("bind", pod == nullptr ? "?" : pod->name, absl::StrCat(": ", reply.detail), now);
     }
     if (!in_flight) return;
     Step(*c, [&](BindStep& step) {
@@ -325,7 +325,7 @@ void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   record.evicted.reset();
   record.backoff_until = absl::InfinitePast();
   if (record.quorum_reached_at.has_value()) {
-    Log(absl::StrCat("restored ", GangText(c.gang.key)));
+    Log(c, "restored");
     return;
   }
   record.quorum_reached_at = c.now;
@@ -343,7 +343,7 @@ void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   if (youngest != absl::InfinitePast()) {
     counters_.scheduling_seconds += std::max(0.0, absl::ToDoubleSeconds(c.now - youngest));
   }
-  Log(absl::StrCat("bound ", GangText(c.gang.key)));
+  Log(c, "bound");
   if (c.gang.key.dialect != GangDialect::kSingleton) {
     std::vector<std::string> nodes = NodesOf(c);
     SendEvent(GangBoundEvent(c.gang, pods, static_cast<int64_t>(nodes.size())), c.now);
@@ -380,7 +380,7 @@ void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
     if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(options_.undo_backoff);
     record.backoff_until = c.now + record.undo_backoff->Next(random_);
   }
-  Log(absl::StrCat("undone ", GangText(c.gang.key), ": ", UndoneText(c.gang, undone)));
+  Log(c, "undone", absl::StrCat(": ", UndoneText(c.gang, undone)));
   SendEvent(GangUndoneEvent(c.gang, undone), c.now);
 }
 

@@ -61,7 +61,7 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
   const Answer answer = Ask(*c, request);
   const bool found = std::holds_alternative<Plan>(answer.decision);
   if (found) {
-    TakePlan(*c, item, answer);
+    TakePlan(*c, item, answer, work);
   } else {
     ParkRejected(*c, item, request, answer);
   }
@@ -105,12 +105,13 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   return true;
 }
 
-void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer) {
+void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer,
+                                    const SearchWork& work) {
   const Plan& plan = std::get<Plan>(answer.decision);
   ++counters_.plans;
   if (item.kind == ItemKind::kRepair) ++counters_.repairs;
-  Log(absl::StrCat("place ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
-                   PlacesText(plan.placements)));
+  Log(c, "place", absl::StrCat(" ", ItemName(item.kind), ": ", PlacesText(plan.placements)),
+      work.used());
   queue_->Started(item);
   c.record.queued.reset();
   c.record.waiting.reset();
@@ -182,8 +183,10 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
       waits.message = absl::StrCat("pod ", state_.FindPod(refused->pod)->name, ": ", waits.message);
     }
   }
-  Log(absl::StrCat("park ", GangText(c.gang.key), " ", ItemName(item.kind), ": ",
-                   WaitReasonName(waits.reason), ": ", waits.message));
+  Log(c, "park",
+      absl::StrCat(" ", ItemName(item.kind), ": ", WaitReasonName(waits.reason), ": ",
+                   waits.message),
+      request.work->used());
   cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
   const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
   ParkFacts facts = ParkFactsFor(request, rejection, cool_end);

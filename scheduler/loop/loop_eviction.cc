@@ -70,8 +70,8 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
   }
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
                             names.size() == 1 ? " leaves" : " leave");
-  Log(absl::StrCat("preempt ", name, ": ", absl::StrJoin(names, ", ")));
-  Log(absl::StrCat("claim ", name, ": ", PlacesText(plan.plan.placements)));
+  Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")));
+  Log(c, "claim", absl::StrCat(": ", PlacesText(plan.plan.placements)));
   SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
   c.record.claim = std::move(claim);
   // What a repair has claimed stands in the place of what was held for it.
@@ -96,7 +96,7 @@ bool SchedulingLoop::Impl::VictimsLeave(const Case& c) const {
 }
 
 void SchedulingLoop::Impl::GiveUpClaim(Case& c) {
-  Log(absl::StrCat("give up the room of ", GangText(c.gang.key)));
+  Log(c, "give up the room of");
   DropClaim(c.record);
   if (c.record.waiting != nullptr &&
       c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
@@ -238,7 +238,7 @@ void SchedulingLoop::Impl::EndDeparture(Case& c, DepartureEnd end) {
   const Departure departure = *record.departure;
   switch (end) {
     case DepartureEnd::kLeft:
-      Log(absl::StrCat("left ", GangText(c.gang.key)));
+      Log(c, "left");
       if (!departure.whole) break;
       record.bound.clear();
       NoteEvicted(record, c.gang, departure.why);
@@ -246,7 +246,7 @@ void SchedulingLoop::Impl::EndDeparture(Case& c, DepartureEnd end) {
                    departure.for_gang.valid() ? LeavingCause::kPreempted : LeavingCause::kDrained);
       break;
     case DepartureEnd::kStays:
-      Log(absl::StrCat("stays ", GangText(c.gang.key)));
+      Log(c, "stays");
       break;
   }
   if (departure.for_gang.valid()) touched_.insert(departure.for_gang);
@@ -280,7 +280,7 @@ void SchedulingLoop::Impl::HearEviction(const Errand& errand, const WriteResult&
   if (departure.past_budgets && leaving.way == Departure::Way::kEvict && IsBudgetRefusal(result)) {
     ++counters_.budgets_passed;
     if (const PodFacts* pod = state_.FindPod(errand.pod)) {
-      Log(absl::StrCat("delete ", pod->namespace_name, "/", pod->name, " past its budgets"));
+      LogOf("delete", absl::StrCat(pod->namespace_name, "/", pod->name), " past its budgets", now);
     }
     leaving.way = Departure::Way::kMark;
     leaving.next_try = now;

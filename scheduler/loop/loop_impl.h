@@ -66,7 +66,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] absl::Status CheckNothingHeld();
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;
   [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
-  [[nodiscard]] std::vector<std::string> TakeDecisionLog() { return std::exchange(log_, {}); }
+  [[nodiscard]] std::vector<DecisionEntry> TakeDecisions() { return std::exchange(log_, {}); }
 
  private:
   [[nodiscard]] std::optional<Case> Open(GangId id, absl::Time now);
@@ -119,7 +119,7 @@ class SchedulingLoop::Impl final {
   // It asks something else now.
   static void ForgetSearch(GangRecord& record);
 
-  void TakePlan(Case& c, QueueItem item, const Answer& answer);
+  void TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work);
   // "a-0=n1 a-1=n2"
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
@@ -381,7 +381,9 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] GangView ViewOf(const Case& c) const;
   [[nodiscard]] std::vector<NodeRow> NodeRows(const Snapshot& snapshot) const;
 
-  void Log(std::string line);
+  // `rest` begins with what separates it from the gang.
+  void Log(const Case& c, absl::string_view what, std::string rest = "", int64_t steps = 0);
+  void LogOf(absl::string_view what, absl::string_view subject, std::string rest, absl::Time now);
 
   LoopOptions options_;
   Random random_;
@@ -452,7 +454,7 @@ class SchedulingLoop::Impl final {
   WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};        // of conditions
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
   LoopCounters counters_;
-  std::vector<std::string> log_;
+  std::vector<DecisionEntry> log_;
 };
 
 }  // namespace maniple

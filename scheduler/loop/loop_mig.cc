@@ -124,14 +124,14 @@ void SchedulingLoop::Impl::Propose(const MigProposal& proposal, const std::strin
   const MigChange change{{proposal.node, node.uid}, from, proposal.config, why};
   if (options_.mig.reconfigure == MigReconfigure::kDryRun) {
     if (!mig_fleet_.Tell(proposal.node, proposal.config, now)) return;
-    Log(absl::StrCat("mig ", proposal.node, " (dry run): ", from, " -> ", proposal.config));
+    LogOf("mig", proposal.node, absl::StrCat(" (dry run): ", from, " -> ", proposal.config), now);
     SendEvent(MigProposedEvent(change), now);
     return;
   }
   const std::optional<NodeId> id = state_.NodeNamed(proposal.node);
   if (!id.has_value()) return;
   ++counters_.mig_changes;
-  Log(absl::StrCat("mig ", proposal.node, ": ", from, " -> ", proposal.config));
+  LogOf("mig", proposal.node, absl::StrCat(": ", from, " -> ", proposal.config), now);
   // Until the label shows, nobody of ours may go there; from then on the label itself says so.
   state_.CoolDown(*id, now + kShowsWithin);
   cool_ends_.insert(now + kShowsWithin);
@@ -155,7 +155,7 @@ void SchedulingLoop::Impl::HearNodeConfig(const std::string& name, const WriteRe
   mig_fleet_.Failed(name, now + kAfterFailure);
   mig_due_ = absl::InfinitePast();
   EndMigHold(name);
-  Log(absl::StrCat("mig ", name, ": not changed: HTTP ", result.http_status));
+  LogOf("mig", name, absl::StrCat(": not changed: HTTP ", result.http_status), now);
 }
 
 }  // namespace maniple

@@ -266,8 +266,8 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
   reservation.start = plan.at;
   reservation.end = plan.end;
   if (moved) {
-    Log(absl::StrCat("reserve ", GangText(c.gang.key), " at ", StartText(reservation), ": ",
-                     absl::StrJoin(nodes, " ")));
+    Log(c, "reserve",
+        absl::StrCat(" at ", StartText(reservation), ": ", absl::StrJoin(nodes, " ")));
   }
   reservation.renewed = c.now;
   reservation.stale = reservation.lost = false;
@@ -313,7 +313,7 @@ void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
 
 void SchedulingLoop::Impl::EndReservation(GangId gang, absl::Time now) {
   std::optional<Case> c = Open(gang, now);
-  Log(absl::StrCat("end the reservation of ", GangText(c->gang.key)));
+  Log(*c, "end the reservation of");
   DropReservation(gang, c->record);
   ChargeQuota(*c);
   queue_->Offer({gang, ItemKind::kQuorum}, OrderOf(*c, ItemKind::kQuorum));

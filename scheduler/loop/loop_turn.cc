@@ -427,8 +427,22 @@ bool SchedulingLoop::Impl::Idle() const {
   });
 }
 
-void SchedulingLoop::Impl::Log(std::string line) {
-  if (log_.size() < kLongestLog) log_.push_back(std::move(line));
+void SchedulingLoop::Impl::Log(const Case& c, absl::string_view what, std::string rest,
+                               int64_t steps) {
+  if (log_.size() >= kLongestLog) return;
+  log_.push_back({.at = c.now,
+                  .what = what,
+                  .gang = c.gang.key,
+                  .queue = c.gang.queue,
+                  .rest = std::move(rest),
+                  .steps = steps});
+}
+
+void SchedulingLoop::Impl::LogOf(absl::string_view what, absl::string_view subject,
+                                 std::string rest, absl::Time now) {
+  if (log_.size() >= kLongestLog) return;
+  log_.push_back(
+      {.at = now, .what = what, .subject = std::string(subject), .rest = std::move(rest)});
 }
 
 }  // namespace maniple

@@ -31,7 +31,7 @@ bool SchedulingLoop::Impl::StartVolumes(Case& c, const std::vector<Placement>& p
   for (const ClaimGoal& goal : *goals) {
     if (!goal.volume.empty()) state_.AssumeVolume(goal.pod, goal.volume);
   }
-  Log(absl::StrCat("volumes ", GangText(c.gang.key), ": ", goals->size(), " to bind"));
+  Log(c, "volumes", absl::StrCat(": ", goals->size(), " to bind"));
   SettleVolumes(c);
   ChargeQuota(c);
   return true;
@@ -123,7 +123,7 @@ void SchedulingLoop::Impl::BindAfterVolumes(Case& c) {
                                   " does not reach the volumes that were bound"));
     return;
   }
-  Log(absl::StrCat("volumes ", GangText(c.gang.key), ": bound"));
+  Log(c, "volumes", ": bound");
   c.record.volumes.reset();
   StartBinding(c, placements);
 }
@@ -136,7 +136,7 @@ void SchedulingLoop::Impl::GiveUpVolumes(Case& c, std::string why) {
   GangRecord& record = c.record;
   if (!record.undo_backoff.has_value()) record.undo_backoff = Backoff(options_.undo_backoff);
   record.volumes_again_at = c.now + record.undo_backoff->Next(random_);
-  Log(absl::StrCat("volumes ", GangText(c.gang.key), ": given up: ", why));
+  Log(c, "volumes", absl::StrCat(": given up: ", why));
   record.volume_trouble = absl::StrCat("its volumes could not be bound: ", why, "; tried again at ",
                                        ClockText(*record.volumes_again_at));
   touched_.insert(c.gang.id);

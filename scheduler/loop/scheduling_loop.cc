@@ -29,7 +29,12 @@ absl::Status SchedulingLoop::CheckParkedCannotStart(absl::Time now) const {
   return impl_->CheckParkedCannotStart(now);
 }
 absl::Status SchedulingLoop::CheckNothingHeld() const { return impl_->CheckNothingHeld(); }
-std::vector<std::string> SchedulingLoop::TakeDecisionLog() { return impl_->TakeDecisionLog(); }
+std::vector<DecisionEntry> SchedulingLoop::TakeDecisions() { return impl_->TakeDecisions(); }
+std::vector<std::string> SchedulingLoop::TakeDecisionLog() {
+  std::vector<std::string> lines;
+  for (const DecisionEntry& entry : TakeDecisions()) lines.push_back(LineOf(entry));
+  return lines;
+}
 std::vector<HeldStart> SchedulingLoop::HeldStarts() const { return impl_->HeldStarts(); }
 std::array<int32_t, kBindStates> SchedulingLoop::MemberStates() const {
   return impl_->MemberStates();

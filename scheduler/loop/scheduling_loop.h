@@ -22,6 +22,7 @@
 #include "scheduler/bind/bind_state.h"
 #include "scheduler/cycle/start_plan.h"
 #include "scheduler/loop/loop_options.h"
+#include "scheduler/report/decision_entry.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
@@ -74,14 +75,16 @@ class SchedulingLoop final {
                                                             absl::Time now) const;
   [[nodiscard]] const LoopCounters& counters() const;
 
-  // For tests and simulation: invariants of state, queue and bindings; and the decision log since
-  // the last call.
+  // The decision log since the last call of either: as entries, or as lines for tests.
+  [[nodiscard]] std::vector<DecisionEntry> TakeDecisions();
+  [[nodiscard]] std::vector<std::string> TakeDecisionLog();
+
+  // For tests and simulation: invariants of state, queue and bindings.
   [[nodiscard]] absl::Status CheckInvariants() const;
   // Decides every parked item afresh on the newest state; names the first that could start.
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now) const;
   // When every gang has ended: no reservation, hold, claim, departure or charge is left.
   [[nodiscard]] absl::Status CheckNothingHeld() const;
-  [[nodiscard]] std::vector<std::string> TakeDecisionLog();
   [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
   // How many members of gangs in flight are in each state, by BindState.
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;

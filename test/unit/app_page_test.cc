@@ -221,13 +221,30 @@ TEST_F(PageSurfaceTest, TablesNeedNoScript) {
   EXPECT_THAT(Ask("/tables?namespace=other")->ReadReply(), Not(HasSubstr("&lt;b&gt;")));
 }
 
+TEST_F(PageSurfaceTest, TheLogTellsOfTheNamespaceThatIsAskedForAndMakesNoView) {
+  bulletin_.NoteDecisions({{.at = absl::FromUnixSeconds(5),
+                            .what = "place",
+                            .gang = {.namespace_name = "a", .name = "g"},
+                            .rest = " quorum: g-0=n1",
+                            .steps = 7},
+                           {.at = absl::FromUnixSeconds(6),
+                            .what = "bound",
+                            .gang = {.namespace_name = "b", .name = "g"}}});
+  EXPECT_THAT(Ask("/log?namespace=a&name=g")->ReadReply(),
+              AllOf(HasSubstr("\"what\":\"place\""), HasSubstr("\"text\":\"quorum: g-0=n1\""),
+                    HasSubstr("\"steps\":\"7\""), Not(HasSubstr("bound"))));
+  EXPECT_THAT(Ask("/log")->ReadReply(), AllOf(HasSubstr("place"), HasSubstr("bound")));
+  EXPECT_THAT(Ask("/log?namespace=c")->ReadReply(), HasSubstr("{\"items\":[]}"));
+  EXPECT_EQ(views_, 0);
+}
+
 TEST_F(PageSurfaceTest, BeyondThisMachineTheProgramIsOpenAndTheRowsAreNot) {
   Serve({.http = "0.0.0.0:0",
          .tls = {.self_signed = true},
          .api_server = {.server = "http://127.0.0.1:1"}});
   const uint16_t port = surface_->http_port();
   EXPECT_THAT(AskOverTls(port, TLS1_3_VERSION, "/"), StartsWith("HTTP/1.1 200"));
-  for (const char* path : {"/stream", "/tables", "/stream?namespace=a"}) {
+  for (const char* path : {"/stream", "/tables", "/log", "/stream?namespace=a"}) {
     EXPECT_THAT(AskOverTls(port, TLS1_3_VERSION, path), StartsWith("HTTP/1.1 401")) << path;
   }
   EXPECT_EQ(views_, 0);

@@ -1,11 +1,12 @@
 // The drawer: one gang in full, or a list of gangs to choose from.
 import { useEffect, useRef } from 'preact/hooks';
+import { explanations, stories } from './answers.js';
 import { now } from './clock.js';
-import { explanationOf, wantExplanation } from './explain.js';
 import { asksText, number, plural } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
 import { gangRow, nodeRow, nodeVersion } from './store.js';
+import { Story } from './story.js';
 import { TableHead } from './table.js';
 import { Age, ClockTime, Relative } from './times.js';
 import { open, soughtNode } from './view.js';
@@ -60,11 +61,14 @@ function List({ title, gangs }) {
 
 function Gang({ name }) {
   useEffect(() => {
-    return now.subscribe(() => wantExplanation(name));
+    return now.subscribe(() => {
+      explanations.want(name);
+      stories.want(name);
+    });
   }, [name]);
   const row = gangRow(name);
-  const explanation = explanationOf(name);
-  const full = explanation?.gang;
+  const explanation = explanations.of(name);
+  const full = explanation?.body;
   const [ns, own] = [name.slice(0, name.indexOf('/')), name.slice(name.indexOf('/') + 1)];
   const shown = row ?? {};
   const phase = row?.phase ?? full?.phase ?? 'gone';
@@ -83,6 +87,7 @@ function Gang({ name }) {
     ${explanation?.error && html`<p class="problem">${explanation.error}</p>`}
     ${full?.quota && html`<${Quota} line=${full.quota} />`}
     ${full?.nodeReasons?.length > 0 && html`<${NodeReasons} reasons=${full.nodeReasons} />`}
+    <${Story} decisions=${stories.of(name)?.body?.items ?? []} />
     ${full?.pods?.length > 0 && html`<${Members} pods=${full.pods} />`}
     <${Commands} ns=${ns} name=${own} single=${shown.single ?? full?.singleton} />
   `;
@@ -207,6 +212,7 @@ function Commands({ ns, name, single }) {
   return html`
     <h3>The same on the command line</h3>
     <${Command} text=${`maniple explain ${name} -n ${ns}`} />
+    <${Command} text=${`maniple log ${name} -n ${ns}`} />
     <${Command} text=${`kubectl get ${kind} ${name} -n ${ns}`} />
   `;
 }

@@ -1,8 +1,8 @@
 // The gangs that wait, in order of service: why, what would help, when.
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { explanations } from './answers.js';
 import { now } from './clock.js';
-import { explanationOf, wantExplanation } from './explain.js';
 import { asksText, number, plural } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
@@ -78,7 +78,7 @@ function useStillOrder(keys, held) {
 function useHelp(keys) {
   const wanted = keys.join('\n');
   useEffect(() => {
-    const ask = () => keys.forEach(wantExplanation);
+    const ask = () => keys.forEach((key) => explanations.want(key));
     return now.subscribe(ask); // which also calls it at once
   }, [wanted]);
 }
@@ -151,7 +151,7 @@ function Planned({ start }) {
 
 // The smallest changes that would let it start, each alone enough.
 function HelpLine({ name }) {
-  const help = explanationOf(name)?.gang?.help ?? [];
+  const help = explanations.of(name)?.body?.help ?? [];
   if (help.length === 0) return null;
   return html`
     <div class="help">

@@ -1,0 +1,89 @@
+// What was decided of late: nobody's flood pushes out what others want to know, and memory is
+// bounded.
+#include "scheduler/app/decision_journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+DecisionEntry Entry(int second, absl::string_view what, const std::string& ns,
+                    const std::string& name, const std::string& rest = "") {
+  return {.at = absl::FromUnixSeconds(second),
+          .what = what,
+          .gang = {.namespace_name = ns, .name = name},
+          .rest = rest};
+}
+
+std::vector<std::string> Lines(const std::vector<JournalEntry>& entries) {
+  std::vector<std::string> lines;
+  for (const JournalEntry& entry : entries) {
+    lines.push_back(absl::StrCat(absl::ToUnixSeconds(entry.since), "-",
+                                 absl::ToUnixSeconds(entry.decision.at), " x", entry.times, " ",
+                                 LineOf(entry.decision)));
+  }
+  return lines;
+}
+
+TEST(DecisionJournal, TellsOfAGangANamespaceOrAllInOrderOfTime) {
+  DecisionJournal journal({});
+  journal.Add(Entry(1, "place", "a", "g", " quorum: g-0=n1"));
+  journal.Add(Entry(2, "bound", "b", "g"));
+  journal.Add(Entry(3, "bound", "a", "g"));
+  journal.Add(Entry(4, "bound", "a", "other"));
+  journal.Add({.at = absl::FromUnixSeconds(5), .what = "cool", .subject = "n1"});
+  journal.Add(Entry(5, "preempt", "a", "at once", ": a/g"));
+  journal.Add(Entry(5, "claim", "a", "at once", ": g-0=n1"));
+  EXPECT_THAT(Lines(journal.Of("a", "g", 10)),
+              ElementsAre("1-1 x1 place a/g quorum: g-0=n1", "3-3 x1 bound a/g"));
+  EXPECT_THAT(Lines(journal.Of("a", "", 3)),
+              ElementsAre("4-4 x1 bound a/other", "5-5 x1 preempt a/at once: a/g",
+                          "5-5 x1 claim a/at once: g-0=n1"));
+  EXPECT_THAT(Lines(journal.Of("", "", 4)),
+              ElementsAre("4-4 x1 bound a/other", "5-5 x1 cool n1", "5-5 x1 preempt a/at once: a/g",
+                          "5-5 x1 claim a/at once: g-0=n1"));
+}
+
+TEST(DecisionJournal, ARefusalForTheSameReasonIsOneEntryWithItsCount) {
+  DecisionJournal journal({});
+  for (int i = 1; i <= 9; ++i) {
+    journal.Add(Entry(i, "park", "a", "g", absl::StrCat(" quorum: NoFit: ", i, " of 12 pods fit")));
+    journal.Add(Entry(i, "park", "a", "other", " quorum: NoFit: 0 of 1 pods fit"));
+  }
+  journal.Add(Entry(10, "park", "a", "g", " quorum: QuotaExceeded: it needs more"));
+  journal.Add(Entry(11, "park", "a", "g", " quorum: NoFit: 3 of 12 pods fit"));
+  EXPECT_THAT(Lines(journal.Of("a", "g", 10)),
+              ElementsAre("1-9 x9 park a/g quorum: NoFit: 9 of 12 pods fit",
+                          "10-10 x1 park a/g quorum: QuotaExceeded: it needs more",
+                          "11-11 x1 park a/g quorum: NoFit: 3 of 12 pods fit"));
+  EXPECT_EQ(journal.size(), 4);
+}
+
+TEST(DecisionJournal, AFloodOfOneNamespacePushesOutItsOwn) {
+  DecisionJournal journal({.entries = 1000});
+  for (int i = 0; i < 100; ++i) journal.Add(Entry(i, "bound", "quiet", absl::StrCat("g", i)));
+  for (int i = 0; i < 100'000; ++i) {
+    journal.Add(Entry(100 + i, "bound", "loud", absl::StrCat("g", i)));
+    ASSERT_LE(journal.size(), 1000);
+  }
+  EXPECT_THAT(journal.Of("quiet", "", 1000), SizeIs(100));
+  EXPECT_EQ(Lines(journal.Of("loud", "", 1)).front(), "100099-100099 x1 bound loud/g99999");
+  // A gang whose entries are gone begins anew.
+  journal.Add(Entry(200'000, "park", "loud", "g0", " quorum: NoFit: x"));
+  EXPECT_THAT(journal.Of("loud", "g0", 10), SizeIs(1));
+}
+
+TEST(DecisionJournal, ALongTextIsCutBetweenCharacters) {
+  DecisionJournal journal({.text = 10});
+  journal.Add(Entry(1, "place", "a", "g", "123456789é and more"));
+  EXPECT_EQ(journal.Of("a", "g", 1).front().decision.rest, "123456789…");
+}
+
+}  // namespace
+}  // namespace maniple
