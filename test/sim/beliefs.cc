@@ -1,16 +1,15 @@
 #include "test/sim/beliefs.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace maniple::sim {
 
 void TellBeliefs(const Process& process, std::vector<std::string>& log) {
   const ClusterViewPtr view = process.loop().View(process.Now());
   for (const GangView& gang : view->gangs) {
-    std::string line =
-        absl::StrCat("#", process.life(), " believes ", gang.namespace_name, "/", gang.name, " ",
-                     gang.phase, " ", gang.reason, ": ", gang.message, "; ", gang.preemption, ";");
+    std::string line = absl::StrCat("#", process.life(), " believes ", gang.namespace_name, "/",
+                                    gang.name, " of \"", gang.queue, "\" ", gang.phase, " ",
+                                    gang.reason, ": ", gang.message, "; ", gang.preemption, ";");
     for (const GangMemberView& pod : gang.pods) {
       absl::StrAppend(&line, " ", pod.pod, "=", pod.state, "@", pod.node);
     }
@@ -31,7 +30,13 @@ void TellBeliefs(const Process& process, std::vector<std::string>& log) {
       absl::StrAppend(&line, resource.free.units(), " of ", resource.allocatable.units(), " ",
                       resource.resource, " free,");
     }
-    log.push_back(absl::StrCat(line, " ", absl::StrJoin(node.gangs, " ")));
+    for (const NodeUseView& use : node.uses) {
+      absl::StrAppend(&line, " ", use.amount, " by ", use.gang);
+    }
+    for (const NodeUseView& use : node.held) {
+      absl::StrAppend(&line, " ", use.amount, " held for ", use.gang);
+    }
+    log.push_back(std::move(line));
   }
 }
 

@@ -342,6 +342,9 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.bound_by = it->second.by;
   pod.told_to = it->second.told_to;
   pod.told_at = it->second.told_at;
+  if (fresh && pod.ours && IsOnlyBoundByOthers(pod.gang)) {
+    AdmitThoseBoundByOthers(pod.gang, pod.admitted);
+  }
   pods_[key] = std::move(pod);
   if (!fresh) {
     if (it->second.node != node) {

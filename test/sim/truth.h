@@ -258,6 +258,8 @@ class Truth final {
   [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
   // … for a pod that is bound now, perhaps by somebody who has not heard of another name.
   [[nodiscard]] std::string QueueAtBind(const PodFacts& pod, absl::Time now) const;
+  [[nodiscard]] bool IsOnlyBoundByOthers(const std::string& gang) const;
+  void AdmitThoseBoundByOthers(const std::string& gang, const std::string& queue);
   void NoteQuorum(const std::string& gang, absl::Time now);
   void CheckDomainsHold(const PodFacts& pod, absl::Time now);
   void ApplyNode(const std::string& name, const Json& object, absl::Time now);

@@ -63,7 +63,25 @@ std::string Truth::QueueAtBind(const PodFacts& pod, absl::Time now) const {
   if (IsOfTenant(pod.key)) return told;
   const GangFacts& gang = gangs_.at(pod.gang);
   const bool late = tells && gang.queue_since > now - blind_for_ && told == gang.queue_before;
-  return late ? told : AdmittedQueueOf(pod.gang);
+  if (late || (tells && told == gang.queue && IsOnlyBoundByOthers(pod.gang))) return told;
+  return AdmittedQueueOf(pod.gang);
+}
+
+// What others have bound a leader charges to the Queue that the gang names when it hears of that:
+// it may hear of an edit first.
+bool Truth::IsOnlyBoundByOthers(const std::string& gang) const {
+  return std::ranges::none_of(pods_, [&gang](const auto& entry) {
+    const PodFacts& pod = entry.second;
+    return pod.gang == gang && pod.ours && !pod.node.empty() && !pod.ended();
+  });
+}
+
+void Truth::AdmitThoseBoundByOthers(const std::string& gang, const std::string& queue) {
+  for (auto& [key, pod] : pods_) {
+    if (pod.gang != gang || pod.ours || pod.node.empty() || pod.ended()) continue;
+    pod.admitted = queue;
+    bound_.at(pod.uid).queue = queue;
+  }
 }
 
 // Where everybody had succeeded, who comes now begins anew.
@@ -145,6 +163,12 @@ void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
   const auto group = groups_.find(pod.gang);
   const auto labels = labels_.find(pod.node);
   if (group == groups_.end() || labels == labels_.end() || IsOfTenant(pod.key)) return;
+  const auto may_be_gone = [&](const std::string& node) {
+    const auto lost = lost_at_.find(node);
+    return !nodes_.contains(node) || (lost != lost_at_.end() && lost->second >= now - blind_for_);
+  };
+  // The bind was sent before, and lands after others of them were replaced elsewhere.
+  if (may_be_gone(pod.node)) return;
   const auto sub_group = group->second.sub_groups.find(pod.sub_group);
   const bool together =
       sub_group != group->second.sub_groups.end() && sub_group->second.in_one_rack;
@@ -152,11 +176,8 @@ void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
     if (other.gang != pod.gang || !Stands(other) || key == pod.key) continue;
     const bool near = group->second.in_one_rack || (together && other.sub_group == pod.sub_group);
     const bool known = other.ours || other.bound_at < now - blind_for_;
-    const auto there = nodes_.find(other.node);
-    const auto lost = lost_at_.find(other.node);
-    const bool may_be_gone = lost != lost_at_.end() && lost->second >= now - blind_for_;
-    if (!near || !known || there == nodes_.end() || may_be_gone) continue;
-    if (there->second.rack == labels->second[kRackLabel].AsString()) continue;
+    if (!near || !known || may_be_gone(other.node)) continue;
+    if (nodes_.at(other.node).rack == labels->second[kRackLabel].AsString()) continue;
     Violated(now, absl::StrCat("DomainsHold: ", pod.key, " is bound on ", pod.node, ", in another ",
                                "rack than ", key, " on ", other.node));
     return;

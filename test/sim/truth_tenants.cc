@@ -67,10 +67,12 @@ std::vector<std::string> Truth::QueuesOf(const PodFacts& pod, const Since& since
                                          Doubt doubt) const {
   if (!IsOfTenant(pod.key)) {
     // Bound under no Queue: to a leader that comes later it looks as if bound by hand, and is
-    // charged to the Queue that its PodGroup names then.
+    // charged to the Queue that its PodGroup names then. So is what others have bound.
     const std::string& named = gangs_.at(pod.gang).queue;
-    const bool perhaps = doubt == Doubt::kAgainst && pod.admitted.empty() && !named.empty();
-    return {perhaps ? named : pod.admitted};
+    const bool perhaps = doubt == Doubt::kAgainst && !named.empty() && named != pod.admitted;
+    if (perhaps && pod.admitted.empty()) return {named};
+    if (perhaps && !pod.ours && IsOnlyBoundByOthers(pod.gang)) return {pod.admitted, named};
+    return {pod.admitted};
   }
   std::vector<std::string> queues;
   for (const auto& [queue, rules] : quotas_.queues()) {
