@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/topology.h"
 #include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/node_uses.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
 
@@ -45,30 +46,27 @@ std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
   return path;
 }
 
-// By node, gang and resource.
-using UsesByNode =
-    std::map<std::string, std::map<std::pair<std::string, std::string>, NodeUseView>>;
-
-void AddUse(const std::string& gang, const std::string& node, ShapeId shape, bool leaving,
-            const Tables& tables, UsesByNode& uses) {
+// Calls it for each GPU resource that a pod of the shape asks for.
+template <typename Use>
+void ForEachGpu(ShapeId shape, const Tables& tables, const Use& use) {
   for (const auto& [resource, amount] : tables.ShapeOf(shape).requests) {
     const ResourceFacts& facts = tables.FactsOf(resource);
-    if (!facts.gpu) continue;
-    NodeUseView& use = uses[node][{gang, facts.name}];
-    use.gang = gang;
-    use.resource = facts.name;
-    use.amount += amount;
-    if (leaving) use.leaving += amount;
+    if (facts.gpu) use(facts.name, amount);
   }
 }
 
-void AddUses(const GangView& gang, const Gang& members, const Tables& tables, UsesByNode& uses) {
+void AddUses(const GangView& gang, const Gang& members, const Tables& tables, NodeUses& uses) {
   for (size_t i = 0; i < gang.pods.size(); ++i) {
     const GangMemberView& pod = gang.pods[i];
     const Member& member = members.members[i];
-    if (!TakesRoom(pod) || !member.shape.valid()) continue;
-    const bool leaving = member.state == MemberState::kTerminating;
-    AddUse(GangText(members.key), pod.node, member.shape, leaving, tables, uses);
+    if (!TakesRoom(pod)) continue;
+    uses.Stands(pod.node);
+    if (!member.shape.valid()) continue;
+    const Leaving leaving =
+        member.state == MemberState::kTerminating ? Leaving::kYes : Leaving::kNo;
+    ForEachGpu(member.shape, tables, [&](const std::string& resource, int64_t amount) {
+      uses.Takes(pod.node, resource, amount, leaving);
+    });
   }
 }
 
@@ -81,24 +79,18 @@ std::vector<PlacedPods> RoomKeptFor(const GangRecord& record) {
   return rooms;
 }
 
-std::vector<NodeUseView> UsesOn(const std::string& node, const UsesByNode& uses) {
-  std::vector<NodeUseView> out;
-  const auto here = uses.find(node);
-  if (here == uses.end()) return out;
-  for (const auto& [of, use] : here->second) out.push_back(use);
-  return out;
-}
-
 std::vector<GangAskView> AsksOf(const Gang& gang, const Tables& tables) {
-  std::map<std::pair<std::string, int64_t>, int64_t> members;  // by resource and amount
+  std::map<ShapeId, int64_t> of_shape;
   for (const Member& member : gang.members) {
     const bool ended =
         member.state == MemberState::kSucceeded || member.state == MemberState::kFailed;
-    if (ended || !member.shape.valid()) continue;
-    for (const auto& [resource, amount] : tables.ShapeOf(member.shape).requests) {
-      const ResourceFacts& facts = tables.FactsOf(resource);
-      if (facts.gpu) ++members[{facts.name, amount}];
-    }
+    if (!ended && member.shape.valid()) ++of_shape[member.shape];
+  }
+  std::map<std::pair<std::string, int64_t>, int64_t> members;  // by resource and amount
+  for (const auto& [shape, count] : of_shape) {
+    ForEachGpu(shape, tables, [&, count = count](const std::string& resource, int64_t amount) {
+      members[{resource, amount}] += count;
+    });
   }
   std::vector<GangAskView> asks;
   for (const auto& [of, count] : members) {
@@ -219,8 +211,8 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
     positions[item.gang] = {position, ++in_queue[gang->queue]};
   }
   const Snapshot& snapshot = Picture();
-  std::map<std::string, std::set<std::string>> gangs_on;
-  UsesByNode uses, held;
+  view->nodes = NodeRows(snapshot);
+  NodeUses uses(view->nodes);
   for (const GangId id : state_.Gangs()) {
     const std::optional<Case> c = Open(id, now);
     GangView gang = ViewOf(*c);
@@ -228,14 +220,13 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
       gang.position = it->second.first;
       if (!gang.queue.empty()) gang.queue_position = it->second.second;
     }
-    for (const GangMemberView& pod : gang.pods) {
-      if (TakesRoom(pod)) gangs_on[pod.node].insert(GangText(c->gang.key));
-    }
+    uses.Of(GangText(c->gang.key));
     AddUses(gang, c->gang, *snapshot.tables, uses);
     for (const PlacedPods& room : RoomKeptFor(c->record)) {
       if (!room.node.valid()) continue;
-      const std::string node(state_.NodeName(room.node));
-      AddUse(GangText(c->gang.key), node, room.shape, false, *snapshot.tables, held);
+      ForEachGpu(room.shape, *snapshot.tables, [&](const std::string& resource, int64_t amount) {
+        uses.Keeps(state_.NodeName(room.node), resource, amount);
+      });
     }
     gang.asks = AsksOf(c->gang, *snapshot.tables);
     view->gangs.push_back(std::move(gang));
@@ -243,16 +234,9 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
   std::ranges::sort(view->gangs, [](const GangView& a, const GangView& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   });
-  view->nodes = NodeRows(snapshot);
+  uses.Sort();
   if (const Topology* topology = FindTopology(*snapshot.tables, "")) {
     for (const TopologyLevel& level : topology->levels) view->levels.push_back(level.node_label);
-  }
-  for (NodeRow& row : view->nodes) {
-    if (const auto it = gangs_on.find(row.name); it != gangs_on.end()) {
-      row.gangs.assign(it->second.begin(), it->second.end());
-    }
-    row.uses = UsesOn(row.name, uses);
-    row.held = UsesOn(row.name, held);
   }
   if (!leading_) records_.clear();  // a standby remembers nothing of its own
   view->queues = directory_.Views(ledger_.book());

@@ -1,0 +1,45 @@
+// Who uses, leaves and holds what of each node, gathered for a view.
+//
+//   NodeUses uses(view->nodes);
+//   uses.Of("default/a");
+//   uses.Stands("n1");
+//   uses.Takes("n1", "nvidia.com/gpu", 8, Leaving::kNo);
+//   uses.Sort();
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+enum class Leaving : uint8_t { kNo, kYes };
+
+class NodeUses final {
+ public:
+  // The rows outlive it, and keep their place. What is told of other nodes is left out.
+  explicit NodeUses(std::vector<NodeRow>& rows);
+
+  // What follows is of this gang, "namespace/name".
+  void Of(std::string gang) { gang_ = std::move(gang); }
+  void Stands(absl::string_view node);
+  void Takes(absl::string_view node, const std::string& resource, int64_t amount, Leaving leaving);
+  void Keeps(absl::string_view node, const std::string& resource, int64_t amount);
+  // By gang and resource, as the rows promise.
+  void Sort();
+
+ private:
+  [[nodiscard]] NodeRow* Find(absl::string_view node) const;
+  NodeUseView& UseIn(std::vector<NodeUseView>& uses, const std::string& resource) const;
+
+  std::vector<NodeRow>& rows_;
+  absl::flat_hash_map<absl::string_view, size_t> by_name_;
+  std::string gang_;
+};
+
+}  // namespace maniple
