@@ -6,7 +6,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
@@ -237,8 +236,6 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& o
   const auto seconds = [](absl::Time at) { return absl::ToDoubleSeconds(at - absl::UnixEpoch()); };
   for (const JournalEntry& entry : entries) {
     const DecisionEntry& decision = entry.decision;
-    absl::string_view text = decision.rest;
-    if (!absl::ConsumePrefix(&text, ": ")) absl::ConsumePrefix(&text, " ");
     pb::Decision& row = *out.add_items();
     row.set_at(seconds(decision.at));
     row.set_what(std::string(decision.what));
@@ -246,7 +243,7 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& o
     row.set_name(decision.gang.name);
     row.set_queue(decision.queue);
     row.set_subject(decision.subject);
-    row.set_text(std::string(text));
+    row.set_text(std::string(TextOf(decision)));
     row.set_times(entry.times);
     row.set_since(seconds(entry.since));
     row.set_steps(decision.steps);

@@ -11,6 +11,8 @@ namespace {
 
 // Each is asked for anew when it is wanted again.
 constexpr size_t kMostAnswers = 4000;
+// Some seconds of the fastest decisions.
+constexpr size_t kMostOnTheirWay = 100'000;
 
 const std::string* UidOf(const ObjectEvent& event) {
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event))
@@ -129,6 +131,33 @@ void ReviewDoor::PostForbidden(const ForbiddenCounts& forbidden) {
 ForbiddenCounts ReviewDoor::forbidden() {
   MutexLock lock(mutex_);
   return forbidden_;
+}
+
+void DecisionQueue::Push(const std::vector<DecisionEntry>& entries) {
+  if (entries.empty()) return;
+  MutexLock lock(mutex_);
+  for (const DecisionEntry& entry : entries) {
+    if (batch_.entries.size() < kMostOnTheirWay) {
+      batch_.entries.push_back(entry);
+    } else {
+      ++batch_.lost;
+    }
+  }
+  arrived_.NotifyAll();
+}
+
+void DecisionQueue::Close() {
+  MutexLock lock(mutex_);
+  batch_.closed = true;
+  arrived_.NotifyAll();
+}
+
+DecisionQueue::Batch DecisionQueue::Take() {
+  MutexLock lock(mutex_);
+  while (batch_.entries.empty() && !batch_.closed) arrived_.WaitFor(mutex_, absl::Seconds(60));
+  Batch batch = std::exchange(batch_, {});
+  batch_.closed = batch.closed;
+  return batch;
 }
 
 void Bulletin::Post(const LoopCounters& counters, const Health& health) {

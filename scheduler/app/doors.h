@@ -5,6 +5,7 @@
 // per object, so it is bounded by the number of live objects and never has to stop a socket.
 // Outbox: write commands and the role, scheduling thread → IO thread.
 // ReviewDoor: what readers of HTTP may see, HTTP threads → reviewing thread and back.
+// DecisionQueue: decisions on their way to a file, scheduling thread → keeping thread.
 // Bulletin: what other threads may read: counters and health at all times, a view of the cluster on
 // request.
 #pragma once
@@ -94,6 +95,27 @@ class ReviewDoor final {
   std::vector<AccessDesk::Question> questions_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, AccessDesk::Answer> answers_ ABSL_GUARDED_BY(mutex_);
   ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
+};
+
+class DecisionQueue final {
+ public:
+  struct Batch {
+    std::vector<DecisionEntry> entries;
+    int64_t lost = 0;  // since the last batch: the file is slower than the decisions
+    bool closed = false;
+  };
+
+  // Never waits: beyond a bound entries are lost, and counted.
+  void Push(const std::vector<DecisionEntry>& entries);
+  // No more will come.
+  void Close();
+  // Waits until something is there.
+  [[nodiscard]] Batch Take();
+
+ private:
+  Mutex mutex_;
+  CondVar arrived_;
+  Batch batch_ ABSL_GUARDED_BY(mutex_);
 };
 
 class Bulletin final {

@@ -140,6 +140,9 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
       ->type_name("true|false");
   app.add_option("--log-format", log_format, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--decision-log", options.decision_log,
+                 "Append each decision to a file as a line of JSON; - is standard output")
+      ->type_name("FILE");
   app.add_option("-v", options.log.verbosity, "Verbosity, 0 to 5")->check(CLI::Range(0, 5));
   app.set_version_flag("--version", absl::StrCat("maniple-scheduler ", MANIPLE_VERSION));
   try {

@@ -22,6 +22,7 @@ struct SchedulerOptions {
   bool http_insecure = false;
   TlsFiles tls;  // of `http`, `health` and, with the clients' authority, of `admin`
   LogOptions log;
+  std::string decision_log;  // a file, "-" = standard output, "" = none
   SchedulerConfig config;
 };
 

@@ -20,6 +20,7 @@
 #include "api/http/curl_transport.h"
 #include "scheduler/app/admin_server.h"
 #include "scheduler/app/admin_view.h"
+#include "scheduler/app/decision_file.h"
 #include "scheduler/app/doors.h"
 #include "scheduler/app/help_door.h"
 #include "scheduler/app/http_surface.h"
@@ -86,6 +87,9 @@ class SchedulerProcess::Impl final {
                                                 .insecure = options.http_insecure,
                                                 .api_server = std::move(api_server)},
                                                bulletin_, help_, [this] { inbox_.Wake(); }));
+    if (!options.decision_log.empty()) {
+      ASSIGN_OR_RETURN(decision_file_, DecisionFile::Open(options.decision_log));
+    }
     if (!options.admin.empty()) {
       ASSIGN_OR_RETURN(
           admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
@@ -105,11 +109,16 @@ class SchedulerProcess::Impl final {
     io_ = std::thread([this] { RunIo(); });
     scheduling_ = std::thread([this] { RunScheduling(); });
     advising_ = std::thread([this] { RunAdvising(); });
+    if (decision_file_ != nullptr) {
+      keeping_ = std::thread([this] { decision_file_->Keep(decisions_); });
+    }
   }
 
   void Stop() {
     inbox_.RequestDrain();
     if (scheduling_.joinable()) scheduling_.join();
+    decisions_.Close();
+    if (keeping_.joinable()) keeping_.join();
     help_.Close();
     if (advising_.joinable()) advising_.join();
     stop_io_ = true;
@@ -185,6 +194,7 @@ class SchedulerProcess::Impl final {
       outbox_.Push(std::move(out.writes));
       std::vector<DecisionEntry> decisions = loop_.TakeDecisions();
       for (const DecisionEntry& decision : decisions) VLOG(1) << LineOf(decision);
+      if (decision_file_ != nullptr) decisions_.Push(decisions);
       bulletin_.NoteDecisions(std::move(decisions));
       next = out.more ? absl::InfinitePast() : out.next;
       if (!health.synced && loop_.Synced()) LOG(INFO) << "the cluster is known";
@@ -238,7 +248,9 @@ class SchedulerProcess::Impl final {
   Bulletin bulletin_;
   HelpDoor help_;
   std::atomic<bool> stop_io_{false};
-  std::thread io_, scheduling_, advising_;
+  DecisionQueue decisions_;
+  std::unique_ptr<DecisionFile> decision_file_;  // null: they are not kept
+  std::thread io_, scheduling_, advising_, keeping_;
   std::unique_ptr<HttpSurface> http_;
   std::unique_ptr<AdminServer> admin_;
 };

@@ -25,5 +25,11 @@ struct DecisionEntry {
 
 // "place default/a quorum: a-0=n1 a-1=n2"
 [[nodiscard]] std::string LineOf(const DecisionEntry& entry);
+// Without what separates it from the subject: "quorum: a-0=n1 a-1=n2".
+[[nodiscard]] absl::string_view TextOf(const DecisionEntry& entry);
+// For programs and for keeping, on one line; fields that say nothing are left out:
+// {"at":"2026-01-01T12:00:00.5Z","what":"place","namespace":"default","name":"a","queue":"q","text":
+// "quorum: a-0=n1 a-1=n2","steps":1234}
+[[nodiscard]] std::string JsonLineOf(const DecisionEntry& entry);
 
 }  // namespace maniple

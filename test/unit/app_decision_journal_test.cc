@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/files.h"
+#include "scheduler/app/decision_file.h"
+#include "scheduler/app/doors.h"
+#include "test/support/temp_folder.h"
 
 namespace maniple {
 namespace {
@@ -83,6 +87,54 @@ TEST(DecisionJournal, ALongTextIsCutBetweenCharacters) {
   DecisionJournal journal({.text = 10});
   journal.Add(Entry(1, "place", "a", "g", "123456789é and more"));
   EXPECT_EQ(journal.Of("a", "g", 1).front().decision.rest, "123456789…");
+}
+
+TEST(DecisionEntry, ALineOfJsonSaysWhatThereIsAndStaysOneLine) {
+  DecisionEntry entry = Entry(5, "place", "a", "g", " quorum: g-0=n1");
+  entry.at += absl::Milliseconds(250);
+  entry.queue = "q";
+  entry.steps = 7;
+  EXPECT_EQ(JsonLineOf(entry),
+            "{\"at\":\"1970-01-01T00:00:05.25Z\",\"what\":\"place\",\"namespace\":\"a\","
+            "\"name\":\"g\",\"queue\":\"q\",\"text\":\"quorum: g-0=n1\",\"steps\":7}");
+  EXPECT_EQ(
+      JsonLineOf({.at = absl::UnixEpoch(), .what = "cool", .subject = "n1", .rest = ": a\nb"}),
+      "{\"at\":\"1970-01-01T00:00:00Z\",\"what\":\"cool\",\"subject\":\"n1\","
+      "\"text\":\"a\\nb\"}");
+}
+
+// Standard input of a pager that was closed, or a disk that is full.
+TEST(DecisionQueue, AFileThatIsSlowCostsEntriesAndNeverTheScheduler) {
+  DecisionQueue queue;
+  const std::vector<DecisionEntry> some(60'000, Entry(1, "bound", "a", "g"));
+  queue.Push(some);
+  queue.Push(some);
+  const DecisionQueue::Batch batch = queue.Take();
+  EXPECT_THAT(batch.entries, SizeIs(100'000));
+  EXPECT_EQ(batch.lost, 20'000);
+  queue.Push({Entry(2, "bound", "a", "g")});
+  queue.Close();
+  const DecisionQueue::Batch last = queue.Take();
+  EXPECT_THAT(last.entries, SizeIs(1));
+  EXPECT_EQ(last.lost, 0);
+  EXPECT_TRUE(last.closed);
+  EXPECT_THAT(queue.Take().entries, SizeIs(0));
+}
+
+TEST(DecisionFile, AppendsALinePerDecision) {
+  TempFolder folder;
+  folder.Write("log", "before\n");
+  absl::StatusOr<std::unique_ptr<DecisionFile>> file = DecisionFile::Open(folder.In("log"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  DecisionQueue queue;
+  queue.Push({Entry(1, "bound", "a", "g"), Entry(2, "lost", "a", "g")});
+  queue.Close();
+  (*file)->Keep(queue);
+  EXPECT_EQ(ReadWholeFile(folder.In("log")).value(),
+            absl::StrCat("before\n", JsonLineOf(Entry(1, "bound", "a", "g")), "\n",
+                         JsonLineOf(Entry(2, "lost", "a", "g")), "\n"));
+  EXPECT_THAT(DecisionFile::Open("/nowhere/log").status().message(),
+              ::testing::HasSubstr("--decision-log /nowhere/log: No such file"));
 }
 
 }  // namespace
