@@ -22,7 +22,8 @@ constexpr char kOwn[] =
     "100,60,8,large,Team A,4,16000,65536,H100|H200,5\n"
     "40,30.5,1,,,,,,,\n";
 constexpr char kOpenb[] =
-    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,"
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_"
+    "time,"
     "scheduled_time\n"
     "openb-pod-0000,12000,16384,1,1000,V100M16|V100M32,LS,Running,10,110,20\n"
     "openb-pod-0001,6000,12288,1,460,,LS,Running,30,130,30\n"
@@ -38,7 +39,8 @@ constexpr char kSwf[] =
     "  2 7 -1 -1 8 -1 -1 8 -1 -1 0 1 1 -1 3 -1 -1 -1\n";
 constexpr char kSacct[] =
     "JobID|Submit|Elapsed|Account|ReqTRES|State\n"
-    "1234|2026-01-31T12:00:00|1-02:03:04|vision|billing=8,cpu=64,gres/gpu=16,mem=64G,node=2|COMPLETED\n"
+    "1234|2026-01-31T12:00:00|1-02:03:04|vision|billing=8,cpu=64,gres/"
+    "gpu=16,mem=64G,node=2|COMPLETED\n"
     "1234.batch|2026-01-31T12:00:00|00:10:00|vision|cpu=8|COMPLETED\n"
     "1235_7|2026-01-31T12:00:30|02:30|nlp|cpu=4|COMPLETED\n";
 
@@ -156,8 +158,8 @@ TEST(SimulatedCluster, NodesAreOfTheKindThatIsAskedFor) {
   EXPECT_EQ(nodes[2]["metadata"]["name"].AsString(), "node-00002");
   EXPECT_EQ(nodes[2]["metadata"]["labels"]["nvidia.com/gpu.product"].AsString(), "H100");
   EXPECT_EQ(nodes[2]["status"]["allocatable"]["nvidia.com/gpu"].AsString(), "4");
-  for (const char* wrong : {"", "0", "x", "1000000", "3:gpus=-1", "3:gpus=65", "3:cpu=many",
-                            "3:racks=2", "3:model="}) {
+  for (const char* wrong :
+       {"", "0", "x", "1000000", "3:gpus=-1", "3:gpus=65", "3:cpu=many", "3:racks=2", "3:model="}) {
     EXPECT_THAT(ParseNodeKind(wrong).status().message(), HasSubstr("N[:gpus=8")) << wrong;
   }
 }
