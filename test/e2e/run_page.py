@@ -23,6 +23,8 @@ from support.cases import on_servers, play_all  # noqa: E402
 from support.control_plane import Process, RealControlPlane, free_ports, program  # noqa: E402
 from support.scheduler import GPU, GROUP, Scheduler, add_nodes, await_that, is_bound, pod, pod_group, pods_by_gang, submit  # noqa: E402
 
+SHOWS_THE_MAP = ("create", "clusterrolebinding", "maniple-viewer-nodes", "--clusterrole", "maniple-nodes-viewer", "--serviceaccount",
+                 "kube-system:maniple-viewer")
 PICTURES = os.environ.get("PICTURES")
 AXE = ("axe-core", "4.14.1", "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c")
 QUEUE = {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue"}
@@ -205,11 +207,14 @@ def its_readers_see_what_rbac_lets_them_see_through_the_proxy(server):
             seen.await_text(".waiting", "gang-ours")
             assert "theirs" not in seen.text("body"), seen.text("body")
             assert "Nodes are not shown to you" in seen.text(".map"), seen.text(".map")
+            run = subprocess.run([program("kubectl"), "--kubeconfig", server.kubeconfig, *SHOWS_THE_MAP], capture_output=True, text=True)
+            assert run.returncode == 0, run.stderr
             seen.open(url)
             seen.await_text(".access", "A token is needed")
             seen.click(".access input")
             seen.press(viewer, "ENTER")
             seen.await_text(".waiting", "gang-theirs")
+            seen.await_text(".map", "There is no node")
             kept = seen.run("return JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])")
             assert viewer not in kept and one.alice not in kept, kept
         proxy.stop()
