@@ -235,6 +235,16 @@ std::vector<JournalEntry> Bulletin::DecisionsOf(const std::string& namespace_nam
   return journal_.Of(namespace_name, name, most);
 }
 
+void Bulletin::NoteViewCost(absl::Duration took) {
+  MutexLock lock(mutex_);
+  view_cost_ = took;
+}
+
+absl::Duration Bulletin::view_cost() {
+  MutexLock lock(mutex_);
+  return view_cost_;
+}
+
 QueueViewsPtr Bulletin::queues() {
   MutexLock lock(mutex_);
   return queues_;

@@ -135,6 +135,7 @@ class Bulletin final {
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
   void PostView(ClusterViewPtr view, absl::Time now);
+  void NoteViewCost(absl::Duration took);  // of the scheduling thread's time
 
   // IO thread.
   void PostForbidden(const ForbiddenCounts& forbidden);
@@ -152,6 +153,7 @@ class Bulletin final {
   // As DecisionJournal::Of.
   [[nodiscard]] std::vector<JournalEntry> DecisionsOf(const std::string& namespace_name,
                                                       const std::string& name, size_t most);
+  [[nodiscard]] absl::Duration view_cost();  // of the last one
   // Asks the scheduling thread (through `wake`) for a fresh view and waits for it; null when it
   // does not come in time.
   [[nodiscard]] ClusterViewPtr FreshView(absl::Duration wait, const std::function<void()>& wake);
@@ -168,6 +170,7 @@ class Bulletin final {
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
   absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Duration view_cost_ ABSL_GUARDED_BY(mutex_);
   uint64_t views_ ABSL_GUARDED_BY(mutex_) = 0;  // how many were posted
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
 };

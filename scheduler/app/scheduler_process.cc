@@ -210,7 +210,9 @@ class SchedulerProcess::Impl final {
         queues_due = now + kQueuesEvery;
       }
       if (bulletin_.ViewWanted()) {
+        const absl::Time began = clock_.Now();
         bulletin_.PostView(loop_.View(now), clock_.Now());
+        bulletin_.NoteViewCost(clock_.Now() - began);
         http_->Posted();
       }
       if (const std::optional<GangKey> gang = help_.Wanted()) {

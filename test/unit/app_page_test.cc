@@ -215,6 +215,22 @@ TEST_F(PageSurfaceTest, AStreamTellsAllThenWhatChangesAndGoesOnWhereItWasLeft) {
   EXPECT_THAT(lost->ReadUntil("}\n\n"), HasSubstr("\"all\":true"));
 }
 
+// One that takes the scheduling thread a second serves for twenty more.
+TEST_F(PageSurfaceTest, AViewThatIsDearServesForLonger) {
+  const auto post = [this](absl::Duration ago) {
+    auto view = std::make_shared<ClusterView>();
+    view->gangs = {{.namespace_name = "a", .name = "old", .position = 1}};
+    bulletin_.PostView(view, RealClock().Now() - ago);
+  };
+  bulletin_.NoteViewCost(absl::Seconds(1));
+  post(absl::Seconds(10));
+  EXPECT_THAT(Ask("/tables")->ReadReply(), HasSubstr("a/old"));
+  EXPECT_EQ(views_, 0);
+  post(absl::Seconds(30));
+  EXPECT_THAT(Ask("/tables")->ReadReply(), Not(HasSubstr("a/old")));
+  EXPECT_EQ(views_, 1);
+}
+
 TEST_F(PageSurfaceTest, TablesNeedNoScript) {
   EXPECT_THAT(Ask("/tables")->ReadReply(),
               AllOf(HasSubstr("text/html"), HasSubstr("a/&lt;b&gt;&amp;"), HasSubstr("<table")));
