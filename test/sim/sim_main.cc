@@ -37,7 +37,8 @@ namespace {
 constexpr uint64_t kSeedsThatMustCheckQuotas = 500;
 
 struct Totals {
-  uint64_t seeds = 0, failed = 0, binds = 0, quota_checks = 0, divisions = 0, units = 0;
+  uint64_t seeds = 0, failed = 0, binds = 0, judged_binds = 0, quota_checks = 0, divisions = 0,
+           units = 0;
   uint64_t holding = 0, hosting = 0;  // seeds in which room was held, and in which others used it
   std::array<uint64_t, kFaults> faults{};
   std::array<std::array<uint64_t, kBindStates>, kFaults> coverage{};
@@ -89,6 +90,7 @@ enum class Failing { kGoOn, kStop };
 void Count(const SimOptions& options, const SimReport& report, Totals& totals) {
   ++totals.seeds;
   totals.binds += report.binds;
+  totals.judged_binds += report.judged_binds;
   totals.quota_checks += report.quota_checks;
   totals.divisions += report.divisions;
   totals.units += report.units;
@@ -210,12 +212,13 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
   const double rate = static_cast<double>(totals.seeds) / seconds;
   absl::PrintF(
-      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d held to "
-      "quotas, %d nodes divided, %d seeds with held room, %d with guests in it, %d gangs of other "
+      "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d judged, %d "
+      "held to quotas, %d nodes divided, %d seeds with held room, %d with guests in it, %d gangs "
+      "of other "
       "projects, %d violations\n",
       totals.seeds, options.steps, seconds, rate, rate / campaign.jobs, campaign.jobs, totals.binds,
-      totals.quota_checks, totals.divisions, totals.holding, totals.hosting, totals.units,
-      totals.failed);
+      totals.judged_binds, totals.quota_checks, totals.divisions, totals.holding, totals.hosting,
+      totals.units, totals.failed);
   if (interrupted) absl::FPrintF(stderr, "maniple-sim: interrupted\n");
   const bool looked = totals.quota_checks > 0 || totals.seeds < kSeedsThatMustCheckQuotas;
   if (!looked) absl::PrintF("no bind was held to the quota of its Queue\n");

@@ -355,6 +355,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   }
   ++binds_;
   if (!it->second.ours) return;
+  ++judged_binds_;
   CheckNeverOversubscribed(node, key, now);
   CheckNobodyJoinsADivision(pods_.at(key), now);
   CheckQuotaLegal(pods_.at(key), now);

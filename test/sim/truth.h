@@ -235,6 +235,8 @@ class Truth final {
   // A fingerprint of every change seen, in order: equal for equal seeds.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] uint64_t binds() const { return binds_; }
+  // Those by a scheduler that leads for certain: of others' no promise is asked.
+  [[nodiscard]] uint64_t judged_binds() const { return judged_binds_; }
 
  private:
   struct Watch {
@@ -337,7 +339,7 @@ class Truth final {
   std::vector<std::string> violations_;
   uint64_t fingerprint_ = 1469598103934665603ULL;
   absl::Time last_change_ = absl::InfinitePast();
-  uint64_t binds_ = 0;
+  uint64_t binds_ = 0, judged_binds_ = 0;
 };
 
 }  // namespace maniple::sim

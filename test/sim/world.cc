@@ -144,6 +144,7 @@ class World final {
     report.faults = faults_.counts();
     report.coverage = coverage_;
     report.binds = truth_.binds();
+    report.judged_binds = truth_.judged_binds();
     report.holds = kept_.holds();
     report.guests = kept_.guests();
     report.quota_checks = truth_.quota_checks();
@@ -226,7 +227,7 @@ class World final {
   ProcessOptions NextProcess() {
     using Election = ProcessOptions::Election;
     return {.life = options_.seed * 1000 + ++lives_,
-            .election = options_.seed % 2 == 0 ? Election::kOn : Election::kOff,
+            .election = Elects() ? Election::kOn : Election::kOff,
             .fair_sharing = options_.seed % 5 < 3 ? FairSharing::kOn : FairSharing::kOff,
             .reservation_after = economy_.reservation_after(),
             .holds_per_cohort = economy_.holds_per_cohort(),
@@ -299,9 +300,11 @@ class World final {
     if (faults_.Strikes(Fault::kCrashAfterSend)) processes_.Kill(*process);
   }
 
+  [[nodiscard]] bool Elects() const { return options_.seed % 2 == 0; }
+
   void CheckFence(uint64_t life, const HttpRequest& request) {
     const Process* process = processes_.Of(life);
-    if (process == nullptr || options_.seed % 2 != 0) return;
+    if (process == nullptr || !Elects()) return;
     if (request.method == HttpMethod::kGet || request.lane == HttpLane::kLease) return;
     truth_.CheckFencing(process->identity(), request.target, events_.Now());
     if (events_.Now() < leads_until_[life]) return;
@@ -332,10 +335,15 @@ class World final {
   // rival need not wait for what it has sent.
   [[nodiscard]] bool IsOfLeader(const Sender& sender) const {
     const Process* process = processes_.Of(sender.life);
-    const auto until = leads_until_.find(sender.life);
-    return process != nullptr && process->alive() && process->leading() &&
-           sender.sent_at >= process->led_since() && until != leads_until_.end() &&
-           events_.Now() < until->second;
+    if (process == nullptr || !process->alive() || !process->leading()) return false;
+    return sender.sent_at >= process->led_since() && HoldsLease(sender.life);
+  }
+
+  // Who runs alone needs none.
+  [[nodiscard]] bool HoldsLease(uint64_t life) const {
+    if (!Elects()) return true;
+    const auto until = leads_until_.find(life);
+    return until != leads_until_.end() && events_.Now() < until->second;
   }
 
   // Two may lead for a moment after a hand has taken the Lease from one of them; the other may have

@@ -31,6 +31,7 @@ struct SimReport {
   FaultCounts faults{};
   Coverage coverage{};
   uint64_t binds = 0;
+  uint64_t judged_binds = 0;     // those by who leads for certain
   uint64_t holds = 0;            // of room for later starts
   uint64_t guests = 0;           // gangs that were let into it
   uint64_t quota_checks = 0;     // binds that were held to their Queues
