@@ -105,10 +105,9 @@ class OwnerWalk final {
           slot.record.has_value() && (step.uid.empty() || slot.record->uid == step.uid);
       if (!there) {
         std::optional<Step> above = lowest ? AboveByLabels(step) : std::nullopt;
-        // Its owner has been made anew under its name, and a name does not say which of those that
-        // had it is meant.
-        const bool anew = slot.record.has_value();
-        if (anew && above.has_value() && above->uid.empty()) above.reset();
+        // A name does not say which of those that had it is meant: one that is about to go may be
+        // known still. The Job, which is to come, says it.
+        if (above.has_value() && above->uid.empty()) above.reset();
         return above.has_value() ? Climb(*std::move(above)) : WaitFor(step);
       }
       const bool loop = std::find(path.begin(), path.end(), &slot) != path.end();

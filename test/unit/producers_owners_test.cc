@@ -157,11 +157,17 @@ INSTANTIATE_TEST_SUITE_P(
                   OF_WORK,
                   "Job/j",
                   "JobSet/js min 7, lead 1, work 6: work"},
-        OwnerCase{"known by its labels before its Job is",
+        OwnerCase{"known by the uid in its labels before its Job is",
+                  {JOBSET "{" TWO "}}"},
+                  "{labels: {jobset.sigs.k8s.io/jobset-name: js, jobset.sigs.k8s.io/jobset-uid: "
+                  "uid-js, jobset.sigs.k8s.io/replicatedjob-name: work}}",
+                  "Job/j",
+                  "JobSet/js min 7, lead 1, work 6: work"},
+        OwnerCase{"named by its labels, whose Job is not known yet",
                   {JOBSET "{" TWO "}}"},
                   OF_WORK,
                   "Job/j",
-                  "JobSet/js min 7, lead 1, work 6: work"},
+                  "waits"},
         OwnerCase{"known by its Job alone",
                   {JOBSET "{" TWO "}}", CHILD},
                   "",
@@ -374,7 +380,7 @@ INSTANTIATE_TEST_SUITE_P(
                   {MPI("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}")},
                   OF_ROLE("launcher"),
                   "Job/t-launcher",
-                  "MPIJob/t min 3, launcher 1, worker 2: launcher"}));
+                  "waits"}));
 
 #define RAY(spec) "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r}, spec: " spec "}"
 #define OF_GROUP(group) "{labels: {ray.io/group: " group "}}"
@@ -433,6 +439,7 @@ TEST(Owners, ARestartOfAJobSetIsAnotherGang) {
   const auto attempt = [&](absl::string_view pod, absl::string_view number) {
     world.Put(pod,
               absl::StrCat("{labels: {jobset.sigs.k8s.io/jobset-name: js, "
+                           "jobset.sigs.k8s.io/jobset-uid: uid-js, "
                            "jobset.sigs.k8s.io/restart-attempt: '",
                            number, "'}}"),
               "Job/j");
@@ -454,6 +461,21 @@ TEST(Owners, APodOfAJobMadeAnewWaitsForItAndJoinsNoNamesakeOfItsJobSet) {
   EXPECT_THAT(world.Where("old"), StartsWith("JobSet/js"));
   EXPECT_EQ(world.PlaceOf("new").awaited, "Job j (batch)");
   EXPECT_NE(world.PlaceOf("new").group_name, world.PlaceOf("old").group_name);
+}
+
+// The deletion of the old Job is known before that of the old JobSet.
+TEST(Owners, APodOfAJobMadeAnewJoinsNoJobSetThatIsAboutToGo) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(JOBSET "{" TWO "}}");
+  world.Give(INDEXED, "JobSet/js");
+  const char* labels = "{labels: {jobset.sigs.k8s.io/jobset-name: js}}";
+  world.Put("old", labels, "Job/j");
+  EXPECT_THAT(world.Where("old"), StartsWith("JobSet/js"));
+  world.Forget("old");
+  world.Take("batch/v1", "Job", "j");
+  world.Put("new", labels, "Job/j@another");
+  EXPECT_EQ(world.PlaceOf("new").awaited, "Job j (batch)");
 }
 
 // Bound for the old set, it would stay there, and the workers of the new one would wait for ever.
