@@ -29,11 +29,13 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kGroupStatus:
     case ErrandKind::kQueueStatus:
     case ErrandKind::kCohortStatus:
-    case ErrandKind::kNodeConfig:
     case ErrandKind::kForeignPhase:
       return {errand.news ? WritePriority::kReason : WritePriority::kStatus, WriteRetry::kInside};
     case ErrandKind::kStandIn:
       return {WritePriority::kReason, WriteRetry::kNone};
+    case ErrandKind::kNodeConfig:
+      // Somebody may have bound a pod there since: it is decided anew.
+      return {WritePriority::kStatus, WriteRetry::kNone};
     case ErrandKind::kEvent:
       return {WritePriority::kEvent, WriteRetry::kInside};
   }

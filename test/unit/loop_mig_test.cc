@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/loop/errands.h"
 #include "test/support/loop_driver.h"
 #include "test/support/mig_nodes.h"
 
@@ -185,6 +186,23 @@ TEST_F(LoopMig, APodThatComesWhileTheWriteIsUnderWayIsKeptOff) {
   EXPECT_EQ(driver->Bound("whole"), 0) << "the write may have been done";
   driver->Settle(absl::Minutes(2));
   EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
+}
+
+TEST_F(LoopMig, AWriteThatFailedIsNotSentAgainOntoAPodThatHasComeSince) {
+  Start(MigReconfigure::kOn, 1);
+  driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .times = 1, .code = 503});
+  Submit("a", 3, kSmall);
+  driver->Settle(absl::Seconds(60));
+  ASSERT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
+  driver->Put(MakePod("theirs").Gpu(1).On("n1").Scheduler("other").Phase(PodPhase::kRunning));
+  driver->Settle(absl::Minutes(5));
+  EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
+}
+
+TEST(Errands, NobodySendsADivisionAgainWhoDoesNotDecideItAnew) {
+  Errands errands;
+  const WriteCommand command = errands.Send({.kind = ErrandKind::kNodeConfig, .name = "n1"}, {});
+  EXPECT_EQ(command.retry, WriteRetry::kNone);
 }
 
 TEST_F(LoopMig, AWriteThatIsRefusedIsTriedAgainLater) {
