@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kMostInt32 = std::numeric_limits<int32_t>::max();
 constexpr size_t kMostLevels = 16;
+constexpr Cursor::Bounds kResourceSeconds{0, kMostResourceSeconds};
 
 int32_t ReadCount(const Cursor& field, int64_t least) {
   return static_cast<int32_t>(field.Int({least, kMostInt32}));
@@ -367,11 +368,38 @@ PodGroup ReadPodGroup(const Cursor& root) {
   return group;
 }
 
+ResourceSeconds ReadResourceSeconds(const Cursor& item) {
+  ResourceSeconds row;
+  for (const Cursor& field : item.Members()) {
+    const absl::string_view key = field.key();
+    if (key == "namespace") row.namespace_name = field.Text();
+    if (key == "flavor") row.flavor = field.Text();
+    if (key == "name") row.resource = field.Text();
+    if (key == "total") row.total = field.Int(kResourceSeconds);
+    if (key == "recent") row.recent = field.Int(kResourceSeconds);
+  }
+  return row;
+}
+
+UsageRecord ReadUsageRecord(const Cursor& record) {
+  UsageRecord out;
+  for (const Cursor& field : record.Members()) {
+    if (field.key() == "asOf") out.as_of = field.Time();
+    if (field.key() != "items") continue;
+    for (const Cursor& item : field.Items()) out.rows.push_back(ReadResourceSeconds(item));
+  }
+  return out;
+}
+
 Queue ReadQueue(const Cursor& root) {
   Queue queue;
   for (const Cursor& field : root.Members()) {
     if (field.key() == "metadata") queue.meta = ReadMeta(field);
     if (field.key() == "spec") ReadQueueSpec(field, queue);
+    if (field.key() != "status") continue;
+    for (const Cursor& part : field.Members()) {
+      if (part.key() == "resourceSeconds") queue.used = ReadUsageRecord(part);
+    }
   }
   return queue;
 }

@@ -64,6 +64,19 @@ Json UsageRows(const std::vector<QueueUsage>& rows) {
   return out;
 }
 
+Json UsageRecordOrNull(const UsageRecord& record) {
+  if (!IsSet(record.as_of)) return {};
+  Json items = Json::Array();
+  for (const ResourceSeconds& row : record.rows) {
+    items.Append(Json::Object({{"namespace", row.namespace_name},
+                               {"flavor", row.flavor},
+                               {"name", row.resource},
+                               {"total", row.total},
+                               {"recent", row.recent}}));
+  }
+  return Json::Object({{"asOf", FormatKubernetesTime(record.as_of)}, {"items", std::move(items)}});
+}
+
 // The uid is a precondition.
 std::string StatusPatch(absl::string_view uid, Json status) {
   return Json::Object({{"metadata", Json::Object({{"uid", uid}})}, {"status", std::move(status)}})
@@ -184,6 +197,7 @@ std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view 
                                    {"usage", ListOrNull(UsageRows(status.usage))},
                                    {"summary", TextOrNull(status.summary)},
                                    {"fairShare", status.fair_share},
+                                   {"resourceSeconds", UsageRecordOrNull(status.used)},
                                    {"conditions", ListOrNull(Conditions(status.conditions))}}));
 }
 

@@ -115,6 +115,23 @@ enum class StopPolicy { kNone, kHold, kHoldAndDrain };
 enum class WithinQueuePreemption { kNever, kLowerPriority, kLowerOrNewerEqualPriority };
 enum class ReclaimWithinCohort { kNever, kLowerPriority, kAny };
 
+inline constexpr int64_t kMostResourceSeconds = int64_t{1} << 53;  // JSON has no larger ones
+// What the gangs of one namespace have used of one GPU resource of one flavor: amount by time.
+struct ResourceSeconds {
+  std::string namespace_name;  // "" = all that have no row of their own
+  std::string flavor;          // "" = nodes that no ResourceFlavor names
+  std::string resource;
+  int64_t total = 0;   // since the Queue was made
+  int64_t recent = 0;  // the same, where what was used halves every seven days
+  friend bool operator==(const ResourceSeconds&, const ResourceSeconds&) = default;
+};
+// … of a Queue, as its status tells. Written by the scheduler only.
+struct UsageRecord {
+  absl::Time as_of = absl::InfinitePast();  // the infinite past: nothing is told
+  std::vector<ResourceSeconds> rows;        // by namespace, flavor and resource
+  friend bool operator==(const UsageRecord&, const UsageRecord&) = default;
+};
+
 struct Queue {
   ObjectMeta meta;
   std::string cohort;
@@ -129,6 +146,7 @@ struct Queue {
   absl::Duration most_protected_runtime = absl::ZeroDuration();  // that a PodGroup may ask for
   int64_t fair_share_weight_milli = 1000;
   StopPolicy stop = StopPolicy::kNone;
+  UsageRecord used;  // as it stands on the server
 };
 
 struct Cohort {

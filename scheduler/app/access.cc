@@ -29,7 +29,7 @@ std::string WishKey(const AccessWish& wish) {
 
 std::optional<AccessWish> WishFor(const AdminQuestion& question) {
   if (question.path == "/gangs" || question.path == "/explain" || question.path == "/stream" ||
-      question.path == "/tables" || question.path == "/log") {
+      question.path == "/tables" || question.path == "/log" || question.path == "/usage") {
     return AccessWish{Readable::kGangs, question.namespace_name};
   }
   if (question.path == "/queues" || question.path == "/cohorts")

@@ -101,6 +101,12 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
     return Ask<pb::DecisionList>(
         [&](auto& context, auto& reply) { return stub->ListDecisions(&context, request, &reply); });
   }
+  if (target.path == "/usage") {
+    pb::ListUsageRequest request;
+    request.set_namespace_(target.namespace_name);
+    return Ask<pb::UsageList>(
+        [&](auto& context, auto& reply) { return stub->ListUsage(&context, request, &reply); });
+  }
   if (target.path == "/version") {
     return Ask<pb::Version>(
         [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });

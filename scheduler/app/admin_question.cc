@@ -26,7 +26,7 @@ AdminQuestion ParseAdminTarget(absl::string_view target) {
 
 bool IsAdminPath(absl::string_view path) {
   return path == "/explain" || path == "/gangs" || path == "/nodes" || path == "/queues" ||
-         path == "/cohorts";
+         path == "/cohorts" || path == "/usage";
 }
 
 }  // namespace maniple

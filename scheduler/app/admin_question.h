@@ -7,10 +7,10 @@
 
 namespace maniple {
 
-// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/nodes", "/queues" or "/cohorts";
-// "/log?namespace=N&name=G", "/stream?namespace=N&since=ID" or "/tables?namespace=N". Other
-// parameters are ignored, and of equal ones the last counts. /explain is of the namespace "default"
-// without one.
+// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/usage?namespace=N", "/nodes", "/queues" or
+// "/cohorts"; "/log?namespace=N&name=G", "/stream?namespace=N&since=ID" or "/tables?namespace=N".
+// Other parameters are ignored, and of equal ones the last counts. /explain is of the namespace
+// "default" without one.
 struct AdminQuestion {
   std::string path;
   std::string namespace_name;
@@ -18,7 +18,7 @@ struct AdminQuestion {
   std::string since;  // of "/stream": the last event that the reader has
 };
 [[nodiscard]] AdminQuestion ParseAdminTarget(absl::string_view target);
-// Whether it is one of the first five.
+// Whether it is one of the first six.
 [[nodiscard]] bool IsAdminPath(absl::string_view path);
 
 }  // namespace maniple

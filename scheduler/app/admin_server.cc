@@ -75,6 +75,13 @@ class Service final : public pb::Admin::Service {
       return absl::OkStatus();
     });
   }
+  grpc::Status ListUsage(grpc::ServerContext*, const pb::ListUsageRequest* request,
+                         pb::UsageList* reply) override {
+    return With([&](const ClusterView& view) {
+      UsageInto(view, request->namespace_(), *reply);
+      return absl::OkStatus();
+    });
+  }
   grpc::Status ListDecisions(grpc::ServerContext*, const pb::ListDecisionsRequest* request,
                              pb::DecisionList* reply) override {
     DecisionsInto(sources_.decisions(request->namespace_(), request->name()), *reply);

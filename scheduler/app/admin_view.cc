@@ -232,6 +232,23 @@ void CohortsInto(const ClusterView& view, pb::CohortList& out) {
   }
 }
 
+void UsageInto(const ClusterView& view, absl::string_view namespace_name, pb::UsageList& out) {
+  const auto tell = [&](const std::string& queue, const std::vector<ResourceSeconds>& rows) {
+    for (const ResourceSeconds& used : rows) {
+      if (!namespace_name.empty() && used.namespace_name != namespace_name) continue;
+      pb::ResourceSeconds& row = *out.add_items();
+      row.set_queue(queue);
+      row.set_namespace_(used.namespace_name);
+      row.set_flavor(used.flavor);
+      row.set_name(used.resource);
+      row.set_total(used.total);
+      row.set_recent(used.recent);
+    }
+  };
+  tell("", view.used_without_queue);
+  for (const QueueView& queue : view.queues) tell(queue.name, queue.used);
+}
+
 void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& out) {
   const auto seconds = [](absl::Time at) { return absl::ToDoubleSeconds(at - absl::UnixEpoch()); };
   for (const JournalEntry& entry : entries) {
@@ -298,8 +315,15 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     CohortsInto(view, list);
     return ToJson(list);
   }
-  return absl::NotFoundError(absl::StrCat(
-      "no page ", path, "; there are /explain, /gangs, /nodes, /queues, /cohorts and /version"));
+  if (path == "/usage") {
+    pb::UsageList list;
+    UsageInto(view, question.namespace_name, list);
+    return ToJson(list);
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no page ", path,
+                   "; there are /explain, /gangs, /nodes, /queues, /cohorts, /usage, /log and "
+                   "/version"));
 }
 
 }  // namespace maniple

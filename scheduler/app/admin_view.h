@@ -20,6 +20,7 @@ class NodeList;
 class QueueList;
 class CohortList;
 class DecisionList;
+class UsageList;
 class Version;
 }  // namespace maniple::admin::v1
 
@@ -38,6 +39,8 @@ void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin:
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
 void CohortsInto(const ClusterView& view, admin::v1::CohortList& out);
+void UsageInto(const ClusterView& view, absl::string_view namespace_name,
+               admin::v1::UsageList& out);
 // As many as a reader gets at once.
 inline constexpr size_t kMostDecisions = 1000;
 void DecisionsInto(const std::vector<JournalEntry>& entries, admin::v1::DecisionList& out);

@@ -58,7 +58,7 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
     view_ = std::move(view);
   }
   if (question.path == "/explain") return Explain(question, asked_at - kViewLife);
-  const std::string key = question.path == "/gangs"
+  const std::string key = question.path == "/gangs" || question.path == "/usage"
                               ? absl::StrCat(question.path, "?", question.namespace_name)
                               : question.path;
   const auto found = pages_.find(key);

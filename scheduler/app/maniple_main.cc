@@ -3,6 +3,7 @@
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "scheduler/app/node_map.h"
 #include "scheduler/app/printing.h"
 #include "scheduler/app/profile.h"
+#include "scheduler/app/usage_table.h"
 #include "scheduler/app/version.h"
 
 namespace maniple {
@@ -39,6 +41,7 @@ struct Request {
   std::string name;
   bool watch = false;  // a list: printed again whenever it changes
   bool everywhere = false, by_start = false, as_map = false, with_reasons = false;
+  std::vector<std::string> by = {"queue"};  // of kUsageKeys
 };
 
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
@@ -242,6 +245,30 @@ void AddLog(CLI::App& app, Request& request, int& result) {
   log->callback([&] { result = ShowLog(request); });
 }
 
+int Usage(const Request& request) {
+  const absl::StatusOr<Json> answer = AskScheduler(
+      request.client, absl::StrCat("/usage?namespace=", UrlEncoded(request.namespace_name)));
+  if (!answer.ok()) return Complain(answer.status().message());
+  Print(request, UsageBy(*answer, request.by),
+        [&request](const Json& usage) { return UsageTable(usage, request.by); });
+  return 0;
+}
+
+void AddUsage(CLI::App& app, Request& request, int& result) {
+  CLI::App* usage =
+      app.add_subcommand("usage", "GPU-hours: in all, and with what is a week old counting half");
+  usage->footer("Example:\n  maniple usage --by queue,namespace");
+  CLI::Option* one = usage->add_option("-n,--namespace", request.namespace_name,
+                                       "Only this namespace (default: all)");
+  usage->add_flag("-A,--all-namespaces", request.everywhere, "Of every namespace, as without -n")
+      ->excludes(one);
+  usage->add_option("--by", request.by, "queue, namespace and flavor, or some of them")
+      ->delimiter(',')
+      ->type_name("KEY,...")
+      ->check(CLI::IsMember(std::set<std::string>(std::begin(kUsageKeys), std::end(kUsageKeys))));
+  usage->callback([&] { result = Usage(request); });
+}
+
 void AddNodes(CLI::App& app, Request& request, int& result) {
   CLI::App* nodes = app.add_subcommand("nodes", "Nodes: free room and the gangs on them");
   nodes->footer("Example:\n  maniple nodes --map");
@@ -348,6 +375,7 @@ int Main(int argc, char** argv) {
   AddExplain(app, request, result);
   AddGangs(app, request, result);
   AddLog(app, request, result);
+  AddUsage(app, request, result);
   AddNodes(app, request, result);
   AddQueues(app, request, result);
   AddCohorts(app, request, result);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
@@ -103,6 +105,25 @@ class QueueText final {
     }
   }
 
+  // Also of gangs without a Queue. Of all namespaces together: their names are labels of nobody's.
+  void AddResourceSeconds() {
+    constexpr char kName[] = "maniple_resource_seconds_total";
+    Begin(kName, "GPUs that gangs have used, by time; divided by 3600 they are GPU-hours.",
+          "counter");
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      std::map<std::pair<absl::string_view, absl::string_view>, int64_t> sums;
+      for (const ResourceSeconds& used : queues_[i].used) {
+        sums[{used.flavor, used.resource}] += used.total;
+      }
+      for (const auto& [of, seconds] : sums) {
+        Add(kName,
+            absl::StrCat(labels_[i], ",", Label("flavor", of.first), ",",
+                         Label("resource", of.second)),
+            static_cast<double>(seconds));
+      }
+    }
+  }
+
   // Also of gangs without a Queue.
   void AddHistories() {
     Begin("maniple_pending_gangs", "Gangs that are not bound, by reason.", "gauge");
@@ -184,6 +205,7 @@ void AppendQueueMetrics(const std::vector<QueueView>& queues, absl::Time now, st
   QueueText text(queues, out);
   text.AddGauges(now);
   text.AddQuotas();
+  text.AddResourceSeconds();
   text.AddHistories();
 }
 

@@ -206,7 +206,7 @@ class SchedulerProcess::Impl final {
         bulletin_.PostQueues(nullptr);
         queues_due = absl::InfinitePast();
       } else if (now >= queues_due) {
-        bulletin_.PostQueues(loop_.Queues());
+        bulletin_.PostQueues(loop_.Queues(now));
         queues_due = now + kQueuesEvery;
       }
       if (bulletin_.ViewWanted()) {

@@ -54,9 +54,9 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Synced() const;
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
-  [[nodiscard]] QueueViewsPtr Queues() const {
-    std::vector<QueueView> queues = directory_.Views(ledger_.book());
-    queues.push_back(directory_.WithoutQueueView());
+  [[nodiscard]] QueueViewsPtr Queues(absl::Time now) const {
+    std::vector<QueueView> queues = directory_.Views(ledger_.book(), now);
+    queues.push_back(directory_.WithoutQueueView(now));
     return std::make_shared<const std::vector<QueueView>>(std::move(queues));
   }
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
@@ -146,6 +146,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
+  // What its pods on nodes use of GPUs is counted from now on.
+  void MeterUse(const Case& c);
   // What of that is held for it, and free to itself.
   [[nodiscard]] Demand OwnHeldQuota(const Case& c);
   struct Price {
@@ -400,6 +402,7 @@ class SchedulingLoop::Impl final {
   Role role_ = Role::kStandby;
   bool leading_ = false;  // the role is leader, everything is listed, every gang has been looked at
   bool draining_ = false;
+  bool first_look_ = false;  // what was used since the last leader told is still to be counted
 
   std::deque<ObjectEvent> events_;  // not applied yet
   // So many of them have to be, before anything else is done: those that were there when the last

@@ -91,6 +91,8 @@ void SchedulingLoop::Impl::BeginLeading() {
   leading_ = true;
   state_.KeepRunners(true);
   ForgetRecords();
+  directory_.BeginLeading();
+  first_look_ = true;
   for (const GangId gang : state_.Gangs()) touched_.insert(gang);
 }
 
@@ -192,6 +194,7 @@ void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   waits_for_leaving_.erase(id);
   queue_->RemoveGang(id);
   directory_.Count(id, "", {});
+  directory_.meter().Set(id, {}, {}, now);
   (void)ledger_.Charge(id, "", {});
   records_.erase(it);
 }
@@ -215,6 +218,7 @@ void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
   if (news_.budgets_changed) HurryEvictions(now);
   if (news_.queues_changed) touched_.insert(unadmitted_.begin(), unadmitted_.end());
   for (const GangId id : std::exchange(touched_, {})) LookAt(id, now);
+  first_look_ = false;
 }
 
 void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
@@ -242,6 +246,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   }
   NoteQuorum(*c);
   ChargeQuota(*c);
+  MeterUse(*c);
   NoteEvictable(*c);
   Requeue(*c);
   to_report_.insert(id);

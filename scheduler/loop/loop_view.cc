@@ -239,7 +239,8 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
     for (const TopologyLevel& level : topology->levels) view->levels.push_back(level.node_label);
   }
   if (!leading_) records_.clear();  // a standby remembers nothing of its own
-  view->queues = directory_.Views(ledger_.book());
+  view->queues = directory_.Views(ledger_.book(), now);
+  view->used_without_queue = directory_.WithoutQueueView(now).used;
   view->cohorts = directory_.CohortViews(ledger_.book());
   std::map<std::string, int64_t> uncharged;
   for (const GangId id : unadmitted_) {

@@ -27,6 +27,10 @@ class NodeCharges final {
 
   // Invalid: an unknown node.
   [[nodiscard]] NodeKindId KindOf(NodeId node) const;
+  // Invalid: none, or an unknown kind.
+  [[nodiscard]] FlavorId FlavorOf(NodeKindId kind) const {
+    return kind.valid() ? classes_[kind.index()].facts.flavor : FlavorId();
+  }
   // What one pod costs on a node of the kind; an unknown one is of no flavor. Facts are charged
   // even where the queue has no quota for them, as far as anybody counts that flavor.
   [[nodiscard]] Demand CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,

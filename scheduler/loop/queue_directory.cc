@@ -10,6 +10,11 @@
 namespace maniple {
 namespace {
 
+// Between two writes of what a Queue has used: where something else of its status changes, and
+// where nothing does.
+constexpr absl::Duration kUsageInterval = absl::Minutes(1);
+constexpr absl::Duration kQuietUsageInterval = absl::Minutes(10);
+
 absl::string_view StopPolicyName(StopPolicy policy) {
   switch (policy) {
     case StopPolicy::kNone:
@@ -37,7 +42,10 @@ void QueueDirectory::Note(const ObjectEvent& event) {
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
       Entry& entry = queues_[queue->meta.name];
-      if (entry.queue.meta.uid != queue->meta.uid) statuses_.Forget(queue->meta.name);
+      if (entry.queue.meta.uid != queue->meta.uid) {
+        statuses_.Forget(queue->meta.name);
+        meter_.Restart(queue->meta.name);
+      }
       entry.exists = true;
       entry.queue = *queue;
       statuses_.Touch(queue->meta.name);
@@ -51,6 +59,9 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     if (const auto it = queues_.find(deleted->key.name); it != queues_.end()) {
       it->second.exists = false;
       it->second.history = {};
+      it->second.queue.meta.uid.clear();
+      it->second.queue.used = {};
+      meter_.Restart(it->first);
       statuses_.Remove(it->first);
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
@@ -161,6 +172,17 @@ QueueHistory& QueueDirectory::HistoryOf(const std::string& queue) {
   return queue.empty() ? without_.history : queues_[queue].history;
 }
 
+void QueueDirectory::BeginLeading() {
+  for (const auto& [name, entry] : queues_) {
+    if (entry.exists) meter_.Recall(name, entry.queue.used);
+  }
+}
+
+absl::Time QueueDirectory::UsedAsOf(const std::string& queue) const {
+  const auto it = queues_.find(queue);
+  return it == queues_.end() ? absl::InfinitePast() : it->second.queue.used.as_of;
+}
+
 void QueueDirectory::ForgetUnusedNames() {
   absl::flat_hash_set<const Entry*> counted;
   for (const auto& [gang, count] : counts_) counted.insert(count.entry);
@@ -174,8 +196,7 @@ void QueueDirectory::AllChanged() {
   cohorts_.AllChanged();
 }
 
-QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book,
-                                     absl::Time now) const {
+QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now) {
   const QueueCount& total = entry.total;
   const std::vector<QuotaUsageView> usage = UsageOfQueue(entry.queue, book);
   QueueStatus status{.pending = total.pending,
@@ -184,7 +205,8 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book,
                      .running_pods = total.running_pods,
                      .usage = StatusRows(usage),
                      .summary = UsageSummary(usage),
-                     .fair_share = FairShareOf(book.QueueNamed(entry.queue.meta.name), book)};
+                     .fair_share = FairShareOf(book.QueueNamed(entry.queue.meta.name), book),
+                     .used = meter_.ToTell(entry.queue.meta.name, kUsageInterval, now)};
   if (const QueueStatus* written = statuses_.Written(entry.queue.meta.name)) {
     status.conditions = written->conditions;
   }
@@ -205,6 +227,7 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book,
 
 std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
                                                                const QuotaBook& book) {
+  TouchThoseInUse(now);
   std::vector<DueStatus> due;
   for (const std::string& name : statuses_.Due(now)) {
     const Entry& entry = queues_.at(name);
@@ -215,8 +238,22 @@ std::vector<QueueDirectory::DueStatus> QueueDirectory::TakeDue(absl::Time now,
   return due;
 }
 
+void QueueDirectory::TouchThoseInUse(absl::Time now) {
+  if (meter_.QueuesInUse().empty()) {
+    usage_due_ = absl::InfiniteFuture();
+    return;
+  }
+  if (usage_due_ > now && usage_due_ != absl::InfiniteFuture()) return;
+  if (usage_due_ <= now) {
+    for (const auto& [queue, gangs] : meter_.QueuesInUse()) {
+      if (queues_[queue].exists) statuses_.Touch(queue);
+    }
+  }
+  usage_due_ = now + kQuietUsageInterval;
+}
+
 absl::Time QueueDirectory::NextDeadline() const {
-  return std::min(cohorts_.NextDeadline(), statuses_.NextDeadline());
+  return std::min({cohorts_.NextDeadline(), statuses_.NextDeadline(), usage_due_});
 }
 
 void QueueDirectory::Forget() {
@@ -228,11 +265,13 @@ void QueueDirectory::Forget() {
     entry.history = {};
   }
   without_ = {};
+  meter_.Clear();
+  usage_due_ = absl::InfiniteFuture();
   statuses_.ForgetAll();
   cohorts_.Forget();
 }
 
-std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
+std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book, absl::Time now) const {
   std::vector<QueueView> views;
   for (const auto& [name, entry] : queues_) {
     if (!entry.exists) continue;
@@ -248,7 +287,8 @@ std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book) const {
                    .oldest_pending = entry.waiting_since.empty() ? absl::InfiniteFuture()
                                                                  : *entry.waiting_since.begin(),
                    .history = entry.history,
-                   .usage = UsageOfQueue(entry.queue, book)};
+                   .usage = UsageOfQueue(entry.queue, book),
+                   .used = meter_.RecordOf(name, now).rows};
     TellReasons(entry, view);
     views.push_back(std::move(view));
   }
@@ -260,8 +300,8 @@ void QueueDirectory::TellReasons(const Entry& entry, QueueView& view) {
   view.pending_by_reason.assign(entry.reasons.begin(), entry.reasons.end());
 }
 
-QueueView QueueDirectory::WithoutQueueView() const {
-  QueueView view{.history = without_.history};
+QueueView QueueDirectory::WithoutQueueView(absl::Time now) const {
+  QueueView view{.history = without_.history, .used = meter_.RecordOf("", now).rows};
   TellReasons(without_, view);
   return view;
 }

@@ -28,6 +28,7 @@
 #include "scheduler/loop/cohort_directory.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/loop/paced_statuses.h"
+#include "scheduler/loop/usage_meter.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
 
@@ -62,6 +63,11 @@ class QueueDirectory final {
   void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
   // To be added to; "" = of gangs without a Queue.
   [[nodiscard]] QueueHistory& HistoryOf(const std::string& queue);
+  // What was used is counted from what earlier leaders have told.
+  void BeginLeading();
+  [[nodiscard]] UsageMeter& meter() { return meter_; }
+  // Up to when the status of the Queue tells what was used; the infinite past: it does not.
+  [[nodiscard]] absl::Time UsedAsOf(const std::string& queue) const;
   // What is used, or borrowed of it, of any of them may not be what it was.
   void AllChanged();
 
@@ -82,9 +88,9 @@ class QueueDirectory final {
   [[nodiscard]] CohortDirectory& cohorts() { return cohorts_; }
 
   // By name.
-  [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book) const;
-  // Nameless, of the gangs without a Queue: reasons and history only.
-  [[nodiscard]] QueueView WithoutQueueView() const;
+  [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book, absl::Time now) const;
+  // Nameless, of the gangs without a Queue: reasons, history and what they have used only.
+  [[nodiscard]] QueueView WithoutQueueView(absl::Time now) const;
   // By name; also those that nobody has created.
   [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book) const;
 
@@ -106,12 +112,15 @@ class QueueDirectory final {
   static void TellReasons(const Entry& entry, QueueView& view);
   [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue() const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
-  [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book,
-                                     absl::Time now) const;
+  [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now);
+  // What runs on without any other change is told now and then.
+  void TouchThoseInUse(absl::Time now);
 
   const WithoutQueue without_queue_;
   PacedStatuses<QueueStatus> statuses_;  // of those that exist
   CohortDirectory cohorts_;
+  UsageMeter meter_;
+  absl::Time usage_due_ = absl::InfiniteFuture();
   absl::node_hash_map<std::string, Entry> queues_;  // what is counted borrows from it
   Entry without_;                                   // gangs without a Queue; likewise
   std::map<std::string, StringMap> namespaces_;

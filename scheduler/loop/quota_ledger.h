@@ -41,6 +41,10 @@ class QuotaLedger final {
   }
   void NodeGone(NodeId node) { nodes_.Remove(node); }
   [[nodiscard]] NodeKindId KindOf(NodeId node) const { return nodes_.KindOf(node); }
+  // "" for none.
+  [[nodiscard]] std::string FlavorOf(NodeKindId kind) const {
+    return std::string(book_.FlavorName(nodes_.FlavorOf(kind)));
+  }
 
   [[nodiscard]] Demand CostOf(absl::string_view queue, std::span<const PlacedPods> placed,
                               const Tables& tables) const;

@@ -67,7 +67,7 @@ class SchedulingLoop final {
   [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
   // Its Queues alone, without looking at gangs or nodes; `uncharged` is not told. The last one has
   // no name, and tells of gangs without a Queue.
-  [[nodiscard]] QueueViewsPtr Queues() const;
+  [[nodiscard]] QueueViewsPtr Queues(absl::Time now) const;
   // What AnswerHelp (scheduler/advice/help.h) needs to know of a gang, for any thread, as long as
   // the loop lives. Null: it is not known, does not wait, or waits for what room and quota cannot
   // help; or this process does not lead.

@@ -142,6 +142,7 @@ struct QueueView {
   std::vector<std::pair<absl::string_view, int64_t>> pending_by_reason;  // gangs, by reason's name
   QueueHistory history;
   std::vector<QuotaUsageView> usage;
+  std::vector<ResourceSeconds> used;  // up to now
 };
 
 struct CohortView {
@@ -159,6 +160,7 @@ struct ClusterView {
   std::vector<GangView> gangs;      // by namespace, name
   std::vector<NodeRow> nodes;       // by name
   std::vector<QueueView> queues;    // by name
+  std::vector<ResourceSeconds> used_without_queue;  // since this process leads
   // Also those that a Queue or Cohort names and nobody has created; by name.
   std::vector<CohortView> cohorts;
 };

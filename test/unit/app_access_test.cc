@@ -79,6 +79,10 @@ TEST_F(AccessDeskTest, EveryPageHasItsOwnRight) {
   Ask("t", *WishFor({.path = "/metrics"}));
   EXPECT_EQ(Body()["spec"]["nonResourceAttributes"].Dump(), R"({"verb":"get","path":"/metrics"})");
   EXPECT_FALSE(WishFor({.path = "/livez"}).has_value());
+  const std::optional<AccessWish> usage = WishFor({.path = "/usage", .namespace_name = "a"});
+  ASSERT_TRUE(usage.has_value());
+  EXPECT_EQ(usage->what, Readable::kGangs);
+  EXPECT_EQ(usage->namespace_name, "a");
 }
 
 TEST_F(AccessDeskTest, WhoMayNotIsToldWhatIsMissing) {

@@ -14,6 +14,7 @@
 #include "scheduler/app/metrics.h"
 #include "scheduler/app/printing.h"
 #include "scheduler/app/spare_memory.h"
+#include "scheduler/app/usage_table.h"
 
 namespace maniple {
 namespace {
@@ -142,6 +143,32 @@ TEST(AdminJson, TheQuotaLineStandsOnlyWhereQuotaIsInTheWay) {
   EXPECT_EQ(gang["plannedStart"]["at"].AsString(), "7200");
   EXPECT_EQ(gang["quota"]["borrowable"].AsString(), "4");
   EXPECT_EQ(gang["quota"]["borrowers"].items()[0]["queue"].AsString(), "b");
+}
+
+Json UsageOf(absl::string_view target) {
+  ClusterView view = SomeCluster();
+  view.used_without_queue = {{"guests", "", "nvidia.com/gpu", 1800, 0}};
+  view.queues.front().used = {{"audio", "h100", "nvidia.com/gpu", 7200, 3600},
+                              {"research", "", "nvidia.com/gpu", 3600, 0},
+                              {"research", "h100", "nvidia.com/gpu", 36'000, 1800}};
+  return *Json::Parse(AdminJson(view, ParseAdminTarget(target)).value());
+}
+
+TEST(Printing, GpuHoursAreSummedByWhatIsAskedFor) {
+  const Json all = UsageOf("/usage");
+  EXPECT_EQ(UsageTable(UsageBy(all, {"queue"}), {"queue"}),
+            "QUEUE  RESOURCE        HOURS  RECENT\n"
+            "-      nvidia.com/gpu  0.5    0.0\n"
+            "team   nvidia.com/gpu  13.0   1.5\n");
+  EXPECT_EQ(UsageTable(UsageBy(all, {"namespace", "flavor"}), {"namespace", "flavor"}),
+            "NAMESPACE  FLAVOR  RESOURCE        HOURS  RECENT\n"
+            "audio      h100    nvidia.com/gpu  2.0    1.0\n"
+            "guests     -       nvidia.com/gpu  0.5    0.0\n"
+            "research   -       nvidia.com/gpu  1.0    0.0\n"
+            "research   h100    nvidia.com/gpu  10.0   0.5\n");
+  const Json audio = UsageBy(UsageOf("/usage?namespace=audio"), {"queue"});
+  EXPECT_EQ(audio.Dump(),
+            R"({"items":[{"queue":"team","name":"nvidia.com/gpu","total":7200,"recent":3600}]})");
 }
 
 TEST(Printing, PlannedStartsStandInOrderOfService) {
@@ -289,10 +316,13 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
   queues[0].history.waited.Note(absl::Seconds(45));
   queues[0].history.bound.Note(absl::Milliseconds(7));
   queues[0].history.left[static_cast<size_t>(LeavingCause::kDrained)] = 4;
+  queues[0].used = {{"a", "h100", "nvidia.com/gpu", 10, 0}, {"b", "h100", "nvidia.com/gpu", 5, 0}};
   queues.push_back({.pending_by_reason = {{"WaitingForMembers", 1}}});  // without a Queue
   const std::string text = MetricsOf(queues);
   for (const char* line : {"maniple_pending_gangs{queue=\"team\",reason=\"NoFit\"} 2\n",
                            "maniple_pending_gangs{queue=\"\",reason=\"WaitingForMembers\"} 1\n",
+                           "maniple_resource_seconds_total{queue=\"team\",flavor=\"h100\","
+                           "resource=\"nvidia.com/gpu\"} 15\n",
                            "maniple_gang_wait_seconds_bucket{queue=\"team\",le=\"30\"} 0\n",
                            "maniple_gang_wait_seconds_bucket{queue=\"team\",le=\"60\"} 1\n",
                            "maniple_gang_wait_seconds_sum{queue=\"team\"} 45\n",

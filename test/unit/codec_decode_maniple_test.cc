@@ -185,6 +185,19 @@ TEST(DecodeQueue, AnAbsentSelectorAdmitsEveryNamespaceAndSoDoesAnEmptyOne) {
   EXPECT_TRUE(queue.namespace_selector->Matches(StringMap()));
 }
 
+TEST(DecodeQueue, ReadsWhatEarlierLeadersHaveCounted) {
+  const auto queue = ObjectOf<Queue>(
+      ResourceKind::kQueue,
+      R"("status":{"pending":1,"resourceSeconds":{"asOf":"2026-07-21T11:00:00Z","items":[
+        {"namespace":"research","flavor":"h100","name":"nvidia.com/gpu","total":7200,"recent":60},
+        {"name":"nvidia.com/gpu","total":5}]}})");
+  EXPECT_EQ(absl::ToUnixSeconds(queue.used.as_of), 1'784'631'600);
+  ASSERT_EQ(queue.used.rows.size(), 2u);
+  EXPECT_EQ(queue.used.rows[0], (ResourceSeconds{"research", "h100", "nvidia.com/gpu", 7200, 60}));
+  EXPECT_EQ(queue.used.rows[1], (ResourceSeconds{"", "", "nvidia.com/gpu", 5, 0}));
+  EXPECT_EQ(ObjectOf<Queue>(ResourceKind::kQueue, "").used, UsageRecord());
+}
+
 TEST(DecodeQueue, RefusesBadQuotasWithTheirPath) {
   const auto with = [](absl::string_view resource) {
     return QueueProblem(absl::StrCat(R"("quotas":[{"flavor":"f","resources":[)", resource, "]}]"));

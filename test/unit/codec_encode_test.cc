@@ -219,14 +219,19 @@ TEST(EncodeQueueStatusPatch, WritesAmountsAsQuantities) {
       .usage = {{"h100", "cpu", Amount(1500), Amount(0), Amount(2000)}},
       .summary = "h100/cpu 1500m/2",
       .fair_share = 125,
+      .used = {.as_of = At("2026-07-21T11:00:00Z"),
+               .rows = {{"research", "h100", "gpu", 7200, 60}}},
       .conditions = {{"Active", "True", "Ready", "", At("2026-07-21T10:00:00Z"), 1}}};
   EXPECT_EQ(
       EncodeQueueStatusPatch(status, "u"),
       R"({"metadata":{"uid":"u"},"status":{"pending":1,"running":2,"pendingPods":3,"runningPods":4,"usage":[{"flavor":"h100",)"
-      R"("name":"cpu","used":"1500m","borrowed":"0","lent":"2"}],"summary":"h100/cpu 1500m/2","fairShare":125,"conditions":[)"
+      R"("name":"cpu","used":"1500m","borrowed":"0","lent":"2"}],"summary":"h100/cpu 1500m/2","fairShare":125,)"
+      R"("resourceSeconds":{"asOf":"2026-07-21T11:00:00Z","items":[{"namespace":"research","flavor":"h100","name":"gpu",)"
+      R"("total":7200,"recent":60}]},"conditions":[)"
       R"({"type":"Active","status":"True","reason":"Ready","message":"",)"
       R"("lastTransitionTime":"2026-07-21T10:00:00Z","observedGeneration":1}]}})");
   EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({}, "u")).At("status.usage").is_null());
+  EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({}, "u")).At("status.resourceSeconds").is_null());
   EXPECT_TRUE(Parsed(EncodeQueueStatusPatch({}, "u")).At("status").Has("summary"));  // clears it
 }
 

@@ -26,7 +26,7 @@ class QueueHistoryTest : public ::testing::Test {
 
   // "" = of the gangs without a Queue.
   QueueView Of(const std::string& queue) {
-    const QueueViewsPtr queues = d_.loop().Queues();
+    const QueueViewsPtr queues = d_.loop().Queues(d_.now);
     const auto found = std::ranges::find(*queues, queue, &QueueView::name);
     return found == queues->end() ? QueueView{.name = "not there"} : *found;
   }

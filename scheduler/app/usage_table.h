@@ -1,0 +1,21 @@
+// GPU-hours by Queue, namespace and flavor, from the JSON of the admin surface. Pure functions of
+// data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/codec/json.h"
+
+namespace maniple {
+
+// Whom or what the use is told of; each is a field of a row of the answer.
+inline constexpr const char* kUsageKeys[] = {"queue", "namespace", "flavor"};
+
+// The rows of `list` summed where these keys, of kUsageKeys, and the resource are equal; in their
+// order.
+[[nodiscard]] Json UsageBy(const Json& list, const std::vector<std::string>& keys);
+// One row for each: total and recent in GPU-hours, or hours of slices.
+[[nodiscard]] std::string UsageTable(const Json& usage, const std::vector<std::string>& keys);
+
+}  // namespace maniple

@@ -1,0 +1,75 @@
+// What gangs use of GPUs, counted by time.
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "scheduler/loop/loop_impl.h"
+
+namespace maniple {
+namespace {
+
+// The last charge knows what a node that is gone was like.
+NodeKindId KindOf(const QuotaLedger& ledger, const GangRecord& record, const Member& member) {
+  const NodeKindId there = ledger.KindOf(member.node);
+  if (there.valid()) return there;
+  const auto* known = std::ranges::find(record.charged_as, member.pod, &ChargedAs::pod);
+  return known == record.charged_as.end() ? NodeKindId() : known->kind;
+}
+
+bool IsOnNode(const Member& member, const PodFacts* pod) {
+  const bool lives =
+      member.state == MemberState::kBound || member.state == MemberState::kTerminating;
+  return lives && pod != nullptr && !pod->node_name.empty();
+}
+
+// Of one pod of a shape, on a node of this kind.
+struct KindUse {
+  NodeKindId kind;
+  ResourceId resource;
+  int64_t amount = 0;
+};
+
+void AddTo(std::vector<KindUse>& uses, const KindUse& more) {
+  const auto same = std::ranges::find_if(uses, [&more](const KindUse& use) {
+    return use.kind == more.kind && use.resource == more.resource;
+  });
+  if (same == uses.end()) {
+    uses.push_back(more);
+  } else {
+    same->amount += more.amount;
+  }
+}
+
+}  // namespace
+
+void SchedulingLoop::Impl::MeterUse(const Case& c) {
+  UsageMeter& meter = directory_.meter();
+  const UsageMeter::Payer payer{c.record.queue, c.gang.key.namespace_name};
+  // Since then nobody has counted.
+  const absl::Time told = first_look_ ? directory_.UsedAsOf(payer.queue) : absl::InfinitePast();
+  const Tables& tables = *Picture().tables;
+  const auto use_of = [&](const KindUse& use) {
+    return UsageMeter::Use{.flavor = ledger_.FlavorOf(use.kind),
+                           .resource = tables.FactsOf(use.resource).name,
+                           .amount = use.amount};
+  };
+  std::vector<KindUse> uses;
+  for (const Member& member : c.gang.members) {
+    if (!member.shape.valid() || !tables.ShapeOf(member.shape).wants_gpu) continue;
+    if (!IsOnNode(member, state_.FindPod(member.pod))) continue;
+    const NodeKindId kind = KindOf(ledger_, c.record, member);
+    for (const auto& [resource, amount] : tables.ShapeOf(member.shape).requests) {
+      if (!tables.FactsOf(resource).gpu) continue;
+      const KindUse use{.kind = kind, .resource = resource, .amount = amount};
+      AddTo(uses, use);
+      if (told == absl::InfinitePast()) continue;
+      meter.Credit(payer, use_of(use), c.now - std::max(told, member.created), c.now);
+    }
+  }
+  std::vector<UsageMeter::Use> named;
+  for (const KindUse& use : uses) named.push_back(use_of(use));
+  meter.Set(c.gang.id, payer, named, c.now);
+}
+
+}  // namespace maniple
