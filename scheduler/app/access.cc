@@ -35,7 +35,8 @@ std::optional<AccessWish> WishFor(const AdminQuestion& question) {
   if (question.path == "/queues" || question.path == "/cohorts")
     return AccessWish{Readable::kQueues, ""};
   if (question.path == "/nodes") return AccessWish{Readable::kNodes, ""};
-  if (question.path == "/metrics") return AccessWish{Readable::kMetrics, ""};
+  if (question.path == "/metrics" || question.path == "/diag")
+    return AccessWish{Readable::kMetrics, ""};
   return std::nullopt;
 }
 

@@ -107,6 +107,10 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
     return Ask<pb::UsageList>(
         [&](auto& context, auto& reply) { return stub->ListUsage(&context, request, &reply); });
   }
+  if (target.path == "/diag") {
+    return Ask<pb::Diagnosis>(
+        [&](auto& context, auto& reply) { return stub->Diagnose(&context, {}, &reply); });
+  }
   if (target.path == "/version") {
     return Ask<pb::Version>(
         [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });

@@ -87,6 +87,11 @@ class Service final : public pb::Admin::Service {
     DecisionsInto(sources_.decisions(request->namespace_(), request->name()), *reply);
     return grpc::Status::OK;
   }
+  grpc::Status Diagnose(grpc::ServerContext*, const pb::DiagnoseRequest*,
+                        pb::Diagnosis* reply) override {
+    DiagnosisInto(sources_.facts(), *reply);
+    return grpc::Status::OK;
+  }
   grpc::Status GetVersion(grpc::ServerContext*, const pb::GetVersionRequest*,
                           pb::Version* reply) override {
     VersionInto(*reply);

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/app/decision_journal.h"
+#include "scheduler/app/diagnosis.h"
 #include "scheduler/app/help_door.h"
 #include "scheduler/app/tls_files.h"
 #include "scheduler/report/view.h"
@@ -31,6 +32,7 @@ class AdminServer final {
     // As DecisionJournal::Of; any thread.
     std::function<std::vector<JournalEntry>(const std::string& ns, const std::string& name)>
         decisions;
+    std::function<DiagnosisFacts()> facts;  // any thread
   };
 
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const AdminServerOptions& options,

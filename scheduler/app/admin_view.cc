@@ -121,7 +121,9 @@ bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_vie
 
 bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }
 
-absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
+}  // namespace
+
+absl::StatusOr<std::string> AdminMessageJson(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.always_print_primitive_fields = true;
   std::string out;
@@ -129,8 +131,6 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   if (!status.ok()) return absl::InternalError("a view could not be written as JSON");
   return out;
 }
-
-}  // namespace
 
 absl::StatusOr<const GangView*> FindGang(const ClusterView& view, absl::string_view namespace_name,
                                          absl::string_view name) {
@@ -270,7 +270,7 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& o
 absl::StatusOr<std::string> DecisionsJson(const std::vector<JournalEntry>& entries) {
   pb::DecisionList list;
   DecisionsInto(entries, list);
-  return ToJson(list);
+  return AdminMessageJson(list);
 }
 
 void VersionInto(pb::Version& out) {
@@ -281,7 +281,7 @@ void VersionInto(pb::Version& out) {
 absl::StatusOr<std::string> VersionJson() {
   pb::Version version;
   VersionInto(version);
-  return ToJson(version);
+  return AdminMessageJson(version);
 }
 
 absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question,
@@ -293,37 +293,37 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
     ASSIGN_OR_RETURN(const GangView* found, FindGang(view, question.namespace_name, question.name));
     pb::Gang gang;
     ExplainInto(*found, help, gang);
-    return ToJson(gang);
+    return AdminMessageJson(gang);
   }
   if (path == "/gangs") {
     pb::GangList list;
     GangsInto(view, question.namespace_name, list);
-    return ToJson(list);
+    return AdminMessageJson(list);
   }
   if (path == "/nodes") {
     pb::NodeList list;
     NodesInto(view, list);
-    return ToJson(list);
+    return AdminMessageJson(list);
   }
   if (path == "/queues") {
     pb::QueueList list;
     QueuesInto(view, list);
-    return ToJson(list);
+    return AdminMessageJson(list);
   }
   if (path == "/cohorts") {
     pb::CohortList list;
     CohortsInto(view, list);
-    return ToJson(list);
+    return AdminMessageJson(list);
   }
   if (path == "/usage") {
     pb::UsageList list;
     UsageInto(view, question.namespace_name, list);
-    return ToJson(list);
+    return AdminMessageJson(list);
   }
-  return absl::NotFoundError(
-      absl::StrCat("no page ", path,
-                   "; there are /explain, /gangs, /nodes, /queues, /cohorts, /usage, /log and "
-                   "/version"));
+  return absl::NotFoundError(absl::StrCat(
+      "no page ", path,
+      "; there are /explain, /gangs, /nodes, /queues, /cohorts, /usage, /log, /diag and "
+      "/version"));
 }
 
 }  // namespace maniple

@@ -13,6 +13,10 @@
 #include "scheduler/app/decision_journal.h"
 #include "scheduler/report/view.h"
 
+namespace google::protobuf {
+class Message;
+}  // namespace google::protobuf
+
 namespace maniple::admin::v1 {
 class Gang;
 class GangList;
@@ -45,6 +49,9 @@ void UsageInto(const ClusterView& view, absl::string_view namespace_name,
 inline constexpr size_t kMostDecisions = 1000;
 void DecisionsInto(const std::vector<JournalEntry>& entries, admin::v1::DecisionList& out);
 [[nodiscard]] absl::StatusOr<std::string> DecisionsJson(const std::vector<JournalEntry>& entries);
+// The JSON form of any of these.
+[[nodiscard]] absl::StatusOr<std::string> AdminMessageJson(
+    const google::protobuf::Message& message);
 // Of this program, and of the objects that it knows.
 void VersionInto(admin::v1::Version& out);
 [[nodiscard]] absl::StatusOr<std::string> VersionJson();

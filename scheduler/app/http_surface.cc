@@ -7,7 +7,6 @@
 #include "scheduler/app/address.h"
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/metrics.h"
-#include "scheduler/app/version.h"
 #include "scheduler/page/page_tables.h"
 
 namespace maniple {
@@ -104,20 +103,18 @@ ClusterViewPtr HttpSurface::ViewSince(absl::Time least) {
   return view;
 }
 
+DiagnosisFacts HttpSurface::Facts() {
+  DiagnosisFacts facts = FactsOf(bulletin_);
+  if (reviews_ != nullptr) facts.process.forbidden.push_back(reviews_->forbidden());
+  return facts;
+}
+
 HttpPage HttpSurface::MetricsPage() {
-  const Bulletin::Health health = bulletin_.health();
-  ProcessFacts facts = {.leading = health.leading,
-                        .synced = health.synced,
-                        .version = MANIPLE_VERSION,
-                        .forbidden = {bulletin_.forbidden()},
-                        .turns = bulletin_.turn_times(),
-                        .process = FiguresOfThisProcess(),
-                        .queues = bulletin_.queues(),
-                        .now = RealClock().Now()};
-  if (reviews_ != nullptr) facts.forbidden.push_back(reviews_->forbidden());
+  const DiagnosisFacts known = Facts();
+  ProcessFacts facts = known.process;
   if (http_ != nullptr) facts.listeners.emplace_back("http", http_->counters());
   if (health_ != nullptr) facts.listeners.emplace_back("health", health_->counters());
-  HttpPage page = TextPage(200, RenderMetrics(bulletin_.counters(), facts));
+  HttpPage page = TextPage(200, RenderMetrics(known.counters, facts));
   page.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return page;
 }
@@ -185,6 +182,7 @@ std::optional<HttpPage> HttpSurface::AnswerHttp(const HttpQuestion& question) {
   }
   return ForReaders(http_readers_, question, [&]() -> std::optional<HttpPage> {
     if (path == "/metrics") return MetricsPage();
+    if (path == "/diag") return JsonPage(DiagnosisJson(Facts()));
     if (path == "/log") return LogPage(ParseAdminTarget(question.target));
     if (path == "/stream" || path == "/tables") return LivePage(path, question);
     return pages_.Answer(ParseAdminTarget(question.target), question.asked_at);

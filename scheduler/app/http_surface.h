@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "api/http/client_config.h"
 #include "scheduler/app/access_reviews.h"
+#include "scheduler/app/diagnosis.h"
 #include "scheduler/app/doors.h"
 #include "scheduler/app/http_endpoint.h"
 #include "scheduler/app/http_pages.h"
@@ -68,6 +69,7 @@ class HttpSurface final {
   using PageMaker = std::function<std::optional<HttpPage>()>;
   [[nodiscard]] std::optional<HttpPage> ForReaders(Readers readers, const HttpQuestion& question,
                                                    const PageMaker& page);
+  [[nodiscard]] DiagnosisFacts Facts();
   [[nodiscard]] HttpPage MetricsPage();
   // What the reader of a question about gangs may see beside them; nothing: that is being asked.
   [[nodiscard]] std::optional<PageReader> ReaderOf(const HttpQuestion& question);

@@ -20,6 +20,7 @@
 #include "scheduler/app/cluster_commands.h"
 #include "scheduler/app/completion.h"
 #include "scheduler/app/config.h"
+#include "scheduler/app/diagnosis.h"
 #include "scheduler/app/import_command.h"
 #include "scheduler/app/listing.h"
 #include "scheduler/app/node_map.h"
@@ -230,9 +231,15 @@ void AddGangs(CLI::App& app, Request& request, int& result) {
 int ShowLog(const Request& request) {
   const bool of_one = !request.name.empty() && request.namespace_name.empty();
   const std::string ns = of_one ? "default" : request.namespace_name;
-  return Show(request,
-              absl::StrCat("/log?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(request.name)),
-              DecisionTable);
+  const std::string target =
+      absl::StrCat("/log?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(request.name));
+  if (request.watch || request.name.empty()) return Show(request, target, DecisionTable);
+  const absl::StatusOr<Json> log = AskScheduler(request.client, target);
+  if (!log.ok()) return Complain(log.status().message());
+  Print(request, *log, DecisionTable);
+  if ((*log)["items"].size() > 0) return 0;
+  return Complain(absl::StrCat("nothing was decided of a gang \"", request.name,
+                               "\" in namespace \"", ns, "\" since this scheduler began"));
 }
 
 void AddLog(CLI::App& app, Request& request, int& result) {
@@ -267,6 +274,13 @@ void AddUsage(CLI::App& app, Request& request, int& result) {
       ->type_name("KEY,...")
       ->check(CLI::IsMember(std::set<std::string>(std::begin(kUsageKeys), std::end(kUsageKeys))));
   usage->callback([&] { result = Usage(request); });
+}
+
+void AddDiag(CLI::App& app, Request& request, int& result) {
+  CLI::App* diag = app.add_subcommand("diag", "How the scheduler itself fares; troubles first");
+  diag->footer("Example:\n  maniple diag");
+  AddWatch(*diag, request);
+  diag->callback([&] { result = Show(request, "/diag", DiagnosisText); });
 }
 
 void AddNodes(CLI::App& app, Request& request, int& result) {
@@ -376,6 +390,7 @@ int Main(int argc, char** argv) {
   AddGangs(app, request, result);
   AddLog(app, request, result);
   AddUsage(app, request, result);
+  AddDiag(app, request, result);
   AddNodes(app, request, result);
   AddQueues(app, request, result);
   AddCohorts(app, request, result);

@@ -98,7 +98,8 @@ class SchedulerProcess::Impl final {
                                       .decisions =
                                           [this](const std::string& ns, const std::string& name) {
                                             return bulletin_.DecisionsOf(ns, name, kMostDecisions);
-                                          }}));
+                                          },
+                                      .facts = [this] { return FactsOf(bulletin_); }}));
       LOG(INFO) << "serving the admin surface on " << options.admin;
     }
     return absl::OkStatus();

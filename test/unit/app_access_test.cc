@@ -78,6 +78,7 @@ TEST_F(AccessDeskTest, EveryPageHasItsOwnRight) {
   }
   Ask("t", *WishFor({.path = "/metrics"}));
   EXPECT_EQ(Body()["spec"]["nonResourceAttributes"].Dump(), R"({"verb":"get","path":"/metrics"})");
+  EXPECT_EQ(WishFor({.path = "/diag"})->what, Readable::kMetrics);
   EXPECT_FALSE(WishFor({.path = "/livez"}).has_value());
   const std::optional<AccessWish> usage = WishFor({.path = "/usage", .namespace_name = "a"});
   ASSERT_TRUE(usage.has_value());
