@@ -108,6 +108,7 @@ DiagnosisFacts FactsOf(Bulletin& bulletin) {
                       .turns = bulletin.turn_times(),
                       .process = FiguresOfThisProcess(),
                       .queues = bulletin.queues(),
+                      .gpus = bulletin.gpus(),
                       .now = RealClock().Now()}};
 }
 

@@ -218,8 +218,9 @@ TurnTimes Bulletin::turn_times() {
   return turn_times_;
 }
 
-void Bulletin::PostQueues(QueueViewsPtr queues) {
+void Bulletin::PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus) {
   MutexLock lock(mutex_);
+  gpus_.swap(gpus);
   queues_.swap(queues);  // the old ones are freed after the lock
 }
 
@@ -243,6 +244,11 @@ void Bulletin::NoteViewCost(absl::Duration took) {
 absl::Duration Bulletin::view_cost() {
   MutexLock lock(mutex_);
   return view_cost_;
+}
+
+GpuTotalsPtr Bulletin::gpus() {
+  MutexLock lock(mutex_);
+  return gpus_;
 }
 
 QueueViewsPtr Bulletin::queues() {

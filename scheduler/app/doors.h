@@ -130,7 +130,7 @@ class Bulletin final {
   // Scheduling thread.
   void Post(const LoopCounters& counters, const Health& health);
   void NoteTurn(absl::Duration took);
-  void PostQueues(QueueViewsPtr queues);
+  void PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus);
   void NoteDecisions(std::vector<DecisionEntry> entries);
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
@@ -150,6 +150,7 @@ class Bulletin final {
   [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
   // Null: this process does not lead, or nothing was posted yet.
   [[nodiscard]] QueueViewsPtr queues();
+  [[nodiscard]] GpuTotalsPtr gpus();  // likewise
   // As DecisionJournal::Of.
   [[nodiscard]] std::vector<JournalEntry> DecisionsOf(const std::string& namespace_name,
                                                       const std::string& name, size_t most);
@@ -166,6 +167,7 @@ class Bulletin final {
   Health health_ ABSL_GUARDED_BY(mutex_);
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
   QueueViewsPtr queues_ ABSL_GUARDED_BY(mutex_);
+  GpuTotalsPtr gpus_ ABSL_GUARDED_BY(mutex_);
   DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);

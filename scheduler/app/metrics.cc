@@ -238,6 +238,7 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
       "From the decision that others leave for a gang until it was placed in their room.",
       counters.room_made));
   std::string text = prometheus::TextSerializer().Serialize(families);
+  if (facts.gpus != nullptr) AppendGpuMetrics(*facts.gpus, text);
   if (facts.queues != nullptr) AppendQueueMetrics(*facts.queues, facts.now, text);
   return text;
 }

@@ -27,6 +27,7 @@ struct ProcessFacts {
   TurnTimes turns;
   ProcessFigures process;
   QueueViewsPtr queues;  // a leader's; null: nothing is told of Queues
+  GpuTotalsPtr gpus;     // likewise
   absl::Time now;
 };
 

@@ -201,6 +201,21 @@ class QueueText final {
 
 }  // namespace
 
+void AppendGpuMetrics(const std::vector<GpuTotalView>& totals, std::string& out) {
+  absl::StrAppend(
+      &out,
+      "# HELP maniple_gpus GPUs, and slices of them, by what they are: used; free; held "
+      "for a gang; or on a node that is cordoned or unreachable.\n"
+      "# TYPE maniple_gpus gauge\n");
+  for (const GpuTotalView& total : totals) {
+    for (size_t state = 0; state < kGpuStates.size(); ++state) {
+      absl::StrAppend(&out, "maniple_gpus{", Label("flavor", total.flavor), ",",
+                      Label("resource", total.resource), ",", Label("state", kGpuStates[state]),
+                      "} ", total.amounts[state], "\n");
+    }
+  }
+}
+
 void AppendQueueMetrics(const std::vector<QueueView>& queues, absl::Time now, std::string& out) {
   QueueText text(queues, out);
   text.AddGauges(now);

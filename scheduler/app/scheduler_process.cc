@@ -204,10 +204,10 @@ class SchedulerProcess::Impl final {
       bulletin_.Post(loop_.counters(), health);
       bulletin_.NoteTurn(health.progress - now);
       if (!health.leading) {
-        bulletin_.PostQueues(nullptr);
+        bulletin_.PostQueues(nullptr, nullptr);
         queues_due = absl::InfinitePast();
       } else if (now >= queues_due) {
-        bulletin_.PostQueues(loop_.Queues(now));
+        bulletin_.PostQueues(loop_.Queues(now), loop_.Gpus());
         queues_due = now + kQueuesEvery;
       }
       if (bulletin_.ViewWanted()) {

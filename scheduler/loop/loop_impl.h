@@ -59,6 +59,7 @@ class SchedulingLoop::Impl final {
     queues.push_back(directory_.WithoutQueueView(now));
     return std::make_shared<const std::vector<QueueView>>(std::move(queues));
   }
+  [[nodiscard]] GpuTotalsPtr Gpus();
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
   [[nodiscard]] absl::Status CheckInvariants() const;

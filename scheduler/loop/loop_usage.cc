@@ -1,9 +1,10 @@
-// What gangs use of GPUs, counted by time.
+// What gangs use of GPUs, counted by time; and what all GPUs are.
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "scheduler/loop/gpu_totals.h"
 #include "scheduler/loop/loop_impl.h"
 
 namespace maniple {
@@ -70,6 +71,24 @@ void SchedulingLoop::Impl::MeterUse(const Case& c) {
   std::vector<UsageMeter::Use> named;
   for (const KindUse& use : uses) named.push_back(use_of(use));
   meter.Set(c.gang.id, payer, named, c.now);
+}
+
+GpuTotalsPtr SchedulingLoop::Impl::Gpus() {
+  GpuTotals totals(Picture());
+  for (const GangId holder : holders_) {
+    for (const Reservation::Room& room : records_.at(holder)->reservation->rooms) {
+      totals.Hold(room.node, room.shape);
+    }
+  }
+  for (const GangId gang : mending_) {
+    const auto record = records_.find(gang);
+    if (record == records_.end()) continue;
+    for (const HeldVacancy& held : record->second->holds) {
+      if (held.hold.valid()) totals.Hold(held.node, held.vacancy.shape);
+    }
+  }
+  return std::make_shared<const std::vector<GpuTotalView>>(
+      totals.Sum([this](NodeId node) { return ledger_.FlavorOf(ledger_.KindOf(node)); }));
 }
 
 }  // namespace maniple

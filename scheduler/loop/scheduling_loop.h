@@ -68,6 +68,8 @@ class SchedulingLoop final {
   // Its Queues alone, without looking at gangs or nodes; `uncharged` is not told. The last one has
   // no name, and tells of gangs without a Queue.
   [[nodiscard]] QueueViewsPtr Queues(absl::Time now) const;
+  // What became of all GPUs. Those that others leave for a gang count as used until it has them.
+  [[nodiscard]] GpuTotalsPtr Gpus() const;
   // What AnswerHelp (scheduler/advice/help.h) needs to know of a gang, for any thread, as long as
   // the loop lives. Null: it is not known, does not wait, or waits for what room and quota cannot
   // help; or this process does not lead.

@@ -2,6 +2,7 @@
 // whatever the surface (gRPC, JSON, command line). Immutable once built; any thread may read it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -145,6 +146,23 @@ struct QueueView {
   std::vector<ResourceSeconds> used;  // up to now
 };
 
+// What a GPU, or slice of one, is: the first of these that holds.
+enum class GpuState : uint8_t {
+  kUsed,         // a pod has it
+  kUnreachable,  // its node does not answer, or is not ready
+  kCordoned,     // its node takes no new pods
+  kHeld,         // kept for a gang that starts later, or has lost a member
+  kFree,
+};
+inline constexpr std::array<const char*, 5> kGpuStates = {"used", "unreachable", "cordoned", "held",
+                                                          "free"};
+// All of one resource on nodes of one flavor.
+struct GpuTotalView {
+  std::string flavor, resource;  // flavor "" = nodes that no ResourceFlavor names
+  std::array<int64_t, kGpuStates.size()> amounts = {};  // by GpuState
+  friend bool operator==(const GpuTotalView&, const GpuTotalView&) = default;
+};
+
 struct CohortView {
   std::string name, parent;         // parent "" = a root
   std::string problem;              // why no Queue in it is active; "" = none
@@ -169,5 +187,6 @@ struct ClusterView {
 
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;
 using QueueViewsPtr = std::shared_ptr<const std::vector<QueueView>>;
+using GpuTotalsPtr = std::shared_ptr<const std::vector<GpuTotalView>>;
 
 }  // namespace maniple

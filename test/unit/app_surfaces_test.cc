@@ -382,6 +382,16 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
   EXPECT_THAT(text, Not(HasSubstr("maniple_queue_pending_gangs{queue=\"\"}")));
 }
 
+TEST(Metrics, ALeaderTellsWhatAllGpusAre) {
+  const std::vector<GpuTotalView> totals = {{"h100", "nvidia.com/gpu", {8, 0, 4, 2, 2}}};
+  const std::string text = RenderMetrics(
+      {}, {.leading = true, .gpus = std::make_shared<const std::vector<GpuTotalView>>(totals)});
+  EXPECT_THAT(text, HasSubstr("maniple_gpus{flavor=\"h100\",resource=\"nvidia.com/gpu\",state="
+                              "\"cordoned\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("state=\"used\"} 8\n"));
+  EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_gpus{")));
+}
+
 TEST(Metrics, AStandbyTellsNothingOfQueuesAndAQueueThatIsGoneLeavesNoSeries) {
   EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_queue_")));
   EXPECT_THAT(MetricsOf({}), Not(HasSubstr("team")));

@@ -278,6 +278,42 @@ TEST(LoopUsageHistories, EqualWhatTheApiShows) {
   }
 }
 
+// "h100: 8 used" and so on, of whole GPUs; zeros are left out.
+std::vector<std::string> GpusOf(LoopDriver& driver) {
+  std::vector<std::string> out;
+  const GpuTotalsPtr totals = driver.loop().Gpus();
+  for (const GpuTotalView& total : *totals) {
+    std::string text = absl::StrCat(total.flavor, ":");
+    for (size_t i = 0; i < kGpuStates.size(); ++i) {
+      if (total.amounts[i] != 0) absl::StrAppend(&text, " ", total.amounts[i], " ", kGpuStates[i]);
+    }
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+TEST_F(LoopUsage, EachGpuIsUsedOrFreeOrItsNodeTakesNobody) {
+  EXPECT_THAT(GpusOf(d_), ElementsAre(": 8 free", "h100: 8 free"));
+  Run("a", "team", 1, 4);
+  d_.Put(MakePod("theirs").Gpu(1).On("n2").Scheduler("other").Phase(PodPhase::kRunning));
+  d_.Settle();
+  EXPECT_THAT(GpusOf(d_), ElementsAre(": 1 used 7 free", "h100: 4 used 4 free"));
+  d_.Put(MakeNode("n1").Gpu(8).Label("gpu", "h100").Cordoned());
+  d_.Put(MakeNode("n2").Gpu(8).WithTaint("node.kubernetes.io/not-ready"));
+  d_.Settle();
+  EXPECT_THAT(GpusOf(d_), ElementsAre(": 1 used 7 unreachable", "h100: 4 used 4 cordoned"));
+}
+
+TEST(LoopGpus, WhatIsKeptForALaterStartIsHeldWhileNobodyUsesIt) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "runs", .pods = 1, .expected_runtime = absl::Hours(1)});
+  d.Settle();
+  d.Submit({.gang = "waits", .pods = 2});
+  d.Settle(absl::Minutes(11));
+  EXPECT_THAT(GpusOf(d), ElementsAre(": 8 used 8 held"));
+}
+
 TEST_F(LoopUsage, ANewLeaderGoesOnFromWhatWasTold) {
   Run("a", "team", 2, 4);
   d_.Settle(absl::Minutes(15));

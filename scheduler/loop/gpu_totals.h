@@ -1,0 +1,38 @@
+// How many GPUs, and slices of them, are used, free, held, or on nodes that take nobody.
+//
+//   GpuTotals totals(snapshot);
+//   totals.Hold(node, shape);             // for each room that is kept for somebody
+//   totals.Sum([&](NodeId node) { return ledger.FlavorOf(ledger.KindOf(node)); });
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "plugins/framework/snapshot.h"
+#include "scheduler/report/view.h"
+
+namespace maniple {
+
+class GpuTotals final {
+ public:
+  explicit GpuTotals(const Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  // The snapshot counts it as taken. An invalid node holds nothing.
+  void Hold(NodeId node, ShapeId shape);
+  // By flavor and resource. Each GPU is counted once.
+  [[nodiscard]] std::vector<GpuTotalView> Sum(
+      absl::FunctionRef<std::string(NodeId)> flavor_of) const;
+
+ private:
+  using Amounts = std::array<int64_t, kGpuStates.size()>;
+  [[nodiscard]] Amounts AmountsOf(NodeId node, ResourceId resource) const;
+
+  const Snapshot& snapshot_;
+  absl::flat_hash_map<std::pair<NodeId, ResourceId>, int64_t> held_;
+};
+
+}  // namespace maniple
