@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 namespace maniple {
 namespace {
@@ -16,6 +17,11 @@ GpuState StateOfRest(const NodeClass* node) {
   if (node == nullptr) return GpuState::kFree;
   if (std::ranges::any_of(node->taints, IsAway)) return GpuState::kUnreachable;
   return node->unschedulable ? GpuState::kCordoned : GpuState::kFree;
+}
+
+void AddTo(std::array<int64_t, kGpuStates.size()>& sum,
+           const std::array<int64_t, kGpuStates.size()>& more) {
+  for (size_t state = 0; state < more.size(); ++state) sum[state] += more[state];
 }
 
 }  // namespace
@@ -45,21 +51,26 @@ GpuTotals::Amounts GpuTotals::AmountsOf(NodeId node, ResourceId resource) const 
   return amounts;
 }
 
-std::vector<GpuTotalView> GpuTotals::Sum(absl::FunctionRef<std::string(NodeId)> flavor_of) const {
+std::vector<GpuTotalView> GpuTotals::Sum(const QuotaLedger& ledger) const {
+  std::vector<ResourceId> gpus;
   const std::vector<ResourceFacts>& resources = snapshot_.tables->resources;
-  std::map<std::pair<std::string, std::string>, Amounts> sums;
+  for (uint32_t r = 0; r < resources.size(); ++r) {
+    if (resources[r].gpu) gpus.emplace_back(r);
+  }
+  absl::flat_hash_map<std::pair<NodeKindId, ResourceId>, Amounts> sums;
   for (const NodeId node : snapshot_.order->by_name) {
-    const std::string flavor = flavor_of(node);
-    for (uint32_t r = 0; r < resources.size(); ++r) {
-      const NodeBlock& block = *snapshot_.blocks[BlockOf(node)];
-      if (!resources[r].gpu || block.Allocatable(ResourceId(r))[RowOf(node)] == 0) continue;
-      const Amounts more = AmountsOf(node, ResourceId(r));
-      Amounts& sum = sums[{flavor, resources[r].name}];
-      for (size_t state = 0; state < more.size(); ++state) sum[state] += more[state];
+    const NodeBlock& block = *snapshot_.blocks[BlockOf(node)];
+    for (const ResourceId resource : gpus) {
+      if (block.Allocatable(resource)[RowOf(node)] == 0) continue;
+      AddTo(sums[{ledger.KindOf(node), resource}], AmountsOf(node, resource));
     }
   }
+  std::map<std::pair<std::string, std::string>, Amounts> named;
+  for (const auto& [of, sum] : sums) {
+    AddTo(named[{ledger.FlavorOf(of.first), resources[of.second.index()].name}], sum);
+  }
   std::vector<GpuTotalView> totals;
-  for (const auto& [of, sum] : sums) totals.push_back({of.first, of.second, sum});
+  for (const auto& [of, sum] : named) totals.push_back({of.first, of.second, sum});
   return totals;
 }
 

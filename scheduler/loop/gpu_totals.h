@@ -2,17 +2,17 @@
 //
 //   GpuTotals totals(snapshot);
 //   totals.Hold(node, shape);             // for each room that is kept for somebody
-//   totals.Sum([&](NodeId node) { return ledger.FlavorOf(ledger.KindOf(node)); });
+//   totals.Sum(ledger);
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/functional/function_ref.h"
 #include "plugins/framework/snapshot.h"
+#include "scheduler/loop/quota_ledger.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
@@ -23,9 +23,8 @@ class GpuTotals final {
 
   // The snapshot counts it as taken. An invalid node holds nothing.
   void Hold(NodeId node, ShapeId shape);
-  // By flavor and resource. Each GPU is counted once.
-  [[nodiscard]] std::vector<GpuTotalView> Sum(
-      absl::FunctionRef<std::string(NodeId)> flavor_of) const;
+  // By flavor and resource. Each GPU is counted once. Costs a few numbers of each node.
+  [[nodiscard]] std::vector<GpuTotalView> Sum(const QuotaLedger& ledger) const;
 
  private:
   using Amounts = std::array<int64_t, kGpuStates.size()>;

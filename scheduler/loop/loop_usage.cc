@@ -87,8 +87,7 @@ GpuTotalsPtr SchedulingLoop::Impl::Gpus() {
       if (held.hold.valid()) totals.Hold(held.node, held.vacancy.shape);
     }
   }
-  return std::make_shared<const std::vector<GpuTotalView>>(
-      totals.Sum([this](NodeId node) { return ledger_.FlavorOf(ledger_.KindOf(node)); }));
+  return std::make_shared<const std::vector<GpuTotalView>>(totals.Sum(ledger_));
 }
 
 }  // namespace maniple

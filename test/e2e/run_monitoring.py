@@ -8,6 +8,7 @@ Fears: an alert or a panel on a metric that nobody exposes, which stays silent f
 The last line is `N passed, M failed, K skipped`.
 """
 
+import collections
 import json
 import re
 import subprocess
@@ -23,6 +24,7 @@ from support.cases import play_all  # noqa: E402
 from support.control_plane import ROOT, DevCluster, build_folder, program  # noqa: E402
 from support.scheduler import GPU, GROUP, Scheduler, add_nodes, await_that, is_bound, pods_by_gang, submit  # noqa: E402
 
+MERGE = "application/merge-patch+json"
 MONITORING = ROOT / "deploy/monitoring"
 CHART = ROOT / "deploy/helm/maniple"
 PLAYED = ROOT / "test/monitoring/rules_test.yaml"
@@ -234,6 +236,46 @@ def exposed_by_a_leader():
         return text
 
 
+def gpus_by_state(scheduler):
+    with urlopen(f"http://{scheduler.host}:{scheduler.port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    found = re.findall(r'^maniple_gpus\{.*state="(\w+)"\} (\d+)$', text, re.MULTILINE)
+    return {state: int(gpus) for state, gpus in found if gpus != "0"}
+
+
+def gpus_in_the_api(api):
+    """The same, of one flavor, from nodes and pods."""
+    totals, free = collections.Counter(), collections.Counter()
+    for node in api.must("GET", "/api/v1/nodes")["items"]:
+        free[node["metadata"]["name"]] = int(node["status"]["allocatable"][GPU])
+    for pod in api.must("GET", "/api/v1/pods")["items"]:
+        if not is_bound(pod):
+            continue
+        gpus = sum(int(container["resources"]["requests"].get(GPU, 0)) for container in pod["spec"]["containers"])
+        free[pod["spec"]["nodeName"]] -= gpus
+        totals["used"] += gpus
+    for node in api.must("GET", "/api/v1/nodes")["items"]:
+        state = "cordoned" if node["spec"].get("unschedulable") else "free"
+        totals[state] += free[node["metadata"]["name"]]
+    return {state: gpus for state, gpus in totals.items() if gpus}
+
+
+def what_is_told_of_gpus_is_what_the_api_shows():
+    with DevCluster() as server:
+        server.install_crds()
+        api = server.api
+        add_nodes(api, 3)
+        scheduler = Scheduler(server).start()
+        submit(api, "runs", 1)
+        equal = lambda: gpus_by_state(scheduler) == gpus_in_the_api(api)
+        await_that("the gang runs", lambda: "used" in gpus_in_the_api(api) and equal())
+        taken = {pod["spec"].get("nodeName") for pod in api.must("GET", "/api/v1/pods")["items"]}
+        idle = [node["metadata"]["name"] for node in api.must("GET", "/api/v1/nodes")["items"] if node["metadata"]["name"] not in taken]
+        api.must("PATCH", f"/api/v1/nodes/{idle[0]}", {"spec": {"unschedulable": True}}, MERGE)
+        await_that("the cordon is told", lambda: "cordoned" in gpus_in_the_api(api) and equal())
+        assert scheduler.stop() == 0
+
+
 def what_a_scheduler_exposes_passes_the_linter():
     promtool("check", "metrics", stdin=exposed_by_a_leader())
 
@@ -252,7 +294,7 @@ ALWAYS = (
     every_metric_that_is_named_stands_in_the_table_of_the_scheduler, every_alert_says_how_bad_it_is_and_where_to_read_on,
     every_alert_has_its_runbook_and_no_runbook_is_orphaned, every_command_of_the_runbooks_exists,
     every_panel_has_a_place_of_its_own_and_asks_the_data_source_that_was_chosen, every_alert_is_played_both_firing_and_silent,
-    a_leader_exposes_every_metric_that_is_named_with_the_labels_that_are_asked_for,
+    a_leader_exposes_every_metric_that_is_named_with_the_labels_that_are_asked_for, what_is_told_of_gpus_is_what_the_api_shows,
 )
 BY_HELM = (the_chart_gives_the_same_rules_and_board_with_links_that_lead_somewhere,)
 BY_PROMTOOL = (
