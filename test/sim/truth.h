@@ -29,6 +29,8 @@ inline constexpr char kTenantNamespace[] = "hostile";
 // A pod or gang, by "namespace/name", of who edits whatever it may edit. What it does to its own
 // gangs is its own affair; what it does to others is not.
 [[nodiscard]] bool IsOfTenant(absl::string_view key);
+// "ns" of "ns/name".
+[[nodiscard]] std::string NamespaceOf(const std::string& key);
 
 // Whose quorum may be missing for longer may stand without it when everything else is at rest.
 inline constexpr absl::Duration kAtRest = absl::Minutes(8);

@@ -54,7 +54,10 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   const bool there = node != nodes_.end() && node->second.since < since.others_bound;
   const auto lost = lost_at_.find(pod.node);
   if (!there && (lost == lost_at_.end() || lost->second < since.leads)) return false;
-  if (groups_.contains(pod.gang) || pod.ours || IsOfTenant(pod.key)) return true;
+  if (pod.ours || IsOfTenant(pod.key)) return true;
+  // What others have bound no Queue is charged for that keeps its namespace out.
+  if (!SelectsSince(pod.admitted, NamespaceOf(pod.key), pod.bound_at - blind_for_)) return false;
+  if (groups_.contains(pod.gang)) return true;
   // A PodGroup that came and went while nobody looked has named its Queue to nobody.
   const GangFacts& gang = gangs_.at(pod.gang);
   return gang.group_gone_at >= since.leads && gang.group_gone_at - gang.group_since >= blind_for_;

@@ -9,14 +9,14 @@
 namespace maniple::sim {
 namespace {
 
-std::string NamespaceOf(const std::string& key) { return key.substr(0, key.find('/')); }
-
 // It was so at some time since then.
 bool WasSoSince(const std::vector<Truth::Version>& versions, size_t number, absl::Time then) {
   return number + 1 == versions.size() || versions[number + 1].since >= then;
 }
 
 }  // namespace
+
+std::string NamespaceOf(const std::string& key) { return key.substr(0, key.find('/')); }
 
 bool IsOfTenant(absl::string_view key) {
   return absl::StartsWith(key, absl::StrCat(kTenantNamespace, "/"));
