@@ -95,6 +95,12 @@ std::string Milliseconds(const Json& seconds) {
   return absl::StrFormat("%.3g ms", 1000 * seconds.AsDouble());
 }
 
+std::string InMillions(int64_t count) {
+  constexpr int64_t kMillion = 1'000'000;
+  if (count < kMillion) return absl::StrCat(count);
+  return absl::StrFormat("%.1f million", static_cast<double>(count) / kMillion);
+}
+
 }  // namespace
 
 DiagnosisFacts FactsOf(Bulletin& bulletin) {
@@ -163,8 +169,7 @@ std::string DiagnosisText(const Json& d) {
   absl::StrAppend(&text, "  gangs         ", count("gangs"), ": ", count("parked"), " wait, ",
                   count("ready"), " to be decided, ", count("binding"), " being bound\n");
   absl::StrAppend(&text, "  decisions     ", count("placed"), " placed, ", count("refused"),
-                  " refused, ", count("givenUp"), " gave up; ",
-                  absl::StrFormat("%.3g", static_cast<double>(count("steps"))),
+                  " refused, ", count("givenUp"), " gave up; ", InMillions(count("steps")),
                   " steps of searches\n");
   absl::StrAppend(&text, "  binds         ", count("bound"), " done, ", count("bindsRetried"),
                   " retried, ", count("bindsUnknown"), " unknown, ", count("bindsRefused"),

@@ -236,8 +236,10 @@ int ShowLog(const Request& request) {
   if (request.watch || request.name.empty()) return Show(request, target, DecisionTable);
   const absl::StatusOr<Json> log = AskScheduler(request.client, target);
   if (!log.ok()) return Complain(log.status().message());
-  Print(request, *log, DecisionTable);
-  if ((*log)["items"].size() > 0) return 0;
+  if ((*log)["items"].size() > 0) {
+    Print(request, *log, DecisionTable);
+    return 0;
+  }
   return Complain(absl::StrCat("nothing was decided of a gang \"", request.name,
                                "\" in namespace \"", ns, "\" since this scheduler began"));
 }

@@ -199,7 +199,7 @@ TEST(Printing, ADiagnosisTellsHowTheSchedulerFares) {
                         "  turns         100, 0.4 ms each, 99 of 100 within 0.5 ms; the last ended "
                         "1s ago\n"
                         "  gangs         14: 3 wait, 0 to be decided, 0 being bound\n"
-                        "  decisions     0 placed, 0 refused, 0 gave up; 1.23e+06 steps of "
+                        "  decisions     0 placed, 0 refused, 0 gave up; 1.2 million steps of "
                         "searches\n"
                         "  binds         320 done, 0 retried,"));
   EXPECT_THAT(DiagnosisOf(AHealthyLeader()), Not(HasSubstr("!")));
