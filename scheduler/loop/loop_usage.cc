@@ -18,10 +18,12 @@ NodeKindId KindOf(const QuotaLedger& ledger, const GangRecord& record, const Mem
   return known == record.charged_as.end() ? NodeKindId() : known->kind;
 }
 
+bool MayBeOnNode(const Member& member) {
+  return member.state == MemberState::kBound || member.state == MemberState::kTerminating;
+}
+
 bool IsOnNode(const Member& member, const PodFacts* pod) {
-  const bool lives =
-      member.state == MemberState::kBound || member.state == MemberState::kTerminating;
-  return lives && pod != nullptr && !pod->node_name.empty();
+  return MayBeOnNode(member) && pod != nullptr && !pod->node_name.empty();
 }
 
 // Of one pod of a shape, on a node of this kind.
@@ -47,6 +49,10 @@ void AddTo(std::vector<KindUse>& uses, const KindUse& more) {
 void SchedulingLoop::Impl::MeterUse(const Case& c) {
   UsageMeter& meter = directory_.meter();
   const UsageMeter::Payer payer{c.record.queue, c.gang.key.namespace_name};
+  // Who only waits must not cost a snapshot.
+  if (std::ranges::none_of(c.gang.members, MayBeOnNode)) {
+    return meter.Set(c.gang.id, payer, {}, c.now);
+  }
   // Since then nobody has counted.
   const absl::Time told = first_look_ ? directory_.UsedAsOf(payer.queue) : absl::InfinitePast();
   const Tables& tables = *Picture().tables;
