@@ -461,21 +461,11 @@ TEST(Owners, APodOfAJobMadeAnewWaitsForItAndJoinsNoNamesakeOfItsJobSet) {
   EXPECT_THAT(world.Where("old"), StartsWith("JobSet/js"));
   EXPECT_EQ(world.PlaceOf("new").awaited, "Job j (batch)");
   EXPECT_NE(world.PlaceOf("new").group_name, world.PlaceOf("old").group_name);
-}
-
-// The deletion of the old Job is known before that of the old JobSet.
-TEST(Owners, APodOfAJobMadeAnewJoinsNoJobSetThatIsAboutToGo) {
-  DirectoryWorld world;
-  world.ServeAll();
-  world.Give(JOBSET "{" TWO "}}");
-  world.Give(INDEXED, "JobSet/js");
-  const char* labels = "{labels: {jobset.sigs.k8s.io/jobset-name: js}}";
-  world.Put("old", labels, "Job/j");
-  EXPECT_THAT(world.Where("old"), StartsWith("JobSet/js"));
+  // The deletion of the old Job may be known before that of the old JobSet.
   world.Forget("old");
   world.Take("batch/v1", "Job", "j");
-  world.Put("new", labels, "Job/j@another");
-  EXPECT_EQ(world.PlaceOf("new").awaited, "Job j (batch)");
+  world.Put("newer", labels, "Job/j@another");
+  EXPECT_EQ(world.PlaceOf("newer").awaited, "Job j (batch)");
 }
 
 // Bound for the old set, it would stay there, and the workers of the new one would wait for ever.
