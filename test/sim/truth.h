@@ -273,6 +273,7 @@ class Truth final {
                   absl::Time now);
   void NoteUpheaval(const std::string& queue, absl::Time now);
   void NoteUpheavalEverywhere(absl::Time now);
+  [[nodiscard]] bool IsChargedWithWhoHasEnded(const PodFacts& pod) const;
   [[nodiscard]] bool MayBeKnown(const PodFacts& pod, const Since& since) const;
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
   [[nodiscard]] int64_t MostOffered(const std::string& node, const std::string& resource,

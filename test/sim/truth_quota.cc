@@ -46,6 +46,16 @@ void Truth::ApplyQuota(absl::string_view kind, const std::string& name, const Js
   }
 }
 
+// Others have bound it when the last of its gang had just ended: whoever had not heard of that
+// charges it where that one was admitted.
+bool Truth::IsChargedWithWhoHasEnded(const PodFacts& pod) const {
+  return !pod.ours && std::ranges::any_of(pods_, [&](const auto& entry) {
+    const PodFacts& other = entry.second;
+    return other.gang == pod.gang && other.ended() && other.admitted != pod.admitted &&
+           other.bound_at < pod.bound_at && other.ended_at >= pod.bound_at - blind_for_;
+  });
+}
+
 bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   if (!pod.ours && pod.bound_at >= since.others_bound) return false;
   // Of what is gone only who knew it then knows the flavor, and the Queue; and what has just come
@@ -57,6 +67,7 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
   if (pod.ours || IsOfTenant(pod.key)) return true;
   // What others have bound no Queue is charged for that keeps its namespace out.
   if (!SelectsSince(pod.admitted, NamespaceOf(pod.key), pod.bound_at - blind_for_)) return false;
+  if (IsChargedWithWhoHasEnded(pod)) return false;
   if (groups_.contains(pod.gang)) return true;
   // A PodGroup that came and went while nobody looked has named its Queue to nobody.
   const GangFacts& gang = gangs_.at(pod.gang);
