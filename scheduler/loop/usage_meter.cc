@@ -32,8 +32,8 @@ void FoldSmallRows(std::vector<ResourceSeconds>& rows, size_t most) {
     ResourceSeconds& sum = others[{row.flavor, row.resource}];
     sum.flavor = row.flavor;
     sum.resource = row.resource;
-    sum.total += row.total;
-    sum.recent += row.recent;
+    sum.total = std::min(kMostResourceSeconds, sum.total + row.total);
+    sum.recent = std::min(kMostResourceSeconds, sum.recent + row.recent);
     return true;
   });
   std::vector<ResourceSeconds> sums;
