@@ -1,7 +1,5 @@
 #include "scheduler/app/diagnosis.h"
 
-#include <cmath>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "api/base/clock.h"
@@ -15,8 +13,6 @@ namespace {
 
 namespace pb = admin::v1;
 
-// A turn ends at least so often, whatever happens.
-constexpr absl::Duration kStalled = absl::Minutes(1);
 constexpr double kMost = 0.99;
 constexpr double kMebi = 1 << 20;
 
@@ -78,7 +74,7 @@ std::string Troubles(const Json& diagnosis) {
     absl::StrAppend(&text, "  ! the first lists are not complete: nothing is decided yet\n");
   }
   const absl::Duration since = TimeOf(diagnosis["now"]) - TimeOf(diagnosis["lastTurn"]);
-  if (since > kStalled) {
+  if (since > kStalledAfter) {
     absl::StrAppend(&text, "  ! no turn has ended for ", Age(since),
                     "; the last object that was read is ", diagnosis["lastObject"].AsString(),
                     "\n");

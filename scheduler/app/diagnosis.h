@@ -16,6 +16,9 @@ class Diagnosis;
 
 namespace maniple {
 
+// A turn ends more often, whatever happens: else the scheduling thread hangs.
+inline constexpr absl::Duration kStalledAfter = absl::Minutes(1);
+
 struct DiagnosisFacts {
   LoopCounters counters;
   Bulletin::Health health;

@@ -4,11 +4,11 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/app/admin_help.h"
 #include "scheduler/app/admin_view.h"
+#include "scheduler/app/diagnosis.h"
 
 namespace maniple {
 namespace {
 
-constexpr absl::Duration kStalledAfter = absl::Seconds(60);
 constexpr absl::Duration kViewLife = absl::Seconds(1);
 // Lists of so many namespaces are kept; further ones are made for each reader.
 constexpr size_t kMostKeptPages = 1000;
