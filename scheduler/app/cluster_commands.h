@@ -3,20 +3,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <string>
 
-#include "scheduler/app/admin_client.h"
+#include "scheduler/app/command_line.h"
 #include "scheduler/app/hands.h"
 #include "scheduler/app/replay_commands.h"
 #include "scheduler/app/simulate_command.h"
 
 namespace maniple {
-
-// What every command takes; borrowed, filled in when the words are read.
-struct CommonFlags {
-  const AdminClientOptions& client;
-  const std::string& output;
-};
 
 // What their flags are read into; outlives the reading.
 struct ClusterRequests {

@@ -9,17 +9,14 @@
 #include "absl/strings/strip.h"
 #include "api/base/clock.h"
 #include "api/base/status_macros.h"
-#include "api/codec/decode.h"
 #include "api/codec/json.h"
 #include "api/http/curl_transport.h"
 #include "api/model/object.h"
-#include "scheduler/app/exchange.h"
+#include "scheduler/app/collection_pages.h"
 
 namespace maniple {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(60);  // for one page
-constexpr int kPage = 500;
 constexpr char kDefinitions[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 // Without these nothing can be decided.
@@ -54,33 +51,13 @@ class Reader final {
   Reader(std::unique_ptr<CurlTransport> transport, ReadClusterResult& out)
       : transport_(std::move(transport)), out_(out) {}
 
-  // All pages of it. NotFound: it is not served. `keep` chooses.
+  // All of it. NotFound: it is not served. `keep` chooses.
   template <typename Keep>
   absl::Status Read(const std::string& path, const Keep& keep) {
-    std::string next;
-    do {
-      HttpRequest request;
-      request.target = absl::StrCat(path, "?limit=", kPage);
-      if (!next.empty()) absl::StrAppend(&request.target, "&continue=", UrlEncoded(next));
-      ASSIGN_OR_RETURN(const ApiAnswer answer,
-                       Exchange(*transport_, std::move(request), kPatience));
-      if (answer.status != 200) return Refusal(path, answer);
-      absl::StatusOr<Json> list = Json::Parse(answer.body);
-      if (!list.ok()) return Annotate(list.status(), path);
-      Take(*list, keep);
-      next = (*list)["metadata"]["continue"].AsString();
-    } while (!next.empty());
-    return absl::OkStatus();
+    return ReadPages(*transport_, path, "", [&](const Json& list) { Take(list, keep); });
   }
 
  private:
-  static absl::Status Refusal(const std::string& path, const ApiAnswer& answer) {
-    const std::string text =
-        absl::StrCat("list ", path, ": ", DecodeStatus(answer.status, answer.body).message);
-    if (answer.status == 404) return absl::NotFoundError(text);
-    if (answer.status == 403) return absl::PermissionDeniedError(text);
-    return absl::UnavailableError(text);
-  }
   // Items of a list of a built-in kind do not name it.
   template <typename Keep>
   void Take(const Json& list, const Keep& keep) {

@@ -14,17 +14,13 @@
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
 #include "api/model/maniple_types.h"
+#include "scheduler/app/command_line.h"
 #include "scheduler/app/exchange.h"
 
 namespace maniple {
 namespace {
 
 constexpr char kMergePatch[] = "application/merge-patch+json";
-
-int Complain(const absl::Status& status) {
-  std::cerr << "maniple: " << OneLine(status.message()) << "\n";
-  return 1;
-}
 
 std::string SpaceOf(const HandsRequest& request) {
   return request.namespace_name.empty() ? "default" : request.namespace_name;
@@ -134,7 +130,7 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
 
 int RunHold(const HandsRequest& request) {
   const absl::StatusOr<Json> group = SetHold(request, "true");
-  if (!group.ok()) return Complain(group.status());
+  if (!group.ok()) return Complain(group.status().message());
   const bool runs = (*group)["status"]["phase"].AsString() == "Running";
   std::cout << SpaceOf(request) << "/" << request.gang << " is on hold"
             << (runs ? "; what runs of it goes on" : "") << "\n";
@@ -143,14 +139,14 @@ int RunHold(const HandsRequest& request) {
 
 int RunRelease(const HandsRequest& request) {
   const absl::StatusOr<Json> group = SetHold(request, nullptr);
-  if (!group.ok()) return Complain(group.status());
+  if (!group.ok()) return Complain(group.status().message());
   std::cout << SpaceOf(request) << "/" << request.gang << " is released\n";
   return 0;
 }
 
 int RunRequeue(const HandsRequest& request) {
   const absl::StatusOr<size_t> pods = Requeue(request);
-  if (!pods.ok()) return Complain(pods.status());
+  if (!pods.ok()) return Complain(pods.status().message());
   std::cout << SpaceOf(request) << "/" << request.gang << ": " << *pods
             << (*pods == 1 ? " pod was" : " pods were") << " deleted\n";
   return 0;

@@ -19,6 +19,7 @@
 #include "api/codec/decode.h"
 #include "api/codec/yaml.h"
 #include "scheduler/app/cluster_reader.h"
+#include "scheduler/app/command_line.h"
 #include "scheduler/app/config.h"
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/manifest_files.h"
@@ -29,11 +30,6 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWouldWait = 3;
-
-int Complain(const absl::Status& status) {
-  std::cerr << "maniple: " << OneLine(status.message()) << "\n";
-  return kFailed;
-}
 
 absl::StatusOr<SchedulerConfig> ConfigOf(const std::string& file) {
   return file.empty() ? absl::StatusOr<SchedulerConfig>(SchedulerConfig())
@@ -206,13 +202,13 @@ absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text) {
 
 int RunWhatIf(const WhatIfRequest& request) {
   const absl::StatusOr<SchedulerConfig> config = ConfigOf(request.config);
-  if (!config.ok()) return Complain(config.status());
+  if (!config.ok()) return Complain(config.status().message());
   absl::StatusOr<LoopOptions> options = LoopOptionsFor(*config);
-  if (!options.ok()) return Complain(options.status());
+  if (!options.ok()) return Complain(options.status().message());
   const absl::StatusOr<WhatIfQuestion> question = QuestionOf(request, *config);
-  if (!question.ok()) return Complain(question.status());
+  if (!question.ok()) return Complain(question.status().message());
   const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(*question, *std::move(options));
-  if (!answer.ok()) return Complain(answer.status());
+  if (!answer.ok()) return Complain(answer.status().message());
   Print(*answer, request.output);
   const bool all = std::ranges::all_of(answer->gangs, [](const GangStart& start) {
     return start.kind != StartKind::kNotSoon && start.kind != StartKind::kNever;
@@ -222,9 +218,9 @@ int RunWhatIf(const WhatIfRequest& request) {
 
 int RunSnapshot(const SnapshotRequest& request) {
   const absl::StatusOr<SchedulerConfig> config = ConfigOf(request.config);
-  if (!config.ok()) return Complain(config.status());
+  if (!config.ok()) return Complain(config.status().message());
   const absl::StatusOr<ClusterSnapshot> snapshot = ReadLive(request.client, *config);
-  if (!snapshot.ok()) return Complain(snapshot.status());
+  if (!snapshot.ok()) return Complain(snapshot.status().message());
   const std::string bytes = PackSnapshot(*snapshot);
   if (request.file == "-") {
     std::cout << bytes;
@@ -234,7 +230,7 @@ int RunSnapshot(const SnapshotRequest& request) {
   out << bytes;
   out.close();
   if (!out)
-    return Complain(absl::UnavailableError(absl::StrCat(request.file, ": cannot be written")));
+    return Complain(absl::StrCat(request.file, ": cannot be written"));
   std::cerr << snapshot->objects.size() << " objects, " << bytes.size() << " bytes\n";
   return 0;
 }

@@ -15,6 +15,7 @@
 #include "api/base/status_macros.h"
 #include "api/codec/gzip.h"
 #include "api/codec/yaml.h"
+#include "scheduler/app/command_line.h"
 #include "scheduler/app/config.h"
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/manifest_files.h"
@@ -29,11 +30,6 @@
 
 namespace maniple {
 namespace {
-
-int Complain(const absl::Status& status) {
-  std::cerr << "maniple: " << OneLine(status.message()) << "\n";
-  return 1;
-}
 
 struct Configured {
   std::string name;
@@ -225,7 +221,7 @@ absl::Status Play(const SimulateRequest& request) {
 
 int RunSimulate(const SimulateRequest& request) {
   const absl::Status played = Play(request);
-  return played.ok() ? 0 : Complain(played);
+  return played.ok() ? 0 : Complain(played.message());
 }
 
 }  // namespace maniple

@@ -1,0 +1,319 @@
+#include "scheduler/app/view_commands.h"
+
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <set>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "api/base/status_macros.h"
+#include "api/client/kubeconfig.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml.h"
+#include "api/http/http.h"
+#include "api/model/object.h"
+#include "scheduler/app/capacity.h"
+#include "scheduler/app/diagnosis.h"
+#include "scheduler/app/listing.h"
+#include "scheduler/app/node_map.h"
+#include "scheduler/app/printing.h"
+#include "scheduler/app/selected_names.h"
+#include "scheduler/app/usage_table.h"
+#include "scheduler/app/version.h"
+
+namespace maniple {
+namespace {
+
+constexpr absl::Duration kLookAgain = absl::Seconds(2);
+
+// The flags of the program and of the command, once both are read.
+struct Asked {
+  const CommonFlags& common;
+  const ViewRequest& view;
+};
+
+// One kind of list in the words of each output.
+struct ListTexts {
+  std::function<std::string(const Json&)> table, wide;
+  std::string resource;  // for names: "podgroup"
+};
+
+// As a person or a program wants it.
+template <typename Text>
+std::string Worded(const Asked& asked, const Json& answer, const Text& text) {
+  const std::string& output = asked.common.output;
+  if (output == "json") return absl::StrCat(answer.DumpPretty(), "\n");
+  if (output == "yaml") return DumpYaml(answer);
+  return text(answer);
+}
+
+template <typename Text>
+void Print(const Asked& asked, const Json& answer, const Text& text) {
+  std::cout << Worded(asked, answer, text);
+}
+
+// Asks, and prints; again and again where it is watched.
+template <typename Ask, typename Text>
+int ShowAnswer(const Asked& asked, const Ask& ask, const Text& text) {
+  std::string shown;
+  while (true) {
+    const absl::StatusOr<Json> answer = ask();
+    if (!answer.ok()) return Complain(answer.status().message());
+    const std::string news = Worded(asked, *answer, text);
+    if (news != shown) std::cout << news << std::flush;
+    if (!asked.view.watch) return 0;
+    if (!std::cout) return 1;
+    shown = news;
+    absl::SleepFor(kLookAgain);
+  }
+}
+
+template <typename Text>
+int Show(const Asked& asked, const std::string& target, const Text& text) {
+  return ShowAnswer(
+      asked, [&] { return AskScheduler(asked.common.client, target); }, text);
+}
+
+// Only whom the labels name.
+absl::StatusOr<Json> AskForSelected(const Asked& asked, const std::string& target,
+                                    ResourceKind kind) {
+  const AdminClientOptions& client = asked.common.client;
+  ASSIGN_OR_RETURN(const Json list, AskScheduler(client, target));
+  if (asked.view.labels.empty()) return list;
+  absl::StatusOr<ClientConfig> reach = LoadClientConfig({.kubeconfig = client.kubeconfig,
+                                                         .context = client.context,
+                                                         .environment = ProcessEnvironment()});
+  if (!reach.ok()) {
+    return Annotate(reach.status(), "-l is a question to the API server, and none can be reached");
+  }
+  absl::StatusOr<SelectedNames> names =
+      SelectedNames::Ask(*reach, kind, asked.view.namespace_name, asked.view.labels);
+  if (!names.ok()) return Annotate(names.status(), absl::StrCat("-l ", asked.view.labels));
+  return names->Of(list);
+}
+
+int ShowList(const Asked& asked, const std::string& target, ResourceKind kind,
+             const ListTexts& texts) {
+  const auto ask = [&] { return AskForSelected(asked, target, kind); };
+  if (asked.common.output == "name") {
+    return ShowAnswer(asked, ask, [&](const Json& list) { return Names(list, texts.resource); });
+  }
+  return ShowAnswer(asked, ask, asked.common.output == "wide" ? texts.wide : texts.table);
+}
+
+int Explain(const Asked& asked) {
+  const ViewRequest& view = asked.view;
+  const std::string ns = view.namespace_name.empty() ? "default" : view.namespace_name;
+  return Show(asked,
+              absl::StrCat("/explain?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(view.name)),
+              [](const Json& gang) { return Explanation(gang, absl::Now()); });
+}
+
+int Gangs(const Asked& asked) {
+  const auto starts = [](const Json& gangs) { return StartTable(gangs, absl::Now()); };
+  const auto table = [](const Json& gangs) { return GangTable(gangs, absl::Now()); };
+  const auto wide = [](const Json& gangs) { return WideGangTable(gangs, absl::Now()); };
+  ListTexts texts{.table = table, .wide = wide, .resource = "podgroup"};
+  if (asked.view.by_start) texts.table = texts.wide = starts;
+  return ShowList(asked, absl::StrCat("/gangs?namespace=", UrlEncoded(asked.view.namespace_name)),
+                  ResourceKind::kPodGroup, texts);
+}
+
+int ShowLog(const Asked& asked) {
+  const ViewRequest& view = asked.view;
+  const bool of_one = !view.name.empty() && view.namespace_name.empty();
+  const std::string ns = of_one ? "default" : view.namespace_name;
+  const std::string target =
+      absl::StrCat("/log?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(view.name));
+  if (view.watch || view.name.empty()) return Show(asked, target, DecisionTable);
+  const absl::StatusOr<Json> log = AskScheduler(asked.common.client, target);
+  if (!log.ok()) return Complain(log.status().message());
+  if ((*log)["items"].size() > 0) {
+    Print(asked, *log, DecisionTable);
+    return 0;
+  }
+  return Complain(absl::StrCat("nothing was decided of a gang \"", view.name, "\" in namespace \"",
+                               ns, "\" since this scheduler began"));
+}
+
+int Usage(const Asked& asked) {
+  const absl::StatusOr<Json> answer =
+      AskScheduler(asked.common.client,
+                   absl::StrCat("/usage?namespace=", UrlEncoded(asked.view.namespace_name)));
+  if (!answer.ok()) return Complain(answer.status().message());
+  Print(asked, UsageBy(*answer, asked.view.by),
+        [&asked](const Json& usage) { return UsageTable(usage, asked.view.by); });
+  return 0;
+}
+
+int Capacity(const Asked& asked) {
+  const absl::StatusOr<Json> nodes = AskScheduler(asked.common.client, "/nodes");
+  if (!nodes.ok()) return Complain(nodes.status().message());
+  Print(asked, CapacityOf(*nodes), CapacityTable);
+  return 0;
+}
+
+std::string VersionText(const Json& both) {
+  std::string text = absl::StrCat("maniple ", both.At("client.version").AsString(), "\n");
+  if (const Json& scheduler = both["scheduler"]; !scheduler.is_null()) {
+    absl::StrAppend(&text, "maniple-scheduler ", scheduler["version"].AsString(), " for ",
+                    scheduler["apiVersion"].AsString(), "\n");
+  }
+  return text;
+}
+
+// Of both sides, that of the scheduler only if it answers.
+int Version(const Asked& asked) {
+  const absl::StatusOr<Json> scheduler = AskScheduler(asked.common.client, "/version");
+  Json both = Json::Object({{"client", Json::Object({{"version", MANIPLE_VERSION}})}});
+  if (scheduler.ok()) both.Set("scheduler", *scheduler);
+  Print(asked, both, VersionText);
+  return scheduler.ok() ? 0 : Complain(scheduler.status().message());
+}
+
+// Adds one command after another.
+class ViewCommands final {
+ public:
+  ViewCommands(CLI::App& app, const CommonFlags& common, ViewRequest& request, int& result)
+      : app_(app), common_(common), request_(request), result_(result) {}
+
+  void AddExplain() {
+    CLI::App& explain = Add("explain", "Why a gang waits, or where it runs",
+                            "explain llama-pretrain -n research -o json", Explain);
+    explain
+        .add_option("NAME", request_.name,
+                    "PodGroup, pod, or what declares the gang, as pytorchjob/train")
+        ->required();
+    explain.add_option("-n,--namespace", request_.namespace_name,
+                       "Its namespace (default: default)");
+  }
+
+  void AddGangs() {
+    CLI::App& gangs = Add("gangs", "All gangs: phase, placement, reason",
+                          "gangs --start -n research -l team=vision -w", Gangs);
+    AddNamespaces(gangs);
+    gangs.add_flag("--start", request_.by_start,
+                   "Those that wait, in order of service, with planned starts");
+    AddLabels(gangs, "PodGroups, or pods without one, with these labels");
+    AddWatch(gangs);
+  }
+
+  void AddLog() {
+    CLI::App& log = Add("log", "What was decided of late, of one gang or of all",
+                        "log llama-pretrain -n research", ShowLog);
+    log.add_option("GANG", request_.name, "Its PodGroup, or its pod (default: all gangs)");
+    log.add_option("-n,--namespace", request_.namespace_name,
+                   "Its namespace (default: default; without a gang: all)");
+    AddWatch(log);
+  }
+
+  void AddUsage() {
+    CLI::App& usage = Add("usage", "GPU-hours: in all, and with what is a week old counting half",
+                          "usage --by queue,namespace", Usage);
+    AddNamespaces(usage);
+    usage.add_option("--by", request_.by, "queue, namespace and flavor, or some of them")
+        ->delimiter(',')
+        ->type_name("KEY,...")
+        ->check(CLI::IsMember(std::set<std::string>(std::begin(kUsageKeys), std::end(kUsageKeys))));
+  }
+
+  void AddDiag() {
+    AddWatch(Add("diag", "How the scheduler itself fares; troubles first", "diag",
+                 [](const Asked& asked) { return Show(asked, "/diag", DiagnosisText); }));
+  }
+
+  void AddNodes() {
+    CLI::App& nodes = Add("nodes", "Nodes: free room and the gangs on them",
+                          "nodes --map -l pool=h100", [](const Asked& asked) {
+                            const auto text = asked.view.as_map ? NodeMap : NodeTable;
+                            return ShowList(asked, "/nodes", ResourceKind::kNode,
+                                            {.table = text, .wide = text, .resource = "node"});
+                          });
+    nodes.add_flag("--map", request_.as_map,
+                   "GPUs by topology domain: which gang holds how many of each node");
+    AddLabels(nodes, "Nodes with these labels");
+    AddWatch(nodes);
+  }
+
+  void AddQueues() {
+    CLI::App& queues = Add("queues", "Queues: what waits, what runs, what is used", "queues --why",
+                           [](const Asked& asked) {
+                             const auto text = asked.view.with_reasons ? QueueReasons : QueueTable;
+                             return ShowList(asked, "/queues", ResourceKind::kQueue,
+                                             {.table = text, .wide = text, .resource = "queue"});
+                           });
+    queues.add_flag("--why", request_.with_reasons,
+                    "What each uses of its own, and who borrows from whom");
+    AddLabels(queues, "Queues with these labels");
+    AddWatch(queues);
+  }
+
+  void AddCohorts() {
+    CLI::App& cohorts =
+        Add("cohorts", "Cohorts as a tree: their Queues, and what is used in each", "cohorts",
+            [](const Asked& asked) {
+              return ShowList(asked, "/cohorts", ResourceKind::kCohort,
+                              {.table = CohortTable, .wide = CohortTable, .resource = "cohort"});
+            });
+    AddLabels(cohorts, "Cohorts with these labels");
+    AddWatch(cohorts);
+  }
+
+  void AddCapacity() {
+    Add("capacity", "What fits now: pods of each size at once, anywhere and in one domain",
+        "capacity -o json", Capacity);
+  }
+
+  void AddVersion() {
+    Add("version", "Versions of this program and the scheduler", "version -o json", Version);
+  }
+
+ private:
+  CLI::App& Add(const char* verb, const char* what, const char* example,
+                const std::function<int(const Asked&)>& run) {
+    CLI::App* command = app_.add_subcommand(verb, what);
+    command->footer(absl::StrCat("Example:\n  maniple ", example));
+    command->callback([run, common = common_, &request = request_, &result = result_] {
+      result = run({common, request});
+    });
+    return *command;
+  }
+  void AddNamespaces(CLI::App& command) {
+    CLI::Option* one = command.add_option("-n,--namespace", request_.namespace_name,
+                                          "Only this namespace (default: all)");
+    command
+        .add_flag("-A,--all-namespaces", request_.everywhere, "Of every namespace, as without -n")
+        ->excludes(one);
+  }
+  void AddLabels(CLI::App& command, const char* whom) {
+    command.add_option("-l,--selector", request_.labels, whom)->type_name("SELECTOR");
+  }
+  void AddWatch(CLI::App& command) {
+    command.add_flag("-w,--watch", request_.watch, "Print it again whenever it changes");
+  }
+
+  CLI::App& app_;
+  const CommonFlags common_;
+  ViewRequest& request_;
+  int& result_;
+};
+
+}  // namespace
+
+void AddViewCommands(CLI::App& app, const CommonFlags& common, ViewRequest& request, int& result) {
+  ViewCommands commands(app, common, request, result);
+  commands.AddExplain();
+  commands.AddGangs();
+  commands.AddLog();
+  commands.AddUsage();
+  commands.AddDiag();
+  commands.AddNodes();
+  commands.AddQueues();
+  commands.AddCohorts();
+  commands.AddCapacity();
+  commands.AddVersion();
+}
+
+}  // namespace maniple

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""The lists of the command line show whom the flags name, and say so when they cannot.
+
+    test/e2e/run_lists.py                 # both servers; the real one is skipped, loudly, where it is not built
+    test/e2e/run_lists.py TEXT            # only cases whose name contains TEXT
+
+The last line is `N passed, M failed, K skipped`.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.cases import on_servers, play_all  # noqa: E402
+from support.control_plane import RealControlPlane  # noqa: E402
+from support.scheduler import GROUP, Scheduler, await_that, node, pod, pod_group  # noqa: E402
+
+QUEUE = {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue", "spec": {"quotas": []}}
+
+
+def labelled(item, **labels):
+    item["metadata"].setdefault("labels", {}).update(labels)
+    return item
+
+
+def names(scheduler, server, *arguments):
+    status, output, error = scheduler.maniple("--kubeconfig", str(server.kubeconfig), *arguments, "-o", "name")
+    assert status == 0, error
+    return output.split()
+
+
+def labels_choose_what_is_listed(server):
+    api = server.api
+    for name, pool in (("one", "old"), ("two", "new")):
+        api.must("POST", "/api/v1/nodes", labelled(node(name), pool=pool))
+    for name, team in (("ours", "vision"), ("theirs", "speech")):
+        api.must("POST", f"{GROUP}/queues", labelled({**QUEUE, "metadata": {"name": name}}, team=team))
+        api.must("POST", f"{GROUP}/namespaces/default/podgroups", labelled(pod_group(name, 1), team=team))
+        api.must("POST", "/api/v1/namespaces/default/pods", pod(f"{name}-0", name))
+        api.must("POST", "/api/v1/namespaces/default/pods", labelled(pod(f"lone-{name}"), team=team))
+    scheduler = Scheduler(server).start()
+    await_that("all gangs are known", lambda: scheduler.maniple("gangs", "-o", "name")[1].count("\n") == 4)
+
+    assert names(scheduler, server, "gangs", "-l", "team=vision") == ["podgroup/default/lone-ours", "podgroup/default/ours"]
+    assert names(scheduler, server, "gangs", "-n", "default", "-l", "team in (speech)") == ["podgroup/default/lone-theirs", "podgroup/default/theirs"]
+    assert names(scheduler, server, "gangs", "-n", "kube-system", "-l", "team") == []
+    assert names(scheduler, server, "nodes", "-l", "pool!=old") == ["node/two"]
+    assert names(scheduler, server, "queues", "-l", "team=speech") == ["queue/theirs"]
+    assert names(scheduler, server, "cohorts", "-l", "team=speech") == []
+
+    status, _, error = scheduler.maniple("--kubeconfig", str(server.kubeconfig), "gangs", "-l", "team in")
+    assert status == 1 and error.startswith("maniple: -l team in: list /apis/") and error.count("\n") == 1, error
+    status, _, error = scheduler.maniple("--kubeconfig", "/nowhere", "gangs", "-l", "team=vision")
+    assert status == 1 and "-l is a question to the API server" in error and "/nowhere" in error, error
+    scheduler.stop()
+
+
+CASES = (labels_choose_what_is_listed,)
+
+
+def main():
+    plays, skipped = on_servers(CASES, RealControlPlane)
+    return play_all(plays, skipped, sys.argv[1] if len(sys.argv) > 1 else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
