@@ -63,6 +63,20 @@ Change QuotaTruth::Apply(absl::string_view kind, const std::string& name, const 
   return change;
 }
 
+std::set<std::string> QuotaTruth::NamesOf(absl::string_view kind) const {
+  std::set<std::string> names;
+  if (kind == "Queue") {
+    for (const auto& [name, queue] : queues_) names.insert(name);
+  }
+  if (kind == "Cohort") {
+    for (const auto& [name, spec] : cohorts_) names.insert(name);
+  }
+  if (kind == "ResourceFlavor") {
+    for (const auto& [name, spec] : flavors_) names.insert(name);
+  }
+  return names;
+}
+
 std::string QuotaTruth::FlavorOf(const Json& node_labels) const {
   const Json* best = nullptr;
   std::string name;

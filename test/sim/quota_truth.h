@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ class QuotaTruth final {
   Change Apply(absl::string_view kind, const std::string& name, const Json& object);
 
   [[nodiscard]] const std::map<std::string, Queue>& queues() const { return queues_; }
+  // Of all objects of one of these kinds; of another there are none.
+  [[nodiscard]] std::set<std::string> NamesOf(absl::string_view kind) const;
   [[nodiscard]] std::string FlavorOf(const Json& node_labels) const;
   // Where GPUs on nodes of this flavor are counted for the Queue: "" without a name, nothing where
   // it limits none.

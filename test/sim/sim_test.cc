@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/log.h"
+#include "api/devcluster/api_server.h"
 #include "test/sim/campaign_results.h"
+#include "test/sim/truth.h"
+#include "test/support/crds.h"
 
 namespace maniple::sim {
 namespace {
@@ -46,6 +50,34 @@ TEST(Simulation, WithoutFaultsEveryPromiseHoldsToo) {
     // A bind that is taken for somebody else's is not looked at.
     EXPECT_GT(report.judged_binds, report.binds / 2) << "seed " << seed;
   }
+}
+
+// Else it holds the scheduler to a Queue that is gone.
+TEST(Truth, HearsWhatWentWhileItsWatchWasCut) {
+  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  devcluster::ApiServer server({});
+  ASSERT_TRUE(server.Load(InstalledCrds(), now).ok());
+  const auto call = [&](const char* method, const std::string& target, const std::string& body) {
+    const devcluster::ApiReply reply = server.Handle(
+        {.method = method, .target = target, .content_type = "application/json", .body = body},
+        now);
+    EXPECT_LT(reply.status, 300) << target << ": " << reply.body;
+  };
+  const std::string prefix = "/apis/scheduling.maniple.dev/v1alpha1/";
+  for (const char* name : {"goes", "stays"}) {
+    call("POST", prefix + "queues",
+         absl::StrCat(R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"Queue",)",
+                      R"("metadata":{"name":")", name, R"("},"spec":{"quotas":[]}})"));
+  }
+  Truth truth(server);
+  truth.Start(now);
+  truth.Observe(now);
+  EXPECT_EQ(truth.quotas().queues().size(), 2u);
+  call("DELETE", prefix + "queues/goes", "");
+  server.RestartVersions();
+  truth.Observe(now);
+  EXPECT_FALSE(truth.quotas().queues().contains("goes"));
+  EXPECT_TRUE(truth.quotas().queues().contains("stays"));
 }
 
 TEST(Campaign, TellsSeedsInTheirOrderWhateverOrderTheyEndIn) {

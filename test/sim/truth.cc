@@ -86,7 +86,11 @@ void Truth::Observe(absl::Time now) {
     missed_some_ = missed_some_ || !pods_.empty();
     Forget(watch.kind, now);
     Open(watch, now);
-    if (watch.id.valid()) (void)Read(watch, now);
+    heard_.clear();
+    if (watch.id.valid()) {
+      (void)Read(watch, now);
+      NoteVanished(watch.kind, now);
+    }
     for (const auto& [key, group] : before) {
       if (!groups_.contains(key)) NoteGroupGone(key, now);
     }
@@ -112,6 +116,15 @@ void Truth::Forget(absl::string_view kind, absl::Time now) {
   if (kind == "Lease") lease_.holder.clear();
 }
 
+// What went while its watch was cut; of the kinds that Forget does not forget.
+void Truth::NoteVanished(absl::string_view kind, absl::Time now) {
+  for (const std::string& name : quotas_.NamesOf(kind)) {
+    if (!heard_.contains(absl::StrCat("/", name))) ApplyQuota(kind, name, Json(), now);
+  }
+  if (kind != "PodDisruptionBudget") return;
+  std::erase_if(budgets_, [this](const auto& budget) { return !heard_.contains(budget.first); });
+}
+
 void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, absl::Time now) {
   const absl::string_view type = event.type;
   if (type == "BOOKMARK" || type == "ERROR") return;
@@ -119,6 +132,7 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
   const Json& object = event.object;
   const std::string key = KeyOf(object);
   const bool deleted = type == "DELETED";
+  heard_.insert(key);
   fingerprint_ =
       Mixed(fingerprint_, absl::StrCat(kind, type, key, object["spec"]["nodeName"].AsString(),
                                        object["status"]["phase"].AsString(),

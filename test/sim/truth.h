@@ -248,6 +248,7 @@ class Truth final {
   void Open(Watch& watch, absl::Time now);
   bool Read(Watch& watch, absl::Time now);
   void Forget(absl::string_view kind, absl::Time now);
+  void NoteVanished(absl::string_view kind, absl::Time now);
   void Apply(absl::string_view kind, const devcluster::WatchEvent& event, absl::Time now);
   void ApplyPod(const Json& object, absl::Time now);
   void CheckNeverOversubscribed(const std::string& node, const std::string& because,
@@ -297,6 +298,7 @@ class Truth final {
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, GroupFacts> groups_;
   std::map<std::string, GangFacts> gangs_;
+  std::set<std::string> heard_;  // keys, since a watch began that followed one that was cut
   bool missed_some_ = false;  // its own watch was cut: pods may have come to an end unseen
   struct ClassFacts {
     int64_t value = 0;
