@@ -53,8 +53,10 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
 void AddSnapshot(CLI::App& app, const CommonFlags& common, SnapshotRequest& taken, int& result) {
   CLI::App* command =
       app.add_subcommand("snapshot", "The cluster's state as one file, for maniple whatif");
-  command->footer("Example:\n  maniple snapshot cluster.snapshot");
+  command->footer("Example:\n  maniple snapshot --redact cluster.snapshot");
   command->add_option("FILE", taken.file, "To be written; - is standard output")->required();
+  command->add_flag("--redact", taken.redact,
+                    "To be handed on: other names for everything, and nothing of what runs");
   command->add_option("--config", taken.config, "Of the scheduler: which producers' kinds to read")
       ->type_name("FILE");
   command->callback([=, &taken, &result] {

@@ -24,6 +24,7 @@
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/manifest_files.h"
 #include "scheduler/app/printing.h"
+#include "scheduler/replay/redaction.h"
 
 namespace maniple {
 namespace {
@@ -219,8 +220,12 @@ int RunWhatIf(const WhatIfRequest& request) {
 int RunSnapshot(const SnapshotRequest& request) {
   const absl::StatusOr<SchedulerConfig> config = ConfigOf(request.config);
   if (!config.ok()) return Complain(config.status().message());
-  const absl::StatusOr<ClusterSnapshot> snapshot = ReadLive(request.client, *config);
+  absl::StatusOr<ClusterSnapshot> snapshot = ReadLive(request.client, *config);
   if (!snapshot.ok()) return Complain(snapshot.status().message());
+  if (request.redact) {
+    const Redaction redaction(snapshot->objects, LabelsReadOfGpus(config->gpu.rules));
+    for (Json& object : snapshot->objects) object = redaction.Of(object);
+  }
   const std::string bytes = PackSnapshot(*snapshot);
   if (request.file == "-") {
     std::cout << bytes;
@@ -229,8 +234,7 @@ int RunSnapshot(const SnapshotRequest& request) {
   std::ofstream out(request.file, std::ios::binary | std::ios::trunc);
   out << bytes;
   out.close();
-  if (!out)
-    return Complain(absl::StrCat(request.file, ": cannot be written"));
+  if (!out) return Complain(absl::StrCat(request.file, ": cannot be written"));
   std::cerr << snapshot->objects.size() << " objects, " << bytes.size() << " bytes\n";
   return 0;
 }

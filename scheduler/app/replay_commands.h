@@ -31,7 +31,8 @@ struct WhatIfRequest {
 
 struct SnapshotRequest {
   AdminClientOptions client;
-  std::string file;  // to be written; "-" is standard output
+  std::string file;     // to be written; "-" is standard output
+  bool redact = false;  // names become others, and what no decision rests on goes
   std::string config;
 };
 [[nodiscard]] int RunSnapshot(const SnapshotRequest& request);

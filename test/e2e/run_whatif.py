@@ -7,6 +7,7 @@
 The last line is `N passed, M failed, K skipped`.
 """
 
+import gzip
 import json
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from support.scheduler import (  # noqa: E402
     GROUP, Scheduler, add_nodes, await_that, is_bound, node, pod, pod_group, pods_by_gang, submit,
 )
 
+PODS = "/api/v1/namespaces/default/pods"
 WAITS = 3  # the exit status of "it would not start"
 
 
@@ -106,6 +108,31 @@ def a_snapshot_answers_as_its_cluster(server):
     assert status == 1 and "cut.snapshot: it is cut off" in error, error
 
 
+def a_redacted_snapshot_names_nobody_and_answers_alike(server):
+    scheduler = at_work(server)
+    submit(server.api, "waits", 3)
+    secret = pod("llama-secret", gpus=1, nodeSelector={"swordfish": "swordfish"})
+    secret["metadata"]["annotations"] = {"note": "swordfish"}
+    secret["spec"]["containers"][0]["env"] = [{"name": "TOKEN", "value": "swordfish"}]
+    server.api.must("POST", PODS, secret)
+    await_that("waits waits", lambda: server.api.must(
+        "GET", f"{GROUP}/namespaces/default/podgroups/waits").get("status", {}).get("reason") == "NoFit")
+    file, redacted = server.folder / "cluster.snapshot", server.folder / "redacted.snapshot"
+    assert maniple(server, "snapshot", file)[0] == 0
+    assert maniple(server, "snapshot", "--redact", redacted)[0] == 0
+    scheduler.stop()
+
+    text = gzip.decompress(redacted.read_bytes()).decode()
+    for word in ("swordfish", "llama", "node-00", "waits", "TOKEN"):
+        assert word in gzip.decompress(file.read_bytes()).decode() or word in ("TOKEN", "swordfish"), word
+        assert word not in text, word
+    groups = [one for one in map(json.loads, text.splitlines()) if one.get("kind") == "PodGroup"]
+    alias = next(one["metadata"]["name"] for one in groups if one["spec"]["minMember"] == 3)
+    told = [(status, gang["start"], gang["reason"]) for status, gang in (
+        what_if(server, "--snapshot", file, "waits"), what_if(server, "--snapshot", redacted, alias))]
+    assert told[0] == told[1] == (WAITS, "NotSoon", "NoFit"), told
+
+
 def wrong_questions_get_one_clear_line(server):
     add_nodes(server.api, 1)
     small = job_file(server, "small", 1)
@@ -130,7 +157,8 @@ def wrong_questions_get_one_clear_line(server):
         assert status == 1 and not output and words in error and error.count("\n") == 1, (arguments, status, output, error)
 
 
-CASES = (what_was_said_then_happens, a_snapshot_answers_as_its_cluster, wrong_questions_get_one_clear_line)
+CASES = (what_was_said_then_happens, a_snapshot_answers_as_its_cluster,
+         a_redacted_snapshot_names_nobody_and_answers_alike, wrong_questions_get_one_clear_line)
 
 
 def main():

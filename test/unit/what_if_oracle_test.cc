@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "api/base/random.h"
 #include "plugins/builtin.h"
+#include "scheduler/replay/redaction.h"
 #include "scheduler/replay/replay.h"
 #include "scheduler/replay/what_if.h"
 
@@ -186,6 +187,43 @@ TEST(WhatIfOracle, SaysWhatThenHappens) {
   std::cout << now << " start, " << evicting << " after evicting, " << waiting << " wait\n";
   // The worlds are worth something.
   EXPECT_GT(std::min({now, evicting, waiting}), worlds / 50);
+}
+
+// The same names of the same gangs, nodes and queues, as far as they are told.
+void ExpectAlike(const GangStart& plain, const GangStart& redacted, const Redaction& redaction,
+                 int seed) {
+  const auto renamed = [&redaction](const std::vector<std::string>& names) {
+    std::vector<std::string> after;
+    for (const std::string& name : names) after.push_back(redaction.NameOf(name));
+    return absl::StrJoin(after, ",");
+  };
+  EXPECT_EQ(plain.kind, redacted.kind)
+      << "seed " << seed << ": " << GangStartText(plain) << "; " << GangStartText(redacted);
+  EXPECT_EQ(renamed(plain.nodes), absl::StrJoin(redacted.nodes, ",")) << "seed " << seed;
+  EXPECT_EQ(renamed(plain.evicts), absl::StrJoin(redacted.evicts, ",")) << "seed " << seed;
+  EXPECT_EQ(plain.reason, redacted.reason) << "seed " << seed;
+  EXPECT_EQ(plain.at, redacted.at) << "seed " << seed;
+}
+
+TEST(WhatIfOracle, IsAnsweredOfARedactedSnapshotAsOfTheTrueOne) {
+  const int first = FromEnvironment("MANIPLE_WHAT_IF_FIRST", 0);
+  const int worlds = FromEnvironment("MANIPLE_WHAT_IF_WORLDS", kWorlds);
+  for (int seed = first; seed < first + worlds; ++seed) {
+    World world(static_cast<uint64_t>(seed));
+    WhatIfQuestion question{.cluster = {.at = world.live().now(), .objects = world.live().Dump()}};
+    question.job = world.MakeGang("job");
+    const absl::StatusOr<WhatIfAnswer> plain = AnswerWhatIf(question, Options());
+
+    std::vector<Json> all = question.cluster.objects;
+    all.insert(all.end(), question.job.begin(), question.job.end());
+    const Redaction redaction(all, {});
+    for (Json& object : question.cluster.objects) object = redaction.Of(object);
+    for (Json& object : question.job) object = redaction.Of(object);
+    const absl::StatusOr<WhatIfAnswer> redacted = AnswerWhatIf(question, Options());
+    ASSERT_TRUE(plain.ok() && redacted.ok()) << seed << plain.status() << redacted.status();
+    ASSERT_EQ(redacted->gangs.size(), 1u) << seed;
+    ExpectAlike(plain->gangs[0], redacted->gangs[0], redaction, seed);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,195 @@
+#include "scheduler/replay/redaction.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/replay/redaction_words.h"
+
+namespace maniple {
+namespace {
+
+// What a map's keys are.
+enum class Keys { kFields, kLabels, kAnnotations, kResources };
+
+using Rename = std::function<std::string(absl::string_view piece)>;
+
+Keys KeysOf(absl::string_view field) {
+  for (const absl::string_view map : {"labels", "nodeSelector", "matchLabels", "nodeLabels"}) {
+    if (field == map) return Keys::kLabels;
+  }
+  for (const absl::string_view map :
+       {"requests", "limits", "allocatable", "capacity", "overhead", "minResources"}) {
+    if (field == map) return Keys::kResources;
+  }
+  return field == "annotations" ? Keys::kAnnotations : Keys::kFields;
+}
+
+std::string TextOf(absl::string_view text, const Rename& rename) {
+  if (IsPublic(text)) return std::string(text);
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && absl::ascii_isalnum(text[end])) ++end;
+    if (end == i) {
+      // Anything but ASCII goes with the piece that it is in, and has none.
+      if (absl::ascii_isascii(text[i])) out += text[i];
+      ++i;
+      continue;
+    }
+    const absl::string_view piece = text.substr(i, end - i);
+    out += IsPublicPiece(piece) ? std::string(piece) : rename(piece);
+    i = end;
+  }
+  return out;
+}
+
+class Walker final {
+ public:
+  Walker(const absl::flat_hash_set<std::string>& kept_labels, const Rename& rename)
+      : kept_labels_(kept_labels), rename_(rename) {}
+
+  Json Walk(const Json& value, Keys keys) const {
+    if (value.is_string()) return TextOf(value.AsString(), rename_);
+    if (value.is_array()) {
+      std::vector<Json> items;
+      for (const Json& item : value.items()) items.push_back(Walk(item, Keys::kFields));
+      return Json::Array(std::move(items));
+    }
+    if (!value.is_object()) return value;
+    std::vector<Json::Member> members;
+    for (const Json::Member& member : value.members()) AddMember(member, keys, members);
+    return Json::Object(std::move(members));
+  }
+
+ private:
+  void AddMember(const Json::Member& member, Keys keys, std::vector<Json::Member>& out) const {
+    const auto& [key, value] = member;
+    switch (keys) {
+      case Keys::kFields:
+        if (IsPrivateField(key)) return;
+        out.emplace_back(IsIdentifier(key) ? key : TextOf(key, rename_),
+                         IsPublicField(key) ? value : Walk(value, KeysOf(key)));
+        return;
+      case Keys::kResources:
+        out.emplace_back(TextOf(key, rename_), value);
+        return;
+      case Keys::kLabels: {
+        const bool kept = kept_labels_.contains(key);
+        out.emplace_back(kept ? key : TextOf(key, rename_),
+                         kept || TellsOfGpus(key) ? value : Walk(value, Keys::kFields));
+        return;
+      }
+      case Keys::kAnnotations:
+        if (IsReadAnnotation(key)) out.emplace_back(key, AnnotationValue(value.AsString()));
+        return;
+    }
+  }
+  // Some hold JSON.
+  [[nodiscard]] Json AnnotationValue(const std::string& text) const {
+    const absl::StatusOr<Json> inner = Json::Parse(text);
+    const bool structured = inner.ok() && (inner->is_object() || inner->is_array());
+    return structured ? Walk(*inner, Keys::kFields).Dump() : TextOf(text, rename_);
+  }
+  // As fields are called; else it is a key that somebody chose.
+  static bool IsIdentifier(absl::string_view key) {
+    return !key.empty() && std::ranges::all_of(key, absl::ascii_isalpha);
+  }
+
+  const absl::flat_hash_set<std::string>& kept_labels_;
+  const Rename& rename_;
+};
+
+// That its kind is served, and where its objects say that they are.
+Json DefinitionWithoutWords(const Json& definition) {
+  const Json& spec = definition["spec"];
+  Json versions = Json::Array();
+  for (const Json& version : spec["versions"].items()) {
+    Json schema = Json::Object(
+        {{"openAPIV3Schema",
+          Json::Object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}})}});
+    versions.Append(Json::Object({{"name", version["name"]},
+                                  {"served", version["served"]},
+                                  {"storage", version["storage"]},
+                                  {"schema", std::move(schema)},
+                                  {"subresources", version["subresources"]}}));
+  }
+  return Json::Object({{"apiVersion", definition["apiVersion"]},
+                       {"kind", definition["kind"]},
+                       {"metadata", Json::Object({{"name", definition["metadata"]["name"]}})},
+                       {"spec", Json::Object({{"group", spec["group"]},
+                                              {"names", spec["names"]},
+                                              {"scope", spec["scope"]},
+                                              {"versions", std::move(versions)}})}});
+}
+
+bool IsDefinition(const Json& object) {
+  return object["kind"].AsString() == "CustomResourceDefinition";
+}
+
+// As long as all others, and in the order of `rank`: "c00", "c01", … "czz".
+std::string NameAt(char first, size_t rank, size_t digits) {
+  constexpr absl::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
+  std::string name(digits + 1, first);
+  for (size_t i = digits; i > 0; --i, rank /= kDigits.size()) {
+    name[i] = kDigits[rank % kDigits.size()];
+  }
+  return name;
+}
+
+size_t DigitsFor(size_t names) {
+  size_t digits = 1;
+  for (size_t most = 36; most < names; most *= 36) ++digits;
+  return digits;
+}
+
+}  // namespace
+
+Redaction::Redaction(const std::vector<Json>& objects, const std::vector<std::string>& kept_labels)
+    : kept_labels_(kept_labels.begin(), kept_labels.end()) {
+  absl::flat_hash_set<std::string> found;
+  const Rename collect = [&found](absl::string_view piece) {
+    found.emplace(piece);
+    return std::string();
+  };
+  const Walker walker(kept_labels_, collect);
+  for (const Json& object : objects) {
+    if (!IsDefinition(object)) walker.Walk(object, Keys::kFields);
+  }
+  std::vector<std::string> pieces(found.begin(), found.end());
+  std::ranges::sort(pieces);
+  // "default" keeps its name, and its place among the others.
+  const size_t digits = DigitsFor(pieces.size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    names_[pieces[i]] = NameAt(pieces[i] < "default" ? 'c' : 'e', i, digits);
+  }
+}
+
+Json Redaction::Of(const Json& object) const {
+  if (IsDefinition(object)) return DefinitionWithoutWords(object);
+  const Rename rename = [this](absl::string_view piece) {
+    const auto name = names_.find(piece);
+    return name == names_.end() ? std::string("unknown") : name->second;
+  };
+  return Walker(kept_labels_, rename).Walk(object, Keys::kFields);
+}
+
+std::string Redaction::NameOf(absl::string_view text) const { return Of(Json(text)).AsString(); }
+
+std::vector<std::string> LabelsReadOfGpus(const GpuRules& rules) {
+  std::vector<std::string> labels;
+  for (const LabelKeys* keys :
+       {&rules.product, &rules.family, &rules.memory, &rules.count, &rules.replicas,
+        &rules.sharing_strategy, &rules.partition, &rules.mig_strategy, &rules.mig_config_state,
+        &rules.driver_upgrade_state}) {
+    labels.insert(labels.end(), keys->begin(), keys->end());
+  }
+  for (const LinkageRule& rule : rules.linkage) labels.push_back(rule.label);
+  return labels;
+}
+
+}  // namespace maniple

@@ -1,0 +1,140 @@
+#include "scheduler/replay/redaction_words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "api/codec/decode.h"
+#include "api/codec/quantity.h"
+
+namespace maniple {
+namespace {
+
+// Longer ones may be accounts, telephones or cards.
+constexpr size_t kMostDigits = 6;
+
+using Words = absl::flat_hash_set<absl::string_view>;
+
+const Words& WordsOfApis() {
+  static const auto* words = new Words(absl::StrSplit(
+      // Operators, effects, policies.
+      "In NotIn Exists DoesNotExist Gt Lt Equal NoSchedule PreferNoSchedule NoExecute "
+      "DoNotSchedule ScheduleAnyway Honor Ignore Always AlwaysAllow IfUnhealthyPodIsRunning "
+      "IfHealthyBudget IfNotPresent Never OnFailure PreemptLowerPriority LowerPriority "
+      "LowerOrNewerEqualPriority Any Reclaim Keep Evict Hold HoldAndDrain None Strict "
+      "StrictFIFO BestEffortFIFO Backfill LessThanOrEqualToFinalShare LessThanInitialShare "
+      "Immediate WaitForFirstConsumer Retain Delete Recycle Filesystem Block ReadWriteOnce "
+      "ReadOnlyMany ReadWriteMany ReadWriteOncePod RollingUpdate OrderedReady Parallel "
+      "WaitForWorkersReady AtStartup LeaderCreated LeaderReady InOrder AnyOrder Indexed NonIndexed "
+      "TerminatingOrFailed Failed Restart Count Ready Complete Default File Infeasible "
+      // Phases and conditions.
+      "Pending Running Succeeded Unknown Terminating Waiting Binding Completed Active Bound "
+      "Available Released Lost True False PodScheduled Unschedulable SchedulingGated Initialized "
+      "ContainersReady DisruptionTarget MemoryPressure DiskPressure PIDPressure "
+      "NetworkUnavailable Suspended Worker Launcher Master Chief PS Evaluator Scheduler Head "
+      "Established NamesAccepted Namespaced Cluster "
+      // Resources and sources.
+      "cpu memory pods storage ephemeral-storage TCP UDP SCTP BestEffort Burstable Guaranteed "
+      "soft hard host slice block loosely-coupled true false "
+      // Names with a meaning.
+      "default system-node-critical system-cluster-critical",
+      ' '));
+  return *words;
+}
+
+// Who names labels, annotations and resources for everybody.
+bool IsPublicDomain(absl::string_view domain) {
+  for (const absl::string_view known :
+       {"kubernetes.io", "k8s.io",     "maniple.dev",      "nvidia.com", "amd.com",
+        "intel.com",     "volcano.sh", "kubeflow.org",     "ray.io",     "kai.scheduler",
+        "run.ai",        "apache.org", "koordinator.sh",   "grove.io",   "hami.io",
+        "topograph.run", "k8s.aws",    "cloud.google.com", "habana.ai",  "karpenter.sh"}) {
+    if (domain == known) return true;
+    const bool below = absl::EndsWith(domain, known) && domain.size() > known.size() &&
+                       domain[domain.size() - known.size() - 1] == '.';
+    if (below) return true;
+  }
+  return false;
+}
+
+bool IsPublicKey(absl::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == absl::string_view::npos || slash + 1 == text.size()) return false;
+  const absl::string_view domain = text.substr(0, slash), name = text.substr(slash + 1);
+  // What comes after the slash is anybody's word there.
+  if (absl::EndsWith(domain, "node-role.kubernetes.io") || absl::StrContains(name, '/')) {
+    return false;
+  }
+  return IsPublicDomain(domain);
+}
+
+bool IsShortNumber(absl::string_view text) {
+  return text.size() <= kMostDigits && std::ranges::all_of(text, absl::ascii_isdigit);
+}
+
+// "30m", "8Gi", "0.5".
+bool IsShortAmount(absl::string_view text) {
+  const size_t digits = static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return absl::ascii_isdigit(c); }));
+  if (text.empty() || !absl::ascii_isdigit(text[0]) || digits > kMostDigits) return false;
+  absl::Duration ignored;
+  return Quantity::Parse(text).ok() || absl::ParseDuration(text, &ignored);
+}
+
+}  // namespace
+
+bool IsPublic(absl::string_view text) {
+  return text.empty() || WordsOfApis().contains(text) || IsShortAmount(text) || IsPublicKey(text) ||
+         absl::StartsWith(text, "hugepages-") || ParseKubernetesTime(text).ok();
+}
+
+bool IsPublicPiece(absl::string_view piece) {
+  static const auto* words = new Words(absl::StrSplit(
+      "default docker io library latest sha256 launcher worker leader driver exec head "
+      "podgroup pg",
+      ' '));
+  return IsShortNumber(piece) || words->contains(piece);
+}
+
+bool TellsOfGpus(absl::string_view label) {
+  for (const absl::string_view prefix :
+       {"nvidia.com/gpu.", "nvidia.com/mig", "nvidia.com/cuda", "amd.com/gpu.", "gpu.intel.com/",
+        "karpenter.k8s.aws/instance-gpu-", "cloud.google.com/gke-accelerator",
+        "cloud.google.com/gke-gpu-"}) {
+    if (absl::StartsWith(label, prefix)) return label != "nvidia.com/gpu.clique";
+  }
+  return false;
+}
+
+bool IsReadAnnotation(absl::string_view key) {
+  const size_t slash = key.find('/');
+  if (slash == absl::string_view::npos || !IsPublicKey(key)) return false;
+  const absl::string_view domain = key.substr(0, slash);
+  return domain != "kubectl.kubernetes.io" && domain != "deployment.kubernetes.io";
+}
+
+bool IsPrivateField(absl::string_view field) {
+  static const auto* fields = new Words(absl::StrSplit(
+      "env envFrom command args lifecycle livenessProbe readinessProbe startupProbe volumeMounts "
+      "volumeDevices workingDir imageID containerID containerStatuses initContainerStatuses "
+      "ephemeralContainers ephemeralContainerStatuses imagePullSecrets serviceAccountName "
+      "serviceAccount hostname subdomain hostAliases dnsConfig securityContext managedFields "
+      "message description providerID addresses nodeInfo podIP podIPs hostIP hostIPs selfLink "
+      "data stringData binaryData sparkConf hadoopConf volumesAttached volumesInUse externalID "
+      "config runtimeEnvYAML entrypoint",
+      ' '));
+  return fields->contains(field);
+}
+
+bool IsPublicField(absl::string_view field) {
+  return field == "kind" || field == "apiVersion" || field == "schedulerName";
+}
+
+}  // namespace maniple

@@ -1,0 +1,22 @@
+// What of a cluster's objects names nobody. Pure functions of data.
+#pragma once
+
+#include "absl/strings/string_view.h"
+
+namespace maniple {
+
+// A word of an API, an amount, a time, a short number, or a label key or resource of a project that
+// everybody knows.
+[[nodiscard]] bool IsPublic(absl::string_view text);
+// Of a name: a short number, or what code itself puts beside names: "launcher", "latest".
+[[nodiscard]] bool IsPublicPiece(absl::string_view piece);
+// A label whose value is a model of GPU, or says how one is shared or divided.
+[[nodiscard]] bool TellsOfGpus(absl::string_view label);
+// An annotation that decisions look at.
+[[nodiscard]] bool IsReadAnnotation(absl::string_view key);
+// A field, at any depth, that no decision rests on: what runs, free text, addresses.
+[[nodiscard]] bool IsPrivateField(absl::string_view field);
+// A field whose value is a word of an API, or of the configuration: "kind", "schedulerName".
+[[nodiscard]] bool IsPublicField(absl::string_view field);
+
+}  // namespace maniple

@@ -1,0 +1,144 @@
+// Fears: a snapshot that somebody hands on tells what his jobs are called, or what they know; or it
+// is decided otherwise than the cluster (that fear's test is what_if_oracle_test).
+#include "scheduler/replay/redaction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Json Parsed(const std::string& text) {
+  absl::StatusOr<Json> json = Json::Parse(text);
+  EXPECT_TRUE(json.ok()) << json.status() << text;
+  return json.ok() ? *std::move(json) : Json();
+}
+
+std::string Redacted(const std::vector<Json>& objects, const std::vector<std::string>& kept = {}) {
+  const Redaction redaction(objects, kept);
+  std::string text;
+  for (const Json& object : objects) absl::StrAppend(&text, redaction.Of(object).Dump(), "\n");
+  return text;
+}
+
+// Each PLANT becomes a secret word of its own.
+constexpr char kPod[] = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"PLANT-0",
+  "namespace":"PLANT","uid":"PLANT","generateName":"PLANT-","labels":{"PLANT":"x","team":"PLANT",
+  "PLANT.example.com/a":"b","node-role.kubernetes.io/PLANT":"",
+  "scheduling.maniple.dev/pod-group":"PLANT"},
+  "annotations":{"note":"PLANT","PLANT":"1","kubectl.kubernetes.io/last-applied-configuration":
+  "{\"a\":\"PLANT\"}","scheduling.maniple.dev/queue":"PLANT",
+  "yunikorn.apache.org/task-groups":"[{\"name\":\"PLANT\",\"minMember\":2}]"},
+  "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"PLANT","uid":"PLANT"}]},
+  "spec":{"schedulerName":"maniple","nodeName":"PLANT.internal","priorityClassName":"PLANT",
+  "serviceAccountName":"PLANT","imagePullSecrets":[{"name":"PLANT"}],"hostname":"PLANT",
+  "containers":[{"name":"PLANT","image":"PLANT.io/PLANT/app:PLANT","env":[{"name":"PLANT","value":
+  "PLANT"}],"envFrom":[{"secretRef":{"name":"PLANT"}}],"command":["PLANT"],"args":["--k=PLANT"],
+  "workingDir":"PLANT","livenessProbe":{"exec":{"command":["PLANT"]}},
+  "resources":{"requests":{"PLANT.com/npu":"1","nvidia.com/gpu":"8"}}}],
+  "volumes":[{"name":"PLANT","secret":{"secretName":"PLANT"}},
+  {"name":"d","persistentVolumeClaim":{"claimName":"PLANT"}}],
+  "nodeSelector":{"PLANT":"PLANT"},
+  "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{
+  "nodeSelectorTerms":[{"matchExpressions":[{"key":"PLANT","operator":"In","values":["PLANT"]}]}]}}},
+  "tolerations":[{"key":"PLANT","operator":"Equal","value":"PLANT","effect":"NoSchedule"}]},
+  "status":{"phase":"Running","message":"PLANT","podIP":"PLANT","conditions":[{"type":
+  "PodScheduled","status":"False","reason":"PLANT","message":"PLANT"}],
+  "containerStatuses":[{"imageID":"PLANT"}]}})";
+
+constexpr char kNode[] = R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"PLANT.internal",
+  "labels":{"kubernetes.io/hostname":"PLANT","topology.kubernetes.io/zone":"PLANT",
+  "nvidia.com/gpu.clique":"PLANT.0"}},"spec":{"providerID":"PLANT","taints":[{"key":"PLANT",
+  "value":"PLANT","effect":"NoSchedule"}]},"status":{"addresses":[{"address":"PLANT"}],
+  "nodeInfo":{"machineID":"PLANT"},"images":[{"names":["PLANT/PLANT:1"],"sizeBytes":5}],
+  "allocatable":{"PLANT.com/npu":"8"}}})";
+
+constexpr char kForeign[] = R"({"apiVersion":"sparkoperator.k8s.io/v1beta2","kind":
+  "SparkApplication","metadata":{"name":"PLANT"},"spec":{"sparkConf":{"k":"PLANT"},"mainClass":
+  "PLANT","deps":{"jars":["s3://PLANT/x.jar"]},"PLANT-x":1,"arguments":["PLANT"],
+  "password":"PLANT","phone":"4915112345678"}})";
+
+constexpr char kDefinition[] = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":
+  "CustomResourceDefinition","metadata":{"name":"jobs.batch.volcano.sh","annotations":{"by":
+  "PLANT"}},"spec":{"group":"batch.volcano.sh","names":{"kind":"Job","plural":"jobs"},"scope":
+  "Namespaced","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":
+  {"description":"PLANT","type":"object"}}}]}})";
+
+TEST(Redaction, NoSecretThatIsPlantedAnywhereStays) {
+  std::vector<Json> objects;
+  int plants = 0;
+  for (std::string text : {kPod, kNode, kForeign, kDefinition}) {
+    for (size_t at = text.find("PLANT"); at != std::string::npos; at = text.find("PLANT")) {
+      text.replace(at, 5, absl::StrCat("Swordfish", plants++, "Q"));
+    }
+    objects.push_back(Parsed(text));
+  }
+  ASSERT_GT(plants, 60);
+  const std::string text = absl::AsciiStrToLower(Redacted(objects));
+  EXPECT_THAT(text, Not(HasSubstr("swordfish")));
+  EXPECT_THAT(text, Not(HasSubstr("4915112345678")));
+}
+
+TEST(Redaction, WhatDecisionsRestOnStays) {
+  const std::vector<Json> objects = {
+      Parsed(kPod), Parsed(kNode),
+      Parsed(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n","creationTimestamp":
+        "2026-01-01T12:00:00Z","labels":{"nvidia.com/gpu.product":"NVIDIA-H100-80GB-HBM3",
+        "example.com/model":"H200"}},"status":{"allocatable":{"memory":"137438953472"}}})")};
+  const std::string text = Redacted(objects, {"example.com/model"});
+  for (const char* stays :
+       {R"("kind":"Pod")", R"("schedulerName":"maniple")", R"("nvidia.com/gpu":"8")",
+        R"("operator":"In")", R"("effect":"NoSchedule")", R"("phase":"Running")",
+        R"("scheduling.maniple.dev/pod-group":)", R"(\"minMember\":2)",
+        R"("nvidia.com/gpu.product":"NVIDIA-H100-80GB-HBM3")", R"("example.com/model":"H200")",
+        R"("memory":"137438953472")", R"("creationTimestamp":"2026-01-01T12:00:00Z")",
+        R"("sizeBytes":5)"}) {
+    EXPECT_THAT(text, HasSubstr(stays));
+  }
+}
+
+TEST(Redaction, NamesAreTheSameEverywhereAndKeepTheirOrder) {
+  const std::vector<std::string> names = {"alpha",  "alpha-1", "alpha-10", "alpha-beta", "alpha.b",
+                                          "alpha2", "beta",    "default",  "delta-x",    "zeta"};
+  std::vector<Json> objects;
+  for (const std::string& name : names) {
+    objects.push_back(
+        Json::Object({{"kind", "Pod"}, {"metadata", Json::Object({{"name", name}})}}));
+  }
+  const Redaction redaction(objects, {});
+  std::vector<std::string> after;
+  for (const Json& object : objects) {
+    after.push_back(redaction.Of(object)["metadata"]["name"].AsString());
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(after)) << absl::StrCat(after[0], " ", after[1]);
+  EXPECT_TRUE(std::ranges::adjacent_find(after) == after.end());
+  EXPECT_EQ(redaction.NameOf("default"), "default");
+  EXPECT_EQ(redaction.NameOf("zeta/alpha-10"), absl::StrCat(after.back(), "/", after[2]));
+  EXPECT_EQ(redaction.NameOf("nobody-1"), "unknown-1");
+}
+
+TEST(Redaction, AHundredThousandNamesStayShortAndApart) {
+  std::vector<Json> objects;
+  for (int i = 0; i < 100'000; ++i) {
+    objects.push_back(Json::Object({{"metadata", Json::Object({{"name", absl::StrCat("x", i)}})}}));
+  }
+  const Redaction redaction(objects, {});
+  std::vector<std::string> after;
+  for (int i = 0; i < 100'000; ++i) after.push_back(redaction.NameOf(absl::StrCat("x", i)));
+  std::ranges::sort(after);
+  EXPECT_TRUE(std::ranges::adjacent_find(after) == after.end());
+  EXPECT_LE(after[0].size(), 5u);
+}
+
+}  // namespace
+}  // namespace maniple
