@@ -57,6 +57,8 @@ ORACLES = [
            "MANIPLE_RESERVATION_FIRST", 40),
     Oracle("backfill with exact run times", "loop_reservation_oracle_test", "*WithExactRunTimes*", "MANIPLE_RESERVATION_WORKLOADS", 5_000,
            "MANIPLE_RESERVATION_FIRST", 10),
+    Oracle("replay goes on as it was", "replay_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 4),
+    Oracle("what-if says what then happens", "what_if_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 2),
     Oracle("economy", "loop_economy_test", "*Recomputing*WouldStart", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
     Oracle("economy with flavors", "loop_economy_test", "*ChoosesFlavors*", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
     Oracle("no starvation", "loop_starvation_test", "*", "MANIPLE_STARVATION_STREAMS", 60),

@@ -60,7 +60,8 @@ std::optional<PodDeed> DeedOf(const LocalTransport::Write& write) {
 Replay::Replay(LoopOptions options, absl::Time start)
     : now_(start),
       kinds_(options.state.producers.kinds),
-      server_({}),
+      // What comes here must not get the uid of something that came there.
+      server_({.seed = static_cast<uint64_t>(absl::ToUnixNanos(start))}),
       transport_(server_),
       loop_(std::move(options)),
       client_(ClientFor(kinds_), transport_) {

@@ -1,5 +1,5 @@
 // Fears: a snapshot that somebody hands on tells what his jobs are called, or what they know; or it
-// is decided otherwise than the cluster (that fear's test is what_if_oracle_test).
+// is decided otherwise than the cluster (that fear's test is replay_oracle_test).
 #include "scheduler/replay/redaction.h"
 
 #include <gmock/gmock.h>

@@ -1,0 +1,43 @@
+// Random small worlds with a scheduler that lives in them, for the oracles of replay and what-if.
+//
+//   ReplayWorld world(seed);
+//   world.Add(world.MakeGang("job"));
+//   world.live().RunUntil(world.live().now() + absl::Seconds(3));
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/base/random.h"
+#include "api/codec/json.h"
+#include "scheduler/replay/replay.h"
+
+namespace maniple {
+
+// As a scheduler has them where nobody says anything.
+[[nodiscard]] LoopOptions DefaultLoopOptions();
+// MANIPLE_WHAT_IF_WORLDS asks for so many worlds, MANIPLE_WHAT_IF_FIRST for others.
+[[nodiscard]] int FirstWorld();
+[[nodiscard]] int EndOfWorlds();
+
+class ReplayWorld final {
+ public:
+  explicit ReplayWorld(uint64_t seed, LoopOptions options = DefaultLoopOptions());
+
+  Replay& live() { return live_; }
+  // A PodGroup and its pods, of any Queue or of none.
+  [[nodiscard]] std::vector<Json> MakeGang(const std::string& name);
+  void Add(const std::vector<Json>& objects);
+
+ private:
+  std::vector<Json> MakeNode(int i);
+  std::vector<Json> MakeQueue(int i);
+
+  Random random_;
+  Replay live_;
+  int queues_ = 0;
+};
+
+}  // namespace maniple
