@@ -104,6 +104,10 @@ absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::str
   if (target.path == "/usage") {
     pb::ListUsageRequest request;
     request.set_namespace_(target.namespace_name);
+    if (!target.since.empty()) {
+      ASSIGN_OR_RETURN(const absl::Time since, ParseKubernetesTime(target.since));
+      request.set_since(absl::ToDoubleSeconds(since - absl::UnixEpoch()));
+    }
     return Ask<pb::UsageList>(
         [&](auto& context, auto& reply) { return stub->ListUsage(&context, request, &reply); });
   }

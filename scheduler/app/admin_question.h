@@ -7,7 +7,7 @@
 
 namespace maniple {
 
-// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/usage?namespace=N", "/nodes", "/queues" or
+// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/usage?namespace=N&since=TIME", "/nodes", "/queues" or
 // "/cohorts"; "/log?namespace=N&name=G", "/stream?namespace=N&since=ID" or "/tables?namespace=N".
 // Other parameters are ignored, and of equal ones the last counts. /explain is of the namespace
 // "default" without one.
@@ -15,7 +15,8 @@ struct AdminQuestion {
   std::string path;
   std::string namespace_name;
   std::string name;
-  std::string since;  // of "/stream": the last event that the reader has
+  // Of "/stream": the last event that the reader has; of "/usage": RFC 3339.
+  std::string since;
 };
 [[nodiscard]] AdminQuestion ParseAdminTarget(absl::string_view target);
 // Whether it is one of the first six.

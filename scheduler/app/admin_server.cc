@@ -18,6 +18,7 @@
 #include "api/base/status_macros.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/address.h"
+#include "scheduler/app/admin_usage.h"
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/grpc_log.h"
 #include "scheduler/app/socket_folder.h"
@@ -77,8 +78,10 @@ class Service final : public pb::Admin::Service {
   }
   grpc::Status ListUsage(grpc::ServerContext*, const pb::ListUsageRequest* request,
                          pb::UsageList* reply) override {
+    const absl::Time since = absl::UnixEpoch() + absl::Seconds(request->since());
+    const UsagePointPtr from = request->since() > 0 ? sources_.used_by(since) : nullptr;
     return With([&](const ClusterView& view) {
-      UsageInto(view, request->namespace_(), *reply);
+      UsageInto(view, request->namespace_(), from.get(), *reply);
       return absl::OkStatus();
     });
   }

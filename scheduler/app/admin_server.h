@@ -33,6 +33,8 @@ class AdminServer final {
     std::function<std::vector<JournalEntry>(const std::string& ns, const std::string& name)>
         decisions;
     std::function<DiagnosisFacts()> facts;  // any thread
+    // As UsageHistory::At; any thread.
+    std::function<UsagePointPtr(absl::Time then)> used_by;
   };
 
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const AdminServerOptions& options,

@@ -10,6 +10,7 @@
 #include "api/codec/quantity.h"
 #include "api/proto/admin.pb.h"
 #include "scheduler/app/admin_help.h"
+#include "scheduler/app/admin_usage.h"
 #include "scheduler/app/version.h"
 
 namespace maniple {
@@ -232,23 +233,6 @@ void CohortsInto(const ClusterView& view, pb::CohortList& out) {
   }
 }
 
-void UsageInto(const ClusterView& view, absl::string_view namespace_name, pb::UsageList& out) {
-  const auto tell = [&](const std::string& queue, const std::vector<ResourceSeconds>& rows) {
-    for (const ResourceSeconds& used : rows) {
-      if (!namespace_name.empty() && used.namespace_name != namespace_name) continue;
-      pb::ResourceSeconds& row = *out.add_items();
-      row.set_queue(queue);
-      row.set_namespace_(used.namespace_name);
-      row.set_flavor(used.flavor);
-      row.set_name(used.resource);
-      row.set_total(used.total);
-      row.set_recent(used.recent);
-    }
-  };
-  tell("", view.used_without_queue);
-  for (const QueueView& queue : view.queues) tell(queue.name, queue.used);
-}
-
 void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& out) {
   const auto seconds = [](absl::Time at) { return absl::ToDoubleSeconds(at - absl::UnixEpoch()); };
   for (const JournalEntry& entry : entries) {
@@ -285,14 +269,14 @@ absl::StatusOr<std::string> VersionJson() {
 }
 
 absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question,
-                                      const Help* help) {
+                                      const BesideView& beside) {
   const std::string& path = question.path;
   if (path == "/explain") {
     if (question.name.empty())
       return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
     ASSIGN_OR_RETURN(const GangView* found, FindGang(view, question.namespace_name, question.name));
     pb::Gang gang;
-    ExplainInto(*found, help, gang);
+    ExplainInto(*found, beside.help, gang);
     return AdminMessageJson(gang);
   }
   if (path == "/gangs") {
@@ -317,7 +301,7 @@ absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuesti
   }
   if (path == "/usage") {
     pb::UsageList list;
-    UsageInto(view, question.namespace_name, list);
+    UsageInto(view, question.namespace_name, beside.used_by, list);
     return AdminMessageJson(list);
   }
   return absl::NotFoundError(absl::StrCat(

@@ -11,6 +11,7 @@
 #include "scheduler/advice/help.h"
 #include "scheduler/app/admin_question.h"
 #include "scheduler/app/decision_journal.h"
+#include "scheduler/app/usage_history.h"
 #include "scheduler/report/view.h"
 
 namespace google::protobuf {
@@ -24,7 +25,6 @@ class NodeList;
 class QueueList;
 class CohortList;
 class DecisionList;
-class UsageList;
 class Version;
 }  // namespace maniple::admin::v1
 
@@ -43,8 +43,6 @@ void GangsInto(const ClusterView& view, absl::string_view namespace_name, admin:
 void NodesInto(const ClusterView& view, admin::v1::NodeList& out);
 void QueuesInto(const ClusterView& view, admin::v1::QueueList& out);
 void CohortsInto(const ClusterView& view, admin::v1::CohortList& out);
-void UsageInto(const ClusterView& view, absl::string_view namespace_name,
-               admin::v1::UsageList& out);
 // As many as a reader gets at once.
 inline constexpr size_t kMostDecisions = 1000;
 void DecisionsInto(const std::vector<JournalEntry>& entries, admin::v1::DecisionList& out);
@@ -56,9 +54,14 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, admin::v1::Decision
 void VersionInto(admin::v1::Version& out);
 [[nodiscard]] absl::StatusOr<std::string> VersionJson();
 
+// What an answer needs and no view has.
+struct BesideView {
+  const Help* help = nullptr;           // null: nothing is said of it
+  const UsagePoint* used_by = nullptr;  // where a time is asked about
+};
 // The JSON form of the answer. NotFound for a path that is no page.
 [[nodiscard]] absl::StatusOr<std::string> AdminJson(const ClusterView& view,
                                                     const AdminQuestion& question,
-                                                    const Help* help = nullptr);
+                                                    const BesideView& beside = {});
 
 }  // namespace maniple

@@ -218,8 +218,9 @@ TurnTimes Bulletin::turn_times() {
   return turn_times_;
 }
 
-void Bulletin::PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus) {
+void Bulletin::PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus, absl::Time now) {
   MutexLock lock(mutex_);
+  used_.Note(queues, now);
   gpus_.swap(gpus);
   queues_.swap(queues);  // the old ones are freed after the lock
 }
@@ -249,6 +250,11 @@ absl::Duration Bulletin::view_cost() {
 GpuTotalsPtr Bulletin::gpus() {
   MutexLock lock(mutex_);
   return gpus_;
+}
+
+UsagePointPtr Bulletin::UsedBy(absl::Time then) {
+  MutexLock lock(mutex_);
+  return used_.At(then);
 }
 
 QueueViewsPtr Bulletin::queues() {

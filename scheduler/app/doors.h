@@ -26,6 +26,7 @@
 #include "scheduler/app/access_desk.h"
 #include "scheduler/app/decision_journal.h"
 #include "scheduler/app/turn_times.h"
+#include "scheduler/app/usage_history.h"
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/report/view.h"
 
@@ -130,7 +131,7 @@ class Bulletin final {
   // Scheduling thread.
   void Post(const LoopCounters& counters, const Health& health);
   void NoteTurn(absl::Duration took);
-  void PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus);
+  void PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus, absl::Time now);
   void NoteDecisions(std::vector<DecisionEntry> entries);
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
@@ -151,6 +152,8 @@ class Bulletin final {
   // Null: this process does not lead, or nothing was posted yet.
   [[nodiscard]] QueueViewsPtr queues();
   [[nodiscard]] GpuTotalsPtr gpus();  // likewise
+  // As UsageHistory::At.
+  [[nodiscard]] UsagePointPtr UsedBy(absl::Time then);
   // As DecisionJournal::Of.
   [[nodiscard]] std::vector<JournalEntry> DecisionsOf(const std::string& namespace_name,
                                                       const std::string& name, size_t most);
@@ -168,6 +171,7 @@ class Bulletin final {
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
   QueueViewsPtr queues_ ABSL_GUARDED_BY(mutex_);
   GpuTotalsPtr gpus_ ABSL_GUARDED_BY(mutex_);
+  UsageHistory used_ ABSL_GUARDED_BY(mutex_){UsageHistory::Bounds()};
   DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);

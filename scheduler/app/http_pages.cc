@@ -2,6 +2,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "api/base/status_macros.h"
+#include "api/codec/decode.h"
 #include "scheduler/app/admin_help.h"
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/diagnosis.h"
@@ -58,6 +60,7 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
     view_ = std::move(view);
   }
   if (question.path == "/explain") return Explain(question, asked_at - kViewLife);
+  if (question.path == "/usage" && !question.since.empty()) return UsageSince(question);
   const std::string key = question.path == "/gangs" || question.path == "/usage"
                               ? absl::StrCat(question.path, "?", question.namespace_name)
                               : question.path;
@@ -66,6 +69,13 @@ std::optional<HttpPage> ViewPages::Answer(const AdminQuestion& question, absl::T
   HttpPage page = JsonPage(AdminJson(*view_, question));
   if (page.status == 200 && pages_.size() < kMostKeptPages) pages_.emplace(key, page);
   return page;
+}
+
+HttpPage ViewPages::UsageSince(const AdminQuestion& question) {
+  const absl::StatusOr<absl::Time> since = ParseKubernetesTime(question.since);
+  if (!since.ok()) return JsonPage(Annotate(since.status(), "since"));
+  const UsagePointPtr from = used_(*since);
+  return JsonPage(AdminJson(*view_, question, {.used_by = from.get()}));
 }
 
 std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::Time least) {
@@ -77,7 +87,7 @@ std::optional<HttpPage> ViewPages::Explain(const AdminQuestion& question, absl::
   if (!help.has_value()) return std::nullopt;
   if (*help == nullptr) return JsonPage(AdminJson(*view_, question));
   const Help shown = WithoutNamesOfOthers(**help, question.namespace_name);
-  return JsonPage(AdminJson(*view_, question, &shown));
+  return JsonPage(AdminJson(*view_, question, {.help = &shown}));
 }
 
 }  // namespace maniple

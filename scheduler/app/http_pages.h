@@ -18,6 +18,7 @@
 #include "scheduler/app/doors.h"
 #include "scheduler/app/help_door.h"
 #include "scheduler/app/http_page.h"
+#include "scheduler/app/usage_history.h"
 
 namespace maniple {
 
@@ -42,16 +43,23 @@ class ViewPages final {
   // What would help the gang, as of then or later; none: it is being made.
   using HelpSource = std::function<std::optional<HelpPtr>(const GangKey& gang, absl::Time least)>;
 
-  ViewPages(Source source, HelpSource help) : source_(std::move(source)), help_(std::move(help)) {}
+  // As UsageHistory::At.
+  using UsedSource = std::function<UsagePointPtr(absl::Time then)>;
+
+  ViewPages(Source source, HelpSource help, UsedSource used)
+      : source_(std::move(source)), help_(std::move(help)), used_(std::move(used)) {}
 
   // Nothing: a view, or what would help, is being made.
   [[nodiscard]] std::optional<HttpPage> Answer(const AdminQuestion& question, absl::Time asked_at);
 
  private:
   [[nodiscard]] std::optional<HttpPage> Explain(const AdminQuestion& question, absl::Time least);
+  // Of a question that names a time.
+  [[nodiscard]] HttpPage UsageSince(const AdminQuestion& question);
 
   const Source source_;
   const HelpSource help_;
+  const UsedSource used_;
   ClusterViewPtr view_;
   absl::flat_hash_map<std::string, HttpPage> pages_;  // lists of view_, by path and namespace
 };

@@ -79,7 +79,8 @@ HttpSurface::HttpSurface(Bulletin& bulletin, HelpDoor& help, std::function<void(
                std::optional<HelpPtr> known = help.Look(gang, least);
                if (!known.has_value()) wake_();
                return known;
-             }),
+             },
+             [this](absl::Time then) { return bulletin_.UsedBy(then); }),
       streams_([this](absl::Time least) { return ViewSince(least); },
                absl::StrCat(absl::Hex(absl::ToUnixNanos(RealClock().Now())))) {}
 

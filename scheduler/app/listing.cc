@@ -88,15 +88,6 @@ void AddCohort(const Json& cohort, int depth, std::vector<std::vector<std::strin
   }
 }
 
-// "2 QuotaExceeded, 1 NoFit"; "" where there is none.
-std::string CountsByReason(const Json& counts) {
-  std::vector<std::string> parts;
-  for (const Json& count : counts.items()) {
-    parts.push_back(absl::StrCat(Number(count["gangs"]), " ", count["reason"].AsString()));
-  }
-  return absl::StrJoin(parts, ", ");
-}
-
 std::string SinceItLeads(const Json& queue) {
   const int64_t started = Number(queue["started"]);
   const std::string left = CountsByReason(queue["left"]);

@@ -271,4 +271,12 @@ std::string Explanation(const Json& gang, absl::Time now) {
   return out;
 }
 
+std::string CountsByReason(const Json& counts) {
+  std::vector<std::string> parts;
+  for (const Json& count : counts.items()) {
+    parts.push_back(absl::StrCat(Number(count["gangs"]), " ", count["reason"].AsString()));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 }  // namespace maniple

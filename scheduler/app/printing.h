@@ -31,6 +31,8 @@ namespace maniple {
 [[nodiscard]] std::vector<std::string> GangRow(const Json& gang, absl::Time now);
 // "2026-01-01 12:00:00 UTC or so, in 5m (first planned for 2026-01-01 11:50:00 UTC)".
 [[nodiscard]] std::string PlannedStartText(const Json& start, absl::Time now);
+// "2 QuotaExceeded, 1 NoFit"; "" where there is none.
+[[nodiscard]] std::string CountsByReason(const Json& counts);
 // Of borrowing in permille; at weight 0 it is beyond every share.
 [[nodiscard]] std::string ShareText(int64_t permille);
 

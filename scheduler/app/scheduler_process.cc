@@ -92,14 +92,16 @@ class SchedulerProcess::Impl final {
     }
     if (!options.admin.empty()) {
       ASSIGN_OR_RETURN(
-          admin_, AdminServer::Start({.address = options.admin, .tls = options.tls},
-                                     {.view = [this] { return FreshView(); },
-                                      .help = [this](const GangKey& gang) { return HelpFor(gang); },
-                                      .decisions =
-                                          [this](const std::string& ns, const std::string& name) {
-                                            return bulletin_.DecisionsOf(ns, name, kMostDecisions);
-                                          },
-                                      .facts = [this] { return FactsOf(bulletin_); }}));
+          admin_, AdminServer::Start(
+                      {.address = options.admin, .tls = options.tls},
+                      {.view = [this] { return FreshView(); },
+                       .help = [this](const GangKey& gang) { return HelpFor(gang); },
+                       .decisions =
+                           [this](const std::string& ns, const std::string& name) {
+                             return bulletin_.DecisionsOf(ns, name, kMostDecisions);
+                           },
+                       .facts = [this] { return FactsOf(bulletin_); },
+                       .used_by = [this](absl::Time then) { return bulletin_.UsedBy(then); }}));
       LOG(INFO) << "serving the admin surface on " << options.admin;
     }
     return absl::OkStatus();
@@ -204,10 +206,10 @@ class SchedulerProcess::Impl final {
       bulletin_.Post(loop_.counters(), health);
       bulletin_.NoteTurn(health.progress - now);
       if (!health.leading) {
-        bulletin_.PostQueues(nullptr, nullptr);
+        bulletin_.PostQueues(nullptr, nullptr, now);
         queues_due = absl::InfinitePast();
       } else if (now >= queues_due) {
-        bulletin_.PostQueues(loop_.Queues(now), loop_.Gpus());
+        bulletin_.PostQueues(loop_.Queues(now), loop_.Gpus(), now);
         queues_due = now + kQueuesEvery;
       }
       if (bulletin_.ViewWanted()) {

@@ -1,11 +1,14 @@
 #include "scheduler/app/usage_table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 #include "scheduler/app/printing.h"
 
 namespace maniple {
@@ -16,6 +19,40 @@ constexpr double kSecondsPerHour = 3600;
 struct Sum {
   int64_t total = 0, recent = 0;
 };
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
+bool IsByQueue(const std::vector<std::string>& keys) {
+  return keys.size() == 1 && keys[0] == "queue";
+}
+
+// Started, the mean wait, who had to leave.
+std::vector<std::string> WaitCells(const Json& queue) {
+  const int64_t started = Number(queue["started"]);
+  const double mean =
+      started == 0 ? 0 : queue["waitedSeconds"].AsDouble() / static_cast<double>(started);
+  return {absl::StrCat(started), started == 0 ? "-" : Age(absl::Seconds(mean)),
+          OrDash(CountsByReason(queue["left"]))};
+}
+
+// Into the first row of each Queue; into one of its own, where it has used nothing.
+void AddWaits(const Json& queues, std::vector<std::vector<std::string>>& rows) {
+  if (queues.size() == 0) return;
+  for (const char* title : {"STARTED", "MEAN WAIT", "LEFT"}) rows[0].emplace_back(title);
+  for (const Json& queue : queues.items()) {
+    const std::string& name = queue["queue"].AsString();
+    const auto own = std::ranges::find_if(rows.begin() + 1, rows.end(),
+                                          [&name](const auto& row) { return row[0] == name; });
+    const std::vector<std::string> cells = WaitCells(queue);
+    if (own != rows.end()) {
+      own->insert(own->end(), cells.begin(), cells.end());
+    } else if (Number(queue["started"]) > 0 || queue["left"].size() > 0) {
+      rows.push_back({name, "-", "-", "-"});
+      rows.back().insert(rows.back().end(), cells.begin(), cells.end());
+    }
+  }
+  for (std::vector<std::string>& row : rows) row.resize(rows[0].size());
+}
 
 std::string Hours(const Json& seconds) {
   return absl::StrFormat("%.1f", static_cast<double>(Number(seconds)) / kSecondsPerHour);
@@ -42,7 +79,10 @@ Json UsageBy(const Json& list, const std::vector<std::string>& keys) {
     row.Set("recent", sum.recent);
     items.Append(std::move(row));
   }
-  return Json::Object({{"items", std::move(items)}});
+  Json usage = Json::Object({{"items", std::move(items)}});
+  if (IsByQueue(keys) && list["queues"].size() > 0) usage.Set("queues", list["queues"]);
+  if (list["since"].AsDouble() > 0) usage.Set("since", list["since"]);
+  return usage;
 }
 
 std::string UsageTable(const Json& usage, const std::vector<std::string>& keys) {
@@ -51,16 +91,21 @@ std::string UsageTable(const Json& usage, const std::vector<std::string>& keys) 
   for (const char* title : {"RESOURCE", "HOURS", "RECENT"}) rows[0].emplace_back(title);
   for (const Json& row : usage["items"].items()) {
     std::vector<std::string> cells;
-    for (const std::string& key : keys) {
-      const std::string value = row[key].AsString();
-      cells.push_back(value.empty() ? "-" : value);
-    }
+    for (const std::string& key : keys) cells.push_back(OrDash(row[key].AsString()));
     cells.push_back(row["name"].AsString());
     cells.push_back(Hours(row["total"]));
     cells.push_back(Hours(row["recent"]));
     rows.push_back(std::move(cells));
   }
-  return Table(rows);
+  if (IsByQueue(keys)) AddWaits(usage["queues"], rows);
+  std::string text = Table(rows);
+  if (const double since = usage["since"].AsDouble(); since > 0) {
+    absl::StrAppend(&text, "since ",
+                    absl::FormatTime("%Y-%m-%d %H:%M:%S UTC",
+                                     absl::UnixEpoch() + absl::Seconds(since), absl::UTCTimeZone()),
+                    "\n");
+  }
+  return text;
 }
 
 }  // namespace maniple

@@ -10,11 +10,13 @@
 #include "absl/time/clock.h"
 #include "api/base/status_macros.h"
 #include "api/client/kubeconfig.h"
+#include "api/codec/decode.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
 #include "api/http/http.h"
 #include "api/model/object.h"
 #include "scheduler/app/capacity.h"
+#include "scheduler/app/config.h"
 #include "scheduler/app/diagnosis.h"
 #include "scheduler/app/listing.h"
 #include "scheduler/app/node_map.h"
@@ -138,10 +140,24 @@ int ShowLog(const Asked& asked) {
                                ns, "\" since this scheduler began"));
 }
 
+// "2026-01-31T12:00:00Z", or "24h" ago.
+absl::StatusOr<absl::Time> ParsePast(const std::string& text) {
+  const absl::StatusOr<absl::Time> time = ParseKubernetesTime(text);
+  if (time.ok()) return *time;
+  const absl::StatusOr<absl::Duration> ago = ParseConfigDuration(text);
+  if (ago.ok()) return absl::Now() - *ago;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--since \"", text, "\": a time such as 2026-01-31T12:00:00Z or 24h was expected"));
+}
+
 int Usage(const Asked& asked) {
-  const absl::StatusOr<Json> answer =
-      AskScheduler(asked.common.client,
-                   absl::StrCat("/usage?namespace=", UrlEncoded(asked.view.namespace_name)));
+  std::string target = absl::StrCat("/usage?namespace=", UrlEncoded(asked.view.namespace_name));
+  if (!asked.view.since.empty()) {
+    const absl::StatusOr<absl::Time> since = ParsePast(asked.view.since);
+    if (!since.ok()) return Complain(since.status().message());
+    absl::StrAppend(&target, "&since=", UrlEncoded(FormatKubernetesTime(*since)));
+  }
+  const absl::StatusOr<Json> answer = AskScheduler(asked.common.client, target);
   if (!answer.ok()) return Complain(answer.status().message());
   Print(asked, UsageBy(*answer, asked.view.by),
         [&asked](const Json& usage) { return UsageTable(usage, asked.view.by); });
@@ -211,8 +227,10 @@ class ViewCommands final {
 
   void AddUsage() {
     CLI::App& usage = Add("usage", "GPU-hours: in all, and with what is a week old counting half",
-                          "usage --by queue,namespace", Usage);
+                          "usage --by queue,namespace --since 24h", Usage);
     AddNamespaces(usage);
+    usage.add_option("--since", request_.since, "Since then; at most a week, and as it leads")
+        ->type_name("TIME|AGO");
     usage.add_option("--by", request_.by, "queue, namespace and flavor, or some of them")
         ->delimiter(',')
         ->type_name("KEY,...")

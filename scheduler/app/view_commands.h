@@ -17,6 +17,7 @@ struct ViewRequest {
   bool watch = false;  // a list: printed again whenever it changes
   bool everywhere = false, by_start = false, as_map = false, with_reasons = false;
   std::vector<std::string> by = {"queue"};  // of kUsageKeys
+  std::string since;                        // a time, or how long ago: "24h"; "" = ever
 };
 
 // `result` is set when one of them has run.

@@ -7,13 +7,16 @@
 The last line is `N passed, M failed, K skipped`.
 """
 
+import json
 import sys
+import time
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.cases import on_servers, play_all  # noqa: E402
 from support.control_plane import RealControlPlane  # noqa: E402
-from support.scheduler import GROUP, Scheduler, await_that, node, pod, pod_group  # noqa: E402
+from support.scheduler import GROUP, Scheduler, add_nodes, await_that, node, pod, pod_group, submit  # noqa: E402
 
 QUEUE = {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue", "spec": {"quotas": []}}
 
@@ -55,7 +58,30 @@ def labels_choose_what_is_listed(server):
     scheduler.stop()
 
 
-CASES = (labels_choose_what_is_listed,)
+def usage_tells_of_the_time_that_is_asked_about(server):
+    api = server.api
+    add_nodes(api, 1)
+    api.must("POST", f"{GROUP}/queues", {**QUEUE, "metadata": {"name": "team"}})
+    scheduler = Scheduler(server).start()
+    submit(api, "ours", 1, queue="team")
+    await_that("GPU-seconds are told", lambda: "team" in scheduler.maniple("usage")[1])
+    await_that("they grow", lambda: scheduler.ask("usage")["items"][0]["total"] >= 8)
+    for since in ("24h", "2020-01-01T00:00:00Z"):
+        usage = scheduler.ask("usage", "--since", since)
+        began = usage["since"]
+        assert abs(began - time.time()) < 120, (began, "counted from before the scheduler was there")
+        assert usage["queues"] == [{"queue": "team", "started": "1", "waitedSeconds": usage["queues"][0]["waitedSeconds"], "left": []}], usage
+        assert [item["queue"] for item in usage["items"]] == ["team"], usage
+    status, text, _ = scheduler.maniple("usage", "--since", "1h")
+    assert status == 0 and "STARTED" in text and "\nsince 20" in text, text
+    status, _, error = scheduler.maniple("usage", "--since", "yesterday")
+    assert status == 1 and '--since "yesterday": a time such as' in error and error.count("\n") == 1, error
+    reply = urllib.request.urlopen(f"http://127.0.0.1:{scheduler.port}/usage?since=2020-01-01T00:00:00Z", timeout=10)
+    assert json.load(reply)["since"] > 0
+    scheduler.stop()
+
+
+CASES = (labels_choose_what_is_listed, usage_tells_of_the_time_that_is_asked_about)
 
 
 def main():

@@ -374,10 +374,11 @@ TEST_F(HttpSurfaceTest, AllWhoAskWithinASecondShareOneView) {
 }
 
 std::optional<HelpPtr> NoHelp(const GangKey&, absl::Time) { return HelpPtr(); }
+UsagePointPtr NothingUsed(absl::Time) { return nullptr; }
 
 TEST(ViewPages, MakeAListOncePerView) {
   auto view = std::make_shared<const ClusterView>();
-  ViewPages pages([&](absl::Time) { return view; }, NoHelp);
+  ViewPages pages([&](absl::Time) { return view; }, NoHelp, NothingUsed);
   const AdminQuestion nodes{.path = "/nodes"}, tricky{.path = "/nodes", .namespace_name = "x"};
   const auto first = pages.Answer(nodes, absl::UnixEpoch())->body;
   EXPECT_EQ(pages.Answer(tricky, absl::UnixEpoch())->body, first);
@@ -395,7 +396,8 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
   }
   HelpDoor door;
   ViewPages pages([&](absl::Time) { return view; },
-                  [&](const GangKey& gang, absl::Time least) { return door.Look(gang, least); });
+                  [&](const GangKey& gang, absl::Time least) { return door.Look(gang, least); },
+                  NothingUsed);
   const absl::Time asked = absl::FromUnixSeconds(1000);
   EXPECT_TRUE(pages.Answer(ParseAdminTarget("/explain?namespace=a&name=runs"), asked).has_value());
   const AdminQuestion waits = ParseAdminTarget("/explain?namespace=a&name=waits");
@@ -415,7 +417,7 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
 TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
   Bulletin bulletin;
   const absl::Time asked = absl::FromUnixSeconds(1000);
-  ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); }, NoHelp);
+  ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); }, NoHelp, NothingUsed);
   bulletin.PostView(std::make_shared<const ClusterView>(), asked - absl::Seconds(5));
   EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked).has_value());
   EXPECT_TRUE(bulletin.ViewWanted());

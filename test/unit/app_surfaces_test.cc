@@ -158,9 +158,9 @@ Json UsageOf(absl::string_view target) {
 TEST(Printing, GpuHoursAreSummedByWhatIsAskedFor) {
   const Json all = UsageOf("/usage");
   EXPECT_EQ(UsageTable(UsageBy(all, {"queue"}), {"queue"}),
-            "QUEUE  RESOURCE        HOURS  RECENT\n"
+            "QUEUE  RESOURCE        HOURS  RECENT  STARTED  MEAN WAIT  LEFT\n"
             "-      nvidia.com/gpu  0.5    0.0\n"
-            "team   nvidia.com/gpu  13.0   1.5\n");
+            "team   nvidia.com/gpu  13.0   1.5     0        -          -\n");
   EXPECT_EQ(UsageTable(UsageBy(all, {"namespace", "flavor"}), {"namespace", "flavor"}),
             "NAMESPACE  FLAVOR  RESOURCE        HOURS  RECENT\n"
             "audio      h100    nvidia.com/gpu  2.0    1.0\n"
