@@ -9,17 +9,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "api/base/status_macros.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/address.h"
 #include "scheduler/app/admin_usage.h"
 #include "scheduler/app/admin_view.h"
+#include "scheduler/app/admin_watch.h"
 #include "scheduler/app/grpc_log.h"
 #include "scheduler/app/socket_folder.h"
 
@@ -31,10 +35,13 @@ namespace pb = admin::v1;
 using ServerCredentials = decltype(grpc::InsecureServerCredentials());
 
 constexpr unsigned kReloadSeconds = 60;
+constexpr int kMostWatchers = 16;
+constexpr absl::Duration kLongestWatch = absl::Minutes(10);
 
 class Service final : public pb::Admin::Service {
  public:
-  explicit Service(AdminServer::Sources sources) : sources_(std::move(sources)) {}
+  Service(AdminServer::Sources sources, absl::Duration watch_interval)
+      : sources_(std::move(sources)), watch_interval_(watch_interval) {}
 
   grpc::Status Explain(grpc::ServerContext*, const pb::ExplainRequest* request,
                        pb::Gang* reply) override {
@@ -90,6 +97,24 @@ class Service final : public pb::Admin::Service {
     DecisionsInto(sources_.decisions(request->namespace_(), request->name()), *reply);
     return grpc::Status::OK;
   }
+  grpc::Status Watch(grpc::ServerContext* context, const pb::WatchRequest* request,
+                     grpc::ServerWriter<pb::WatchReply>* writer) override {
+    const Place place(watchers_);
+    if (!place.taken()) {
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+              absl::StrCat(kMostWatchers, " callers watch already")};
+    }
+    AdminWatch watch(request->namespace_());
+    const absl::Time ends = absl::Now() + kLongestWatch;
+    while (!context->IsCancelled() && absl::Now() < ends) {
+      const ClusterViewPtr view = sources_.recent_view();
+      if (view == nullptr) return NoView();
+      pb::WatchReply reply;
+      if (watch.Next(*view, reply) && !writer->Write(reply)) break;
+      absl::SleepFor(watch_interval_);
+    }
+    return grpc::Status::OK;
+  }
   grpc::Status Diagnose(grpc::ServerContext*, const pb::DiagnoseRequest*,
                         pb::Diagnosis* reply) override {
     DiagnosisInto(sources_.facts(), *reply);
@@ -102,18 +127,35 @@ class Service final : public pb::Admin::Service {
   }
 
  private:
+  // Of a caller that watches, while it does.
+  class Place final {
+   public:
+    explicit Place(std::atomic<int>& watchers) : watchers_(watchers), number_(++watchers) {}
+    ~Place() { --watchers_; }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    [[nodiscard]] bool taken() const { return number_ <= kMostWatchers; }
+
+   private:
+    std::atomic<int>& watchers_;
+    const int number_;
+  };
+
+  static grpc::Status NoView() {
+    return {grpc::StatusCode::UNAVAILABLE,
+            "the scheduler did not answer in time; is it still starting?"};
+  }
   template <typename Answer>
   grpc::Status With(const Answer& answer) {
     const ClusterViewPtr view = sources_.view();
-    if (view == nullptr) {
-      return {grpc::StatusCode::UNAVAILABLE,
-              "the scheduler did not answer in time; is it still starting?"};
-    }
+    if (view == nullptr) return NoView();
     const absl::Status status = answer(*view);
     return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
   }
 
   const AdminServer::Sources sources_;
+  const absl::Duration watch_interval_;
+  std::atomic<int> watchers_ = 0;  // each has a thread
 };
 
 absl::Status CannotListen(absl::string_view address, absl::string_view why) {
@@ -167,7 +209,8 @@ absl::StatusOr<ServerCredentials> MutualTls(const TlsFiles& files) {
 
 class AdminServer::Impl final {
  public:
-  explicit Impl(Sources sources) : service_(std::move(sources)) {}
+  Impl(Sources sources, absl::Duration watch_interval)
+      : service_(std::move(sources), watch_interval) {}
   ~Impl() {
     if (server_ != nullptr)
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
@@ -207,7 +250,7 @@ class AdminServer::Impl final {
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const AdminServerOptions& options,
                                                                 Sources sources) {
-  auto impl = std::make_unique<Impl>(std::move(sources));
+  auto impl = std::make_unique<Impl>(std::move(sources), options.watch_interval);
   if (absl::Status status = impl->Listen(options); !status.ok()) return status;
   return std::unique_ptr<AdminServer>(new AdminServer(std::move(impl)));
 }

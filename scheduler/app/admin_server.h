@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "scheduler/app/decision_journal.h"
 #include "scheduler/app/diagnosis.h"
 #include "scheduler/app/help_door.h"
@@ -21,13 +22,16 @@ struct AdminServerOptions {
   std::string address;
   // All three, for HOST:PORT.
   TlsFiles tls;
+  absl::Duration watch_interval = absl::Seconds(1);  // between two looks for who watches
 };
 
 class AdminServer final {
  public:
-  // Any thread; the first two are null when the scheduler did not answer in time.
+  // Any thread; views and help are null when the scheduler did not answer in time.
   struct Sources {
     std::function<ClusterViewPtr()> view;  // made after the call
+    // As new as who watches is shown it: many share one. Null: none came in time.
+    std::function<ClusterViewPtr()> recent_view;
     std::function<HelpPtr(const GangKey&)> help;
     // As DecisionJournal::Of; any thread.
     std::function<std::vector<JournalEntry>(const std::string& ns, const std::string& name)>

@@ -252,6 +252,11 @@ GpuTotalsPtr Bulletin::gpus() {
   return gpus_;
 }
 
+ClusterViewPtr Bulletin::SharedViewSince(absl::Time least) {
+  constexpr int kPace = 20;
+  return ViewSince(least - view_cost() * kPace);
+}
+
 UsagePointPtr Bulletin::UsedBy(absl::Time then) {
   MutexLock lock(mutex_);
   return used_.At(then);

@@ -149,6 +149,9 @@ class Bulletin final {
   // The latest view if it was posted since `least`; else null, and one is wanted: ask again when it
   // was posted. Never waits.
   [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
+  // The same for those who share a view: where views are dear they serve for longer, so that
+  // readers take a twentieth of the scheduling thread's time at the most, however many there are.
+  [[nodiscard]] ClusterViewPtr SharedViewSince(absl::Time least);
   // Null: this process does not lead, or nothing was posted yet.
   [[nodiscard]] QueueViewsPtr queues();
   [[nodiscard]] GpuTotalsPtr gpus();  // likewise

@@ -12,7 +12,6 @@
 namespace maniple {
 namespace {
 
-constexpr int kViewPace = 20;
 constexpr absl::Duration kStreamLife = absl::Hours(1);
 // Whoever loses a right, or whose token expires, sees no more after this.
 constexpr absl::Duration kReviewedStreamLife = absl::Minutes(1);
@@ -96,10 +95,8 @@ void HttpSurface::Recheck() {
   if (health_ != nullptr) health_->Recheck();
 }
 
-// Where views are dear they serve for longer: readers take a twentieth of the scheduling thread's
-// time at the most, however many there are.
 ClusterViewPtr HttpSurface::ViewSince(absl::Time least) {
-  ClusterViewPtr view = bulletin_.ViewSince(least - bulletin_.view_cost() * kViewPace);
+  ClusterViewPtr view = bulletin_.SharedViewSince(least);
   if (view == nullptr) wake_();
   return view;
 }

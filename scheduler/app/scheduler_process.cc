@@ -95,6 +95,7 @@ class SchedulerProcess::Impl final {
           admin_, AdminServer::Start(
                       {.address = options.admin, .tls = options.tls},
                       {.view = [this] { return FreshView(); },
+                       .recent_view = [this] { return RecentView(); },
                        .help = [this](const GangKey& gang) { return HelpFor(gang); },
                        .decisions =
                            [this](const std::string& ns, const std::string& name) {
@@ -242,6 +243,12 @@ class SchedulerProcess::Impl final {
 
   [[nodiscard]] ClusterViewPtr FreshView() {
     return bulletin_.FreshView(kViewWait, [this] { inbox_.Wake(); });
+  }
+
+  // As new as who watches needs it.
+  [[nodiscard]] ClusterViewPtr RecentView() {
+    ClusterViewPtr view = bulletin_.SharedViewSince(clock_.Now() - absl::Seconds(1));
+    return view != nullptr ? view : FreshView();
   }
 
   const Clock& clock_ = RealClock();

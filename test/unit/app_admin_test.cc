@@ -7,14 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/admin_client.h"
 #include "scheduler/app/admin_server.h"
+#include "scheduler/app/admin_watch.h"
 #include "scheduler/app/socket_folder.h"
 #include "test/support/temp_folder.h"
 #include "test/unit/tls_server.h"
@@ -23,6 +27,7 @@ namespace maniple {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 ClusterViewPtr EmptyView() { return std::make_shared<const ClusterView>(); }
@@ -165,6 +170,94 @@ TEST(AdminServer, TellsItsHealthAndItsMethodsToWhoHasNoDefinitions) {
   EXPECT_THAT(AskInBytes(address, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
                          "\x3a\x01*"),
               HasSubstr("maniple.admin.v1.Admin"));
+}
+
+// A caller's stream, read message by message.
+class Watcher final {
+ public:
+  explicit Watcher(const std::string& address)
+      : stub_(admin::v1::Admin::NewStub(
+            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+        reader_(stub_->Watch(&context_, {})) {}
+  ~Watcher() { context_.TryCancel(); }
+
+  // Nothing: the stream has ended.
+  std::optional<admin::v1::WatchReply> Next() {
+    admin::v1::WatchReply reply;
+    if (!reader_->Read(&reply)) return std::nullopt;
+    return reply;
+  }
+  [[nodiscard]] grpc::Status Finish() { return reader_->Finish(); }
+
+ private:
+  grpc::ClientContext context_;
+  const std::unique_ptr<admin::v1::Admin::Stub> stub_;
+  const std::unique_ptr<grpc::ClientReader<admin::v1::WatchReply>> reader_;
+};
+
+ClusterViewPtr ViewOf(const std::vector<std::string>& gangs, const std::string& phase) {
+  auto view = std::make_shared<ClusterView>();
+  for (const std::string& name : gangs) {
+    GangView& gang = view->gangs.emplace_back();
+    gang.namespace_name = "a";
+    gang.name = name;
+    gang.phase = phase;
+  }
+  view->queues.push_back({.name = "team"});
+  return view;
+}
+
+TEST(AdminWatch, TellsWhatIsNewOtherAndGone) {
+  AdminWatch watch("");
+  admin::v1::WatchReply first, same, other;
+  ASSERT_TRUE(watch.Next(*ViewOf({"x", "y"}, "Pending"), first));
+  EXPECT_TRUE(first.whole());
+  EXPECT_EQ(first.gangs_size(), 2);
+  EXPECT_EQ(first.queues(0).name(), "team");
+  EXPECT_FALSE(watch.Next(*ViewOf({"x", "y"}, "Pending"), same));
+  ClusterView view = *ViewOf({"x", "z"}, "Pending");
+  view.gangs[0].phase = "Running";
+  view.queues.clear();
+  ASSERT_TRUE(watch.Next(view, other));
+  EXPECT_FALSE(other.whole());
+  ASSERT_EQ(other.gangs_size(), 2);
+  EXPECT_EQ(other.gangs(0).phase(), "Running");
+  EXPECT_EQ(other.gangs(1).name(), "z");
+  EXPECT_THAT(other.gangs_gone(), ElementsAre("a/y"));
+  EXPECT_THAT(other.queues_gone(), ElementsAre("team"));
+}
+
+TEST(AdminWatch, OfANamespaceHearsOfNoQueue) {
+  AdminWatch watch("b");
+  admin::v1::WatchReply reply;
+  ASSERT_TRUE(watch.Next(*ViewOf({"x"}, "Pending"), reply));  // that there is nothing
+  EXPECT_EQ(reply.gangs_size() + reply.queues_size(), 0);
+}
+
+TEST(AdminServer, StreamsWhatChangesToAFewCallersAndEndsWithTheServer) {
+  const TempFolder temporary;
+  const std::string address = absl::StrCat("unix:", temporary.In("run"), "/admin.sock");
+  std::atomic<int> looks = 0;
+  auto server = AdminServer::Start({.address = address, .watch_interval = absl::Milliseconds(1)},
+                                   {.view = EmptyView, .recent_view = [&looks] {
+                                      return ViewOf({"x"}, ++looks == 1 ? "Pending" : "Running");
+                                    }});
+  ASSERT_TRUE(server.ok()) << server.status();
+  Watcher first(address);
+  const auto begin = first.Next(), then = first.Next();
+  ASSERT_TRUE(begin.has_value() && then.has_value());
+  EXPECT_EQ(begin->gangs(0).phase(), "Pending");
+  EXPECT_EQ(then->gangs(0).phase(), "Running");
+  std::vector<std::unique_ptr<Watcher>> others;
+  for (int i = 0; i < 15; ++i) {
+    others.push_back(std::make_unique<Watcher>(address));
+    EXPECT_TRUE(others.back()->Next().has_value()) << i;
+  }
+  Watcher late(address);
+  EXPECT_FALSE(late.Next().has_value());
+  EXPECT_EQ(late.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  server->reset();
+  EXPECT_FALSE(first.Next().has_value());
 }
 
 }  // namespace
