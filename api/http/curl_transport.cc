@@ -343,6 +343,7 @@ class CurlTransport::Impl final {
   }
 
   void End(Transfer& transfer, absl::Status status) {
+    if (!transfer.has_head) ++counters_.answers[{transfer.request.method, 0}];
     transfer.end = HttpEnd{std::move(status)};
     HasNews(transfer);
   }
@@ -383,6 +384,7 @@ class CurlTransport::Impl final {
     transfer.last_byte = transfer.impl->now_;
     if (auto head = transfer.reply.OnLine(absl::string_view(data, size * count))) {
       if (head->status == 401) transfer.impl->credentials_.Rejected(transfer.impl->now_);
+      ++transfer.impl->counters_.answers[{transfer.request.method, head->status}];
       transfer.head = *std::move(head);
       transfer.has_head = true;
       transfer.impl->HasNews(transfer);

@@ -107,6 +107,7 @@ DiagnosisFacts FactsOf(Bulletin& bulletin) {
                       .synced = health.synced,
                       .version = MANIPLE_VERSION,
                       .forbidden = {bulletin.forbidden()},
+                      .answers = bulletin.answers(),
                       .turns = bulletin.turn_times(),
                       .process = FiguresOfThisProcess(),
                       .queues = bulletin.queues(),

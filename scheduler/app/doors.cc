@@ -177,6 +177,16 @@ void Bulletin::PostForbidden(const ForbiddenCounts& forbidden) {
   forbidden_ = forbidden;
 }
 
+void Bulletin::PostAnswers(const AnswerCounts& answers) {
+  MutexLock lock(mutex_);
+  answers_ = answers;
+}
+
+AnswerCounts Bulletin::answers() {
+  MutexLock lock(mutex_);
+  return answers_;
+}
+
 ForbiddenCounts Bulletin::forbidden() {
   MutexLock lock(mutex_);
   return forbidden_;

@@ -37,12 +37,20 @@ int StatusOf(Access access) {
   return 500;
 }
 
+// Of "https://host:port/prefix".
+std::string HostOf(absl::string_view url) {
+  if (const size_t scheme = url.find("://"); scheme != absl::string_view::npos) {
+    url.remove_prefix(scheme + 3);
+  }
+  return std::string(url.substr(0, url.find('/')));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfaceOptions& options,
                                                                 Bulletin& bulletin, HelpDoor& help,
                                                                 std::function<void()> wake) {
-  std::unique_ptr<HttpSurface> surface(new HttpSurface(bulletin, help, std::move(wake)));
+  std::unique_ptr<HttpSurface> surface(new HttpSurface(options, bulletin, help, std::move(wake)));
   if (!options.http.empty()) {
     ASSIGN_OR_RETURN(surface->http_,
                      HttpEndpoint::Listen({.address = options.http, .tls = options.tls}));
@@ -70,9 +78,11 @@ absl::StatusOr<std::unique_ptr<HttpSurface>> HttpSurface::Start(const HttpSurfac
   return surface;
 }
 
-HttpSurface::HttpSurface(Bulletin& bulletin, HelpDoor& help, std::function<void()> wake)
+HttpSurface::HttpSurface(const HttpSurfaceOptions& options, Bulletin& bulletin, HelpDoor& help,
+                         std::function<void()> wake)
     : bulletin_(bulletin),
       wake_(std::move(wake)),
+      api_server_(HostOf(options.api_server.server)),
       pages_([this](absl::Time least) { return ViewSince(least); },
              [this, &help](const GangKey& gang, absl::Time least) {
                std::optional<HelpPtr> known = help.Look(gang, least);
@@ -103,6 +113,7 @@ ClusterViewPtr HttpSurface::ViewSince(absl::Time least) {
 
 DiagnosisFacts HttpSurface::Facts() {
   DiagnosisFacts facts = FactsOf(bulletin_);
+  facts.process.api_server = api_server_;
   if (reviews_ != nullptr) facts.process.forbidden.push_back(reviews_->forbidden());
   return facts;
 }

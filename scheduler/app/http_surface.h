@@ -56,7 +56,8 @@ class HttpSurface final {
   [[nodiscard]] uint16_t health_port() const { return health_->port(); }
 
  private:
-  HttpSurface(Bulletin& bulletin, HelpDoor& help, std::function<void()> wake);
+  HttpSurface(const HttpSurfaceOptions& options, Bulletin& bulletin, HelpDoor& help,
+              std::function<void()> wake);
 
   // On the threads of the listeners.
   [[nodiscard]] std::optional<HttpPage> AnswerHttp(const HttpQuestion& question);
@@ -79,6 +80,7 @@ class HttpSurface final {
 
   Bulletin& bulletin_;
   const std::function<void()> wake_;
+  const std::string api_server_;  // "10.0.0.1:6443"
   const PageFiles files_;
   // On the thread of `http_`.
   ViewPages pages_;

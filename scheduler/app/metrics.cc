@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "api/http/http.h"
 #include "scheduler/app/metrics_queues.h"
 
 namespace maniple {
@@ -169,6 +171,19 @@ void AddForbidden(prometheus::Registry& registry, const ForbiddenCounts& forbidd
   }
 }
 
+// As client-go names them, so that boards that know it show us, too.
+void AddAnswers(prometheus::Registry& registry, const ProcessFacts& facts) {
+  for (const auto& [what, times] : facts.answers) {
+    const auto& [method, status] = what;
+    AddCounter(registry, "rest_client_requests_total",
+               "Requests to the API server, by method and status; <error>: no answer came.",
+               {{"code", status == 0 ? "<error>" : absl::StrCat(status)},
+                {"host", facts.api_server},
+                {"method", std::string(HttpMethodName(method))}},
+               static_cast<double>(times));
+  }
+}
+
 // As every Prometheus client names them.
 void AddProcess(prometheus::Registry& registry, const ProcessFigures& process) {
   AddCounter(registry, "process_cpu_seconds_total", "User and system CPU time, in seconds.", {},
@@ -230,6 +245,7 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
   AddGauge(registry, "maniple_build_info", "Always 1; the version is the label.",
            {{"version", facts.version}}, 1);
   AddProcess(registry, facts.process);
+  AddAnswers(registry, facts);
   std::vector<prometheus::MetricFamily> families = registry.Collect();
   families.push_back(HistogramFamily("maniple_turn_duration_seconds",
                                      "What turns of the scheduling loop took.", facts.turns));

@@ -136,7 +136,7 @@ class SchedulerProcess::Impl final {
   // The IO thread: bytes in, machines, bytes out.
   void RunIo() {
     client_.Start(clock_.Now());
-    absl::Time release_by = absl::InfiniteFuture();
+    absl::Time release_by = absl::InfiniteFuture(), answers_due = absl::InfinitePast();
     std::vector<std::string> problems;
     SpareMemory spare;
     while (true) {
@@ -158,6 +158,10 @@ class SchedulerProcess::Impl final {
       if (news.leading.has_value()) inbox_.SetLeading(*news.leading);
       LogProblems(problems);
       bulletin_.PostForbidden(client_.Forbidden());
+      if (now >= answers_due) {
+        bulletin_.PostAnswers(transport_->counters().answers);
+        answers_due = now + absl::Seconds(1);
+      }
     }
   }
 

@@ -335,6 +335,17 @@ TEST(Metrics, EveryCounterIsRenderedWithItsLabels) {
   EXPECT_THAT(text, HasSubstr("leader_election_master_status{name=\"maniple-scheduler\"} 1"));
 }
 
+TEST(Metrics, AnswersOfTheApiServerAreToldAsClientGoTellsThem) {
+  const std::string text =
+      RenderMetrics({}, {.api_server = "10.0.0.1:6443",
+                         .answers = {{{HttpMethod::kPost, 201}, 7}, {{HttpMethod::kGet, 0}, 1}}});
+  const absl::string_view name = "rest_client_requests_total{code=";
+  EXPECT_THAT(text,
+              HasSubstr(absl::StrCat(name, R"("201",host="10.0.0.1:6443",method="POST"} 7)")));
+  EXPECT_THAT(text,
+              HasSubstr(absl::StrCat(name, R"("<error>",host="10.0.0.1:6443",method="GET"} 1)")));
+}
+
 std::string MetricsOf(std::vector<QueueView> queues) {
   return RenderMetrics({},
                        {.leading = true,

@@ -123,6 +123,21 @@ TEST_F(CurlTransportTest, AReplyIsHeardAsHeadBodyAndEnd) {
   EXPECT_TRUE(heard_[1].end->ok());
 }
 
+TEST_F(CurlTransportTest, AnswersAreCountedByMethodAndStatusAndSilenceIsOne) {
+  Open();
+  transport_->Start(1, Get("/a"));
+  ServerConnection connection = Accept();
+  TakeRequest(connection);
+  connection.Write(HttpReply("404 Not Found", "{}"));
+  EXPECT_TRUE(Until([&] { return Ended(1); }));
+  transport_->Start(2, Write(HttpMethod::kPost, "{}"));
+  TakeRequest(connection);
+  connection.Close();
+  EXPECT_TRUE(Until([&] { return Ended(2); }));
+  EXPECT_EQ(transport_->counters().answers,
+            (AnswerCounts{{{HttpMethod::kGet, 404}, 1}, {{HttpMethod::kPost, 0}, 1}}));
+}
+
 TEST_F(CurlTransportTest, EveryMethodKeepsItsBodyOnOneConnectionThatIsKeptAlive) {
   Open();
   ServerConnection connection;
