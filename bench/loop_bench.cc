@@ -278,5 +278,30 @@ void BM_MemoryOfParked(benchmark::State& run) {
 }
 BENCHMARK(BM_MemoryOfParked)->Arg(5'000)->Unit(benchmark::kMillisecond)->Iterations(1);
 
+// What a leader publishes for /metrics every five seconds: of each Queue, and of all GPUs. The
+// first is of 1,000 Queues in a tree, from each of which a gang runs; the second of 5,000 nodes.
+enum class Published { kQueues, kGpus };
+void BM_Publish(benchmark::State& run, Published what) {
+  constexpr int kTeams = 1'000;
+  const auto nodes = static_cast<int>(run.range(0));
+  auto loop = LoopWith(nodes, {.queues = kTeams, .gpus = 8});
+  FeedGangs(*loop, {.count = kTeams, .queue = "team", .queues = kTeams, .gpus = 8});
+  CHECK_EQ(RunDry(*loop, Pods::kStay), kTeams);
+  for (auto _ : run) {
+    switch (what) {
+      case Published::kQueues:
+        benchmark::DoNotOptimize(loop->Queues(kNow));
+        break;
+      case Published::kGpus:
+        benchmark::DoNotOptimize(loop->Gpus());
+        break;
+    }
+  }
+}
+BENCHMARK_CAPTURE(BM_Publish, queues, Published::kQueues)
+    ->Arg(5'000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Publish, gpus, Published::kGpus)->Arg(5'000)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace maniple

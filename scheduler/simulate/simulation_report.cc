@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -35,11 +38,11 @@ class Gatherer final {
     }
   }
 
-  [[nodiscard]] JobFigures Take(std::string queue) {
+  [[nodiscard]] JobFigures Take(std::string name) {
     std::sort(waits_.begin(), waits_.end());
     double sum = 0;
     for (const double wait : waits_) sum += wait;
-    figures_.queue = std::move(queue);
+    figures_.name = std::move(name);
     figures_.mean_wait = waits_.empty() ? 0 : sum / static_cast<double>(waits_.size());
     figures_.median_wait = Percentile(waits_, 0.5);
     figures_.p90_wait = Percentile(waits_, 0.9);
@@ -82,6 +85,19 @@ std::string Time(double seconds) {
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
 
+// Of a job, by all of its GPUs.
+struct Size {
+  int64_t most;
+  const char* name;
+};
+constexpr Size kSizes[] = {{0, "0"},     {1, "1"},        {8, "2-8"},
+                           {64, "9-64"}, {512, "65-512"}, {INT64_MAX, ">512"}};
+
+size_t SizeOf(const TraceJob& job) {
+  const auto* size = std::ranges::lower_bound(kSizes, job.all_gpus(), {}, &Size::most);
+  return static_cast<size_t>(size - std::begin(kSizes));
+}
+
 using Row = std::vector<std::string>;
 
 std::string Aligned(const std::vector<Row>& rows) {
@@ -102,9 +118,14 @@ std::string Aligned(const std::vector<Row>& rows) {
   return text;
 }
 
+Row HeadOf(const char* group) {
+  return {"CONFIGURATION", group, "JOBS",    "STARTED",   "ENDED",     "WAIT", "P50",
+          "P90",           "P99", "LONGEST", "EVICTIONS", "GPU-HOURS", "LOST"};
+}
+
 Row RowOf(std::string first, const JobFigures& of) {
   return {std::move(first),
-          of.queue.empty() ? "(all)" : of.queue,
+          of.name.empty() ? "(all)" : of.name,
           absl::StrCat(of.jobs),
           absl::StrCat(of.started),
           absl::StrCat(of.ended),
@@ -118,8 +139,8 @@ Row RowOf(std::string first, const JobFigures& of) {
           absl::StrFormat("%.1f", of.lost_gpu_hours)};
 }
 
-Json JsonOf(const JobFigures& of) {
-  return Json::Object({{"queue", of.queue},
+Json JsonOf(const char* group, const JobFigures& of) {
+  return Json::Object({{group, of.name},
                        {"jobs", of.jobs},
                        {"started", of.started},
                        {"ended", of.ended},
@@ -141,10 +162,12 @@ SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,
   figures.hours = absl::ToDoubleHours(result.length);
   Gatherer all;
   std::map<std::string, Gatherer> queues;
+  std::map<size_t, Gatherer> sizes;  // by place in kSizes
   absl::Duration last;
   for (size_t i = 0; i < jobs.size(); ++i) {
     all.Add(jobs[i], result.jobs[i]);
     queues[jobs[i].queue].Add(jobs[i], result.jobs[i]);
+    sizes[SizeOf(jobs[i])].Add(jobs[i], result.jobs[i]);
     last = std::max(last, jobs[i].submitted);
   }
   AddLoad(result, last, figures);
@@ -154,14 +177,16 @@ SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,
       figures.queues.push_back(gatherer.Take(queue.empty() ? "(none)" : queue));
     }
   }
+  if (sizes.size() > 1) {
+    for (auto& [size, gatherer] : sizes) figures.sizes.push_back(gatherer.Take(kSizes[size].name));
+  }
   return figures;
 }
 
 std::string SimulationTable(const std::vector<SimulationFigures>& runs) {
   std::vector<Row> loads = {
       {"CONFIGURATION", "NODES", "GPUS", "TIME", "USED", "SPLIT", "IDLE WHILE WANTED"}};
-  std::vector<Row> rows = {{"CONFIGURATION", "QUEUE", "JOBS", "STARTED", "ENDED", "WAIT", "P50",
-                            "P90", "P99", "LONGEST", "EVICTIONS", "GPU-HOURS", "LOST"}};
+  std::vector<Row> rows = {HeadOf("QUEUE")};
   for (const SimulationFigures& run : runs) {
     loads.push_back({run.name, absl::StrCat(run.nodes), absl::StrCat(run.gpus),
                      Time(run.hours * 3600), Percent(run.used_share), Percent(run.split_share),
@@ -169,22 +194,31 @@ std::string SimulationTable(const std::vector<SimulationFigures>& runs) {
     rows.push_back(RowOf(run.name, run.all));
   }
   std::map<std::string, std::vector<Row>> of_queues;  // the runs beside each other
+  std::map<int64_t, std::vector<Row>> of_sizes;
   for (const SimulationFigures& run : runs) {
     for (const JobFigures& queue : run.queues) {
-      of_queues[queue.queue].push_back(RowOf(run.name, queue));
+      of_queues[queue.name].push_back(RowOf(run.name, queue));
+    }
+    for (const JobFigures& size : run.sizes) {
+      const auto* place = std::ranges::find(kSizes, size.name, &Size::name);
+      of_sizes[place->most].push_back(RowOf(run.name, size));
     }
   }
-  for (auto& [queue, lines] : of_queues) {
-    for (Row& line : lines) rows.push_back(std::move(line));
-  }
-  return absl::StrCat(Aligned(loads), "\n", Aligned(rows));
+  for (auto& [queue, lines] : of_queues) std::ranges::move(lines, std::back_inserter(rows));
+  std::string text = absl::StrCat(Aligned(loads), "\n", Aligned(rows));
+  if (of_sizes.empty()) return text;
+  std::vector<Row> sizes = {HeadOf("GPUS")};
+  for (auto& [size, lines] : of_sizes) std::ranges::move(lines, std::back_inserter(sizes));
+  return absl::StrCat(text, "\n", Aligned(sizes));
 }
 
 Json SimulationJson(const std::vector<SimulationFigures>& runs) {
   Json items = Json::Array();
   for (const SimulationFigures& run : runs) {
     Json queues = Json::Array();
-    for (const JobFigures& queue : run.queues) queues.Append(JsonOf(queue));
+    for (const JobFigures& queue : run.queues) queues.Append(JsonOf("queue", queue));
+    Json sizes = Json::Array();
+    for (const JobFigures& size : run.sizes) sizes.Append(JsonOf("gpus", size));
     items.Append(Json::Object({{"configuration", run.name},
                                {"nodes", run.nodes},
                                {"gpus", run.gpus},
@@ -192,8 +226,9 @@ Json SimulationJson(const std::vector<SimulationFigures>& runs) {
                                {"usedShare", run.used_share},
                                {"splitShare", run.split_share},
                                {"idleWhileWantedShare", run.idle_while_wanted},
-                               {"all", JsonOf(run.all)},
-                               {"queues", std::move(queues)}}));
+                               {"all", JsonOf("queue", run.all)},
+                               {"queues", std::move(queues)},
+                               {"sizes", std::move(sizes)}}));
   }
   return Json::Object({{"items", std::move(items)}});
 }

@@ -1,5 +1,5 @@
-// What a simulation says to people: figures of all jobs and of each Queue, as a table, CSV or JSON;
-// for several configurations side by side.
+// What a simulation says to people: figures of all jobs, of each Queue and of each size, as a table,
+// CSV or JSON; for several configurations side by side.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace maniple {
 
-// Of jobs of one Queue, or of all. Waits in seconds, to the first start; of those that started.
+// Of jobs of one Queue or size, or of all. Waits in seconds, to the first start; of those that
+// started.
 struct JobFigures {
-  std::string queue;
+  std::string name;  // of the Queue, or its GPUs: "9-64"; "" = all jobs
   int64_t jobs = 0, started = 0, ended = 0, evictions = 0;
   double mean_wait = 0, median_wait = 0, p90_wait = 0, p99_wait = 0, longest_wait = 0;
   double gpu_hours = 0;       // of jobs that ended, as their trace tells
@@ -30,6 +31,7 @@ struct SimulationFigures {
   double idle_while_wanted = 0;  // of all: free while waiting jobs ask for as many; until then
   JobFigures all;
   std::vector<JobFigures> queues;  // by name; empty if no job names one
+  std::vector<JobFigures> sizes;   // the smallest first; empty if all jobs are of one
 };
 
 [[nodiscard]] SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/random/distributions.h"
 #include "absl/strings/str_cat.h"
@@ -19,7 +20,9 @@
 namespace maniple {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 LoopOptions Options() {
   LoopOptions options;
@@ -152,7 +155,8 @@ TEST(Simulation, StartsWhenANaiveModelOfOneNodeDoes) {
         Played({.cluster = NodesOf({{.count = 1}}), .jobs = jobs}, std::move(options));
     const std::vector<double> expected = NaiveStarts(jobs, 8);
     for (size_t i = 0; i < jobs.size(); ++i) {
-      ASSERT_NEAR(Seconds(result.jobs[i].started), expected[i], 0.05) << "seed " << seed << ", " << i;
+      ASSERT_NEAR(Seconds(result.jobs[i].started), expected[i], 0.05)
+          << "seed " << seed << ", " << i;
     }
   }
 }
@@ -193,13 +197,33 @@ TEST(GpuUse, KnowsWhatIsFreeBesideOthers) {
   EXPECT_EQ(use.all(), 16);
 }
 
+TEST(SimulationReport, TellsOfEachSizeWhereThereAreSeveral) {
+  const std::vector<TraceJob> jobs = {Job(0, 10, 1, 1), Job(0, 10, 1, 2), Job(0, 10, 1, 8),
+                                      Job(0, 10, 8, 8), Job(0, 10, 9, 8), Job(0, 10, 1, 0)};
+  SimulationResult result{.nodes = 1, .gpus = 200, .length = absl::Seconds(20)};
+  for (size_t i = 0; i < jobs.size(); ++i)
+    result.jobs.push_back({.started = absl::Seconds(10 * i)});
+  const SimulationFigures figures = FiguresOf("mine", jobs, result);
+  std::vector<std::string> sizes;
+  for (const JobFigures& size : figures.sizes) {
+    sizes.push_back(absl::StrCat(size.name, ": ", size.jobs, " after ", size.mean_wait));
+  }
+  EXPECT_THAT(sizes, ElementsAre("0: 1 after 50", "1: 1 after 0", "2-8: 2 after 15",
+                                 "9-64: 1 after 30", "65-512: 1 after 40"));
+  EXPECT_THAT(SimulationTable({figures}), HasSubstr("\nCONFIGURATION  GPUS    JOBS"));
+  EXPECT_EQ(SimulationJson({figures})["items"].items()[0]["sizes"].items()[4]["gpus"].AsString(),
+            "65-512");
+  EXPECT_THAT(FiguresOf("mine", {jobs[0]}, {.jobs = {result.jobs[0]}}).sizes, IsEmpty());
+}
+
 TEST(SimulationReport, TellsPercentilesSharesAndWhoNeverStarted) {
   std::vector<TraceJob> jobs;
   SimulationResult result{.nodes = 1, .gpus = 10, .length = absl::Seconds(200)};
   for (int i = 0; i < 100; ++i) {
     jobs.push_back(Job(i, 36, 1, 1));
     jobs.back().queue = i < 50 ? "a" : "b";
-    result.jobs.push_back({.submitted = absl::Seconds(i), .started = absl::Seconds(2 * i + 1),
+    result.jobs.push_back({.submitted = absl::Seconds(i),
+                           .started = absl::Seconds(2 * i + 1),
                            .ended = absl::Seconds(2 * i + 37)});
   }
   result.jobs.back().started = result.jobs.back().ended = absl::InfiniteDuration();
@@ -214,7 +238,7 @@ TEST(SimulationReport, TellsPercentilesSharesAndWhoNeverStarted) {
   EXPECT_NEAR(figures.used_share, 0.75, 1e-9);
   EXPECT_NEAR(figures.idle_while_wanted, 0.1, 1e-9);
   ASSERT_EQ(figures.queues.size(), 2);
-  EXPECT_EQ(figures.queues[0].queue, "a");
+  EXPECT_EQ(figures.queues[0].name, "a");
   EXPECT_EQ(figures.queues[1].started, 49);
   EXPECT_THAT(SimulationTable({figures}), HasSubstr("75.0 %"));
   EXPECT_EQ(SimulationJson({figures})["items"].items()[0]["queues"].size(), 2);
