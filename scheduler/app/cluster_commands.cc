@@ -75,7 +75,7 @@ void AddSimulate(CLI::App& app, const CommonFlags& common, SimulateRequest& aske
       ->add_option(
           "TRACE", asked.trace,
           "CSV of jobs, openb, Philly, Standard Workload Format, sacct -P; also gzipped; - "
-          "is standard input")
+          "is standard input; or a snapshot alone: when does what waits there start")
       ->required();
   command->add_option("--nodes", asked.nodes, "So many nodes of a kind")
       ->type_name("N[:gpus=8,cpu=128,memory=2Ti,model=NAME]");

@@ -104,6 +104,13 @@ int64_t LargestNode(const std::vector<Json>& objects) {
   return largest;
 }
 
+// Of no jobs at all: only what waits in the cluster is played.
+bool IsClusterAlone(const SimulateRequest& request) {
+  const absl::StatusOr<std::string> bytes =
+      request.trace == "-" ? absl::NotFoundError("") : ReadWholeFile(request.trace);
+  return bytes.ok() && IsGzip(*bytes) && IsSnapshot(*bytes);
+}
+
 absl::StatusOr<WorkloadTrace> TraceOf(const SimulateRequest& request, int64_t gpus_per_node) {
   ASSIGN_OR_RETURN(const std::string bytes,
                    ReadWholeFile(request.trace == "-" ? "/dev/stdin" : request.trace));
@@ -179,10 +186,15 @@ void Note(const WorkloadTrace& trace) {
   std::cerr << "\n";
 }
 
-absl::Status Play(const SimulateRequest& request) {
+absl::Status Play(SimulateRequest request) {
   ASSIGN_OR_RETURN(const std::vector<Configured> plays, PlaysOf(request.configs));
+  const bool alone = IsClusterAlone(request);
+  if (alone) request.cluster.insert(request.cluster.begin(), request.trace);
   ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(request));
-  ASSIGN_OR_RETURN(WorkloadTrace trace, TraceOf(request, LargestNode(cluster.objects)));
+  WorkloadTrace trace{.format = "a snapshot"};
+  if (!alone) {
+    ASSIGN_OR_RETURN(trace, TraceOf(request, LargestNode(cluster.objects)));
+  }
   Note(trace);
   for (Json& queue : QueuesFor(trace.jobs, cluster.objects, QuotaOf(request.quota))) {
     cluster.objects.push_back(std::move(queue));

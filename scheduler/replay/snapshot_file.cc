@@ -44,6 +44,14 @@ std::string PackSnapshot(const ClusterSnapshot& snapshot) {
   return Gzip(text);
 }
 
+bool IsSnapshot(absl::string_view bytes) {
+  const absl::StatusOr<std::string> text = Gunzip(bytes, kMostSnapshotBytes);
+  if (!text.ok()) return false;
+  const absl::StatusOr<Json> head =
+      Json::Parse(absl::string_view(*text).substr(0, text->find('\n')));
+  return head.ok() && (*head)["kind"].AsString() == kKind;
+}
+
 absl::StatusOr<ClusterSnapshot> UnpackSnapshot(absl::string_view bytes, size_t most_bytes) {
   ASSIGN_OR_RETURN(const std::string text, Gunzip(bytes, most_bytes));
   ClusterSnapshot snapshot;

@@ -27,6 +27,8 @@ inline constexpr int64_t kSnapshotVersion = 1;
 inline constexpr size_t kMostSnapshotBytes = size_t{2} << 30;
 
 [[nodiscard]] std::string PackSnapshot(const ClusterSnapshot& snapshot);
+// Whether it begins as one, whatever comes after.
+[[nodiscard]] bool IsSnapshot(absl::string_view bytes);
 // InvalidArgument says what is wrong with it and, where one is, on which line.
 [[nodiscard]] absl::StatusOr<ClusterSnapshot> UnpackSnapshot(
     absl::string_view bytes, size_t most_bytes = kMostSnapshotBytes);

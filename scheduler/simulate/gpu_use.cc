@@ -34,11 +34,23 @@ GpuUse::GpuUse(const std::vector<Json>& cluster) {
     all_ += room.gpus;
   }
   for (const Json& object : cluster) {
+    const bool pod = object["kind"].AsString() == "Pod";
+    if (pod && object["spec"]["nodeName"].AsString().empty()) {
+      wait_.emplace(KeyOf(object), GpusOfPod(object));
+    }
     if (!StandsSomewhere(object)) continue;
     const Stands stands{.node = object["spec"]["nodeName"].AsString(), .gpus = GpusOfPod(object)};
     Take(stands.node, stands.gpus);
     stand_.emplace(KeyOf(object), stands);
   }
+}
+
+void GpuUse::Arrive(const std::string& pod, const std::string& node) {
+  const auto it = wait_.find(pod);
+  if (it == wait_.end()) return;
+  Take(node, it->second);
+  stand_[pod] = {.node = node, .gpus = it->second};
+  wait_.erase(it);
 }
 
 void GpuUse::Leave(const std::string& pod) {

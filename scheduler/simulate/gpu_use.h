@@ -23,7 +23,9 @@ class GpuUse final {
   // not there: nothing.
   void Take(const std::string& node, int64_t gpus);
 
-  // A pod that stood there at the beginning is gone. Of another: nothing.
+  // A pod that waited at the beginning is bound there. Of another: nothing.
+  void Arrive(const std::string& pod, const std::string& node);  // "namespace/name"
+  // A pod that stood there at the beginning, or has arrived, is gone. Of another: nothing.
   void Leave(const std::string& pod);  // "namespace/name"
 
   [[nodiscard]] int64_t nodes() const { return static_cast<int64_t>(rooms_.size()); }
@@ -42,6 +44,7 @@ class GpuUse final {
   };
   absl::btree_map<std::string, Room> rooms_;    // by node
   absl::btree_map<std::string, Stands> stand_;  // by pod
+  absl::btree_map<std::string, int64_t> wait_;  // GPUs, by pod
   int64_t all_ = 0, used_ = 0, split_ = 0;
 };
 

@@ -55,6 +55,7 @@ class Simulation final {
         form_{.scheduler_name = input.scheduler_name, .tells_run_times = input.tells_run_times},
         replay_(std::move(options), input.start),
         gpus_(input.cluster),
+        run_times_(RunTimesOf(input.cluster)),
         jobs_(input.jobs.size()) {
     result_.nodes = gpus_.nodes();
     result_.gpus = gpus_.all();
@@ -71,7 +72,9 @@ class Simulation final {
       if (priority != 0) classes.push_back(PriorityClassOf(priority));
     }
     RETURN_IF_ERROR(replay_.Load(classes));
-    const KnownEnds ends = KnownEndsOf(input_.cluster, RunTimesOf(input_.cluster), input_.start);
+    replay_.RunUntil(input_.start);
+    found_ = FoundGangs(input_.cluster, *replay_.View());
+    const KnownEnds ends = KnownEndsOf(input_.cluster, run_times_, input_.start);
     for (const auto& [at, pod] : ends.pods) {
       events_.push({.at = at, .kind = EventKind::kPodEnds, .pod = pod});
     }
@@ -92,7 +95,7 @@ class Simulation final {
       NoteDeeds();
       const absl::Time next =
           events_.empty() ? last_event + kLastWait : std::max(events_.top().at, replay_.now());
-      if (events_.empty() && waiting_ == 0) break;
+      if (events_.empty() && waiting_ == 0 && found_.waiting() == 0) break;
       if (std::min(next, replay_.next()) > stop) break;
       if (replay_.next() < next) {
         replay_.RunUntil(replay_.next());
@@ -114,6 +117,7 @@ class Simulation final {
       tell({.jobs_submitted = submitted_, .jobs_ended = ended_, .at = told - input_.start});
     }
     result_.length = replay_.now() - input_.start;
+    result_.found = found_.gangs();
     tell({.jobs_submitted = submitted_, .jobs_ended = ended_, .at = result_.length});
     return absl::OkStatus();
   }
@@ -193,7 +197,7 @@ class Simulation final {
     const std::vector<PodDeed> deeds = replay_.TakeDeeds();
     for (const PodDeed& deed : deeds) {
       const std::optional<PodOfJob> pod = PodOfJobNamed(deed.pod);
-      if (!pod.has_value() && deed.node.empty()) gpus_.Leave(deed.pod);
+      if (!pod.has_value()) NoteOther(deed);
       if (!pod.has_value() || jobs_[pod->index].life != pod->life) continue;
       if (deed.node.empty()) {
         NoteLeft(pod->index, deed);
@@ -202,6 +206,16 @@ class Simulation final {
       }
     }
     if (!deeds.empty()) NotePoint();
+  }
+
+  // Of a pod that was in the cluster before.
+  void NoteOther(const PodDeed& deed) {
+    if (deed.node.empty()) return gpus_.Leave(deed.pod);
+    gpus_.Arrive(deed.pod, deed.node);
+    found_.NoteBound(deed.pod, deed.at - input_.start);
+    const auto runs = run_times_.find(deed.pod);
+    if (runs == run_times_.end()) return;
+    events_.push({.at = deed.at + runs->second, .kind = EventKind::kPodEnds, .pod = deed.pod});
   }
 
   void NoteBound(int64_t index, const PodDeed& deed) {
@@ -264,6 +278,8 @@ class Simulation final {
   const JobForm form_;
   Replay replay_;
   GpuUse gpus_;
+  const RunTimes run_times_;  // of pods of the cluster
+  FoundGangs found_;
   std::vector<Job> jobs_;  // as in the input
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   absl::Time last_submission_ = input_.start;

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "scheduler/loop/loop_options.h"
+#include "scheduler/simulate/found_gangs.h"
 #include "scheduler/simulate/trace.h"
 
 namespace maniple {
@@ -56,6 +57,7 @@ struct LoadPoint {
 struct SimulationResult {
   int64_t nodes = 0, gpus = 0;
   std::vector<JobOutcome> jobs;  // as in the input
+  std::vector<FoundGang> found;  // of the cluster, by namespace and name
   std::vector<LoadPoint> load;
   absl::Duration length;  // of simulated time
 };

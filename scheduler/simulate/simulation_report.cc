@@ -139,6 +139,35 @@ Row RowOf(std::string first, const JobFigures& of) {
           absl::StrFormat("%.1f", of.lost_gpu_hours)};
 }
 
+// When those that waited at the beginning start; the runs beside each other. "" = none waited.
+std::string FoundTable(const std::vector<SimulationFigures>& runs) {
+  constexpr size_t kMostLines = 100;
+  std::vector<Row> rows = {{"CONFIGURATION", "WAITED", "QUEUE", "PODS", "STARTS AFTER"}};
+  const size_t gangs = runs.empty() ? 0 : runs[0].found.size();
+  for (size_t i = 0; i < std::min(gangs, kMostLines); ++i) {
+    for (const SimulationFigures& run : runs) {
+      if (i >= run.found.size()) continue;
+      const FoundGang& gang = run.found[i];
+      const bool starts = gang.started != absl::InfiniteDuration();
+      rows.push_back({run.name, gang.name, gang.queue.empty() ? "-" : gang.queue,
+                      absl::StrCat(gang.pods),
+                      starts ? Time(absl::ToDoubleSeconds(gang.started)) : "not at all"});
+    }
+  }
+  if (gangs == 0) return "";
+  std::string text = absl::StrCat("\n", Aligned(rows));
+  if (gangs > kMostLines) absl::StrAppend(&text, "… and ", gangs - kMostLines, " more\n");
+  return text;
+}
+
+Json JsonOf(const FoundGang& gang) {
+  Json item = Json::Object({{"gang", gang.name}, {"queue", gang.queue}, {"pods", gang.pods}});
+  if (gang.started != absl::InfiniteDuration()) {
+    item.Set("startsAfterSeconds", absl::ToDoubleSeconds(gang.started));
+  }
+  return item;
+}
+
 Json JsonOf(const char* group, const JobFigures& of) {
   return Json::Object({{group, of.name},
                        {"jobs", of.jobs},
@@ -160,6 +189,7 @@ SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,
                             const SimulationResult& result) {
   SimulationFigures figures{.name = std::move(name), .nodes = result.nodes, .gpus = result.gpus};
   figures.hours = absl::ToDoubleHours(result.length);
+  figures.found = result.found;
   Gatherer all;
   std::map<std::string, Gatherer> queues;
   std::map<size_t, Gatherer> sizes;  // by place in kSizes
@@ -206,10 +236,12 @@ std::string SimulationTable(const std::vector<SimulationFigures>& runs) {
   }
   for (auto& [queue, lines] : of_queues) std::ranges::move(lines, std::back_inserter(rows));
   std::string text = absl::StrCat(Aligned(loads), "\n", Aligned(rows));
-  if (of_sizes.empty()) return text;
-  std::vector<Row> sizes = {HeadOf("GPUS")};
-  for (auto& [size, lines] : of_sizes) std::ranges::move(lines, std::back_inserter(sizes));
-  return absl::StrCat(text, "\n", Aligned(sizes));
+  if (!of_sizes.empty()) {
+    std::vector<Row> sizes = {HeadOf("GPUS")};
+    for (auto& [size, lines] : of_sizes) std::ranges::move(lines, std::back_inserter(sizes));
+    absl::StrAppend(&text, "\n", Aligned(sizes));
+  }
+  return absl::StrCat(text, FoundTable(runs));
 }
 
 Json SimulationJson(const std::vector<SimulationFigures>& runs) {
@@ -217,6 +249,8 @@ Json SimulationJson(const std::vector<SimulationFigures>& runs) {
   for (const SimulationFigures& run : runs) {
     Json queues = Json::Array();
     for (const JobFigures& queue : run.queues) queues.Append(JsonOf("queue", queue));
+    Json found = Json::Array();
+    for (const FoundGang& gang : run.found) found.Append(JsonOf(gang));
     Json sizes = Json::Array();
     for (const JobFigures& size : run.sizes) sizes.Append(JsonOf("gpus", size));
     items.Append(Json::Object({{"configuration", run.name},
@@ -228,7 +262,8 @@ Json SimulationJson(const std::vector<SimulationFigures>& runs) {
                                {"idleWhileWantedShare", run.idle_while_wanted},
                                {"all", JsonOf("queue", run.all)},
                                {"queues", std::move(queues)},
-                               {"sizes", std::move(sizes)}}));
+                               {"sizes", std::move(sizes)},
+                               {"waited", std::move(found)}}));
   }
   return Json::Object({{"items", std::move(items)}});
 }

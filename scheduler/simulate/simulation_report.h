@@ -1,5 +1,5 @@
-// What a simulation says to people: figures of all jobs, of each Queue and of each size, as a table,
-// CSV or JSON; for several configurations side by side.
+// What a simulation says to people: figures of all jobs, of each Queue and of each size, as a
+// table, CSV or JSON; for several configurations side by side.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,7 @@ struct SimulationFigures {
   JobFigures all;
   std::vector<JobFigures> queues;  // by name; empty if no job names one
   std::vector<JobFigures> sizes;   // the smallest first; empty if all jobs are of one
+  std::vector<FoundGang> found;    // that waited in the cluster at the beginning
 };
 
 [[nodiscard]] SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,

@@ -131,6 +131,10 @@ def a_redacted_snapshot_names_nobody_and_answers_alike(server):
     told = [(status, gang["start"], gang["reason"]) for status, gang in (
         what_if(server, "--snapshot", file, "waits"), what_if(server, "--snapshot", redacted, alias))]
     assert told[0] == told[1] == (WAITS, "NotSoon", "NoFit"), told
+    status, output, error = maniple(server, "simulate", redacted, "-o", "json")
+    assert status == 0 and "a snapshot, 0 jobs" in error, error
+    waited = {one["gang"].split("/")[1]: one.get("startsAfterSeconds") for one in json.loads(output)["items"][0]["waited"]}
+    assert waited.pop(alias) is None and len(waited) == 1, waited
 
 
 def wrong_questions_get_one_clear_line(server):

@@ -88,6 +88,43 @@ TEST(Simulation, WhatNeverFitsIsToldAsNotStarted) {
   EXPECT_EQ(result.load.back().jobs_waiting, 1);
 }
 
+Json PodOfCluster(const std::string& name, const std::string& node, int seconds) {
+  absl::StatusOr<Json> pod = Json::Parse(absl::StrCat(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name,
+      R"(","namespace":"default","uid":"u-)", name,
+      R"("},"spec":{"schedulerName":"maniple","activeDeadlineSeconds":)", seconds,
+      R"(,"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"8"},
+      "requests":{"nvidia.com/gpu":"8"}}}]},"status":{"phase":")",
+      node.empty() ? "Pending" : "Running", R"(","startTime":"1970-01-01T00:00:00Z"}})"));
+  EXPECT_TRUE(pod.ok()) << pod.status();
+  if (!node.empty()) pod->Mutable("spec").Set("nodeName", node);
+  return *std::move(pod);
+}
+
+TEST(Simulation, WhatWaitsInTheClusterStartsWhenItCan) {
+  std::vector<Json> cluster = NodesOf({{.count = 1}});
+  cluster.push_back(PodOfCluster("old", "node-00000", 60));
+  cluster.push_back(PodOfCluster("then", "", 30));
+  cluster.push_back(PodOfCluster("then-later", "", 30));
+  const SimulationResult result = Played({.cluster = cluster});
+  ASSERT_EQ(result.found.size(), 2u);
+  EXPECT_EQ(result.found[0].name, "default/then");
+  EXPECT_NEAR(Seconds(result.found[0].started), 60, 0.5);
+  EXPECT_NEAR(Seconds(result.found[1].started), 90, 0.5);
+  EXPECT_NEAR(Seconds(result.load.back().at), 120, 1);
+  EXPECT_EQ(result.load.back().gpus_used, 0);
+  const std::string table = SimulationTable({FiguresOf("x", {}, result)});
+  EXPECT_THAT(table, HasSubstr("x              default/then        -      1     60.0 s\n"));
+}
+
+TEST(Simulation, WhatNeverStartsInTheClusterIsTold) {
+  std::vector<Json> cluster = NodesOf({{.count = 1, .gpus = 4}});
+  cluster.push_back(PodOfCluster("big", "", 30));
+  const SimulationResult result = Played({.cluster = cluster});
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_THAT(SimulationTable({FiguresOf("x", {}, result)}), HasSubstr("not at all"));
+}
+
 TEST(Simulation, WhatRunsInTheClusterLeavesWhenItSays) {
   std::vector<Json> cluster = NodesOf({{.count = 1}});
   absl::StatusOr<Json> pod = Json::Parse(
