@@ -151,24 +151,26 @@ absl::StatusOr<absl::Time> ParsePast(const std::string& text) {
 }
 
 int Usage(const Asked& asked) {
-  std::string target = absl::StrCat("/usage?namespace=", UrlEncoded(asked.view.namespace_name));
-  if (!asked.view.since.empty()) {
-    const absl::StatusOr<absl::Time> since = ParsePast(asked.view.since);
+  const ViewRequest& view = asked.view;
+  std::string target = absl::StrCat("/usage?namespace=", UrlEncoded(view.namespace_name));
+  if (!view.since.empty()) {
+    const absl::StatusOr<absl::Time> since = ParsePast(view.since);
     if (!since.ok()) return Complain(since.status().message());
     absl::StrAppend(&target, "&since=", UrlEncoded(FormatKubernetesTime(*since)));
   }
-  const absl::StatusOr<Json> answer = AskScheduler(asked.common.client, target);
-  if (!answer.ok()) return Complain(answer.status().message());
-  Print(asked, UsageBy(*answer, asked.view.by),
-        [&asked](const Json& usage) { return UsageTable(usage, asked.view.by); });
-  return 0;
+  const auto ask = [&]() -> absl::StatusOr<Json> {
+    ASSIGN_OR_RETURN(const Json list, AskScheduler(asked.common.client, target));
+    return UsageBy(list, view.by);
+  };
+  return ShowAnswer(asked, ask, [&view](const Json& usage) { return UsageTable(usage, view.by); });
 }
 
 int Capacity(const Asked& asked) {
-  const absl::StatusOr<Json> nodes = AskScheduler(asked.common.client, "/nodes");
-  if (!nodes.ok()) return Complain(nodes.status().message());
-  Print(asked, CapacityOf(*nodes), CapacityTable);
-  return 0;
+  const auto ask = [&]() -> absl::StatusOr<Json> {
+    ASSIGN_OR_RETURN(const Json nodes, AskScheduler(asked.common.client, "/nodes"));
+    return CapacityOf(nodes);
+  };
+  return ShowAnswer(asked, ask, CapacityTable);
 }
 
 std::string VersionText(const Json& both) {
@@ -219,9 +221,13 @@ class ViewCommands final {
   void AddLog() {
     CLI::App& log = Add("log", "What was decided of late, of one gang or of all",
                         "log llama-pretrain -n research", ShowLog);
-    log.add_option("GANG", request_.name, "Its PodGroup, or its pod (default: all gangs)");
-    log.add_option("-n,--namespace", request_.namespace_name,
-                   "Its namespace (default: default; without a gang: all)");
+    CLI::Option* gang =
+        log.add_option("GANG", request_.name, "Its PodGroup, or its pod (default: all gangs)");
+    CLI::Option* one = log.add_option("-n,--namespace", request_.namespace_name,
+                                      "Its namespace (default: default; without a gang: all)");
+    log.add_flag("-A,--all-namespaces", request_.everywhere, "All gangs, as without any")
+        ->excludes(one)
+        ->excludes(gang);
     AddWatch(log);
   }
 
@@ -235,6 +241,7 @@ class ViewCommands final {
         ->delimiter(',')
         ->type_name("KEY,...")
         ->check(CLI::IsMember(std::set<std::string>(std::begin(kUsageKeys), std::end(kUsageKeys))));
+    AddWatch(usage);
   }
 
   void AddDiag() {
@@ -280,8 +287,8 @@ class ViewCommands final {
   }
 
   void AddCapacity() {
-    Add("capacity", "What fits now: pods of each size at once, anywhere and in one domain",
-        "capacity -o json", Capacity);
+    AddWatch(Add("capacity", "What fits now: pods of each size at once, anywhere and in one domain",
+                 "capacity -o json", Capacity));
   }
 
   void AddVersion() {
