@@ -30,6 +30,10 @@ class CountedSearch final {
 
   DomainResult Run() {
     if (!ListDemands()) return std::move(result_);
+    if (quorum_.empty()) {  // it is there without any of them
+      result_.search.outcome = Outcome::kFound;
+      return std::move(result_);
+    }
     regions_.emplace(wish_, ask_.pinned, overlay_.base(), static_cast<int64_t>(quorum_.size()));
     for (size_t level = wish_.levels.size(); level-- > 0;) {
       if (TryLevel(level)) return std::move(result_);

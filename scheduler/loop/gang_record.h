@@ -169,6 +169,7 @@ struct GangRecord {
   // Report.
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place
   bool wrote_status = false;  // … and none has failed since
+  bool status_taken = false;  // some has: what the watch shows is no earlier leader's word any more
   absl::Time status_written = absl::InfinitePast();
   Rare<StatusFailure> status_failure;
   absl::Time status_due = absl::InfiniteFuture();

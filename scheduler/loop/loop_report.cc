@@ -176,6 +176,7 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   to_report_.insert(id);
   if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
     record.status_failure.reset();
+    record.status_taken = true;
     record.sent->made_version = MadeVersion(result);
     return;
   }

@@ -163,8 +163,6 @@ std::optional<Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
     }
   }
   MeetGroup(*record, *gang);
-  // What stands there is an earlier leader's word until ours has taken its place.
-  if (!record->wrote_status) state_.RecallSucceeded(id);
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
 }
 
@@ -222,6 +220,12 @@ void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
 }
 
 void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
+  // What its status tells is an earlier leader's word until ours has taken its place. Only here:
+  // whoever opens it later in the turn finds what lines and queues know of it.
+  const auto known = records_.find(id);
+  const bool ours =
+      known != records_.end() && (known->second->wrote_status || known->second->status_taken);
+  if (!ours) state_.RecallSucceeded(id);
   std::optional<Case> c = Open(id, now);
   if (!c.has_value()) {
     Forget(id, now);

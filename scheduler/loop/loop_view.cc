@@ -214,6 +214,7 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
   view->nodes = NodeRows(snapshot);
   NodeUses uses(view->nodes);
   for (const GangId id : state_.Gangs()) {
+    if (!leading_) state_.RecallSucceeded(id);  // nobody has looked at it
     const std::optional<Case> c = Open(id, now);
     GangView gang = ViewOf(*c);
     if (const auto it = positions.find(id); it != positions.end()) {

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class TopologyTest : public ::testing::Test {
  protected:
@@ -60,6 +61,14 @@ TEST_F(TopologyTest, ALevelMayBeNamedByItsLabel) {
   Rack("b1", "r2", "b", 2);
   Submit(MakePodGroup("x").MinMember(2).Required("example.com/rack"), "x", 2);
   EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
+}
+
+// It crashed.
+TEST_F(TopologyTest, AQuorumThatLacksNobodyPlacesNobody) {
+  Rack("b1", "r1", "a", 3);
+  Submit(MakePodGroup("x").MinMember(1).Required("rack"), "x", 3);
+  cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(8).On("a1"));
+  EXPECT_THAT(Places("x"), IsEmpty());
 }
 
 TEST_F(TopologyTest, TheTightestRackThatFitsIsChosen) {

@@ -129,6 +129,40 @@ TEST_F(HeldRoom, IsPlannedAnewByTheNextLeader) {
   EXPECT_EQ(w_.PlannedStartOf("big"), w_.begin() + absl::Hours(1));
 }
 
+// It crashed: a member that had succeeded was made anew, and no status that says so was taken. The
+// old one, taken for an earlier leader's word, made its quorum whole while it was planned for.
+TEST(WaitingLine, WhoseStatusIsRefusedIsPlannedForAsItIs) {
+  LoopDriver d;
+  Topology topology;
+  topology.meta.name = "default";
+  topology.levels = {{.name = "rack", .node_label = "example.com/rack"}};
+  d.Put(ObjectUpserted{topology});
+  d.Put(MakeNode("n1").Gpu(8).Label("example.com/rack", "r1"));
+  d.Submit({.gang = "long", .pods = 1, .expected_runtime = absl::Hours(1)});
+  d.Settle();
+  ASSERT_EQ(d.Bound("long"), 1);
+  d.Put(MakePodGroup("again").MinMember(2).Required("rack"));
+  for (int i = 0; i < 2; ++i) {
+    d.Put(MakePod(absl::StrCat("again-", i))
+              .Group("again")
+              .Index(i)
+              .Gpu(8)
+              .On("n1")
+              .Phase(PodPhase::kSucceeded));
+  }
+  d.Put(MakePod("again-2").Group("again").Index(2).Gpu(8));
+  d.Settle();
+  ASSERT_EQ(d.StatusOf("again").members.succeeded, 2);
+  d.api.Break({.on = "podgroups/again/status", .times = -1, .code = 500});
+  d.api.Delete(ResourceKind::kPod, "again-1");
+  d.Settle();
+  d.Put(MakePod("again-1").Uid("anew").Group("again").Index(1).Gpu(8));
+  d.Settle(absl::Minutes(1));
+  EXPECT_EQ(d.ViewOf("again")->stage, "nodes");
+  d.Settle(kAfter);
+  EXPECT_TRUE(d.ViewOf("again")->planned_start.has_value()) << d.ViewOf("again")->message;
+}
+
 TEST_F(HeldRoom, IsUsedAtOnceWhenOthersEndEarly) {
   w_.Play(kAfter);
   w_.d.api.SetPhase("long-0", PodPhase::kSucceeded);
