@@ -176,6 +176,28 @@ void ShowProgress(const Totals& totals, const Campaign& campaign, double seconds
                 campaign.seeds, totals.seeds / seconds, totals.failed, end);
 }
 
+// The history that this thread plays; 0 = none.
+thread_local volatile uint64_t played = 0;
+
+// A crash is a violation, too, and takes the whole campaign with it: its seed is told first. Only
+// what a signal handler may do.
+void TellCrash(int signal) {
+  constexpr char kBefore[] = "\nCRASH: replay: maniple-sim --seed ";
+  constexpr char kAfter[] = "\n";
+  char digits[20];
+  size_t at = sizeof(digits);
+  uint64_t seed = played;
+  do {
+    digits[--at] = static_cast<char>('0' + seed % 10);
+    seed /= 10;
+  } while (seed > 0);
+  (void)!::write(STDERR_FILENO, kBefore, sizeof(kBefore) - 1);
+  (void)!::write(STDERR_FILENO, digits + at, sizeof(digits) - at);
+  (void)!::write(STDERR_FILENO, kAfter, sizeof(kAfter) - 1);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 int RunMany(const SimOptions& options, const Campaign& campaign) {
   struct Result {
     SimOptions options;
@@ -189,6 +211,7 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
                                     ShowProgress(totals, campaign, SecondsSince(began));
                                   });
   std::signal(SIGINT, [](int) { interrupted = true; });
+  for (const int crash : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS}) std::signal(crash, TellCrash);
   const auto work = [&results, &options, &campaign] {
     while (!interrupted) {
       const std::optional<uint64_t> seed = results.Take();
@@ -197,7 +220,9 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
       mine.seed = *seed;
       mine.log = SimOptions::Log::kDropped;
       mine.rates = RatesFor(campaign.kinds, *seed);
+      played = *seed;
       SimReport report = RunSim(mine);
+      played = 0;
       const bool stops = campaign.failing == Failing::kStop && !report.violations.empty();
       if (stops) results.EndWith(*seed);
       results.Put(*seed, {std::move(mine), std::move(report)});

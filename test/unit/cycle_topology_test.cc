@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "test/support/builders.h"
@@ -65,10 +69,28 @@ TEST_F(TopologyTest, ALevelMayBeNamedByItsLabel) {
 
 // It crashed.
 TEST_F(TopologyTest, AQuorumThatLacksNobodyPlacesNobody) {
-  Rack("b1", "r1", "a", 3);
-  Submit(MakePodGroup("x").MinMember(1).Required("rack"), "x", 3);
-  cluster_.Add(MakePod("x-0").Group("x").Index(0).Gpu(8).On("a1"));
-  EXPECT_THAT(Places("x"), IsEmpty());
+  Rack("b1", "r1", "a", 6);
+  TopologyRequest rack;
+  rack.required = "rack";
+  const std::vector<std::pair<std::string, MakePodGroup>> gangs = {
+      {"anywhere", MakePodGroup("anywhere")},
+      {"required", MakePodGroup("required").Required("rack")},
+      {"preferred", MakePodGroup("preferred").Preferred("rack")},
+      {"sliced", MakePodGroup("sliced").Required("block").Slice(1, "rack")},
+      {"parted", MakePodGroup("parted").SubGroup("only", 1, rack)}};
+  for (auto [name, group] : gangs) {
+    cluster_.Add(group.MinMember(1));
+    cluster_.Add(
+        MakePod(absl::StrCat(name, "-0")).Group(name).SubGroup("only").Index(0).Gpu(1).On("a1"));
+    for (int i = 1; i < 4; ++i) {
+      const int gpus = 1 + i % 2;  // of two shapes
+      cluster_.Add(MakePod(absl::StrCat(name, "-", i)).Group(name).Index(i).Gpu(gpus));
+    }
+    EXPECT_THAT(Places(name), IsEmpty()) << name;
+  }
+  Submit(MakePodGroup("alike").MinMember(1).Required("rack"), "alike", 3);
+  cluster_.Add(MakePod("alike-0").Group("alike").Index(0).Gpu(8).On("a2"));
+  EXPECT_THAT(Places("alike"), IsEmpty());
 }
 
 TEST_F(TopologyTest, TheTightestRackThatFitsIsChosen) {
