@@ -29,7 +29,6 @@
 namespace maniple {
 namespace {
 
-constexpr int kFailed = 1;
 constexpr int kWouldWait = 3;
 
 absl::StatusOr<SchedulerConfig> ConfigOf(const std::string& file) {
