@@ -23,7 +23,6 @@
 #include "scheduler/app/config.h"
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/manifest_files.h"
-#include "scheduler/app/printing.h"
 #include "scheduler/replay/redaction.h"
 
 namespace maniple {
