@@ -139,6 +139,7 @@ class CurlTransport::Impl final {
     EasyHandle easy;                          // while active
     std::shared_ptr<const CurlList> headers;  // while active
     ReplyHead reply;
+    absl::Time sent = absl::InfinitePast();  // to libcurl
     absl::Time last_byte = absl::InfinitePast();
     bool paused = false;
     char error[CURL_ERROR_SIZE] = {};
@@ -219,7 +220,7 @@ class CurlTransport::Impl final {
     ::curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_READDATA, &transfer);
     ::curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer.error);
-    transfer.last_byte = now_;
+    transfer.sent = transfer.last_byte = now_;
     ++lane.active;
     ++counters_.requests;
     const HttpRequest& request = transfer.request;
@@ -343,9 +344,15 @@ class CurlTransport::Impl final {
   }
 
   void End(Transfer& transfer, absl::Status status) {
-    if (!transfer.has_head) ++counters_.answers[{transfer.request.method, 0}];
+    if (!transfer.has_head) ++counters_.answers.counts[{transfer.request.method, 0}];
     transfer.end = HttpEnd{std::move(status)};
     HasNews(transfer);
+  }
+
+  void CountAnswer(const HttpRequest& request, const HttpHead& head, absl::Time sent) {
+    ++counters_.answers.counts[{request.method, head.status}];
+    // The head of a watch tells of no work.
+    if (request.lane != HttpLane::kWatch) counters_.answers.times[request.method].Note(now_ - sent);
   }
 
   void HasNews(Transfer& transfer) {
@@ -384,7 +391,7 @@ class CurlTransport::Impl final {
     transfer.last_byte = transfer.impl->now_;
     if (auto head = transfer.reply.OnLine(absl::string_view(data, size * count))) {
       if (head->status == 401) transfer.impl->credentials_.Rejected(transfer.impl->now_);
-      ++transfer.impl->counters_.answers[{transfer.request.method, head->status}];
+      transfer.impl->CountAnswer(transfer.request, *head, transfer.sent);
       transfer.head = *std::move(head);
       transfer.has_head = true;
       transfer.impl->HasNews(transfer);

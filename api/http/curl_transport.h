@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "api/base/clock.h"
 #include "api/base/secret.h"
-#include "api/http/answer_counts.h"
+#include "api/http/answers.h"
 #include "api/http/client_config.h"
 #include "api/http/http.h"
 
@@ -43,7 +43,7 @@ struct CurlTransportOptions {
 
 struct TransportCounters {
   uint64_t requests = 0, connections = 0, bytes_received = 0, pauses = 0;
-  AnswerCounts answers;
+  Answers answers;
 };
 
 class CurlTransport final : public Transport {

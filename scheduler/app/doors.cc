@@ -177,12 +177,12 @@ void Bulletin::PostForbidden(const ForbiddenCounts& forbidden) {
   forbidden_ = forbidden;
 }
 
-void Bulletin::PostAnswers(const AnswerCounts& answers) {
+void Bulletin::PostAnswers(const Answers& answers) {
   MutexLock lock(mutex_);
   answers_ = answers;
 }
 
-AnswerCounts Bulletin::answers() {
+Answers Bulletin::answers() {
   MutexLock lock(mutex_);
   return answers_;
 }

@@ -22,7 +22,7 @@
 #include "api/base/mutex.h"
 #include "api/client/right.h"
 #include "api/client/writer.h"
-#include "api/http/answer_counts.h"
+#include "api/http/answers.h"
 #include "api/model/object.h"
 #include "scheduler/app/access_desk.h"
 #include "scheduler/app/decision_journal.h"
@@ -141,11 +141,11 @@ class Bulletin final {
 
   // IO thread.
   void PostForbidden(const ForbiddenCounts& forbidden);
-  void PostAnswers(const AnswerCounts& answers);
+  void PostAnswers(const Answers& answers);
 
   // Any thread.
   [[nodiscard]] LoopCounters counters();
-  [[nodiscard]] AnswerCounts answers();       // of the API server
+  [[nodiscard]] Answers answers();            // of the API server
   [[nodiscard]] ForbiddenCounts forbidden();  // of what is not written
   [[nodiscard]] Health health();
   [[nodiscard]] TurnTimes turn_times();
@@ -173,7 +173,7 @@ class Bulletin final {
   CondVar posted_;
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
   ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
-  AnswerCounts answers_ ABSL_GUARDED_BY(mutex_);
+  Answers answers_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
   QueueViewsPtr queues_ ABSL_GUARDED_BY(mutex_);

@@ -173,7 +173,7 @@ void AddForbidden(prometheus::Registry& registry, const ForbiddenCounts& forbidd
 
 // As client-go names them, so that boards that know it show us, too.
 void AddAnswers(prometheus::Registry& registry, const ProcessFacts& facts) {
-  for (const auto& [what, times] : facts.answers) {
+  for (const auto& [what, times] : facts.answers.counts) {
     const auto& [method, status] = what;
     AddCounter(registry, "rest_client_requests_total",
                "Requests to the API server, by method and status; <error>: no answer came.",
@@ -198,9 +198,9 @@ void AddProcess(prometheus::Registry& registry, const ProcessFigures& process) {
 }
 
 template <typename Scale>
-prometheus::MetricFamily HistogramFamily(const char* name, const char* help,
-                                         const DurationHistogram<Scale>& histogram) {
+prometheus::ClientMetric MetricOf(const DurationHistogram<Scale>& histogram, Labels labels = {}) {
   prometheus::ClientMetric metric;
+  for (auto& [name, value] : labels) metric.label.push_back({.name = name, .value = value});
   metric.histogram.sample_count = histogram.count();
   metric.histogram.sample_sum = histogram.seconds();
   uint64_t so_far = 0;
@@ -211,10 +211,28 @@ prometheus::MetricFamily HistogramFamily(const char* name, const char* help,
   }
   metric.histogram.bucket.push_back({.cumulative_count = histogram.count(),
                                      .upper_bound = std::numeric_limits<double>::infinity()});
+  return metric;
+}
+
+prometheus::MetricFamily HistogramFamily(const char* name, const char* help,
+                                         std::vector<prometheus::ClientMetric> metrics) {
   return {.name = name,
           .help = help,
           .type = prometheus::MetricType::Histogram,
-          .metric = {std::move(metric)}};
+          .metric = std::move(metrics)};
+}
+
+// As client-go names it.
+prometheus::MetricFamily AnswerTimesFamily(const ProcessFacts& facts) {
+  std::vector<prometheus::ClientMetric> metrics;
+  for (const auto& [method, times] : facts.answers.times) {
+    metrics.push_back(MetricOf(
+        times, {{"host", facts.api_server}, {"verb", std::string(HttpMethodName(method))}}));
+  }
+  return HistogramFamily("rest_client_request_duration_seconds",
+                         "From sending a request to the head of the API server's answer, but for "
+                         "watches.",
+                         std::move(metrics));
 }
 
 }  // namespace
@@ -248,11 +266,13 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
   AddAnswers(registry, facts);
   std::vector<prometheus::MetricFamily> families = registry.Collect();
   families.push_back(HistogramFamily("maniple_turn_duration_seconds",
-                                     "What turns of the scheduling loop took.", facts.turns));
+                                     "What turns of the scheduling loop took.",
+                                     {MetricOf(facts.turns)}));
   families.push_back(HistogramFamily(
       "maniple_preemption_duration_seconds",
       "From the decision that others leave for a gang until it was placed in their room.",
-      counters.room_made));
+      {MetricOf(counters.room_made)}));
+  families.push_back(AnswerTimesFamily(facts));
   std::string text = prometheus::TextSerializer().Serialize(families);
   if (facts.gpus != nullptr) AppendGpuMetrics(*facts.gpus, text);
   if (facts.queues != nullptr) AppendQueueMetrics(*facts.queues, facts.now, text);

@@ -10,7 +10,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/client/right.h"
-#include "api/http/answer_counts.h"
+#include "api/http/answers.h"
 #include "scheduler/app/http_gate.h"
 #include "scheduler/app/process_figures.h"
 #include "scheduler/app/turn_times.h"
@@ -26,7 +26,7 @@ struct ProcessFacts {
   std::vector<std::pair<std::string, HttpCounters>> listeners;  // by name
   std::vector<ForbiddenCounts> forbidden;                       // but for what the loop writes
   std::string api_server;                                       // "10.0.0.1:6443"
-  AnswerCounts answers;                                         // of that one
+  Answers answers;                                              // of that one
   TurnTimes turns;
   ProcessFigures process;
   QueueViewsPtr queues;  // a leader's; null: nothing is told of Queues

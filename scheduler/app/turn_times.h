@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "scheduler/report/duration_histogram.h"
+#include "api/base/duration_histogram.h"
 
 namespace maniple {
 

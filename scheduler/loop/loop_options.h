@@ -17,7 +17,7 @@
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/search_shares.h"
 #include "scheduler/mig/mig_fleet.h"
-#include "scheduler/report/duration_histogram.h"
+#include "api/base/duration_histogram.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "scheduler/report/duration_histogram.h"
+#include "api/base/duration_histogram.h"
 
 namespace maniple {
 

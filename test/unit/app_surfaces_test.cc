@@ -336,14 +336,20 @@ TEST(Metrics, EveryCounterIsRenderedWithItsLabels) {
 }
 
 TEST(Metrics, AnswersOfTheApiServerAreToldAsClientGoTellsThem) {
-  const std::string text =
-      RenderMetrics({}, {.api_server = "10.0.0.1:6443",
-                         .answers = {{{HttpMethod::kPost, 201}, 7}, {{HttpMethod::kGet, 0}, 1}}});
+  DurationHistogram<AnswerScale> times;
+  times.Note(absl::Milliseconds(20));
+  const std::string text = RenderMetrics(
+      {}, {.api_server = "10.0.0.1:6443",
+           .answers = {.counts = {{{HttpMethod::kPost, 201}, 7}, {{HttpMethod::kGet, 0}, 1}},
+                       .times = {{HttpMethod::kPost, times}}}});
   const absl::string_view name = "rest_client_requests_total{code=";
   EXPECT_THAT(text,
               HasSubstr(absl::StrCat(name, R"("201",host="10.0.0.1:6443",method="POST"} 7)")));
   EXPECT_THAT(text,
               HasSubstr(absl::StrCat(name, R"("<error>",host="10.0.0.1:6443",method="GET"} 1)")));
+  EXPECT_THAT(text,
+              HasSubstr("rest_client_request_duration_seconds_bucket{host=\"10.0.0.1:6443\",verb="
+                        "\"POST\",le=\"0.025\"} 1\n"));
 }
 
 std::string MetricsOf(std::vector<QueueView> queues) {

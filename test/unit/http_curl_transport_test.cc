@@ -134,8 +134,26 @@ TEST_F(CurlTransportTest, AnswersAreCountedByMethodAndStatusAndSilenceIsOne) {
   TakeRequest(connection);
   connection.Close();
   EXPECT_TRUE(Until([&] { return Ended(2); }));
-  EXPECT_EQ(transport_->counters().answers,
+  const Answers& answers = transport_->counters().answers;
+  EXPECT_EQ(answers.counts,
             (AnswerCounts{{{HttpMethod::kGet, 404}, 1}, {{HttpMethod::kPost, 0}, 1}}));
+  ASSERT_TRUE(answers.times.contains(HttpMethod::kGet));
+  EXPECT_EQ(answers.times.at(HttpMethod::kGet).count(), 1u);
+  EXPECT_FALSE(answers.times.contains(HttpMethod::kPost)) << "no answer came";
+}
+
+TEST_F(CurlTransportTest, TheHeadOfAWatchIsCountedAndNotTimed) {
+  Open();
+  HttpRequest watch = Get("/a?watch=true");
+  watch.lane = HttpLane::kWatch;
+  transport_->Start(1, watch);
+  ServerConnection connection = Accept();
+  TakeRequest(connection);
+  connection.Write(HttpReply("200 OK", "{}"));
+  EXPECT_TRUE(Until([&] { return Ended(1); }));
+  const Answers& answers = transport_->counters().answers;
+  EXPECT_EQ(answers.counts, (AnswerCounts{{{HttpMethod::kGet, 200}, 1}}));
+  EXPECT_THAT(answers.times, testing::IsEmpty());
 }
 
 TEST_F(CurlTransportTest, EveryMethodKeepsItsBodyOnOneConnectionThatIsKeptAlive) {
