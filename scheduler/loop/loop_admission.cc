@@ -22,6 +22,14 @@ bool TellsOfWhatRuns(const Case& c, const ClusterState& state) {
   });
 }
 
+bool IsNoLarger(const PodShape& shape, const PodShape& than) {
+  return std::ranges::all_of(shape.requests, [&than](const auto& asked) {
+    return std::ranges::any_of(than.requests, [&asked](const auto& had) {
+      return had.first == asked.first && had.second >= asked.second;
+    });
+  });
+}
+
 }  // namespace
 
 // What else is told of it counts only if its namespace may use that Queue: a user may have written
@@ -35,6 +43,23 @@ std::optional<std::string> SchedulingLoop::Impl::AdmittedBefore(const Gang& gang
     return std::nullopt;
   }
   return gang.queue;
+}
+
+// A user who keeps one member running would get as many as he likes under a Queue that was closed
+// to him long ago, by raising minMember.
+std::optional<QueueRefusal> SchedulingLoop::Impl::RefusalOfMore(const Case& c) {
+  if (!c.gang.admitted_queue.has_value() || c.gang.admitted_queue->empty()) return std::nullopt;
+  if (directory_.Admits(*c.gang.admitted_queue, c.gang.key.namespace_name)) return std::nullopt;
+  const GangRequest request = RequestOf(c, ItemKind::kRepair);
+  const std::vector<Vacancy>& lost = c.record.binding->vacancies();
+  const Tables& tables = *Picture().tables;
+  const bool replaces = std::ranges::all_of(request.wants, [&](const Want& want) {
+    return std::ranges::any_of(lost, [&](const Vacancy& vacancy) {
+      return IsNoLarger(tables.ShapeOf(want.shape), tables.ShapeOf(vacancy.shape));
+    });
+  });
+  if (replaces && request.need.total <= static_cast<int32_t>(lost.size())) return std::nullopt;
+  return directory_.RefusalOfMore(*c.gang.admitted_queue, c.gang.key.namespace_name);
 }
 
 // Who has been admitted to a Queue stays there for as long as anything of it is placed, whatever

@@ -79,10 +79,7 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
     waits = {.reason = WaitReason::kVolumesNotReady, .message = *c.record.volume_trouble};
     facts = {.class_key = absl::StrCat("volumes ", c.gang.id.index()),
              .until = *c.record.volumes_again_at};
-  } else if (item.kind == ItemKind::kRepair && c.gang.admitted_queue.has_value()) {
-    return false;  // it is in flight already: the Queue that let it in cannot stop it
-  } else if (const std::optional<QueueRefusal> refusal =
-                 directory_.RefusalOf(c.gang, ledger_.book())) {
+  } else if (const std::optional<QueueRefusal> refusal = RefusalOf(c, item.kind)) {
     waits = {.reason = refusal->reason, .message = refusal->message};
     facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
              .relief = kReliefQueue,
@@ -103,6 +100,12 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   LeaveLine(c);
   Park(c, item, std::move(facts));
   return true;
+}
+
+std::optional<QueueRefusal> SchedulingLoop::Impl::RefusalOf(const Case& c, ItemKind kind) {
+  // What is in flight already the Queue that let it in cannot stop.
+  const bool admitted = kind == ItemKind::kRepair && c.gang.admitted_queue.has_value();
+  return admitted ? RefusalOfMore(c) : directory_.RefusalOf(c.gang, ledger_.book());
 }
 
 void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer,

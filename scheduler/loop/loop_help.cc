@@ -50,14 +50,13 @@ std::shared_ptr<const std::vector<std::string>> TakeNames(GangRequest& request) 
 
 }  // namespace
 
-std::optional<ItemKind> SchedulingLoop::Impl::HelpableItem(const Case& c) const {
+std::optional<ItemKind> SchedulingLoop::Impl::HelpableItem(const Case& c) {
   // Others leave for it already, or something else than room and quota is in its way.
   if (c.record.claim.has_value() || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) return std::nullopt;
   const std::optional<ItemKind> item = ItemOf(c);
   if (item == ItemKind::kSurplus) return std::nullopt;
-  if (item == ItemKind::kRepair) return item;
-  if (directory_.RefusalOf(c.gang, ledger_.book()).has_value()) return std::nullopt;
+  if (RefusalOf(c, item.value_or(ItemKind::kQuorum)).has_value()) return std::nullopt;
   if (item.has_value()) return item;
   // It lacks members: with a smaller quorum it may start.
   const bool may_start = c.gang.group_exists && !c.record.binding.has_value() &&

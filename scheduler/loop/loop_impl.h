@@ -101,6 +101,7 @@ class SchedulingLoop::Impl final {
   void Serve(QueueItem item, absl::Time now);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
+  [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Case& c, ItemKind kind);
 
   // loop_search.cc: how long searches may be, and when
   [[nodiscard]] SearchWork WorkFor(const Case& c, const GangRequest& request);
@@ -165,6 +166,8 @@ class SchedulingLoop::Impl final {
   // loop_admission.cc
   void FollowAdmission(const Case& c);
   [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
+  // Of a repair, where the Queue that has let the gang in does not let its namespace in any more.
+  [[nodiscard]] std::optional<QueueRefusal> RefusalOfMore(const Case& c);
 
   // loop_binding.cc
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);
@@ -376,7 +379,7 @@ class SchedulingLoop::Impl final {
 
   // loop_help.cc
   // What of it could start with more room or quota, or with fewer members; none: nothing.
-  [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c) const;
+  [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c);
   // Those that stand, and those for which room is held until they start; by name.
   [[nodiscard]] std::vector<RunningGang> GangsThatMayEnd(const Case& c);
 

@@ -27,12 +27,11 @@ absl::string_view StopPolicyName(StopPolicy policy) {
   return "";
 }
 
-std::string NotFoundText(const Gang& gang) {
-  return absl::StrCat("queue \"", gang.queue, "\" does not exist");
+std::string NotFoundText(const std::string& queue) {
+  return absl::StrCat("queue \"", queue, "\" does not exist");
 }
-std::string NotAdmittedText(const Gang& gang) {
-  return absl::StrCat("queue \"", gang.queue, "\" does not admit namespace \"",
-                      gang.key.namespace_name, "\"");
+std::string NotAdmittedText(const std::string& queue, const std::string& namespace_name) {
+  return absl::StrCat("queue \"", queue, "\" does not admit namespace \"", namespace_name, "\"");
 }
 
 }  // namespace
@@ -95,7 +94,7 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
   const auto it = queues_.find(gang.queue);
   const std::string name = absl::StrCat("queue \"", gang.queue, "\"");
   if (it == queues_.end() || !it->second.exists) {
-    return QueueRefusal{WaitReason::kQueueNotFound, NotFoundText(gang)};
+    return QueueRefusal{WaitReason::kQueueNotFound, NotFoundText(gang.queue)};
   }
   const Entry& entry = it->second;
   if (const std::string problem = book.ProblemOfQueue(gang.queue); !problem.empty()) {
@@ -107,9 +106,20 @@ std::optional<QueueRefusal> QueueDirectory::RefusalOf(const Gang& gang,
         absl::StrCat(name, " is stopped: spec.stopPolicy is ", StopPolicyName(entry.queue.stop))};
   }
   if (!Selects(entry, gang.key.namespace_name)) {
-    return QueueRefusal{WaitReason::kNamespaceNotAllowed, NotAdmittedText(gang)};
+    return QueueRefusal{WaitReason::kNamespaceNotAllowed,
+                        NotAdmittedText(gang.queue, gang.key.namespace_name)};
   }
   return std::nullopt;
+}
+
+QueueRefusal QueueDirectory::RefusalOfMore(const std::string& queue,
+                                           const std::string& namespace_name) const {
+  const auto it = queues_.find(queue);
+  const bool exists = it != queues_.end() && it->second.exists;
+  return {exists ? WaitReason::kNamespaceNotAllowed : WaitReason::kQueueNotFound,
+          absl::StrCat(exists ? NotAdmittedText(queue, namespace_name) : NotFoundText(queue),
+                       " any more: members that are lost are replaced by pods that ask for no "
+                       "more, and none is added")};
 }
 
 bool QueueDirectory::Selects(const Entry& entry, const std::string& namespace_name) const {
@@ -128,8 +138,9 @@ std::string QueueDirectory::WhyNotCharged(const Gang& gang) const {
   if (gang.queue.empty()) return "";
   const auto it = queues_.find(gang.queue);
   const bool exists = it != queues_.end() && it->second.exists;
-  return absl::StrCat("it is charged to no Queue: ",
-                      exists ? NotAdmittedText(gang) : NotFoundText(gang));
+  return absl::StrCat(
+      "it is charged to no Queue: ",
+      exists ? NotAdmittedText(gang.queue, gang.key.namespace_name) : NotFoundText(gang.queue));
 }
 
 void QueueDirectory::Add(const Counted& counted, int32_t sign) {

@@ -56,6 +56,9 @@ class QueueDirectory final {
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const;
+  // Of a gang that it has let in once: why nothing is added to it. REQUIRES: Admits does not hold.
+  [[nodiscard]] QueueRefusal RefusalOfMore(const std::string& queue,
+                                           const std::string& namespace_name) const;
   // Whether the Queue is there and lets in gangs of the namespace, whatever else is wrong with it.
   [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
   // Of a gang that runs without having been admitted: why no quota pays for it; "" = it names none.

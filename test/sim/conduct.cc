@@ -99,14 +99,17 @@ void Conduct::CheckUndo(uint64_t life, const std::string& pod, absl::Time now) {
   const std::string gang = GangOf(pod);
   const auto it = attempts_.find(gang);
   if (it == attempts_.end()) return;
-  const Attempt& attempt = it->second;
+  Attempt& attempt = it->second;
+  // A node that came again may stand in another domain, and a late bind of ours have found it.
+  attempt.stood_apart = attempt.stood_apart || truth_.StandsApart(gang);
   // A process that leads once more goes by the status, where times are whole seconds.
   const bool time_is_up = now + absl::Seconds(1) >= attempt.began + kScheduleTimeout;
   const bool others = truth_.BoundByOthers(gang);
   // Its PodGroup has been deleted in the middle.
   const bool orphaned = truth_.gangs().at(gang).group_gone_at + truth_.blind_for() >= attempt.began;
   const bool alone = attempt.lives.size() == 1 && attempt.lives.contains(life);
-  if (time_is_up || orphaned || others || !alone || attempt.refused) return;
+  if (time_is_up || orphaned || others || !alone) return;
+  if (attempt.refused || attempt.stood_apart) return;
   truth_.Violated(now, absl::StrCat("NoUndoWithoutCause: ", life, " deletes ", pod, " ",
                                     absl::FormatDuration(now - attempt.began),
                                     " after the first bind of its gang"));

@@ -43,6 +43,7 @@ class Conduct final {
     absl::Time began;          // the first bind was sent
     std::set<uint64_t> lives;  // … and who has bound, or written its status, since
     bool refused = false;      // the server will not have one of its members
+    bool stood_apart = false;  // in more than one domain, where one is required
   };
   void CheckItLacksSomebody(uint64_t life, const std::string& pod, absl::Time now);
   void CheckUndo(uint64_t life, const std::string& pod, absl::Time now);

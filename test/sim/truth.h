@@ -57,6 +57,7 @@ class Truth final {
     uint64_t told_to = 0;   // the process that a reply has told where somebody else has bound it
     absl::Time told_at = absl::InfiniteFuture();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
+    [[nodiscard]] bool stands() const { return !node.empty() && !ended() && !deleting; }
     [[nodiscard]] bool asks_slices() const { return gpus == 0 && !devices.empty(); }
   };
   struct NodeFacts {
@@ -103,6 +104,7 @@ class Truth final {
     bool some_came_again = false;  // who leads anew knows a number only, and counts them twice
     bool was_whole = false;        // under this uid
     int64_t last_quorum = 0;       // its minMember, also when its PodGroup is gone
+    int64_t most_let_in = 0;       // of it that stood at once, while its Queue let its namespace in
     absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
     absl::Time group_since = absl::InfinitePast();    // its PodGroup, the last of that name
     absl::Time group_gone_at = absl::InfinitePast();
@@ -299,7 +301,7 @@ class Truth final {
   std::map<std::string, GroupFacts> groups_;
   std::map<std::string, GangFacts> gangs_;
   std::set<std::string> heard_;  // keys, since a watch began that followed one that was cut
-  bool missed_some_ = false;  // its own watch was cut: pods may have come to an end unseen
+  bool missed_some_ = false;     // its own watch was cut: pods may have come to an end unseen
   struct ClassFacts {
     int64_t value = 0;
     bool preempts = true;

@@ -10,10 +10,6 @@ namespace {
 // So far from each other at most are the first and the last bind of a quorum, if nothing is lost.
 constexpr absl::Duration kBoundTogether = absl::Seconds(10);
 
-bool Stands(const Truth::PodFacts& pod) {
-  return !pod.node.empty() && !pod.ended() && !pod.deleting;
-}
-
 }  // namespace
 
 void Truth::NoteOverwritten(const std::string& gang, absl::Time now) {
@@ -28,7 +24,7 @@ void Truth::NoteGroupGone(const std::string& gang, absl::Time now) {
   facts.seen = facts.group_gone_at = now;
   facts.whole_since = absl::InfiniteFuture();
   const bool some = std::ranges::any_of(pods_, [&gang](const auto& pod) {
-    return pod.second.gang == gang && Stands(pod.second) && pod.second.ours;
+    return pod.second.gang == gang && pod.second.stands() && pod.second.ours;
   });
   if (some && !facts.was_whole && !BoundByOthers(gang)) facts.half_since = now;
 }
@@ -130,7 +126,7 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
     const absl::Time lately = facts.group_gone_at - kBoundTogether;
     int64_t counts = std::ranges::count_if(pods_, [&](const auto& entry) {
       const PodFacts& pod = entry.second;
-      const bool there = pod.phase == "Succeeded" || Stands(pod);
+      const bool there = pod.phase == "Succeeded" || pod.stands();
       return pod.gang == gang && there && pod.bound_at < lately;
     });
     counts += std::ranges::count_if(bound_, [&](const auto& entry) {
@@ -144,7 +140,7 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
   std::map<std::string, int64_t> count;  // of each sub-group, and in all
   for (const auto& [key, pod] : pods_) {
     if (pod.gang != gang) continue;
-    if (pod.phase != "Succeeded" && !Stands(pod)) continue;
+    if (pod.phase != "Succeeded" && !pod.stands()) continue;
     ++count[""];
     if (!pod.sub_group.empty()) ++count[pod.sub_group];
   }
@@ -173,7 +169,7 @@ void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
   const bool together =
       sub_group != group->second.sub_groups.end() && sub_group->second.in_one_rack;
   for (const auto& [key, other] : pods_) {
-    if (other.gang != pod.gang || !Stands(other) || key == pod.key) continue;
+    if (other.gang != pod.gang || !other.stands() || key == pod.key) continue;
     const bool near = group->second.in_one_rack || (together && other.sub_group == pod.sub_group);
     const bool known = other.ours || other.bound_at < now - blind_for_;
     if (!near || !known || may_be_gone(other.node)) continue;
@@ -210,7 +206,7 @@ void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
   for (const auto& [key, pod] : pods_) {
     const absl::Time half_since = gangs_.at(pod.gang).half_since;
     const bool seen = half_since >= leads_since + kListsWithin;
-    if (!Stands(pod) || half_since == absl::InfiniteFuture() || !seen || IsOfTenant(key)) continue;
+    if (!pod.stands() || half_since == absl::InfiniteFuture() || !seen || IsOfTenant(key)) continue;
     Violated(now, absl::StrCat("GangAllOrNothing: ", key,
                                " stands, and its PodGroup was deleted "
                                "before all of its quorum was bound"));

@@ -90,7 +90,22 @@ void Truth::CheckNobodyElsesQuota(const PodFacts& pod, absl::Time now) {
   const bool told = expected_.pod == pod.key && !expected_.queue.empty();
   if (!told || !quotas_.queues().contains(expected_.queue)) return;
   const absl::Time known = std::min(expected_.decided, now) - blind_for_;
-  if (MaySelectSince(expected_.queue, NamespaceOf(pod.key), known)) return;
+  GangFacts& gang = gangs_.at(pod.gang);
+  const int64_t standing = std::ranges::count_if(pods_, [&](const auto& other) {
+    return other.second.gang == pod.gang && other.second.stands();
+  });
+  if (MaySelectSince(expected_.queue, NamespaceOf(pod.key), known)) {
+    gang.most_let_in = std::max(gang.most_let_in, standing);
+    return;
+  }
+  // Whoever is lost of a gang that the Queue has let in may be replaced.
+  const bool is_replaced =
+      standing <= gang.most_let_in && std::ranges::any_of(pods_, [&](const auto& other) {
+        return other.first != pod.key && other.second.gang == pod.gang &&
+               other.second.admitted == expected_.queue && !other.second.node.empty() &&
+               !other.second.ended();
+      });
+  if (is_replaced) return;
   Violated(now, absl::StrCat("NobodyElsesQuota: ", pod.key, " is bound under queue ",
                              expected_.queue, ", which does not select its namespace"));
 }
