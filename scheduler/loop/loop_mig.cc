@@ -149,9 +149,9 @@ void SchedulingLoop::Impl::Propose(const MigProposal& proposal, const std::strin
 
 void SchedulingLoop::Impl::HearNodeConfig(const std::string& name, const WriteResult& result,
                                           absl::Time now) {
-  // No answer: it may have been done. If it does not show in time, it was not.
-  if (result.outcome == WriteOutcome::kUnknown) return;
-  if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) return;
+  const int kind = result.outcome == WriteOutcome::kAnswered ? result.http_status / 100 : 0;
+  // No answer, or a server that fails: it may have been done. What does not show in time was not.
+  if (result.outcome == WriteOutcome::kUnknown || kind == 2 || kind == 5) return;
   mig_fleet_.Failed(name, now + kAfterFailure);
   mig_due_ = absl::InfinitePast();
   EndMigHold(name);

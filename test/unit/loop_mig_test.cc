@@ -188,6 +188,20 @@ TEST_F(LoopMig, APodThatComesWhileTheWriteIsUnderWayIsKeptOff) {
   EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
 }
 
+TEST_F(LoopMig, AServerThatFailsMayHaveFailedAfterTheDeed) {
+  Start(MigReconfigure::kOn, 1);
+  Submit("slices", 3, kSmall);
+  driver->Settle(absl::Seconds(55));
+  driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .code = 500});
+  driver->Settle(absl::Seconds(10));
+  ASSERT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
+  Submit("whole", 1, kGpuResource, 8);
+  driver->Settle(absl::Seconds(20));
+  EXPECT_EQ(driver->Bound("whole"), 0) << "the write may have been done";
+  driver->Settle(absl::Minutes(2));
+  EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
+}
+
 TEST_F(LoopMig, AWriteThatFailedIsNotSentAgainOntoAPodThatHasComeSince) {
   Start(MigReconfigure::kOn, 1);
   driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .times = 1, .code = 503});
