@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,6 +36,23 @@ std::string UsageText(const std::vector<QuotaUsageView>& usage) {
   });
 }
 
+// GPU-hours by resource, of all namespaces and flavors: in whole hours, so that a row seldom
+// changes.
+std::string HoursText(const std::vector<ResourceSeconds>& used) {
+  std::map<std::string, std::pair<int64_t, int64_t>> seconds;  // in all, and of late
+  for (const ResourceSeconds& one : used) {
+    auto& [total, recent] = seconds[one.resource];
+    total += one.total;
+    recent += one.recent;
+  }
+  return RowList(seconds, [](const auto& of) {
+    constexpr int64_t kHour = 3600;
+    RowText row;
+    row.Text("name", of.first).Number("total", of.second.first / kHour);
+    return row.Number("recent", of.second.second / kHour).Take();
+  });
+}
+
 std::string QueueText(const std::string& key, const QueueView& queue) {
   RowText row;
   row.Text("k", key).Text("name", queue.name).Text("cohort", queue.cohort);
@@ -42,6 +60,7 @@ std::string QueueText(const std::string& key, const QueueView& queue) {
   row.Text("problem", queue.problem);
   row.Number("pending", queue.pending).Number("running", queue.running);
   row.Number("share", queue.fair_share).Raw("usage", UsageText(queue.usage));
+  row.Raw("hours", HoursText(queue.used));
   return row.Take();
 }
 

@@ -150,6 +150,14 @@ TEST(PageRows, UsageIsInWholeUnits) {
             "\"borrowed\":4},{\"name\":\"cpu\",\"nominal\":1.5}]");
 }
 
+TEST(PageRows, GpuHoursOfAQueueAreWholeOnesOfAllItsNamespaces) {
+  ClusterView view;
+  view.queues = {
+      {.name = "q", .used = {{"a", "h100", kGpu, 7'000, 3'000}, {"b", "a100", kGpu, 4'000, 600}}}};
+  EXPECT_EQ(RowsByKey(view).at("queue/q")["hours"].Dump(),
+            "[{\"name\":\"nvidia.com/gpu\",\"total\":3,\"recent\":1}]");
+}
+
 TEST(PageRows, WhatHasEndedHasNoRow) {
   ClusterView view;
   view.gangs = {GangOf("a", "done"), GangOf("a", "broken")};

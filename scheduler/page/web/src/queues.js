@@ -1,5 +1,5 @@
 // The tree of cohorts and Queues: who may use how much, who uses it, who has borrowed and lent.
-import { amount, isGpu, number, shortResource } from './format.js';
+import { amount, isGpu, number, sevenths, shortResource } from './format.js';
 import { html } from './html.js';
 import { QueueMark, queueColour } from './marks.js';
 import { sees, tree, whyEmpty } from './store.js';
@@ -50,6 +50,7 @@ function Entry({ entry }) {
         return html`<${Usage} line=${line} withFlavor=${needsFlavor(line, shown)} beside=${beside} />`;
       })}
       ${!countsBeside && counts !== '' && html`<div class="muted usage-text">${counts}</div>`}
+      ${hoursText(row)}
       ${row.problem && html`<div class="problem">${row.problem}</div>`}
       ${row.stop && row.stop !== 'None' && html`<div class="problem">stopped (${row.stop})</div>`}
       ${rest.length > 0 && html`<${Rest} name=${name} lines=${rest} />`}
@@ -74,6 +75,16 @@ function QueueHead({ name }) {
       <span class="entry-name">${name}</span>
     </button>
   `;
+}
+
+// What it has used since it was made; whole GPUs only.
+function hoursText({ hours = [] }) {
+  const gpus = hours.filter((one) => isGpu(one.name) && sevenths(one.name) === 0);
+  const total = gpus.reduce((sum, one) => sum + (one.total ?? 0), 0);
+  const recent = gpus.reduce((sum, one) => sum + (one.recent ?? 0), 0);
+  if (total === 0) return '';
+  const title = `${number(total)} GPU-hours in all; ${number(recent)} where what was used halves every seven days`;
+  return html`<div class="muted usage-text" title=${title}>${number(total)} GPU-hours</div>`;
 }
 
 function countsText({ running = 0, pending = 0 }) {
