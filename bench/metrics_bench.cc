@@ -33,8 +33,8 @@ std::vector<QueueView> SomeQueues(int count) {
 
 void BM_Scrape(benchmark::State& state) {
   ProcessFacts facts{.leading = true, .synced = true, .version = "0.1.0"};
-  facts.queues =
-      std::make_shared<const std::vector<QueueView>>(SomeQueues(static_cast<int>(state.range(0))));
+  facts.figures = std::make_shared<const ClusterFigures>(
+      ClusterFigures{.queues = SomeQueues(static_cast<int>(state.range(0)))});
   facts.now = absl::FromUnixSeconds(1'700'000'000);
   size_t bytes = 0;
   for (auto _ : state) {

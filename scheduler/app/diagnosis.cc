@@ -110,8 +110,7 @@ DiagnosisFacts FactsOf(Bulletin& bulletin) {
                       .answers = bulletin.answers(),
                       .turns = bulletin.turn_times(),
                       .process = FiguresOfThisProcess(),
-                      .queues = bulletin.queues(),
-                      .gpus = bulletin.gpus(),
+                      .figures = bulletin.figures(),
                       .now = RealClock().Now()}};
 }
 

@@ -228,11 +228,10 @@ TurnTimes Bulletin::turn_times() {
   return turn_times_;
 }
 
-void Bulletin::PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus, absl::Time now) {
+void Bulletin::PostFigures(ClusterFiguresPtr figures, absl::Time now) {
   MutexLock lock(mutex_);
-  used_.Note(queues, now);
-  gpus_.swap(gpus);
-  queues_.swap(queues);  // the old ones are freed after the lock
+  used_.Note(figures, now);
+  figures_.swap(figures);  // the old ones are freed after the lock
 }
 
 void Bulletin::NoteDecisions(std::vector<DecisionEntry> entries) {
@@ -257,11 +256,6 @@ absl::Duration Bulletin::view_cost() {
   return view_cost_;
 }
 
-GpuTotalsPtr Bulletin::gpus() {
-  MutexLock lock(mutex_);
-  return gpus_;
-}
-
 ClusterViewPtr Bulletin::SharedViewSince(absl::Time least) {
   constexpr int kPace = 20;
   return ViewSince(least - view_cost() * kPace);
@@ -272,9 +266,9 @@ UsagePointPtr Bulletin::UsedBy(absl::Time then) {
   return used_.At(then);
 }
 
-QueueViewsPtr Bulletin::queues() {
+ClusterFiguresPtr Bulletin::figures() {
   MutexLock lock(mutex_);
-  return queues_;
+  return figures_;
 }
 
 ClusterViewPtr Bulletin::ViewSince(absl::Time least) {

@@ -132,7 +132,7 @@ class Bulletin final {
   // Scheduling thread.
   void Post(const LoopCounters& counters, const Health& health);
   void NoteTurn(absl::Duration took);
-  void PostQueues(QueueViewsPtr queues, GpuTotalsPtr gpus, absl::Time now);
+  void PostFigures(ClusterFiguresPtr figures, absl::Time now);
   void NoteDecisions(std::vector<DecisionEntry> entries);
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
@@ -156,8 +156,7 @@ class Bulletin final {
   // readers take a twentieth of the scheduling thread's time at the most, however many there are.
   [[nodiscard]] ClusterViewPtr SharedViewSince(absl::Time least);
   // Null: this process does not lead, or nothing was posted yet.
-  [[nodiscard]] QueueViewsPtr queues();
-  [[nodiscard]] GpuTotalsPtr gpus();  // likewise
+  [[nodiscard]] ClusterFiguresPtr figures();
   // As UsageHistory::At.
   [[nodiscard]] UsagePointPtr UsedBy(absl::Time then);
   // As DecisionJournal::Of.
@@ -176,8 +175,7 @@ class Bulletin final {
   Answers answers_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
-  QueueViewsPtr queues_ ABSL_GUARDED_BY(mutex_);
-  GpuTotalsPtr gpus_ ABSL_GUARDED_BY(mutex_);
+  ClusterFiguresPtr figures_ ABSL_GUARDED_BY(mutex_);
   UsageHistory used_ ABSL_GUARDED_BY(mutex_){UsageHistory::Bounds()};
   DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/http/http.h"
-#include "scheduler/app/metrics_queues.h"
+#include "scheduler/app/metrics_cluster.h"
 
 namespace maniple {
 namespace {
@@ -272,10 +272,14 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
       "maniple_preemption_duration_seconds",
       "From the decision that others leave for a gang until it was placed in their room.",
       {MetricOf(counters.room_made)}));
+  families.push_back(HistogramFamily(
+      "maniple_decision_duration_seconds",
+      "What decisions on gangs took; rejected: the search for others that could leave included.",
+      {MetricOf(counters.took_to_place, {{"result", "placed"}}),
+       MetricOf(counters.took_to_reject, {{"result", "rejected"}})}));
   families.push_back(AnswerTimesFamily(facts));
   std::string text = prometheus::TextSerializer().Serialize(families);
-  if (facts.gpus != nullptr) AppendGpuMetrics(*facts.gpus, text);
-  if (facts.queues != nullptr) AppendQueueMetrics(*facts.queues, facts.now, text);
+  if (facts.figures != nullptr) AppendClusterMetrics(*facts.figures, facts.now, text);
   return text;
 }
 

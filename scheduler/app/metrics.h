@@ -29,8 +29,7 @@ struct ProcessFacts {
   Answers answers;                                              // of that one
   TurnTimes turns;
   ProcessFigures process;
-  QueueViewsPtr queues;  // a leader's; null: nothing is told of Queues
-  GpuTotalsPtr gpus;     // likewise
+  ClusterFiguresPtr figures;  // a leader's; null: nothing is told of the cluster
   absl::Time now;
 };
 

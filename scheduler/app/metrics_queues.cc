@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "scheduler/app/metrics_text.h"
 
 namespace maniple {
 namespace {
@@ -53,53 +51,43 @@ constexpr UsageRow kUsageRows[] = {
     {"maniple_queue_resource_lent", "What others use of its nominal quota.", &QuotaUsageView::lent},
 };
 
-// name="value"
-std::string Label(absl::string_view name, absl::string_view value) {
-  return absl::StrCat(name, "=\"",
-                      absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}),
-                      "\"");
-}
-
-// In base units: CPU in cores, where amounts are thousandths of them.
-double InBaseUnits(const std::string& resource, Amount amount) {
-  return static_cast<double>(amount.units()) / (resource == "cpu" ? 1000 : 1);
-}
-
 class QueueText final {
  public:
-  QueueText(const std::vector<QueueView>& queues, std::string& out) : queues_(queues), out_(out) {
+  QueueText(const std::vector<QueueView>& queues, std::string& out)
+      : queues_(queues), out_(out), text_(out) {
     for (const QueueView& queue : queues) labels_.push_back(Label("queue", queue.name));
   }
 
   void AddGauges(absl::Time now) {
     for (const QueueRow& row : kQueueRows) {
-      Begin(row.name, row.help, "gauge");
+      text_.Begin(row.name, row.help, "gauge");
       ForEachNamed([&](const QueueView& queue, const std::string& label) {
-        Add(row.name, label, row.value(queue));
+        text_.Add(row.name, label, row.value(queue));
       });
     }
-    Begin("maniple_queue_info", "Always 1; the label says of which cohort.", "gauge");
+    text_.Begin("maniple_queue_info", "Always 1; the label says of which cohort.", "gauge");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
-      Add("maniple_queue_info", absl::StrCat(label, ",", Label("cohort", queue.cohort)), 1);
+      text_.Add("maniple_queue_info", absl::StrCat(label, ",", Label("cohort", queue.cohort)), 1);
     });
     constexpr char kOldest[] = "maniple_oldest_pending_gang_age_seconds";
-    Begin(kOldest, "Age of the oldest gang that waits in the Queue; 0 when none does.", "gauge");
+    text_.Begin(kOldest, "Age of the oldest gang that waits in the Queue; 0 when none does.",
+                "gauge");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
       const absl::Duration age = now - std::min(now, queue.oldest_pending);
-      Add(kOldest, label, std::max(0.0, absl::ToDoubleSeconds(age)));
+      text_.Add(kOldest, label, std::max(0.0, absl::ToDoubleSeconds(age)));
     });
   }
 
   void AddQuotas() {
     for (const UsageRow& row : kUsageRows) {
-      Begin(row.name, row.help, "gauge");
+      text_.Begin(row.name, row.help, "gauge");
       ForEachNamed([&](const QueueView& queue, const std::string& label) {
         const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
         for (const QuotaUsageView& usage : queue.usage) {
-          Add(row.name,
-              absl::StrCat(of, Label("flavor", usage.flavor), ",",
-                           Label("resource", usage.resource)),
-              InBaseUnits(usage.resource, usage.*row.value));
+          text_.Add(row.name,
+                    absl::StrCat(of, Label("flavor", usage.flavor), ",",
+                                 Label("resource", usage.resource)),
+                    InBaseUnits(usage.resource, usage.*row.value));
         }
       });
     }
@@ -108,39 +96,42 @@ class QueueText final {
   // Also of gangs without a Queue. Of all namespaces together: their names are labels of nobody's.
   void AddResourceSeconds() {
     constexpr char kName[] = "maniple_resource_seconds_total";
-    Begin(kName, "GPUs that gangs have used, by time; divided by 3600 they are GPU-hours.",
-          "counter");
+    text_.Begin(kName, "GPUs that gangs have used, by time; divided by 3600 they are GPU-hours.",
+                "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       std::map<std::pair<absl::string_view, absl::string_view>, int64_t> sums;
       for (const ResourceSeconds& used : queues_[i].used) {
         sums[{used.flavor, used.resource}] += used.total;
       }
       for (const auto& [of, seconds] : sums) {
-        Add(kName,
-            absl::StrCat(labels_[i], ",", Label("flavor", of.first), ",",
-                         Label("resource", of.second)),
-            static_cast<double>(seconds));
+        text_.Add(kName,
+                  absl::StrCat(labels_[i], ",", Label("flavor", of.first), ",",
+                               Label("resource", of.second)),
+                  static_cast<double>(seconds));
       }
     }
   }
 
   // Also of gangs without a Queue.
   void AddHistories() {
-    Begin("maniple_pending_gangs", "Gangs that are not bound, by reason.", "gauge");
+    text_.Begin("maniple_pending_gangs", "Gangs that are not bound, by reason.", "gauge");
     for (size_t i = 0; i < queues_.size(); ++i) {
       for (const auto& [reason, gangs] : queues_[i].pending_by_reason) {
-        Add("maniple_pending_gangs", absl::StrCat(labels_[i], ",", Label("reason", reason)),
-            static_cast<double>(gangs));
+        text_.Add("maniple_pending_gangs", absl::StrCat(labels_[i], ",", Label("reason", reason)),
+                  static_cast<double>(gangs));
       }
     }
-    Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by why.", "counter");
+    text_.Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by why.",
+                "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       for (size_t cause = 0; cause < kLeavingCauses.size(); ++cause) {
-        Add("maniple_evicted_gangs_total",
-            absl::StrCat(labels_[i], ",", Label("reason", kLeavingCauses[cause])),
-            static_cast<double>(queues_[i].history.left[cause]));
+        text_.Add("maniple_evicted_gangs_total",
+                  absl::StrCat(labels_[i], ",", Label("reason", kLeavingCauses[cause])),
+                  static_cast<double>(queues_[i].history.left[cause]));
       }
     }
+    AddPreempted();
+    AddLost();
     AddHistogram("maniple_gang_wait_seconds",
                  "From a gang's creation, or its last leaving, to its quorum being bound.",
                  &QueueHistory::waited);
@@ -149,17 +140,29 @@ class QueueText final {
   }
 
  private:
-  void Begin(const char* name, const char* help, const char* type) {
-    absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
+  // Rows that are 0 are left out: few Queues have any.
+  void AddPreempted() {
+    constexpr char kName[] = "maniple_preempted_gangs_total";
+    text_.Begin(kName, "Gangs that were made to leave for gangs of the Queue, by whose they were.",
+                "counter");
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      const std::string by = Label("preempting_queue", queues_[i].name);
+      for (size_t of = 0; of < kVictimsOf.size(); ++of) {
+        const int64_t gangs = queues_[i].history.preempted[of];
+        if (gangs == 0) continue;
+        text_.Add(kName, absl::StrCat(by, ",", Label("reason", kVictimsOf[of])),
+                  static_cast<double>(gangs));
+      }
+    }
   }
 
-  void Add(absl::string_view name, absl::string_view labels, double value) {
-    constexpr double kWholeBelow = 1e15;
-    absl::StrAppend(&out_, name, "{", labels, "} ");
-    if (std::trunc(value) == value && std::abs(value) < kWholeBelow) {
-      absl::StrAppend(&out_, static_cast<int64_t>(value), "\n");
-    } else {
-      absl::StrAppendFormat(&out_, "%.15g\n", value);
+  void AddLost() {
+    constexpr char kName[] = "maniple_lost_resource_seconds_total";
+    text_.Begin(kName, "GPUs, by time, that pods had used when they were sent away.", "counter");
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      for (const auto& [resource, seconds] : queues_[i].history.lost) {
+        text_.Add(kName, absl::StrCat(labels_[i], ",", Label("resource", resource)), seconds);
+      }
     }
   }
 
@@ -178,7 +181,7 @@ class QueueText final {
       ends[i] = absl::StrCat(",le=\"", Scale::kBounds[i], "\"} ");
     }
     ends.back() = ",le=\"+Inf\"} ";
-    Begin(name, help, "histogram");
+    text_.Begin(name, help, "histogram");
     for (size_t i = 0; i < queues_.size(); ++i) {
       const DurationHistogram<Scale>& histogram = queues_[i].history.*member;
       if (histogram.count() == 0) continue;
@@ -189,32 +192,18 @@ class QueueText final {
         absl::StrAppend(&out_, bucket, ends[j], so_far, "\n");
       }
       absl::StrAppend(&out_, bucket, ends.back(), histogram.count(), "\n");
-      Add(absl::StrCat(name, "_sum"), labels_[i], histogram.seconds());
-      Add(absl::StrCat(name, "_count"), labels_[i], static_cast<double>(histogram.count()));
+      text_.Add(absl::StrCat(name, "_sum"), labels_[i], histogram.seconds());
+      text_.Add(absl::StrCat(name, "_count"), labels_[i], static_cast<double>(histogram.count()));
     }
   }
 
   const std::vector<QueueView>& queues_;
   std::vector<std::string> labels_;  // by place in queues_
-  std::string& out_;
+  std::string& out_;                 // text_ writes into it
+  MetricText text_;
 };
 
 }  // namespace
-
-void AppendGpuMetrics(const std::vector<GpuTotalView>& totals, std::string& out) {
-  absl::StrAppend(
-      &out,
-      "# HELP maniple_gpus GPUs, and slices of them, by what they are: used; free; held "
-      "for a gang; or on a node that is cordoned or unreachable.\n"
-      "# TYPE maniple_gpus gauge\n");
-  for (const GpuTotalView& total : totals) {
-    for (size_t state = 0; state < kGpuStates.size(); ++state) {
-      absl::StrAppend(&out, "maniple_gpus{", Label("flavor", total.flavor), ",",
-                      Label("resource", total.resource), ",", Label("state", kGpuStates[state]),
-                      "} ", total.amounts[state], "\n");
-    }
-  }
-}
 
 void AppendQueueMetrics(const std::vector<QueueView>& queues, absl::Time now, std::string& out) {
   QueueText text(queues, out);

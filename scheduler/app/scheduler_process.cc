@@ -32,8 +32,8 @@
 namespace maniple {
 namespace {
 
-// What metrics tell of Queues is no older.
-constexpr absl::Duration kQueuesEvery = absl::Seconds(5);
+// What metrics tell of the cluster is hardly older.
+constexpr absl::Duration kFiguresEvery = absl::Seconds(5);
 constexpr absl::Duration kLongestDrain = absl::Seconds(20);
 constexpr absl::Duration kLongestRelease = absl::Seconds(3);
 constexpr absl::Duration kHeartbeat = absl::Seconds(10);  // of the scheduling thread, for /livez
@@ -74,9 +74,10 @@ class SchedulerProcess::Impl final {
         client_(std::move(client), *transport_),
         outbox_([this] { transport_->Wakeup(); }) {}
 
-  // A stall has the name of the object that it came with.
+  // A stall has the name of the object that it came with, and decisions are timed.
   [[nodiscard]] LoopOptions Telling(LoopOptions loop) {
     loop.applies = [this](const ObjectKey& key) { bulletin_.NoteAt(key); };
+    loop.stopwatch = [this] { return clock_.Now(); };
     return loop;
   }
 
@@ -180,7 +181,7 @@ class SchedulerProcess::Impl final {
   void RunScheduling() {
     absl::Time next = absl::InfinitePast();
     absl::Time drained_by = absl::InfiniteFuture();
-    absl::Time queues_due = absl::InfinitePast();
+    absl::Time figures_due = absl::InfiniteFuture();
     Bulletin::Health health;
     while (true) {
       const absl::Time before = clock_.Now();
@@ -191,6 +192,7 @@ class SchedulerProcess::Impl final {
       if (batch.leading.has_value()) {
         LOG(INFO) << (*batch.leading ? "leading" : "standing by");
         health.leading = *batch.leading;
+        figures_due = *batch.leading ? now : absl::InfiniteFuture();
         loop_.SetRole(
             *batch.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby, now);
       }
@@ -211,12 +213,14 @@ class SchedulerProcess::Impl final {
       bulletin_.Post(loop_.counters(), health);
       bulletin_.NoteTurn(health.progress - now);
       if (!health.leading) {
-        bulletin_.PostQueues(nullptr, nullptr, now);
-        queues_due = absl::InfinitePast();
-      } else if (now >= queues_due) {
-        bulletin_.PostQueues(loop_.Queues(now), loop_.Gpus(), now);
-        queues_due = now + kQueuesEvery;
+        bulletin_.PostFigures(nullptr, now);
+      } else if (now >= figures_due) {
+        if (ClusterFiguresPtr figures = loop_.MoreFigures(now)) {
+          bulletin_.PostFigures(std::move(figures), now);
+          figures_due = now + kFiguresEvery;
+        }
       }
+      next = std::min(next, figures_due);
       if (bulletin_.ViewWanted()) {
         const absl::Time began = clock_.Now();
         bulletin_.PostView(loop_.View(now), clock_.Now());

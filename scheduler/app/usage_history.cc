@@ -22,8 +22,8 @@ QueueTotals TotalsOf(const QueueView& queue) {
           .left = queue.history.left};
 }
 
-void UsageHistory::Note(const QueueViewsPtr& queues, absl::Time now) {
-  if (queues == nullptr) {
+void UsageHistory::Note(const ClusterFiguresPtr& figures, absl::Time now) {
+  if (figures == nullptr) {
     points_.clear();
     rows_ = 0;
     return;
@@ -31,7 +31,7 @@ void UsageHistory::Note(const QueueViewsPtr& queues, absl::Time now) {
   if (!points_.empty() && now < points_.back()->at + bounds_.interval) return;
   auto point = std::make_shared<UsagePoint>();
   point->at = now;
-  for (const QueueView& queue : *queues) point->queues.emplace(queue.name, TotalsOf(queue));
+  for (const QueueView& queue : figures->queues) point->queues.emplace(queue.name, TotalsOf(queue));
   rows_ += RowsOf(*point);
   points_.push_back(std::move(point));
   while (points_.size() > 1 &&

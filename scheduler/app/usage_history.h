@@ -44,7 +44,7 @@ class UsageHistory final {
   explicit UsageHistory(Bounds bounds) : bounds_(bounds) {}
 
   // As of now. Null: this process does not lead, and knows nothing any more.
-  void Note(const QueueViewsPtr& queues, absl::Time now);
+  void Note(const ClusterFiguresPtr& figures, absl::Time now);
   // The newest point that is no later than `then`; else the oldest. Null: there is none.
   [[nodiscard]] UsagePointPtr At(absl::Time then) const;
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -29,6 +30,12 @@ struct Claim {
   absl::Time until;
 };
 
+// The GPUs that a pod has, by resource, and since when.
+struct GpusSince {
+  absl::Time since;
+  std::vector<std::pair<std::string, int64_t>> amounts;
+};
+
 // Members that are being evicted, one request each, tried again until they leave.
 struct Departure {
   // What may pass its budgets is asked to leave all the same once they refuse: it is marked as a
@@ -42,6 +49,7 @@ struct Departure {
     bool seen_leaving = false;
     Backoff backoff;  // between requests that are refused
     Way way = Way::kEvict;
+    GpusSince had = {};
   };
   std::map<PodId, Pod> pods;
   GangId for_gang;    // invalid: the queue is being drained

@@ -156,7 +156,9 @@ void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> inpu
   };
   const auto misplaced_on = [this, &c](PodId pod, NodeId node) { return Misplaced(c, pod, node); };
   BindStep step{c.now, random_, still_reserved, misplaced_on, actions};
+  const bool undone_already = c.record.binding->phase() == BindPhase::kUndoing;
   input(step);
+  if (!undone_already && c.record.binding->phase() == BindPhase::kUndoing) CountAllLost(c);
   for (const BindAction& action : actions) CarryOut(c, action);
 }
 

@@ -54,6 +54,7 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
   }
   to_report_.insert(item.gang);
   if (ParkUndecided(*c, item)) return;
+  const absl::Time began = options_.stopwatch ? options_.stopwatch() : absl::InfinitePast();
   GangRequest request = RequestOf(*c, item.kind);
   SearchWork work = WorkFor(*c, request);
   request.work = &work;
@@ -66,6 +67,8 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
     ParkRejected(*c, item, request, answer);
   }
   NoteSearch(*c, work, found ? CameTo::kAPlan : CameTo::kNothing);
+  if (!options_.stopwatch) return;
+  (found ? counters_.took_to_place : counters_.took_to_reject).Note(options_.stopwatch() - began);
 }
 
 bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {

@@ -62,6 +62,7 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
                     .past_budgets = victim.past_budgets},
                    c.now);
     if (ground == ClaimGround::kPolicy) NoteLeaving(gang.gang, c.gang);
+    if (whole) CountPreempted(c.record.queue, records_.at(gang.gang)->queue);
   }
   for (const Placement& place : plan.plan.placements) {
     const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
@@ -133,7 +134,7 @@ void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& p
   std::optional<Case> c = Open(id, now);
   if (!c.has_value()) return;
   for (const PodId pod : pods) {
-    departure.pods.emplace(pod, Departure::Pod{.next_try = now, .backoff = Backoff(kTryAgain)});
+    departure.pods.emplace(pod, NewLeaver(*c, pod));
   }
   if (departure.whole) {
     ++counters_.gangs_preempted;
@@ -145,6 +146,10 @@ void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& p
   c->record.departure = std::move(departure);
   departing_.insert(id);
   touched_.insert(id);
+}
+
+Departure::Pod SchedulingLoop::Impl::NewLeaver(const Case& c, PodId pod) {
+  return {.next_try = c.now, .backoff = Backoff(kTryAgain), .had = GpusOf(c, pod)};
 }
 
 // Nobody waits any more for its members to leave.
@@ -165,13 +170,14 @@ void SchedulingLoop::Impl::FollowDeparture(Case& c, Departure& departure) {
     // Bound meanwhile: by a request that was under way, or by somebody else.
     for (const Member& member : c.gang.members) {
       if (member.state != MemberState::kBound) continue;
-      departure.pods.try_emplace(member.pod,
-                                 Departure::Pod{.next_try = c.now, .backoff = Backoff(kTryAgain)});
+      departure.pods.try_emplace(member.pod, NewLeaver(c, member.pod));
     }
   }
-  std::erase_if(departure.pods, [this](const auto& leaving) {
+  std::erase_if(departure.pods, [&](const auto& leaving) {
     const PodFacts* pod = state_.FindPod(leaving.first);
-    return pod == nullptr || !TakesRoom(*pod);
+    const bool left = pod == nullptr || !TakesRoom(*pod);
+    if (left && leaving.second.asked) CountLost(c.record.queue, leaving.second.had, c.now);
+    return left;
   });
   for (auto& [id, leaving] : departure.pods) {
     const PodFacts& pod = *state_.FindPod(id);

@@ -54,12 +54,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Synced() const;
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
-  [[nodiscard]] QueueViewsPtr Queues(absl::Time now) const {
-    std::vector<QueueView> queues = directory_.Views(ledger_.book(), now);
-    queues.push_back(directory_.WithoutQueueView(now));
-    return std::make_shared<const std::vector<QueueView>>(std::move(queues));
-  }
-  [[nodiscard]] GpuTotalsPtr Gpus();
+  [[nodiscard]] ClusterFiguresPtr MoreFigures(absl::Time now);
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
   [[nodiscard]] absl::Status CheckInvariants() const;
@@ -148,8 +143,6 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
-  // What its pods on nodes use of GPUs is counted from now on.
-  void MeterUse(const Case& c);
   // What of that is held for it, and free to itself.
   [[nodiscard]] Demand OwnHeldQuota(const Case& c);
   struct Price {
@@ -271,6 +264,7 @@ class SchedulingLoop::Impl final {
   void SeeClaim(Case& c);
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
   [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
+  [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
   // `departure` says everything but the pods.
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
                       absl::Time now);
@@ -387,6 +381,19 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] GangView ViewOf(const Case& c) const;
   [[nodiscard]] std::vector<NodeRow> NodeRows(const Snapshot& snapshot) const;
 
+  // loop_usage.cc
+  // What its pods on nodes use of GPUs is counted from now on.
+  void MeterUse(const Case& c);
+  // Of the names of the Queues; "" = none.
+  void CountPreempted(const std::string& by, const std::string& victim);
+  [[nodiscard]] GpusSince GpusOf(const Case& c, PodId pod);
+  // A pod was sent away: what it has run was in vain. The Queue's name; "" = none.
+  void CountLost(const std::string& queue, const GpusSince& had, absl::Time now);
+  void CountAllLost(const Case& c);  // of all members on nodes
+
+  // loop_figures.cc
+  [[nodiscard]] std::vector<GpuTotalView> Gpus();
+
   // `rest` begins with what separates it from the gang.
   void Log(const Case& c, absl::string_view what, std::string rest = "", int64_t steps = 0);
   void LogOf(absl::string_view what, absl::string_view subject, std::string rest, absl::Time now);
@@ -461,6 +468,7 @@ class SchedulingLoop::Impl final {
   WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};        // of conditions
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
   LoopCounters counters_;
+  std::unique_ptr<ClusterFigures> figures_;  // of a round that has not ended
   std::vector<DecisionEntry> log_;
 };
 

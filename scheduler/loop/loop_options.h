@@ -10,6 +10,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
+#include "api/base/duration_histogram.h"
 #include "api/client/right.h"
 #include "api/model/object.h"
 #include "plugins/framework/profile.h"
@@ -17,7 +18,6 @@
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/search_shares.h"
 #include "scheduler/mig/mig_fleet.h"
-#include "api/base/duration_histogram.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {
@@ -57,6 +57,8 @@ struct LoopOptions {
   int64_t apply_work_per_turn = 4096;
   // Told of every object before it is folded in, so that a stall has a name. None: nobody asks.
   std::function<void(const ObjectKey&)> applies;
+  // What decisions take is measured by it, and nothing else. None: nobody measures.
+  std::function<absl::Time()> stopwatch;
   // No further gang is started while so many binds are on their way: a plan that waits in a queue
   // of writes grows stale.
   int32_t max_binds_under_way = 512;
@@ -71,11 +73,15 @@ struct LoopOptions {
   BackoffPolicy bind_backoff = {.first = absl::Milliseconds(100), .most = absl::Seconds(5)};
 };
 
-// Everything only grows, except the gauges at the end.
 struct RoomMadeScale {  // 1 s to half an hour
   static constexpr std::array<double, 9> kBounds = {1, 5, 10, 30, 60, 120, 300, 600, 1800};
 };
+struct DecisionScale {  // 10 µs to 10 s
+  static constexpr std::array<double, 13> kBounds = {1e-5,   2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3,
+                                                     2.5e-3, 5e-3,   1e-2, 0.1,  1,      10};
+};
 
+// Everything only grows, except the gauges at the end.
 struct LoopCounters {
   int64_t turns = 0;
   int64_t events = 0;      // object events applied
@@ -118,6 +124,8 @@ struct LoopCounters {
   double scheduling_seconds = 0;
   // From the decision that others leave for a gang until it was placed in their room.
   DurationHistogram<RoomMadeScale> room_made;
+  // What decisions took: those that placed something; others, the search for victims included.
+  DurationHistogram<DecisionScale> took_to_place, took_to_reject;
 
   // Gauges.
   int64_t gangs = 0;

@@ -134,6 +134,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   errands_.Forget();
   directory_.Forget();
   ledger_.Forget();
+  figures_.reset();
   mig_fleet_.Forget();
   mig_planned_ = mig_due_ = absl::InfinitePast();
   queue_ = std::make_unique<GangQueue>();

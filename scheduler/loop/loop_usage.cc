@@ -1,10 +1,9 @@
-// What gangs use of GPUs, counted by time; and what all GPUs are.
+// What gangs use of GPUs, counted by time; and what of it was in vain.
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "scheduler/loop/gpu_totals.h"
 #include "scheduler/loop/loop_impl.h"
 
 namespace maniple {
@@ -79,21 +78,41 @@ void SchedulingLoop::Impl::MeterUse(const Case& c) {
   meter.Set(c.gang.id, payer, named, c.now);
 }
 
-GpuTotalsPtr SchedulingLoop::Impl::Gpus() {
-  GpuTotals totals(Picture());
-  for (const GangId holder : holders_) {
-    for (const Reservation::Room& room : records_.at(holder)->reservation->rooms) {
-      totals.Hold(room.node, room.shape);
-    }
+void SchedulingLoop::Impl::CountPreempted(const std::string& by, const std::string& victim) {
+  const VictimsOf of = victim.empty() ? VictimsOf::kNoQueue
+                       : victim == by ? VictimsOf::kSameQueue
+                                      : VictimsOf::kOtherQueue;
+  ++directory_.HistoryOf(by).preempted[static_cast<size_t>(of)];
+}
+
+GpusSince SchedulingLoop::Impl::GpusOf(const Case& c, PodId pod) {
+  const auto member = std::ranges::find(c.gang.members, pod, &Member::pod);
+  if (member == c.gang.members.end() || !member->shape.valid()) return {.since = c.now};
+  const absl::Time decided = c.record.decided_at;
+  const absl::Time began =
+      c.record.quorum_reached_at.value_or(decided == absl::InfinitePast() ? c.now : decided);
+  GpusSince had{.since = std::max(began, member->created)};
+  const Tables& tables = *Picture().tables;
+  for (const auto& [resource, amount] : tables.ShapeOf(member->shape).requests) {
+    const ResourceFacts& facts = tables.FactsOf(resource);
+    if (facts.gpu) had.amounts.emplace_back(facts.name, amount);
   }
-  for (const GangId gang : mending_) {
-    const auto record = records_.find(gang);
-    if (record == records_.end()) continue;
-    for (const HeldVacancy& held : record->second->holds) {
-      if (held.hold.valid()) totals.Hold(held.node, held.vacancy.shape);
-    }
+  return had;
+}
+
+void SchedulingLoop::Impl::CountLost(const std::string& queue, const GpusSince& had,
+                                     absl::Time now) {
+  const double seconds = std::max(0.0, absl::ToDoubleSeconds(now - had.since));
+  for (const auto& [resource, amount] : had.amounts) {
+    directory_.HistoryOf(queue).lost[resource] += seconds * static_cast<double>(amount);
   }
-  return std::make_shared<const std::vector<GpuTotalView>>(totals.Sum(ledger_));
+}
+
+void SchedulingLoop::Impl::CountAllLost(const Case& c) {
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kBound) continue;
+    CountLost(c.record.queue, GpusOf(c, member.pod), c.now);
+  }
 }
 
 }  // namespace maniple

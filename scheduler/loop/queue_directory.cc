@@ -40,12 +40,11 @@ void QueueDirectory::Note(const ObjectEvent& event) {
   cohorts_.Note(event);
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
-      Entry& entry = queues_[queue->meta.name];
+      Entry& entry = Exists(queue->meta.name);
       if (entry.queue.meta.uid != queue->meta.uid) {
         statuses_.Forget(queue->meta.name);
         meter_.Restart(queue->meta.name);
       }
-      entry.exists = true;
       entry.queue = *queue;
       statuses_.Touch(queue->meta.name);
       statuses_.Seen(queue->meta.name, queue->meta.resource_version);
@@ -57,6 +56,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     if (deleted->key.kind != ResourceKind::kQueue) return;
     if (const auto it = queues_.find(deleted->key.name); it != queues_.end()) {
       it->second.exists = false;
+      by_name_.erase(it->first);
       it->second.history = {};
       it->second.queue.meta.uid.clear();
       it->second.queue.used = {};
@@ -65,12 +65,18 @@ void QueueDirectory::Note(const ObjectEvent& event) {
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
     if (invalid->key.kind != ResourceKind::kQueue) return;
-    Entry& entry = queues_[invalid->key.name];
-    entry.exists = true;
+    Entry& entry = Exists(invalid->key.name);
     entry.queue.meta.name = invalid->key.name;
     entry.queue.meta.uid = invalid->uid;
     statuses_.Touch(invalid->key.name);
   }
+}
+
+QueueDirectory::Entry& QueueDirectory::Exists(const std::string& name) {
+  Entry& entry = queues_[name];
+  entry.exists = true;
+  by_name_[name] = &entry;
+  return entry;
 }
 
 std::optional<QueueRefusal> QueueDirectory::RefusalWithoutQueue() const {
@@ -284,27 +290,37 @@ void QueueDirectory::Forget() {
 
 std::vector<QueueView> QueueDirectory::Views(const QuotaBook& book, absl::Time now) const {
   std::vector<QueueView> views;
-  for (const auto& [name, entry] : queues_) {
-    if (!entry.exists) continue;
-    QueueView view{.name = name,
-                   .cohort = entry.queue.cohort,
-                   .stop_policy = std::string(StopPolicyName(entry.queue.stop)),
-                   .problem = book.ProblemOfQueue(name),
-                   .pending = entry.total.pending,
-                   .running = entry.total.running,
-                   .pending_pods = entry.total.pending_pods,
-                   .running_pods = entry.total.running_pods,
-                   .fair_share = FairShareOf(book.QueueNamed(name), book),
-                   .oldest_pending = entry.waiting_since.empty() ? absl::InfiniteFuture()
-                                                                 : *entry.waiting_since.begin(),
-                   .history = entry.history,
-                   .usage = UsageOfQueue(entry.queue, book),
-                   .used = meter_.RecordOf(name, now).rows};
-    TellReasons(entry, view);
-    views.push_back(std::move(view));
-  }
-  std::ranges::sort(views, {}, &QueueView::name);
+  AddViews("", by_name_.size(), book, now, views);
   return views;
+}
+
+bool QueueDirectory::AddViews(const std::string& after, size_t most, const QuotaBook& book,
+                              absl::Time now, std::vector<QueueView>& views) const {
+  auto next = by_name_.upper_bound(after);
+  for (; next != by_name_.end() && most > 0; ++next, --most) {
+    views.push_back(ViewOf(next->first, *next->second, book, now));
+  }
+  return next != by_name_.end();
+}
+
+QueueView QueueDirectory::ViewOf(const std::string& name, const Entry& entry, const QuotaBook& book,
+                                 absl::Time now) const {
+  QueueView view{.name = name,
+                 .cohort = entry.queue.cohort,
+                 .stop_policy = std::string(StopPolicyName(entry.queue.stop)),
+                 .problem = book.ProblemOfQueue(name),
+                 .pending = entry.total.pending,
+                 .running = entry.total.running,
+                 .pending_pods = entry.total.pending_pods,
+                 .running_pods = entry.total.running_pods,
+                 .fair_share = FairShareOf(book.QueueNamed(name), book),
+                 .oldest_pending = entry.waiting_since.empty() ? absl::InfiniteFuture()
+                                                               : *entry.waiting_since.begin(),
+                 .history = entry.history,
+                 .usage = UsageOfQueue(entry.queue, book),
+                 .used = meter_.RecordOf(name, now).rows};
+  TellReasons(entry, view);
+  return view;
 }
 
 void QueueDirectory::TellReasons(const Entry& entry, QueueView& view) {

@@ -92,6 +92,9 @@ class QueueDirectory final {
 
   // By name.
   [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book, absl::Time now) const;
+  // Adds those that come after this name, and `most` at the most. False: there are no more.
+  bool AddViews(const std::string& after, size_t most, const QuotaBook& book, absl::Time now,
+                std::vector<QueueView>& views) const;
   // Nameless, of the gangs without a Queue: reasons, history and what they have used only.
   [[nodiscard]] QueueView WithoutQueueView(absl::Time now) const;
   // By name; also those that nobody has created.
@@ -112,6 +115,10 @@ class QueueDirectory final {
     friend bool operator==(const Counted&, const Counted&) = default;
   };
   void Add(const Counted& counted, int32_t sign);
+  // Of a Queue that is there.
+  Entry& Exists(const std::string& name);
+  [[nodiscard]] QueueView ViewOf(const std::string& name, const Entry& entry, const QuotaBook& book,
+                                 absl::Time now) const;
   static void TellReasons(const Entry& entry, QueueView& view);
   [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue() const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
@@ -124,8 +131,9 @@ class QueueDirectory final {
   CohortDirectory cohorts_;
   UsageMeter meter_;
   absl::Time usage_due_ = absl::InfiniteFuture();
-  absl::node_hash_map<std::string, Entry> queues_;  // what is counted borrows from it
-  Entry without_;                                   // gangs without a Queue; likewise
+  absl::node_hash_map<std::string, Entry> queues_;      // what is counted borrows from it
+  absl::btree_map<std::string, const Entry*> by_name_;  // those of them that exist
+  Entry without_;                                       // gangs without a Queue; likewise
   std::map<std::string, StringMap> namespaces_;
   absl::btree_map<GangId, Counted> counts_;
 };

@@ -18,8 +18,7 @@ bool SchedulingLoop::Idle() const { return impl_->Idle(); }
 bool SchedulingLoop::Synced() const { return impl_->Synced(); }
 TurnOutput SchedulingLoop::Turn(absl::Time now) { return impl_->Turn(now); }
 ClusterViewPtr SchedulingLoop::View(absl::Time now) const { return impl_->View(now); }
-GpuTotalsPtr SchedulingLoop::Gpus() const { return impl_->Gpus(); }
-QueueViewsPtr SchedulingLoop::Queues(absl::Time now) const { return impl_->Queues(now); }
+ClusterFiguresPtr SchedulingLoop::MoreFigures(absl::Time now) { return impl_->MoreFigures(now); }
 std::shared_ptr<const HelpQuestion> SchedulingLoop::HelpFor(const GangKey& key,
                                                             absl::Time now) const {
   return impl_->HelpFor(key, now);

@@ -65,11 +65,10 @@ class SchedulingLoop final {
 
   // What operators see; built when asked, immutable.
   [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
-  // Its Queues alone, without looking at gangs or nodes; `uncharged` is not told. The last one has
-  // no name, and tells of gangs without a Queue.
-  [[nodiscard]] QueueViewsPtr Queues(absl::Time now) const;
-  // What became of all GPUs. Those that others leave for a gang count as used until it has them.
-  [[nodiscard]] GpuTotalsPtr Gpus() const;
+  // What metrics tell of it, without looking at gangs. Made piece by piece, so that no turn is late
+  // for it: null until the call that ends a round; each piece is as of its call. GPUs that others
+  // leave for a gang count as used until it has them.
+  [[nodiscard]] ClusterFiguresPtr MoreFigures(absl::Time now);
   // What AnswerHelp (scheduler/advice/help.h) needs to know of a gang, for any thread, as long as
   // the loop lives. Null: it is not known, does not wait, or waits for what room and quota cannot
   // help; or this process does not lead.

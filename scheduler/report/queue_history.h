@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
+#include "absl/container/btree_map.h"
 #include "api/base/duration_histogram.h"
 
 namespace maniple {
@@ -20,12 +22,21 @@ struct GangBindScale {  // 1 ms to a minute
 enum class LeavingCause : uint8_t { kPreempted, kDrained, kQuorumLost };
 inline constexpr std::array<const char*, 3> kLeavingCauses = {"Preempted", "Drained", "QuorumLost"};
 
+// Whom a gang made leave: of its own Queue, of another one, or of none.
+enum class VictimsOf : uint8_t { kSameQueue, kOtherQueue, kNoQueue };
+inline constexpr std::array<const char*, 3> kVictimsOf = {"SameQueue", "OtherQueue", "NoQueue"};
+
 struct QueueHistory {
   // From a gang's creation, or its last leaving, to its quorum being bound.
   DurationHistogram<GangWaitScale> waited;
   // From the decision to its quorum being bound.
   DurationHistogram<GangBindScale> bound;
   std::array<int64_t, kLeavingCauses.size()> left = {};  // gangs, by LeavingCause
+  // Gangs that were made to leave whole for gangs of this Queue, by VictimsOf.
+  std::array<int64_t, kVictimsOf.size()> preempted = {};
+  // What pods of this Queue had run when they were sent away, as amount x seconds of each GPU
+  // resource. Nobody tells of checkpoints: all of it counts.
+  absl::btree_map<std::string, double> lost;
 };
 
 }  // namespace maniple

@@ -185,8 +185,15 @@ struct ClusterView {
 // "key=value:NoSchedule"
 [[nodiscard]] std::string TaintText(const Taint& taint);
 
+// What metrics tell of a cluster: sums, and no gang by its name.
+struct ClusterFigures {
+  // By name; `uncharged` is not told. One without a name, of gangs without a Queue, comes last.
+  std::vector<QueueView> queues;
+  std::vector<CohortView> cohorts;  // as in a ClusterView
+  std::vector<GpuTotalView> gpus;
+};
+
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;
-using QueueViewsPtr = std::shared_ptr<const std::vector<QueueView>>;
-using GpuTotalsPtr = std::shared_ptr<const std::vector<GpuTotalView>>;
+using ClusterFiguresPtr = std::shared_ptr<const ClusterFigures>;
 
 }  // namespace maniple

@@ -64,6 +64,12 @@ class LoopDriver final {
   void Restart();
 
   [[nodiscard]] SchedulingLoop& loop() { return *loop_; }
+  // All pieces of it.
+  [[nodiscard]] ClusterFiguresPtr Figures() {
+    while (true) {
+      if (ClusterFiguresPtr figures = loop_->MoreFigures(now)) return figures;
+    }
+  }
   [[nodiscard]] const GangView* ViewOf(
       absl::string_view gang);                            // null: unknown; until the next call
   [[nodiscard]] int Bound(absl::string_view gang) const;  // Succeeded ones included

@@ -335,6 +335,15 @@ TEST(Metrics, EveryCounterIsRenderedWithItsLabels) {
   EXPECT_THAT(text, HasSubstr("leader_election_master_status{name=\"maniple-scheduler\"} 1"));
 }
 
+TEST(Metrics, DecisionsAreTimedByWhatCameOfThem) {
+  LoopCounters counters;
+  counters.took_to_place.Note(absl::Microseconds(200));
+  const std::string text = RenderMetrics(counters, {});
+  EXPECT_THAT(text, HasSubstr("maniple_decision_duration_seconds_bucket{result=\"placed\",le="
+                              "\"0.00025\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_decision_duration_seconds_count{result=\"rejected\"} 0\n"));
+}
+
 TEST(Metrics, AnswersOfTheApiServerAreToldAsClientGoTellsThem) {
   DurationHistogram<AnswerScale> times;
   times.Note(absl::Milliseconds(20));
@@ -353,10 +362,10 @@ TEST(Metrics, AnswersOfTheApiServerAreToldAsClientGoTellsThem) {
 }
 
 std::string MetricsOf(std::vector<QueueView> queues) {
-  return RenderMetrics({},
-                       {.leading = true,
-                        .queues = std::make_shared<const std::vector<QueueView>>(std::move(queues)),
-                        .now = absl::FromUnixSeconds(100)});
+  return RenderMetrics({}, {.leading = true,
+                            .figures = std::make_shared<const ClusterFigures>(
+                                ClusterFigures{.queues = std::move(queues)}),
+                            .now = absl::FromUnixSeconds(100)});
 }
 
 TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
@@ -381,6 +390,8 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
   queues[0].history.waited.Note(absl::Seconds(45));
   queues[0].history.bound.Note(absl::Milliseconds(7));
   queues[0].history.left[static_cast<size_t>(LeavingCause::kDrained)] = 4;
+  queues[0].history.preempted[static_cast<size_t>(VictimsOf::kOtherQueue)] = 6;
+  queues[0].history.lost["nvidia.com/gpu"] = 7200;
   queues[0].used = {{"a", "h100", "nvidia.com/gpu", 10, 0}, {"b", "h100", "nvidia.com/gpu", 5, 0}};
   queues.push_back({.pending_by_reason = {{"WaitingForMembers", 1}}});  // without a Queue
   const std::string text = MetricsOf(queues);
@@ -392,7 +403,11 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
                            "maniple_gang_wait_seconds_bucket{queue=\"team\",le=\"60\"} 1\n",
                            "maniple_gang_wait_seconds_sum{queue=\"team\"} 45\n",
                            "maniple_gang_bind_seconds_bucket{queue=\"team\",le=\"0.01\"} 1\n",
-                           "maniple_evicted_gangs_total{queue=\"team\",reason=\"Drained\"} 4\n"}) {
+                           "maniple_evicted_gangs_total{queue=\"team\",reason=\"Drained\"} 4\n",
+                           "maniple_preempted_gangs_total{preempting_queue=\"team\",reason="
+                           "\"OtherQueue\"} 6\n",
+                           "maniple_lost_resource_seconds_total{queue=\"team\",resource="
+                           "\"nvidia.com/gpu\"} 7200\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, Not(HasSubstr("maniple_gang_wait_seconds_count{queue=\"wrong\"}")));
@@ -400,13 +415,33 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
 }
 
 TEST(Metrics, ALeaderTellsWhatAllGpusAre) {
-  const std::vector<GpuTotalView> totals = {{"h100", "nvidia.com/gpu", {8, 0, 4, 2, 2}}};
+  const ClusterFigures figures{.gpus = {{"h100", "nvidia.com/gpu", {8, 0, 4, 2, 2}}}};
   const std::string text = RenderMetrics(
-      {}, {.leading = true, .gpus = std::make_shared<const std::vector<GpuTotalView>>(totals)});
+      {}, {.leading = true, .figures = std::make_shared<const ClusterFigures>(figures)});
   EXPECT_THAT(text, HasSubstr("maniple_gpus{flavor=\"h100\",resource=\"nvidia.com/gpu\",state="
                               "\"cordoned\"} 4\n"));
   EXPECT_THAT(text, HasSubstr("state=\"used\"} 8\n"));
   EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_gpus{")));
+}
+
+TEST(Metrics, ALeaderTellsWhatEachCohortHasAndUses) {
+  const ClusterFigures figures{.cohorts = {{.name = "all",
+                                            .parent = "company",
+                                            .fair_share = 125,
+                                            .usage = {{.flavor = "h100",
+                                                       .resource = "nvidia.com/gpu",
+                                                       .nominal = Amount(64),
+                                                       .used = Amount(40),
+                                                       .borrowed = Amount(8)}}}}};
+  const std::string text = RenderMetrics(
+      {}, {.leading = true, .figures = std::make_shared<const ClusterFigures>(figures)});
+  const std::string of = R"({cohort="all",flavor="h100",resource="nvidia.com/gpu"} )";
+  EXPECT_THAT(text, HasSubstr("maniple_cohort_info{cohort=\"all\",parent=\"company\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_cohort_fair_share{cohort=\"all\"} 125\n"));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("maniple_cohort_subtree_quota", of, "64\n")));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("maniple_cohort_resource_usage", of, "40\n")));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("maniple_cohort_resource_borrowed", of, "8\n")));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("maniple_cohort_resource_lent", of, "0\n")));
 }
 
 TEST(Metrics, AStandbyTellsNothingOfQueuesAndAQueueThatIsGoneLeavesNoSeries) {

@@ -27,8 +27,8 @@ QueueView QueueThatUsed(const std::string& name, int64_t seconds, int gangs = 0)
   return queue;
 }
 
-QueueViewsPtr Views(std::vector<QueueView> queues) {
-  return std::make_shared<const std::vector<QueueView>>(std::move(queues));
+ClusterFiguresPtr Views(std::vector<QueueView> queues) {
+  return std::make_shared<const ClusterFigures>(ClusterFigures{.queues = std::move(queues)});
 }
 
 TEST(UsageHistory, KeepsAPointForEachHourOfAWeek) {

@@ -1,14 +1,22 @@
 // What the loop remembers of the gangs of a Queue for whoever watches it: how long they waited, why
 // they wait, why they had to leave.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "test/support/loop_driver.h"
 
 namespace maniple {
 namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 Queue PlainQueue(absl::string_view name, int64_t gpus) {
   Queue queue;
@@ -26,9 +34,10 @@ class QueueHistoryTest : public ::testing::Test {
 
   // "" = of the gangs without a Queue.
   QueueView Of(const std::string& queue) {
-    const QueueViewsPtr queues = d_.loop().Queues(d_.now);
-    const auto found = std::ranges::find(*queues, queue, &QueueView::name);
-    return found == queues->end() ? QueueView{.name = "not there"} : *found;
+    const ClusterFiguresPtr figures = d_.Figures();
+    const std::vector<QueueView>& queues = figures->queues;
+    const auto found = std::ranges::find(queues, queue, &QueueView::name);
+    return found == queues.end() ? QueueView{.name = "not there"} : *found;
   }
   // "QuotaExceeded 2, NoFit 1"
   std::string Reasons(const std::string& queue) {
@@ -67,6 +76,10 @@ TEST_F(QueueHistoryTest, AGangThatLeftForAnotherHasWaitedSinceThen) {
   d_.Settle(absl::Seconds(60));
   ASSERT_EQ(d_.Bound("high"), 1);
   EXPECT_EQ(Left("q", LeavingCause::kPreempted), 1);
+  EXPECT_THAT(Of("q").history.preempted, ElementsAre(1, 0, 0));
+  const auto lost = Of("q").history.lost;
+  ASSERT_THAT(lost, SizeIs(1));
+  EXPECT_NEAR(lost.at("nvidia.com/gpu"), 8 * 30 * 60, 8 * 3);
   EXPECT_EQ(d_.loop().counters().room_made.count(), 1u);
   const double before = Of("q").history.waited.seconds();
   d_.Submit({.gang = "low", .queue = "q"});  // its pod is made anew
@@ -77,6 +90,46 @@ TEST_F(QueueHistoryTest, AGangThatLeftForAnotherHasWaitedSinceThen) {
   const double again = Of("q").history.waited.seconds() - before;
   EXPECT_GT(again, 60);
   EXPECT_LT(again, 300) << "the half hour in which it ran is no waiting";
+}
+
+TEST_F(QueueHistoryTest, WhatRanInVainIsCountedOnceForEachPodThatIsSentAway) {
+  Queue other = PlainQueue("other", 0);
+  d_.Put(ObjectUpserted{other});
+  d_.Nodes(2, 8);
+  d_.Submit({.gang = "loose", .pods = 2});
+  d_.Settle(absl::Minutes(10));
+  d_.Submit({.gang = "mine", .pods = 2, .queue = "q", .priority = 10});
+  d_.Settle(absl::Minutes(5));
+  ASSERT_EQ(d_.Bound("mine"), 2);
+  EXPECT_THAT(Of("q").history.preempted, ElementsAre(0, 0, 1));
+  EXPECT_NEAR(Of("").history.lost.at("nvidia.com/gpu"), 16 * 10 * 60, 16 * 3);
+  EXPECT_THAT(Of("q").history.lost, IsEmpty());
+  // A quorum that is lost and not found again takes the rest along.
+  d_.api.Delete(ResourceKind::kPod, "mine-0");
+  d_.Settle(absl::Minutes(30));
+  ASSERT_EQ(Left("q", LeavingCause::kQuorumLost), 1);
+  EXPECT_GT(Of("q").history.lost.at("nvidia.com/gpu"), 8 * 5 * 60);
+}
+
+TEST_F(QueueHistoryTest, FiguresAreMadeInPiecesAndTellEachQueueOnce) {
+  for (int i = 0; i < 250; ++i) d_.Put(ObjectUpserted{PlainQueue(absl::StrCat("team-", i), 8)});
+  d_.Settle();
+  EXPECT_EQ(d_.loop().MoreFigures(d_.now), nullptr);
+  d_.api.Delete(ResourceKind::kQueue, "team-0");   // told already
+  d_.api.Delete(ResourceKind::kQueue, "team-99");  // not yet
+  d_.Settle();
+  const ClusterFiguresPtr figures = d_.Figures();
+  std::vector<std::string> names;
+  for (const QueueView& queue : figures->queues) names.push_back(queue.name);
+  ASSERT_THAT(names, SizeIs(251));  // of 251 with "q", one less, and one for those without a Queue
+  EXPECT_EQ(names.back(), "");
+  names.pop_back();
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  EXPECT_THAT(names, Not(Contains("team-99")));
+  // Who loses the lead in the middle of a round begins another one.
+  EXPECT_EQ(d_.loop().MoreFigures(d_.now), nullptr);
+  d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
+  EXPECT_THAT(d_.Figures()->queues, SizeIs(250));
 }
 
 TEST_F(QueueHistoryTest, WhoWaitsIsCountedByReason) {

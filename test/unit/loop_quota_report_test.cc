@@ -78,7 +78,7 @@ TEST_F(QuotaReport, AQueueShowsItsUseInOneLine) {
 }
 
 TEST_F(QuotaReport, AQueueTellsSinceWhenItsOldestGangWaits) {
-  const auto oldest = [this] { return d_.loop().Queues(d_.now)->front().oldest_pending; };
+  const auto oldest = [this] { return d_.Figures()->queues.front().oldest_pending; };
   d_.Settle();
   EXPECT_EQ(oldest(), absl::InfiniteFuture());
   d_.Submit({.gang = "first", .pods = 5, .queue = "a"});
@@ -88,7 +88,7 @@ TEST_F(QuotaReport, AQueueTellsSinceWhenItsOldestGangWaits) {
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(oldest(), ViewOf("first").created);
   EXPECT_LT(oldest(), ViewOf("second").created);
-  EXPECT_EQ(d_.loop().Queues(d_.now)->at(1).oldest_pending, absl::InfiniteFuture()) << "of b";
+  EXPECT_EQ(d_.Figures()->queues.at(1).oldest_pending, absl::InfiniteFuture()) << "of b";
   d_.loop().SetRole(SchedulingLoop::Role::kStandby, d_.now);
   EXPECT_EQ(oldest(), absl::InfiniteFuture());
   d_.loop().SetRole(SchedulingLoop::Role::kLeader, d_.now);

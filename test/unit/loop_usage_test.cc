@@ -165,8 +165,8 @@ class LoopUsage : public ::testing::Test {
     return absl::ToInt64Seconds(d_.now - began_);
   }
   std::vector<std::string> Used(absl::string_view queue) {
-    const QueueViewsPtr views = d_.loop().Queues(d_.now);
-    for (const QueueView& view : *views) {
+    const ClusterFiguresPtr figures = d_.Figures();
+    for (const QueueView& view : figures->queues) {
       if (view.name == queue) return Text(view.used);
     }
     return {};
@@ -268,8 +268,8 @@ TEST(LoopUsageHistories, EqualWhatTheApiShows) {
       }
       d.Settle(absl::Seconds(seconds));
     }
-    const QueueViewsPtr views = d.loop().Queues(d.now);
-    for (const QueueView& view : *views) {
+    const ClusterFiguresPtr figures = d.Figures();
+    for (const QueueView& view : figures->queues) {
       int64_t used = 0;
       for (const ResourceSeconds& row : view.used) used += row.total;
       EXPECT_EQ(used, sums[view.name]) << "seed " << seed << ", queue " << view.name;
@@ -281,8 +281,8 @@ TEST(LoopUsageHistories, EqualWhatTheApiShows) {
 // "h100: 8 used" and so on, of whole GPUs; zeros are left out.
 std::vector<std::string> GpusOf(LoopDriver& driver) {
   std::vector<std::string> out;
-  const GpuTotalsPtr totals = driver.loop().Gpus();
-  for (const GpuTotalView& total : *totals) {
+  const ClusterFiguresPtr figures = driver.Figures();
+  for (const GpuTotalView& total : figures->gpus) {
     std::string text = absl::StrCat(total.flavor, ":");
     for (size_t i = 0; i < kGpuStates.size(); ++i) {
       if (total.amounts[i] != 0) absl::StrAppend(&text, " ", total.amounts[i], " ", kGpuStates[i]);

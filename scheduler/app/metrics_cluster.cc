@@ -1,0 +1,81 @@
+#include "scheduler/app/metrics_cluster.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/app/metrics_queues.h"
+#include "scheduler/app/metrics_text.h"
+
+namespace maniple {
+namespace {
+
+// One value of each resource and flavor of each Cohort.
+struct CohortRow {
+  const char* name;
+  const char* help;
+  Amount QuotaUsageView::*value;
+};
+constexpr CohortRow kCohortRows[] = {
+    {"maniple_cohort_subtree_quota", "What the Cohort and those below it may use and lend.",
+     &QuotaUsageView::nominal},
+    {"maniple_cohort_resource_usage", "What its Queues and those below it are charged for.",
+     &QuotaUsageView::used},
+    {"maniple_cohort_resource_borrowed",
+     "What of it is beyond its quota: the parent lends it, or quotas have shrunk since.",
+     &QuotaUsageView::borrowed},
+    {"maniple_cohort_resource_lent", "What others use of its quota.", &QuotaUsageView::lent},
+};
+
+void AddCohorts(const std::vector<CohortView>& cohorts, std::string& out) {
+  MetricText text(out);
+  text.Begin("maniple_cohort_info", "Always 1; the label says of which parent.", "gauge");
+  for (const CohortView& cohort : cohorts) {
+    text.Add("maniple_cohort_info",
+             absl::StrCat(Label("cohort", cohort.name), ",", Label("parent", cohort.parent)), 1);
+  }
+  text.Begin("maniple_cohort_fair_share",
+             "Dominant borrowed share by weight, in permille; 0 when nothing is borrowed.",
+             "gauge");
+  for (const CohortView& cohort : cohorts) {
+    text.Add("maniple_cohort_fair_share", Label("cohort", cohort.name),
+             static_cast<double>(cohort.fair_share));
+  }
+  for (const CohortRow& row : kCohortRows) {
+    text.Begin(row.name, row.help, "gauge");
+    for (const CohortView& cohort : cohorts) {
+      for (const QuotaUsageView& usage : cohort.usage) {
+        text.Add(row.name,
+                 absl::StrCat(Label("cohort", cohort.name), ",", Label("flavor", usage.flavor), ",",
+                              Label("resource", usage.resource)),
+                 InBaseUnits(usage.resource, usage.*row.value));
+      }
+    }
+  }
+}
+
+void AddGpus(const std::vector<GpuTotalView>& totals, std::string& out) {
+  constexpr char kName[] = "maniple_gpus";
+  MetricText text(out);
+  text.Begin(kName,
+             "GPUs, and slices of them, by what they are: used; free; held for a gang; or on a "
+             "node that is cordoned or unreachable.",
+             "gauge");
+  for (const GpuTotalView& total : totals) {
+    for (size_t state = 0; state < kGpuStates.size(); ++state) {
+      text.Add(kName,
+               absl::StrCat(Label("flavor", total.flavor), ",", Label("resource", total.resource),
+                            ",", Label("state", kGpuStates[state])),
+               static_cast<double>(total.amounts[state]));
+    }
+  }
+}
+
+}  // namespace
+
+void AppendClusterMetrics(const ClusterFigures& figures, absl::Time now, std::string& out) {
+  AddGpus(figures.gpus, out);
+  AppendQueueMetrics(figures.queues, now, out);
+  AddCohorts(figures.cohorts, out);
+}
+
+}  // namespace maniple
