@@ -33,17 +33,29 @@ bool TakesRoom(const GangMemberView& pod) {
   return !pod.node.empty() && pod.state != "succeeded" && pod.state != "failed";
 }
 
+// Of a label that some Topology, or a domain of NVLink, is told by.
+std::string LabelOf(const NodeView& node, const std::string& key, const Tables& tables) {
+  const auto at = std::ranges::find(node.block.rows().label_columns, key, &LabelColumn::key);
+  const bool tracked = at != node.block.rows().label_columns.end();
+  const LabelValueId value = tracked ? at->values[node.row] : LabelValueId();
+  return value.valid() ? tables.label_values[value.index()] : "";
+}
+
 std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
                                 const Tables& tables) {
   std::vector<std::string> path;
   for (const TopologyLevel& level : topology.levels) {
-    const auto at =
-        std::ranges::find(node.block.rows().label_columns, level.node_label, &LabelColumn::key);
-    const bool tracked = at != node.block.rows().label_columns.end();
-    const LabelValueId value = tracked ? at->values[node.row] : LabelValueId();
-    path.push_back(value.valid() ? tables.label_values[value.index()] : "");
+    path.push_back(LabelOf(node, level.node_label, tables));
   }
   return path;
+}
+
+// The first of its labels that it has.
+std::string NvlinkOf(const NodeView& node, const Tables& tables) {
+  for (const std::string& key : tables.nvlink_labels) {
+    if (std::string value = LabelOf(node, key, tables); !value.empty()) return value;
+  }
+  return "";
 }
 
 // Calls it for each GPU resource that a pod of the shape asks for.
@@ -182,6 +194,7 @@ std::vector<NodeRow> SchedulingLoop::Impl::NodeRows(const Snapshot& snapshot) co
       row.taints = node_class->taints;
     }
     if (topology != nullptr) row.path = PathOf({.block = block, .row = at}, *topology, tables);
+    row.nvlink = NvlinkOf({.block = block, .row = at}, tables);
     row.pods = block.Allocatable(kPods)[at] - block.Free(kPods)[at];
     for (uint32_t r = 0; r < tables.resources.size(); ++r) {
       const int64_t allocatable = block.Allocatable(ResourceId(r))[at];

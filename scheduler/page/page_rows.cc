@@ -133,7 +133,7 @@ std::string GpusText(const NodeRow& node, const SeenGangs& seen) {
 std::string NodeText(const std::string& key, const NodeRow& node, const SeenGangs& seen) {
   RowText row;
   row.Text("k", key).Text("name", node.name).Raw("path", RowList(node.path, Quoted));
-  row.Flag("cordoned", !node.schedulable);
+  row.Text("nvlink", node.nvlink).Flag("cordoned", !node.schedulable);
   row.Raw("taints",
           RowList(node.taints, [](const Taint& taint) { return Quoted(TaintText(taint)); }));
   row.Raw("gpus", GpusText(node, seen));

@@ -114,6 +114,7 @@ struct NodeUseView {
 struct NodeRow {
   std::string name;
   std::vector<std::string> path;  // through the levels of the default Topology; "" = no label
+  std::string nvlink;             // its NVLink domain, as its label says; "" = no label
   bool schedulable = true;
   std::vector<Taint> taints;
   std::vector<NodeResourceView> resources;

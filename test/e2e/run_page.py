@@ -123,6 +123,20 @@ def the_map_has_a_twin_that_is_a_table(server):
         seen.await_text("table.nodes", "cordoned")
 
 
+def the_map_shows_nvlink_domains_where_there_are_some(server):
+    with a_page(server) as (seen, scheduler):
+        seen.await_text(".map", "used")
+        assert not seen.all(".by-nvlink"), "a switch that leads nowhere"
+        for index in range(4):
+            server.api.must("PATCH", f"/api/v1/nodes/node-{index:03}", {"metadata": {"labels": {"nvidia.com/gpu.clique": f"fabric.{index // 2}"}}},
+                            "application/merge-patch+json")
+        await_that("there is a switch", lambda: seen.all(".by-nvlink"))
+        seen.click(".by-nvlink")
+        seen.await_text(".map", "by NVLink domain")
+        seen.click(".by-nvlink")
+        await_that("it is the map by levels again", lambda: "by NVLink domain" not in seen.texts(".map")[0])
+
+
 def a_scheduler_that_dies_is_told_and_its_successor_followed(server):
     with a_page(server) as (seen, scheduler):
         seen.await_text(".waiting", "NoFit")
@@ -236,8 +250,9 @@ def a_page_again(server, scheme):
         scheduler.stop()
 
 
-EMBEDDED = (the_three_questions_are_answered_without_a_click_and_help_is_followed, one_gang_is_told_in_full_as_the_command_line_tells_it,
-            the_keyboard_alone_is_enough, the_map_has_a_twin_that_is_a_table, a_scheduler_that_dies_is_told_and_its_successor_followed,
+EMBEDDED = (the_three_questions_are_answered_without_a_click_and_help_is_followed,
+            one_gang_is_told_in_full_as_the_command_line_tells_it, the_keyboard_alone_is_enough, the_map_has_a_twin_that_is_a_table,
+            the_map_shows_nvlink_domains_where_there_are_some, a_scheduler_that_dies_is_told_and_its_successor_followed,
             a_page_left_behind_a_namespace_shows_that_one, axe_finds_nothing_in_either_theme)
 REAL = (its_readers_see_what_rbac_lets_them_see_through_the_proxy,)
 

@@ -2,7 +2,7 @@
 
 from e2e.run_policies import apply_policies
 from e2e.tenants_town import MERGE, OURS, STRATEGIC, group, groups, pod, pods, town
-from support.scheduler import await_that
+from support.scheduler import GROUP, await_that
 
 QUOTA = 4
 BUDGETS = "/apis/policy/v1/namespaces/red/poddisruptionbudgets"
@@ -50,6 +50,25 @@ def to_remake_the_group_of_what_runs(server):
         red_gets_no_more_and_blue_gets_its_own(one, "more")
         one.restart()
         red_gets_no_more_and_blue_gets_its_own(one, "yet-more")
+
+
+def to_grow_under_a_queue_that_was_closed(server):
+    """A gang that runs there keeps its Queue. By a higher minMember it would get as many members as it likes."""
+    with town(server) as one:
+        one.add_nodes(["n1"])
+        one.add_queue("shared", "red", QUOTA)
+        one.red.must("POST", groups("red"), group("foothold", 1, queue="shared"))
+        one.red.must("POST", pods("red"), pod("foothold-0", group="foothold"))
+        await_that("the gang is bound", lambda: one.bound("red", "foothold-0"))
+        one.api.must("PATCH", f"{GROUP}/queues/shared", {"spec": {"namespaceSelector": {"matchLabels": {"team": "blue"}}}}, MERGE)
+        one.served_soon(queue="shared", cpu=str(QUOTA - 1))  # by now the scheduler has heard of it
+        one.red.must("PATCH", f"{groups('red')}/foothold", {"spec": {"minMember": QUOTA}}, MERGE)
+        for index in range(1, QUOTA):
+            one.red.must("POST", pods("red"), pod(f"foothold-{index}", group="foothold"))
+        told = "and none is added"
+        await_that("the gang is told", lambda: told in one.api.must("GET", f"{groups('red')}/foothold")["status"].get("message", ""))
+        one.served_soon(queue="shared", cpu=str(QUOTA - 1))
+        assert not any(one.bound("red", f"foothold-{index}") for index in range(1, QUOTA))
 
 
 def to_burden_the_queue_of_others(server):
@@ -100,5 +119,5 @@ def to_keep_what_was_lent_by_a_budget(server):
         assert one.metric("maniple_budgets_passed_total") == 2
 
 
-QUOTA_ATTACKS = (to_relabel_what_runs, to_remake_the_group_of_what_runs, to_burden_the_queue_of_others, to_do_so_where_the_policy_holds,
-                 to_keep_what_was_lent_by_a_budget)
+QUOTA_ATTACKS = (to_relabel_what_runs, to_remake_the_group_of_what_runs, to_grow_under_a_queue_that_was_closed,
+                 to_burden_the_queue_of_others, to_do_so_where_the_policy_holds, to_keep_what_was_lent_by_a_budget)

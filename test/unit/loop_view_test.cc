@@ -59,6 +59,16 @@ TEST(LoopView, WhoIsMadeToLeaveIsLeavingAndTheRoomIsHeldForWhoComes) {
               ElementsAre(NodeUseView{.gang = "default/high", .resource = kGpu, .amount = 8}));
 }
 
+TEST(LoopView, ANodeTellsItsNvlinkDomain) {
+  LoopDriver d;
+  d.Put(MakeNode("in").Gpu(8).Label("nvidia.com/gpu.clique", "uuid.3"));
+  d.Put(MakeNode("out").Gpu(8));
+  d.Settle();
+  const ClusterViewPtr view = d.loop().View(d.now);
+  EXPECT_EQ(NodeOf(*view, "in").nvlink, "uuid.3");
+  EXPECT_EQ(NodeOf(*view, "out").nvlink, "");
+}
+
 TEST(LoopView, AGangThatSaysHowLongItRunsHasAnEndAndItsSuccessorAStart) {
   ReservationWorld w(2);
   w.Queue("q", 16);

@@ -150,6 +150,13 @@ TEST(PageRows, UsageIsInWholeUnits) {
             "\"borrowed\":4},{\"name\":\"cpu\",\"nominal\":1.5}]");
 }
 
+TEST(PageRows, ANodeTellsItsNvlinkDomain) {
+  ClusterView view;
+  view.nodes = {{.name = "in", .nvlink = "uuid.3"}, {.name = "out"}};
+  EXPECT_EQ(RowsByKey(view).at("node/in")["nvlink"].AsString(), "uuid.3");
+  EXPECT_EQ(RowsByKey(view).at("node/out").Dump(), "{\"k\":\"node/out\",\"name\":\"out\"}");
+}
+
 TEST(PageRows, GpuHoursOfAQueueAreWholeOnesOfAllItsNamespaces) {
   ClusterView view;
   view.queues = {

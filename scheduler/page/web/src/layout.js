@@ -12,9 +12,10 @@ const gap = 0.9;
 const pad = 0.6;
 const widest = 24; // cells; a node of more is drawn with narrower ones
 
-// `nodes` are the rows, `width` and `height` the pixels that there are.
-export function layoutMap(nodes, width, height) {
-  const blocks = groupNodes(nodes);
+// `nodes` are the rows, `width` and `height` the pixels that there are; `pathOf` says of a row where it stands: the
+// names of its blocks, then of its rack.
+export function layoutMap(nodes, width, height, pathOf = (node) => node.path ?? []) {
+  const blocks = groupNodes(nodes, pathOf);
   const named = blocks.length > 1 || blocks[0]?.title !== '';
   const titles = { block: named ? 2 : 0, rack: 1.8 };
   // A title needs pixels rather than cells; how many a cell has is known only after a first try.
@@ -75,12 +76,12 @@ export function nearest(boxes, from, dx, dy) {
 }
 
 // Blocks with racks with names of nodes, all in order of their names.
-function groupNodes(nodes) {
+function groupNodes(nodes, pathOf) {
   const prefix = sharedPart(nodes.map((node) => node.name));
-  const rackPrefix = sharedPart(nodes.map((node) => node.path?.[node.path.length - 1]).filter(Boolean));
+  const rackPrefix = sharedPart(nodes.map((node) => pathOf(node).at(-1)).filter(Boolean));
   const blocks = new Map();
   for (const node of nodes) {
-    const path = node.path ?? [];
+    const path = pathOf(node);
     const block = into(blocks, JSON.stringify(path.slice(0, -1)), () => ({
       title: path
         .slice(0, -1)

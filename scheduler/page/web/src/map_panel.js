@@ -4,7 +4,7 @@ import { html } from './html.js';
 import { MapCanvas } from './map.js';
 import { NodeTable } from './node_table.js';
 import { cluster, nodes, sees, viewAt, whyEmpty } from './store.js';
-import { mapAsTable } from './view.js';
+import { byNvlink, mapAsTable } from './view.js';
 
 export function MapPanel() {
   if (viewAt.value > 0 && sees.value.nodes !== true) return html`<${GangPanel} />`;
@@ -17,14 +17,30 @@ export function MapPanel() {
     <section class="panel map" aria-labelledby="map-title">
       <div class="panel-head">
         <h2 id="map-title">Map</h2>
-        <span class="muted">${levels.length > 0 ? `by ${levels.join(', ')}` : ''}</span>
+        <span class="muted">${orderText(levels)}</span>
         <${Legend} />
         <button type="button" class="quiet" aria-pressed=${table} onClick=${toggle}>Table</button>
+        ${!table && html`<${NvlinkSwitch} />`}
       </div>
       ${nodes.value.length === 0 && html`<p class="empty">${whyEmpty('There is no node.')}</p>`}
       ${nodes.value.length > 0 && (table ? html`<${NodeTable} />` : html`<${MapCanvas} />`)}
     </section>
   `;
+}
+
+function orderText(levels) {
+  if (byNvlink.value && !mapAsTable.value) return 'by NVLink domain';
+  return levels.length > 0 ? `by ${levels.join(', ')}` : '';
+}
+
+// Where no node says of which domain it is there is nothing to switch to.
+function NvlinkSwitch() {
+  const pressed = byNvlink.value;
+  if (!pressed && !nodes.value.some((node) => node.nvlink)) return null;
+  const toggle = () => {
+    byNvlink.value = !pressed;
+  };
+  return html`<button type="button" class="quiet by-nvlink" aria-pressed=${pressed} onClick=${toggle}>NVLink</button>`;
 }
 
 function GangPanel() {

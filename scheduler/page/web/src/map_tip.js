@@ -61,6 +61,7 @@ function describeNode({ node, run }) {
 function placeText(row) {
   const levels = cluster.value.levels ?? [];
   const path = (row.path ?? []).map((value, index) => `${lastPart(levels[index] ?? '')} ${value || '(none)'}`.trim());
+  if (row.nvlink) path.push(`NVLink ${row.nvlink}`);
   return [path.join(' · '), closedText(row)].filter(Boolean).join(' — ');
 }
 

@@ -6,7 +6,7 @@ import { cellsFrom, layoutMap } from './layout.js';
 import { paint } from './paint.js';
 import { boxOfSpot, gangAt, nextSpot, spotAt } from './spots.js';
 import { changedNodes, marks, nodeVersion, tables } from './store.js';
-import { calmMotion, lit, open, soughtNode, theme } from './view.js';
+import { byNvlink, calmMotion, lit, open, placeOf, soughtNode, theme } from './view.js';
 
 const rowOf = (name) => tables.node.get(name);
 export const zoomStep = 1.35;
@@ -37,6 +37,7 @@ export class MapView {
     this.#stops = [
       () => resize.disconnect(),
       effect(() => this.#takeRows(nodeVersion.value)),
+      effect(() => this.#takePlaces(byNvlink.value)),
       effect(() => this.#takeTheme(theme.value)),
       effect(() => this.#takeLight(lit.value, marks.value)),
       effect(() => this.#seek(soughtNode.value)),
@@ -57,6 +58,13 @@ export class MapView {
     } else {
       this.#arrange();
     }
+  }
+
+  // Everything stands elsewhere: all of it is shown.
+  #takePlaces() {
+    if (this.#map === null) return;
+    this.#isFitted = true;
+    this.#arrange();
   }
 
   // False when the node came, went, moved to another rack or got other GPUs: then all is laid out anew.
@@ -103,7 +111,7 @@ export class MapView {
   }
 
   #arrange() {
-    this.#map = layoutMap([...tables.node.values()], this.#size.width - 16, this.#size.height - 16);
+    this.#map = layoutMap([...tables.node.values()], this.#size.width - 16, this.#size.height - 16, placeOf);
     for (const [name, place] of this.#map.places) place.shape = shapeOf(rowOf(name));
     if (this.#isFitted || this.#camera === null) this.#camera = fitCamera(this.#map, this.#size);
     if (this.#cursor !== null && !this.#boxOfCursor()) this.#cursor = null;
@@ -273,7 +281,7 @@ export class MapView {
 }
 
 function shapeOf(row) {
-  return `${widthOf(row)} ${JSON.stringify(row.path ?? [])}`;
+  return `${widthOf(row)} ${JSON.stringify(placeOf(row))}`;
 }
 
 // A gang that has nothing on the map lights nothing: then all stays as bright as it is.

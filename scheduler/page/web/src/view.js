@@ -39,6 +39,11 @@ export const open = signal(null);
 // {name} of a node to be shown; the map goes there, and sets it to null. A new object each time: twice is twice.
 export const soughtNode = signal(null);
 export const mapAsTable = signal(false);
+// Nodes stand on the map in their NVLink domains, not by the Topology.
+export const byNvlink = signal(false);
+export function placeOf(row) {
+  return byNvlink.value ? [row.nvlink ?? ''] : (row.path ?? []);
+}
 
 export const lit = computed(() => {
   if (hovered.value !== null) return hovered.value;

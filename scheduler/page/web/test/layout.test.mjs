@@ -21,6 +21,19 @@ test('every node has a place of its own, and is found there', () => {
   }
 });
 
+// Fear: the switch to NVLink domains leaves a node where its rack was.
+test('nodes stand where they are said to stand', () => {
+  const rows = [0, 1, 2, 3].map((index) => ({ name: `n${index}`, path: ['r'], nvlink: `d${index % 2}`, gpus }));
+  const map = layoutMap(rows, 640, 500, (row) => [row.nvlink]);
+  assert.deepEqual(
+    map.racks.map((rack) => [rack.title, rack.nodes]),
+    [
+      ['d0', ['n0', 'n2']],
+      ['d1', ['n1', 'n3']],
+    ],
+  );
+});
+
 // Fear: a cluster without a Topology, or without nodes, breaks the page.
 test('nodes without labels, and no nodes, are laid out', () => {
   const bare = layoutMap(
