@@ -1,5 +1,6 @@
 // What metrics tell of the cluster, piece by piece.
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,25 +10,34 @@
 namespace maniple {
 namespace {
 
-// Of Queues in one piece: less than a tenth of a millisecond.
+// In one piece.
 constexpr size_t kQueuesAtOnce = 100;
 
 }  // namespace
 
 ClusterFiguresPtr SchedulingLoop::Impl::MoreFigures(absl::Time now) {
-  if (figures_ == nullptr) figures_ = std::make_unique<ClusterFigures>();
-  std::vector<QueueView>& queues = figures_->queues;
-  // The nameless one is the last.
-  if (queues.empty() || !queues.back().name.empty()) {
-    const std::string after = queues.empty() ? "" : queues.back().name;
-    if (!directory_.AddViews(after, kQueuesAtOnce, ledger_.book(), now, queues)) {
+  if (figures_ == nullptr) figures_ = std::make_unique<FigureRound>();
+  ClusterFigures& figures = figures_->figures;
+  switch (figures_->next) {
+    case FigureRound::Next::kQueues: {
+      std::vector<QueueView>& queues = figures.queues;
+      const std::string after = queues.empty() ? "" : queues.back().name;
+      if (directory_.AddViews(after, kQueuesAtOnce, ledger_.book(), now, queues)) return nullptr;
       queues.push_back(directory_.WithoutQueueView(now));
+      figures_->next = FigureRound::Next::kCohorts;
+      return nullptr;
     }
-    return nullptr;
+    case FigureRound::Next::kCohorts:
+      figures.cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kNo);
+      figures_->next = FigureRound::Next::kGpus;
+      return nullptr;
+    case FigureRound::Next::kGpus:
+      break;
   }
-  figures_->cohorts = directory_.CohortViews(ledger_.book());
-  figures_->gpus = Gpus();
-  return std::exchange(figures_, nullptr);
+  figures.gpus = Gpus();
+  auto made = std::make_shared<const ClusterFigures>(std::move(figures));
+  figures_.reset();
+  return made;
 }
 
 std::vector<GpuTotalView> SchedulingLoop::Impl::Gpus() {

@@ -29,6 +29,7 @@
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/due_times.h"
 #include "scheduler/loop/errands.h"
+#include "scheduler/loop/figure_round.h"
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
 #include "scheduler/loop/loop_case.h"
@@ -468,7 +469,7 @@ class SchedulingLoop::Impl final {
   WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};        // of conditions
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
   LoopCounters counters_;
-  std::unique_ptr<ClusterFigures> figures_;  // of a round that has not ended
+  std::unique_ptr<FigureRound> figures_;  // one that has not ended
   std::vector<DecisionEntry> log_;
 };
 

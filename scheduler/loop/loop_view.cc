@@ -255,7 +255,7 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
   if (!leading_) records_.clear();  // a standby remembers nothing of its own
   view->queues = directory_.Views(ledger_.book(), now);
   view->used_without_queue = directory_.WithoutQueueView(now).used;
-  view->cohorts = directory_.CohortViews(ledger_.book());
+  view->cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kYes);
   std::map<std::string, int64_t> uncharged;
   for (const GangId id : unadmitted_) {
     if (const Gang* gang = state_.FindGang(id)) ++uncharged[gang->queue];

@@ -333,16 +333,16 @@ QueueView QueueDirectory::WithoutQueueView(absl::Time now) const {
   return view;
 }
 
-std::vector<CohortView> QueueDirectory::CohortViews(const QuotaBook& book) const {
+std::vector<CohortView> QueueDirectory::CohortViews(const QuotaBook& book, NameQueues names) const {
   std::map<std::string, CohortView> views;
   for (const auto& [name, cohort] : book.cohorts()) {
     views[name].parent = cohort.parent;
     if (!cohort.parent.empty()) views.try_emplace(cohort.parent);
   }
-  for (const auto& [name, entry] : queues_) {
-    if (entry.exists && !entry.queue.cohort.empty()) {
-      views[entry.queue.cohort].queues.push_back(name);
-    }
+  for (const auto& [name, entry] : by_name_) {
+    if (entry->queue.cohort.empty()) continue;
+    CohortView& view = views[entry->queue.cohort];
+    if (names == NameQueues::kYes) view.queues.push_back(name);
   }
   std::vector<CohortView> all;
   for (auto& [name, view] : views) {
@@ -350,7 +350,6 @@ std::vector<CohortView> QueueDirectory::CohortViews(const QuotaBook& book) const
     view.problem = book.ProblemOfCohort(name);
     view.fair_share = FairShareOf(book.CohortNamed(name), book);
     view.usage = UsageOfCohort(name, book);
-    std::ranges::sort(view.queues);
     all.push_back(std::move(view));
   }
   return all;

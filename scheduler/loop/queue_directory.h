@@ -48,6 +48,8 @@ struct QueueRefusal {
   std::string message;
 };
 
+enum class NameQueues : uint8_t { kNo, kYes };
+
 class QueueDirectory final {
  public:
   QueueDirectory(absl::Duration interval, WithoutQueue without_queue)
@@ -97,8 +99,8 @@ class QueueDirectory final {
                 std::vector<QueueView>& views) const;
   // Nameless, of the gangs without a Queue: reasons, history and what they have used only.
   [[nodiscard]] QueueView WithoutQueueView(absl::Time now) const;
-  // By name; also those that nobody has created.
-  [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book) const;
+  // By name; also those that nobody has created. Whether their Queues are told costs a name each.
+  [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book, NameQueues names) const;
 
  private:
   struct Entry {

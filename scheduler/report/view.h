@@ -190,7 +190,7 @@ struct ClusterView {
 struct ClusterFigures {
   // By name; `uncharged` is not told. One without a name, of gangs without a Queue, comes last.
   std::vector<QueueView> queues;
-  std::vector<CohortView> cohorts;  // as in a ClusterView
+  std::vector<CohortView> cohorts;  // as in a ClusterView; which Queues name them is not told
   std::vector<GpuTotalView> gpus;
 };
 
