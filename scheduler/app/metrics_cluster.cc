@@ -9,13 +9,8 @@
 namespace maniple {
 namespace {
 
-// One value of each resource and flavor of each Cohort.
-struct CohortRow {
-  const char* name;
-  const char* help;
-  Amount QuotaUsageView::*value;
-};
-constexpr CohortRow kCohortRows[] = {
+// Of each Cohort.
+constexpr QuotaRow kCohortRows[] = {
     {"maniple_cohort_subtree_quota", "What the Cohort and those below it may use and lend.",
      &QuotaUsageView::nominal},
     {"maniple_cohort_resource_usage", "What its Queues and those below it are charged for.",
@@ -40,7 +35,7 @@ void AddCohorts(const std::vector<CohortView>& cohorts, std::string& out) {
     text.Add("maniple_cohort_fair_share", Label("cohort", cohort.name),
              static_cast<double>(cohort.fair_share));
   }
-  for (const CohortRow& row : kCohortRows) {
+  for (const QuotaRow& row : kCohortRows) {
     text.Begin(row.name, row.help, "gauge");
     for (const CohortView& cohort : cohorts) {
       for (const QuotaUsageView& usage : cohort.usage) {

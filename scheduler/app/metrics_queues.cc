@@ -36,13 +36,8 @@ constexpr QueueRow kQueueRows[] = {
      }},
 };
 
-// One value of each resource and flavor of each Queue.
-struct UsageRow {
-  const char* name;
-  const char* help;
-  Amount QuotaUsageView::*value;
-};
-constexpr UsageRow kUsageRows[] = {
+// Of each Queue.
+constexpr QuotaRow kUsageRows[] = {
     {"maniple_queue_nominal_quota", "What the Queue may use without borrowing.",
      &QuotaUsageView::nominal},
     {"maniple_queue_resource_usage", "What the Queue is charged for.", &QuotaUsageView::used},
@@ -79,7 +74,7 @@ class QueueText final {
   }
 
   void AddQuotas() {
-    for (const UsageRow& row : kUsageRows) {
+    for (const QuotaRow& row : kUsageRows) {
       text_.Begin(row.name, row.help, "gauge");
       ForEachNamed([&](const QueueView& queue, const std::string& label) {
         const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
