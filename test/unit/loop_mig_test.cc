@@ -46,6 +46,21 @@ class LoopMig : public ::testing::Test {
       driver->api.Put(pod);
     }
   }
+  // The division of n1 meets the fault, and nobody can tell whether it was done.
+  void KeepsOthersOffForAWhileAfter(Fault fault) {
+    fault.on = "PATCH /api/v1/nodes/n1";
+    Start(MigReconfigure::kOn, 1);
+    Submit("slices", 3, kSmall);
+    driver->Settle(absl::Seconds(55));
+    driver->api.Break(fault);
+    driver->Settle(absl::Seconds(10));
+    ASSERT_EQ(driver->api.Count(fault.on), 1);
+    Submit("whole", 1, kGpuResource, 8);
+    driver->Settle(absl::Seconds(20));
+    EXPECT_EQ(driver->Bound("whole"), 0) << "the write may have been done";
+    driver->Settle(absl::Minutes(2));
+    EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
+  }
   std::string ConfigOf(absl::string_view node) const {
     return std::string(driver->api.FindNode(node)->meta.labels.Get("nvidia.com/mig.config"));
   }
@@ -175,31 +190,11 @@ TEST_F(LoopMig, ANodeUnderChangeTakesPodsWithoutGpusOnly) {
 }
 
 TEST_F(LoopMig, APodThatComesWhileTheWriteIsUnderWayIsKeptOff) {
-  Start(MigReconfigure::kOn, 1);
-  Submit("slices", 3, kSmall);
-  driver->Settle(absl::Seconds(55));
-  driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .act = FaultAct::kDrop});
-  driver->Settle(absl::Seconds(10));
-  ASSERT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
-  Submit("whole", 1, kGpuResource, 8);
-  driver->Settle(absl::Seconds(20));
-  EXPECT_EQ(driver->Bound("whole"), 0) << "the write may have been done";
-  driver->Settle(absl::Minutes(2));
-  EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
+  KeepsOthersOffForAWhileAfter({.act = FaultAct::kDrop});
 }
 
 TEST_F(LoopMig, AServerThatFailsMayHaveFailedAfterTheDeed) {
-  Start(MigReconfigure::kOn, 1);
-  Submit("slices", 3, kSmall);
-  driver->Settle(absl::Seconds(55));
-  driver->api.Break({.on = "PATCH /api/v1/nodes/n1", .code = 500});
-  driver->Settle(absl::Seconds(10));
-  ASSERT_EQ(driver->api.Count("PATCH /api/v1/nodes/n1"), 1);
-  Submit("whole", 1, kGpuResource, 8);
-  driver->Settle(absl::Seconds(20));
-  EXPECT_EQ(driver->Bound("whole"), 0) << "the write may have been done";
-  driver->Settle(absl::Minutes(2));
-  EXPECT_EQ(driver->Bound("whole"), 1) << "it was not, and the node is what it was";
+  KeepsOthersOffForAWhileAfter({.code = 500});
 }
 
 TEST_F(LoopMig, AWriteThatFailedIsNotSentAgainOntoAPodThatHasComeSince) {
