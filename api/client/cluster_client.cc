@@ -64,8 +64,8 @@ void ClusterClient::Start(absl::Time now) {
   if (elector_.has_value()) {
     Elected(elector_->Start(now), now);
   } else {
-    leads_ = leading_ = true;
-    news_.leading = true;
+    leads_ = true;
+    BeginToLead();
     Take(writer_.SetLeadUntil(absl::InfiniteFuture(), now));
   }
 }
@@ -82,8 +82,14 @@ void ClusterClient::On(const HttpInput& input, absl::Time now) {
   }
 }
 
-void ClusterClient::Write(std::vector<WriteCommand> writes, absl::Time now) {
-  for (WriteCommand& write : writes) Take(writer_.Submit(std::move(write), now));
+void ClusterClient::Write(std::vector<WriteCommand> writes, uint64_t lead, absl::Time now) {
+  for (WriteCommand& write : writes) {
+    if (lead == lead_) {
+      Take(writer_.Submit(std::move(write), now));
+    } else {
+      news_.results.push_back({.id = write.id, .outcome = WriteOutcome::kFenced});
+    }
+  }
 }
 
 void ClusterClient::OnTime(absl::Time now) {
@@ -107,7 +113,10 @@ absl::Time ClusterClient::NextDeadline() const {
   return next;
 }
 
-ClusterNews ClusterClient::TakeNews() { return std::exchange(news_, {}); }
+ClusterNews ClusterClient::TakeNews() {
+  news_.lead = lead_;
+  return std::exchange(news_, {});
+}
 
 void ClusterClient::Release(absl::Time now) {
   if (elector_.has_value()) Elected(elector_->Release(now), now);
@@ -180,6 +189,7 @@ void ClusterClient::Elected(HttpActions actions, absl::Time now) {
   if (!leads_) {
     if (std::exchange(leading_, false)) {
       news_.leading = false;
+      news_.lost_lead = true;
       caught_up_from_ = absl::InfinitePast();  // of our own writes, too, a watch may tell late
     }
     if (caught_up_from_ == absl::InfiniteFuture()) caught_up_from_ = absl::InfinitePast();
@@ -212,7 +222,12 @@ void ClusterClient::AnnounceLead() {
   }
   lists_before_.clear();
   if (!leads_ || leading_) return;
+  BeginToLead();
+}
+
+void ClusterClient::BeginToLead() {
   leading_ = true;
+  ++lead_;
   news_.leading = true;
 }
 

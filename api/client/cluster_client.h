@@ -8,7 +8,7 @@
 //   client.Start(now);
 //   for (HttpInput& input : transport.Poll(…)) client.On(input, clock.Now());
 //   client.OnTime(clock.Now());
-//   ClusterNews news = client.TakeNews();      // events, write results, a change of leadership
+//   loop.Hear(client.TakeNews(), now);         // events, write results, a change of leadership
 #pragma once
 
 #include <memory>
@@ -18,6 +18,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
+#include "api/client/cluster_news.h"
 #include "api/client/elector.h"
 #include "api/client/right.h"
 #include "api/client/watch_session.h"
@@ -39,12 +40,6 @@ struct ClusterClientOptions {
   uint64_t seed = 1;
 };
 
-struct ClusterNews {
-  std::vector<ObjectEvent> events;
-  std::vector<WriteResult> results;
-  std::optional<bool> leading;  // set when it changed
-};
-
 class ClusterClient final {
  public:
   ClusterClient(ClusterClientOptions options, Transport& transport);
@@ -53,7 +48,9 @@ class ClusterClient final {
 
   void Start(absl::Time now);
   void On(const HttpInput& input, absl::Time now);
-  void Write(std::vector<WriteCommand> writes, absl::Time now);
+  // What was asked for under an earlier lead than this one (ClusterNews::lead) is fenced: the
+  // process may have lost the lead and won it again while its loop was at work.
+  void Write(std::vector<WriteCommand> writes, uint64_t lead, absl::Time now);
   void OnTime(absl::Time now);
   [[nodiscard]] absl::Time NextDeadline() const;
   [[nodiscard]] ClusterNews TakeNews();
@@ -81,6 +78,7 @@ class ClusterClient final {
   // is listed once more, begun when nobody else may write any more, before the lead is announced.
   void CatchUp(absl::Time nobody_writes_from);
   void AnnounceLead();
+  void BeginToLead();
 
   Transport& transport_;
   const ForeignKinds foreign_;
@@ -92,6 +90,7 @@ class ClusterClient final {
   ClusterNews news_;
   bool leads_ = false;    // the elector says so
   bool leading_ = false;  // as announced
+  uint64_t lead_ = 0;     // how often that was
   // By ResourceKind, while catching up: whole lists before; else empty.
   std::vector<uint64_t> lists_before_;
   // From when on nobody else wrote, when the last catching up began: the end of a rival's right to,

@@ -1,10 +1,8 @@
 #include "scheduler/app/doors.h"
 
 #include <utility>
-#include <variant>
 
 #include "absl/time/clock.h"
-#include "api/model/event_key.h"
 
 namespace maniple {
 namespace {
@@ -14,55 +12,19 @@ constexpr size_t kMostAnswers = 4000;
 // Some seconds of the fastest decisions.
 constexpr size_t kMostOnTheirWay = 100'000;
 
-const std::string* UidOf(const ObjectEvent& event) {
-  if (const auto* upserted = std::get_if<ObjectUpserted>(&event))
-    return &MetaOf(upserted->object).uid;
-  if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) return &deleted->uid;
-  if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) return &invalid->uid;
-  return nullptr;
-}
-
 }  // namespace
 
-void Inbox::Add(ObjectEvent event) {
-  const std::optional<ObjectKey> key = KeyOf(event);
-  if (!key.has_value()) {
-    batch_.events.push_back(std::move(event));
-    return;
-  }
-  const auto [it, fresh] = pending_.try_emplace(*key, batch_.events.size());
-  if (!fresh) {
-    // Only what happened to the same incarnation may be folded into one: a deletion followed by
-    // another uid under the same name are two facts, and the first one frees room.
-    ObjectEvent& waiting = batch_.events[it->second];
-    if (*UidOf(waiting) == *UidOf(event)) {
-      waiting = std::move(event);
-      return;
-    }
-    it->second = batch_.events.size();
-  }
-  batch_.events.push_back(std::move(event));
-}
-
-void Inbox::Push(std::vector<ObjectEvent> events, std::vector<WriteResult> results) {
-  if (events.empty() && results.empty()) return;
+void Inbox::Push(ClusterNews news) {
+  if (news.events.empty() && news.results.empty() && !news.leading.has_value()) return;
   MutexLock lock(mutex_);
-  for (ObjectEvent& event : events) Add(std::move(event));
-  for (WriteResult& result : results) batch_.results.push_back(std::move(result));
-  awake_ = true;
-  arrived_.NotifyAll();
-}
-
-void Inbox::SetLeading(bool leading) {
-  MutexLock lock(mutex_);
-  batch_.leading = leading;
+  news_.Add(std::move(news));
   awake_ = true;
   arrived_.NotifyAll();
 }
 
 void Inbox::RequestDrain() {
   MutexLock lock(mutex_);
-  batch_.drain = true;
+  drain_ = true;
   awake_ = true;
   arrived_.NotifyAll();
 }
@@ -77,22 +39,21 @@ Inbox::Batch Inbox::Take(absl::Duration wait) {
   MutexLock lock(mutex_);
   if (!awake_ && wait > absl::ZeroDuration()) arrived_.WaitFor(mutex_, wait);
   awake_ = false;
-  pending_.clear();
-  return std::exchange(batch_, Batch{});
+  return {.news = news_.Take(), .drain = std::exchange(drain_, false)};
 }
 
-void Outbox::Push(std::vector<WriteCommand> writes) {
-  if (writes.empty()) return;
+void Outbox::Push(Batch batch) {
+  if (batch.writes.empty()) return;
   {
     MutexLock lock(mutex_);
-    for (WriteCommand& write : writes) writes_.push_back(std::move(write));
+    batches_.push_back(std::move(batch));
   }
   wakeup_();
 }
 
-std::vector<WriteCommand> Outbox::Take() {
+std::vector<Outbox::Batch> Outbox::Take() {
   MutexLock lock(mutex_);
-  return std::exchange(writes_, {});
+  return std::exchange(batches_, {});
 }
 
 std::optional<AccessVerdict> ReviewDoor::Look(const AccessDesk::Question& question,

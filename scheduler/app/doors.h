@@ -1,13 +1,12 @@
 // The doors between the IO thread and the scheduling thread: the only places in the scheduler that
 // hold a mutex.
 //
-// Inbox: object events and write results, IO thread → scheduling thread. It keeps one pending event
-// per object, so it is bounded by the number of live objects and never has to stop a socket.
-// Outbox: write commands and the role, scheduling thread → IO thread.
-// ReviewDoor: what readers of HTTP may see, HTTP threads → reviewing thread and back.
-// DecisionQueue: decisions on their way to a file, scheduling thread → keeping thread.
-// Bulletin: what other threads may read: counters and health at all times, a view of the cluster on
-// request.
+// Inbox: object events, write results and the role, IO thread → scheduling thread. It folds them,
+// so it is bounded by the number of live objects and never has to stop a socket. Outbox: write
+// commands, scheduling thread → IO thread. ReviewDoor: what readers of HTTP may see, HTTP threads →
+// reviewing thread and back. DecisionQueue: decisions on their way to a file, scheduling thread →
+// keeping thread. Bulletin: what other threads may read: counters and health at all times, a view
+// of the cluster on request.
 #pragma once
 
 #include <functional>
@@ -20,8 +19,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "api/base/mutex.h"
+#include "api/client/cluster_news.h"
 #include "api/client/right.h"
-#include "api/client/writer.h"
+#include "api/client/write_command.h"
 #include "api/http/answers.h"
 #include "api/model/object.h"
 #include "scheduler/app/access_desk.h"
@@ -36,14 +36,11 @@ namespace maniple {
 class Inbox final {
  public:
   struct Batch {
-    std::vector<ObjectEvent> events;  // one per object, in order of first arrival
-    std::vector<WriteResult> results;
-    std::optional<bool> leading;  // the role changed
-    bool drain = false;           // asked to finish what is in flight
+    ClusterNews news;    // folded
+    bool drain = false;  // asked to finish what is in flight
   };
 
-  void Push(std::vector<ObjectEvent> events, std::vector<WriteResult> results);
-  void SetLeading(bool leading);
+  void Push(ClusterNews news);
   void RequestDrain();
   void Wake();
 
@@ -51,13 +48,10 @@ class Inbox final {
   [[nodiscard]] Batch Take(absl::Duration wait);
 
  private:
-  void Add(ObjectEvent event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
   Mutex mutex_;
   CondVar arrived_;
-  Batch batch_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<ObjectKey, size_t> pending_
-      ABSL_GUARDED_BY(mutex_);  // position in batch_.events
+  NewsFold news_ ABSL_GUARDED_BY(mutex_);
+  bool drain_ ABSL_GUARDED_BY(mutex_) = false;
   bool awake_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
@@ -66,13 +60,17 @@ class Outbox final {
   // `wakeup` ends the IO thread's poll; callable from the scheduling thread.
   explicit Outbox(std::function<void()> wakeup) : wakeup_(std::move(wakeup)) {}
 
-  void Push(std::vector<WriteCommand> writes);
-  [[nodiscard]] std::vector<WriteCommand> Take();
+  struct Batch {
+    uint64_t lead = 0;  // under which they were decided
+    std::vector<WriteCommand> writes;
+  };
+  void Push(Batch batch);
+  [[nodiscard]] std::vector<Batch> Take();
 
  private:
   const std::function<void()> wakeup_;
   Mutex mutex_;
-  std::vector<WriteCommand> writes_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Batch> batches_ ABSL_GUARDED_BY(mutex_);
 };
 
 class ReviewDoor final {

@@ -152,11 +152,11 @@ class SchedulerProcess::Impl final {
            transport_->Poll(std::min({client_.NextDeadline(), release_by, spare_due}) - now)) {
         client_.On(input, clock_.Now());
       }
-      client_.Write(outbox_.Take(), clock_.Now());
+      for (Outbox::Batch& batch : outbox_.Take()) {
+        client_.Write(std::move(batch.writes), batch.lead, clock_.Now());
+      }
       client_.OnTime(clock_.Now());
-      ClusterNews news = client_.TakeNews();
-      inbox_.Push(std::move(news.events), std::move(news.results));
-      if (news.leading.has_value()) inbox_.SetLeading(*news.leading);
+      inbox_.Push(client_.TakeNews());
       LogProblems(problems);
       bulletin_.PostForbidden(client_.Forbidden());
       if (now >= answers_due) {
@@ -186,22 +186,19 @@ class SchedulerProcess::Impl final {
     while (true) {
       const absl::Time before = clock_.Now();
       Inbox::Batch batch = inbox_.Take(std::min(next, before + kHeartbeat) - before);
-      for (ObjectEvent& event : batch.events) loop_.Accept(std::move(event));
-      for (WriteResult& result : batch.results) loop_.Accept(std::move(result));
       const absl::Time now = clock_.Now();
-      if (batch.leading.has_value()) {
-        LOG(INFO) << (*batch.leading ? "leading" : "standing by");
-        health.leading = *batch.leading;
-        figures_due = *batch.leading ? now : absl::InfiniteFuture();
-        loop_.SetRole(
-            *batch.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby, now);
+      if (batch.news.leading.has_value()) {
+        LOG(INFO) << (*batch.news.leading ? "leading" : "standing by");
+        health.leading = *batch.news.leading;
+        figures_due = health.leading ? now : absl::InfiniteFuture();
       }
+      loop_.Hear(std::move(batch.news), now);
       if (batch.drain) {
         loop_.Drain();
         drained_by = now + kLongestDrain;
       }
       TurnOutput out = loop_.Turn(now);
-      outbox_.Push(std::move(out.writes));
+      outbox_.Push({.lead = out.lead, .writes = std::move(out.writes)});
       std::vector<DecisionEntry> decisions = loop_.TakeDecisions();
       for (const DecisionEntry& decision : decisions) VLOG(1) << LineOf(decision);
       if (decision_file_ != nullptr) decisions_.Push(decisions);

@@ -49,6 +49,7 @@ class SchedulingLoop::Impl final {
 
   void Accept(ObjectEvent event);
   void Accept(WriteResult result) { results_.push_back(std::move(result)); }
+  void Hear(ClusterNews news);
   void SetRole(Role role);
   void Drain() { draining_ = true; }
   [[nodiscard]] bool Idle() const;
@@ -412,6 +413,7 @@ class SchedulingLoop::Impl final {
   bool volcano_has_status_ = true;
 
   Role role_ = Role::kStandby;
+  uint64_t lead_ = 0;     // ClusterNews::lead, as far as it was told
   bool leading_ = false;  // the role is leader, everything is listed, every gang has been looked at
   bool draining_ = false;
   bool first_look_ = false;  // what was used since the last leader told is still to be counted

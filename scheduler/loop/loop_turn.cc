@@ -105,6 +105,15 @@ void SchedulingLoop::Impl::ForgetRecords() {
   bans_ = 0;
 }
 
+void SchedulingLoop::Impl::Hear(ClusterNews news) {
+  for (ObjectEvent& event : news.events) Accept(std::move(event));
+  for (WriteResult& result : news.results) Accept(std::move(result));
+  // Who has lost the lead and has it again knows no more than anybody else who comes to lead.
+  if (news.lost_lead) SetRole(Role::kStandby);
+  if (news.leading == true) SetRole(Role::kLeader);
+  lead_ = news.lead;
+}
+
 void SchedulingLoop::Impl::SetRole(Role role) {
   if (role == role_) return;
   role_ = role;
@@ -415,7 +424,7 @@ TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
   counters_.gangs_ready = static_cast<int64_t>(queue_->ready());
   counters_.binds_under_way = errands_.binds();
 
-  TurnOutput out{.writes = std::exchange(writes_, {})};
+  TurnOutput out{.writes = std::exchange(writes_, {}), .lead = lead_};
   // Binds before undos before reasons before statuses before events, each in the order of the
   // decisions.
   std::ranges::stable_sort(out.writes, {}, &WriteCommand::priority);

@@ -4,9 +4,10 @@
 // scheduling thread: no sockets, no clock, no threads; production, scenarios and simulation drive
 // the very same object.
 //
-//   loop.Accept(event); loop.Accept(write_result);
+//   loop.Hear(client.TakeNews(), clock.Now());
 //   TurnOutput out = loop.Turn(clock.Now());  // apply, wake, decide, reserve, bind, report
-//   … send out.writes; sleep until out.next or new input, or not at all when out.more …
+//   … client.Write(out.writes, out.lead, …); sleep until out.next or new input, or not at all when
+//   out.more …
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "api/client/cluster_news.h"
 #include "api/client/write_command.h"
 #include "api/model/object.h"
 #include "queue/gang.h"
@@ -31,6 +33,7 @@ struct HelpQuestion;  // scheduler/advice/help.h
 
 struct TurnOutput {
   std::vector<WriteCommand> writes;
+  uint64_t lead = 0;                         // under which they were decided: ClusterNews::lead
   absl::Time next = absl::InfiniteFuture();  // call Turn again by then
   bool more = false;                         // gangs are ready that this turn had no time for
 };
@@ -49,6 +52,8 @@ class SchedulingLoop final {
   explicit SchedulingLoop(LoopOptions options);
   ~SchedulingLoop();
 
+  // Events and results, then the change of the role.
+  void Hear(ClusterNews news, absl::Time now);
   void Accept(ObjectEvent event);
   void Accept(WriteResult result);
   // Only a leader decides and writes; a standby keeps its state warm. On losing the lead everything

@@ -125,16 +125,11 @@ bool Replay::Turn() {
   client_.OnTime(now_);
   ClusterNews news = client_.TakeNews();
   const bool moved = !inputs.empty() || !news.events.empty() || !news.results.empty();
-  for (ObjectEvent& event : news.events) loop_.Accept(std::move(event));
-  for (WriteResult& result : news.results) loop_.Accept(std::move(result));
-  if (news.leading.has_value()) {
-    loop_.SetRole(*news.leading ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby,
-                  now_);
-  }
+  loop_.Hear(std::move(news), now_);
   TurnOutput out = loop_.Turn(now_);
   (void)loop_.TakeDecisionLog();
   const bool more = moved || out.more || !out.writes.empty();
-  client_.Write(std::move(out.writes), now_);
+  client_.Write(std::move(out.writes), out.lead, now_);
   next_ = std::min({out.next, client_.NextDeadline(), server_.NextDeadline()});
   return more;
 }

@@ -66,22 +66,16 @@ bool Scheduler::Turn() {
   }
   client_.OnTime(now);
   ClusterNews news = client_.TakeNews();
-  for (ObjectEvent& event : news.events) {
-    audit_.Hear(event);
-    loop_.Accept(std::move(event));
-  }
-  for (WriteResult& result : news.results) {
-    audit_.Hear(result);
-    loop_.Accept(std::move(result));
-  }
-  if (news.leading == true) loop_.SetRole(SchedulingLoop::Role::kLeader, now);
+  for (const ObjectEvent& event : news.events) audit_.Hear(event);
+  for (const WriteResult& result : news.results) audit_.Hear(result);
+  loop_.Hear(std::move(news), now);
   TurnOutput out = loop_.Turn(now);
   const std::vector<std::string> lines = loop_.TakeDecisionLog();
   for (const std::string& line : lines) listeners_.on_decision(line);
   for (std::string& violation : audit_.AfterTurn(loop_, out, lines, now)) {
     listeners_.on_violation(std::move(violation));
   }
-  client_.Write(std::move(out.writes), now);
+  client_.Write(std::move(out.writes), out.lead, now);
   next_turn_ = out.next;
   return out.more;
 }

@@ -42,6 +42,7 @@ constexpr Known kKnown[] = {
     {Fault::kCrashAtRenewal, "crash-at-renewal", 40},
     {Fault::kCrashAtEvict, "crash-at-evict", 12},
     {Fault::kPaused, "paused", 60},
+    {Fault::kHeldUp, "held-up", 60},
     {Fault::kClockStep, "clock-step", 2},
     {Fault::kLeaseEdited, "lease-edited", 80},
     {Fault::kLeaseDeleted, "lease-deleted", 80},

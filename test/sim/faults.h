@@ -54,6 +54,7 @@ enum class Fault : uint8_t {
   kCrashAtRenewal,  // … as the Lease is written
   kCrashAtEvict,    // … as the first of several pods is asked to leave
   kPaused,          // stopped for a while and continued, its clock with it
+  kHeldUp,          // its scheduling thread alone is held up, before what it decides is sent
   kClockStep,       // a process begins with a wall clock that is minutes off
   kLeaseEdited,     // another holder is written into the Lease by hand
   kLeaseDeleted,    // the Lease is deleted
@@ -91,7 +92,7 @@ enum class Fault : uint8_t {
   kNamespaceEdited,  // Queues select the tenant's namespace, or do so no more, by its labels …
   kSelectorEdited,   // … or by their own words
 };
-inline constexpr int kFaults = 59;
+inline constexpr int kFaults = 60;
 inline constexpr Fault kFirstOfTenant = Fault::kTenantSubmits;
 [[nodiscard]] absl::string_view FaultName(Fault fault);
 // By its name; none when there is no such fault.

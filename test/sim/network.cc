@@ -178,7 +178,10 @@ bool SimTransport::Refused(const WirePtr& wire, RequestId id, const RequestPtr& 
     }
     return answer({.status = 500, .content_type = "text/plain"}, "the simulated server is unwell");
   }
-  if (faults.Strikes(Fault::kUnavailable)) {
+  const bool refused = IsBind(*request) && network.events_.Now() < network.refused_until_ &&
+                       absl::StartsWith(request->target, network.refused_);
+  if (refused) faults.Note(Fault::kUnavailable);
+  if (refused || faults.Strikes(Fault::kUnavailable)) {
     return answer({.status = 503, .content_type = "text/plain"}, "no endpoints available");
   }
   return false;

@@ -53,6 +53,11 @@ class SimNetwork final {
 
   // A request of a user or controller: no latency, no faults.
   devcluster::ApiReply Call(const devcluster::ApiRequest& request);
+  // No bind of a pod whose target begins so is done until then: 503.
+  void RefuseBinds(std::string target, absl::Time until) {
+    refused_ = std::move(target);
+    refused_until_ = until;
+  }
   // Moves what watches have ready onto the wire, and lets the server's own time pass.
   void Pump();
 
@@ -85,6 +90,8 @@ class SimNetwork final {
   std::map<devcluster::WatchId, Stream> streams_;
   absl::Time server_wake_ = absl::InfiniteFuture();
   bool was_reset_ = false;
+  std::string refused_;
+  absl::Time refused_until_ = absl::InfinitePast();
 };
 
 class SimTransport final : public Transport {

@@ -84,6 +84,7 @@ void Process::Continue() {
   paused_ = false;
   for (HttpInput& input : std::exchange(backlog_, {})) client_.On(input, Now());
   wake_ = absl::InfiniteFuture();
+  if (unsent_.has_value() && events_.Now() >= turn_ends_) return EndLongTurn();
   Work();
 }
 
@@ -106,25 +107,45 @@ void Process::Work() {
     }
     spins_ = ++turns_at_ > kMostTurns;
     client_.OnTime(now);
-    ClusterNews news = client_.TakeNews();
-    for (ObjectEvent& event : news.events) loop_.Accept(std::move(event));
-    for (WriteResult& result : news.results) loop_.Accept(std::move(result));
-    if (news.leading.has_value()) {
-      leading_ = *news.leading;
-      led_since_ = events_.Now();
-      if (options_.election == ProcessOptions::Election::kOn) {
-        log_(leading_ ? "leads" : "leads no more");
-      }
-      loop_.SetRole(leading_ ? SchedulingLoop::Role::kLeader : SchedulingLoop::Role::kStandby, now);
-    }
-    TurnOutput out = loop_.Turn(now);
-    for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));
-    client_.Write(std::move(out.writes), now);
-    more = out.more;
-    next_turn_ = out.next;
-    next_ = std::min(next_turn_, client_.NextDeadline());
+    news_.Add(client_.TakeNews());
+    more = Turn(now);
+    next_ = client_.NextDeadline();
+    if (!unsent_.has_value()) next_ = std::min(next_, next_turn_);
   }
   Sleep();
+}
+
+bool Process::Turn(absl::Time now) {
+  if (unsent_.has_value()) return false;
+  ClusterNews news = news_.Take();
+  if (news.leading.has_value()) {
+    leading_ = *news.leading;
+    led_since_ = events_.Now();
+    if (options_.election == ProcessOptions::Election::kOn) {
+      log_(leading_ ? "leads" : "leads no more");
+    }
+  }
+  loop_.Hear(std::move(news), now);
+  TurnOutput out = loop_.Turn(now);
+  for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));
+  next_turn_ = out.next;
+  if (next_turn_takes_ > absl::ZeroDuration() && !out.writes.empty()) {
+    unsent_ = std::move(out);
+    turn_ends_ = events_.Now() + std::exchange(next_turn_takes_, absl::ZeroDuration());
+    events_.At(turn_ends_, [this, alive = alive_] {
+      if (*alive && !paused_) EndLongTurn();
+    });
+    return false;
+  }
+  client_.Write(std::move(out.writes), out.lead, now);
+  return out.more;
+}
+
+// Nothing comes of what it has decided if it has lost the lead meanwhile.
+void Process::EndLongTurn() {
+  TurnOutput out = *std::exchange(unsent_, std::nullopt);
+  client_.Write(std::move(out.writes), out.lead, Now());
+  Work();
 }
 
 void Process::Sleep() {

@@ -2,11 +2,13 @@
 // composes them, on one thread.
 //
 // It can be killed between any two instructions, and stopped and continued as by SIGSTOP: while it
-// is stopped what the network brings waits, and its timers go off late.
+// is stopped what the network brings waits, and its timers go off late. Its scheduling thread alone
+// can be held up within a turn: the client goes on meanwhile, with the Lease and the watches.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,8 @@ class Process final {
   // As kill -9, at this instruction: nothing is finished, nothing is given back.
   void Kill();
   void Pause(absl::Duration time);
+  // The next turn that writes something takes so long: what it decides leaves only then.
+  void HoldUp(absl::Duration time) { next_turn_takes_ = time; }
 
   [[nodiscard]] uint64_t life() const { return options_.life; }
   [[nodiscard]] std::string identity() const;
@@ -52,7 +56,9 @@ class Process final {
   // It has worked on and on at one moment without ever waiting.
   [[nodiscard]] bool spins() const { return spins_; }
   // Its loop wants to work at some moment, whatever the network brings.
-  [[nodiscard]] bool waits() const { return next_turn_ != absl::InfiniteFuture(); }
+  [[nodiscard]] bool waits() const {
+    return next_turn_ != absl::InfiniteFuture() || unsent_.has_value();
+  }
   // As it believes itself.
   [[nodiscard]] bool leading() const { return leading_; }
   [[nodiscard]] absl::Time led_since() const { return led_since_; }  // REQUIRES: leading()
@@ -64,6 +70,8 @@ class Process final {
   void Continue();
   // What the two threads of the real process do between two waits.
   void Work();
+  [[nodiscard]] bool Turn(absl::Time now);
+  void EndLongTurn();
   void Sleep();
 
   const ProcessOptions options_;
@@ -80,6 +88,10 @@ class Process final {
   SchedulingLoop loop_;
   SimTransport transport_;
   ClusterClient client_;
+  NewsFold news_;  // that the scheduling thread has not heard yet
+  absl::Duration next_turn_takes_ = absl::ZeroDuration();
+  std::optional<TurnOutput> unsent_;               // of a turn that takes long …
+  absl::Time turn_ends_;                           // … until then
   absl::Time next_turn_ = absl::InfiniteFuture();  // of the loop
   absl::Time next_ = absl::InfiniteFuture();       // of loop and client
   absl::Time wake_ = absl::InfiniteFuture();

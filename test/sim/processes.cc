@@ -47,6 +47,14 @@ void Processes::Pause(Process& process) {
   process.Pause(time);
 }
 
+void Processes::HoldUp(Process& process) {
+  const absl::Duration time =
+      faults_.Between(Fault::kHeldUp, absl::Milliseconds(1), absl::Seconds(25));
+  hooks_.on_strike(absl::StrCat("holds up #", process.life(), " for ", absl::FormatDuration(time)));
+  process.HoldUp(time);
+  hooks_.on_held_up();
+}
+
 void Processes::Disturb() {
   for (const auto& process : processes_) {
     if (!process->alive()) continue;
@@ -54,6 +62,8 @@ void Processes::Disturb() {
       Kill(*process);
     } else if (faults_.Strikes(Fault::kPaused)) {
       Pause(*process);
+    } else if (faults_.Strikes(Fault::kHeldUp)) {
+      HoldUp(*process);
     }
   }
 }

@@ -27,7 +27,8 @@ class Processes final {
     std::function<ProcessOptions()> options;  // of the next one
     // A line of its log; `skew`: how far its clock is off.
     std::function<void(uint64_t life, absl::Duration skew, const std::string& line)> on_line;
-    std::function<void(const std::string& what)> on_strike;  // killed, or paused
+    std::function<void()> on_held_up;
+    std::function<void(const std::string& what)> on_strike;  // killed, paused, held up
   };
   // Everything borrowed must outlive this.
   Processes(SimNetwork& network, EventQueue& events, FaultInjector& faults, Hooks hooks)
@@ -37,7 +38,8 @@ class Processes final {
   // Kills it at this instruction; another is started in its place a little later.
   void Kill(Process& process);
   void Pause(Process& process);
-  // Kills or pauses some, by chance.
+  void HoldUp(Process& process);
+  // Kills some, pauses some or holds them up, by chance.
   void Disturb();
   // Null: there is none any more.
   [[nodiscard]] Process* Of(uint64_t life) const;

@@ -73,6 +73,9 @@ constexpr uint32_t kHostile = 8;
 constexpr int kNotYetSwept = 8;
 constexpr absl::Duration kBearing = absl::Seconds(60), kGlance = absl::Seconds(3);
 
+// For so long the binds of a gang fail whose PodGroup goes in mid-burst.
+constexpr absl::Duration kShortBurst = absl::Seconds(2);
+
 // So many pairs of a fault and a state are lain in wait for, and others after so many steps.
 constexpr int kAmbushes = 40;
 constexpr int kStepsInWait = 100;
@@ -117,6 +120,7 @@ class World final {
                    {.options = [this] { return NextProcess(); },
                     .on_line = [this](uint64_t life, absl::Duration skew,
                                       const std::string& line) { OnLine(life, skew, line); },
+                    .on_held_up = [this] { OnHeldUp(); },
                     .on_strike = [this](const std::string& what) { Log(what); }}) {}
 
   SimReport Run() {
@@ -260,6 +264,10 @@ class World final {
       faults_.Note(Fault::kPaused);
       processes_.Pause(*process);
     }
+    if (faults_.Awaited(Fault::kHeldUp)) {
+      faults_.Note(Fault::kHeldUp);
+      processes_.HoldUp(*process);
+    }
     const bool steps = faults_.Awaited(Fault::kClockStep) && faults_.Enabled(Fault::kCrash);
     if (!steps && !faults_.Awaited(Fault::kCrash)) return;
     faults_.Note(Fault::kCrash);
@@ -312,6 +320,12 @@ class World final {
                                                 request.target, " after its own deadline"));
   }
 
+  // The client may lose the lead meanwhile, and win it again before the loop hears of either.
+  void OnHeldUp() {
+    if (!faults_.Enabled(Fault::kLeaseEdited) || faults_.Draw(Fault::kHeldUp, 3) != 0) return;
+    Strike(Fault::kLeaseEdited, "");
+  }
+
   // Something happens to the gang, or to the cluster, while a bind is under way.
   void DisturbBind(const std::string& pod) {
     const auto facts = truth_.pods().find(pod);
@@ -321,7 +335,14 @@ class World final {
       if (!faults_.Chosen(fault)) return;
       events_.After(faults_.Between(fault, absl::ZeroDuration(), absl::Milliseconds(12)),
                     [this, fault, gang] { Strike(fault, gang); });
+      if (fault == Fault::kGroupDeleted) StopShort(gang);
     });
+  }
+
+  // The rest of the burst fails for a while, so that half of the gang is what its PodGroup leaves.
+  void StopShort(const std::string& gang) {
+    if (!faults_.Enabled(Fault::kUnavailable)) return;
+    network_.RefuseBinds(absl::StrCat(kPodsTarget, "/", gang, "-"), events_.Now() + kShortBurst);
   }
 
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body) {

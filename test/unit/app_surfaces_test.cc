@@ -499,29 +499,13 @@ ObjectEvent PodEvent(const std::string& name, const std::string& uid, const std:
   return ObjectUpserted{.object = pod};
 }
 
-TEST(Inbox, KeepsOnePendingEventPerObject) {
-  Inbox inbox;
-  inbox.Push({PodEvent("a", "1", ""), PodEvent("b", "2", ""), PodEvent("a", "1", "n1")}, {});
-  const Inbox::Batch batch = inbox.Take(absl::ZeroDuration());
-  ASSERT_EQ(batch.events.size(), 2);
-  EXPECT_EQ(std::get<Pod>(std::get<ObjectUpserted>(batch.events[0]).object).node_name, "n1");
-}
-
-TEST(Inbox, ADeletionIsNotSwallowedByANewPodOfTheSameName) {
-  Inbox inbox;
-  inbox.Push(
-      {ObjectDeleted{.key = {ResourceKind::kPod, "", "a"}, .uid = "1"}, PodEvent("a", "2", "")},
-      {});
-  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).events.size(), 2);
-}
-
 TEST(Inbox, ATakenBatchIsNotGivenAgain) {
   Inbox inbox;
-  inbox.Push({PodEvent("a", "1", "")}, {});
-  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).events.size(), 1);
-  inbox.Push({PodEvent("a", "1", "n1")}, {});
-  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).events.size(), 1);
-  EXPECT_TRUE(inbox.Take(absl::ZeroDuration()).events.empty());
+  inbox.Push({.events = {PodEvent("a", "1", "")}});
+  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).news.events.size(), 1);
+  inbox.Push({.events = {PodEvent("a", "1", "n1"), PodEvent("a", "1", "n2")}});
+  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).news.events.size(), 1);
+  EXPECT_TRUE(inbox.Take(absl::ZeroDuration()).news.events.empty());
 }
 
 TEST(Bulletin, AViewIsMadeWhenItIsAskedForAndNotBefore) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/match.h"
@@ -130,6 +131,39 @@ TEST_F(ClusterClientTest, GoesOnWithoutAKindThatCannotBeListedForLong) {
   EXPECT_THAT(ToldOfProducers(), Contains("served 0")) << "who names its objects waits for them";
   EXPECT_THAT(ToldOfProducers(), Contains("synced 0"));
   EXPECT_THAT(ToldOfProducers(), Not(Contains("missing 0")));
+}
+
+TEST_F(ClusterClientTest, WhatWasDecidedUnderAnEarlierLeadIsNotSent) {
+  for (int i = 0; i < 4; ++i) AnswerAll(404);
+  ASSERT_TRUE(leading_);
+  const auto command = [](uint64_t id) {
+    return WriteCommand{.id = id,
+                        .request = {.method = HttpMethod::kPost, .target = "/api/v1/binding"}};
+  };
+  const auto sent = [this] {
+    return std::ranges::count_if(transport_.open, [](const auto& request) {
+      return request.second.target == "/api/v1/binding";
+    });
+  };
+  client_.Write({command(1)}, 1, clock_.Now());
+  EXPECT_EQ(sent(), 1);
+  clock_.Advance(absl::Seconds(11));
+  client_.OnTime(clock_.Now());
+  EXPECT_TRUE(client_.TakeNews().lost_lead);
+  for (int i = 0; i < 8 && client_.TakeNews().lead < 2; ++i) {
+    AnswerAll(404);
+    clock_.Advance(absl::Seconds(5));
+    client_.OnTime(clock_.Now());
+  }
+  ASSERT_EQ(client_.TakeNews().lead, 2);
+  client_.Write({command(2)}, 1, clock_.Now());
+  EXPECT_EQ(sent(), 1);
+  const ClusterNews news = client_.TakeNews();
+  ASSERT_EQ(news.results.size(), 1);
+  EXPECT_EQ(news.results[0].id, 2);
+  EXPECT_EQ(news.results[0].outcome, WriteOutcome::kFenced);
+  client_.Write({command(3)}, 2, clock_.Now());
+  EXPECT_EQ(sent(), 2);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -553,6 +554,25 @@ TEST(LoopFaults, LosingTheLeadDropsEverythingInFlight) {
   EXPECT_EQ(d.api.Count(""), requests);
   d.api.Mend();
   d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.Bound("a"), 2);
+}
+
+TEST(LoopFaults, ALeadThatWasWonAgainBeforeItsLossWasHeardOfBeginsAnew) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Submit({.gang = "a", .pods = 2});
+  d.api.Break({.on = kBindA1, .times = -1, .code = 503});
+  d.Settle();
+  const auto in_flight = [&d] {
+    const auto states = d.loop().MemberStates();
+    return std::accumulate(states.begin(), states.end(), 0);
+  };
+  EXPECT_GT(in_flight(), 0);
+  d.loop().Hear({.leading = true, .lost_lead = true, .lead = 2}, d.now);
+  EXPECT_EQ(in_flight(), 0);
+  EXPECT_EQ(d.loop().Turn(d.now).lead, 2);
+  d.api.Mend();
   d.Settle(absl::Seconds(1));
   EXPECT_EQ(d.Bound("a"), 2);
 }
