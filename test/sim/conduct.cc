@@ -40,7 +40,8 @@ std::string GroupOf(const HttpRequest& request) {
 
 }  // namespace
 
-void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) {
+void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time decided,
+                     absl::Time now) {
   const std::string bound = BoundPod(request);
   // What is late must not change what somebody else wrote meanwhile.
   const bool creates =
@@ -59,14 +60,14 @@ void Conduct::OnSent(uint64_t life, const HttpRequest& request, absl::Time now) 
     told->second.lives.insert(life);
   }
   if (bound.empty()) return;
-  first_sent_.try_emplace({life, request.target + request.body}, now);
-  const Attempt fresh{.began = now, .lives = {}};
+  decided_.try_emplace({life, request.target + request.body}, decided);
+  const Attempt fresh{.began = decided, .lives = {}};
   const auto attempt = attempts_.try_emplace(GangOf(bound), fresh).first;
   attempt->second.lives.insert(life);
 }
 
-absl::Time Conduct::FirstSent(uint64_t life, const HttpRequest& bind) const {
-  return first_sent_.at({life, bind.target + bind.body});
+absl::Time Conduct::Decided(uint64_t life, const HttpRequest& bind) const {
+  return decided_.at({life, bind.target + bind.body});
 }
 
 void Conduct::OnReply(uint64_t life, const HttpRequest& request, absl::string_view body,

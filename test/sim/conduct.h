@@ -4,7 +4,7 @@
 // Knows a process by its life only. Violations go to the Truth. One thread.
 //
 //   Conduct conduct(truth);
-//   conduct.OnSent(life, request, now);          // each write that leaves a process
+//   conduct.OnSent(life, request, decided, now);   // each write that leaves a process
 //   conduct.OnReply(life, request, body, now);   // each answer that reaches one
 #pragma once
 
@@ -33,10 +33,11 @@ class Conduct final {
   explicit Conduct(Truth& truth) : truth_(truth) {}
 
   // Checks EveryWriteHasAPrecondition and NoUndoWithoutCause.
-  void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
+  // `decided`: when the turn began that asked for it.
+  void OnSent(uint64_t life, const HttpRequest& request, absl::Time decided, absl::Time now);
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body, absl::Time now);
-  // When this life sent this very bind for the first time. REQUIRES: it did.
-  [[nodiscard]] absl::Time FirstSent(uint64_t life, const HttpRequest& bind) const;
+  // When this life decided on this very bind. REQUIRES: it has sent it.
+  [[nodiscard]] absl::Time Decided(uint64_t life, const HttpRequest& bind) const;
 
  private:
   struct Attempt {
@@ -50,7 +51,7 @@ class Conduct final {
 
   Truth& truth_;
   std::map<std::string, Attempt> attempts_;  // by "namespace/name" of the gang
-  std::map<std::pair<uint64_t, std::string>, absl::Time> first_sent_;
+  std::map<std::pair<uint64_t, std::string>, absl::Time> decided_;
 };
 
 }  // namespace maniple::sim

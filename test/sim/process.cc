@@ -125,6 +125,7 @@ bool Process::Turn(absl::Time now) {
       log_(leading_ ? "leads" : "leads no more");
     }
   }
+  turn_at_ = events_.Now();
   loop_.Hear(std::move(news), now);
   TurnOutput out = loop_.Turn(now);
   for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));

@@ -53,6 +53,10 @@ class Process final {
   [[nodiscard]] std::string identity() const;
   [[nodiscard]] bool alive() const { return *alive_; }
   [[nodiscard]] bool paused() const { return paused_; }
+  // A turn takes long: what it decided has not left yet.
+  [[nodiscard]] bool held_up() const { return unsent_.has_value(); }
+  // When what it sends now was decided.
+  [[nodiscard]] absl::Time decided_at() const { return turn_at_; }
   // It has worked on and on at one moment without ever waiting.
   [[nodiscard]] bool spins() const { return spins_; }
   // Its loop wants to work at some moment, whatever the network brings.
@@ -90,6 +94,7 @@ class Process final {
   ClusterClient client_;
   NewsFold news_;  // that the scheduling thread has not heard yet
   absl::Duration next_turn_takes_ = absl::ZeroDuration();
+  absl::Time turn_at_ = absl::InfinitePast();      // the last
   std::optional<TurnOutput> unsent_;               // of a turn that takes long …
   absl::Time turn_ends_;                           // … until then
   absl::Time next_turn_ = absl::InfiniteFuture();  // of the loop

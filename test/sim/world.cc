@@ -293,9 +293,9 @@ class World final {
       return;
     }
     CheckFence(life, request);
-    conduct_.OnSent(life, request, events_.Now());
+    conduct_.OnSent(life, request, process->decided_at(), events_.Now());
     evictions_.OnSent(life, request, events_.Now());
-    if (FullHouse() && lives_ == processes_.size()) {
+    if (FullHouse() && lives_ == processes_.size() && !process->held_up()) {
       first_words_.OnSent(life, request, events_.Now());
     }
     if (!EvictedPod(request).empty() && faults_.Strikes(Fault::kCrashAtEvict)) {
@@ -383,7 +383,7 @@ class World final {
     if (!leads || IsContested(sender)) truth_.ExpectForeignBind(pod);
     truth_.ExpectBind({.pod = pod,
                        .life = sender.life,
-                       .decided = conduct_.FirstSent(sender.life, request),
+                       .decided = conduct_.Decided(sender.life, request),
                        .leads_since = leads ? process->led_since() : absl::InfiniteFuture(),
                        .queue = AdmittedQueueIn(request)});
   }
