@@ -28,6 +28,7 @@
 #include "test/sim/network.h"
 #include "test/sim/processes.h"
 #include "test/sim/producers.h"
+#include "test/sim/set_pieces.h"
 #include "test/sim/siege.h"
 #include "test/sim/truth.h"
 #include "test/sim/variety.h"
@@ -63,6 +64,7 @@ constexpr uint64_t kOneFullHouse = 13;
 // In so many histories there is a siege at the end. While it begins requests fail, one in so many.
 constexpr uint64_t kOneSiege = 4;
 constexpr uint32_t kRough = 4;
+constexpr absl::Duration kHalfTime = absl::Seconds(10);
 constexpr absl::Duration kStorm = absl::Seconds(20), kPatience = absl::Minutes(14);
 
 // Beside the tenant: so many others come one after the other, each kind of its acts has one chance
@@ -111,6 +113,7 @@ class World final {
         variety_(users_, options.seed),
         mig_users_(users_, options.seed),
         workload_(users_, economy_, variety_, mig_users_),
+        pieces_(users_),
         siege_(users_, options.seed),
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()),
         tenant_(users_, truth_, events_, faults_, {.seed = options.seed, .rates = options.rates}),
@@ -322,8 +325,9 @@ class World final {
 
   // The client may lose the lead meanwhile, and win it again before the loop hears of either.
   void OnHeldUp() {
-    if (!faults_.Enabled(Fault::kLeaseEdited) || faults_.Draw(Fault::kHeldUp, 3) != 0) return;
-    Strike(Fault::kLeaseEdited, "");
+    const Fault fault =
+        faults_.Draw(Fault::kHeldUp, 3) == 0 ? Fault::kLeaseEdited : Fault::kLeaseDeleted;
+    if (faults_.Enabled(fault) && faults_.Draw(Fault::kHeldUp, 2) == 0) Strike(fault, "");
   }
 
   // Something happens to the gang, or to the cluster, while a bind is under way.
@@ -450,7 +454,9 @@ class World final {
       ComeToRest();
     }
     if (economy_.exists() || tenant_.exists() || producers_.exist()) EndAll();
-    if (economy_.exists() && options_.seed % kOneSiege == 0) BesiegeAll();
+    if (!economy_.exists() || options_.seed % kOneSiege != 0) return;
+    PlaySetPieces();
+    BesiegeAll();
   }
 
   // It goes on alone, and others come. A watch that has fallen silent would leave them unseen.
@@ -509,6 +515,30 @@ class World final {
     return held;
   }
   [[nodiscard]] bool SomeHold() const { return !Held().empty(); }
+
+  void PlaySetPieces() {
+    if (!Sound()) return;
+    disturbances_.OpenNodes();
+    controllers_run_ = true;
+    network_.RefuseBinds(absl::StrCat(kPodsTarget, "/", SetPieces::kHalf, "-1"),
+                         events_.Now() + kHalfTime);
+    pieces_.BeginHalf();
+    RunUntil(events_.Now() + kHalfTime / 2);
+    pieces_.OrphanHalf();
+    RunUntil(events_.Now() + kSettled);
+    truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
+    pieces_.Clear();
+    RunUntil(events_.Now() + kLook);
+    if (Sound() && pieces_.Challenge()) {
+      RunUntil(events_.Now() + kLook);
+      pieces_.Answer();
+      RunUntil(events_.Now() + 2 * kLook);
+      pieces_.Humble();
+      HoldOut();
+    }
+    pieces_.Clear();
+    RunUntil(events_.Now() + 2 * kLook);
+  }
 
   // Whoever may be made to leave does leave, whatever has become of it.
   void BesiegeAll() {
@@ -653,6 +683,7 @@ class World final {
   Variety variety_;
   MigUsers mig_users_;
   Workload workload_;
+  SetPieces pieces_;
   Siege siege_;
   Disturbances disturbances_;
   HostileTenant tenant_;
