@@ -107,7 +107,9 @@ void Process::Work() {
     }
     spins_ = ++turns_at_ > kMostTurns;
     client_.OnTime(now);
-    news_.Add(client_.TakeNews());
+    ClusterNews news = client_.TakeNews();
+    if (news.leading == true) lead_began_ = events_.Now();
+    news_.Add(std::move(news));
     more = Turn(now);
     next_ = client_.NextDeadline();
     if (!unsent_.has_value()) next_ = std::min(next_, next_turn_);

@@ -57,6 +57,8 @@ class Process final {
   [[nodiscard]] bool held_up() const { return unsent_.has_value(); }
   // When what it sends now was decided.
   [[nodiscard]] absl::Time decided_at() const { return turn_at_; }
+  // When its client came to lead last, whether its loop has heard of that or not.
+  [[nodiscard]] absl::Time lead_began() const { return lead_began_; }
   // It has worked on and on at one moment without ever waiting.
   [[nodiscard]] bool spins() const { return spins_; }
   // Its loop wants to work at some moment, whatever the network brings.
@@ -92,6 +94,7 @@ class Process final {
   SchedulingLoop loop_;
   SimTransport transport_;
   ClusterClient client_;
+  absl::Time lead_began_ = absl::InfinitePast();
   NewsFold news_;  // that the scheduling thread has not heard yet
   absl::Duration next_turn_takes_ = absl::ZeroDuration();
   absl::Time turn_at_ = absl::InfinitePast();      // the last

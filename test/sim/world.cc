@@ -318,6 +318,11 @@ class World final {
     if (process == nullptr || !Elects()) return;
     if (request.method == HttpMethod::kGet || request.lane == HttpLane::kLease) return;
     truth_.CheckFencing(process->identity(), request.target, events_.Now());
+    if (process->decided_at() < process->lead_began()) {
+      truth_.Violated(events_.Now(),
+                      absl::StrCat("Fencing: ", process->identity(), " sends ", request.target,
+                                   ", which it decided on before it came to lead once more"));
+    }
     if (events_.Now() < leads_until_[life]) return;
     truth_.Violated(events_.Now(), absl::StrCat("Fencing: ", process->identity(), " sends ",
                                                 request.target, " after its own deadline"));
