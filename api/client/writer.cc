@@ -163,6 +163,7 @@ void Writer::DropOldestEvent(WriterOutput& out) {
 
 void Writer::Pump(absl::Time now, WriterOutput& out) {
   if (now >= lead_until_) {
+    ++fences_;
     FenceAll(out);
     return;
   }
@@ -247,7 +248,7 @@ void Writer::SendNext(WritePriority priority, WriterOutput& out) {
   HttpRequest& request = out.http.start.back().request;
   request.send_by = lead_until_;
   request.fresh_connection = request.fresh_connection || waiting.attempts > 1;
-  open_.emplace(id, Open{std::move(waiting), HttpHead(), std::string()});
+  open_.emplace(id, Open{std::move(waiting), HttpHead(), std::string(), fences_});
 }
 
 void Writer::OnEnd(Open open, const HttpEnd& end, absl::Time now, WriterOutput& out) {
@@ -303,7 +304,7 @@ absl::Duration Writer::Wait(Backoff& backoff, const ApiStatus& status) {
 bool Writer::WorthRetrying(const Open& open) const {
   const Waiting& waiting = open.waiting;
   return waiting.command.retry == WriteRetry::kInside && IsRetriable(open.head.status) &&
-         waiting.attempts < options_.most_attempts;
+         waiting.attempts < options_.most_attempts && open.fences == fences_;
 }
 
 void Writer::ReleaseKey(const std::string& key) {

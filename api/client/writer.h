@@ -62,7 +62,8 @@ class Writer final {
   Writer(WriterOptions options, uint64_t seed);
 
   // Until when this process may write; InfinitePast (the default) = not at all, InfiniteFuture = no
-  // election. Commands that wait when it passes are answered with kFenced.
+  // election. Commands that wait when it passes are answered with kFenced; what is on its way then
+  // is not tried again.
   [[nodiscard]] WriterOutput SetLeadUntil(absl::Time lead_until, absl::Time now);
 
   // REQUIRES: no command with this id is unanswered.
@@ -88,6 +89,7 @@ class Writer final {
     Waiting waiting;
     HttpHead head;
     std::string body;
+    uint64_t fences = 0;  // when it was sent
   };
 
   void Enqueue(Waiting waiting);
@@ -110,6 +112,7 @@ class Writer final {
   WritePace pace_;
   absl::Time paced_until_ = absl::InfiniteFuture();  // something is ready, but the pace forbids it
   absl::Time lead_until_ = absl::InfinitePast();
+  uint64_t fences_ = 0;  // rises when the lead is seen to be over: nothing is tried again beyond it
   Ticket next_ticket_ = 1;
   WriterCounters counters_;
 

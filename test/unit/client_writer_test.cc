@@ -333,6 +333,17 @@ TEST_F(WriterTest, ARetryDoesNotOutliveTheLead) {
   EXPECT_THAT(InFlight(), IsEmpty());
 }
 
+TEST_F(WriterTest, WhatWasSentUnderALeadIsNotTriedAgainUnderTheNext) {
+  Take(writer_.SetLeadUntil(Now() + absl::Milliseconds(50), Now()));
+  Submit(1, WritePriority::kStatus, "gang a");
+  clock_.Advance(absl::Seconds(1));
+  Take(writer_.OnTime(Now()));
+  Take(writer_.SetLeadUntil(Now() + absl::Seconds(10), Now()));
+  Answer(1, 503);
+  EXPECT_THAT(ResultsWith(WriteOutcome::kAnswered), ElementsAre(1));
+  EXPECT_TRUE(writer_.idle());
+}
+
 TEST_F(WriterTest, WithoutALeadNothingIsSent) {
   Writer fresh({}, 1);
   const WriterOutput out = fresh.Submit({.id = 1}, Now());
