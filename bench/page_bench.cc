@@ -3,6 +3,8 @@
 // listener.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,8 +23,8 @@ namespace {
 constexpr int kNodes = 5000;
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
-const SchedulingLoop& Loop() {
-  static const auto* const loop = [] {
+SchedulingLoop& Loop() {
+  static auto* const loop = [] {
     LoopOptions options;
     options.profile = BuiltinProfile();
     auto* made = new SchedulingLoop(std::move(options));
@@ -43,6 +45,34 @@ void BM_View(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(loop.View(kNow));
 }
 BENCHMARK(BM_View)->Unit(benchmark::kMillisecond);
+
+// Whatever else the machine does.
+absl::Duration ThreadTime() {
+  timespec time{};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return absl::DurationFromTimespec(time);
+}
+
+// What a turn is longer by: the view is made piece by piece.
+void BM_LongestPieceOfAView(benchmark::State& state) {
+  SchedulingLoop& loop = Loop();
+  absl::Duration longest;
+  size_t pieces = 0, rounds = 0;
+  for (auto _ : state) {
+    std::shared_ptr<ClusterView> view;
+    for (++rounds; view == nullptr; ++pieces) {
+      const absl::Duration before = ThreadTime();
+      view = loop.MoreView(kNow);
+      longest = std::max(longest, ThreadTime() - before);
+    }
+    state.PauseTiming();  // a reader puts it in order, and frees it
+    view.reset();
+    state.ResumeTiming();
+  }
+  state.counters["pieces"] = static_cast<double>(pieces) / static_cast<double>(rounds);
+  state.counters["longest_us"] = absl::ToDoubleMicroseconds(longest);
+}
+BENCHMARK(BM_LongestPieceOfAView)->Unit(benchmark::kMillisecond);
 
 void BM_Rows(benchmark::State& state) {
   const ClusterViewPtr view = Loop().View(kNow);

@@ -163,13 +163,35 @@ bool Bulletin::ViewWanted() {
   return wanted_;
 }
 
-void Bulletin::PostView(ClusterViewPtr view, absl::Time now) {
+void Bulletin::BeginView(absl::Time now) {
   MutexLock lock(mutex_);
-  view_.swap(view);  // the old one is freed after the lock
-  view_posted_ = now;
+  ++begun_.number;
+  begun_.begun = now;
   wanted_ = false;
-  ++views_;
-  posted_.NotifyAll();
+}
+
+void Bulletin::PostView(std::shared_ptr<ClusterView> view) {
+  MutexLock lock(mutex_);
+  if (posted_.view != nullptr) unread_.push_back(std::move(posted_.view));
+  posted_ = begun_;
+  posted_.view = std::move(view);
+  news_.NotifyAll();
+}
+
+// Outside of the lock: nobody waits for it but who reads. Who comes meanwhile gets the one before.
+void Bulletin::ArrangeTheLatest() {
+  if (posted_.view == nullptr) return;
+  Numbered latest = std::exchange(posted_, {});
+  std::vector<ClusterViewPtr> old = std::exchange(unread_, {});
+  mutex_.Unlock();
+  Arrange(*latest.view);
+  old.clear();
+  mutex_.Lock();
+  if (latest.number > view_.number) std::swap(view_, latest);
+  news_.NotifyAll();
+  mutex_.Unlock();
+  latest = {};
+  mutex_.Lock();
 }
 
 LoopCounters Bulletin::counters() {
@@ -234,23 +256,28 @@ ClusterFiguresPtr Bulletin::figures() {
 
 ClusterViewPtr Bulletin::ViewSince(absl::Time least) {
   MutexLock lock(mutex_);
-  if (view_ != nullptr && view_posted_ >= least) return view_;
+  ArrangeTheLatest();
+  if (view_.view != nullptr && view_.begun >= least) return view_.view;
   wanted_ = true;
   return nullptr;
 }
 
 ClusterViewPtr Bulletin::FreshView(absl::Duration wait, const std::function<void()>& wake) {
-  uint64_t seen = 0;
+  uint64_t least = 0;
   {
     MutexLock lock(mutex_);
     wanted_ = true;
-    seen = views_;
+    least = begun_.number + 1;
   }
   wake();
   MutexLock lock(mutex_);
   const absl::Time deadline = absl::Now() + wait;
-  while (views_ == seen && absl::Now() < deadline) posted_.WaitFor(mutex_, deadline - absl::Now());
-  return views_ == seen ? nullptr : view_;
+  ArrangeTheLatest();
+  while (view_.number < least && absl::Now() < deadline) {
+    news_.WaitFor(mutex_, deadline - absl::Now());
+    ArrangeTheLatest();
+  }
+  return view_.number < least ? nullptr : view_.view;
 }
 
 }  // namespace maniple

@@ -134,7 +134,10 @@ class Bulletin final {
   void NoteDecisions(std::vector<DecisionEntry> entries);
   void NoteAt(const ObjectKey& key);  // the object that is being folded in
   [[nodiscard]] bool ViewWanted();
-  void PostView(ClusterViewPtr view, absl::Time now);
+  // A view is begun now, for all who have wanted one until now.
+  void BeginView(absl::Time now);
+  // The one that was begun last. It is arranged, and the one before is freed, by its first reader.
+  void PostView(std::shared_ptr<ClusterView> view);
   void NoteViewCost(absl::Duration took);  // of the scheduling thread's time
 
   // IO thread.
@@ -147,7 +150,7 @@ class Bulletin final {
   [[nodiscard]] ForbiddenCounts forbidden();  // of what is not written
   [[nodiscard]] Health health();
   [[nodiscard]] TurnTimes turn_times();
-  // The latest view if it was posted since `least`; else null, and one is wanted: ask again when it
+  // The latest view if it was begun since `least`; else null, and one is wanted: ask again when it
   // was posted. Never waits.
   [[nodiscard]] ClusterViewPtr ViewSince(absl::Time least);
   // The same for those who share a view: where views are dear they serve for longer, so that
@@ -167,7 +170,7 @@ class Bulletin final {
 
  private:
   Mutex mutex_;
-  CondVar posted_;
+  CondVar news_;
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
   ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
   Answers answers_ ABSL_GUARDED_BY(mutex_);
@@ -177,10 +180,19 @@ class Bulletin final {
   UsageHistory used_ ABSL_GUARDED_BY(mutex_){UsageHistory::Bounds()};
   DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
-  ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);
-  absl::Time view_posted_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  // A view, which the how-manieth it is, and when it was begun.
+  struct Numbered {
+    std::shared_ptr<ClusterView> view;
+    uint64_t number = 0;
+    absl::Time begun = absl::InfinitePast();
+  };
+  void ArrangeTheLatest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Numbered begun_ ABSL_GUARDED_BY(mutex_);   // without a view
+  Numbered posted_ ABSL_GUARDED_BY(mutex_);  // not arranged yet; without a view: there is none
+  Numbered view_ ABSL_GUARDED_BY(mutex_);    // what readers get
+  std::vector<ClusterViewPtr> unread_ ABSL_GUARDED_BY(mutex_);  // for a reader to free
   absl::Duration view_cost_ ABSL_GUARDED_BY(mutex_);
-  uint64_t views_ ABSL_GUARDED_BY(mutex_) = 0;  // how many were posted
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -218,18 +218,31 @@ class SchedulerProcess::Impl final {
         }
       }
       next = std::min(next, figures_due);
-      if (bulletin_.ViewWanted()) {
-        const absl::Time began = clock_.Now();
-        bulletin_.PostView(loop_.View(now), clock_.Now());
-        bulletin_.NoteViewCost(clock_.Now() - began);
-        http_->Posted();
-      }
+      if (KeepViewing(now)) next = absl::InfinitePast();
       if (const std::optional<GangKey> gang = help_.Wanted()) {
         help_.Put(*gang, loop_.HelpFor(*gang, now), clock_.Now());
         http_->Posted();
       }
       if (drained_by != absl::InfiniteFuture() && (loop_.Idle() || now >= drained_by)) return;
     }
+  }
+
+  // A piece of a view, if one is wanted; whether there is more of it to make.
+  bool KeepViewing(absl::Time now) {
+    if (!viewing_ && !bulletin_.ViewWanted()) return false;
+    const absl::Time began = clock_.Now();
+    if (!std::exchange(viewing_, true)) {
+      bulletin_.BeginView(now);
+      view_took_ = absl::ZeroDuration();
+    }
+    std::shared_ptr<ClusterView> view = loop_.MoreView(now);
+    view_took_ += clock_.Now() - began;
+    if (view == nullptr) return true;
+    viewing_ = false;
+    bulletin_.PostView(std::move(view));
+    bulletin_.NoteViewCost(view_took_);
+    http_->Posted();
+    return false;
   }
 
   // The advising thread: searches what would help, beside the turns of the loop.
@@ -261,6 +274,9 @@ class SchedulerProcess::Impl final {
   SchedulingLoop loop_;   // the scheduling thread's
   ClusterClient client_;  // the IO thread's
   Inbox inbox_;
+  // Of the scheduling thread: a view is being made, and what it has cost so far.
+  bool viewing_ = false;
+  absl::Duration view_took_;
   Outbox outbox_;
   Bulletin bulletin_;
   HelpDoor help_;

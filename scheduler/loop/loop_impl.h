@@ -38,6 +38,7 @@
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "scheduler/loop/search_shares.h"
+#include "scheduler/loop/view_round.h"
 #include "scheduler/loop/waiting_lines.h"
 #include "scheduler/loop/write_budget.h"
 
@@ -56,6 +57,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Synced() const;
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
+  [[nodiscard]] std::shared_ptr<ClusterView> MoreView(absl::Time now);
   [[nodiscard]] ClusterFiguresPtr MoreFigures(absl::Time now);
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }
@@ -381,7 +383,11 @@ class SchedulingLoop::Impl final {
 
   // loop_view.cc
   [[nodiscard]] GangView ViewOf(const Case& c) const;
-  [[nodiscard]] std::vector<NodeRow> NodeRows(const Snapshot& snapshot) const;
+  void AddPiece(ViewRound& round, absl::Time now);
+  void BeginView(ViewRound& round, absl::Time now);
+  void AddNodes(ViewRound& round) const;
+  void AddGangs(ViewRound& round, absl::Time now);
+  void AddQueues(ViewRound& round, absl::Time now) const;
 
   // loop_usage.cc
   // What its pods on nodes use of GPUs is counted from now on.
@@ -472,6 +478,7 @@ class SchedulingLoop::Impl final {
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
   LoopCounters counters_;
   std::unique_ptr<FigureRound> figures_;  // one that has not ended
+  std::unique_ptr<ViewRound> view_;       // likewise
   std::vector<DecisionEntry> log_;
 };
 

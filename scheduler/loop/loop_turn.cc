@@ -144,6 +144,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   directory_.Forget();
   ledger_.Forget();
   figures_.reset();
+  view_.reset();
   mig_fleet_.Forget();
   mig_planned_ = mig_due_ = absl::InfinitePast();
   queue_ = std::make_unique<GangQueue>();

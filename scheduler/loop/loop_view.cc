@@ -11,6 +11,9 @@
 namespace maniple {
 namespace {
 
+// In one piece: each takes a millisecond or two.
+constexpr size_t kNodesAtOnce = 500, kPodsAtOnce = 1000;
+
 absl::string_view MemberStateName(const Member& member) {
   switch (member.state) {
     case MemberState::kPending:
@@ -56,6 +59,30 @@ std::string NvlinkOf(const NodeView& node, const Tables& tables) {
     if (std::string value = LabelOf(node, key, tables); !value.empty()) return value;
   }
   return "";
+}
+
+NodeRow RowFor(NodeId node, const Snapshot& snapshot, const Topology* topology) {
+  const Tables& tables = *snapshot.tables;
+  const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
+  const uint32_t at = RowOf(node);
+  NodeRow row{.name = block.rows().names[at]};
+  const NodeClassId id = block.rows().classes[at];
+  if (const auto& node_class = tables.classes[id.index()]; node_class != nullptr) {
+    row.schedulable = !node_class->unschedulable;
+    row.taints = node_class->taints;
+  }
+  if (topology != nullptr) row.path = PathOf({.block = block, .row = at}, *topology, tables);
+  row.nvlink = NvlinkOf({.block = block, .row = at}, tables);
+  row.pods = block.Allocatable(kPods)[at] - block.Free(kPods)[at];
+  for (uint32_t r = 0; r < tables.resources.size(); ++r) {
+    const int64_t allocatable = block.Allocatable(ResourceId(r))[at];
+    const int64_t free = block.Free(ResourceId(r))[at];
+    if (allocatable == 0 && free == 0) continue;
+    row.resources.push_back(
+        {tables.resources[r].name, Amount(allocatable), Amount(free), tables.resources[r].gpu});
+  }
+  std::ranges::sort(row.resources, {}, &NodeResourceView::resource);
+  return row;
 }
 
 // Calls it for each GPU resource that a pod of the shape asks for.
@@ -180,92 +207,115 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
   return view;
 }
 
-std::vector<NodeRow> SchedulingLoop::Impl::NodeRows(const Snapshot& snapshot) const {
-  std::vector<NodeRow> rows;
-  const Tables& tables = *snapshot.tables;
-  const Topology* topology = FindTopology(tables, "");
-  for (const NodeId node : snapshot.order->by_name) {
-    const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
-    const uint32_t at = RowOf(node);
-    NodeRow row{.name = block.rows().names[at]};
-    const NodeClassId id = block.rows().classes[at];
-    if (const auto& node_class = tables.classes[id.index()]; node_class != nullptr) {
-      row.schedulable = !node_class->unschedulable;
-      row.taints = node_class->taints;
-    }
-    if (topology != nullptr) row.path = PathOf({.block = block, .row = at}, *topology, tables);
-    row.nvlink = NvlinkOf({.block = block, .row = at}, tables);
-    row.pods = block.Allocatable(kPods)[at] - block.Free(kPods)[at];
-    for (uint32_t r = 0; r < tables.resources.size(); ++r) {
-      const int64_t allocatable = block.Allocatable(ResourceId(r))[at];
-      const int64_t free = block.Free(ResourceId(r))[at];
-      if (allocatable == 0 && free == 0) continue;
-      row.resources.push_back(
-          {tables.resources[r].name, Amount(allocatable), Amount(free), tables.resources[r].gpu});
-    }
-    std::ranges::sort(row.resources, {}, &NodeResourceView::resource);
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
-  auto view = std::make_shared<ClusterView>();
-  view->at = now;
-  view->leader = leading_;
-  // In order of service: among all, and among those of its own queue.
-  std::map<GangId, std::pair<int64_t, int64_t>> positions;
-  std::map<std::string, int64_t> in_queue;
+void SchedulingLoop::Impl::BeginView(ViewRound& round, absl::Time now) {
+  round.view = std::make_shared<ClusterView>();
+  round.view->at = now;
+  round.view->leader = leading_;
+  absl::flat_hash_map<std::string, int64_t> in_queue;
   int64_t position = 0;
   for (const QueueItem item : queue_->WaitingItems()) {
     ++position;
     const Gang* gang = state_.FindGang(item.gang);
     if (item.kind != ItemKind::kQuorum || gang == nullptr) continue;
-    positions[item.gang] = {position, ++in_queue[gang->queue]};
+    round.positions[item.gang] = {position, ++in_queue[gang->queue]};
   }
-  const Snapshot& snapshot = Picture();
-  view->nodes = NodeRows(snapshot);
-  NodeUses uses(view->nodes);
-  for (const GangId id : state_.Gangs()) {
+  round.nodes = Picture();
+  if (const Topology* topology = FindTopology(*round.nodes.tables, "")) {
+    for (const TopologyLevel& level : topology->levels) {
+      round.view->levels.push_back(level.node_label);
+    }
+  }
+  round.next = ViewRound::Next::kNodes;
+}
+
+void SchedulingLoop::Impl::AddNodes(ViewRound& round) const {
+  const std::vector<NodeId>& all = round.nodes.order->by_name;
+  const Topology* topology = FindTopology(*round.nodes.tables, "");
+  const size_t end = std::min(all.size(), round.at + kNodesAtOnce);
+  for (; round.at < end; ++round.at) {
+    round.view->nodes.push_back(RowFor(all[round.at], round.nodes, topology));
+  }
+  if (end < all.size()) return;
+  round.uses.emplace(round.view->nodes);
+  round.gangs = state_.Gangs();
+  round.at = 0;
+  round.next = ViewRound::Next::kGangs;
+}
+
+void SchedulingLoop::Impl::AddGangs(ViewRound& round, absl::Time now) {
+  const Tables& tables = *Picture().tables;
+  for (size_t pods = 0; round.at < round.gangs.size() && pods < kPodsAtOnce; ++round.at) {
+    const GangId id = round.gangs[round.at];
     if (!leading_) state_.RecallSucceeded(id);  // nobody has looked at it
     const std::optional<Case> c = Open(id, now);
+    if (!c.has_value()) continue;  // it went since the round began
     GangView gang = ViewOf(*c);
-    if (const auto it = positions.find(id); it != positions.end()) {
+    pods += 1 + gang.pods.size();
+    if (const auto it = round.positions.find(id); it != round.positions.end()) {
       gang.position = it->second.first;
       if (!gang.queue.empty()) gang.queue_position = it->second.second;
     }
-    uses.Of(GangText(c->gang.key));
-    AddUses(gang, c->gang, *snapshot.tables, uses);
+    round.uses->Of(GangText(c->gang.key));
+    AddUses(gang, c->gang, tables, *round.uses);
     for (const PlacedPods& room : RoomKeptFor(c->record)) {
       if (!room.node.valid()) continue;
-      ForEachGpu(room.shape, *snapshot.tables, [&](const std::string& resource, int64_t amount) {
-        uses.Keeps(state_.NodeName(room.node), resource, amount);
+      ForEachGpu(room.shape, tables, [&](const std::string& resource, int64_t amount) {
+        round.uses->Keeps(state_.NodeName(room.node), resource, amount);
       });
     }
-    gang.asks = AsksOf(c->gang, *snapshot.tables);
-    view->gangs.push_back(std::move(gang));
-  }
-  std::ranges::sort(view->gangs, [](const GangView& a, const GangView& b) {
-    return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
-  });
-  uses.Sort();
-  if (const Topology* topology = FindTopology(*snapshot.tables, "")) {
-    for (const TopologyLevel& level : topology->levels) view->levels.push_back(level.node_label);
+    gang.asks = AsksOf(c->gang, tables);
+    round.view->gangs.push_back(std::move(gang));
   }
   if (!leading_) records_.clear();  // a standby remembers nothing of its own
-  view->queues = directory_.Views(ledger_.book(), now);
-  view->used_without_queue = directory_.WithoutQueueView(now).used;
-  view->cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kYes);
+  if (round.at == round.gangs.size()) round.next = ViewRound::Next::kQueues;
+}
+
+void SchedulingLoop::Impl::AddQueues(ViewRound& round, absl::Time now) const {
+  ClusterView& view = *round.view;
+  view.queues = directory_.Views(ledger_.book(), now);
+  view.used_without_queue = directory_.WithoutQueueView(now).used;
+  view.cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kYes);
   std::map<std::string, int64_t> uncharged;
   for (const GangId id : unadmitted_) {
     if (const Gang* gang = state_.FindGang(id)) ++uncharged[gang->queue];
   }
-  for (QueueView& queue : view->queues) {
+  for (QueueView& queue : view.queues) {
     if (const auto it = uncharged.find(queue.name); it != uncharged.end()) {
       queue.uncharged = it->second;
     }
   }
-  return view;
+  round.next = ViewRound::Next::kNothing;
+}
+
+void SchedulingLoop::Impl::AddPiece(ViewRound& round, absl::Time now) {
+  switch (round.next) {
+    case ViewRound::Next::kBegin:
+      return BeginView(round, now);
+    case ViewRound::Next::kNodes:
+      return AddNodes(round);
+    case ViewRound::Next::kGangs:
+      return AddGangs(round, now);
+    case ViewRound::Next::kQueues:
+      return AddQueues(round, now);
+    case ViewRound::Next::kNothing:
+      return;
+  }
+}
+
+ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
+  ViewRound round;
+  while (round.next != ViewRound::Next::kNothing) AddPiece(round, now);
+  Arrange(*round.view);
+  return round.view;
+}
+
+std::shared_ptr<ClusterView> SchedulingLoop::Impl::MoreView(absl::Time now) {
+  if (view_ == nullptr) view_ = std::make_unique<ViewRound>();
+  AddPiece(*view_, now);
+  if (view_->next != ViewRound::Next::kNothing) return nullptr;
+  std::shared_ptr<ClusterView> made = std::move(view_->view);
+  view_.reset();
+  return made;
 }
 
 }  // namespace maniple

@@ -1,8 +1,5 @@
 #include "scheduler/loop/node_uses.h"
 
-#include <algorithm>
-#include <tuple>
-
 namespace maniple {
 
 NodeUses::NodeUses(std::vector<NodeRow>& rows) : rows_(rows) {
@@ -40,17 +37,6 @@ void NodeUses::Takes(absl::string_view node, const std::string& resource, int64_
 
 void NodeUses::Keeps(absl::string_view node, const std::string& resource, int64_t amount) {
   if (NodeRow* row = Find(node)) UseIn(row->held, resource).amount += amount;
-}
-
-void NodeUses::Sort() {
-  const auto order = [](const NodeUseView& a, const NodeUseView& b) {
-    return std::tie(a.gang, a.resource) < std::tie(b.gang, b.resource);
-  };
-  for (NodeRow& row : rows_) {
-    std::ranges::sort(row.gangs);
-    std::ranges::sort(row.uses, order);
-    std::ranges::sort(row.held, order);
-  }
 }
 
 }  // namespace maniple

@@ -1,10 +1,9 @@
-// Who uses, leaves and holds what of each node, gathered for a view.
+// Who uses, leaves and holds what of each node, gathered for a view that is arranged later.
 //
 //   NodeUses uses(view->nodes);
 //   uses.Of("default/a");
 //   uses.Stands("n1");
 //   uses.Takes("n1", "nvidia.com/gpu", 8, Leaving::kNo);
-//   uses.Sort();
 #pragma once
 
 #include <cstdint>
@@ -30,8 +29,6 @@ class NodeUses final {
   void Stands(absl::string_view node);
   void Takes(absl::string_view node, const std::string& resource, int64_t amount, Leaving leaving);
   void Keeps(absl::string_view node, const std::string& resource, int64_t amount);
-  // By gang and resource, as the rows promise.
-  void Sort();
 
  private:
   [[nodiscard]] NodeRow* Find(absl::string_view node) const;

@@ -183,6 +183,10 @@ struct ClusterView {
   // Also those that a Queue or Cohort names and nobody has created; by name.
   std::vector<CohortView> cohorts;
 };
+// Puts gangs, and what stands at each node, into the order that the fields promise. Its own step,
+// for another thread than the one that gathers them.
+void Arrange(ClusterView& view);
+
 // "key=value:NoSchedule"
 [[nodiscard]] std::string TaintText(const Taint& taint);
 

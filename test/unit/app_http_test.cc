@@ -296,7 +296,8 @@ class HttpSurfaceTest : public testing::Test {
   }
   // What the scheduling thread does when a view is wanted.
   void Post() {
-    bulletin_.PostView(std::make_shared<const ClusterView>(), RealClock().Now());
+    bulletin_.BeginView(RealClock().Now());
+    bulletin_.PostView(std::make_shared<ClusterView>());
     shared_.load()->Posted();
   }
   static std::string Page(uint16_t port, absl::string_view path) {
@@ -418,10 +419,12 @@ TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
   Bulletin bulletin;
   const absl::Time asked = absl::FromUnixSeconds(1000);
   ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); }, NoHelp, NothingUsed);
-  bulletin.PostView(std::make_shared<const ClusterView>(), asked - absl::Seconds(5));
+  bulletin.BeginView(asked - absl::Seconds(5));
+  bulletin.PostView(std::make_shared<ClusterView>());
   EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked).has_value());
   EXPECT_TRUE(bulletin.ViewWanted());
-  bulletin.PostView(std::make_shared<const ClusterView>(), asked + absl::Minutes(1));
+  bulletin.BeginView(asked + absl::Minutes(1));
+  bulletin.PostView(std::make_shared<ClusterView>());
   EXPECT_TRUE(pages.Answer({.path = "/nodes"}, asked).has_value());
 }
 

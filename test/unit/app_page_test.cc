@@ -161,7 +161,8 @@ class PageSurfaceTest : public testing::Test {
     for (int i = 0; i <= views_; ++i) view->nodes.push_back({.name = absl::StrCat("n", i)});
     view->gangs = {{.namespace_name = "a", .name = "<b>&", .position = 1}};
     ++views_;
-    bulletin_.PostView(view, view->at);
+    bulletin_.BeginView(view->at);
+    bulletin_.PostView(std::move(view));
     shared_.load()->Posted();
   }
   std::unique_ptr<SocketClient> Ask(absl::string_view path, absl::string_view headers = "") {
@@ -220,7 +221,8 @@ TEST_F(PageSurfaceTest, AViewThatIsDearServesForLonger) {
   const auto post = [this](absl::Duration ago) {
     auto view = std::make_shared<ClusterView>();
     view->gangs = {{.namespace_name = "a", .name = "old", .position = 1}};
-    bulletin_.PostView(view, RealClock().Now() - ago);
+    bulletin_.BeginView(RealClock().Now() - ago);
+    bulletin_.PostView(std::move(view));
   };
   bulletin_.NoteViewCost(absl::Seconds(1));
   post(absl::Seconds(10));

@@ -513,11 +513,34 @@ TEST(Bulletin, AViewIsMadeWhenItIsAskedForAndNotBefore) {
   EXPECT_FALSE(bulletin.ViewWanted());
   const ClusterViewPtr view = bulletin.FreshView(absl::Seconds(5), [&] {
     ASSERT_TRUE(bulletin.ViewWanted());
-    bulletin.PostView(std::make_shared<const ClusterView>(SomeCluster()), absl::UnixEpoch());
+    bulletin.BeginView(absl::UnixEpoch());
+    bulletin.PostView(std::make_shared<ClusterView>(SomeCluster()));
   });
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->gangs.size(), 2);
   EXPECT_FALSE(bulletin.ViewWanted());
+}
+
+TEST(Bulletin, AViewThatWasBegunBeforeItWasWantedIsNotFresh) {
+  Bulletin bulletin;
+  bulletin.BeginView(absl::UnixEpoch());
+  const ClusterViewPtr view = bulletin.FreshView(absl::Seconds(5), [&] {
+    bulletin.PostView(std::make_shared<ClusterView>());
+    EXPECT_TRUE(bulletin.ViewWanted()) << "another one";
+    bulletin.BeginView(absl::UnixEpoch());
+    bulletin.PostView(std::make_shared<ClusterView>(SomeCluster()));
+  });
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->gangs.size(), 2);
+}
+
+TEST(Bulletin, ItsFirstReaderPutsAViewInOrder) {
+  Bulletin bulletin;
+  bulletin.BeginView(absl::UnixEpoch());
+  auto view = std::make_shared<ClusterView>();
+  view->gangs = {{.namespace_name = "b", .name = "a"}, {.namespace_name = "a", .name = "z"}};
+  bulletin.PostView(std::move(view));
+  EXPECT_EQ(bulletin.ViewSince(absl::UnixEpoch())->gangs[0].name, "z");
 }
 
 }  // namespace

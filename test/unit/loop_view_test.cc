@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "test/unit/reservation_world.h"
@@ -95,6 +97,69 @@ TEST(LoopView, AnEndThatNobodyToldIsAnEstimate) {
   ASSERT_TRUE(end.has_value());
   EXPECT_TRUE(end->estimated);
   EXPECT_GE(end->at, w.begin() + absl::Minutes(20));
+}
+
+// Puts a view together piece by piece; `between` each two of them.
+std::shared_ptr<ClusterView> InPieces(LoopDriver& d, const std::function<void(int)>& between) {
+  for (int piece = 1;; ++piece) {
+    if (std::shared_ptr<ClusterView> view = d.loop().MoreView(d.now)) return view;
+    between(piece);
+  }
+}
+
+TEST(LoopView, APieceAtATimeComesToTheSame) {
+  LoopDriver d;
+  d.Nodes(700, 8);
+  for (int i = 0; i < 1500; ++i) d.Put(MakePod(absl::StrCat("p", i)).Gpu(2));
+  d.Submit({.gang = "waits", .pods = 2, .gpu = 16});
+  d.Settle(absl::Seconds(1));
+  int pieces = 0;
+  const auto made = InPieces(d, [&pieces](int piece) { pieces = piece; });
+  EXPECT_GE(pieces, 6) << "a beginning, two of nodes, some of gangs, before that of Queues";
+  Arrange(*made);
+  const ClusterViewPtr whole = d.loop().View(d.now);
+  ASSERT_EQ(made->gangs.size(), whole->gangs.size());
+  for (size_t i = 0; i < whole->gangs.size(); ++i) {
+    EXPECT_EQ(made->gangs[i].name, whole->gangs[i].name);
+    EXPECT_EQ(made->gangs[i].nodes, whole->gangs[i].nodes);
+    EXPECT_EQ(made->gangs[i].position, whole->gangs[i].position);
+    EXPECT_EQ(made->gangs[i].message, whole->gangs[i].message);
+  }
+  ASSERT_EQ(made->nodes.size(), whole->nodes.size());
+  for (size_t i = 0; i < whole->nodes.size(); ++i) {
+    EXPECT_EQ(made->nodes[i].name, whole->nodes[i].name);
+    EXPECT_EQ(made->nodes[i].gangs, whole->nodes[i].gangs);
+    EXPECT_EQ(made->nodes[i].uses, whole->nodes[i].uses);
+  }
+  EXPECT_EQ(made->queues.size(), whole->queues.size());
+}
+
+TEST(LoopView, WhatComesAndGoesWhileItIsMadeDoesNoHarm) {
+  LoopDriver d;
+  d.Nodes(600, 8);
+  for (int i = 0; i < 1200; ++i) d.Put(MakePod(absl::StrCat("p", i)).Gpu(4));
+  d.Settle(absl::Seconds(1));
+  const auto made = InPieces(d, [&d](int piece) {
+    d.api.Delete(ResourceKind::kPod, absl::StrCat("p", 1199 - piece));
+    d.Put(MakeNode(absl::StrCat("a", piece)).Gpu(8));            // before the others, by name
+    d.Put(MakePod(absl::StrCat("new", piece)).Cpu(1000).Gpu(1));  // of a new shape
+    d.Settle();
+  });
+  Arrange(*made);
+  EXPECT_GE(made->nodes.size(), 600);
+  EXPECT_GE(made->gangs.size(), 1190);
+}
+
+TEST(LoopView, OneThatIsBeingMadeIsGivenUpWithTheLead) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.loop().MoreView(d.now), nullptr);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  const auto made = InPieces(d, [](int) {});
+  EXPECT_FALSE(made->leader);
+  EXPECT_EQ(made->gangs.size(), 1);
 }
 
 }  // namespace
