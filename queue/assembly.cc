@@ -163,7 +163,8 @@ Assembly Assemble(const Gang& gang) {
   if (!out.members_ready) out.lacking = LackingText(gang, whole, parts);
   out.gated = !out.members_ready && ready_without_gates;
   if (kept_back && out.gated) {
-    out.lacking = absl::StrCat("it is on hold: annotation ", kHoldAnnotation, " of its PodGroup");
+    out.lacking = absl::StrCat("it is on hold: annotation ", kHoldAnnotation, " of its ",
+                               gang.key.dialect == GangDialect::kSingleton ? "pod" : "PodGroup");
   }
   const bool ended = whole.live == 0 && whole.gated == 0;
   out.failed = ended && out.counts.failed > 0 && !out.members_ready;

@@ -99,9 +99,9 @@ struct Gang {
   std::string group_resource_version;  // "" = there is no PodGroup to write to
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton
-  bool on_hold = false;                       // its PodGroup says that it may not start
-  std::string problem;                        // not empty: the PodGroup is invalid, and why
-  std::string awaited;  // by a member, of a gang that nobody has declared: "PodGroup train (…)"
+  bool on_hold = false;  // its PodGroup, or only pod, says that it may not start
+  std::string problem;   // not empty: the PodGroup is invalid, and why
+  std::string awaited;   // by a member, of a gang that nobody has declared: "PodGroup train (…)"
   std::string passed_over;  // marks of its pods that name other gangs, for people; "" = none
   // Singletons: minMember 1, queue from the label. Of a PodGroup that is gone, or cannot be read,
   // what stood there last: pods that run stay the gang that they were.

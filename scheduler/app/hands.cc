@@ -58,23 +58,38 @@ class Hands final {
   std::unique_ptr<CurlTransport> transport_;
 };
 
+std::string PathOf(const HandsRequest& request, const std::string& pod) {
+  return absl::StrCat("/api/v1/namespaces/", SpaceOf(request), "/pods/", UrlEncoded(pod));
+}
+
+// On its PodGroup; a pod of that name which has none says it itself. The object, as it is then.
 absl::StatusOr<Json> SetHold(const HandsRequest& request, const Json& value) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
-  const Json patch = Json::Object(
-      {{"metadata", Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}});
-  return hands.Ask(HttpMethod::kPatch,
-                   absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
-                                SpaceOf(request), "/podgroups/", UrlEncoded(request.gang)),
-                   kMergePatch, patch.Dump());
+  const std::string patch =
+      Json::Object(
+          {{"metadata", Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}})
+          .Dump();
+  absl::StatusOr<Json> group =
+      hands.Ask(HttpMethod::kPatch,
+                absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
+                             SpaceOf(request), "/podgroups/", UrlEncoded(request.gang)),
+                kMergePatch, patch);
+  if (!absl::IsNotFound(group.status())) return group;
+  const std::string path = PathOf(request, request.gang);
+  const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, path);
+  if (absl::IsNotFound(pod.status())) return group;
+  RETURN_IF_ERROR(pod.status());
+  const std::string& named = (*pod)["metadata"]["labels"][kPodGroupLabel].AsString();
+  if (!named.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("pod ", request.gang, " is a member of ", named, ": name that"));
+  }
+  return hands.Ask(HttpMethod::kPatch, path, kMergePatch, patch);
 }
 
 struct Standing {
   std::string name, uid;
 };
-
-std::string PathOf(const HandsRequest& request, const std::string& pod) {
-  return absl::StrCat("/api/v1/namespaces/", SpaceOf(request), "/pods/", UrlEncoded(pod));
-}
 
 bool HasController(const Json& pod) {
   for (const Json& owner : pod["metadata"]["ownerReferences"].items()) {

@@ -101,9 +101,7 @@ void RememberCleaned(Gang& gang, const Rank& rank) {
   ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
 }
 
-bool IsOnHold(const PodGroup& group) {
-  return group.meta.annotations.Get(kHoldAnnotation) == "true";
-}
+bool IsOnHold(const ObjectMeta& meta) { return meta.annotations.Get(kHoldAnnotation) == "true"; }
 
 // Of one that stands for a gang which nobody declares.
 std::string ProblemOf(const PodGroup& group) {
@@ -176,7 +174,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   const std::string problem = ProblemOf(group);
   const bool same = gang.group_exists && gang.group_uid == group.meta.uid &&
                     gang.problem == problem && gang.spec == group.spec &&
-                    gang.status == group.status && gang.on_hold == IsOnHold(group) &&
+                    gang.status == group.status && gang.on_hold == IsOnHold(group.meta) &&
                     gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
@@ -187,7 +185,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   gang.group_uid = group.meta.uid;
   gang.group_generation = group.meta.generation;
   gang.created = group.meta.created;
-  gang.on_hold = IsOnHold(group);
+  gang.on_hold = IsOnHold(group.meta);
   gang.problem = problem;
   gang.spec = group.spec;
   gang.status = group.status;
@@ -201,12 +199,12 @@ void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
   if (stand_in.spec.source != gang.foreign->spec.source) return;
   const std::optional<StandIn> now = StandIn{.uid = stand_in.meta.uid, .spec = stand_in.spec};
   const bool same = gang.stand_in == now && gang.status == stand_in.status &&
-                    gang.on_hold == IsOnHold(stand_in) &&
+                    gang.on_hold == IsOnHold(stand_in.meta) &&
                     gang.group_generation == stand_in.meta.generation;
   gang.group_resource_version = stand_in.meta.resource_version;
   if (same) return;
   gang.stand_in = now;
-  gang.on_hold = IsOnHold(stand_in);
+  gang.on_hold = IsOnHold(stand_in.meta);
   gang.group_generation = stand_in.meta.generation;
   gang.status = stand_in.status;
   Derive(gang);
@@ -400,6 +398,12 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   if (!pod.node_name.empty() && !HasEnded(facts.state)) {
     const absl::string_view told = pod.meta.annotations.Get(kAdmittedQueueAnnotation);
     if (!told.empty()) gang.told_queue = std::string(told);
+  }
+  // Nobody but the pod itself can say it where there is no PodGroup.
+  if (const bool held = IsOnHold(pod.meta);
+      gang.key.dialect == GangDialect::kSingleton && gang.on_hold != held) {
+    gang.on_hold = held;
+    delta.gangs_changed.insert(id);
   }
   const Rank rank = RankOf(pod.meta.labels, facts.sub_group, gang.spec);
   std::vector<Member>& members = gang.members;

@@ -58,6 +58,24 @@ def who_is_on_hold_waits_until_released(server):
     scheduler.stop()
 
 
+def a_pod_without_a_group_is_held_by_its_name(server):
+    api = server.api
+    add_nodes(api, 1)
+    api.must("POST", PODS, pod("alone"))
+    assert maniple(server, "hold", "alone") == (0, "default/alone is on hold\n", "")
+    scheduler = Scheduler(server).start()
+    submit(api, "other", 1)
+    await_that("another passes", lambda: bound(api, "other") == 1)
+    status, text, error = scheduler.maniple("explain", "alone")
+    assert status == 0 and "of its pod" in text and not is_bound(api.must("GET", f"{PODS}/alone")), (text, error)
+    status, _, error = maniple(server, "hold", "other-0")
+    assert status == 1 and "is a member of other" in error, error
+    api.must("DELETE", f"{PODS}/other-0")
+    assert maniple(server, "release", "alone") == (0, "default/alone is released\n", "")
+    await_that("it starts", lambda: is_bound(api.must("GET", f"{PODS}/alone")))
+    scheduler.stop()
+
+
 def who_is_requeued_leaves_if_somebody_brings_it_back(server):
     api = server.api
     add_nodes(api, 2)
@@ -84,7 +102,10 @@ def wrong_hands_get_one_clear_line(server):
     assert status == 2 and "GANG" in error, error
 
 
-CASES = (who_is_on_hold_waits_until_released, who_is_requeued_leaves_if_somebody_brings_it_back, wrong_hands_get_one_clear_line)
+CASES = (
+    who_is_on_hold_waits_until_released, a_pod_without_a_group_is_held_by_its_name,
+    who_is_requeued_leaves_if_somebody_brings_it_back, wrong_hands_get_one_clear_line,
+)
 
 
 def main():

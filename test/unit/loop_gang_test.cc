@@ -369,6 +369,23 @@ void PutOnHold(LoopDriver& d, absl::string_view gang, bool hold) {
   d.api.Put(group);
 }
 
+TEST(LoopGang, APodWithoutAPodGroupSaysItselfThatItIsOnHold) {
+  LoopDriver d;
+  Pod pod = MakePod("alone").Gpu(8);
+  pod.meta.annotations.Set(kHoldAnnotation, "true");
+  d.api.Put(pod);
+  d.Nodes(1, 8);
+  d.Settle(absl::Minutes(20));
+  EXPECT_EQ(d.NodeOf("alone"), "");
+  ASSERT_NE(d.ViewOf("alone"), nullptr);
+  EXPECT_EQ(d.ViewOf("alone")->message,
+            "it is on hold: annotation scheduling.maniple.dev/hold of its pod");
+  pod.meta.annotations.Set(kHoldAnnotation, "false");
+  d.api.Put(pod);
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.NodeOf("alone"), "n1");
+}
+
 TEST(LoopGang, WhoIsOnHoldWaitsUntilItIsReleased) {
   LoopDriver d;
   PodGroup group = MakePodGroup("a").MinMember(2);
