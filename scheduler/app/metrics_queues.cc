@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -46,6 +47,20 @@ constexpr QuotaRow kUsageRows[] = {
     {"maniple_queue_resource_lent", "What others use of its nominal quota.", &QuotaUsageView::lent},
 };
 
+// Of each Queue that has such a limit.
+struct LimitRow {
+  const char* name;
+  const char* help;
+  std::optional<Amount> QuotaUsageView::*value;
+};
+constexpr LimitRow kLimitRows[] = {
+    {"maniple_queue_borrowing_limit", "What the Queue may borrow at most; absent: all there is.",
+     &QuotaUsageView::borrowing_limit},
+    {"maniple_queue_lending_limit",
+     "What the Queue lends at most of its nominal quota; absent: all of it.",
+     &QuotaUsageView::lending_limit},
+};
+
 class QueueText final {
  public:
   QueueText(const std::vector<QueueView>& queues, std::string& out)
@@ -75,16 +90,13 @@ class QueueText final {
 
   void AddQuotas() {
     for (const QuotaRow& row : kUsageRows) {
-      text_.Begin(row.name, row.help, "gauge");
-      ForEachNamed([&](const QueueView& queue, const std::string& label) {
-        const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
-        for (const QuotaUsageView& usage : queue.usage) {
-          text_.Add(row.name,
-                    absl::StrCat(of, Label("flavor", usage.flavor), ",",
-                                 Label("resource", usage.resource)),
-                    InBaseUnits(usage.resource, usage.*row.value));
-        }
+      AddQuota(row.name, row.help, [&row](const QuotaUsageView& usage) {
+        return std::optional<Amount>(usage.*row.value);
       });
+    }
+    for (const LimitRow& row : kLimitRows) {
+      AddQuota(row.name, row.help,
+               [&row](const QuotaUsageView& usage) { return usage.*row.value; });
     }
   }
 
@@ -135,6 +147,22 @@ class QueueText final {
   }
 
  private:
+  void AddQuota(const char* name, const char* help,
+                absl::FunctionRef<std::optional<Amount>(const QuotaUsageView&)> value) {
+    text_.Begin(name, help, "gauge");
+    ForEachNamed([&](const QueueView& queue, const std::string& label) {
+      const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
+      for (const QuotaUsageView& usage : queue.usage) {
+        const std::optional<Amount> amount = value(usage);
+        if (!amount.has_value()) continue;
+        text_.Add(
+            name,
+            absl::StrCat(of, Label("flavor", usage.flavor), ",", Label("resource", usage.resource)),
+            InBaseUnits(usage.resource, *amount));
+      }
+    });
+  }
+
   // Rows that are 0 are left out: few Queues have any.
   void AddPreempted() {
     constexpr char kName[] = "maniple_preempted_gangs_total";

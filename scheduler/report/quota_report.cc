@@ -61,8 +61,11 @@ std::vector<QuotaUsageView> UsageOfQueue(const Queue& queue, const QuotaBook& bo
   const QuotaNodeId id = book.QueueNamed(queue.meta.name);
   for (const FlavorQuota& flavor : queue.quotas) {
     for (const QuotaAmount& quota : flavor.resources) {
-      QuotaUsageView row{
-          .flavor = flavor.flavor, .resource = quota.resource, .nominal = quota.nominal};
+      QuotaUsageView row{.flavor = flavor.flavor,
+                         .resource = quota.resource,
+                         .nominal = quota.nominal,
+                         .borrowing_limit = quota.borrowing_limit,
+                         .lending_limit = quota.lending_limit};
       if (const QuotaCellId cell = book.CellNamed(flavor.flavor, quota.resource);
           id.valid() && cell.valid()) {
         row.used = book.tree().Usage(id, cell);

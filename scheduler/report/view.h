@@ -129,6 +129,7 @@ struct NodeRow {
 struct QuotaUsageView {
   std::string flavor, resource;  // flavor "" = nodes that no other entry names
   Amount nominal, used, borrowed, lent;
+  std::optional<Amount> borrowing_limit, lending_limit;  // of a Queue; absent = none
   friend bool operator==(const QuotaUsageView&, const QuotaUsageView&) = default;
 };
 

@@ -26,16 +26,18 @@ STRATEGIC = "application/strategic-merge-patch+json"
 COMPARED = (
     "maniple_queue_pending_gangs", "maniple_queue_running_gangs", "maniple_queue_pending_pods", "maniple_queue_running_pods",
     "maniple_queue_active", "maniple_queue_info", "maniple_queue_nominal_quota", "maniple_queue_resource_usage",
-    "maniple_queue_resource_borrowed", "maniple_queue_resource_lent", "maniple_pending_gangs", "maniple_gangs", "maniple_gpus",
+    "maniple_queue_resource_borrowed", "maniple_queue_resource_lent", "maniple_queue_borrowing_limit",
+    "maniple_queue_lending_limit", "maniple_pending_gangs", "maniple_gangs", "maniple_gpus",
     "maniple_cohort_info", "maniple_cohort_subtree_quota", "maniple_cohort_resource_usage", "maniple_cohort_resource_borrowed",
     "maniple_cohort_resource_lent",
 )
+LIMITS = {"a": {"borrowingLimit": 80}, "b": {"borrowingLimit": 40, "lendingLimit": 8}}  # that keep nobody from anything
 SLACK = 6  # seconds that a figure may be old
 
 
 def queue(name, cohort="all"):
     return {"apiVersion": "scheduling.maniple.dev/v1alpha1", "kind": "Queue", "metadata": {"name": name},
-            "spec": {"cohort": cohort, "quotas": [{"resources": [{"name": GPU, "nominal": 8}]}],
+            "spec": {"cohort": cohort, "quotas": [{"resources": [{"name": GPU, "nominal": 8, **LIMITS.get(name, {})}]}],
                      "preemption": {"reclaimWithinCohort": "Any"}}}
 
 
@@ -100,6 +102,10 @@ class Sums:
             of = {"queue": name, "cohort": cohort, "flavor": "", "resource": GPU}
             others = sum(more for other, more in borrowed.items() if other != name)
             yield series("maniple_queue_nominal_quota", **of), 8
+            quota = each["spec"]["quotas"][0]["resources"][0]
+            for family, field in (("maniple_queue_borrowing_limit", "borrowingLimit"), ("maniple_queue_lending_limit", "lendingLimit")):
+                if field in quota:
+                    yield series(family, **of), quota[field]
             yield series("maniple_queue_resource_usage", **of), self.used[name]
             yield series("maniple_queue_resource_borrowed", **of), borrowed[name]
             yield series("maniple_queue_resource_lent", **of), min(others, 8 - self.used[name]) if others else 0

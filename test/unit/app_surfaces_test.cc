@@ -371,6 +371,9 @@ std::string MetricsOf(std::vector<QueueView> queues) {
 TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
   std::vector<QueueView> queues = SomeCluster().queues;
   queues[0].oldest_pending = absl::FromUnixSeconds(40);
+  for (QuotaUsageView& usage : queues[0].usage) {
+    if (usage.flavor == "h100") usage.borrowing_limit = Amount(6);
+  }
   const std::string text = MetricsOf(queues);
   EXPECT_THAT(text, HasSubstr("maniple_queue_pending_gangs{queue=\"team\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_nominal_quota{cohort=\"all\",queue=\"team\",flavor="
@@ -379,6 +382,9 @@ TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
                               "\"\",resource=\"cpu\"} 2.5\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_resource_borrowed{cohort=\"all\",queue=\"team\","
                               "flavor=\"h100\",resource=\"nvidia.com/gpu\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_borrowing_limit{cohort=\"all\",queue=\"team\",flavor="
+                              "\"h100\",resource=\"nvidia.com/gpu\"} 6\n"));
+  EXPECT_THAT(text, Not(HasSubstr("maniple_queue_lending_limit{")));
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"team\"} 60\n"));
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"wrong\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_active{queue=\"wrong\"} 0\n"));
