@@ -150,20 +150,21 @@ TEST_F(ClusterClientTest, WhatWasDecidedUnderAnEarlierLeadIsNotSent) {
   clock_.Advance(absl::Seconds(11));
   client_.OnTime(clock_.Now());
   EXPECT_TRUE(client_.TakeNews().lost_lead);
-  for (int i = 0; i < 8 && client_.TakeNews().lead < 2; ++i) {
+  for (int i = 0; i < 20 && client_.TakeNews().lead < 2; ++i) {
     AnswerAll(404);
-    clock_.Advance(absl::Seconds(5));
+    clock_.Advance(absl::Seconds(1));
     client_.OnTime(clock_.Now());
   }
   ASSERT_EQ(client_.TakeNews().lead, 2);
+  const auto before = sent();
   client_.Write({command(2)}, 1, clock_.Now());
-  EXPECT_EQ(sent(), 1);
+  EXPECT_EQ(sent(), before);
   const ClusterNews news = client_.TakeNews();
   ASSERT_EQ(news.results.size(), 1);
   EXPECT_EQ(news.results[0].id, 2);
   EXPECT_EQ(news.results[0].outcome, WriteOutcome::kFenced);
   client_.Write({command(3)}, 2, clock_.Now());
-  EXPECT_EQ(sent(), 2);
+  EXPECT_EQ(sent(), before + 1);
 }
 
 }  // namespace
