@@ -59,7 +59,7 @@ void BM_LongestPieceOfAView(benchmark::State& state) {
   absl::Duration longest;
   size_t pieces = 0, rounds = 0;
   for (auto _ : state) {
-    std::shared_ptr<ClusterView> view;
+    std::unique_ptr<ClusterView> view;
     for (++rounds; view == nullptr; ++pieces) {
       const absl::Duration before = ThreadTime();
       view = loop.MoreView(kNow);

@@ -170,27 +170,32 @@ void Bulletin::BeginView(absl::Time now) {
   wanted_ = false;
 }
 
-void Bulletin::PostView(std::shared_ptr<ClusterView> view) {
+void Bulletin::PostView(std::unique_ptr<ClusterView> view) {
   MutexLock lock(mutex_);
-  if (posted_.view != nullptr) unread_.push_back(std::move(posted_.view));
+  if (raw_view_ != nullptr) unread_.push_back(std::move(raw_view_));
   posted_ = begun_;
-  posted_.view = std::move(view);
+  raw_view_ = std::move(view);
   news_.NotifyAll();
 }
 
 // Outside of the lock: nobody waits for it but who reads. Who comes meanwhile gets the one before.
 void Bulletin::ArrangeTheLatest() {
-  if (posted_.view == nullptr) return;
-  Numbered latest = std::exchange(posted_, {});
-  std::vector<ClusterViewPtr> old = std::exchange(unread_, {});
+  if (raw_view_ == nullptr) return;
+  std::unique_ptr<ClusterView> raw = std::move(raw_view_);
+  const Number number = posted_;
+  std::vector<std::unique_ptr<ClusterView>> unread = std::exchange(unread_, {});
   mutex_.Unlock();
-  Arrange(*latest.view);
-  old.clear();
+  unread.clear();
+  Arrange(*raw);
+  ClusterViewPtr other = std::move(raw);
   mutex_.Lock();
-  if (latest.number > view_.number) std::swap(view_, latest);
+  if (number.number > shown_.number) {
+    shown_ = number;
+    view_.swap(other);
+  }
   news_.NotifyAll();
   mutex_.Unlock();
-  latest = {};
+  other.reset();
   mutex_.Lock();
 }
 
@@ -257,7 +262,7 @@ ClusterFiguresPtr Bulletin::figures() {
 ClusterViewPtr Bulletin::ViewSince(absl::Time least) {
   MutexLock lock(mutex_);
   ArrangeTheLatest();
-  if (view_.view != nullptr && view_.begun >= least) return view_.view;
+  if (view_ != nullptr && shown_.begun >= least) return view_;
   wanted_ = true;
   return nullptr;
 }
@@ -273,11 +278,11 @@ ClusterViewPtr Bulletin::FreshView(absl::Duration wait, const std::function<void
   MutexLock lock(mutex_);
   const absl::Time deadline = absl::Now() + wait;
   ArrangeTheLatest();
-  while (view_.number < least && absl::Now() < deadline) {
+  while (shown_.number < least && absl::Now() < deadline) {
     news_.WaitFor(mutex_, deadline - absl::Now());
     ArrangeTheLatest();
   }
-  return view_.number < least ? nullptr : view_.view;
+  return shown_.number < least ? nullptr : view_;
 }
 
 }  // namespace maniple

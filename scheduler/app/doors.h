@@ -137,7 +137,7 @@ class Bulletin final {
   // A view is begun now, for all who have wanted one until now.
   void BeginView(absl::Time now);
   // The one that was begun last. It is arranged, and the one before is freed, by its first reader.
-  void PostView(std::shared_ptr<ClusterView> view);
+  void PostView(std::unique_ptr<ClusterView> view);
   void NoteViewCost(absl::Duration took);  // of the scheduling thread's time
 
   // IO thread.
@@ -180,18 +180,20 @@ class Bulletin final {
   UsageHistory used_ ABSL_GUARDED_BY(mutex_){UsageHistory::Bounds()};
   DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
-  // A view, which the how-manieth it is, and when it was begun.
-  struct Numbered {
-    std::shared_ptr<ClusterView> view;
+  // The how-manieth view it is, and when it was begun.
+  struct Number {
     uint64_t number = 0;
     absl::Time begun = absl::InfinitePast();
   };
   void ArrangeTheLatest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Numbered begun_ ABSL_GUARDED_BY(mutex_);   // without a view
-  Numbered posted_ ABSL_GUARDED_BY(mutex_);  // not arranged yet; without a view: there is none
-  Numbered view_ ABSL_GUARDED_BY(mutex_);    // what readers get
-  std::vector<ClusterViewPtr> unread_ ABSL_GUARDED_BY(mutex_);  // for a reader to free
+  Number begun_ ABSL_GUARDED_BY(mutex_);                           // the last
+  Number posted_ ABSL_GUARDED_BY(mutex_);                          // of raw_view_
+  std::unique_ptr<ClusterView> raw_view_ ABSL_GUARDED_BY(mutex_);  // not arranged yet; null: none
+  Number shown_ ABSL_GUARDED_BY(mutex_);                           // of view_
+  ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);                    // what readers get
+  std::vector<std::unique_ptr<ClusterView>> unread_
+      ABSL_GUARDED_BY(mutex_);  // for a reader to free
   absl::Duration view_cost_ ABSL_GUARDED_BY(mutex_);
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -235,7 +235,7 @@ class SchedulerProcess::Impl final {
       bulletin_.BeginView(now);
       view_took_ = absl::ZeroDuration();
     }
-    std::shared_ptr<ClusterView> view = loop_.MoreView(now);
+    std::unique_ptr<ClusterView> view = loop_.MoreView(now);
     view_took_ += clock_.Now() - began;
     if (view == nullptr) return true;
     viewing_ = false;

@@ -57,7 +57,7 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] bool Synced() const;
   [[nodiscard]] TurnOutput Turn(absl::Time now);
   [[nodiscard]] ClusterViewPtr View(absl::Time now);
-  [[nodiscard]] std::shared_ptr<ClusterView> MoreView(absl::Time now);
+  [[nodiscard]] std::unique_ptr<ClusterView> MoreView(absl::Time now);
   [[nodiscard]] ClusterFiguresPtr MoreFigures(absl::Time now);
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const { return counters_; }

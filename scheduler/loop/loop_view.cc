@@ -208,7 +208,7 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
 }
 
 void SchedulingLoop::Impl::BeginView(ViewRound& round, absl::Time now) {
-  round.view = std::make_shared<ClusterView>();
+  round.view = std::make_unique<ClusterView>();
   round.view->at = now;
   round.view->leader = leading_;
   absl::flat_hash_map<std::string, int64_t> in_queue;
@@ -306,14 +306,14 @@ ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
   ViewRound round;
   while (round.next != ViewRound::Next::kNothing) AddPiece(round, now);
   Arrange(*round.view);
-  return round.view;
+  return std::move(round.view);
 }
 
-std::shared_ptr<ClusterView> SchedulingLoop::Impl::MoreView(absl::Time now) {
+std::unique_ptr<ClusterView> SchedulingLoop::Impl::MoreView(absl::Time now) {
   if (view_ == nullptr) view_ = std::make_unique<ViewRound>();
   AddPiece(*view_, now);
   if (view_->next != ViewRound::Next::kNothing) return nullptr;
-  std::shared_ptr<ClusterView> made = std::move(view_->view);
+  std::unique_ptr<ClusterView> made = std::move(view_->view);
   view_.reset();
   return made;
 }

@@ -19,7 +19,7 @@ bool SchedulingLoop::Idle() const { return impl_->Idle(); }
 bool SchedulingLoop::Synced() const { return impl_->Synced(); }
 TurnOutput SchedulingLoop::Turn(absl::Time now) { return impl_->Turn(now); }
 ClusterViewPtr SchedulingLoop::View(absl::Time now) const { return impl_->View(now); }
-std::shared_ptr<ClusterView> SchedulingLoop::MoreView(absl::Time now) {
+std::unique_ptr<ClusterView> SchedulingLoop::MoreView(absl::Time now) {
   return impl_->MoreView(now);
 }
 ClusterFiguresPtr SchedulingLoop::MoreFigures(absl::Time now) { return impl_->MoreFigures(now); }

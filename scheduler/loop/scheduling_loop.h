@@ -72,7 +72,7 @@ class SchedulingLoop final {
   [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
   // The same for who has no time to make it at once: piece by piece, each as of its call, not
   // arranged yet. Null until the call that ends a round.
-  [[nodiscard]] std::shared_ptr<ClusterView> MoreView(absl::Time now);
+  [[nodiscard]] std::unique_ptr<ClusterView> MoreView(absl::Time now);
   // What metrics tell of it, without looking at gangs. Made piece by piece, so that no turn is late
   // for it: null until the call that ends a round; each piece is as of its call. GPUs that others
   // leave for a gang count as used until it has them.

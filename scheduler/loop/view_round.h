@@ -21,7 +21,7 @@ struct ViewRound {
   enum class Next : uint8_t { kBegin, kNodes, kGangs, kQueues, kNothing };
   Next next = Next::kBegin;
   size_t at = 0;  // which of the nodes or gangs comes next
-  std::shared_ptr<ClusterView> view;
+  std::unique_ptr<ClusterView> view;
   Snapshot nodes;
   std::optional<NodeUses> uses;  // of the rows of `view`
   std::vector<GangId> gangs;

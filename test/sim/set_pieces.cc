@@ -8,6 +8,8 @@ namespace maniple::sim {
 namespace {
 
 constexpr int64_t kWholeNode = 8;  // GPUs
+constexpr char kQueue[] = "set-piece";
+constexpr char kQueues[] = "/apis/scheduling.maniple.dev/v1alpha1/queues";
 
 }  // namespace
 
@@ -52,6 +54,29 @@ void SetPieces::Humble() {
               Json::Object({{"spec", Json::Object({{"priorityClassName", "low"}})}}));
 }
 
+void SetPieces::Admit() {
+  users_.Call("POST", kQueues,
+              Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
+                            {"kind", "Queue"},
+                            {"metadata", Json::Object({{"name", kQueue}})},
+                            {"spec", Json::Object()}}));
+  Create(kGuest, {.pods = 2, .gpus = 1, .min_member = 2, .queue = kQueue});
+}
+
+void SetPieces::CloseQueue() {
+  const Json nobody = Json::Object({{"matchLabels", Json::Object({{kTeamLabel, "nobody"}})}});
+  users_.Call("PATCH", absl::StrCat(kQueues, "/", kQueue),
+              Json::Object({{"spec", Json::Object({{"namespaceSelector", nobody}})}}));
+}
+
+void SetPieces::Grow() {
+  GangSpec& spec = users_.gangs().at(kGuest);
+  spec.pods = spec.min_member = 4;
+  users_.Call("PATCH", absl::StrCat(kGroupsTarget, "/", kGuest),
+              Json::Object({{"spec", Json::Object({{"minMember", spec.min_member}})}}));
+  for (const int index : {2, 3}) users_.CreatePod(kGuest, index);
+}
+
 void SetPieces::Delete(const std::string& gang) {
   for (const std::string& pod : users_.PodsOf(gang)) {
     users_.Call("DELETE", absl::StrCat(kPodsTarget, "/", pod), Json());
@@ -61,9 +86,10 @@ void SetPieces::Delete(const std::string& gang) {
 }
 
 void SetPieces::Clear() {
-  for (const char* gang : {kHalf, kChallenger, kAnswerer}) {
+  for (const char* gang : {kHalf, kChallenger, kAnswerer, kGuest}) {
     if (users_.gangs().contains(gang)) Delete(gang);
   }
+  users_.Call("DELETE", absl::StrCat(kQueues, "/", kQueue), Json());
 }
 
 }  // namespace maniple::sim

@@ -4,8 +4,10 @@
 // The world lets time pass between the steps, and says what must hold after the last one.
 //
 //   SetPieces pieces(users);
-//   pieces.BeginHalf(); … pieces.OrphanHalf(); …             // half of a gang is bound, and no
-//   more if (pieces.Challenge()) { … pieces.Answer(); … pieces.Humble(); … } pieces.Clear();
+//   pieces.BeginHalf(); … pieces.OrphanHalf(); …
+//   pieces.Admit(); … pieces.CloseQueue(); … pieces.Grow(); …
+//   if (pieces.Challenge()) { … pieces.Answer(); … pieces.Humble(); … }
+//   pieces.Clear();
 #pragma once
 
 #include <string>
@@ -18,7 +20,7 @@ class SetPieces final {
  public:
   explicit SetPieces(Users& users) : users_(users) {}
 
-  // A gang of three, …
+  // Half of a gang is bound, …
   static constexpr char kHalf[] = "half";
   void BeginHalf();
   // … which loses its PodGroup for good.
@@ -31,10 +33,17 @@ class SetPieces final {
   // … and becomes less important once it has it.
   void Humble();
 
+  // A gang of two runs under a Queue, …
+  void Admit();
+  // … which lets its namespace in no more; …
+  void CloseQueue();
+  // … then it wants to be of four.
+  void Grow();
+
   void Clear();
 
  private:
-  static constexpr char kChallenger[] = "challenger", kAnswerer[] = "answerer";
+  static constexpr char kChallenger[] = "challenger", kAnswerer[] = "answerer", kGuest[] = "guest";
   void Create(const std::string& gang, const GangSpec& spec);
   void Delete(const std::string& gang);
 

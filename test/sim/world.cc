@@ -534,6 +534,14 @@ class World final {
     truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
     pieces_.Clear();
     RunUntil(events_.Now() + kLook);
+    pieces_.Admit();
+    RunUntil(events_.Now() + kLook);
+    pieces_.CloseQueue();
+    RunUntil(events_.Now() + kSettled);
+    pieces_.Grow();
+    RunUntil(events_.Now() + kLook);
+    pieces_.Clear();
+    RunUntil(events_.Now() + kLook);
     if (Sound() && pieces_.Challenge()) {
       RunUntil(events_.Now() + kLook);
       pieces_.Answer();

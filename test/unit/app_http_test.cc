@@ -297,7 +297,7 @@ class HttpSurfaceTest : public testing::Test {
   // What the scheduling thread does when a view is wanted.
   void Post() {
     bulletin_.BeginView(RealClock().Now());
-    bulletin_.PostView(std::make_shared<ClusterView>());
+    bulletin_.PostView(std::make_unique<ClusterView>());
     shared_.load()->Posted();
   }
   static std::string Page(uint16_t port, absl::string_view path) {
@@ -420,11 +420,11 @@ TEST(ViewPages, AViewThatCameAfterTheQuestionServesHoweverLateItIsLookedAt) {
   const absl::Time asked = absl::FromUnixSeconds(1000);
   ViewPages pages([&](absl::Time least) { return bulletin.ViewSince(least); }, NoHelp, NothingUsed);
   bulletin.BeginView(asked - absl::Seconds(5));
-  bulletin.PostView(std::make_shared<ClusterView>());
+  bulletin.PostView(std::make_unique<ClusterView>());
   EXPECT_FALSE(pages.Answer({.path = "/nodes"}, asked).has_value());
   EXPECT_TRUE(bulletin.ViewWanted());
   bulletin.BeginView(asked + absl::Minutes(1));
-  bulletin.PostView(std::make_shared<ClusterView>());
+  bulletin.PostView(std::make_unique<ClusterView>());
   EXPECT_TRUE(pages.Answer({.path = "/nodes"}, asked).has_value());
 }
 

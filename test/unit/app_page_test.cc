@@ -156,7 +156,7 @@ class PageSurfaceTest : public testing::Test {
   }
   // What the scheduling thread does when a view is wanted: each one has a node more.
   void Post() {
-    auto view = std::make_shared<ClusterView>();
+    auto view = std::make_unique<ClusterView>();
     view->at = RealClock().Now();
     for (int i = 0; i <= views_; ++i) view->nodes.push_back({.name = absl::StrCat("n", i)});
     view->gangs = {{.namespace_name = "a", .name = "<b>&", .position = 1}};
@@ -219,7 +219,7 @@ TEST_F(PageSurfaceTest, AStreamTellsAllThenWhatChangesAndGoesOnWhereItWasLeft) {
 // One that takes the scheduling thread a second serves for twenty more.
 TEST_F(PageSurfaceTest, AViewThatIsDearServesForLonger) {
   const auto post = [this](absl::Duration ago) {
-    auto view = std::make_shared<ClusterView>();
+    auto view = std::make_unique<ClusterView>();
     view->gangs = {{.namespace_name = "a", .name = "old", .position = 1}};
     bulletin_.BeginView(RealClock().Now() - ago);
     bulletin_.PostView(std::move(view));

@@ -520,7 +520,7 @@ TEST(Bulletin, AViewIsMadeWhenItIsAskedForAndNotBefore) {
   const ClusterViewPtr view = bulletin.FreshView(absl::Seconds(5), [&] {
     ASSERT_TRUE(bulletin.ViewWanted());
     bulletin.BeginView(absl::UnixEpoch());
-    bulletin.PostView(std::make_shared<ClusterView>(SomeCluster()));
+    bulletin.PostView(std::make_unique<ClusterView>(SomeCluster()));
   });
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->gangs.size(), 2);
@@ -531,10 +531,10 @@ TEST(Bulletin, AViewThatWasBegunBeforeItWasWantedIsNotFresh) {
   Bulletin bulletin;
   bulletin.BeginView(absl::UnixEpoch());
   const ClusterViewPtr view = bulletin.FreshView(absl::Seconds(5), [&] {
-    bulletin.PostView(std::make_shared<ClusterView>());
+    bulletin.PostView(std::make_unique<ClusterView>());
     EXPECT_TRUE(bulletin.ViewWanted()) << "another one";
     bulletin.BeginView(absl::UnixEpoch());
-    bulletin.PostView(std::make_shared<ClusterView>(SomeCluster()));
+    bulletin.PostView(std::make_unique<ClusterView>(SomeCluster()));
   });
   ASSERT_NE(view, nullptr);
   EXPECT_EQ(view->gangs.size(), 2);
@@ -543,7 +543,7 @@ TEST(Bulletin, AViewThatWasBegunBeforeItWasWantedIsNotFresh) {
 TEST(Bulletin, ItsFirstReaderPutsAViewInOrder) {
   Bulletin bulletin;
   bulletin.BeginView(absl::UnixEpoch());
-  auto view = std::make_shared<ClusterView>();
+  auto view = std::make_unique<ClusterView>();
   view->gangs = {{.namespace_name = "b", .name = "a"}, {.namespace_name = "a", .name = "z"}};
   bulletin.PostView(std::move(view));
   EXPECT_EQ(bulletin.ViewSince(absl::UnixEpoch())->gangs[0].name, "z");

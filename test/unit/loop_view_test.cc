@@ -100,9 +100,9 @@ TEST(LoopView, AnEndThatNobodyToldIsAnEstimate) {
 }
 
 // Puts a view together piece by piece; `between` each two of them.
-std::shared_ptr<ClusterView> InPieces(LoopDriver& d, const std::function<void(int)>& between) {
+std::unique_ptr<ClusterView> InPieces(LoopDriver& d, const std::function<void(int)>& between) {
   for (int piece = 1;; ++piece) {
-    if (std::shared_ptr<ClusterView> view = d.loop().MoreView(d.now)) return view;
+    if (std::unique_ptr<ClusterView> view = d.loop().MoreView(d.now)) return view;
     between(piece);
   }
 }
@@ -141,7 +141,7 @@ TEST(LoopView, WhatComesAndGoesWhileItIsMadeDoesNoHarm) {
   d.Settle(absl::Seconds(1));
   const auto made = InPieces(d, [&d](int piece) {
     d.api.Delete(ResourceKind::kPod, absl::StrCat("p", 1199 - piece));
-    d.Put(MakeNode(absl::StrCat("a", piece)).Gpu(8));            // before the others, by name
+    d.Put(MakeNode(absl::StrCat("a", piece)).Gpu(8));             // before the others, by name
     d.Put(MakePod(absl::StrCat("new", piece)).Cpu(1000).Gpu(1));  // of a new shape
     d.Settle();
   });
