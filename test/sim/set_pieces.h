@@ -1,51 +1,44 @@
 // Short plays in an empty cluster, each by the same few steps, for what chance hardly ever brings
-// about and lets stand until somebody looks.
-//
-// The world lets time pass between the steps, and says what must hold after the last one.
+// about and lets stand until somebody looks. The world says what must hold after them.
 //
 //   SetPieces pieces(users);
-//   pieces.BeginHalf(); … pieces.OrphanHalf(); …
-//   pieces.Admit(); … pieces.CloseQueue(); … pieces.Grow(); …
-//   if (pieces.Challenge()) { … pieces.Answer(); … pieces.Humble(); … }
-//   pieces.Clear();
+//   pieces.Play({.pass = …, .refuse_binds = …, .look = …, .hold_out = …});
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "absl/time/time.h"
 #include "test/sim/users.h"
 
 namespace maniple::sim {
 
 class SetPieces final {
  public:
+  // What only the world can do.
+  struct Stage {
+    std::function<void(absl::Duration)> pass;  // time
+    std::function<void(const std::string&, absl::Duration)>
+        refuse_binds;                // of targets that begin so
+    std::function<void()> look;      // whether gangs are whole
+    std::function<void()> hold_out;  // until whoever may be made to leave has left
+  };
   explicit SetPieces(Users& users) : users_(users) {}
 
-  // Half of a gang is bound, …
-  static constexpr char kHalf[] = "half";
-  void BeginHalf();
-  // … which loses its PodGroup for good.
-  void OrphanHalf();
-
-  // One node is left open, and a gang that comes back fills it; false: no node is large enough.
-  [[nodiscard]] bool Challenge();
-  // A more important one needs the same room …
-  void Answer();
-  // … and becomes less important once it has it.
-  void Humble();
-
-  // A gang of two runs under a Queue, …
-  void Admit();
-  // … which lets its namespace in no more; …
-  void CloseQueue();
-  // … then it wants to be of four.
-  void Grow();
-
-  void Clear();
+  void Play(const Stage& stage);
 
  private:
-  static constexpr char kChallenger[] = "challenger", kAnswerer[] = "answerer", kGuest[] = "guest";
+  // Half of a gang is bound when its PodGroup goes for good.
+  void OrphanHalf(const Stage& stage);
+  // A gang runs under a Queue that lets its namespace in no more; then it wants to be larger.
+  void GrowUnderAClosedQueue(const Stage& stage);
+  // Two gangs need the one node that is open; who has made the other leave becomes the less
+  // important one.
+  void Reverse(const Stage& stage);
+
   void Create(const std::string& gang, const GangSpec& spec);
   void Delete(const std::string& gang);
+  [[nodiscard]] bool LeaveOneNodeOpen();
 
   Users& users_;
 };

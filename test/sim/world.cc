@@ -64,7 +64,6 @@ constexpr uint64_t kOneFullHouse = 13;
 // In so many histories there is a siege at the end. While it begins requests fail, one in so many.
 constexpr uint64_t kOneSiege = 4;
 constexpr uint32_t kRough = 4;
-constexpr absl::Duration kHalfTime = absl::Seconds(10);
 constexpr absl::Duration kStorm = absl::Seconds(20), kPatience = absl::Minutes(14);
 
 // Beside the tenant: so many others come one after the other, each kind of its acts has one chance
@@ -525,32 +524,17 @@ class World final {
     if (!Sound()) return;
     disturbances_.OpenNodes();
     controllers_run_ = true;
-    network_.RefuseBinds(absl::StrCat(kPodsTarget, "/", SetPieces::kHalf, "-1"),
-                         events_.Now() + kHalfTime);
-    pieces_.BeginHalf();
-    RunUntil(events_.Now() + kHalfTime / 2);
-    pieces_.OrphanHalf();
-    RunUntil(events_.Now() + kSettled);
-    truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
-    pieces_.Clear();
-    RunUntil(events_.Now() + kLook);
-    pieces_.Admit();
-    RunUntil(events_.Now() + kLook);
-    pieces_.CloseQueue();
-    RunUntil(events_.Now() + kSettled);
-    pieces_.Grow();
-    RunUntil(events_.Now() + kLook);
-    pieces_.Clear();
-    RunUntil(events_.Now() + kLook);
-    if (Sound() && pieces_.Challenge()) {
-      RunUntil(events_.Now() + kLook);
-      pieces_.Answer();
-      RunUntil(events_.Now() + 2 * kLook);
-      pieces_.Humble();
-      HoldOut();
-    }
-    pieces_.Clear();
-    RunUntil(events_.Now() + 2 * kLook);
+    pieces_.Play({.pass = [this](absl::Duration time) { RunUntil(events_.Now() + time); },
+                  .refuse_binds =
+                      [this](const std::string& target, absl::Duration time) {
+                        network_.RefuseBinds(target, events_.Now() + time);
+                      },
+                  .look =
+                      [this] {
+                        if (!Sound()) return;
+                        truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
+                      },
+                  .hold_out = [this] { HoldOut(); }});
   }
 
   // Whoever may be made to leave does leave, whatever has become of it.

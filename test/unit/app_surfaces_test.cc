@@ -497,19 +497,9 @@ TEST(Metrics, WhatIsForbiddenIsNamedAsARoleNamesIt) {
   EXPECT_THAT(text, HasSubstr("resource=\"leases\",verb=\"update\"} 2"));
 }
 
-ObjectEvent PodEvent(const std::string& name, const std::string& uid, const std::string& node) {
-  Pod pod;
-  pod.meta.name = name;
-  pod.meta.uid = uid;
-  pod.node_name = node;
-  return ObjectUpserted{.object = pod};
-}
-
 TEST(Inbox, ATakenBatchIsNotGivenAgain) {
   Inbox inbox;
-  inbox.Push({.events = {PodEvent("a", "1", "")}});
-  EXPECT_EQ(inbox.Take(absl::ZeroDuration()).news.events.size(), 1);
-  inbox.Push({.events = {PodEvent("a", "1", "n1"), PodEvent("a", "1", "n2")}});
+  inbox.Push({.events = {KindSynced{ResourceKind::kPod}}});
   EXPECT_EQ(inbox.Take(absl::ZeroDuration()).news.events.size(), 1);
   EXPECT_TRUE(inbox.Take(absl::ZeroDuration()).news.events.empty());
 }
