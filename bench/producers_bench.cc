@@ -56,6 +56,9 @@ class World final {
     for (ObjectEvent& event : SyntheticNodes(kNodes)) loop_->Accept(std::move(event));
     api_.Serve(GroupKind());
     for (ObjectEvent& event : api_.List()) loop_->Accept(std::move(event));
+    for (size_t kind = 0; kind < BuiltinForeignKinds().size(); ++kind) {
+      loop_->Accept(KindSynced{ForeignResource(static_cast<uint8_t>(kind))});
+    }
     for (int group = 0; group < kGroups; ++group) {
       Hear(group, 0);
       for (int pod = 0; pod < 2; ++pod) {
