@@ -1,10 +1,14 @@
 #include "test/sim/immunity.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "test/sim/waiting.h"
 
 namespace maniple::sim {
@@ -81,6 +85,34 @@ std::set<std::string> HeldFrom(const Truth& truth, const std::string& gang, cons
   return all;
 }
 
+// Whom it may make leave by all that is known.
+std::vector<std::string> VictimsFor(const Truth& truth, const Evictions& evictions,
+                                    const Wanting& gang, absl::Time now) {
+  std::vector<std::string> victims;
+  for (const std::string& victim : GangsThatStand(truth)) {
+    if (IsOfTenant(victim) || victim == gang.key) continue;
+    if (!MayMakeLeave(truth, gang.key, victim) || !IsPlainVictim(truth, victim, now)) continue;
+    if (evictions.BarOf(gang.key, victim) == Evictions::Bar::kStands) continue;
+    victims.push_back(victim);
+  }
+  return victims;
+}
+
+// One of them, or two, that are enough.
+std::optional<Truth::GangNames> Smallest(
+    const std::vector<std::string>& victims,
+    const std::function<bool(const Truth::GangNames&)>& enough) {
+  for (const std::string& one : victims) {
+    if (enough({one})) return Truth::GangNames{one};
+  }
+  for (size_t i = 0; i < victims.size(); ++i) {
+    for (size_t k = i + 1; k < victims.size(); ++k) {
+      if (enough({victims[i], victims[k]})) return Truth::GangNames{victims[i], victims[k]};
+    }
+  }
+  return std::nullopt;
+}
+
 // What is charged to whom is open to doubt while these run.
 bool SomebodyMovedOrLeaves(const Truth& truth) {
   return std::ranges::any_of(truth.pods(), [&](const auto& entry) {
@@ -96,24 +128,20 @@ bool SomebodyMovedOrLeaves(const Truth& truth) {
 void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, const HeldNodes& held,
                          absl::Time now) {
   if (SomebodyMovedOrLeaves(truth)) return;
-  const std::set<std::string> stand = GangsThatStand(truth);
   for (const Wanting& gang : WholeGangsWaiting(truth)) {
     if (IsOfTenant(gang.key) || !MayPreemptAtAll(truth, gang)) continue;
     const std::set<std::string> not_free = HeldFrom(truth, gang.key, held);
-    for (const std::string& victim : stand) {
-      if (IsOfTenant(victim) || victim == gang.key || !MayMakeLeave(truth, gang.key, victim))
-        continue;
-      if (!IsPlainVictim(truth, victim, now) || !CouldStart(truth, gang, victim, not_free))
-        continue;
-      const Evictions::Bar bar = evictions.BarOf(gang.key, victim);
-      if (bar == Evictions::Bar::kStands) continue;
-      const bool barred = bar == Evictions::Bar::kOutlived;
-      truth.Violated(
-          now, absl::StrCat(barred ? "NoBanOutlivesItsReason" : "NobodyIsImmune", ": ", gang.key,
-                            " waits (", truth.groups().at(gang.key).reason, ") and could start if ",
-                            victim, " left, which it may make leave"));
-      break;
-    }
+    const std::vector<std::string> victims = VictimsFor(truth, evictions, gang, now);
+    const std::optional<Truth::GangNames> gone = Smallest(
+        victims, [&](const auto& names) { return CouldStart(truth, gang, names, not_free); });
+    if (!gone.has_value()) continue;
+    const bool barred = std::ranges::any_of(*gone, [&](const std::string& victim) {
+      return evictions.BarOf(gang.key, victim) == Evictions::Bar::kOutlived;
+    });
+    truth.Violated(
+        now, absl::StrCat(barred ? "NoBanOutlivesItsReason" : "NobodyIsImmune", ": ", gang.key,
+                          " waits (", truth.groups().at(gang.key).reason, ") and could start if ",
+                          absl::StrJoin(*gone, " and "), " left, which it may make leave"));
   }
 }
 

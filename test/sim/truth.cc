@@ -450,13 +450,13 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
   }
 }
 
-std::map<std::string, int64_t> Truth::FreeGpus(const std::string& without) const {
+std::map<std::string, int64_t> Truth::FreeGpus(const GangNames& without) const {
   std::map<std::string, int64_t> free;
   for (const auto& [name, node] : nodes_) {
     if (!node.cordoned && !node.tainted) free[name] = node.gpus;
   }
   for (const auto& [key, pod] : pods_) {
-    if (pod.ended() || pod.node.empty() || pod.gang == without) continue;
+    if (pod.ended() || pod.node.empty() || without.contains(pod.gang)) continue;
     if (const auto it = free.find(pod.node); it != free.end()) it->second -= pod.gpus;
   }
   return free;

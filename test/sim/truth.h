@@ -185,8 +185,9 @@ class Truth final {
   // The most that may seem free on the node to a leader, were the pods of `without` not there.
   [[nodiscard]] int64_t MostFree(const std::string& node, const std::set<std::string>& without,
                                  absl::Time now) const;
-  // Of nodes that take new pods, as the API shows them.
-  [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const std::string& without = "") const;
+  // Of nodes that take new pods, as the API shows them; were the pods of these gangs not there.
+  using GangNames = std::set<std::string>;
+  [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const GangNames& without = {}) const;
   [[nodiscard]] const std::map<std::string, GangFacts>& gangs() const { return gangs_; }
   // Budgets over its pods that were there at that time.
   [[nodiscard]] int64_t BudgetsOver(const std::string& gang, absl::Time then) const;
@@ -201,11 +202,11 @@ class Truth final {
   struct Since {
     absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
   };
-  // By what is bound, but for the pods of this gang. What the tenant's pods are charged to is open
+  // By what is bound, but for the pods of these gangs. What the tenant's pods are charged to is open
   // to doubt where others bound them, or a new leader goes by what the tenant has edited.
   enum class Doubt : uint8_t { kInFavour, kAgainst };  // … of who would like to use what is left
   [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, Doubt doubt,
-                                             const std::string& without = "") const;
+                                             const GangNames& without = {}) const;
   // The Queue lets in gangs of the namespace, or did so at some time since then.
   [[nodiscard]] bool MaySelectSince(const std::string& queue, const std::string& namespace_name,
                                     absl::Time then) const;

@@ -75,10 +75,10 @@ bool Truth::MayBeKnown(const PodFacts& pod, const Since& since) const {
 }
 
 QuotaTruth::Usage Truth::UsageKnown(const Since& since, Doubt doubt,
-                                    const std::string& without) const {
+                                    const GangNames& without) const {
   QuotaTruth::Usage usage;
   for (const auto& [key, pod] : pods_) {
-    if (pod.node.empty() || pod.ended() || pod.gang == without) continue;
+    if (pod.node.empty() || pod.ended() || without.contains(pod.gang)) continue;
     // What may be charged, though it is not certain, speaks against.
     if (doubt == Doubt::kInFavour && !MayBeKnown(pod, since)) continue;
     // Also where its node is gone.

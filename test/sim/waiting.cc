@@ -226,7 +226,8 @@ bool SharesQuota(const Truth& truth, const std::string& gang, const std::string&
 }
 
 // On nodes other than these.
-bool FitsBeside(const Field& field, const std::set<std::string>& kept, const std::string& gone) {
+bool FitsBeside(const Field& field, const std::set<std::string>& kept,
+                const Truth::GangNames& gone) {
   Rooms rooms;
   for (const auto& [name, gpus] : field.truth.FreeGpus(gone)) {
     if (kept.contains(name)) continue;
@@ -255,7 +256,7 @@ std::vector<std::set<std::string>> WaysToKeepRoom(const Truth& truth, const ForW
   std::map<std::string, int64_t> stand;  // of gangs that have lost some
   for (const auto& [key, pod] : truth.pods()) {
     const auto group = truth.groups().find(pod.gang);
-    if (pod.ended() || pod.gang == whom.gang || pod.gang == whom.gone) continue;
+    if (pod.ended() || pod.gang == whom.gang || whom.gone.contains(pod.gang)) continue;
     const bool known = group != truth.groups().end();
     const bool promises = pod.node.empty() && !pod.nominated.empty();
     const bool loses = known && !pod.node.empty() && group->second.reason == "QuorumLost";
@@ -319,7 +320,7 @@ bool MayBeHeldUp(const Truth& truth, const std::string& gang) {
          });
 }
 
-bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone,
+bool CouldStart(const Truth& truth, const Wanting& gang, const Truth::GangNames& gone,
                 const std::set<std::string>& held) {
   const std::string& queue = truth.groups().at(gang.key).queue;
   const Field field{.truth = truth,
@@ -337,7 +338,7 @@ bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone
 bool CouldStartWithout(const Truth& truth, const std::string& waiting, const std::string& runs) {
   const std::vector<Wanting> gangs = WholeGangsWaiting(truth);
   const auto gang = std::ranges::find(gangs, waiting, &Wanting::key);
-  return gang != gangs.end() && !MayBeHeldUp(truth, waiting) && CouldStart(truth, *gang, runs);
+  return gang != gangs.end() && !MayBeHeldUp(truth, waiting) && CouldStart(truth, *gang, {runs});
 }
 
 void CheckNothingRunnableWaits(Truth& truth, Holds holds, absl::Time now) {

@@ -43,17 +43,19 @@ struct Wanting {
 // Its Queue is away or stopped, or serves somebody else first.
 [[nodiscard]] bool MayBeHeldUp(const Truth& truth, const std::string& gang);
 struct ForWhom {
-  std::string gang, gone;  // these two hold nothing against it
-  std::string queue;       // "" = it has none
+  std::string gang;       // that and …
+  Truth::GangNames gone;  // … these hold nothing against it
+  std::string queue;      // "" = it has none
 };
 // The sets of nodes of which one is kept for others: for members that gangs have lost, which may be
 // anywhere, and for whom others leave. None: too little is known.
 [[nodiscard]] std::vector<std::set<std::string>> WaysToKeepRoom(const Truth& truth,
                                                                 const ForWhom& whom);
 // There are places for all of its pods, and its Queue lets it have them, once the pods of `gone`
-// have left, if that names a gang. Room that is held for a later start looks free here; room that
-// may be held for lost members does not, nor does any on these nodes.
-[[nodiscard]] bool CouldStart(const Truth& truth, const Wanting& gang, const std::string& gone = "",
+// have left. Room that is held for a later start looks free here; room that may be held for lost
+// members does not, nor does any on these nodes.
+[[nodiscard]] bool CouldStart(const Truth& truth, const Wanting& gang,
+                              const Truth::GangNames& gone = {},
                               const std::set<std::string>& held = {});
 // The waiting gang could start if this one, which runs, left.
 [[nodiscard]] bool CouldStartWithout(const Truth& truth, const std::string& waiting,
