@@ -1,12 +1,12 @@
 // The doors between the IO thread and the scheduling thread: the only places in the scheduler that
 // hold a mutex.
 //
-// Inbox: object events, write results and the role, IO thread → scheduling thread. It folds them,
-// so it is bounded by the number of live objects and never has to stop a socket. Outbox: write
-// commands, scheduling thread → IO thread. ReviewDoor: what readers of HTTP may see, HTTP threads →
-// reviewing thread and back. DecisionQueue: decisions on their way to a file, scheduling thread →
-// keeping thread. Bulletin: what other threads may read: counters and health at all times, a view
-// of the cluster on request.
+// Inbox: events, write results and the role, IO thread → scheduling thread. It folds them, so it
+// is bounded by the number of live objects and never has to stop a socket.
+// Outbox: write commands, scheduling thread → IO thread.
+// ReviewDoor: what readers of HTTP may see, HTTP threads → reviewing thread and back.
+// DecisionQueue: decisions on their way to a file, scheduling thread → keeping thread.
+// Bulletin: counters and health at all times, a view of the cluster on request; for any thread.
 #pragma once
 
 #include <functional>
@@ -180,9 +180,8 @@ class Bulletin final {
   UsageHistory used_ ABSL_GUARDED_BY(mutex_){UsageHistory::Bounds()};
   DecisionJournal journal_ ABSL_GUARDED_BY(mutex_){DecisionJournal::Bounds()};
   ObjectKey at_ ABSL_GUARDED_BY(mutex_);
-  // The how-manieth view it is, and when it was begun.
-  struct Number {
-    uint64_t number = 0;
+  struct Number {         // of a view
+    uint64_t number = 0;  // from 1, in order of beginning
     absl::Time begun = absl::InfinitePast();
   };
   void ArrangeTheLatest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

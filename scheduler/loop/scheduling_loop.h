@@ -6,8 +6,8 @@
 //
 //   loop.Hear(client.TakeNews(), clock.Now());
 //   TurnOutput out = loop.Turn(clock.Now());  // apply, wake, decide, reserve, bind, report
-//   … client.Write(out.writes, out.lead, …); sleep until out.next or new input, or not at all when
-//   out.more …
+//   client.Write(out.writes, out.lead, clock.Now());
+//   … sleep until out.next or new input, or not at all when out.more …
 #pragma once
 
 #include <array>
