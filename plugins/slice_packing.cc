@@ -6,14 +6,14 @@
 namespace maniple {
 namespace {
 
-struct Part {
+struct SlicePart {
   ResourceId resource;
   int32_t slices = 0;  // of each; 0 = a whole GPU, as many as its node's GPUs have
 };
 
 class BoundSlicePacking final : public NodeScore {
  public:
-  BoundSlicePacking(const Tables& tables, std::vector<Part> parts)
+  BoundSlicePacking(const Tables& tables, std::vector<SlicePart> parts)
       : tables_(tables), parts_(std::move(parts)) {}
 
   FilterScope scope() const override { return FilterScope::kDynamic; }
@@ -23,7 +23,7 @@ class BoundSlicePacking final : public NodeScore {
     const int32_t whole = tables_.classes[id.index()]->gpus.compute_slices;
     // Amounts are below 2^50 and GPUs are few: doubles lose nothing that a percentage shows.
     double all = 0, free = 0;
-    for (const Part& part : parts_) {
+    for (const SlicePart& part : parts_) {
       const double slices = part.slices > 0 ? part.slices : whole;
       all += slices * static_cast<double>(node.block.Allocatable(part.resource)[node.row]);
       free += slices * static_cast<double>(node.block.Free(part.resource)[node.row]);
@@ -35,12 +35,12 @@ class BoundSlicePacking final : public NodeScore {
 
  private:
   const Tables& tables_;
-  std::vector<Part> parts_;
+  std::vector<SlicePart> parts_;
 };
 
 // GPUs and slices of all kinds; replicas are left out, for many of them are one device.
-std::vector<Part> PartsOf(const Tables& tables) {
-  std::vector<Part> parts;
+std::vector<SlicePart> PartsOf(const Tables& tables) {
+  std::vector<SlicePart> parts;
   for (uint32_t i = 0; i < tables.resources.size(); ++i) {
     if (!tables.resources[i].gpu) continue;
     const std::optional<GpuResource> what = GpuResourceOf(tables.resources[i].name);

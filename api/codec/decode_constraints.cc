@@ -8,9 +8,6 @@
 namespace maniple {
 namespace {
 
-constexpr absl::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-constexpr absl::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
-
 NodeSelectorTerm ReadNodeTerm(const Cursor& term) {
   NodeSelectorTerm out;
   for (const Cursor& field : term.Members()) {
@@ -46,8 +43,8 @@ PreferredNodeTerm ReadPreferredTerm(const Cursor& preferred) {
 
 void ReadNodeAffinity(const Cursor& affinity, PodConstraints& constraints) {
   for (const Cursor& field : affinity.Members()) {
-    if (field.key() == kRequired) constraints.required_node_terms = ReadNodeSelector(field);
-    if (field.key() != kPreferred) continue;
+    if (field.key() == kRequiredTerms) constraints.required_node_terms = ReadNodeSelector(field);
+    if (field.key() != kPreferredTerms) continue;
     std::vector<PreferredNodeTerm>& terms = constraints.preferred_node_terms;
     for (const Cursor& preferred : field.Items()) terms.push_back(ReadPreferredTerm(preferred));
     std::sort(terms.begin(), terms.end());  // equal terms weigh twice: none is dropped

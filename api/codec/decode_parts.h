@@ -16,6 +16,12 @@
 
 namespace maniple {
 
+// The two fields of an affinity.
+inline constexpr absl::string_view kRequiredTerms =
+    "requiredDuringSchedulingIgnoredDuringExecution";
+inline constexpr absl::string_view kPreferredTerms =
+    "preferredDuringSchedulingIgnoredDuringExecution";
+
 // One word of an enum and its value; a table of these reads a text field.
 template <typename Enum>
 using Words = std::initializer_list<std::pair<absl::string_view, Enum>>;

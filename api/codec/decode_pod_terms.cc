@@ -8,8 +8,6 @@
 namespace maniple {
 namespace {
 
-constexpr absl::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-constexpr absl::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 constexpr int32_t kMostTermWeight = 100;
 
 template <typename T>
@@ -64,10 +62,10 @@ void PodTermsReader::ReadAffinity(const Cursor& affinity) {
 PodTermsReader::RawTerms PodTermsReader::ReadTerms(const Cursor& affinity) {
   RawTerms out;
   for (const Cursor& field : affinity.Members()) {
-    if (field.key() == kRequired) {
+    if (field.key() == kRequiredTerms) {
       for (const Cursor& term : field.Items()) out.required.push_back(ReadTerm(term));
     }
-    if (field.key() == kPreferred) {
+    if (field.key() == kPreferredTerms) {
       for (const Cursor& term : field.Items()) out.preferred.push_back(ReadWeighted(term));
     }
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr absl::Duration kLongestScheduleTimeout = absl::Hours(24);
 constexpr absl::Duration kLongestTime = absl::Seconds(315'360'000);  // ten years
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+Json TextOrNone(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 absl::Duration Stored(absl::Duration time, absl::Duration least, absl::Duration most) {
   return std::clamp(absl::Ceil(time, absl::Seconds(1)), least, most);
@@ -25,10 +25,10 @@ Json Topology(const TopologyRequest& topology) {
   if (topology.slice_size > 0) {
     slice = Json::Object({{"size", topology.slice_size}, {"level", topology.slice_level}});
   }
-  return Json::Object({{"required", TextOrNull(topology.required)},
-                       {"preferred", TextOrNull(topology.preferred)},
+  return Json::Object({{"required", TextOrNone(topology.required)},
+                       {"preferred", TextOrNone(topology.preferred)},
                        {"slice", std::move(slice)},
-                       {"topologyName", TextOrNull(topology.topology_name)}});
+                       {"topologyName", TextOrNone(topology.topology_name)}});
 }
 
 Json WithoutNulls(const Json& object) {
@@ -56,16 +56,16 @@ Json Source(const GangSource& source) {
                        {"kind", source.kind},
                        {"name", source.name},
                        {"uid", source.uid},
-                       {"part", TextOrNull(source.part)}});
+                       {"part", TextOrNone(source.part)}});
 }
 
 // Every field that Maniple knows, null for what it does not ask for.
 Json SpecWithNulls(const PodGroupSpec& asked) {
   const PodGroupSpec spec = StorableSpec(asked);
   return Json::Object(
-      {{"queue", TextOrNull(spec.queue)},
+      {{"queue", TextOrNone(spec.queue)},
        {"minMember", spec.min_member},
-       {"priorityClassName", TextOrNull(spec.priority_class_name)},
+       {"priorityClassName", TextOrNone(spec.priority_class_name)},
        {"topology", Topology(spec.topology)},
        {"subGroups", SubGroups(spec.sub_groups)},
        {"scheduleTimeoutSeconds", absl::ToInt64Seconds(spec.schedule_timeout)},

@@ -52,7 +52,7 @@ struct RepeatedKey final : YAML::ParserException {
 
 // Builds Json from yaml-cpp's events. Refuses by throwing YAML::ParserException, which ParseYaml
 // turns into a Status: the event interface has no other way to stop.
-class Builder final : public YAML::EventHandler {
+class YamlBuilder final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
     // yaml-cpp makes document after document of a token that it cannot place, such as a lone "]".
@@ -260,7 +260,7 @@ std::vector<YamlDocument> ParseDocuments(absl::string_view text) {
   std::vector<YamlDocument> documents;
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
-  Builder builder;
+  YamlBuilder builder;
   while (parser.HandleNextDocument(builder)) {
     YamlDocument document = builder.Take();
     if (!document.value.is_null()) documents.push_back(std::move(document));

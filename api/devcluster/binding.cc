@@ -27,7 +27,8 @@ MaybeError CheckTarget(const Json& target) {
                   .message = problems.size() == 1 ? text : absl::StrCat("[", text, "]")};
 }
 
-MaybeError CheckPreconditions(const ResourceType& pods, const Json& pod, const Json& binding) {
+MaybeError CheckBindingPreconditions(const ResourceType& pods, const Json& pod,
+                                     const Json& binding) {
   for (const auto& [field, label] : {std::pair<absl::string_view, absl::string_view>{"uid", "UID"},
                                      {"resourceVersion", "ResourceVersion"}}) {
     const std::string& want = binding["metadata"][field].AsString();
@@ -79,7 +80,7 @@ MaybeError BindPod(const Cluster& cluster, const ObjectName& pod, const Json& bi
   const ResourceType& pods = *cluster.types.Find("", "v1", "pods");
   const ObjectPtr stored = cluster.store.Get(pods.storage, pod);
   if (stored == nullptr) return NotFound(pods, pod.name);
-  API_RETURN_IF_ERROR(CheckPreconditions(pods, *stored, binding));
+  API_RETURN_IF_ERROR(CheckBindingPreconditions(pods, *stored, binding));
   if (const std::string why = Obstacle(*stored); !why.empty()) {
     ResourceType bindings = pods;
     bindings.plural = "pods/binding";

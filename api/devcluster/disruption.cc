@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "api/devcluster/conditions.h"
+#include "api/devcluster/object_facts.h"
 #include "api/devcluster/selector.h"
 
 namespace maniple::devcluster {
@@ -17,13 +18,6 @@ constexpr absl::Duration kEvictionBelieved = absl::Minutes(2);
 // Counting very many pods after every change of one of them would be all that the server does.
 constexpr size_t kManyPods = 500;
 constexpr absl::Duration kPause = absl::Milliseconds(50);
-
-bool IsLeaving(const Json& pod) { return pod["metadata"].Has("deletionTimestamp"); }
-
-bool HasEnded(const Json& pod) {
-  const std::string& phase = pod["status"]["phase"].AsString();
-  return phase == "Succeeded" || phase == "Failed";
-}
 
 bool IsHealthy(const Json& pod) {
   return !IsLeaving(pod) && !HasEnded(pod) &&

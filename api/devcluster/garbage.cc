@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/base/log.h"
+#include "api/devcluster/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -13,10 +14,6 @@ constexpr const char* kOrphan = "orphan";
 const std::vector<Json>& OwnersOf(const Json& object) {
   return object["metadata"]["ownerReferences"].items();
 }
-
-const std::string& UidOf(const Json& object) { return object["metadata"]["uid"].AsString(); }
-
-bool IsLeaving(const Json& object) { return object["metadata"].Has("deletionTimestamp"); }
 
 bool HasFinalizer(const Json& object, absl::string_view finalizer) {
   const std::vector<Json>& all = object["metadata"]["finalizers"].items();

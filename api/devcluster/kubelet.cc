@@ -6,18 +6,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
+#include "api/devcluster/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {
 
-bool HasEnded(const Json& pod) {
-  const std::string& phase = pod["status"]["phase"].AsString();
-  return phase == "Succeeded" || phase == "Failed";
-}
-
 bool IsRunning(const Json& pod) { return pod["status"]["phase"].AsString() == "Running"; }
-
-const std::string& UidOf(const Json& object) { return object["metadata"]["uid"].AsString(); }
 
 struct Shortage {
   std::string resource;
@@ -111,7 +105,7 @@ void Kubelet::Look(const Cluster& cluster, const ObjectName& name) {
   if (HasEnded(*object)) Release(pod);
   if (!nodes_[pod.node].exists) {
     if (!pod.leaves_at.has_value()) pod.leaves_at = cluster.now + options_.gone_node_grace;
-  } else if ((*object)["metadata"].Has("deletionTimestamp")) {
+  } else if (IsLeaving(*object)) {
     const absl::Time leaves = cluster.now + LeavesAfter(*object);
     pod.leaves_at = std::min(pod.leaves_at.value_or(leaves), leaves);
   } else {
@@ -206,8 +200,7 @@ void Kubelet::Remove(const Cluster& cluster, const ObjectName& name, const Json&
     if (!HasEnded(object)) {
       cluster.store.Put(pods_storage_, EndedPod(object, PodEnd::kFailed, cluster.now));
     }
-    if (object["metadata"]["deletionGracePeriodSeconds"].AsInt() == 0 &&
-        object["metadata"].Has("deletionTimestamp")) {
+    if (object["metadata"]["deletionGracePeriodSeconds"].AsInt() == 0 && IsLeaving(object)) {
       return;
     }
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/base/log.h"
+#include "api/devcluster/object_facts.h"
 
 namespace maniple::devcluster {
 
@@ -36,14 +37,14 @@ void NamespaceLife::OnTime(const Cluster& cluster) {
 
 void NamespaceLife::End(const Cluster& cluster, const std::string& space) {
   const ObjectPtr object = cluster.store.Get(namespaces_storage_, {"", space});
-  if (object == nullptr || !(*object)["metadata"].Has("deletionTimestamp")) return;
+  if (object == nullptr || !IsLeaving(*object)) return;
   bool empty = true;
   for (size_t i = 0; i < cluster.types.storages(); ++i) {
     const StorageId storage(static_cast<uint32_t>(i));
     const ResourceType* type = cluster.types.OfStorage(storage);
     if (type == nullptr || !type->namespaced()) continue;
     for (const ObjectPtr& content : cluster.store.List(storage, space)) {
-      if (!(*content)["metadata"].Has("deletionTimestamp")) {
+      if (!IsLeaving(*content)) {
         const ApiOr<Deleted> deleted = DeleteObject(cluster, *type, NameOf(*content),
                                                     {.propagation = Propagation::kBackground});
         if (!deleted.ok()) {

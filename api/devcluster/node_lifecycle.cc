@@ -6,6 +6,7 @@
 
 #include "api/devcluster/conditions.h"
 #include "api/devcluster/discovery.h"
+#include "api/devcluster/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -115,7 +116,7 @@ absl::Time NodeLifecycle::NextDeadline() const {
 void NodeLifecycle::OnTime(const Cluster& cluster) {
   for (const ObjectName& name : std::exchange(noted_, {})) {
     const ObjectPtr node = cluster.store.Get(nodes_storage_, name);
-    if (node == nullptr || (*node)["metadata"].Has("deletionTimestamp")) continue;
+    if (node == nullptr || IsLeaving(*node)) continue;
     if (std::optional<Json> kept = KeptNode(*node, cluster.now)) {
       cluster.store.Put(nodes_storage_, *std::move(kept));
     }

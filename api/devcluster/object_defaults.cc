@@ -158,7 +158,7 @@ void DefaultVolumeClaim(Json& claim) {
   SetDefaultText(spec, "volumeMode", "Filesystem");
 }
 
-void DefaultVolume(Json& volume) {
+void DefaultPersistentVolume(Json& volume) {
   Json& spec = SpecOf(volume);
   if (!spec.is_object()) return;
   SetDefaultText(spec, "persistentVolumeReclaimPolicy", "Retain");
@@ -291,7 +291,7 @@ const absl::flat_hash_map<absl::string_view, Defaults>& DefaultsByKind() {
       {"StatefulSet", DefaultStatefulSet},
       {"DaemonSet", DefaultDaemonSet},
       {"PersistentVolumeClaim", DefaultVolumeClaim},
-      {"PersistentVolume", DefaultVolume},
+      {"PersistentVolume", DefaultPersistentVolume},
       {"StorageClass", DefaultStorageClass},
       {"PriorityClass", DefaultPriorityClass},
       {"CustomResourceDefinition", DefaultCustomResourceDefinition},

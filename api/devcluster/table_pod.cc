@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/conditions.h"
+#include "api/devcluster/object_facts.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -88,7 +89,7 @@ Json PodReady(const Json& pod, absl::Time) {
 }
 
 Json PodStatus(const Json& pod, absl::Time) {
-  if (pod["metadata"].Has("deletionTimestamp")) {
+  if (IsLeaving(pod)) {
     const std::string& phase = pod["status"]["phase"].AsString();
     if (phase != "Succeeded" && phase != "Failed") return Json("Terminating");
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/quantity.h"
+#include "api/devcluster/object_facts.h"
 #include "api/devcluster/selector.h"
 
 namespace maniple::devcluster {
@@ -45,7 +46,7 @@ bool HasEvery(const Json& modes, const Json& wanted) {
 bool Serves(const Json& volume, const Json& claim) {
   const Json& offer = volume["spec"];
   const Json& want = claim["spec"];
-  if (volume["metadata"].Has("deletionTimestamp")) return false;
+  if (IsLeaving(volume)) return false;
   if (offer["storageClassName"].AsString() != want["storageClassName"].AsString()) return false;
   if (offer["volumeMode"].AsString() != want["volumeMode"].AsString()) return false;
   if (Storage(offer["capacity"]) < Storage(want["resources"]["requests"])) return false;
@@ -93,7 +94,7 @@ void VolumeLife::OnTime(const Cluster& cluster) {
   for (const ObjectName& pod : std::exchange(new_pods_, {})) MakeEphemeralClaims(cluster, pod);
   if (!std::exchange(look_again_, false)) return;
   for (const ObjectPtr& claim : cluster.store.List(claims_)) {
-    if (!IsBound(*claim) && !(*claim)["metadata"].Has("deletionTimestamp")) {
+    if (!IsBound(*claim) && !IsLeaving(*claim)) {
       Serve(cluster, *claim);
     }
   }

@@ -5,7 +5,7 @@
 namespace maniple {
 namespace {
 
-TopologyRequest ReadTopology(const Cursor& constraint) {
+TopologyRequest ReadGroveTopology(const Cursor& constraint) {
   TopologyRequest topology;
   ForMember(constraint, "packConstraint", [&](const Cursor& pack) {
     for (const Cursor& field : pack.Members()) {
@@ -21,7 +21,7 @@ ForeignPart ReadPart(const Cursor& item, ForeignSpec& spec) {
   for (const Cursor& field : item.Members()) {
     if (field.key() == "name") part.name = field.Text();
     if (field.key() == "minReplicas") part.members = ReadCount(field, spec);
-    if (field.key() == "topologyConstraint") part.topology = ReadTopology(field);
+    if (field.key() == "topologyConstraint") part.topology = ReadGroveTopology(field);
     if (field.key() != "podReferences") continue;
     for (const Cursor& reference : field.Items()) {
       ForMember(reference, "name", [&](const Cursor& name) { part.pods.push_back(name.Text()); });
@@ -37,7 +37,7 @@ ForeignSpec ReadGroveGroup(const Cursor& root) {
   ForMember(root, "spec", [&](const Cursor& of) {
     for (const Cursor& field : of.Members()) {
       if (field.key() == "priorityClassName") spec.priority_class_name = field.Text();
-      if (field.key() == "topologyConstraint") spec.topology = ReadTopology(field);
+      if (field.key() == "topologyConstraint") spec.topology = ReadGroveTopology(field);
       if (field.key() != "podgroups") continue;
       for (const Cursor& item : field.Items()) spec.parts.push_back(ReadPart(item, spec));
     }

@@ -14,7 +14,7 @@ struct SubGroups {
   absl::btree_set<std::string> parents;  // which have sub-groups for members
 };
 
-TopologyRequest ReadTopology(const Cursor& constraint) {
+TopologyRequest ReadKaiTopology(const Cursor& constraint) {
   TopologyRequest topology;
   for (const Cursor& field : constraint.Members()) {
     if (field.key() == "topology") topology.topology_name = field.Text();
@@ -30,7 +30,7 @@ void ReadSubGroup(const Cursor& item, SubGroups& out, ForeignSpec& spec) {
     if (field.key() == "name") part.name = field.Text();
     if (field.key() == "minMember") part.members = ReadCount(field, spec);
     if (field.key() == "parent") out.parents.insert(field.Text());
-    if (field.key() == "topologyConstraint") part.topology = ReadTopology(field);
+    if (field.key() == "topologyConstraint") part.topology = ReadKaiTopology(field);
   }
   out.parts.push_back(std::move(part));
 }
@@ -58,7 +58,7 @@ ForeignSpec ReadKaiGroup(const Cursor& root) {
     for (const Cursor& field : of.Members()) {
       ReadGroupField(field, spec);
       if (field.key() == "minSubGroup") enough = ReadCount(field, spec);
-      if (field.key() == "topologyConstraint") spec.topology = ReadTopology(field);
+      if (field.key() == "topologyConstraint") spec.topology = ReadKaiTopology(field);
       if (field.key() != "subGroups") continue;
       for (const Cursor& item : field.Items()) ReadSubGroup(item, sub_groups, spec);
     }

@@ -17,7 +17,7 @@ void ReadTasks(const Cursor& tasks, ForeignSpec& spec) {
 }
 
 // A tier by number says nothing without the tree of HyperNodes; one by name is a level of ours.
-void ReadTopology(const Cursor& topology, ForeignSpec& spec) {
+void ReadNetworkTopology(const Cursor& topology, ForeignSpec& spec) {
   bool hard = true;
   std::string tier;
   for (const Cursor& field : topology.Members()) {
@@ -36,7 +36,7 @@ ForeignSpec ReadVolcanoGroup(const Cursor& root) {
     for (const Cursor& field : of.Members()) {
       ReadGroupField(field, spec);
       if (field.key() == "minTaskMember") ReadTasks(field, spec);
-      if (field.key() == "networkTopology") ReadTopology(field, spec);
+      if (field.key() == "networkTopology") ReadNetworkTopology(field, spec);
     }
   });
   // As Volcano has it: tasks that ask for more than the whole are not looked at.

@@ -24,10 +24,6 @@ absl::Status OutOfBudget() { return absl::ResourceExhaustedError("the cost limit
 
 bool IsOutOfBudget(const absl::Status& status) { return absl::IsResourceExhausted(status); }
 
-absl::Status NoOverload(absl::string_view what, const CelValue& value) {
-  return absl::InvalidArgumentError(absl::StrCat("no such overload: ", what, " of ", value.Type()));
-}
-
 class Evaluator {
  public:
   Evaluator(size_t slots, int64_t budget) : slots_(slots), budget_(budget) {}

@@ -22,11 +22,6 @@ namespace {
 using Arguments = absl::Span<const CelValue>;
 using Answer = absl::StatusOr<CelValue>;
 
-absl::Status NoOverload(absl::string_view function, const CelValue& value) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("no such overload: ", function, " of ", value.Type()));
-}
-
 absl::StatusOr<absl::string_view> TextOf(const CelValue& value, absl::string_view function) {
   if (const auto text = value.AsText()) return *text;
   return NoOverload(function, value);

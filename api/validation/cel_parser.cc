@@ -14,7 +14,7 @@ namespace maniple {
 namespace {
 
 using Kind = CelExpr::Kind;
-using Answer = absl::StatusOr<CelExpr>;
+using ParsedExpr = absl::StatusOr<CelExpr>;
 
 constexpr int kMaxNesting = 64;
 constexpr int kMaxHeight = 200;
@@ -69,7 +69,7 @@ class Parser {
   }
 
   // The node over its children, within the bounds on size and height.
-  Answer Make(CelExpr node) {
+  ParsedExpr Make(CelExpr node) {
     for (const CelExpr& child : node.children)
       node.height = std::max(node.height, child.height + 1);
     if (node.height > kMaxHeight || ++nodes_ > kMaxNodes) {
@@ -77,19 +77,19 @@ class Parser {
     }
     return node;
   }
-  Answer Make(Kind kind, CelExpr a) {
+  ParsedExpr Make(Kind kind, CelExpr a) {
     CelExpr node{.kind = kind};
     node.children.push_back(std::move(a));
     return Make(std::move(node));
   }
-  Answer Make(Kind kind, CelExpr a, CelExpr b) {
+  ParsedExpr Make(Kind kind, CelExpr a, CelExpr b) {
     CelExpr node{.kind = kind};
     node.children.push_back(std::move(a));
     node.children.push_back(std::move(b));
     return Make(std::move(node));
   }
 
-  Answer Expression() {
+  ParsedExpr Expression() {
     if (++nesting_ > kMaxNesting) {
       return absl::InvalidArgumentError(absl::StrCat("nested more than ", kMaxNesting, " levels"));
     }
@@ -109,7 +109,7 @@ class Parser {
   }
 
   // A chain of && or || is one flat node, however long.
-  Answer Chain(Kind kind, absl::string_view symbol, Answer (Parser::*operand)()) {
+  ParsedExpr Chain(Kind kind, absl::string_view symbol, ParsedExpr (Parser::*operand)()) {
     ASSIGN_OR_RETURN(CelExpr first, (this->*operand)());
     if (!At(symbol)) return first;
     CelExpr node{.kind = kind};
@@ -120,8 +120,8 @@ class Parser {
     }
     return Make(std::move(node));
   }
-  Answer AnyOf() { return Chain(Kind::kOr, "||", &Parser::AllOf); }
-  Answer AllOf() { return Chain(Kind::kAnd, "&&", &Parser::Relation); }
+  ParsedExpr AnyOf() { return Chain(Kind::kOr, "||", &Parser::AllOf); }
+  ParsedExpr AllOf() { return Chain(Kind::kAnd, "&&", &Parser::Relation); }
 
   std::optional<Kind> TakeRelation() {
     if (Peek().kind == CelToken::Kind::kIdentifier && Peek().text == "in") {
@@ -137,7 +137,7 @@ class Parser {
     return std::nullopt;
   }
 
-  Answer Relation() {
+  ParsedExpr Relation() {
     ASSIGN_OR_RETURN(CelExpr left, Sum());
     while (const std::optional<Kind> kind = TakeRelation()) {
       ASSIGN_OR_RETURN(CelExpr right, Sum());
@@ -146,13 +146,13 @@ class Parser {
     return left;
   }
 
-  Answer Arithmetic(CelArithmetic operation, CelExpr left, CelExpr right) {
+  ParsedExpr Arithmetic(CelArithmetic operation, CelExpr left, CelExpr right) {
     ASSIGN_OR_RETURN(CelExpr node, Make(Kind::kArithmetic, std::move(left), std::move(right)));
     node.operation = operation;
     return node;
   }
 
-  Answer Sum() {
+  ParsedExpr Sum() {
     ASSIGN_OR_RETURN(CelExpr left, Product());
     while (At("+") || At("-")) {
       const CelArithmetic operation = At("+") ? CelArithmetic::kAdd : CelArithmetic::kSubtract;
@@ -163,7 +163,7 @@ class Parser {
     return left;
   }
 
-  Answer Product() {
+  ParsedExpr Product() {
     ASSIGN_OR_RETURN(CelExpr left, Unary());
     while (At("*") || At("/") || At("%")) {
       const CelArithmetic operation = At("*")   ? CelArithmetic::kMultiply
@@ -176,7 +176,7 @@ class Parser {
     return left;
   }
 
-  Answer Unary() {
+  ParsedExpr Unary() {
     std::vector<Kind> signs;
     while (At("!") || At("-")) {
       signs.push_back(At("!") ? Kind::kNot : Kind::kNegate);
@@ -199,7 +199,7 @@ class Parser {
     return operand;
   }
 
-  Answer Members(CelExpr operand) {
+  ParsedExpr Members(CelExpr operand) {
     while (true) {
       if (Take(".")) {
         ASSIGN_OR_RETURN(operand, Selected(std::move(operand)));
@@ -214,7 +214,7 @@ class Parser {
     }
   }
 
-  Answer Selected(CelExpr operand) {
+  ParsedExpr Selected(CelExpr operand) {
     const bool optional = Take("?");
     if (Peek().kind != CelToken::Kind::kIdentifier) return Unexpected();
     const std::string name = tokens_[at_++].text;
@@ -225,7 +225,7 @@ class Parser {
     return node;
   }
 
-  Answer ReceiverCall(CelExpr receiver, const std::string& name) {
+  ParsedExpr ReceiverCall(CelExpr receiver, const std::string& name) {
     constexpr std::pair<absl::string_view, Kind> kMacros[] = {{"all", Kind::kAll},
                                                               {"exists", Kind::kExists},
                                                               {"exists_one", Kind::kExistsOne},
@@ -241,7 +241,7 @@ class Parser {
   }
 
   // range.all(x, body); map() may have a filter before its body.
-  Answer Macro(Kind kind, CelExpr range) {
+  ParsedExpr Macro(Kind kind, CelExpr range) {
     if (Peek().kind != CelToken::Kind::kIdentifier) return Unexpected();
     CelExpr node{.kind = kind, .slot = 2 + variables_.size()};
     node.children.push_back(std::move(range));
@@ -268,7 +268,8 @@ class Parser {
     return absl::OkStatus();
   }
 
-  Answer Call(const std::string& name, CelFunction::Style style, std::vector<CelExpr> arguments) {
+  ParsedExpr Call(const std::string& name, CelFunction::Style style,
+                  std::vector<CelExpr> arguments) {
     const CelFunction* function = FindCelFunction(name, style, arguments.size());
     if (function == nullptr) {
       return absl::UnimplementedError(
@@ -283,7 +284,7 @@ class Parser {
     return Make(std::move(node));
   }
 
-  Answer Primary() {
+  ParsedExpr Primary() {
     switch (Peek().kind) {
       case CelToken::Kind::kInt:
       case CelToken::Kind::kDouble:
@@ -311,7 +312,7 @@ class Parser {
     return Unexpected();
   }
 
-  Answer MapLiteral() {
+  ParsedExpr MapLiteral() {
     CelExpr node{.kind = Kind::kMap};
     while (!Take("}")) {
       ASSIGN_OR_RETURN(CelExpr key, Expression());
@@ -324,7 +325,7 @@ class Parser {
     return Make(std::move(node));
   }
 
-  Answer Number(absl::string_view sign) {
+  ParsedExpr Number(absl::string_view sign) {
     const CelToken& token = tokens_[at_++];
     const std::string text = absl::StrCat(sign, token.text);
     int64_t whole = 0;
@@ -342,7 +343,7 @@ class Parser {
         absl::StrCat("at byte ", token.offset, ": the number is out of range"));
   }
 
-  Answer Identifier() {
+  ParsedExpr Identifier() {
     const CelToken& token = tokens_[at_++];
     const std::string& name = token.text;
     if (name == "true" || name == "false") {
@@ -368,7 +369,7 @@ class Parser {
     return absl::UnimplementedError(absl::StrCat("at byte ", token.offset, ": the name ", name));
   }
 
-  Answer Has() {
+  ParsedExpr Has() {
     RETURN_IF_ERROR(Expect("("));
     ASSIGN_OR_RETURN(CelExpr field, Expression());
     RETURN_IF_ERROR(Expect(")"));
@@ -379,7 +380,7 @@ class Parser {
     return field;
   }
 
-  Answer Variable(size_t slot) {
+  ParsedExpr Variable(size_t slot) {
     CelExpr node{.kind = Kind::kVariable, .slot = slot};
     return Make(std::move(node));
   }

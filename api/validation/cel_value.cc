@@ -11,9 +11,9 @@
 namespace maniple {
 namespace {
 
-using Node = StructuralSchema::Node;
+using SchemaNode = StructuralSchema::Node;
 
-CelValue FromText(const std::string& text, const Node* schema) {
+CelValue FromText(const std::string& text, const SchemaNode* schema) {
   if (schema != nullptr && schema->format == StringFormat::kDateTime) {
     if (const std::optional<absl::Time> time = ParseDateTime(text)) return CelValue(*time);
   }
@@ -29,20 +29,20 @@ int64_t CodePoints(absl::string_view text) {
 }
 
 // A null that the schema does not allow counts as absent: the server drops it.
-bool Holds(const Json& value, const Node* schema) {
-  return !value.is_null() || schema == nullptr || schema->nulls == Node::Nulls::kAllowed;
+bool Holds(const Json& value, const SchemaNode* schema) {
+  return !value.is_null() || schema == nullptr || schema->nulls == SchemaNode::Nulls::kAllowed;
 }
 
 // What tells an item of a set or keyed list from its siblings.
-std::string IdentityOf(const Json& item, const Node& list) {
-  if (list.list_type == Node::ListType::kSet) return item.Dump();
+std::string IdentityOf(const Json& item, const SchemaNode& list) {
+  if (list.list_type == SchemaNode::ListType::kSet) return item.Dump();
   std::string identity;
   for (const std::string& key : list.list_map_keys)
     absl::StrAppend(&identity, item[key].Dump(), ",");
   return identity;
 }
 
-bool EqualWithoutOrder(const Json& a, const Json& b, const Node& list) {
+bool EqualWithoutOrder(const Json& a, const Json& b, const SchemaNode& list) {
   if (a.size() != b.size()) return false;
   const auto sorted = [&list](const Json& array) {
     std::vector<std::pair<std::string, const Json*>> items;
@@ -59,7 +59,7 @@ bool EqualWithoutOrder(const Json& a, const Json& b, const Node& list) {
 
 bool DocumentsEqual(const CelValue::Document& a, const CelValue::Document& b) {
   const bool unordered = a.json->is_array() && b.json->is_array() && a.schema != nullptr &&
-                         a.schema->list_type != Node::ListType::kAtomic;
+                         a.schema->list_type != SchemaNode::ListType::kAtomic;
   return unordered ? EqualWithoutOrder(*a.json, *b.json, *a.schema) : *a.json == *b.json;
 }
 
@@ -123,18 +123,19 @@ CelValue CelValue::Some(CelValue value) {
   return CelValue(Variant(Optional{std::make_shared<const CelValue>(std::move(value))}));
 }
 
-CelValue CelValue::FromJson(const Json& json, const Node* schema) {
+CelValue CelValue::FromJson(const Json& json, const SchemaNode* schema) {
   switch (json.type()) {
     case Json::Type::kNull:
       return CelValue();
     case Json::Type::kBool:
       return Bool(json.AsBool());
     case Json::Type::kInt:
-      if (schema != nullptr && schema->type == Node::Type::kNumber) return Double(json.AsDouble());
+      if (schema != nullptr && schema->type == SchemaNode::Type::kNumber)
+        return Double(json.AsDouble());
       return Int(json.AsInt());
     case Json::Type::kDouble: {
       const double value = json.AsDouble();
-      const bool whole = schema != nullptr && schema->type == Node::Type::kInteger &&
+      const bool whole = schema != nullptr && schema->type == SchemaNode::Type::kInteger &&
                          std::trunc(value) == value && std::abs(value) < 9e18;
       return whole ? Int(static_cast<int64_t>(value)) : Double(value);
     }
@@ -177,7 +178,7 @@ std::optional<int64_t> CelValue::Size() const {
 
 CelValue CelValue::ItemAt(int64_t index) const {
   if (const auto* document = As<Document>()) {
-    const Node* items = document->schema == nullptr ? nullptr : document->schema->items.get();
+    const SchemaNode* items = document->schema == nullptr ? nullptr : document->schema->items.get();
     return FromJson(document->json->items()[index], items);
   }
   return (**As<std::shared_ptr<const List>>())[index];
@@ -193,7 +194,8 @@ CelValue CelValue::KeyAt(int64_t index) const {
 std::optional<CelValue> CelValue::Member(absl::string_view key) const {
   if (const auto* document = As<Document>()) {
     const Json* member = document->json->Find(key);
-    const Node* schema = document->schema == nullptr ? nullptr : document->schema->Member(key);
+    const SchemaNode* schema =
+        document->schema == nullptr ? nullptr : document->schema->Member(key);
     if (member == nullptr || !Holds(*member, schema)) return std::nullopt;
     return FromJson(*member, schema);
   }
@@ -268,6 +270,10 @@ int64_t CelWeight(const CelValue& value) {
   if (const auto text = value.AsText())
     return 1 + static_cast<int64_t>(text->size()) / kBytesPerUnit;
   return 1 + value.Size().value_or(0);
+}
+
+absl::Status NoOverload(absl::string_view what, const CelValue& value) {
+  return absl::InvalidArgumentError(absl::StrCat("no such overload: ", what, " of ", value.Type()));
 }
 
 }  // namespace maniple

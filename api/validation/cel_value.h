@@ -97,4 +97,7 @@ class CelValue final {
 // A measure of the work that touching all of the value takes.
 [[nodiscard]] int64_t CelWeight(const CelValue& value);
 
+// What an operation answers that is not defined for such a value.
+[[nodiscard]] absl::Status NoOverload(absl::string_view what, const CelValue& value);
+
 }  // namespace maniple

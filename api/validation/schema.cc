@@ -13,19 +13,19 @@
 namespace maniple {
 namespace {
 
-using Node = StructuralSchema::Node;
+using SchemaNode = StructuralSchema::Node;
 
 // Fields of every object that the server itself keeps.
 bool IsObjectField(absl::string_view name) {
   return name == "apiVersion" || name == "kind" || name == "metadata";
 }
 
-bool IsForbiddenNull(const Json& value, const Node& node) {
-  return value.is_null() && node.nulls == Node::Nulls::kRefused;
+bool IsForbiddenNull(const Json& value, const SchemaNode& node) {
+  return value.is_null() && node.nulls == SchemaNode::Nulls::kRefused;
 }
 
 // Whether defaults would change the value.
-bool LacksDefaults(const Node& node, const Json& value) {
+bool LacksDefaults(const SchemaNode& node, const Json& value) {
   if (value.is_array() && node.items != nullptr) {
     return std::any_of(value.items().begin(), value.items().end(), [&node](const Json& item) {
       return IsForbiddenNull(item, *node.items) || LacksDefaults(*node.items, item);
@@ -37,13 +37,13 @@ bool LacksDefaults(const Node& node, const Json& value) {
   }
   return std::any_of(
       value.members().begin(), value.members().end(), [&node](const Json::Member& member) {
-        const Node* schema = node.Member(member.first);
+        const SchemaNode* schema = node.Member(member.first);
         return schema != nullptr &&
                (IsForbiddenNull(member.second, *schema) || LacksDefaults(*schema, member.second));
       });
 }
 
-void ApplyDefaults(const Node& node, Json& value) {
+void ApplyDefaults(const SchemaNode& node, Json& value) {
   if (!LacksDefaults(node, value)) return;
   if (value.is_array() && node.items != nullptr) {
     for (Json& item : value.mutable_items()) {
@@ -64,12 +64,12 @@ void ApplyDefaults(const Node& node, Json& value) {
   }
   std::vector<Json::Member>& members = value.mutable_members();
   const auto drop = [&node](const Json::Member& member) {
-    const Node* schema = node.Member(member.first);
+    const SchemaNode* schema = node.Member(member.first);
     return schema != nullptr && IsForbiddenNull(member.second, *schema);
   };
   members.erase(std::remove_if(members.begin(), members.end(), drop), members.end());
   for (Json::Member& member : members) {
-    if (const Node* schema = node.Member(member.first)) ApplyDefaults(*schema, member.second);
+    if (const SchemaNode* schema = node.Member(member.first)) ApplyDefaults(*schema, member.second);
   }
 }
 
@@ -81,7 +81,7 @@ class UnknownFieldWalk {
  public:
   using Value = std::conditional_t<kAction == Unknown::kDrop, Json, const Json>;
 
-  void Visit(const Node& node, Value& value) {
+  void Visit(const SchemaNode& node, Value& value) {
     if (value.is_array() && node.items != nullptr) {
       size_t index = 0;
       for (Value& item : ItemsOf(value)) {
@@ -101,7 +101,7 @@ class UnknownFieldWalk {
       const FieldPath::Step step = path_.Field(member.first);
       if (!Knows(node, member.first)) {
         unknown_.push_back(path_.text());
-      } else if (const Node* schema = node.Member(member.first);
+      } else if (const SchemaNode* schema = node.Member(member.first);
                  schema != nullptr && !(node.embedded_resource && IsObjectField(member.first))) {
         Visit(*schema, member.second);
       }
@@ -111,9 +111,9 @@ class UnknownFieldWalk {
   std::vector<std::string> TakeUnknown() { return std::move(unknown_); }
 
  private:
-  static bool Knows(const Node& node, absl::string_view name) {
-    return node.unknown_fields == Node::UnknownFields::kPreserved || node.Member(name) != nullptr ||
-           (node.embedded_resource && IsObjectField(name));
+  static bool Knows(const SchemaNode& node, absl::string_view name) {
+    return node.unknown_fields == SchemaNode::UnknownFields::kPreserved ||
+           node.Member(name) != nullptr || (node.embedded_resource && IsObjectField(name));
   }
 
   static std::vector<Json>& ItemsOf(Json& value) { return value.mutable_items(); }
@@ -125,7 +125,7 @@ class UnknownFieldWalk {
   std::vector<std::string> unknown_;
 };
 
-bool HasRules(const Node& node) {
+bool HasRules(const SchemaNode& node) {
   if (!node.rules.empty()) return true;
   if (node.items != nullptr && HasRules(*node.items)) return true;
   if (node.additional != nullptr && HasRules(*node.additional)) return true;
@@ -150,7 +150,7 @@ bool BlocksRules(const FieldError& error) {
   return false;
 }
 
-std::string IdentityOf(const Json& item, const Node& list) {
+std::string KeysOf(const Json& item, const SchemaNode& list) {
   std::string identity;
   for (const std::string& key : list.list_map_keys)
     absl::StrAppend(&identity, item[key].Dump(), ",");
@@ -200,26 +200,26 @@ std::string JoinFieldErrors(const std::vector<FieldError>& errors) {
   return errors.size() > 1 ? absl::StrCat("[", joined, "]") : joined;
 }
 
-const Node* Node::Property(absl::string_view name) const {
+const SchemaNode* SchemaNode::Property(absl::string_view name) const {
   const auto at = std::lower_bound(
       properties.begin(), properties.end(), name,
       [](const auto& property, absl::string_view wanted) { return property.name < wanted; });
   return at != properties.end() && at->name == name ? &at->schema : nullptr;
 }
 
-const Node* Node::Member(absl::string_view name) const {
-  const Node* property = Property(name);
+const SchemaNode* SchemaNode::Member(absl::string_view name) const {
+  const SchemaNode* property = Property(name);
   return property != nullptr ? property : additional.get();
 }
 
-ListIndex::ListIndex(const Node& list, const Json* items) : list_(list) {
-  if (items == nullptr || list.list_type != Node::ListType::kMap) return;
-  for (const Json& item : items->items()) items_.try_emplace(IdentityOf(item, list), &item);
+ListIndex::ListIndex(const SchemaNode& list, const Json* items) : list_(list) {
+  if (items == nullptr || list.list_type != SchemaNode::ListType::kMap) return;
+  for (const Json& item : items->items()) items_.try_emplace(KeysOf(item, list), &item);
 }
 
 const Json* ListIndex::Find(const Json& item) const {
   if (items_.empty()) return nullptr;
-  const auto at = items_.find(IdentityOf(item, list_));
+  const auto at = items_.find(KeysOf(item, list_));
   return at == items_.end() ? nullptr : at->second;
 }
 
@@ -231,7 +231,8 @@ std::string PrintedValue(const Json& value) {
   return value.type() == Json::Type::kDouble ? PrintedDouble(value.AsDouble()) : value.Dump();
 }
 
-StructuralSchema::StructuralSchema(std::unique_ptr<const Node> root) : root_(std::move(root)) {}
+StructuralSchema::StructuralSchema(std::unique_ptr<const SchemaNode> root)
+    : root_(std::move(root)) {}
 StructuralSchema::StructuralSchema(StructuralSchema&&) noexcept = default;
 StructuralSchema& StructuralSchema::operator=(StructuralSchema&&) noexcept = default;
 StructuralSchema::~StructuralSchema() = default;

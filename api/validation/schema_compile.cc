@@ -14,8 +14,8 @@
 namespace maniple {
 namespace {
 
-using Node = StructuralSchema::Node;
-using Type = Node::Type;
+using SchemaNode = StructuralSchema::Node;
+using Type = SchemaNode::Type;
 
 constexpr int kMaxDepth = 64;
 
@@ -40,11 +40,11 @@ class Compiler {
   // type is known.
   enum class Role { kStructural, kValidation };
 
-  absl::StatusOr<Node> Compile(const Json& schema, Role role) {
+  absl::StatusOr<SchemaNode> Compile(const Json& schema, Role role) {
     if (!schema.is_object()) return Error("must be an object");
     if (++depth_ > kMaxDepth)
       return Error(absl::StrCat("is nested more than ", kMaxDepth, " levels"));
-    Node node;
+    SchemaNode node;
     RETURN_IF_ERROR(ReadExtensions(schema, node));
     RETURN_IF_ERROR(ReadType(schema, role, node));
     RETURN_IF_ERROR(ReadBounds(schema, node));
@@ -69,28 +69,29 @@ class Compiler {
 
   static bool Flag(const Json& schema, absl::string_view name) { return schema[name].AsBool(); }
 
-  absl::Status ReadExtensions(const Json& schema, Node& node) {
+  absl::Status ReadExtensions(const Json& schema, SchemaNode& node) {
     if (schema.Has("$ref")) return Error("$ref is not allowed");
-    if (Flag(schema, "x-kubernetes-int-or-string")) node.int_or_string = Node::IntOrString::kYes;
+    if (Flag(schema, "x-kubernetes-int-or-string"))
+      node.int_or_string = SchemaNode::IntOrString::kYes;
     if (Flag(schema, "x-kubernetes-preserve-unknown-fields")) {
-      node.unknown_fields = Node::UnknownFields::kPreserved;
+      node.unknown_fields = SchemaNode::UnknownFields::kPreserved;
     }
-    if (Flag(schema, "nullable")) node.nulls = Node::Nulls::kAllowed;
+    if (Flag(schema, "nullable")) node.nulls = SchemaNode::Nulls::kAllowed;
     node.embedded_resource = Flag(schema, "x-kubernetes-embedded-resource");
     return absl::OkStatus();
   }
 
-  absl::Status ReadType(const Json& schema, Role role, Node& node) {
+  absl::Status ReadType(const Json& schema, Role role, SchemaNode& node) {
     const std::string& name = schema["type"].AsString();
     if (!name.empty()) {
       const std::optional<Type> type = TypeByName(name);
       if (!type.has_value()) return Error(absl::StrCat("type ", name, " is unknown"));
-      if (node.int_or_string == Node::IntOrString::kYes) {
+      if (node.int_or_string == SchemaNode::IntOrString::kYes) {
         return Error("type must be absent with x-kubernetes-int-or-string");
       }
       node.type = *type;
-    } else if (role == Role::kStructural && node.int_or_string == Node::IntOrString::kNo &&
-               node.unknown_fields == Node::UnknownFields::kPruned) {
+    } else if (role == Role::kStructural && node.int_or_string == SchemaNode::IntOrString::kNo &&
+               node.unknown_fields == SchemaNode::UnknownFields::kPruned) {
       return Error("type is required: the schema is not structural");
     }
     node.format_name = schema["format"].AsString();
@@ -119,7 +120,7 @@ class Compiler {
     return absl::OkStatus();
   }
 
-  absl::Status ReadBounds(const Json& schema, Node& node) {
+  absl::Status ReadBounds(const Json& schema, SchemaNode& node) {
     RETURN_IF_ERROR(ReadLimit(schema, "minimum", "exclusiveMinimum", node.minimum));
     RETURN_IF_ERROR(ReadLimit(schema, "maximum", "exclusiveMaximum", node.maximum));
     RETURN_IF_ERROR(ReadSize(schema, "minLength", node.length.least));
@@ -143,31 +144,31 @@ class Compiler {
     return absl::OkStatus();
   }
 
-  absl::Status ReadList(const Json& schema, Node& node) {
+  absl::Status ReadList(const Json& schema, SchemaNode& node) {
     node.unique_items = Flag(schema, "uniqueItems");
     for (const Json& key : schema["x-kubernetes-list-map-keys"].items()) {
       node.list_map_keys.push_back(key.AsString());
     }
     const std::string& type = schema["x-kubernetes-list-type"].AsString();
-    if (type == "set") node.list_type = Node::ListType::kSet;
-    if (type == "map") node.list_type = Node::ListType::kMap;
+    if (type == "set") node.list_type = SchemaNode::ListType::kSet;
+    if (type == "map") node.list_type = SchemaNode::ListType::kMap;
     if (!type.empty() && type != "set" && type != "map" && type != "atomic") {
       return Error(absl::StrCat("x-kubernetes-list-type ", type, " is unknown"));
     }
     if (!type.empty() && node.type != Type::kArray) {
       return Error("x-kubernetes-list-type is for arrays");
     }
-    if ((node.list_type == Node::ListType::kMap) == node.list_map_keys.empty()) {
+    if ((node.list_type == SchemaNode::ListType::kMap) == node.list_map_keys.empty()) {
       return Error("x-kubernetes-list-map-keys belong to x-kubernetes-list-type map, at least one");
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadChildren(const Json& schema, Role role, Node& node) {
+  absl::Status ReadChildren(const Json& schema, Role role, SchemaNode& node) {
     for (const Json& name : schema["required"].items()) node.required.push_back(name.AsString());
     for (const auto& [name, property] : schema["properties"].members()) {
       const FieldPath::Step step = path_.Field(absl::StrCat("properties[", name, "]"));
-      ASSIGN_OR_RETURN(Node child, Compile(property, role));
+      ASSIGN_OR_RETURN(SchemaNode child, Compile(property, role));
       node.properties.push_back({.name = name, .schema = std::move(child)});
     }
     std::sort(node.properties.begin(), node.properties.end(),
@@ -177,49 +178,49 @@ class Compiler {
     }
     if (const Json* items = schema.Find("items")) {
       const FieldPath::Step step = path_.Field("items");
-      ASSIGN_OR_RETURN(Node child, Compile(*items, role));
-      node.items = std::make_unique<Node>(std::move(child));
+      ASSIGN_OR_RETURN(SchemaNode child, Compile(*items, role));
+      node.items = std::make_unique<SchemaNode>(std::move(child));
     } else if (role == Role::kStructural && node.type == Type::kArray) {
       return Error("items is required for an array");
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadAdditional(const Json& schema, Role role, Node& node) {
+  absl::Status ReadAdditional(const Json& schema, Role role, SchemaNode& node) {
     if (schema.is_bool()) {
       if (!schema.AsBool()) return Error("additionalProperties may not be false");
-      node.unknown_fields = Node::UnknownFields::kPreserved;
+      node.unknown_fields = SchemaNode::UnknownFields::kPreserved;
       return absl::OkStatus();
     }
     if (!node.properties.empty() && role == Role::kStructural) {
       return Error("additionalProperties and properties exclude each other");
     }
     const FieldPath::Step step = path_.Field("additionalProperties");
-    ASSIGN_OR_RETURN(Node child, Compile(schema, role));
-    node.additional = std::make_unique<Node>(std::move(child));
+    ASSIGN_OR_RETURN(SchemaNode child, Compile(schema, role));
+    node.additional = std::make_unique<SchemaNode>(std::move(child));
     return absl::OkStatus();
   }
 
-  absl::Status ReadJunctions(const Json& schema, Node& node) {
-    const std::pair<absl::string_view, std::vector<Node>*> lists[] = {
+  absl::Status ReadJunctions(const Json& schema, SchemaNode& node) {
+    const std::pair<absl::string_view, std::vector<SchemaNode>*> lists[] = {
         {"allOf", &node.all_of}, {"anyOf", &node.any_of}, {"oneOf", &node.one_of}};
     for (const auto& [name, nested] : lists) {
       size_t index = 0;
       for (const Json& each : schema[name].items()) {
         const FieldPath::Step step = path_.Field(absl::StrCat(name, "[", index++, "]"));
-        ASSIGN_OR_RETURN(Node child, Compile(each, Role::kValidation));
+        ASSIGN_OR_RETURN(SchemaNode child, Compile(each, Role::kValidation));
         nested->push_back(std::move(child));
       }
     }
     if (const Json* negated = schema.Find("not")) {
       const FieldPath::Step step = path_.Field("not");
-      ASSIGN_OR_RETURN(Node child, Compile(*negated, Role::kValidation));
-      node.negated = std::make_unique<Node>(std::move(child));
+      ASSIGN_OR_RETURN(SchemaNode child, Compile(*negated, Role::kValidation));
+      node.negated = std::make_unique<SchemaNode>(std::move(child));
     }
     return absl::OkStatus();
   }
 
-  absl::Status ReadDefault(const Json& schema, Node& node) {
+  absl::Status ReadDefault(const Json& schema, SchemaNode& node) {
     const Json* value = schema.Find("default");
     if (value == nullptr) return absl::OkStatus();
     std::vector<FieldError> errors;
@@ -232,7 +233,7 @@ class Compiler {
     return absl::OkStatus();
   }
 
-  absl::Status ReadRules(const Json& schema, Node& node) {
+  absl::Status ReadRules(const Json& schema, SchemaNode& node) {
     for (const Json& source : schema["x-kubernetes-validations"].items()) {
       SchemaRule rule;
       rule.rule = std::string(absl::StripAsciiWhitespace(source["rule"].AsString()));
@@ -270,12 +271,13 @@ class Compiler {
 
 absl::StatusOr<StructuralSchema> StructuralSchema::Compile(const Json& open_api_v3_schema) {
   Compiler compiler;
-  ASSIGN_OR_RETURN(Node root, compiler.Compile(open_api_v3_schema, Compiler::Role::kStructural));
+  ASSIGN_OR_RETURN(SchemaNode root,
+                   compiler.Compile(open_api_v3_schema, Compiler::Role::kStructural));
   if (root.type != Type::kObject) {
     return absl::InvalidArgumentError("openAPIV3Schema: the root must be of type object");
   }
   root.embedded_resource = true;
-  StructuralSchema schema(std::make_unique<const Node>(std::move(root)));
+  StructuralSchema schema(std::make_unique<const SchemaNode>(std::move(root)));
   schema.unenforced_ = compiler.TakeUnenforced();
   for (const std::string& rule : schema.unenforced_) {
     LOG(WARNING) << "a validation rule of this schema is not enforced: " << rule;

@@ -9,16 +9,16 @@
 namespace maniple {
 namespace {
 
-using Node = StructuralSchema::Node;
+using SchemaNode = StructuralSchema::Node;
 
 class RuleWalk {
  public:
   explicit RuleWalk(std::vector<FieldError>& errors) : errors_(errors) {}
 
-  void Visit(const Node& node, const Json& value, const Json* old) {
+  void Visit(const SchemaNode& node, const Json& value, const Json* old) {
     if (errors_.size() >= kMaxFieldErrors || exhausted_ || value.is_null()) return;
     for (const SchemaRule& rule : node.rules) Apply(rule, node, value, old);
-    const auto visit = [this](const Node& schema, const Json& child, const Json* old_child) {
+    const auto visit = [this](const SchemaNode& schema, const Json& child, const Json* old_child) {
       Visit(schema, child, old_child);
     };
     VisitItems(node, value, old, path_, visit);
@@ -26,7 +26,7 @@ class RuleWalk {
   }
 
  private:
-  void Apply(const SchemaRule& rule, const Node& node, const Json& value, const Json* old) {
+  void Apply(const SchemaRule& rule, const SchemaNode& node, const Json& value, const Json* old) {
     if (!rule.program.has_value() || exhausted_) return;
     const bool transition = rule.program->UsesOldSelf();
     if (transition && old == nullptr && !rule.optional_old_self) return;
@@ -82,7 +82,7 @@ class RuleWalk {
   }
 
   // The rule could not be evaluated: that refuses the object too.
-  void Fail(const SchemaRule& rule, const Node& node, absl::string_view problem) {
+  void Fail(const SchemaRule& rule, const SchemaNode& node, absl::string_view problem) {
     Report(rule, FieldErrorReason::kInvalid,
            absl::StrCat("Invalid value: \"", TypeNameOf(node.type), "\": ", problem,
                         " evaluating rule: ", rule.message.empty() ? rule.rule : rule.message));
@@ -103,7 +103,7 @@ class RuleWalk {
 
 }  // namespace
 
-void ValidateRules(const Node& root, const Json& object, const Json* old,
+void ValidateRules(const SchemaNode& root, const Json& object, const Json* old,
                    std::vector<FieldError>& errors) {
   RuleWalk(errors).Visit(root, object, old);
 }

@@ -11,7 +11,7 @@
 namespace maniple {
 namespace {
 
-using Node = StructuralSchema::Node;
+using SchemaNode = StructuralSchema::Node;
 
 absl::string_view TypeNameOf(const Json& value) {
   switch (value.type()) {
@@ -40,21 +40,22 @@ bool IsWhole(const Json& value) {
   return value.is_number() && std::trunc(number) == number && std::abs(number) < kLimit;
 }
 
-bool HasType(const Json& value, const Node& node) {
+bool HasType(const Json& value, const SchemaNode& node) {
   switch (node.type) {
-    case Node::Type::kAny:
-      return node.int_or_string == Node::IntOrString::kNo || value.is_string() || IsWhole(value);
-    case Node::Type::kObject:
+    case SchemaNode::Type::kAny:
+      return node.int_or_string == SchemaNode::IntOrString::kNo || value.is_string() ||
+             IsWhole(value);
+    case SchemaNode::Type::kObject:
       return value.is_object();
-    case Node::Type::kArray:
+    case SchemaNode::Type::kArray:
       return value.is_array();
-    case Node::Type::kString:
+    case SchemaNode::Type::kString:
       return value.is_string();
-    case Node::Type::kInteger:
+    case SchemaNode::Type::kInteger:
       return IsWhole(value);
-    case Node::Type::kNumber:
+    case SchemaNode::Type::kNumber:
       return value.is_number();
-    case Node::Type::kBoolean:
+    case SchemaNode::Type::kBoolean:
       return value.is_bool();
   }
   return false;
@@ -80,10 +81,10 @@ class ValueWalk {
  public:
   explicit ValueWalk(std::vector<FieldError>& errors) : errors_(errors) {}
 
-  void Visit(const Node& node, const Json& value, const Json* old) {
+  void Visit(const SchemaNode& node, const Json& value, const Json* old) {
     if (errors_.size() >= kMaxFieldErrors) return;
     if (old != nullptr && *old == value) return;  // what did not change is tolerated
-    if (value.is_null() && node.nulls == Node::Nulls::kAllowed) return;
+    if (value.is_null() && node.nulls == SchemaNode::Nulls::kAllowed) return;
     if (!node.allowed.empty()) CheckEnum(node, value);
     if (!HasType(value, node)) {
       WrongType(node, value);
@@ -119,19 +120,19 @@ class ValueWalk {
                        .message = absl::StrCat("Invalid value: \"\": ", text)});
   }
 
-  void WrongType(const Node& node, const Json& value) {
-    const bool fraction = node.type == Node::Type::kInteger && value.is_number();
+  void WrongType(const SchemaNode& node, const Json& value) {
+    const bool fraction = node.type == SchemaNode::Type::kInteger && value.is_number();
     if (fraction && !node.format_name.empty()) {
       ReportType(node.format_name, "\"float64\"");
     } else {
-      const bool any = node.type == Node::Type::kAny;
+      const bool any = node.type == SchemaNode::Type::kAny;
       ReportType(any ? "integer,string" : TypeNameOf(node.type),
                  absl::StrCat("\"", TypeNameOf(value), "\""));
     }
     if (fraction) OutsideFormat(node);
   }
 
-  void OutsideFormat(const Node& node) {
+  void OutsideFormat(const SchemaNode& node) {
     const std::string format = node.format_name.empty()
                                    ? " (default format)"
                                    : absl::StrCat(" with format ", node.format_name);
@@ -139,7 +140,7 @@ class ValueWalk {
         absl::StrCat("Checked value must be of type integer", format, " in ", path_.text()));
   }
 
-  void CheckEnum(const Node& node, const Json& value) {
+  void CheckEnum(const SchemaNode& node, const Json& value) {
     if (std::find(node.allowed.begin(), node.allowed.end(), value) != node.allowed.end()) return;
     const auto quote = [](std::string* out, const Json& allowed) {
       absl::StrAppend(out, allowed.is_string() ? allowed.Dump() : Json(allowed.Dump()).Dump());
@@ -162,7 +163,7 @@ class ValueWalk {
                                inclusive ? "or equal to " : "", PrintedLimit(bound->limit, value)));
   }
 
-  void CheckNumber(const Node& node, const Json& value) {
+  void CheckNumber(const SchemaNode& node, const Json& value) {
     CheckBound(node.minimum, value, 1);
     CheckBound(node.maximum, value, -1);
     if (node.multiple_of.has_value()) {
@@ -175,12 +176,12 @@ class ValueWalk {
     const double number = value.AsDouble();
     const bool beyond = number < std::numeric_limits<int32_t>::min() ||
                         number > std::numeric_limits<int32_t>::max();
-    if (node.type == Node::Type::kInteger && node.format_name == "int32" && beyond) {
+    if (node.type == SchemaNode::Type::kInteger && node.format_name == "int32" && beyond) {
       OutsideFormat(node);
     }
   }
 
-  void CheckText(const Node& node, const std::string& text) {
+  void CheckText(const SchemaNode& node, const std::string& text) {
     const auto quoted = [&text] { return Json(text).Dump(); };
     const int64_t length = CodePoints(text);
     // Of length and pattern only the first that fails is named; a pattern never runs over what is
@@ -199,7 +200,7 @@ class ValueWalk {
     if (!MatchesFormat(node.format, text)) ReportType(node.format_name, quoted());
   }
 
-  std::vector<FieldError> ErrorsOf(const Node& nested, const Json& value) const {
+  std::vector<FieldError> ErrorsOf(const SchemaNode& nested, const Json& value) const {
     std::vector<FieldError> found;
     ValueWalk walk(found);
     walk.path_ = path_;
@@ -208,10 +209,10 @@ class ValueWalk {
   }
 
   // How many of `nested` accept the value; the errors of the first that does not go to `errors`.
-  size_t CountAccepting(const std::vector<Node>& nested, const Json& value,
+  size_t CountAccepting(const std::vector<SchemaNode>& nested, const Json& value,
                         std::vector<FieldError>& errors) const {
     size_t accepting = 0;
-    for (const Node& each : nested) {
+    for (const SchemaNode& each : nested) {
       std::vector<FieldError> found = ErrorsOf(each, value);
       if (found.empty()) ++accepting;
       if (errors.empty()) errors = std::move(found);
@@ -224,7 +225,7 @@ class ValueWalk {
     for (FieldError& cause : causes) errors_.push_back(std::move(cause));
   }
 
-  void CheckJunctions(const Node& node, const Json& value) {
+  void CheckJunctions(const SchemaNode& node, const Json& value) {
     std::vector<FieldError> causes;
     if (!node.any_of.empty() && CountAccepting(node.any_of, value, causes) == 0) {
       ReportJunction("validate at least one schema (anyOf)", std::move(causes));
@@ -264,11 +265,11 @@ class ValueWalk {
     }
   }
 
-  void CheckItems(const Node& node, const Json& value, const Json* old) {
+  void CheckItems(const SchemaNode& node, const Json& value, const Json* old) {
     CheckCount(node.item_count, static_cast<int64_t>(value.size()), "items");
     if (node.unique_items) CheckUnique(value);
     VisitItems(node, value, old, path_,
-               [this](const Node& schema, const Json& item, const Json* old_item) {
+               [this](const SchemaNode& schema, const Json& item, const Json* old_item) {
                  Visit(schema, item, old_item);
                });
   }
@@ -281,7 +282,7 @@ class ValueWalk {
     ReportInvalid(value.Dump(), "shouldn't contain duplicates");
   }
 
-  void CheckMembers(const Node& node, const Json& value, const Json* old) {
+  void CheckMembers(const SchemaNode& node, const Json& value, const Json* old) {
     CheckCount(node.property_count, static_cast<int64_t>(value.size()), "properties");
     for (const std::string& name : node.required) {
       if (value.Has(name)) continue;
@@ -289,7 +290,7 @@ class ValueWalk {
       Report(FieldErrorReason::kRequired, "Required value");
     }
     for (const auto& [name, member] : value.members()) {
-      const Node* schema = node.Member(name);
+      const SchemaNode* schema = node.Member(name);
       if (schema == nullptr) continue;
       const FieldPath::Step step = path_.Field(name);
       Visit(*schema, member, OldMember(old, name));
@@ -305,12 +306,13 @@ class ListWalk {
  public:
   explicit ListWalk(std::vector<FieldError>& errors) : errors_(errors) {}
 
-  void Visit(const Node& node, const Json& value, const Json* old) {
+  void Visit(const SchemaNode& node, const Json& value, const Json* old) {
     if (errors_.size() >= kMaxFieldErrors || (old != nullptr && *old == value)) return;
-    if (value.is_array() && node.items != nullptr && node.list_type != Node::ListType::kAtomic) {
+    if (value.is_array() && node.items != nullptr &&
+        node.list_type != SchemaNode::ListType::kAtomic) {
       CheckRepeats(node, value);
     }
-    const auto visit = [this](const Node& schema, const Json& child, const Json* old_child) {
+    const auto visit = [this](const SchemaNode& schema, const Json& child, const Json* old_child) {
       Visit(schema, child, old_child);
     };
     VisitItems(node, value, old, path_, visit);
@@ -318,8 +320,8 @@ class ListWalk {
   }
 
  private:
-  static Json IdentityOf(const Node& list, const Json& item) {
-    if (list.list_type == Node::ListType::kSet) return item;
+  static Json IdentityOf(const SchemaNode& list, const Json& item) {
+    if (list.list_type == SchemaNode::ListType::kSet) return item;
     Json identity = Json::Object();
     for (const std::string& key : list.list_map_keys) {
       if (const Json* value = item.Find(key)) identity.Set(key, *value);
@@ -327,7 +329,7 @@ class ListWalk {
     return identity;
   }
 
-  void CheckRepeats(const Node& list, const Json& value) {
+  void CheckRepeats(const SchemaNode& list, const Json& value) {
     absl::flat_hash_map<std::string, bool> reported;  // identity -> named already
     size_t index = 0;
     for (const Json& item : value.items()) {
@@ -348,32 +350,32 @@ class ListWalk {
 
 }  // namespace
 
-absl::string_view TypeNameOf(Node::Type type) {
+absl::string_view TypeNameOf(SchemaNode::Type type) {
   switch (type) {
-    case Node::Type::kAny:
+    case SchemaNode::Type::kAny:
       return "";
-    case Node::Type::kObject:
+    case SchemaNode::Type::kObject:
       return "object";
-    case Node::Type::kArray:
+    case SchemaNode::Type::kArray:
       return "array";
-    case Node::Type::kString:
+    case SchemaNode::Type::kString:
       return "string";
-    case Node::Type::kInteger:
+    case SchemaNode::Type::kInteger:
       return "integer";
-    case Node::Type::kNumber:
+    case SchemaNode::Type::kNumber:
       return "number";
-    case Node::Type::kBoolean:
+    case SchemaNode::Type::kBoolean:
       return "boolean";
   }
   return "";
 }
 
-void ValidateValues(const Node& root, const Json& object, const Json* old,
+void ValidateValues(const SchemaNode& root, const Json& object, const Json* old,
                     std::vector<FieldError>& errors) {
   ValueWalk(errors).Visit(root, object, old);
 }
 
-void ValidateLists(const Node& root, const Json& object, const Json* old,
+void ValidateLists(const SchemaNode& root, const Json& object, const Json* old,
                    std::vector<FieldError>& errors) {
   ListWalk(errors).Visit(root, object, old);
 }

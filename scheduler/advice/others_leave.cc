@@ -11,7 +11,7 @@ namespace {
 // The most that a PriorityClass of a user may have; see the Kubernetes documentation of priority.
 constexpr int32_t kMostPriority = 1'000'000'000;
 // So many gangs are tried one by one at most.
-constexpr size_t kMostTried = 24;
+constexpr size_t kMostGangsTried = 24;
 
 int64_t GpusOf(ShapeId shape, const Tables& tables) {
   int64_t gpus = 0;
@@ -80,7 +80,7 @@ std::optional<FoundChange> FindGangGone(const HelpQuestion& question, const Hypo
   if (by_size.empty() || !trials.Starts(all_gone)) return std::nullopt;
   std::ranges::stable_sort(by_size, {},
                            [](const RunningGang* gang) { return gang->members.size(); });
-  if (by_size.size() > kMostTried) {
+  if (by_size.size() > kMostGangsTried) {
     // Not all can be tried. One that is too small may do where it shares nodes with room that is
     // left; one that is not is the better guess.
     const int64_t lacking = members_lacking * LeastGpusOf(from.request, tables);
@@ -90,7 +90,7 @@ std::optional<FoundChange> FindGangGone(const HelpQuestion& question, const Hypo
   }
   size_t tried = 0;
   for (const RunningGang* gang : by_size) {
-    if (tried++ == kMostTried) {
+    if (tried++ == kMostGangsTried) {
       trials.NoteUntried();
       break;
     }

@@ -21,7 +21,7 @@ constexpr absl::Duration kFailureHolds = absl::Seconds(2);
 // Less than a reader's patience, so that the reader hears the reason.
 constexpr absl::Duration kPatience = absl::Seconds(4);
 constexpr size_t kMostTokens = 1000;
-constexpr size_t kMostDecisions = 4000;
+constexpr size_t kMostAnswersKept = 4000;
 constexpr size_t kMostReplyBytes = 256 * 1024;
 
 Json ReviewOf(const char* group, const char* kind, Json spec) {
@@ -176,7 +176,7 @@ void AccessDesk::AccessReviewed(const Review& review, const Json& status, absl::
   }
   const absl::Time until =
       now + (verdict.access == Access::kAllowed ? kAllowedHolds : kDeniedHolds);
-  MakeRoom(decisions_, kMostDecisions, now);
+  MakeRoom(decisions_, kMostAnswersKept, now);
   decisions_.insert_or_assign(absl::StrCat(review.user.user.Dump(), InWords(waiting.wish)),
                               Decision{.verdict = verdict, .until = until});
   Give(waiting, std::move(verdict), std::min(until, review.user.until));

@@ -22,7 +22,7 @@ struct Room {
   int64_t free = 0;
   std::vector<std::string> path;
 };
-struct Resource {
+struct CountedResource {
   std::vector<Room> rooms;  // of nodes that take pods
   int64_t largest = 0;      // on one node
   int64_t free = 0, allocatable = 0;
@@ -41,15 +41,15 @@ bool TakesPods(const Json& node) {
          });
 }
 
-std::map<std::string, Resource> ResourcesOf(const Json& nodes) {
-  std::map<std::string, Resource> resources;
+std::map<std::string, CountedResource> ResourcesOf(const Json& nodes) {
+  std::map<std::string, CountedResource> resources;
   for (const Json& node : nodes["items"].items()) {
     if (!TakesPods(node)) continue;
     std::vector<std::string> path;
     for (const Json& value : node["path"].items()) path.push_back(value.AsString());
     for (const Json& amount : node["resources"].items()) {
       if (!amount["gpu"].AsBool()) continue;
-      Resource& resource = resources[amount["name"].AsString()];
+      CountedResource& resource = resources[amount["name"].AsString()];
       const int64_t free = std::max<int64_t>(0, Whole(amount["free"]));
       const int64_t all = Whole(amount["allocatable"]);
       resource.rooms.push_back({.free = free, .path = path});
@@ -80,7 +80,7 @@ Json Best(const Levels& levels) {
   return domains;
 }
 
-Json RowOf(const std::string& name, const Resource& resource, int64_t size) {
+Json RowOf(const std::string& name, const CountedResource& resource, int64_t size) {
   int64_t pods = 0;
   Levels levels;
   for (const Room& room : resource.rooms) {

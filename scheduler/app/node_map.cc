@@ -56,13 +56,13 @@ class Legend final {
   std::vector<std::string> names_;
 };
 
-struct GpuResource {
+struct DrawnResource {
   std::string name;
   int64_t units = 0, taken = 0;
 };
 
-std::vector<GpuResource> GpusOf(const Json& node) {
-  std::vector<GpuResource> out;
+std::vector<DrawnResource> GpusOf(const Json& node) {
+  std::vector<DrawnResource> out;
   for (const Json& resource : node["resources"].items()) {
     if (!resource["gpu"].AsBool()) continue;
     const int64_t units = Whole(resource["allocatable"].AsString());
@@ -74,7 +74,7 @@ std::vector<GpuResource> GpusOf(const Json& node) {
   return out;
 }
 
-std::string Drawn(const Json& node, const GpuResource& gpu, Legend& legend) {
+std::string Drawn(const Json& node, const DrawnResource& gpu, Legend& legend) {
   if (std::max(gpu.units, gpu.taken) > kMostDrawn) {
     return absl::StrCat(gpu.taken, " of ", gpu.units);
   }
@@ -121,7 +121,7 @@ std::string NodeMap(const Json& nodes) {
     std::string lines;
     for (const Json* node : members) {
       std::vector<std::string> parts;
-      for (const GpuResource& gpu : GpusOf(*node)) {
+      for (const DrawnResource& gpu : GpusOf(*node)) {
         units += gpu.units;
         taken += gpu.taken;
         const std::string name = ShortName(gpu.name);

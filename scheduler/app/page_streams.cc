@@ -8,7 +8,7 @@
 namespace maniple {
 namespace {
 
-constexpr absl::Duration kViewLife = absl::Seconds(1);
+constexpr absl::Duration kStreamViewLife = absl::Seconds(1);
 constexpr absl::Duration kSayStill = absl::Seconds(2);
 constexpr size_t kKeptFeeds = 8;
 
@@ -25,7 +25,7 @@ class PageStreams::Stream final : public HttpStream {
   std::optional<Piece> Next(absl::Time now) override {
     if (ended_) return Piece();
     if (now >= until_) return End();
-    if (const ClusterViewPtr view = source_(now - kViewLife)) shared_.feed.Take(view);
+    if (const ClusterViewPtr view = source_(now - kStreamViewLife)) shared_.feed.Take(view);
     if (const PageEventPtr event = shared_.feed.After(last_)) {
       last_ = event->id;
       said_ = now;

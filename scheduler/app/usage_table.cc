@@ -20,7 +20,7 @@ struct Sum {
   int64_t total = 0, recent = 0;
 };
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+std::string DashIfEmpty(const std::string& text) { return text.empty() ? "-" : text; }
 
 bool IsByQueue(const std::vector<std::string>& keys) {
   return keys.size() == 1 && keys[0] == "queue";
@@ -32,7 +32,7 @@ std::vector<std::string> WaitCells(const Json& queue) {
   const double mean =
       started == 0 ? 0 : queue["waitedSeconds"].AsDouble() / static_cast<double>(started);
   return {absl::StrCat(started), started == 0 ? "-" : Age(absl::Seconds(mean)),
-          OrDash(CountsByReason(queue["left"]))};
+          DashIfEmpty(CountsByReason(queue["left"]))};
 }
 
 // Into the first row of each Queue; into one of its own, where it has used nothing.
@@ -91,7 +91,7 @@ std::string UsageTable(const Json& usage, const std::vector<std::string>& keys) 
   for (const char* title : {"RESOURCE", "HOURS", "RECENT"}) rows[0].emplace_back(title);
   for (const Json& row : usage["items"].items()) {
     std::vector<std::string> cells;
-    for (const std::string& key : keys) cells.push_back(OrDash(row[key].AsString()));
+    for (const std::string& key : keys) cells.push_back(DashIfEmpty(row[key].AsString()));
     cells.push_back(row["name"].AsString());
     cells.push_back(Hours(row["total"]));
     cells.push_back(Hours(row["recent"]));

@@ -21,7 +21,7 @@ using Outcome = SearchResult::Outcome;
 
 // Members times nodes that are looked at in domains which neither numbers nor the search tell of,
 // before a level is given up; and so many domains in any case.
-constexpr int64_t kMostLooks = 100'000;
+constexpr int64_t kMostDomainLooks = 100'000;
 constexpr int kLeastTrials = 16;
 
 SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeSet* within,
@@ -100,7 +100,7 @@ class LevelSearch final {
       const uint32_t domain = candidates[i].domain;
       // The first is nearly always the one.
       if (i > 0 && StruckOut(domain)) continue;
-      if ((trials_ >= kLeastTrials && looks_ > kMostLooks) || overlay_.spent()) {
+      if ((trials_ >= kLeastTrials && looks_ > kMostDomainLooks) || overlay_.spent()) {
         result_.search.outcome = Outcome::kGaveUp;
         return false;
       }

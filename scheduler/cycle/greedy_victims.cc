@@ -11,9 +11,9 @@ namespace maniple {
 namespace {
 
 // How often victims that turn out illegal are left out and the search is begun anew.
-constexpr int kMostRounds = 6;
+constexpr int kMostGreedyRounds = 6;
 // Whole decisions that one search may spend.
-constexpr int64_t kMostFinds = 200;
+constexpr int64_t kMostGreedyFinds = 200;
 
 // Candidates that are taken from in turn: those of one Queue where shares decide, before them all
 // others together.
@@ -39,7 +39,7 @@ class GreedySearch final {
         finds_at_first_(trial.finds()) {}
 
   std::optional<VictimChoice> Run() {
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMostGreedyRounds; ++round) {
       const bool grown = Grow();
       if (grown) Spare();
       if (!grown) break;
@@ -81,7 +81,7 @@ class GreedySearch final {
     return Finds();
   }
   bool Finds() {
-    return trial_.finds() - finds_at_first_ < kMostFinds && !trial_.spent() &&
+    return trial_.finds() - finds_at_first_ < kMostGreedyFinds && !trial_.spent() &&
            trial_.Find().has_value();
   }
 

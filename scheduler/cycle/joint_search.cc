@@ -10,7 +10,7 @@ namespace {
 using Outcome = SearchResult::Outcome;
 
 // Some ten milliseconds.
-constexpr int64_t kMostSteps = 10'000'000;
+constexpr int64_t kMostJointSteps = 10'000'000;
 constexpr size_t kMostGroups = 8;
 
 bool NumbersTell(const std::vector<Kind>& kinds) {
@@ -145,7 +145,7 @@ JointSearch::JointSearch(const QuorumProblem& problem, std::vector<Kind>& kinds,
       counts_prove_(std::ranges::all_of(
           kinds,
           [](const Kind& kind) { return kind.bound == nullptr || kind.bound->counts_prove(); })),
-      work_(kMostSteps, overlay.work()),
+      work_(kMostJointSteps, overlay.work()),
       patterns_(classes_, kinds, overlay, work_),
       packing_(classes_, patterns_, work_),
       quorum_(classes_.Quorum()) {

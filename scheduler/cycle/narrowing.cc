@@ -11,9 +11,9 @@ namespace {
 
 // Choices of several domains of one number and room that are tried, such trials in all, and rounds
 // of looser choices at one level.
-constexpr size_t kMostSets = 8;
+constexpr size_t kMostSetsOfRound = 8;
 constexpr int kMostNarrowings = 32;
-constexpr int kMostRounds = 16;
+constexpr int kMostNarrowingRounds = 16;
 
 class Narrowing final {
  public:
@@ -37,7 +37,8 @@ class Narrowing final {
     const Rooms rooms = RoomsOf(level, region);
     size_t few = 1;
     int64_t tried = -1;  // of so many domains, all with this much room or less
-    for (int round = 0; round < kMostRounds && trials_left_ > 0 && !overlay_.spent(); ++round) {
+    for (int round = 0; round < kMostNarrowingRounds && trials_left_ > 0 && !overlay_.spent();
+         ++round) {
       const auto sets =
           FewestBins(rooms.bins, BinRoom::kMayNot, [&](const std::vector<uint32_t>& set) {
             const int64_t units = rooms.UnitsIn(set);
@@ -47,7 +48,7 @@ class Narrowing final {
       if (sets.empty()) break;
       few = sets.front().size();
       tried = rooms.UnitsIn(sets.front());
-      for (size_t i = 0; i < std::min(kMostSets, sets.size()); ++i) {
+      for (size_t i = 0; i < std::min(kMostSetsOfRound, sets.size()); ++i) {
         const NodeSet nodes = Union(level, rooms.bins, sets[i], region);
         if (auto found = Run(&nodes, depth + 1)) return found;
       }

@@ -6,7 +6,7 @@ namespace maniple {
 namespace {
 
 // Of search_work.h: asking a shape about a node, with what is placed for it.
-constexpr int64_t kStepsPerLook = 64;
+constexpr int64_t kStepsPerPatternLook = 64;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void NodePatterns::Place(NodeId node, ClassMask mask, size_t other, PackingState
   const Kind& kind = kinds_[classes_.all()[cls].kind];
   int64_t most = 0;
   if ((mask >> cls & 1) != 0 && !work_.spent()) {
-    work_.Spend(kStepsPerLook);
+    work_.Spend(kStepsPerPatternLook);
     most = std::min<int64_t>(kind.bound->RoomAt(overlay_, node), classes_.all()[cls].members);
   }
   if (is_last) {

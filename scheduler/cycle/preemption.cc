@@ -251,7 +251,7 @@ class Attempt final {
 };
 
 // More choices of flavors than these are not tried for victims.
-constexpr size_t kMostChoices = 64;
+constexpr size_t kMostFlavorChoices = 64;
 
 // The choices to try: where there are many, without flavors that have no room for a shape even on
 // empty nodes.
@@ -274,7 +274,7 @@ QuotaChoices::Narrowed ChoicesOf(const DecideInput& decide, const Profile& profi
     bound->RestrictTo(option.nodes.has_value() ? &*option.nodes : nullptr);
     return bound->LimitOn(empty, nullptr) >= kinds.problem.LeastOf(kind);
   };
-  return choices.Narrow(kinds.problem, kMostChoices, QuotaBudget::Of::kEver, has_room);
+  return choices.Narrow(kinds.problem, kMostFlavorChoices, QuotaBudget::Of::kEver, has_room);
 }
 
 Answer PlanFor(const PreemptionInput& input) {

@@ -9,8 +9,8 @@
 namespace maniple {
 namespace {
 
-constexpr size_t kMostChoices = 64;
-constexpr int64_t kMostSteps = 50'000;  // of the enumeration
+constexpr size_t kMostQuotaChoices = 64;
+constexpr int64_t kMostQuotaSteps = 50'000;  // of the enumeration
 
 bool Contains(const QuotaOption& option, NodeId node) {
   if (!option.nodes.has_value()) return true;
@@ -64,7 +64,7 @@ QuotaChoices::QuotaChoices(const QuotaAsk& ask, const GangRequest& request,
     size_t k = at.size();
     while (k > 0 && ++at[k - 1] == options_[k - 1].size()) at[--k] = 0;
     if (k == 0) return;
-    if (choices_.size() == kMostChoices) {
+    if (choices_.size() == kMostQuotaChoices) {
       complete_ = false;
       return;
     }
@@ -83,7 +83,7 @@ QuotaChoices::Narrowed QuotaChoices::Narrow(
   }
   Narrowed narrowed;
   std::vector<const QuotaOption*> choice;
-  int64_t steps_left = kMostSteps;
+  int64_t steps_left = kMostQuotaSteps;
   // What the members of the first kinds cost; true: go on.
   const auto choose = [&](const auto& choose_next, const Demand& cost) -> bool {
     const size_t k = choice.size();

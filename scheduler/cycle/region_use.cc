@@ -12,7 +12,7 @@
 namespace maniple {
 namespace {
 
-constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+constexpr int64_t kManyPods = std::numeric_limits<int64_t>::max();
 
 struct SliceRoom {
   uint32_t domain = 0;
@@ -167,7 +167,7 @@ Outlook RegionUse::LookByLevel(std::vector<RankedNode> region, size_t depth,
   // Not without nodes that are outside the level.
   Outlook outlook = Look(std::move(region), wish_.levels.size(), demand);
   for (size_t i = depth; i < wish_.levels.size(); ++i) {
-    outlook.cost.insert(outlook.cost.begin(), {kMany, kMany});
+    outlook.cost.insert(outlook.cost.begin(), {kManyPods, kManyPods});
   }
   outlook.broadest = 0;
   return outlook;

@@ -86,7 +86,7 @@ int64_t MinRuntimeOf(ForeignObject& queue, Imported& out) {
   return absl::ToInt64Seconds(longest);
 }
 
-TreeQueue TreeQueueOf(ForeignObject& queue, Imported& out) {
+TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
   TreeQueue tree{.from = &queue, .parent = queue.Take("parentQueue").AsString()};
   for (const ResourceName& resource : kResources) TakeLine(queue, resource, tree, out);
   Json preemption =
@@ -129,7 +129,7 @@ void ImportKai(ForeignObjects& objects, Imported& out) {
   std::map<std::string, TreeQueue> queues;
   for (ForeignObject& object : objects) {
     if (object.kind() == "Topology") ImportTopology(object, out);
-    if (object.kind() == "Queue") queues.emplace(object.name(), TreeQueueOf(object, out));
+    if (object.kind() == "Queue") queues.emplace(object.name(), KaiTreeQueue(object, out));
   }
   const std::string top = queues.contains("root") ? "all-queues" : "root";
   ImportTree(std::move(queues), top, CapacityInTheirTerms(objects), out);

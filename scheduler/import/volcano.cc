@@ -49,7 +49,7 @@ Json OwnSpecOf(ForeignObject& queue, Imported& out) {
   return spec;
 }
 
-TreeQueue TreeQueueOf(ForeignObject& queue, Imported& out) {
+TreeQueue VolcanoTreeQueue(ForeignObject& queue, Imported& out) {
   TreeQueue tree{.from = &queue, .parent = queue.Take("parent").AsString()};
   const Amounts capability = AmountsOf(queue, "capability", out);
   const Amounts deserved = AmountsOf(queue, "deserved", out);
@@ -76,7 +76,7 @@ void ImportVolcano(ForeignObjects& objects, Imported& out) {
   std::map<std::string, TreeQueue> queues;
   for (ForeignObject& object : objects) {
     if (object.kind() != "Queue") continue;
-    TreeQueue queue = TreeQueueOf(object, out);
+    TreeQueue queue = VolcanoTreeQueue(object, out);
     if (object.name() != kTop) queues.emplace(object.name(), std::move(queue));
   }
   ImportTree(std::move(queues), std::string(kTop), CapacityOf(objects), out);

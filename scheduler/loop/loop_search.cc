@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kLikelySteps = 20'000'000;
 
 // Whose gangs share.
-std::string LaneOf(const Gang& gang) {
+std::string SharersOf(const Gang& gang) {
   return gang.queue.empty() ? absl::StrCat("namespace ", gang.key.namespace_name)
                             : absl::StrCat("queue ", gang.queue);
 }
@@ -21,7 +21,7 @@ std::string LaneOf(const Gang& gang) {
 }  // namespace
 
 bool SchedulingLoop::Impl::MaySearchForLong(const Case& c) const {
-  const std::string lane = LaneOf(c.gang);
+  const std::string lane = SharersOf(c.gang);
   if (shares_.Rests(lane, c.now)) return false;
   const Rare<SearchMemory>& search = c.record.search;
   if (search.has_value() && search->slot.has_value()) return *search->slot <= c.now;
@@ -55,7 +55,7 @@ absl::Time SchedulingLoop::Impl::TakeSearchSlot(Case& c) {
   if (search->slot.has_value() && *search->slot > c.now) return *search->slot;
   if (search->steps == 0) search->steps = kLikelySteps;
   ++counters_.searches_put_off;
-  return search->slot.emplace(shares_.TakeSlot(LaneOf(c.gang), search->steps, c.now));
+  return search->slot.emplace(shares_.TakeSlot(SharersOf(c.gang), search->steps, c.now));
 }
 
 absl::Time SchedulingLoop::Impl::SearchAgainAt(Case& c) {
@@ -71,7 +71,7 @@ void SchedulingLoop::Impl::PutOffSearch(Case& c, QueueItem item) {
   if ((is_surplus ? c.record.surplus_waiting : c.record.waiting) == nullptr) {
     Note(c, item,
          {.reason = WaitReason::kBackingOff,
-          .message = absl::StrCat("the search for its place takes long, and ", LaneOf(c.gang),
+          .message = absl::StrCat("the search for its place takes long, and ", SharersOf(c.gang),
                                   " has searched for long just now; looked at again at ",
                                   ClockText(until))});
   }
@@ -92,7 +92,7 @@ void SchedulingLoop::Impl::NoteSearch(Case& c, const SearchWork& work, CameTo wh
 }
 
 void SchedulingLoop::Impl::ChargeInVain(const Case& c, const SearchWork& work) {
-  const std::string lane = LaneOf(c.gang);
+  const std::string lane = SharersOf(c.gang);
   if (work.used() > options_.search.brief && !Unfinished(work)) {
     shares_.Charge(lane, work.used(), c.now);
   }

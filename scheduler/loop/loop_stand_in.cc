@@ -15,7 +15,7 @@ namespace {
 constexpr absl::Duration kSilentFor = absl::Seconds(1);
 
 // What was written shows in the watch by then, unless something else has taken its place.
-constexpr absl::Duration kShowsWithin = absl::Seconds(10);
+constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
 // It remembers so long that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
@@ -107,7 +107,7 @@ void SchedulingLoop::Impl::HearStandIn(GangId id, const WriteResult& result, abs
   to_report_.insert(id);
   if (Succeeded(result)) {
     work.trouble.clear();
-    work.again_at = now + kShowsWithin;
+    work.again_at = now + kStandInShowsWithin;
     return;
   }
   // Made by an earlier leader, as the watch will show, or somebody has taken the name.
@@ -156,7 +156,7 @@ void SchedulingLoop::Impl::HearPhase(const Errand& errand, const WriteResult& re
   work.under_way = false;
   to_report_.insert(errand.gang);
   if (Succeeded(result)) {
-    work.again_at = now + kShowsWithin;
+    work.again_at = now + kStandInShowsWithin;
     return;
   }
   // Volcano's own definition has no status subresource; some copies of it have.

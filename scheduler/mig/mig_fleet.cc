@@ -15,7 +15,7 @@ constexpr char kProductLabel[] = "nvidia.com/gpu.product";
 constexpr char kMemoryLabel[] = "nvidia.com/gpu.memory";
 constexpr char kCountLabel[] = "nvidia.com/gpu.count";
 constexpr char kSharingLabel[] = "nvidia.com/gpu.sharing-strategy";
-constexpr char kWholeGpu[] = "nvidia.com/gpu";
+constexpr char kWholeGpuResource[] = "nvidia.com/gpu";
 constexpr int64_t kMostGpus = 64;
 constexpr size_t kMostLogged = 1000;  // labels are anybody's text
 
@@ -33,7 +33,7 @@ MigFleet::State StateOf(absl::string_view label) {
 
 int64_t WholeGpusOf(const Node& node) {
   for (const ResourceAmount& amount : node.allocatable) {
-    if (amount.resource == kWholeGpu) return amount.amount.units();
+    if (amount.resource == kWholeGpuResource) return amount.amount.units();
   }
   return 0;
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr char kGroup[] = "scheduling.maniple.dev/v1alpha1";
 constexpr char kCohort[] = "trace";
 constexpr int64_t kMostGpusOfNode = 64;
-constexpr double kMostMilli = 1e12;
+constexpr double kMostOfNode = 1e12;
 
 Json NodeOf(const std::string& name, const NodeKind& kind) {
   Json labels = Json::Object({{"kubernetes.io/hostname", name}});
@@ -138,8 +138,8 @@ absl::StatusOr<std::vector<Json>> ReadOpenbNodes(absl::string_view text) {
   std::vector<Json> nodes;
   for (size_t row = 0; row < table.size(); ++row) {
     NodeKind kind{.count = 1, .model = std::string(table.At(row, "model"))};
-    ASSIGN_OR_RETURN(const double cpu, table.Number(row, "cpu_milli", 0, kMostMilli));
-    ASSIGN_OR_RETURN(const double memory, table.Number(row, "memory_mib", 0, kMostMilli));
+    ASSIGN_OR_RETURN(const double cpu, table.Number(row, "cpu_milli", 0, kMostOfNode));
+    ASSIGN_OR_RETURN(const double memory, table.Number(row, "memory_mib", 0, kMostOfNode));
     ASSIGN_OR_RETURN(kind.gpus, table.Whole(row, "gpu", 0, kMostGpusOfNode, 0));
     kind.cpu = absl::StrCat(static_cast<int64_t>(cpu), "m");
     kind.memory = absl::StrCat(static_cast<int64_t>(memory), "Mi");

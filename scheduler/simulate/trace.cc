@@ -26,7 +26,7 @@ constexpr int64_t kMostGpus = 100'000;
 constexpr int64_t kMostMilli = int64_t{1} << 40;
 
 // A row as it stands: at which second of the trace's own clock.
-struct Row {
+struct TraceJobRow {
   double submitted = 0;
   TraceJob job;
 };
@@ -143,11 +143,12 @@ class Reader final {
   }
 
   [[nodiscard]] WorkloadTrace Take(absl::string_view format) && {
-    std::stable_sort(rows_.begin(), rows_.end(),
-                     [](const Row& a, const Row& b) { return a.submitted < b.submitted; });
+    std::stable_sort(rows_.begin(), rows_.end(), [](const TraceJobRow& a, const TraceJobRow& b) {
+      return a.submitted < b.submitted;
+    });
     trace_.format = std::string(format);
     trace_.jobs.reserve(rows_.size());
-    for (Row& row : rows_) {
+    for (TraceJobRow& row : rows_) {
       row.job.submitted = absl::Seconds(row.submitted - rows_.front().submitted);
       row.job.queue = QueueNameOf(row.job.queue);
       if (row.job.name.empty()) row.job.name = absl::StrCat("job-", trace_.jobs.size());
@@ -209,7 +210,7 @@ class Reader final {
   const TraceTable& table_;
   const int64_t gpus_per_node_;
   WorkloadTrace trace_;
-  std::vector<Row> rows_;
+  std::vector<TraceJobRow> rows_;
 };
 
 absl::StatusOr<WorkloadTrace> ReadSwf(absl::string_view text, int64_t gpus_per_node) {

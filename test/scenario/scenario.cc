@@ -28,7 +28,8 @@ namespace {
 constexpr absl::Duration kSettle = absl::Seconds(3);
 constexpr char kPods[] = "/api/v1/namespaces/default/pods/";
 constexpr char kClusterWide[] = "/apis/scheduling.maniple.dev/v1alpha1/";
-constexpr char kGroups[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups/";
+constexpr char kGroupsPath[] =
+    "/apis/scheduling.maniple.dev/v1alpha1/namespaces/default/podgroups/";
 
 // One or many: most steps take either.
 std::vector<Json> Each(const Json& argument) {
@@ -289,7 +290,7 @@ class Player final {
     }
   }
   void DeleteGroup(const Json& gang) {
-    Must(stage_.Call("DELETE", absl::StrCat(kGroups, gang.AsString()), Json()).status());
+    Must(stage_.Call("DELETE", absl::StrCat(kGroupsPath, gang.AsString()), Json()).status());
   }
   void DeletePod(const Json& argument) {
     for (const Json& pod : Each(argument)) {
@@ -318,7 +319,7 @@ class Player final {
   void Edit(const Json& argument) {
     Json spec = argument;
     spec.Erase("gang");
-    Patch(absl::StrCat(kGroups, argument["gang"].AsString()), Json::Object({{"spec", spec}}));
+    Patch(absl::StrCat(kGroupsPath, argument["gang"].AsString()), Json::Object({{"spec", spec}}));
   }
   // {gang, fields of its PodGroup's spec, why}: the server must not take it.
   void RefusedEdit(const Json& argument) {
@@ -326,7 +327,7 @@ class Player final {
     spec.Erase("gang");
     spec.Erase("why");
     const absl::StatusOr<Json> reply =
-        stage_.Call("PATCH", absl::StrCat(kGroups, argument["gang"].AsString()),
+        stage_.Call("PATCH", absl::StrCat(kGroupsPath, argument["gang"].AsString()),
                     Json::Object({{"spec", spec}}));
     if (reply.ok()) return Fail("the edit was taken");
     if (!absl::StrContains(reply.status().message(), argument["why"].AsString())) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
 #include "api/model/maniple_types.h"
+#include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
@@ -15,7 +16,6 @@ constexpr char kLease[] =
 constexpr char kQueue[] = "/apis/scheduling.maniple.dev/v1alpha1/queues/team";
 constexpr char kGroupCrd[] =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/podgroups.scheduling.maniple.dev";
-constexpr char kGpu[] = "nvidia.com/gpu";
 
 std::string PodTarget(const std::string& pod) { return absl::StrCat(kPodsTarget, "/", pod); }
 std::string NodeTarget(const std::string& node) { return absl::StrCat("/api/v1/nodes/", node); }

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
 
 constexpr char kPrefix[] = "/apis/scheduling.maniple.dev/v1alpha1/";
 constexpr char kClasses[] = "/apis/scheduling.k8s.io/v1/priorityclasses";
-constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr std::pair<const char*, int> kPriorities[] = {{"low", 10}, {"middle", 20}, {"high", 30}};
 // As important as the highest, and makes nobody leave.
 constexpr char kPolite[] = "polite";

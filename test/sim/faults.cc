@@ -15,7 +15,7 @@ struct Known {
 };
 
 // In order of Fault.
-constexpr Known kKnown[] = {
+constexpr Known kKnownFaults[] = {
     {Fault::kLostRequest, "lost-request", 60},
     {Fault::kLostReply, "lost-reply", 60},
     {Fault::kHalfOpenReply, "half-open-reply", 150},
@@ -77,14 +77,14 @@ constexpr Known kKnown[] = {
     {Fault::kNamespaceEdited, "namespace-edited", 60},
     {Fault::kSelectorEdited, "selector-edited", 60},
 };
-static_assert(std::size(kKnown) == kFaults);
-static_assert(kKnown[kFaults - 1].fault == static_cast<Fault>(kFaults - 1));
+static_assert(std::size(kKnownFaults) == kFaults);
+static_assert(kKnownFaults[kFaults - 1].fault == static_cast<Fault>(kFaults - 1));
 static_assert(static_cast<int>(BindState::kDeleting) == kBindStates - 1);
 
 // In order of BindState: what part of the ambushes is laid for it.
-constexpr uint64_t kAmbushes[] = {0, 2, 2, 0, 5, 8, 2, 0, 9, 2};
+constexpr uint64_t kAmbushWeights[] = {0, 2, 2, 0, 5, 8, 2, 0, 9, 2};
 constexpr uint64_t kAllAmbushes = 30;
-static_assert(std::size(kAmbushes) == kBindStates);
+static_assert(std::size(kAmbushWeights) == kBindStates);
 
 // Awaited always: what makes short states last, and what needs a second fault to happen.
 constexpr std::pair<Fault, BindState> kAlwaysAwaited[] = {
@@ -117,10 +117,10 @@ constexpr auto kOfTenant = static_cast<size_t>(kFirstOfTenant);
 
 }  // namespace
 
-absl::string_view FaultName(Fault fault) { return kKnown[static_cast<size_t>(fault)].name; }
+absl::string_view FaultName(Fault fault) { return kKnownFaults[static_cast<size_t>(fault)].name; }
 
 std::optional<Fault> FaultNamed(absl::string_view name) {
-  for (const Known& known : kKnown) {
+  for (const Known& known : kKnownFaults) {
     if (known.name == name) return known.fault;
   }
   return std::nullopt;
@@ -154,7 +154,7 @@ absl::string_view BindStateName(BindState state) {
 
 FaultRates FaultRates::Usual() {
   FaultRates rates;
-  for (const Known& known : kKnown) rates.of(known.fault) = known.one_in;
+  for (const Known& known : kKnownFaults) rates.of(known.fault) = known.one_in;
   return rates;
 }
 
@@ -188,7 +188,7 @@ void FaultInjector::LieInWait(uint64_t seed, int ambushes) {
     const auto fault = static_cast<Fault>(random.Below(kFaults));
     uint64_t at = random.Below(kAllAmbushes);
     size_t state = 0;
-    for (; at >= kAmbushes[state]; ++state) at -= kAmbushes[state];
+    for (; at >= kAmbushWeights[state]; ++state) at -= kAmbushWeights[state];
     Await(fault, static_cast<BindState>(state));
   }
 }

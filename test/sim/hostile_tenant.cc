@@ -8,16 +8,15 @@
 #include "absl/strings/strip.h"
 #include "api/model/maniple_types.h"
 #include "scheduler/state/pod_caps.h"
+#include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
 
 constexpr char kNamespace[] = "/api/v1/namespaces/hostile";
-constexpr char kPods[] = "/api/v1/namespaces/hostile/pods";
+constexpr char kHostilePods[] = "/api/v1/namespaces/hostile/pods";
 constexpr char kGroups[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/hostile/podgroups";
 constexpr char kBudgets[] = "/apis/policy/v1/namespaces/hostile/poddisruptionbudgets";
-constexpr char kQueues[] = "/apis/scheduling.maniple.dev/v1alpha1/queues";
-constexpr char kGpu[] = "nvidia.com/gpu";
 constexpr int kTenYears = 315360000;
 // It has no more pods and budgets than these at once: others shall have room.
 constexpr size_t kMostPods = 12;
@@ -75,7 +74,7 @@ void HostileTenant::SetUp() {
               Patched("metadata", Patched("labels", Labels("ours"))));
   const Json amount = Json::Object({{"name", kGpu}, {"nominal", "8"}});
   const Json quota = Json::Object({{"flavor", ""}, {"resources", Json::Array({amount})}});
-  users_.Call("POST", kQueues,
+  users_.Call("POST", kQueuesPath,
               Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
                             {"kind", "Queue"},
                             {"metadata", Json::Object({{"name", kWalledQueue}})},
@@ -184,14 +183,14 @@ Json HostileTenant::Group(Fault fault, const std::string& gang) {
                        {"spec", spec}});
 }
 
-void HostileTenant::Create(const Json& pod) { users_.Call("POST", kPods, pod); }
+void HostileTenant::Create(const Json& pod) { users_.Call("POST", kHostilePods, pod); }
 
 void HostileTenant::PatchGroup(const std::string& gang, Json spec) {
   users_.Call("PATCH", absl::StrCat(kGroups, "/", gang), Patched("spec", std::move(spec)));
 }
 
 void HostileTenant::DeletePod(const std::string& pod) {
-  users_.Call("DELETE", absl::StrCat(kPods, "/", pod), Json());
+  users_.Call("DELETE", absl::StrCat(kHostilePods, "/", pod), Json());
 }
 
 // Where it has enough it makes room for other attempts.
@@ -235,7 +234,7 @@ void HostileTenant::Relabel() {
     const std::string queue = AnyQueue(kThis);
     labels.Set(kQueueLabel, queue.empty() ? Json() : Json(queue));
   }
-  users_.Call("PATCH", absl::StrCat(kPods, "/", pod),
+  users_.Call("PATCH", absl::StrCat(kHostilePods, "/", pod),
               Patched("metadata", Patched("labels", std::move(labels))));
 }
 
@@ -364,7 +363,7 @@ void HostileTenant::Forge() {
     const std::string queue = AnyQueue(kThis);
     const Json told =
         Json::Object({{kAdmittedQueueAnnotation, queue.empty() ? Json() : Json(queue)}});
-    users_.Call("PATCH", absl::StrCat(kPods, "/", pod),
+    users_.Call("PATCH", absl::StrCat(kHostilePods, "/", pod),
                 Patched("metadata", Patched("annotations", told)));
     return;
   }
@@ -393,7 +392,7 @@ void HostileTenant::EditSelector() {
         Json::Object({{"key", kTeamLabel}, {"operator", "In"}, {"values", teams[which]}});
     selector = Patched("matchExpressions", Json::Array({in}));
   }
-  users_.Call("PATCH", absl::StrCat(kQueues, "/", queue),
+  users_.Call("PATCH", absl::StrCat(kQueuesPath, "/", queue),
               Patched("spec", Patched("namespaceSelector", std::move(selector))));
 }
 

@@ -12,14 +12,14 @@ namespace {
 
 // A turn, and the way of a bind; far less than a hostile tenant would like it to be.
 constexpr absl::Duration kServedWithin = absl::Seconds(45);
-constexpr char kPrefix[] = "neighbour";
+constexpr char kNeighbour[] = "neighbour";
 
 }  // namespace
 
 void Neighbours::MoveIn() {
   const int number = next_++;
   users_.AddNode(absl::StrCat("s", 100 + number));
-  const std::string gang = absl::StrCat(kPrefix, number);
+  const std::string gang = absl::StrCat(kNeighbour, number);
   users_.gangs()[gang] = {.pods = 1 + number % 2,
                           .gpus = 1 + number % 3,
                           .min_member = 1 + number % 2,
@@ -33,7 +33,7 @@ void Neighbours::Look(Room room, absl::Time now) {
   could_start_since_.clear();
   if (room != Room::kOpen) return;
   for (const Wanting& gang : WholeGangsWaiting(truth_)) {
-    if (!absl::StartsWith(gang.key, absl::StrCat("default/", kPrefix))) continue;
+    if (!absl::StartsWith(gang.key, absl::StrCat("default/", kNeighbour))) continue;
     if (MayBeHeldUp(truth_, gang.key) || !CouldStart(truth_, gang)) continue;
     const auto known = before.find(gang.key);
     const absl::Time since = known == before.end() ? now : known->second;

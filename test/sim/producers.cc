@@ -14,7 +14,7 @@
 namespace maniple::sim {
 namespace {
 
-constexpr char kPods[] = "/api/v1/namespaces/jobs/pods";
+constexpr char kJobPods[] = "/api/v1/namespaces/jobs/pods";
 constexpr char kStandIns[] = "/apis/scheduling.maniple.dev/v1alpha1/namespaces/jobs/podgroups";
 constexpr size_t kMostJobs = 4;
 constexpr int kSizes = 3;
@@ -123,7 +123,7 @@ void Producers::Delete(const std::string& name) {
 
 void Producers::DeletePods(const JobPart& part) {
   for (int i = 0; i < part.pods; ++i) {
-    users_.Call("DELETE", absl::StrCat(kPods, "/", PodName(part, part.first + i)), Json());
+    users_.Call("DELETE", absl::StrCat(kJobPods, "/", PodName(part, part.first + i)), Json());
   }
 }
 
@@ -272,7 +272,7 @@ bool Producers::MakePods(const Job& job, const JobPart& part) {
     const std::string name = PodName(part, part.first + i);
     const Truth::PodFacts* pod = Find(name);
     if (pod != nullptr && pod->phase == "Failed") {
-      users_.Call("DELETE", absl::StrCat(kPods, "/", name), Json());
+      users_.Call("DELETE", absl::StrCat(kJobPods, "/", name), Json());
       pod = Find(name);
     }
     if (pod != nullptr) continue;
@@ -298,7 +298,7 @@ void Producers::MakePod(const Job& job, const JobPart& part, int index) {
       Json::Object({{"name", "main"},
                     {"image", "registry.example/train:1"},
                     {"resources", Json::Object({{"requests", gpus}, {"limits", gpus}})}});
-  users_.Call("POST", kPods,
+  users_.Call("POST", kJobPods,
               Json::Object({{"apiVersion", "v1"},
                             {"kind", "Pod"},
                             {"metadata", meta},
@@ -446,7 +446,7 @@ void Producers::CheckMarks(const std::string& unit, absl::Time now) {
   for (const auto& [key, pod] : truth_.pods()) {
     if (pod.gang != absl::StrCat(kJobsNamespace, "/", unit) || pod.ended() || pod.deleting)
       continue;
-    const Json seen = users_.Get(absl::StrCat(kPods, "/", key.substr(key.find('/') + 1)));
+    const Json seen = users_.Get(absl::StrCat(kJobPods, "/", key.substr(key.find('/') + 1)));
     const bool says_so =
         std::ranges::any_of(seen["status"]["conditions"].items(), [](const Json& condition) {
           return condition["type"].AsString() == "PodScheduled" &&

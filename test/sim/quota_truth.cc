@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
-
-constexpr char kGpu[] = "nvidia.com/gpu";
-
-int64_t WholeNumber(const Json& value) {
-  int64_t out = 0;
-  return value.is_string() && absl::SimpleAtoi(value.AsString(), &out) ? out : value.AsInt();
-}
 
 int64_t ToldUsage(const Json& status) {
   int64_t told = 0;

@@ -4,16 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/client/watch_session.h"
+#include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
 
 constexpr int64_t kWholeNode = 8;  // GPUs
-constexpr char kQueue[] = "set-piece";
-constexpr char kQueues[] = "/apis/scheduling.maniple.dev/v1alpha1/queues";
+constexpr char kStageQueue[] = "set-piece";
 constexpr absl::Duration kShort = absl::Seconds(5), kLong = absl::Minutes(1);
 // By then everybody knows of it, even if a watch has fallen silent.
-const absl::Duration kKnown = 2 * WatchSessionOptions().idle_timeout;
+const absl::Duration kUntilKnown = 2 * WatchSessionOptions().idle_timeout;
 
 std::string GroupOf(const std::string& gang) { return absl::StrCat(kGroupsTarget, "/", gang); }
 
@@ -33,24 +33,24 @@ void SetPieces::OrphanHalf(const Stage& stage) {
   stage.pass(kShort);
   users_.gangs().at("half").group_is_gone = true;
   users_.Call("DELETE", GroupOf("half"), Json());
-  stage.pass(kKnown);
+  stage.pass(kUntilKnown);
   stage.look();
   Delete("half");
   stage.pass(kLong);
 }
 
 void SetPieces::GrowUnderAClosedQueue(const Stage& stage) {
-  users_.Call("POST", kQueues,
+  users_.Call("POST", kQueuesPath,
               Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
                             {"kind", "Queue"},
-                            {"metadata", Json::Object({{"name", kQueue}})},
+                            {"metadata", Json::Object({{"name", kStageQueue}})},
                             {"spec", Json::Object()}}));
-  Create("guest", {.pods = 2, .gpus = 1, .min_member = 2, .queue = kQueue});
+  Create("guest", {.pods = 2, .gpus = 1, .min_member = 2, .queue = kStageQueue});
   stage.pass(kLong);
-  const std::string queue = absl::StrCat(kQueues, "/", kQueue);
+  const std::string queue = absl::StrCat(kQueuesPath, "/", kStageQueue);
   const Json nobody = Json::Object({{"matchLabels", Json::Object({{kTeamLabel, "nobody"}})}});
   users_.Call("PATCH", queue, SpecOf(Json::Object({{"namespaceSelector", nobody}})));
-  stage.pass(kKnown);
+  stage.pass(kUntilKnown);
   GangSpec& spec = users_.gangs().at("guest");
   spec.pods = spec.min_member = 4;
   users_.Call("PATCH", GroupOf("guest"), SpecOf(Json::Object({{"minMember", spec.min_member}})));

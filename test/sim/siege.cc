@@ -7,7 +7,7 @@
 namespace maniple::sim {
 namespace {
 
-constexpr char kQueue[] = "siege";
+constexpr char kSiegeQueue[] = "siege";
 constexpr size_t kMostBesiegers = 4;
 
 }  // namespace
@@ -25,14 +25,14 @@ void Siege::Settle() {
   users_.Call("POST", "/apis/scheduling.maniple.dev/v1alpha1/queues",
               Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
                             {"kind", "Queue"},
-                            {"metadata", Json::Object({{"name", kQueue}})},
+                            {"metadata", Json::Object({{"name", kSiegeQueue}})},
                             {"spec", Json::Object({{"preemption", preemption}})}}));
   const size_t nodes = users_.truth().nodes().size();
   const bool queued = !random_.OneIn(3);
   for (size_t i = 0; i < nodes; ++i) {
     GangSpec spec{.pods = 2 + static_cast<int>(random_.Below(2)),
                   .gpus = 4,
-                  .queue = queued ? kQueue : "",
+                  .queue = queued ? kSiegeQueue : "",
                   .priority_class = "middle"};
     spec.min_member = spec.pods;
     spec.recreated = random_.OneIn(2);
@@ -63,11 +63,11 @@ void Siege::Maim() {
 }
 
 void Siege::Besiege() {
-  const bool queued = users_.gangs().at(settlers_.front()).queue == kQueue || random_.OneIn(2);
+  const bool queued = users_.gangs().at(settlers_.front()).queue == kSiegeQueue || random_.OneIn(2);
   for (size_t i = 0; i < std::min(settlers_.size(), kMostBesiegers); ++i) {
     GangSpec spec{.pods = 1 + static_cast<int>(random_.Below(2)),
                   .gpus = random_.OneIn(3) ? 4 : 8,
-                  .queue = queued ? kQueue : "",
+                  .queue = queued ? kSiegeQueue : "",
                   .loss_grace_seconds = 86400,
                   .priority_class = "high"};
     spec.min_member = spec.pods;

@@ -4,27 +4,20 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 #include "api/gpu/mig_config.h"
 #include "api/model/maniple_types.h"
 #include "test/sim/job_recipes.h"
+#include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
 
-constexpr char kGpu[] = "nvidia.com/gpu";
 // A watch may fall silent for so long before its reader notices: idle timeout and a new connection.
 constexpr absl::Duration kBlind = absl::Seconds(180);
 // A leader whose Lease was changed by hand finds out at its next renewal, or stops by its deadline.
 constexpr absl::Duration kTamperedFor = absl::Seconds(20);
-
-int64_t WholeNumber(const Json& value) {
-  int64_t out = 0;
-  if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
-  return value.AsInt();
-}
 
 std::map<std::string, int64_t> DevicesIn(const Json& amounts) {
   std::map<std::string, int64_t> devices;

@@ -78,7 +78,7 @@ constexpr absl::Duration kBearing = absl::Seconds(60), kGlance = absl::Seconds(3
 constexpr absl::Duration kShortBurst = absl::Seconds(2);
 
 // So many pairs of a fault and a state are lain in wait for, and others after so many steps.
-constexpr int kAmbushes = 40;
+constexpr int kAmbushPairs = 40;
 constexpr int kStepsInWait = 100;
 
 // As the bind says it.
@@ -128,7 +128,7 @@ class World final {
   SimReport Run() {
     SetUp();
     for (int step = 0; step < options_.steps && Sound(); ++step) {
-      if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushes);
+      if (step % kStepsInWait == 0) faults_.LieInWait(options_.seed * 613 + step, kAmbushPairs);
       workload_.Act();
       economy_.Act();
       producers_.Act();

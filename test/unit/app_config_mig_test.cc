@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/app/config.h"
 
-namespace maniple {
+namespace maniple::app_config_mig_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(MigConfigSection, MistakesAreToldWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::app_config_mig_test

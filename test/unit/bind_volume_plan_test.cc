@@ -15,7 +15,7 @@
 #include "test/support/storage_builders.h"
 #include "test/unit/volume_plan_fixture.h"
 
-namespace maniple {
+namespace maniple::bind_volume_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -264,4 +264,4 @@ TEST_F(VolumePlanTest, AClaimForWhichOneIsBeingMadeTakesNone) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::bind_volume_plan_test

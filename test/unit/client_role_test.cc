@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace maniple {
+namespace maniple::client_role_test {
 namespace {
 
 using ::testing::ContainerEq;
@@ -157,4 +157,4 @@ TEST(Role, ToDivideNodesIsGivenApart) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::client_role_test

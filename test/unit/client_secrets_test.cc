@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "test/support/temp_folder.h"
 
-namespace maniple {
+namespace maniple::client_secrets_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -190,4 +190,4 @@ TEST_F(PlantedInAPlugin, ItsArgumentsAndEnvironmentAreNotSaid) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::client_secrets_test

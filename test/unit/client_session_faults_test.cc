@@ -12,7 +12,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST_F(SessionTest, AnEmptyWatchThatEndsAtOnceIsBackedOff) {
+class SessionFaultsTest : public SessionTest {};
+
+TEST_F(SessionFaultsTest, AnEmptyWatchThatEndsAtOnceIsBackedOff) {
   Sync(10, {});
   End();
   EXPECT_EQ(session_.state(), SessionState::kBackingOff);
@@ -20,21 +22,21 @@ TEST_F(SessionTest, AnEmptyWatchThatEndsAtOnceIsBackedOff) {
   EXPECT_TRUE(WatchesFrom(10));
 }
 
-TEST_F(SessionTest, AWatchThatLivedLongMayEndEmpty) {
+TEST_F(SessionFaultsTest, AWatchThatLivedLongMayEndEmpty) {
   Sync(10, {});
   clock_.Advance(absl::Seconds(400));
   End();
   EXPECT_TRUE(WatchesFrom(10)) << Target();
 }
 
-TEST_F(SessionTest, AWatchThatOnlyRepeatsItselfIsBackedOff) {
+TEST_F(SessionFaultsTest, AWatchThatOnlyRepeatsItselfIsBackedOff) {
   Sync(10, {NamespaceJson("a", "1", 9)});
   Bytes(Line("ADDED", NamespaceJson("a", "1", 9)));
   End();
   EXPECT_EQ(session_.state(), SessionState::kBackingOff);
 }
 
-TEST_F(SessionTest, BackoffGrowsToItsBoundAndAStableWatchResetsIt) {
+TEST_F(SessionFaultsTest, BackoffGrowsToItsBoundAndAStableWatchResetsIt) {
   Start();
   absl::Duration longest = absl::ZeroDuration();
   for (int i = 0; i < 12; ++i) {
@@ -52,7 +54,7 @@ TEST_F(SessionTest, BackoffGrowsToItsBoundAndAStableWatchResetsIt) {
   EXPECT_LT(session_.NextDeadline() - Now(), absl::Milliseconds(400));
 }
 
-TEST_F(SessionTest, ARefusedConnectionResumesWithoutAListHoweverOftenItFails) {
+TEST_F(SessionFaultsTest, ARefusedConnectionResumesWithoutAListHoweverOftenItFails) {
   Sync(10, {NamespaceJson("a", "1", 1)});
   clock_.Advance(absl::Seconds(60));
   Break();
@@ -65,7 +67,7 @@ TEST_F(SessionTest, ARefusedConnectionResumesWithoutAListHoweverOftenItFails) {
   EXPECT_EQ(session_.counters().transport_failures, 9u);
 }
 
-TEST_F(SessionTest, ASilentServerIsLeftAndTheWatchResumed) {
+TEST_F(SessionFaultsTest, ASilentServerIsLeftAndTheWatchResumed) {
   Sync(10, {});
   clock_.Advance(absl::Seconds(150));
   End(absl::DeadlineExceededError("nothing was heard"));
@@ -73,7 +75,7 @@ TEST_F(SessionTest, ASilentServerIsLeftAndTheWatchResumed) {
   EXPECT_EQ(session_.counters().idle_timeouts, 1u);
 }
 
-TEST_F(SessionTest, AHalfOpenConnectionIsLeftSoonButASlowServerIsGivenEverMoreTime) {
+TEST_F(SessionFaultsTest, AHalfOpenConnectionIsLeftSoonButASlowServerIsGivenEverMoreTime) {
   const auto patience = [this] { return open_->request.head_timeout; };
   Sync(10, {});
   EXPECT_EQ(patience(), absl::Seconds(5));
@@ -90,7 +92,7 @@ TEST_F(SessionTest, AHalfOpenConnectionIsLeftSoonButASlowServerIsGivenEverMoreTi
   EXPECT_EQ(patience(), absl::Seconds(5));
 }
 
-TEST_F(SessionTest, TooManyRequestsWaitsAsLongAsToldAndKeepsTheVersion) {
+TEST_F(SessionFaultsTest, TooManyRequestsWaitsAsLongAsToldAndKeepsTheVersion) {
   Sync(10, {});
   clock_.Advance(absl::Seconds(60));
   Break();
@@ -104,14 +106,14 @@ TEST_F(SessionTest, TooManyRequestsWaitsAsLongAsToldAndKeepsTheVersion) {
   EXPECT_TRUE(WatchesFrom(10));
 }
 
-TEST_F(SessionTest, AnAbsurdRetryAfterIsCapped) {
+TEST_F(SessionFaultsTest, AnAbsurdRetryAfterIsCapped) {
   Start();
   Head(429, "text/plain", absl::Hours(1000));
   End();
   EXPECT_LE(session_.NextDeadline(), Now() + absl::Minutes(1));
 }
 
-TEST_F(SessionTest, AServerErrorKeepsTheVersionAndTheThirdInARowLists) {
+TEST_F(SessionFaultsTest, AServerErrorKeepsTheVersionAndTheThirdInARowLists) {
   Sync(10, {});
   clock_.Advance(absl::Seconds(60));
   Break();
@@ -126,7 +128,7 @@ TEST_F(SessionTest, AServerErrorKeepsTheVersionAndTheThirdInARowLists) {
   EXPECT_TRUE(Lists());
 }
 
-TEST_F(SessionTest, APageThatFailsIsAskedForAgainWithItsToken) {
+TEST_F(SessionFaultsTest, APageThatFailsIsAskedForAgainWithItsToken) {
   Start();
   Reply(200, ListJson(10, {NamespaceJson("a", "1", 1)}, "more"));
   Status(503, "ServiceUnavailable");
@@ -138,7 +140,7 @@ TEST_F(SessionTest, APageThatFailsIsAskedForAgainWithItsToken) {
   EXPECT_THAT(TakeTold(), ElementsAre("+a@1", "+b@2", "synced"));
 }
 
-TEST_F(SessionTest, A401IsTriedOnceAtOnceAndThenBackedOff) {
+TEST_F(SessionFaultsTest, A401IsTriedOnceAtOnceAndThenBackedOff) {
   Start();
   Status(401, "Unauthorized");
   EXPECT_TRUE(Lists()) << "with the fresh credential";
@@ -151,7 +153,7 @@ TEST_F(SessionTest, A401IsTriedOnceAtOnceAndThenBackedOff) {
   EXPECT_EQ(session_.problem(), "");
 }
 
-TEST_F(SessionTest, A403IsToldInClearWordsAndTriedAgain) {
+TEST_F(SessionFaultsTest, A403IsToldInClearWordsAndTriedAgain) {
   Start();
   for (int i = 0; i < 5; ++i) {
     Reply(403,
@@ -163,7 +165,7 @@ TEST_F(SessionTest, A403IsToldInClearWordsAndTriedAgain) {
   EXPECT_EQ(session_.counters().forbidden, (ForbiddenCounts{{{"list", "", "namespaces"}, 5}}));
 }
 
-TEST_F(SessionTest, ACollectionThatIsNotThereYetIsPickedUpWhenItAppears) {
+TEST_F(SessionFaultsTest, ACollectionThatIsNotThereYetIsPickedUpWhenItAppears) {
   Start();
   for (int i = 0; i < 6; ++i) {
     Reply(404, "404 page not found\n", "text/plain");
@@ -178,7 +180,7 @@ TEST_F(SessionTest, ACollectionThatIsNotThereYetIsPickedUpWhenItAppears) {
   EXPECT_EQ(session_.state(), SessionState::kWatching);
 }
 
-TEST_F(SessionTest, AShort404OfAStartingServerLosesNoObject) {
+TEST_F(SessionFaultsTest, AShort404OfAStartingServerLosesNoObject) {
   Sync(10, {NamespaceJson("a", "1", 1)});
   clock_.Advance(absl::Seconds(60));
   End();
@@ -191,7 +193,7 @@ TEST_F(SessionTest, AShort404OfAStartingServerLosesNoObject) {
   EXPECT_THAT(TakeTold(), IsEmpty());
 }
 
-TEST_F(SessionTest, ACollectionThatStaysAwayTakesItsObjectsWithIt) {
+TEST_F(SessionFaultsTest, ACollectionThatStaysAwayTakesItsObjectsWithIt) {
   Sync(10, {NamespaceJson("a", "1", 1), NamespaceJson("b", "2", 1)});
   clock_.Advance(absl::Seconds(60));
   End();
@@ -204,7 +206,7 @@ TEST_F(SessionTest, ACollectionThatStaysAwayTakesItsObjectsWithIt) {
   EXPECT_EQ(session_.state(), SessionState::kNotInstalled);
 }
 
-TEST_F(SessionTest, AnUnknownKindOrTypeOfLineIsSkipped) {
+TEST_F(SessionFaultsTest, AnUnknownKindOrTypeOfLineIsSkipped) {
   Sync(10, {});
   Bytes(Line("SOMETHING", NamespaceJson("a", "1", 11)));
   Bytes(Line("ADDED", NamespaceJson("b", "2", 12)));
@@ -212,7 +214,7 @@ TEST_F(SessionTest, AnUnknownKindOrTypeOfLineIsSkipped) {
   EXPECT_EQ(session_.counters().unknown_lines, 1u);
 }
 
-TEST_F(SessionTest, AGarbageLineCostsTheStreamAndNoObject) {
+TEST_F(SessionFaultsTest, AGarbageLineCostsTheStreamAndNoObject) {
   Sync(10, {NamespaceJson("a", "1", 1)});
   Bytes(Line("ADDED", NamespaceJson("b", "2", 12)) + "}{ garbage\n" +
         Line("ADDED", NamespaceJson("c", "3", 13)));
@@ -226,7 +228,7 @@ TEST_F(SessionTest, AGarbageLineCostsTheStreamAndNoObject) {
   EXPECT_THAT(TakeTold(), ElementsAre("+c@3"));
 }
 
-TEST_F(SessionTest, ADeeplyNestedLineIsSurvived) {
+TEST_F(SessionFaultsTest, ADeeplyNestedLineIsSurvived) {
   Sync(10, {});
   Bytes(std::string(1'000'000, '[') + "\n");
   EXPECT_EQ(session_.counters().garbage, 1u);
@@ -253,7 +255,7 @@ TEST_F(BoundedSessionTest, ALineBeyondTheBoundCostsTheStreamAndNoMoreMemory) {
   EXPECT_THAT(TakeTold(), ElementsAre("+a@1"));
 }
 
-TEST_F(SessionTest, ALineOfSixtyFourMebibytesIsSurvivedAndTheNextOneTold) {
+TEST_F(SessionFaultsTest, ALineOfSixtyFourMebibytesIsSurvivedAndTheNextOneTold) {
   Sync(10, {});
   const std::string chunk(1 << 20, 'x');
   Bytes(R"({"type":"ADDED","object":{"metadata":{"name":"a","uid":"1","resourceVersion":"11",)"
@@ -327,7 +329,7 @@ TEST_F(SizedSessionTest, OfSmallObjectsThereAreAtMostTwiceAsManyOnTheNextPage) {
   EXPECT_EQ(Target(), "/api/v1/namespaces?limit=4&continue=more");
 }
 
-TEST_F(SessionTest, AnHtmlAnswerIsNoList) {
+TEST_F(SessionFaultsTest, AnHtmlAnswerIsNoList) {
   Start();
   Head(200, "text/html");
   EXPECT_FALSE(open_.has_value());
@@ -339,7 +341,7 @@ TEST_F(SessionTest, AnHtmlAnswerIsNoList) {
   EXPECT_TRUE(Lists());
 }
 
-TEST_F(SessionTest, ABodyThatIsNoListTellsNothingAndIsTriedAgain) {
+TEST_F(SessionFaultsTest, ABodyThatIsNoListTellsNothingAndIsTriedAgain) {
   Start();
   for (const char* body :
        {"", "{", "[]", "null", R"({"items":[]})",
@@ -353,7 +355,7 @@ TEST_F(SessionTest, ABodyThatIsNoListTellsNothingAndIsTriedAgain) {
   EXPECT_THAT(TakeTold(), IsEmpty());
 }
 
-TEST_F(SessionTest, AHalfReceivedListTellsNothing) {
+TEST_F(SessionFaultsTest, AHalfReceivedListTellsNothing) {
   Start();
   Head(200);
   Bytes(ListJson(10, {NamespaceJson("a", "1", 1)}));
@@ -363,7 +365,7 @@ TEST_F(SessionTest, AHalfReceivedListTellsNothing) {
   EXPECT_TRUE(Lists());
 }
 
-TEST_F(SessionTest, AWatchThatIsAlwaysExpiredDoesNotSpin) {
+TEST_F(SessionFaultsTest, AWatchThatIsAlwaysExpiredDoesNotSpin) {
   Sync(10, {});
   const absl::Time start = Now();
   int lists = 0;
@@ -380,7 +382,7 @@ TEST_F(SessionTest, AWatchThatIsAlwaysExpiredDoesNotSpin) {
   EXPECT_LT(lists, 60);
 }
 
-TEST_F(SessionTest, AListOlderThanWhatWasSeenIsRefused) {
+TEST_F(SessionFaultsTest, AListOlderThanWhatWasSeenIsRefused) {
   Sync(50, {NamespaceJson("a", "1", 45)});
   clock_.Advance(absl::Minutes(1));
   Bytes(ErrorLine(410, "Expired"));
@@ -392,7 +394,7 @@ TEST_F(SessionTest, AListOlderThanWhatWasSeenIsRefused) {
   EXPECT_THAT(TakeTold(), IsEmpty());
 }
 
-TEST_F(SessionTest, AServerWhoseHistoryStartsAfreshIsFollowedInTheEnd) {
+TEST_F(SessionFaultsTest, AServerWhoseHistoryStartsAfreshIsFollowedInTheEnd) {
   Sync(5000, {NamespaceJson("a", "1", 4000), NamespaceJson("b", "2", 4100)});
   clock_.Advance(absl::Minutes(1));
   Bytes(ErrorLine(410, "Expired"));
@@ -407,7 +409,7 @@ TEST_F(SessionTest, AServerWhoseHistoryStartsAfreshIsFollowedInTheEnd) {
   EXPECT_THAT(TakeTold(), ElementsAre("+a@1"));
 }
 
-TEST_F(SessionTest, AnErrorLineThatIsNoExpiryIsBackedOff) {
+TEST_F(SessionFaultsTest, AnErrorLineThatIsNoExpiryIsBackedOff) {
   Sync(10, {});
   Bytes(ErrorLine(429, "TooManyRequests"));
   EXPECT_EQ(session_.state(), SessionState::kBackingOff);
@@ -421,7 +423,7 @@ TEST_F(SessionTest, AnErrorLineThatIsNoExpiryIsBackedOff) {
 
 // Random bytes, chunks and ends: whatever comes, one request is open or a deadline is set, and no
 // uid comes back.
-TEST_F(SessionTest, RandomAnswersNeverStrandTheSession) {
+TEST_F(SessionFaultsTest, RandomAnswersNeverStrandTheSession) {
   const std::string pieces[] = {Line("ADDED", NamespaceJson("a", "1", 11)),
                                 Line("DELETED", NamespaceJson("a", "1", 30)),
                                 Line("MODIFIED", NamespaceJson("a", "2", 40)),

@@ -6,7 +6,7 @@
 #include "api/codec/decode.h"
 #include "test/unit/plain_foreign_reader.h"
 
-namespace maniple {
+namespace maniple::codec_decode_foreign_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST_F(DecodeForeign, AWatchLineOfAnotherKindIsIgnored) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_foreign_test

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
 
-namespace maniple {
+namespace maniple::codec_decode_maniple_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -314,4 +314,4 @@ TEST(DecodeBudget, RefusesWhatIsNoBudget) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_maniple_test

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
 
-namespace maniple {
+namespace maniple::codec_decode_pod_terms_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(DecodePodTerms, ReadsAThousandTerms) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_pod_terms_test

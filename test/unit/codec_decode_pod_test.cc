@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
 
-namespace maniple {
+namespace maniple::codec_decode_pod_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -470,4 +470,4 @@ TEST(DecodeNode, RefusesATaintItDoesNotUnderstandAndAbsurdAmounts) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_pod_test

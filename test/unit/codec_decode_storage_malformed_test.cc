@@ -12,7 +12,7 @@
 #include "api/codec/decode.h"
 #include "test/unit/storage_json.h"
 
-namespace maniple {
+namespace maniple::codec_decode_storage_malformed_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -137,22 +137,23 @@ std::vector<Field> FieldsOfClassesAndDrivers() {
 void ExpectOnlyItsType(const std::vector<Field>& fields) {
   for (const Field& field : fields) {
     for (const absl::string_view value : OtherThan(field.type)) {
-      EXPECT_THAT(ProblemOf(field.kind, Json(MembersAt(field.path, value))), StartsWith(field.path))
+      EXPECT_THAT(ProblemOf(field.kind, StorageJson(MembersAt(field.path, value))),
+                  StartsWith(field.path))
           << ResourceKindName(field.kind) << " " << field.path << " = " << value;
     }
     if (absl::EndsWith(field.path, "[0]")) continue;
-    EXPECT_EQ(ProblemOf(field.kind, Json(MembersAt(field.path, "null"))), "") << field.path;
+    EXPECT_EQ(ProblemOf(field.kind, StorageJson(MembersAt(field.path, "null"))), "") << field.path;
   }
 }
 
-TEST(DecodeStorage, EveryFieldOfAWrongTypeIsRefusedWithItsPath) {
+TEST(DecodeMalformedStorage, EveryFieldOfAWrongTypeIsRefusedWithItsPath) {
   ExpectOnlyItsType(FieldsOfClaimsAndVolumes());
   ExpectOnlyItsType(FieldsOfClassesAndDrivers());
 }
 
-TEST(DecodeStorage, SaysWhatIsWrongWithAValue) {
+TEST(DecodeMalformedStorage, SaysWhatIsWrongWithAValue) {
   const auto problem = [](ResourceKind kind, absl::string_view path, absl::string_view value) {
-    return ProblemOf(kind, Json(MembersAt(path, value)));
+    return ProblemOf(kind, StorageJson(MembersAt(path, value)));
   };
   EXPECT_EQ(
       problem(ResourceKind::kPersistentVolumeClaim, "spec.resources.requests.storage", R"("ten")"),
@@ -166,12 +167,12 @@ TEST(DecodeStorage, SaysWhatIsWrongWithAValue) {
             "spec.csi.driver: is no valid UTF-8");
 }
 
-TEST(DecodeStorage, ATermThatIsNotUnderstoodIsNotLeftOut) {
+TEST(DecodeMalformedStorage, ATermThatIsNotUnderstoodIsNotLeftOut) {
   const auto volume = [](absl::string_view expression) {
     return ProblemOf(ResourceKind::kPersistentVolume,
-                     Json(MembersAt("spec.nodeAffinity.required.nodeSelectorTerms[0]."
-                                    "matchExpressions[0]",
-                                    expression)));
+                     StorageJson(MembersAt("spec.nodeAffinity.required.nodeSelectorTerms[0]."
+                                           "matchExpressions[0]",
+                                           expression)));
   };
   EXPECT_THAT(volume(R"({"key":"a","operator":"Near"})"),
               HasSubstr("matchExpressions[0].operator: must be one of In, NotIn"));
@@ -180,22 +181,22 @@ TEST(DecodeStorage, ATermThatIsNotUnderstoodIsNotLeftOut) {
   // Labels of volumes and of nodes' topologies cannot be compared by size.
   constexpr absl::string_view kGreater = R"({"key":"a","operator":"Gt","values":["5"]})";
   EXPECT_THAT(ProblemOf(ResourceKind::kPersistentVolumeClaim,
-                        Json(MembersAt("spec.selector.matchExpressions[0]", kGreater))),
+                        StorageJson(MembersAt("spec.selector.matchExpressions[0]", kGreater))),
               StartsWith("spec.selector.matchExpressions[0].operator: must be one of"));
   EXPECT_THAT(ProblemOf(ResourceKind::kCsiStorageCapacity,
-                        Json(MembersAt("nodeTopology.matchExpressions[0]", kGreater))),
+                        StorageJson(MembersAt("nodeTopology.matchExpressions[0]", kGreater))),
               StartsWith("nodeTopology.matchExpressions[0].operator: must be one of"));
 }
 
-TEST(DecodeStorage, IsKnownByNameAlsoWhenItCannotBeRead) {
+TEST(DecodeMalformedStorage, IsKnownByNameAlsoWhenItCannotBeRead) {
   const DecodedObject object =
-      Decoded(ResourceKind::kPersistentVolumeClaim, Json(R"("spec":7)", R"("uid":"u")"));
+      Decoded(ResourceKind::kPersistentVolumeClaim, StorageJson(R"("spec":7)", R"("uid":"u")"));
   ASSERT_TRUE(std::holds_alternative<ObjectInvalid>(object.what));
   EXPECT_EQ(object.key, (ObjectKey{ResourceKind::kPersistentVolumeClaim, "n", "x"}));
   EXPECT_EQ(object.uid, "u");
 }
 
-TEST(DecodeStorage, OnlyClaimsAndCapacitiesMustHaveANamespace) {
+TEST(DecodeMalformedStorage, OnlyClaimsAndCapacitiesMustHaveANamespace) {
   constexpr absl::string_view kNameOnly = R"({"metadata":{"name":"x"}})";
   for (const ResourceKind kind :
        {ResourceKind::kPersistentVolumeClaim, ResourceKind::kCsiStorageCapacity}) {
@@ -209,4 +210,4 @@ TEST(DecodeStorage, OnlyClaimsAndCapacitiesMustHaveANamespace) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_storage_malformed_test

@@ -8,7 +8,7 @@
 #include "api/codec/decode.h"
 #include "test/unit/storage_json.h"
 
-namespace maniple {
+namespace maniple::codec_decode_storage_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -30,7 +30,7 @@ constexpr ResourceKind kKindOf<CsiStorageCapacity> = ResourceKind::kCsiStorageCa
 
 template <typename T>
 T Read(absl::string_view members, absl::string_view metadata = "") {
-  const DecodedObject object = Decoded(kKindOf<T>, Json(members, metadata));
+  const DecodedObject object = Decoded(kKindOf<T>, StorageJson(members, metadata));
   if (const auto* invalid = std::get_if<ObjectInvalid>(&object.what)) {
     ADD_FAILURE() << invalid->problem << " in " << members;
     return T{};
@@ -319,4 +319,4 @@ TEST(DecodeCsiStorageCapacity, TheLargestVolumeCountsBeforeWhatThereIsInAll) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_storage_test

@@ -6,7 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "api/codec/decode.h"
 
-namespace maniple {
+namespace maniple::codec_decode_stream_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -340,4 +340,4 @@ TEST(KubernetesTime, WritesSecondsOrExactlySixDecimals) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_decode_stream_test

@@ -9,7 +9,7 @@
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
 
-namespace maniple {
+namespace maniple::codec_encode_test {
 namespace {
 
 constexpr char kHostile[] = "a\"}\\,\n\x01{";
@@ -342,4 +342,4 @@ TEST(EncodeLease, LeavesOutTimesThatAreNotSet) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_encode_test

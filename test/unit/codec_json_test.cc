@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/json.h"
 
-namespace maniple {
+namespace maniple::codec_json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -215,4 +215,4 @@ TEST(Json, WhatWasMovedFromIsEmptyAndMayBeUsedAgain) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_json_test

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 
-namespace maniple {
+namespace maniple::codec_quantity_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(FormatAmount, IsReadBackAsTheSameAmount) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_quantity_test

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 
-namespace maniple {
+namespace maniple::codec_yaml_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -322,4 +322,4 @@ TEST(DumpYaml, RandomValuesSurviveTheRoundTrip) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::codec_yaml_test

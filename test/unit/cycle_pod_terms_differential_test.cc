@@ -13,7 +13,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::cycle_pod_terms_differential_test {
 namespace {
 
 constexpr char kHost[] = "kubernetes.io/hostname";
@@ -444,4 +444,4 @@ TEST(PodTermsDifferential, APlanCanComeAboutAndAProofHolds) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_pod_terms_differential_test

@@ -20,7 +20,7 @@
 #include "test/unit/preemption_case.h"
 #include "test/unit/topology_case.h"
 
-namespace maniple {
+namespace maniple::cycle_preemption_differential_test {
 namespace {
 
 enum class Outcome { kSkipped, kNone, kPlan, kDearer, kGaveUp };
@@ -177,4 +177,4 @@ TEST(PreemptionDifferential, AgreesWhereEverybodyMayPassItsBudgets) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_preemption_differential_test

@@ -23,7 +23,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::cycle_preemption_histories_test {
 namespace {
 
 constexpr FairStrategy kFinal = FairStrategy::kLessThanOrEqualToFinalShare;
@@ -323,4 +323,4 @@ TEST(PreemptionHistories, TwoQueuesWouldReclaimForEverWhatTheOtherBorrowsOverIts
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_preemption_histories_test

@@ -7,7 +7,7 @@
 
 #include "test/unit/preemption_world.h"
 
-namespace maniple {
+namespace maniple::cycle_preemption_kueue_test {
 namespace {
 
 using Within = WithinQueuePreemption;
@@ -183,4 +183,4 @@ TEST(KueueFairSharing, WhatTheFirstRuleRefusesTheSecondMayTake) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_preemption_kueue_test

@@ -26,7 +26,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::cycle_preemption_room_histories_test {
 namespace {
 
 struct Submitted {
@@ -355,4 +355,4 @@ TEST(PreemptionRoomHistories, ComeToRestWithFairSharing) { PlayMany(FairSharing:
 TEST(PreemptionRoomHistories, ComeToRestWithoutFairSharing) { PlayMany(FairSharing::kOff); }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_preemption_room_histories_test

@@ -13,7 +13,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::cycle_preemption_room_test {
 namespace {
 
 using testing::HasSubstr;
@@ -436,4 +436,4 @@ TEST(PreemptionRoom, AVictimOnANodeThatIsGoneFreesNoRoom) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_preemption_room_test

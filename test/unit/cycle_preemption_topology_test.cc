@@ -29,7 +29,7 @@
 #include "test/unit/naive_placements.h"
 #include "test/unit/topology_case.h"
 
-namespace maniple {
+namespace maniple::cycle_preemption_topology_test {
 namespace {
 
 constexpr int32_t kOurPriority = 10;
@@ -380,4 +380,4 @@ TEST(PreemptionTopology, EvictsWhereATryOfEveryPlacementSaysSoAndNobodyForNothin
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_preemption_topology_test

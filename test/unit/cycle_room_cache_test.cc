@@ -16,7 +16,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::cycle_room_cache_test {
 namespace {
 
 std::string TextOf(const Decision& decision) {
@@ -388,4 +388,4 @@ TEST(RoomCache, ForgetsWhatScoresSaidOfAnotherMixOfRequests) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_room_cache_test

@@ -23,7 +23,7 @@
 #include "test/unit/shapes_world.h"
 #include "test/unit/topology_case.h"
 
-namespace maniple {
+namespace maniple::cycle_shapes_oracle_test {
 namespace {
 
 constexpr char kRackLabel[] = "example.com/rack";
@@ -285,4 +285,4 @@ TEST(ShapesOracle, FindsTheRareGoodDomainAndNeverCallsProvenWhatFits) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_shapes_oracle_test

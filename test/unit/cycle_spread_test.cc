@@ -9,7 +9,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::cycle_spread_test {
 namespace {
 
 constexpr char kHost[] = "kubernetes.io/hostname";
@@ -63,4 +63,4 @@ TEST(Spread, AGangFitsThatWouldBeHeldUpByHostsWhichFillUpEarly) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_spread_test

@@ -22,7 +22,7 @@
 #include "test/unit/naive_placements.h"
 #include "test/unit/topology_case.h"
 
-namespace maniple {
+namespace maniple::cycle_topology_oracle_test {
 namespace {
 
 constexpr int64_t kMany = 1'000'000;
@@ -279,4 +279,4 @@ TEST(TopologyOracle, DecidesAsASearchOverAllPlacements) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::cycle_topology_oracle_test

@@ -4,7 +4,7 @@
 
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_deletion_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -247,4 +247,4 @@ TEST_F(EvictionUnderBudget, AnotherUidLeavesThePodAlone) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_deletion_test

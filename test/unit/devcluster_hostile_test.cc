@@ -7,7 +7,7 @@
 #include "api/devcluster/quantity_form.h"
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_hostile_test {
 namespace {
 
 constexpr absl::string_view kPods = TestCluster::kPods;
@@ -166,4 +166,4 @@ INSTANTIATE_TEST_SUITE_P(
                     Form{"99999999999999999999999", "99999999999999999999999"}, Form{"", ""}));
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_hostile_test

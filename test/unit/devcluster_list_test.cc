@@ -4,7 +4,7 @@
 
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_list_test {
 namespace {
 
 constexpr absl::string_view kMaps = "/api/v1/namespaces/default/configmaps";
@@ -181,4 +181,4 @@ TEST(List, OfEventsReadsTheSameObjectsInBothGroups) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_list_test

@@ -4,7 +4,7 @@
 
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_objects_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -222,4 +222,4 @@ TEST(Objects, ASnapshotLoadedAgainHoldsTheSameObjects) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_objects_test

@@ -6,7 +6,7 @@
 
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_patch_test {
 namespace {
 
 constexpr absl::string_view kMaps = "/api/v1/namespaces/default/configmaps";
@@ -222,4 +222,4 @@ TEST_F(Apply, NeedsAManager) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_patch_test

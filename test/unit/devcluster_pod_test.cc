@@ -4,7 +4,7 @@
 
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_pod_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -245,4 +245,4 @@ TEST(PodStatus, AnotherUidInAPatchIsInvalid) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_pod_test

@@ -6,7 +6,7 @@
 #include "api/codec/yaml.h"
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_producers_test {
 namespace {
 
 constexpr absl::string_view kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -67,4 +67,4 @@ TEST(Producers, AVolcanoGroupHasTheDefaultsOfVolcano) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_producers_test

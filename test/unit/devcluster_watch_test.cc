@@ -4,7 +4,7 @@
 
 #include "test/unit/devcluster_cluster.h"
 
-namespace maniple::devcluster {
+namespace maniple::devcluster::devcluster_watch_test {
 namespace {
 
 constexpr absl::string_view kPods = TestCluster::kPods;
@@ -209,4 +209,4 @@ TEST(Watch, AClosedOneIsForgotten) {
 }
 
 }  // namespace
-}  // namespace maniple::devcluster
+}  // namespace maniple::devcluster::devcluster_watch_test

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "scheduler/import/import.h"
 
-namespace maniple {
+namespace maniple::import_tree_test {
 namespace {
 
 using testing::AllOf;
@@ -249,4 +249,4 @@ TEST(ImportVolcano, EveryTreeKeepsItsPromisesAndLimits) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::import_tree_test

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace maniple {
+namespace maniple::loop_paced_statuses_test {
 namespace {
 
 constexpr absl::Duration kInterval = absl::Seconds(1);
@@ -94,4 +94,4 @@ TEST_F(PacedStatusesTest, WhoeverAnswersEachWriteWithItsOwnIsAnsweredLessAndLess
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::loop_paced_statuses_test

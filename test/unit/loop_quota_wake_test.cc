@@ -10,7 +10,7 @@
 #include "test/support/loop_driver.h"
 #include "test/unit/reservation_world.h"
 
-namespace maniple {
+namespace maniple::loop_quota_wake_test {
 namespace {
 
 constexpr char kModel[] = "example.com/model";
@@ -207,4 +207,4 @@ TEST(QuotaWakeBesideHolds, WhoMayUseHeldQuotaIsAskedWhenItComesFree) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::loop_quota_wake_test

@@ -25,7 +25,7 @@
 #include "api/base/random.h"
 #include "test/unit/reservation_world.h"
 
-namespace maniple {
+namespace maniple::loop_reservation_oracle_test {
 namespace {
 
 constexpr int kDefaultWorkloads = 8;
@@ -220,4 +220,4 @@ TEST(ReservationOracle, WithWrongRunTimesEverybodyStartsAndOnlyOverstayersLeave)
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::loop_reservation_oracle_test

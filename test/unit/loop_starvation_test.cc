@@ -150,9 +150,9 @@ Outcome PlayStreams(const Kind& kind) {
   return outcome;
 }
 
-class NoStarvation : public ::testing::TestWithParam<Kind> {};
+class NoStarvationInStreams : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(NoStarvation, ALargeGangStartsWithinTheTimeToItsReservationAndTheLongestRun) {
+TEST_P(NoStarvationInStreams, ALargeGangStartsWithinTheTimeToItsReservationAndTheLongestRun) {
   const Outcome outcome = PlayStreams(GetParam());
   EXPECT_EQ(outcome.late, 0);
   EXPECT_GT(outcome.waited, 0) << "nothing was in its way";
@@ -183,11 +183,11 @@ std::string KindName(const testing::TestParamInfo<Kind>& info) {
                       kind.ends == Ends::kTold ? "WithEndsTold" : "WithEndsUntold");
 }
 
-INSTANTIATE_TEST_SUITE_P(Streams, NoStarvation, testing::ValuesIn(Kinds()), KindName);
+INSTANTIATE_TEST_SUITE_P(Streams, NoStarvationInStreams, testing::ValuesIn(Kinds()), KindName);
 
 // Such streams once made a holder late: where it has ends to guess, another node promised more
 // every time, and somebody else took the one that it let go.
-TEST(Holders, DoNotFollowEstimatesToWhoBeganAfterThem) {
+TEST(HoldersInStreams, DoNotFollowEstimatesToWhoBeganAfterThem) {
   const std::pair<uint64_t, From> streams[] = {{10, From::kItsQueue}, {51, From::kABorrower}};
   for (const auto& [seed, from] : streams) {
     Stream stream({QueueOrdering::kBestEffortFifo, FairSharing::kOn, from, Ends::kUntold}, seed,

@@ -15,7 +15,7 @@
 #include "scheduler/loop/usage_meter.h"
 #include "test/support/loop_driver.h"
 
-namespace maniple {
+namespace maniple::loop_usage_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -353,4 +353,4 @@ TEST_F(LoopUsage, AQueueMadeAnewBeginsAtNothing) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::loop_usage_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace maniple {
+namespace maniple::loop_write_budget_test {
 namespace {
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
@@ -48,4 +48,4 @@ TEST(WriteBudget, AClockThatIsPutBackSilencesNobodyForLongerThanAnInterval) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::loop_write_budget_test

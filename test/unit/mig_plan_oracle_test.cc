@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "scheduler/mig/mig_plan.h"
 
-namespace maniple {
+namespace maniple::mig_plan_oracle_test {
 namespace {
 
 int FromEnvironment(const char* name, int otherwise) {
@@ -255,4 +255,4 @@ TEST(MigPlanOracle, ServesAsManyAsTheBestConfigurationsOfAllNodes) {
 TEST(MigPlanOracle, ServesAsManyAsTheBestOfAllLegalLayouts) { Compare(Configs::kEveryLayout, 1); }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::mig_plan_oracle_test

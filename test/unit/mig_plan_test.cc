@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 
-namespace maniple {
+namespace maniple::mig_plan_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -226,4 +226,4 @@ TEST(MigPlan, AbsurdNumbersNeitherOverflowNorHang) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::mig_plan_test

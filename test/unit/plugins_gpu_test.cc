@@ -213,7 +213,7 @@ TEST(SlicePacking, SlicesGoToTheNodeWithMostOfItInUse) {
   EXPECT_EQ(Chosen({mixed("a"), mixed("b"), MakePod("x").Wants(kSlice, 1).On("b")}, pod), "p=b");
 }
 
-TEST(GpuAvoidance, ANodeThatHasLostItsGpusForAWhileIsStillAGpuNode) {
+TEST(GpuAvoidanceAfterALoss, ANodeThatHasLostItsGpusForAWhileIsStillAGpuNode) {
   EXPECT_EQ(Chosen({MakeNode("a").Product("NVIDIA-L40S"), MakeNode("b")}, MakePod("p").Cpu(1000)),
             "p=b");
 }

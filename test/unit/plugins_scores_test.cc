@@ -8,7 +8,7 @@
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
-namespace maniple {
+namespace maniple::plugins_scores_test {
 namespace {
 
 std::string Chosen(const std::vector<ObjectEvent>& events, const MakePod& pod) {
@@ -108,4 +108,4 @@ TEST(GpuAvoidance, APodWithoutGpusGoesElsewhereEvenToAnEmptyNode) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::plugins_scores_test

@@ -187,7 +187,7 @@ class History {
   Facts facts_;
 };
 
-TEST(GangDirectory, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange) {
+TEST(GangDirectoryInAnyOrder, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange) {
   std::mt19937 random(7);
   const auto below = [&](size_t count) { return static_cast<size_t>(random() % count); };
   History history{Facts()};

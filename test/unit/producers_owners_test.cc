@@ -294,7 +294,7 @@ INSTANTIATE_TEST_SUITE_P(
 #define KUBEFLOW(kind, spec) \
   "{apiVersion: kubeflow.org/v1, kind: " kind ", metadata: {name: t}, spec: " spec "}"
 #define OF_TYPE(type) "{labels: {training.kubeflow.org/replica-type: " type "}}"
-#define MPI(spec) \
+#define MPI_JOB(spec) \
   "{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, metadata: {name: t}, spec: " spec "}"
 #define OF_ROLE(role) \
   "{labels: {training.kubeflow.org/job-name: t, training.kubeflow.org/job-role: " role "}}"
@@ -360,24 +360,25 @@ INSTANTIATE_TEST_SUITE_P(
                   "TFJob/t INVALID the sum of all replicas: must be from 0 to 2147483647 members, "
                   "is 2147483648"},
         OwnerCase{"MPIJob",
-                  {MPI("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}")},
+                  {MPI_JOB("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}")},
                   OF_ROLE("worker"),
                   "MPIJob/t",
                   "MPIJob/t min 3, launcher 1, worker 2: worker"},
-        OwnerCase{"MPIJob whose launcher is late",
-                  {MPI("{launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs: {Launcher: "
-                       "{}, Worker: {replicas: 2}}}")},
-                  OF_ROLE("worker"),
-                  "MPIJob/t",
-                  "MPIJob/t min 3, launcher 1 once there, worker 2: worker"},
         OwnerCase{
-            "launcher under its Job",
-            {MPI("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}"), JOB "{}} | MPIJob/t"},
-            OF_ROLE("launcher"),
-            "Job/j",
-            "MPIJob/t min 3, launcher 1, worker 2: launcher"},
+            "MPIJob whose launcher is late",
+            {MPI_JOB("{launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs: {Launcher: "
+                     "{}, Worker: {replicas: 2}}}")},
+            OF_ROLE("worker"),
+            "MPIJob/t",
+            "MPIJob/t min 3, launcher 1 once there, worker 2: worker"},
+        OwnerCase{"launcher under its Job",
+                  {MPI_JOB("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}"),
+                   JOB "{}} | MPIJob/t"},
+                  OF_ROLE("launcher"),
+                  "Job/j",
+                  "MPIJob/t min 3, launcher 1, worker 2: launcher"},
         OwnerCase{"launcher whose Job is not known",
-                  {MPI("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}")},
+                  {MPI_JOB("{mpiReplicaSpecs: {Launcher: {}, Worker: {replicas: 2}}}")},
                   OF_ROLE("launcher"),
                   "Job/t-launcher",
                   "waits"}));

@@ -7,7 +7,7 @@
 
 #include "queue/assembly.h"
 
-namespace maniple {
+namespace maniple::queue_assembly_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -183,4 +183,4 @@ TEST(ExpectedRuntime, IsWhatThePodGroupSaysElseTheLongestDeadlineOfItsMembers) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_assembly_test

@@ -11,7 +11,7 @@
 #include "api/base/random.h"
 #include "queue/gang_queue.h"
 
-namespace maniple {
+namespace maniple::queue_gang_queue_test {
 namespace {
 
 std::optional<QuotaNodeId> NotShort(QueueItem) { return std::nullopt; }
@@ -439,4 +439,4 @@ TEST(GangQueueModel, AtRestNoParkedGangWouldFit) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_gang_queue_test

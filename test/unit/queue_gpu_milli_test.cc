@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace maniple {
+namespace maniple::queue_gpu_milli_test {
 namespace {
 
 Amount MilliOf(const ResourceAmounts& requests, const StringMap& labels = {}) {
@@ -187,4 +187,4 @@ TEST(GpuMilli, NoLabelAndNoAmountBreaksIt) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_gpu_milli_test

@@ -8,7 +8,7 @@
 
 #include "api/base/random.h"
 
-namespace maniple {
+namespace maniple::queue_lending_test {
 namespace {
 
 constexpr QuotaCellId kCell{0};
@@ -102,4 +102,4 @@ TEST(Lending, SharesAddUpToWhatIsTakenWhateverTheSizes) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_lending_test

@@ -17,7 +17,7 @@
 #include "test/unit/naive_gang_queue.h"
 #include "test/unit/quota_forest.h"
 
-namespace maniple {
+namespace maniple::queue_order_model_test {
 namespace {
 
 std::optional<QuotaNodeId> NotShort(QueueItem) { return std::nullopt; }
@@ -375,4 +375,4 @@ TEST(GangQueueOrderModel, AtRestNobodySleepsWhoHasRoomAndQuotaAndIsNotHeldUp) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_order_model_test

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "queue/gang_queue.h"
 
-namespace maniple {
+namespace maniple::queue_order_test {
 namespace {
 
 std::optional<QuotaNodeId> NotShort(QueueItem) { return std::nullopt; }
@@ -308,4 +308,4 @@ TEST_F(QueueOrder, AHeadThatFailsAgainAndAgainCostsNothingForTheThousandsBehindI
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_order_test

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace maniple {
+namespace maniple::queue_quota_book_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -229,4 +229,4 @@ TEST_F(QuotaBookTest, FlavorsAreTriedInTheOrderOfTheQueue) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_quota_book_test

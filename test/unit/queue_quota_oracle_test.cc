@@ -20,7 +20,7 @@
 #include "api/base/random.h"
 #include "queue/quota_tree.h"
 
-namespace maniple {
+namespace maniple::queue_quota_oracle_test {
 namespace {
 
 using Exact = __int128;
@@ -450,4 +450,4 @@ TEST(QuotaOracle, EveryAnswerIsThatOfTheClosedForm) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_quota_oracle_test

@@ -13,7 +13,7 @@
 
 #include "api/base/random.h"
 
-namespace maniple {
+namespace maniple::queue_quota_tree_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -480,4 +480,4 @@ TEST(DominantShare, BarelyMoreThanHalfwayRoundsUp) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_quota_tree_test

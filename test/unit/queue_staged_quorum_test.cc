@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace maniple {
+namespace maniple::queue_staged_quorum_test {
 namespace {
 
 struct Come {
@@ -71,4 +71,4 @@ TEST_F(StagedQuorum, IsNeverLessThanOne) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_staged_quorum_test

@@ -12,7 +12,7 @@
 #include "test/unit/naive_tournament.h"
 #include "test/unit/quota_forest.h"
 
-namespace maniple {
+namespace maniple::queue_tournament_test {
 namespace {
 
 constexpr QuotaCellId kGpu(0);
@@ -216,4 +216,4 @@ TEST(TournamentModel, AgreesWithMatchesPlayedFromScratch) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::queue_tournament_test

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
-namespace maniple {
+namespace maniple::replay_redaction_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(Redaction, AHundredThousandNamesStayShortAndApart) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::replay_redaction_test

@@ -10,7 +10,7 @@
 #include "plugins/builtin.h"
 #include "scheduler/replay/what_if.h"
 
-namespace maniple {
+namespace maniple::replay_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -297,4 +297,4 @@ TEST(WhatIf, ObjectsThatMakeNoSenseAreRefusedOrPassedOver) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::replay_test

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "test/support/builders.h"
 
-namespace maniple {
+namespace maniple::state_cluster_state_test {
 namespace {
 
 using ::testing::Contains;
@@ -506,4 +506,4 @@ TEST_F(ClusterStateTest, KindsAreSyncedOneByOne) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::state_cluster_state_test

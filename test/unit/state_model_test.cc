@@ -14,7 +14,7 @@
 #include "scheduler/state/cluster_state.h"
 #include "test/support/builders.h"
 
-namespace maniple {
+namespace maniple::state_model_test {
 namespace {
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
@@ -454,4 +454,4 @@ TEST_P(ClusterStateModel, AgreesWhateverIsSweptAwayMeanwhile) {
 INSTANTIATE_TEST_SUITE_P(Seeds, ClusterStateModel, ::testing::Range<uint64_t>(0, 40));
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::state_model_test

@@ -10,7 +10,7 @@
 #include "test/support/storage_builders.h"
 #include "test/unit/volume_table_fixture.h"
 
-namespace maniple {
+namespace maniple::state_volume_table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -356,4 +356,4 @@ TEST_F(VolumeTableTest, AVolumeOfSeveralPodsIsNamedThroughWhicheverClaims) {
 }
 
 }  // namespace
-}  // namespace maniple
+}  // namespace maniple::state_volume_table_test

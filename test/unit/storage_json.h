@@ -21,7 +21,7 @@ inline DecodedObject Decoded(ResourceKind kind, absl::string_view body) {
 }
 
 // The object with these members beside its metadata.
-inline std::string Json(absl::string_view members, absl::string_view metadata = "") {
+inline std::string StorageJson(absl::string_view members, absl::string_view metadata = "") {
   return absl::StrCat(R"({"metadata":{"name":"x","namespace":"n")", metadata.empty() ? "" : ",",
                       metadata, "}", members.empty() ? "" : ",", members, "}");
 }

@@ -1,0 +1,21 @@
+// What the users of a simulated cluster, and those who look on, call by the same name.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/strings/numbers.h"
+#include "api/codec/json.h"
+
+namespace maniple::sim {
+
+inline constexpr char kGpu[] = "nvidia.com/gpu";
+inline constexpr char kQueuesPath[] = "/apis/scheduling.maniple.dev/v1alpha1/queues";
+
+// An amount of devices: a number, or a text that is one.
+[[nodiscard]] inline int64_t WholeNumber(const Json& value) {
+  int64_t out = 0;
+  if (value.is_string() && absl::SimpleAtoi(value.AsString(), &out)) return out;
+  return value.AsInt();
+}
+
+}  // namespace maniple::sim
