@@ -31,13 +31,29 @@ OF_GTEST = re.compile(r"^(\[ RUN|\[---|\[===|\[       OK|\[  PASSED|Running |Not
 @dataclass
 class Oracle:
     name: str
-    binary: str
-    test: str
+    file: str  # in test/unit, without its ending; or a program of that name
+    test: str  # "*": all suites of the file
     size: str  # the environment variable that says how many cases
     cases: int
     first: str = ""  # … and which is the first, where there is one
     parts: int = 1
     asks_kube_scheduler: bool = False
+
+    @property
+    def source(self):
+        return ROOT / "test/unit" / f"{self.file}.cc"
+
+    @property
+    def binary(self):
+        """The files of a room are one program."""
+        return f"{self.file.split('_')[0]}_tests" if self.source.exists() else self.file
+
+    @property
+    def filter(self):
+        if self.test != "*" or not self.source.exists():
+            return self.test
+        suites = set(re.findall(r"^TEST(?:_F|_P)?\((\w+),", self.source.read_text(), re.MULTILINE))
+        return ":".join(pattern for suite in sorted(suites) for pattern in (f"{suite}.*", f"*/{suite}.*"))
 
 
 @dataclass
@@ -58,7 +74,7 @@ ORACLES = [
     Oracle("backfill with exact run times", "loop_reservation_oracle_test", "*WithExactRunTimes*", "MANIPLE_RESERVATION_WORKLOADS", 5_000,
            "MANIPLE_RESERVATION_FIRST", 10),
     Oracle("replay goes on as it was", "replay_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 4),
-    Oracle("what-if says what then happens", "what_if_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 2),
+    Oracle("what-if says what then happens", "replay_what_if_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 2),
     Oracle("economy", "loop_economy_test", "*Recomputing*WouldStart", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
     Oracle("economy with flavors", "loop_economy_test", "*ChoosesFlavors*", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
     Oracle("no starvation", "loop_starvation_test", "*", "MANIPLE_STARVATION_STREAMS", 60),
@@ -103,7 +119,7 @@ def run(part):
     if part.oracle.asks_kube_scheduler and "MANIPLE_FILTER_ORACLE" not in os.environ:
         return None, 0, []
     binary = ROOT / "build" / PRESET / "bin" / part.oracle.binary
-    done = subprocess.run([binary, f"--gtest_filter={part.oracle.test}"], env={**os.environ, **part.variables}, stdout=subprocess.PIPE,
+    done = subprocess.run([binary, f"--gtest_filter={part.oracle.filter}"], env={**os.environ, **part.variables}, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     figures = [line for line in done.stdout.splitlines() if not OF_GTEST.match(line)]
     # A filter that finds nothing is no success.
