@@ -50,6 +50,7 @@ class PodReader final {
     }
     KeepFirstOfEach(pod_.volumes.claims);
     SortUnique(pod_.volumes.disks);
+    SortUnique(pod_.volumes.attached);
     return std::move(pod_);
   }
 

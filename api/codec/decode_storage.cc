@@ -1,11 +1,14 @@
 // Claims, volumes, storage classes and what CSI drivers say of themselves.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "api/codec/decode_constraints.h"
 #include "api/codec/decode_parts.h"
+#include "api/model/csi_migration.h"
 
 namespace maniple {
 namespace {
@@ -71,6 +74,23 @@ ClaimReference ReadClaimReference(const Cursor& reference) {
   return out;
 }
 
+// An EBS volume's id also comes as "aws://zone/vol-…".
+std::string WithoutZone(std::string id) {
+  const size_t slash = id.rfind('/');
+  return absl::StartsWith(id, "aws://") ? id.substr(slash + 1) : id;
+}
+
+// None: of a kind that no CSI driver took over.
+std::optional<CsiVolume> ReadMigrated(const Cursor& source) {
+  const auto* plugin = std::ranges::find(kMigratedPlugins, source.key(), &MigratedPlugin::field);
+  if (plugin == std::end(kMigratedPlugins)) return std::nullopt;
+  CsiVolume out{.driver = std::string(plugin->driver), .handle = ""};
+  for (const Cursor& field : source.Members()) {
+    if (field.key() == plugin->id) out.handle = WithoutZone(field.Text());
+  }
+  return out;
+}
+
 void ReadVolumeSpec(const Cursor& spec, PersistentVolume& volume) {
   for (const Cursor& field : spec.Members()) {
     const absl::string_view key = field.key();
@@ -87,10 +107,11 @@ void ReadVolumeSpec(const Cursor& spec, PersistentVolume& volume) {
     }
     if (key == "csi") {
       for (const Cursor& part : field.Members()) {
-        if (part.key() == "driver") volume.csi_driver = part.Text();
-        if (part.key() == "volumeHandle") volume.csi_handle = part.Text();
+        if (part.key() == "driver") volume.csi.driver = part.Text();
+        if (part.key() == "volumeHandle") volume.csi.handle = part.Text();
       }
     }
+    if (std::optional<CsiVolume> migrated = ReadMigrated(field)) volume.csi = *std::move(migrated);
   }
 }
 
@@ -180,6 +201,9 @@ PodVolumes ReadPodVolumes(const Cursor& volumes) {
         out.claims.push_back(std::move(use));
       }
       if (std::optional<Disk> disk = ReadDisk(field)) out.disks.push_back(*std::move(disk));
+      if (std::optional<CsiVolume> volume = ReadMigrated(field)) {
+        out.attached.push_back(*std::move(volume));
+      }
     }
     if (ephemeral) out.claims.push_back({.claim = std::move(name), .ephemeral = true});
   }

@@ -33,10 +33,19 @@ struct Disk {
 // Whether two pods with these may not be on one node. A disk of AWS is never shared.
 [[nodiscard]] bool Collide(const Disk& a, const Disk& b);
 
+// As its driver knows it.
+struct CsiVolume {
+  std::string driver, handle;
+  friend auto operator<=>(const CsiVolume&, const CsiVolume&) = default;
+};
+
 struct PodVolumes {
   std::vector<ClaimUse> claims;  // each once, in the order of the spec, in which they are matched
   std::vector<Disk> disks;       // sorted, unique
-  [[nodiscard]] bool empty() const { return claims.empty() && disks.empty(); }
+  // Named in the pod itself, of kinds that are served by CSI drivers now; sorted, unique.
+  std::vector<CsiVolume> attached;
+  [[nodiscard]] size_t size() const { return claims.size() + disks.size() + attached.size(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
 };
 
 struct VolumeNeeds;  // api/model/volume_needs.h

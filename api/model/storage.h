@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/model/model.h"
+#include "api/model/pod_volumes.h"
 #include "api/model/volume_needs.h"
 
 namespace maniple {
@@ -55,7 +56,7 @@ struct PersistentVolume {
   std::string attributes_class;
   std::optional<ClaimReference> claim;
   std::optional<NodeTerms> node_affinity;  // absent: reachable from everywhere
-  std::string csi_driver, csi_handle;      // "" = of another kind
+  CsiVolume csi;                           // empty: of another kind
   bool available = false;                  // status.phase is Available
 };
 

@@ -185,16 +185,16 @@ CappedPod CappedPodOf(const PodConstraints& constraints) {
   return capped;
 }
 
-bool IsWithinCaps(const PodVolumes& volumes) {
-  return volumes.claims.size() + volumes.disks.size() <= kMostPodVolumes;
-}
+bool IsWithinCaps(const PodVolumes& volumes) { return volumes.size() <= kMostPodVolumes; }
 
 CappedVolumes CappedVolumesOf(const PodVolumes& volumes) {
   CappedVolumes capped{.volumes = volumes};
-  const size_t number = volumes.claims.size() + volumes.disks.size();
+  const size_t number = volumes.size();
   if (number <= kMostPodVolumes) return capped;
   size_t out = Shorten(capped.volumes.claims, kMostPodVolumes);
   out += Shorten(capped.volumes.disks, kMostPodVolumes - capped.volumes.claims.size());
+  out += Shorten(capped.volumes.attached,
+                 kMostPodVolumes - capped.volumes.claims.size() - capped.volumes.disks.size());
   capped.left_out = static_cast<int64_t>(out);
   capped.unsupported = absl::StrCat("spec.volumes with ", number, " claims and disks (at most ",
                                     kMostPodVolumes, ")");

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/model/csi_migration.h"
 
 namespace maniple {
 namespace {
@@ -28,6 +29,7 @@ class Resolver final {
     for (const Disk& disk : user_.volumes.disks) {
       needs.uses.push_back({.kind = VolumeUseKind::kDisk, .driver = "", .name = "", .disk = disk});
     }
+    for (const CsiVolume& volume : user_.volumes.attached) Attach(volume.driver, volume.handle);
     SortUnique(needs.reachable);
     SortUnique(needs.zones);
     SortUnique(needs.uses);
@@ -73,10 +75,12 @@ class Resolver final {
     }
   }
 
-  void Attach(const std::string& driver, std::string name) {
+  void Attach(absl::string_view driver, std::string name) {
     if (driver.empty() || name.empty()) return;
-    out_.needs.uses.push_back(
-        {.kind = VolumeUseKind::kAttached, .driver = driver, .name = std::move(name), .disk = {}});
+    out_.needs.uses.push_back({.kind = VolumeUseKind::kAttached,
+                               .driver = std::string(driver),
+                               .name = std::move(name),
+                               .disk = {}});
   }
 
   void AddBound(const PersistentVolumeClaim& claim, const ClaimUse& use) {
@@ -86,7 +90,7 @@ class Resolver final {
     const PersistentVolume& volume = *it->second.object;
     if (volume.node_affinity.has_value()) out_.needs.reachable.push_back(*volume.node_affinity);
     if (!use.ephemeral) AddZones(volume);
-    Attach(volume.csi_driver, volume.csi_handle);
+    Attach(volume.csi.driver, volume.csi.handle);
   }
 
   void AddZones(const PersistentVolume& volume) {
@@ -131,7 +135,7 @@ class Resolver final {
     }
     FindProvisioning(*storage, unbound);
     out_.to_bind.push_back(std::move(to_bind));
-    Attach(storage->provisioner, PendingName(key));
+    Attach(CsiDriverOf(storage->provisioner), PendingName(key));
   }
 
   void Select(absl::string_view node) {

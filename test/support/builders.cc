@@ -141,6 +141,10 @@ MakePod& MakePod::Disk(const maniple::Disk& disk) {
   pod_.volumes.disks.push_back(disk);
   return *this;
 }
+MakePod& MakePod::Attached(absl::string_view driver, absl::string_view handle) {
+  pod_.volumes.attached.push_back({std::string(driver), std::string(handle)});
+  return *this;
+}
 MakePod& MakePod::Near(absl::string_view topology_key, LabelSelector selector) {
   PodTerms& terms = pod_.constraints.pod_terms;
   terms.near.push_back(TermOf(pod_, topology_key, std::move(selector)));

@@ -78,6 +78,7 @@ class MakePod final {
   MakePod& Claim(absl::string_view claim);
   MakePod& Ephemeral(absl::string_view volume);
   MakePod& Disk(const maniple::Disk& disk);
+  MakePod& Attached(absl::string_view driver, absl::string_view handle);  // named in the pod itself
   MakePod& On(absl::string_view node);
   MakePod& Nominated(absl::string_view node);
   MakePod& Phase(PodPhase phase);

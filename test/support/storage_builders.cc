@@ -93,8 +93,8 @@ MakeVolume& MakeVolume::Where(absl::string_view key, std::vector<absl::string_vi
   return *this;
 }
 MakeVolume& MakeVolume::Csi(absl::string_view driver, absl::string_view handle) {
-  volume_.csi_driver = std::string(driver);
-  volume_.csi_handle = std::string(handle);
+  volume_.csi.driver = std::string(driver);
+  volume_.csi.handle = std::string(handle);
   return *this;
 }
 MakeVolume& MakeVolume::For(absl::string_view claim, absl::string_view uid) {

@@ -401,6 +401,8 @@ TEST(PodVolumes, AreTheClaimsAndTheDisksThatTieThePodToNodes) {
                   Disk{.kind = kAwsElasticBlockStore, .name = "vol"},
                   Disk{.kind = kIscsi, .name = "q"},
                   Disk{.kind = kRbd, .name = "img", .pool = "p", .monitors = {"m1", "m2"}}));
+  EXPECT_THAT(pod.volumes.attached, ElementsAre(CsiVolume{"ebs.csi.aws.com", "vol"},
+                                                CsiVolume{"pd.csi.storage.gke.io", "disk"}));
   EXPECT_THAT(pod.constraints.unsupported, IsEmpty());
   EXPECT_THAT(PodProblem(R"("volumes":[{"persistentVolumeClaim":{"claimName":7}}])"),
               HasSubstr("spec.volumes[0].persistentVolumeClaim.claimName"));

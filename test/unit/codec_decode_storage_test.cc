@@ -184,8 +184,8 @@ TEST(DecodeVolume, ReadsEveryFieldTheSchedulerUses) {
   EXPECT_EQ(volume.capacity, Amount(int64_t{5} << 30));
   EXPECT_EQ(volume.attributes_class, "gold");
   EXPECT_EQ(volume.claim, (ClaimReference{"n", "data", "u"}));
-  EXPECT_EQ(volume.csi_driver, "csi.example.com");
-  EXPECT_EQ(volume.csi_handle, "h");
+  EXPECT_EQ(volume.csi.driver, "csi.example.com");
+  EXPECT_EQ(volume.csi.handle, "h");
   ASSERT_TRUE(volume.node_affinity.has_value());
   EXPECT_THAT(
       *volume.node_affinity,
@@ -227,9 +227,27 @@ TEST(DecodeVolume, OnlyTheOneWordMakesItAvailable) {
 
 TEST(DecodeVolume, OneThatIsNotOfADriverHasNoHandle) {
   const PersistentVolume volume = VolumeOf(R"("local":{"path":"/mnt/disk"})");
-  EXPECT_EQ(volume.csi_driver, "");
-  EXPECT_EQ(volume.csi_handle, "");
+  EXPECT_EQ(volume.csi.driver, "");
+  EXPECT_EQ(volume.csi.handle, "");
   EXPECT_FALSE(volume.block);
+}
+
+TEST(DecodeVolume, OneOfAKindFromBeforeCsiIsOfTheDriverThatServesItNow) {
+  const auto csi = [](absl::string_view source) { return VolumeOf(source).csi; };
+  EXPECT_EQ(csi(R"("awsElasticBlockStore":{"volumeID":"vol-1"})"),
+            (CsiVolume{"ebs.csi.aws.com", "vol-1"}));
+  EXPECT_EQ(csi(R"("awsElasticBlockStore":{"volumeID":"aws://eu-1a/vol-1","fsType":"xfs"})"),
+            (CsiVolume{"ebs.csi.aws.com", "vol-1"}));
+  EXPECT_EQ(csi(R"("gcePersistentDisk":{"pdName":"d"})"),
+            (CsiVolume{"pd.csi.storage.gke.io", "d"}));
+  EXPECT_EQ(csi(R"("azureDisk":{"diskName":"n","diskURI":"/sub/d"})"),
+            (CsiVolume{"disk.csi.azure.com", "/sub/d"}));
+  EXPECT_EQ(csi(R"("azureFile":{"secretName":"s","shareName":"f"})"),
+            (CsiVolume{"file.csi.azure.com", "f"}));
+  EXPECT_EQ(csi(R"("cinder":{"volumeID":"c"})"), (CsiVolume{"cinder.csi.openstack.org", "c"}));
+  EXPECT_EQ(csi(R"("portworxVolume":{"volumeID":"p"})"), (CsiVolume{"pxd.portworx.com", "p"}));
+  EXPECT_EQ(csi(R"("vsphereVolume":{"volumePath":"[ds] d.vmdk"})"),
+            (CsiVolume{"csi.vsphere.vmware.com", "[ds] d.vmdk"}));
 }
 
 // ---- classes

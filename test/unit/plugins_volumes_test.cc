@@ -176,6 +176,18 @@ TEST_F(Volumes, ANodeAttachesOnlySoManyVolumesOfADriver) {
   EXPECT_EQ(Ask("g").size(), 3);
 }
 
+TEST_F(Volumes, OfAKindFromBeforeCsiCountAgainstTheLimitOfTheDriverThatServesThem) {
+  Add(MakeNode("n1"));
+  Add(AttachLimit("n1", "ebs.csi.aws.com", 2));
+  Add(MakePod("x").Scheduler("else").On("n1").Attached("ebs.csi.aws.com", "vol-x"));
+  Add(MakeClass("gp2", "kubernetes.io/aws-ebs"));
+  Add(MakeClaim("data").Class("gp2"));  // to be made
+  Add(MakePod("p").Claim("data"));
+  EXPECT_EQ(Ask("p").size(), 1);
+  Add(MakePod("y").Scheduler("else").On("n1").Attached("ebs.csi.aws.com", "vol-y"));
+  EXPECT_THAT(Ask("p"), ElementsAre(One(kLimit)));
+}
+
 TEST_F(Volumes, OneVolumeOfSeveralPodsIsAttachedOnce) {
   Add(MakeNode("n1"));
   Add(AttachLimit("n1", "csi", 1));
