@@ -45,6 +45,8 @@ constexpr QuotaRow kUsageRows[] = {
     {"maniple_queue_resource_borrowed", "What of it is borrowed from the cohort.",
      &QuotaUsageView::borrowed},
     {"maniple_queue_resource_lent", "What others use of its nominal quota.", &QuotaUsageView::lent},
+    {"maniple_queue_resource_held", "What of its usage is held for gangs that start later.",
+     &QuotaUsageView::held},
 };
 
 // Of each Queue that has such a limit.
@@ -98,6 +100,24 @@ class QueueText final {
       AddQuota(row.name, row.help,
                [&row](const QuotaUsageView& usage) { return usage.*row.value; });
     }
+  }
+
+  // Of what the Queue has quota of; which flavor it will be is not known yet.
+  void AddAsked() {
+    constexpr char kName[] = "maniple_queue_resource_pending";
+    text_.Begin(kName, "What pods of the Queue without a node ask for.", "gauge");
+    ForEachNamed([&](const QueueView& queue, const std::string& label) {
+      const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
+      std::map<std::string, Amount> asked;
+      for (const QuotaUsageView& usage : queue.usage) asked[usage.resource] = Amount();
+      for (const ResourceAmount& part : queue.asked) {
+        if (const auto at = asked.find(part.resource); at != asked.end()) at->second = part.amount;
+      }
+      for (const auto& [resource, amount] : asked) {
+        text_.Add(kName, absl::StrCat(of, Label("resource", resource)),
+                  InBaseUnits(resource, amount));
+      }
+    });
   }
 
   // Also of gangs without a Queue. Of all namespaces together: their names are labels of nobody's.
@@ -232,6 +252,7 @@ void AppendQueueMetrics(const std::vector<QueueView>& queues, absl::Time now, st
   QueueText text(queues, out);
   text.AddGauges(now);
   text.AddQuotas();
+  text.AddAsked();
   text.AddResourceSeconds();
   text.AddHistories();
 }

@@ -1,4 +1,5 @@
 // What metrics tell of the cluster, piece by piece.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,6 +29,7 @@ ClusterFiguresPtr SchedulingLoop::Impl::MoreFigures(absl::Time now) {
       return nullptr;
     }
     case FigureRound::Next::kCohorts:
+      TellHeldQuota(figures.queues);
       figures.cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kNo);
       figures_->next = FigureRound::Next::kGpus;
       return nullptr;
@@ -38,6 +40,22 @@ ClusterFiguresPtr SchedulingLoop::Impl::MoreFigures(absl::Time now) {
   auto made = std::make_shared<const ClusterFigures>(std::move(figures));
   figures_.reset();
   return made;
+}
+
+void SchedulingLoop::Impl::TellHeldQuota(std::vector<QueueView>& queues) const {
+  const QuotaBook& book = ledger_.book();
+  for (const GangId holder : holders_) {
+    const GangRecord& record = *records_.at(holder);
+    const auto queue = std::ranges::find(queues, record.queue, &QueueView::name);
+    if (record.queue.empty() || queue == queues.end()) continue;
+    for (const CellAmount& part : record.reservation->held) {
+      const auto row = std::ranges::find_if(queue->usage, [&](const QuotaUsageView& usage) {
+        return usage.flavor == book.FlavorOfCell(part.cell) &&
+               usage.resource == book.ResourceOf(part.cell);
+      });
+      if (row != queue->usage.end()) row->held += part.amount;
+    }
+  }
 }
 
 std::vector<GpuTotalView> SchedulingLoop::Impl::Gpus() {

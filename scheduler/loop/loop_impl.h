@@ -400,6 +400,8 @@ class SchedulingLoop::Impl final {
   void CountAllLost(const Case& c);  // of all members on nodes
 
   // loop_figures.cc
+  // What of the usage of their Queues is held for holders.
+  void TellHeldQuota(std::vector<QueueView>& queues) const;
   [[nodiscard]] std::vector<GpuTotalView> Gpus();
 
   // `rest` begins with what separates it from the gang.

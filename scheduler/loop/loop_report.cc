@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/loop/loop_impl.h"
 #include "scheduler/report/events.h"
@@ -38,6 +41,19 @@ bool CannotStart(WaitReason reason) {
   return reason == WaitReason::kNeverFits || reason == WaitReason::kInvalidSpec ||
          reason == WaitReason::kQueueNotFound || reason == WaitReason::kQueueInactive ||
          reason == WaitReason::kNamespaceNotAllowed;
+}
+
+// Of so many pods of each shape.
+ResourceAmounts AskedBy(const absl::btree_map<ShapeId, int64_t>& pods, const ClusterState& state) {
+  std::map<std::string, Amount> sums;
+  for (const auto& [shape, count] : pods) {
+    for (const ResourceAmount& request : state.RequestsOf(shape)) {
+      sums[request.resource] += request.amount * count;
+    }
+  }
+  ResourceAmounts out;
+  for (const auto& [resource, amount] : sums) out.push_back({resource, amount});
+  return out;
 }
 
 // One that stood for a gang which nobody declares any more keeps what was said of it last.
@@ -295,6 +311,7 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
     count.since = c.gang.created;
     count.reason = standing.has_value() ? WaitReasonName(standing->reason) : "Undecided";
   }
+  absl::btree_map<ShapeId, int64_t> waiting;
   for (const Member& member : c.gang.members) {
     const PodFacts* pod = state_.FindPod(member.pod);
     if (pod == nullptr || pod->terminal) continue;
@@ -302,8 +319,10 @@ void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Stand
       ++count.running_pods;
     } else if (!pod->terminating) {
       ++count.pending_pods;
+      if (member.shape.valid()) ++waiting[member.shape];
     }
   }
+  count.asked = AskedBy(waiting, state_);
   directory_.Count(c.gang.id, c.record.queue, count);
 }
 

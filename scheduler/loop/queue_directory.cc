@@ -157,6 +157,11 @@ void QueueDirectory::Add(const Counted& counted, int32_t sign) {
   total.pending_pods += sign * counted.count.pending_pods;
   total.running_pods += sign * counted.count.running_pods;
   Entry& entry = *counted.entry;
+  for (const ResourceAmount& part : counted.count.asked) {
+    const auto asked = entry.asked.try_emplace(part.resource).first;
+    asked->second += sign > 0 ? part.amount : Amount() - part.amount;
+    if (asked->second == Amount()) entry.asked.erase(asked);
+  }
   if (counted.count.pending > 0 && sign > 0) {
     entry.waiting_since.insert(counted.count.since);
     ++entry.reasons[counted.count.reason];
@@ -319,6 +324,7 @@ QueueView QueueDirectory::ViewOf(const std::string& name, const Entry& entry, co
                  .history = entry.history,
                  .usage = UsageOfQueue(entry.queue, book),
                  .used = meter_.RecordOf(name, now).rows};
+  for (const auto& [resource, amount] : entry.asked) view.asked.push_back({resource, amount});
   TellReasons(entry, view);
   return view;
 }

@@ -40,6 +40,8 @@ struct QueueCount {
   // Of one gang that is pending: its creation, and the name of its reason.
   absl::Time since = absl::InfiniteFuture();
   absl::string_view reason;
+  // What the pods without a node ask for; by resource, each once.
+  ResourceAmounts asked;
   friend bool operator==(const QueueCount&, const QueueCount&) = default;
 };
 
@@ -109,6 +111,7 @@ class QueueDirectory final {
     QueueCount total;
     absl::btree_multiset<absl::Time> waiting_since;  // of those that are pending
     absl::btree_map<absl::string_view, int64_t> reasons;
+    absl::btree_map<std::string, Amount> asked;  // by resource; none that is 0
     QueueHistory history;
   };
   struct Counted {

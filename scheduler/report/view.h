@@ -129,6 +129,7 @@ struct NodeRow {
 struct QuotaUsageView {
   std::string flavor, resource;  // flavor "" = nodes that no other entry names
   Amount nominal, used, borrowed, lent;
+  Amount held;  // of `used`, for gangs of a Queue that start later; told in ClusterFigures only
   std::optional<Amount> borrowing_limit, lending_limit;  // of a Queue; absent = none
   friend bool operator==(const QuotaUsageView&, const QuotaUsageView&) = default;
 };
@@ -145,6 +146,7 @@ struct QueueView {
   std::vector<std::pair<absl::string_view, int64_t>> pending_by_reason;  // gangs, by reason's name
   QueueHistory history;
   std::vector<QuotaUsageView> usage;
+  ResourceAmounts asked;              // by pods without a node; sorted by resource
   std::vector<ResourceSeconds> used;  // up to now
 };
 

@@ -138,6 +138,8 @@ class ClusterState final {
   [[nodiscard]] bool LooksAt(ShapeId shape, std::span<const PodCountId> counts) const;
   // … or where nodes are: it has terms that look at the pods around it.
   [[nodiscard]] bool AsksOfPods(ShapeId shape) const;
+  // Of one pod of the shape.
+  [[nodiscard]] const ResourceAmounts& RequestsOf(ShapeId shape) const;
   // The same without images (PodShape::room_shape).
   [[nodiscard]] ShapeId RoomShapeOf(ShapeId shape) const;
   // Is a place good that was reserved for one pod of the shape, now that others may have come and

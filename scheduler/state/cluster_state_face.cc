@@ -96,6 +96,9 @@ bool ClusterState::LooksAt(ShapeId shape, std::span<const PodCountId> counts) co
            return LooksAtCount(*terms, count);
          });
 }
+const ResourceAmounts& ClusterState::RequestsOf(ShapeId shape) const {
+  return impl_->shapes().Of(shape).constraints.requests;
+}
 ShapeId ClusterState::RoomShapeOf(ShapeId shape) const {
   return impl_->shapes().Of(shape).room_shape;
 }

@@ -27,7 +27,7 @@ COMPARED = (
     "maniple_queue_pending_gangs", "maniple_queue_running_gangs", "maniple_queue_pending_pods", "maniple_queue_running_pods",
     "maniple_queue_active", "maniple_queue_info", "maniple_queue_nominal_quota", "maniple_queue_resource_usage",
     "maniple_queue_resource_borrowed", "maniple_queue_resource_lent", "maniple_queue_borrowing_limit",
-    "maniple_queue_lending_limit", "maniple_pending_gangs", "maniple_gangs", "maniple_gpus",
+    "maniple_queue_lending_limit", "maniple_queue_resource_pending", "maniple_pending_gangs", "maniple_gangs", "maniple_gpus",
     "maniple_cohort_info", "maniple_cohort_subtree_quota", "maniple_cohort_resource_usage", "maniple_cohort_resource_borrowed",
     "maniple_cohort_resource_lent",
 )
@@ -97,6 +97,7 @@ class Sums:
             yield series("maniple_queue_running_gangs", queue=name), sum(len(self.standing(group)) >= group["spec"]["minMember"] for group in mine)
             yield series("maniple_queue_pending_pods", queue=name), sum(not is_bound(pod) for pod in pods)
             yield series("maniple_queue_running_pods", queue=name), sum(map(is_bound, pods))
+            yield series("maniple_queue_resource_pending", queue=name, cohort=cohort, resource=GPU), sum(gpus_of(pod) for pod in pods if not is_bound(pod))
             yield series("maniple_queue_active", queue=name), 1
             yield series("maniple_queue_info", queue=name, cohort=cohort), 1
             of = {"queue": name, "cohort": cohort, "flavor": "", "resource": GPU}

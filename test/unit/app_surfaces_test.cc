@@ -373,7 +373,9 @@ TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
   queues[0].oldest_pending = absl::FromUnixSeconds(40);
   for (QuotaUsageView& usage : queues[0].usage) {
     if (usage.flavor == "h100") usage.borrowing_limit = Amount(6);
+    if (usage.flavor == "h100") usage.held = Amount(3);
   }
+  queues[0].asked = {{"memory", Amount(5)}, {"nvidia.com/gpu", Amount(12)}};
   const std::string text = MetricsOf(queues);
   EXPECT_THAT(text, HasSubstr("maniple_queue_pending_gangs{queue=\"team\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_nominal_quota{cohort=\"all\",queue=\"team\",flavor="
@@ -385,6 +387,13 @@ TEST(Metrics, ALeaderTellsWhatEachQueueUsesAndHowLongItsOldestGangWaits) {
   EXPECT_THAT(text, HasSubstr("maniple_queue_borrowing_limit{cohort=\"all\",queue=\"team\",flavor="
                               "\"h100\",resource=\"nvidia.com/gpu\"} 6\n"));
   EXPECT_THAT(text, Not(HasSubstr("maniple_queue_lending_limit{")));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_resource_held{cohort=\"all\",queue=\"team\",flavor="
+                              "\"h100\",resource=\"nvidia.com/gpu\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_resource_pending{cohort=\"all\",queue=\"team\","
+                              "resource=\"cpu\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_queue_resource_pending{cohort=\"all\",queue=\"team\","
+                              "resource=\"nvidia.com/gpu\"} 12\n"));
+  EXPECT_THAT(text, Not(HasSubstr("resource=\"memory\"")));
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"team\"} 60\n"));
   EXPECT_THAT(text, HasSubstr("maniple_oldest_pending_gang_age_seconds{queue=\"wrong\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("maniple_queue_active{queue=\"wrong\"} 0\n"));

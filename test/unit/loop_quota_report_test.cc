@@ -96,6 +96,29 @@ TEST_F(QuotaReport, AQueueTellsSinceWhenItsOldestGangWaits) {
   EXPECT_EQ(oldest(), ViewOf("first").created);
 }
 
+TEST_F(QuotaReport, AQueueTellsWhatItsPodsWithoutANodeAskFor) {
+  const auto asked = [this](size_t queue) {
+    const ClusterFiguresPtr figures = d_.Figures();
+    for (const ResourceAmount& part : figures->queues.at(queue).asked) {
+      if (part.resource == kGpuResource) return part.amount;
+    }
+    return Amount();
+  };
+  d_.Submit({.gang = "runs", .pods = 2, .queue = "a"});
+  d_.Submit({.gang = "waits", .pods = 5, .queue = "a"});
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(asked(0), Amount(40));
+  EXPECT_EQ(asked(1), Amount());
+  d_.api.Delete(ResourceKind::kPod, "waits-4");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(asked(0), Amount(32));
+  for (const char* pod : {"waits-0", "waits-1", "waits-2", "waits-3"}) {
+    d_.api.Delete(ResourceKind::kPod, pod);
+  }
+  d_.Settle(absl::Seconds(5));
+  EXPECT_TRUE(d_.Figures()->queues.front().asked.empty()) << "nothing is left of nobody";
+}
+
 TEST_F(QuotaReport, AQuietCohortIsNotWrittenAgain) {
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(d_.api.Count(kTeamsStatus), 1);

@@ -250,6 +250,21 @@ TEST(NoStarvation, ALargeGangPassesAStreamOfSmallOnesThatBorrowItsQuota) {
   EXPECT_LE(WaitBesideSmallOnes(world, "borrows"), kAfter + absl::Minutes(30));
 }
 
+TEST(NoStarvation, WhatIsHeldOfTheQuotaIsTold) {
+  ReservationWorld world(4);
+  world.Queue("q", 32);
+  const auto usage = [&world] { return world.d.Figures()->queues.front().usage.front(); };
+  world.Submit({.name = "runs", .pods = 3, .queue = "q", .says = absl::Hours(1)});
+  world.Play(absl::Minutes(1));
+  world.Submit({.name = "big", .pods = 4, .queue = "q", .says = absl::Hours(1)});
+  world.Play(kAfter + absl::Minutes(5));
+  EXPECT_EQ(usage().held, Amount(8));
+  EXPECT_EQ(usage().used, Amount(32));
+  world.Play(absl::Hours(1));
+  ASSERT_TRUE(world.StartOf("big").has_value());
+  EXPECT_EQ(usage().held, Amount());
+}
+
 // Room there is enough: it is the quota that the small ones would take, again and again.
 TEST(NoStarvation, QuotaAloneIsHeldAsWell) {
   ReservationWorld world(20);
