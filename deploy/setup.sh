@@ -3,7 +3,7 @@
 #
 #   deploy/setup.sh            # build, run, test
 #   deploy/setup.sh --dev      # also clang 14 and clang-format 14
-#   deploy/setup.sh --fuzz     # also clang 14 with libFuzzer
+#   deploy/setup.sh --fuzz     # also clang 14 with libFuzzer and the address sanitizer
 #   deploy/setup.sh --browser  # also a browser, in which the page is tested
 set -euo pipefail
 

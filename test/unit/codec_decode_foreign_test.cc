@@ -29,7 +29,7 @@ class DecodeForeign : public ::testing::Test {
     return invalid == nullptr ? "" : invalid->problem;
   }
 
-  const PlainForeignReader reader_;
+  const PlainForeignReader reader_{};
   Decoder decoder_{&reader_};
 };
 

@@ -180,7 +180,8 @@ class History {
     const ForeignGang* gang = world_.directory_.Find(name);
     if (gang == nullptr) return "none";
     return absl::StrCat(Shown(*gang), gang->is_object, gang->status.has_value(),
-                        gang->owner.has_value() ? gang->owner->uid : "");
+                        gang->owner.has_value() ? gang->owner->uid : "", " by ", gang->owner_kind,
+                        "/", gang->owner_name);
   }
 
   DirectoryWorld world_;
@@ -200,9 +201,11 @@ TEST(GangDirectoryInAnyOrder, EqualsAFreshOneAfterAnyHistoryAndTellsOfEachChange
     history.world_.change_ = {};
     size_t touched = kPods;
     switch (below(6)) {
-      case 0:
-        history.SetServed(below(std::size(kKinds)), static_cast<int>(below(5) % 3));
+      case 0: {
+        const size_t kind = below(std::size(kKinds));
+        history.SetServed(kind, static_cast<int>(below(5) % 3));
         break;
+      }
       case 1:
       case 2: {
         const size_t thing = below(Things().size());
