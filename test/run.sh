@@ -125,7 +125,7 @@ everything() {
 }
 
 start_beside() {  # SUITE NICENESS
-  nice -n "$2" timeout 2400 "$1" >"$logs/$(basename "$1").log" 2>&1 &
+  nice -n "$2" timeout 3600 "$1" >"$logs/$(basename "$1").log" 2>&1 &
   beside[$1]=$!
 }
 
