@@ -218,7 +218,8 @@ Json NodeAffinityCase(Random& random) {
   if (random.OneIn(6)) {
     Json& selector = spec.Set("nodeSelector", Json::Object());
     if (!random.OneIn(5)) {
-      selector.Set(PickText(random, LabelKeys()), PickText(random, LabelValues()));
+      const std::string value = PickText(random, LabelValues());  // drawn first, by every compiler
+      selector.Set(PickText(random, LabelKeys()), value);
     }
   }
   if (!random.OneIn(10)) {
