@@ -27,6 +27,7 @@ namespace maniple::devcluster {
 struct ApiServerOptions {
   absl::Duration kubelet_start_delay = absl::ZeroDuration();
   absl::Duration delete_delay = absl::ZeroDuration();
+  absl::Duration volume_delay = absl::ZeroDuration();  // that claims and volumes take
   // Off: no simulated kubelet and no controllers, as with a bare kube-apiserver.
   enum class Controllers { kSimulated, kNone } controllers = Controllers::kSimulated;
   size_t watch_history =

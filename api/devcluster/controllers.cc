@@ -20,7 +20,7 @@ class Controllers::Impl final {
                  types),
         mig_(types),
         disruption_(types),
-        volumes_(types),
+        volumes_(options.volume_delay, types),
         namespaces_(types) {}
 
   // In this order, so that what one writes is heard by those after it in the same turn.

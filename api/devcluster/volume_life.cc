@@ -37,6 +37,12 @@ bool IsFor(const Json& volume, const Json& claim) {
          (uid.empty() || uid == meta["uid"].AsString());
 }
 
+bool IsOwnedBy(const Json& claim, const Json& pod) {
+  const std::vector<Json>& owners = claim["metadata"]["ownerReferences"].items();
+  return std::any_of(owners.begin(), owners.end(),
+                     [&pod](const Json& owner) { return owner["uid"] == pod["metadata"]["uid"]; });
+}
+
 bool HasEvery(const Json& modes, const Json& wanted) {
   return std::all_of(wanted.items().begin(), wanted.items().end(), [&modes](const Json& mode) {
     return std::find(modes.items().begin(), modes.items().end(), mode) != modes.items().end();
@@ -69,8 +75,9 @@ Json AffinityOf(const Json& node) {
 
 }  // namespace
 
-VolumeLife::VolumeLife(const TypeRegistry& types)
-    : pods_(types.Storage("", "pods")),
+VolumeLife::VolumeLife(absl::Duration delay, const TypeRegistry& types)
+    : delay_(delay),
+      pods_(types.Storage("", "pods")),
       nodes_(types.Storage("", "nodes")),
       claims_(types.Storage("", "persistentvolumeclaims")),
       volumes_(types.Storage("", "persistentvolumes")),
@@ -78,7 +85,10 @@ VolumeLife::VolumeLife(const TypeRegistry& types)
 
 void VolumeLife::OnChange(const Change& change) {
   if (change.storage == claims_ || change.storage == volumes_ || change.storage == classes_) {
-    look_again_ = true;
+    changed_ = true;
+  }
+  if (change.storage == claims_ && change.kind == ChangeKind::kDeleted) {
+    new_pods_.merge(late_pods_);
   }
   if (change.storage != pods_ || change.kind != ChangeKind::kAdded) return;
   for (const Json& volume : (*change.object)["spec"]["volumes"].items()) {
@@ -87,12 +97,14 @@ void VolumeLife::OnChange(const Change& change) {
 }
 
 absl::Time VolumeLife::NextDeadline() const {
-  return look_again_ || !new_pods_.empty() ? absl::InfinitePast() : absl::InfiniteFuture();
+  return changed_ || !new_pods_.empty() ? absl::InfinitePast() : look_at_;
 }
 
 void VolumeLife::OnTime(const Cluster& cluster) {
   for (const ObjectName& pod : std::exchange(new_pods_, {})) MakeEphemeralClaims(cluster, pod);
-  if (!std::exchange(look_again_, false)) return;
+  if (std::exchange(changed_, false)) look_at_ = std::min(look_at_, cluster.now + delay_);
+  if (cluster.now < look_at_) return;
+  look_at_ = absl::InfiniteFuture();
   for (const ObjectPtr& claim : cluster.store.List(claims_)) {
     if (!IsBound(*claim) && !IsLeaving(*claim)) {
       Serve(cluster, *claim);
@@ -108,7 +120,11 @@ void VolumeLife::MakeEphemeralClaims(const Cluster& cluster, const ObjectName& n
     const Json& claim_template = volume["ephemeral"]["volumeClaimTemplate"];
     if (!claim_template.is_object()) continue;
     const std::string claim = absl::StrCat(name.name, "-", volume["name"].AsString());
-    if (cluster.store.Get(claims_, {name.namespace_name, claim}) != nullptr) continue;
+    const ObjectPtr known = cluster.store.Get(claims_, {name.namespace_name, claim});
+    if (known != nullptr) {
+      if (!IsOwnedBy(*known, *pod)) late_pods_.insert(name);
+      continue;
+    }
     Json object = Json::Object({{"spec", claim_template["spec"]}});
     Json owner = Json::Object({{"apiVersion", "v1"},
                                {"kind", "Pod"},

@@ -60,6 +60,16 @@ class VolumeLifeTest : public DevclusterWorld {
         .Set("volume.kubernetes.io/selected-node", node);
     Change("PersistentVolumeClaim", std::move(object));
   }
+  // Pod p with an ephemeral volume of class csi. Its uid.
+  std::string AddPodWithScratch() {
+    const std::string uid = Create("v1", "Pod", R"({"metadata": {"name": "p", "namespace":
+        "default"}, "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name":
+        "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes":
+        ["ReadWriteOnce"], "storageClassName": "csi", "resources": {"requests": {"storage":
+        "1Gi"}}}}}}]}})");
+    Settle();
+    return uid;
+  }
   std::string PhaseOf(const std::string& claim) {
     return Claim(claim)["status"]["phase"].AsString();
   }
@@ -119,13 +129,42 @@ TEST_F(VolumeLifeTest, AProvisionerThatFailsTakesTheNodeAway) {
 
 TEST_F(VolumeLifeTest, AnEphemeralVolumeGetsAClaimThatIsThePods) {
   AddClass("csi", "csi.example.com", "Immediate");
-  Create("v1", "Pod", R"({"metadata": {"name": "p", "namespace": "default"}, "spec":
-      {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "scratch", "ephemeral":
-      {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "csi",
-      "resources": {"requests": {"storage": "1Gi"}}}}}}]}})");
-  Settle();
+  AddPodWithScratch();
   EXPECT_EQ(PhaseOf("p-scratch"), "Bound");
   EXPECT_EQ(Claim("p-scratch")["metadata"]["ownerReferences"].items()[0]["name"].AsString(), "p");
+}
+
+TEST_F(VolumeLifeTest, ANamesakesEphemeralVolumeIsWaitedFor) {
+  AddClass("csi", "csi.example.com", "Immediate");
+  Create("v1", "PersistentVolumeClaim", R"({"metadata": {"name": "p-scratch", "namespace":
+      "default", "finalizers": ["example.com/held"], "ownerReferences": [{"apiVersion": "v1",
+      "kind": "Pod", "name": "p", "uid": "of-one-that-is-gone"}]}, "spec": {"accessModes":
+      ["ReadWriteOnce"], "storageClassName": "csi", "resources": {"requests": {"storage":
+      "1Gi"}}}})");
+  const std::string uid = AddPodWithScratch();
+  const auto owner = [this] {
+    return Claim("p-scratch")["metadata"]["ownerReferences"].items()[0]["uid"].AsString();
+  };
+  EXPECT_EQ(owner(), "of-one-that-is-gone");
+  store_.Erase(Type("v1", "PersistentVolumeClaim").storage, {"default", "p-scratch"});
+  Settle();
+  EXPECT_EQ(owner(), uid);
+  EXPECT_EQ(PhaseOf("p-scratch"), "Bound");
+}
+
+class SlowVolumeLifeTest : public VolumeLifeTest {
+ protected:
+  void SetUp() override { Start({.volume_delay = absl::Seconds(2)}); }
+};
+
+TEST_F(SlowVolumeLifeTest, AClaimIsBoundAfterTheDelay) {
+  AddClass("csi", "csi.example.com", "Immediate");
+  Advance(absl::Seconds(5));
+  AddClaim("data", "csi");
+  Advance(absl::Seconds(1));
+  EXPECT_EQ(PhaseOf("data"), "Pending");
+  Advance(absl::Seconds(1));
+  EXPECT_EQ(PhaseOf("data"), "Bound");
 }
 
 TEST_F(VolumeLifeTest, AClaimWhoseVolumeIsGoneIsLostAndAVolumeWhoseClaimIsGoneReleased) {
