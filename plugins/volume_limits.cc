@@ -8,9 +8,10 @@ namespace {
 
 class BoundVolumeLimits final : public NodeFilter {
  public:
-  BoundVolumeLimits(const Tables& tables, const PodShape& shape) : tables_(tables) {
+  BoundVolumeLimits(const CycleInput& cycle, const PodShape& shape)
+      : tables_(*cycle.snapshot.tables), now_(cycle.question == Question::kNow) {
     for (const VolumeUseId use : shape.volume_uses) {
-      const Tables::VolumeUseFacts& facts = tables.volume_uses[use.index()];
+      const Tables::VolumeUseFacts& facts = tables_.volume_uses[use.index()];
       if (facts.use.kind != VolumeUseKind::kAttached) continue;
       auto at = std::find_if(asks_.begin(), asks_.end(),
                              [&facts](const Ask& ask) { return ask.driver == facts.driver; });
@@ -57,12 +58,13 @@ class BoundVolumeLimits final : public NodeFilter {
     return tables_.volume_uses[use.index()].use.name.empty();
   }
 
-  static std::optional<int64_t> LimitOf(const NodeView& node, VolumeDriverId driver) {
+  // For pods; what nobody uses passes by itself.
+  [[nodiscard]] std::optional<int64_t> LimitOf(const NodeView& node, VolumeDriverId driver) const {
     const auto& limits = node.block.rows().attach_limits;
     const NodeRows::AttachLimit wanted{.row = node.row, .driver = driver, .most = 0};
     const auto at = std::lower_bound(limits.begin(), limits.end(), wanted);
     if (at == limits.end() || at->row != node.row || at->driver != driver) return std::nullopt;
-    return at->most;
+    return now_ ? at->most - at->unused : at->most;
   }
 
   [[nodiscard]] int32_t CapOf(const Ask& ask, const NodeView& node, int64_t most) const {
@@ -85,6 +87,7 @@ class BoundVolumeLimits final : public NodeFilter {
   }
 
   const Tables& tables_;
+  const bool now_;
   std::vector<Ask> asks_;
 };
 
@@ -94,7 +97,7 @@ class NodeVolumeLimits final : public FilterPlugin {
   absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(const CycleInput& cycle,
                                                    const PodShape& shape) const override {
     if (shape.volume_uses.empty()) return nullptr;
-    auto bound = std::make_unique<BoundVolumeLimits>(*cycle.snapshot.tables, shape);
+    auto bound = std::make_unique<BoundVolumeLimits>(cycle, shape);
     if (!bound->asks()) return nullptr;
     return bound;
   }

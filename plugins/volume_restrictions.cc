@@ -11,24 +11,44 @@ bool Names(const PodShape& shape, VolumeUseId use) {
          shape.volume_uses.end();
 }
 
-// Whether some pod takes it. Room that is held for a pod to come does not.
-bool IsUsed(const Snapshot& snapshot, VolumeUseId use) {
-  int64_t users = 0;
-  for (const auto& block : snapshot.blocks) {
-    users += std::count_if(block->used_volumes().begin(), block->used_volumes().end(),
-                           [use](const NodeBlock::UsedVolume& used) { return used.use == use; });
-  }
-  if (users == 0) return false;
-  return users >
-         std::count_if(snapshot.holds->begin(), snapshot.holds->end(), [&](const HeldRoom& held) {
-           return Names(snapshot.tables->ShapeOf(held.shape), use);
-         });
+int64_t UsersOn(const NodeBlock& block, VolumeUseId use) {
+  return std::count_if(block.used_volumes().begin(), block.used_volumes().end(),
+                       [use](const NodeBlock::UsedVolume& used) { return used.use == use; });
 }
+
+// A claim that one pod of the cluster may use.
+class ExclusiveClaim final {
+ public:
+  ExclusiveClaim(const Snapshot& snapshot, VolumeUseId use) : use_(use) {
+    for (const auto& block : snapshot.blocks) users_at_first_ += UsersOn(*block, use);
+    // Room that is held for a pod to come is not used by it yet.
+    if (users_at_first_ == 0) return;
+    held_ = std::count_if(snapshot.holds->begin(), snapshot.holds->end(), [&](const auto& held) {
+      return Names(snapshot.tables->ShapeOf(held.shape), use);
+    });
+  }
+
+  [[nodiscard]] VolumeUseId use() const { return use_; }
+  // With what is placed and freed in these blocks. What is freed is held room, as far as there is
+  // such: it cannot be told which.
+  void Count(BlockSpan blocks) {
+    int64_t users = 0;
+    for (const NodeBlock* block : blocks) users += UsersOn(*block, use_);
+    const int64_t freed = std::max<int64_t>(0, users_at_first_ - users);
+    in_use_ = users_at_first_ - held_ - std::max<int64_t>(0, freed - held_) > 0;
+  }
+  [[nodiscard]] bool in_use() const { return in_use_; }
+
+ private:
+  VolumeUseId use_;
+  int64_t users_at_first_ = 0, held_ = 0;
+  bool in_use_ = false;  // by a pod that stands already
+};
 
 class BoundVolumeRestrictions final : public NodeFilter {
  public:
   BoundVolumeRestrictions(const CycleInput& cycle, const PodShape& shape)
-      : tables_(*cycle.snapshot.tables) {
+      : tables_(*cycle.snapshot.tables), now_(cycle.question == Question::kNow) {
     for (const VolumeUseId use : shape.volume_uses) {
       const VolumeUse& what = tables_.volume_uses[use.index()].use;
       switch (what.kind) {
@@ -38,8 +58,7 @@ class BoundVolumeRestrictions final : public NodeFilter {
           disks_.push_back(&what.disk);
           break;
         case VolumeUseKind::kExclusive:
-          exclusive_.push_back(use);
-          in_use_ = in_use_ || (cycle.question == Question::kNow && IsUsed(cycle.snapshot, use));
+          exclusive_.emplace_back(cycle.snapshot, use);
           break;
       }
     }
@@ -52,13 +71,22 @@ class BoundVolumeRestrictions final : public NodeFilter {
     return exclusive_.empty() ? FilterCoupling::kPerNodeCap : FilterCoupling::kShared;
   }
 
+  // Whoever uses such a claim may be anywhere.
+  bool looks_around() const override { return now_ && !exclusive_.empty(); }
+  void LookAround(BlockSpan blocks) override {
+    in_use_ = false;
+    for (ExclusiveClaim& claim : exclusive_) {
+      claim.Count(blocks);
+      in_use_ = in_use_ || claim.in_use();
+    }
+  }
+
   Verdict Check(const NodeView& node, const PartialPlan& placed) const override {
     if (DiskIsTaken(node)) {
       return {.code = Code::kUnschedulable, .reason = {.id = kReasonDiskInUse}};
     }
-    // Whose leaving would help is not looked for: the one that uses it may be anywhere.
     if (in_use_ || IsPlaced(placed)) {
-      return {.code = Code::kUnresolvable, .reason = {.id = kReasonClaimInUse}};
+      return {.code = Code::kUnschedulable, .reason = {.id = kReasonClaimInUse}};
     }
     return {};
   }
@@ -86,15 +114,17 @@ class BoundVolumeRestrictions final : public NodeFilter {
     if (exclusive_.empty()) return false;
     return std::any_of(placed.placed.begin(), placed.placed.end(), [this](const PlacedMember& m) {
       const PodShape& shape = tables_.ShapeOf(m.shape);
-      return std::any_of(exclusive_.begin(), exclusive_.end(),
-                         [&shape](VolumeUseId use) { return Names(shape, use); });
+      return std::any_of(
+          exclusive_.begin(), exclusive_.end(),
+          [&shape](const ExclusiveClaim& claim) { return Names(shape, claim.use()); });
     });
   }
 
   const Tables& tables_;
   std::vector<const Disk*> disks_;
-  std::vector<VolumeUseId> exclusive_;
-  bool in_use_ = false;        // one of the claims, by a pod that stands already
+  std::vector<ExclusiveClaim> exclusive_;
+  const bool now_;
+  bool in_use_ = false;        // one of the claims
   bool one_per_node_ = false;  // two pods of the shape collide
 };
 

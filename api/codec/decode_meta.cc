@@ -231,6 +231,8 @@ Object ReadOwnObject(ResourceKind kind, const Cursor& root) {
       return ReadCsiDriver(root);
     case ResourceKind::kCsiStorageCapacity:
       return ReadCsiStorageCapacity(root);
+    case ResourceKind::kVolumeAttachment:
+      return ReadVolumeAttachment(root);
   }
   return Object();
 }

@@ -61,6 +61,7 @@ StorageClass ReadStorageClass(const Cursor& root);
 CsiNode ReadCsiNode(const Cursor& root);
 CsiDriver ReadCsiDriver(const Cursor& root);
 CsiStorageCapacity ReadCsiStorageCapacity(const Cursor& root);
+VolumeAttachment ReadVolumeAttachment(const Cursor& root);
 PodGroup ReadPodGroup(const Cursor& root);
 Queue ReadQueue(const Cursor& root);
 Cohort ReadCohort(const Cursor& root);

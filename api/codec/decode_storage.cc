@@ -297,4 +297,20 @@ CsiStorageCapacity ReadCsiStorageCapacity(const Cursor& root) {
   return out;
 }
 
+VolumeAttachment ReadVolumeAttachment(const Cursor& root) {
+  VolumeAttachment out;
+  for (const Cursor& field : root.Members()) {
+    if (field.key() == "metadata") out.meta = ReadMeta(field);
+    if (field.key() != "spec") continue;
+    for (const Cursor& part : field.Members()) {
+      if (part.key() == "nodeName") out.node = part.Text();
+      if (part.key() != "source") continue;
+      for (const Cursor& source : part.Members()) {
+        if (source.key() == "persistentVolumeName") out.volume = source.Text();
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace maniple

@@ -28,6 +28,7 @@ constexpr KindFacts kFacts[kResourceKinds] = {
     {"CSINode", "/apis/storage.k8s.io/v1/csinodes"},
     {"CSIDriver", "/apis/storage.k8s.io/v1/csidrivers"},
     {"CSIStorageCapacity", "/apis/storage.k8s.io/v1/csistoragecapacities"},
+    {"VolumeAttachment", "/apis/storage.k8s.io/v1/volumeattachments"},
 };
 static_assert(std::variant_size_v<Object> == kResourceKinds + 1);
 

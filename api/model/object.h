@@ -29,8 +29,9 @@ enum class ResourceKind : uint8_t {
   kCsiNode,
   kCsiDriver,
   kCsiStorageCapacity,
+  kVolumeAttachment,
 };
-inline constexpr int kResourceKinds = 16;
+inline constexpr int kResourceKinds = 17;
 // Kinds of producers of gangs come after, by their place in the table of kinds.
 [[nodiscard]] constexpr ResourceKind ForeignResource(size_t index) {
   return static_cast<ResourceKind>(kResourceKinds + index);
@@ -49,10 +50,10 @@ inline constexpr int kResourceKinds = 16;
 [[nodiscard]] absl::string_view ResourceCollectionPath(ResourceKind kind);
 
 // In the order of ResourceKind; the last one stands for all kinds of producers.
-using Object =
-    std::variant<Node, Pod, Namespace, PriorityClass, PodGroup, Queue, Cohort, ResourceFlavor,
-                 Topology, PodDisruptionBudget, PersistentVolumeClaim, PersistentVolume,
-                 StorageClass, CsiNode, CsiDriver, CsiStorageCapacity, ForeignObject>;
+using Object = std::variant<Node, Pod, Namespace, PriorityClass, PodGroup, Queue, Cohort,
+                            ResourceFlavor, Topology, PodDisruptionBudget, PersistentVolumeClaim,
+                            PersistentVolume, StorageClass, CsiNode, CsiDriver, CsiStorageCapacity,
+                            VolumeAttachment, ForeignObject>;
 [[nodiscard]] ResourceKind KindOf(const Object& object);
 [[nodiscard]] const ObjectMeta& MetaOf(const Object& object);
 

@@ -78,6 +78,22 @@ struct CsiNode {
   std::vector<VolumeLimit> limits;  // by driver; a driver without one has none
 };
 
+// How many volumes of a driver a node attaches, and how many of these no pod that stands there
+// uses.
+struct NodeAttachments {
+  std::string driver;
+  int64_t most = 0;
+  int64_t unused = 0;
+  friend auto operator<=>(const NodeAttachments&, const NodeAttachments&) = default;
+};
+
+// That a volume is attached to a node, or about to be, whether a pod there uses it or not.
+struct VolumeAttachment {
+  ObjectMeta meta;
+  std::string node;
+  std::string volume;  // a PersistentVolume; "": one that a pod describes itself
+};
+
 struct CsiDriver {
   ObjectMeta meta;
   bool tracks_capacity = false;

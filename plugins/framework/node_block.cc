@@ -60,6 +60,7 @@ uint64_t NodeBlock::Fingerprint() const {
   for (const NodeRows::AttachLimit& limit : rows_->attach_limits) {
     out.Add(uint64_t{limit.row} << 32 | limit.driver.index());
     out.Add(static_cast<uint64_t>(limit.most));
+    out.Add(static_cast<uint64_t>(limit.unused));
   }
   for (const PodCounts::Entry& entry : pod_counts_.entries()) {
     out.Add(uint64_t{entry.row} << 32 | entry.count.index());

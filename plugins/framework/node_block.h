@@ -52,6 +52,7 @@ struct NodeRows {
     uint32_t row = 0;
     VolumeDriverId driver;
     int64_t most = 0;
+    int64_t unused = 0;  // of these, attached although no pod that stands there uses them
     friend auto operator<=>(const AttachLimit&, const AttachLimit&) = default;
   };
   std::vector<AttachLimit> attach_limits;  // sorted; a driver that is not named has no limit

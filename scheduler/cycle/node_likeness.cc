@@ -37,6 +37,7 @@ Likeness NodeLikeness::Of(NodeId node, std::span<const int32_t> rooms) {
     if (limit.row != view.row) continue;
     facts_.push_back(limit.driver.index());
     facts_.push_back(limit.most);
+    facts_.push_back(limit.unused);
   }
   const auto next = static_cast<Likeness>(known_.size());
   return known_.try_emplace(facts_, next).first->second;

@@ -20,7 +20,7 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.room_grew) delta.room_grew.insert(change.node);
   if (change.appeared) {
-    nodes_.SetAttachLimits(change.node, volumes_.LimitsOf(node.meta.name));
+    nodes_.SetAttachLimits(change.node, LimitsOf(change.node));
     pods_.NodeAppeared(change.node, delta);
   }
 }
@@ -78,14 +78,20 @@ void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
   delta.nodes_gone.push_back(node);
 }
 
-void ClusterState::Impl::FollowVolumes(absl::string_view name, Delta& delta) {
+void ClusterState::Impl::FollowVolumes(Delta& delta) {
   pods_.FollowVolumes(delta);
   if (volumes_.free_volumes_changed()) delta.volumes_changed = true;
-  // A CSINode has its node's name.
-  const std::optional<NodeId> node = nodes_.Find(name);
-  if (node.has_value() && nodes_.SetAttachLimits(*node, volumes_.LimitsOf(name))) {
-    delta.room_grew.insert(*node);
+  for (const std::string& name : volumes_.TakeStaleLimits()) {
+    const std::optional<NodeId> node = nodes_.Find(name);
+    if (node.has_value() && nodes_.SetAttachLimits(*node, LimitsOf(*node))) {
+      delta.room_grew.insert(*node);
+    }
   }
+}
+
+std::vector<NodeAttachments> ClusterState::Impl::LimitsOf(NodeId node) const {
+  return volumes_.LimitsOf(nodes_.NameOf(node),
+                           [&](PodId pod) { return pods_.TakesRoomOn(pod, node); });
 }
 
 // ---- what configures us
@@ -170,7 +176,7 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
     case ResourceKind::kPod:
       pods_.Remove(key.namespace_name, key.name, event.uid, delta);
       FollowProducers(delta);
-      pods_.FollowVolumes(delta);
+      FollowVolumes(delta);
       return;
     case ResourceKind::kNode: {
       const std::optional<NodeId> node = nodes_.Find(key.name);
@@ -190,8 +196,9 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
     case ResourceKind::kCsiNode:
     case ResourceKind::kCsiDriver:
     case ResourceKind::kCsiStorageCapacity:
+    case ResourceKind::kVolumeAttachment:
       volumes_.Remove(key);
-      FollowVolumes(key.name, delta);
+      FollowVolumes(delta);
       return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:
@@ -215,7 +222,7 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
     case ResourceKind::kPod:
       pods_.Remove(key.namespace_name, key.name, "", delta);
       FollowProducers(delta);
-      pods_.FollowVolumes(delta);
+      FollowVolumes(delta);
       return;
     case ResourceKind::kNode:
       if (const std::optional<NodeId> node = nodes_.Find(key.name)) {
@@ -235,8 +242,9 @@ void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
     case ResourceKind::kCsiNode:
     case ResourceKind::kCsiDriver:
     case ResourceKind::kCsiStorageCapacity:
+    case ResourceKind::kVolumeAttachment:
       volumes_.Refuse(key);
-      FollowVolumes(key.name, delta);
+      FollowVolumes(delta);
       return;
     case ResourceKind::kNamespace:
     case ResourceKind::kPriorityClass:

@@ -96,7 +96,7 @@ class ClusterState::Impl final {
     NumberGpusOf(pod);
     pods_.Upsert(pod, delta);
     FollowProducers(delta);
-    pods_.FollowVolumes(delta);
+    FollowVolumes(delta);
   }
   void Upsert(const Node& node, Delta& delta);
   void Upsert(const Namespace& object, Delta& delta);
@@ -113,10 +113,11 @@ class ClusterState::Impl final {
   template <typename Stored>
   void Upsert(const Stored& object, Delta& delta) {
     volumes_.Upsert(object);
-    FollowVolumes(object.meta.name, delta);
+    FollowVolumes(delta);
   }
-  // After a change of a storage object of that name.
-  void FollowVolumes(absl::string_view name, Delta& delta);
+  // After a change of a storage object, or of a pod.
+  void FollowVolumes(Delta& delta);
+  [[nodiscard]] std::vector<NodeAttachments> LimitsOf(NodeId node) const;
   void RemoveConfiguration(const ObjectKey& key, Delta& delta);
   void SetNamespaceLabels(absl::string_view name, const std::optional<StringMap>& labels,
                           Delta& delta);

@@ -196,12 +196,14 @@ void NodeTable::SetCoolDown(NodeId node, absl::Time until) {
   Block(node).SetCoolDown(RowOf(node), cooled ? std::optional(until) : std::nullopt);
 }
 
-bool NodeTable::SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& limits) {
+bool NodeTable::SetAttachLimits(NodeId node, const std::vector<NodeAttachments>& limits) {
   using AttachLimit = NodeRows::AttachLimit;
   std::vector<AttachLimit> wanted;
-  for (const VolumeLimit& limit : limits) {
-    wanted.push_back(
-        {.row = RowOf(node), .driver = shapes_.DriverOfNode(limit.driver), .most = limit.most});
+  for (const NodeAttachments& limit : limits) {
+    wanted.push_back({.row = RowOf(node),
+                      .driver = shapes_.DriverOfNode(limit.driver),
+                      .most = limit.most,
+                      .unused = limit.unused});
   }
   std::sort(wanted.begin(), wanted.end());
   const auto of_node = [node](const std::vector<AttachLimit>& all) {

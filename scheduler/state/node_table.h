@@ -66,8 +66,8 @@ class NodeTable final {
 
   void Charge(NodeId node, const PodShape& shape, NodeBlock::Change change);
   void SetCoolDown(NodeId node, absl::Time until);
-  // How many volumes of each driver it can attach; others have no limit. True when more may fit.
-  bool SetAttachLimits(NodeId node, const std::vector<VolumeLimit>& limits);
+  // How many volumes of each driver it can attach; others have no limit. True when that is news.
+  bool SetAttachLimits(NodeId node, const std::vector<NodeAttachments>& limits);
   // Of all pods charged there, by count; none of them zero.
   [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node) const;
   // Counts that a charge changed since the last call; sorted.

@@ -102,6 +102,8 @@ class PodTable final {
   // Filled by whoever tells the directory of objects; followed with the next FollowProducers.
   [[nodiscard]] DirectoryChange& producers_changed() { return change_; }
 
+  [[nodiscard]] bool TakesRoomOn(PodId pod, NodeId node) const;
+
   // Some pod of another scheduler names the PodGroup.
   [[nodiscard]] bool HasStrangers(const GangKey& group) const { return strangers_.Has(group); }
 
@@ -211,6 +213,7 @@ class PodTable final {
   void Detach(Record& record);
   void GiveBack(Record& record);
   void NoteVolumesFreed(const Record& record, Delta& delta) const;
+  void NoteAttached(const Record& record);
   void NoteMove(const Record& record, Delta& delta);
 
   std::vector<std::string> scheduler_names_;

@@ -20,10 +20,22 @@ NodeId PodTable::AnchorOf(const Record& record) const {
   return nodes_.Find(wanted).value_or(NodeId());
 }
 
+bool PodTable::TakesRoomOn(PodId pod, NodeId node) const {
+  const auto record = pods_.find(pod);
+  return record != pods_.end() && record->second->charged && record->second->anchor == node;
+}
+
+// What it uses there counts as its own, or no longer does.
+void PodTable::NoteAttached(const Record& record) {
+  if (shapes_.Of(record.facts.shape).volume_uses.empty()) return;
+  volumes_.NoteUsersChanged(nodes_.NameOf(record.anchor));
+}
+
 void PodTable::GiveBack(Record& record) {
   nodes_.Charge(record.anchor, shapes_.Of(record.facts.shape), NodeBlock::Change::kGive);
   mix_.NoteCharge(record.facts.shape, -1);
   record.charged = false;
+  NoteAttached(record);
 }
 
 // A claim that one pod at a time may use is free again for pods on other nodes.
@@ -81,6 +93,7 @@ void PodTable::Settle(Record& record, ShapeId shape, Delta& delta) {
     nodes_.Charge(anchor, shapes_.Of(shape), NodeBlock::Change::kTake);
     mix_.NoteCharge(shape, 1);
     record.charged = true;
+    NoteAttached(record);
   }
 }
 

@@ -1,4 +1,5 @@
-// Claims, volumes, classes and drivers as the watches show them, and how they name each other.
+// Claims, volumes, classes, drivers and attachments as the watches show them, and how they name
+// each other.
 //
 // Part of VolumeTable; scheduling thread. Small maps by name; nothing here is derived but indices.
 #pragma once
@@ -33,11 +34,14 @@ struct StorageObjects {
   ByName<StorageClass> classes;
   absl::btree_map<std::string, bool> tracks_capacity;           // by driver
   absl::btree_map<std::string, CsiStorageCapacity> capacities;  // by "namespace/name"
+  absl::btree_map<std::string, VolumeAttachment> attachments;
 
   absl::btree_set<std::pair<std::string, std::string>> claims_of_volume;   // (volume, claim key)
   absl::btree_set<std::pair<std::string, std::string>> volumes_for_claim;  // (claim key, volume)
   absl::btree_set<std::pair<std::string, std::string>> unbound_of_class;   // (class, claim key)
   absl::btree_set<std::string> free_volumes;  // Available, and no claim has them
+  absl::btree_set<std::pair<std::string, std::string>> attached_to;     // (node, attachment)
+  absl::btree_set<std::pair<std::string, std::string>> attachments_of;  // (volume, attachment)
 };
 
 // The one of that name; null: none, or it cannot be read.

@@ -15,7 +15,10 @@ std::string KeyOf(const ClaimReference& claim) {
   return ClaimKey(claim.namespace_name, claim.name);
 }
 
-std::string NameOf(const VolumeUse& use) { return absl::StrCat(use.driver, "\n", use.name); }
+std::string NameOf(absl::string_view driver, absl::string_view handle) {
+  return absl::StrCat(driver, "\n", handle);
+}
+std::string NameOf(const VolumeUse& use) { return NameOf(use.driver, use.name); }
 
 template <typename Map>
 void DropFrom(Map& map, const std::string& key, PodId pod) {
@@ -63,16 +66,26 @@ void VolumeTable::SetClaim(const std::string& key, Readable<PersistentVolumeClai
   MarkUsers(key);
 }
 
+void VolumeTable::MarkLimitsOf(const std::string& volume) {
+  for (auto at = objects_.attachments_of.lower_bound({volume, ""});
+       at != objects_.attachments_of.end() && at->first == volume; ++at) {
+    stale_limits_.insert(objects_.attachments.at(at->second).node);
+  }
+}
+
 void VolumeTable::ForgetVolume(const std::string& name) {
   const auto it = objects_.volumes.find(name);
   if (it == objects_.volumes.end()) return;
-  if (const std::optional<PersistentVolume>& volume = it->second.object;
-      volume.has_value() && volume->claim.has_value()) {
-    const std::string key = KeyOf(*volume->claim);
-    objects_.volumes_for_claim.erase({key, name});
-    MarkUsers(key);
+  if (const std::optional<PersistentVolume>& volume = it->second.object; volume.has_value()) {
+    volumes_of_handle_.erase({NameOf(volume->csi.driver, volume->csi.handle), name});
+    if (volume->claim.has_value()) {
+      const std::string key = KeyOf(*volume->claim);
+      objects_.volumes_for_claim.erase({key, name});
+      MarkUsers(key);
+    }
   }
   objects_.volumes.erase(it);
+  MarkLimitsOf(name);
   if (objects_.free_volumes.erase(name) > 0) free_changed_ = true;
   for (auto at = objects_.claims_of_volume.lower_bound({name, ""});
        at != objects_.claims_of_volume.end() && at->first == name; ++at) {
@@ -83,6 +96,7 @@ void VolumeTable::ForgetVolume(const std::string& name) {
 void VolumeTable::SetVolume(const std::string& name, Readable<PersistentVolume> volume) {
   ForgetVolume(name);
   if (const std::optional<PersistentVolume>& readable = volume.object; readable.has_value()) {
+    volumes_of_handle_.insert({NameOf(readable->csi.driver, readable->csi.handle), name});
     if (readable->claim.has_value()) {
       const std::string key = KeyOf(*readable->claim);
       objects_.volumes_for_claim.insert({key, name});
@@ -93,6 +107,7 @@ void VolumeTable::SetVolume(const std::string& name, Readable<PersistentVolume> 
     }
   }
   objects_.volumes.emplace(name, std::move(volume));
+  MarkLimitsOf(name);
   for (auto at = objects_.claims_of_volume.lower_bound({name, ""});
        at != objects_.claims_of_volume.end() && at->first == name; ++at) {
     MarkUsers(at->second);
@@ -125,7 +140,10 @@ void VolumeTable::Upsert(const PersistentVolume& volume) {
 void VolumeTable::Upsert(const StorageClass& storage) {
   SetClass(storage.meta.name, Readable<StorageClass>{.object = storage});
 }
-void VolumeTable::Upsert(const CsiNode& node) { limits_[node.meta.name] = node.limits; }
+void VolumeTable::Upsert(const CsiNode& node) {
+  limits_[node.meta.name] = node.limits;
+  stale_limits_.insert(node.meta.name);
+}
 void VolumeTable::Upsert(const CsiDriver& driver) {
   objects_.tracks_capacity[driver.meta.name] = driver.tracks_capacity;
   for (const auto& [name, storage] : objects_.classes) {
@@ -136,6 +154,25 @@ void VolumeTable::Upsert(const CsiDriver& driver) {
 }
 void VolumeTable::Upsert(const CsiStorageCapacity& capacity) {
   SetCapacity(KeyOf(capacity.meta), capacity);
+}
+
+void VolumeTable::Upsert(const VolumeAttachment& attachment) {
+  const std::string& name = attachment.meta.name;
+  ForgetAttachment(name);
+  if (attachment.node.empty() || attachment.volume.empty()) return;
+  objects_.attachments.emplace(name, attachment);
+  objects_.attached_to.insert({attachment.node, name});
+  objects_.attachments_of.insert({attachment.volume, name});
+  stale_limits_.insert(attachment.node);
+}
+
+void VolumeTable::ForgetAttachment(const std::string& name) {
+  const auto it = objects_.attachments.find(name);
+  if (it == objects_.attachments.end()) return;
+  objects_.attached_to.erase({it->second.node, name});
+  objects_.attachments_of.erase({it->second.volume, name});
+  stale_limits_.insert(it->second.node);
+  objects_.attachments.erase(it);
 }
 
 void VolumeTable::Remove(const ObjectKey& key) {
@@ -149,6 +186,9 @@ void VolumeTable::Remove(const ObjectKey& key) {
     SetClass(key.name, std::nullopt);
   } else if (key.kind == ResourceKind::kCsiNode) {
     limits_.erase(key.name);
+    stale_limits_.insert(key.name);
+  } else if (key.kind == ResourceKind::kVolumeAttachment) {
+    ForgetAttachment(key.name);
   } else if (key.kind == ResourceKind::kCsiDriver) {
     CsiDriver none;
     none.meta.name = key.name;
@@ -210,8 +250,16 @@ void VolumeTable::Forget(PodId pod) {
   stale_.erase(pod);
 }
 
+void VolumeTable::MarkLimitsOfHandle(const std::string& attached) {
+  for (auto at = volumes_of_handle_.lower_bound({attached, ""});
+       at != volumes_of_handle_.end() && at->first == attached; ++at) {
+    MarkLimitsOf(at->second);
+  }
+}
+
 void VolumeTable::Leave(PodId pod, User& user) {
   for (const std::string& name : user.attached) {
+    MarkLimitsOfHandle(name);
     DropFrom(attached_by_, name, pod);
     const auto left = attached_by_.find(name);
     if (left != attached_by_.end() && left->second.size() == 1) {
@@ -225,6 +273,7 @@ void VolumeTable::Attach(PodId pod, User& user, std::vector<std::string> names) 
   if (names == user.attached) return;
   Leave(pod, user);
   for (const std::string& name : names) {
+    MarkLimitsOfHandle(name);
     absl::btree_set<PodId>& pods = attached_by_[name];
     if (pods.size() == 1) stale_.insert(*pods.begin());
     pods.insert(pod);
@@ -336,10 +385,42 @@ std::vector<PodId> VolumeTable::TakeStale() {
 
 // ---- what nodes and tables need
 
-const std::vector<VolumeLimit>& VolumeTable::LimitsOf(absl::string_view node) const {
-  static const std::vector<VolumeLimit> none;
+bool VolumeTable::IsUsed(const std::string& attached, absl::FunctionRef<bool(PodId)> stands) const {
+  const auto users = attached_by_.find(attached);
+  return users != attached_by_.end() &&
+         std::any_of(users->second.begin(), users->second.end(), stands);
+}
+
+std::vector<NodeAttachments> VolumeTable::LimitsOf(absl::string_view node,
+                                                   absl::FunctionRef<bool(PodId)> stands) const {
   const auto it = limits_.find(node);
-  return it == limits_.end() ? none : it->second;
+  if (it == limits_.end()) return {};
+  std::vector<NodeAttachments> limits;
+  for (const VolumeLimit& limit : it->second) {
+    limits.push_back({.driver = limit.driver, .most = limit.most});
+  }
+  absl::btree_set<std::string> unused;
+  for (auto at = objects_.attached_to.lower_bound({std::string(node), ""});
+       at != objects_.attached_to.end() && at->first == node; ++at) {
+    const std::string& name = objects_.attachments.at(at->second).volume;
+    const PersistentVolume* volume = FindReadable(objects_.volumes, name);
+    if (volume == nullptr || volume->csi == CsiVolume()) continue;
+    const auto limit = std::ranges::find(limits, volume->csi.driver, &NodeAttachments::driver);
+    if (limit == limits.end()) continue;
+    std::string attached = NameOf(volume->csi.driver, volume->csi.handle);
+    if (!IsUsed(attached, stands) && unused.insert(std::move(attached)).second) ++limit->unused;
+  }
+  return limits;
+}
+
+void VolumeTable::NoteUsersChanged(absl::string_view node) {
+  const std::string name(node);
+  const auto at = objects_.attached_to.lower_bound({name, ""});
+  if (at != objects_.attached_to.end() && at->first == name) stale_limits_.insert(name);
+}
+
+absl::btree_set<std::string> VolumeTable::TakeStaleLimits() {
+  return std::exchange(stale_limits_, {});
 }
 
 std::optional<std::vector<FreeVolume>> VolumeTable::TakeFreeVolumes() {

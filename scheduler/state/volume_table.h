@@ -15,6 +15,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "api/model/claim_binding.h"
 #include "api/model/ids.h"
@@ -33,6 +34,7 @@ class VolumeTable final {
   void Upsert(const CsiNode& node);
   void Upsert(const CsiDriver& driver);
   void Upsert(const CsiStorageCapacity& capacity);
+  void Upsert(const VolumeAttachment& attachment);
   // The object is gone. Others than storage objects change nothing, here and below.
   void Remove(const ObjectKey& key);
   // The server holds one that cannot be read.
@@ -54,8 +56,13 @@ class VolumeTable final {
   [[nodiscard]] bool any_stale() const { return !stale_.empty(); }
   [[nodiscard]] std::vector<PodId> TakeStale();
 
-  // Empty: none.
-  [[nodiscard]] const std::vector<VolumeLimit>& LimitsOf(absl::string_view node) const;
+  // By driver; empty: no limit.
+  [[nodiscard]] std::vector<NodeAttachments> LimitsOf(absl::string_view node,
+                                                      absl::FunctionRef<bool(PodId)> stands) const;
+  // A pod with volumes has come there, or has left.
+  void NoteUsersChanged(absl::string_view node);
+  // Nodes whose limits may be others since they were taken last.
+  [[nodiscard]] absl::btree_set<std::string> TakeStaleLimits();
 
   // The volumes that a claim which waits for a node could have, sorted; none: they are what they
   // were when it was asked last.
@@ -75,6 +82,11 @@ class VolumeTable final {
   void SetClaim(const std::string& key, Readable<PersistentVolumeClaim> claim);
   void SetClass(const std::string& name, std::optional<Readable<StorageClass>> storage);
   void SetCapacity(const std::string& key, std::optional<CsiStorageCapacity> capacity);
+  void ForgetAttachment(const std::string& name);
+  void MarkLimitsOf(const std::string& volume);
+  void MarkLimitsOfHandle(const std::string& attached);
+  [[nodiscard]] bool IsUsed(const std::string& attached,
+                            absl::FunctionRef<bool(PodId)> stands) const;
   void MarkUsers(const std::string& claim_key);
   void MarkUnboundOf(absl::string_view storage_class);
   void Leave(PodId pod, User& user);
@@ -87,6 +99,9 @@ class VolumeTable final {
   absl::btree_map<std::string, absl::btree_set<PodId>> attached_by_;     // by driver and volume
   absl::btree_map<std::string, PodId> assumed_;                          // by volume
   absl::btree_set<PodId> stale_;
+  absl::btree_set<std::string> stale_limits_;  // nodes
+  // (driver and handle, volume)
+  absl::btree_set<std::pair<std::string, std::string>> volumes_of_handle_;
   bool free_changed_ = false;
 };
 

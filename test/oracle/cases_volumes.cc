@@ -301,6 +301,22 @@ Json SomeCapacities(Random& random) {
   return out;
 }
 
+Json SomeAttachments(Random& random, const Json& volumes) {
+  Json out = Json::Array();
+  for (uint64_t i = random.Below(5); i > 0; --i) {
+    const Json& volume = volumes.items()[random.Below(volumes.items().size())];
+    const std::string& driver = volume.At("spec.csi.driver").AsString();
+    Json attachment = NamedObject("VolumeAttachment", absl::StrCat("a", i));
+    attachment.Set("apiVersion", "storage.k8s.io/v1");
+    Json& spec = attachment.Mutable("spec");
+    spec.Set("attacher", driver.empty() ? "other.example.com" : driver);
+    spec.Set("nodeName", absl::StrCat("n", random.Below(kNodes)));
+    spec.Set("source", Json::Object({{"persistentVolumeName", volume.At("metadata.name")}}));
+    out.Append(std::move(attachment));
+  }
+  return out;
+}
+
 // Of several volumes that are set aside for one claim kube-scheduler takes any, in no order.
 void SetAsideOneEach(Json& volumes) {
   std::set<std::string> claims;
@@ -316,6 +332,7 @@ Json VolumeCase(Random& random, const VolumeCaseOptions& options) {
   for (uint64_t i = 0; i < kClaims; ++i) claims.Append(RandomClaim(random, i, options));
   for (uint64_t i = 0; i < kVolumes; ++i) volumes.Append(RandomVolume(random, i));
   SetAsideOneEach(volumes);
+  Json attachments = SomeAttachments(random, volumes);
   Json pod = PodObject("p");
   GiveVolumes(random, pod, options.disks_one_in);
   if (random.OneIn(12)) GiveEphemeral(random, pod, claims, options, Owner::kMayBeAnother);
@@ -335,7 +352,8 @@ Json VolumeCase(Random& random, const VolumeCaseOptions& options) {
                        {"storageClasses", SomeClasses(random)},
                        {"csiNodes", SomeCsiNodes(random)},
                        {"csiDrivers", SomeDrivers(random)},
-                       {"capacities", SomeCapacities(random)}});
+                       {"capacities", SomeCapacities(random)},
+                       {"attachments", std::move(attachments)}});
 }
 
 }  // namespace

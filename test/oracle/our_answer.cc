@@ -28,6 +28,7 @@ constexpr KindRow kKinds[] = {
     {"csiNodes", ResourceKind::kCsiNode},
     {"csiDrivers", ResourceKind::kCsiDriver},
     {"capacities", ResourceKind::kCsiStorageCapacity},
+    {"attachments", ResourceKind::kVolumeAttachment},
     {"pods", ResourceKind::kPod},
 };
 

@@ -194,6 +194,7 @@ class Player final {
         {"refused_edit", &Player::RefusedEdit},
         {"relabel", &Player::Relabel},
         {"create", &Player::Create},
+        {"delete_object", &Player::DeleteObject},
         {"kill", &Player::Kill},
         {"start", &Player::Start},
         {"bind", &Player::Bind},
@@ -343,6 +344,9 @@ class Player final {
   }
   void Create(const Json& argument) {
     for (const Json& object : Each(argument)) Must(stage_.Create(object));
+  }
+  void DeleteObject(const Json& argument) {
+    for (const Json& object : Each(argument)) Must(stage_.Delete(object));
   }
   // {name: shorthand, …}: created or replaced; deleted where there is no shorthand.
   void PutEach(

@@ -32,6 +32,10 @@ std::string CollectionOf(const Json& object) {
                       ns.empty() ? "" : "/namespaces/" + ns, "/", plural);
 }
 
+std::string TargetOf(const Json& object) {
+  return absl::StrCat(CollectionOf(object), "/", object["metadata"]["name"].AsString());
+}
+
 }  // namespace
 
 Stage::Stage(SchedulerConfig config) : config_(std::move(config)) {
@@ -52,18 +56,19 @@ absl::StatusOr<Json> Stage::Call(absl::string_view method, absl::string_view tar
 }
 
 absl::Status Stage::Create(const Json& object) {
-  const std::string collection = CollectionOf(object);
-  RETURN_IF_ERROR(Call("POST", collection, object).status());
+  RETURN_IF_ERROR(Call("POST", CollectionOf(object), object).status());
   if (!object.Has("status")) return absl::OkStatus();
-  return Call("PATCH",
-              absl::StrCat(collection, "/", object["metadata"]["name"].AsString(), "/status"),
+  return Call("PATCH", absl::StrCat(TargetOf(object), "/status"),
               Json::Object({{"status", object["status"]}}))
       .status();
 }
 
+absl::Status Stage::Delete(const Json& object) {
+  return Call("DELETE", TargetOf(object), Json()).status();
+}
+
 absl::Status Stage::Put(const Json& object) {
-  const std::string target =
-      absl::StrCat(CollectionOf(object), "/", object["metadata"]["name"].AsString());
+  const std::string target = TargetOf(object);
   absl::StatusOr<Json> known = Call("GET", target, Json());
   if (!known.ok()) return Create(object);
   known->Set("spec", object["spec"]);

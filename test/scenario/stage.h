@@ -28,6 +28,7 @@ class Stage final {
   absl::Status Create(const Json& object);
   // Replaces the whole spec of the object, or creates it.
   absl::Status Put(const Json& object);
+  absl::Status Delete(const Json& object);
   void StartScheduler();
   void KillScheduler();
   void Advance(absl::Duration by);

@@ -128,6 +128,14 @@ ObjectEvent AttachLimit(absl::string_view node, absl::string_view driver, int64_
   return ObjectUpserted{csi};
 }
 
+ObjectEvent Attachment(absl::string_view name, absl::string_view volume, absl::string_view node) {
+  VolumeAttachment attachment;
+  attachment.meta.name = std::string(name);
+  attachment.volume = std::string(volume);
+  attachment.node = std::string(node);
+  return ObjectUpserted{attachment};
+}
+
 ObjectEvent TrackingDriver(absl::string_view name) {
   CsiDriver driver;
   driver.meta.name = std::string(name);

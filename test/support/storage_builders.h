@@ -69,6 +69,8 @@ class MakeClass final {
 
 [[nodiscard]] ObjectEvent AttachLimit(absl::string_view node, absl::string_view driver,
                                       int64_t most);
+[[nodiscard]] ObjectEvent Attachment(absl::string_view name, absl::string_view volume,
+                                     absl::string_view node);
 [[nodiscard]] ObjectEvent TrackingDriver(absl::string_view name);
 // What can be made of the class on nodes with the label.
 [[nodiscard]] ObjectEvent CapacityOf(absl::string_view storage_class, int64_t bytes,

@@ -96,6 +96,7 @@ void Told::Forget(const ObjectKey& key) {
     case ResourceKind::kCsiNode:
     case ResourceKind::kCsiDriver:
     case ResourceKind::kCsiStorageCapacity:
+    case ResourceKind::kVolumeAttachment:
       return;
   }
 }

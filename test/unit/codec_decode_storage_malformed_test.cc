@@ -110,6 +110,7 @@ std::vector<Field> FieldsOfClassesAndDrivers() {
   constexpr auto kNode = ResourceKind::kCsiNode;
   constexpr auto kDriver = ResourceKind::kCsiDriver;
   constexpr auto kCapacity = ResourceKind::kCsiStorageCapacity;
+  constexpr auto kAttachment = ResourceKind::kVolumeAttachment;
   return {{kClass, "provisioner", Type::kText},
           {kClass, "volumeBindingMode", Type::kText},
           {kClass, "allowedTopologies", Type::kList},
@@ -127,6 +128,10 @@ std::vector<Field> FieldsOfClassesAndDrivers() {
           {kNode, "spec.drivers[0].allocatable.count", Type::kNumber},
           {kDriver, "spec", Type::kObject},
           {kDriver, "spec.storageCapacity", Type::kBool},
+          {kAttachment, "spec", Type::kObject},
+          {kAttachment, "spec.nodeName", Type::kText},
+          {kAttachment, "spec.source", Type::kObject},
+          {kAttachment, "spec.source.persistentVolumeName", Type::kText},
           {kCapacity, "storageClassName", Type::kText},
           {kCapacity, "nodeTopology", Type::kObject},
           {kCapacity, "nodeTopology.matchExpressions", Type::kList},
@@ -202,8 +207,9 @@ TEST(DecodeMalformedStorage, OnlyClaimsAndCapacitiesMustHaveANamespace) {
        {ResourceKind::kPersistentVolumeClaim, ResourceKind::kCsiStorageCapacity}) {
     EXPECT_EQ(ProblemOf(kind, kNameOnly), "metadata.namespace: is missing");
   }
-  for (const ResourceKind kind : {ResourceKind::kPersistentVolume, ResourceKind::kStorageClass,
-                                  ResourceKind::kCsiNode, ResourceKind::kCsiDriver}) {
+  for (const ResourceKind kind :
+       {ResourceKind::kPersistentVolume, ResourceKind::kStorageClass, ResourceKind::kCsiNode,
+        ResourceKind::kCsiDriver, ResourceKind::kVolumeAttachment}) {
     EXPECT_EQ(ProblemOf(kind, kNameOnly), "");
     EXPECT_EQ(ProblemOf(kind, "{}"), "metadata.name: is missing");
   }

@@ -28,6 +28,9 @@ constexpr ResourceKind kKindOf<CsiDriver> = ResourceKind::kCsiDriver;
 template <>
 constexpr ResourceKind kKindOf<CsiStorageCapacity> = ResourceKind::kCsiStorageCapacity;
 
+template <>
+constexpr ResourceKind kKindOf<VolumeAttachment> = ResourceKind::kVolumeAttachment;
+
 template <typename T>
 T Read(absl::string_view members, absl::string_view metadata = "") {
   const DecodedObject object = Decoded(kKindOf<T>, StorageJson(members, metadata));
@@ -305,6 +308,16 @@ TEST(DecodeCsiDriver, TracksCapacityOnlyIfItSaysSo) {
   EXPECT_FALSE(tracks(R"({"storageCapacity":false,"attachRequired":true})"));
   EXPECT_FALSE(tracks(R"({"storageCapacity":null})"));
   EXPECT_FALSE(tracks("{}"));
+}
+
+TEST(DecodeVolumeAttachment, ReadsWhatIsAttachedWhere) {
+  const auto named = Read<VolumeAttachment>(
+      R"("spec":{"attacher":"a.csi","nodeName":"n1","source":{"persistentVolumeName":"pv"}})");
+  EXPECT_EQ(named.node, "n1");
+  EXPECT_EQ(named.volume, "pv");
+  const auto inline_volume = Read<VolumeAttachment>(
+      R"("spec":{"attacher":"a.csi","nodeName":"n1","source":{"inlineVolumeSpec":{}}})");
+  EXPECT_EQ(inline_volume.volume, "");
 }
 
 TEST(DecodeCsiStorageCapacity, ReadsForWhomAndWhereItIs) {

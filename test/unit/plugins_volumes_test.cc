@@ -176,6 +176,23 @@ TEST_F(Volumes, ANodeAttachesOnlySoManyVolumesOfADriver) {
   EXPECT_EQ(Ask("g").size(), 3);
 }
 
+TEST_F(Volumes, WhatIsStillAttachedCountsUntilItIsDetached) {
+  Add(MakeNode("n1"));
+  Add(AttachLimit("n1", "csi", 1));
+  for (const char* name : {"left", "new"}) {
+    Add(MakeVolume(name).Csi("csi", name));
+    Add(MakeClaim(name).BoundTo(name));
+  }
+  Add(MakePod("x").Scheduler("else").Claim("left").On("n1"));
+  Add(Attachment("a", "left", "n1"));
+  Add(MakePod("p").Claim("new"));
+  EXPECT_THAT(Ask("p"), ElementsAre(One(kLimit)));
+  Add(DeletionOf(ResourceKind::kPod, "x"));
+  EXPECT_THAT(Ask("p"), ElementsAre(One(kLimit)));
+  Add(DeletionOf(ResourceKind::kVolumeAttachment, "a"));
+  EXPECT_EQ(Ask("p").size(), 1);
+}
+
 TEST_F(Volumes, OfAKindFromBeforeCsiCountAgainstTheLimitOfTheDriverThatServesThem) {
   Add(MakeNode("n1"));
   Add(AttachLimit("n1", "ebs.csi.aws.com", 2));

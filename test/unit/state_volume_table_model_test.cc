@@ -17,6 +17,9 @@ namespace {
 constexpr int kSteps = 3000;
 constexpr char kCsi[] = "csi.example.com";
 
+// Where the pod stands, as long as it is there.
+std::string NodeOf(PodId pod) { return absl::StrCat("n", pod.index() % 2); }
+
 // Objects and pods of few names, so that they meet.
 class World final {
  public:
@@ -30,7 +33,9 @@ class World final {
     const ObjectKey key = AnyKey();
     ObjectEvent event = ObjectUpserted{AnyObject(key)};
     if (random_.OneIn(5)) event = ObjectDeleted{key, ""};
-    if (random_.OneIn(8)) event = ObjectInvalid{key, "", "odd"};
+    // The limits that could be read last stand.
+    if (random_.OneIn(8) && key.kind != ResourceKind::kCsiNode)
+      event = ObjectInvalid{key, "", "odd"};
     told_.insert_or_assign(key, event);
     Tell(table, event);
   }
@@ -48,7 +53,7 @@ class World final {
   }
 
   ObjectKey AnyKey() {
-    switch (random_.Below(8)) {
+    switch (random_.Below(10)) {
       case 0:
         return {ResourceKind::kStorageClass, "", Named("class-", 2)};
       case 1:
@@ -58,6 +63,10 @@ class World final {
       case 3:
       case 4:
         return {ResourceKind::kPersistentVolume, "", Named("pv-", 4)};
+      case 5:
+        return {ResourceKind::kCsiNode, "", Named("n", 2)};
+      case 6:
+        return {ResourceKind::kVolumeAttachment, "", Named("attachment-", 3)};
       default:
         return {ResourceKind::kPersistentVolumeClaim, "default", Named("data-", 4)};
     }
@@ -68,6 +77,8 @@ class World final {
     if (key.kind == ResourceKind::kCsiDriver) return AnyDriver(key.name);
     if (key.kind == ResourceKind::kCsiStorageCapacity) return AnyCapacity(key);
     if (key.kind == ResourceKind::kPersistentVolume) return AnyVolume(key.name);
+    if (key.kind == ResourceKind::kCsiNode) return AnyNode(key.name);
+    if (key.kind == ResourceKind::kVolumeAttachment) return AnyAttachment(key.name);
     return AnyClaim(key.name);
   }
 
@@ -112,6 +123,21 @@ class World final {
     return out;
   }
 
+  CsiNode AnyNode(const std::string& name) {
+    CsiNode out;
+    out.meta.name = name;
+    out.limits = {{.driver = kCsi, .most = static_cast<int64_t>(random_.Below(3))}};
+    return out;
+  }
+
+  VolumeAttachment AnyAttachment(const std::string& name) {
+    VolumeAttachment out;
+    out.meta.name = name;
+    out.node = Named("n", 2);
+    out.volume = Named("pv-", 4);
+    return out;
+  }
+
   CsiStorageCapacity AnyCapacity(const ObjectKey& key) {
     CsiStorageCapacity out;
     out.meta.namespace_name = key.namespace_name;
@@ -127,6 +153,7 @@ class World final {
     if (const auto it = pods_.find(pod); it != pods_.end()) {
       pods_.erase(it);
       std::erase_if(assumed_, [pod](const auto& entry) { return entry.second == pod; });
+      table.NoteUsersChanged(NodeOf(pod));
       return table.Forget(pod);
     }
     MakePod made(absl::StrCat("p", pod.index()));
@@ -135,6 +162,7 @@ class World final {
     for (const std::string& claim : claims) made.Claim(claim);
     pods_.emplace(pod, made);
     table.SetUse(pod, made);
+    table.NoteUsersChanged(NodeOf(pod));
   }
 
   void Assume(VolumeTable& table) {
@@ -170,7 +198,12 @@ class Listener final {
       for (const PodId pod : table_.TakeStale()) needs_[pod] = table_.NeedsOf(pod);
     }
     if (std::optional<std::vector<FreeVolume>> free = table_.TakeFreeVolumes()) free_ = *free;
+    for (const std::string& node : table_.TakeStaleLimits()) {
+      limits_[node] = table_.LimitsOf(node, [&](PodId pod) { return NodeOf(pod) == node; });
+    }
+    std::erase_if(limits_, [](const auto& entry) { return entry.second.empty(); });
   }
+  const std::map<std::string, std::vector<NodeAttachments>>& limits() const { return limits_; }
   const std::map<PodId, VolumeNeeds>& needs() const { return needs_; }
   const std::vector<FreeVolume>& free() const { return free_; }
 
@@ -178,6 +211,7 @@ class Listener final {
   VolumeTable& table_;
   std::map<PodId, VolumeNeeds> needs_;
   std::vector<FreeVolume> free_;
+  std::map<std::string, std::vector<NodeAttachments>> limits_;  // by node
 };
 
 class VolumeTableModel : public ::testing::TestWithParam<uint64_t> {};
@@ -196,6 +230,7 @@ TEST_P(VolumeTableModel, WhoListensKnowsWhatATableBuiltAfreshSays) {
     reader.Listen(world.pods());
     ASSERT_EQ(listener.needs(), reader.needs());
     ASSERT_EQ(listener.free(), reader.free());
+    ASSERT_EQ(listener.limits(), reader.limits());
   }
 }
 

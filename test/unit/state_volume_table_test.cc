@@ -47,6 +47,10 @@ class VolumeTableTest : public ::testing::Test {
     }
     return out;
   }
+  std::vector<NodeAttachments> LimitsOf(absl::string_view node,
+                                        bool all_stand_there = false) const {
+    return table_.LimitsOf(node, [all_stand_there](PodId) { return all_stand_there; });
+  }
   // … by this event.
   std::vector<uint32_t> StaleBy(const ObjectEvent& event) {
     (void)Stale();
@@ -230,10 +234,34 @@ TEST_F(VolumeTableTest, LimitsOfANodeConcernNoPod) {
   Tell(MakeClaim("data").BoundTo("pv"));
   Use(1, MakePod("p").Claim("data"));
   EXPECT_THAT(StaleBy(AttachLimit("n1", kCsi, 3)), IsEmpty());
-  EXPECT_THAT(table_.LimitsOf("n1"), ElementsAre(VolumeLimit{kCsi, 3}));
-  EXPECT_THAT(table_.LimitsOf("n2"), IsEmpty());
+  EXPECT_THAT(LimitsOf("n1"), ElementsAre(NodeAttachments{kCsi, 3}));
+  EXPECT_THAT(LimitsOf("n2"), IsEmpty());
   EXPECT_THAT(StaleBy(Gone(ResourceKind::kCsiNode, "n1")), IsEmpty());
-  EXPECT_THAT(table_.LimitsOf("n1"), IsEmpty());
+  EXPECT_THAT(LimitsOf("n1"), IsEmpty());
+}
+
+TEST_F(VolumeTableTest, WhatIsAttachedAndUsedByNobodyThereTakesFromTheLimit) {
+  Tell(AttachLimit("n1", kCsi, 3));
+  Tell(MakeVolume("pv").Csi(kCsi, "h"));
+  Tell(MakeClaim("data").BoundTo("pv"));
+  Use(1, MakePod("p").Claim("data"));
+  (void)NeedsOf(1);
+  (void)table_.TakeStaleLimits();
+  Tell(Attachment("a", "pv", "n1"));
+  EXPECT_THAT(table_.TakeStaleLimits(), ElementsAre("n1"));
+  EXPECT_THAT(LimitsOf("n1"), ElementsAre(NodeAttachments{kCsi, 3, 1}));
+  EXPECT_THAT(LimitsOf("n1", /*all_stand_there=*/true), ElementsAre(NodeAttachments{kCsi, 3}));
+  Tell(Attachment("again", "pv", "n1"));
+  Tell(Attachment("of-no-volume", "gone", "n1"));
+  EXPECT_THAT(LimitsOf("n1"), ElementsAre(NodeAttachments{kCsi, 3, 1}));
+  Tell(Attachment("again", "pv", "n2"));
+  Tell(Attachment("a", "pv", "n2"));
+  EXPECT_THAT(LimitsOf("n1"), ElementsAre(NodeAttachments{kCsi, 3}));
+  EXPECT_THAT(table_.TakeStaleLimits(), ElementsAre("n1", "n2"));
+  table_.NoteUsersChanged("n3");
+  EXPECT_THAT(table_.TakeStaleLimits(), IsEmpty());
+  table_.NoteUsersChanged("n2");
+  EXPECT_THAT(table_.TakeStaleLimits(), ElementsAre("n2"));
 }
 
 // ---- what cannot be read
