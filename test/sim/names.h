@@ -9,6 +9,15 @@
 namespace maniple::sim {
 
 inline constexpr char kGpu[] = "nvidia.com/gpu";
+// Classes of storage: disks of a node, volumes made where the pod is, the same by who fails, and
+// volumes made at once.
+inline constexpr char kDiskClass[] = "disk";
+inline constexpr char kMadeClass[] = "made";
+inline constexpr char kBrittleClass[] = "brittle";
+inline constexpr char kAtOnceClass[] = "at-once";
+inline constexpr char kSimDriver[] = "csi.example.com";
+inline constexpr char kLoneClaim[] = "lone";  // of one pod at a time
+inline constexpr char kClaimsTarget[] = "/api/v1/namespaces/default/persistentvolumeclaims";
 inline constexpr char kQueuesPath[] = "/apis/scheduling.maniple.dev/v1alpha1/queues";
 
 // An amount of devices: a number, or a text that is one.

@@ -29,13 +29,13 @@ void SetPieces::Play(const Stage& stage) {
 
 void SetPieces::OrphanHalf(const Stage& stage) {
   stage.refuse_binds(absl::StrCat(kPodsTarget, "/half-1"), 2 * kShort);
-  Create("half", {.pods = 3, .gpus = 1, .min_member = 3});
+  users_.CreateGang("half", {.pods = 3, .gpus = 1, .min_member = 3});
   stage.pass(kShort);
   users_.gangs().at("half").group_is_gone = true;
   users_.Call("DELETE", GroupOf("half"), Json());
   stage.pass(kUntilKnown);
   stage.look();
-  Delete("half");
+  users_.DeleteGang("half");
   stage.pass(kLong);
 }
 
@@ -45,7 +45,7 @@ void SetPieces::GrowUnderAClosedQueue(const Stage& stage) {
                             {"kind", "Queue"},
                             {"metadata", Json::Object({{"name", kStageQueue}})},
                             {"spec", Json::Object()}}));
-  Create("guest", {.pods = 2, .gpus = 1, .min_member = 2, .queue = kStageQueue});
+  users_.CreateGang("guest", {.pods = 2, .gpus = 1, .min_member = 2, .queue = kStageQueue});
   stage.pass(kLong);
   const std::string queue = absl::StrCat(kQueuesPath, "/", kStageQueue);
   const Json nobody = Json::Object({{"matchLabels", Json::Object({{kTeamLabel, "nobody"}})}});
@@ -56,7 +56,7 @@ void SetPieces::GrowUnderAClosedQueue(const Stage& stage) {
   users_.Call("PATCH", GroupOf("guest"), SpecOf(Json::Object({{"minMember", spec.min_member}})));
   for (const int index : {2, 3}) users_.CreatePod("guest", index);
   stage.pass(kLong);
-  Delete("guest");
+  users_.DeleteGang("guest");
   users_.Call("DELETE", queue, Json());
   stage.pass(kLong);
 }
@@ -77,32 +77,43 @@ bool SetPieces::LeaveOneNodeOpen() {
 
 void SetPieces::Reverse(const Stage& stage) {
   if (!LeaveOneNodeOpen()) return;
-  Create("challenger", {.pods = 2,
-                        .gpus = kWholeNode / 2,
-                        .min_member = 2,
-                        .recreated = true,
-                        .priority_class = "middle"});
+  users_.CreateGang("challenger", {.pods = 2,
+                                   .gpus = kWholeNode / 2,
+                                   .min_member = 2,
+                                   .recreated = true,
+                                   .priority_class = "middle"});
   stage.pass(kLong);
-  Create("answerer", {.pods = 1, .gpus = kWholeNode, .min_member = 1, .priority_class = "high"});
+  users_.CreateGang("answerer",
+                    {.pods = 1, .gpus = kWholeNode, .min_member = 1, .priority_class = "high"});
   stage.pass(2 * kLong);
   users_.Call("PATCH", GroupOf("answerer"), SpecOf(Json::Object({{"priorityClassName", "low"}})));
   stage.hold_out();
-  for (const char* gang : {"challenger", "answerer"}) Delete(gang);
+  for (const char* gang : {"challenger", "answerer"}) users_.DeleteGang(gang);
   stage.pass(2 * kLong);
 }
 
-void SetPieces::Create(const std::string& gang, const GangSpec& spec) {
-  users_.gangs()[gang] = spec;
-  users_.CreateGroup(gang);
-  for (int i = 0; i < spec.pods; ++i) users_.CreatePod(gang, i);
+int SetPieces::RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const {
+  int64_t pods = 0;
+  for (const auto& [node, gpus] : users_.truth().FreeGpus({})) {
+    const int64_t most =
+        storage_class == kDiskClass ? volumes.FreeDisks(node) : volumes.AttachLimit(node);
+    pods += std::min(gpus, most);
+  }
+  return static_cast<int>(pods);
 }
 
-void SetPieces::Delete(const std::string& gang) {
-  for (const std::string& pod : users_.PodsOf(gang)) {
-    users_.Call("DELETE", absl::StrCat(kPodsTarget, "/", pod), Json());
+void SetPieces::UseAllStorage(const VolumeTruth& volumes, const Stage& stage) {
+  for (const char* storage_class : {kDiskClass, kMadeClass}) {
+    const int pods = RoomFor(storage_class, volumes);
+    if (pods == 0) continue;
+    const std::string gang = absl::StrCat("all-", storage_class);
+    users_.CreateGang(
+        gang, {.pods = pods, .gpus = 1, .min_member = pods, .storage_class = storage_class});
+    stage.pass(kUntilKnown);
+    stage.must_run(gang);
+    users_.DeleteGang(gang);
+    stage.pass(kLong);
   }
-  users_.Call("DELETE", GroupOf(gang), Json());
-  users_.gangs().erase(gang);
 }
 
 }  // namespace maniple::sim

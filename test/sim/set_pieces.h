@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "test/sim/users.h"
+#include "test/sim/volume_truth.h"
 
 namespace maniple::sim {
 
@@ -22,10 +23,14 @@ class SetPieces final {
         refuse_binds;                // of targets that begin so
     std::function<void()> look;      // whether gangs are whole
     std::function<void()> hold_out;  // until whoever may be made to leave has left
+    std::function<void(const std::string&)> must_run;  // this gang, whole
   };
   explicit SetPieces(Users& users) : users_(users) {}
 
   void Play(const Stage& stage);
+  // Gangs that need every disk there is, and every volume that can be attached: whatever is kept
+  // for who has gone is missed now.
+  void UseAllStorage(const VolumeTruth& volumes, const Stage& stage);
 
  private:
   // Half of a gang is bound when its PodGroup goes for good.
@@ -36,9 +41,9 @@ class SetPieces final {
   // important one.
   void Reverse(const Stage& stage);
 
-  void Create(const std::string& gang, const GangSpec& spec);
-  void Delete(const std::string& gang);
   [[nodiscard]] bool LeaveOneNodeOpen();
+  // How many pods with one GPU and one volume each have room.
+  [[nodiscard]] int RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const;
 
   Users& users_;
 };

@@ -14,12 +14,6 @@ constexpr size_t kMostBesiegers = 4;
 
 Siege::Siege(Users& users, uint64_t seed) : users_(users), random_(seed * 32452843 + 11) {}
 
-void Siege::Create(const std::string& gang, const GangSpec& spec) {
-  users_.gangs()[gang] = spec;
-  users_.CreateGroup(gang);
-  for (int i = 0; i < spec.pods; ++i) users_.CreatePod(gang, i);
-}
-
 void Siege::Settle() {
   const Json preemption = Json::Object({{"withinQueue", "LowerPriority"}});
   users_.Call("POST", "/apis/scheduling.maniple.dev/v1alpha1/queues",
@@ -40,7 +34,7 @@ void Siege::Settle() {
     if (random_.OneIn(2)) spec.loss_grace_seconds = 86400;
     if (random_.OneIn(8)) spec.leaving.grace_seconds = 30 + static_cast<int>(random_.Below(60));
     settlers_.push_back(absl::StrCat("settler", i));
-    Create(settlers_.back(), spec);
+    users_.CreateGang(settlers_.back(), spec);
   }
 }
 
@@ -72,7 +66,7 @@ void Siege::Besiege() {
                   .priority_class = "high"};
     spec.min_member = spec.pods;
     besiegers_.push_back(absl::StrCat("besieger", i));
-    Create(besiegers_.back(), spec);
+    users_.CreateGang(besiegers_.back(), spec);
   }
 }
 

@@ -34,8 +34,6 @@ class Siege final {
   void Humble();
 
  private:
-  void Create(const std::string& gang, const GangSpec& spec);
-
   Users& users_;
   Random random_;
   std::vector<std::string> settlers_, besiegers_;

@@ -292,6 +292,7 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   pod.deleting = object["metadata"].Has("deletionTimestamp");
   pod.minds_company =
       object["spec"].Has("affinity") || object["spec"].Has("topologySpreadConstraints");
+  pod.uses_volumes = object["spec"].Has("volumes");
   const Json& labels = object["metadata"]["labels"];
   pod.gang =
       absl::StrCat(object["metadata"]["namespace"].AsString(), "/",

@@ -45,7 +45,8 @@ class Truth final {
     std::string nominated;  // the node whose room is kept for it
     bool deleting = false;
     bool minds_company = false;  // it asks something of the pods around it
-    bool slow = false;           // somebody holds it after it was deleted
+    bool uses_volumes = false;
+    bool slow = false;  // somebody holds it after it was deleted
     bool never_preempts = false;
     std::string sub_group;
     bool ours = true;  // bound by a living leader of ours, as far as it is bound
@@ -202,8 +203,8 @@ class Truth final {
   struct Since {
     absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
   };
-  // By what is bound, but for the pods of these gangs. What the tenant's pods are charged to is open
-  // to doubt where others bound them, or a new leader goes by what the tenant has edited.
+  // By what is bound, but for the pods of these gangs. What the tenant's pods are charged to is
+  // open to doubt where others bound them, or a new leader goes by what the tenant has edited.
   enum class Doubt : uint8_t { kInFavour, kAgainst };  // … of who would like to use what is left
   [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, Doubt doubt,
                                              const GangNames& without = {}) const;

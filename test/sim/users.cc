@@ -104,11 +104,30 @@ Json QuorumLossOf(const GangSpec& spec) {
   return loss;
 }
 
+// Null: none.
+Json VolumeOf(const GangSpec& spec) {
+  if (!spec.claim.empty()) {
+    return Json::Object(
+        {{"name", "data"}, {"persistentVolumeClaim", Json::Object({{"claimName", spec.claim}})}});
+  }
+  if (spec.storage_class.empty()) return {};
+  const Json claim = Json::Object({{"spec", ClaimSpec(spec.storage_class, "ReadWriteOnce")}});
+  return Json::Object(
+      {{"name", "scratch"}, {"ephemeral", Json::Object({{"volumeClaimTemplate", claim}})}});
+}
+
 std::string BudgetName(const std::string& gang, int number) {
   return number == 0 ? gang : absl::StrCat(gang, "-again", number);
 }
 
 }  // namespace
+
+Json ClaimSpec(const std::string& storage_class, const std::string& access_mode) {
+  const Json requests = Json::Object({{"storage", "10Gi"}});
+  return Json::Object({{"accessModes", Json::Array({Json(access_mode)})},
+                       {"storageClassName", storage_class},
+                       {"resources", Json::Object({{"requests", requests}})}});
+}
 
 int Users::Call(absl::string_view method, absl::string_view target, const Json& body) {
   const devcluster::ApiReply reply = network_.Call(RequestOf(method, target, body));
@@ -163,6 +182,9 @@ void Users::CreatePod(const std::string& gang, int index) {
                             {"terminationGracePeriodSeconds", grace > 0 ? grace : 5},
                             {"containers", Json::Array({container})}});
   Ask(spec.company, gang, body);
+  if (const Json volume = VolumeOf(spec); !volume.is_null()) {
+    body.Set("volumes", Json::Array({volume}));
+  }
   if (!spec.priority_class.empty()) body.Set("priorityClassName", spec.priority_class);
   Call("POST", kPodsTarget,
        Json::Object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", meta}, {"spec", body}}));
@@ -189,6 +211,20 @@ void Users::DeleteBudgets(const std::string& gang) {
   for (int i = 0; i < spec.budgets; ++i) {
     Call("DELETE", absl::StrCat(kBudgetsTarget, "/", BudgetName(gang, i)), Json());
   }
+}
+
+void Users::CreateGang(const std::string& gang, const GangSpec& spec) {
+  gangs_[gang] = spec;
+  CreateGroup(gang);
+  for (int i = 0; i < spec.pods; ++i) CreatePod(gang, i);
+}
+
+void Users::DeleteGang(const std::string& gang) {
+  for (const std::string& pod : PodsOf(gang)) {
+    Call("DELETE", absl::StrCat(kPodsTarget, "/", pod), Json());
+  }
+  Call("DELETE", absl::StrCat(kGroupsTarget, "/", gang), Json());
+  gangs_.erase(gang);
 }
 
 void Users::CreateGroup(const std::string& gang) {

@@ -62,7 +62,12 @@ struct GangSpec {
   int says_seconds = 0;   // its expected run time; 0 = it says nothing
   int takes_seconds = 0;  // its real one; 0 = until a user ends it
   Company company = Company::kAny;
+  std::string storage_class;  // each pod has a volume of its own of this class; "" = none
+  std::string claim;          // … or all have this one
 };
+
+// Of 10 GiB.
+[[nodiscard]] Json ClaimSpec(const std::string& storage_class, const std::string& access_mode);
 
 struct NodeMake {
   int gpus = 8;
@@ -78,6 +83,9 @@ class Users final {
   int Call(absl::string_view method, absl::string_view target, const Json& body);
   // The object as the server shows it; null: it has none.
   [[nodiscard]] Json Get(const std::string& target);
+  // Its PodGroup and all of its pods; and the end of both.
+  void CreateGang(const std::string& gang, const GangSpec& spec);
+  void DeleteGang(const std::string& gang);
   void CreateGroup(const std::string& gang);
   void CreatePod(const std::string& gang, int index);
   void CreateBudgets(const std::string& gang);

@@ -55,7 +55,8 @@ Members MembersOf(const Truth& truth, const std::string& gang) {
     if (pod.gang != gang || pod.deleting || pod.phase == "Failed") continue;
     if (pod.node.empty() && !pod.ended()) {
       members.waiting.push_back(&pod);
-      members.understood = members.understood && !pod.minds_company && !pod.asks_slices();
+      members.understood =
+          members.understood && !pod.minds_company && !pod.uses_volumes && !pod.asks_slices();
       continue;
     }
     const auto node = truth.nodes().find(pod.node);

@@ -9,6 +9,7 @@
 #include "test/sim/economy.h"
 #include "test/sim/mig_users.h"
 #include "test/sim/variety.h"
+#include "test/sim/volume_users.h"
 
 namespace maniple::sim {
 namespace {
@@ -45,6 +46,7 @@ void Workload::SetUp(const std::vector<Json>& crds) {
   for (int i = 0; i < kFirstNodes; ++i) AddNode();
   variety_.SetUp();
   mig_.SetUp();
+  volumes_.SetUp();
 }
 
 void Workload::Act() {
@@ -86,6 +88,7 @@ void Workload::Submit() {
   spec.company = CompanyOf(next_gang_);
   variety_.Describe(spec);
   mig_.Describe(spec);
+  volumes_.Describe(spec);
   Create(spec);
 }
 

@@ -14,14 +14,16 @@ namespace maniple::sim {
 class Economy;
 class MigUsers;
 class Variety;
+class VolumeUsers;
 
 class Workload final {
  public:
-  Workload(Users& users, Economy& economy, Variety& variety, MigUsers& mig)
+  Workload(Users& users, Economy& economy, Variety& variety, MigUsers& mig, VolumeUsers& volumes)
       : users_(users),
         economy_(economy),
         variety_(variety),
         mig_(mig),
+        volumes_(volumes),
         random_(users.random()),
         one_in_rack_(1 + random_.Below(4)),
         one_elastic_(2 + random_.Below(3)) {}
@@ -60,6 +62,7 @@ class Workload final {
   Economy& economy_;
   Variety& variety_;
   MigUsers& mig_;
+  VolumeUsers& volumes_;
   Random& random_;
   // What kind of gangs this history has many of: one in so many.
   const uint64_t one_in_rack_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -32,6 +33,8 @@
 #include "test/sim/siege.h"
 #include "test/sim/truth.h"
 #include "test/sim/variety.h"
+#include "test/sim/volume_truth.h"
+#include "test/sim/volume_users.h"
 #include "test/sim/waiting.h"
 #include "test/sim/workload.h"
 #include "test/support/crds.h"
@@ -99,6 +102,7 @@ class World final {
         faults_(options.seed * 7919 + 1),
         events_(clock_),
         server_({.delete_delay = absl::Seconds(options.seed % 3),
+                 .volume_delay = VolumeUsers::Delay(options.seed),
                  .first_version = kFirstVersion,
                  .seed = options.seed}),
         network_(server_, events_, faults_, options.seed * 31 + 7),
@@ -111,7 +115,8 @@ class World final {
         economy_(users_, options.seed),
         variety_(users_, options.seed),
         mig_users_(users_, options.seed),
-        workload_(users_, economy_, variety_, mig_users_),
+        volume_users_(users_, options.seed),
+        workload_(users_, economy_, variety_, mig_users_, volume_users_),
         pieces_(users_),
         siege_(users_, options.seed),
         disturbances_(users_, truth_, events_, faults_, InstalledCrds()),
@@ -188,6 +193,7 @@ class World final {
         {.on_server_change =
              [this] {
                truth_.Observe(events_.Now());
+               if (volumes_.has_value()) volumes_->Observe(events_.Now());
                producers_.OnServerChange(events_.Now());
              },
          .on_sent = [this](uint64_t life, const HttpRequest& request) { OnSent(life, request); },
@@ -205,6 +211,7 @@ class World final {
     economy_.SetUp();
     truth_.Start(events_.Now());
     truth_.Observe(events_.Now());
+    if (volume_users_.exist()) volumes_.emplace(server_, truth_).Observe(events_.Now());
     tenant_.SetUp();
     producers_.SetUp();
     faults_.set_rates(options_.rates);
@@ -222,6 +229,7 @@ class World final {
   void ControllerTurn() {
     if (controllers_run_) workload_.ControllerTurn(events_.Now());
     variety_.LetGo();
+    if (volumes_.has_value()) volume_users_.ControllerTurn(volumes_->InUse());
     producers_.ControllerTurn(events_.Now());
     events_.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
@@ -399,6 +407,8 @@ class World final {
   void OnWritten(const Sender& sender, const HttpRequest& request, int status) {
     if (status / 100 != 2) {
       truth_.NoForeignBind(BoundPod(request));
+    } else if (const std::string bound = BoundPod(request); !bound.empty()) {
+      if (volumes_.has_value()) volumes_->CheckBind(bound, events_.Now());
     } else if (request.lane == HttpLane::kLease) {
       absl::Time& until = leads_until_[sender.life];
       until = std::max(until, sender.sent_at + ElectorOptions().renew_deadline);
@@ -446,6 +456,7 @@ class World final {
     faults_.set_rates(FaultRates::None());
     RunUntil(events_.Now() + absl::Seconds(100));  // what was begun comes to its end
     disturbances_.Restore();
+    volume_users_.Mend();
     BearTheTenant();
     if (economy_.exists()) StayCalm();
     controllers_run_ = false;
@@ -457,7 +468,9 @@ class World final {
       economy_.LetMakeRoom();
       ComeToRest();
     }
-    if (economy_.exists() || tenant_.exists() || producers_.exist()) EndAll();
+    const bool stored = volume_users_.exist();
+    if (economy_.exists() || tenant_.exists() || producers_.exist() || stored) EndAll();
+    if (stored) UseAllStorage();
     if (!economy_.exists() || options_.seed % kOneSiege != 0) return;
     PlaySetPieces();
     BesiegeAll();
@@ -520,21 +533,43 @@ class World final {
   }
   [[nodiscard]] bool SomeHold() const { return !Held().empty(); }
 
+  [[nodiscard]] SetPieces::Stage Stage() {
+    return {.pass = [this](absl::Duration time) { RunUntil(events_.Now() + time); },
+            .refuse_binds =
+                [this](const std::string& target, absl::Duration time) {
+                  network_.RefuseBinds(target, events_.Now() + time);
+                },
+            .look =
+                [this] {
+                  if (!Sound()) return;
+                  truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
+                },
+            .hold_out = [this] { HoldOut(); },
+            .must_run = [this](const std::string& gang) { CheckAllHaveNodes(gang); }};
+  }
+
+  void CheckAllHaveNodes(const std::string& gang) {
+    if (!Sound()) return;
+    for (const auto& [key, pod] : truth_.pods()) {
+      if (GangName(pod) != gang || !pod.node.empty()) continue;
+      truth_.Violated(events_.Now(),
+                      absl::StrCat("NothingLeaks: ", key, " has no node in an empty cluster"));
+      return;
+    }
+  }
+
+  void UseAllStorage() {
+    if (!Sound()) return;
+    volumes_->CheckNothingIsSetAside(events_.Now());
+    disturbances_.OpenNodes();
+    pieces_.UseAllStorage(*volumes_, Stage());
+  }
+
   void PlaySetPieces() {
     if (!Sound()) return;
     disturbances_.OpenNodes();
     controllers_run_ = true;
-    pieces_.Play({.pass = [this](absl::Duration time) { RunUntil(events_.Now() + time); },
-                  .refuse_binds =
-                      [this](const std::string& target, absl::Duration time) {
-                        network_.RefuseBinds(target, events_.Now() + time);
-                      },
-                  .look =
-                      [this] {
-                        if (!Sound()) return;
-                        truth_.CheckGangAllOrNothing(processes_.LedSince(), events_.Now());
-                      },
-                  .hold_out = [this] { HoldOut(); }});
+    pieces_.Play(Stage());
   }
 
   // Whoever may be made to leave does leave, whatever has become of it.
@@ -679,6 +714,8 @@ class World final {
   Economy economy_;
   Variety variety_;
   MigUsers mig_users_;
+  VolumeUsers volume_users_;
+  std::optional<VolumeTruth> volumes_;  // where volumes are used
   Workload workload_;
   SetPieces pieces_;
   Siege siege_;
