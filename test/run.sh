@@ -84,8 +84,7 @@ sanitizers() {
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
   # Of random worlds a fifth: each takes ten times as long, and it is memory that is looked at, not the answers.
-  export MANIPLE_ECONOMY_HISTORIES=30 MANIPLE_HELP_WORLDS=120 MANIPLE_PREEMPTION_HISTORIES=600 MANIPLE_QUOTA_ORACLE_TREES=400
-  export MANIPLE_RESERVATION_WORKLOADS=2 MANIPLE_ROOM_HISTORIES=400 MANIPLE_START_PLANS=80 MANIPLE_WHAT_IF_WORLDS=30
+  export MANIPLE_WORLDS_PERCENT=20
   (($#)) || set -- asan tsan
   deploy/setup.sh --fuzz
   for preset; do

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -14,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/base/check.h"
+#include "test/support/worlds.h"
 #include "test/unit/help_world.h"
 
 namespace maniple {
@@ -25,13 +23,6 @@ namespace {
 
 constexpr int kDefaultWorlds = 600;
 constexpr int64_t kMostTried = 40;  // of GPUs, nodes and quota: more than any of these worlds lacks
-
-int FromEnvironment(const char* name, int otherwise) {
-  int value = otherwise;
-  const char* given = std::getenv(name);
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &value)) << given;
-  return value;
-}
 
 using Edit = std::function<void(HelpWorld&)>;
 HelpWorld With(HelpWorld world, const Edit& edit) {
@@ -192,8 +183,8 @@ struct Make {
 };
 
 TEST(AdviceOracleTest, WhatIsNamedHelpsAndNothingSmallerDoes) {
-  const int first = FromEnvironment("MANIPLE_HELP_FIRST", 1);
-  const int worlds = FromEnvironment("MANIPLE_HELP_WORLDS", kDefaultWorlds);
+  const auto first = static_cast<int>(Setting("MANIPLE_HELP_FIRST", 1));
+  const auto worlds = static_cast<int>(Worlds("MANIPLE_HELP_WORLDS", kDefaultWorlds));
   std::map<std::string, int> seen;  // kinds
   int waiting = 0, pairs = 0, helpless = 0;
   for (int seed = first; seed < first + worlds && !HasFailure(); ++seed) {

@@ -14,6 +14,7 @@
 #include "scheduler/cycle/search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 
 namespace maniple {
 namespace {
@@ -297,9 +298,9 @@ class Comparison final {
 };
 
 TEST(DecideDifferential, AgreesWithATryOfEverythingOnSmallRandomClusters) {
-  constexpr int kCases = 24'000;
+  const auto cases = static_cast<int>(Worlds(24'000));
   int placed = 0, gave_up = 0;
-  for (int seed = 0; seed < kCases; ++seed) {
+  for (int seed = 0; seed < cases; ++seed) {
     Random random(static_cast<uint64_t>(seed));
     const Case c = RandomCase(random);
     Comparison comparison(c);
@@ -308,13 +309,14 @@ TEST(DecideDifferential, AgreesWithATryOfEverythingOnSmallRandomClusters) {
     gave_up += comparison.gave_up();
   }
   // Both answers are common, and the search is not let off by giving up.
-  EXPECT_GT(placed, kCases / 5);
-  EXPECT_LT(placed, kCases * 4 / 5);
+  EXPECT_GT(placed, cases / 5);
+  EXPECT_LT(placed, cases * 4 / 5);
   EXPECT_EQ(gave_up, 0);
 }
 
 TEST(DecideDifferential, TheExhaustiveSearchAloneAgreesToo) {
-  for (uint64_t seed = 100'000; seed < 108'000; ++seed) {
+  const auto end = 100'000 + static_cast<uint64_t>(Worlds(8000));
+  for (uint64_t seed = 100'000; seed < end; ++seed) {
     Random random(seed);
     const Case c = RandomCase(random);
     ASSERT_EQ(Comparison(c).CheckExhaustive(), "") << "seed " << seed;

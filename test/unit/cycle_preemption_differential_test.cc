@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "test/support/worlds.h"
 #include "test/unit/naive_preemption.h"
 #include "test/unit/preemption_case.h"
 #include "test/unit/topology_case.h"
@@ -143,8 +144,8 @@ std::pair<Outcome, std::string> Compare(uint64_t seed, IgnorePdb ignored, std::s
 }
 
 void ExpectAgreement(IgnorePdb ignored) {
-  const uint64_t cases = Setting("MANIPLE_PREEMPTION_CASES", 4000);
-  const uint64_t first = Setting("MANIPLE_PREEMPTION_FIRST", 0);
+  const auto cases = static_cast<uint64_t>(Worlds("MANIPLE_PREEMPTION_CASES", 4000));
+  const auto first = static_cast<uint64_t>(Setting("MANIPLE_PREEMPTION_FIRST", 0));
   std::map<Outcome, uint64_t> tally;
   for (uint64_t seed = first; seed < first + cases; ++seed) {
     std::string told;

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/preemption.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 
 namespace maniple::cycle_preemption_histories_test {
 namespace {
@@ -237,13 +236,7 @@ Setting RandomSetting(Random& random) {
   return setting;
 }
 
-uint64_t Histories() {
-  uint64_t count = 3000;
-  if (const char* asked = std::getenv("MANIPLE_PREEMPTION_HISTORIES")) {
-    EXPECT_TRUE(absl::SimpleAtoi(asked, &count)) << asked;
-  }
-  return count;
-}
+uint64_t Histories() { return static_cast<uint64_t>(Worlds("MANIPLE_PREEMPTION_HISTORIES", 3000)); }
 
 struct Tally {
   uint64_t cycles = 0;

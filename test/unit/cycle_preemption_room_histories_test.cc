@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +24,7 @@
 #include "scheduler/cycle/preemption.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 
 namespace maniple::cycle_preemption_room_histories_test {
 namespace {
@@ -324,13 +324,7 @@ Setting RandomSetting(Random& random) {
   return setting;
 }
 
-uint64_t Histories() {
-  uint64_t count = 2000;
-  if (const char* asked = std::getenv("MANIPLE_ROOM_HISTORIES")) {
-    EXPECT_TRUE(absl::SimpleAtoi(asked, &count)) << asked;
-  }
-  return count;
-}
+uint64_t Histories() { return static_cast<uint64_t>(Worlds("MANIPLE_ROOM_HISTORIES", 2000)); }
 
 void PlayMany(FairSharing fair_sharing) {
   int64_t preemptions = 0, surplus_alone = 0, without_queue = 0;

@@ -26,6 +26,7 @@
 #include "api/base/random.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 #include "test/unit/naive_placements.h"
 #include "test/unit/topology_case.h"
 
@@ -359,8 +360,8 @@ class Trial final {
 };
 
 TEST(PreemptionTopology, EvictsWhereATryOfEveryPlacementSaysSoAndNobodyForNothing) {
-  const uint64_t cases = Setting("MANIPLE_PREEMPTION_TOPOLOGY_CASES", 1'500);
-  const uint64_t first = Setting("MANIPLE_PREEMPTION_TOPOLOGY_FIRST", 1);
+  const auto cases = static_cast<uint64_t>(Worlds("MANIPLE_PREEMPTION_TOPOLOGY_CASES", 1'500));
+  const auto first = static_cast<uint64_t>(Setting("MANIPLE_PREEMPTION_TOPOLOGY_FIRST", 1));
   Tally tally;
   int wrong = 0;
   for (uint64_t seed = first; seed < first + cases && wrong < 5; ++seed) {

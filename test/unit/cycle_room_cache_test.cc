@@ -15,6 +15,7 @@
 #include "scheduler/cycle/search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 
 namespace maniple::cycle_room_cache_test {
 namespace {
@@ -303,7 +304,8 @@ class History final {
 
 TEST(RoomCacheDifferential, DecidesAsIfEverythingWereCountedAfresh) {
   int64_t asked = 0, placed = 0, cut_short = 0;
-  for (uint64_t seed = 0; seed < 120; ++seed) {
+  const int64_t histories = Worlds(120);
+  for (int64_t seed = 0; seed < histories; ++seed) {
     History history(seed);
     for (int step = 0; step < 200; ++step) {
       history.Step();
@@ -314,7 +316,7 @@ TEST(RoomCacheDifferential, DecidesAsIfEverythingWereCountedAfresh) {
     placed += history.placed();
     cut_short += history.cut_short();
   }
-  EXPECT_GE(asked, 20'000);
+  EXPECT_GE(asked, 160 * histories);
   EXPECT_GT(placed, asked / 5);
   EXPECT_LT(placed, asked);
   EXPECT_GT(cut_short, asked / 100);

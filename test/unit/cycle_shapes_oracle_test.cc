@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "queue/quota_tree.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 #include "test/unit/exact_shapes.h"
 #include "test/unit/shapes_world.h"
 #include "test/unit/topology_case.h"
@@ -254,8 +254,8 @@ std::string Compare(const ShapesWorld& world, Tally& tally) {
 }
 
 TEST(ShapesOracle, FindsTheRareGoodDomainAndNeverCallsProvenWhatFits) {
-  const uint64_t worlds = Setting("MANIPLE_SHAPES_WORLDS", 2'000);
-  const uint64_t first = Setting("MANIPLE_SHAPES_FIRST", 1);
+  const auto worlds = static_cast<uint64_t>(Worlds("MANIPLE_SHAPES_WORLDS", 2'000));
+  const auto first = static_cast<uint64_t>(Setting("MANIPLE_SHAPES_FIRST", 1));
   std::map<std::string, Tally> tallies;
   Tally all;
   int wrong = 0;

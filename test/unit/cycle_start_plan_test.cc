@@ -8,31 +8,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
 #include "api/base/random.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 
 namespace maniple {
 namespace {
 
 constexpr int kDefaultWorlds = 400;
 const QuotaCellId kCell{0};
-
-int WorldsFromEnvironment() {
-  int worlds = kDefaultWorlds;
-  const char* given = std::getenv("MANIPLE_START_PLANS");
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &worlds)) << given;
-  return worlds;
-}
 
 class World final {
  public:
@@ -237,7 +228,7 @@ TEST(StartPlan, RestsOnAnEstimateOnlyWhereItMust) {
 // Random worlds of one-shape gangs, with and without a required rack and quota: the start is the
 // first moment at which a decision places the gang, and what is called known needs no estimate.
 TEST(StartPlan, IsTheFirstMomentThatTryingEachOneFinds) {
-  const int worlds = WorldsFromEnvironment();
+  const int worlds = static_cast<int>(Worlds("MANIPLE_START_PLANS", kDefaultWorlds));
   int found = 0, later = 0, estimated = 0;
   for (int seed = 1; seed <= worlds; ++seed) {
     Random random(static_cast<uint64_t>(seed));

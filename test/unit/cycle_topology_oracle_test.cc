@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/bound_shape.h"
 #include "test/support/test_cluster.h"
+#include "test/support/worlds.h"
 #include "test/unit/naive_placements.h"
 #include "test/unit/topology_case.h"
 
@@ -250,8 +250,8 @@ class Trial final {
 };
 
 TEST(TopologyOracle, DecidesAsASearchOverAllPlacements) {
-  const uint64_t cases = Setting("MANIPLE_TOPOLOGY_CASES", 3'000);
-  const uint64_t first = Setting("MANIPLE_TOPOLOGY_FIRST", 1);
+  const auto cases = static_cast<uint64_t>(Worlds("MANIPLE_TOPOLOGY_CASES", 3'000));
+  const auto first = static_cast<uint64_t>(Setting("MANIPLE_TOPOLOGY_FIRST", 1));
   Tally tally;
   int wrong = 0;
   for (uint64_t seed = first; seed < first + cases; ++seed) {

@@ -8,20 +8,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/base/check.h"
 #include "api/base/random.h"
 #include "test/support/builders.h"
 #include "test/support/economy_model.h"
 #include "test/support/loop_driver.h"
+#include "test/support/worlds.h"
 
 namespace maniple {
 namespace {
@@ -30,13 +28,6 @@ constexpr int kDefaultHistories = 150;
 constexpr int kSteps = 30;
 constexpr size_t kMostWaiting = 12;
 constexpr char kFlavorLabel[] = "example.com/flavor";
-
-int FromEnvironment(const char* name, int otherwise) {
-  int value = otherwise;
-  const char* given = std::getenv(name);
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &value)) << given;
-  return value;
-}
 
 enum class Flavors : uint8_t { kNone, kTwo };
 
@@ -339,8 +330,8 @@ class History final {
 };
 
 void Compare(Flavors flavors) {
-  const int histories = FromEnvironment("MANIPLE_ECONOMY_HISTORIES", kDefaultHistories);
-  const int first = FromEnvironment("MANIPLE_ECONOMY_FIRST", 1);
+  const auto histories = static_cast<int>(Worlds("MANIPLE_ECONOMY_HISTORIES", kDefaultHistories));
+  const auto first = static_cast<int>(Setting("MANIPLE_ECONOMY_FIRST", 1));
   int64_t started = 0;
   for (int seed = first; seed < first + histories; ++seed) {
     History history(static_cast<uint64_t>(seed), flavors);

@@ -12,17 +12,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/base/check.h"
 #include "api/base/random.h"
+#include "test/support/worlds.h"
 #include "test/unit/reservation_world.h"
 
 namespace maniple::loop_reservation_oracle_test {
@@ -30,13 +28,6 @@ namespace {
 
 constexpr int kDefaultWorkloads = 8;
 constexpr int64_t kLongestRunMinutes = 90;
-
-int FromEnvironment(const char* name, int otherwise) {
-  int value = otherwise;
-  const char* given = std::getenv(name);
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &value)) << given;
-  return value;
-}
 
 enum class RunTimes : uint8_t { kExact, kWrong };
 
@@ -117,8 +108,9 @@ struct Tally {
 
 void PlayAll(RunTimes run_times, Tally& tally,
              const std::function<void(const ReservationWorld::Told&)>& check) {
-  const int workloads = FromEnvironment("MANIPLE_RESERVATION_WORKLOADS", kDefaultWorkloads);
-  const int first = FromEnvironment("MANIPLE_RESERVATION_FIRST", 1);
+  const auto workloads =
+      static_cast<int>(Worlds("MANIPLE_RESERVATION_WORKLOADS", kDefaultWorkloads));
+  const auto first = static_cast<int>(Setting("MANIPLE_RESERVATION_FIRST", 1));
   for (int seed = first; seed < first + workloads; ++seed) {
     Workload workload(static_cast<uint64_t>(seed), run_times);
     workload.Play();

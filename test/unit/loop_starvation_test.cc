@@ -8,17 +8,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
 #include "api/base/random.h"
+#include "test/support/worlds.h"
 #include "test/unit/reservation_world.h"
 
 namespace maniple {
@@ -123,12 +121,7 @@ class Stream final {
   std::vector<std::string> submitted_;
 };
 
-int Streams() {
-  int value = kDefaultStreams;
-  const char* given = std::getenv("MANIPLE_STARVATION_STREAMS");
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &value)) << given;
-  return value;
-}
+int Streams() { return static_cast<int>(Worlds("MANIPLE_STARVATION_STREAMS", kDefaultStreams)); }
 
 struct Outcome {
   int late = 0, waited = 0;  // waited: it did not start at once

@@ -3,27 +3,19 @@
 //
 // MANIPLE_MIG_PLANS=100000 is the full size, MANIPLE_MIG_PLANS_FIRST the first seed.
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <set>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
 #include "api/base/random.h"
 #include "api/gpu/mig_profile.h"
 #include "gtest/gtest.h"
 #include "scheduler/mig/mig_plan.h"
+#include "test/support/worlds.h"
 
 namespace maniple::mig_plan_oracle_test {
 namespace {
-
-int FromEnvironment(const char* name, int otherwise) {
-  const char* given = std::getenv(name);
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &otherwise)) << name << "=" << given;
-  return otherwise;
-}
 
 const MigTables& Tables() {
   static const MigTables tables;
@@ -231,8 +223,8 @@ class BruteForce final {
 };
 
 void Compare(Configs configs, uint64_t salt) {
-  const int first = FromEnvironment("MANIPLE_MIG_PLANS_FIRST", 1);
-  const int cases = FromEnvironment("MANIPLE_MIG_PLANS", 2000);
+  const auto first = static_cast<int>(Setting("MANIPLE_MIG_PLANS_FIRST", 1));
+  const auto cases = static_cast<int>(Worlds("MANIPLE_MIG_PLANS", 2000));
   int64_t helped = 0, changes = 0;
   for (int seed = first; seed < first + cases; ++seed) {
     Random random(static_cast<uint64_t>(seed) * 2 + salt);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 #include "queue/gang_queue.h"
+#include "test/support/worlds.h"
 #include "test/unit/naive_gang_queue.h"
 #include "test/unit/quota_forest.h"
 
@@ -193,7 +194,8 @@ class History {
 };
 
 TEST(GangQueueOrderModel, AgreesWithTheRulesAppliedFromScratch) {
-  for (uint64_t seed = 1; seed <= 4000; ++seed) {
+  const auto histories = static_cast<uint64_t>(Worlds(4000));
+  for (uint64_t seed = 1; seed <= histories; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     History(seed).Run(150);
     if (HasFatalFailure()) return;
@@ -361,7 +363,8 @@ class Cluster {
 };
 
 TEST(GangQueueOrderModel, AtRestNobodySleepsWhoHasRoomAndQuotaAndIsNotHeldUp) {
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  const auto histories = static_cast<uint64_t>(Worlds(1000));
+  for (uint64_t seed = 1; seed <= histories; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     Cluster cluster(seed);
     for (int step = 0; step < 200; ++step) {

@@ -8,17 +8,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "api/base/check.h"
 #include "api/base/random.h"
 #include "queue/quota_tree.h"
+#include "test/support/worlds.h"
 
 namespace maniple::queue_quota_oracle_test {
 namespace {
@@ -31,12 +29,7 @@ constexpr uint64_t kMaxNodes = 12;
 constexpr int32_t kMaxDepth = 4;  // five levels
 constexpr uint32_t kMaxCells = 3;
 
-int Trees() {
-  int trees = kDefaultTrees;
-  const char* given = std::getenv("MANIPLE_QUOTA_ORACLE_TREES");
-  if (given != nullptr) CHECK(absl::SimpleAtoi(given, &trees)) << given;
-  return trees;
-}
+int Trees() { return static_cast<int>(Worlds("MANIPLE_QUOTA_ORACLE_TREES", kDefaultTrees)); }
 
 Amount Saturated(Exact exact) {
   if (exact > Amount::Max().units()) return Amount::Max();

@@ -2,23 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "plugins/builtin.h"
+#include "test/support/worlds.h"
 
 namespace maniple {
 namespace {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 constexpr int kWorlds = 150;
-
-int FromEnvironment(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  int value = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
-}
 
 Json Parsed(const std::string& text) {
   absl::StatusOr<Json> json = Json::Parse(text);
@@ -48,8 +40,10 @@ LoopOptions DefaultLoopOptions() {
   return options;
 }
 
-int FirstWorld() { return FromEnvironment("MANIPLE_WHAT_IF_FIRST", 0); }
-int EndOfWorlds() { return FirstWorld() + FromEnvironment("MANIPLE_WHAT_IF_WORLDS", kWorlds); }
+int FirstWorld() { return static_cast<int>(Setting("MANIPLE_WHAT_IF_FIRST", 0)); }
+int EndOfWorlds() {
+  return FirstWorld() + static_cast<int>(Worlds("MANIPLE_WHAT_IF_WORLDS", kWorlds));
+}
 
 ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options)
     : random_(seed), live_(std::move(options), kStart) {

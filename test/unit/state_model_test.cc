@@ -13,6 +13,7 @@
 #include "api/base/random.h"
 #include "scheduler/state/cluster_state.h"
 #include "test/support/builders.h"
+#include "test/support/worlds.h"
 
 namespace maniple::state_model_test {
 namespace {
@@ -451,7 +452,8 @@ TEST_P(ClusterStateModel, AgreesWhateverIsSweptAwayMeanwhile) {
   History(GetParam(), History::Sweeps::kOften).Run(400);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ClusterStateModel, ::testing::Range<uint64_t>(0, 40));
+INSTANTIATE_TEST_SUITE_P(Seeds, ClusterStateModel,
+                         ::testing::Range<uint64_t>(0, static_cast<uint64_t>(Worlds(40))));
 
 }  // namespace
 }  // namespace maniple::state_model_test

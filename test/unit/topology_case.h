@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -22,12 +21,6 @@
 namespace maniple {
 
 inline constexpr char kNvlinkLabel[] = "nvidia.com/gpu.clique";
-
-// Of the environment.
-inline uint64_t Setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // One member of the gang as the case draws it.
 struct DrawnMember {
