@@ -1,0 +1,58 @@
+// How a history ends: no more faults and no more users, and everything must settle by itself. Then
+// what chance hardly ever brings about is played, and must settle, too.
+//
+// Violations go to the Truth. One thread.
+//
+//   Ending(world).Play();
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "test/sim/immunity.h"
+#include "test/sim/neighbours.h"
+#include "test/sim/process.h"
+#include "test/sim/set_pieces.h"
+#include "test/sim/siege.h"
+#include "test/sim/waiting.h"
+#include "test/sim/world_parts.h"
+
+namespace maniple::sim {
+
+class Ending final {
+ public:
+  explicit Ending(WorldParts& world);
+
+  void Play();
+
+ private:
+  void BearTheTenant();
+  void CheckMemoryReturns(absl::Time began);
+  void StayCalm();
+  void EndAll();
+  void UseAllStorage();
+  void PlaySetPieces();
+  void BesiegeAll();
+  void HoldOut();
+
+  // Until nobody does anything any more; then everybody is held to what must be so at rest.
+  void ComeToRest();
+  void CheckAtRest(const Process& process);
+  void CheckAllHaveNodes(const std::string& gang);
+  [[nodiscard]] bool Settled() const;
+  [[nodiscard]] bool Quiet() const;
+  [[nodiscard]] bool NobodyMakesRoom() const;
+  [[nodiscard]] HeldNodes Held() const;
+  [[nodiscard]] bool SomeHold() const;
+  [[nodiscard]] Neighbours::Room RoomIsKept() const;
+
+  [[nodiscard]] SetPieces::Stage Stage();
+  [[nodiscard]] absl::Time Now() const { return world_.events.Now(); }
+
+  WorldParts& world_;
+  SetPieces pieces_;
+  Siege siege_;
+  Neighbours neighbours_;
+};
+
+}  // namespace maniple::sim

@@ -1,0 +1,85 @@
+// What a simulated history consists of: clock, server and network, the schedulers' processes,
+// whoever uses the cluster, and those who look on. Each borrows from what stands above it. One
+// thread.
+//
+// World begins and disturbs a history, Onlooker watches the wire, Ending brings it to rest.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "api/base/random.h"
+#include "api/devcluster/api_server.h"
+#include "test/sim/disturbances.h"
+#include "test/sim/economy.h"
+#include "test/sim/event_queue.h"
+#include "test/sim/evictions.h"
+#include "test/sim/faults.h"
+#include "test/sim/hostile_tenant.h"
+#include "test/sim/kept_room.h"
+#include "test/sim/mig_users.h"
+#include "test/sim/network.h"
+#include "test/sim/processes.h"
+#include "test/sim/producers.h"
+#include "test/sim/truth.h"
+#include "test/sim/variety.h"
+#include "test/sim/volume_truth.h"
+#include "test/sim/volume_users.h"
+#include "test/sim/workload.h"
+#include "test/sim/world.h"
+
+namespace maniple::sim {
+
+// Shapes and selectors that may be left behind by the tenant before somebody looks at what is used.
+inline constexpr int kNotYetSwept = 8;
+
+// "g1" of a pod's gang "default/g1".
+[[nodiscard]] std::string GangName(const Truth::PodFacts& pod);
+
+struct WorldParts {
+  WorldParts(const SimOptions& sim_options, Processes::Hooks hooks);
+  WorldParts(const WorldParts&) = delete;
+  WorldParts& operator=(const WorldParts&) = delete;
+
+  [[nodiscard]] bool Sound() const { return truth.violations().empty(); }
+  [[nodiscard]] bool Elects() const { return options.seed % 2 == 0; }
+  // Lets time pass, and holds everybody to what must be so at every moment. Ends early when that is
+  // not so.
+  void RunUntil(absl::Time when);
+  void RunFor(absl::Duration time) { RunUntil(events.Now() + time); }
+  // What users, administrators and the cluster itself may do at any moment.
+  template <typename Function>
+  static void ForEachKind(const Function& function) {
+    std::ranges::for_each(Disturbances::Kinds(), function);
+    std::ranges::for_each(HostileTenant::Kinds(), function);
+  }
+  void Strike(Fault fault, const std::string& gang);
+
+  const SimOptions options;
+  Random random;
+  FaultInjector faults;
+  SimulatedClock clock;
+  EventQueue events;
+  devcluster::ApiServer server;
+  SimNetwork network;
+  Truth truth;
+  KeptRoom kept;
+  Evictions evictions;
+  Users users;
+  Economy economy;
+  Variety variety;
+  MigUsers mig_users;
+  VolumeUsers volume_users;
+  std::optional<VolumeTruth> volumes;  // where some are used
+  Workload workload;
+  Disturbances disturbances;
+  HostileTenant tenant;
+  Producers producers;
+  Processes processes;
+  absl::Time last_sent = absl::InfinitePast();  // what keeps neither a Lease nor a watch
+  bool controllers_run = true;
+};
+
+}  // namespace maniple::sim
