@@ -95,7 +95,7 @@ void Onlooker::OnWritten(const Sender& sender, const HttpRequest& request, int s
   if (status / 100 != 2) {
     world_.truth.NoForeignBind(BoundPod(request));
   } else if (const std::string bound = BoundPod(request); !bound.empty()) {
-    if (world_.volumes.has_value()) world_.volumes->CheckBind(bound, now);
+    if (world_.volumes.has_value()) world_.volumes->NoteBind(bound);
   } else if (request.lane == HttpLane::kLease) {
     absl::Time& until = leads_until_[sender.life];
     until = std::max(until, sender.sent_at + ElectorOptions().renew_deadline);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -38,6 +39,7 @@ void VolumeTruth::Observe(absl::Time now) {
   for (const auto& [name, attachment] : attachments_.objects()) {
     attached_since_.try_emplace(name, now);
   }
+  for (const std::string& pod : std::exchange(fresh_, {})) CheckBind(pod, now);
 }
 
 std::vector<std::string> VolumeTruth::ClaimsOf(const std::string& pod) const {
@@ -79,7 +81,7 @@ bool VolumeTruth::IsKnown(const Truth::PodFacts& pod, absl::Time now) const {
 
 void VolumeTruth::CheckBind(const std::string& pod, absl::Time now) {
   const auto facts = truth_.pods().find(pod);
-  if (facts == truth_.pods().end() || !facts->second.ours) return;
+  if (facts == truth_.pods().end() || !facts->second.ours || facts->second.node.empty()) return;
   for (const std::string& claim : ClaimsOf(pod)) {
     const std::string volume = VolumeOf(claim);
     if (volume.empty()) {
@@ -137,7 +139,9 @@ void VolumeTruth::CheckLoneClaims(const std::string& pod, absl::Time now) {
   for (const std::string& claim : ClaimsOf(pod)) {
     if (!Lists(claims_.At(claim)["spec"]["accessModes"], "ReadWriteOncePod")) continue;
     for (const auto& [key, facts] : truth_.pods()) {
-      if (key == pod || facts.node.empty() || facts.ended() || !IsKnown(facts, now)) continue;
+      // Who stood on a node that is gone runs no more.
+      if (key == pod || !truth_.nodes().contains(facts.node) || facts.ended()) continue;
+      if (!IsKnown(facts, now)) continue;
       const std::vector<std::string> theirs = ClaimsOf(key);
       if (std::ranges::find(theirs, claim) == theirs.end()) continue;
       truth_.Violated(

@@ -3,9 +3,9 @@
 // Knows nothing of the scheduler. Violations go to the Truth. One thread.
 //
 //   VolumeTruth volumes(server, truth);
-//   volumes.Observe(now);                          // after truth.Observe
-//   volumes.CheckBind("default/g1-0", now);        // which the server has just taken from who
-//   leads volumes.CheckNothingIsSetAside(now);           // at rest
+//   volumes.NoteBind("default/g1-0");     // which the server has just taken
+//   volumes.Observe(now);                 // after truth.Observe; checks the binds
+//   volumes.CheckNothingIsSetAside(now);  // at rest
 #pragma once
 
 #include <map>
@@ -24,9 +24,9 @@ class VolumeTruth final {
  public:
   VolumeTruth(devcluster::ApiServer& server, Truth& truth);
 
+  void NoteBind(const std::string& pod) { fresh_.insert(pod); }
+  // Checks ClaimsFirst, VolumesReached, AttachLimitHolds and OnePodPerClaim for binds of ours.
   void Observe(absl::Time now);
-  // ClaimsFirst, VolumesReached, AttachLimitHolds, OnePodPerClaim.
-  void CheckBind(const std::string& pod, absl::Time now);
   void CheckNothingIsSetAside(absl::Time now);
   // Nodes, and the made volumes that pods there use.
   using Attachments = std::set<std::pair<std::string, std::string>>;
@@ -38,6 +38,7 @@ class VolumeTruth final {
   [[nodiscard]] const std::map<std::string, Json>& volumes() const { return volumes_.objects(); }
 
  private:
+  void CheckBind(const std::string& pod, absl::Time now);
   [[nodiscard]] std::vector<std::string> ClaimsOf(const std::string& pod) const;
   // "" = it is bound to none.
   [[nodiscard]] std::string VolumeOf(const std::string& claim) const;
@@ -50,6 +51,7 @@ class VolumeTruth final {
   Truth& truth_;
   Mirror pods_, claims_, volumes_, csi_nodes_, attachments_;
   std::map<std::string, absl::Time> attached_since_;  // by attachment
+  std::set<std::string> fresh_;                       // pods that were bound since the last look
 };
 
 }  // namespace maniple::sim

@@ -1,5 +1,6 @@
 #include "test/sim/volume_users.h"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -88,7 +89,7 @@ void VolumeUsers::Attach(const VolumeTruth::Attachments& in_use) {
   };
   for (const auto& attachment : in_use) {
     if (!attached_.insert(attachment).second) continue;
-    if (random_.OneIn(kOneStuck)) stuck_.insert(attachment);
+    if (random_.OneIn(kOneStuck) && !mended_) stuck_.insert(attachment);
     const Json source = Json::Object({{"persistentVolumeName", attachment.second}});
     users_.Call("POST", kAttachmentsTarget,
                 Json::Object({{"apiVersion", "storage.k8s.io/v1"},
@@ -136,13 +137,15 @@ void VolumeUsers::AddDisks(const std::string& node) {
                             {"spec", Json::Object({{"drivers", Json::Array({driver})}})}}));
 }
 
-// Disks whose claim is gone are wiped, volumes that were made go.
+// Disks whose claim is gone are wiped, volumes that were made go once nothing attaches them.
 void VolumeUsers::OfferAgain() {
   const Json list = users_.Get(kVolumesTarget);
   for (const Json& volume : list["items"].items()) {
-    if (volume["status"]["phase"].AsString() != "Released") continue;
-    const std::string target =
-        absl::StrCat(kVolumesTarget, "/", volume["metadata"]["name"].AsString());
+    const std::string& name = volume["metadata"]["name"].AsString();
+    const bool attached = std::ranges::any_of(
+        attached_, [&](const auto& attachment) { return attachment.second == name; });
+    if (volume["status"]["phase"].AsString() != "Released" || attached) continue;
+    const std::string target = absl::StrCat(kVolumesTarget, "/", name);
     if (volume["spec"]["storageClassName"].AsString() != kDiskClass) {
       users_.Call("DELETE", target, Json());
     } else {
@@ -153,6 +156,7 @@ void VolumeUsers::OfferAgain() {
 
 void VolumeUsers::Mend() {
   if (!exist_) return;
+  mended_ = true;
   stuck_.clear();
   users_.Call("DELETE", absl::StrCat(kClassesTarget, "/", kBrittleClass), Json());
   AddClass(kBrittleClass, kSimDriver, /*waits=*/true, /*fails=*/false);

@@ -51,6 +51,7 @@ class VolumeUsers final {
   const bool exist_;
   std::set<std::string> equipped_;  // nodes
   VolumeTruth::Attachments attached_, stuck_;
+  bool mended_ = false;
 };
 
 }  // namespace maniple::sim
