@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from support.scheduler import GROUP, await_that, is_bound, pod
 
 CORE = "/api/v1"
+XK8S, VOLCANO = "scheduling.x-k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1"
+TEMPLATE = {"spec": {"restartPolicy": "Never", "schedulerName": "maniple", "containers": [{"name": "main", "image": "registry.example/train:1"}]}}
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ def collection(api_version, plural):
     return f"{root}/namespaces/default/{plural}"
 
 
-def custom(api_version, kind, plural, name, spec, owner=None, **more):
+def custom(api_version, kind, plural, name, spec, owner=None, annotations=None):
     """(path, object, owner) of an object that is not a pod."""
-    return collection(api_version, plural), {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec, **more}, owner
+    meta = {"name": name, "namespace": "default", **({"annotations": annotations} if annotations else {})}
+    return collection(api_version, plural), {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": spec}, owner
 
 
 def pods(prefix, indices, owner=None, labels=None, annotations=None, gpus=1):
@@ -68,6 +71,12 @@ def stage(*made, bound=frozenset(), holds=()):
 
 def bound_pods(api):
     return frozenset(one["metadata"]["name"] for one in api.must("GET", f"{CORE}/pods")["items"] if is_bound(one))
+
+
+def is_told(one):
+    """The scheduler has decided on it."""
+    conditions = (one.get("status") or {}).get("conditions") or []
+    return is_bound(one) or any(condition["type"] == "PodScheduled" for condition in conditions)
 
 
 def stand_ins(api, kind, name):
@@ -97,17 +106,38 @@ def has_phase(api_version, plural, name, phase):
 
 
 def play(api, stages, before=lambda index: None):
-    """Plays every stage; before(index) is called ahead of each one. Nothing but our own objects and the phases is ever written."""
+    """Plays every stage; before(index) is called ahead of each one. Nothing but our own objects and the phases is ever written.
+
+    What it made.
+    """
     made = Made(api)
     for index, one in enumerate(stages):
         before(index)
         for path, thing, owner in one.make:
             made.create(path, thing, owner)
         await_that(f"stage {index}: exactly {sorted(one.bound)} bound", lambda: bound_pods(api) == one.bound)
+        if not one.bound:  # it has been decided on, and not only not yet
+            await_that(f"stage {index}: who waits is told why", lambda: all(is_told(pod) for pod in api.must("GET", f"{CORE}/pods")["items"]))
         for condition in one.holds:
             await_that(f"stage {index}: {condition.__name__}", lambda: condition(api))
         assert bound_pods(api) == one.bound, f"stage {index}: {sorted(bound_pods(api))} bound instead of {sorted(one.bound)}"
     unchanged(made)
+    return made
+
+
+def remove(made):
+    """Everything that was made, and the PodGroups of ours that stood for it, are gone."""
+    for thing in reversed(made.objects.values()):
+        made.api.request("DELETE", f"{path_of(thing)}?gracePeriodSeconds=0")
+    ours = f"{GROUP}/namespaces/default/podgroups"
+    for group in made.api.must("GET", ours)["items"]:
+        made.api.request("DELETE", f"{ours}/{group['metadata']['name']}")
+    await_that("no pod is left", lambda: not made.api.must("GET", f"{CORE}/pods")["items"])
+
+
+def path_of(thing):
+    plural = "pods" if thing["kind"] == "Pod" else PLURALS[thing["kind"]]
+    return f"{collection(thing['apiVersion'], plural)}/{thing['metadata']['name']}"
 
 
 def unchanged(made):
@@ -116,20 +146,25 @@ def unchanged(made):
         if ours["kind"] == "Pod":
             continue
         meta = ours["metadata"]
-        now = made.api.must("GET", f"{collection(ours['apiVersion'], PLURALS[ours['kind']])}/{meta['name']}")
+        now = made.api.must("GET", path_of(ours))
         for part in ("labels", "annotations", "ownerReferences", "finalizers"):
             assert now["metadata"].get(part) == meta.get(part), f"{title}: metadata.{part} was written"
         assert now.get("spec") == ours.get("spec"), f"{title}: spec was written"
 
 
 PLURALS = {
+    "JAXJob": "jaxjobs",
     "Job": "jobs",
     "JobSet": "jobsets",
     "LeaderWorkerSet": "leaderworkersets",
     "MPIJob": "mpijobs",
+    "PaddleJob": "paddlejobs",
+    "PodGang": "podgangs",
     "PodGroup": "podgroups",
     "PyTorchJob": "pytorchjobs",
     "RayCluster": "rayclusters",
     "StatefulSet": "statefulsets",
+    "TFJob": "tfjobs",
     "TrainJob": "trainjobs",
+    "XGBoostJob": "xgboostjobs",
 }

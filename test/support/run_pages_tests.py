@@ -11,6 +11,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test"), str(ROOT / "deploy")]
 import reference  # noqa: E402
+from producers import catalogue  # noqa: E402
 from support.cases import run_unit_tests  # noqa: E402
 
 
@@ -54,6 +55,13 @@ class WordsTest(unittest.TestCase):
         page = page[page.index("| step |"):page.index("With `mig:")]
         told = [step for row in re.findall(r"^\| (`[^|]*`) \|", page, re.MULTILINE) for step in re.findall(r"`(\w+)`", row)]
         self.assertEqual(sorted(told), sorted(steps))
+
+    def test_each_producer_that_is_played_has_its_row(self):
+        played = {producer.__name__ for producer in (*catalogue.STAGED, *catalogue.AT_ONCE)}
+        table = (ROOT / "deploy/producers.md").read_text().split("| Kind | Quorum | Played by |")[1].split("\n\n")[0]
+        column = " ".join(row.split("|")[3] for row in table.splitlines() if row.startswith("| "))
+        told = set(re.findall(r"`(\w+)`", column))
+        self.assertEqual(sorted(told), sorted(played))
 
 
 if __name__ == "__main__":
