@@ -5,7 +5,8 @@ Every stage says which pods are bound after it, so a gang that is bound by halve
 
 from producers import jobs, kubeflow, marked, serving
 
-# Those that make members in stages, or whose status is written: each is played with a scheduler that is killed in each stage, too.
+# All are played one after the other on one server. These make members in stages, or somebody reads the status that we write: each is
+# played on a server of its own, too, with a scheduler that is killed in each stage.
 STAGED = (
     kubeflow.kubeflow_with_xk8s_groups,
     kubeflow.volcano_job,
@@ -19,7 +20,7 @@ STAGED = (
     serving.ray_cluster,
 )
 
-# The others, one after the other on one server.
+# The others.
 AT_ONCE = (
     *kubeflow.TRAINING_JOBS,
     kubeflow.mpi_job,

@@ -127,12 +127,13 @@ def play(api, stages, before=lambda index: None):
 
 def remove(made):
     """Everything that was made, and the PodGroups of ours that stood for it, are gone."""
-    for thing in reversed(made.objects.values()):
-        made.api.request("DELETE", f"{path_of(thing)}?gracePeriodSeconds=0")
+    for thing in reversed(made.objects.values()):  # a Job's own way is to wait for a garbage collector, which is not there
+        made.api.request("DELETE", f"{path_of(thing)}?gracePeriodSeconds=0&propagationPolicy=Background")
     ours = f"{GROUP}/namespaces/default/podgroups"
     for group in made.api.must("GET", ours)["items"]:
         made.api.request("DELETE", f"{ours}/{group['metadata']['name']}")
-    await_that("no pod is left", lambda: not made.api.must("GET", f"{CORE}/pods")["items"])
+    for thing in made.objects.values():
+        await_that(f"{path_of(thing)} is gone", lambda: made.api.request("GET", path_of(thing)).status == 404)
 
 
 def path_of(thing):
