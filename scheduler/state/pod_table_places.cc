@@ -106,6 +106,24 @@ void PodTable::NoteMove(const Record& record, Delta& delta) {
 
 // ---- volumes come and go
 
+namespace {
+
+// The known needs, and the claims that `now` says the pod shares with others: for one at a time.
+SharedVolumeNeeds WithExclusiveUses(const SharedVolumeNeeds& known, const SharedVolumeNeeds& now) {
+  if (now.get() == nullptr) return known;
+  VolumeNeeds both = known.get() == nullptr ? VolumeNeeds() : *known.get();
+  for (const VolumeUse& use : now.get()->uses) {
+    if (use.kind == VolumeUseKind::kExclusive &&
+        std::ranges::find(both.uses, use) == both.uses.end()) {
+      both.uses.push_back(use);
+    }
+  }
+  std::sort(both.uses.begin(), both.uses.end());
+  return SharedVolumeNeeds(std::move(both));
+}
+
+}  // namespace
+
 void PodTable::FollowVolumes(Delta& delta) {
   while (volumes_.any_stale()) {  // one that shares a volume no more makes another one's its own
     for (const PodId pod : volumes_.TakeStale()) FollowVolumes(*pods_.at(pod), delta);
@@ -114,11 +132,12 @@ void PodTable::FollowVolumes(Delta& delta) {
 
 void PodTable::FollowVolumes(Record& record, Delta& delta) {
   SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
+  const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
   if (record.facts.reserved.valid()) {  // who binds its volumes wants to know
     if (record.facts.gang.valid()) delta.gangs_changed.insert(record.facts.gang);
-    return;
+    // Where it goes is settled; what it keeps from others, who have come since, is not.
+    needs = WithExclusiveUses(known.volumes, needs);
   }
-  const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
   const bool ours = record.facts.gang.valid();
   if (known.volumes == (ours ? needs : OccupancyOf(needs))) return;
   const auto beyond = beyond_.find(record.id);

@@ -283,5 +283,20 @@ TEST_F(Volumes, AReadWriteOncePodClaimIsForOnePodOfTheCluster) {
   EXPECT_EQ(Ask("g").size(), 1);
 }
 
+TEST_F(Volumes, AReadWriteOncePodClaimIsKeptForWhoIsBeingBoundWhenAnotherComes) {
+  Add(MakeNode("n1"));
+  Add(MakeNode("n2"));
+  Add(MakeVolume("pv"));
+  Add(MakeClaim("only").Modes(kReadWriteOncePod).BoundTo("pv"));
+  Add(MakePod("first").Claim("only"));
+  const Placement place = std::get<Plan>(cluster_.Decide("first")).placements.front();
+  cluster_.state().Reserve(place.pod, place.node);
+  Add(MakePod("p").Claim("only"));
+  EXPECT_THAT(Ask(), ElementsAre(absl::StrCat("2: ", kClaimTaken)));
+  Delta delta;
+  cluster_.state().Release(place.pod, delta);
+  EXPECT_EQ(Ask().size(), 1);
+}
+
 }  // namespace
 }  // namespace maniple
