@@ -43,8 +43,9 @@ class World final {
   SimReport Run() {
     SetUp();
     for (int step = 0; step < parts_.options.steps && parts_.Sound(); ++step) {
-      if (step % kStepsInWait == 0)
+      if (step % kStepsInWait == 0) {
         parts_.faults.LieInWait(parts_.options.seed * 613 + step, kAmbushPairs);
+      }
       parts_.workload.Act();
       parts_.economy.Act();
       parts_.producers.Act();
@@ -109,8 +110,9 @@ class World final {
     parts_.economy.SetUp();
     parts_.truth.Start(parts_.events.Now());
     parts_.truth.Observe(parts_.events.Now());
-    if (parts_.volume_users.exist())
+    if (parts_.volume_users.exist()) {
       parts_.volumes.emplace(parts_.server, parts_.truth).Observe(parts_.events.Now());
+    }
     parts_.tenant.SetUp();
     parts_.producers.SetUp();
     parts_.faults.set_rates(parts_.options.rates);
