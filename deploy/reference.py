@@ -34,7 +34,8 @@ In quotas the resource `scheduling.maniple.dev/gpu-milli` counts GPUs in thousan
 ## Reasons
 
 `status.reason` of a PodGroup, and the reason of the condition `PodScheduled` of a pod that waits. There `Unschedulable` stands for
-NoFit, TopologyNoFit and NeverFits: autoscalers know that word. `status.message` says the same in one sentence, with numbers.
+NoFit, TopologyNoFit and NeverFits: autoscalers know that word. While one is asked for the nodes of the whole gang
+(`autoscaling.provisioningRequests`), `WaitingForNodes` stands for NoFit and NeverFits. `status.message` says the same in one sentence, with numbers.
 
 | Reason | Meaning | What to look at |
 |---|---|---|

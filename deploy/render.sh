@@ -43,6 +43,7 @@ render maniple deploy/rbac/scheduler.yaml rbac/scheduler.yaml
 render maniple deploy/rbac/producers.yaml rbac/producers.yaml
 render maniple deploy/rbac/users.yaml rbac/users.yaml
 render maniple deploy/rbac/optional/mig-reconfigure.yaml rbac/mig-reconfigure.yaml -- --set configuration.gpu.mig.reconfigure=on
+render maniple deploy/rbac/optional/provisioning.yaml rbac/provisioning.yaml -- --set configuration.autoscaling.provisioningRequests.className=any
 render maniple deploy/policy/tenants.yaml policies.yaml
 render maniple deploy/manifests/scheduler.yaml "${scheduler[@]}"
 

@@ -267,9 +267,14 @@ Rank RankOf(const StringMap& labels, absl::string_view sub_group, const PodGroup
   static constexpr absl::string_view kRoleLabels[] = {
       "training.kubeflow.org/replica-type", "training.kubeflow.org/job-role",
       "jobset.sigs.k8s.io/replicatedjob-name", "volcano.sh/task-spec", "ray.io/node-type"};
-  static constexpr absl::string_view kIndexLabels[] = {
-      "batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index",
-      "training.kubeflow.org/replica-index", "leaderworkerset.sigs.k8s.io/worker-index"};
+  static constexpr absl::string_view kIndexLabels[] = {"batch.kubernetes.io/job-completion-index",
+                                                       "apps.kubernetes.io/pod-index",
+                                                       "training.kubeflow.org/replica-index",
+                                                       "leaderworkerset.sigs.k8s.io/worker-index",
+                                                       "volcano.sh/task-index",
+                                                       "ray.io/replica-host-index"};
+  static constexpr absl::string_view kJobLabels[] = {"jobset.sigs.k8s.io/job-index",
+                                                     "ray.io/worker-group-replica-index"};
   const auto index_of = [&labels](absl::string_view key) -> int64_t {
     int64_t value = -1;
     return absl::SimpleAtoi(labels.Get(key), &value) && value >= 0 ? value : -1;
@@ -277,15 +282,14 @@ Rank RankOf(const StringMap& labels, absl::string_view sub_group, const PodGroup
 
   Rank rank;
   rank.sub_group = SubGroupIndex(sub_group, spec);
-  // Zero-padded, so that text order is number order.
-  const int64_t job = index_of("jobset.sigs.k8s.io/job-index");
-  if (job >= 0) {
-    rank.job = absl::StrFormat("%019d", job);
-  } else {
-    for (const absl::string_view key : kRoleLabels) {
-      if (!rank.job.empty()) break;
-      rank.job = std::string(labels.Get(key));
-    }
+  for (const absl::string_view key : kJobLabels) {
+    // Zero-padded, so that text order is number order.
+    const int64_t job = index_of(key);
+    if (job >= 0 && rank.job.empty()) rank.job = absl::StrFormat("%019d", job);
+  }
+  for (const absl::string_view key : kRoleLabels) {
+    if (!rank.job.empty()) break;
+    rank.job = std::string(labels.Get(key));
   }
   for (const absl::string_view key : kIndexLabels) {
     if (rank.index >= 0) break;

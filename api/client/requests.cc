@@ -30,6 +30,17 @@ std::string PodGroupPath(absl::string_view namespace_name, absl::string_view nam
   return absl::StrCat(PodGroupsPath(namespace_name), "/", UrlEncoded(name));
 }
 
+// Of a collection, or of the object of that name in it.
+std::string ProvisioningPath(absl::string_view namespace_name, absl::string_view name = "") {
+  return absl::StrCat("/apis/autoscaling.x-k8s.io/v1/namespaces/", UrlEncoded(namespace_name),
+                      "/provisioningrequests", name.empty() ? "" : "/", UrlEncoded(name));
+}
+
+std::string PodTemplatePath(absl::string_view namespace_name, absl::string_view name = "") {
+  return absl::StrCat("/api/v1/namespaces/", UrlEncoded(namespace_name), "/podtemplates",
+                      name.empty() ? "" : "/", UrlEncoded(name));
+}
+
 HttpRequest Write(HttpMethod method, std::string target, absl::string_view content_type,
                   std::string body) {
   return {.method = method,
@@ -92,6 +103,33 @@ HttpRequest PodGroupSpecRequest(absl::string_view namespace_name, absl::string_v
                                 absl::string_view uid, const PodGroupSpec& spec) {
   return Write(HttpMethod::kPatch, PodGroupPath(namespace_name, name), kMergePatch,
                EncodePodGroupSpecPatch(uid, spec));
+}
+
+HttpRequest MakeProvisioningRequest(const NewProvisioningRequest& request) {
+  return Write(HttpMethod::kPost, ProvisioningPath(request.namespace_name), kJsonBody,
+               EncodeProvisioningRequest(request));
+}
+
+HttpRequest ReadProvisioningRequest(absl::string_view namespace_name, absl::string_view name) {
+  return {.method = HttpMethod::kGet,
+          .target = ProvisioningPath(namespace_name, name),
+          .lane = HttpLane::kWrite};
+}
+
+HttpRequest DeleteProvisioningRequest(absl::string_view namespace_name, absl::string_view name,
+                                      absl::string_view uid) {
+  return Write(HttpMethod::kDelete, ProvisioningPath(namespace_name, name), kJsonBody,
+               EncodeDeleteOptions(uid, std::nullopt));
+}
+
+HttpRequest MakePodTemplateRequest(absl::string_view namespace_name, std::string body) {
+  return Write(HttpMethod::kPost, PodTemplatePath(namespace_name), kJsonBody, std::move(body));
+}
+
+HttpRequest DeletePodTemplateRequest(absl::string_view namespace_name, absl::string_view name,
+                                     absl::string_view uid) {
+  return Write(HttpMethod::kDelete, PodTemplatePath(namespace_name, name), kJsonBody,
+               EncodeDeleteOptions(uid, std::nullopt));
 }
 
 HttpRequest DeletePodGroupRequest(absl::string_view namespace_name, absl::string_view name,

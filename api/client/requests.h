@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/codec/encode.h"
+#include "api/codec/provisioning.h"
 #include "api/http/http.h"
 #include "api/model/claim_binding.h"
 #include "api/model/maniple_types.h"
@@ -65,6 +66,20 @@ struct PodWaits {
 // `path` is that of the object, or of its subresource where it has one:
 // "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/name/status".
 [[nodiscard]] HttpRequest ForeignPhaseRequest(absl::string_view path, const ForeignPhase& phase);
+
+// 409 when it is there already.
+[[nodiscard]] HttpRequest MakeProvisioningRequest(const NewProvisioningRequest& request);
+[[nodiscard]] HttpRequest ReadProvisioningRequest(absl::string_view namespace_name,
+                                                  absl::string_view name);
+// With the uid as precondition.
+[[nodiscard]] HttpRequest DeleteProvisioningRequest(absl::string_view namespace_name,
+                                                    absl::string_view name, absl::string_view uid);
+// `body` is EncodePodTemplate's; 409 when it is there already.
+[[nodiscard]] HttpRequest MakePodTemplateRequest(absl::string_view namespace_name,
+                                                 std::string body);
+// With the uid as precondition.
+[[nodiscard]] HttpRequest DeletePodTemplateRequest(absl::string_view namespace_name,
+                                                   absl::string_view name, absl::string_view uid);
 
 // With the uid as precondition: nobody else writes it, and a late one is put right within a second.
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);

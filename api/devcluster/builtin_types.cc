@@ -38,6 +38,7 @@ constexpr Row kRows[] = {
      Parts::kStatus},
     {"", "v1", "PersistentVolume", "persistentvolumes", "pv", "", kCluster, Parts::kStatus},
     {"", "v1", "Pod", "pods", "po", "all", kNamespaced, Parts::kStatus},
+    {"", "v1", "PodTemplate", "podtemplates", "", "", kNamespaced, Parts::kNone},
     {"", "v1", "ReplicationController", "replicationcontrollers", "rc", "all", kNamespaced,
      Parts::kStatusAndScale},
     {"", "v1", "ResourceQuota", "resourcequotas", "quota", "", kNamespaced, Parts::kStatus},

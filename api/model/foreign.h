@@ -58,6 +58,7 @@ struct ForeignSpec {
   std::vector<ForeignPart> parts;
   bool staged = false;        // each part is a gang of its own, in its producer's order
   bool leader_first = false;  // followers are made once their leader is bound or ready
+  std::string parent_group;   // the group of groups that it is in; "" = of none
   std::string queue;          // of its own field
   std::string queue_label;    // of its labels and annotations, which those of pods go before
   std::string priority_class_name;

@@ -24,6 +24,10 @@ inline constexpr char kAdmittedQueueAnnotation[] = "scheduling.maniple.dev/admit
 // On a PodGroup, "true": nothing of the gang starts. What runs is left alone.
 inline constexpr char kHoldAnnotation[] = "scheduling.maniple.dev/hold";
 
+// "tier-1" where a level may stand: that level of the Topology, counted from the narrowest. Single
+// nodes are not counted. Volcano counts so.
+inline constexpr char kTierWord[] = "tier-";
+
 struct TopologyRequest {
   std::string required;  // level name or node label, "" = none
   std::string preferred;

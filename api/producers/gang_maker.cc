@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
+#include "api/producers/composite_group.h"
 #include "api/producers/fields.h"
 #include "api/producers/mark_quorum.h"
 #include "api/producers/owner_walk.h"
@@ -90,6 +92,7 @@ class GangMaker final {
     FromSource(slot);
     gang_.is_object = true;
     const ForeignSpec& declared = *slot.record->spec;
+    if (table_.role(slot.kind) == ProducerRole::kComposite) return FromGroupsIn(slot);
     if (identity_.stager == nullptr) {
       SetParts(declared, declared.minimum.value_or(MembersOf(declared)));
       SetStatusTarget(slot);
@@ -108,6 +111,14 @@ class GangMaker final {
         stage == &*std::max_element(stages.parts.begin(), stages.parts.end(), smaller)) {
       SetStatusTarget(slot);
     }
+  }
+
+  void FromGroupsIn(const ObjectSlot& composite) {
+    absl::btree_set<absl::string_view> names;
+    for (const PodMarks& marks : members_) names.insert(marks.Get(MarkField::kUpstream));
+    const ForeignSpec quorum = QuorumOfGroups(composite, names, table_);
+    NoteProblem(quorum.problem);
+    SetParts(quorum, MembersOf(quorum));
   }
 
   void SetStatusTarget(const ObjectSlot& slot) {
@@ -212,12 +223,14 @@ class GangMaker final {
         members -= less;
         spare -= less;
       }
-      if (members == 0 || part.name.empty()) continue;
+      const bool asks = members > 0 || part.topology != TopologyRequest();
+      if (!asks || part.name.empty()) continue;
       if (!names.insert(part.name).second) {
         NoteProblem(absl::StrCat("two of its parts are named ", part.name));
       }
+      const int32_t least = members == 0 ? 0 : Narrow(members);
       gang_.spec.sub_groups.push_back(
-          {.name = part.name, .min_member = Narrow(members), .topology = part.topology});
+          {.name = part.name, .min_member = least, .topology = part.topology});
       if (late) {
         gang_.starts.push_back(part.late ? PartStart::kOnceOneExists : PartStart::kTogether);
       }

@@ -33,6 +33,7 @@ std::vector<KnownKind> MakeKnownKinds() {
       {kRule, {"kubeflow.org", {"v1"}, "jaxjobs", "JAXJob"}},
       {kMpiJob, {"kubeflow.org", {"v2beta1", "v1"}, "mpijobs", "MPIJob"}},
       {kTrainJob, {"trainer.kubeflow.org", {"v1alpha1"}, "trainjobs", "TrainJob"}},
+      {kComposite, {"scheduling.k8s.io", {"v1alpha3"}, "compositepodgroups", "CompositePodGroup"}},
   };
 }
 
@@ -62,6 +63,7 @@ ProducerRole RoleOf(const ForeignKind& kind) {
 }
 
 bool IsGroupObject(ProducerRole role) { return role <= ProducerRole::kKoordinator; }
+bool IsOwner(ProducerRole role) { return !IsGroupObject(role) && role != ProducerRole::kComposite; }
 
 std::optional<uint8_t> KindIndexOf(const ForeignKinds& kinds, absl::string_view api_version,
                                    absl::string_view kind) {

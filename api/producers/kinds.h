@@ -29,10 +29,13 @@ enum class ProducerRole : uint8_t {
   kRayCluster,
   kMpiJob,
   kTrainJob,  // says only which JobSet is meant
-  kRule,      // what owner_rules.h says of it; also kinds that are unknown here
+  // Neither: a group of group objects.
+  kComposite,
+  kRule,  // what owner_rules.h says of it; also kinds that are unknown here
 };
 [[nodiscard]] ProducerRole RoleOf(const ForeignKind& kind);
 [[nodiscard]] bool IsGroupObject(ProducerRole role);
+[[nodiscard]] bool IsOwner(ProducerRole role);
 
 // By the apiVersion and kind of a reference; the version does not matter.
 [[nodiscard]] std::optional<uint8_t> KindIndexOf(const ForeignKinds& kinds,

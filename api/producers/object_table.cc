@@ -51,6 +51,14 @@ ObjectSlot& ObjectTable::At(uint8_t kind, absl::string_view namespace_name,
   return **slots_.insert(std::move(slot)).first;
 }
 
+const ObjectSlot* ObjectTable::Find(uint8_t kind, absl::string_view namespace_name,
+                                    absl::string_view name) const {
+  const std::optional<Id<struct WordTag>> word = words_.Find(namespace_name);
+  if (!word.has_value()) return nullptr;
+  const auto found = slots_.find(SlotKey{kind, *word, name});
+  return found != slots_.end() ? found->get() : nullptr;
+}
+
 void ObjectTable::Tidy(ObjectSlot& slot) {
   if (slot.record.has_value() || !slot.watchers.empty()) return;
   slots_.erase(slots_.find(SlotKey{slot.kind, slot.namespace_id, slot.name}));

@@ -71,6 +71,9 @@ class ObjectTable final {
 
   [[nodiscard]] ObjectSlot& At(uint8_t kind, absl::string_view namespace_name,
                                absl::string_view name);
+  // Null: nobody asked for it, and it is not there.
+  [[nodiscard]] const ObjectSlot* Find(uint8_t kind, absl::string_view namespace_name,
+                                       absl::string_view name) const;
   // Forgets a slot that nobody needs.
   void Tidy(ObjectSlot& slot);
 

@@ -122,7 +122,7 @@ class OwnerWalk final {
 
   [[nodiscard]] bool MayOwn(uint8_t kind) const {
     const ProducerRole role = table_.role(kind);
-    return !IsGroupObject(role) && role != ProducerRole::kTrainJob;
+    return IsOwner(role) && role != ProducerRole::kTrainJob;
   }
 
   // The owner of a Job that is not known, as its pods tell it.
@@ -225,6 +225,7 @@ class OwnerWalk final {
       case ProducerRole::kKai:
       case ProducerRole::kGrove:
       case ProducerRole::kKoordinator:
+      case ProducerRole::kComposite:
         return "";
     }
     return "";

@@ -10,7 +10,8 @@ constexpr QuorumRule kRules[] = {
     {"PodGroup (scheduling.x-k8s.io)",
      "minMember; by stage where a JobSet or TrainJob makes its members in stages"},
     {"PodGroup (scheduling.volcano.sh)",
-     "minMember, and minTaskMember of each task unless these are more; 0 is no gang"},
+     "minMember, and minTaskMember of each task unless these are more; minSubGroups partitions of "
+     "a task; 0 is no gang"},
     {"Job (batch)",
      "parallelism if it is Indexed and completions are as many and more than one, else no gang"},
     {"PodGroup (scheduling.k8s.io)", "minCount of a gang policy; a basic policy asks for no gang"},
@@ -38,6 +39,9 @@ constexpr QuorumRule kRules[] = {
      "minAvailable of its scheduling policy, else launcher and workers; a launcher that waits for "
      "the workers counts once it is there"},
     {"TrainJob (trainer.kubeflow.org)", "that of its JobSet"},
+    {"CompositePodGroup (scheduling.k8s.io)",
+     "minGroupCount of its groups, the oldest, and the quorum of each; a basic one asks for no "
+     "gang"},
     {"Kueue pod group", "its total count; one with fast admission or for serving"},
     {"Koordinator gang", "min-available"},
     {"YuniKorn application", "minMember of each task group that has a pod"},

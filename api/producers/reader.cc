@@ -49,6 +49,8 @@ ForeignSpec ReadSpec(const ForeignKind& kind, const Cursor& root) {
       return ReadMpiJob(root);
     case ProducerRole::kTrainJob:
       return {};
+    case ProducerRole::kComposite:
+      return ReadCompositeGroup(root);
     case ProducerRole::kRule:
       return ReadByRule(RuleOf(kind), root);
   }
@@ -117,7 +119,7 @@ class Reader final : public ForeignReader {
     object.spec = ReadSpec(known, root);
     object.spec.queue_label = QueueLabelOf(object.meta);
     const ProducerRole role = RoleOf(known);
-    if (!IsGroupObject(role)) {
+    if (IsOwner(role)) {
       ReadAsked(role, object.meta, object.spec);
       object.spec.topology = TopologyOf(object.meta);
     } else {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "api/base/fingerprint.h"
 #include "api/codec/utf8.h"
+#include "api/producers/composite_group.h"
 #include "api/producers/mark_quorum.h"
 #include "api/producers/owner_walk.h"
 
@@ -46,6 +47,7 @@ class Resolver final {
 
  private:
   static constexpr MarkField kLastMark = MarkField::kKueue;
+  static constexpr int kMostComposites = 4;  // within each other, as the API allows
 
   // kNamespace: none decides.
   MarkField FirstMark() {
@@ -109,6 +111,7 @@ class Resolver final {
       out_.awaited = NameOf(table_.kinds()[*kind], slot.name);
       return Heeded::kYes;
     }
+    if (InComposite(slot)) return Heeded::kYes;
     if (!slot.record->spec->is_gang) return Heeded::kAsksForNothing;
     out_.gang = {.origin = GangOrigin::kObject, .source = &slot};
     out_.sub_group = SubGroupIn(slot, mark.field);
@@ -116,6 +119,40 @@ class Resolver final {
     if (out_.gang.stager == nullptr) LookAtLeaderWorkerSet();
     NameObjectGang();
     return Heeded::kYes;
+  }
+
+  // Whether the members of the group start together with those of others, or wait to know that.
+  bool InComposite(ObjectSlot& group) {
+    const std::optional<uint8_t> kind = table_.KindOf(ProducerRole::kComposite);
+    if (!kind.has_value()) return false;
+    ObjectSlot* outermost = nullptr;
+    const std::string* above = &group.record->spec->parent_group;
+    for (int depth = 0; !above->empty(); ++depth) {
+      ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), *above);
+      out_.seen.push_back(&slot);
+      if (depth == kMostComposites) {
+        out_.gang = {.origin = GangOrigin::kObject,
+                     .source = &group,
+                     .problem = absl::StrCat("spec.parentCompositePodGroupName: leads through more "
+                                             "than ",
+                                             kMostComposites, " groups, or in a ring")};
+        NameObjectGang();
+        return true;
+      }
+      if (!slot.record.has_value()) {
+        out_.gang = {.origin = GangOrigin::kMissing,
+                     .group_name = StableGroupName(slot.name, {"missing", "composite"})};
+        out_.awaited = NameOf(table_.kinds()[*kind], slot.name);
+        return true;
+      }
+      if (slot.record->spec->is_gang) outermost = &slot;
+      above = &slot.record->spec->parent_group;
+    }
+    if (outermost == nullptr) return false;
+    out_.gang = {.origin = GangOrigin::kObject, .source = outermost};
+    out_.sub_group = PartNameOfGroup(group.name);
+    NameObjectGang();
+    return true;
   }
 
   // The group is of another owner than the pod, of the same name: one of them has gone, or is new.

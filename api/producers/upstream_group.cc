@@ -5,11 +5,10 @@
 namespace maniple {
 namespace {
 
-void ReadPolicy(const Cursor& policy, ForeignSpec& spec) {
+void ReadGangPolicy(const Cursor& policy, absl::string_view count_name, ForeignSpec& spec) {
   ForMember(policy, "gang", [&](const Cursor& gang) {
     spec.is_gang = true;
-    spec.minimum = 1;
-    ForMember(gang, "minCount",
+    ForMember(gang, count_name,
               [&](const Cursor& count) { spec.minimum = ReadCount(count, spec); });
   });
 }
@@ -22,14 +21,15 @@ void ReadConstraints(const Cursor& constraints, ForeignSpec& spec) {
   });
 }
 
-}  // namespace
-
-ForeignSpec ReadUpstreamGroup(const Cursor& root) {
+// The two kinds differ in what they count.
+ForeignSpec ReadGroup(const Cursor& root, absl::string_view count_name) {
   ForeignSpec spec;
   spec.is_gang = false;
+  spec.minimum = 1;
   ForMember(root, "spec", [&](const Cursor& of) {
     for (const Cursor& field : of.Members()) {
-      if (field.key() == "schedulingPolicy") ReadPolicy(field, spec);
+      if (field.key() == "parentCompositePodGroupName") spec.parent_group = field.Text();
+      if (field.key() == "schedulingPolicy") ReadGangPolicy(field, count_name, spec);
       if (field.key() == "schedulingConstraints") ReadConstraints(field, spec);
       if (field.key() == "priorityClassName") spec.priority_class_name = field.Text();
       if (field.key() == "preemptionPolicy") spec.preempts = field.View() != "Never";
@@ -37,5 +37,10 @@ ForeignSpec ReadUpstreamGroup(const Cursor& root) {
   });
   return spec;
 }
+
+}  // namespace
+
+ForeignSpec ReadUpstreamGroup(const Cursor& root) { return ReadGroup(root, "minCount"); }
+ForeignSpec ReadCompositeGroup(const Cursor& root) { return ReadGroup(root, "minGroupCount"); }
 
 }  // namespace maniple

@@ -12,10 +12,8 @@ namespace {
 std::vector<std::string> WiderThan(const TopologyRequest& request, const Tables& tables) {
   std::vector<std::string> wider = {""};
   if (const Topology* topology = FindTopology(tables, request.topology_name)) {
-    for (const TopologyLevel& level : topology->levels) {
-      if (level.name == request.required || level.node_label == request.required) break;
-      wider.push_back(level.name);
-    }
+    const size_t end = LevelIndex(*topology, request.required).value_or(topology->levels.size());
+    for (size_t i = 0; i < end; ++i) wider.push_back(topology->levels[i].name);
   }
   std::ranges::reverse(wider);
   return wider;

@@ -51,6 +51,41 @@ void ReadAnnotations(const Json& map, const std::string& path, Problems& problem
   }
 }
 
+constexpr size_t kMostParameters = 100, kMostParameter = 255;  // as the kind allows
+
+void ReadParameters(const Json& map, const std::string& path, Problems& problems,
+                    std::vector<std::pair<std::string, std::string>>& out) {
+  if (!map.is_object()) return problems.Wrong(path, "a map", map);
+  if (map.size() > kMostParameters) {
+    return problems.Add(path, absl::StrCat("has more than ", kMostParameters, " entries"));
+  }
+  for (const auto& [key, value] : map.members()) {
+    const std::string at = absl::StrCat(path, ".", key);
+    if (!value.is_string()) {
+      problems.Wrong(at, "a string, in quotes", value);
+    } else if (value.AsString().size() > kMostParameter) {
+      problems.Add(at, absl::StrCat("is longer than ", kMostParameter, " bytes"));
+    } else {
+      out.emplace_back(key, value.AsString());
+    }
+  }
+}
+
+void ReadNodeRequests(const Json& map, const std::string& path, Problems& problems,
+                      NodeRequestOptions& out) {
+  Section section(map, path, problems);
+  section.String("className", out.class_name);
+  section.Read("parameters", [&](const Json& v, const std::string& at) {
+    ReadParameters(v, at, problems, out.parameters);
+  });
+  section.Close();
+  if (out.class_name.size() > kMostPrefix) {
+    problems.Add(path + ".className", absl::StrCat("is longer than ", kMostPrefix, " bytes"));
+  } else if (out.class_name.empty()) {
+    problems.Add(path + ".className", "is required");
+  }
+}
+
 }  // namespace
 
 void ReadAutoscalingConfig(const Json& map, const std::string& path, Problems& problems,
@@ -58,6 +93,9 @@ void ReadAutoscalingConfig(const Json& map, const std::string& path, Problems& p
   Section section(map, path, problems);
   section.Read("bindingAnnotations", [&](const Json& v, const std::string& at) {
     ReadAnnotations(v, at, problems, out.binding_annotations);
+  });
+  section.Read("provisioningRequests", [&](const Json& v, const std::string& at) {
+    ReadNodeRequests(v, at, problems, out.node_requests);
   });
   section.Close();
 }

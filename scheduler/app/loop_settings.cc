@@ -17,6 +17,7 @@ absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config) {
   options.foreign_statuses = {.xk8s = config.producers.write_xk8s_status,
                               .volcano = config.producers.write_volcano_status};
   options.binding_annotations = config.autoscaling.binding_annotations;
+  options.node_requests = config.autoscaling.node_requests;
   ASSIGN_OR_RETURN(options.profile, ProfileFor(config));
   options.per_pod_events = config.pod_events;
   options.fair_sharing = config.fair_sharing;

@@ -4,13 +4,16 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
 
 namespace maniple {
 namespace {
 
 constexpr absl::string_view kNvlink = "nvlink";
+constexpr absl::string_view kHostLabel = "kubernetes.io/hostname";
 
 // A word of the request where a level may stand: the place of a level in its Topology, or the
 // NVLink dimension.
@@ -76,10 +79,8 @@ class Resolver final {
 
   absl::StatusOr<LevelWord> Find(absl::string_view wanted, absl::string_view part) {
     if (topology_ != nullptr) {
-      for (size_t i = 0; i < topology_->levels.size(); ++i) {
-        const TopologyLevel& level = topology_->levels[i];
-        if (level.name == wanted || level.node_label == wanted) return LevelWord{.index = i};
-      }
+      const std::optional<size_t> index = LevelIndex(*topology_, wanted);
+      if (index.has_value()) return LevelWord{.index = index};
     }
     const std::vector<std::string>& nvlink = snapshot_.tables->nvlink_labels;
     if (!nvlink.empty() &&
@@ -157,6 +158,19 @@ const Topology* FindTopology(const Tables& tables, absl::string_view name) {
     return topology.meta.name == (name.empty() ? "default" : name);
   });
   return at == all.end() ? nullptr : &*at;
+}
+
+std::optional<size_t> LevelIndex(const Topology& topology, absl::string_view word) {
+  const std::vector<TopologyLevel>& levels = topology.levels;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    if (levels[i].name == word || levels[i].node_label == word) return i;
+  }
+  size_t tier = 0;
+  if (!absl::ConsumePrefix(&word, kTierWord) || !absl::SimpleAtoi(word, &tier)) return std::nullopt;
+  size_t tiers = levels.size();
+  if (tiers > 0 && levels.back().node_label == kHostLabel) --tiers;
+  if (tier == 0 || tier > tiers) return std::nullopt;
+  return tiers - tier;
 }
 
 bool DomainChoice::binding() const { return Binds(gang) || std::ranges::any_of(sub_groups, Binds); }

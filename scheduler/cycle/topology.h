@@ -49,6 +49,9 @@ struct DomainChoice {
 // The Topology of that name; without a name the only one, or the one named "default". Null: none.
 [[nodiscard]] const Topology* FindTopology(const Tables& tables, absl::string_view name);
 
+// The place of a level by its name, its label or its tier; none: the Topology has no such level.
+[[nodiscard]] std::optional<size_t> LevelIndex(const Topology& topology, absl::string_view word);
+
 // kInvalidArgument: the request names what does not exist, or contradicts itself. The message names
 // the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,

@@ -32,7 +32,8 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kForeignPhase:
       return {errand.news ? WritePriority::kReason : WritePriority::kStatus, WriteRetry::kInside};
     case ErrandKind::kStandIn:
-      return {WritePriority::kReason, WriteRetry::kNone};
+    case ErrandKind::kNodeRequest:
+      return {WritePriority::kReason, errand.begun ? WriteRetry::kInside : WriteRetry::kNone};
     case ErrandKind::kNodeConfig:
       // Somebody may have bound a pod there since: it is decided anew.
       return {WritePriority::kStatus, WriteRetry::kNone};
@@ -61,6 +62,7 @@ std::string CoalesceKey(const Errand& errand) {
     case ErrandKind::kVolume:
     case ErrandKind::kStandIn:
     case ErrandKind::kForeignPhase:
+    case ErrandKind::kNodeRequest:
     case ErrandKind::kEvent:
       return "";
   }
@@ -115,6 +117,7 @@ void Errands::Count(const Errand& errand, int64_t by) {
     case ErrandKind::kNodeConfig:
     case ErrandKind::kStandIn:
     case ErrandKind::kForeignPhase:
+    case ErrandKind::kNodeRequest:
     case ErrandKind::kEvent:
       break;
   }

@@ -28,6 +28,7 @@ enum class ErrandKind : uint8_t {
   kNodeConfig,
   kStandIn,       // a PodGroup of ours for a gang that somebody else declares
   kForeignPhase,  // the status of the foreign group itself
+  kNodeRequest,   // nodes asked of an autoscaler; `begun`: it is taken back
   kEvent,
 };
 
@@ -38,7 +39,7 @@ struct Errand {
   std::string name;    // of the node of a bind or a configuration, of the queue or cohort of a
                        // status, the uid of a pod being read, the claim ("namespace/name") of a
                        // volume
-  bool begun = false;  // a bind of a gang that is partly bound already
+  bool begun = false;  // a bind of a gang that is partly bound already; see also kNodeRequest
   bool news = false;   // of a status: why something waits, and that has changed
   std::string lane;    // of a status: whose turn it is that it takes
   Right right;         // that the request needs; Send fills it in

@@ -21,6 +21,7 @@
 #include "scheduler/loop/eviction.h"
 #include "scheduler/loop/left_for.h"
 #include "scheduler/loop/node_charges.h"
+#include "scheduler/loop/node_request.h"
 #include "scheduler/loop/reservation.h"
 #include "scheduler/report/status.h"
 #include "scheduler/report/view.h"
@@ -165,6 +166,9 @@ struct GangRecord {
   // A gang that somebody else declares.
   Rare<StandInWork> stand_in;
   Rare<PhaseWork> phase;
+
+  // Nodes that an autoscaler is asked for.
+  Rare<NodeRequest> node_request;
 
   // Report.
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place

@@ -272,6 +272,9 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
     case ErrandKind::kForeignPhase:
       HearPhase(errand, result, now);
       return;
+    case ErrandKind::kNodeRequest:
+      HearNodeRequest(errand, result, now);
+      return;
     case ErrandKind::kPodWaits:
     case ErrandKind::kEvent:
       return;

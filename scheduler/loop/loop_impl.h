@@ -5,7 +5,7 @@
 // loop_reservation.cc and loop_reservation_due.cc (holding room), loop_backfill.cc (using held
 // room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
 // loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions),
-// loop_stand_in.cc (gangs that others declare),
+// loop_stand_in.cc (gangs that others declare), loop_nodes.cc (nodes asked of an autoscaler),
 // loop_writes.cc (events, and what the server refuses), loop_view.cc and
 // loop_help.cc (what would help).
 #pragma once
@@ -351,6 +351,11 @@ class SchedulingLoop::Impl final {
   void CountInQueue(const Case& c, const std::optional<Standing>& standing);
 
   // loop_stand_in.cc
+  // loop_nodes.cc
+  void AskForNodes(Case& c, const Standing& standing);
+  void HearNodeRequest(const Errand& errand, const WriteResult& result, absl::Time now);
+  [[nodiscard]] bool AwaitsNodes(const Case& c, const WaitingFor& waits) const;
+
   void KeepStandIn(Case& c, const Standing& standing);
   [[nodiscard]] static bool HasSomethingToSay(const Case& c, const Standing& standing);
   void DropStandIn(Case& c);

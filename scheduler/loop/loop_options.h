@@ -16,6 +16,7 @@
 #include "plugins/framework/profile.h"
 #include "queue/tournament.h"
 #include "scheduler/cycle/preemption.h"
+#include "scheduler/loop/node_request.h"
 #include "scheduler/loop/search_shares.h"
 #include "scheduler/mig/mig_fleet.h"
 #include "scheduler/state/cluster_state.h"
@@ -39,6 +40,7 @@ struct LoopOptions {
   ForeignStatuses foreign_statuses;
   // That each pod gets with its node, for instance against autoscalers that would move it.
   std::vector<std::pair<std::string, std::string>> binding_annotations;
+  NodeRequestOptions node_requests;
   ClusterStateOptions state;
   Profile profile;
   std::string identity = "maniple-scheduler";  // reportingInstance of events

@@ -94,6 +94,7 @@ void SchedulingLoop::Impl::ReportOn(Case& c) {
       KeepStandIn(c, *standing);
       TellProducer(c, *standing);
     }
+    AskForNodes(c, *standing);
     if (HasStatus(c.gang)) WriteStatus(c, *standing);
     DropStandIn(c);
     TellPods(c, *standing);
@@ -234,7 +235,8 @@ void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
 }
 
 void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
-  const absl::string_view reason = PodReasonName(waits.reason);
+  const absl::string_view reason =
+      AwaitsNodes(c, waits) ? kPodAwaitsNodes : PodReasonName(waits.reason);
   const auto told = c.record.told.find(member.pod);
   const bool new_to_us = told == c.record.told.end();
   PodWaits condition{.reason = std::string(reason), .message = PodWaitText(c.gang, waits.reason)};

@@ -82,6 +82,9 @@ std::optional<Standing> SchedulingLoop::Impl::StandingAsSuch(const Case& c) cons
   if (const std::string trouble = EvictionTrouble(c); !trouble.empty()) {
     absl::StrAppend(&standing.message, "; ", trouble);
   }
+  if (c.record.node_request.has_value()) {
+    absl::StrAppend(&standing.message, "; ", c.record.node_request->Text());
+  }
   if (c.record.reservation.has_value()) {
     absl::StrAppend(&standing.message, "; room is held for it to start at ",
                     StartText(*c.record.reservation), DelayText(*c.record.reservation));

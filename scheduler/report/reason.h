@@ -39,6 +39,9 @@ enum class WaitReason : uint8_t {
 // The reason that a waiting pod's condition PodScheduled=False carries: "Unschedulable" for NoFit,
 // TopologyNoFit and NeverFits (autoscalers buy nodes for it), else the PodGroup's own reason.
 [[nodiscard]] absl::string_view PodReasonName(WaitReason reason);
+// … where it would be "Unschedulable", and an autoscaler is asked for the nodes of the whole gang:
+// it shall not look at each pod.
+inline constexpr absl::string_view kPodAwaitsNodes = "WaitingForNodes";
 
 inline constexpr char kConditionMembersReady[] = "MembersReady";
 inline constexpr char kConditionQuotaReserved[] = "QuotaReserved";

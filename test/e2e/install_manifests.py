@@ -188,10 +188,12 @@ def the_plain_files_are_the_charts_objects():
     for file in (file for folder in folders for file in sorted((DEPLOY / folder).glob("*.yaml"))):
         plain |= objects(file.read_text())
     assert plain == objects(overlay("."))
-    mig = objects((DEPLOY / "rbac" / "optional" / "mig-reconfigure.yaml").read_text())
-    added = objects(rendered("--no-hooks", values={"configuration": {"gpu": {"mig": {"reconfigure": True}}}}))
-    rights = {name: without_helms_own(one) for name, one in added.items() if "Role" in name[0]}
-    assert rights == {name: one for name, one in {**plain, **mig}.items() if "Role" in name[0]}
+    for file, configuration in (("mig-reconfigure", {"gpu": {"mig": {"reconfigure": True}}}),
+                                ("provisioning", {"autoscaling": {"provisioningRequests": {"className": "atomic"}}})):
+        more = objects((DEPLOY / "rbac" / "optional" / f"{file}.yaml").read_text())
+        added = objects(rendered("--no-hooks", values={"configuration": configuration}))
+        rights = {name: without_helms_own(one) for name, one in added.items() if "Role" in name[0]}
+        assert rights == {name: one for name, one in {**plain, **more}.items() if "Role" in name[0]}
 
 
 def the_rights_to_producers_follow_the_values():

@@ -14,38 +14,20 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from producers.catalogue import AT_ONCE, STAGED  # noqa: E402
+from producers.catalogue import AT_ONCE, EMBEDDED_ONLY, STAGED  # noqa: E402
 from producers.stage import play, remove  # noqa: E402
 from support.cases import on_servers, play_all  # noqa: E402
-from support.control_plane import CRDS, ROOT, RealControlPlane, await_true  # noqa: E402
+from support.control_plane import ROOT, RealControlPlane  # noqa: E402
+from support.definitions import install_open  # noqa: E402
 from support.scheduler import Scheduler, add_nodes  # noqa: E402
-
-
-def open_definition(group, version, kind, plural, has_status):
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        # Groups that Kubernetes keeps for itself want a word about why.
-        "metadata": {"name": f"{plural}.{group}", "annotations": {"api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
-            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema},
-                          **({"subresources": {"status": {}}} if has_status else {})}],
-        },
-    }
 
 
 def install_producers(server):
     server.install_crds(ROOT / "deploy" / "crds" / "producers")
-    kinds = yaml.safe_load((ROOT / "test" / "producers" / "crds.yaml").read_text())["kinds"]
-    for definition in (open_definition(*kind) for kind in kinds):
-        server.api.must("POST", CRDS, definition)
-    for group, version, _, plural, _ in kinds:
-        path = f"/apis/{group}/{version}/{plural}"
-        await_true(path, lambda: server.api.request("GET", path).status == 200, server.children[-1], seconds=30)
+    kinds = yaml.safe_load((ROOT / "test" / "producers" / "crds.yaml").read_text())
+    install_open(server, kinds["kinds"])
+    if not isinstance(server, RealControlPlane):
+        install_open(server, kinds["embedded_only"])
 
 
 def killed(producer):
@@ -72,6 +54,8 @@ def played_in_turn(producers):
         add_nodes(server.api, 2)
         Scheduler(server).start()
         for producer in producers:
+            if producer in EMBEDDED_ONLY and isinstance(server, RealControlPlane):
+                continue
             try:
                 remove(play(server.api, producer()))
             except Exception as error:
@@ -83,7 +67,7 @@ def played_in_turn(producers):
 
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    everybody = (*STAGED, *AT_ONCE)
+    everybody = (*STAGED, *AT_ONCE, *EMBEDDED_ONLY)
     cases = [killed(one) for one in STAGED]
     cases.append(played_in_turn([one for one in everybody if wanted in one.__name__] or everybody))
     plays, skipped = on_servers(cases, RealControlPlane)

@@ -35,3 +35,6 @@ AT_ONCE = (
     marked.grove_gang,
     marked.spark_application,
 )
+
+# The kube-apiserver of the tests is 1.36, which neither serves their kind nor keeps what their pods say of it.
+EMBEDDED_ONLY = (marked.composite_pod_groups,)

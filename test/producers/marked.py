@@ -48,6 +48,33 @@ def grove_gang():
     return gang_by_marks("grove", {"grove.io/podgang": "grove"}, objects=[gang], source="PodGang")
 
 
+def composite_pod_groups():
+    """Groups of groups: a driver, and two replicas of which both have to be there."""
+    def grouped(group, indices):
+        for path, one, owner in pods(group, indices):
+            one["spec"]["schedulingGroup"] = {"podGroupName": group}
+            yield path, one, owner
+
+    def group(kind, plural, name, parent, policy):
+        parents = {"parentCompositePodGroupName": parent} if parent else {}
+        return custom("scheduling.k8s.io/v1alpha3", kind, plural, name, {"schedulingPolicy": {"gang": policy}, **parents})
+
+    def composite(name, parent, least):
+        return group("CompositePodGroup", "compositepodgroups", name, parent, {"minGroupCount": least})
+
+    def pod_group(name, parent, least):
+        return group("PodGroup", "podgroups", name, parent, {"minCount": least})
+
+    everybody = names("replica-a", range(2)) | names("replica-b", range(2)) | {"driver-0"}
+    return [
+        stage(pod_group("replica-a", "workers", 2), grouped("replica-a", range(2))),
+        stage(composite("workers", "train", 2), composite("train", None, 2), pod_group("driver", "train", 1), grouped("driver", [0]),
+              holds=[stands_for("CompositePodGroup", "train", 4, "Waiting")]),
+        stage(pod_group("replica-b", "workers", 2), grouped("replica-b", range(2)), bound=everybody,
+              holds=[stands_for("CompositePodGroup", "train", 5, "Running")]),
+    ]
+
+
 def spark_application():
     """The driver makes the executors once it runs, and they start as they come."""
     def labels(role):

@@ -154,6 +154,7 @@ def unchanged(made):
 
 
 PLURALS = {
+    "CompositePodGroup": "compositepodgroups",
     "JAXJob": "jaxjobs",
     "Job": "jobs",
     "JobSet": "jobsets",

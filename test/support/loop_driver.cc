@@ -20,6 +20,7 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   options.mig = settings.mig;
   options.search = settings.search;
   options.state.producers = settings.producers;
+  options.node_requests = settings.node_requests;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
   loop->SetRole(SchedulingLoop::Role::kLeader, now);

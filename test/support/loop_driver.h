@@ -32,6 +32,7 @@ class LoopDriver final {
     MigOptions mig = {};
     SearchBudget search = {};
     ProducerOptions producers = {};
+    NodeRequestOptions node_requests = {};
   };
   LoopDriver() : LoopDriver(Settings()) {}
   explicit LoopDriver(const Settings& settings);

@@ -49,6 +49,7 @@ LEAST = {
         "linkageLabels": [{"label": "a", "value": "b"}],
         "mig": {"configs": [{"name": "a", "gpus": [{}]}],
                 "tables": [{"model": "A100-40GB", "slices": [{"profile": "1g.5gb", "max": 7}]}]}},
+    "autoscaling": {"provisioningRequests": {"className": "a"}},
     # Of minimums and replicas one is needed; neither alone.
     "producers": {"rules": [{"group": "g", "versions": ["v1"], "resource": "rs", "kind": "R", "replicas": ["spec.replicas"]}]}}
 
@@ -114,6 +115,15 @@ BOUNDS = {
         [{"autoscaling.bindingAnnotations": {f"a{n}": "" for n in range(20)}}]),
     "autoscaling.bindingAnnotations.*": ([{"autoscaling.bindingAnnotations.*": "a" * 1025}],
                                          [{"autoscaling.bindingAnnotations.*": "a" * 1024}]),
+    "autoscaling.provisioningRequests.className": (
+        [{"autoscaling.provisioningRequests.className": ""}, {"autoscaling.provisioningRequests.className": "a" * 254}],
+        [{"autoscaling.provisioningRequests.className": "a" * 253}]),
+    "autoscaling.provisioningRequests.parameters": (
+        [{"autoscaling.provisioningRequests.parameters": {f"a{n}": "" for n in range(101)}}],
+        [{"autoscaling.provisioningRequests.parameters": {f"a{n}": "" for n in range(100)}}]),
+    "autoscaling.provisioningRequests.parameters.*": (
+        [{"autoscaling.provisioningRequests.parameters.*": "a" * 256}],
+        [{"autoscaling.provisioningRequests.parameters.*": "a" * 255}]),
     "producers.kinds": ([{"producers.kinds": ["jobs.batch"] * 2}, {"producers.kinds": ["pods"]}], [{"producers.kinds": []}]),
     "producers.queues.*": ([{"producers.queues.*": ""}], [{"producers.queues.*": "a"}]),
     "producers.rules": ([{"producers.rules": [{**RULE, "resource": f"r{n}"} for n in range(101)]},

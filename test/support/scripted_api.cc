@@ -180,6 +180,9 @@ WriteResult ScriptedApi::Serve(const WriteCommand& command) {
   }
   const std::vector<std::string> parts = absl::StrSplit(target, '/');
   if (parts.size() > 5 && parts[5] == "pods") return ServePod(command, parts.at(6));
+  for (const char* plural : {"podtemplates", "provisioningrequests"}) {
+    if (absl::StrContains(target, plural)) return ServeUnwatched(command, plural, *body);
+  }
   if (parts.size() > 4 && parts[3] == "nodes") {
     const auto it = objects_.find({ResourceKind::kNode, "", parts[4]});
     if (it == objects_.end()) return Answer(404, "no such Node");
@@ -212,6 +215,34 @@ WriteResult ScriptedApi::Serve(const WriteCommand& command) {
   return Answer(404, "no such path");
 }
 
+WriteResult ScriptedApi::ServeUnwatched(const WriteCommand& command, const std::string& plural,
+                                        const Json& body) {
+  if (plural == "provisioningrequests" && !serves_provisioning_) return Answer(404, "no such kind");
+  if (command.request.method == HttpMethod::kPost) {
+    Json made = body;
+    const std::string name = absl::StrCat(plural, "/", made["metadata"]["name"].AsString());
+    if (unwatched_.contains(name)) {
+      WriteResult result = Answer(409, "is there");
+      result.status.reason = "AlreadyExists";
+      return result;
+    }
+    made.Mutable("metadata").Set("uid", absl::StrCat("uid-", NextVersion()));
+    return Answer(201, "", (unwatched_[name] = std::move(made)).Dump());
+  }
+  const std::vector<std::string> parts = absl::StrSplit(command.request.target, '/');
+  const auto it = unwatched_.find(absl::StrCat(plural, "/", parts.back()));
+  if (it == unwatched_.end())
+    return Answer(404, absl::StrCat(plural, " ", parts.back(), " not found"));
+  if (command.request.method == HttpMethod::kGet) return Answer(200, "", it->second.Dump());
+  const bool meant = body.At("preconditions.uid") == it->second.At("metadata.uid");
+  if (meant) unwatched_.erase(it);
+  return meant ? Answer(200) : Answer(409, "another uid");
+}
+
+void ScriptedApi::SetStatus(const std::string& unwatched, Json status) {
+  unwatched_.at(unwatched).Set("status", std::move(status));
+}
+
 WriteResult ScriptedApi::ServePod(const WriteCommand& command, absl::string_view name) {
   const std::vector<std::string> parts = absl::StrSplit(command.request.target, '/');
   const auto it = objects_.find({ResourceKind::kPod, parts.at(4), std::string(name)});
@@ -230,7 +261,7 @@ WriteResult ScriptedApi::ServePod(const WriteCommand& command, absl::string_view
     case HttpMethod::kPatch:
       return PatchPod(pod, body);
     case HttpMethod::kGet: {
-      Json spec = Json::Object();
+      Json spec = Json::Object({{"containers", Json::Array({Json::Object({{"name", "main"}})})}});
       if (!pod.node_name.empty()) spec.Set("nodeName", pod.node_name);
       Json metadata = Json::Object({{"uid", pod.meta.uid}});
       if (pod.meta.deleted.has_value()) {

@@ -76,6 +76,12 @@ class ScriptedApi final {
   [[nodiscard]] const Pod* FindPod(absl::string_view name) const;
   [[nodiscard]] const PodGroup* FindGroup(absl::string_view name) const;
   [[nodiscard]] const Node* FindNode(absl::string_view name) const;
+  // Objects that nobody watches, PodTemplates and ProvisioningRequests: "provisioningrequests/name"
+  // of the namespace "default".
+  [[nodiscard]] const std::map<std::string, Json>& unwatched() const { return unwatched_; }
+  void SetStatus(const std::string& unwatched, Json status);
+  // The kind of ProvisioningRequests is installed.
+  void ServeProvisioning() { serves_provisioning_ = true; }
   [[nodiscard]] const Json& QueueStatus(absl::string_view name) const;
   [[nodiscard]] const Json& CohortStatus(absl::string_view name) const;
   [[nodiscard]] std::vector<const Pod*> Pods() const;  // by name
@@ -100,11 +106,15 @@ class ScriptedApi final {
   [[nodiscard]] std::optional<WriteResult> PatchForeign(const std::vector<std::string>& path,
                                                         const Json& body);
   [[nodiscard]] WriteResult ServePod(const WriteCommand& command, absl::string_view path);
+  [[nodiscard]] WriteResult ServeUnwatched(const WriteCommand& command, const std::string& plural,
+                                           const Json& body);
   [[nodiscard]] std::string NextVersion() { return std::to_string(++version_); }
 
   std::map<ObjectKey, Object> objects_;
   std::map<ResourceKind, ServedState> served_;  // kinds of producers
   std::map<std::string, Json> group_status_, queue_status_, cohort_status_;
+  std::map<std::string, Json> unwatched_;
+  bool serves_provisioning_ = false;
   std::vector<Fault> faults_;
   std::vector<ObjectEvent> events_;
   std::vector<WriteResult> results_;

@@ -150,6 +150,19 @@ TEST(Role, OfProducersIsGivenApart) {
               ContainerEq(AskedOfProducers()));
 }
 
+TEST(Role, ToAskForNodesIsGivenApart) {
+  Rights asked;
+  for (const HttpRequest& request :
+       {MakeProvisioningRequest({.namespace_name = "n", .name = "r"}),
+        ReadProvisioningRequest("n", "r"), DeleteProvisioningRequest("n", "r", "u"),
+        MakePodTemplateRequest("n", "{}"), DeletePodTemplateRequest("n", "t", "u")}) {
+    asked.insert(RightText(RightFor(request)));
+  }
+  EXPECT_THAT(GivenBy("deploy/rbac/optional/provisioning.yaml", "ClusterRole",
+                      "maniple-scheduler-provisioning"),
+              ContainerEq(asked));
+}
+
 TEST(Role, ToDivideNodesIsGivenApart) {
   EXPECT_THAT(
       GivenBy("deploy/rbac/optional/mig-reconfigure.yaml", "ClusterRole", "maniple-scheduler-mig"),

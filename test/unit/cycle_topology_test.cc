@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/cycle/topology.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
@@ -64,6 +65,31 @@ TEST_F(TopologyTest, ALevelMayBeNamedByItsLabel) {
   Rack("b1", "r1", "a", 1);
   Rack("b1", "r2", "b", 2);
   Submit(MakePodGroup("x").MinMember(2).Required("example.com/rack"), "x", 2);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
+}
+
+TEST_F(TopologyTest, ATierIsALevelCountedFromTheNarrowest) {
+  Topology topology;
+  topology.levels = {{.name = "block", .node_label = "example.com/block"},
+                     {.name = "rack", .node_label = "example.com/rack"}};
+  const auto level = [&topology](absl::string_view word) { return LevelIndex(topology, word); };
+  EXPECT_EQ(level("tier-1"), 1);
+  EXPECT_EQ(level("tier-2"), 0);
+  for (const absl::string_view none :
+       {"tier-0", "tier-3", "tier-", "tier--1", "tier-x", "Tier-1"}) {
+    EXPECT_EQ(level(none), std::nullopt) << none;
+  }
+  // Single nodes are none of them, and a level of that very name comes first.
+  topology.levels.push_back({.name = "host", .node_label = "kubernetes.io/hostname"});
+  EXPECT_EQ(level("tier-1"), 1);
+  topology.levels[0].name = "tier-1";
+  EXPECT_EQ(level("tier-1"), 0);
+}
+
+TEST_F(TopologyTest, AGangMayAskForATier) {
+  Rack("b1", "r1", "a", 1);
+  Rack("b1", "r2", "b", 2);
+  Submit(MakePodGroup("x").MinMember(2).Required("tier-1"), "x", 2);
   EXPECT_THAT(Places("x"), ElementsAre("x-0=b1", "x-1=b2"));
 }
 

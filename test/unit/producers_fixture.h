@@ -92,16 +92,25 @@ inline Pod PodWith(absl::string_view name, absl::string_view metadata, absl::str
   return pod;
 }
 
+inline std::string Shown(const TopologyRequest& topology) {
+  std::string out;
+  if (!topology.required.empty()) absl::StrAppend(&out, " in ", topology.required);
+  if (!topology.preferred.empty()) absl::StrAppend(&out, " near ", topology.preferred);
+  if (topology.slice_size == 0) return out;
+  return absl::StrCat(out, " by ", topology.slice_size, " in ", topology.slice_level);
+}
+
 inline std::string Shown(const ForeignGang& gang) {
   std::string out = absl::StrCat(gang.spec.source.kind, "/", gang.spec.source.name);
   if (!gang.spec.source.part.empty()) absl::StrAppend(&out, "#", gang.spec.source.part);
   if (!gang.problem.empty()) return absl::StrCat(out, " INVALID ", gang.problem);
-  absl::StrAppend(&out, " min ", gang.spec.min_member);
+  absl::StrAppend(&out, " min ", gang.spec.min_member, Shown(gang.spec.topology));
   static constexpr absl::string_view kStarts[] = {"", " once there", " after its lead"};
   for (size_t i = 0; i < gang.spec.sub_groups.size(); ++i) {
     const SubGroup& part = gang.spec.sub_groups[i];
     const auto start = static_cast<size_t>(gang.starts.empty() ? PartStart{} : gang.starts[i]);
-    absl::StrAppend(&out, ", ", part.name, " ", part.min_member, kStarts[start]);
+    absl::StrAppend(&out, ", ", part.name, " ", part.min_member, Shown(part.topology),
+                    kStarts[start]);
   }
   if (!gang.spec.queue.empty()) absl::StrAppend(&out, ", queue ", gang.spec.queue);
   if (!gang.spec.priority_class_name.empty()) {
@@ -137,6 +146,12 @@ class DirectoryWorld {
     } else {
       directory_.Refuse({key, meta.uid, read.refused}, change_);
     }
+  }
+  // That many seconds after 1970.
+  void GiveMadeAt(int64_t created, absl::string_view text) {
+    ReadResult<ForeignObject> read = ReadForeign(text);
+    read.value.meta.created = absl::FromUnixSeconds(created);
+    directory_.Upsert(read.value, change_);
   }
   void Take(absl::string_view api_version, absl::string_view kind, absl::string_view name) {
     directory_.Remove({ForeignResource(KindIndex(api_version, kind)), "ns", std::string(name)}, "",

@@ -87,6 +87,51 @@ INSTANTIATE_TEST_SUITE_P(
                   {VOLCANO("{minMember: 2, queue: default}")},
                   IN_VOLCANO,
                   "PodGroup/g min 2"},
+        GroupCase{"a tier by number is a level",
+                  {VOLCANO("{minMember: 2, networkTopology: {highestTierAllowed: 2}}")},
+                  IN_VOLCANO,
+                  "PodGroup/g min 2 in tier-2"},
+        GroupCase{"a soft tier by name",
+                  {VOLCANO("{minMember: 2, networkTopology: {mode: soft, highestTierName: rack}}")},
+                  IN_VOLCANO,
+                  "PodGroup/g min 2 near rack"},
+        GroupCase{"partitions of a task are slices",
+                  {VOLCANO("{minMember: 9, minTaskMember: {worker: 8, master: 1}, subGroupPolicy: "
+                           "[{name: worker, subGroupSize: 4, minSubGroups: 2, networkTopology: "
+                           "{highestTierAllowed: 1}, labelSelector: {matchLabels: "
+                           "{volcano.sh/task-spec: worker}}, matchLabelKeys: "
+                           "[volcano.sh/partition-id]}]}")},
+                  TASK("worker"),
+                  "PodGroup/g min 9, master 1, worker 8 by 4 in tier-1: worker"},
+        GroupCase{"as many partitions as have to be there",
+                  {VOLCANO("{minMember: 4, subGroupPolicy: [{subGroupSize: 4, minSubGroups: 2, "
+                           "labelSelector: {matchLabels: {volcano.sh/task-spec: worker}}, "
+                           "matchLabelKeys: [volcano.sh/partition-id]}]}")},
+                  TASK("worker"),
+                  "PodGroup/g min 8, worker 8: worker"},
+        GroupCase{
+            "a task of its own domain, none of which has to be there",
+            {VOLCANO("{minMember: 4, subGroupPolicy: [{networkTopology: {highestTierName: "
+                     "rack}, labelSelector: {matchLabels: {volcano.sh/task-spec: worker}}}]}")},
+            TASK("worker"),
+            "PodGroup/g min 4, worker 0 in rack: worker"},
+        GroupCase{"sub-groups by labels that are not read",
+                  {VOLCANO("{minMember: 4, subGroupPolicy: [{networkTopology: {highestTierAllowed: "
+                           "1}, matchLabelKeys: [slice]}]}")},
+                  IN_VOLCANO,
+                  "PodGroup/g INVALID spec.subGroupPolicy[0]: pods can be told apart only by the "
+                  "labels volcano.sh/task-spec and volcano.sh/partition-id"},
+        GroupCase{"sub-groups by such labels that ask for no place",
+                  {VOLCANO("{minMember: 4, subGroupPolicy: [{matchLabelKeys: [slice]}]}")},
+                  IN_VOLCANO,
+                  "PodGroup/g min 4"},
+        GroupCase{"more partitions than there can be pods",
+                  {VOLCANO("{minMember: 4, subGroupPolicy: [{subGroupSize: 2000000000, "
+                           "minSubGroups: 2000000000, labelSelector: {matchLabels: "
+                           "{volcano.sh/task-spec: worker}}}]}")},
+                  IN_VOLCANO,
+                  "PodGroup/g INVALID spec.subGroupPolicy[0]: must be from 0 to 2147483647 "
+                  "members, is 4000000000000000000"},
         GroupCase{"negative",
                   {VOLCANO("{minMember: -3}")},
                   IN_VOLCANO,
@@ -273,7 +318,8 @@ TEST(Groups, APodWaitsForTheGroupOfItsOwnJobNotOfANamesake) {
   EXPECT_EQ(world.Where("p"), "waits");
   EXPECT_THAT(world.PlaceOf("p").awaited, HasSubstr("PodGroup g"));
   world.Give(
-      "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, uid: second}, "
+      "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, uid: "
+      "second}, "
       "spec: {minMember: 3}}",
       "PyTorchJob/train@new");
   EXPECT_EQ(world.Where("p"), "PodGroup/g min 3");
@@ -350,6 +396,127 @@ TEST(Groups, WishesForPlacesAreRead) {
   world.Put("q", "{labels: {" IN_XK8S
                  "}, annotations: {kueue.x-k8s.io/podset-required-topology: block}}");
   EXPECT_EQ(world.GangOf("q")->spec.topology.required, "block");
+}
+
+// Groups of groups: "train" needs both of its parts, "workers" two of its replicas.
+class Composites : public testing::Test {
+ protected:
+  Composites() { world_.ServeAll(); }
+
+  static std::string Object(absl::string_view kind, absl::string_view name,
+                            absl::string_view parent, absl::string_view spec) {
+    return absl::StrCat("{apiVersion: scheduling.k8s.io/v1alpha3, kind: ", kind,
+                        ", metadata: {name: ", name, "}, spec: {parentCompositePodGroupName: '",
+                        parent, "', ", spec, "}}");
+  }
+  static std::string Group(absl::string_view name, absl::string_view parent, int least) {
+    return Object("PodGroup", name, parent,
+                  absl::StrCat("schedulingPolicy: {gang: {minCount: ", least, "}}"));
+  }
+  static std::string Composite(absl::string_view name, absl::string_view parent, int least) {
+    return Object("CompositePodGroup", name, parent,
+                  absl::StrCat("schedulingPolicy: {gang: {minGroupCount: ", least, "}}"));
+  }
+  void Member(absl::string_view name, absl::string_view group) {
+    Pod pod = PodWith(name, "", "");
+    pod.scheduling_group = std::string(group);
+    (void)world_.directory_.Put(world_.ids_.Intern(name), pod, world_.change_);
+  }
+  void GiveTree() {
+    world_.GiveMadeAt(1, Composite("train", "", 2));
+    world_.GiveMadeAt(2, Composite("workers", "train", 2));
+    world_.GiveMadeAt(3, Group("driver", "train", 1));
+    for (int i = 0; i < 3; ++i) {
+      world_.GiveMadeAt(4 + i, Group(absl::StrCat("replica-", i), "workers", 4 + i));
+    }
+  }
+
+  DirectoryWorld world_;
+};
+
+TEST_F(Composites, AreOneGangOfTheirGroups) {
+  GiveTree();
+  Member("p", "replica-0");
+  Member("d", "driver");
+  EXPECT_EQ(world_.Where("p"),
+            "CompositePodGroup/train min 10, replica-0 4, replica-1 5, driver 1: replica-0");
+  EXPECT_EQ(world_.PlaceOf("d").group_name, world_.PlaceOf("p").group_name);
+}
+
+// A quorum that counted it would be lost once it comes.
+TEST_F(Composites, AGroupBeyondThoseThatHaveToBeThereIsInTheGangAllTheSame) {
+  GiveTree();
+  Member("late", "replica-2");
+  EXPECT_EQ(world_.Where("late"),
+            "CompositePodGroup/train min 10, replica-0 4, replica-1 5, driver 1");
+}
+
+TEST_F(Composites, WaitForGroupsThatAreNotThereYet) {
+  Member("p", "replica-0");
+  EXPECT_EQ(world_.Where("p"), "waits");
+  world_.GiveMadeAt(3, Group("replica-0", "workers", 4));
+  EXPECT_EQ(world_.Where("p"), "waits");
+  EXPECT_EQ(world_.PlaceOf("p").awaited, "CompositePodGroup workers (scheduling.k8s.io)");
+  world_.GiveMadeAt(1, Composite("workers", "", 3));
+  EXPECT_EQ(world_.Where("p"),
+            "CompositePodGroup/workers min 6, replica-0 4, workers.missing 2: replica-0");
+}
+
+TEST_F(Composites, ABasicOneAsksForNothing) {
+  world_.GiveMadeAt(1, Object("CompositePodGroup", "all", "", "schedulingPolicy: {basic: {}}"));
+  world_.GiveMadeAt(2, Composite("each", "all", 1));
+  world_.GiveMadeAt(3, Group("in", "each", 2));
+  world_.GiveMadeAt(4, Group("alone", "all", 3));
+  Member("p", "in");
+  Member("q", "alone");
+  EXPECT_EQ(world_.Where("p"), "CompositePodGroup/each min 2, in 2: in");
+  EXPECT_EQ(world_.Where("q"), "PodGroup/alone min 3");
+}
+
+TEST_F(Composites, PlacesAreForTheOutermostAndTheGroups) {
+  const std::string in_rack =
+      "schedulingPolicy: {gang: {}}, schedulingConstraints: {topology: [{key: rack}]}";
+  world_.GiveMadeAt(1, Object("CompositePodGroup", "train", "", in_rack));
+  world_.GiveMadeAt(2, Object("PodGroup", "a", "train", in_rack));
+  Member("p", "a");
+  EXPECT_EQ(world_.Where("p"), "CompositePodGroup/train min 1 in rack, a 1 in rack: a");
+  world_.GiveMadeAt(2, Object("CompositePodGroup", "mid", "train", in_rack));
+  world_.GiveMadeAt(2, Object("PodGroup", "a", "mid", in_rack));
+  EXPECT_EQ(world_.Where("p"),
+            "CompositePodGroup/train INVALID CompositePodGroup mid (scheduling.k8s.io): "
+            "spec.schedulingConstraints: only the outermost group and PodGroups may have them");
+}
+
+TEST_F(Composites, ARingIsNoGang) {
+  world_.GiveMadeAt(1, Composite("a", "b", 1));
+  world_.GiveMadeAt(1, Composite("b", "a", 1));
+  world_.GiveMadeAt(2, Group("g", "a", 2));
+  Member("p", "g");
+  EXPECT_EQ(world_.Where("p"),
+            "PodGroup/g INVALID spec.parentCompositePodGroupName: leads through more than 4 "
+            "groups, or in a ring");
+}
+
+TEST_F(Composites, WhoGoesIsMissedAndANamesakeIsAnotherGang) {
+  GiveTree();
+  Member("p", "replica-0");
+  const std::string before = world_.PlaceOf("p").group_name;
+  world_.Take("scheduling.k8s.io/v1alpha3", "PodGroup", "driver");
+  EXPECT_EQ(world_.Where("p"),
+            "CompositePodGroup/train min 10, replica-0 4, replica-1 5, train.missing 1: replica-0");
+  world_.Take("scheduling.k8s.io/v1alpha3", "CompositePodGroup", "train");
+  EXPECT_EQ(world_.Where("p"), "waits");
+  EXPECT_EQ(world_.directory_.Find({"ns", before}), nullptr);
+}
+
+TEST_F(Composites, NamesThatAreTooLongForASubGroupAreCut) {
+  const std::string name(100, 'g');
+  world_.GiveMadeAt(1, Composite("train", "", 1));
+  world_.GiveMadeAt(2, Group(name, "train", 2));
+  Member("p", name);
+  const std::string part = world_.PlaceOf("p").sub_group;
+  EXPECT_EQ(part.size(), 63);
+  EXPECT_EQ(world_.Where("p"), absl::StrCat("CompositePodGroup/train min 2, ", part, " 2: ", part));
 }
 
 }  // namespace

@@ -161,6 +161,23 @@ TEST(RankOf, OrdersSubGroupThenJobThenIndex) {
   EXPECT_TRUE(std::ranges::is_sorted(sorted));
 }
 
+// Partitions of Volcano are consecutive tasks, and the hosts of a replica of Ray stand together.
+TEST(RankOf, ReadsTheIndexOfATaskAndOfAHost) {
+  const auto rank = [](std::vector<std::pair<std::string, std::string>> labels) {
+    return RankOf(StringMap(std::move(labels)), "", PodGroupSpec{});
+  };
+  EXPECT_EQ(rank({{"volcano.sh/task-spec", "worker"}, {"volcano.sh/task-index", "12"}}).index, 12);
+  const std::string kReplica = "ray.io/worker-group-replica-index",
+                    kHost = "ray.io/replica-host-index";
+  const std::vector<Rank> sorted = {
+      rank({{kReplica, "2"}, {kHost, "0"}}),
+      rank({{kReplica, "2"}, {kHost, "1"}}),
+      rank({{kReplica, "10"}, {kHost, "0"}}),
+  };
+  EXPECT_TRUE(std::ranges::is_sorted(sorted));
+  EXPECT_NE(sorted[1].job, sorted[2].job);
+}
+
 TEST(RankOf, IgnoresAnIndexThatIsNoNumber) {
   StringMap labels;
   labels.Set("batch.kubernetes.io/job-completion-index", "x");

@@ -50,7 +50,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
     "podgroups.scheduling.run.ai" "podgangs.scheduler.grove.io" "podgroups.scheduling.sigs.k8s.io" "statefulsets.apps"
     "jobsets.jobset.x-k8s.io" "leaderworkersets.leaderworkerset.x-k8s.io" "rayclusters.ray.io"
     "pytorchjobs.kubeflow.org" "tfjobs.kubeflow.org" "xgboostjobs.kubeflow.org" "paddlejobs.kubeflow.org"
-    "jaxjobs.kubeflow.org" "mpijobs.kubeflow.org" "trainjobs.trainer.kubeflow.org") -}}
+    "jaxjobs.kubeflow.org" "mpijobs.kubeflow.org" "trainjobs.trainer.kubeflow.org"
+    "compositepodgroups.scheduling.k8s.io") -}}
 {{- end }}
 
 {{- /* Those that are watched. */ -}}

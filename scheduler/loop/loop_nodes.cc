@@ -1,0 +1,64 @@
+// Nodes that an autoscaler is asked for, one request for each gang that waits for room.
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/loop/loop_impl.h"
+
+namespace maniple {
+namespace {
+
+// No node that is there has room, and more of them would help.
+bool LacksNodes(WaitReason reason) {
+  return reason == WaitReason::kNoFit || reason == WaitReason::kNeverFits;
+}
+
+}  // namespace
+
+void SchedulingLoop::Impl::AskForNodes(Case& c, const Standing& standing) {
+  if (options_.node_requests.class_name.empty()) return;
+  GangRecord& record = c.record;
+  std::optional<NodeAsk> ask;
+  if (standing.phase == GangPhase::kPending && LacksNodes(standing.reason)) ask = NodeAskOf(c.gang);
+  if (record.node_request.has_value()) {
+    if (record.node_request->under_way()) return;  // its reply brings us back
+    if (!ask.has_value() || ask->name != record.node_request->ask().name) {
+      for (HttpRequest& request : record.node_request->TakeBack()) {
+        writes_.push_back(
+            errands_.Send({.kind = ErrandKind::kNodeRequest, .gang = c.gang.id, .begun = true},
+                          std::move(request)));
+      }
+      record.node_request.reset();
+    }
+  }
+  if (!ask.has_value()) return;
+  if (!record.node_request.has_value()) {
+    record.node_request.emplace(*std::move(ask), options_.node_requests, c.now);
+  }
+  if (std::optional<HttpRequest> next = record.node_request->Next(c.now)) {
+    writes_.push_back(
+        errands_.Send({.kind = ErrandKind::kNodeRequest, .gang = c.gang.id}, *std::move(next)));
+  } else {
+    record.status_due = std::min(record.status_due, record.node_request->again_at());
+  }
+}
+
+void SchedulingLoop::Impl::HearNodeRequest(const Errand& errand, const WriteResult& result,
+                                           absl::Time now) {
+  if (errand.begun) return;
+  const auto it = records_.find(errand.gang);
+  if (it == records_.end() || !it->second->node_request.has_value()) return;
+  it->second->node_request->Hear(result, now, random_);
+  to_report_.insert(errand.gang);
+}
+
+// The PodGroup that owns the request of a gang which somebody else declares may be made only after
+// its pods are told: these must not say first what they will not say then.
+bool SchedulingLoop::Impl::AwaitsNodes(const Case& c, const WaitingFor& waits) const {
+  if (options_.node_requests.class_name.empty() || !LacksNodes(waits.reason)) return false;
+  if (c.record.node_request.has_value()) return c.record.node_request->waits();
+  const bool comes = c.gang.foreign != nullptr && !c.gang.stand_in.has_value() &&
+                     (!c.record.stand_in.has_value() || c.record.stand_in->trouble.empty());
+  return comes && c.assembly.counts.bound == 0;
+}
+
+}  // namespace maniple
