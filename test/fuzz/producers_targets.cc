@@ -57,7 +57,9 @@ std::string WrongWith(const ForeignGang& gang) {
   if (gang.spec.min_member < 1) return "a quorum of nobody";
   int64_t sum = 0;
   for (const SubGroup& part : gang.spec.sub_groups) {
-    if (part.min_member < 1) return "a part of nobody";
+    // Whoever comes may have to stand somewhere, even where nobody has to come.
+    const bool asks = part.min_member > 0 || part.topology != TopologyRequest();
+    if (!asks || part.min_member < 0) return "a part of nobody";
     sum += part.min_member;
   }
   return sum <= gang.spec.min_member ? "" : "the parts are more than the whole";
