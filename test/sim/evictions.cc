@@ -60,7 +60,7 @@ void Evictions::OnDecision(const Speaker& speaker, absl::string_view line) {
              leaving.began == absl::InfiniteFuture();
     });
   }
-  if (line == "leads no more") {
+  if (EndsLead(line)) {
     std::erase_if(leaving_, [&](const Leaving& gang) { return gang.life == speaker.life; });
   }
   if (!absl::ConsumePrefix(&line, "preempt ")) return;

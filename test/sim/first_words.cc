@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "test/sim/job_recipes.h"
+#include "test/sim/kept_room.h"
 
 namespace maniple::sim {
 namespace {
@@ -24,7 +25,7 @@ std::string StatusOf(const HttpRequest& request) {
 
 // "park default/g1 quorum: NoFit: …"
 void FirstWords::OnDecision(uint64_t life, absl::string_view line) {
-  if (line == "leads no more") {
+  if (EndsLead(line)) {
     unsaid_.erase(life);
     return;
   }

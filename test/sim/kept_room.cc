@@ -51,7 +51,7 @@ void KeptRoom::OnDecision(const Speaker& speaker, absl::string_view line) {
     OnPlaces(speaker, line);
   } else if (absl::ConsumePrefix(&line, "give up the room of ")) {
     NobodyLeavesFor(speaker, line);
-  } else if (line == "leads no more") {
+  } else if (EndsLead(line)) {
     std::erase_if(claims_, [&](const auto& claim) { return claim.first.first == speaker.life; });
   }
 }

@@ -30,6 +30,12 @@ struct Speaker {
   [[nodiscard]] absl::Time own_time() const { return now + skew; }
 };
 
+// What a life says when it has lost the lead, also where it won it again in the same moment: what
+// it had in mind is forgotten.
+[[nodiscard]] inline bool EndsLead(absl::string_view line) {
+  return line == "leads no more" || line == "leads";
+}
+
 class KeptRoom final {
  public:
   explicit KeptRoom(Truth& truth) : truth_(truth) {}

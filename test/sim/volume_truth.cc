@@ -19,6 +19,12 @@ bool Lists(const Json& list, const std::string& value) {
                              [&](const Json& item) { return item.AsString() == value; });
 }
 
+// By the name of an object, since when it has been there.
+void NoteNew(const Mirror& mirror, absl::Time now, std::map<std::string, absl::Time>& since) {
+  std::erase_if(since, [&](const auto& entry) { return !mirror.objects().contains(entry.first); });
+  for (const auto& [name, object] : mirror.objects()) since.try_emplace(name, now);
+}
+
 }  // namespace
 
 VolumeTruth::VolumeTruth(devcluster::ApiServer& server, Truth& truth)
@@ -33,12 +39,8 @@ void VolumeTruth::Observe(absl::Time now) {
   for (Mirror* mirror : {&pods_, &claims_, &volumes_, &csi_nodes_, &attachments_}) {
     mirror->Observe(now);
   }
-  std::erase_if(attached_since_, [this](const auto& attachment) {
-    return !attachments_.objects().contains(attachment.first);
-  });
-  for (const auto& [name, attachment] : attachments_.objects()) {
-    attached_since_.try_emplace(name, now);
-  }
+  NoteNew(attachments_, now, attached_since_);
+  NoteNew(csi_nodes_, now, limited_since_);
   for (const std::string& pod : std::exchange(fresh_, {})) CheckBind(pod, now);
 }
 
@@ -118,6 +120,9 @@ VolumeTruth::Attachments VolumeTruth::InUse() const {
 
 void VolumeTruth::CheckAttachLimit(const std::string& pod, absl::Time now) {
   const std::string& node = truth_.pods().at(pod).node;
+  // A node without a CSINode has no limit, and of that the watch may have told late.
+  const auto limited = limited_since_.find("/" + node);
+  if (limited == limited_since_.end() || limited->second + truth_.blind_for() > now) return;
   std::set<std::string> attached;
   for (const auto& [key, facts] : truth_.pods()) {
     if (facts.node != node || facts.ended() || !IsKnown(facts, now)) continue;

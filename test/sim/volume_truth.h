@@ -51,6 +51,7 @@ class VolumeTruth final {
   Truth& truth_;
   Mirror pods_, claims_, volumes_, csi_nodes_, attachments_;
   std::map<std::string, absl::Time> attached_since_;  // by attachment
+  std::map<std::string, absl::Time> limited_since_;   // by CSINode
   std::set<std::string> fresh_;                       // pods that were bound since the last look
 };
 
