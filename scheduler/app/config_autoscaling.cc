@@ -1,5 +1,6 @@
 #include "scheduler/app/config_autoscaling.h"
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -8,7 +9,7 @@
 namespace maniple {
 namespace {
 
-constexpr size_t kMostAnnotations = 20, kMostName = 63, kMostPrefix = 253, kMostValue = 1024;
+constexpr size_t kMostName = 63, kMostPrefix = 253;
 // What stands there only we write, and read again.
 constexpr char kOurPrefix[] = "scheduling.maniple.dev/";
 
@@ -29,46 +30,40 @@ bool IsQualifiedName(absl::string_view key) {
   return halves.size() == 2 && IsName(halves[0], kMostPrefix) && IsName(halves[1], kMostName);
 }
 
-void ReadAnnotations(const Json& map, const std::string& path, Problems& problems,
-                     std::vector<std::pair<std::string, std::string>>& out) {
-  if (!map.is_object()) return problems.Wrong(path, "a map of annotations", map);
-  if (map.size() > kMostAnnotations) {
-    return problems.Add(path, absl::StrCat("has more than ", kMostAnnotations, " entries"));
+struct MapBounds {
+  absl::string_view type;  // for people
+  size_t most_entries, most_value;
+};
+constexpr MapBounds kAnnotations = {"a map of annotations", 20, 1024};
+constexpr MapBounds kParameters = {"a map", 100, 255};  // as the kind allows
+
+// `problem_of` says what is wrong with a key; "" = nothing.
+void ReadStrings(const Json& map, const std::string& path, const MapBounds& bounds,
+                 absl::FunctionRef<absl::string_view(absl::string_view)> problem_of,
+                 Problems& problems, std::vector<std::pair<std::string, std::string>>& out) {
+  if (!map.is_object()) return problems.Wrong(path, bounds.type, map);
+  if (map.size() > bounds.most_entries) {
+    return problems.Add(path, absl::StrCat("has more than ", bounds.most_entries, " entries"));
   }
   for (const auto& [key, value] : map.members()) {
     const std::string at = absl::StrCat(path, ".", key);
+    const absl::string_view problem = problem_of(key);
     if (!value.is_string()) {
       problems.Wrong(at, "a string, in quotes", value);
-    } else if (!IsQualifiedName(key)) {
-      problems.Add(at, "is no name of an annotation, such as example.com/name");
-    } else if (absl::StartsWith(key, kOurPrefix)) {
-      problems.Add(at, "is for the scheduler alone to write");
-    } else if (value.AsString().size() > kMostValue) {
-      problems.Add(at, absl::StrCat("is longer than ", kMostValue, " bytes"));
+    } else if (!problem.empty()) {
+      problems.Add(at, problem);
+    } else if (value.AsString().size() > bounds.most_value) {
+      problems.Add(at, absl::StrCat("is longer than ", bounds.most_value, " bytes"));
     } else {
       out.emplace_back(key, value.AsString());
     }
   }
 }
 
-constexpr size_t kMostParameters = 100, kMostParameter = 255;  // as the kind allows
-
-void ReadParameters(const Json& map, const std::string& path, Problems& problems,
-                    std::vector<std::pair<std::string, std::string>>& out) {
-  if (!map.is_object()) return problems.Wrong(path, "a map", map);
-  if (map.size() > kMostParameters) {
-    return problems.Add(path, absl::StrCat("has more than ", kMostParameters, " entries"));
-  }
-  for (const auto& [key, value] : map.members()) {
-    const std::string at = absl::StrCat(path, ".", key);
-    if (!value.is_string()) {
-      problems.Wrong(at, "a string, in quotes", value);
-    } else if (value.AsString().size() > kMostParameter) {
-      problems.Add(at, absl::StrCat("is longer than ", kMostParameter, " bytes"));
-    } else {
-      out.emplace_back(key, value.AsString());
-    }
-  }
+absl::string_view ProblemOfAnnotation(absl::string_view key) {
+  if (!IsQualifiedName(key)) return "is no name of an annotation, such as example.com/name";
+  if (absl::StartsWith(key, kOurPrefix)) return "is for the scheduler alone to write";
+  return "";
 }
 
 void ReadNodeRequests(const Json& map, const std::string& path, Problems& problems,
@@ -76,7 +71,8 @@ void ReadNodeRequests(const Json& map, const std::string& path, Problems& proble
   Section section(map, path, problems);
   section.String("className", out.class_name);
   section.Read("parameters", [&](const Json& v, const std::string& at) {
-    ReadParameters(v, at, problems, out.parameters);
+    const auto any = [](absl::string_view) { return absl::string_view(); };
+    ReadStrings(v, at, kParameters, any, problems, out.parameters);
   });
   section.Close();
   if (out.class_name.size() > kMostPrefix) {
@@ -92,7 +88,7 @@ void ReadAutoscalingConfig(const Json& map, const std::string& path, Problems& p
                            AutoscalingConfig& out) {
   Section section(map, path, problems);
   section.Read("bindingAnnotations", [&](const Json& v, const std::string& at) {
-    ReadAnnotations(v, at, problems, out.binding_annotations);
+    ReadStrings(v, at, kAnnotations, ProblemOfAnnotation, problems, out.binding_annotations);
   });
   section.Read("provisioningRequests", [&](const Json& v, const std::string& at) {
     ReadNodeRequests(v, at, problems, out.node_requests);
