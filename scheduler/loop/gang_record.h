@@ -169,6 +169,7 @@ struct GangRecord {
 
   // Nodes that an autoscaler is asked for.
   Rare<NodeRequest> node_request;
+  absl::Time nodes_again_at = absl::InfinitePast();  // no request is made before
 
   // Report.
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place

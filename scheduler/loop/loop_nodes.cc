@@ -7,6 +7,10 @@
 namespace maniple {
 namespace {
 
+// Between a request that is taken back and the next, however often a gang waits for something else
+// in between.
+constexpr absl::Duration kBetweenRequests = absl::Seconds(10);
+
 // No node that is there has room, and more of them would help.
 bool LacksNodes(WaitReason reason) {
   return reason == WaitReason::kNoFit || reason == WaitReason::kNeverFits;
@@ -28,9 +32,14 @@ void SchedulingLoop::Impl::AskForNodes(Case& c, const Standing& standing) {
                           std::move(request)));
       }
       record.node_request.reset();
+      record.nodes_again_at = c.now + kBetweenRequests;
     }
   }
   if (!ask.has_value()) return;
+  if (!record.node_request.has_value() && c.now < record.nodes_again_at) {
+    record.status_due = std::min(record.status_due, record.nodes_again_at);
+    return;
+  }
   if (!record.node_request.has_value()) {
     record.node_request.emplace(*std::move(ask), options_.node_requests, c.now);
   }
@@ -52,13 +61,14 @@ void SchedulingLoop::Impl::HearNodeRequest(const Errand& errand, const WriteResu
 }
 
 // The PodGroup that owns the request of a gang which somebody else declares may be made only after
-// its pods are told: these must not say first what they will not say then.
+// its pods are told, and a request may have to wait: pods must not say first what they will not say
+// then.
 bool SchedulingLoop::Impl::AwaitsNodes(const Case& c, const WaitingFor& waits) const {
   if (options_.node_requests.class_name.empty() || !LacksNodes(waits.reason)) return false;
   if (c.record.node_request.has_value()) return c.record.node_request->waits();
   const bool comes = c.gang.foreign != nullptr && !c.gang.stand_in.has_value() &&
                      (!c.record.stand_in.has_value() || c.record.stand_in->trouble.empty());
-  return comes && c.assembly.counts.bound == 0;
+  return (comes || c.now < c.record.nodes_again_at) && c.assembly.counts.bound == 0;
 }
 
 }  // namespace maniple

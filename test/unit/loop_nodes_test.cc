@@ -142,6 +142,27 @@ TEST_F(LoopNodes, AreNotAskedForWhereQuotaIsWhatItLacks) {
   EXPECT_THAT(Reasons(), Each("ExceedsMaxQuota"));
 }
 
+TEST_F(LoopNodes, AreNotAskedForEachTimeThatAGangWaitsForSomethingElse) {
+  Queue queue;
+  queue.meta.name = "q";
+  d_.Submit({.gang = "a", .pods = 2, .queue = "q"});
+  for (int i = 0; i < 10; ++i) {
+    queue.meta.generation = i + 1;
+    queue.quotas = {
+        {.flavor = "",
+         .resources = {{.resource = "nvidia.com/gpu", .nominal = Amount(i % 2 == 0 ? 16 : 8)}}}};
+    d_.Put(ObjectUpserted{queue});
+    d_.Settle(absl::Seconds(1));
+  }
+  EXPECT_LE(d_.api.Count("POST /apis/autoscaling.x-k8s.io"), 2);
+  queue.meta.generation = 11;
+  queue.quotas.front().resources.front().nominal = Amount(16);
+  d_.Put(ObjectUpserted{queue});
+  d_.Settle(absl::Seconds(15));
+  EXPECT_THAT(Reasons(), Each("WaitingForNodes"));
+  (void)OnlyRequest();
+}
+
 TEST_F(LoopNodes, AreAskedForAnewWhenTheGangAsksForOthers) {
   d_.Submit({.gang = "a", .pods = 2});
   d_.Settle(absl::Seconds(1));
@@ -150,7 +171,7 @@ TEST_F(LoopNodes, AreAskedForAnewWhenTheGangAsksForOthers) {
   d_.Settle(absl::Seconds(5));
   EXPECT_THAT(d_.api.unwatched(), IsEmpty());
   d_.Submit({.gang = "a", .pods = 1});
-  d_.Settle(absl::Seconds(5));
+  d_.Settle(absl::Seconds(15));
   EXPECT_NE(OnlyRequest(), before);
   EXPECT_THAT(All("podtemplates"), SizeIs(1));
 }
