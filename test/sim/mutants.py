@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does the simulation find bugs? Each patch in test/sim/mutants is a deliberate one; the simulation must report it.
+"""Does the simulation find bugs? Each file in test/sim/mutants is a deliberate one (planted_bugs.py); the simulation must report it.
 
     test/sim/mutants.py               # every mutant, at most 20,000 seeds each
     test/sim/mutants.py --only undo   # those whose name contains the text, or one of several
@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import planted_bugs
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = ROOT / "build" / "mutants" / "tree"
@@ -58,20 +60,20 @@ def simulate(seeds, steps):
     return ""
 
 
-def patch(file, *options):
-    subprocess.run(["patch", "-p1", "--silent", "--force", *options, "-i", str(file)], cwd=TREE, check=True, capture_output=True)
-
-
 def try_mutant(file, arguments):
-    patch(file)
+    found, before = "", {}
     try:
+        for path, text in planted_bugs.planted(TREE, file).items():
+            before[path] = path.read_text()
+            path.write_text(text)
         build()
         found = simulate(arguments.seeds, arguments.steps)
         what = found or f"{arguments.seeds} seeds pass"
-    except RuntimeError as error:
-        found, what = "", str(error)
+    except (RuntimeError, planted_bugs.CannotBePlanted) as error:
+        what = str(error)
     finally:
-        patch(file, "-R")
+        for path, text in before.items():
+            path.write_text(text)
     print(f"{'found ' if found else 'MISSED'} {file.stem}: {what}", flush=True)
     return bool(found)
 
@@ -88,7 +90,7 @@ def main():
     if broken := simulate(20, arguments.steps):
         print(f"FAIL  the unchanged tree does not pass: {broken}\n0 passed, 1 failed, 0 skipped")
         return 1
-    chosen = [file for file in sorted(MUTANTS.glob("*.patch")) if any(text in file.stem for text in arguments.only)]
+    chosen = [file for file in sorted(MUTANTS.glob("*.mutant")) if any(text in file.stem for text in arguments.only)]
     results = [try_mutant(file, arguments) for file in chosen]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")
     return 0 if results and all(results) else 1

@@ -4,6 +4,9 @@
 //                                            # a promise was broken or a cell stayed empty
 //   maniple-sim --seed 17 --steps 300 --log  # one history with its decision log
 //   maniple-sim --seed 17 --shrink           # the same with fewer steps and kinds of fault
+//   maniple-sim --seeds 500 --digest         # what the server saw, as a hash per seed and one of
+//   all:
+//                                            # a change that keeps behaviour keeps every one
 //
 // A failing seed is printed with the command that replays it.
 #include <unistd.h>
@@ -25,6 +28,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "api/base/fingerprint.h"
 #include "api/base/log.h"
 #include "test/sim/campaign_results.h"
 #include "test/sim/world.h"
@@ -39,6 +43,7 @@ constexpr uint64_t kSeedsThatMustCheckQuotas = 500;
 struct Totals {
   uint64_t seeds = 0, failed = 0, binds = 0, judged_binds = 0, quota_checks = 0, divisions = 0,
            units = 0;
+  uint64_t digest = 0;                // of all fingerprints, in the order of the seeds
   uint64_t holding = 0, hosting = 0;  // seeds in which room was held, and in which others used it
   std::array<uint64_t, kFaults> faults{};
   std::array<std::array<uint64_t, kBindStates>, kFaults> coverage{};
@@ -113,7 +118,7 @@ struct Campaign {
   uint64_t first = 1, seeds = 200;
   int jobs = 1;
   Failing failing = Failing::kGoOn;
-  enum class Show { kRate, kCoverage } show = Show::kRate;
+  enum class Show { kRate, kCoverage, kDigest } show = Show::kRate;
   std::string kinds;  // comma-separated; "" = chosen by each seed
 };
 
@@ -131,6 +136,13 @@ FaultRates RatesFor(const std::string& kinds, uint64_t seed) {
 // Evictions are sent in few histories, and hardly ever while a member is in a rare state: that such
 // a fault strikes at all is enough.
 bool StrikesSeldom(Fault fault) { return fault == Fault::kCrashAtEvict; }
+
+void AddToDigest(const SimOptions& options, const SimReport& report, const Campaign& campaign,
+                 Totals& totals) {
+  if (campaign.show != Campaign::Show::kDigest) return;
+  absl::PrintF("seed %d %016x\n", options.seed, report.fingerprint);
+  totals.digest = FingerprintOf(absl::StrCat(totals.digest, " ", report.fingerprint));
+}
 
 // How many cells stay empty.
 int PrintCoverage(const Totals& totals) {
@@ -208,6 +220,7 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   CampaignResults<Result> results({.first = campaign.first, .count = campaign.seeds},
                                   [&totals, &campaign, began](const Result& result) {
                                     Count(result.options, result.report, totals);
+                                    AddToDigest(result.options, result.report, campaign, totals);
                                     ShowProgress(totals, campaign, SecondsSince(began));
                                   });
   std::signal(SIGINT, [](int) { interrupted = true; });
@@ -235,6 +248,7 @@ int RunMany(const SimOptions& options, const Campaign& campaign) {
   }
   const double seconds = SecondsSince(began);
   const int empty = campaign.show == Campaign::Show::kCoverage ? PrintCoverage(totals) : 0;
+  if (campaign.show == Campaign::Show::kDigest) absl::PrintF("digest %016x\n", totals.digest);
   const double rate = static_cast<double>(totals.seeds) / seconds;
   absl::PrintF(
       "%d seeds of %d steps in %.1f s: %.1f seeds/s, %.1f per core on %d, %d binds, %d judged, %d "
@@ -282,7 +296,7 @@ int Main(int argc, char** argv) {
   Campaign campaign;
   campaign.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   uint64_t seed = 0;
-  bool log = false, stop = false, shrink = false, coverage = false;
+  bool log = false, stop = false, shrink = false, coverage = false, digest = false;
   app.add_option("--seed", seed, "Replay this one seed");
   app.add_option("--seeds", campaign.seeds, "How many seeds to run");
   app.add_option("--first", campaign.first, "The first of them");
@@ -292,6 +306,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--log", log, "With --seed: print the decision log and what the scheduler logs");
   app.add_flag("--shrink", shrink, "With --seed: find a smaller history that fails, too");
   app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
+  app.add_flag("--digest", digest, "Print a hash of what the server saw, by seed and of all");
   app.add_flag("--stop-at-first", stop, "End with the first seed that fails");
   bool sweep_always = false;
   app.add_flag(
@@ -307,6 +322,7 @@ int Main(int argc, char** argv) {
   }
   if (stop) campaign.failing = Failing::kStop;
   if (coverage) campaign.show = Campaign::Show::kCoverage;
+  if (digest) campaign.show = Campaign::Show::kDigest;
   ConfigureLog({.least = log ? LogSeverity::kInfo : LogSeverity::kError});
   if (seed == 0) return RunMany(options, campaign);
   options.seed = seed;

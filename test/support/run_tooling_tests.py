@@ -16,6 +16,7 @@ from types import SimpleNamespace
 TEST = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TEST), str(TEST / "conformance")]
 from differential import player, transcript  # noqa: E402
+from sim import planted_bugs  # noqa: E402
 from support import fault_proxy, openapi_schemas, tally  # noqa: E402
 from support.api_client import ApiClient  # noqa: E402
 from support.cases import run_unit_tests  # noqa: E402
@@ -229,12 +230,28 @@ class FaultProxyTest(unittest.TestCase):
 
 class MutantsTest(unittest.TestCase):
     def test_each_planted_bug_can_still_be_planted(self):
-        root = TEST.parent
-        mutants = sorted((TEST / "sim" / "mutants").glob("*.patch"))
+        mutants = sorted((TEST / "sim" / "mutants").glob("*.mutant"))
         self.assertTrue(mutants)
         for mutant in mutants:
-            done = subprocess.run(["git", "apply", "--check", str(mutant)], cwd=root, capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(planted_bugs.planted(TEST.parent, mutant))
+
+    def test_a_bug_stands_for_words_that_are_there_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Path(folder)
+            (tree / "room").mkdir()
+            (tree / "room" / "a.cc").write_text("int f() {\n  return 1;\n}\n")
+            (tree / "room" / "b.h").write_text("int g() { return 2; }\n")
+            bug = tree / "x.mutant"
+            for words, made in (
+                ("room/gone.cc\n-return\n-    1;\n+return 3;\n", {"a.cc": "int f() {\n  return 3;\n}\n"}),
+                ("room/a.cc\n-return 2;\n+\n-int f()\n+long f()\n", {"a.cc": "long f() {\n  return 1;\n}\n", "b.h": "int g() {  }\n"}),
+            ):
+                bug.write_text(words)
+                self.assertEqual({path.name: text for path, text in planted_bugs.planted(tree, bug).items()}, made)
+            for words in ("room/a.cc\n-return\n+\n", "room/a.cc\n-return 4;\n+\n", "room/a.cc\n+return 4;\n"):
+                bug.write_text(words)
+                with self.assertRaises(planted_bugs.CannotBePlanted):
+                    planted_bugs.planted(tree, bug)
 
 
 class OpenapiSchemasTest(unittest.TestCase):
