@@ -158,6 +158,8 @@ QuotaTree::QuotaTree(const std::vector<QuotaNodeSpec>& nodes,
     : forest_(std::make_shared<const Forest>(nodes, std::move(resource_of_cell))),
       usage_(forest_->limits.size()) {}
 
+QuotaTree::QuotaTree(std::shared_ptr<const Forest> forest) : forest_(std::move(forest)) {}
+
 size_t QuotaTree::node_count() const { return forest_->nodes.size(); }
 size_t QuotaTree::cell_count() const { return forest_->cells(); }
 
@@ -196,23 +198,29 @@ Amount QuotaTree::Guaranteed(QuotaNodeId node, QuotaCellId cell) const {
   return Saturated(forest_->limits[At(node, cell)].guaranteed);
 }
 Amount QuotaTree::Usage(QuotaNodeId node, QuotaCellId cell) const {
-  return Saturated(usage_[At(node, cell)]);
+  return Saturated(Used(At(node, cell)));
 }
 Amount QuotaTree::Potential(QuotaNodeId node, QuotaCellId cell) const {
   return Saturated(forest_->limits[At(node, cell)].potential);
 }
 
+QuotaTree::Wide QuotaTree::Used(size_t at) const {
+  if (supposed_of_ == nullptr) return usage_[at];
+  const auto changed = supposed_.find(at);
+  return changed == supposed_.end() ? (*supposed_of_)[at] : changed->second;
+}
+
 // How much more may reach a node. It is T + B, so negative where the node is not legal.
 QuotaTree::Wide QuotaTree::Room(size_t at) const {
   const Limits& limits = forest_->limits[at];
-  return limits.quota - usage_[at] + limits.borrowing;
+  return limits.quota - Used(at) + limits.borrowing;
 }
 
 // What reaches the parent when `charge` reaches a node: past what the node still keeps for itself.
 // A function of usage before and after, so a charge taken back undoes itself.
 QuotaTree::Wide QuotaTree::Spilled(size_t at, Wide charge) const {
   const Wide guaranteed = forest_->limits[at].guaranteed;
-  return Above(usage_[at] + charge, guaranteed) - Above(usage_[at], guaranteed);
+  return Above(Used(at) + charge, guaranteed) - Above(Used(at), guaranteed);
 }
 
 Amount QuotaTree::Available(QuotaNodeId node, QuotaCellId cell) const {
@@ -224,7 +232,7 @@ Amount QuotaTree::Available(QuotaNodeId node, QuotaCellId cell) const {
     const Wide room = Room(at);
     debt = std::min(debt, room);
     least = std::min(least, absorbed + room);
-    absorbed += Above(forest_->limits[at].guaranteed, usage_[at]);
+    absorbed += Above(forest_->limits[at].guaranteed, Used(at));
   }
   return Saturated(debt < 0 ? debt : least);
 }
@@ -234,24 +242,39 @@ void QuotaTree::Charge(QuotaNodeId queue, QuotaCellId cell, Wide charge) {
   for (QuotaNodeId node = queue; node.valid() && charge != 0; node = Parent(node)) {
     const size_t at = At(node, cell);
     const Wide passed_on = Spilled(at, charge);
-    usage_[at] += charge;
+    (supposed_of_ == nullptr ? usage_[at] : supposed_.try_emplace(at, Used(at)).first->second) +=
+        charge;
     charge = passed_on;
   }
+}
+
+QuotaTree QuotaTree::Supposed() const {
+  if (supposed_of_ != nullptr) return *this;
+  QuotaTree supposed(forest_);
+  supposed.supposed_of_ = &usage_;
+  return supposed;
+}
+
+QuotaTree QuotaTree::Whole() const {
+  if (supposed_of_ == nullptr) return *this;
+  QuotaTree whole(forest_);
+  whole.usage_ = *supposed_of_;
+  for (const auto& [at, usage] : supposed_) whole.usage_[at] = usage;
+  return whole;
 }
 
 QuotaTree QuotaTree::WithMore(QuotaNodeId node, QuotaCellId cell, Amount more) const {
   auto forest = std::make_shared<Forest>(*forest_);
   forest->limits[At(node, cell)].nominal += WideOf(more);
   forest->Settle();
-  QuotaTree tree;
-  tree.usage_.resize(usage_.size());
-  tree.forest_ = std::move(forest);
+  QuotaTree tree(std::move(forest));
+  tree.usage_.resize(tree.forest_->limits.size());
   // What reaches a cohort depends on what its children keep, so the leaves are charged again.
   for (uint32_t i = 0; i < node_count(); ++i) {
     const QuotaNodeId leaf(i);
     if (!Children(leaf).empty()) continue;
     for (uint32_t c = 0; c < cell_count(); ++c) {
-      tree.Charge(leaf, QuotaCellId(c), usage_[At(leaf, QuotaCellId(c))]);
+      tree.Charge(leaf, QuotaCellId(c), Used(At(leaf, QuotaCellId(c))));
     }
   }
   return tree;
@@ -297,7 +320,7 @@ bool QuotaTree::BorrowsWith(QuotaNodeId node, QuotaNodeId queue,
                             std::span<const CellAmount> demand) const {
   return std::any_of(demand.begin(), demand.end(), [&](const CellAmount& part) {
     const size_t at = At(node, part.cell);
-    return usage_[at] + ChargeAt(node, queue, part) > forest_->limits[at].quota;
+    return Used(at) + ChargeAt(node, queue, part) > forest_->limits[at].quota;
   });
 }
 
@@ -308,7 +331,7 @@ BorrowHeight QuotaTree::HeightOf(QuotaNodeId queue, std::span<const CellAmount> 
     QuotaNodeId node = queue;
     for (; Parent(node).valid(); node = Parent(node)) {
       const size_t at = At(node, part.cell);
-      if (usage_[at] + charge <= forest_->limits[at].quota) break;
+      if (Used(at) + charge <= forest_->limits[at].quota) break;
       charge = Spilled(at, charge);
     }
     worst.height = std::max(worst.height, Height(node));
@@ -325,7 +348,7 @@ DominantShare QuotaTree::ShareWith(QuotaNodeId node, QuotaNodeId queue,
   auto part = demand.begin();
   for (uint32_t cell = 0; cell < forest_->cells(); ++cell) {
     const size_t at = At(node, QuotaCellId(cell));
-    Wide over = usage_[at] - forest_->limits[at].quota;
+    Wide over = Used(at) - forest_->limits[at].quota;
     if (part != demand.end() && part->cell == QuotaCellId(cell)) {
       over += ChargeAt(node, queue, *part);
       ++part;
@@ -347,7 +370,7 @@ absl::Status QuotaTree::CheckLegal(QuotaNodeId queue) const {
     for (auto i = forest_->top_down.rbegin(); i != forest_->top_down.rend(); ++i) {
       const size_t at = At(QuotaNodeId(*i), QuotaCellId(cell));
       left[*i] = forest_->limits[at].nominal;
-      if (Children(QuotaNodeId(*i)).empty()) left[*i] -= usage_[at];
+      if (Children(QuotaNodeId(*i)).empty()) left[*i] -= Used(at);
       for (const QuotaNodeId child : Children(QuotaNodeId(*i))) {
         left[*i] +=
             std::min(forest_->limits[At(child, QuotaCellId(cell))].lending, left[child.index()]);
@@ -369,14 +392,14 @@ absl::Status QuotaTree::CheckInvariants() const {
   for (const uint32_t i : forest_->top_down) {
     for (uint32_t cell = 0; cell < forest_->cells(); ++cell) {
       const size_t at = At(QuotaNodeId(i), QuotaCellId(cell));
-      Wide from_below = Children(QuotaNodeId(i)).empty() ? usage_[at] : 0;
+      Wide from_below = Children(QuotaNodeId(i)).empty() ? Used(at) : 0;
       for (const QuotaNodeId child : Children(QuotaNodeId(i))) {
         const size_t below = At(child, QuotaCellId(cell));
-        from_below += Above(usage_[below], forest_->limits[below].guaranteed);
+        from_below += Above(Used(below), forest_->limits[below].guaranteed);
       }
-      if (usage_[at] == from_below && from_below >= 0) continue;
+      if (Used(at) == from_below && from_below >= 0) continue;
       return absl::InternalError(
-          absl::StrCat("quota node ", i, " uses ", Saturated(usage_[at]).units(), " of cell ", cell,
+          absl::StrCat("quota node ", i, " uses ", Saturated(Used(at)).units(), " of cell ", cell,
                        ", and ", Saturated(from_below).units(), " come from below"));
     }
   }

@@ -17,15 +17,19 @@
 // saturates inside and Remove leaves no residue; answers saturate to an Amount.
 //
 // Plain data owned by the scheduling thread: a copy is a snapshot (limits are shared, usage is
-// copied). Every question and change costs O(depth) per cell.
+// copied). Every question and change costs O(depth) per cell. A supposition is a tree of what is
+// not so: it keeps what it changes beside the usage of the tree that it was made of.
 //
 //   if (tree.Fits(queue, demand)) tree.Add(queue, demand);
 //   tree.Remove(queue, demand);                          // exactly as it was before
+//   QuotaTree without = tree.Supposed();
+//   without.Remove(queue, demand);                       // and `tree` has it still
 //
 // Invariants:
 //   1. U of a cohort is the sum of what bubbles up from its children, whatever the order of adds
 //   and removes.
 //   2. No call changes limits: a tree of other limits is another tree.
+//   3. What a supposition is told never reaches the tree that it was made of.
 #pragma once
 
 #include <compare>
@@ -36,6 +40,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "api/base/amount.h"
@@ -102,6 +107,12 @@ class QuotaTree final {
   // Available if nothing were used: a demand above it can never start.
   [[nodiscard]] Amount Potential(QuotaNodeId node, QuotaCellId cell) const;
 
+  // A what-if that starts as this tree is. It borrows the usage of this one, which must not change
+  // while it, or a copy of it, lives; it costs what it changes.
+  [[nodiscard]] QuotaTree Supposed() const;
+  // The same with all usage its own: for a what-if that changes much, or outlives what it is of.
+  [[nodiscard]] QuotaTree Whole() const;
+
   // The same usage in a tree where the node's nominal amount of the cell is larger by so much; for
   // what-ifs. Costs O(all cells of all nodes).
   [[nodiscard]] QuotaTree WithMore(QuotaNodeId node, QuotaCellId cell, Amount more) const;
@@ -142,14 +153,19 @@ class QuotaTree final {
   struct Node;
   struct Forest;
 
+  explicit QuotaTree(std::shared_ptr<const Forest> forest);  // without usage
+
   [[nodiscard]] size_t At(QuotaNodeId node, QuotaCellId cell) const;
+  [[nodiscard]] Wide Used(size_t at) const;
   [[nodiscard]] Wide Room(size_t at) const;
   [[nodiscard]] Wide Spilled(size_t at, Wide charge) const;
   [[nodiscard]] Wide ChargeAt(QuotaNodeId node, QuotaNodeId queue, const CellAmount& part) const;
   void Charge(QuotaNodeId queue, QuotaCellId cell, Wide charge);
 
   std::shared_ptr<const Forest> forest_;
-  std::vector<Wide> usage_;  // node by node, each cell by cell
+  std::vector<Wide> usage_;  // node by node, each cell by cell; of a supposition: none
+  const std::vector<Wide>* supposed_of_ = nullptr;  // of a supposition: the usage …
+  absl::flat_hash_map<size_t, Wide> supposed_;      // … but for this, by place in it
 };
 
 }  // namespace maniple

@@ -49,7 +49,7 @@ class Prospect final {
     std::optional<QuotaTree> tree;
     std::optional<QuotaAsk> ask;
     if (input_.quota != nullptr) {
-      tree = *input_.quota->tree;
+      tree = input_.quota->tree->Whole();
       ask = *input_.quota;
       ask->tree = &*tree;
     }

@@ -76,7 +76,7 @@ bool MayReclaimFrom(const PreemptionInput& input, const RunningGang& gang) {
 VictimRules::VictimRules(const PreemptionInput& input, QuotaContest contest)
     : input_(input), contest_(std::move(contest)) {
   if (contest_.tree == nullptr) return;
-  work_ = *contest_.tree;
+  work_ = contest_.tree->Whole();
   advantage_ = Advantages(contest_);
 }
 

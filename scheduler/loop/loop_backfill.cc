@@ -12,41 +12,25 @@ namespace maniple {
 OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
   OpenHolds open;
   for (const GangId holder : holders_) {
-    if (holder == c.gang.id || !YieldsTo(c, request, holder)) continue;
+    if (holder == c.gang.id || !YieldsTo(c, request, holder, ledger_.tree())) continue;
     open.Add(holder, *records_.at(holder), ledger_.book());
   }
   return open;
 }
 
-void OpenHolds::Add(GangId holder, const GangRecord& record, const QuotaBook& book) {
-  holders.push_back(holder);
-  for (const Reservation::Room& room : record.reservation->rooms) {
-    if (room.node.valid()) rooms.push_back({room.node, room.shape, Occupant::kHold});
-  }
-  const QuotaNodeId queue = book.QueueNamed(record.queue);
-  if (queue.valid()) quota.emplace_back(queue, record.reservation->held);
-}
-
-void SchedulingLoop::Impl::Lift(const OpenHolds& open) {
-  for (const auto& [queue, held] : open.quota) ledger_.Refund(queue, held);
-}
-
-void SchedulingLoop::Impl::LowerAgain(const OpenHolds& open) {
-  for (const auto& [queue, held] : open.quota) ledger_.Restore(queue, held);
-}
-
-bool SchedulingLoop::Impl::YieldsToNominal(const Case& c, const GangRequest& request,
-                                           GangId holder) {
+bool SchedulingLoop::Impl::YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
+                                           const QuotaTree& tree) {
   const Gang* other = state_.FindGang(holder);
-  return other != nullptr && other->queue.empty() && AsksWithinNominal(c, request);
+  return other != nullptr && other->queue.empty() && AsksWithinNominal(c, request, tree);
 }
 
 // May the gang preempt the holder, as if that ran already? Or use what is its Queue's own before
 // whoever has none?
-bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, GangId holder) {
+bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, GangId holder,
+                                    const QuotaTree& tree) {
   const Gang* other = state_.FindGang(holder);
   if (other == nullptr) return false;
-  if (YieldsToNominal(c, request, holder)) return true;
+  if (YieldsToNominal(c, request, holder, tree)) return true;
   // What has begun is mended before anything else begins that is not more important.
   if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
   if (!c.gang.preempts) return false;
@@ -73,14 +57,13 @@ bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, G
   const QuotaNodeId own = ledger_.book().QueueNamed(c.gang.queue);
   const QuotaNodeId theirs = ledger_.book().QueueNamed(other->queue);
   if (!allowed || !own.valid() || !theirs.valid()) return false;
-  const QuotaTree& tree = ledger_.tree();
   return tree.Root(own) == tree.Root(theirs) &&
          tree.BorrowsWith(theirs, theirs, Lacking(*record.reservation)) &&
-         AsksWithinNominal(c, request);
+         AsksWithinNominal(c, request, tree);
 }
 
 // The gang was rejected; would it start with what is held for others, and may it use that?
-void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, Answer& answer) {
+void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
   OpenHolds may_use, kept;
   std::vector<GangId> in_time;
   if (holders_.empty()) return;
@@ -89,7 +72,7 @@ void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, 
     if (holder == c.gang.id) continue;
     const GangRecord& record = *records_.at(holder);
     const Reservation& reservation = *record.reservation;
-    const bool yields = YieldsTo(c, input.request, holder);
+    const bool yields = YieldsTo(c, as_is.request(), holder, as_is.tree());
     const bool ends_before = !c.record.binding.has_value() && runtime.has_value() &&
                              reservation.end == EndIs::kKnown &&
                              c.now + *runtime <= reservation.start;
@@ -97,91 +80,71 @@ void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const DecideInput& input, 
     if (ends_before && !yields) in_time.push_back(holder);
   }
   if (may_use.holders.empty() && kept.holders.empty()) return;
-  std::vector<FreedRoom> freed = may_use.rooms;
-  DecideInput with{.snapshot = input.snapshot,
-                   .request = input.request,
-                   .now = input.now,
-                   .seed = input.seed,
-                   .quota = input.quota,
-                   .freed = freed};
-  Lift(may_use);
+  Supposition with = as_is;
+  with.Free(may_use);
   if (!may_use.holders.empty()) {
-    if (std::optional<Plan> plan = FindPlan(with, options_.profile)) {
+    if (std::optional<Plan> plan = FindPlan(with.Input(), options_.profile)) {
       answer.decision = *std::move(plan);
       answer.guest_of = std::move(in_time);
       answer.used = std::move(may_use.holders);
     }
   }
   if (!kept.holders.empty() && std::holds_alternative<Rejection>(answer.decision)) {
-    freed.insert(freed.end(), kept.rooms.begin(), kept.rooms.end());
-    with.freed = freed;
-    Lift(kept);
-    if (std::optional<Plan> plan = FindPlan(with, options_.profile)) {
-      answer.kept_out_by = FirstHarmedBy(*plan, with, kept.holders);
+    with.Free(kept);
+    if (std::optional<Plan> plan = FindPlan(with.Input(), options_.profile)) {
+      answer.kept_out_by = FirstHarmedBy(c, *plan, with, kept.holders);
       if (!answer.kept_out_by.has_value()) {
         answer.decision = *std::move(plan);
         answer.guest_of = std::move(in_time);
         answer.used = std::move(may_use.holders);
       }
     }
-    LowerAgain(kept);
   }
-  LowerAgain(may_use);
 }
 
 // The holder that could not start as planned beside the plan, as far as the ends of those who stand
-// in its room are known; none: they all could. REQUIRES: what the holders hold is lifted.
-std::optional<GangId> SchedulingLoop::Impl::FirstHarmedBy(const Plan& plan,
-                                                          const DecideInput& input,
+// in its room are known; none: they all could. REQUIRES: what they hold is supposed to be free.
+std::optional<GangId> SchedulingLoop::Impl::FirstHarmedBy(const Case& c, const Plan& plan,
+                                                          Supposition supposition,
                                                           std::span<const GangId> holders) {
+  const GangRequest& request = supposition.request();
   std::vector<FreedRoom> taken;
   std::vector<PlacedPods> placed;
   for (const Placement& place : plan.placements) {
-    const ShapeId shape = std::ranges::find(input.request.wants, place.pod, &Want::pod)->shape;
+    const ShapeId shape = std::ranges::find(request.wants, place.pod, &Want::pod)->shape;
     taken.push_back({.node = place.node, .shape = shape});
     placed.push_back({.shape = shape, .node = place.node});
   }
-  OpenHolds cost;  // of the plan
-  if (input.quota != nullptr) {
-    cost.quota.emplace_back(input.quota->queue,
-                            ledger_.CostOf(input.request.queue, placed, *input.snapshot.tables));
+  if (supposition.queue().valid()) {
+    supposition.Charge(supposition.queue(),
+                       ledger_.CostOf(request.queue, placed, *Picture().tables));
   }
-  LowerAgain(cost);
-  const auto harmed = std::ranges::find_if(
-      holders, [&](GangId holder) { return !StartsBeside(holder, taken, input); });
-  Lift(cost);
+  const auto harmed = std::ranges::find_if(holders, [&](GangId holder) {
+    return !StartsBeside(*Open(holder, c.now), taken, supposition);
+  });
   return harmed == holders.end() ? std::nullopt : std::optional(*harmed);
 }
 
-bool SchedulingLoop::Impl::StartsBeside(GangId holder, const std::vector<FreedRoom>& taken,
-                                        const DecideInput& input) {
-  const std::optional<Case> c = Open(holder, input.now);
-  const Reservation& reservation = *c->record.reservation;
-  GangRequest request = RequestOf(*c, ItemKind::kQuorum);
-  request.work = input.request.work;
-  const QuotaTree no_limits = TreeWithoutLimits();
-  QuotaAsk ask = AskFor(*c, request).value_or(AskWithoutLimits(no_limits, request));
+bool SchedulingLoop::Impl::StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
+                                        const Supposition& beside) {
+  const Reservation& reservation = *other.record.reservation;
+  GangRequest request = RequestOf(other, ItemKind::kQuorum);
+  request.work = beside.request().work;
+  Supposition then(
+      {.snapshot = Picture(), .request = request, .now = other.now, .seed = options_.seed},
+      beside.tree(), AskFor(other, request));
   absl::btree_set<NodeId> rooms;
   for (const Reservation::Room& room : reservation.rooms) rooms.insert(room.node);
-  Restrict(ask, rooms, RestrictTo::kThese, input.snapshot);
+  then.Restrict(rooms, Supposition::To::kThese);
   OpenHolds gone;
-  for (Release& release : Releases(input.now, input.now, &rooms)) {
+  for (Release& release : Releases(other.now, other.now, &rooms)) {
     if (release.end != EndIs::kKnown || release.at > reservation.start) continue;
     gone.rooms.push_back(release.room);
     if (release.queue.valid()) gone.quota.emplace_back(release.queue, release.charge);
   }
-  Lift(gone);
-  const bool starts = FindPlan({.snapshot = input.snapshot,
-                                .request = request,
-                                .now = input.now,
-                                .seed = input.seed,
-                                .quota = &ask,
-                                .freed = gone.rooms,
-                                .promised = taken},
-                               options_.profile)
-                          .has_value();
-  LowerAgain(gone);
-  return starts;
+  then.Free(gone);
+  then.Promise(taken);
+  return FindPlan(then.Input(), options_.profile).has_value();
 }
 
 WaitingFor SchedulingLoop::Impl::HeldBy(GangId holder) const {
@@ -233,9 +196,7 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
     if (!entry.members.empty()) late.push_back(std::move(entry));
   }
   if (late.empty()) return false;
-  const Demand own = OwnHeldQuota(c);
-  const std::optional<QuotaAsk> ask = AskFor(c, request);
-  if (ask.has_value()) ledger_.Refund(ask->queue, own);
+  const Supposition as_is = Suppose(c, request);
   // One is enough, or it takes them all.
   std::optional<PreemptionPlan> plan;
   for (size_t i = 0; i <= late.size() && !plan.has_value(); ++i) {
@@ -254,20 +215,13 @@ bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& reque
       if (late[k].queue.valid()) gone.quota.emplace_back(late[k].queue, late[k].held_charge);
       trial.victims.push_back(std::move(victim));
     }
-    Lift(gone);
-    const DecideInput input{.snapshot = Picture(),
-                            .request = request,
-                            .now = c.now,
-                            .seed = options_.seed,
-                            .quota = ask.has_value() ? &*ask : nullptr,
-                            .freed = gone.rooms};
-    if (std::optional<Plan> found = FindPlan(input, options_.profile)) {
+    Supposition without = as_is;
+    without.Free(gone);
+    if (std::optional<Plan> found = FindPlan(without.Input(), options_.profile)) {
       trial.plan = *std::move(found);
       plan = std::move(trial);
     }
-    LowerAgain(gone);
   }
-  if (ask.has_value()) ledger_.Restore(ask->queue, own);
   if (!plan.has_value()) return false;
   StartClaim(c, request, late, *plan, ClaimGround::kOverstay);
   queue_->Offer({c.gang.id, ItemKind::kQuorum}, OrderOf(c, ItemKind::kQuorum));

@@ -45,13 +45,6 @@ struct RunSpan {
 };
 [[nodiscard]] RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now);
 
-// What some holders hold, to be taken for free.
-struct OpenHolds {
-  std::vector<GangId> holders;
-  std::vector<FreedRoom> rooms;
-  std::vector<std::pair<QuotaNodeId, Demand>> quota;
-  void Add(GangId holder, const GangRecord& record, const QuotaBook& book);
-};
 // How often a node has rejected pods of late, and until when it takes no other.
 struct NodeCoolDown {
   int32_t times = 0;

@@ -95,15 +95,17 @@ std::shared_ptr<const HelpQuestion> SchedulingLoop::Impl::HelpFor(const GangKey&
   if (request.wants.empty() || request.need.Met()) return nullptr;
   auto question = std::make_shared<HelpQuestion>();
   question->names = TakeNames(request);
-  DecideWithOpen(*c, request, HoldsThatYieldTo(*c, request), [&](const DecideInput& input) {
-    question->as_is.freed.assign(input.freed.begin(), input.freed.end());
-    if (input.quota == nullptr) return;
-    question->as_is.tree = std::make_shared<const QuotaTree>(*input.quota->tree);
+  Supposition supposition = Suppose(*c, request);
+  supposition.Free(HoldsThatYieldTo(*c, request));
+  const DecideInput input = supposition.Input();
+  question->as_is.freed.assign(input.freed.begin(), input.freed.end());
+  if (input.quota != nullptr) {
+    question->as_is.tree = std::make_shared<const QuotaTree>(supposition.tree().Whole());
     question->as_is.ask = *input.quota;
     question->as_is.ask.tree = nullptr;
     question->quota_path = PathFrom(input.quota->queue, ledger_.book());
     question->cells = CellsOf(request, *input.quota, ledger_.book());
-  });
+  }
   question->as_is.snapshot = picture_;
   question->as_is.request = std::move(request);
   question->profile = &options_.profile;

@@ -38,6 +38,7 @@
 #include "scheduler/loop/quota_ledger.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "scheduler/loop/search_shares.h"
+#include "scheduler/loop/supposition.h"
 #include "scheduler/loop/view_round.h"
 #include "scheduler/loop/waiting_lines.h"
 #include "scheduler/loop/write_budget.h"
@@ -144,6 +145,8 @@ class SchedulingLoop::Impl final {
   void WakeForQuota(GangQueue::ShortAt short_at);
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
+  // What it asks, as things are.
+  [[nodiscard]] Supposition Suppose(const Case& c, const GangRequest& request);
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
   // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
   void ChargeQuota(const Case& c);
@@ -158,7 +161,8 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue,
                                absl::FunctionRef<bool(const Demand&)> suits);
   // In some flavors the request takes no more than its Queue has as its nominal.
-  [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request);
+  [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request,
+                                       const QuotaTree& tree);
 
   // loop_admission.cc
   void FollowAdmission(const Case& c);
@@ -241,10 +245,6 @@ class SchedulingLoop::Impl final {
   };
   [[nodiscard]] Leaving WhatIsLeft();
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
-  // Calls `ask` with the question as it stands where these holds, and the gang's own quota, are
-  // free.
-  void DecideWithOpen(const Case& c, const GangRequest& request, OpenHolds open,
-                      absl::FunctionRef<void(const DecideInput&)> ask);
   // It left for a gang of another Queue, on terms that hold still.
   [[nodiscard]] bool WasReclaimed(const Case& c) const;
   void NoteEvictable(Case& c);
@@ -304,17 +304,17 @@ class SchedulingLoop::Impl final {
                                                      Beside beside, absl::Time by);
   void GatherHeldQuota(absl::Time now);
   // The holder has no Queue, and the gang asks for what is its own Queue's.
-  [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder);
-  [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder);
+  [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
+                                     const QuotaTree& tree);
+  [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder,
+                              const QuotaTree& tree);
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
-  // What is lifted must be lowered again before anything else is asked.
-  void Lift(const OpenHolds& open);
-  void LowerAgain(const OpenHolds& open);
-  void TryHeldRoom(const Case& c, const DecideInput& input, Answer& answer);
-  [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Plan& plan, const DecideInput& input,
+  void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
+  [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Case& c, const Plan& plan,
+                                                    Supposition supposition,
                                                     std::span<const GangId> holders);
-  [[nodiscard]] bool StartsBeside(GangId holder, const std::vector<FreedRoom>& taken,
-                                  const DecideInput& input);
+  [[nodiscard]] bool StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
+                                  const Supposition& beside);
   void NoteGuest(const Case& c, const Answer& answer);
   void NoteYielded(const Answer& answer);
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;

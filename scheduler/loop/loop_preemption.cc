@@ -156,11 +156,10 @@ std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
   }
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : state_.Budgets()) allowed.push_back(budget.allowed);
-  std::variant<PreemptionPlan, NoPreemption> answer;
-  DecideWithOpen(c, request, HoldsThatYieldTo(c, request), [&](const DecideInput& input) {
-    answer = PlanPreemption(PreemptionInputOf(c, input, running, allowed));
-  });
-  return answer;
+  Supposition supposition = Suppose(c, request);
+  supposition.Free(HoldsThatYieldTo(c, request));
+  const DecideInput input = supposition.Input();
+  return PlanPreemption(PreemptionInputOf(c, input, running, allowed));
 }
 
 PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const DecideInput& input,
@@ -190,21 +189,6 @@ PreemptionPolicy SchedulingLoop::Impl::PolicyOf(const Gang& gang) const {
           .reclaim = queue->reclaim,
           .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
           .borrow_threshold = queue->borrow_priority_threshold};
-}
-
-void SchedulingLoop::Impl::DecideWithOpen(const Case& c, const GangRequest& request, OpenHolds open,
-                                          absl::FunctionRef<void(const DecideInput&)> ask) {
-  const std::optional<QuotaAsk> quota = AskFor(c, request);
-  if (quota.has_value()) open.quota.emplace_back(quota->queue, OwnHeldQuota(c));
-  const DecideInput input{.snapshot = Picture(),
-                          .request = request,
-                          .now = c.now,
-                          .seed = options_.seed,
-                          .quota = quota.has_value() ? &*quota : nullptr,
-                          .freed = open.rooms};
-  Lift(open);
-  ask(input);
-  LowerAgain(open);
 }
 
 // What pods on their way out give back, and those of gangs that have been asked to leave.
@@ -240,14 +224,10 @@ bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request)
     if (open.rooms.empty()) waits_for_leaving_.erase(c.gang.id);
     return false;
   }
-  OpenHolds yielding = HoldsThatYieldTo(c, request);
-  open.rooms.insert(open.rooms.end(), yielding.rooms.begin(), yielding.rooms.end());
-  open.quota.insert(open.quota.end(), yielding.quota.begin(), yielding.quota.end());
-  bool makes_room = false;
-  DecideWithOpen(c, request, std::move(open), [&](const DecideInput& input) {
-    makes_room = FindPlan(input, options_.profile).has_value();
-  });
-  if (!makes_room) {
+  Supposition supposition = Suppose(c, request);
+  supposition.Free(open);
+  supposition.Free(HoldsThatYieldTo(c, request));
+  if (!FindPlan(supposition.Input(), options_.profile).has_value()) {
     waits_for_leaving_.erase(c.gang.id);
     return false;
   }

@@ -85,11 +85,12 @@ SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceOf(const Case& c, ItemKin
   });
 }
 
-bool SchedulingLoop::Impl::AsksWithinNominal(const Case& c, const GangRequest& request) {
+bool SchedulingLoop::Impl::AsksWithinNominal(const Case& c, const GangRequest& request,
+                                             const QuotaTree& tree) {
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
   if (!queue.valid()) return false;
-  const auto within = [this, queue](const Demand& demand) {
-    return !ledger_.tree().BorrowsWith(queue, queue, demand);
+  const auto within = [&tree, queue](const Demand& demand) {
+    return !tree.BorrowsWith(queue, queue, demand);
   };
   return within(PriceFor(request, queue, within).demand);
 }
@@ -177,25 +178,24 @@ std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRe
   return ledger_.AskFor(c.gang.queue, shapes, *Picture().tables);
 }
 
+Supposition SchedulingLoop::Impl::Suppose(const Case& c, const GangRequest& request) {
+  Supposition supposition(
+      {.snapshot = Picture(), .request = request, .now = c.now, .seed = options_.seed},
+      ledger_.tree(), AskFor(c, request));
+  if (supposition.queue().valid()) supposition.Refund(supposition.queue(), OwnHeldQuota(c));
+  return supposition;
+}
+
 Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
-  const Snapshot& snapshot = Picture();
-  const std::optional<QuotaAsk> ask = AskFor(c, request);
-  const DecideInput input{.snapshot = snapshot,
-                          .request = request,
-                          .now = c.now,
-                          .seed = options_.seed,
-                          .quota = ask.has_value() ? &*ask : nullptr,
-                          .cache = &rooms_};
-  OpenHolds own;
-  if (ask.has_value()) own.quota = {{ask->queue, OwnHeldQuota(c)}};
-  Lift(own);
+  Supposition as_is = Suppose(c, request);
+  DecideInput input = as_is.Input();
+  input.cache = &rooms_;
   Answer answer{.decision = Decide(input, options_.profile)};
   if (auto* rejection = std::get_if<Rejection>(&answer.decision))
     MindMig(request, c.now, *rejection);
   if (request.scope == DecideScope::kQuorum && MoreRoomMayHelp(answer.decision)) {
-    TryHeldRoom(c, input, answer);
+    TryHeldRoom(c, as_is, answer);
   }
-  LowerAgain(own);
   return answer;
 }
 

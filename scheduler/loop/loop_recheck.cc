@@ -32,17 +32,11 @@ bool SchedulingLoop::Impl::TermsStillHold(const Case& c, PodId pod, NodeId node)
       if (held.node == node) freed.push_back({node, held.shape, Occupant::kHold});
     }
   }
-  const QuotaTree no_limits = TreeWithoutLimits();
-  QuotaAsk there = AskWithoutLimits(no_limits, request);
-  Restrict(there, {node}, RestrictTo::kThese, snapshot);
-  return FindPlan({.snapshot = snapshot,
-                   .request = request,
-                   .now = c.now,
-                   .seed = options_.seed,
-                   .quota = &there,
-                   .freed = freed},
-                  options_.profile)
-      .has_value();
+  Supposition there({.snapshot = snapshot, .request = request, .now = c.now, .seed = options_.seed},
+                    ledger_.tree(), std::nullopt);
+  there.Free(freed);
+  there.Restrict({node}, Supposition::To::kThese);
+  return FindPlan(there.Input(), options_.profile).has_value();
 }
 
 }  // namespace maniple

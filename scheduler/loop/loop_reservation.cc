@@ -95,48 +95,29 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
   OpenHolds others, yielding;
   for (const GangId holder : holders_) {
     if (holder == c.gang.id) continue;
-    OpenHolds& holds = YieldsToNominal(c, request, holder) ? yielding : others;
+    OpenHolds& holds = YieldsToNominal(c, request, holder, ledger_.tree()) ? yielding : others;
     holds.Add(holder, *records_.at(holder), ledger_.book());
   }
   std::vector<Release> releases = Releases(c.now, by, nullptr);
-  std::optional<QuotaAsk> ask = AskFor(c, request);
-  const QuotaTree no_limits = TreeWithoutLimits();
-  if (!ask.has_value()) {
+  Supposition then = Suppose(c, request);
+  if (!then.queue().valid()) {
     for (Release& release : releases) release.queue = QuotaNodeId();
-    ask = AskWithoutLimits(no_limits, request);
   }
-  OpenHolds own;
-  if (const QuotaNodeId queue = ledger_.book().QueueNamed(c.record.queue); queue.valid()) {
-    own.quota.emplace_back(queue, OwnHeldQuota(c));
-  }
-  OpenHolds wanted;  // by others
-  DecideInput input{.snapshot = Picture(),
-                    .request = request,
-                    .now = c.now,
-                    .seed = options_.seed,
-                    .quota = &*ask};
-  std::vector<FreedRoom> freed = yielding.rooms;
+  then.Free(yielding.rooms);
   switch (beside) {
     case Beside::kOthers:
       for (const GangId holder : others.holders) {
         const GangRecord& record = *records_.at(holder);
         const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
-        if (queue.valid()) wanted.quota.emplace_back(queue, Lacking(*record.reservation));
+        if (queue.valid()) then.Charge(queue, Lacking(*record.reservation));
       }
-      Restrict(*ask, NodesIn(others.rooms), RestrictTo::kOthers, input.snapshot);
+      then.Restrict(NodesIn(others.rooms), Supposition::To::kOthers);
       break;
     case Beside::kNobody:
-      own.quota.insert(own.quota.end(), others.quota.begin(), others.quota.end());
-      freed.insert(freed.end(), others.rooms.begin(), others.rooms.end());
+      then.Free(others);
       break;
   }
-  input.freed = freed;
-  Lift(own);
-  LowerAgain(wanted);
-  std::optional<StartPlan> plan = PlanStart(input, std::move(releases), options_.profile);
-  Lift(wanted);
-  LowerAgain(own);
-  return plan;
+  return PlanStart(then.Input(), std::move(releases), options_.profile);
 }
 
 void SchedulingLoop::Impl::WaitInLine(const Case& c, const Answer& answer) {
@@ -282,7 +263,7 @@ void SchedulingLoop::Impl::EndReservationsUnder(const Case& c, const GangRequest
   for (const Reservation::Room& room : c.record.reservation->rooms) nodes.insert(room.node);
   const absl::btree_set<GangId> holders = holders_;
   for (const GangId holder : holders) {
-    if (holder == c.gang.id || !YieldsToNominal(c, request, holder)) continue;
+    if (holder == c.gang.id || !YieldsToNominal(c, request, holder, ledger_.tree())) continue;
     if (std::ranges::any_of(
             records_.at(holder)->reservation->rooms,
             [&nodes](const Reservation::Room& room) { return nodes.contains(room.node); })) {
@@ -342,19 +323,19 @@ std::vector<HeldStart> SchedulingLoop::Impl::HeldStarts() const {
 void SchedulingLoop::Impl::GatherHeldQuota(absl::Time now) {
   if (holders_.empty()) return;
   std::vector<std::pair<absl::Time, GangId>> order;
-  OpenHolds before, after;
+  QuotaTree tree = ledger_.tree().Supposed();  // with what is held, as far as that is gathered
   for (const GangId holder : holders_) {
-    order.emplace_back(records_.at(holder)->reservation->start, holder);
-    before.Add(holder, *records_.at(holder), ledger_.book());
+    const GangRecord& record = *records_.at(holder);
+    order.emplace_back(record.reservation->start, holder);
+    const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
+    if (queue.valid()) tree.Remove(queue, record.reservation->held);
   }
   std::ranges::sort(order);
-  Lift(before);
   std::vector<std::pair<GangId, Demand>> changed;
   for (const auto& [start, holder] : order) {
     const GangRecord& record = *records_.at(holder);
     const QuotaNodeId queue = ledger_.book().QueueNamed(record.queue);
     if (!queue.valid()) continue;
-    const QuotaTree& tree = ledger_.tree();
     std::map<QuotaCellId, Amount> late;
     std::vector<GangId>& newcomers = records_.at(holder)->reservation->newcomers;
     std::erase_if(newcomers, [&](GangId gang) {
@@ -369,12 +350,9 @@ void SchedulingLoop::Impl::GatherHeldQuota(absl::Time now) {
       const Amount most = std::min({part.amount, own, tree.Available(queue, part.cell)});
       if (most > Amount(0)) held.push_back({part.cell, most});
     }
-    ledger_.Restore(queue, held);
-    after.quota.emplace_back(queue, held);
+    tree.Add(queue, held);
     if (held != record.reservation->held) changed.emplace_back(holder, std::move(held));
   }
-  Lift(after);
-  LowerAgain(before);
   for (auto& [holder, held] : changed) {
     records_.at(holder)->reservation->held = std::move(held);
     ChargeQuota(*Open(holder, now));

@@ -3,8 +3,8 @@
 // Owned by the scheduling loop. The tree's usage is the sum of the accounts at every moment.
 //
 //   ledger.Note(event); …; if (ledger.Refresh()) touch every gang;   // limits changed
-//   if (ledger.Charge(gang, queue, cost)) wake who waits for quota;  // replaces what it was
-//   charged const QuotaAsk ask = ledger.AskFor(gang, shapes);                // for Decide
+//   if (ledger.Charge(gang, queue, cost)) …;  // replaces what it was; wake who waits for quota
+//   const QuotaAsk ask = ledger.AskFor(gang, shapes);  // for Decide
 #pragma once
 
 #include <optional>
@@ -73,9 +73,6 @@ class QuotaLedger final {
 
   [[nodiscard]] const QuotaBook& book() const { return book_; }
   [[nodiscard]] const QuotaTree& tree() const { return book_.tree(); }
-  // Speculation: what is refunded here must be charged again before anything else is asked.
-  void Refund(QuotaNodeId queue, const Demand& demand) { book_.tree().Remove(queue, demand); }
-  void Restore(QuotaNodeId queue, const Demand& demand) { book_.tree().Add(queue, demand); }
 
   // The tree's usage recomputed from the accounts.
   [[nodiscard]] absl::Status CheckInvariants() const;

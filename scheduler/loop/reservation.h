@@ -54,15 +54,6 @@ struct Reservation {
 // ", first planned for 2026-01-01 11:00:00 UTC"; "" while it is not later.
 [[nodiscard]] std::string DelayText(const Reservation& reservation);
 
-enum class RestrictTo : uint8_t { kThese, kOthers };
-// Lets every option have these nodes only, or all but these.
-void Restrict(QuotaAsk& ask, const absl::btree_set<NodeId>& nodes, RestrictTo to,
-              const Snapshot& snapshot);
-[[nodiscard]] absl::btree_set<NodeId> NodesIn(const std::vector<FreedRoom>& rooms);
-// The question of a gang to which no quota applies: for restricting its nodes all the same.
-[[nodiscard]] QuotaTree TreeWithoutLimits();
-[[nodiscard]] QuotaAsk AskWithoutLimits(const QuotaTree& tree, const GangRequest& request);
-
 // Room that is held for others, used because the gang was to end before they start.
 struct Backfill {
   absl::Time end;  // as its owner said

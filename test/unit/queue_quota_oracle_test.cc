@@ -214,6 +214,7 @@ class Comparison final {
   // One random operation; "" when all answers are right.
   std::string Step() {
     const uint64_t kind = random_.Below(20);
+    if (kind == 19) Suppose();
     if (kind == 0) {  // others have other limits now, and all that runs stays
       for (QuotaNodeSpec& node : world_.nodes) {
         if (random_.OneIn(3)) node.limits = RandomLimits(random_, world_.sizes, Cells());
@@ -249,11 +250,13 @@ class Comparison final {
       naive_.Charge(running_.back(), -1);
       running_.pop_back();
     }
-    return CheckState();
+    const std::string problem = CheckState();
+    return problem.empty() ? CheckSupposedOf() : problem;
   }
 
   struct Seen {
-    int questions = 0, fit = 0, never_fit = 0, in_debt = 0, borrow = 0, shares = 0, infinite = 0;
+    int questions = 0, suppositions = 0, fit = 0, never_fit = 0, in_debt = 0, borrow = 0,
+        shares = 0, infinite = 0;
   };
   const Seen& seen() const { return seen_; }
 
@@ -275,6 +278,25 @@ class Comparison final {
     if (!tree_.CheckInvariants().ok() || !before.CheckInvariants().ok()) return "a raised tree";
     CountMostEver();
     return CheckState();
+  }
+
+  // From now on what happens is only supposed.
+  void Suppose() {
+    ++seen_.suppositions;
+    as_it_was_ = supposed_of_ = tree_.Whole();
+    tree_ = supposed_of_.Supposed();
+  }
+  // … and what it is supposed of has not noticed.
+  std::string CheckSupposedOf() const {
+    for (uint32_t i = 0; i < as_it_was_.node_count(); ++i) {
+      for (uint32_t c = 0; c < as_it_was_.cell_count(); ++c) {
+        const QuotaNodeId node(i);
+        if (supposed_of_.Usage(node, QuotaCellId(c)) != as_it_was_.Usage(node, QuotaCellId(c))) {
+          return absl::StrCat("a supposition changed the usage of node ", i, " cell ", c);
+        }
+      }
+    }
+    return "";
   }
 
   void Rebuild() {
@@ -402,7 +424,7 @@ class Comparison final {
   World world_;
   Random& random_;
   Naive naive_;
-  QuotaTree tree_;
+  QuotaTree supposed_of_, as_it_was_, tree_;
   std::vector<QuotaNodeId> queues_;
   std::vector<Charged> running_;
   std::vector<std::vector<Exact>> most_ever_;
@@ -422,6 +444,7 @@ TEST(QuotaOracle, EveryAnswerIsThatOfTheClosedForm) {
     ASSERT_EQ(comparison.End(), "") << "seed " << seed << " at the end";
     const Comparison::Seen& seen = comparison.seen();
     all.questions += seen.questions;
+    all.suppositions += seen.suppositions;
     all.fit += seen.fit;
     all.never_fit += seen.never_fit;
     all.in_debt += seen.in_debt;
@@ -431,6 +454,7 @@ TEST(QuotaOracle, EveryAnswerIsThatOfTheClosedForm) {
   }
   // Every kind of answer is common.
   EXPECT_GT(all.questions, trees * 5);
+  EXPECT_GT(all.suppositions, trees / 4);
   EXPECT_GT(all.fit, all.questions / 5);
   EXPECT_LT(all.fit, all.questions * 4 / 5);
   EXPECT_GT(all.never_fit, all.questions / 10);
