@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 namespace {
@@ -34,7 +34,7 @@ bool IsNoLarger(const PodShape& shape, const PodShape& than) {
 
 // What else is told of it counts only if its namespace may use that Queue: a user may have written
 // it. The same holds for what names its node itself, and the Queue that it names.
-std::optional<std::string> SchedulingLoop::Impl::AdmittedBefore(const Gang& gang) const {
+std::optional<std::string> Leadership::AdmittedBefore(const Gang& gang) const {
   for (const std::string* told : {&gang.status.admitted_queue, &gang.told_queue}) {
     if (directory_.Admits(*told, gang.key.namespace_name)) return *told;
   }
@@ -47,7 +47,7 @@ std::optional<std::string> SchedulingLoop::Impl::AdmittedBefore(const Gang& gang
 
 // A user who keeps one member running would get as many as he likes under a Queue that was closed
 // to him long ago, by raising minMember.
-std::optional<QueueRefusal> SchedulingLoop::Impl::RefusalOfMore(const Case& c) {
+std::optional<QueueRefusal> Leadership::RefusalOfMore(const Case& c) {
   if (!c.gang.admitted_queue.has_value() || c.gang.admitted_queue->empty()) return std::nullopt;
   if (directory_.Admits(*c.gang.admitted_queue, c.gang.key.namespace_name)) return std::nullopt;
   const GangRequest request = RequestOf(c, ItemKind::kRepair);
@@ -64,7 +64,7 @@ std::optional<QueueRefusal> SchedulingLoop::Impl::RefusalOfMore(const Case& c) {
 
 // Who has been admitted to a Queue stays there for as long as anything of it is placed, whatever
 // its labels, its PodGroup or the Queue say meanwhile.
-void SchedulingLoop::Impl::FollowAdmission(const Case& c) {
+void Leadership::FollowAdmission(const Case& c) {
   bool placed = false, reserved = false;
   for (const Member& member : c.gang.members) {
     const PodFacts* pod = state_.FindPod(member.pod);

@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
 
-OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
+OpenHolds Leadership::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
   OpenHolds open;
   for (const GangId holder : holders_) {
     if (holder == c.gang.id || !YieldsTo(c, request, holder, ledger_.tree())) continue;
@@ -18,16 +18,16 @@ OpenHolds SchedulingLoop::Impl::HoldsThatYieldTo(const Case& c, const GangReques
   return open;
 }
 
-bool SchedulingLoop::Impl::YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
-                                           const QuotaTree& tree) {
+bool Leadership::YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
+                                 const QuotaTree& tree) {
   const Gang* other = state_.FindGang(holder);
   return other != nullptr && other->queue.empty() && AsksWithinNominal(c, request, tree);
 }
 
 // May the gang preempt the holder, as if that ran already? Or use what is its Queue's own before
 // whoever has none?
-bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, GangId holder,
-                                    const QuotaTree& tree) {
+bool Leadership::YieldsTo(const Case& c, const GangRequest& request, GangId holder,
+                          const QuotaTree& tree) {
   const Gang* other = state_.FindGang(holder);
   if (other == nullptr) return false;
   if (YieldsToNominal(c, request, holder, tree)) return true;
@@ -63,7 +63,7 @@ bool SchedulingLoop::Impl::YieldsTo(const Case& c, const GangRequest& request, G
 }
 
 // The gang was rejected; would it start with what is held for others, and may it use that?
-void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
+void Leadership::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
   OpenHolds may_use, kept;
   std::vector<GangId> in_time;
   if (holders_.empty()) return;
@@ -104,9 +104,9 @@ void SchedulingLoop::Impl::TryHeldRoom(const Case& c, const Supposition& as_is, 
 
 // The holder that could not start as planned beside the plan, as far as the ends of those who stand
 // in its room are known; none: they all could. REQUIRES: what they hold is supposed to be free.
-std::optional<GangId> SchedulingLoop::Impl::FirstHarmedBy(const Case& c, const Plan& plan,
-                                                          Supposition supposition,
-                                                          std::span<const GangId> holders) {
+std::optional<GangId> Leadership::FirstHarmedBy(const Case& c, const Plan& plan,
+                                                Supposition supposition,
+                                                std::span<const GangId> holders) {
   const GangRequest& request = supposition.request();
   std::vector<FreedRoom> taken;
   std::vector<PlacedPods> placed;
@@ -125,8 +125,8 @@ std::optional<GangId> SchedulingLoop::Impl::FirstHarmedBy(const Case& c, const P
   return harmed == holders.end() ? std::nullopt : std::optional(*harmed);
 }
 
-bool SchedulingLoop::Impl::StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
-                                        const Supposition& beside) {
+bool Leadership::StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
+                              const Supposition& beside) {
   const Reservation& reservation = *other.record.reservation;
   GangRequest request = RequestOf(other, ItemKind::kQuorum);
   request.work = beside.request().work;
@@ -147,7 +147,7 @@ bool SchedulingLoop::Impl::StartsBeside(const Case& other, const std::vector<Fre
   return FindPlan(then.Input(), options_.profile).has_value();
 }
 
-WaitingFor SchedulingLoop::Impl::HeldBy(GangId holder) const {
+WaitingFor Leadership::HeldBy(GangId holder) const {
   const Reservation& reservation = *records_.at(holder)->reservation;
   return {.reason = WaitReason::kHeldByReservation,
           .message = absl::StrCat("the room that it would need is held for ",
@@ -155,7 +155,7 @@ WaitingFor SchedulingLoop::Impl::HeldBy(GangId holder) const {
                                   StartText(reservation))};
 }
 
-void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
+void Leadership::NoteGuest(const Case& c, const Answer& answer) {
   c.record.backfill.reset();
   for (const GangId holder : holders_) {
     if (state_.FindGang(holder)->queue != c.gang.queue) continue;
@@ -174,7 +174,7 @@ void SchedulingLoop::Impl::NoteGuest(const Case& c, const Answer& answer) {
 }
 
 // Those whose held room was taken for good plan anew.
-void SchedulingLoop::Impl::NoteYielded(const Answer& answer) {
+void Leadership::NoteYielded(const Answer& answer) {
   for (const GangId holder : answer.used) {
     if (std::ranges::find(answer.guest_of, holder) != answer.guest_of.end()) continue;
     records_.at(holder)->reservation->lost = reservations_changed_ = true;
@@ -183,7 +183,7 @@ void SchedulingLoop::Impl::NoteYielded(const Answer& answer) {
 
 // Gangs that were let in because they were to end in time, and did not, leave as soon as their room
 // is enough for the holder to start.
-bool SchedulingLoop::Impl::SendOverstayersAway(Case& c, const GangRequest& request) {
+bool Leadership::SendOverstayersAway(Case& c, const GangRequest& request) {
   std::vector<RunningGang> late;
   for (const GangId guest : c.record.reservation->guests) {
     const auto it = records_.find(guest);

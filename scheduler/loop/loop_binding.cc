@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/topology.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
@@ -13,9 +13,6 @@ namespace {
 
 // A surplus member that was refused is left alone for so long.
 constexpr absl::Duration kRefusedFor = absl::Minutes(1);
-// A node that has rejected nobody for so long begins anew with a short cool-down.
-constexpr absl::Duration kForgivenAfter = absl::Minutes(10);
-constexpr int32_t kMostDoublings = 5;  // of the first cool-down: from 30 s to 16 min
 
 bool IsPlaced(const Member& member) {
   return member.state == MemberState::kBound || member.state == MemberState::kSucceeded;
@@ -36,12 +33,12 @@ void HearPaced(PacedStatuses<Status>& statuses, const std::string& name, const W
 
 }  // namespace
 
-void SchedulingLoop::Impl::BeginBinding(GangRecord& record, BindPhase phase, absl::Time since) {
+void Leadership::BeginBinding(GangRecord& record, BindPhase phase, absl::Time since) {
   record.binding.emplace(options_.bind_backoff, phase, since);
   ++counters_.gangs_binding;
 }
 
-void SchedulingLoop::Impl::EndBinding(GangRecord& record) {
+void Leadership::EndBinding(GangRecord& record) {
   record.binding.reset();
   DropHolds(record);
   --counters_.gangs_binding;
@@ -49,7 +46,7 @@ void SchedulingLoop::Impl::EndBinding(GangRecord& record) {
 
 // A gang that is partly bound, or has lost a bound member, is in flight, whoever bound it: an
 // earlier leader, somebody else, or we.
-void SchedulingLoop::Impl::EnsureBinding(Case& c) {
+void Leadership::EnsureBinding(Case& c) {
   GangRecord& record = c.record;
   if (!record.binding.has_value() && c.gang.group_exists && c.gang.problem.empty()) {
     const bool lost = std::ranges::any_of(record.bound, [&c](const auto& known) {
@@ -86,15 +83,8 @@ void SchedulingLoop::Impl::EnsureBinding(Case& c) {
   }
 }
 
-void SchedulingLoop::Impl::ForgetNodesGone() {
-  if (news_.nodes_gone.empty()) return;
-  const absl::btree_set<NodeId> gone(news_.nodes_gone.begin(), news_.nodes_gone.end());
-  news_.nodes_gone.clear();
+void Leadership::NodesGone(const absl::btree_set<NodeId>& gone) {
   domains_lost_ = true;
-  for (const NodeId node : gone) {
-    ledger_.NodeGone(node);
-    cool_downs_.erase(node);
-  }
   for (const auto& [id, record] : records_) {
     for (HeldVacancy& held : record->holds) {
       if (gone.contains(held.node)) held.node = NodeId();
@@ -118,7 +108,7 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
   }
 }
 
-void SchedulingLoop::Impl::SettleBinding(Case& c) {
+void Leadership::SettleBinding(Case& c) {
   if (!c.record.binding.has_value()) return;
   Step(c, [&c](BindStep& step) { c.record.binding->Settle(c.gang, step); });
   if (c.record.binding->done()) {
@@ -129,7 +119,7 @@ void SchedulingLoop::Impl::SettleBinding(Case& c) {
 }
 
 // A quorum that stands without our doing counts as reached; with no member left, none stands.
-void SchedulingLoop::Impl::NoteQuorum(Case& c) {
+void Leadership::NoteQuorum(Case& c) {
   if (c.record.binding.has_value()) return;
   if (std::ranges::none_of(c.gang.members, IsPlaced)) {
     c.record.quorum_reached_at.reset();
@@ -139,7 +129,7 @@ void SchedulingLoop::Impl::NoteQuorum(Case& c) {
   }
 }
 
-void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& placements) {
+void Leadership::StartBinding(Case& c, const std::vector<Placement>& placements) {
   if (!c.record.binding.has_value()) {
     BeginBinding(c.record, c.assembly.need.Met() ? BindPhase::kBound : BindPhase::kBinding, c.now);
   }
@@ -149,7 +139,7 @@ void SchedulingLoop::Impl::StartBinding(Case& c, const std::vector<Placement>& p
   ChargeQuota(c);
 }
 
-void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
+void Leadership::Step(Case& c, absl::FunctionRef<void(BindStep&)> input) {
   std::vector<BindAction> actions;
   const auto still_reserved = [this, &c](PodId pod, NodeId node) {
     return PlaceIsStillGood(c, pod, node);
@@ -162,7 +152,7 @@ void SchedulingLoop::Impl::Step(Case& c, absl::FunctionRef<void(BindStep&)> inpu
   for (const BindAction& action : actions) CarryOut(c, action);
 }
 
-void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
+void Leadership::CarryOut(Case& c, const BindAction& action) {
   if (const auto* bind = std::get_if<SendBind>(&action)) {
     SendBindOf(c, *bind);
   } else if (const auto* read = std::get_if<ReadPod>(&action)) {
@@ -186,21 +176,12 @@ void SchedulingLoop::Impl::CarryOut(Case& c, const BindAction& action) {
   }
 }
 
-// The longer, the more often it has rejected a pod of late.
-void SchedulingLoop::Impl::CoolDown(NodeId node, absl::Time now) {
-  NodeCoolDown& known = cool_downs_[node];
-  // What it rejects now was sent there before: all of a gang's pods on it fail at once.
-  if (now >= known.until) {
-    if (now >= known.until + kForgivenAfter) known.times = 0;
-    known.until = now + options_.node_cool_down * (1 << std::min(known.times, kMostDoublings));
-    ++known.times;
-  }
-  cool_ends_.insert(known.until);
-  state_.CoolDown(node, known.until);
+void Leadership::CoolDown(NodeId node, absl::Time now) {
+  state_.CoolDown(node, warm_.cool_downs.Rejected(node, now));
   LogOf("cool", state_.NodeName(node), "", now);
 }
 
-void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
+void Leadership::SendBindOf(const Case& c, const SendBind& bind) {
   const PodFacts* pod = state_.FindPod(bind.pod);
   const std::string node(state_.NodeName(bind.node));
   if (pod == nullptr || node.empty()) return;  // the next look at the gang finds out
@@ -216,15 +197,15 @@ void SchedulingLoop::Impl::SendBindOf(const Case& c, const SendBind& bind) {
                                   std::move(request)));
 }
 
-void SchedulingLoop::Impl::SendTo(PodId id, ErrandKind kind,
-                                  absl::FunctionRef<HttpRequest(const PodReference&)> request) {
+void Leadership::SendTo(PodId id, ErrandKind kind,
+                        absl::FunctionRef<HttpRequest(const PodReference&)> request) {
   const PodFacts* pod = state_.FindPod(id);
   if (pod == nullptr) return;
   writes_.push_back(errands_.Send({.kind = kind, .gang = pod->gang, .pod = id, .name = pod->uid},
                                   request(ReferenceTo(*pod))));
 }
 
-void SchedulingLoop::Impl::CountReply(BindReplyKind kind) {
+void Leadership::CountReply(BindReplyKind kind) {
   switch (kind) {
     case BindReplyKind::kBound:
       ++counters_.binds_succeeded;
@@ -246,7 +227,7 @@ void SchedulingLoop::Impl::CountReply(BindReplyKind kind) {
   }
 }
 
-void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result, absl::Time now) {
+void Leadership::Hear(const Errand& errand, const WriteResult& result, absl::Time now) {
   switch (errand.kind) {
     case ErrandKind::kGroupStatus:
       OnStatusReply(errand.gang, result, now);
@@ -323,7 +304,7 @@ void SchedulingLoop::Impl::Hear(const Errand& errand, const WriteResult& result,
   }
 }
 
-void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
+void Leadership::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
   record.undo_backoff.reset();
   record.undone_because.reset();
@@ -341,7 +322,7 @@ void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   absl::Time youngest = absl::InfinitePast();
   int64_t pods = 0;
   for (const Member& member : c.gang.members) {
-    if (NodeOf(c, member).empty()) continue;
+    if (NodeOf(c, member, state_).empty()) continue;
     ++pods;
     youngest = std::max(youngest, member.created);
   }
@@ -350,25 +331,25 @@ void SchedulingLoop::Impl::OnQuorumBound(Case& c) {
   }
   Log(c, "bound");
   if (c.gang.key.dialect != GangDialect::kSingleton) {
-    std::vector<std::string> nodes = NodesOf(c);
+    std::vector<std::string> nodes = NodesOf(c, state_);
     SendEvent(GangBoundEvent(c.gang, pods, static_cast<int64_t>(nodes.size())), c.now);
   } else if (options_.per_pod_events == PerPodEvents::kAuto) {
     const Member& member = c.gang.members.front();
-    SendEvent(PodScheduledEvent(c.gang, member, NodeOf(c, member)), c.now);
+    SendEvent(PodScheduledEvent(c.gang, member, NodeOf(c, member, state_)), c.now);
   }
 }
 
-void SchedulingLoop::Impl::NoteEvicted(GangRecord& record, const Gang& gang, std::string why) {
+void Leadership::NoteEvicted(GangRecord& record, const Gang& gang, std::string why) {
   record.evicted = Evicted{.members = {}, .why = std::move(why)};
   for (const Member& member : gang.members) record.evicted->members.insert(member.pod);
 }
 
-void SchedulingLoop::Impl::CountLeaving(Case& c, LeavingCause cause) {
+void Leadership::CountLeaving(Case& c, LeavingCause cause) {
   ++directory_.HistoryOf(c.record.queue).left[static_cast<size_t>(cause)];
   c.record.left_at = c.now;
 }
 
-void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
+void Leadership::OnUndone(Case& c, const Undone& undone) {
   GangRecord& record = c.record;
   record.quorum_reached_at.reset();
   record.decided_at = absl::InfinitePast();
@@ -390,7 +371,7 @@ void SchedulingLoop::Impl::OnUndone(Case& c, const Undone& undone) {
 }
 
 // Vacancies that nobody is claiming room for already.
-std::vector<Vacancy> SchedulingLoop::Impl::VacanciesToHold(const Case& c) const {
+std::vector<Vacancy> Leadership::VacanciesToHold(const Case& c) const {
   std::vector<Vacancy> lacking;
   for (const Vacancy& vacancy : c.record.binding->vacancies()) {
     if (!vacancy.occupied) lacking.push_back(vacancy);
@@ -405,7 +386,7 @@ std::vector<Vacancy> SchedulingLoop::Impl::VacanciesToHold(const Case& c) const 
 }
 
 // Holds exactly what the vacancies need: the quota always, the room as far as there is some.
-void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
+void Leadership::ReconcileHolds(Case& c) {
   std::vector<Vacancy> lacking = VacanciesToHold(c);
   c.record.holds.EraseIf([&](const HeldVacancy& held) {
     const auto same = std::ranges::find(lacking, held.vacancy);
@@ -430,7 +411,7 @@ void SchedulingLoop::Impl::ReconcileHolds(Case& c) {
 }
 
 // The lost member's own node, or another of its domain if that one is unfit.
-std::optional<NodeId> SchedulingLoop::Impl::PlaceForHold(Case& c, const Vacancy& vacancy) {
+std::optional<NodeId> Leadership::PlaceForHold(Case& c, const Vacancy& vacancy) {
   if (!vacancy.unfit && vacancy.node.valid() && !state_.NodeName(vacancy.node).empty() &&
       state_.MayFit(vacancy.shape, vacancy.node)) {
     return vacancy.node;
@@ -456,12 +437,12 @@ std::optional<NodeId> SchedulingLoop::Impl::PlaceForHold(Case& c, const Vacancy&
   return plan == nullptr ? std::nullopt : std::optional(plan->placements.front().node);
 }
 
-void SchedulingLoop::Impl::DropHolds(GangRecord& record) {
+void Leadership::DropHolds(GangRecord& record) {
   for (const HeldVacancy& held : record.holds) state_.ReleaseHold(held.hold, news_);
   record.holds.clear();
 }
 
-bool SchedulingLoop::Impl::Misplaced(const Case& c, PodId pod, NodeId node) {
+bool Leadership::Misplaced(const Case& c, PodId pod, NodeId node) {
   const auto anybody = [](const Member&) { return true; };
   if (ApartFromOthers(c, node, c.gang.spec.topology, anybody)) return true;
   const auto member = std::ranges::find(c.gang.members, pod, &Member::pod);
@@ -472,8 +453,8 @@ bool SchedulingLoop::Impl::Misplaced(const Case& c, PodId pod, NodeId node) {
                          [part](const Member& other) { return other.rank.sub_group == part; });
 }
 
-bool SchedulingLoop::Impl::ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
-                                           absl::FunctionRef<bool(const Member&)> among) {
+bool Leadership::ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
+                                 absl::FunctionRef<bool(const Member&)> among) {
   if (asked.required.empty()) return false;
   LevelStore levels;
   const auto choice = ResolveTopology(Picture(), {.topology = asked}, levels);

@@ -45,11 +45,6 @@ struct RunSpan {
 };
 [[nodiscard]] RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now);
 
-// How often a node has rejected pods of late, and until when it takes no other.
-struct NodeCoolDown {
-  int32_t times = 0;
-  absl::Time until = absl::InfinitePast();
-};
 enum class ClaimGround : uint8_t { kPolicy, kOverstay };
 
 // Who stands in the head's way to a reservation: nobody, or one to be displaced, or others.

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -19,9 +19,7 @@ bool InHand(const GangRecord& record, PodId pod) {
 
 }  // namespace
 
-absl::Status SchedulingLoop::Impl::CheckInvariants() const {
-  if (absl::Status status = state_.CheckInvariants(); !status.ok()) return status;
-  if (absl::Status status = ledger_.CheckInvariants(); !status.ok()) return status;
+absl::Status Leadership::CheckInvariants() const {
   if (absl::Status status = CheckTurns(); !status.ok()) return status;
   for (const GangId id : state_.Gangs()) {
     const Gang& gang = *state_.FindGang(id);
@@ -39,7 +37,7 @@ absl::Status SchedulingLoop::Impl::CheckInvariants() const {
   return absl::OkStatus();
 }
 
-absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
+absl::Status Leadership::CheckNothingHeld() const {
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
     const std::string name = gang == nullptr ? "a gang that is gone" : GangText(gang->key);
@@ -49,13 +47,10 @@ absl::Status SchedulingLoop::Impl::CheckNothingHeld() {
     if (record->departure.has_value()) return absl::InternalError(name + " is still leaving");
   }
   if (!holders_.empty()) return absl::InternalError("room is still reserved");
-  if (!ledger_.NothingCharged()) return absl::InternalError("quota is still charged");
-  const auto& holds = Picture().holds;
-  if (holds != nullptr && !holds->empty()) return absl::InternalError("room is still held");
   return absl::OkStatus();
 }
 
-std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
+std::array<int32_t, kBindStates> Leadership::MemberStates() const {
   std::array<int32_t, kBindStates> count{};
   for (const auto& [id, record] : records_) {
     if (record->binding.has_value()) record->binding->AddStates(count);
@@ -63,8 +58,8 @@ std::array<int32_t, kBindStates> SchedulingLoop::Impl::MemberStates() const {
   return count;
 }
 
-absl::Status SchedulingLoop::Impl::CheckParkedCannotStart(absl::Time now) {
-  if (draining_ || !leading_) return absl::OkStatus();
+absl::Status Leadership::CheckParkedCannotStart(absl::Time now) {
+  if (warm_.draining) return absl::OkStatus();
   const std::vector<GangId> stand = GangsThatStand();  // nothing that is asked here changes that
   for (const QueueItem item : queue_->ParkedItems()) {
     std::optional<Case> c = Open(item.gang, now);

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/decide.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
 
@@ -29,8 +29,8 @@ bool CompetesForVolumes(const GangRequest& request, const Tables& tables) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::DecideReady(absl::Time now) {
-  if (draining_) return;
+void Leadership::DecideReady(absl::Time now) {
+  if (warm_.draining) return;
   const int64_t enough = counters_.search_steps + options_.search.turn;
   for (int32_t n = 0; n < options_.decisions_per_turn && counters_.search_steps < enough; ++n) {
     if (errands_.binds() >= options_.max_binds_under_way) return;
@@ -45,7 +45,7 @@ void SchedulingLoop::Impl::DecideReady(absl::Time now) {
   }
 }
 
-void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
+void Leadership::Serve(QueueItem item, absl::Time now) {
   std::optional<Case> c = Open(item.gang, now);
   if (!c.has_value() || ItemOf(*c) != item.kind) {
     queue_->Remove(item);
@@ -71,7 +71,7 @@ void SchedulingLoop::Impl::Serve(QueueItem item, absl::Time now) {
   (found ? counters_.took_to_place : counters_.took_to_reject).Note(options_.stopwatch() - began);
 }
 
-bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
+bool Leadership::ParkUndecided(Case& c, QueueItem item) {
   if (MustWaitToSearch(c)) {
     PutOffSearch(c, item);
     return true;
@@ -105,14 +105,13 @@ bool SchedulingLoop::Impl::ParkUndecided(Case& c, QueueItem item) {
   return true;
 }
 
-std::optional<QueueRefusal> SchedulingLoop::Impl::RefusalOf(const Case& c, ItemKind kind) {
+std::optional<QueueRefusal> Leadership::RefusalOf(const Case& c, ItemKind kind) {
   // What is in flight already the Queue that let it in cannot stop.
   const bool admitted = kind == ItemKind::kRepair && c.gang.admitted_queue.has_value();
   return admitted ? RefusalOfMore(c) : directory_.RefusalOf(c.gang, ledger_.book());
 }
 
-void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answer,
-                                    const SearchWork& work) {
+void Leadership::TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work) {
   const Plan& plan = std::get<Plan>(answer.decision);
   ++counters_.plans;
   if (item.kind == ItemKind::kRepair) ++counters_.repairs;
@@ -143,7 +142,7 @@ void SchedulingLoop::Impl::TakePlan(Case& c, QueueItem item, const Answer& answe
   if (!StartVolumes(c, plan.placements)) StartBinding(c, plan.placements);
 }
 
-std::string SchedulingLoop::Impl::PlacesText(const std::vector<Placement>& placements) const {
+std::string Leadership::PlacesText(const std::vector<Placement>& placements) const {
   std::vector<std::string> places;
   for (const Placement& placement : placements) {
     places.push_back(
@@ -152,8 +151,8 @@ std::string SchedulingLoop::Impl::PlacesText(const std::vector<Placement>& place
   return absl::StrJoin(places, " ");
 }
 
-void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
-                                        const Answer& answer) {
+void Leadership::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
+                              const Answer& answer) {
   const auto& rejection = std::get<Rejection>(answer.decision);
   c.record.victims_later = absl::InfiniteFuture();
   if (WaitForClaim(c, item)) return;
@@ -193,9 +192,7 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
       absl::StrCat(" ", ItemName(item.kind), ": ", WaitReasonName(waits.reason), ": ",
                    waits.message),
       request.work->used());
-  cool_ends_.erase(cool_ends_.begin(), cool_ends_.upper_bound(c.now));
-  const absl::Time cool_end = cool_ends_.empty() ? absl::InfiniteFuture() : *cool_ends_.begin();
-  ParkFacts facts = ParkFactsFor(request, rejection, cool_end);
+  ParkFacts facts = ParkFactsFor(request, rejection, warm_.cool_downs.NextEnd(c.now));
   if (CompetesForVolumes(request, tables)) facts.relief |= kReliefVolumes;
   if (for_quorum && MayPreempt(c, rejection)) {
     facts.relief |= kReliefLoose;
@@ -255,15 +252,14 @@ void SchedulingLoop::Impl::ParkRejected(Case& c, QueueItem item, const GangReque
 }
 
 // Of the first member of the shape.
-std::string SchedulingLoop::Impl::VolumeTroubleText(const GangRequest& request,
-                                                    ShapeId shape) const {
+std::string Leadership::VolumeTroubleText(const GangRequest& request, ShapeId shape) const {
   const auto want = std::ranges::find(request.wants, shape, &Want::shape);
   if (want == request.wants.end()) return "a volume is not ready";
   return absl::StrCat("pod ", state_.FindPod(want->pod)->name, ": ",
                       state_.VolumeTroubleOf(want->pod));
 }
 
-void SchedulingLoop::Impl::Note(Case& c, QueueItem item, WaitingFor waits) {
+void Leadership::Note(Case& c, QueueItem item, WaitingFor waits) {
   std::weak_ptr<const WaitingFor>& last = last_noted_[c.gang.queue];
   WaitingForPtr noted = last.lock();
   if (noted == nullptr || *noted != waits) {
@@ -274,7 +270,7 @@ void SchedulingLoop::Impl::Note(Case& c, QueueItem item, WaitingFor waits) {
       std::move(noted);
 }
 
-void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
+void Leadership::Park(Case& c, QueueItem item, ParkFacts facts) {
   const OrderKey order = OrderOf(c, item.kind);
   // A quorum that is held up in a StrictFIFO Queue must not speak for surplus, which never is.
   absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
@@ -285,7 +281,7 @@ void SchedulingLoop::Impl::Park(Case& c, QueueItem item, ParkFacts facts) {
   for (const QueueItem& behind : held) to_report_.insert(behind.gang);
 }
 
-GangRequest SchedulingLoop::Impl::RequestOf(const Case& c, ItemKind kind) const {
+GangRequest Leadership::RequestOf(const Case& c, ItemKind kind) const {
   RequestInput input{.gang = c.gang, .kind = kind};
   if (c.record.binding.has_value()) input.binding = &*c.record.binding;
   for (const HeldVacancy& held : c.record.holds) {

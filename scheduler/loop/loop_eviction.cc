@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/bind/reply.h"
 #include "scheduler/cycle/preemption.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
@@ -38,9 +38,9 @@ std::string NamesOf(const std::vector<std::string>& gangs) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
-                                      const std::vector<RunningGang>& running,
-                                      const PreemptionPlan& plan, ClaimGround ground) {
+void Leadership::StartClaim(Case& c, const GangRequest& request,
+                            const std::vector<RunningGang>& running, const PreemptionPlan& plan,
+                            ClaimGround ground) {
   ++counters_.preemptions;
   LeaveLine(c);  // it has room now that is better than a plan
   waits_for_leaving_.erase(c.gang.id);
@@ -81,14 +81,14 @@ void SchedulingLoop::Impl::StartClaim(Case& c, const GangRequest& request,
 }
 
 // Nobody takes the room any more but who finds it.
-void SchedulingLoop::Impl::DropClaim(GangRecord& record) {
+void Leadership::DropClaim(GangRecord& record) {
   if (!record.claim.has_value()) return;
   for (const Claim::Room& room : record.claim->rooms) state_.ReleaseHold(room.hold, news_);
   touched_.insert(record.claim->victims.begin(), record.claim->victims.end());
   record.claim.reset();
 }
 
-bool SchedulingLoop::Impl::VictimsLeave(const Case& c) const {
+bool Leadership::VictimsLeave(const Case& c) const {
   return std::ranges::any_of(c.record.claim->victims, [&](GangId victim) {
     const auto it = records_.find(victim);
     return it != records_.end() && it->second->departure.has_value() &&
@@ -96,7 +96,7 @@ bool SchedulingLoop::Impl::VictimsLeave(const Case& c) const {
   });
 }
 
-void SchedulingLoop::Impl::GiveUpClaim(Case& c) {
+void Leadership::GiveUpClaim(Case& c) {
   Log(c, "give up the room of");
   DropClaim(c.record);
   if (c.record.waiting != nullptr &&
@@ -107,14 +107,14 @@ void SchedulingLoop::Impl::GiveUpClaim(Case& c) {
 }
 
 // Also of a gang that its queue does not ask any more.
-void SchedulingLoop::Impl::SeeClaim(Case& c) {
+void Leadership::SeeClaim(Case& c) {
   if (!c.record.claim.has_value() || c.now < c.record.claim->until) return;
   c.record.no_preemption_until = c.now + kPauseAfterClaim;
   GiveUpClaim(c);
 }
 
 // The room that was made is not enough yet. False: it never will be, and the claim is over.
-bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
+bool Leadership::WaitForClaim(Case& c, QueueItem item) {
   GangRecord& record = c.record;
   if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
   if (!VictimsLeave(c)) {
@@ -129,8 +129,8 @@ bool SchedulingLoop::Impl::WaitForClaim(Case& c, QueueItem item) {
   return true;
 }
 
-void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& pods,
-                                          Departure departure, absl::Time now) {
+void Leadership::StartDeparture(GangId id, const std::vector<PodId>& pods, Departure departure,
+                                absl::Time now) {
   std::optional<Case> c = Open(id, now);
   if (!c.has_value()) return;
   for (const PodId pod : pods) {
@@ -148,12 +148,12 @@ void SchedulingLoop::Impl::StartDeparture(GangId id, const std::vector<PodId>& p
   touched_.insert(id);
 }
 
-Departure::Pod SchedulingLoop::Impl::NewLeaver(const Case& c, PodId pod) {
+Departure::Pod Leadership::NewLeaver(const Case& c, PodId pod) {
   return {.next_try = c.now, .backoff = Backoff(kTryAgain), .had = GpusOf(c, pod)};
 }
 
 // Nobody waits any more for its members to leave.
-bool SchedulingLoop::Impl::CalledOff(const Case& c, const Departure& departure) const {
+bool Leadership::CalledOff(const Case& c, const Departure& departure) const {
   if (!departure.for_gang.valid()) {
     const Queue* queue = ledger_.book().FindQueue(c.record.queue);
     return queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain;
@@ -165,7 +165,7 @@ bool SchedulingLoop::Impl::CalledOff(const Case& c, const Departure& departure) 
 }
 
 // Whom the watch shows gone has left; who is on its way out has until the end of its grace period.
-void SchedulingLoop::Impl::FollowDeparture(Case& c, Departure& departure) {
+void Leadership::FollowDeparture(Case& c, Departure& departure) {
   if (departure.whole) {
     // Bound meanwhile: by a request that was under way, or by somebody else.
     for (const Member& member : c.gang.members) {
@@ -191,7 +191,7 @@ void SchedulingLoop::Impl::FollowDeparture(Case& c, Departure& departure) {
 }
 
 // Its room is kept as long.
-void SchedulingLoop::Impl::WaitForDeparture(Departure& departure, absl::Time until) {
+void Leadership::WaitForDeparture(Departure& departure, absl::Time until) {
   if (until <= departure.until) return;
   departure.until = until;
   const auto it = records_.find(departure.for_gang);
@@ -201,7 +201,7 @@ void SchedulingLoop::Impl::WaitForDeparture(Departure& departure, absl::Time unt
   touched_.insert(departure.for_gang);
 }
 
-void SchedulingLoop::Impl::SeeDeparture(Case& c) {
+void Leadership::SeeDeparture(Case& c) {
   GangRecord& record = c.record;
   if (!record.departure.has_value()) return;
   Departure& departure = *record.departure;
@@ -224,8 +224,7 @@ void SchedulingLoop::Impl::SeeDeparture(Case& c) {
   }
 }
 
-void SchedulingLoop::Impl::SendAway(PodId pod, Departure::Way way, const std::string& why,
-                                    absl::Time now) {
+void Leadership::SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now) {
   switch (way) {
     case Departure::Way::kEvict:
       ++counters_.evictions_sent;
@@ -239,7 +238,7 @@ void SchedulingLoop::Impl::SendAway(PodId pod, Departure::Way way, const std::st
   }
 }
 
-void SchedulingLoop::Impl::EndDeparture(Case& c, DepartureEnd end) {
+void Leadership::EndDeparture(Case& c, DepartureEnd end) {
   GangRecord& record = c.record;
   const Departure departure = *record.departure;
   switch (end) {
@@ -260,8 +259,7 @@ void SchedulingLoop::Impl::EndDeparture(Case& c, DepartureEnd end) {
   departing_.erase(c.gang.id);
 }
 
-void SchedulingLoop::Impl::HearEviction(const Errand& errand, const WriteResult& result,
-                                        absl::Time now) {
+void Leadership::HearEviction(const Errand& errand, const WriteResult& result, absl::Time now) {
   const auto it = records_.find(errand.gang);
   if (it == records_.end() || !it->second->departure.has_value()) return;
   Departure& departure = *it->second->departure;
@@ -297,7 +295,7 @@ void SchedulingLoop::Impl::HearEviction(const Errand& errand, const WriteResult&
 }
 
 // A budget allows more: who was refused is asked again, but not before the server wants to hear.
-void SchedulingLoop::Impl::HurryEvictions(absl::Time now) {
+void Leadership::HurryEvictions(absl::Time now) {
   for (const GangId id : departing_) {
     for (auto& [pod, leaving] : records_.at(id)->departure->pods) {
       if (leaving.under_way || leaving.seen_leaving) continue;
@@ -307,7 +305,7 @@ void SchedulingLoop::Impl::HurryEvictions(absl::Time now) {
   }
 }
 
-absl::Time SchedulingLoop::Impl::NextEviction(const GangRecord& record) {
+absl::Time Leadership::NextEviction(const GangRecord& record) {
   absl::Time next = absl::InfiniteFuture();
   if (!record.departure.has_value()) return next;
   next = record.departure->until;
@@ -318,7 +316,7 @@ absl::Time SchedulingLoop::Impl::NextEviction(const GangRecord& record) {
 }
 
 // A queue that is drained starts nothing and lets nobody stay.
-void SchedulingLoop::Impl::DrainQueue(Case& c) {
+void Leadership::DrainQueue(Case& c) {
   if (c.record.departure.has_value()) return;
   if (c.record.binding.has_value() && !c.record.binding->Stands()) return;
   const Queue* queue = ledger_.book().FindQueue(c.record.queue);

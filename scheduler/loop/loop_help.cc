@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "scheduler/advice/help.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -50,7 +50,7 @@ std::shared_ptr<const std::vector<std::string>> TakeNames(GangRequest& request) 
 
 }  // namespace
 
-std::optional<ItemKind> SchedulingLoop::Impl::HelpableItem(const Case& c) {
+std::optional<ItemKind> Leadership::HelpableItem(const Case& c) {
   // Others leave for it already, or something else than room and quota is in its way.
   if (c.record.claim.has_value() || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<ItemKind> SchedulingLoop::Impl::HelpableItem(const Case& c) {
   return may_start ? std::optional(ItemKind::kQuorum) : std::nullopt;
 }
 
-std::vector<RunningGang> SchedulingLoop::Impl::GangsThatMayEnd(const Case& c) {
+std::vector<RunningGang> Leadership::GangsThatMayEnd(const Case& c) {
   std::vector<RunningGang> all;
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
@@ -83,9 +83,7 @@ std::vector<RunningGang> SchedulingLoop::Impl::GangsThatMayEnd(const Case& c) {
   return all;
 }
 
-std::shared_ptr<const HelpQuestion> SchedulingLoop::Impl::HelpFor(const GangKey& key,
-                                                                  absl::Time now) {
-  if (!leading_) return nullptr;
+std::shared_ptr<const HelpQuestion> Leadership::HelpFor(const GangKey& key, absl::Time now) {
   const std::optional<GangId> id = state_.GangNamed(key);
   std::optional<Case> c = id.has_value() ? Open(*id, now) : std::nullopt;
   if (!c.has_value()) return nullptr;
@@ -106,7 +104,7 @@ std::shared_ptr<const HelpQuestion> SchedulingLoop::Impl::HelpFor(const GangKey&
     question->quota_path = PathFrom(input.quota->queue, ledger_.book());
     question->cells = CellsOf(request, *input.quota, ledger_.book());
   }
-  question->as_is.snapshot = picture_;
+  question->as_is.snapshot = warm_.picture;
   question->as_is.request = std::move(request);
   question->profile = &options_.profile;
   question->now = now;

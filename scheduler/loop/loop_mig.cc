@@ -9,7 +9,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/loop/mig_request.h"
 #include "scheduler/report/events.h"
 
@@ -28,22 +28,21 @@ bool WaitsForNodes(WaitReason reason) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::NoteForMig(const ObjectEvent& event) {
+void Leadership::NoteForMig() {
   if (options_.mig.reconfigure == MigReconfigure::kOff) return;
-  (void)mig_fleet_.Note(event);
   mig_due_ = absl::InfinitePast();  // room, gangs or nodes may be others
   for (const std::string& name : mig_fleet_.TakeShown()) EndMigHold(name);
 }
 
 // From here on the label on the node keeps GPU pods away.
-void SchedulingLoop::Impl::EndMigHold(const std::string& name) {
+void Leadership::EndMigHold(const std::string& name) {
   const std::optional<NodeId> node = state_.NodeNamed(name);
   if (!node.has_value()) return;
   state_.CoolDown(*node, absl::InfinitePast());
   news_.room_grew.insert(*node);
 }
 
-MigQuestion SchedulingLoop::Impl::QuestionForMig(absl::Time now) {
+MigQuestion Leadership::QuestionForMig(absl::Time now) {
   return {.snapshot = Picture(),
           .profile = options_.profile,
           .fleet = mig_fleet_,
@@ -51,8 +50,8 @@ MigQuestion SchedulingLoop::Impl::QuestionForMig(absl::Time now) {
           .now = now};
 }
 
-void SchedulingLoop::Impl::PlanMigNodes(absl::Time now) {
-  if (options_.mig.reconfigure == MigReconfigure::kOff || draining_) return;
+void Leadership::PlanMigNodes(absl::Time now) {
+  if (options_.mig.reconfigure == MigReconfigure::kOff || warm_.draining) return;
   if (now < mig_due_ || mig_fleet_.nodes().empty()) return;
   // What is about to be decided may take the room.
   if (queue_->ready() > 0 && errands_.binds() < options_.max_binds_under_way) return;
@@ -83,8 +82,7 @@ void SchedulingLoop::Impl::PlanMigNodes(absl::Time now) {
 }
 
 // "Never" is said of the nodes as they are; those that may be divided anew can be others.
-void SchedulingLoop::Impl::MindMig(const GangRequest& request, absl::Time now,
-                                   Rejection& rejection) {
+void Leadership::MindMig(const GangRequest& request, absl::Time now, Rejection& rejection) {
   if (options_.mig.reconfigure != MigReconfigure::kOn) return;
   if (rejection.code != RejectionCode::kNeverFits || !rejection.shape.valid()) return;
   const auto pods = std::ranges::count(request.wants, rejection.shape, &Want::shape);
@@ -95,7 +93,7 @@ void SchedulingLoop::Impl::MindMig(const GangRequest& request, absl::Time now,
 
 // Of each shape, as many as their quorums lack. Of gangs that have not waited long enough, the
 // first sets the time of the next plan.
-std::vector<WaitingPods> SchedulingLoop::Impl::PodsThatWaitForNodes(absl::Time now) {
+std::vector<WaitingPods> Leadership::PodsThatWaitForNodes(absl::Time now) {
   std::map<ShapeId, int64_t> pods;
   for (const QueueItem& item : queue_->ParkedItems()) {
     const std::optional<Case> c = Open(item.gang, now);
@@ -117,8 +115,7 @@ std::vector<WaitingPods> SchedulingLoop::Impl::PodsThatWaitForNodes(absl::Time n
   return out;
 }
 
-void SchedulingLoop::Impl::Propose(const MigProposal& proposal, const std::string& why,
-                                   absl::Time now) {
+void Leadership::Propose(const MigProposal& proposal, const std::string& why, absl::Time now) {
   const MigFleet::Node& node = mig_fleet_.nodes().at(proposal.node);
   const std::string from = node.config.empty() ? "no configuration" : node.config;
   const MigChange change{{proposal.node, node.uid}, from, proposal.config, why};
@@ -134,7 +131,7 @@ void SchedulingLoop::Impl::Propose(const MigProposal& proposal, const std::strin
   LogOf("mig", proposal.node, absl::StrCat(": ", from, " -> ", proposal.config), now);
   // Until the label shows, nobody of ours may go there; from then on the label itself says so.
   state_.CoolDown(*id, now + kShowsWithin);
-  cool_ends_.insert(now + kShowsWithin);
+  warm_.cool_downs.EndsAt(now + kShowsWithin);
   MetadataPatch patch{.resource_version = node.resource_version};
   patch.labels.Set(kMigConfigLabel, proposal.config);
   patch.labels.Set(kMigConfigStateLabel, kMigPending);
@@ -147,8 +144,8 @@ void SchedulingLoop::Impl::Propose(const MigProposal& proposal, const std::strin
   SendEvent(MigChangedEvent(change), now);
 }
 
-void SchedulingLoop::Impl::HearNodeConfig(const std::string& name, const WriteResult& result,
-                                          absl::Time now) {
+void Leadership::HearNodeConfig(const std::string& name, const WriteResult& result,
+                                absl::Time now) {
   const int kind = result.outcome == WriteOutcome::kAnswered ? result.http_status / 100 : 0;
   // No answer, or a server that fails: it may have been done. What does not show in time was not.
   if (result.outcome == WriteOutcome::kUnknown || kind == 2 || kind == 5) return;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 namespace {
@@ -18,7 +18,7 @@ bool LacksNodes(WaitReason reason) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::AskForNodes(Case& c, const Standing& standing) {
+void Leadership::AskForNodes(Case& c, const Standing& standing) {
   if (options_.node_requests.class_name.empty()) return;
   GangRecord& record = c.record;
   std::optional<NodeAsk> ask;
@@ -51,8 +51,7 @@ void SchedulingLoop::Impl::AskForNodes(Case& c, const Standing& standing) {
   }
 }
 
-void SchedulingLoop::Impl::HearNodeRequest(const Errand& errand, const WriteResult& result,
-                                           absl::Time now) {
+void Leadership::HearNodeRequest(const Errand& errand, const WriteResult& result, absl::Time now) {
   if (errand.begun) return;
   const auto it = records_.find(errand.gang);
   if (it == records_.end() || !it->second->node_request.has_value()) return;
@@ -63,7 +62,7 @@ void SchedulingLoop::Impl::HearNodeRequest(const Errand& errand, const WriteResu
 // The PodGroup that owns the request of a gang which somebody else declares may be made only after
 // its pods are told, and a request may have to wait: pods must not say first what they will not say
 // then.
-bool SchedulingLoop::Impl::AwaitsNodes(const Case& c, const WaitingFor& waits) const {
+bool Leadership::AwaitsNodes(const Case& c, const WaitingFor& waits) const {
   if (options_.node_requests.class_name.empty() || !LacksNodes(waits.reason)) return false;
   if (c.record.node_request.has_value()) return c.record.node_request->waits();
   const bool comes = c.gang.foreign != nullptr && !c.gang.stand_in.has_value() &&

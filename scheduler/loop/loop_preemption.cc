@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "scheduler/cycle/preemption.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -15,7 +15,7 @@ constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
 
 }  // namespace
 
-bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection) const {
+bool Leadership::MayPreempt(const Case& c, const Rejection& rejection) const {
   if (!c.gang.preempts || c.now < c.record.no_preemption_until) return false;
   switch (rejection.code) {
     case RejectionCode::kQuotaExceeded:
@@ -36,7 +36,7 @@ bool SchedulingLoop::Impl::MayPreempt(const Case& c, const Rejection& rejection)
 }
 
 // Of its Queue.
-bool SchedulingLoop::Impl::PoliciesLetEvict(const Case& c) const {
+bool Leadership::PoliciesLetEvict(const Case& c) const {
   const Queue* queue = ledger_.book().FindQueue(c.gang.queue);
   return queue != nullptr &&
          (queue->within_queue != WithinQueuePreemption::kNever ||
@@ -44,16 +44,14 @@ bool SchedulingLoop::Impl::PoliciesLetEvict(const Case& c) const {
 }
 
 // A user protects a gang only for as long as the platform team lets the Queue's users do so.
-absl::Duration SchedulingLoop::Impl::ProtectedRuntimeOf(const Gang& gang,
-                                                        const GangRecord& record) const {
+absl::Duration Leadership::ProtectedRuntimeOf(const Gang& gang, const GangRecord& record) const {
   const Queue* queue = ledger_.book().FindQueue(record.queue);
   if (queue == nullptr) return absl::ZeroDuration();
   return std::max(queue->min_runtime,
                   std::min(gang.spec.protected_runtime, queue->most_protected_runtime));
 }
 
-RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangRecord& record,
-                                                absl::Time now) {
+RunningGang Leadership::RunningGangOf(const Gang& gang, const GangRecord& record, absl::Time now) {
   const Tables& tables = *Picture().tables;
   // An earlier leader's clock may have been ahead of ours; that protects nobody for longer.
   const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
@@ -86,7 +84,7 @@ RunningGang SchedulingLoop::Impl::RunningGangOf(const Gang& gang, const GangReco
   return entry;
 }
 
-bool SchedulingLoop::Impl::Stands(const Gang& gang, const GangRecord& record) {
+bool Leadership::Stands(const Gang& gang, const GangRecord& record) {
   if (record.departure.has_value()) return false;
   if (record.binding.has_value() && !record.binding->Stands()) return false;
   return std::ranges::any_of(gang.members, [](const Member& member) {
@@ -94,12 +92,12 @@ bool SchedulingLoop::Impl::Stands(const Gang& gang, const GangRecord& record) {
   });
 }
 
-QuotaNodeId SchedulingLoop::Impl::QueueOf(const GangRecord& record) const {
+QuotaNodeId Leadership::QueueOf(const GangRecord& record) const {
   const QuotaBook& book = ledger_.book();
   return book.FindQueue(record.queue) == nullptr ? QuotaNodeId() : book.QueueNamed(record.queue);
 }
 
-std::vector<GangId> SchedulingLoop::Impl::GangsThatStand() const {
+std::vector<GangId> Leadership::GangsThatStand() const {
   std::vector<GangId> stand;
   for (const auto& [id, record] : records_) {
     const Gang* gang = state_.FindGang(id);
@@ -109,8 +107,7 @@ std::vector<GangId> SchedulingLoop::Impl::GangsThatStand() const {
 }
 
 // Of those that stand the ones that the preemptor's policy could reach at all.
-std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c,
-                                                            std::span<const GangId> stand) {
+std::vector<RunningGang> Leadership::RunningGangs(const Case& c, std::span<const GangId> stand) {
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
   const auto in_reach = [&](const Gang& gang, const GangRecord& record) {
     const QuotaNodeId theirs = QueueOf(record);
@@ -128,8 +125,8 @@ std::vector<RunningGang> SchedulingLoop::Impl::RunningGangs(const Case& c,
   return running;
 }
 
-std::optional<NoPreemption> SchedulingLoop::Impl::MakeRoom(Case& c, const GangRequest& request,
-                                                           const Rejection& rejection) {
+std::optional<NoPreemption> Leadership::MakeRoom(Case& c, const GangRequest& request,
+                                                 const Rejection& rejection) {
   if (!c.gang.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
   const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
@@ -139,7 +136,7 @@ std::optional<NoPreemption> SchedulingLoop::Impl::MakeRoom(Case& c, const GangRe
   return std::nullopt;
 }
 
-std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
+std::variant<PreemptionPlan, NoPreemption> Leadership::PlanRoom(
     Case& c, const GangRequest& request, const std::vector<RunningGang>& running) {
   for (const RunningGang& gang : running) {
     if (gang.protected_until > c.now) {
@@ -162,9 +159,9 @@ std::variant<PreemptionPlan, NoPreemption> SchedulingLoop::Impl::PlanRoom(
   return PlanPreemption(PreemptionInputOf(c, input, running, allowed));
 }
 
-PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const DecideInput& input,
-                                                        const std::vector<RunningGang>& running,
-                                                        const std::vector<int32_t>& allowed) {
+PreemptionInput Leadership::PreemptionInputOf(const Case& c, const DecideInput& input,
+                                              const std::vector<RunningGang>& running,
+                                              const std::vector<int32_t>& allowed) {
   PreemptionInput preemption{.decide = input,
                              .profile = options_.profile,
                              .priority = c.gang.priority,
@@ -182,7 +179,7 @@ PreemptionInput SchedulingLoop::Impl::PreemptionInputOf(const Case& c, const Dec
   return preemption;
 }
 
-PreemptionPolicy SchedulingLoop::Impl::PolicyOf(const Gang& gang) const {
+PreemptionPolicy Leadership::PolicyOf(const Gang& gang) const {
   const Queue* queue = ledger_.book().FindQueue(gang.queue);
   if (queue == nullptr) return {};
   return {.within = queue->within_queue,
@@ -192,7 +189,7 @@ PreemptionPolicy SchedulingLoop::Impl::PolicyOf(const Gang& gang) const {
 }
 
 // What pods on their way out give back, and those of gangs that have been asked to leave.
-SchedulingLoop::Impl::Leaving SchedulingLoop::Impl::WhatIsLeft() {
+Leadership::Leaving Leadership::WhatIsLeft() {
   const Tables& tables = *Picture().tables;
   Leaving leaving;
   for (const auto& [id, record] : records_) {
@@ -215,7 +212,7 @@ SchedulingLoop::Impl::Leaving SchedulingLoop::Impl::WhatIsLeft() {
 }
 
 // Room that others leave anyway is as good as the room of victims, while they do leave.
-bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request) {
+bool Leadership::LeavingMakesRoom(Case& c, const GangRequest& request) {
   auto [open, grace] = WhatIsLeft();
   const absl::Duration patience = grace + kLeavesWithin;
   const auto since = waits_for_leaving_.find(c.gang.id);
@@ -236,7 +233,7 @@ bool SchedulingLoop::Impl::LeavingMakesRoom(Case& c, const GangRequest& request)
   return true;
 }
 
-std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) const {
+std::vector<FairStrategy> Leadership::StrategiesOf(const Case& c) const {
   std::vector<FairStrategy> strategies = options_.fair_strategies;
   // At most once per PodGroup, and never for what has no status to remember it in.
   if (c.gang.key.dialect == GangDialect::kSingleton || c.record.initial_share_used ||
@@ -246,7 +243,7 @@ std::vector<FairStrategy> SchedulingLoop::Impl::StrategiesOf(const Case& c) cons
   return strategies;
 }
 
-bool SchedulingLoop::Impl::WasReclaimed(const Case& c) const {
+bool Leadership::WasReclaimed(const Case& c) const {
   if (!c.record.left_for.has_value()) return false;
   return std::ranges::any_of(*c.record.left_for, [&](const LeftFor& left) {
     return !left.queue.empty() && Holds(left, c.gang);
@@ -254,7 +251,7 @@ bool SchedulingLoop::Impl::WasReclaimed(const Case& c) const {
 }
 
 // Those that look for victims are to hear of every one that there was not before.
-void SchedulingLoop::Impl::CountLoose(GangRecord& record, std::optional<int32_t> priority) {
+void Leadership::CountLoose(GangRecord& record, std::optional<int32_t> priority) {
   if (record.loose_priority == priority) return;
   if (record.loose_priority.has_value()) {
     const auto it = loose_priorities_.find(*record.loose_priority);
@@ -264,12 +261,12 @@ void SchedulingLoop::Impl::CountLoose(GangRecord& record, std::optional<int32_t>
   record.loose_priority = priority;
 }
 
-bool SchedulingLoop::Impl::HasVictims(const Case& c) const {
+bool Leadership::HasVictims(const Case& c) const {
   if (PoliciesLetEvict(c)) return true;
   return !loose_priorities_.empty() && loose_priorities_.begin()->first < c.gang.priority;
 }
 
-void SchedulingLoop::Impl::NoteEvictable(Case& c) {
+void Leadership::NoteEvictable(Case& c) {
   const auto bound = [](const Member& member) {
     return member.state == MemberState::kBound && member.node.valid();
   };
@@ -293,7 +290,7 @@ void SchedulingLoop::Impl::NoteEvictable(Case& c) {
   }
 }
 
-uint64_t SchedulingLoop::Impl::TermsBetween(const Gang& victim, const Gang& preemptor) const {
+uint64_t Leadership::TermsBetween(const Gang& victim, const Gang& preemptor) const {
   const auto queued = [this](const Gang& gang) {
     const auto record = records_.find(gang.id);
     return record == records_.end() ? gang.created : QueuedAt(gang, *record->second);
@@ -305,7 +302,7 @@ uint64_t SchedulingLoop::Impl::TermsBetween(const Gang& victim, const Gang& pree
                   .preemptor_queued = queued(preemptor)});
 }
 
-bool SchedulingLoop::Impl::Holds(const LeftFor& left, const Gang& victim) const {
+bool Leadership::Holds(const LeftFor& left, const Gang& victim) const {
   const std::pair<absl::string_view, absl::string_view> name =
       absl::StrSplit(left.name, absl::MaxSplits('/', 1));
   for (const GangDialect dialect : {GangDialect::kManiple, GangDialect::kSingleton}) {
@@ -319,7 +316,7 @@ bool SchedulingLoop::Impl::Holds(const LeftFor& left, const Gang& victim) const 
   return false;
 }
 
-bool SchedulingLoop::Impl::MadeLeave(const Gang& other, const Gang& gang) const {
+bool Leadership::MadeLeave(const Gang& other, const Gang& gang) const {
   const auto record = records_.find(gang.id);
   if (record == records_.end() || !record->second->left_for.has_value()) return false;
   return std::ranges::any_of(*record->second->left_for, [&](const LeftFor& left) {
@@ -327,7 +324,7 @@ bool SchedulingLoop::Impl::MadeLeave(const Gang& other, const Gang& gang) const 
   });
 }
 
-void SchedulingLoop::Impl::NoteLeaving(GangId id, const Gang& preemptor) {
+void Leadership::NoteLeaving(GangId id, const Gang& preemptor) {
   const Gang& victim = *state_.FindGang(id);
   GangRecord& record = *records_.at(id);
   if (MadeLeave(victim, preemptor)) ++counters_.preemption_reversals;
@@ -343,15 +340,7 @@ void SchedulingLoop::Impl::NoteLeaving(GangId id, const Gang& preemptor) {
            *record.left_for);
 }
 
-// What an earlier leader has written.
-void SchedulingLoop::Impl::RecallLeaving(GangRecord& record, const Gang& gang) {
-  std::vector<LeftFor> known = ParseLeftFor(gang.status.preempted_by);
-  if (known.empty()) return;
-  record.left_for = std::move(known);
-  ++bans_;
-}
-
-void SchedulingLoop::Impl::ForgetLeaving(GangRecord& record) {
+void Leadership::ForgetLeaving(GangRecord& record) {
   if (!record.left_for.has_value()) return;
   record.left_for.reset();
   --bans_;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scheduler/cycle/decide.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 namespace {
@@ -42,32 +42,19 @@ std::vector<PlacedPods> HeldPods(const GangRecord& record) {
   return held;
 }
 
-// Flavors follow the nodes, and what gangs are charged follows the flavors.
-void SchedulingLoop::Impl::FollowQuota() {
-  const bool rebuilt = ledger_.Refresh();
-  bool recharge = rebuilt;
-  const auto follow = [&](NodeId node) {
-    recharge = ledger_.NodeChanged(node, state_.LabelsOf(node), state_.GpusOf(node)) || recharge;
-  };
-  if (rebuilt) {
+void Leadership::QuotaChanged(WarmState::QuotaChange change) {
+  if (change.tree) {
     last_noted_.clear();  // Queues that are gone among them
     GiveTreeToQueue();
-    directory_.AllChanged();
-    news_.queues_changed = true;
-    for (const NodeId node : Picture().order->by_name) follow(node);
-  } else {
-    for (const NodeId node : news_.nodes_changed) follow(node);
   }
-  if (recharge) {
-    ++charge_epoch_;
-    queue_->ForgetShortages();
-    openings_changed_ = true;
-  }
-  if (!recharge || !leading_) return;
-  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+  if (!change.costs) return;
+  ++charge_epoch_;
+  queue_->ForgetShortages();
+  openings_changed_ = true;
+  Touch(state_.Gangs());
 }
 
-void SchedulingLoop::Impl::GiveTreeToQueue() {
+void Leadership::GiveTreeToQueue() {
   std::vector<GangQueue::QueueRules> rules;
   for (uint32_t i = 0; i < ledger_.book().node_count(); ++i) {
     rules.push_back({.ordering = ledger_.book().OrderingOf(QuotaNodeId(i))});
@@ -76,8 +63,7 @@ void SchedulingLoop::Impl::GiveTreeToQueue() {
 }
 
 // What the item would charge, in flavors that have room for it if there are such.
-SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceOf(const Case& c, ItemKind kind,
-                                                          QuotaNodeId queue) {
+Leadership::Price Leadership::PriceOf(const Case& c, ItemKind kind, QuotaNodeId queue) {
   // Only Queues of one Cohort are compared by it.
   if (!queue.valid() || !ledger_.tree().Parent(queue).valid()) return {};
   return PriceFor(RequestOf(c, kind), queue, [this, queue](const Demand& demand) {
@@ -85,8 +71,8 @@ SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceOf(const Case& c, ItemKin
   });
 }
 
-bool SchedulingLoop::Impl::AsksWithinNominal(const Case& c, const GangRequest& request,
-                                             const QuotaTree& tree) {
+bool Leadership::AsksWithinNominal(const Case& c, const GangRequest& request,
+                                   const QuotaTree& tree) {
   const QuotaNodeId queue = ledger_.book().QueueNamed(c.gang.queue);
   if (!queue.valid()) return false;
   const auto within = [&tree, queue](const Demand& demand) {
@@ -95,8 +81,8 @@ bool SchedulingLoop::Impl::AsksWithinNominal(const Case& c, const GangRequest& r
   return within(PriceFor(request, queue, within).demand);
 }
 
-SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(
-    const GangRequest& request, QuotaNodeId queue, absl::FunctionRef<bool(const Demand&)> suits) {
+Leadership::Price Leadership::PriceFor(const GangRequest& request, QuotaNodeId queue,
+                                       absl::FunctionRef<bool(const Demand&)> suits) {
   const size_t members = request.scope == DecideScope::kSurplus
                              ? 1
                              : static_cast<size_t>(std::max(0, request.need.total));
@@ -123,7 +109,7 @@ SchedulingLoop::Impl::Price SchedulingLoop::Impl::PriceFor(
   return price;
 }
 
-void SchedulingLoop::Impl::WakeForQuota(GangQueue::ShortAt short_at) {
+void Leadership::WakeForQuota(GangQueue::ShortAt short_at) {
   const QuotaTree& tree = ledger_.tree();
   absl::btree_set<QuotaNodeId> nodes;
   const std::vector<QuotaLedger::Changed> changes = ledger_.TakeChanged();
@@ -140,7 +126,7 @@ void SchedulingLoop::Impl::WakeForQuota(GangQueue::ShortAt short_at) {
   if (!changes.empty()) usage_changed_ = true;
 }
 
-SchedulingLoop::Impl::HeldQuota SchedulingLoop::Impl::AllHeldQuota() const {
+Leadership::HeldQuota Leadership::AllHeldQuota() const {
   HeldQuota all;
   for (const GangId holder : holders_) {
     const GangRecord& record = *records_.at(holder);
@@ -152,8 +138,7 @@ SchedulingLoop::Impl::HeldQuota SchedulingLoop::Impl::AllHeldQuota() const {
   return all;
 }
 
-std::optional<QuotaNodeId> SchedulingLoop::Impl::ShortOfQuotaAt(QueueItem item,
-                                                                const HeldQuota& held) const {
+std::optional<QuotaNodeId> Leadership::ShortOfQuotaAt(QueueItem item, const HeldQuota& held) const {
   const GangRecord& record = *records_.at(item.gang);
   // What it would charge to whom may be something else now.
   if (!record.waits_for_demand || record.order_epoch != charge_epoch_) return std::nullopt;
@@ -172,13 +157,13 @@ std::optional<QuotaNodeId> SchedulingLoop::Impl::ShortOfQuotaAt(QueueItem item,
   return std::nullopt;
 }
 
-std::optional<QuotaAsk> SchedulingLoop::Impl::AskFor(const Case& c, const GangRequest& request) {
+std::optional<QuotaAsk> Leadership::AskFor(const Case& c, const GangRequest& request) {
   std::vector<ShapeId> shapes;
   for (const Want& want : request.wants) shapes.push_back(want.shape);
   return ledger_.AskFor(c.gang.queue, shapes, *Picture().tables);
 }
 
-Supposition SchedulingLoop::Impl::Suppose(const Case& c, const GangRequest& request) {
+Supposition Leadership::Suppose(const Case& c, const GangRequest& request) {
   Supposition supposition(
       {.snapshot = Picture(), .request = request, .now = c.now, .seed = options_.seed},
       ledger_.tree(), AskFor(c, request));
@@ -186,7 +171,7 @@ Supposition SchedulingLoop::Impl::Suppose(const Case& c, const GangRequest& requ
   return supposition;
 }
 
-Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
+Answer Leadership::Ask(const Case& c, const GangRequest& request) {
   Supposition as_is = Suppose(c, request);
   DecideInput input = as_is.Input();
   input.cache = &rooms_;
@@ -199,14 +184,14 @@ Answer SchedulingLoop::Impl::Ask(const Case& c, const GangRequest& request) {
   return answer;
 }
 
-Demand SchedulingLoop::Impl::OwnHeldQuota(const Case& c) {
+Demand Leadership::OwnHeldQuota(const Case& c) {
   const std::vector<PlacedPods> held = HeldPods(c.record);
   Demand own = held.empty() ? Demand() : ledger_.CostOf(c.record.queue, held, *Picture().tables);
   if (c.record.reservation.has_value()) own = Sum(own, c.record.reservation->held);
   return own;
 }
 
-void SchedulingLoop::Impl::ChargeQuota(const Case& c) {
+void Leadership::ChargeQuota(const Case& c) {
   FollowAdmission(c);
   const std::string& queue = c.record.queue;
   if (queue.empty()) {

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "scheduler/cycle/decide.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 
-bool SchedulingLoop::Impl::PlaceIsStillGood(const Case& c, PodId pod, NodeId node) {
+bool Leadership::PlaceIsStillGood(const Case& c, PodId pod, NodeId node) {
   const PodFacts* facts = state_.FindPod(pod);
   return facts != nullptr && facts->reserved == node &&
          state_.StillFits(facts->shape, node, c.gang.priority) && TermsStillHold(c, pod, node);
@@ -15,7 +15,7 @@ bool SchedulingLoop::Impl::PlaceIsStillGood(const Case& c, PodId pod, NodeId nod
 
 // Affinity and spread, of the pod and of those around it: decided afresh for this pod and this node
 // alone, as if it were not there. Holds are for later and stand in nobody's way.
-bool SchedulingLoop::Impl::TermsStillHold(const Case& c, PodId pod, NodeId node) {
+bool Leadership::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   const ShapeId shape = state_.FindPod(pod)->shape;
   const Snapshot& snapshot = Picture();
   const PodShape& known = snapshot.tables->ShapeOf(shape);

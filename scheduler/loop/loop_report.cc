@@ -5,7 +5,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
@@ -65,7 +65,7 @@ bool HasStatus(const Gang& gang) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::Report(absl::Time now) {
+void Leadership::Report(absl::Time now) {
   for (const GangId id : std::exchange(to_report_, {})) {
     if (std::optional<Case> c = Open(id, now)) ReportOn(*c);
   }
@@ -83,7 +83,7 @@ void SchedulingLoop::Impl::Report(absl::Time now) {
   }
 }
 
-void SchedulingLoop::Impl::ReportOn(Case& c) {
+void Leadership::ReportOn(Case& c) {
   // Another scheduler tells what becomes of it: two that write one status would never come to rest.
   const bool others = state_.IsOfOthers(c.gang.id);
   const std::optional<Standing> standing = others ? std::nullopt : StandingOf(c);
@@ -106,7 +106,7 @@ void SchedulingLoop::Impl::ReportOn(Case& c) {
   ArmTimer(c.gang.id, c.record);
 }
 
-void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
+void Leadership::WriteStatus(Case& c, const Standing& standing) {
   GangRecord& record = c.record;
   if (record.sent.has_value() && record.sent->under_way) return;  // its reply brings us back
   const bool ahead =
@@ -117,7 +117,7 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   const bool lost =
       record.binding.has_value() && (record.binding->phase() == BindPhase::kRepairing ||
                                      record.binding->phase() == BindPhase::kKept);
-  std::vector<std::string> nodes = NodesOf(c);
+  std::vector<std::string> nodes = NodesOf(c, state_);
   std::vector<std::string> domains;
   if (!nodes.empty()) domains.assign(record.domains.begin(), record.domains.end());
   PodGroupStatus status = MakeGroupStatus(
@@ -167,7 +167,7 @@ void SchedulingLoop::Impl::WriteStatus(Case& c, const Standing& standing) {
   }
 }
 
-void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status, StatusChange change) {
+void Leadership::SendStatus(Case& c, PodGroupStatus status, StatusChange change) {
   GangRecord& record = c.record;
   const std::string& shown = c.gang.group_resource_version;
   const bool ahead = record.sent.has_value() && record.sent->over_version == shown &&
@@ -185,7 +185,7 @@ void SchedulingLoop::Impl::SendStatus(Case& c, PodGroupStatus status, StatusChan
   record.status_written = c.now;
 }
 
-void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, absl::Time now) {
+void Leadership::OnStatusReply(GangId id, const WriteResult& result, absl::Time now) {
   const auto it = records_.find(id);
   if (it == records_.end() || !it->second->sent.has_value()) return;
   GangRecord& record = *it->second;
@@ -207,7 +207,7 @@ void SchedulingLoop::Impl::OnStatusReply(GangId id, const WriteResult& result, a
   record.wrote_status = false;
 }
 
-void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
+void Leadership::TellPods(Case& c, const Standing& standing) {
   GangRecord& record = c.record;
   if (record.told.size() > c.gang.members.size()) {
     absl::erase_if(record.told, [&c](const auto& told) {
@@ -234,7 +234,7 @@ void SchedulingLoop::Impl::TellPods(Case& c, const Standing& standing) {
   }
 }
 
-void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
+void Leadership::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
   const absl::string_view reason =
       AwaitsNodes(c, waits) ? kPodAwaitsNodes : PodReasonName(waits.reason);
   const auto told = c.record.told.find(member.pod);
@@ -272,8 +272,7 @@ void SchedulingLoop::Impl::TellPod(Case& c, const Member& member, const WaitingF
 }
 
 // Where room is being made for the pod; "" takes back what was said; none says nothing.
-std::optional<std::string> SchedulingLoop::Impl::NominationOf(const Case& c,
-                                                              const Member& member) const {
+std::optional<std::string> Leadership::NominationOf(const Case& c, const Member& member) const {
   if (c.record.claim.has_value()) {
     for (const Claim::Room& room : c.record.claim->rooms) {
       if (room.pod == member.pod && room.node.valid()) {
@@ -289,7 +288,7 @@ std::optional<std::string> SchedulingLoop::Impl::NominationOf(const Case& c,
   return nominated ? std::optional<std::string>("") : std::nullopt;
 }
 
-void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {
+void Leadership::ComplainOnce(Case& c, const Standing& standing) {
   GangRecord& record = c.record;
   if (!CannotStart(standing.reason)) {
     record.complained_of.reset();
@@ -302,7 +301,7 @@ void SchedulingLoop::Impl::ComplainOnce(Case& c, const Standing& standing) {
   SendEvent(GangCannotStartEvent(c.gang, standing), c.now);
 }
 
-void SchedulingLoop::Impl::CountInQueue(const Case& c, const std::optional<Standing>& standing) {
+void Leadership::CountInQueue(const Case& c, const std::optional<Standing>& standing) {
   QueueCount count;
   const GangPhase phase = standing.has_value() ? standing->phase : GangPhase::kPending;
   const bool ended = phase == GangPhase::kCompleted || phase == GangPhase::kFailed;

@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/start_plan.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -52,8 +52,8 @@ RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now) {
 // When everything that takes room is expected to leave it. Whoever did not run yet `by` then counts
 // only if its end was told, or it is a guest: a holder that follows estimates from room to room
 // would wait for others that began after it, again and again.
-std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time by,
-                                                    const absl::btree_set<NodeId>* on) {
+std::vector<Release> Leadership::Releases(absl::Time now, absl::Time by,
+                                          const absl::btree_set<NodeId>* on) {
   const Tables& tables = *Picture().tables;
   std::vector<Release> releases;
   for (const auto& [id, record] : records_) {
@@ -89,9 +89,8 @@ std::vector<Release> SchedulingLoop::Impl::Releases(absl::Time now, absl::Time b
 // Beside other holders a gang keeps off their nodes: room that one of them gets later must not be
 // taken for room that another needs sooner. Off the nodes of those that yield to it at once it need
 // not keep.
-std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
-                                                           const GangRequest& request,
-                                                           Beside beside, absl::Time by) {
+std::optional<StartPlan> Leadership::PlanStartOf(const Case& c, const GangRequest& request,
+                                                 Beside beside, absl::Time by) {
   OpenHolds others, yielding;
   for (const GangId holder : holders_) {
     if (holder == c.gang.id) continue;
@@ -120,7 +119,7 @@ std::optional<StartPlan> SchedulingLoop::Impl::PlanStartOf(const Case& c,
   return PlanStart(then.Input(), std::move(releases), options_.profile);
 }
 
-void SchedulingLoop::Impl::WaitInLine(const Case& c, const Answer& answer) {
+void Leadership::WaitInLine(const Case& c, const Answer& answer) {
   if (!MoreRoomMayHelp(answer.decision)) return LeaveLine(c);
   lines_.Join({.queue = c.gang.queue,
                .priority = c.gang.priority,
@@ -136,14 +135,14 @@ void SchedulingLoop::Impl::WaitInLine(const Case& c, const Answer& answer) {
   }
 }
 
-void SchedulingLoop::Impl::LeaveLine(const Case& c) {
+void Leadership::LeaveLine(const Case& c) {
   lines_.Leave(c.gang.id, c.now);
   if (!c.record.reservation.has_value()) return;
   DropReservation(c.gang.id, c.record);
   ChargeQuota(c);
 }
 
-void SchedulingLoop::Impl::DropReservation(GangId gang, GangRecord& record) {
+void Leadership::DropReservation(GangId gang, GangRecord& record) {
   if (!record.reservation.has_value()) return;
   for (const Reservation::Room& room : record.reservation->rooms) {
     state_.ReleaseHold(room.hold, news_);
@@ -154,8 +153,8 @@ void SchedulingLoop::Impl::DropReservation(GangId gang, GangRecord& record) {
   openings_changed_ = true;
 }
 
-void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
-  if (draining_ || lines_.empty()) return;  // nor does anybody hold room
+void Leadership::KeepReservations(absl::Time now) {
+  if (warm_.draining || lines_.empty()) return;  // nor does anybody hold room
   lines_.EndBars(now);
   const absl::btree_set<GangId> holders = holders_;
   for (const GangId holder : holders) {
@@ -177,7 +176,7 @@ void SchedulingLoop::Impl::KeepReservations(absl::Time now) {
   }
 }
 
-bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
+bool Leadership::Reserve(GangId gang, absl::Time now) {
   std::optional<Case> c = Open(gang, now);
   if (MustWaitToSearch(*c)) {
     lines_.Bar(gang, SearchAgainAt(*c));
@@ -216,7 +215,7 @@ bool SchedulingLoop::Impl::Reserve(GangId gang, absl::Time now) {
 }
 
 // Holds the plan instead of what was held before, and has the gang decided anew.
-void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const StartPlan& plan) {
+void Leadership::Keep(Case& c, const GangRequest& request, const StartPlan& plan) {
   Reservation& reservation = *c.record.reservation;
   std::vector<FreedRoom> rooms;
   std::vector<PlacedPods> placed;
@@ -258,7 +257,7 @@ void SchedulingLoop::Impl::Keep(Case& c, const GangRequest& request, const Start
 }
 
 // They plan anew, beside it.
-void SchedulingLoop::Impl::EndReservationsUnder(const Case& c, const GangRequest& request) {
+void Leadership::EndReservationsUnder(const Case& c, const GangRequest& request) {
   absl::btree_set<NodeId> nodes;
   for (const Reservation::Room& room : c.record.reservation->rooms) nodes.insert(room.node);
   const absl::btree_set<GangId> holders = holders_;
@@ -272,7 +271,7 @@ void SchedulingLoop::Impl::EndReservationsUnder(const Case& c, const GangRequest
   }
 }
 
-void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
+void Leadership::Renew(GangId gang, absl::Time now) {
   std::optional<Case> c = Open(gang, now);
   GangRequest request = RequestOf(*c, ItemKind::kQuorum);
   SearchWork work = WorkForLater(*c);
@@ -292,7 +291,7 @@ void SchedulingLoop::Impl::Renew(GangId gang, absl::Time now) {
   lines_.Bar(gang, now + (expired ? options_.reservation_after : kPlanAgainAfter));
 }
 
-void SchedulingLoop::Impl::EndReservation(GangId gang, absl::Time now) {
+void Leadership::EndReservation(GangId gang, absl::Time now) {
   std::optional<Case> c = Open(gang, now);
   Log(*c, "end the reservation of");
   DropReservation(gang, c->record);
@@ -301,7 +300,7 @@ void SchedulingLoop::Impl::EndReservation(GangId gang, absl::Time now) {
   to_report_.insert(gang);
 }
 
-std::vector<HeldStart> SchedulingLoop::Impl::HeldStarts() const {
+std::vector<HeldStart> Leadership::HeldStarts() const {
   std::vector<HeldStart> starts;
   for (const GangId holder : holders_) {
     const Reservation& reservation = *records_.at(holder)->reservation;
@@ -320,7 +319,7 @@ std::vector<HeldStart> SchedulingLoop::Impl::HeldStarts() const {
 
 // As much of what the holders will need as is theirs and available, before anybody else asks; who
 // is to start first comes first.
-void SchedulingLoop::Impl::GatherHeldQuota(absl::Time now) {
+void Leadership::GatherHeldQuota(absl::Time now) {
   if (holders_.empty()) return;
   std::vector<std::pair<absl::Time, GangId>> order;
   QuotaTree tree = ledger_.tree().Supposed();  // with what is held, as far as that is gathered

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -16,7 +16,7 @@ constexpr absl::Duration kRenewEvery = absl::Seconds(30);
 }  // namespace
 
 // Within what is nominal, as the queue has it.
-bool SchedulingLoop::Impl::IsModest(const GangRecord& record) const {
+bool Leadership::IsModest(const GangRecord& record) const {
   return record.order_queue.valid() &&
          std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
            return part.amount <= ledger_.tree().Nominal(record.order_queue, part.cell);
@@ -25,7 +25,7 @@ bool SchedulingLoop::Impl::IsModest(const GangRecord& record) const {
 
 // One a Queue, and some a tree of Cohorts; there who asks for no more than its Queue's own comes
 // before who would borrow.
-Opening SchedulingLoop::Impl::OpeningFor(const WaitingLines::Head& head) const {
+Opening Leadership::OpeningFor(const WaitingLines::Head& head) const {
   const QuotaBook& book = ledger_.book();
   const QuotaNodeId queue = book.QueueNamed(head.queue);
   const bool cohort = !head.queue.empty() && queue.valid() && ledger_.tree().Parent(queue).valid();
@@ -48,7 +48,7 @@ Opening SchedulingLoop::Impl::OpeningFor(const WaitingLines::Head& head) const {
 }
 
 // When the head is due; never while as many hold room as may.
-absl::Time SchedulingLoop::Impl::ReservationDue(const WaitingLines::Head& head) const {
+absl::Time Leadership::ReservationDue(const WaitingLines::Head& head) const {
   if (lines_wait_ || !OpeningFor(head).free) return absl::InfiniteFuture();
   const QuotaNodeId queue = ledger_.book().QueueNamed(head.queue);
   const bool at_once =
@@ -56,7 +56,7 @@ absl::Time SchedulingLoop::Impl::ReservationDue(const WaitingLines::Head& head) 
   return at_once ? head.since : head.since + options_.reservation_after;
 }
 
-absl::Time SchedulingLoop::Impl::RenewalDue(const Reservation& reservation) const {
+absl::Time Leadership::RenewalDue(const Reservation& reservation) const {
   if (reservation.lost) return absl::InfinitePast();
   absl::Time due = std::min(reservation.until, reservation.start + kEndGrace);
   if (reservation.stale) due = std::min(due, reservation.renewed + kRenewEvery);
@@ -70,7 +70,7 @@ absl::Time SchedulingLoop::Impl::RenewalDue(const Reservation& reservation) cons
 }
 
 // Nothing is walked through while no line, no holder and no quota has changed.
-absl::Time SchedulingLoop::Impl::NextTurn() {
+absl::Time Leadership::NextTurn() {
   const std::set<std::string> changed = lines_.TakeChanged();
   if (std::exchange(openings_changed_, false)) {
     turns_.Clear();
@@ -86,7 +86,7 @@ absl::Time SchedulingLoop::Impl::NextTurn() {
   return turns_.Next();
 }
 
-absl::Status SchedulingLoop::Impl::CheckTurns() const {
+absl::Status Leadership::CheckTurns() const {
   absl::Time next = absl::InfiniteFuture();
   for (const WaitingLines::Head& head : lines_.Heads()) {
     next = std::min(next, ReservationDue(head));
@@ -96,7 +96,7 @@ absl::Status SchedulingLoop::Impl::CheckTurns() const {
                                           ", not at ", TimeText(turns_.Next())));
 }
 
-absl::Time SchedulingLoop::Impl::NextReservation() {
+absl::Time Leadership::NextReservation() {
   absl::Time next = std::min(lines_.NextEnd(), NextTurn());
   for (const GangId holder : holders_) {
     next = std::min(next, RenewalDue(*records_.at(holder)->reservation));

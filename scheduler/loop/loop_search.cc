@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -20,7 +20,7 @@ std::string SharersOf(const Gang& gang) {
 
 }  // namespace
 
-bool SchedulingLoop::Impl::MaySearchForLong(const Case& c) const {
+bool Leadership::MaySearchForLong(const Case& c) const {
   const std::string lane = SharersOf(c.gang);
   if (shares_.Rests(lane, c.now)) return false;
   const Rare<SearchMemory>& search = c.record.search;
@@ -28,28 +28,28 @@ bool SchedulingLoop::Impl::MaySearchForLong(const Case& c) const {
   return !shares_.HasSlots(lane, c.now);
 }
 
-SearchWork SchedulingLoop::Impl::WorkFor(const Case& c, const GangRequest& request) {
+SearchWork Leadership::WorkFor(const Case& c, const GangRequest& request) {
   if (!MaySearchForLong(c)) return SearchWork(options_.search.brief);
   return SearchWork(
       options_.search.MostFor(static_cast<int64_t>(request.wants.size()), Picture().node_count()));
 }
 
 // Along the ends of all that runs a search is made again and again.
-SearchWork SchedulingLoop::Impl::WorkForLater(const Case& c) const {
+SearchWork Leadership::WorkForLater(const Case& c) const {
   return SearchWork(MaySearchForLong(c) ? options_.search.most : options_.search.brief);
 }
 
-bool SchedulingLoop::Impl::Unfinished(const SearchWork& work) const {
+bool Leadership::Unfinished(const SearchWork& work) const {
   return work.spent() && work.most() <= options_.search.brief;
 }
 
-bool SchedulingLoop::Impl::MustWaitToSearch(const Case& c) const {
+bool Leadership::MustWaitToSearch(const Case& c) const {
   const Rare<SearchMemory>& search = c.record.search;
   if (!search.has_value()) return false;
   return c.now < search->again_at || (search->steps > 0 && !MaySearchForLong(c));
 }
 
-absl::Time SchedulingLoop::Impl::TakeSearchSlot(Case& c) {
+absl::Time Leadership::TakeSearchSlot(Case& c) {
   Rare<SearchMemory>& search = c.record.search;
   if (!search.has_value()) search.emplace();
   if (search->slot.has_value() && *search->slot > c.now) return *search->slot;
@@ -58,14 +58,14 @@ absl::Time SchedulingLoop::Impl::TakeSearchSlot(Case& c) {
   return search->slot.emplace(shares_.TakeSlot(SharersOf(c.gang), search->steps, c.now));
 }
 
-absl::Time SchedulingLoop::Impl::SearchAgainAt(Case& c) {
+absl::Time Leadership::SearchAgainAt(Case& c) {
   const Rare<SearchMemory>& search = c.record.search;
   if (search.has_value() && c.now < search->again_at) return search->again_at;
   return TakeSearchSlot(c);
 }
 
 // What it was told last stays true as far as anybody knows.
-void SchedulingLoop::Impl::PutOffSearch(Case& c, QueueItem item) {
+void Leadership::PutOffSearch(Case& c, QueueItem item) {
   const absl::Time until = SearchAgainAt(c);
   const bool is_surplus = item.kind == ItemKind::kSurplus;
   if ((is_surplus ? c.record.surplus_waiting : c.record.waiting) == nullptr) {
@@ -78,7 +78,7 @@ void SchedulingLoop::Impl::PutOffSearch(Case& c, QueueItem item) {
   Park(c, item, {.class_key = absl::StrCat("search ", c.gang.id.index()), .until = until});
 }
 
-void SchedulingLoop::Impl::NoteSearch(Case& c, const SearchWork& work, CameTo what) {
+void Leadership::NoteSearch(Case& c, const SearchWork& work, CameTo what) {
   counters_.search_steps += work.used();
   // To bind what a plan places takes longer than to find it.
   if (what == CameTo::kNothing) ChargeInVain(c, work);
@@ -91,7 +91,7 @@ void SchedulingLoop::Impl::NoteSearch(Case& c, const SearchWork& work, CameTo wh
   search->steps = is_long ? work.used() : 0;
 }
 
-void SchedulingLoop::Impl::ChargeInVain(const Case& c, const SearchWork& work) {
+void Leadership::ChargeInVain(const Case& c, const SearchWork& work) {
   const std::string lane = SharersOf(c.gang);
   if (work.used() > options_.search.brief && !Unfinished(work)) {
     shares_.Charge(lane, work.used(), c.now);
@@ -103,7 +103,7 @@ void SchedulingLoop::Impl::ChargeInVain(const Case& c, const SearchWork& work) {
   queue_->StandAside({.namespace_name = c.gang.key.namespace_name, .queue = c.record.order_queue});
 }
 
-void SchedulingLoop::Impl::BackOffFromSearch(Case& c, ParkFacts& facts) {
+void Leadership::BackOffFromSearch(Case& c, ParkFacts& facts) {
   Rare<SearchMemory>& search = c.record.search;
   if (!search.has_value()) search.emplace();
   if (!search->backoff.has_value()) search->backoff = Backoff(options_.search.given_up);
@@ -112,7 +112,7 @@ void SchedulingLoop::Impl::BackOffFromSearch(Case& c, ParkFacts& facts) {
   facts.until = search->again_at;
 }
 
-void SchedulingLoop::Impl::ForgetSearch(GangRecord& record) {
+void Leadership::ForgetSearch(GangRecord& record) {
   if (!record.search.has_value()) return;
   record.search->steps = 0;
   record.search->again_at = absl::InfinitePast();

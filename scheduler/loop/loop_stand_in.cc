@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/foreign_phase.h"
 
 namespace maniple {
@@ -33,7 +33,7 @@ bool Succeeded(const WriteResult& result) {
 
 }  // namespace
 
-bool SchedulingLoop::Impl::HasSomethingToSay(const Case& c, const Standing& standing) {
+bool Leadership::HasSomethingToSay(const Case& c, const Standing& standing) {
   switch (standing.phase) {
     case GangPhase::kRunning:
       return true;  // a quorum is bound: the next leader must know
@@ -48,7 +48,7 @@ bool SchedulingLoop::Impl::HasSomethingToSay(const Case& c, const Standing& stan
   return false;
 }
 
-void SchedulingLoop::Impl::KeepStandIn(Case& c, const Standing& standing) {
+void Leadership::KeepStandIn(Case& c, const Standing& standing) {
   GangRecord& record = c.record;
   const bool stands = c.gang.stand_in.has_value();
   PodGroupSpec spec = StorableSpec(c.gang.spec);
@@ -80,7 +80,7 @@ void SchedulingLoop::Impl::KeepStandIn(Case& c, const Standing& standing) {
                                     .owner = c.gang.foreign->owner})));
 }
 
-void SchedulingLoop::Impl::DropStandIn(Case& c) {
+void Leadership::DropStandIn(Case& c) {
   if (!IsOrphan(c.gang)) return;
   if (!c.record.stand_in.has_value()) {
     c.record.stand_in.emplace();
@@ -99,7 +99,7 @@ void SchedulingLoop::Impl::DropStandIn(Case& c) {
                     DeletePodGroupRequest(key.namespace_name, key.name, c.gang.group_uid)));
 }
 
-void SchedulingLoop::Impl::HearStandIn(GangId id, const WriteResult& result, absl::Time now) {
+void Leadership::HearStandIn(GangId id, const WriteResult& result, absl::Time now) {
   const auto it = records_.find(id);
   if (it == records_.end() || !it->second->stand_in.has_value()) return;
   StandInWork& work = *it->second->stand_in;
@@ -117,7 +117,7 @@ void SchedulingLoop::Impl::HearStandIn(GangId id, const WriteResult& result, abs
   work.again_at = now + work.backoff.Next(random_);
 }
 
-void SchedulingLoop::Impl::TellProducer(Case& c, const Standing& standing) {
+void Leadership::TellProducer(Case& c, const Standing& standing) {
   const std::optional<ForeignStatusTarget>& target = c.gang.foreign->status;
   if (!target.has_value() || !options_.foreign_statuses.Writes(target->dialect)) return;
   const bool admits = !directory_.RefusalOf(c.gang, ledger_.book()).has_value();
@@ -148,8 +148,7 @@ void SchedulingLoop::Impl::TellProducer(Case& c, const Standing& standing) {
           PhaseToWrite(target->dialect, c.gang.spec.source.uid, phase, standing, c.now))));
 }
 
-void SchedulingLoop::Impl::HearPhase(const Errand& errand, const WriteResult& result,
-                                     absl::Time now) {
+void Leadership::HearPhase(const Errand& errand, const WriteResult& result, absl::Time now) {
   const auto it = records_.find(errand.gang);
   if (it == records_.end() || !it->second->phase.has_value()) return;
   PhaseWork& work = *it->second->phase;

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
 
 // None while nothing is known that would be true: the gang is ready, and not decided yet.
-std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
+std::optional<Standing> Leadership::StandingOf(const Case& c) const {
   std::optional<Standing> standing = StandingAsSuch(c);
   if (!standing.has_value() || !unadmitted_.contains(c.gang.id)) return standing;
   if (const std::string why = directory_.WhyNotCharged(c.gang); !why.empty()) {
@@ -20,7 +20,7 @@ std::optional<Standing> SchedulingLoop::Impl::StandingOf(const Case& c) const {
   return standing;
 }
 
-std::optional<Standing> SchedulingLoop::Impl::StandingAsSuch(const Case& c) const {
+std::optional<Standing> Leadership::StandingAsSuch(const Case& c) const {
   const Assembly& assembly = c.assembly;
   const MemberCounts& counts = assembly.counts;
   if (!c.gang.problem.empty()) {
@@ -48,9 +48,9 @@ std::optional<Standing> SchedulingLoop::Impl::StandingAsSuch(const Case& c) cons
                     absl::StrCat(counts.succeeded, " pods succeeded")};
   }
   if (assembly.need.Met()) {
-    Standing standing{
-        GangPhase::kRunning, WaitReason::kBound,
-        BoundText(counts.bound + counts.succeeded, static_cast<int64_t>(NodesOf(c).size()))};
+    Standing standing{GangPhase::kRunning, WaitReason::kBound,
+                      BoundText(counts.bound + counts.succeeded,
+                                static_cast<int64_t>(NodesOf(c, state_).size()))};
     if (c.record.surplus_waiting != nullptr) {
       absl::StrAppend(&standing.message, "; the rest waits: ", c.record.surplus_waiting->message);
     }
@@ -93,7 +93,7 @@ std::optional<Standing> SchedulingLoop::Impl::StandingAsSuch(const Case& c) cons
 }
 
 // In a StrictFIFO queue nothing passes the first that waits.
-std::optional<Standing> SchedulingLoop::Impl::BehindAnother(const Case& c) const {
+std::optional<Standing> Leadership::BehindAnother(const Case& c) const {
   const std::optional<QueueItem> first = queue_->BlockerOf({c.gang.id, ItemKind::kQuorum});
   const Gang* blocker = first.has_value() ? state_.FindGang(first->gang) : nullptr;
   if (blocker == nullptr) return std::nullopt;
@@ -103,7 +103,7 @@ std::optional<Standing> SchedulingLoop::Impl::BehindAnother(const Case& c) const
                                "\", and that is StrictFIFO")};
 }
 
-std::string SchedulingLoop::Impl::EvictionTrouble(const Case& c) const {
+std::string Leadership::EvictionTrouble(const Case& c) const {
   if (!c.record.claim.has_value()) return "";
   for (const GangId victim : c.record.claim->victims) {
     const auto it = records_.find(victim);
@@ -115,7 +115,7 @@ std::string SchedulingLoop::Impl::EvictionTrouble(const Case& c) const {
 }
 
 // REQUIRES: the gang is in flight.
-Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
+Standing Leadership::StandingInFlight(const Case& c) const {
   const GangBinding& binding = *c.record.binding;
   const Assembly known = KnownAssembly(c);
   const int32_t quorum = std::max(1, c.gang.spec.min_member);
@@ -155,40 +155,7 @@ Standing SchedulingLoop::Impl::StandingInFlight(const Case& c) const {
       break;
   }
   return {GangPhase::kRunning, WaitReason::kBound,
-          BoundText(placed, static_cast<int64_t>(NodesOf(c).size()))};
-}
-
-Assembly SchedulingLoop::Impl::KnownAssembly(const Case& c) const {
-  Assembly known = c.assembly;
-  if (!c.record.binding.has_value()) return known;
-  for (const Member& member : c.gang.members) {
-    if (member.state != MemberState::kPending) continue;
-    const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
-    if (!state.has_value() || !CountsAsBound(*state)) continue;
-    --known.counts.pending;
-    ++known.counts.bound;
-  }
-  return known;
-}
-
-std::string SchedulingLoop::Impl::NodeOf(const Case& c, const Member& member) const {
-  if (member.state == MemberState::kBound || member.state == MemberState::kSucceeded) {
-    const PodFacts* pod = state_.FindPod(member.pod);
-    return pod == nullptr ? "" : pod->node_name;
-  }
-  if (!c.record.binding.has_value()) return "";
-  const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
-  if (!state.has_value() || !CountsAsBound(*state)) return "";
-  const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod);
-  return node.has_value() ? std::string(state_.NodeName(*node)) : "";
-}
-
-std::vector<std::string> SchedulingLoop::Impl::NodesOf(const Case& c) const {
-  std::set<std::string> nodes;
-  for (const Member& member : c.gang.members) {
-    if (std::string node = NodeOf(c, member); !node.empty()) nodes.insert(std::move(node));
-  }
-  return {nodes.begin(), nodes.end()};
+          BoundText(placed, static_cast<int64_t>(NodesOf(c, state_).size()))};
 }
 
 }  // namespace maniple

@@ -1,12 +1,11 @@
 // What tenants size, and nobody uses any more, is given back (ClusterState::Sweep).
 #include <vector>
 
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 
-// Between turns the loop knows these shapes by nothing but their ids: their pods may be gone.
-std::vector<ShapeId> SchedulingLoop::Impl::ShapesKept() const {
+std::vector<ShapeId> Leadership::ShapesKept() const {
   std::vector<ShapeId> kept;
   const auto keep = [&kept](ShapeId shape) {
     if (shape.valid()) kept.push_back(shape);
@@ -26,10 +25,7 @@ std::vector<ShapeId> SchedulingLoop::Impl::ShapesKept() const {
   return kept;
 }
 
-void SchedulingLoop::Impl::SweepState() {
-  if (!state_.WantsSweep()) return;
-  state_.Sweep(ShapesKept());
-  directory_.ForgetUnusedNames();
+void Leadership::ForgetUnusedNotes() {
   absl::erase_if(last_noted_, [](const auto& noted) { return noted.second.expired(); });
 }
 

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 namespace {
@@ -45,7 +45,7 @@ void AddTo(std::vector<KindUse>& uses, const KindUse& more) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::MeterUse(const Case& c) {
+void Leadership::MeterUse(const Case& c) {
   UsageMeter& meter = directory_.meter();
   const UsageMeter::Payer payer{c.record.queue, c.gang.key.namespace_name};
   // Who only waits must not cost a snapshot.
@@ -78,14 +78,14 @@ void SchedulingLoop::Impl::MeterUse(const Case& c) {
   meter.Set(c.gang.id, payer, named, c.now);
 }
 
-void SchedulingLoop::Impl::CountPreempted(const std::string& by, const std::string& victim) {
+void Leadership::CountPreempted(const std::string& by, const std::string& victim) {
   const VictimsOf of = victim.empty() ? VictimsOf::kNoQueue
                        : victim == by ? VictimsOf::kSameQueue
                                       : VictimsOf::kOtherQueue;
   ++directory_.HistoryOf(by).preempted[static_cast<size_t>(of)];
 }
 
-GpusSince SchedulingLoop::Impl::GpusOf(const Case& c, PodId pod) {
+GpusSince Leadership::GpusOf(const Case& c, PodId pod) {
   const auto member = std::ranges::find(c.gang.members, pod, &Member::pod);
   if (member == c.gang.members.end() || !member->shape.valid()) return {.since = c.now};
   const absl::Time decided = c.record.decided_at;
@@ -100,15 +100,14 @@ GpusSince SchedulingLoop::Impl::GpusOf(const Case& c, PodId pod) {
   return had;
 }
 
-void SchedulingLoop::Impl::CountLost(const std::string& queue, const GpusSince& had,
-                                     absl::Time now) {
+void Leadership::CountLost(const std::string& queue, const GpusSince& had, absl::Time now) {
   const double seconds = std::max(0.0, absl::ToDoubleSeconds(now - had.since));
   for (const auto& [resource, amount] : had.amounts) {
     directory_.HistoryOf(queue).lost[resource] += seconds * static_cast<double>(amount);
   }
 }
 
-void SchedulingLoop::Impl::CountAllLost(const Case& c) {
+void Leadership::CountAllLost(const Case& c) {
   for (const Member& member : c.gang.members) {
     if (member.state != MemberState::kBound) continue;
     CountLost(c.record.queue, GpusOf(c, member.pod), c.now);

@@ -5,13 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/bind/volume_plan.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
 
 // False: no member has a claim that waits for its node.
-bool SchedulingLoop::Impl::StartVolumes(Case& c, const std::vector<Placement>& placements) {
+bool Leadership::StartVolumes(Case& c, const std::vector<Placement>& placements) {
   std::vector<ClaimAsk> asks;
   for (const Placement& placement : placements) {
     for (ClaimToBind& claim : state_.ClaimsToBind(placement.pod)) {
@@ -38,7 +38,7 @@ bool SchedulingLoop::Impl::StartVolumes(Case& c, const std::vector<Placement>& p
 }
 
 // Why the placements are no good any more; "" = they are.
-std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) {
+std::string Leadership::PlacementTrouble(const Case& c) {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return "its PodGroup is not valid";
   for (const Placement& placement : c.record.volumes->placements()) {
     const auto member = std::ranges::find(c.gang.members, placement.pod, &Member::pod);
@@ -55,7 +55,7 @@ std::string SchedulingLoop::Impl::PlacementTrouble(const Case& c) {
   return "";
 }
 
-void SchedulingLoop::Impl::SettleVolumes(Case& c) {
+void Leadership::SettleVolumes(Case& c) {
   if (!c.record.volumes.has_value()) return;
   VolumeBinding& volumes = *c.record.volumes;
   std::vector<SendVolumeWrite> actions;
@@ -84,8 +84,8 @@ void SchedulingLoop::Impl::SettleVolumes(Case& c) {
   }
 }
 
-void SchedulingLoop::Impl::SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight,
-                                      VolumeWrite what) {
+void Leadership::SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight,
+                            VolumeWrite what) {
   const auto request = [&] {
     switch (what) {
       case VolumeWrite::kSetAside:
@@ -104,8 +104,7 @@ void SchedulingLoop::Impl::SendVolume(const Case& c, const ClaimGoal& goal, cons
                                   request()));
 }
 
-void SchedulingLoop::Impl::HearVolume(const Errand& errand, const WriteResult& result,
-                                      absl::Time now) {
+void Leadership::HearVolume(const Errand& errand, const WriteResult& result, absl::Time now) {
   touched_.insert(errand.gang);
   std::optional<Case> c = Open(errand.gang, now);
   if (!c.has_value() || !c->record.volumes.has_value()) return;
@@ -115,7 +114,7 @@ void SchedulingLoop::Impl::HearVolume(const Errand& errand, const WriteResult& r
 }
 
 // A claim that several members share was bound for one of them: the others must reach it, too.
-void SchedulingLoop::Impl::BindAfterVolumes(Case& c) {
+void Leadership::BindAfterVolumes(Case& c) {
   const std::vector<Placement> placements = c.record.volumes->placements();
   for (const Placement& placement : placements) {
     if (state_.ReachesVolumes(placement.pod, placement.node)) continue;
@@ -129,7 +128,7 @@ void SchedulingLoop::Impl::BindAfterVolumes(Case& c) {
 }
 
 // Everything reserved is given back; the gang is decided again after a while.
-void SchedulingLoop::Impl::GiveUpVolumes(Case& c, std::string why) {
+void Leadership::GiveUpVolumes(Case& c, std::string why) {
   const std::vector<Placement> placements = c.record.volumes->placements();
   c.record.volumes.reset();
   for (const Placement& placement : placements) state_.Release(placement.pod, news_);

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
-#include "scheduler/loop/loop_impl.h"
+#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 namespace {
@@ -23,7 +23,7 @@ bool IsWorthALine(const Errand& errand, const WriteResult& result) {
 
 }  // namespace
 
-void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {
+void Leadership::SendEvent(const EventNote& note, absl::Time now) {
   if (options_.per_pod_events == PerPodEvents::kNever && note.reason == "Scheduled") return;
   const std::string object =
       absl::StrCat(note.namespace_name, "/", note.uid.empty() ? note.name : note.uid);
@@ -32,12 +32,13 @@ void SchedulingLoop::Impl::SendEvent(const EventNote& note, absl::Time now) {
     return;
   }
   ++counters_.events_written;
-  writes_.push_back(errands_.Send({.kind = ErrandKind::kEvent},
-                                  EventRequest(note, options_.identity, now, ++event_serial_)));
+  writes_.push_back(
+      errands_.Send({.kind = ErrandKind::kEvent},
+                    EventRequest(note, options_.identity, now, ++warm_.event_serial)));
 }
 
 // Counts and tells what was refused; whoever waits for the reply then finds the right by name.
-void SchedulingLoop::Impl::NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now) {
+void Leadership::NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now) {
   if (result.outcome == WriteOutcome::kDropped) ++counters_.events_crowded_out;
   if (IsForbidden(result)) {
     ++counters_.forbidden[errand.right];

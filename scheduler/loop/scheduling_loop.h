@@ -24,28 +24,13 @@
 #include "scheduler/bind/bind_state.h"
 #include "scheduler/cycle/start_plan.h"
 #include "scheduler/loop/loop_options.h"
+#include "scheduler/loop/turn_output.h"
 #include "scheduler/report/decision_entry.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
 
 struct HelpQuestion;  // scheduler/advice/help.h
-
-struct TurnOutput {
-  std::vector<WriteCommand> writes;
-  uint64_t lead = 0;                         // under which they were decided: ClusterNews::lead
-  absl::Time next = absl::InfiniteFuture();  // call Turn again by then
-  bool more = false;                         // gangs are ready that this turn had no time for
-};
-
-// Room that is held for a gang until it can start.
-struct HeldStart {
-  GangKey gang;
-  absl::Time made;
-  absl::Time first_start;  // as it was planned then
-  EndIs first_end = EndIs::kKnown;
-  std::vector<std::string> nodes;  // where; may repeat
-};
 
 class SchedulingLoop final {
  public:

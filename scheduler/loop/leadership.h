@@ -1,4 +1,9 @@
-// The inside of SchedulingLoop, shared by its sources: loop_turn.cc (the turn and the queue),
+// What a leader does with the cluster that it knows: looks at gangs, decides, binds, makes room,
+// holds room, and says so. Made when the lead is won and gone when it is lost, with everything that
+// only this lead knew.
+//
+// Owned by SchedulingLoop; works on its WarmState. Its sources: leadership.cc (the steps of a turn
+// and the queue),
 // loop_decide.cc (one item of it), loop_checks.cc (promises kept),
 // loop_quota.cc (charges), loop_admission.cc (whom they are charged to),
 // loop_preemption.cc and loop_eviction.cc (making room),
@@ -6,8 +11,7 @@
 // room), loop_mig.cc (dividing idle nodes), loop_volumes.cc (claims that wait for a node),
 // loop_binding.cc (gangs in flight), loop_standing.cc and loop_report.cc (statuses, conditions),
 // loop_stand_in.cc (gangs that others declare), loop_nodes.cc (nodes asked of an autoscaler),
-// loop_writes.cc (events, and what the server refuses), loop_view.cc and
-// loop_help.cc (what would help).
+// loop_writes.cc (events, and what the server refuses), loop_help.cc (what would help).
 #pragma once
 
 #include <deque>
@@ -29,57 +33,71 @@
 #include "scheduler/cycle/preemption.h"
 #include "scheduler/loop/due_times.h"
 #include "scheduler/loop/errands.h"
-#include "scheduler/loop/figure_round.h"
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
 #include "scheduler/loop/loop_case.h"
 #include "scheduler/loop/mig_request.h"
 #include "scheduler/loop/queue_directory.h"
 #include "scheduler/loop/quota_ledger.h"
-#include "scheduler/loop/scheduling_loop.h"
 #include "scheduler/loop/search_shares.h"
+#include "scheduler/loop/standing_of.h"
 #include "scheduler/loop/supposition.h"
-#include "scheduler/loop/view_round.h"
+#include "scheduler/loop/turn_output.h"
 #include "scheduler/loop/waiting_lines.h"
+#include "scheduler/loop/warm_state.h"
 #include "scheduler/loop/write_budget.h"
 
 namespace maniple {
 
-class SchedulingLoop::Impl final {
- public:
-  explicit Impl(LoopOptions options);
+struct HelpQuestion;  // scheduler/advice/help.h
 
-  void Accept(ObjectEvent event);
-  void Accept(WriteResult result) { results_.push_back(std::move(result)); }
-  void Hear(ClusterNews news);
-  void SetRole(Role role);
-  void Drain() { draining_ = true; }
-  [[nodiscard]] bool Idle() const;
-  [[nodiscard]] bool Synced() const;
-  [[nodiscard]] TurnOutput Turn(absl::Time now);
-  [[nodiscard]] ClusterViewPtr View(absl::Time now);
-  [[nodiscard]] std::unique_ptr<ClusterView> MoreView(absl::Time now);
-  [[nodiscard]] ClusterFiguresPtr MoreFigures(absl::Time now);
+class Leadership final {
+ public:
+  explicit Leadership(WarmState& warm);
+  // Gives back what it holds in the state. REQUIRES: nothing is asked of it any more.
+  void Resign();
+
+  // What the steps of a turn before it have changed.
+  template <typename Gangs>
+  void Touch(const Gangs& gangs) {
+    touched_.insert(gangs.begin(), gangs.end());
+  }
+  void NodesGone(const absl::btree_set<NodeId>& gone);
+  void QuotaChanged(WarmState::QuotaChange change);
+  void NoteForMig();
+  // The steps of a turn from the replies to its writes on.
+  [[nodiscard]] TurnOutput Turn(std::vector<WriteResult> results, absl::Time now);
+
+  [[nodiscard]] bool Binds() const;  // some binding is under way
+  // Between turns it knows these shapes by nothing but their ids: their pods may be gone.
+  [[nodiscard]] std::vector<ShapeId> ShapesKept() const;
+  void ForgetUnusedNotes();
+
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
-  [[nodiscard]] const LoopCounters& counters() const { return counters_; }
+
+  // For those who look at it. Null: nobody has looked at the gang yet.
+  [[nodiscard]] GangRecord* FindRecord(GangId gang) const;
+  // What is remembered at first of a gang, by what its status tells.
+  [[nodiscard]] static std::unique_ptr<GangRecord> FirstRecord(const Gang& gang, absl::Time now);
+  // None while nothing is known that would be true: the gang is ready, and not decided yet.
+  [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+  [[nodiscard]] const GangQueue& queue() const { return *queue_; }
+  [[nodiscard]] const absl::btree_set<GangId>& holders() const { return holders_; }
+  [[nodiscard]] const absl::btree_set<GangId>& mending() const { return mending_; }
+  [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }
+
+  // For tests and the simulation (scheduling_loop.h).
   [[nodiscard]] absl::Status CheckInvariants() const;
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now);
-  [[nodiscard]] absl::Status CheckNothingHeld();
+  [[nodiscard]] absl::Status CheckNothingHeld() const;
   [[nodiscard]] std::array<int32_t, kBindStates> MemberStates() const;
   [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
-  [[nodiscard]] std::vector<DecisionEntry> TakeDecisions() { return std::exchange(log_, {}); }
 
  private:
   [[nodiscard]] std::optional<Case> Open(GangId id, absl::Time now);
 
-  // loop_turn.cc: the steps of a turn, in order; loop_decide.cc: what becomes of one item.
-  void ApplyEvents(absl::Time now);
-  void Apply(const ObjectEvent& event, absl::Time now);
-  // loop_sweep.cc
-  [[nodiscard]] std::vector<ShapeId> ShapesKept() const;
-  void SweepState();
-  void BeginLeading();
-  void ListenToReplies(absl::Time now);
+  // The steps of a turn, in order; loop_decide.cc: what becomes of one item.
+  void ListenToReplies(std::vector<WriteResult> results, absl::Time now);
   void LookAtGangs(absl::Time now);
   void WakeParked(absl::Time now);
   // … and those that hold room on one of these nodes for members they have lost: what is held for
@@ -91,7 +109,6 @@ class SchedulingLoop::Impl final {
   void LookAt(GangId gang, absl::Time now);
   void MeetGroup(GangRecord& record, const Gang& gang);
   void Forget(GangId gang, absl::Time now);
-  void ForgetRecords();
   void Requeue(Case& c);
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   // Made anew; what usage decides of it is kept in the record.
@@ -135,7 +152,6 @@ class SchedulingLoop::Impl final {
   const Snapshot& Picture();
 
   // loop_quota.cc
-  void FollowQuota();
   void GiveTreeToQueue();
   // What is held for later starts in the tree of a root, and may be lifted for somebody.
   using HeldQuota = absl::btree_map<std::pair<QuotaNodeId, QuotaCellId>, Amount>;
@@ -175,8 +191,6 @@ class SchedulingLoop::Impl final {
   void EnsureBinding(Case& c);
   void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
   void EndBinding(GangRecord& record);
-  // Before their ids are given to others.
-  void ForgetNodesGone();
   void SettleBinding(Case& c);
   void NoteQuorum(Case& c);
   void StartBinding(Case& c, const std::vector<Placement>& placements);
@@ -257,7 +271,6 @@ class SchedulingLoop::Impl final {
   // It made the gang leave, on terms that hold still.
   [[nodiscard]] bool MadeLeave(const Gang& other, const Gang& gang) const;
   void NoteLeaving(GangId victim, const Gang& preemptor);
-  void RecallLeaving(GangRecord& record, const Gang& gang);
   void ForgetLeaving(GangRecord& record);
 
   // loop_eviction.cc
@@ -329,7 +342,6 @@ class SchedulingLoop::Impl final {
   [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
 
   // loop_mig.cc
-  void NoteForMig(const ObjectEvent& event);
   void EndMigHold(const std::string& name);
   [[nodiscard]] MigQuestion QuestionForMig(absl::Time now);
   void PlanMigNodes(absl::Time now);
@@ -368,31 +380,18 @@ class SchedulingLoop::Impl final {
   void NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now);
 
   // loop_standing.cc
-  [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
   // Whoever is charged for it.
   [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
   [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
   // Why somebody who should leave for it cannot be evicted; "" = nothing is known to forbid it.
   [[nodiscard]] std::string EvictionTrouble(const Case& c) const;
   [[nodiscard]] Standing StandingInFlight(const Case& c) const;
-  // Members bound as far as we know, ahead of the watch or not, with their nodes.
-  [[nodiscard]] std::vector<std::string> NodesOf(const Case& c) const;
-  [[nodiscard]] std::string NodeOf(const Case& c, const Member& member) const;
-  [[nodiscard]] Assembly KnownAssembly(const Case& c) const;
 
   // loop_help.cc
   // What of it could start with more room or quota, or with fewer members; none: nothing.
   [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c);
   // Those that stand, and those for which room is held until they start; by name.
   [[nodiscard]] std::vector<RunningGang> GangsThatMayEnd(const Case& c);
-
-  // loop_view.cc
-  [[nodiscard]] GangView ViewOf(const Case& c) const;
-  void AddPiece(ViewRound& round, absl::Time now);
-  void BeginView(ViewRound& round, absl::Time now);
-  void AddNodes(ViewRound& round) const;
-  void AddGangs(ViewRound& round, absl::Time now);
-  void AddQueues(ViewRound& round, absl::Time now) const;
 
   // loop_usage.cc
   // What its pods on nodes use of GPUs is counted from now on.
@@ -404,39 +403,29 @@ class SchedulingLoop::Impl final {
   void CountLost(const std::string& queue, const GpusSince& had, absl::Time now);
   void CountAllLost(const Case& c);  // of all members on nodes
 
-  // loop_figures.cc
-  // What of the usage of their Queues is held for holders.
-  void TellHeldQuota(std::vector<QueueView>& queues) const;
-  [[nodiscard]] std::vector<GpuTotalView> Gpus();
-
   // `rest` begins with what separates it from the gang.
   void Log(const Case& c, absl::string_view what, std::string rest = "", int64_t steps = 0);
   void LogOf(absl::string_view what, absl::string_view subject, std::string rest, absl::Time now);
 
-  LoopOptions options_;
-  Random random_;
-  ClusterState state_;
-  std::unique_ptr<GangQueue> queue_;
-  QueueDirectory directory_;
-  QuotaLedger ledger_;
+  WarmState& warm_;
+  // … of which it uses:
+  const LoopOptions& options_;
+  Random& random_;
+  ClusterState& state_;
+  QueueDirectory& directory_;
+  QuotaLedger& ledger_;
+  MigFleet& mig_fleet_;
+  Errands& errands_;
+  Delta& news_;
+  LoopCounters& counters_;
+
+  std::unique_ptr<GangQueue> queue_ = std::make_unique<GangQueue>();
   uint64_t charge_epoch_ = 0;  // rises whenever pods may cost something else, or somebody else
-  Errands errands_;
   absl::btree_map<GangId, std::unique_ptr<GangRecord>> records_;
   // Of Volcano's group; false: its status is written with the object itself.
   bool volcano_has_status_ = true;
+  bool first_look_ = true;  // what was used since the last leader told is still to be counted
 
-  Role role_ = Role::kStandby;
-  uint64_t lead_ = 0;     // ClusterNews::lead, as far as it was told
-  bool leading_ = false;  // the role is leader, everything is listed, every gang has been looked at
-  bool draining_ = false;
-  bool first_look_ = false;  // what was used since the last leader told is still to be counted
-
-  std::deque<ObjectEvent> events_;  // not applied yet
-  // So many of them have to be, before anything else is done: those that were there when the last
-  // turn was whole, or when the role changed. Later ones cannot put the turn off.
-  size_t owed_ = 0;
-  std::vector<WriteResult> results_;
-  Delta news_;                 // not yet told to the queue
   bool domains_lost_ = false;  // nodes have gone since parked gangs were last woken
   // A gang of a Queue, or one without, or a member of it, can now be made to leave.
   bool more_victims_ = false, more_loose_ = false;
@@ -450,7 +439,6 @@ class SchedulingLoop::Impl final {
   std::set<std::pair<absl::Time, GangId>> timetable_;
   SearchShares shares_;
   absl::btree_map<std::string, int64_t> lane_steps_;  // since the lane let others go first
-  SnapshotPtr picture_;
   RoomCache rooms_;
   std::map<int32_t, int64_t> loose_priorities_;
   bool usage_changed_ = false;  // of some Queue, since the statuses were looked at
@@ -467,15 +455,11 @@ class SchedulingLoop::Impl final {
   DueTimes<std::string> turns_;        // of the heads of Queues, as of the last NextTurn
   bool openings_changed_ = true;       // … what all of these depend on has changed since
   bool reservations_changed_ = false;  // some are to be looked at before the next decision
-  std::set<absl::Time> cool_ends_;     // when nodes that cool down are back; past ones may linger
-  absl::btree_map<NodeId, NodeCoolDown> cool_downs_;  // of nodes that have rejected a pod
 
-  MigFleet mig_fleet_;
   absl::Time mig_planned_ = absl::InfinitePast();
   absl::Time mig_due_ = absl::InfinitePast();  // the next plan; past: as soon as may be
 
   std::vector<WriteCommand> writes_;
-  uint64_t event_serial_ = 0;
   // As kube-scheduler's, by namespace and uid.
   // What is forgotten early may say a little more, and whoever makes so many objects says more
   // anyway.
@@ -483,10 +467,6 @@ class SchedulingLoop::Impl final {
       {.burst = 25, .interval = absl::Minutes(5), .most_objects = 8'192}};
   WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};        // of conditions
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
-  LoopCounters counters_;
-  std::unique_ptr<FigureRound> figures_;  // one that has not ended
-  std::unique_ptr<ViewRound> view_;       // likewise
-  std::vector<DecisionEntry> log_;
 };
 
 }  // namespace maniple

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/loop/cluster_views.h"
 #include "scheduler/loop/gpu_totals.h"
-#include "scheduler/loop/loop_impl.h"
 
 namespace maniple {
 namespace {
@@ -16,36 +16,37 @@ constexpr size_t kQueuesAtOnce = 100;
 
 }  // namespace
 
-ClusterFiguresPtr SchedulingLoop::Impl::MoreFigures(absl::Time now) {
+ClusterFiguresPtr ClusterViews::MoreFigures(const Leadership* leader, absl::Time now) {
   if (figures_ == nullptr) figures_ = std::make_unique<FigureRound>();
   ClusterFigures& figures = figures_->figures;
   switch (figures_->next) {
     case FigureRound::Next::kQueues: {
       std::vector<QueueView>& queues = figures.queues;
       const std::string after = queues.empty() ? "" : queues.back().name;
-      if (directory_.AddViews(after, kQueuesAtOnce, ledger_.book(), now, queues)) return nullptr;
-      queues.push_back(directory_.WithoutQueueView(now));
+      if (warm_.directory.AddViews(after, kQueuesAtOnce, warm_.ledger.book(), now, queues))
+        return nullptr;
+      queues.push_back(warm_.directory.WithoutQueueView(now));
       figures_->next = FigureRound::Next::kCohorts;
       return nullptr;
     }
     case FigureRound::Next::kCohorts:
-      TellHeldQuota(figures.queues);
-      figures.cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kNo);
+      if (leader != nullptr) TellHeldQuota(*leader, figures.queues);
+      figures.cohorts = warm_.directory.CohortViews(warm_.ledger.book(), NameQueues::kNo);
       figures_->next = FigureRound::Next::kGpus;
       return nullptr;
     case FigureRound::Next::kGpus:
       break;
   }
-  figures.gpus = Gpus();
+  figures.gpus = Gpus(leader);
   auto made = std::make_shared<const ClusterFigures>(std::move(figures));
   figures_.reset();
   return made;
 }
 
-void SchedulingLoop::Impl::TellHeldQuota(std::vector<QueueView>& queues) const {
-  const QuotaBook& book = ledger_.book();
-  for (const GangId holder : holders_) {
-    const GangRecord& record = *records_.at(holder);
+void ClusterViews::TellHeldQuota(const Leadership& leader, std::vector<QueueView>& queues) const {
+  const QuotaBook& book = warm_.ledger.book();
+  for (const GangId holder : leader.holders()) {
+    const GangRecord& record = *leader.FindRecord(holder);
     const auto queue = std::ranges::find(queues, record.queue, &QueueView::name);
     if (record.queue.empty() || queue == queues.end()) continue;
     for (const CellAmount& part : record.reservation->held) {
@@ -58,21 +59,25 @@ void SchedulingLoop::Impl::TellHeldQuota(std::vector<QueueView>& queues) const {
   }
 }
 
-std::vector<GpuTotalView> SchedulingLoop::Impl::Gpus() {
-  GpuTotals totals(Picture());
-  for (const GangId holder : holders_) {
-    for (const Reservation::Room& room : records_.at(holder)->reservation->rooms) {
+void ClusterViews::AddHeldGpus(const Leadership& leader, GpuTotals& totals) {
+  for (const GangId holder : leader.holders()) {
+    for (const Reservation::Room& room : leader.FindRecord(holder)->reservation->rooms) {
       totals.Hold(room.node, room.shape);
     }
   }
-  for (const GangId gang : mending_) {
-    const auto record = records_.find(gang);
-    if (record == records_.end()) continue;
-    for (const HeldVacancy& held : record->second->holds) {
+  for (const GangId gang : leader.mending()) {
+    const GangRecord* record = leader.FindRecord(gang);
+    if (record == nullptr) continue;
+    for (const HeldVacancy& held : record->holds) {
       if (held.hold.valid()) totals.Hold(held.node, held.vacancy.shape);
     }
   }
-  return totals.Sum(ledger_);
+}
+
+std::vector<GpuTotalView> ClusterViews::Gpus(const Leadership* leader) {
+  GpuTotals totals(warm_.Picture());
+  if (leader != nullptr) AddHeldGpus(*leader, totals);
+  return totals.Sum(warm_.ledger);
 }
 
 }  // namespace maniple

@@ -1,125 +1,36 @@
+#include "scheduler/loop/leadership.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
-#include "api/model/event_key.h"
-#include "scheduler/loop/loop_impl.h"
 
 namespace maniple {
 namespace {
 
 constexpr ItemKind kItemKinds[] = {ItemKind::kRepair, ItemKind::kQuorum, ItemKind::kSurplus};
-// A log that nobody takes must not grow for ever.
-constexpr size_t kLongestLog = 100'000;
 
 }  // namespace
 
-SchedulingLoop::Impl::Impl(LoopOptions options)
-    : options_(std::move(options)),
-      random_(options_.seed),
-      state_(options_.state),
-      queue_(std::make_unique<GangQueue>()),
-      directory_(options_.queue_status_interval, options_.without_queue),
-      shares_(options_.search.harm),
-      mig_fleet_(options_.mig) {
-  state_.KeepRunners(false);
-}
-
-TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
-  ++counters_.turns;
-  ApplyEvents(now);  // 1. fold events into the state
-  if (owed_ > 0) return {.writes = {}, .next = now, .more = true};
-  if (role_ != Role::kLeader || !Synced()) return {.writes = {}, .more = !events_.empty()};
-  if (!leading_) BeginLeading();
-  ListenToReplies(now);   // 2. what became of our writes
-  LookAtGangs(now);       // 3. gangs that changed, and those whose time has come
-  KeepReservations(now);  // 4. room held for who has waited long
-  WakeParked(now);        // 5. wake whom this could help
-  DecideReady(now);       // 6. snapshot, decide, reserve, bind; or park
-  PlanMigNodes(now);      // 7. idle nodes for the slices that wait
-  Report(now);            // 8. say what changed
-  return Finish(now);
-}
-
-void SchedulingLoop::Impl::Accept(ObjectEvent event) { events_.push_back(std::move(event)); }
-
-void SchedulingLoop::Impl::Apply(const ObjectEvent& event, absl::Time now) {
-  if (const std::optional<ObjectKey> key = KeyOf(event); options_.applies && key.has_value()) {
-    options_.applies(*key);
-  }
-  // Only what appears may take over an id.
-  if (!std::holds_alternative<ObjectDeleted>(event)) ForgetNodesGone();
-  directory_.Note(event);
-  ledger_.Note(event);
-  state_.Apply(event, now, news_);
-  NoteForMig(event);
-  ++counters_.events;
-}
-
-// As many as the turn's work allows, which grows with the pods that each event makes look anew.
-void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
-  if (owed_ == 0) {
-    SweepState();
-    owed_ = events_.size();
-  }
-  state_.FileMoved(news_);
-  const auto work = [this] { return counters_.events + state_.counters().pods_matched_anew; };
-  const int64_t enough = work() + options_.apply_work_per_turn;
-  for (; owed_ > 0 && work() < enough; --owed_) {
-    Apply(events_.front(), now);
-    events_.pop_front();
-  }
-  ForgetNodesGone();
-  FollowQuota();
-  counters_.pod_parts_left_out = state_.counters().pod_parts_left_out;
-  counters_.sweeps = state_.counters().sweeps;
-  touched_.insert(news_.gangs_changed.begin(), news_.gangs_changed.end());
-  touched_.insert(news_.gangs_gone.begin(), news_.gangs_gone.end());
-  news_.gangs_changed.clear();
-  news_.gangs_gone.clear();
-  if (leading_) return;
-  // A standby keeps only the state warm.
-  touched_.clear();
-  results_.clear();
-  news_ = {};
-  (void)state_.TakeChangedCounts();
-}
-
-bool SchedulingLoop::Impl::Synced() const { return state_.AllSynced(); }
-
-void SchedulingLoop::Impl::BeginLeading() {
-  leading_ = true;
+Leadership::Leadership(WarmState& warm)
+    : warm_(warm),
+      options_(warm.options),
+      random_(warm.random),
+      state_(warm.state),
+      directory_(warm.directory),
+      ledger_(warm.ledger),
+      mig_fleet_(warm.mig_fleet),
+      errands_(warm.errands),
+      news_(warm.news),
+      counters_(warm.counters),
+      shares_(options_.search.harm) {
   state_.KeepRunners(true);
-  ForgetRecords();
   directory_.BeginLeading();
-  first_look_ = true;
-  for (const GangId gang : state_.Gangs()) touched_.insert(gang);
+  GiveTreeToQueue();
+  Touch(state_.Gangs());
 }
 
-void SchedulingLoop::Impl::ForgetRecords() {
-  records_.clear();
-  loose_priorities_.clear();
-  departing_.clear();
-  mending_.clear();
-  unadmitted_.clear();
-  bans_ = 0;
-}
-
-void SchedulingLoop::Impl::Hear(ClusterNews news) {
-  for (ObjectEvent& event : news.events) Accept(std::move(event));
-  for (WriteResult& result : news.results) Accept(std::move(result));
-  // Who has lost the lead and has it again knows no more than anybody else who comes to lead.
-  if (news.lost_lead) SetRole(Role::kStandby);
-  if (news.leading == true) SetRole(Role::kLeader);
-  lead_ = news.lead;
-}
-
-void SchedulingLoop::Impl::SetRole(Role role) {
-  if (role == role_) return;
-  role_ = role;
-  owed_ = events_.size();  // a leader knows all that it was told before it leads
-  if (role == Role::kLeader) return;
-  leading_ = false;
+void Leadership::Resign() {
   state_.KeepRunners(false);
   for (auto& [id, record] : records_) {
     DropHolds(*record);
@@ -130,55 +41,58 @@ void SchedulingLoop::Impl::SetRole(Role role) {
     if (gang == nullptr) continue;
     for (const Member& member : gang->members) state_.Release(member.pod, news_);
   }
-  ForgetRecords();
-  // Who leads next may see it otherwise.
-  for (const GangId gang : state_.Gangs()) state_.SetAdmitted(gang, std::nullopt, news_);
-  waits_for_leaving_.clear();
-  lines_ = {};
-  openings_changed_ = true;
-  timetable_.clear();
-  touched_.clear();
-  to_report_.clear();
-  writes_.clear();
-  errands_.Forget();
-  directory_.Forget();
-  ledger_.Forget();
-  figures_.reset();
-  view_.reset();
-  mig_fleet_.Forget();
-  mig_planned_ = mig_due_ = absl::InfinitePast();
-  queue_ = std::make_unique<GangQueue>();
-  GiveTreeToQueue();
-  news_ = {};
 }
 
-std::optional<Case> SchedulingLoop::Impl::Open(GangId id, absl::Time now) {
+TurnOutput Leadership::Turn(std::vector<WriteResult> results, absl::Time now) {
+  ListenToReplies(std::move(results), now);  // what became of our writes
+  LookAtGangs(now);                          // gangs that changed, and those whose time has come
+  KeepReservations(now);                     // room held for who has waited long
+  WakeParked(now);                           // wake whom this could help
+  DecideReady(now);                          // snapshot, decide, reserve, bind; or park
+  PlanMigNodes(now);                         // idle nodes for the slices that wait
+  Report(now);                               // say what changed
+  return Finish(now);
+}
+
+std::unique_ptr<GangRecord> Leadership::FirstRecord(const Gang& gang, absl::Time now) {
+  auto record = std::make_unique<GangRecord>(now);
+  record->group = FingerprintOf(gang.group_uid);
+  record->quorum_reached_at = gang.status.quorum_reached_at;
+  record->last_undone_at = gang.status.last_undone_at;
+  record->domains = gang.status.placement_domains;
+  if (gang.group_exists) record->queue = gang.queue;
+  std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);
+  if (!left_for.empty()) record->left_for = std::move(left_for);
+  const bool preempted = gang.status.reason == WaitReasonName(WaitReason::kPreempted);
+  if (preempted || gang.status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
+    const bool named = record->left_for.has_value();
+    NoteEvicted(*record, gang,
+                !preempted ? ""
+                           : absl::StrCat("preempted by ",
+                                          named ? record->left_for->back().name : "another gang"));
+  }
+  return record;
+}
+
+GangRecord* Leadership::FindRecord(GangId gang) const {
+  const auto it = records_.find(gang);
+  return it == records_.end() ? nullptr : it->second.get();
+}
+
+std::optional<Case> Leadership::Open(GangId id, absl::Time now) {
   const Gang* gang = state_.FindGang(id);
   if (gang == nullptr) return std::nullopt;
   std::unique_ptr<GangRecord>& record = records_[id];
   if (record == nullptr) {
-    record = std::make_unique<GangRecord>(now);
-    record->group = FingerprintOf(gang->group_uid);
-    record->quorum_reached_at = gang->status.quorum_reached_at;
-    record->last_undone_at = gang->status.last_undone_at;
-    record->domains = gang->status.placement_domains;
-    if (gang->group_exists) record->queue = gang->queue;
-    RecallLeaving(*record, *gang);
-    const bool preempted = gang->status.reason == WaitReasonName(WaitReason::kPreempted);
-    if (preempted || gang->status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
-      const bool named = record->left_for.has_value();
-      NoteEvicted(*record, *gang,
-                  !preempted ? ""
-                             : absl::StrCat("preempted by ", named ? record->left_for->back().name
-                                                                   : "another gang"));
-    }
+    record = FirstRecord(*gang, now);
+    if (record->left_for.has_value()) ++bans_;
   }
   MeetGroup(*record, *gang);
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
 }
 
 // Of the same name, but another: what one did or suffered is not for the next to answer for.
-void SchedulingLoop::Impl::MeetGroup(GangRecord& record, const Gang& gang) {
+void Leadership::MeetGroup(GangRecord& record, const Gang& gang) {
   if (!gang.group_exists) return;
   const uint64_t group = FingerprintOf(gang.group_uid);
   if (std::exchange(record.group, group) == group) return;
@@ -186,7 +100,7 @@ void SchedulingLoop::Impl::MeetGroup(GangRecord& record, const Gang& gang) {
   ForgetLeaving(record);
 }
 
-void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
+void Leadership::Forget(GangId id, absl::Time now) {
   const auto it = records_.find(id);
   if (it == records_.end()) return;
   // Who left for it is free to do what it must not do while that one was there.
@@ -208,8 +122,8 @@ void SchedulingLoop::Impl::Forget(GangId id, absl::Time now) {
   records_.erase(it);
 }
 
-void SchedulingLoop::Impl::ListenToReplies(absl::Time now) {
-  for (WriteResult& result : std::exchange(results_, {})) {
+void Leadership::ListenToReplies(std::vector<WriteResult> results, absl::Time now) {
+  for (WriteResult& result : results) {
     const std::optional<Errand> errand = errands_.Take(result.id);
     if (!errand.has_value()) continue;
     NoteRefusal(*errand, result, now);
@@ -217,7 +131,7 @@ void SchedulingLoop::Impl::ListenToReplies(absl::Time now) {
   }
 }
 
-void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
+void Leadership::LookAtGangs(absl::Time now) {
   while (!timetable_.empty() && timetable_.begin()->first <= now) {
     const GangId id = timetable_.begin()->second;
     timetable_.erase(timetable_.begin());
@@ -230,7 +144,7 @@ void SchedulingLoop::Impl::LookAtGangs(absl::Time now) {
   first_look_ = false;
 }
 
-void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
+void Leadership::LookAt(GangId id, absl::Time now) {
   // What its status tells is an earlier leader's word until ours has taken its place. Only here:
   // whoever opens it later in the turn finds what lines and queues know of it.
   const auto known = records_.find(id);
@@ -267,7 +181,7 @@ void SchedulingLoop::Impl::LookAt(GangId id, absl::Time now) {
   to_report_.insert(id);
 }
 
-std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
+std::optional<ItemKind> Leadership::ItemOf(const Case& c) const {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;
   if (c.record.volumes.has_value()) return std::nullopt;
@@ -283,11 +197,11 @@ std::optional<ItemKind> SchedulingLoop::Impl::ItemOf(const Case& c) const {
                                                         : std::optional(ItemKind::kSurplus);
 }
 
-absl::Time SchedulingLoop::Impl::QueuedAt(const Gang& gang, const GangRecord& record) {
+absl::Time Leadership::QueuedAt(const Gang& gang, const GangRecord& record) {
   return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
 }
 
-OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
+OrderKey Leadership::OrderOf(Case& c, ItemKind kind) {
   const QuotaNodeId queue =
       c.gang.queue.empty() ? QuotaNodeId() : ledger_.book().QueueNamed(c.gang.queue);
   Price price = PriceOf(c, kind, queue);
@@ -306,7 +220,7 @@ OrderKey SchedulingLoop::Impl::OrderOf(Case& c, ItemKind kind) {
           .demand = c.record.order_demand};
 }
 
-bool SchedulingLoop::Impl::OrderIsStale(Case& c, ItemKind kind) {
+bool Leadership::OrderIsStale(Case& c, ItemKind kind) {
   if (c.record.order_epoch == charge_epoch_) return false;
   const QuotaNodeId queue = c.record.order_queue;
   const Demand demand = c.record.order_demand;
@@ -316,7 +230,7 @@ bool SchedulingLoop::Impl::OrderIsStale(Case& c, ItemKind kind) {
 
 // Offers the gang's item, unless it stands in the queue already and nothing has changed that a
 // decision looks at: our own status writes come back as changes, too.
-void SchedulingLoop::Impl::Requeue(Case& c) {
+void Leadership::Requeue(Case& c) {
   const std::optional<ItemKind> kind = ItemOf(c);
   for (const ItemKind other : kItemKinds) {
     if (other != kind) queue_->Remove({c.gang.id, other});
@@ -343,7 +257,7 @@ void SchedulingLoop::Impl::Requeue(Case& c) {
   c.record.fingerprint = fingerprint;
 }
 
-void SchedulingLoop::Impl::WakeParked(absl::Time now) {
+void Leadership::WakeParked(absl::Time now) {
   if (ledger_.HasChanged() || news_.queues_changed) GatherHeldQuota(now);
   absl::btree_set<NodeId> nodes = news_.room_grew;
   nodes.insert(news_.nodes_changed.begin(), news_.nodes_changed.end());
@@ -383,8 +297,7 @@ void SchedulingLoop::Impl::WakeParked(absl::Time now) {
   counters_.wakes += static_cast<int64_t>(queue_->ready() - before);
 }
 
-void SchedulingLoop::Impl::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes,
-                                              absl::Time now) {
+void Leadership::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now) {
   erase_if(mending_, [this](GangId id) {
     const auto it = records_.find(id);
     return it == records_.end() || it->second->holds.empty();
@@ -400,13 +313,9 @@ void SchedulingLoop::Impl::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nod
   }
 }
 
-const Snapshot& SchedulingLoop::Impl::Picture() {
-  // Publish is free when nothing changed; the state keeps the last picture alive.
-  picture_ = state_.Publish();
-  return *picture_;
-}
+const Snapshot& Leadership::Picture() { return warm_.Picture(); }
 
-void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
+void Leadership::ArmTimer(GangId id, GangRecord& record) {
   absl::Time next = std::min(record.status_due, NextEviction(record));
   if (record.binding.has_value()) next = std::min(next, record.binding->NextDeadline());
   if (record.volumes.has_value()) next = std::min(next, record.volumes->NextDeadline());
@@ -419,50 +328,45 @@ void SchedulingLoop::Impl::ArmTimer(GangId id, GangRecord& record) {
   if (next != absl::InfiniteFuture()) timetable_.insert({next, id});
 }
 
-TurnOutput SchedulingLoop::Impl::Finish(absl::Time now) {
+TurnOutput Leadership::Finish(absl::Time now) {
   counters_.gangs = static_cast<int64_t>(records_.size());
   counters_.gangs_parked = static_cast<int64_t>(queue_->parked());
   counters_.gangs_ready = static_cast<int64_t>(queue_->ready());
   counters_.binds_under_way = errands_.binds();
 
-  TurnOutput out{.writes = std::exchange(writes_, {}), .lead = lead_};
+  TurnOutput out{.writes = std::exchange(writes_, {})};
   // Binds before undos before reasons before statuses before events, each in the order of the
   // decisions.
   std::ranges::stable_sort(out.writes, {}, &WriteCommand::priority);
-  const bool may_decide = !draining_ && errands_.binds() < options_.max_binds_under_way;
+  const bool may_decide = !warm_.draining && errands_.binds() < options_.max_binds_under_way;
   out.next = directory_.NextDeadline();
   if (!timetable_.empty()) out.next = std::min(out.next, timetable_.begin()->first);
   if (may_decide) out.next = std::min(out.next, queue_->NextDeadline());
-  if (!draining_) out.next = std::min(out.next, NextReservation());
-  if (!draining_ && mig_due_ > now) out.next = std::min(out.next, mig_due_);
-  out.more = !events_.empty() || state_.HasMoved() || !touched_.empty() ||
-             (may_decide && queue_->ready() > 0) || out.next <= now;
+  if (!warm_.draining) out.next = std::min(out.next, NextReservation());
+  if (!warm_.draining && mig_due_ > now) out.next = std::min(out.next, mig_due_);
+  out.more = state_.HasMoved() || !touched_.empty() || (may_decide && queue_->ready() > 0) ||
+             out.next <= now;
   return out;
 }
 
-bool SchedulingLoop::Impl::Idle() const {
-  if (errands_.promised() > 0 || !results_.empty()) return false;
-  return std::ranges::none_of(records_, [](const auto& entry) {
+bool Leadership::Binds() const {
+  return std::ranges::any_of(records_, [](const auto& entry) {
     return entry.second->binding.has_value() && entry.second->binding->Coming();
   });
 }
 
-void SchedulingLoop::Impl::Log(const Case& c, absl::string_view what, std::string rest,
-                               int64_t steps) {
-  if (log_.size() >= kLongestLog) return;
-  log_.push_back({.at = c.now,
-                  .what = what,
-                  .gang = c.gang.key,
-                  .queue = c.gang.queue,
-                  .rest = std::move(rest),
-                  .steps = steps});
+void Leadership::Log(const Case& c, absl::string_view what, std::string rest, int64_t steps) {
+  warm_.Log({.at = c.now,
+             .what = what,
+             .gang = c.gang.key,
+             .queue = c.gang.queue,
+             .rest = std::move(rest),
+             .steps = steps});
 }
 
-void SchedulingLoop::Impl::LogOf(absl::string_view what, absl::string_view subject,
-                                 std::string rest, absl::Time now) {
-  if (log_.size() >= kLongestLog) return;
-  log_.push_back(
-      {.at = now, .what = what, .subject = std::string(subject), .rest = std::move(rest)});
+void Leadership::LogOf(absl::string_view what, absl::string_view subject, std::string rest,
+                       absl::Time now) {
+  warm_.Log({.at = now, .what = what, .subject = std::string(subject), .rest = std::move(rest)});
 }
 
 }  // namespace maniple

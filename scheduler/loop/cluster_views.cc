@@ -1,10 +1,12 @@
+#include "scheduler/loop/cluster_views.h"
+
 #include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/topology.h"
-#include "scheduler/loop/loop_impl.h"
 #include "scheduler/loop/node_uses.h"
+#include "scheduler/loop/standing_of.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
 
@@ -140,7 +142,7 @@ std::vector<GangAskView> AsksOf(const Gang& gang, const Tables& tables) {
 
 }  // namespace
 
-GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
+GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
   GangView view{
       .namespace_name = c.gang.key.namespace_name,
       .name = c.gang.key.name,
@@ -155,8 +157,9 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
       .min_member = c.gang.spec.min_member,
       .members = KnownAssembly(c).counts,
       .created = c.gang.created,
-      .nodes = NodesOf(c)};
-  if (const std::optional<Standing> standing = leading_ ? StandingOf(c) : std::nullopt) {
+      .nodes = NodesOf(c, warm_.state)};
+  if (const std::optional<Standing> standing =
+          leader != nullptr ? leader->StandingOf(c) : std::nullopt) {
     view.phase = std::string(GangPhaseName(standing->phase));
     view.reason = std::string(WaitReasonName(standing->reason));
     view.message = standing->message;
@@ -175,7 +178,8 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
   if (waiting != nullptr) {
     view.node_reasons = waiting->nodes;
     view.quota = waiting->quota;
-    if (view.quota.has_value()) view.quota->borrowers = BorrowersOf(*view.quota, ledger_.book());
+    if (view.quota.has_value())
+      view.quota->borrowers = BorrowersOf(*view.quota, warm_.ledger.book());
   }
   if (c.record.waiting != nullptr) view.preemption = c.record.waiting->no_preemption;
   if (c.record.reservation.has_value()) {
@@ -189,17 +193,18 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
   }
   for (const Member& member : c.gang.members) {
     GangMemberView pod{.pod = member.name,
-                       .node = NodeOf(c, member),
+                       .node = NodeOf(c, member, warm_.state),
                        .state = std::string(MemberStateName(member))};
-    if (member.state == MemberState::kTerminating) pod.node = state_.FindPod(member.pod)->node_name;
+    if (member.state == MemberState::kTerminating)
+      pod.node = warm_.state.FindPod(member.pod)->node_name;
     if (member.state == MemberState::kPending && c.record.binding.has_value()) {
       if (const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod)) {
-        pod.node = std::string(state_.NodeName(*node));
+        pod.node = std::string(warm_.state.NodeName(*node));
         pod.state = "binding";
       }
     }
     if (const std::optional<NodeId> node = c.record.PlaceWhileVolumesAreBound(member.pod)) {
-      pod.node = std::string(state_.NodeName(*node));
+      pod.node = std::string(warm_.state.NodeName(*node));
       pod.state = "binding";
     }
     view.pods.push_back(std::move(pod));
@@ -207,19 +212,23 @@ GangView SchedulingLoop::Impl::ViewOf(const Case& c) const {
   return view;
 }
 
-void SchedulingLoop::Impl::BeginView(ViewRound& round, absl::Time now) {
-  round.view = std::make_unique<ClusterView>();
-  round.view->at = now;
-  round.view->leader = leading_;
+void ClusterViews::NumberThoseWhoWait(ViewRound& round, const GangQueue& queue) const {
   absl::flat_hash_map<std::string, int64_t> in_queue;
   int64_t position = 0;
-  for (const QueueItem item : queue_->WaitingItems()) {
+  for (const QueueItem item : queue.WaitingItems()) {
     ++position;
-    const Gang* gang = state_.FindGang(item.gang);
+    const Gang* gang = warm_.state.FindGang(item.gang);
     if (item.kind != ItemKind::kQuorum || gang == nullptr) continue;
     round.positions[item.gang] = {position, ++in_queue[gang->queue]};
   }
-  round.nodes = Picture();
+}
+
+void ClusterViews::BeginView(ViewRound& round, const Leadership* leader, absl::Time now) {
+  round.view = std::make_unique<ClusterView>();
+  round.view->at = now;
+  round.view->leader = leader != nullptr;
+  if (leader != nullptr) NumberThoseWhoWait(round, leader->queue());
+  round.nodes = warm_.Picture();
   if (const Topology* topology = FindTopology(*round.nodes.tables, "")) {
     for (const TopologyLevel& level : topology->levels) {
       round.view->levels.push_back(level.node_label);
@@ -228,7 +237,7 @@ void SchedulingLoop::Impl::BeginView(ViewRound& round, absl::Time now) {
   round.next = ViewRound::Next::kNodes;
 }
 
-void SchedulingLoop::Impl::AddNodes(ViewRound& round) const {
+void ClusterViews::AddNodes(ViewRound& round) const {
   const std::vector<NodeId>& all = round.nodes.order->by_name;
   const Topology* topology = FindTopology(*round.nodes.tables, "");
   const size_t end = std::min(all.size(), round.at + kNodesAtOnce);
@@ -237,47 +246,55 @@ void SchedulingLoop::Impl::AddNodes(ViewRound& round) const {
   }
   if (end < all.size()) return;
   round.uses.emplace(round.view->nodes);
-  round.gangs = state_.Gangs();
+  round.gangs = warm_.state.Gangs();
   round.at = 0;
   round.next = ViewRound::Next::kGangs;
 }
 
-void SchedulingLoop::Impl::AddGangs(ViewRound& round, absl::Time now) {
-  const Tables& tables = *Picture().tables;
+void ClusterViews::AddGangs(ViewRound& round, const Leadership* leader, absl::Time now) {
+  const Tables& tables = *warm_.Picture().tables;
   for (size_t pods = 0; round.at < round.gangs.size() && pods < kPodsAtOnce; ++round.at) {
     const GangId id = round.gangs[round.at];
-    if (!leading_) state_.RecallSucceeded(id);  // nobody has looked at it
-    const std::optional<Case> c = Open(id, now);
-    if (!c.has_value()) continue;  // it went since the round began
-    GangView gang = ViewOf(*c);
+    if (leader == nullptr) warm_.state.RecallSucceeded(id);  // nobody has looked at it
+    const Gang* known = warm_.state.FindGang(id);
+    if (known == nullptr) continue;  // it went since the round began
+    std::unique_ptr<GangRecord> unseen;
+    GangRecord* record = leader == nullptr ? nullptr : leader->FindRecord(id);
+    if (record == nullptr) {
+      unseen = Leadership::FirstRecord(*known, now);
+      record = unseen.get();
+    }
+    const Case c{.gang = *known, .record = *record, .assembly = Assemble(*known), .now = now};
+    GangView gang = ViewOf(c, leader);
     pods += 1 + gang.pods.size();
     if (const auto it = round.positions.find(id); it != round.positions.end()) {
       gang.position = it->second.first;
       if (!gang.queue.empty()) gang.queue_position = it->second.second;
     }
-    round.uses->Of(GangText(c->gang.key));
-    AddUses(gang, c->gang, tables, *round.uses);
-    for (const PlacedPods& room : RoomKeptFor(c->record)) {
+    round.uses->Of(GangText(c.gang.key));
+    AddUses(gang, c.gang, tables, *round.uses);
+    for (const PlacedPods& room : RoomKeptFor(c.record)) {
       if (!room.node.valid()) continue;
       ForEachGpu(room.shape, tables, [&](const std::string& resource, int64_t amount) {
-        round.uses->Keeps(state_.NodeName(room.node), resource, amount);
+        round.uses->Keeps(warm_.state.NodeName(room.node), resource, amount);
       });
     }
-    gang.asks = AsksOf(c->gang, tables);
+    gang.asks = AsksOf(c.gang, tables);
     round.view->gangs.push_back(std::move(gang));
   }
-  if (!leading_) records_.clear();  // a standby remembers nothing of its own
   if (round.at == round.gangs.size()) round.next = ViewRound::Next::kQueues;
 }
 
-void SchedulingLoop::Impl::AddQueues(ViewRound& round, absl::Time now) const {
+void ClusterViews::AddQueues(ViewRound& round, const Leadership* leader, absl::Time now) const {
   ClusterView& view = *round.view;
-  view.queues = directory_.Views(ledger_.book(), now);
-  view.used_without_queue = directory_.WithoutQueueView(now).used;
-  view.cohorts = directory_.CohortViews(ledger_.book(), NameQueues::kYes);
+  view.queues = warm_.directory.Views(warm_.ledger.book(), now);
+  view.used_without_queue = warm_.directory.WithoutQueueView(now).used;
+  view.cohorts = warm_.directory.CohortViews(warm_.ledger.book(), NameQueues::kYes);
   std::map<std::string, int64_t> uncharged;
-  for (const GangId id : unadmitted_) {
-    if (const Gang* gang = state_.FindGang(id)) ++uncharged[gang->queue];
+  if (leader != nullptr) {
+    for (const GangId id : leader->unadmitted()) {
+      if (const Gang* gang = warm_.state.FindGang(id)) ++uncharged[gang->queue];
+    }
   }
   for (QueueView& queue : view.queues) {
     if (const auto it = uncharged.find(queue.name); it != uncharged.end()) {
@@ -287,31 +304,31 @@ void SchedulingLoop::Impl::AddQueues(ViewRound& round, absl::Time now) const {
   round.next = ViewRound::Next::kNothing;
 }
 
-void SchedulingLoop::Impl::AddPiece(ViewRound& round, absl::Time now) {
+void ClusterViews::AddPiece(ViewRound& round, const Leadership* leader, absl::Time now) {
   switch (round.next) {
     case ViewRound::Next::kBegin:
-      return BeginView(round, now);
+      return BeginView(round, leader, now);
     case ViewRound::Next::kNodes:
       return AddNodes(round);
     case ViewRound::Next::kGangs:
-      return AddGangs(round, now);
+      return AddGangs(round, leader, now);
     case ViewRound::Next::kQueues:
-      return AddQueues(round, now);
+      return AddQueues(round, leader, now);
     case ViewRound::Next::kNothing:
       return;
   }
 }
 
-ClusterViewPtr SchedulingLoop::Impl::View(absl::Time now) {
+ClusterViewPtr ClusterViews::View(const Leadership* leader, absl::Time now) {
   ViewRound round;
-  while (round.next != ViewRound::Next::kNothing) AddPiece(round, now);
+  while (round.next != ViewRound::Next::kNothing) AddPiece(round, leader, now);
   Arrange(*round.view);
   return std::move(round.view);
 }
 
-std::unique_ptr<ClusterView> SchedulingLoop::Impl::MoreView(absl::Time now) {
+std::unique_ptr<ClusterView> ClusterViews::MoreView(const Leadership* leader, absl::Time now) {
   if (view_ == nullptr) view_ = std::make_unique<ViewRound>();
-  AddPiece(*view_, now);
+  AddPiece(*view_, leader, now);
   if (view_->next != ViewRound::Next::kNothing) return nullptr;
   std::unique_ptr<ClusterView> made = std::move(view_->view);
   view_.reset();

@@ -1,0 +1,56 @@
+// Nodes that have rejected pods of late: each takes no other for a while, the longer the more often
+// it has done so.
+//
+// Owned by the scheduling loop, whether it leads or not: the state keeps these nodes shut as long.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+
+namespace maniple {
+
+class CoolDowns final {
+ public:
+  explicit CoolDowns(absl::Duration first) : first_(first) {}
+
+  // Until when it takes no pod.
+  absl::Time Rejected(NodeId node, absl::Time now) {
+    CoolDown& known = nodes_[node];
+    // What it rejects now was sent there before: all of a gang's pods on it fail at once.
+    if (now >= known.until) {
+      if (now >= known.until + kForgivenAfter) known.times = 0;
+      known.until = now + first_ * (1 << std::min(known.times, kMostDoublings));
+      ++known.times;
+    }
+    EndsAt(known.until);
+    return known.until;
+  }
+  // Some node is shut until then for another reason.
+  void EndsAt(absl::Time end) { ends_.insert(end); }
+  void NodeGone(NodeId node) { nodes_.erase(node); }
+  // When the next node is back; the infinite future: none is shut.
+  [[nodiscard]] absl::Time NextEnd(absl::Time now) {
+    ends_.erase(ends_.begin(), ends_.upper_bound(now));
+    return ends_.empty() ? absl::InfiniteFuture() : *ends_.begin();
+  }
+
+ private:
+  // A node that has rejected nobody for so long begins anew with a short one.
+  static constexpr absl::Duration kForgivenAfter = absl::Minutes(10);
+  static constexpr int32_t kMostDoublings = 5;  // from 30 s to 16 min
+
+  struct CoolDown {
+    int32_t times = 0;
+    absl::Time until = absl::InfinitePast();
+  };
+  absl::Duration first_;
+  absl::btree_map<NodeId, CoolDown> nodes_;
+  std::set<absl::Time> ends_;
+};
+
+}  // namespace maniple
