@@ -46,7 +46,7 @@ ClusterFiguresPtr ClusterViews::MoreFigures(const Leadership* leader, absl::Time
 void ClusterViews::TellHeldQuota(const Leadership& leader, std::vector<QueueView>& queues) const {
   const QuotaBook& book = warm_.ledger.book();
   for (const GangId holder : leader.holders()) {
-    const GangRecord& record = *leader.FindRecord(holder);
+    const GangRecord& record = *leader.desk().FindRecord(holder);
     const auto queue = std::ranges::find(queues, record.queue, &QueueView::name);
     if (record.queue.empty() || queue == queues.end()) continue;
     for (const CellAmount& part : record.reservation->held) {
@@ -61,12 +61,12 @@ void ClusterViews::TellHeldQuota(const Leadership& leader, std::vector<QueueView
 
 void ClusterViews::AddHeldGpus(const Leadership& leader, GpuTotals& totals) {
   for (const GangId holder : leader.holders()) {
-    for (const Reservation::Room& room : leader.FindRecord(holder)->reservation->rooms) {
+    for (const Reservation::Room& room : leader.desk().FindRecord(holder)->reservation->rooms) {
       totals.Hold(room.node, room.shape);
     }
   }
   for (const GangId gang : leader.mending()) {
-    const GangRecord* record = leader.FindRecord(gang);
+    const GangRecord* record = leader.desk().FindRecord(gang);
     if (record == nullptr) continue;
     for (const HeldVacancy& held : record->holds) {
       if (held.hold.valid()) totals.Hold(held.node, held.vacancy.shape);

@@ -227,7 +227,7 @@ void ClusterViews::BeginView(ViewRound& round, const Leadership* leader, absl::T
   round.view = std::make_unique<ClusterView>();
   round.view->at = now;
   round.view->leader = leader != nullptr;
-  if (leader != nullptr) NumberThoseWhoWait(round, leader->queue());
+  if (leader != nullptr) NumberThoseWhoWait(round, leader->desk().queue);
   round.nodes = warm_.Picture();
   if (const Topology* topology = FindTopology(*round.nodes.tables, "")) {
     for (const TopologyLevel& level : topology->levels) {
@@ -259,9 +259,9 @@ void ClusterViews::AddGangs(ViewRound& round, const Leadership* leader, absl::Ti
     const Gang* known = warm_.state.FindGang(id);
     if (known == nullptr) continue;  // it went since the round began
     std::unique_ptr<GangRecord> unseen;
-    GangRecord* record = leader == nullptr ? nullptr : leader->FindRecord(id);
+    GangRecord* record = leader == nullptr ? nullptr : leader->desk().FindRecord(id);
     if (record == nullptr) {
-      unseen = Leadership::FirstRecord(*known, now);
+      unseen = Desk::FirstRecord(*known, now);
       record = unseen.get();
     }
     const Case c{.gang = *known, .record = *record, .assembly = Assemble(*known), .now = now};

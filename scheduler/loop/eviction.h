@@ -1,6 +1,6 @@
 // What is under way when one gang makes room for another: the claim of the gang that is to come,
 // and the departure of each gang that leaves. Plain values in the records of the two gangs, kept by
-// loop_eviction.cc; nothing of them has to survive a restart (a new leader decides afresh).
+// Evictions; nothing of them has to survive a restart (a new leader decides afresh).
 #pragma once
 
 #include <cstdint>

@@ -147,6 +147,8 @@ struct GangRecord {
   Rare<Claim> claim;
   Rare<Departure> departure;
   std::optional<int32_t> loose_priority;  // as the loop has counted it
+  // It evicts nobody, because others leave anyway, and since when; none: it does not wait for that.
+  std::optional<absl::Time> leaving_awaited_since;
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
   Rare<Evictable> evictable;                          // as of the last look; none: of no pods

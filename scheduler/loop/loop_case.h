@@ -32,6 +32,10 @@ struct Answer {
   std::vector<GangId> guest_of;       // … of these, because the gang ends before they start
   std::optional<GangId> kept_out_by;  // rejected, and would fit but for what this one holds
 };
+// Since when the gang waits its turn.
+[[nodiscard]] absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
+// Its members are to go, or gone, because of this; "": it had lost its quorum.
+void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
 // Room for who replaces its lost members, and for whom others make room: with an invalid node where
 // there is quota only.
 [[nodiscard]] std::vector<PlacedPods> HeldPods(const GangRecord& record);

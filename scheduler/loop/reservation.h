@@ -1,6 +1,6 @@
 // Room and quota that are kept for the gang at the head of its Queue until it can start, and what
 // is remembered of gangs that use some of it meanwhile. Plain values in the records of these gangs,
-// kept by loop_reservation.cc; nothing of them has to survive a restart (a new leader plans
+// kept by Reservations; nothing of them has to survive a restart (a new leader plans
 // afresh).
 #pragma once
 

@@ -1,7 +1,11 @@
 #include "scheduler/loop/standing_of.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/report/message.h"
 
 namespace maniple {
 
@@ -36,6 +40,51 @@ std::vector<std::string> NodesOf(const Case& c, const ClusterState& state) {
     if (std::string node = NodeOf(c, member, state); !node.empty()) nodes.insert(std::move(node));
   }
   return {nodes.begin(), nodes.end()};
+}
+
+// REQUIRES: the gang is in flight.
+Standing StandingInFlight(const Case& c, const Desk& desk) {
+  const GangBinding& binding = *c.record.binding;
+  const Assembly known = KnownAssembly(c);
+  const int32_t quorum = std::max(1, c.gang.spec.min_member);
+  const int32_t placed = known.counts.bound + known.counts.succeeded;
+  const auto by = [&binding] { return ClockText(binding.deadline()); };
+  std::string trouble;
+  if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
+  // Why the members that it lacks have no room, if it lacks some.
+  const WaitingForPtr waiting = c.record.waiting != nullptr && desk.ItemOf(c) == ItemKind::kRepair
+                                    ? c.record.waiting
+                                    : nullptr;
+  const std::string no_room =
+      waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
+  switch (binding.phase()) {
+    case BindPhase::kBinding:
+      return {GangPhase::kBinding, waiting != nullptr ? waiting->reason : WaitReason::kBinding,
+              absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
+    case BindPhase::kUndoing:
+      return {GangPhase::kBinding, WaitReason::kBinding,
+              absl::StrCat("the binding is being undone", trouble)};
+    case BindPhase::kRepairing: {
+      const absl::string_view fate = c.gang.spec.quorum_loss_action == QuorumLossAction::kEvict
+                                         ? "the rest is evicted at "
+                                         : "their room is held until ";
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble, no_room,
+                           "; without replacements ", fate, by())};
+    }
+    case BindPhase::kKept:
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
+                           "; they are kept running")};
+    case BindPhase::kBound:
+    case BindPhase::kLeaving:
+    case BindPhase::kEnded:
+      break;
+  }
+  return {GangPhase::kRunning, WaitReason::kBound,
+          BoundText(placed, static_cast<int64_t>(NodesOf(c, desk.state).size()))};
 }
 
 }  // namespace maniple

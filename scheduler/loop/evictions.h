@@ -1,0 +1,59 @@
+// Who leaves for whom: the room kept for the gang that is to come (Claim), and the requests that
+// ask the others to leave (Departure).
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/charges.h"
+#include "scheduler/loop/desk.h"
+#include "scheduler/loop/flights.h"
+#include "scheduler/loop/parking.h"
+#include "scheduler/loop/reversals.h"
+#include "scheduler/loop/use_counts.h"
+
+namespace maniple {
+
+class Evictions final {
+ public:
+  // What it works with.
+  struct Parts {
+    UseCounts& uses;
+    Charges& charges;
+    Parking& parking;
+    Flights& flights;
+    Reversals& reversals;
+  };
+  Evictions(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
+
+  void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
+                  const PreemptionPlan& plan, ClaimGround ground);
+  void DropClaim(GangRecord& record);
+  void GiveUpClaim(Case& c);
+  void SeeClaim(Case& c);
+  [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
+  void SeeDeparture(Case& c);
+  void HurryEvictions(absl::Time now);
+  void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
+  [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
+  void DrainQueue(Case& c);
+
+  void Forget(GangId gang) { departing_.erase(gang); }
+
+ private:
+  [[nodiscard]] bool VictimsLeave(const Case& c) const;
+  [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
+  // `departure` says everything but the pods.
+  void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
+                      absl::Time now);
+  void SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now);
+  void FollowDeparture(Case& c, Departure& departure);
+  void WaitForDeparture(Departure& departure, absl::Time until);
+  void EndDeparture(Case& c, DepartureEnd end);
+  [[nodiscard]] bool CalledOff(const Case& c, const Departure& departure) const;
+
+  Desk& desk_;
+  Parts parts_;
+  absl::btree_set<GangId> departing_;  // those with a departure
+};
+
+}  // namespace maniple

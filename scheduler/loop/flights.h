@@ -1,0 +1,73 @@
+// Gangs in flight: members that are being bound, volumes that are bound before them, and room that
+// is held for members which are lost. It drives one GangBinding for each (scheduler/bind).
+//
+// Its sources: flights.cc (the protocol's actions), flight_volumes.cc (claims that wait for a
+// node), flight_checks.cc (a place that was chosen, looked at again before it is bound to),
+// flight_holds.cc (room for who replaces a lost member).
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/charges.h"
+#include "scheduler/loop/desk.h"
+#include "scheduler/loop/use_counts.h"
+
+namespace maniple {
+
+class Flights final {
+ public:
+  Flights(Desk& desk, UseCounts& uses, Charges& charges)
+      : desk_(desk), uses_(uses), charges_(charges) {}
+
+  void EnsureBinding(Case& c);
+  void SettleBinding(Case& c);
+  void NoteQuorum(Case& c);
+  void StartBinding(Case& c, const std::vector<Placement>& placements);
+  // Of a bind, a reading or a deletion.
+  void HearOfPod(const Errand& errand, const WriteResult& result, absl::Time now);
+  // Calls `input` with a step and carries out what it asks for.
+  void Step(Case& c, absl::FunctionRef<void(BindStep&)> input);
+  // It has left whole, and waits anew.
+  void CountLeaving(Case& c, LeavingCause cause);
+  void ReconcileHolds(Case& c);
+  void DropHolds(GangRecord& record);
+  void SendTo(PodId pod, ErrandKind kind,
+              absl::FunctionRef<HttpRequest(const PodReference&)> request);
+  [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
+  void SettleVolumes(Case& c);
+  void HearVolume(const Errand& errand, const WriteResult& result, absl::Time now);
+  // … and those that hold room on one of these nodes for members they have lost: what is held for
+  // them looks full to whoever asks only what is free.
+  void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
+
+  [[nodiscard]] const absl::btree_set<GangId>& mending() const { return mending_; }
+
+ private:
+  void CountReply(BindReplyKind kind);
+  void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
+  void EndBinding(GangRecord& record);
+  void CarryOut(Case& c, const BindAction& action);
+  void CoolDown(NodeId node, absl::Time now);
+  void OnQuorumBound(Case& c);
+  void OnUndone(Case& c, const Undone& undone);
+  [[nodiscard]] std::vector<Vacancy> VacanciesToHold(const Case& c) const;
+  [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);
+  // Outside a topology that the gang, or the sub-group of the pod, requires of all its members.
+  [[nodiscard]] bool Misplaced(const Case& c, PodId pod, NodeId node);
+  [[nodiscard]] bool ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
+                                     absl::FunctionRef<bool(const Member&)> among);
+  void SendBindOf(const Case& c, const SendBind& bind);
+  [[nodiscard]] bool PlaceIsStillGood(const Case& c, PodId pod, NodeId node);
+  [[nodiscard]] bool TermsStillHold(const Case& c, PodId pod, NodeId node);
+  [[nodiscard]] std::string PlacementTrouble(const Case& c);
+  void SendVolume(const Case& c, const ClaimGoal& goal, const ClaimSight& sight, VolumeWrite what);
+  void BindAfterVolumes(Case& c);
+  void GiveUpVolumes(Case& c, std::string why);
+
+  Desk& desk_;
+  UseCounts& uses_;
+  Charges& charges_;
+  absl::btree_set<GangId> mending_;  // hold room for members they have lost; some may linger
+};
+
+}  // namespace maniple

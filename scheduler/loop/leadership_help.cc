@@ -1,0 +1,128 @@
+// What would help a gang that waits: the question, as values that outlive the turn.
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/advice/help.h"
+#include "scheduler/loop/leadership.h"
+
+namespace maniple {
+namespace {
+
+// Its Queue, and the Cohorts above.
+std::vector<HelpQuestion::QuotaPlace> PathFrom(QuotaNodeId queue, const QuotaBook& book) {
+  std::vector<HelpQuestion::QuotaPlace> path;
+  for (QuotaNodeId node = queue; node.valid(); node = book.tree().Parent(node)) {
+    path.push_back(
+        {.node = node, .name = std::string(book.NameOf(node)), .is_cohort = node != queue});
+  }
+  return path;
+}
+
+// In the order in which the members would draw on them.
+std::vector<HelpQuestion::CellName> CellsOf(const GangRequest& request, const QuotaAsk& ask,
+                                            const QuotaBook& book) {
+  std::vector<HelpQuestion::CellName> cells;
+  for (const Want& want : request.wants) {
+    const auto options = ask.options.find(want.shape);
+    if (options == ask.options.end()) continue;
+    for (const QuotaOption& option : options->second) {
+      for (const CellAmount& part : option.each) {
+        if (std::ranges::find(cells, part.cell, &HelpQuestion::CellName::cell) != cells.end()) {
+          continue;
+        }
+        cells.push_back({.cell = part.cell,
+                         .flavor = book.FlavorOfCell(part.cell),
+                         .resource = book.ResourceOf(part.cell)});
+      }
+    }
+  }
+  return cells;
+}
+
+// The request names members that may be gone when it is looked at.
+std::shared_ptr<const std::vector<std::string>> TakeNames(GangRequest& request) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const Pinned& pinned : request.pinned) names->emplace_back(pinned.name);
+  for (size_t i = 0; i < names->size(); ++i) request.pinned[i].name = (*names)[i];
+  return names;
+}
+
+}  // namespace
+
+std::optional<ItemKind> Leadership::HelpableItem(const Case& c) {
+  // Others leave for it already, or something else than room and quota is in its way.
+  if (c.record.claim.has_value() || !c.gang.problem.empty()) return std::nullopt;
+  if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) return std::nullopt;
+  const std::optional<ItemKind> item = desk_.ItemOf(c);
+  if (item == ItemKind::kSurplus) return std::nullopt;
+  if (charges_.RefusalOf(c, item.value_or(ItemKind::kQuorum)).has_value()) return std::nullopt;
+  if (item.has_value()) return item;
+  // It lacks members: with a smaller quorum it may start.
+  const bool may_start = c.gang.group_exists && !c.record.binding.has_value() &&
+                         !c.assembly.members_ready && c.assembly.live > 0;
+  return may_start ? std::optional(ItemKind::kQuorum) : std::nullopt;
+}
+
+std::vector<RunningGang> Leadership::GangsThatMayEnd(const Case& c) {
+  std::vector<RunningGang> all;
+  for (const auto& [id, record] : desk_.records) {
+    const Gang* gang = desk_.state.FindGang(id);
+    if (gang == nullptr || id == c.gang.id) continue;
+    const bool stands = Preemptions::Stands(*gang, *record);
+    if (!stands && !record->reservation.has_value()) continue;
+    RunningGang& entry = all.emplace_back(preemptions_.RunningGangOf(*gang, *record, c.now));
+    if (!stands) entry.members.clear();
+    if (!record->reservation.has_value()) continue;
+    OpenHolds open;
+    open.Add(id, *record, desk_.ledger.book());
+    entry.held.insert(entry.held.end(), open.rooms.begin(), open.rooms.end());
+    entry.held_charge = Sum(entry.held_charge, record->reservation->held);
+  }
+  std::ranges::sort(all, {}, &RunningGang::name);
+  return all;
+}
+
+std::shared_ptr<const HelpQuestion> Leadership::HelpFor(const GangKey& key, absl::Time now) {
+  const std::optional<GangId> id = desk_.state.GangNamed(key);
+  std::optional<Case> c = id.has_value() ? desk_.Open(*id, now) : std::nullopt;
+  if (!c.has_value()) return nullptr;
+  const std::optional<ItemKind> item = HelpableItem(*c);
+  if (!item.has_value()) return nullptr;
+  GangRequest request = desk_.RequestOf(*c, *item);
+  if (request.wants.empty() || request.need.Met()) return nullptr;
+  auto question = std::make_shared<HelpQuestion>();
+  question->names = TakeNames(request);
+  Supposition supposition = charges_.Suppose(*c, request);
+  supposition.Free(yielding_.HoldsThatYieldTo(*c, request));
+  const DecideInput input = supposition.Input();
+  question->as_is.freed.assign(input.freed.begin(), input.freed.end());
+  if (input.quota != nullptr) {
+    question->as_is.tree = std::make_shared<const QuotaTree>(supposition.tree().Whole());
+    question->as_is.ask = *input.quota;
+    question->as_is.ask.tree = nullptr;
+    question->quota_path = PathFrom(input.quota->queue, desk_.ledger.book());
+    question->cells = CellsOf(request, *input.quota, desk_.ledger.book());
+  }
+  question->as_is.snapshot = desk_.warm.picture;
+  question->as_is.request = std::move(request);
+  question->profile = &desk_.options.profile;
+  question->now = now;
+  question->seed = desk_.options.seed;
+  question->min_member = c->gang.spec.min_member;
+  for (const SubGroup& sub_group : c->gang.spec.sub_groups) {
+    question->sub_groups.push_back(sub_group.name);
+  }
+  question->running = GangsThatMayEnd(*c);
+  question->preempts = c->gang.preempts;
+  question->priority = c->gang.priority;
+  question->queued = QueuedAt(c->gang, c->record);
+  question->policy = preemptions_.PolicyOf(c->gang);
+  question->fair_sharing = desk_.options.fair_sharing;
+  question->strategies = preemptions_.StrategiesOf(*c);
+  question->ignore_pdb = desk_.options.ignore_pdb;
+  for (const BudgetFacts& budget : desk_.state.Budgets())
+    question->allowed.push_back(budget.allowed);
+  return question;
+}
+
+}  // namespace maniple

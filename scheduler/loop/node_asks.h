@@ -1,0 +1,23 @@
+// Nodes that an autoscaler is asked for, one request for each gang that waits for room
+// (node_request.h).
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/desk.h"
+
+namespace maniple {
+
+class NodeAsks final {
+ public:
+  explicit NodeAsks(Desk& desk) : desk_(desk) {}
+
+  void AskForNodes(Case& c, const Standing& standing);
+  void HearNodeRequest(const Errand& errand, const WriteResult& result, absl::Time now);
+  [[nodiscard]] bool AwaitsNodes(const Case& c, const WaitingFor& waits) const;
+
+ private:
+  Desk& desk_;
+};
+
+}  // namespace maniple

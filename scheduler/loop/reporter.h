@@ -1,0 +1,45 @@
+// Says what has changed: statuses of PodGroups, Queues and Cohorts, conditions of pods, events.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/charges.h"
+#include "scheduler/loop/desk.h"
+#include "scheduler/loop/evictions.h"
+#include "scheduler/loop/node_asks.h"
+#include "scheduler/loop/stand_ins.h"
+#include "scheduler/loop/standings.h"
+
+namespace maniple {
+
+class Reporter final {
+ public:
+  // What it works with.
+  struct Parts {
+    Charges& charges;
+    Evictions& evictions;
+    NodeAsks& node_asks;
+    StandIns& stand_ins;
+    Standings& standings;
+  };
+  Reporter(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
+
+  void Report(absl::Time now);
+  void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
+
+ private:
+  void ReportOn(Case& c);
+  void WriteStatus(Case& c, const Standing& standing);
+  void SendStatus(Case& c, PodGroupStatus status, StatusChange change);
+  void TellPods(Case& c, const Standing& standing);
+  void TellPod(Case& c, const Member& member, const WaitingFor& waits);
+  [[nodiscard]] std::optional<std::string> NominationOf(const Case& c, const Member& member) const;
+  void ComplainOnce(Case& c, const Standing& standing);
+  void CountInQueue(const Case& c, const std::optional<Standing>& standing);
+
+  Desk& desk_;
+  Parts parts_;
+  WriteBudget<PodId> pod_budget_{{.interval = absl::Seconds(1)}};  // of conditions
+};
+
+}  // namespace maniple

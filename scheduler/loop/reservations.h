@@ -1,0 +1,71 @@
+// Room held for later starts: whose turn it is, what is held and until when, and who was let into
+// it because they were to end in time.
+//
+// Its sources: reservations.cc (holding), reservations_due.cc (when), reservation_guests.cc (those
+// let in).
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/charges.h"
+#include "scheduler/loop/desk.h"
+#include "scheduler/loop/due_times.h"
+#include "scheduler/loop/evictions.h"
+#include "scheduler/loop/preemptions.h"
+#include "scheduler/loop/room_holders.h"
+#include "scheduler/loop/searches.h"
+#include "scheduler/loop/turn_output.h"
+#include "scheduler/loop/yielding_holds.h"
+
+namespace maniple {
+
+class Reservations final {
+ public:
+  // What it works with.
+  struct Parts {
+    RoomHolders& room_holders;
+    Charges& charges;
+    Searches& searches;
+    YieldingHolds& yielding;
+    Evictions& evictions;
+    Preemptions& preemptions;
+  };
+  Reservations(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
+
+  // Whose time has come gets room held, keeps it, or loses it.
+  void KeepReservations(absl::Time now);
+  // After a rejection; what never fits waits in no line.
+  void WaitInLine(const Case& c, const Answer& answer);
+  void GatherHeldQuota(absl::Time now);
+  void NoteGuest(const Case& c, const Answer& answer);
+  void NoteYielded(const Answer& answer);
+  [[nodiscard]] absl::Time NextReservation();
+  [[nodiscard]] absl::Status CheckTurns() const;
+
+  [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
+  // Some are to be looked at before the next decision.
+  [[nodiscard]] bool TakeChanged() { return std::exchange(changed_, false); }
+
+ private:
+  void EndReservation(GangId gang, absl::Time now);
+  // False: no start is in sight.
+  bool Reserve(GangId gang, absl::Time now);
+  void Renew(GangId gang, absl::Time now);
+  void Keep(Case& c, const GangRequest& request, const StartPlan& plan);
+  void EndReservationsUnder(const Case& c, const GangRequest& request);
+  [[nodiscard]] bool SendOverstayersAway(Case& c, const GangRequest& request);
+  [[nodiscard]] std::optional<StartPlan> PlanStartOf(const Case& c, const GangRequest& request,
+                                                     Beside beside, absl::Time by);
+  [[nodiscard]] absl::Time NextTurn();  // of a head, to hold room
+  [[nodiscard]] absl::Time ReservationDue(const WaitingLines::Head& head) const;
+  [[nodiscard]] Opening OpeningFor(const WaitingLines::Head& head) const;
+  [[nodiscard]] bool IsModest(const GangRecord& record) const;
+  [[nodiscard]] absl::Time RenewalDue(const Reservation& reservation) const;
+
+  Desk& desk_;
+  Parts parts_;
+  DueTimes<std::string> turns_;  // of the heads of Queues, as of the last NextTurn
+  bool changed_ = false;         // some are to be looked at before the next decision
+};
+
+}  // namespace maniple

@@ -1,0 +1,56 @@
+// One item of the queue after the other: decided and started, or parked with what could help it.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/charges.h"
+#include "scheduler/loop/desk.h"
+#include "scheduler/loop/evictions.h"
+#include "scheduler/loop/flights.h"
+#include "scheduler/loop/mig_division.h"
+#include "scheduler/loop/parking.h"
+#include "scheduler/loop/preemptions.h"
+#include "scheduler/loop/reservations.h"
+#include "scheduler/loop/room_holders.h"
+#include "scheduler/loop/searches.h"
+#include "scheduler/loop/wakes.h"
+#include "scheduler/loop/yielding_holds.h"
+
+namespace maniple {
+
+class Serving final {
+ public:
+  // What it works with.
+  struct Parts {
+    RoomHolders& room_holders;
+    Charges& charges;
+    Parking& parking;
+    Searches& searches;
+    Flights& flights;
+    YieldingHolds& yielding;
+    Evictions& evictions;
+    Preemptions& preemptions;
+    Reservations& reservations;
+    MigDivision& mig;
+    Wakes& wakes;
+  };
+  Serving(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
+
+  void DecideReady(absl::Time now);
+  // Room and quota together. The gang's own holds are free to it.
+  [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
+
+ private:
+  void Serve(QueueItem item, absl::Time now);
+  // Something other than room stands in the way of the item.
+  [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
+  void TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work);
+  void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
+  [[nodiscard]] std::string VolumeTroubleText(const GangRequest& request, ShapeId shape) const;
+
+  Desk& desk_;
+  Parts parts_;
+  RoomCache rooms_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,28 @@
+// PodGroups of ours that stand for gangs which others declare, and what these others read of us.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/desk.h"
+
+namespace maniple {
+
+class StandIns final {
+ public:
+  explicit StandIns(Desk& desk) : desk_(desk) {}
+
+  void KeepStandIn(Case& c, const Standing& standing);
+  void DropStandIn(Case& c);
+  void HearStandIn(GangId gang, const WriteResult& result, absl::Time now);
+  void TellProducer(Case& c, const Standing& standing);
+  void HearPhase(const Errand& errand, const WriteResult& result, absl::Time now);
+
+ private:
+  [[nodiscard]] static bool HasSomethingToSay(const Case& c, const Standing& standing);
+
+  Desk& desk_;
+  // Of Volcano's group; false: its status is written with the object itself.
+  bool volcano_has_status_ = true;
+};
+
+}  // namespace maniple

@@ -1,0 +1,38 @@
+// Wakes those who are parked, where what has changed could help them.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/charges.h"
+#include "scheduler/loop/desk.h"
+#include "scheduler/loop/flights.h"
+#include "scheduler/loop/preemptions.h"
+#include "scheduler/loop/reservations.h"
+#include "scheduler/loop/room_holders.h"
+
+namespace maniple {
+
+class Wakes final {
+ public:
+  // What it works with.
+  struct Parts {
+    RoomHolders& room_holders;
+    Charges& charges;
+    Flights& flights;
+    Preemptions& preemptions;
+    Reservations& reservations;
+  };
+  Wakes(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
+
+  void WakeParked(absl::Time now);
+
+  // Domains are made of nodes, and some have gone.
+  void DomainsLost() { domains_lost_ = true; }
+
+ private:
+  Desk& desk_;
+  Parts parts_;
+  bool domains_lost_ = false;  // nodes have gone since it was last called
+};
+
+}  // namespace maniple
