@@ -39,79 +39,22 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "api/model/ids.h"
-#include "queue/gang.h"
+#include "queue/queue_item.h"
 #include "queue/quota_tree.h"
 #include "queue/tournament.h"
 
 namespace maniple {
-
-enum class ItemKind : uint8_t {
-  kRepair,
-  kQuorum,
-  kSurplus
-};  // in order of service at equal priority
-
-struct QueueItem {
-  GangId gang;
-  ItemKind kind = ItemKind::kQuorum;
-  friend auto operator<=>(const QueueItem&, const QueueItem&) = default;
-  template <typename H>
-  friend H AbslHashValue(H h, const QueueItem& item) {
-    return H::combine(std::move(h), item.gang, item.kind);
-  }
-};
-
-struct OrderKey {
-  int32_t priority = 0;
-  absl::Time queued = absl::InfinitePast();  // creation, or last undo
-  std::string namespace_name, name;
-  QuotaNodeId queue = {};  // invalid: no Queue, no quota
-  Demand demand = {};      // what the item would charge to it, in the first flavor that has room
-};
-
-// What could make a parked item start. Bits, because an item may wait for several things at once.
-enum ReliefBit : uint32_t {
-  kReliefRoom = 1u << 0,   // room grew on a node: a pod ended, a hold or reservation was released,
-                           // allocatable rose
-  kReliefNodes = 1u << 1,  // a node appeared or its labels, taints or schedulability changed
-  kReliefMembers = 1u << 2,  // the gang's own pods or spec changed (always wakes by Offer)
-  kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
-  kReliefTime = 1u << 4,     // `until` has come
-  kReliefVictims = 1u << 6,  // somebody may be evicted who could not be: a budget allows more
-  kReliefLoose = 1u << 9,    // … among the gangs without a Queue
-  kReliefVolumes = 1u << 8,  // a volume may be had that could not
-  kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
-  kReliefPods = 1u << 7,     // pods that its terms look at came, left or changed; or domains did
-};
-
-struct ParkFacts {
-  // Items with the same key failed for the same reason with the same request: one of them speaks
-  // for all.
-  std::string class_key;
-  uint32_t relief = 0;                        // ReliefBits
-  absl::Time until = absl::InfiniteFuture();  // backoff, cool-down, hold
-  // Whether it holds up what comes after it in a StrictFIFO Queue; not so where it can never start.
-  bool blocks = true;
-  // Room that must exist on some single changed node before this class is worth a try: its smallest
-  // member's shape.
-  ShapeId smallest_shape;
-};
 
 class GangQueue final {
  public:
   GangQueue();
   ~GangQueue();
 
-  struct QueueRules {
-    QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
-  };
   // Borrows the tree until the next SetTree; null: nothing has a Queue. The caller changes its
   // usage and tells of that by UsageChanged. `rules` is by QuotaNodeId; ids keep their meaning from
   // one tree to the next, and an item whose Queue the tree does not know counts as one without.
@@ -134,11 +77,6 @@ class GangQueue final {
   // The Queue of this order, or its namespace where it has no Queue, has had its share for now: it
   // lets all others go first, until nobody else is ready. Repairs are not put off.
   void StandAside(const OrderKey& order);
-
-  // The node of the tree, the Queue of the item or an ancestor of it, within which usage must fall
-  // before anything but a refusal can become of the item and all of its class; none: it may help to
-  // ask now.
-  using ShortAt = absl::FunctionRef<std::optional<QuotaNodeId>(QueueItem)>;
 
   // `fits(shape)`: could one pod of the shape now start on one of the nodes that changed, or on any
   // because of the pods that changed? Asked once per shape. Room, nodes and pods wake nobody whose

@@ -5,7 +5,7 @@
 
 namespace maniple {
 
-void Lanes::SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRules>& rules,
+void Lanes::SetTree(const QuotaTree* tree, const std::vector<QueueRules>& rules,
                     FairSharing fair_sharing) {
   BringBack();
   tree_ = tree;

@@ -25,7 +25,7 @@ namespace maniple {
 class Lanes final {
  public:
   // As GangQueue::SetTree; without rules every Queue is BestEffortFIFO.
-  void SetTree(const QuotaTree* tree, const std::vector<GangQueue::QueueRules>& rules,
+  void SetTree(const QuotaTree* tree, const std::vector<QueueRules>& rules,
                FairSharing fair_sharing);
   void UsageChanged(QuotaNodeId queue);
 

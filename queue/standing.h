@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "absl/container/btree_set.h"
-#include "queue/gang_queue.h"
+#include "queue/queue_item.h"
 
 namespace maniple {
 

@@ -54,6 +54,21 @@ BUILTIN = "plugins/builtin"
 # What several policies evaluate in the same way, and which is no policy itself.
 SHARED_BY_POLICIES = ("plugins/node_terms",)
 
+# Modules of one room that still need each other: the folder, and their names. What is parted is struck out.
+RINGS = (
+    ("api/codec", "cursor", "decode", "decode_parts", "foreign_reader"),
+    ("api/devcluster", "api_error", "type_registry"),
+    ("api/devcluster", "metadata", "object_defaults", "object_validation", "pod_admission", "writes"),
+    ("api/devcluster", "table", "table_columns"),
+    ("api/devcluster", "api_server", "controllers", "discovery", "list", "node_lifecycle", "reply", "request", "rest", "watch"),
+    ("api/producers", "composite_group", "owner_walk", "resolution"),
+    ("api/producers", "gang_directory", "gang_maker", "queue_choice"),
+    ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
+    ("scheduler/app", "http_conversation", "http_endpoint"),
+    ("scheduler/app", "config", "config_autoscaling", "config_gpu", "config_http", "config_mig", "config_producers", "config_section", "profile"),
+    ("scheduler/cycle", "bound_shape", "ranked_room", "room_cache"),
+)
+
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.
 THIRD_PARTY = {
     "rapidjson/": ("api/codec",),
@@ -210,7 +225,8 @@ def check(root):
         breaches += policies(source)
         breaches += own_header(source, root)
         breaches += words(source)
-    return [*breaches, *third_parties(sources), *cycles(sources)]
+    circles = cycles(sources)
+    return [*breaches, *third_parties(sources), *(circles or rings(sources))]
 
 
 RULE_ARROWS = "includes follow the arrows between rooms"
@@ -218,7 +234,8 @@ RULE_POLICY = "a policy knows itself and the contract"
 RULE_THIRD_PARTY = "third parties stay inside their rooms"
 RULE_HEADER = "a header guards itself and is included first by its own source"
 RULE_CYCLES = "no file includes itself through others"
-RULES = [RULE_ARROWS, RULE_POLICY, RULE_THIRD_PARTY, RULE_HEADER, RULE_CYCLES, *(rule.name for rule in WORDS)]
+RULE_RINGS = "modules of a room stand on floors"
+RULES = [RULE_ARROWS, RULE_POLICY, RULE_THIRD_PARTY, RULE_HEADER, RULE_CYCLES, RULE_RINGS, *(rule.name for rule in WORDS)]
 
 
 def arrows(source):
@@ -317,6 +334,44 @@ def cycles(sources):
     return [Breach(RULE_CYCLES, circle[0], 1, " -> ".join([*circle, circle[0]])) for circle in sorted(circles)]
 
 
+def module_of(path):
+    """A header with its source; what only the sources of a class share is one with that class."""
+    return stem(path).removesuffix("_impl")
+
+
+def rings_in(sources):
+    """(folder, modules…) where these need each other. Nearly always a helper includes its boss for the type of the question."""
+    graph = {}
+    for source in sources:
+        if room_of(source.path) in (None, "test", "bench"):
+            continue
+        folder = source.path.rsplit("/", 1)[0]
+        same = (module_of(target) for _, target in source.includes if target.rsplit("/", 1)[0] == folder)
+        graph.setdefault(module_of(source.path), set()).update(same)
+
+    def reached(module):
+        found, open_ends = set(), [module]
+        while open_ends:
+            for other in graph.get(open_ends.pop(), set()) - found:
+                found.add(other)
+                open_ends.append(other)
+        return found - {module}
+
+    above = {module: reached(module) for module in graph}
+    found = {frozenset({module, *(other for other in above[module] if module in above.get(other, ()))}) for module in graph}
+    return sorted((min(ring).rsplit("/", 1)[0], *sorted(module.rsplit("/", 1)[1] for module in ring)) for ring in found if len(ring) > 1)
+
+
+def rings(sources):
+    """Modules of one room that need each other, but for those that are known to."""
+    return [Breach(RULE_RINGS, room, 1, f"{' '.join(names)} need each other") for room, *names in rings_in(sources) if (room, *names) not in RINGS]
+
+
+def stale_rings(root):
+    gone = set(RINGS) - set(rings_in(read(root)))
+    return f"these need each other no more: {sorted(gone)}" if gone else None
+
+
 def table_is_acyclic():
     """The rooms themselves: whoever may be included by X never may include X."""
     for room, allowed in ROOMS.items():
@@ -371,6 +426,7 @@ BAD = (
     ("headers open no namespace", "queue/a.h", "#pragma once\nusing namespace std;\n"),
     ("only the language that both compilers share", "queue/a.cc", "#include <format>\n"),
     ("only the language that both compilers share", "queue/a.cc", '#include "absl/synchronization/mutex.h"\n'),
+    (RULE_RINGS, "queue/gang.cc", '#include "queue/gang.h"\n#include "queue/line.h"\n', {"queue/line.h": '#pragma once\n#include "queue/gang.h"\n'}),
     (RULE_CYCLES, "api/base/clock.h", '#pragma once\n#include "api/base/clock.h"\n'),
     (RULE_CYCLES, "api/codec/json.h", '#pragma once\n#include "api/codec/a.h"\n', {"api/codec/a.h": '#pragma once\n#include "api/codec/json.h"\n'}),
 )
@@ -390,6 +446,7 @@ def self_checks():
     found = breaches_of(GOOD)
     yield "a right tree passes", str(found[0]) if found else None
     yield "the table of rooms has no cycle", table_is_acyclic()
+    yield "the table of rings names those that there are", stale_rings(Path(__file__).resolve().parents[1])
     for rule, path, text, *more in BAD:
         broken = {breach.rule for breach in breaches_of({**GOOD, path: text, **(more[0] if more else {})})}
         yield f"{path} breaks: {rule}", None if broken == {rule} else f"broke {sorted(broken) or 'nothing'}"

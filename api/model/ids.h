@@ -14,6 +14,7 @@ using NodeClassId = Id<struct NodeClassTag>;  // nodes with equal static facts
 using ImageId = Id<struct ImageTag>;          // the name of a container image that some shape runs
 using PodId = Id<struct PodTag>;              // one pod uid; never reused
 using GangId = Id<struct GangTag>;            // one gang key; never reused
+using TaintKeyId = Id<struct TaintKeyTag>;    // the key of a taint seen on some node
 using HoldId = Id<struct HoldTag>;            // room kept for a member that is to be replaced
 
 }  // namespace maniple

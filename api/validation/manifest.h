@@ -10,25 +10,11 @@
 //     std::cerr << f.file << ":" << f.line << ": " << f.path << ": " << f.message;
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "api/validation/manifest_finding.h"
+
 namespace maniple {
-
-struct ManifestFile {
-  std::string name;  // for the findings only
-  std::string text;  // YAML or JSON, any number of documents
-};
-
-struct ManifestFinding {
-  enum class Severity { kNote, kError };
-
-  Severity severity = Severity::kError;
-  std::string file;
-  int line = 0;      // from 1
-  std::string path;  // inside the object; "" = the object or file as a whole
-  std::string message;
-};
 
 // In the order of files and lines.
 [[nodiscard]] std::vector<ManifestFinding> ValidateManifests(

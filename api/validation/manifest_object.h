@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
-#include "api/validation/manifest.h"
+#include "api/validation/manifest_finding.h"
 
 namespace maniple {
 

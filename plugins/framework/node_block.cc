@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plugins/framework/fingerprint.h"
-#include "plugins/framework/snapshot.h"
+#include "plugins/framework/tables.h"
 
 namespace maniple {
 namespace {

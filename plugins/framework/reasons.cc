@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "api/base/check.h"
-#include "plugins/framework/snapshot.h"
+#include "plugins/framework/tables.h"
 
 namespace maniple {
 namespace {

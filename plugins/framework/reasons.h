@@ -16,7 +16,6 @@
 namespace maniple {
 
 using ReasonId = Id<struct ReasonTag>;
-using TaintKeyId = Id<struct TaintKeyTag>;  // the key of a taint seen on some node
 
 // In the order in which equal counts are reported.
 inline constexpr ReasonId kReasonNone{0};

@@ -6,13 +6,6 @@
 
 namespace maniple {
 
-std::optional<TaintKeyId> Tables::TaintKey(absl::string_view key) const {
-  for (uint32_t i = 0; i < taint_keys.size(); ++i) {
-    if (taint_keys[i] == key) return TaintKeyId(i);
-  }
-  return std::nullopt;
-}
-
 bool Snapshot::HasNode(NodeId node) const {
   return node.valid() && BlockOf(node) < blocks.size() &&
          blocks[BlockOf(node)]->rows().present.Test(RowOf(node));

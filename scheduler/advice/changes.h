@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/advice/help.h"
+#include "scheduler/advice/help_question.h"
 #include "scheduler/advice/trials.h"
 
 namespace maniple {

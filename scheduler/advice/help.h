@@ -19,100 +19,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <variant>
-#include <vector>
 
-#include "absl/time/time.h"
-#include "plugins/framework/profile.h"
-#include "scheduler/advice/hypothesis.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/advice/help_question.h"
 
 namespace maniple {
-
-struct MoreGpus {
-  int64_t amount = 0;
-  std::string resource;       // "nvidia.com/gpu"
-  std::string product;        // "H100-80GB-HBM3"; "" = no label says
-  std::string like;           // on empty nodes like this one
-  std::string level, domain;  // "" = anywhere
-};
-struct MoreNodes {
-  int64_t nodes = 0;
-  std::string like;
-  std::string level, domain;
-};
-struct MoreQuota {
-  std::string at;  // a Queue, or a Cohort above it
-  bool at_cohort = false;
-  std::string flavor, resource;  // flavor "" = nodes that no other entry names
-  Amount amount;
-};
-struct HigherPriority {
-  int32_t above = 0;
-  std::vector<std::string> evicts;  // "namespace/name"
-};
-struct SmallerQuorum {
-  int32_t members = 0, instead_of = 0;
-};
-struct WiderLevel {
-  std::string level;  // "" = none is required
-  std::string instead_of;
-  std::string sub_group;  // "" = of the whole gang
-};
-struct NodeBack {
-  std::string node;
-  std::string taint;  // "key=value:NoSchedule"; "" = uncordoned
-};
-struct GangGone {
-  std::string gang;  // "namespace/name"
-};
-using HelpfulChange = std::variant<MoreGpus, MoreNodes, MoreQuota, HigherPriority, SmallerQuorum,
-                                   WiderLevel, NodeBack, GangGone>;
-
-struct Help {
-  struct Entry {
-    std::vector<HelpfulChange> changes;  // one; or two that do together
-  };
-  std::vector<Entry> entries;  // of each kind the smallest, in the order of the kinds above
-  bool starts_anyway = false;  // as soon as it is its turn
-  bool gave_up = false;        // the search was cut short: there may be more
-};
-
-struct HelpQuestion {
-  Hypothesis as_is;
-  const Profile* profile = nullptr;  // borrowed; outlives the question
-  absl::Time now;
-  uint64_t seed = 0;
-
-  struct QuotaPlace {
-    QuotaNodeId node;
-    std::string name;
-    bool is_cohort = false;
-  };
-  std::vector<QuotaPlace> quota_path;  // from its Queue upwards
-  struct CellName {
-    QuotaCellId cell;
-    std::string flavor, resource;
-  };
-  std::vector<CellName> cells;  // that its options draw on
-
-  int32_t min_member = 1;
-  std::vector<std::string> sub_groups;  // names, parallel to the request's
-
-  bool preempts = true;
-  int32_t priority = 0;
-  absl::Time queued;
-  PreemptionPolicy policy;
-  FairSharing fair_sharing = FairSharing::kOn;
-  std::vector<FairStrategy> strategies;
-  IgnorePdb ignore_pdb = IgnorePdb::kNever;
-  std::vector<int32_t> allowed;      // disruptionsAllowed, by budget
-  std::vector<RunningGang> running;  // all that stand, whoever may evict them; by name
-  // What `as_is.request` names; shared, so that it stays where it is.
-  std::shared_ptr<const std::vector<std::string>> names;
-};
 
 // In steps, as SearchWork counts them.
 inline constexpr int64_t kHelpSteps = 40'000'000;

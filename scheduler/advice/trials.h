@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/functional/function_ref.h"
-#include "scheduler/advice/help.h"
+#include "scheduler/advice/help_question.h"
 #include "scheduler/cycle/search_work.h"
 
 namespace maniple {

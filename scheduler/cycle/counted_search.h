@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "scheduler/cycle/domain_search.h"
+#include "scheduler/cycle/domain_question.h"
 
 namespace maniple {
 

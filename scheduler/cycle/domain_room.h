@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/cycle/domain_search.h"
+#include "scheduler/cycle/domain_question.h"
 
 namespace maniple {
 

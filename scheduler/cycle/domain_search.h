@@ -2,35 +2,9 @@
 // fewest domains, then any nodes if it may.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "scheduler/cycle/member_groups.h"
-#include "scheduler/cycle/search.h"
-#include "scheduler/cycle/topology.h"
+#include "scheduler/cycle/domain_question.h"
 
 namespace maniple {
-
-struct DomainSearch {
-  const QuorumProblem& problem;
-  std::vector<Kind>& kinds;
-  DecideScope scope;
-  const DomainChoice& choice;
-  const MemberGroups& groups;
-  std::span<const Pinned> pinned;
-};
-
-struct DomainResult {
-  SearchResult search;
-  std::vector<std::string> paths;  // kFound: the domains; empty when none was asked for or needed
-  std::optional<NodeSet> best;     // not found, and a domain is required: the one that came closest
-  std::string best_path;
-  int64_t domains = 0;  // of the required level
-};
-
-enum class SearchGoal : uint8_t { kNodes, kAnswerOnly };
 
 // Of the domains of one level that fit: first those with room for all wants, then the least room
 // left over, then the least fragmentation, then the path. Leaves the overlay as it was.

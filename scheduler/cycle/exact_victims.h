@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "scheduler/cycle/victim_search.h"
+#include "scheduler/cycle/victim_choice.h"
 #include "scheduler/cycle/victim_trial.h"
 
 namespace maniple {

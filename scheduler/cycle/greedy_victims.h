@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "scheduler/cycle/victim_search.h"
+#include "scheduler/cycle/victim_choice.h"
 #include "scheduler/cycle/victim_trial.h"
 
 namespace maniple {

@@ -3,7 +3,7 @@
 // back again within bounds. Used by domain_search.cc where counting alone does not tell.
 #pragma once
 
-#include "scheduler/cycle/domain_search.h"
+#include "scheduler/cycle/domain_question.h"
 
 namespace maniple {
 

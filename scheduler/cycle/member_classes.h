@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "scheduler/cycle/member_groups.h"
-#include "scheduler/cycle/search.h"
+#include "scheduler/cycle/search_question.h"
 
 namespace maniple {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/functional/function_ref.h"
-#include "scheduler/cycle/domain_search.h"
+#include "scheduler/cycle/domain_question.h"
 
 namespace maniple {
 

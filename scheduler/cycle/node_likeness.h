@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "scheduler/cycle/domain_level.h"
-#include "scheduler/cycle/search.h"
+#include "scheduler/cycle/search_question.h"
 
 namespace maniple {
 

@@ -1,8 +1,8 @@
 // What a search may spend, and what it has spent, shared by all that it looks at.
 //
-// A step is about as long as asking for one number in memory: a nanosecond or two. Counted and never
-// measured, so that the same question always ends at the same step. What is remembered from earlier
-// questions is charged as if it were counted again, for the same reason.
+// A step is about as long as asking for one number in memory: a nanosecond or two. Counted and
+// never measured, so that the same question always ends at the same step. What is remembered from
+// earlier questions is charged as if it were counted again, for the same reason.
 //
 //   SearchWork work(200'000'000);
 //   SearchWork part(10'000'000, &work);  // what the part spends, the whole spends, too

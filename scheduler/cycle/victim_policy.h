@@ -22,7 +22,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "queue/quota_tree.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/preemption_question.h"
 
 namespace maniple {
 

@@ -10,23 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include "scheduler/cycle/victim_choice.h"
 #include "scheduler/cycle/victim_trial.h"
 
 namespace maniple {
-
-struct VictimChoice {
-  std::vector<size_t> units;  // ascending
-  Plan plan;
-  Justification why;
-  VictimCost cost;
-};
-
-// What each unit could be good for, from all units of the contest being gone.
-struct UnitUse {
-  bool room = false;   // a node that would take more members
-  bool quota = false;  // charged for what the queue is short of
-  bool share = false;  // charged for what is contested; its leaving can make others legal
-};
 
 class VictimSearch final {
  public:

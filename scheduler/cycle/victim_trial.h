@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scheduler/cycle/freed_room.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/preemption_question.h"
 #include "scheduler/cycle/victim_limits.h"
 #include "scheduler/cycle/victim_policy.h"
 #include "scheduler/cycle/victim_units.h"

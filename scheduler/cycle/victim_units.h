@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/preemption_question.h"
 #include "scheduler/cycle/victim_policy.h"
 
 namespace maniple {

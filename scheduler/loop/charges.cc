@@ -77,7 +77,7 @@ void Charges::QuotaChanged(WarmState::QuotaChange change) {
 }
 
 void Charges::GiveTreeToQueue() {
-  std::vector<GangQueue::QueueRules> rules;
+  std::vector<QueueRules> rules;
   for (uint32_t i = 0; i < desk_.ledger.book().node_count(); ++i) {
     rules.push_back({.ordering = desk_.ledger.book().OrderingOf(QuotaNodeId(i))});
   }
@@ -131,7 +131,7 @@ Charges::Price Charges::PriceFor(const GangRequest& request, QuotaNodeId queue,
   return price;
 }
 
-void Charges::WakeForQuota(GangQueue::ShortAt short_at) {
+void Charges::WakeForQuota(ShortAt short_at) {
   const QuotaTree& tree = desk_.ledger.tree();
   absl::btree_set<QuotaNodeId> nodes;
   const std::vector<QuotaLedger::Changed> changes = desk_.ledger.TakeChanged();

@@ -19,30 +19,41 @@ class Charges final {
  public:
   Charges(Desk& desk, RoomHolders& room_holders) : desk_(desk), room_holders_(room_holders) {}
 
+  // Order of service follows the tree of quotas.
   void GiveTreeToQueue();
+  // Limits or flavors are others: every gang is to be charged again.
+  void QuotaChanged(WarmState::QuotaChange change);
+
+  // Charges the gang's Queue for every pod that takes room, reserved ones and holds included.
+  void ChargeQuota(const Case& c);
+  // No room is held for it any more, and it stands in no line.
+  void LeaveLine(const Case& c);
+  void Forget(GangId gang);
+  // Something of them is placed, and nobody pays for it.
+  [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }
+  // Whether usage of some Queue is not what it was when this was asked last.
+  [[nodiscard]] bool TakeUsageChanged() { return std::exchange(usage_changed_, false); }
+
+  // Wakes who waits for quota that came free; `short_at`: who is known to be short of it still.
+  void WakeForQuota(ShortAt short_at);
   [[nodiscard]] HeldQuota AllHeldQuota() const;
+  // Where the item is short, as far as that can be told without deciding; none: unknown.
   [[nodiscard]] std::optional<QuotaNodeId> ShortOfQuotaAt(QueueItem item,
                                                           const HeldQuota& held) const;
-  void WakeForQuota(GangQueue::ShortAt short_at);
-  // What it asks, as things are.
+
+  // What it asks, as things are; what is held for it is free to it.
   [[nodiscard]] Supposition Suppose(const Case& c, const GangRequest& request);
+  // Of its Queue; none: no quota applies.
   [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
-  // Charges the gang's queue for every pod that takes room, reserved ones and holds included.
-  void ChargeQuota(const Case& c);
   // In some flavors the request takes no more than its Queue has as its nominal.
   [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request,
                                        const QuotaTree& tree);
+  // Why its Queue does not let it start, or begin anew; none: it does.
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Case& c, ItemKind kind);
   // Made anew; what usage decides of it is kept in the record.
   OrderKey OrderOf(Case& c, ItemKind kind);
   // Quotas or flavors are others since, and with them what the item would charge to whom.
   [[nodiscard]] bool OrderIsStale(Case& c, ItemKind kind);
-  void LeaveLine(const Case& c);  // nothing is held for it any more
-
-  void QuotaChanged(WarmState::QuotaChange change);
-  void Forget(GangId gang);
-  [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }
-  [[nodiscard]] bool TakeUsageChanged() { return std::exchange(usage_changed_, false); }
 
  private:
   // What of that is held for it, and free to itself.
@@ -55,6 +66,7 @@ class Charges final {
   // In the first flavors that suit, else in the first ones.
   [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue,
                                absl::FunctionRef<bool(const Demand&)> suits);
+  // Of which Queue it is, by what it was admitted to.
   void FollowAdmission(const Case& c);
   [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
   // Of a repair, where the Queue that has let the gang in does not let its namespace in any more.

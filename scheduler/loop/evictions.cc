@@ -82,7 +82,6 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
   parts_.charges.ChargeQuota(c);
 }
 
-// Nobody takes the room any more but who finds it.
 void Evictions::DropClaim(GangRecord& record) {
   if (!record.claim.has_value()) return;
   for (const Claim::Room& room : record.claim->rooms)

@@ -25,16 +25,24 @@ class Evictions final {
   };
   Evictions(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
+  // The victims are asked to leave, and their room is kept for the gang.
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
                   const PreemptionPlan& plan, ClaimGround ground);
+  // Nobody takes the room any more but who finds it.
   void DropClaim(GangRecord& record);
   void GiveUpClaim(Case& c);
+  // Ends it when its time is over.
   void SeeClaim(Case& c);
+  // Parks it until the room is made; false: it has no claim, or that will come to nothing.
   [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
+  // Of a gang that leaves: asks again, or sees that it has left.
   void SeeDeparture(Case& c);
+  // Budgets are others: what was refused is asked again.
   void HurryEvictions(absl::Time now);
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
+  // When it is to be asked again.
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
+  // Sends it away if its Queue is being drained.
   void DrainQueue(Case& c);
 
   void Forget(GangId gang) { departing_.erase(gang); }

@@ -1,3 +1,4 @@
+// Room and quota for who replaces a lost member.
 #include <algorithm>
 #include <limits>
 

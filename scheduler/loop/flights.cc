@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/loop/standing_of.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
 
@@ -91,6 +92,10 @@ void Flights::NoteQuorum(Case& c) {
              !c.record.quorum_reached_at.has_value()) {
     c.record.quorum_reached_at = c.now;
   }
+}
+
+void Flights::Start(Case& c, const std::vector<Placement>& placements) {
+  if (!StartVolumes(c, placements)) StartBinding(c, placements);
 }
 
 void Flights::StartBinding(Case& c, const std::vector<Placement>& placements) {

@@ -19,31 +19,41 @@ class Flights final {
   Flights(Desk& desk, UseCounts& uses, Charges& charges)
       : desk_(desk), uses_(uses), charges_(charges) {}
 
+  // Whoever is partly bound, or has lost a member, is in flight, also if somebody else bound it.
   void EnsureBinding(Case& c);
+  // What the watch shows is taken in, and what follows is done; it may end the flight.
   void SettleBinding(Case& c);
+  // A quorum that stands without our doing counts as reached.
   void NoteQuorum(Case& c);
-  void StartBinding(Case& c, const std::vector<Placement>& placements);
-  // Of a bind, a reading or a deletion.
+  // Reserves all of the plan, then binds; volumes that wait for their node are bound first.
+  void Start(Case& c, const std::vector<Placement>& placements);
+  // What became of a bind, a reading or a deletion.
   void HearOfPod(const Errand& errand, const WriteResult& result, absl::Time now);
   // Calls `input` with a step and carries out what it asks for.
   void Step(Case& c, absl::FunctionRef<void(BindStep&)> input);
   // It has left whole, and waits anew.
   void CountLeaving(Case& c, LeavingCause cause);
+  // Holds what the vacancies of one in flight need: quota always, room as far as there is some.
   void ReconcileHolds(Case& c);
   void DropHolds(GangRecord& record);
+  // About one pod, which the reply names.
   void SendTo(PodId pod, ErrandKind kind,
               absl::FunctionRef<HttpRequest(const PodReference&)> request);
-  [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
+
   void SettleVolumes(Case& c);
   void HearVolume(const Errand& errand, const WriteResult& result, absl::Time now);
-  // … and those that hold room on one of these nodes for members they have lost: what is held for
-  // them looks full to whoever asks only what is free.
+  // Whoever holds room on one of these nodes for members it has lost is to be decided again: what
+  // is held for it looks full to whoever asks only what is free.
   void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
 
+  // Those that hold room for members they have lost; some may linger.
   [[nodiscard]] const absl::btree_set<GangId>& mending() const { return mending_; }
 
  private:
   void CountReply(BindReplyKind kind);
+  void StartBinding(Case& c, const std::vector<Placement>& placements);
+  // False: no member has a claim that waits for its node.
+  [[nodiscard]] bool StartVolumes(Case& c, const std::vector<Placement>& placements);
   void BeginBinding(GangRecord& record, BindPhase phase, absl::Time since);
   void EndBinding(GangRecord& record);
   void CarryOut(Case& c, const BindAction& action);

@@ -30,7 +30,6 @@ void MigDivision::NoteForMig() {
   for (const std::string& name : desk_.warm.mig_fleet.TakeShown()) EndMigHold(name);
 }
 
-// From here on the label on the node keeps GPU pods away.
 void MigDivision::EndMigHold(const std::string& name) {
   const std::optional<NodeId> node = desk_.state.NodeNamed(name);
   if (!node.has_value()) return;
@@ -78,7 +77,6 @@ void MigDivision::PlanMigNodes(absl::Time now) {
   due_ = std::min(due_, desk_.warm.mig_fleet.NextChange(now));
 }
 
-// "Never" is said of the nodes as they are; those that may be divided anew can be others.
 void MigDivision::MindMig(const GangRequest& request, absl::Time now, Rejection& rejection) {
   if (desk_.options.mig.reconfigure != MigReconfigure::kOn) return;
   if (rejection.code != RejectionCode::kNeverFits || !rejection.shape.valid()) return;

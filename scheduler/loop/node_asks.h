@@ -12,8 +12,10 @@ class NodeAsks final {
  public:
   explicit NodeAsks(Desk& desk) : desk_(desk) {}
 
+  // Makes the request, follows it, or takes it back, by how the gang stands.
   void AskForNodes(Case& c, const Standing& standing);
   void HearNodeRequest(const Errand& errand, const WriteResult& result, absl::Time now);
+  // Its pods say that nodes are asked for, rather than that none fits.
   [[nodiscard]] bool AwaitsNodes(const Case& c, const WaitingFor& waits) const;
 
  private:

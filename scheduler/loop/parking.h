@@ -14,10 +14,12 @@ class Parking final {
 
   // Why it waits; shared with whom the same was noted of last in its Queue.
   void Note(Case& c, QueueItem item, WaitingFor waits);
+  // Whoever stands behind it in a StrictFIFO Queue says so from now on.
   void Park(Case& c, QueueItem item, ParkFacts facts);
 
+  // Queues are others.
   void ForgetNotes() { last_noted_.clear(); }
-  // Of which nobody speaks any more.
+  // Those that nobody speaks of any more.
   void ForgetUnusedNotes() {
     absl::erase_if(last_noted_, [](const auto& noted) { return noted.second.expired(); });
   }

@@ -21,14 +21,18 @@ class Preemptions final {
         reversals_(reversals),
         evictions_(evictions) {}
 
+  // Others could leave for what it was refused for, as far as policies say.
   [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;
+  // Of its Queue.
   [[nodiscard]] bool PoliciesLetEvict(const Case& c) const;
   // Somebody may make it leave, or some of it.
   [[nodiscard]] static bool Stands(const Gang& gang, const GangRecord& record);
   [[nodiscard]] std::vector<GangId> GangsThatStand() const;
+  // Those of them that its policy could reach at all, by name.
   [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c, std::span<const GangId> stand);
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
                                           absl::Time now);
+  // Of those configured, the ones that it has not used up.
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
   // None: others leave, and the room is the gang's.
   [[nodiscard]] std::optional<NoPreemption> MakeRoom(Case& c, const GangRequest& request,
@@ -37,16 +41,20 @@ class Preemptions final {
       Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
   // Of its Queue.
   [[nodiscard]] PreemptionPolicy PolicyOf(const Gang& gang) const;
+  // Whether it, or more of it, can be made to leave now.
   void NoteEvictable(Case& c);
   // Keeps count of the gangs without a queue that could be evicted, by priority.
   void CountLoose(GangRecord& record, std::optional<int32_t> priority);
+  // Somebody could leave for it, by policy or by priority.
   [[nodiscard]] bool HasVictims(const Case& c) const;
 
   // Somebody may evict again whom it was not to.
   void BanEnded() { more_victims_ = more_loose_ = true; }
   // It looks for victims, or would if there were some.
   void NoteBold(int32_t priority) { boldest_ = std::max(boldest_, priority); }
+  // Since this was asked last, gangs of Queues have become victims …
   [[nodiscard]] bool TakeMoreVictims() { return std::exchange(more_victims_, false); }
+  // … or gangs without one.
   [[nodiscard]] bool TakeMoreLoose() { return std::exchange(more_loose_, false); }
 
  private:
@@ -57,11 +65,13 @@ class Preemptions final {
   [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
+  // What pods on their way out give back, and those of gangs that have been asked to leave.
   struct Leaving {
     OpenHolds open;
     absl::Duration longest_grace;
   };
   [[nodiscard]] Leaving WhatIsLeft();
+  // Nobody has to leave for it: others do anyway, and that is enough.
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
 
   Desk& desk_;

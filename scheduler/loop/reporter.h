@@ -24,6 +24,7 @@ class Reporter final {
   };
   Reporter(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
+  // On all that the turn has touched, and on Queues and Cohorts that are due.
   void Report(absl::Time now);
   void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
 

@@ -1,3 +1,4 @@
+// Those who were let into held room because they were to end in time, and those who outstay.
 #include <algorithm>
 #include <utility>
 

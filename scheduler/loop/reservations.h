@@ -1,6 +1,10 @@
 // Room held for later starts: whose turn it is, what is held and until when, and who was let into
 // it because they were to end in time.
 //
+// A hold is the whole plan of a gang: its rooms, also where others still are, and of its quota as
+// much as is available now. More of the quota is taken as it comes free, before anybody else is
+// decided, so what is planned comes true if everything ends when it should.
+//
 // Its sources: reservations.cc (holding), reservations_due.cc (when), reservation_guests.cc (those
 // let in).
 //
@@ -36,12 +40,16 @@ class Reservations final {
   void KeepReservations(absl::Time now);
   // After a rejection; what never fits waits in no line.
   void WaitInLine(const Case& c, const Answer& answer);
+  // As much of what the holders will need as is theirs and available is held, before anybody asks.
   void GatherHeldQuota(absl::Time now);
+  // It starts: what it uses of others' held room, it uses until they start.
   void NoteGuest(const Case& c, const Answer& answer);
+  // Those whose held room was taken for good plan anew.
   void NoteYielded(const Answer& answer);
+  // When it is to be called again.
   [[nodiscard]] absl::Time NextReservation();
+  // For tests: what it knows of whose turn is next is what it would find.
   [[nodiscard]] absl::Status CheckTurns() const;
-
   [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
   // Some are to be looked at before the next decision.
   [[nodiscard]] bool TakeChanged() { return std::exchange(changed_, false); }

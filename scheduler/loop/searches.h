@@ -9,21 +9,27 @@
 
 namespace maniple {
 
+// What a search came to.
 enum class CameTo : uint8_t { kAPlan, kNothing };
 
 class Searches final {
  public:
   Searches(Desk& desk, Parking& parking) : desk_(desk), parking_(parking) {}
 
+  // How long a search for it may be, now …
   [[nodiscard]] SearchWork WorkFor(const Case& c, const GangRequest& request);
+  // … and for a later start.
   [[nodiscard]] SearchWork WorkForLater(const Case& c) const;
   // It ended because only a short search was allowed: nobody knows the answer.
   [[nodiscard]] bool Unfinished(const SearchWork& work) const;
+  // Its last search was long, and it is not its turn.
   [[nodiscard]] bool MustWaitToSearch(const Case& c) const;
   void PutOffSearch(Case& c, QueueItem item);
   // When it may be searched for; REQUIRES: MustWaitToSearch.
   [[nodiscard]] absl::Time SearchAgainAt(Case& c);
+  // Charges the sharers for what was in vain.
   void NoteSearch(Case& c, const SearchWork& work, CameTo what);
+  // It gave up: it is looked at again later, and later each time.
   void BackOffFromSearch(Case& c, ParkFacts& facts);
   // It asks something else now.
   static void ForgetSearch(GangRecord& record);

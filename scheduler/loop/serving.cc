@@ -136,8 +136,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
       break;
   }
   parts_.reservations.NoteYielded(answer);
-  if (!parts_.flights.StartVolumes(c, plan.placements))
-    parts_.flights.StartBinding(c, plan.placements);
+  parts_.flights.Start(c, plan.placements);
 }
 
 void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,

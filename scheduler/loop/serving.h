@@ -36,6 +36,7 @@ class Serving final {
   };
   Serving(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
+  // As many as the turn has time for.
   void DecideReady(absl::Time now);
   // Room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);

@@ -16,11 +16,13 @@ class UseCounts final {
   void MeterUse(const Case& c);
   // Of the names of the Queues; "" = none.
   void CountPreempted(const std::string& by, const std::string& victim);
+  // What the pod has of GPUs, and since when.
   [[nodiscard]] GpusSince GpusOf(const Case& c, PodId pod);
   // A pod was sent away: what it has run was in vain. The Queue's name; "" = none.
   void CountLost(const std::string& queue, const GpusSince& had, absl::Time now);
   void CountAllLost(const Case& c);  // of all members on nodes
 
+  // What earlier leaders have told is counted.
   void FirstLookEnds() { first_look_ = false; }
 
  private:

@@ -24,6 +24,7 @@ class Wakes final {
   };
   Wakes(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
+  // By what the turn has told so far.
   void WakeParked(absl::Time now);
 
   // Domains are made of nodes, and some have gone.

@@ -45,7 +45,6 @@ struct WorkloadTrace {
 };
 
 inline constexpr size_t kMostTraceBytes = size_t{1} << 30;  // of what it unpacks to
-inline constexpr int64_t kMostTraceJobs = 5'000'000;
 
 // InvalidArgument names the line and what is wrong with it, or the columns that are missing.
 // A job of more GPUs than a node has is divided into equal pods of at most gpus_per_node.

@@ -10,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
-#include "scheduler/simulate/trace.h"
 
 namespace maniple {
 

@@ -14,6 +14,8 @@
 
 namespace maniple {
 
+inline constexpr int64_t kMostTraceJobs = 5'000'000;  // rows of one file
+
 class TraceTable final {
  public:
   // The text must outlive the table. Rows may have fewer fields than there are names.

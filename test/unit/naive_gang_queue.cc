@@ -7,8 +7,7 @@
 
 namespace maniple {
 
-void NaiveGangQueue::SetTree(const QuotaTree* new_tree,
-                             std::vector<GangQueue::QueueRules> new_rules,
+void NaiveGangQueue::SetTree(const QuotaTree* new_tree, std::vector<QueueRules> new_rules,
                              FairSharing new_fair_sharing) {
   tree = new_tree;
   rules = std::move(new_rules);

@@ -16,7 +16,7 @@ class NaiveGangQueue {
  public:
   using Class = std::tuple<ShapeId, std::string, uint32_t, QuotaNodeId>;
 
-  void SetTree(const QuotaTree* new_tree, std::vector<GangQueue::QueueRules> new_rules,
+  void SetTree(const QuotaTree* new_tree, std::vector<QueueRules> new_rules,
                FairSharing new_fair_sharing);
   void Offer(QueueItem item, const OrderKey& order);
   void Park(QueueItem item, const OrderKey& order, const ParkFacts& facts);
@@ -82,7 +82,7 @@ class NaiveGangQueue {
   std::map<Class, uint64_t> ids;  // in order of first sight
   uint64_t last_id = 0;
   const QuotaTree* tree = nullptr;
-  std::vector<GangQueue::QueueRules> rules;
+  std::vector<QueueRules> rules;
   FairSharing fair_sharing = FairSharing::kOn;
 };
 

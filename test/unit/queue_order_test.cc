@@ -56,9 +56,7 @@ class QueueOrder : public ::testing::Test {
   QueueOrder() : tree({Node({}, 0), Node(cohort, 4), Node(cohort, 4), Node({}, 4)}, {0}) {
     queue.SetTree(&tree, Rules(QueueOrdering::kStrictFifo), FairSharing::kOn);
   }
-  static std::vector<GangQueue::QueueRules> Rules(QueueOrdering of_strict) {
-    return {{}, {of_strict}};
-  }
+  static std::vector<QueueRules> Rules(QueueOrdering of_strict) { return {{}, {of_strict}}; }
   void OfferAndPark(QueueItem item, const OrderKey& order, ParkFacts facts) {
     queue.Offer(item, order);
     ASSERT_EQ(queue.Pop(kStart), item);
@@ -280,7 +278,7 @@ TEST_F(QueueOrder, AGangWhoseQueueIsNotKnownYetCountsAsOneWithout) {
   queue.Offer(Quorum(1), In(later, 1, 0, 9));
   const QuotaTree grown(
       {Node({}, 0), Node(cohort, 4), Node(cohort, 4), Node({}, 4), Node(cohort, 1)}, {0});
-  std::vector<GangQueue::QueueRules> rules(5);
+  std::vector<QueueRules> rules(5);
   queue.SetTree(&grown, rules, FairSharing::kOn);
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(3), Quorum(1)));
   queue.Offer(Quorum(1), In(later, 1, 0, 9));

@@ -14,7 +14,7 @@ struct QuotaForest {
 
   std::vector<QuotaNodeSpec> nodes;
   std::vector<QuotaNodeId> cohorts, queues;
-  std::vector<GangQueue::QueueRules> rules;  // by node
+  std::vector<QueueRules> rules;  // by node
 
   explicit QuotaForest(Random& random) { Grow(random, random.Below(4), 1 + random.Below(5)); }
 

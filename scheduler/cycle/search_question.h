@@ -1,0 +1,43 @@
+// What the searches for room are asked and what they answer. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/cycle/bound_shape.h"
+#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/quorum.h"
+
+namespace maniple {
+
+// The members of one shape. `bound` is null when a plugin refused the shape: it has no room
+// anywhere.
+struct Kind {
+  ShapeId shape;
+  BoundShape* bound = nullptr;
+};
+
+struct MemberPlace {
+  size_t want = 0;  // index into the request's wants
+  NodeId node;
+  friend auto operator<=>(const MemberPlace&, const MemberPlace&) = default;
+};
+
+struct SearchResult {
+  enum class Outcome : uint8_t {
+    kFound,
+    kProven,  // there is no room
+    kGaveUp,  // no room found within the bounds of the search
+  };
+  Outcome outcome = Outcome::kProven;
+  std::vector<MemberPlace> places;  // kFound: by want
+  Shortage shortage;                // otherwise: what stood in the way
+};
+
+struct SearchBounds {
+  int64_t steps =
+      300'000;  // of the exhaustive search, once greedy trials have failed: a few milliseconds
+};
+
+}  // namespace maniple
