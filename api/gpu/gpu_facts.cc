@@ -194,18 +194,4 @@ GpuFacts GpuFactsOf(const Node& node, const GpuRules& rules) {
   return facts;
 }
 
-absl::string_view SharingName(GpuSharing sharing) {
-  switch (sharing) {
-    case GpuSharing::kNone:
-      return "";
-    case GpuSharing::kTimeSlicing:
-      return "time-slicing";
-    case GpuSharing::kMps:
-      return "mps";
-    case GpuSharing::kHami:
-      return "hami";
-  }
-  return "";
-}
-
 }  // namespace maniple

@@ -68,7 +68,4 @@ struct GpuFacts {
 
 [[nodiscard]] GpuFacts GpuFactsOf(const Node& node, const GpuRules& rules);
 
-// "time-slicing", "mps", "hami"; "" for none.
-[[nodiscard]] absl::string_view SharingName(GpuSharing sharing);
-
 }  // namespace maniple

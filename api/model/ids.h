@@ -15,6 +15,10 @@ using ImageId = Id<struct ImageTag>;          // the name of a container image t
 using PodId = Id<struct PodTag>;              // one pod uid; never reused
 using GangId = Id<struct GangTag>;            // one gang key; never reused
 using TaintKeyId = Id<struct TaintKeyTag>;    // the key of a taint seen on some node
-using HoldId = Id<struct HoldTag>;            // room kept for a member that is to be replaced
+using LabelValueId = Id<struct LabelValueTag>;
+using HostPortId = Id<struct HostPortTag>;
+using VolumeUseId = Id<struct VolumeUseTag>;        // one distinct VolumeUse
+using VolumeDriverId = Id<struct VolumeDriverTag>;  // a CSI driver
+using HoldId = Id<struct HoldTag>;                  // room kept for a member that is to be replaced
 
 }  // namespace maniple

@@ -22,12 +22,7 @@
 
 namespace maniple {
 
-using LabelValueId = Id<struct LabelValueTag>;
-using HostPortId = Id<struct HostPortTag>;
-using VolumeUseId = Id<struct VolumeUseTag>;        // one distinct VolumeUse
-using VolumeDriverId = Id<struct VolumeDriverTag>;  // a CSI driver
-
-struct PodShape;  // plugins/framework/snapshot.h
+struct PodShape;  // plugins/framework/tables.h
 
 [[nodiscard]] constexpr uint32_t BlockOf(NodeId node) { return node.index() / kBlockNodes; }
 [[nodiscard]] constexpr uint32_t RowOf(NodeId node) { return node.index() % kBlockNodes; }

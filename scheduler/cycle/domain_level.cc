@@ -117,10 +117,6 @@ DomainLevel LevelOf(const Snapshot& snapshot, const LevelKey& key) {
   return level;
 }
 
-DomainLevel LevelOfLabel(const Snapshot& snapshot, absl::string_view label) {
-  return LevelOf(snapshot, {.name = std::string(label), .steps = {{std::string(label)}}});
-}
-
 NodeLayout LayoutOf(const Snapshot& snapshot, const LevelKey& key) {
   // Narrowest step first, each sort keeping what the broader ones will not tell apart.
   std::vector<NodeId> nodes = snapshot.order->by_name;

@@ -5,7 +5,6 @@
 // thread.
 //
 //   const DomainLevel racks = LevelOf(snapshot, {.name = "rack", .steps = {{"block"}, {"rack"}}});
-//   const DomainLevel hosts = LevelOfLabel(snapshot, "kubernetes.io/hostname");
 #pragma once
 
 #include <cstdint>
@@ -41,8 +40,6 @@ struct LevelKey {
 };
 
 [[nodiscard]] DomainLevel LevelOf(const Snapshot& snapshot, const LevelKey& key);
-// The domains that one node label makes, whether a Topology names it or not.
-[[nodiscard]] DomainLevel LevelOfLabel(const Snapshot& snapshot, absl::string_view label);
 
 // By node index: its place when nodes are put in order of their paths, then of their names. A node
 // without a label stands behind those that have it.

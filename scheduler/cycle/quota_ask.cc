@@ -43,17 +43,4 @@ QuotaBudget QuotaBudget::PartedInto(std::span<const uint32_t> kinds) const {
   return parted;
 }
 
-std::optional<CellAmount> QuotaBudget::TightestOf(uint32_t kind) const {
-  std::optional<CellAmount> tightest;
-  int64_t fewest = std::numeric_limits<int64_t>::max();
-  if (draws_.empty()) return tightest;
-  for (const Draw& draw : draws_[kind]) {
-    const int64_t count = left_[draw.slot].amount.CountOf(draw.each);
-    if (tightest.has_value() && count >= fewest) continue;
-    fewest = count;
-    tightest = left_[draw.slot];
-  }
-  return tightest;
-}
-
 }  // namespace maniple

@@ -48,8 +48,6 @@ class QuotaBudget final {
   void GiveBack(uint32_t kind, int64_t members) { Take(kind, -members); }
   // The same for parts of kinds, each named by its kind: `kinds` is by part.
   [[nodiscard]] QuotaBudget PartedInto(std::span<const uint32_t> kinds) const;
-  // The cell that lets the fewest members of the kind through, and what is left of it.
-  [[nodiscard]] std::optional<CellAmount> TightestOf(uint32_t kind) const;
 
  private:
   struct Draw {

@@ -113,7 +113,7 @@ struct GangRecord {
   absl::Time first_seen;
   uint64_t group = 0;  // a fingerprint of the uid of the PodGroup of which all this is remembered
 
-  // Binding.
+  // Written by Flights.
   Rare<GangBinding> binding;
   Rare<VolumeBinding> volumes;                 // before the members that it places are bound
   std::optional<absl::Time> volumes_again_at;  // nothing is decided before
@@ -130,50 +130,50 @@ struct GangRecord {
   Rare<std::string> undone_because;  // … of this; none: nothing is known
   Rare<Evicted> evicted;
 
-  // Queue.
+  // Charges.
+  RareVector<ChargedAs> charged_as;  // as of the last charge
+  std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
+
+  // Charges, Parking, and Leadership as it offers the gang's item.
   std::optional<ItemKind> queued;  // offered, and neither started nor removed since
   uint64_t fingerprint = 0;        // of what was offered
   QuotaNodeId order_queue;         // of the order that the queue has
   Demand order_demand;             // … likewise
-  uint64_t order_epoch = 0;        // charge_epoch_ when it was made
+  uint64_t order_epoch = 0;        // of Charges, when it was made
   bool order_is_only = false;      // there is no flavor in which it would charge anything else
   // It is parked, and would be refused again for as long as its Queue cannot cover order_demand.
   bool waits_for_demand = false;
   WaitingForPtr waiting, surplus_waiting;  // null: nothing is known
 
+  // Searches.
   Rare<SearchMemory> search;  // none: searches for it are short
 
-  // Making room.
+  // Evictions and Preemptions.
   Rare<Claim> claim;
   Rare<Departure> departure;
-  std::optional<int32_t> loose_priority;  // as the loop has counted it
+  std::optional<int32_t> loose_priority;  // as Preemptions has counted it
   // It evicts nobody, because others leave anyway, and since when; none: it does not wait for that.
   std::optional<absl::Time> leaving_awaited_since;
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
   Rare<Evictable> evictable;                          // as of the last look; none: of no pods
   bool initial_share_used = false;
-  Rare<std::vector<LeftFor>> left_for;  // status.preemptedBy
+  Rare<std::vector<LeftFor>> left_for;  // status.preemptedBy; Reversals
 
-  // Room held for a later start, and room used that is held for others.
+  // Reservations: room held for a later start, and room used that is held for others.
   Rare<Reservation> reservation;
   Rare<Backfill> backfill;
 
-  RareVector<ChargedAs> charged_as;  // as of the last charge
-
-  std::string queue;  // that it is charged to: the last one that its PodGroup named, should that go
-
-  bool told_passed_over = false;
-
-  // A gang that somebody else declares.
+  // StandIns: a gang that somebody else declares.
   Rare<StandInWork> stand_in;
   Rare<PhaseWork> phase;
 
-  // Nodes that an autoscaler is asked for.
+  // NodeAsks.
   Rare<NodeRequest> node_request;
   absl::Time nodes_again_at = absl::InfinitePast();  // no request is made before
 
-  // Report.
+  // Reporter.
+  bool told_passed_over = false;
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place
   bool wrote_status = false;  // … and none has failed since
   bool status_taken = false;  // some has: what the watch shows is no earlier leader's word any more
@@ -187,7 +187,7 @@ struct GangRecord {
   };
   absl::btree_map<PodId, Told> told;
   std::optional<WaitReason> complained_of;    // an event was made for it
-  absl::Time timer = absl::InfiniteFuture();  // as it stands in the loop's timetable
+  absl::Time timer = absl::InfiniteFuture();  // as it stands in the desk's timetable
 };
 
 }  // namespace maniple

@@ -45,6 +45,8 @@ struct HelpQuestion;  // scheduler/advice/help.h
 class Leadership final {
  public:
   explicit Leadership(WarmState& warm);
+  Leadership(const Leadership&) = delete;  // its owners refer to each other
+  Leadership& operator=(const Leadership&) = delete;
   // Gives back what it holds in the state. REQUIRES: nothing is asked of it any more.
   void Resign();
 
