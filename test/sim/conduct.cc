@@ -87,6 +87,8 @@ void Conduct::CheckItLacksSomebody(uint64_t life, const std::string& pod, absl::
   const absl::Duration whole_for = now - gang->second.whole_since;
   if (whole_for < truth_.blind_for() + kDecidedBefore) return;
   if (truth_.StandsApart(GangOf(pod)) && truth_.BoundByOthers(GangOf(pod))) return;
+  // Who wrote over the status may have closed the run in which members succeeded that are gone.
+  if (gang->second.forged && truth_.CleanedOf(GangOf(pod)) > 0) return;
   truth_.Violated(
       now, absl::StrCat("NoUndoWithoutCause: ", life, " deletes ", pod,
                         ", whose gang has had its quorum for ", absl::FormatDuration(whole_for)));

@@ -234,6 +234,7 @@ void Ending::ComeToRest() {
   while (world_.Sound() && Now() < end && !Settled()) {
     world_.RunUntil(std::min(end, Now() + kLook));
   }
+  LetArrive();
   if (!world_.Sound()) return;
   world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
   CheckNothingRunnableWaits(world_.truth, SomeHold() ? Holds::kSome : Holds::kNone, Now());
@@ -250,6 +251,15 @@ void Ending::ComeToRest() {
   if (world_.processes.Leaders() != 1) {
     world_.truth.Violated(
         Now(), absl::StrCat("OneLeader: ", world_.processes.Leaders(), " processes lead"));
+  }
+}
+
+// The time for rest may be over just when a reservation ends and others start: that is no remnant.
+void Ending::LetArrive() {
+  const absl::Time end = Now() + kCalm;
+  const auto arrives = [this] { return world_.last_sent + kArrived; };
+  while (world_.Sound() && Now() < std::min(end, arrives())) {
+    world_.RunUntil(std::min(end, arrives()));
   }
 }
 

@@ -37,6 +37,7 @@ class Ending final {
 
   // Until nobody does anything any more; then everybody is held to what must be so at rest.
   void ComeToRest();
+  void LetArrive();
   void CheckAtRest(const Process& process);
   void CheckAllHaveNodes(const std::string& gang);
   [[nodiscard]] bool Settled() const;

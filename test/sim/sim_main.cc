@@ -304,6 +304,7 @@ int Main(int argc, char** argv) {
   app.add_option("--jobs", campaign.jobs, "Threads, one history each");
   app.add_option("--only", campaign.kinds, "These kinds of fault, or none; default: by the seed");
   app.add_flag("--log", log, "With --seed: print the decision log and what the scheduler logs");
+  app.add_option("--about", options.about, "With --log: print each change of what names this, too");
   app.add_flag("--shrink", shrink, "With --seed: find a smaller history that fails, too");
   app.add_flag("--coverage", coverage, "Print how often each fault met each state of a member");
   app.add_flag("--digest", digest, "Print a hash of what the server saw, by seed and of all");

@@ -121,6 +121,7 @@ void Truth::NoteVanished(absl::string_view kind, absl::Time now) {
 void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, absl::Time now) {
   const absl::string_view type = event.type;
   if (type == "BOOKMARK" || type == "ERROR") return;
+  if (on_change_ != nullptr) on_change_(kind, event);
   if (kind != "Lease") last_change_ = now;
   const Json& object = event.object;
   const std::string key = KeyOf(object);
@@ -270,6 +271,7 @@ void Truth::ApplyGroup(const std::string& key, const Json& object, absl::Time no
                   .min_member = spec["minMember"].AsInt(),
                   .phase = object["status"]["phase"].AsString(),
                   .reason = object["status"]["reason"].AsString(),
+                  .says_succeeded = object["status"]["members"]["succeeded"].AsInt(),
                   .kept = spec["quorumLoss"]["action"].AsString() == "Keep",
                   .keeps_for = absl::Seconds(spec["quorumLoss"]["gracePeriodSeconds"].AsInt()),
                   .in_one_rack = !spec["topology"]["required"].AsString().empty(),

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -74,6 +76,7 @@ class Truth final {
     absl::Time since;  // under this name
     int64_t min_member = 0;
     std::string phase, reason;
+    int64_t says_succeeded = 0;  // its status, now
     bool kept = false;         // what is left of it after a loss may go on running …
     absl::Duration keeps_for;  // … or does so for a while
     bool in_one_rack = false;
@@ -122,6 +125,9 @@ class Truth final {
 
   explicit Truth(devcluster::ApiServer& server) : server_(server) {}
 
+  // Hears of every change that is seen.
+  using OnChange = std::function<void(absl::string_view kind, const devcluster::WatchEvent&)>;
+  void set_on_change(OnChange on_change) { on_change_ = std::move(on_change); }
   void Start(absl::Time now);
   // Reads what changed and checks NeverOversubscribed and BoundAtMostOnce for it.
   void Observe(absl::Time now);
@@ -297,6 +303,7 @@ class Truth final {
                                                   Doubt doubt) const;
 
   devcluster::ApiServer& server_;
+  OnChange on_change_;
   std::vector<Watch> watches_;
   std::map<std::string, PodFacts> pods_;
   std::map<std::string, NodeFacts> nodes_;

@@ -194,7 +194,8 @@ void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
     const GangFacts& facts = gangs_.at(key);
     const auto seen = static_cast<int64_t>(facts.succeeded.size());
     const bool by_number = missed_some_ || facts.some_came_again;
-    const int64_t succeeded = by_number ? std::max(seen, facts.succeeded_told) : seen;
+    const int64_t told = std::max(facts.succeeded_told, group.says_succeeded);
+    const int64_t succeeded = by_number ? std::max(seen, told) : seen;
     // Whoever overwrites a status may tell of members that have succeeded.
     if (group.kept || group.keeps_for > kAtRest || held == 0 || gangs_.at(key).forged) continue;
     if (IsOfTenant(key)) continue;

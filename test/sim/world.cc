@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "test/sim/beliefs.h"
 #include "test/sim/ending.h"
@@ -86,6 +87,16 @@ class World final {
         absl::FormatTime("%H:%M:%E3S ", parts_.events.Now(), absl::UTCTimeZone()), parts...));
   }
 
+  // The log tells of whatever names what the options ask about.
+  void Tell(absl::string_view what, const std::string& text) {
+    if (absl::StrContains(text, parts_.options.about)) Log(what, " ", text);
+  }
+
+  void TellWrite(const Sender& sender, const HttpRequest& request, int status) {
+    Tell(absl::StrCat("#", sender.life, " got ", status, " for"),
+         absl::StrCat(HttpMethodName(request.method), " ", request.target, " ", request.body));
+  }
+
   void SetUp() {
     parts_.network.set_hooks(
         {.on_server_change =
@@ -102,12 +113,21 @@ class World final {
                             absl::string_view body) { OnReply(life, request, body); },
          .on_write = [this](const Sender& sender,
                             const HttpRequest& request) { onlooker_.OnWrite(sender, request); },
-         .on_written = [this](const Sender& sender, const HttpRequest& request,
-                              int status) { onlooker_.OnWritten(sender, request, status); }});
+         .on_written =
+             [this](const Sender& sender, const HttpRequest& request, int status) {
+               if (!parts_.options.about.empty()) TellWrite(sender, request, status);
+               onlooker_.OnWritten(sender, request, status);
+             }});
     parts_.faults.set_on_strike([this](Fault fault) { Cover(fault); });
     parts_.faults.set_states([this] { return parts_.processes.StatesNow(); });
     parts_.workload.SetUp(InstalledCrds());
     parts_.economy.SetUp();
+    if (!parts_.options.about.empty()) {
+      parts_.truth.set_on_change(
+          [this](absl::string_view kind, const devcluster::WatchEvent& event) {
+            Tell(absl::StrCat(event.type, " ", kind), event.object.Dump());
+          });
+    }
     parts_.truth.Start(parts_.events.Now());
     parts_.truth.Observe(parts_.events.Now());
     if (parts_.volume_users.exist()) {

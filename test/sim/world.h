@@ -22,6 +22,7 @@ struct SimOptions {
   FaultRates rates;
   // Without the log nothing is put into words that nobody reads.
   enum class Log { kKept, kDropped } log = Log::kKept;
+  std::string about;  // the log tells each change of what names this, too; "" = of nothing
   // What is not used is given back as it is in production, or before every turn.
   enum class Sweeps : uint8_t { kAsEver, kAlways } sweeps = Sweeps::kAsEver;
 };
