@@ -256,7 +256,7 @@ void Ending::ComeToRest() {
 
 // The time for rest may be over just when a reservation ends and others start: that is no remnant.
 void Ending::LetArrive() {
-  const absl::Time end = Now() + kCalm;
+  const absl::Time end = Now() + kLook;
   const auto arrives = [this] { return world_.last_sent + kArrived; };
   while (world_.Sound() && Now() < std::min(end, arrives())) {
     world_.RunUntil(std::min(end, arrives()));

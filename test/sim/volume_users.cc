@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -68,11 +69,11 @@ void VolumeUsers::Describe(GangSpec& spec) {
   }
 }
 
-void VolumeUsers::ControllerTurn(const VolumeTruth::Attachments& in_use) {
+void VolumeUsers::ControllerTurn(const VolumeTruth& truth) {
   if (!exist_) return;
   EquipNodes();
-  OfferAgain();
-  Attach(in_use);
+  OfferAgain(truth);
+  Attach(truth.InUse());
 }
 
 void VolumeUsers::EquipNodes() {
@@ -138,15 +139,18 @@ void VolumeUsers::AddDisks(const std::string& node) {
 }
 
 // Disks whose claim is gone are wiped, volumes that were made go once nothing attaches them.
-void VolumeUsers::OfferAgain() {
-  const Json list = users_.Get(kVolumesTarget);
-  for (const Json& volume : list["items"].items()) {
-    const std::string& name = volume["metadata"]["name"].AsString();
+void VolumeUsers::OfferAgain(const VolumeTruth& truth) {
+  std::vector<std::pair<std::string, std::string>> released;  // name and storage class
+  for (const auto& [key, volume] : truth.volumes()) {
+    if (volume["status"]["phase"].AsString() != "Released") continue;
+    released.emplace_back(key.substr(1), volume["spec"]["storageClassName"].AsString());
+  }
+  for (const auto& [name, storage_class] : released) {
     const bool attached = std::ranges::any_of(
         attached_, [&](const auto& attachment) { return attachment.second == name; });
-    if (volume["status"]["phase"].AsString() != "Released" || attached) continue;
+    if (attached) continue;
     const std::string target = absl::StrCat(kVolumesTarget, "/", name);
-    if (volume["spec"]["storageClassName"].AsString() != kDiskClass) {
+    if (storage_class != kDiskClass) {
       users_.Call("DELETE", target, Json());
     } else {
       users_.Call("PATCH", target, Json::Object({{"spec", Json::Object({{"claimRef", Json()}})}}));

@@ -34,7 +34,7 @@ class VolumeUsers final {
   void SetUp();
   void Describe(GangSpec& spec);
   // What is used somewhere gets attached there, and detached afterwards, unless that gets stuck.
-  void ControllerTurn(const VolumeTruth::Attachments& in_use);
+  void ControllerTurn(const VolumeTruth& truth);
   // Every provisioner works, and nothing is stuck.
   void Mend();
 
@@ -43,7 +43,7 @@ class VolumeUsers final {
   void AddClass(const std::string& name, const std::string& provisioner, bool waits, bool fails);
   void AddDisks(const std::string& node);
   void EquipNodes();
-  void OfferAgain();
+  void OfferAgain(const VolumeTruth& truth);
   void Attach(const VolumeTruth::Attachments& in_use);
 
   Users& users_;

@@ -150,7 +150,7 @@ class World final {
   void ControllerTurn() {
     if (parts_.controllers_run) parts_.workload.ControllerTurn(parts_.events.Now());
     parts_.variety.LetGo();
-    if (parts_.volumes.has_value()) parts_.volume_users.ControllerTurn(parts_.volumes->InUse());
+    if (parts_.volumes.has_value()) parts_.volume_users.ControllerTurn(*parts_.volumes);
     parts_.producers.ControllerTurn(parts_.events.Now());
     parts_.events.After(kControllerPeriod, [this] { ControllerTurn(); });
   }
