@@ -44,7 +44,8 @@ std::optional<std::string> Charges::AdmittedBefore(const Gang& gang) const {
   for (const std::string* told : {&gang.status.admitted_queue, &gang.told_queue}) {
     if (desk_.directory.Admits(*told, gang.key.namespace_name)) return *told;
   }
-  if (!gang.group_exists) return std::nullopt;
+  // Of a PodGroup that is gone, what it said last: a bind may be heard of after its deletion.
+  if (!gang.declared) return std::nullopt;
   if (!gang.queue.empty() && !desk_.directory.Admits(gang.queue, gang.key.namespace_name)) {
     return std::nullopt;
   }

@@ -386,6 +386,19 @@ TEST_F(LoopQuotaTest, GangsThatAQueueIsNotChargedForAreCountedThere) {
   EXPECT_EQ(Used("q", ""), "0");
 }
 
+// A scheduler that was stopped for a while hears of both at once.
+TEST_F(LoopQuotaTest, APodThatIsSeenOnANodeAfterItsPodGroupWentIsCharged) {
+  d_.api.Put(MakeNode("n").Cpu(100));
+  PutQueue("q", {In("", "cpu", 1000)});
+  Submit("g", "q", Pods("g", 1, 4000));
+  Settle();
+  ASSERT_EQ(d_.Bound("g"), 0);
+  d_.api.BindAsSomebodyElse("g-0", "n");
+  d_.api.Delete(ResourceKind::kPodGroup, "g");
+  Settle();
+  EXPECT_EQ(Used("q", ""), "4");
+}
+
 // Each seemed to ask for what is nominal (in a), and got a plan that borrows (in b).
 TEST_F(LoopQuotaTest, TwoHeadsDoNotTakeTurnsInHoldingRoom) {
   TwoFlavors(8);
