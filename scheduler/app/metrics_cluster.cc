@@ -65,10 +65,33 @@ void AddGpus(const std::vector<GpuTotalView>& totals, std::string& out) {
   }
 }
 
+void AddLevels(const std::vector<LevelRoomView>& levels, std::string& out) {
+  constexpr char kLargest[] = "maniple_largest_gang_gpus";
+  constexpr char kSlices[] = "maniple_free_slices";
+  MetricText text(out);
+  text.Begin(kLargest, "Free GPUs of the domain that has most of them, by level of the Topology.",
+             "gauge");
+  for (const LevelRoomView& level : levels) {
+    text.Add(kLargest, Label("level", level.level), static_cast<double>(level.largest_gang_gpus));
+  }
+  text.Begin(kSlices,
+             "Slices of so many idle nodes (size), each within one domain of the level, that are "
+             "left.",
+             "gauge");
+  for (const LevelRoomView& level : levels) {
+    for (const auto& [size, slices] : level.free_slices) {
+      text.Add(kSlices,
+               absl::StrCat(Label("level", level.level), ",", Label("size", absl::StrCat(size))),
+               static_cast<double>(slices));
+    }
+  }
+}
+
 }  // namespace
 
 void AppendClusterMetrics(const ClusterFigures& figures, absl::Time now, std::string& out) {
   AddGpus(figures.gpus, out);
+  AddLevels(figures.levels, out);
   AppendQueueMetrics(figures.queues, now, out);
   AddCohorts(figures.cohorts, out);
 }

@@ -7,6 +7,7 @@
 
 #include "scheduler/loop/cluster_views.h"
 #include "scheduler/loop/gpu_totals.h"
+#include "scheduler/loop/level_room.h"
 
 namespace maniple {
 namespace {
@@ -35,9 +36,16 @@ ClusterFiguresPtr ClusterViews::MoreFigures(const Leadership* leader, absl::Time
       figures_->next = FigureRound::Next::kGpus;
       return nullptr;
     case FigureRound::Next::kGpus:
+      figures.gpus = Gpus(leader);
+      figures_->levels = LevelsToTell(*warm_.Picture().tables);
+      figures_->next = FigureRound::Next::kLevels;
+      return nullptr;
+    case FigureRound::Next::kLevels:
+      figures.levels.push_back(
+          RoomOf(warm_.Picture(), figures_->levels[figures.levels.size()], levels_));
+      if (figures.levels.size() < figures_->levels.size()) return nullptr;
       break;
   }
-  figures.gpus = Gpus(leader);
   auto made = std::make_shared<const ClusterFigures>(std::move(figures));
   figures_.reset();
   return made;

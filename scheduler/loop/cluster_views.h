@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "scheduler/cycle/domain_level.h"
 #include "scheduler/loop/figure_round.h"
 #include "scheduler/loop/gpu_totals.h"
 #include "scheduler/loop/leadership.h"
@@ -46,6 +47,7 @@ class ClusterViews final {
   static void AddHeldGpus(const Leadership& leader, GpuTotals& totals);
 
   WarmState& warm_;
+  LevelStore levels_;  // of the Topology, as long as nodes and labels are the same
   std::unique_ptr<FigureRound> figures_;  // one that has not ended
   std::unique_ptr<ViewRound> view_;       // likewise
 };

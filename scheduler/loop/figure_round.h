@@ -3,15 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "scheduler/cycle/domain_level.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
 
 struct FigureRound {
-  enum class Next : uint8_t { kQueues, kCohorts, kGpus };
+  enum class Next : uint8_t { kQueues, kCohorts, kGpus, kLevels };
   Next next = Next::kQueues;
   ClusterFigures figures;
+  std::vector<LevelKey> levels;  // that are told, each in a piece of its own
 };
 
 }  // namespace maniple

@@ -12,19 +12,18 @@ bool IsAway(const Taint& taint) {
          taint.key == "node.kubernetes.io/not-ready";
 }
 
-// Of what no pod has.
-GpuState StateOfRest(const NodeClass* node) {
-  if (node == nullptr) return GpuState::kFree;
-  if (std::ranges::any_of(node->taints, IsAway)) return GpuState::kUnreachable;
-  return node->unschedulable ? GpuState::kCordoned : GpuState::kFree;
-}
-
 void AddTo(std::array<int64_t, kGpuStates.size()>& sum,
            const std::array<int64_t, kGpuStates.size()>& more) {
   for (size_t state = 0; state < more.size(); ++state) sum[state] += more[state];
 }
 
 }  // namespace
+
+GpuState StateOfRest(const NodeClass* node) {
+  if (node == nullptr) return GpuState::kFree;
+  if (std::ranges::any_of(node->taints, IsAway)) return GpuState::kUnreachable;
+  return node->unschedulable ? GpuState::kCordoned : GpuState::kFree;
+}
 
 void GpuTotals::Hold(NodeId node, ShapeId shape) {
   if (!node.valid()) return;

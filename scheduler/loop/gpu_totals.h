@@ -17,6 +17,9 @@
 
 namespace maniple {
 
+// Of what no pod has on a node of that class, unless it is held.
+[[nodiscard]] GpuState StateOfRest(const NodeClass* node);
+
 class GpuTotals final {
  public:
   explicit GpuTotals(const Snapshot& snapshot) : snapshot_(snapshot) {}

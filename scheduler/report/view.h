@@ -167,6 +167,16 @@ struct GpuTotalView {
   friend bool operator==(const GpuTotalView&, const GpuTotalView&) = default;
 };
 
+// What one domain of a level could still give to a gang, in whole GPUs of nodes that take new pods.
+struct LevelRoomView {
+  std::string level;              // "rack"; "cluster" = all nodes, "node" = each alone
+  int64_t largest_gang_gpus = 0;  // free in the best domain
+  // Size in nodes (1, 2, 4 … up to the largest domain) → how many slices of so many idle nodes
+  // there are, each in one domain.
+  std::vector<std::pair<int64_t, int64_t>> free_slices;
+  friend bool operator==(const LevelRoomView&, const LevelRoomView&) = default;
+};
+
 struct CohortView {
   std::string name, parent;         // parent "" = a root
   std::string problem;              // why no Queue in it is active; "" = none
@@ -199,6 +209,7 @@ struct ClusterFigures {
   std::vector<QueueView> queues;
   std::vector<CohortView> cohorts;  // as in a ClusterView; which Queues name them is not told
   std::vector<GpuTotalView> gpus;
+  std::vector<LevelRoomView> levels;  // from the widest to the narrowest
 };
 
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;

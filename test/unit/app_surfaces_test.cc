@@ -439,6 +439,16 @@ TEST(Metrics, ALeaderTellsWhatAllGpusAre) {
   EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_gpus{")));
 }
 
+TEST(Metrics, ALeaderTellsHowMuchIsLeftInOnePiece) {
+  const ClusterFigures figures{
+      .levels = {{.level = "rack", .largest_gang_gpus = 24, .free_slices = {{1, 5}, {2, 2}}}}};
+  const std::string text = RenderMetrics(
+      {}, {.leading = true, .figures = std::make_shared<const ClusterFigures>(figures)});
+  EXPECT_THAT(text, HasSubstr("maniple_largest_gang_gpus{level=\"rack\"} 24\n"));
+  EXPECT_THAT(text, HasSubstr("maniple_free_slices{level=\"rack\",size=\"2\"} 2\n"));
+  EXPECT_THAT(RenderMetrics({}, {}), Not(HasSubstr("maniple_free_slices{")));
+}
+
 TEST(Metrics, ALeaderTellsWhatEachCohortHasAndUses) {
   const ClusterFigures figures{.cohorts = {{.name = "all",
                                             .parent = "company",
