@@ -8,7 +8,7 @@
 namespace maniple {
 namespace {
 
-// What its node was like while it was there.
+// The kind of the node that the pod was charged on last, for a node that is gone.
 NodeKindId KindKnownOf(const GangRecord& record, PodId pod) {
   const auto* known = std::ranges::find(record.charged_as, pod, &ChargedAs::pod);
   return known == record.charged_as.end() ? NodeKindId() : known->kind;
@@ -84,9 +84,9 @@ void Charges::GiveTreeToQueue() {
   desk_.queue.SetTree(&desk_.ledger.tree(), std::move(rules), desk_.options.fair_sharing);
 }
 
-// What the item would charge, in flavors that have room for it if there are such.
+// The charge of the item, in flavors that have room for it if there are such.
 Charges::Price Charges::PriceOf(const Case& c, ItemKind kind, QuotaNodeId queue) {
-  // Only Queues of one Cohort are compared by it.
+  // The order compares charges only between Queues of one Cohort.
   if (!queue.valid() || !desk_.ledger.tree().Parent(queue).valid()) return {};
   return PriceFor(desk_.RequestOf(c, kind), queue, [this, queue](const Demand& demand) {
     return desk_.ledger.tree().Fits(queue, demand);
@@ -137,8 +137,8 @@ void Charges::WakeForQuota(ShortAt short_at) {
   const std::vector<QuotaLedger::Changed> changes = desk_.ledger.TakeChanged();
   for (const auto& [queue, fell] : changes) {
     desk_.queue.UsageChanged(queue);
-    // What rises helps nobody, except where a borrower's larger share makes it a victim: who may
-    // evict is never known to be short.
+    // Usage that rises helps nobody, unless a borrower's larger share makes it a victim. A gang
+    // that may evict is never known to be short, so it is woken all the same.
     if (!fell && desk_.ledger.book().Reclaims(tree.Root(queue))) nodes.insert(tree.Root(queue));
     for (QuotaNodeId node = queue; fell && node.valid(); node = tree.Parent(node)) {
       nodes.insert(node);
@@ -162,7 +162,7 @@ HeldQuota Charges::AllHeldQuota() const {
 
 std::optional<QuotaNodeId> Charges::ShortOfQuotaAt(QueueItem item, const HeldQuota& held) const {
   const GangRecord& record = *desk_.records.at(item.gang);
-  // What it would charge to whom may be something else now.
+  // Since the charge was computed, its cells or their prices may have changed.
   if (!record.waits_for_demand || record.order_epoch != epoch_) return std::nullopt;
   const QuotaTree& tree = desk_.ledger.tree();
   const QuotaNodeId queue = record.order_queue;

@@ -1,4 +1,4 @@
-// Under which Queue a gang was admitted, and so is charged for as long as anything of it is placed.
+// The Queue under which a gang was admitted is charged for as long as any member is placed.
 #include <algorithm>
 #include <utility>
 
@@ -7,9 +7,9 @@
 namespace maniple {
 namespace {
 
-// Does the status speak of pods that run still? Then its word holds, whatever Queues say by now:
-// nobody but a leader writes it, and a PodGroup that is made anew has none. A pod is one of those
-// if it was there when the quorum was bound, and stands on one of the nodes that were told.
+// Does the status speak of pods that still run? Then its word holds, whatever Queues say by now:
+// only a leader writes it, and a PodGroup that is made anew has none. Such a pod was there when the
+// quorum was bound, and stands on one of the nodes that the status names.
 bool TellsOfWhatRuns(const Case& c, const ClusterState& state) {
   const PodGroupStatus& status = c.gang.status;
   if (status.admitted_queue.empty() || !status.quorum_reached_at.has_value()) return false;
@@ -33,13 +33,13 @@ bool IsNoLarger(const PodShape& shape, const PodShape& than) {
 }  // namespace
 
 std::optional<QueueRefusal> Charges::RefusalOf(const Case& c, ItemKind kind) {
-  // What is in flight already the Queue that let it in cannot stop.
+  // A gang in flight cannot be stopped by the Queue that let it in.
   const bool admitted = kind == ItemKind::kRepair && c.gang.admitted_queue.has_value();
   return admitted ? RefusalOfMore(c) : desk_.directory.RefusalOf(c.gang, desk_.ledger.book());
 }
 
-// What else is told of it counts only if its namespace may use that Queue: a user may have written
-// it. The same holds for what names its node itself, and the Queue that it names.
+// Any other word on the Queue counts only if that Queue admits the namespace, since a user may have
+// written it. The same holds for the Queue that is named by a gang whose pods name their nodes.
 std::optional<std::string> Charges::AdmittedBefore(const Gang& gang) const {
   for (const std::string* told : {&gang.status.admitted_queue, &gang.told_queue}) {
     if (desk_.directory.Admits(*told, gang.key.namespace_name)) return *told;
@@ -52,8 +52,8 @@ std::optional<std::string> Charges::AdmittedBefore(const Gang& gang) const {
   return gang.queue;
 }
 
-// A user who keeps one member running would get as many as he likes under a Queue that was closed
-// to him long ago, by raising minMember.
+// Without this, a user who keeps one member running could raise minMember, and so get many members
+// under a Queue that was closed to that user long ago.
 std::optional<QueueRefusal> Charges::RefusalOfMore(const Case& c) {
   if (!c.gang.admitted_queue.has_value() || c.gang.admitted_queue->empty()) return std::nullopt;
   if (desk_.directory.Admits(*c.gang.admitted_queue, c.gang.key.namespace_name))
@@ -70,8 +70,8 @@ std::optional<QueueRefusal> Charges::RefusalOfMore(const Case& c) {
   return desk_.directory.RefusalOfMore(*c.gang.admitted_queue, c.gang.key.namespace_name);
 }
 
-// Who has been admitted to a Queue stays there for as long as anything of it is placed, whatever
-// its labels, its PodGroup or the Queue say meanwhile.
+// A gang that was admitted to a Queue stays there for as long as any of its members is placed,
+// whatever its labels, its PodGroup or the Queue say meanwhile.
 void Charges::FollowAdmission(const Case& c) {
   bool placed = false, reserved = false;
   for (const Member& member : c.gang.members) {
@@ -98,7 +98,7 @@ void Charges::FollowAdmission(const Case& c) {
   }
   if (c.record.queue == queue) return;
   c.record.queue = std::move(queue);
-  // It waits in another line from now on, and is the first there when it is.
+  // It waits in another line from now on.
   room_holders_.lines().Leave(c.gang.id, c.now);
   room_holders_.Drop(c.gang.id, c.record);
 }

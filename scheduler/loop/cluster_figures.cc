@@ -1,4 +1,4 @@
-// What metrics tell of the cluster, piece by piece.
+// Figures of the cluster for metrics, made piece by piece.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 namespace maniple {
 namespace {
 
-// In one piece.
+// Queues in one piece.
 constexpr size_t kQueuesAtOnce = 100;
 
 }  // namespace

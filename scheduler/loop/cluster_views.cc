@@ -13,7 +13,7 @@
 namespace maniple {
 namespace {
 
-// In one piece: each takes a millisecond or two.
+// Nodes and pods in one piece, which takes a millisecond or two.
 constexpr size_t kNodesAtOnce = 500, kPodsAtOnce = 1000;
 
 absl::string_view MemberStateName(const Member& member) {
@@ -38,7 +38,7 @@ bool TakesRoom(const GangMemberView& pod) {
   return !pod.node.empty() && pod.state != "succeeded" && pod.state != "failed";
 }
 
-// Of a label that some Topology, or a domain of NVLink, is told by.
+// The node's value of a label that a Topology or an NVLink domain is told by.
 std::string LabelOf(const NodeView& node, const std::string& key, const Tables& tables) {
   const auto at = std::ranges::find(node.block.rows().label_columns, key, &LabelColumn::key);
   const bool tracked = at != node.block.rows().label_columns.end();
@@ -55,7 +55,7 @@ std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
   return path;
 }
 
-// The first of its labels that it has.
+// The node's value of the first NVLink label that it has.
 std::string NvlinkOf(const NodeView& node, const Tables& tables) {
   for (const std::string& key : tables.nvlink_labels) {
     if (std::string value = LabelOf(node, key, tables); !value.empty()) return value;
@@ -87,7 +87,7 @@ NodeRow RowFor(NodeId node, const Snapshot& snapshot, const Topology* topology) 
   return row;
 }
 
-// Calls it for each GPU resource that a pod of the shape asks for.
+// Calls `use` for each GPU resource that a pod of the shape asks for.
 template <typename Use>
 void ForEachGpu(ShapeId shape, const Tables& tables, const Use& use) {
   for (const auto& [resource, amount] : tables.ShapeOf(shape).requests) {
@@ -168,7 +168,7 @@ GangView ClusterViews::ViewOf(const Case& c, const Leadership* leader) const {
       view.stage.clear();
     }
   } else {
-    // What the leader wrote, or nothing yet.
+    // A standby repeats the leader's status, which may still be empty.
     view.phase = c.gang.status.phase;
     view.reason = c.gang.status.reason;
     view.message = c.gang.status.message;

@@ -1,5 +1,5 @@
-// What operators, the page and metrics see of the loop: views of the cluster, whole or piece by
-// piece, so that no turn is late for one.
+// Views of the cluster for operators, the page and metrics, whole or piece by piece,
+// so that no turn is late for one.
 //
 // Owned by SchedulingLoop; it reads what the loop knows and what the leader remembers, and changes
 // neither. `leader` is null on a standby.
@@ -27,7 +27,7 @@ class ClusterViews final {
   // Null until the call that ends a round.
   [[nodiscard]] std::unique_ptr<ClusterView> MoreView(const Leadership* leader, absl::Time now);
   [[nodiscard]] ClusterFiguresPtr MoreFigures(const Leadership* leader, absl::Time now);
-  // What was begun under one lead does not end under another.
+  // A round that was begun under one lead does not end under another.
   void BeginAnew() {
     figures_.reset();
     view_.reset();
@@ -41,7 +41,7 @@ class ClusterViews final {
   void AddGangs(ViewRound& round, const Leadership* leader, absl::Time now);
   void AddQueues(ViewRound& round, const Leadership* leader, absl::Time now) const;
   [[nodiscard]] GangView ViewOf(const Case& c, const Leadership* leader) const;
-  // What of the usage of their Queues is held for holders.
+  // Adds to the Queues the usage that is held for holders.
   void TellHeldQuota(const Leadership& leader, std::vector<QueueView>& queues) const;
   [[nodiscard]] std::vector<GpuTotalView> Gpus(const Leadership* leader);
   static void AddHeldGpus(const Leadership& leader, GpuTotals& totals);

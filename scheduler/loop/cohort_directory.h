@@ -29,7 +29,7 @@ class CohortDirectory final {
   // Statuses that differ from what was written last, at most one per cohort and interval.
   [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const QuotaBook& book);
   [[nodiscard]] absl::Time NextDeadline() const;
-  // What became of each write is told here.
+  // The outcome of each write is told here.
   [[nodiscard]] PacedStatuses<CohortStatus>& statuses() { return statuses_; }
   void Forget();
 

@@ -1,5 +1,5 @@
-// Nodes that have rejected pods of late: each takes no other for a while, the longer the more often
-// it has done so.
+// Nodes that have rejected pods of late: such a node takes no pod for a while, and the longer the
+// more often it has rejected some.
 //
 // Owned by the scheduling loop, whether it leads or not: the state keeps these nodes shut as long.
 #pragma once
@@ -18,10 +18,10 @@ class CoolDowns final {
  public:
   explicit CoolDowns(absl::Duration first) : first_(first) {}
 
-  // Until when it takes no pod.
+  // The time until which the node takes no pod.
   absl::Time Rejected(NodeId node, absl::Time now) {
     CoolDown& known = nodes_[node];
-    // What it rejects now was sent there before: all of a gang's pods on it fail at once.
+    // A pod rejected now was sent before the node shut: all pods of a gang fail there at once.
     if (now >= known.until) {
       if (now >= known.until + kForgivenAfter) known.times = 0;
       known.until = now + first_ * (1 << std::min(known.times, kMostDoublings));
@@ -33,14 +33,14 @@ class CoolDowns final {
   // Some node is shut until then for another reason.
   void EndsAt(absl::Time end) { ends_.insert(end); }
   void NodeGone(NodeId node) { nodes_.erase(node); }
-  // When the next node is back; the infinite future: none is shut.
+  // The time at which the next node is back; the infinite future: none is shut.
   [[nodiscard]] absl::Time NextEnd(absl::Time now) {
     ends_.erase(ends_.begin(), ends_.upper_bound(now));
     return ends_.empty() ? absl::InfiniteFuture() : *ends_.begin();
   }
 
  private:
-  // A node that has rejected nobody for so long begins anew with a short one.
+  // A node that has rejected no pod for so long begins anew with a short cool-down.
   static constexpr absl::Duration kForgivenAfter = absl::Minutes(10);
   static constexpr int32_t kMostDoublings = 5;  // from 30 s to 16 min
 

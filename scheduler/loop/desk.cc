@@ -59,7 +59,7 @@ std::optional<Case> Desk::Open(GangId id, absl::Time now) {
   return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
 }
 
-// Of the same name, but another: what one did or suffered is not for the next to answer for.
+// A new PodGroup of the same name does not answer for what the old one did or suffered.
 void Desk::MeetGroup(GangRecord& record, const Gang& gang) {
   if (!gang.group_exists) return;
   const uint64_t group = FingerprintOf(gang.group_uid);
@@ -147,7 +147,8 @@ GangRequest Desk::RequestOf(const Case& c, ItemKind kind) const {
   }
   input.outranked = state.PromisedBelow(c.gang.priority);
   GangRequest request = RequestFor(input, [this, &c, kind](PodId pod) {
-    // It has a node, as the server says; a watch that lags, or repeats itself, calls it pending.
+    // A lagging or repeated watch line calls the pod pending,
+    // but the server says that it has a node.
     const PodFacts* facts = state.FindPod(pod);
     if (facts != nullptr && facts->is_awaited) return false;
     const auto refused = c.record.refused_until.find(pod);

@@ -1,8 +1,8 @@
-// What all parts of a lead work on: the gangs and what is remembered of each, the queue, what this
-// turn still has to look at, and what it is to write.
+// The desk, on which all owners of a lead work: the gangs and their records, the queue, the gangs
+// that this turn has still to look at, and the writes that it makes.
 //
-// Owned by Leadership, one thread; shared by its owners, each of which keeps what is its own
-// besides. Of a record each part has one writer (gang_record.h).
+// Owned by Leadership, one thread; shared by its owners, each of which also keeps fields of its
+// own. Each part of a record has one writer (gang_record.h).
 //
 //   std::optional<Case> c = desk.Open(id, now);  // a gang in hand
 //   desk.Log(*c, "place", …);
@@ -34,24 +34,24 @@ namespace maniple {
 struct Desk {
   explicit Desk(WarmState& given);
 
-  // None: there is no such gang any more.
+  // None: the gang is gone.
   [[nodiscard]] std::optional<Case> Open(GangId id, absl::Time now);
-  // Null: nobody has opened it yet.
+  // Null: no owner has opened it yet.
   [[nodiscard]] GangRecord* FindRecord(GangId gang) const;
-  // What is remembered of a gang at first, by what its status tells.
+  // The first record of a gang, filled from its status.
   [[nodiscard]] static std::unique_ptr<GangRecord> FirstRecord(const Gang& gang, absl::Time now);
   void ForgetLeaving(GangRecord& record);
 
   const Snapshot& Picture() { return warm.Picture(); }
-  // What of the gang is to be decided next; none: nothing.
+  // The item of the gang that is to be decided next; none: nothing is.
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   // "a-0=n1 a-1=n2"
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;
 
-  // It is looked at by then, and not before unless something changes.
+  // The gang is looked at by `next`, and not before unless something changes.
   void ArmTimer(GangId gang, GangRecord& record, absl::Time next);
-  // To be looked at, by time.
+  // The first time at which some gang is to be looked at.
   [[nodiscard]] absl::Time NextTimer() const;
   void TouchThoseDue(absl::Time now);
 
@@ -59,12 +59,12 @@ struct Desk {
     writes.push_back(errands.Send(std::move(errand), std::move(request)));
   }
   void SendEvent(const EventNote& note, absl::Time now);
-  // `rest` begins with what separates it from the gang.
+  // `rest` begins with its own separator.
   void Log(const Case& c, absl::string_view what, std::string rest = "", int64_t steps = 0);
   void LogOf(absl::string_view what, absl::string_view subject, std::string rest, absl::Time now);
 
   WarmState& warm;
-  // … of which it is mostly:
+  // The parts of the warm state that owners use most.
   const LoopOptions& options;
   Random& random;
   ClusterState& state;
@@ -76,18 +76,17 @@ struct Desk {
 
   GangQueue queue;
   absl::btree_map<GangId, std::unique_ptr<GangRecord>> records;
-  absl::btree_set<GangId> touched;    // to be looked at
-  absl::btree_set<GangId> to_report;  // to be reported on at the end of this turn
+  absl::btree_set<GangId> touched;    // gangs to be looked at
+  absl::btree_set<GangId> to_report;  // gangs to be reported on at the end of this turn
   std::vector<WriteCommand> writes;
-  int64_t bans = 0;  // gangs that remember whom they left for
+  int64_t bans = 0;  // gangs that remember for whom they left
 
  private:
   void MeetGroup(GangRecord& record, const Gang& gang);
 
   std::set<std::pair<absl::Time, GangId>> timetable_;  // GangRecord::timer
-  // As kube-scheduler's, by namespace and uid.
-  // What is forgotten early may say a little more, and whoever makes so many objects says more
-  // anyway.
+  // The same budget as kube-scheduler's, by namespace and uid. An object that is forgotten early
+  // may get a few events more; a tenant that makes so many objects gets more anyway.
   WriteBudget<std::string> event_budget_{
       {.burst = 25, .interval = absl::Minutes(5), .most_objects = 8'192}};
 };

@@ -1,4 +1,4 @@
-// When each of many things is due next, and the first of all.
+// The times at which each of many things is due next, and the first of all.
 //
 //   DueTimes<std::string> due;
 //   due.Set("a", now + interval);                  // replaces what was said of it before
@@ -39,7 +39,7 @@ class DueTimes final {
   [[nodiscard]] absl::Time Next() const {
     return order_.empty() ? absl::InfiniteFuture() : order_.begin()->first;
   }
-  // What is due by then, in the order of the keys.
+  // The keys that are due by `now`, in their order.
   [[nodiscard]] std::vector<Key> Until(absl::Time now) const {
     std::set<Key> due;
     for (auto it = order_.begin(); it != order_.end() && it->first <= now; ++it) {
@@ -52,7 +52,7 @@ class DueTimes final {
     return it == at_.end() ? std::nullopt : std::optional(it->second);
   }
   [[nodiscard]] size_t size() const { return at_.size(); }
-  // REQUIRES: something is due some day.
+  // REQUIRES: Next() is finite.
   [[nodiscard]] const Key& First() const { return order_.begin()->second; }
 
  private:

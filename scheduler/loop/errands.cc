@@ -35,7 +35,7 @@ Manner MannerOf(const Errand& errand) {
     case ErrandKind::kNodeRequest:
       return {WritePriority::kReason, errand.begun ? WriteRetry::kInside : WriteRetry::kNone};
     case ErrandKind::kNodeConfig:
-      // Somebody may have bound a pod there since: it is decided anew.
+      // Another writer may have bound a pod there since: the division is decided anew.
       return {WritePriority::kStatus, WriteRetry::kNone};
     case ErrandKind::kEvent:
       return {WritePriority::kEvent, WriteRetry::kInside};

@@ -36,28 +36,28 @@ struct Errand {
   ErrandKind kind = ErrandKind::kEvent;
   GangId gang;
   PodId pod;
-  std::string name;    // of the node of a bind or a configuration, of the queue or cohort of a
+  std::string name;    // of the node of a bind or a configuration, of the Queue or Cohort of a
                        // status, the uid of a pod being read, the claim ("namespace/name") of a
                        // volume
   bool begun = false;  // a bind of a gang that is partly bound already; see also kNodeRequest
-  bool news = false;   // of a status: why something waits, and that has changed
-  std::string lane;    // of a status: whose turn it is that it takes
-  Right right;         // that the request needs; Send fills it in
+  bool news = false;   // of a status: the reason for waiting has changed
+  std::string lane;    // of a status: the lane whose turn it takes
+  Right right;         // the right that the request needs; Send fills it in
 };
 
-// Of the object that a write made; "" = the reply does not say.
+// The version of the object that a write made; "" = the reply does not say.
 [[nodiscard]] std::string MadeVersion(const WriteResult& result);
 
 class Errands final {
  public:
   // The command that carries it out.
   [[nodiscard]] WriteCommand Send(Errand errand, HttpRequest request);
-  // The errand that the reply is for; none when it is not known any more.
+  // The errand that the reply is for; none: it is not known any more.
   [[nodiscard]] std::optional<Errand> Take(uint64_t id);
   void Forget();
 
   [[nodiscard]] int64_t binds() const { return binds_; }  // under way
-  // Under way on behalf of the promise: binds, reads, deletes.
+  // Errands under way on behalf of the promise: binds, reads, deletes.
   [[nodiscard]] int64_t promised() const { return promised_; }
 
  private:

@@ -1,6 +1,6 @@
-// What is under way when one gang makes room for another: the claim of the gang that is to come,
-// and the departure of each gang that leaves. Plain values in the records of the two gangs, kept by
-// Evictions; nothing of them has to survive a restart (a new leader decides afresh).
+// One gang makes room for another: the claim of the preemptor, and the departure of each victim.
+// Plain values in the records of the two gangs, kept by Evictions. Nothing of them has to survive a
+// restart: a new leader decides afresh.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@
 
 namespace maniple {
 
-// Room that others are leaving, held for the gang until it binds, no longer needs it, or a time.
+// Room that victims are leaving. It is held for the gang until it binds,
+// no longer needs it, or a time.
 struct Claim {
   struct Room {
     HoldId hold;
     NodeId node;  // invalid: it is gone, and the hold with it
     ShapeId shape;
-    PodId pod;  // whose room it is, for its nominatedNodeName
+    PodId pod;  // the pod that is to have the room, for its nominatedNodeName
   };
   std::vector<Room> rooms;
   std::vector<GangId> victims;
@@ -36,9 +37,9 @@ struct GpusSince {
   std::vector<std::pair<std::string, int64_t>> amounts;
 };
 
-// Members that are being evicted, one request each, tried again until they leave.
+// Members that are being evicted: one request each, tried again until they leave.
 struct Departure {
-  // What may pass its budgets is asked to leave all the same once they refuse: it is marked as a
+  // A pod that may pass its budgets is asked to leave even after they refuse: it is marked as a
   // target of disruption, then deleted.
   enum class Way : uint8_t { kEvict, kMark, kDelete };
   struct Pod {
@@ -54,24 +55,24 @@ struct Departure {
   std::map<PodId, Pod> pods;
   GangId for_gang;    // invalid: the queue is being drained
   std::string why;    // "preempted by default/b", "its queue is being drained"
-  absl::Time until;   // then those that have not left stay
+  absl::Time until;   // pods that have not left by then stay
   bool whole = true;  // not only surplus members
   bool past_budgets = false;
-  std::string forbidden;  // what the server says of a right that is lacking; "" = nothing
-  // One of them leaves or has left: a whole gang is followed by the rest, whatever happens.
+  std::string forbidden;  // the server's words on a right that is lacking; "" = nothing
+  // One of the pods leaves or has left: the rest of a whole gang follows, whatever happens.
   bool begun = false;
 };
 
 enum class DepartureEnd : uint8_t { kLeft, kStays };
 
-// What of a gang that stands decides whether others may make it leave, and how much that helps.
+// The facts of a standing gang that decide whether others may evict it, and how much that helps.
 struct Evictable {
   int64_t pods = 0;
   int32_t priority = 0;
   int64_t generation = 0;  // of its PodGroup: quorum, protection
   absl::Time queued;       // later when it was created anew
 
-  // May somebody be helped who was not by `before`?
+  // May its eviction help a gang that was not helped by `before`?
   [[nodiscard]] bool MayHelpMoreThan(const Evictable& before) const {
     if (pods == 0) return false;
     return pods > before.pods || priority != before.priority || queued != before.queued ||

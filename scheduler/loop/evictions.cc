@@ -12,14 +12,14 @@
 namespace maniple {
 namespace {
 
-// Room that is being freed is kept for so long, and as long again after the end of the grace period
-// that a victim has been given; evictions that are refused are tried until then.
+// Room that is being freed is kept for so long, and as long again after a victim's grace period.
+// Evictions that are refused are tried until then.
 constexpr absl::Duration kClaimFor = absl::Minutes(5);
 
-// After a claim that came to nothing.
+// The pause after a claim that came to nothing.
 constexpr absl::Duration kPauseAfterClaim = absl::Seconds(30);
 
-// An eviction that is refused.
+// The pause after an eviction that is refused.
 constexpr BackoffPolicy kTryAgain = {.first = absl::Seconds(1), .most = absl::Seconds(30)};
 
 // An eviction that was granted shows in the watch long before this.
@@ -77,7 +77,7 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
   desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(plan.plan.placements)));
   desk_.SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
   c.record.claim = std::move(claim);
-  // What a repair has claimed stands in the place of what was held for it.
+  // The room that a repair claims replaces what was held for it.
   if (c.record.binding.has_value()) parts_.flights.ReconcileHolds(c);
   parts_.charges.ChargeQuota(c);
 }
@@ -108,7 +108,7 @@ void Evictions::GiveUpClaim(Case& c) {
   parts_.charges.ChargeQuota(c);
 }
 
-// Also of a gang that its queue does not ask any more.
+// A claim is seen even when the queue does not ask for its gang any more.
 void Evictions::SeeClaim(Case& c) {
   if (!c.record.claim.has_value() || c.now < c.record.claim->until) return;
   c.record.no_preemption_until = c.now + kPauseAfterClaim;
@@ -155,7 +155,7 @@ Departure::Pod Evictions::NewLeaver(const Case& c, PodId pod) {
   return {.next_try = c.now, .backoff = Backoff(kTryAgain), .had = parts_.uses.GpusOf(c, pod)};
 }
 
-// Nobody waits any more for its members to leave.
+// No gang waits any more for these members to leave.
 bool Evictions::CalledOff(const Case& c, const Departure& departure) const {
   if (!departure.for_gang.valid()) {
     const Queue* queue = desk_.ledger.book().FindQueue(c.record.queue);
@@ -167,10 +167,11 @@ bool Evictions::CalledOff(const Case& c, const Departure& departure) const {
              it->second->claim->victims.end();
 }
 
-// Whom the watch shows gone has left; who is on its way out has until the end of its grace period.
+// A pod that the watch shows gone has left; one on its way out has until the end
+// of its grace period.
 void Evictions::FollowDeparture(Case& c, Departure& departure) {
   if (departure.whole) {
-    // Bound meanwhile: by a request that was under way, or by somebody else.
+    // Members bound meanwhile leave too, whether our own request or another writer bound them.
     for (const Member& member : c.gang.members) {
       if (member.state != MemberState::kBound) continue;
       departure.pods.try_emplace(member.pod, NewLeaver(c, member.pod));
@@ -194,7 +195,7 @@ void Evictions::FollowDeparture(Case& c, Departure& departure) {
   }
 }
 
-// Its room is kept as long.
+// The claim is kept as long as the departure.
 void Evictions::WaitForDeparture(Departure& departure, absl::Time until) {
   if (until <= departure.until) return;
   departure.until = until;
@@ -211,7 +212,7 @@ void Evictions::SeeDeparture(Case& c) {
   Departure& departure = *record.departure;
   FollowDeparture(c, departure);
   const bool left = departure.pods.empty();
-  // Half a gang is of use to nobody: the rest of one that has begun to leave follows.
+  // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows.
   if (CalledOff(c, departure) && !(departure.whole && departure.begun)) {
     std::erase_if(departure.pods, [this](const auto& leaving) {
       return !leaving.second.under_way && !desk_.state.FindPod(leaving.first)->terminating;
@@ -299,7 +300,7 @@ void Evictions::HearEviction(const Errand& errand, const WriteResult& result, ab
   leaving.next_try = std::max(leaving.not_before, now + leaving.backoff.Next(desk_.random));
 }
 
-// A budget allows more: who was refused is asked again, but not before the server wants to hear.
+// A budget allows more: refused evictions are tried again, but no sooner than the server asked.
 void Evictions::HurryEvictions(absl::Time now) {
   for (const GangId id : departing_) {
     for (auto& [pod, leaving] : desk_.records.at(id)->departure->pods) {
@@ -320,7 +321,7 @@ absl::Time Evictions::NextEviction(const GangRecord& record) {
   return next;
 }
 
-// A queue that is drained starts nothing and lets nobody stay.
+// A Queue that is drained starts nothing and lets no gang stay.
 void Evictions::DrainQueue(Case& c) {
   if (c.record.departure.has_value()) return;
   if (c.record.binding.has_value() && !c.record.binding->Stands()) return;

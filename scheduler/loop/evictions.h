@@ -1,5 +1,5 @@
-// Who leaves for whom: the room kept for the gang that is to come (Claim), and the requests that
-// ask the others to leave (Departure).
+// Evictions: the room kept for a preemptor (Claim), and the requests that ask
+// its victims to leave (Departure).
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -15,7 +15,7 @@ namespace maniple {
 
 class Evictions final {
  public:
-  // What it works with.
+  // The owners that it works with.
   struct Parts {
     UseCounts& uses;
     Charges& charges;
@@ -28,21 +28,21 @@ class Evictions final {
   // The victims are asked to leave, and their room is kept for the gang.
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
                   const PreemptionPlan& plan, ClaimGround ground);
-  // Nobody takes the room any more but who finds it.
+  // Gives the claimed room back, for any gang to use.
   void DropClaim(GangRecord& record);
   void GiveUpClaim(Case& c);
-  // Ends it when its time is over.
+  // Ends the claim when its time is over.
   void SeeClaim(Case& c);
-  // Parks it until the room is made; false: it has no claim, or that will come to nothing.
+  // Parks the item until the room is made; false: it has no claim, or the claim came to nothing.
   [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
-  // Of a gang that leaves: asks again, or sees that it has left.
+  // For a gang that leaves: asks again, or sees that it has left.
   void SeeDeparture(Case& c);
-  // Budgets are others: what was refused is asked again.
+  // Budgets have changed: refused evictions are tried again.
   void HurryEvictions(absl::Time now);
   void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
-  // When it is to be asked again.
+  // The time of the next eviction request for the gang.
   [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
-  // Sends it away if its Queue is being drained.
+  // Sends the gang away if its Queue is being drained.
   void DrainQueue(Case& c);
 
   void Forget(GangId gang) { departing_.erase(gang); }
@@ -50,7 +50,7 @@ class Evictions final {
  private:
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
   [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
-  // `departure` says everything but the pods.
+  // `departure` has everything but the pods.
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
                       absl::Time now);
   void SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now);
@@ -61,7 +61,7 @@ class Evictions final {
 
   Desk& desk_;
   Parts parts_;
-  absl::btree_set<GangId> departing_;  // those with a departure
+  absl::btree_set<GangId> departing_;  // gangs with a departure
 };
 
 }  // namespace maniple

@@ -1,5 +1,4 @@
-// What metrics tell of the cluster, while it is made piece by piece. A value of the scheduling
-// loop.
+// The figures for metrics while they are made piece by piece. A value of the scheduling loop.
 #pragma once
 
 #include <cstdint>

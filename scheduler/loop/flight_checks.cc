@@ -1,5 +1,5 @@
-// A place that was chosen and reserved, looked at again before the pod is bound to it: others may
-// have come meanwhile, and the node may have changed.
+// Looks again at a reserved place before the pod is bound to it: other pods may have come
+// meanwhile, and the node may have changed.
 #include <algorithm>
 #include <vector>
 
@@ -27,12 +27,12 @@ bool Flights::ApartFromOthers(const Case& c, NodeId node, const TopologyRequest&
   const auto choice = ResolveTopology(desk_.Picture(), {.topology = asked}, levels);
   if (!choice.ok()) return false;
   const DomainLevel& level = *choice->gang.required_level();
-  // A node outside the level says nothing.
+  // A node outside the level is apart from none.
   const auto apart = [&level](NodeId a, NodeId b) {
     const uint32_t in_a = level.DomainOf(a), in_b = level.DomainOf(b);
     return in_a != in_b && in_a != DomainLevel::kOutside && in_b != DomainLevel::kOutside;
   };
-  // What is on its way may never land, where somebody else binds the whole gang.
+  // Only landed members count: where somebody else binds the whole gang, ours may never land.
   return std::ranges::any_of(c.gang.members, [&](const Member& member) {
     const std::optional<NodeId> other = c.record.binding->LandedOn(member.pod);
     return other.has_value() && among(member) && apart(node, *other);
@@ -45,14 +45,14 @@ bool Flights::PlaceIsStillGood(const Case& c, PodId pod, NodeId node) {
          desk_.state.StillFits(facts->shape, node, c.gang.priority) && TermsStillHold(c, pod, node);
 }
 
-// Affinity and spread, of the pod and of those around it: decided afresh for this pod and this node
-// alone, as if it were not there. Holds are for later and stand in nobody's way.
+// Affinity and spread, of the pod and of those around it, are decided afresh for this pod and node
+// alone, as if the pod were not there. Holds are for later and stand in nobody's way.
 bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   const ShapeId shape = desk_.state.FindPod(pod)->shape;
   const Snapshot& snapshot = desk_.Picture();
   const PodShape& known = snapshot.tables->ShapeOf(shape);
   if (!desk_.state.AsksOfPods(shape) && known.matches.empty()) return true;
-  // Volumes that are set aside for it would look taken.
+  // Volumes that are set aside for the pod would look taken.
   if (known.constraints.volumes.get() != nullptr) return true;
   GangRequest request{.gang = c.gang.id,
                       .wants = {{.pod = pod, .shape = shape}},

@@ -1,4 +1,4 @@
-// Room and quota for who replaces a lost member.
+// Room and quota for the replacements of lost members.
 #include <algorithm>
 #include <limits>
 
@@ -23,7 +23,7 @@ void Flights::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Tim
   }
 }
 
-// Vacancies that nobody is claiming room for already.
+// Vacancies for which no claim makes room.
 std::vector<Vacancy> Flights::VacanciesToHold(const Case& c) const {
   std::vector<Vacancy> lacking;
   for (const Vacancy& vacancy : c.record.binding->vacancies()) {
@@ -70,7 +70,7 @@ std::optional<NodeId> Flights::PlaceForHold(Case& c, const Vacancy& vacancy) {
     return vacancy.node;
   }
   GangRequest request = desk_.RequestOf(c, ItemKind::kRepair);
-  // Whoever will replace it, as if in a slice and in the sub-group with the one that was lost.
+  // A replacement in the lost member's sub-group, and as if in a slice with it.
   const RankPlace rank{.group = std::numeric_limits<int32_t>::max(), .index = 0};
   const auto part = static_cast<size_t>(vacancy.sub_group);
   const bool of_part = vacancy.sub_group >= 0 && part < request.sub_group_topologies.size();

@@ -1,5 +1,5 @@
-// Claims that wait for their pods' nodes: bound before the gang is, or the gang is given up for
-// now.
+// Claims that wait for their pods' nodes: they are bound before the gang is,
+// or the gang is given up for a while.
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +37,7 @@ bool Flights::StartVolumes(Case& c, const std::vector<Placement>& placements) {
   return true;
 }
 
-// Why the placements are no good any more; "" = they are.
+// Why the placements are no good any more; "" = they are good.
 std::string Flights::PlacementTrouble(const Case& c) {
   if (!c.gang.group_exists || !c.gang.problem.empty()) return "its PodGroup is not valid";
   for (const Placement& placement : c.record.volumes->placements()) {
@@ -113,7 +113,7 @@ void Flights::HearVolume(const Errand& errand, const WriteResult& result, absl::
   c->record.volumes->OnReply(errand.name, ReadVolumeReply(result), step);
 }
 
-// A claim that several members share was bound for one of them: the others must reach it, too.
+// A claim that several members share was bound for one of them: the others must reach its volume.
 void Flights::BindAfterVolumes(Case& c) {
   const std::vector<Placement> placements = c.record.volumes->placements();
   for (const Placement& placement : placements) {

@@ -10,7 +10,7 @@
 namespace maniple {
 namespace {
 
-// A surplus member that was refused is left alone for so long.
+// A surplus member that was refused is not tried again for so long.
 constexpr absl::Duration kRefusedFor = absl::Minutes(1);
 
 bool IsPlaced(const Member& member) {
@@ -53,7 +53,7 @@ void Flights::EnsureBinding(Case& c) {
         return told ? std::optional(condition->last_transition) : std::nullopt;
       };
       if (!record.quorum_reached_at.has_value()) {
-        // Written True when a binding outlasts its first second, and not before.
+        // The condition becomes True when a binding outlasts its first second, and not before.
         const auto since = since_of(kConditionQuotaReserved, "True", WaitReason::kBinding);
         BeginBinding(record, BindPhase::kBinding, std::min(since.value_or(c.now), c.now));
       } else if (const auto since =
@@ -67,7 +67,7 @@ void Flights::EnsureBinding(Case& c) {
   }
   record.bound.clear();
   for (const Member& member : c.gang.members) {
-    // Also on a node that is gone: its loss, which comes next, leaves a vacancy like any other.
+    // A member on a node that is gone counts: its loss, which comes next, leaves a vacancy.
     if (member.state != MemberState::kBound) continue;
     record.bound.push_back({member.pod, member.node, member.shape, member.rank.sub_group});
   }
@@ -83,7 +83,7 @@ void Flights::SettleBinding(Case& c) {
   }
 }
 
-// A quorum that stands without our doing counts as reached; with no member left, none stands.
+// A quorum that others have bound counts as reached; with no member left, none stands.
 void Flights::NoteQuorum(Case& c) {
   if (c.record.binding.has_value()) return;
   if (std::ranges::none_of(c.gang.members, IsPlaced)) {

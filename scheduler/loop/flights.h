@@ -1,9 +1,11 @@
 // Gangs in flight: members that are being bound, volumes that are bound before them, and room that
-// is held for members which are lost. It drives one GangBinding for each (scheduler/bind).
+// is held for lost members. It drives one GangBinding for each gang (scheduler/bind).
 //
-// Its sources: flights.cc (the protocol's actions), flight_volumes.cc (claims that wait for a
-// node), flight_checks.cc (a place that was chosen, looked at again before it is bound to),
-// flight_holds.cc (room for who replaces a lost member).
+// Its sources:
+//   flights.cc         the protocol's actions
+//   flight_volumes.cc  claims that wait for a node
+//   flight_checks.cc   a second look at a place before a pod is bound to it
+//   flight_holds.cc    room for the replacements of lost members
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -19,34 +21,35 @@ class Flights final {
   Flights(Desk& desk, UseCounts& uses, Charges& charges)
       : desk_(desk), uses_(uses), charges_(charges) {}
 
-  // Whoever is partly bound, or has lost a member, is in flight, also if somebody else bound it.
+  // A gang that is partly bound, or has lost a member, is in flight,
+  // also if somebody else bound it.
   void EnsureBinding(Case& c);
-  // What the watch shows is taken in, and what follows is done; it may end the flight.
+  // Takes in what the watch shows and does what follows, which may end the flight.
   void SettleBinding(Case& c);
-  // A quorum that stands without our doing counts as reached.
+  // A quorum that others have bound counts as reached.
   void NoteQuorum(Case& c);
   // Reserves all of the plan, then binds; volumes that wait for their node are bound first.
   void Start(Case& c, const std::vector<Placement>& placements);
-  // What became of a bind, a reading or a deletion.
+  // The outcome of a bind, a reading or a deletion.
   void HearOfPod(const Errand& errand, const WriteResult& result, absl::Time now);
   // Calls `input` with a step and carries out what it asks for.
   void Step(Case& c, absl::FunctionRef<void(BindStep&)> input);
-  // It has left whole, and waits anew.
+  // The gang has left whole, and waits anew.
   void CountLeaving(Case& c, LeavingCause cause);
-  // Holds what the vacancies of one in flight need: quota always, room as far as there is some.
+  // Holds for the vacancies of a gang in flight: quota always, room as far as there is some.
   void ReconcileHolds(Case& c);
   void DropHolds(GangRecord& record);
-  // About one pod, which the reply names.
+  // Sends a request about one pod, which the reply names.
   void SendTo(PodId pod, ErrandKind kind,
               absl::FunctionRef<HttpRequest(const PodReference&)> request);
 
   void SettleVolumes(Case& c);
   void HearVolume(const Errand& errand, const WriteResult& result, absl::Time now);
-  // Whoever holds room on one of these nodes for members it has lost is to be decided again: what
-  // is held for it looks full to whoever asks only what is free.
+  // Offers the repairs of gangs that hold room on these nodes for lost members. Waking by free room
+  // would miss them: the held room looks full to it.
   void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
 
-  // Those that hold room for members they have lost; some may linger.
+  // Gangs that hold room for members they have lost; some may linger.
   [[nodiscard]] const absl::btree_set<GangId>& mending() const { return mending_; }
 
  private:
@@ -62,7 +65,7 @@ class Flights final {
   void OnUndone(Case& c, const Undone& undone);
   [[nodiscard]] std::vector<Vacancy> VacanciesToHold(const Case& c) const;
   [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);
-  // Outside a topology that the gang, or the sub-group of the pod, requires of all its members.
+  // Is the node outside a topology that the gang, or the pod's sub-group, requires of its members?
   [[nodiscard]] bool Misplaced(const Case& c, PodId pod, NodeId node);
   [[nodiscard]] bool ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
                                      absl::FunctionRef<bool(const Member&)> among);

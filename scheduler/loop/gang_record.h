@@ -1,5 +1,5 @@
-// What the loop remembers of one gang beside the gang itself. Nothing here has to survive a
-// restart: what must be remembered stands in the PodGroup's status.
+// The loop's record of one gang, beside the gang itself. Nothing here has to survive a restart: the
+// PodGroup's status holds what must be remembered.
 //
 // Owned by the scheduling loop.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace maniple {
 
-// Why an item waits, from the decision that rejected it. Gangs of which the same is true share it.
+// Why an item waits, from the decision that rejected it. Gangs with the same reasons share one.
 struct WaitingFor {
   WaitReason reason = WaitReason::kNoFit;
   std::string message;
@@ -39,7 +39,7 @@ struct WaitingFor {
 };
 using WaitingForPtr = std::shared_ptr<const WaitingFor>;
 
-// Room and quota for whoever replaces a lost member. Where there is no room to hold, the quota is.
+// Room and quota for the replacement of a lost member. Where no room can be held, the quota is.
 struct HeldVacancy {
   HoldId hold;      // invalid: no room is held
   NodeId node;      // invalid: it is gone, and the hold with it
@@ -47,13 +47,13 @@ struct HeldVacancy {
   Vacancy vacancy;
 };
 
-// By which a pod is charged, also when its node is gone.
+// The kind of node by which a pod is charged, also when its node is gone.
 struct ChargedAs {
   PodId pod;
   NodeKindId kind;
 };
 
-// The gang had to leave: its reason stays so until it has members that are none of these.
+// The gang had to leave: its reason stays until it has members that are none of these.
 struct Evicted {
   std::set<PodId> members;
   std::string why;  // "preempted by default/b"; "" = it had lost its quorum
@@ -74,7 +74,7 @@ struct SentStatus {
   bool under_way = false;
 };
 
-// Of searches that were long, or gave up (search_shares.h).
+// The memory of searches that were long, or gave up (search_shares.h).
 struct SearchMemory {
   int64_t steps = 0;                           // of the last one; 0: it was short
   std::optional<absl::Time> slot = {};         // when it may search for long
@@ -82,7 +82,7 @@ struct SearchMemory {
   std::optional<Backoff> backoff = {};         // since the last one that did not
 };
 
-// What is under way for the PodGroup that stands for a gang which somebody else declares.
+// Work under way for the PodGroup that stands for a gang which somebody else declares.
 struct StandInWork {
   bool under_way = false;
   absl::Time again_at = absl::InfinitePast();  // nothing is sent before
@@ -90,7 +90,7 @@ struct StandInWork {
   std::string trouble;  // why there is none, for people; "" = nothing is known
 };
 
-// … and for the status of the foreign group itself.
+// Work under way for the status of the foreign group itself.
 struct PhaseWork {
   bool under_way = false;
   absl::Time again_at = absl::InfinitePast();
@@ -101,7 +101,7 @@ struct PhaseWork {
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
 
-  // Reserved there, and the volumes of its gang are being bound; else none.
+  // The node on which the pod is reserved while its gang's volumes are being bound; else none.
   [[nodiscard]] std::optional<NodeId> PlaceWhileVolumesAreBound(PodId pod) const {
     if (!volumes.has_value()) return std::nullopt;
     for (const Placement& placement : volumes->placements()) {
@@ -111,7 +111,7 @@ struct GangRecord {
   }
 
   absl::Time first_seen;
-  uint64_t group = 0;  // a fingerprint of the uid of the PodGroup of which all this is remembered
+  uint64_t group = 0;  // a fingerprint of the uid of the PodGroup that this record is about
 
   // Written by Flights.
   Rare<GangBinding> binding;
@@ -123,7 +123,7 @@ struct GangRecord {
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
-  // Its quorum was decided then, the last time, and it had to leave whole; the past: never.
+  // When its quorum was last decided, and when it last had to leave whole; the past: never.
   absl::Time decided_at = absl::InfinitePast(), left_at = absl::InfinitePast();
   Rare<Backoff> undo_backoff;  // since the quorum was bound last
   absl::Time backoff_until = absl::InfinitePast();
@@ -152,10 +152,10 @@ struct GangRecord {
   Rare<Claim> claim;
   Rare<Departure> departure;
   std::optional<int32_t> loose_priority;  // as Preemptions has counted it
-  // It evicts nobody, because others leave anyway, and since when; none: it does not wait for that.
+  // Since when it evicts nobody because others leave anyway; none: it does not wait for that.
   std::optional<absl::Time> leaving_awaited_since;
   absl::Time no_preemption_until = absl::InfinitePast();
-  absl::Time victims_later = absl::InfiniteFuture();  // when the next of them is not protected
+  absl::Time victims_later = absl::InfiniteFuture();  // when the next victim's protection ends
   Rare<Evictable> evictable;                          // as of the last look; none: of no pods
   bool initial_share_used = false;
   Rare<std::vector<LeftFor>> left_for;  // status.preemptedBy; Reversals
@@ -176,7 +176,7 @@ struct GangRecord {
   bool told_passed_over = false;
   Rare<SentStatus> sent;      // none: the watch shows what was written, or what has taken its place
   bool wrote_status = false;  // … and none has failed since
-  bool status_taken = false;  // some has: what the watch shows is no earlier leader's word any more
+  bool status_taken = false;  // some has: the watch shows no earlier leader's word any more
   absl::Time status_written = absl::InfinitePast();
   Rare<StatusFailure> status_failure;
   absl::Time status_due = absl::InfiniteFuture();
@@ -186,7 +186,7 @@ struct GangRecord {
     bool nominated = false;  // with a node's name
   };
   absl::btree_map<PodId, Told> told;
-  std::optional<WaitReason> complained_of;    // an event was made for it
+  std::optional<WaitReason> complained_of;    // the reason for which an event was made
   absl::Time timer = absl::InfiniteFuture();  // as it stands in the desk's timetable
 };
 

@@ -68,7 +68,7 @@ std::string ClassKeyOf(const GangRequest& request) {
                                  request.need.total);
   for (const int32_t part : request.need.sub_groups) absl::StrAppend(&key, ",", part);
   for (const auto& [what, count] : counts) {
-    // A quorum cares which members there are, not how many more than it needs.
+    // A quorum cares which members there are, not how many there are beyond it.
     absl::StrAppend(&key, " ", what.first, ":", what.second.index(), "x",
                     counts.size() == 1 ? request.need.total : count);
   }
@@ -104,8 +104,8 @@ bool BindsToDomains(const TopologyRequest& topology) {
   return !topology.required.empty() || topology.slice_size > 0;
 }
 
-// Everybody who stands, or may yet be bound, is on a node that is gone. It may come back with them,
-// and then binds the rest to its domain.
+// Each member that stands, or may yet be bound, is on a node that is gone. The node may come back
+// with them, and then binds the rest to its domain.
 bool DomainIsInDoubt(const RequestInput& input, const GangRequest& request) {
   const bool bound = BindsToDomains(request.topology) ||
                      std::ranges::any_of(request.sub_group_topologies, BindsToDomains);
@@ -118,8 +118,8 @@ bool DomainIsInDoubt(const RequestInput& input, const GangRequest& request) {
   });
 }
 
-// A part that its producer makes late starts whole, as the gang did: single members of it are no
-// replacements as long as nobody of it is placed.
+// A part that its producer makes late starts whole, as the gang did. While none of its members is
+// placed, single ones are no replacements.
 void WaitForWholeParts(const Gang& gang, GangRequest& request) {
   if (gang.foreign == nullptr) return;
   const size_t parts = std::min(gang.foreign->starts.size(), gang.spec.sub_groups.size());
@@ -161,7 +161,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
     const Member& member = gang.members[i];
     const int32_t sub_group = SubGroupOf(gang, member);
     const RankPlace rank{.group = rank_groups[i], .index = member.rank.index};
-    // It counts for nobody, so it holds nobody to its domain.
+    // A misplaced member does not count, so it holds no other to its domain.
     if (IsMisplaced(input.binding, member.pod)) continue;
     const std::optional<NodeId> in_hand =
         input.binding == nullptr ? std::nullopt : input.binding->PlacedOn(member.pod);
@@ -234,7 +234,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       break;
     case RejectionCode::kExceedsMaxQuota:
       facts.relief = kReliefNodes | kReliefQueue;
-      // Other flavors were out of the question for want of large enough nodes.
+      // Other flavors were ruled out because no node is large enough.
       if (rejection.nodes_in_the_way) facts.relief |= kReliefRoom;
       facts.blocks = false;
       break;
@@ -260,12 +260,12 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   // With several shapes, room for one may set another free to move: any room may help.
   const bool one_shape = std::ranges::all_of(
       request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });
-  // Where it holds room itself, that room looks taken to others.
+  // Where the gang holds room itself, that room looks taken to others.
   if (one_shape && !request.wants.empty() && request.own_holds.empty()) {
     facts.smallest_shape = request.wants.front().shape;
   }
-  // A rejection tells of a node what it met first, and of the domains one only: that a node cools
-  // down may matter where it does not say so.
+  // A rejection names only the first obstacle on each node, and one domain only. So a node that
+  // cools down may matter even where the rejection does not say so.
   if ((facts.relief & kReliefNodes) != 0) facts.until = cool_end;
   return facts;
 }

@@ -1,5 +1,5 @@
-// From a gang and what is in flight of it to the question for Decide; from the answer to what the
-// gang then waits for.
+// From a gang and its flight to the question for Decide;
+// from the answer to what the gang then waits for.
 //
 // Pure functions.
 #pragma once
@@ -19,7 +19,7 @@ namespace maniple {
 
 struct RequestInput {
   const Gang& gang;
-  const GangBinding* binding = nullptr;  // null: nothing of it is in flight
+  const GangBinding* binding = nullptr;  // null: the gang is not in flight
   ItemKind kind = ItemKind::kQuorum;
   std::vector<HoldId> holds;
   std::vector<PromisedRoom> outranked;
@@ -31,14 +31,14 @@ struct RequestInput {
 
 [[nodiscard]] absl::string_view ItemName(ItemKind kind);
 
-// Rejected for lack of room or quota now: what others have may be enough one day.
+// The rejection is for lack of room or quota now, and more of these may help one day.
 [[nodiscard]] bool MoreRoomMayHelp(const Decision& decision);
 
-// What could make the rejected request fit. `cool_end`: when the next node that cools down is back.
+// What could make the request fit. `cool_end`: when the next node that cools down is back.
 [[nodiscard]] ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
                                      absl::Time cool_end);
 
-// Equal for equal answers: changes with everything in the gang that Decide or the queue looks at.
+// Equal for equal answers: it covers everything of the gang that Decide or the queue looks at.
 [[nodiscard]] uint64_t FingerprintOf(const Gang& gang);
 
 }  // namespace maniple

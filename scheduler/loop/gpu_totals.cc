@@ -37,7 +37,7 @@ GpuTotals::Amounts GpuTotals::AmountsOf(NodeId node, ResourceId resource) const 
   const uint32_t at = RowOf(node);
   const int64_t all = block.Allocatable(resource)[at];
   const auto known = held_.find({node, resource});
-  // What is held for later may be in use still.
+  // Room held for later may still be in use.
   const int64_t kept = known == held_.end() ? 0 : known->second;
   const int64_t used = std::clamp<int64_t>(all - block.Free(resource)[at] - kept, 0, all);
   const NodeClassId id = block.rows().classes[at];

@@ -1,4 +1,4 @@
-// How many GPUs, and slices of them, are used, free, held, or on nodes that take nobody.
+// Totals of GPUs and their slices: used, free, held, or on nodes that take no pods.
 //
 //   GpuTotals totals(snapshot);
 //   totals.Hold(node, shape);             // for each room that is kept for somebody
@@ -24,7 +24,7 @@ class GpuTotals final {
  public:
   explicit GpuTotals(const Snapshot& snapshot) : snapshot_(snapshot) {}
 
-  // The snapshot counts it as taken. An invalid node holds nothing.
+  // Counts room that the snapshot shows as taken as held. An invalid node holds nothing.
   void Hold(NodeId node, ShapeId shape);
   // By flavor and resource. Each GPU is counted once. Costs a few numbers of each node.
   [[nodiscard]] std::vector<GpuTotalView> Sum(const QuotaLedger& ledger) const;

@@ -33,10 +33,10 @@ void Leadership::Resign() {
 }
 
 TurnOutput Leadership::Turn(std::vector<WriteResult> results, absl::Time now) {
-  ListenToReplies(std::move(results), now);  // what became of our writes
-  LookAtGangs(now);                          // gangs that changed, and those whose time has come
-  reservations_.KeepReservations(now);       // room held for who has waited long
-  wakes_.WakeParked(now);                    // wake whom this could help
+  ListenToReplies(std::move(results), now);  // the outcomes of our writes
+  LookAtGangs(now);                          // gangs that have changed, and those that are due
+  reservations_.KeepReservations(now);       // room held for gangs that have waited long
+  wakes_.WakeParked(now);                    // gangs that the news could help
   serving_.DecideReady(now);                 // snapshot, decide, reserve, bind; or park
   mig_.PlanMigNodes(now);                    // idle nodes for the slices that wait
   reporter_.Report(now);                     // say what changed
@@ -46,7 +46,7 @@ TurnOutput Leadership::Turn(std::vector<WriteResult> results, absl::Time now) {
 void Leadership::Forget(GangId id, absl::Time now) {
   const auto it = desk_.records.find(id);
   if (it == desk_.records.end()) return;
-  // Who left for it is free to do what it must not do while that one was there.
+  // A gang that left for this one may now do what it must not do while this one was there.
   desk_.ForgetLeaving(*it->second);
   if (desk_.bans > 0) preemptions_.BanEnded();
   evictions_.Forget(id);
@@ -81,8 +81,8 @@ void Leadership::LookAtGangs(absl::Time now) {
 }
 
 void Leadership::LookAt(GangId id, absl::Time now) {
-  // What its status tells is an earlier leader's word until ours has taken its place. Only here:
-  // whoever opens it later in the turn finds what lines and queues know of it.
+  // Until our own status has been written, the gang's status is an earlier leader's word. It is
+  // recalled only here: later in the turn, lines and queues already know the gang.
   const auto known = desk_.records.find(id);
   const bool ours =
       known != desk_.records.end() && (known->second->wrote_status || known->second->status_taken);
@@ -99,7 +99,7 @@ void Leadership::LookAt(GangId id, absl::Time now) {
   }
   evictions_.SeeDeparture(*c);
   evictions_.SeeClaim(*c);
-  // Who leaves as a whole is not repaired.
+  // A gang that leaves as a whole is not repaired.
   if (!c->record.departure.has_value() || !c->record.departure->whole) {
     flights_.EnsureBinding(*c);
     flights_.SettleVolumes(*c);
@@ -117,8 +117,8 @@ void Leadership::LookAt(GangId id, absl::Time now) {
   desk_.to_report.insert(id);
 }
 
-// Offers the gang's item, unless it stands in the queue already and nothing has changed that a
-// decision looks at: our own status writes come back as changes, too.
+// Offers the gang's item, unless it is queued already and nothing that a decision looks at has
+// changed: our own status writes also come back as changes.
 void Leadership::Requeue(Case& c) {
   const std::optional<ItemKind> kind = desk_.ItemOf(c);
   for (const ItemKind other : kItemKinds) {
@@ -137,7 +137,7 @@ void Leadership::Requeue(Case& c) {
   if (kind.has_value() && (c.record.queued != kind || c.record.fingerprint != fingerprint ||
                            charges_.OrderIsStale(c, *kind))) {
     desk_.queue.Offer({c.gang.id, *kind}, charges_.OrderOf(c, *kind));
-    // What was planned may be for other members.
+    // The plan may be for other members.
     if (c.record.reservation.has_value() && c.record.fingerprint != fingerprint) {
       c.record.reservation->lost = true;
     }
@@ -153,7 +153,7 @@ TurnOutput Leadership::Finish(absl::Time now) {
   desk_.counters.binds_under_way = desk_.errands.binds();
 
   TurnOutput out{.writes = std::exchange(desk_.writes, {})};
-  // Binds before undos before reasons before statuses before events, each in the order of the
+  // Binds, then undos, reasons, statuses and events; those of one kind in the order of the
   // decisions.
   std::ranges::stable_sort(out.writes, {}, &WriteCommand::priority);
   const bool may_decide =
@@ -220,7 +220,7 @@ std::vector<ShapeId> Leadership::ShapesKept() const {
 }
 
 void Leadership::QuotaChanged(WarmState::QuotaChange change) {
-  if (change.tree) parking_.ForgetNotes();  // of Queues that are gone among them
+  if (change.tree) parking_.ForgetNotes();  // some are of Queues that are gone
   charges_.QuotaChanged(change);
 }
 

@@ -1,9 +1,9 @@
-// What a leader does with the cluster that it knows: looks at gangs, decides, binds, makes room,
-// holds room, and says so. Made when the lead is won and gone when it is lost, with everything that
-// only this lead knew.
+// A lead: with the cluster that it knows, a leader looks at gangs, decides, binds, makes room,
+// holds room, and reports. It is made when the lead is won and destroyed when the lead is lost,
+// with everything that only this lead knew.
 //
-// Owned by SchedulingLoop; works on its WarmState. It consists of owners, each with its own few
-// fields, which nobody else writes; each may use those before it. What they share is the desk.
+// Owned by SchedulingLoop; works on its WarmState. It consists of owners, each with a few fields
+// that nobody else writes; each may use the owners before it. They share the desk.
 #pragma once
 
 #include <array>
@@ -47,10 +47,10 @@ class Leadership final {
   explicit Leadership(WarmState& warm);
   Leadership(const Leadership&) = delete;  // its owners refer to each other
   Leadership& operator=(const Leadership&) = delete;
-  // Gives back what it holds in the state. REQUIRES: nothing is asked of it any more.
+  // Gives back what it holds in the state. REQUIRES: nothing is asked of it afterwards.
   void Resign();
 
-  // What the steps of a turn before it have changed.
+  // Adds gangs that earlier steps of the turn have changed.
   template <typename Gangs>
   void Touch(const Gangs& gangs) {
     desk_.touched.insert(gangs.begin(), gangs.end());
@@ -58,17 +58,17 @@ class Leadership final {
   void NodesGone(const absl::btree_set<NodeId>& gone);
   void QuotaChanged(WarmState::QuotaChange change);
   void NoteForMig() { mig_.NoteForMig(); }
-  // The steps of a turn from the replies to its writes on.
+  // The steps of a turn, beginning with the replies to its writes.
   [[nodiscard]] TurnOutput Turn(std::vector<WriteResult> results, absl::Time now);
 
   [[nodiscard]] bool Binds() const;  // some binding is under way
-  // Between turns it knows these shapes by nothing but their ids: their pods may be gone.
+  // Shapes that it knows between turns by their ids alone: their pods may be gone.
   [[nodiscard]] std::vector<ShapeId> ShapesKept() const;
   void ForgetUnusedNotes() { parking_.ForgetUnusedNotes(); }
 
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
 
-  // For those who look at it.
+  // For views and metrics.
   [[nodiscard]] const Desk& desk() const { return desk_; }
   [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const {
     return standings_.StandingOf(c);
@@ -94,9 +94,9 @@ class Leadership final {
   void Forget(GangId gang, absl::Time now);
   [[nodiscard]] TurnOutput Finish(absl::Time now);
 
-  // What of it could start with more room or quota, or with fewer members; none: nothing.
+  // The item that could start with more room or quota, or with fewer members; none: there is none.
   [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c);
-  // Those that stand, and those for which room is held until they start; by name.
+  // Gangs that stand, and gangs for which room is held until they start; by name.
   [[nodiscard]] std::vector<RunningGang> GangsThatMayEnd(const Case& c);
 
   Desk desk_;

@@ -1,4 +1,4 @@
-// What tests and the simulation ask of a loop: whether it keeps its own promises.
+// Checks for tests and the simulation: whether a loop keeps its own promises.
 #include "absl/strings/str_cat.h"
 #include "scheduler/loop/leadership.h"
 #include "scheduler/report/message.h"
@@ -6,10 +6,10 @@
 namespace maniple {
 namespace {
 
-// Beyond its time, before that is an error.
+// How long a claim may outlast its time before that is an error.
 constexpr absl::Duration kClaimMayLinger = absl::Minutes(1);
 
-// Its reservation belongs to a binding, of the pod or first of its volumes.
+// The pod's reservation belongs to a binding, of the pod itself or first of its volumes.
 bool InHand(const GangRecord& record, PodId pod) {
   if (record.binding.has_value() && record.binding->StateOf(pod).has_value()) return true;
   return record.PlaceWhileVolumesAreBound(pod).has_value();
@@ -26,7 +26,7 @@ absl::Status Leadership::CheckInvariants() const {
       const bool in_hand = record != desk_.records.end() && InHand(*record->second, member.pod);
       const PodFacts* pod = desk_.state.FindPod(member.pod);
       if (pod == nullptr || !pod->reserved.valid() || pod->node.valid() || in_hand) continue;
-      // Bound, as only a reply has told: it takes its room along when it is gone.
+      // Only a reply has told that the pod is bound: it takes its room along when it is gone.
       if (pod->terminating) continue;
       return absl::InternalError(absl::StrCat("pod ", gang.key.namespace_name, "/", member.name,
                                               " holds a reservation that no binding knows"));
@@ -59,7 +59,7 @@ std::array<int32_t, kBindStates> Leadership::MemberStates() const {
 absl::Status Leadership::CheckParkedCannotStart(absl::Time now) {
   if (desk_.warm.draining) return absl::OkStatus();
   const std::vector<GangId> stand =
-      preemptions_.GangsThatStand();  // nothing that is asked here changes that
+      preemptions_.GangsThatStand();  // nothing that is asked here changes their list
   for (const QueueItem item : desk_.queue.ParkedItems()) {
     std::optional<Case> c = desk_.Open(item.gang, now);
     if (!c.has_value() || desk_.ItemOf(*c) != item.kind) continue;

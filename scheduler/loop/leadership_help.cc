@@ -1,4 +1,4 @@
-// What would help a gang that waits: the question, as values that outlive the turn.
+// The question of what would help a gang that waits, as values that outlive the turn.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace maniple {
 namespace {
 
-// Its Queue, and the Cohorts above.
+// The Queue, and the Cohorts above it.
 std::vector<HelpQuestion::QuotaPlace> PathFrom(QuotaNodeId queue, const QuotaBook& book) {
   std::vector<HelpQuestion::QuotaPlace> path;
   for (QuotaNodeId node = queue; node.valid(); node = book.tree().Parent(node)) {
@@ -18,7 +18,7 @@ std::vector<HelpQuestion::QuotaPlace> PathFrom(QuotaNodeId queue, const QuotaBoo
   return path;
 }
 
-// In the order in which the members would draw on them.
+// The cells in the order in which the members would draw on them.
 std::vector<HelpQuestion::CellName> CellsOf(const GangRequest& request, const QuotaAsk& ask,
                                             const QuotaBook& book) {
   std::vector<HelpQuestion::CellName> cells;
@@ -50,7 +50,7 @@ std::shared_ptr<const std::vector<std::string>> TakeNames(GangRequest& request) 
 }  // namespace
 
 std::optional<ItemKind> Leadership::HelpableItem(const Case& c) {
-  // Others leave for it already, or something else than room and quota is in its way.
+  // Others already leave for the gang, or its obstacle is neither room nor quota.
   if (c.record.claim.has_value() || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) return std::nullopt;
   const std::optional<ItemKind> item = desk_.ItemOf(c);

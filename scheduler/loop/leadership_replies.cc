@@ -1,4 +1,4 @@
-// What becomes of writes: whoever sent it hears of it, and what the server refuses is told once.
+// Replies to writes: each goes to its sender, and a refusal of the server is told once.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +10,7 @@
 namespace maniple {
 namespace {
 
-// Of the status of a Queue or Cohort.
+// For the status of a Queue or Cohort.
 template <typename Status>
 void HearPaced(PacedStatuses<Status>& statuses, const std::string& name, const WriteResult& result,
                absl::Time now) {
@@ -73,7 +73,7 @@ void Leadership::Hear(const Errand& errand, const WriteResult& result, absl::Tim
   }
 }
 
-// Counts and tells what was refused; whoever waits for the reply then finds the right by name.
+// Counts and logs a refusal; the owner that hears the reply then finds the right by name.
 void Leadership::NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now) {
   if (result.outcome == WriteOutcome::kDropped) ++desk_.counters.events_crowded_out;
   if (IsForbidden(result)) {

@@ -1,7 +1,7 @@
-// What is remembered of a gang that had to leave for another: whom for, and on what terms.
+// The memory of a gang that had to leave for another: for which one, and on what terms.
 //
-// While the terms hold, and the other is there, the gang must not make that one leave in turn:
-// neither could ever rest. It stands in status.preemptedBy, so that a new leader knows as much:
+// While the terms hold and the other is there, the gang must not evict it in turn: neither could
+// ever rest. The memory stands in status.preemptedBy, so that a new leader knows as much:
 // "default/b of queue y (uid=…, terms=…)", several joined by "; ". Plain values; pure functions.
 #pragma once
 
@@ -22,7 +22,7 @@ struct LeftFor {
   friend bool operator==(const LeftFor&, const LeftFor&) = default;
 };
 
-// On what terms one gang made another leave.
+// The terms on which one gang made another leave.
 struct LeavingTerms {
   uint64_t quotas = 0;  // QuotaBook::fingerprint
   int32_t priority = 0, preemptor_priority = 0;
@@ -34,7 +34,7 @@ struct LeavingTerms {
 // The newest last; older ones are dropped where there are too many.
 void Remember(LeftFor left, std::vector<LeftFor>& all);
 [[nodiscard]] std::string LeftForText(const std::vector<LeftFor>& all);
-// What names no uid says nothing and is left out.
+// Entries without a uid say nothing and are left out.
 [[nodiscard]] std::vector<LeftFor> ParseLeftFor(absl::string_view text);
 
 }  // namespace maniple

@@ -1,5 +1,5 @@
-// What the sources of the loop hand to each other: a gang in hand, what became of asking for it,
-// and what is held for others. All borrowed, for the length of a call.
+// Values that the sources of the loop hand to each other: a gang in hand, the answer for it, and
+// what is held for others. All borrowed, for the length of a call.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace maniple {
 
-// One gang in hand: what is known of it, taken together for the length of a call.
+// One gang in hand: all that is known of it, for the length of a call.
 struct Case {
   const Gang& gang;
   GangRecord& record;
@@ -29,15 +29,15 @@ struct Case {
 struct Answer {
   Decision decision;
   std::vector<GangId> used;           // the plan needs the room of these holders
-  std::vector<GangId> guest_of;       // … of these, because the gang ends before they start
-  std::optional<GangId> kept_out_by;  // rejected, and would fit but for what this one holds
+  std::vector<GangId> guest_of;       // … of these holders, as a guest: it ends before they start
+  std::optional<GangId> kept_out_by;  // rejected, and would fit but for the room of this holder
 };
 // Since when the gang waits its turn.
 [[nodiscard]] absl::Time QueuedAt(const Gang& gang, const GangRecord& record);
-// Its members are to go, or gone, because of this; "": it had lost its quorum.
+// The members must go, or are gone, because of `why`; "": the gang had lost its quorum.
 void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
-// Room for who replaces its lost members, and for whom others make room: with an invalid node where
-// there is quota only.
+// Room held for replacements of lost members, and room claimed by preemption.
+// The node is invalid where only quota is held.
 [[nodiscard]] std::vector<PlacedPods> HeldPods(const GangRecord& record);
 
 [[nodiscard]] Demand Sum(const Demand& a, const Demand& b);
@@ -51,11 +51,11 @@ struct RunSpan {
 
 enum class ClaimGround : uint8_t { kPolicy, kOverstay };
 
-// Who stands in the head's way to a reservation: nobody, or one to be displaced, or others.
+// Whether the head of a line may hold room: at once, when one holder is displaced, or not now.
 struct Opening {
   bool free = true;
   std::optional<GangId> displaced;
 };
-enum class Beside : uint8_t { kOthers, kNobody };  // what other holders hold
+enum class Beside : uint8_t { kOthers, kNobody };  // leave room to other holders, or ignore them
 
 }  // namespace maniple

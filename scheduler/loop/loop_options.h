@@ -1,4 +1,4 @@
-// What a SchedulingLoop is told at its start, and what it counts.
+// The options of a SchedulingLoop, and its counters.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ namespace maniple {
 
 enum class PerPodEvents : uint8_t { kAuto, kAlways, kNever };
 
-// May gangs start that are of no Queue, and so under no quota?
+// May gangs without a Queue, and so under no quota, start?
 enum class WithoutQueue : uint8_t { kAllow, kRefuse };
 
-// Which foreign groups are told how their gang stands.
+// Kinds of foreign groups whose status is written.
 struct ForeignStatuses {
   bool xk8s = true, volcano = true;
   [[nodiscard]] bool Writes(ForeignStatusTarget::Dialect dialect) const {
@@ -38,7 +38,8 @@ struct ForeignStatuses {
 
 struct LoopOptions {
   ForeignStatuses foreign_statuses;
-  // That each pod gets with its node, for instance against autoscalers that would move it.
+  // Annotations that each pod gets with its node, for instance against autoscalers
+  // that would move it.
   std::vector<std::pair<std::string, std::string>> binding_annotations;
   NodeRequestOptions node_requests;
   ClusterStateOptions state;
@@ -55,19 +56,19 @@ struct LoopOptions {
   int32_t holds_per_cohort = 1;  // … at most so many in one tree of Cohorts
   int32_t decisions_per_turn = 64;
   SearchBudget search;
-  // A turn folds in so much and then says that it lives; nothing is decided on half of a batch.
+  // A turn applies so many events and then shows that it lives; no half batch is decided on.
   int64_t apply_work_per_turn = 4096;
-  // Told of every object before it is folded in, so that a stall has a name. None: nobody asks.
+  // Hears of each object before it is applied, so that a stall has a name. None: nobody listens.
   std::function<void(const ObjectKey&)> applies;
-  // What decisions take is measured by it, and nothing else. None: nobody measures.
+  // Measures the time that decisions take, and nothing else. None: nobody measures.
   std::function<absl::Time()> stopwatch;
-  // No further gang is started while so many binds are on their way: a plan that waits in a queue
-  // of writes grows stale.
+  // No further gang is started while so many binds are under way:
+  // a plan that waits in a queue of writes grows stale.
   int32_t max_binds_under_way = 512;
   absl::Duration status_interval = absl::Seconds(10);  // between writes that change numbers only
   absl::Duration queue_status_interval = absl::Seconds(1);
-  // Claims of a gang's pods that wait for a node must be bound within it, or the gang is given up
-  // for a while.
+  // Claims of a gang's pods that wait for a node must be bound within this time,
+  // or the gang is given up for a while.
   absl::Duration volume_timeout = absl::Minutes(10);
   absl::Duration node_cool_down = absl::Seconds(30);
   MigOptions mig;
@@ -115,7 +116,7 @@ struct LoopCounters {
   int64_t repairs = 0;             // replacements planned for lost members
   int64_t mig_changes = 0;         // configurations of nodes that were set
   int64_t pod_parts_left_out = 0;  // of pods of other schedulers that ask beyond the caps
-  int64_t sweeps = 0;              // of what no pod uses any more
+  int64_t sweeps = 0;              // of shapes and names that no pod uses any more
   int64_t statuses_written = 0;
   int64_t events_written = 0;
   int64_t events_over_budget = 0;  // not sent: too many about one object
@@ -126,7 +127,8 @@ struct LoopCounters {
   double scheduling_seconds = 0;
   // From the decision that others leave for a gang until it was placed in their room.
   DurationHistogram<RoomMadeScale> room_made;
-  // What decisions took: those that placed something; others, the search for victims included.
+  // Durations of decisions: of those that placed something,
+  // and of others with their search for victims.
   DurationHistogram<DecisionScale> took_to_place, took_to_reject;
 
   // Gauges.

@@ -48,7 +48,7 @@ MigQuestion MigDivision::QuestionForMig(absl::Time now) {
 void MigDivision::PlanMigNodes(absl::Time now) {
   if (desk_.options.mig.reconfigure == MigReconfigure::kOff || desk_.warm.draining) return;
   if (now < due_ || desk_.warm.mig_fleet.nodes().empty()) return;
-  // What is about to be decided may take the room.
+  // The gangs that are ready may take the room when they are decided.
   if (desk_.queue.ready() > 0 && desk_.errands.binds() < desk_.options.max_binds_under_way) return;
   if (now < planned_ + kBetweenPlans) {
     due_ = planned_ + kBetweenPlans;
@@ -86,8 +86,8 @@ void MigDivision::MindMig(const GangRequest& request, absl::Time now, Rejection&
   if (FitOnceDivided(QuestionForMig(now), lacking)) rejection.code = RejectionCode::kNoFit;
 }
 
-// Of each shape, as many as their quorums lack. Of gangs that have not waited long enough, the
-// first sets the time of the next plan.
+// For each shape, as many pods as the quorums lack. The first gang that has not waited long enough
+// sets the time of the next plan.
 std::vector<WaitingPods> MigDivision::PodsThatWaitForNodes(absl::Time now) {
   std::map<ShapeId, int64_t> pods;
   for (const QueueItem& item : desk_.queue.ParkedItems()) {
@@ -125,7 +125,7 @@ void MigDivision::Propose(const MigProposal& proposal, const std::string& why, a
   if (!id.has_value()) return;
   ++desk_.counters.mig_changes;
   desk_.LogOf("mig", proposal.node, absl::StrCat(": ", from, " -> ", proposal.config), now);
-  // Until the label shows, nobody of ours may go there; from then on the label itself says so.
+  // Until the label shows, no pod of ours may go there; from then on the label itself says so.
   desk_.state.CoolDown(*id, now + kShowsWithin);
   desk_.warm.cool_downs.EndsAt(now + kShowsWithin);
   MetadataPatch patch{.resource_version = node.resource_version};
@@ -143,7 +143,8 @@ void MigDivision::Propose(const MigProposal& proposal, const std::string& why, a
 void MigDivision::HearNodeConfig(const std::string& name, const WriteResult& result,
                                  absl::Time now) {
   const int kind = result.outcome == WriteOutcome::kAnswered ? result.http_status / 100 : 0;
-  // No answer, or a server that fails: it may have been done. What does not show in time was not.
+  // Without an answer, or after a server error, the write may have been done.
+  // If it does not show in time, it was not.
   if (result.outcome == WriteOutcome::kUnknown || kind == 2 || kind == 5) return;
   desk_.warm.mig_fleet.Failed(name, now + kAfterFailure);
   due_ = absl::InfinitePast();

@@ -1,11 +1,11 @@
 // Idle nodes are divided for the slices that wait: when to plan, and what becomes of a plan
 // (scheduler/mig plans).
 //
-// A plan costs a node minutes, so it is made only for gangs that have waited for a while, and not
-// one after the other. A node under change counts as what it will be; a node that was changed is
-// left alone for MigOptions::hold_off, by what stands on the node itself; every plan serves more
-// than what there is. So with the same gangs waiting there is no second plan for what the first one
-// brings, and no way back.
+// A plan costs a node minutes, so plans are made only for gangs that have waited for a while,
+// and some time apart. A node under change counts as what it will be.
+// A node that was changed is left alone for MigOptions::hold_off,
+// as the node itself tells. Every plan serves more pods than the nodes as they are.
+// So with the same gangs waiting no second plan repeats the first, and none undoes it.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -19,14 +19,14 @@ class MigDivision final {
  public:
   explicit MigDivision(Desk& desk) : desk_(desk) {}
 
-  // If it is time, and somebody has waited long enough for slices that there are not.
+  // Plans, if it is time and a gang has waited long enough for slices that do not exist.
   void PlanMigNodes(absl::Time now);
-  // "Never" is said of nodes as they are; those that may be divided anew can be others.
+  // "Never" is said of nodes as they are; nodes that may be divided anew can become others.
   void MindMig(const GangRequest& request, absl::Time now, Rejection& rejection);
   void HearNodeConfig(const std::string& name, const WriteResult& result, absl::Time now);
   // An event was folded into the fleet.
   void NoteForMig();
-  [[nodiscard]] absl::Time due() const { return due_; }  // when it is to plan again
+  [[nodiscard]] absl::Time due() const { return due_; }  // the time of the next plan
 
  private:
   // From here on the label on the node keeps GPU pods away.
@@ -37,7 +37,7 @@ class MigDivision final {
 
   Desk& desk_;
   absl::Time planned_ = absl::InfinitePast();
-  absl::Time due_ = absl::InfinitePast();  // the next plan; past: as soon as may be
+  absl::Time due_ = absl::InfinitePast();  // the next plan; past: as soon as possible
 };
 
 }  // namespace maniple

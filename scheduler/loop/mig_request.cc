@@ -13,7 +13,7 @@ namespace maniple {
 namespace {
 
 constexpr char kWholeGpu[] = "nvidia.com/gpu";
-constexpr size_t kMostShapes = 256;  // the question stays small, whatever waits
+constexpr size_t kMostShapes = 256;  // bounds the question, however many gangs wait
 
 const MigConfig* ConfigNamed(const std::vector<MigConfig>& configs, const MigTable& table,
                              absl::string_view name) {
@@ -77,7 +77,7 @@ class Asker final {
     if (refused_) return 0;
     for (const auto& filter : ask == Question::kNow ? now_ : ever_) {
       const Verdict verdict = filter->Check(node, {});
-      // Room is counted below, and that of GPUs is what the plan is about.
+      // Room is counted below; room for GPUs is the subject of the plan.
       if (verdict.code != Code::kFits && verdict.reason.id != kReasonInsufficient) return 0;
     }
     int64_t most = kNoCap;
@@ -157,7 +157,7 @@ class Builder final {
     if (node.table == nullptr && !gives) return;
     std::vector<int32_t> most;
     for (size_t d = 0; d < askers_.size(); ++d) {
-      // More than all of them makes no difference, and fewer kinds of nodes do.
+      // More than all the pods makes no difference, and the cap makes fewer kinds of nodes.
       const int64_t here = askers_[d].MostOn(view, tables_, ask);
       most.push_back(static_cast<int32_t>(std::min(here, input_.demands[d].pods)));
     }
@@ -167,7 +167,7 @@ class Builder final {
     input_.nodes.push_back(std::move(node));
   }
 
-  // Nobody has or holds any of its GPUs, not even one that the device plugin reports no more.
+  // No pod has or holds any of its GPUs, not even one that the device plugin no longer reports.
   [[nodiscard]] bool IsIdle(const NodeView& view) const {
     for (uint32_t r = 0; r < view.block.resource_limit(); ++r) {
       if (!tables_.resources[r].gpu) continue;
@@ -179,7 +179,7 @@ class Builder final {
     return true;
   }
 
-  // What it will have, where it does not report that already.
+  // The GPUs that the node will have, where it does not report them already.
   void GiveWhatComes(const MigFleet::Node& facts, const std::string& name, const NodeView& view,
                      MigPlanNode& node) {
     if (facts.table == nullptr) return;
@@ -206,7 +206,7 @@ class Builder final {
   const MigQuestion& question_;
   const Tables& tables_;
   MigPlanInput input_;
-  std::vector<ResourceId> resources_;  // parallel to those of the input
+  std::vector<ResourceId> resources_;  // parallel to the resources of the input
   std::vector<Asker> askers_;          // parallel to the demands
   std::map<std::vector<int32_t>, int32_t> kinds_;
   std::vector<std::vector<int32_t>> kinds_in_order_;

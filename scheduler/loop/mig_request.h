@@ -1,4 +1,4 @@
-// From what waits, and the nodes as they are, to the question for PlanMig.
+// Turns the pods that wait, and the nodes as they are, into the question for PlanMig.
 //
 // Pure function.
 #pragma once
@@ -28,14 +28,14 @@ struct MigQuestion {
 };
 
 // Only pods that want one resource of GPUs, slices or whole ones, are asked for. A node may change
-// if no pod has any of its GPUs, however they are counted, no room of them is held, and the fleet
-// has nothing against it. A node that is being changed gives what it will have.
+// if no pod has or holds any of its GPUs, however they are counted, and the fleet has nothing
+// against it. A node that is being changed gives what it will have.
 [[nodiscard]] MigPlanInput MigPlanInputFor(const MigQuestion& question,
                                            const std::vector<WaitingPods>& waiting);
 
-// Whether so many pods would find their GPUs or slices on the empty cluster if every node whose
-// GPUs can be divided were divided for them. What is proven of the nodes as they are divided now is
-// then no proof that the pods never fit.
+// Would so many pods find their GPUs or slices on the empty cluster,
+// if every divisible node were divided for them? If so, a proof on the nodes as they
+// are now does not show that the pods never fit.
 [[nodiscard]] bool FitOnceDivided(const MigQuestion& question, const WaitingPods& pods);
 
 }  // namespace maniple

@@ -6,11 +6,11 @@
 namespace maniple {
 namespace {
 
-// Between a request that is taken back and the next, however often a gang waits for something else
-// in between.
+// The pause between a request that is taken back and the next,
+// however often the gang's reason for waiting changes in between.
 constexpr absl::Duration kBetweenRequests = absl::Seconds(10);
 
-// No node that is there has room, and more of them would help.
+// No existing node has room, and more nodes would help.
 bool LacksNodes(WaitReason reason) {
   return reason == WaitReason::kNoFit || reason == WaitReason::kNeverFits;
 }
@@ -56,9 +56,9 @@ void NodeAsks::HearNodeRequest(const Errand& errand, const WriteResult& result, 
   desk_.to_report.insert(errand.gang);
 }
 
-// The PodGroup that owns the request of a gang which somebody else declares may be made only after
-// its pods are told, and a request may have to wait: pods must not say first what they will not say
-// then.
+// Pods must not first say something that they would not say later. For a gang that somebody
+// else declares, the PodGroup that owns the request may be made only after the pods are told;
+// and a request may have to wait.
 bool NodeAsks::AwaitsNodes(const Case& c, const WaitingFor& waits) const {
   if (desk_.options.node_requests.class_name.empty() || !LacksNodes(waits.reason)) return false;
   if (c.record.node_request.has_value()) return c.record.node_request->waits();

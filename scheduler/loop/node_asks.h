@@ -1,5 +1,4 @@
-// Nodes that an autoscaler is asked for, one request for each gang that waits for room
-// (node_request.h).
+// Requests for nodes to an autoscaler, one for each gang that waits for room (node_request.h).
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -15,7 +14,7 @@ class NodeAsks final {
   // Makes the request, follows it, or takes it back, by how the gang stands.
   void AskForNodes(Case& c, const Standing& standing);
   void HearNodeRequest(const Errand& errand, const WriteResult& result, absl::Time now);
-  // Its pods say that nodes are asked for, rather than that none fits.
+  // The gang's pods say that nodes are asked for, rather than that none fits.
   [[nodiscard]] bool AwaitsNodes(const Case& c, const WaitingFor& waits) const;
 
  private:

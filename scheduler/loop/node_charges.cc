@@ -37,7 +37,7 @@ Cost CostOf(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
             const GpuDivision& division) {
   Cost cost;
   for (const ResourceAmount& request : pod.requests) {
-    // Derived, and never to be counted twice: nobody can ask for them.
+    // These amounts are derived, so a request for one must not be counted a second time.
     if (request.resource == kPodSlots || request.resource == kGpuMilliResource) continue;
     Charge(book, queue, request, flavor, cost);
   }
@@ -49,7 +49,7 @@ Cost CostOf(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
   return cost;
 }
 
-// Nodes on which the same cells are charged, by what is charged.
+// Nodes on which the same cells are charged, by the cost there.
 struct Group {
   std::map<Demand, std::vector<uint32_t>> classes_by_cost;
   FlavorId flavor;
@@ -132,8 +132,8 @@ std::vector<QuotaOption> NodeCharges::OptionsFor(const QuotaBook& book, QuotaNod
   }
   std::vector<QuotaOption> options;
   for (const auto& [key, group] : groups) {
-    // Where nodes differ in what a GPU is: first all of them at the price of the dearest, then
-    // without these, and so on.
+    // Where nodes differ in their GPUs' worth: first all of them at the dearest price, then all but
+    // the dearest at the next price, and so on.
     for (auto dearest = group.classes_by_cost.rbegin(); dearest != group.classes_by_cost.rend();
          ++dearest) {
       QuotaOption option{.nodes = NodeSet(),

@@ -1,5 +1,5 @@
-// Which nodes are charged alike, and what a pod costs its queue on each: the bridge between the
-// quota book, which knows flavors, and the decision, which knows nodes.
+// Kinds of nodes that are charged alike, and the cost of a pod to its queue on each: the bridge
+// between the quota book, which knows flavors, and the decision, which knows nodes.
 //
 // Owned by the scheduling loop.
 #pragma once
@@ -16,12 +16,12 @@
 
 namespace maniple {
 
-// Nodes that are charged alike; keeps its meaning when the last of them is gone.
+// Nodes that are charged alike; the id keeps its meaning when the last of them is gone.
 using NodeKindId = Id<struct NodeKindTag>;
 
 class NodeCharges final {
  public:
-  // Whether pods that are there already cost something else now.
+  // True: pods that are there already cost something else now.
   bool Upsert(NodeId node, const StringMap& labels, const GpuFacts& gpus, const QuotaBook& book);
   void Remove(NodeId node);
 
@@ -31,11 +31,11 @@ class NodeCharges final {
   [[nodiscard]] FlavorId FlavorOf(NodeKindId kind) const {
     return kind.valid() ? classes_[kind.index()].facts.flavor : FlavorId();
   }
-  // What one pod costs on a node of the kind; an unknown one is of no flavor. Facts are charged
-  // even where the queue has no quota for them, as far as anybody counts that flavor.
+  // The cost of one pod on a node of the kind; an unknown kind is of no flavor. Facts are charged
+  // even where the queue has no quota for them, as far as that flavor is counted anywhere.
   [[nodiscard]] Demand CostOn(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
                               NodeKindId kind) const;
-  // Where the queue lets pods that ask for so much in, in the order of its list.
+  // The options of the queue for pods that ask for so much, in the order of its list.
   [[nodiscard]] std::vector<QuotaOption> OptionsFor(const QuotaBook& book, QuotaNodeId queue,
                                                     const PodConstraints& pod) const;
 

@@ -15,22 +15,22 @@ namespace {
 // cluster-autoscaler looks every ten seconds.
 constexpr absl::Duration kBetweenLooks = absl::Seconds(10);
 constexpr absl::Duration kAcceptedWithin = absl::Minutes(2);
-// A node boots, and its device plugin says what it has.
+// A node must boot, and its device plugin must report within this time.
 constexpr absl::Duration kNodesComeWithin = absl::Minutes(15);
-constexpr size_t kMostPodSets = 32;  // of the kind
+constexpr size_t kMostPodSets = 32;  // the most that the kind allows
 
 bool Made(const WriteResult& result) {
   return result.http_status / 100 == 2 ||
          (result.http_status == 409 && result.status.reason == "AlreadyExists");
 }
 
-// Worth another try as it is.
+// The same request is worth another try.
 bool Passes(const WriteResult& result) {
   return result.outcome != WriteOutcome::kAnswered || result.http_status == 429 ||
          result.http_status >= 500;
 }
 
-// Of the members that wait, those that the quorum needs.
+// The share of the quorum among the members that wait.
 class QuorumShare final {
  public:
   explicit QuorumShare(const QuorumNeed& need) : of_parts_(need.sub_groups), rest_(need.total) {

@@ -12,7 +12,7 @@ NodeRow* NodeUses::Find(absl::string_view node) const {
   return found == by_name_.end() ? nullptr : &rows_[found->second];
 }
 
-// Gangs come one after the other: what this one has here stands at the end.
+// Gangs come one after the other, so the uses of this gang here are the last ones.
 NodeUseView& NodeUses::UseIn(std::vector<NodeUseView>& uses, const std::string& resource) const {
   for (auto use = uses.rbegin(); use != uses.rend() && use->gang == gang_; ++use) {
     if (use->resource == resource) return *use;

@@ -1,4 +1,5 @@
-// Who uses, leaves and holds what of each node, gathered for a view that is arranged later.
+// The use of each node, by gang: what gangs use, leave and hold there.
+// It is gathered for a view that is arranged later.
 //
 //   NodeUses uses(view->nodes);
 //   uses.Of("default/a");
@@ -21,10 +22,10 @@ enum class Leaving : uint8_t { kNo, kYes };
 
 class NodeUses final {
  public:
-  // The rows outlive it, and keep their place. What is told of other nodes is left out.
+  // REQUIRES: the rows outlive it, and keep their place. Uses of other nodes are left out.
   explicit NodeUses(std::vector<NodeRow>& rows);
 
-  // What follows is of this gang, "namespace/name".
+  // The calls that follow are for this gang, "namespace/name".
   void Of(std::string gang) { gang_ = std::move(gang); }
   void Stands(absl::string_view node);
   void Takes(absl::string_view node, const std::string& resource, int64_t amount, Leaving leaving);

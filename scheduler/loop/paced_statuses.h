@@ -9,10 +9,10 @@
 //   statuses.Made("q", version);                      // by that write, as the reply says
 //   statuses.Seen("q", version);                      // by the watch: written again if it is later
 //
-// Who writes the same status, too, is written over less and less often, so that two of us who share
-// an object do not fight over it.
+// Another writer of the same status is written over less and less often, so that two of us who
+// share an object do not fight over it.
 //
-// Costs nothing for what is not due: between two looks at an object it is touched for free.
+// Costs nothing for objects that are not due: between two looks an object is touched for free.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class PacedStatuses final {
  public:
   explicit PacedStatuses(absl::Duration interval) : interval_(interval) {}
 
-  // What is not known yet is from now on.
+  // A name that is not known yet becomes known.
   void Touch(const std::string& name) {
     Entry& entry = entries_[name];
     if (!entry.waits) Wait(name, entry);
@@ -44,7 +44,8 @@ class PacedStatuses final {
   void TouchAll() {
     for (const std::string& name : std::exchange(resting_, {})) Wait(name, entries_.at(name));
   }
-  // Touched, and written whatever it is: it is another object, or somebody else may have written.
+  // Touches the object and has it written whatever its status is: it is another object, or its
+  // status may be another writer's.
   void Forget(const std::string& name) {
     Entry& entry = entries_[name];
     entry.written.reset();
@@ -95,15 +96,15 @@ class PacedStatuses final {
   // In the order of their names.
   [[nodiscard]] std::vector<std::string> Due(absl::Time now) const { return due_.Until(now); }
   [[nodiscard]] absl::Time NextDeadline() const { return due_.Next(); }
-  // What was written last; null: not known.
+  // The status that was written last; null: not known.
   [[nodiscard]] const Status* Written(const std::string& name) const {
     const auto it = entries_.find(name);
     return it == entries_.end() || !it->second.written.has_value() ? nullptr : &*it->second.written;
   }
-  // None: the server has it already. Else it is taken for written. REQUIRES: it is due.
+  // None: the server has the status already; else it counts as written. REQUIRES: the name is due.
   [[nodiscard]] std::optional<Status> Take(const std::string& name, Status status, absl::Time now) {
     Entry& entry = entries_.at(name);
-    entry.not_before = now + interval_;  // a look costs, too
+    entry.not_before = now + interval_;  // a look has its cost
     entry.waits = false;
     resting_.insert(name);
     const bool again = now >= entry.again_at;
@@ -126,13 +127,13 @@ class PacedStatuses final {
     bool waits = false;  // it is due some time
     std::optional<Status> written;
     absl::Time taken_at = absl::InfinitePast();    // to be written
-    absl::Time again_at = absl::InfiniteFuture();  // over what somebody else has written
-    absl::Duration patience;                       // before that was done last
+    absl::Time again_at = absl::InfiniteFuture();  // when to write over another writer's status
+    absl::Duration patience;                       // the pause before that was done last
     int32_t under_way = 0;                         // writes
     std::string made, seen;  // versions, by the last reply and by the watch; "" = not known
   };
   static void EndWrite(Entry& entry) { entry.under_way = std::max(0, entry.under_way - 1); }
-  // Once for each version: written again, it makes no other one if nothing is to be changed.
+  // Once for each version: a second write that changes nothing makes no new version.
   void LookForStrangers(const std::string& name, Entry& entry) {
     if (entry.under_way > 0 || entry.made.empty()) return;
     if (CompareVersions(entry.seen, entry.made) != VersionOrder::kNewer) return;
@@ -149,7 +150,7 @@ class PacedStatuses final {
 
   absl::Duration interval_;
   absl::flat_hash_map<std::string, Entry> entries_;
-  std::set<std::string> resting_;  // not touched since the last look; all others are due some time
+  std::set<std::string> resting_;  // not touched since the last look; all others wait
   DueTimes<std::string> due_;
 };
 

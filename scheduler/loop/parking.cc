@@ -23,7 +23,7 @@ void Parking::Park(Case& c, QueueItem item, ParkFacts facts) {
   // A quorum that is held up in a StrictFIFO Queue must not speak for surplus, which never is.
   absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
   desk_.queue.Park(item, order, std::move(facts));
-  // Those behind it will not be asked before it, and should say so; once is enough.
+  // Gangs behind this one will not be asked before it, and should say so; once is enough.
   const std::vector<QueueItem> held = desk_.queue.HeldUp(order.queue);
   if (held.empty() || std::exchange(told_head_[order.queue], c.gang.id) == c.gang.id) return;
   for (const QueueItem& behind : held) desk_.to_report.insert(behind.gang);

@@ -1,4 +1,4 @@
-// Items that wait: parked with what could help them, and with what is said of them.
+// Items that wait: parked with the facts that could help them, and with the reason they tell.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -12,14 +12,14 @@ class Parking final {
  public:
   Parking(Desk& desk, Charges& charges) : desk_(desk), charges_(charges) {}
 
-  // Why it waits; shared with whom the same was noted of last in its Queue.
+  // Notes why the item waits; items of one Queue with the same reason in succession share it.
   void Note(Case& c, QueueItem item, WaitingFor waits);
-  // Whoever stands behind it in a StrictFIFO Queue says so from now on.
+  // Gangs that stand behind it in a StrictFIFO Queue say so from now on.
   void Park(Case& c, QueueItem item, ParkFacts facts);
 
-  // Queues are others.
+  // Queues have changed.
   void ForgetNotes() { last_noted_.clear(); }
-  // Those that nobody speaks of any more.
+  // Forgets notes that no gang refers to any more.
   void ForgetUnusedNotes() {
     absl::erase_if(last_noted_, [](const auto& noted) { return noted.second.expired(); });
   }

@@ -9,7 +9,7 @@
 namespace maniple {
 namespace {
 
-// Pods that are still on their way out so long after the end of their grace period may never leave.
+// Pods still on their way out so long after the end of their grace period may never leave.
 constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
 
 }  // namespace
@@ -34,7 +34,7 @@ bool Preemptions::MayPreempt(const Case& c, const Rejection& rejection) const {
   return PoliciesLetEvict(c);
 }
 
-// Of its Queue.
+// By the policies of the gang's Queue.
 bool Preemptions::PoliciesLetEvict(const Case& c) const {
   const Queue* queue = desk_.ledger.book().FindQueue(c.gang.queue);
   return queue != nullptr &&
@@ -52,7 +52,7 @@ absl::Duration Preemptions::ProtectedRuntimeOf(const Gang& gang, const GangRecor
 
 RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& record, absl::Time now) {
   const Tables& tables = *desk_.Picture().tables;
-  // An earlier leader's clock may have been ahead of ours; that protects nobody for longer.
+  // An earlier leader's clock may have been ahead of ours; that protects no gang for longer.
   const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
   RunningGang entry{.gang = gang.id,
                     .name = GangText(gang.key),
@@ -105,7 +105,7 @@ std::vector<GangId> Preemptions::GangsThatStand() const {
   return stand;
 }
 
-// Of those that stand the ones that the preemptor's policy could reach at all.
+// The standing gangs that the preemptor's policy could reach at all.
 std::vector<RunningGang> Preemptions::RunningGangs(const Case& c, std::span<const GangId> stand) {
   const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
   const auto in_reach = [&](const Gang& gang, const GangRecord& record) {
@@ -172,7 +172,8 @@ PreemptionInput Preemptions::PreemptionInputOf(const Case& c, const DecideInput&
                              .ignore_pdb = desk_.options.ignore_pdb,
                              .running = running,
                              .allowed = allowed};
-  // Who was reclaimed once and then hurts its own Queue to come back could go round for ever.
+  // A gang that was reclaimed, and evicts gangs of its own Queue to come back,
+  // could go round for ever.
   if (reversals_.WasReclaimed(c)) {
     preemption.own_victims = OwnVictims::kWithinNominal;
   }
@@ -188,7 +189,7 @@ PreemptionPolicy Preemptions::PolicyOf(const Gang& gang) const {
           .borrow_threshold = queue->borrow_priority_threshold};
 }
 
-// What pods on their way out give back, and those of gangs that have been asked to leave.
+// Room and quota that return from pods on their way out, and from gangs that were asked to leave.
 Preemptions::Leaving Preemptions::WhatIsLeft() {
   const Tables& tables = *desk_.Picture().tables;
   Leaving leaving;
@@ -213,7 +214,7 @@ Preemptions::Leaving Preemptions::WhatIsLeft() {
   return leaving;
 }
 
-// Room that others leave anyway is as good as the room of victims, while they do leave.
+// Room that others leave anyway is as good as the room of victims, as long as they do leave.
 bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request) {
   auto [open, grace] = WhatIsLeft();
   const absl::Duration patience = grace + kLeavesWithin;
@@ -237,7 +238,7 @@ bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request) {
 
 std::vector<FairStrategy> Preemptions::StrategiesOf(const Case& c) const {
   std::vector<FairStrategy> strategies = desk_.options.fair_strategies;
-  // At most once per PodGroup, and never for what has no status to remember it in.
+  // At most once per PodGroup, and never for a gang without a status to remember it in.
   if (c.gang.key.dialect == GangDialect::kSingleton || c.record.initial_share_used ||
       c.gang.status.initial_share_preemption_used) {
     std::erase(strategies, FairStrategy::kLessThanInitialShare);
@@ -245,7 +246,7 @@ std::vector<FairStrategy> Preemptions::StrategiesOf(const Case& c) const {
   return strategies;
 }
 
-// Those that look for victims are to hear of every one that there was not before.
+// Gangs that look for victims must hear of each new one.
 void Preemptions::CountLoose(GangRecord& record, std::optional<int32_t> priority) {
   if (record.loose_priority == priority) return;
   if (record.loose_priority.has_value()) {

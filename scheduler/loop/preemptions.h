@@ -1,4 +1,4 @@
-// Making room: who may be made to leave for whom, and the plan of it.
+// Making room: the gangs that may be evicted for another, and the plan for it.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -21,57 +21,57 @@ class Preemptions final {
         reversals_(reversals),
         evictions_(evictions) {}
 
-  // Others could leave for what it was refused for, as far as policies say.
+  // As far as policies say, others could leave so that the refused request fits.
   [[nodiscard]] bool MayPreempt(const Case& c, const Rejection& rejection) const;
-  // Of its Queue.
+  // By the policies of the gang's Queue.
   [[nodiscard]] bool PoliciesLetEvict(const Case& c) const;
-  // Somebody may make it leave, or some of it.
+  // The gang, or some of its members, may be evicted.
   [[nodiscard]] static bool Stands(const Gang& gang, const GangRecord& record);
   [[nodiscard]] std::vector<GangId> GangsThatStand() const;
-  // Those of them that its policy could reach at all, by name.
+  // The gangs of `stand` that the policy of `c` could reach at all, by name.
   [[nodiscard]] std::vector<RunningGang> RunningGangs(const Case& c, std::span<const GangId> stand);
   [[nodiscard]] RunningGang RunningGangOf(const Gang& gang, const GangRecord& record,
                                           absl::Time now);
-  // Of those configured, the ones that it has not used up.
+  // The configured strategies that the gang has not used up.
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
-  // None: others leave, and the room is the gang's.
+  // None: victims leave, and the room is the gang's.
   [[nodiscard]] std::optional<NoPreemption> MakeRoom(Case& c, const GangRequest& request,
                                                      const Rejection& rejection);
   [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
       Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
-  // Of its Queue.
+  // The policy of the gang's Queue.
   [[nodiscard]] PreemptionPolicy PolicyOf(const Gang& gang) const;
-  // Whether it, or more of it, can be made to leave now.
+  // Notes whether the gang, or more of it, can be evicted now.
   void NoteEvictable(Case& c);
   // Keeps count of the gangs without a queue that could be evicted, by priority.
   void CountLoose(GangRecord& record, std::optional<int32_t> priority);
-  // Somebody could leave for it, by policy or by priority.
+  // Some gang could leave for it, by policy or by priority.
   [[nodiscard]] bool HasVictims(const Case& c) const;
 
-  // Somebody may evict again whom it was not to.
+  // Some gang may again evict another that it was forbidden to evict.
   void BanEnded() { more_victims_ = more_loose_ = true; }
-  // It looks for victims, or would if there were some.
+  // The gang looks for victims, or would if there were some.
   void NoteBold(int32_t priority) { boldest_ = std::max(boldest_, priority); }
-  // Since this was asked last, gangs of Queues have become victims …
+  // Since the last call, gangs of Queues have become victims …
   [[nodiscard]] bool TakeMoreVictims() { return std::exchange(more_victims_, false); }
-  // … or gangs without one.
+  // … or gangs without a Queue.
   [[nodiscard]] bool TakeMoreLoose() { return std::exchange(more_loose_, false); }
 
  private:
-  // Of the Queue that it was admitted to, if that is there; else invalid, and it counts as one
+  // The Queue that the gang was admitted to, if it exists; else invalid, and the gang counts as one
   // without a Queue.
   [[nodiscard]] QuotaNodeId QueueOf(const GangRecord& record) const;
   [[nodiscard]] absl::Duration ProtectedRuntimeOf(const Gang& gang, const GangRecord& record) const;
   [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
-  // What pods on their way out give back, and those of gangs that have been asked to leave.
+  // Room and quota that return from pods on their way out, and from gangs that were asked to leave.
   struct Leaving {
     OpenHolds open;
     absl::Duration longest_grace;
   };
   [[nodiscard]] Leaving WhatIsLeft();
-  // Nobody has to leave for it: others do anyway, and that is enough.
+  // No gang has to leave for it: others do anyway, and their room is enough.
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
 
   Desk& desk_;
@@ -79,7 +79,7 @@ class Preemptions final {
   YieldingHolds& yielding_;
   Reversals& reversals_;
   Evictions& evictions_;
-  // A gang of a Queue, or one without, or a member of it, can now be made to leave.
+  // A gang of a Queue, or one without, or a member of it, can now be evicted.
   bool more_victims_ = false, more_loose_ = false;
   // The highest priority of any gang that has looked for victims without a Queue.
   int32_t boldest_ = std::numeric_limits<int32_t>::min();

@@ -10,8 +10,8 @@
 namespace maniple {
 namespace {
 
-// Between two writes of what a Queue has used: where something else of its status changes, and
-// where nothing does.
+// Between two writes of a Queue's usage: while other parts of its status change,
+// and while none does.
 constexpr absl::Duration kUsageInterval = absl::Minutes(1);
 constexpr absl::Duration kQuietUsageInterval = absl::Minutes(10);
 

@@ -1,8 +1,8 @@
 // Queues as the loop needs them: who may start from which, how many gangs are where, and the status
-// that says so; and the status of their Cohorts.
+// of Queues and Cohorts that says so.
 //
 // Owned by the scheduling loop. Totals are kept as gangs change; nothing is recomputed from all
-// gangs. What is used of which quota stands in the quota book.
+// gangs. The quota book knows what is used of each quota.
 //
 //   directory.Note(event);                       // Queues and Namespaces pass by
 //   if (auto refusal = directory.RefusalOf(gang, book)) …
@@ -34,13 +34,13 @@
 
 namespace maniple {
 
-// What one gang adds to its queue, or all of them.
+// The counts that one gang adds to its queue, or the sum of them.
 struct QueueCount {
   int32_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;
-  // Of one gang that is pending: its creation, and the name of its reason.
+  // For one pending gang: its creation, and the name of its reason.
   absl::Time since = absl::InfiniteFuture();
   absl::string_view reason;
-  // What the pods without a node ask for; by resource, each once.
+  // The requests of pods without a node; by resource, each once.
   ResourceAmounts asked;
   friend bool operator==(const QueueCount&, const QueueCount&) = default;
 };
@@ -60,22 +60,22 @@ class QueueDirectory final {
   void Note(const ObjectEvent& event);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const;
-  // Of a gang that it has let in once: why nothing is added to it. REQUIRES: Admits does not hold.
+  // Why nothing is added to a gang that the Queue has let in once. REQUIRES: Admits does not hold.
   [[nodiscard]] QueueRefusal RefusalOfMore(const std::string& queue,
                                            const std::string& namespace_name) const;
-  // Whether the Queue is there and lets in gangs of the namespace, whatever else is wrong with it.
+  // Whether the Queue exists and lets in gangs of the namespace, whatever else is wrong with it.
   [[nodiscard]] bool Admits(const std::string& queue, const std::string& namespace_name) const;
-  // Of a gang that runs without having been admitted: why no quota pays for it; "" = it names none.
+  // Why no quota pays for a gang that runs without having been admitted; "" = it names no Queue.
   [[nodiscard]] std::string WhyNotCharged(const Gang& gang) const;
   void Count(GangId gang, const std::string& queue, const QueueCount& count);  // "" = none
-  // To be added to; "" = of gangs without a Queue.
+  // For additions; "" = of gangs without a Queue.
   [[nodiscard]] QueueHistory& HistoryOf(const std::string& queue);
-  // What was used is counted from what earlier leaders have told.
+  // Counting of usage goes on from the totals of earlier leaders.
   void BeginLeading();
   [[nodiscard]] UsageMeter& meter() { return meter_; }
-  // Up to when the status of the Queue tells what was used; the infinite past: it does not.
+  // The time up to which the Queue's status tells its usage; the infinite past: it does not.
   [[nodiscard]] absl::Time UsedAsOf(const std::string& queue) const;
-  // What is used, or borrowed of it, of any of them may not be what it was.
+  // The usage of any Queue, or the borrowed part of it, may have changed.
   void AllChanged();
 
   struct DueStatus {
@@ -85,23 +85,23 @@ class QueueDirectory final {
   // Statuses that differ from what was written last, at most one per queue and interval.
   [[nodiscard]] std::vector<DueStatus> TakeDue(absl::Time now, const QuotaBook& book);
   [[nodiscard]] absl::Time NextDeadline() const;
-  // What became of each write is told here.
+  // The outcome of each write is told here.
   [[nodiscard]] PacedStatuses<QueueStatus>& statuses() { return statuses_; }
-  // Names of no Queue that nothing is counted for.
+  // Forgets names without a Queue for which nothing is counted.
   void ForgetUnusedNames();
-  // Nothing is counted and nothing written: another leader may have written since.
+  // Counts and writes nothing from now on: another leader may have written since.
   void Forget();
 
   [[nodiscard]] CohortDirectory& cohorts() { return cohorts_; }
 
-  // By name.
+  // Views of the Queues, by name.
   [[nodiscard]] std::vector<QueueView> Views(const QuotaBook& book, absl::Time now) const;
-  // Adds those that come after this name, and `most` at the most. False: there are no more.
+  // Adds the Queues after this name, `most` at the most. False: there are no more.
   bool AddViews(const std::string& after, size_t most, const QuotaBook& book, absl::Time now,
                 std::vector<QueueView>& views) const;
-  // Nameless, of the gangs without a Queue: reasons, history and what they have used only.
+  // A nameless view of the gangs without a Queue: reasons, history and usage only.
   [[nodiscard]] QueueView WithoutQueueView(absl::Time now) const;
-  // By name; also those that nobody has created. Whether their Queues are told costs a name each.
+  // Cohorts by name, with those that nobody has created. Telling their Queues costs a name each.
   [[nodiscard]] std::vector<CohortView> CohortViews(const QuotaBook& book, NameQueues names) const;
 
  private:
@@ -109,7 +109,7 @@ class QueueDirectory final {
     bool exists = false;
     Queue queue;
     QueueCount total;
-    absl::btree_multiset<absl::Time> waiting_since;  // of those that are pending
+    absl::btree_multiset<absl::Time> waiting_since;  // of the pending gangs
     absl::btree_map<absl::string_view, int64_t> reasons;
     absl::btree_map<std::string, Amount> asked;  // by resource; none that is 0
     QueueHistory history;
@@ -120,7 +120,7 @@ class QueueDirectory final {
     friend bool operator==(const Counted&, const Counted&) = default;
   };
   void Add(const Counted& counted, int32_t sign);
-  // Of a Queue that is there.
+  // The entry of a Queue that exists.
   Entry& Exists(const std::string& name);
   [[nodiscard]] QueueView ViewOf(const std::string& name, const Entry& entry, const QuotaBook& book,
                                  absl::Time now) const;
@@ -128,16 +128,16 @@ class QueueDirectory final {
   [[nodiscard]] std::optional<QueueRefusal> RefusalWithoutQueue() const;
   [[nodiscard]] bool Selects(const Entry& entry, const std::string& namespace_name) const;
   [[nodiscard]] QueueStatus StatusOf(const Entry& entry, const QuotaBook& book, absl::Time now);
-  // What runs on without any other change is told now and then.
+  // Usage that runs on without any other change is told now and then.
   void TouchThoseInUse(absl::Time now);
 
   const WithoutQueue without_queue_;
-  PacedStatuses<QueueStatus> statuses_;  // of those that exist
+  PacedStatuses<QueueStatus> statuses_;  // of the Queues that exist
   CohortDirectory cohorts_;
   UsageMeter meter_;
   absl::Time usage_due_ = absl::InfiniteFuture();
-  absl::node_hash_map<std::string, Entry> queues_;      // what is counted borrows from it
-  absl::btree_map<std::string, const Entry*> by_name_;  // those of them that exist
+  absl::node_hash_map<std::string, Entry> queues_;      // `Counted` borrows from it
+  absl::btree_map<std::string, const Entry*> by_name_;  // the Queues that exist
   Entry without_;                                       // gangs without a Queue; likewise
   std::map<std::string, StringMap> namespaces_;
   absl::btree_map<GangId, Counted> counts_;

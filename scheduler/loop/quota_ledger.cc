@@ -9,7 +9,7 @@
 namespace maniple {
 namespace {
 
-// At least as much of every cell.
+// `more` has at least as much of every cell.
 bool Covers(const Demand& more, const Demand& less) {
   return std::ranges::all_of(less, [&more](const CellAmount& part) {
     const auto it = std::ranges::lower_bound(more, part.cell, {}, &CellAmount::cell);

@@ -1,9 +1,9 @@
-// Who is charged what: the quota book, the nodes it charges by, and the account of every gang.
+// The accounts: the quota book, the nodes it charges by, and the charge of every gang.
 //
 // Owned by the scheduling loop. The tree's usage is the sum of the accounts at every moment.
 //
 //   ledger.Note(event); …; if (ledger.Refresh()) touch every gang;   // limits changed
-//   if (ledger.Charge(gang, queue, cost)) …;  // replaces what it was; wake who waits for quota
+//   if (ledger.Charge(gang, queue, cost)) …;  // replaces the old charge; wakes by quota
 //   const QuotaAsk ask = ledger.AskFor(gang, shapes);  // for Decide
 #pragma once
 
@@ -48,10 +48,10 @@ class QuotaLedger final {
 
   [[nodiscard]] Demand CostOf(absl::string_view queue, std::span<const PlacedPods> placed,
                               const Tables& tables) const;
-  // Replaces what the gang was charged. Whether usage changed.
+  // Replaces the charge of the gang. True: usage changed.
   bool Charge(GangId gang, absl::string_view queue, Demand cost);
   [[nodiscard]] Demand ChargedTo(QuotaNodeId queue, GangId gang) const;
-  // The queues whose usage has changed since the last call, and whether some of it fell.
+  // The queues whose usage has changed since the last call, and whether some of their usage fell.
   struct Changed {
     QuotaNodeId queue;
     bool fell = false;
@@ -61,7 +61,7 @@ class QuotaLedger final {
   void Forget();  // every account
   [[nodiscard]] bool NothingCharged() const { return accounts_.empty(); }
 
-  // None: the gang has no queue that we know of. Borrows the tree.
+  // None: the gang has no Queue that is known. The answer borrows the tree.
   [[nodiscard]] std::optional<QuotaAsk> AskFor(absl::string_view queue,
                                                std::span<const ShapeId> shapes,
                                                const Tables& tables) const;

@@ -14,14 +14,14 @@
 namespace maniple {
 namespace {
 
-// Pods of a gang are created one after the other, and most bindings end at once: what would be
-// overtaken within this time is not worth a write.
+// Pods of a gang are created one after the other, and most bindings end at once: a status that
+// would be overtaken within this time is not worth a write.
 constexpr absl::Duration kSettlingTime = absl::Seconds(1);
 
-// However often a gang changes meanwhile; the newest is written then.
+// The pause between statuses of one gang, however often it changes; the newest is written.
 constexpr absl::Duration kBetweenStatuses = absl::Seconds(1);
 
-// What a pod was told shows in the watch by then, unless something else has taken its place.
+// A pod's condition shows in the watch by then, unless another has taken its place.
 constexpr absl::Duration kToldShowsWithin = absl::Seconds(10);
 
 bool WaitsForItsOwner(WaitReason reason) {
@@ -38,14 +38,14 @@ std::string LaneOf(const Gang& gang) {
                             : absl::StrCat("queue/", gang.queue);
 }
 
-// Only the gang's owner or an administrator can put it right.
+// Only the gang's owner or an administrator can mend it.
 bool CannotStart(WaitReason reason) {
   return reason == WaitReason::kNeverFits || reason == WaitReason::kInvalidSpec ||
          reason == WaitReason::kQueueNotFound || reason == WaitReason::kQueueInactive ||
          reason == WaitReason::kNamespaceNotAllowed;
 }
 
-// Of so many pods of each shape.
+// The sum of the requests of so many pods of each shape.
 ResourceAmounts AskedBy(const absl::btree_map<ShapeId, int64_t>& pods, const ClusterState& state) {
   std::map<std::string, Amount> sums;
   for (const auto& [shape, count] : pods) {
@@ -58,7 +58,7 @@ ResourceAmounts AskedBy(const absl::btree_map<ShapeId, int64_t>& pods, const Clu
   return out;
 }
 
-// One that stood for a gang which nobody declares any more keeps what was said of it last.
+// A PodGroup that stood for a gang which nobody declares any more keeps its last status.
 bool HasStatus(const Gang& gang) {
   if (gang.key.dialect != GangDialect::kManiple || !gang.group_exists) return false;
   if (gang.foreign != nullptr) return gang.stand_in.has_value();
@@ -71,7 +71,7 @@ void Reporter::Report(absl::Time now) {
   for (const GangId id : std::exchange(desk_.to_report, {})) {
     if (std::optional<Case> c = desk_.Open(id, now)) ReportOn(*c);
   }
-  // What one uses, another may have lent.
+  // Usage of one Queue may be lent by another.
   if (parts_.charges.TakeUsageChanged()) desk_.directory.AllChanged();
   for (QueueDirectory::DueStatus& due : desk_.directory.TakeDue(now, desk_.ledger.book())) {
     ++desk_.counters.statuses_written;
@@ -86,7 +86,7 @@ void Reporter::Report(absl::Time now) {
 }
 
 void Reporter::ReportOn(Case& c) {
-  // Another scheduler tells what becomes of it: two that write one status would never come to rest.
+  // Another scheduler reports on the gang: two writers of one status would never come to rest.
   const bool others = desk_.state.IsOfOthers(c.gang.id);
   const std::optional<Standing> standing = others ? std::nullopt : parts_.standings.StandingOf(c);
   CountInQueue(c, standing);
@@ -151,8 +151,8 @@ void Reporter::WriteStatus(Case& c, const Standing& standing) {
     case StatusChange::kNone:
       return;
     case StatusChange::kNumbers: {
-      // That members have succeeded must be known to the next leader when their pods are gone; that
-      // a late one is bound is what its owner looks for.
+      // The next leader must know of succeeded members after their pods are gone, and the owner of
+      // a gang looks for late members that are bound.
       const bool soon = status.members.succeeded > before.members.succeeded ||
                         status.members.bound > before.members.bound;
       due = std::max(due, record.status_written +
@@ -204,8 +204,8 @@ void Reporter::OnStatusReply(GangId id, const WriteResult& result, absl::Time no
     record.sent->made_version = MadeVersion(result);
     return;
   }
-  // The watch will show what stands now; until then nothing is known to have been written, and with
-  // 409 there is no use in trying again soon.
+  // The watch will show the present status; until then nothing counts as written.
+  // After a 409 there is no use in an early retry.
   if (!record.status_failure.has_value()) record.status_failure.emplace();
   StatusFailure& failure = *record.status_failure;
   failure.over_version = record.sent->over_version;
@@ -252,7 +252,7 @@ void Reporter::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
                          !(member.nominated && condition.nominated == std::string());
   if (new_to_us && shows_all) return;
   if (!new_to_us && told->second.reason == reason) {
-    // What an earlier leader sent may arrive late and stand in the place of ours.
+    // A write of an earlier leader may arrive late and replace ours.
     if (member.waiting_reason.empty() || shows_all) return;
     const absl::Time again = told->second.at + kToldShowsWithin;
     if (c.now < again) {
@@ -278,7 +278,7 @@ void Reporter::TellPod(Case& c, const Member& member, const WaitingFor& waits) {
       .reason = reason, .at = c.now, .nominated = !condition.nominated.value_or("").empty()};
 }
 
-// Where room is being made for the pod; "" takes back what was said; none says nothing.
+// The node where room is being made for the pod; "" takes an earlier one back; none says nothing.
 std::optional<std::string> Reporter::NominationOf(const Case& c, const Member& member) const {
   if (c.record.claim.has_value()) {
     for (const Claim::Room& room : c.record.claim->rooms) {
@@ -287,8 +287,8 @@ std::optional<std::string> Reporter::NominationOf(const Case& c, const Member& m
       }
     }
   }
-  // By us, whether that shows already or not; or by an earlier leader. What it waits for does not
-  // tell: the Queue may have been stopped since.
+  // By us, whether the watch shows it yet or not, or by an earlier leader. The reason for waiting
+  // does not tell: the Queue may have been stopped since.
   const auto told = c.record.told.find(member.pod);
   const bool nominated =
       member.nominated || (told != c.record.told.end() && told->second.nominated);

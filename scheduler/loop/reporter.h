@@ -1,4 +1,4 @@
-// Says what has changed: statuses of PodGroups, Queues and Cohorts, conditions of pods, events.
+// Reports changes: statuses of PodGroups, Queues and Cohorts, conditions of pods, events.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -14,7 +14,7 @@ namespace maniple {
 
 class Reporter final {
  public:
-  // What it works with.
+  // The owners that it works with.
   struct Parts {
     Charges& charges;
     Evictions& evictions;
@@ -24,7 +24,7 @@ class Reporter final {
   };
   Reporter(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
-  // On all that the turn has touched, and on Queues and Cohorts that are due.
+  // Reports on all gangs that the turn has touched, and on Queues and Cohorts that are due.
   void Report(absl::Time now);
   void OnStatusReply(GangId gang, const WriteResult& result, absl::Time now);
 

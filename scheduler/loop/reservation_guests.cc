@@ -1,4 +1,4 @@
-// Those who were let into held room because they were to end in time, and those who outstay.
+// Guests: gangs let into held room because they were to end in time, and those that outstay.
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +27,7 @@ void Reservations::NoteGuest(const Case& c, const Answer& answer) {
   }
 }
 
-// Those whose held room was taken for good plan anew.
+// Holders whose room was taken for good plan anew.
 void Reservations::NoteYielded(const Answer& answer) {
   for (const GangId holder : answer.used) {
     if (std::ranges::find(answer.guest_of, holder) != answer.guest_of.end()) continue;
@@ -35,8 +35,7 @@ void Reservations::NoteYielded(const Answer& answer) {
   }
 }
 
-// Gangs that were let in because they were to end in time, and did not, leave as soon as their room
-// is enough for the holder to start.
+// Guests that outstay leave as soon as their room is enough for the holder to start.
 bool Reservations::SendOverstayersAway(Case& c, const GangRequest& request) {
   std::vector<RunningGang> late;
   for (const GangId guest : c.record.reservation->guests) {
@@ -51,7 +50,7 @@ bool Reservations::SendOverstayersAway(Case& c, const GangRequest& request) {
   }
   if (late.empty()) return false;
   const Supposition as_is = parts_.charges.Suppose(c, request);
-  // One is enough, or it takes them all.
+  // Tries each of them alone, then all together.
   std::optional<PreemptionPlan> plan;
   for (size_t i = 0; i <= late.size() && !plan.has_value(); ++i) {
     PreemptionPlan trial;

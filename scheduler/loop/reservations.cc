@@ -11,12 +11,12 @@
 namespace maniple {
 namespace {
 
-// Where no plan is in sight.
+// The pause after a search that found no start.
 constexpr absl::Duration kPlanAgainAfter = absl::Minutes(1);
 
-// A hold lasts until twice the time to its first planned start has passed, and at least for as long
-// after that start as its holder had to wait for the hold; where ends are only estimated, at least
-// so many times that in all.
+// A hold lasts until twice the time to its first planned start has passed. Beyond that start it
+// lasts at least as long as its holder had to wait for it. Where ends are only estimated, it lasts
+// at least so many times that wait in all.
 constexpr int kPatienceForEstimates = 6;
 
 absl::Time LastMoment(absl::Time made, const StartPlan& plan, absl::Duration patience) {
@@ -33,9 +33,9 @@ bool SameRooms(const std::vector<Reservation::Room>& rooms, const std::vector<Fr
 
 }  // namespace
 
-// Beside other holders a gang keeps off their nodes: room that one of them gets later must not be
-// taken for room that another needs sooner. Off the nodes of those that yield to it at once it need
-// not keep.
+// Beside other holders a gang keeps off their nodes:
+// room that one holder gets later must not be taken for room that another needs sooner.
+// Nodes of holders that yield to the gang at once are open to it.
 std::optional<StartPlan> Reservations::PlanStartOf(const Case& c, const GangRequest& request,
                                                    Beside beside, absl::Time by) {
   OpenHolds others, yielding;
@@ -96,10 +96,10 @@ void Reservations::KeepReservations(absl::Time now) {
   if (NextTurn() > now) return;
   const int64_t enough = desk_.counters.search_steps + desk_.options.search.turn;
   std::vector<WaitingLines::Head> heads = parts_.room_holders.lines().Heads();
-  // Whoever has waited longest, where only some may.
+  // Gangs that have waited longest come first, where only some may hold room.
   std::ranges::stable_sort(heads, {}, &WaitingLines::Head::since);
   for (WaitingLines::Head& head : heads) {
-    // Where no plan is in sight, the next of the line may have one.
+    // Where no start is in sight for a head, there may be one for the next of the line.
     while (head.gang.valid() && ReservationDue(head) <= now && !Reserve(head.gang, now)) {
       if (desk_.counters.search_steps >= enough) return;  // the next turn goes on
       const std::optional<WaitingLines::Head> next = parts_.room_holders.lines().HeadOf(head.queue);
@@ -123,7 +123,7 @@ bool Reservations::Reserve(GangId gang, absl::Time now) {
   request.work = &work;
   const std::optional<StartPlan> plan = PlanStartOf(*c, request, Beside::kOthers, now);
   if (!plan.has_value()) {
-    // Nobody else begins to hold room before whoever has waited longest.
+    // No other gang begins to hold room before the one that has waited longest.
     if (!parts_.room_holders.holders().empty() &&
         PlanStartOf(*c, request, Beside::kNobody, now).has_value())
       parts_.room_holders.LetLinesWait();
@@ -150,7 +150,7 @@ bool Reservations::Reserve(GangId gang, absl::Time now) {
   return true;
 }
 
-// Holds the plan instead of what was held before, and has the gang decided anew.
+// Holds this plan in place of the earlier one, and has the gang decided anew.
 void Reservations::Keep(Case& c, const GangRequest& request, const StartPlan& plan) {
   Reservation& reservation = *c.record.reservation;
   std::vector<FreedRoom> rooms;
@@ -164,7 +164,7 @@ void Reservations::Keep(Case& c, const GangRequest& request, const StartPlan& pl
   parts_.room_holders.OpeningsChanged();
   const bool moved = !SameRooms(reservation.rooms, rooms);
   if (moved || plan.at > reservation.start || plan.end != reservation.end) {
-    // More may end before it starts.
+    // More guests may end before the new start.
     for (const FreedRoom& room : rooms) desk_.news.room_grew.insert(room.node);
   }
   std::vector<std::string> nodes;
@@ -192,7 +192,7 @@ void Reservations::Keep(Case& c, const GangRequest& request, const StartPlan& pl
   desk_.to_report.insert(c.gang.id);
 }
 
-// They plan anew, beside it.
+// Holders that yield to the gang plan anew, beside it.
 void Reservations::EndReservationsUnder(const Case& c, const GangRequest& request) {
   absl::btree_set<NodeId> nodes;
   for (const Reservation::Room& room : c.record.reservation->rooms) nodes.insert(room.node);
@@ -256,8 +256,8 @@ std::vector<HeldStart> Reservations::HeldStarts() const {
   return starts;
 }
 
-// As much of what the holders will need as is theirs and available, before anybody else asks; who
-// is to start first comes first.
+// Takes as much of the holders' demand as is nominal and available, before any other gang asks. The
+// holder with the earliest start comes first.
 void Reservations::GatherHeldQuota(absl::Time now) {
   if (parts_.room_holders.holders().empty()) return;
   std::vector<std::pair<absl::Time, GangId>> order;

@@ -25,7 +25,7 @@ namespace maniple {
 
 class Reservations final {
  public:
-  // What it works with.
+  // The owners that it works with.
   struct Parts {
     RoomHolders& room_holders;
     Charges& charges;
@@ -36,22 +36,22 @@ class Reservations final {
   };
   Reservations(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
-  // Whose time has come gets room held, keeps it, or loses it.
+  // Gives room to gangs whose time has come, renews holds, and ends them.
   void KeepReservations(absl::Time now);
-  // After a rejection; what never fits waits in no line.
+  // After a rejection; a gang that never fits waits in no line.
   void WaitInLine(const Case& c, const Answer& answer);
-  // As much of what the holders will need as is theirs and available is held, before anybody asks.
+  // Takes as much of the holders' demand as is nominal and available, before any other gang asks.
   void GatherHeldQuota(absl::Time now);
-  // It starts: what it uses of others' held room, it uses until they start.
+  // The gang starts: held room that it uses is its own until the holders start.
   void NoteGuest(const Case& c, const Answer& answer);
-  // Those whose held room was taken for good plan anew.
+  // Holders whose room was taken for good plan anew.
   void NoteYielded(const Answer& answer);
-  // When it is to be called again.
+  // The time of the next call.
   [[nodiscard]] absl::Time NextReservation();
-  // For tests: what it knows of whose turn is next is what it would find.
+  // For tests: the known turns are those that a fresh look would find.
   [[nodiscard]] absl::Status CheckTurns() const;
   [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
-  // Some are to be looked at before the next decision.
+  // Some holders are to be looked at before the next decision.
   [[nodiscard]] bool TakeChanged() { return std::exchange(changed_, false); }
 
  private:
@@ -73,7 +73,7 @@ class Reservations final {
   Desk& desk_;
   Parts parts_;
   DueTimes<std::string> turns_;  // of the heads of Queues, as of the last NextTurn
-  bool changed_ = false;         // some are to be looked at before the next decision
+  bool changed_ = false;         // some holders are to be looked at before the next decision
 };
 
 }  // namespace maniple

@@ -1,4 +1,5 @@
-// Reservation: whose turn it is to hold room for a later start, and when a hold is looked at again.
+// The turn of each head to hold room for a later start,
+// and the time when a hold is looked at again.
 #include <algorithm>
 #include <set>
 
@@ -9,12 +10,12 @@
 namespace maniple {
 namespace {
 
-// A plan is made anew at most so often for facts that only may improve it.
+// A plan is made anew at most so often for facts that can only improve it.
 constexpr absl::Duration kRenewEvery = absl::Seconds(30);
 
 }  // namespace
 
-// Within what is nominal, as the queue has it.
+// The demand, as the queue orders by it, is within nominal quota.
 bool Reservations::IsModest(const GangRecord& record) const {
   return record.order_queue.valid() &&
          std::ranges::all_of(record.order_demand, [&](const CellAmount& part) {
@@ -22,8 +23,8 @@ bool Reservations::IsModest(const GangRecord& record) const {
          });
 }
 
-// One a Queue, and some a tree of Cohorts; there who asks for no more than its Queue's own comes
-// before who would borrow.
+// One holder per Queue, and a limited number per tree of Cohorts; there a gang that stays within
+// nominal comes before one that would borrow.
 Opening Reservations::OpeningFor(const WaitingLines::Head& head) const {
   const QuotaBook& book = desk_.ledger.book();
   const QuotaNodeId queue = book.QueueNamed(head.queue);
@@ -40,7 +41,7 @@ Opening Reservations::OpeningFor(const WaitingLines::Head& head) const {
     if (!other.valid() || desk_.ledger.tree().Root(other) != desk_.ledger.tree().Root(queue))
       continue;
     ++others;
-    // As it seemed then: what it seems now may depend on who holds room, and two could take turns.
+    // As it seemed then: today's answer may depend on the holders, and two gangs could take turns.
     if (modest && !desk_.records.at(holder)->reservation->modest) opening.displaced = holder;
   }
   if (!cohort || others < desk_.options.holds_per_cohort) return {};
@@ -48,7 +49,7 @@ Opening Reservations::OpeningFor(const WaitingLines::Head& head) const {
   return opening;
 }
 
-// When the head is due; never while as many hold room as may.
+// When the head is due; never while the limit of holders is reached.
 absl::Time Reservations::ReservationDue(const WaitingLines::Head& head) const {
   if (parts_.room_holders.lines_wait() || !OpeningFor(head).free) return absl::InfiniteFuture();
   const QuotaNodeId queue = desk_.ledger.book().QueueNamed(head.queue);

@@ -1,4 +1,4 @@
-// Whom a gang has left for, so that two never make each other leave in turn. What is remembered
+// The gangs for which a gang has left, so that two never evict each other in turn. The memory
 // stands in the record of the gang and in the status of its PodGroup.
 //
 // Owned by Leadership; one thread.
@@ -12,15 +12,15 @@ class Reversals final {
  public:
   explicit Reversals(Desk& desk) : desk_(desk) {}
 
-  // It made the gang leave, on terms that hold still.
+  // `other` made the gang leave, on terms that still hold.
   [[nodiscard]] bool MadeLeave(const Gang& other, const Gang& gang) const;
   void NoteLeaving(GangId victim, const Gang& preemptor);
-  // It left for a gang of another Queue, on terms that hold still.
+  // The gang left for one of another Queue, on terms that still hold.
   [[nodiscard]] bool WasReclaimed(const Case& c) const;
 
  private:
   [[nodiscard]] uint64_t TermsBetween(const Gang& victim, const Gang& preemptor) const;
-  // The gang that it left for is there still, and so are the terms.
+  // The gang for which it left is still there, and the terms still hold.
   [[nodiscard]] bool Holds(const LeftFor& left, const Gang& victim) const;
 
   Desk& desk_;

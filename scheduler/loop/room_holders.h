@@ -1,7 +1,7 @@
-// Who holds room for a later start, and the lines in which gangs wait to do so.
+// The gangs that hold room for a later start, and the lines in which gangs wait to do so.
 //
-// Owned by Leadership; one thread. Reservations decides who holds what; this is what others need to
-// know of it, and how they say that it may be otherwise now.
+// Owned by Leadership; one thread. Reservations decides on holds; here others learn of them, and
+// say that the decision may be otherwise now.
 #pragma once
 
 #include <utility>
@@ -19,17 +19,17 @@ class RoomHolders final {
   // Quorums that were rejected, and may start some day.
   [[nodiscard]] WaitingLines& lines() { return lines_; }
   [[nodiscard]] const WaitingLines& lines() const { return lines_; }
-  // Of reservations; all of them stand in lines.
+  // Gangs with a reservation; all of them stand in lines.
   [[nodiscard]] const absl::btree_set<GangId>& holders() const { return holders_; }
   void Add(GangId holder) { holders_.insert(holder); }
-  // Gives back what is held, if something is.
+  // Gives back the gang's hold, if it has one.
   void Drop(GangId gang, GangRecord& record);
 
   // Until some reservation ends: the first in line needs its room.
   void LetLinesWait() { lines_wait_ = true; }
   [[nodiscard]] bool lines_wait() const { return lines_wait_; }
 
-  // What decides on who may hold room next is not what it was.
+  // The facts that decide which gang may hold room next have changed.
   void OpeningsChanged() { openings_changed_ = true; }
   [[nodiscard]] bool openings_changed() const { return openings_changed_; }
   [[nodiscard]] bool TakeOpeningsChanged() { return std::exchange(openings_changed_, false); }

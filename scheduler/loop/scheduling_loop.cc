@@ -30,21 +30,21 @@ class SchedulingLoop::Impl final {
  private:
   void ApplyEvents(absl::Time now);
   void Apply(const ObjectEvent& event, absl::Time now);
-  // Before their ids are given to others.
+  // Drops nodes that are gone from all books before their ids are given to others.
   void ForgetNodesGone();
   void Sweep();
   void TellLeader();
 
   WarmState warm_;
   ClusterViews views_;
-  // While the role is leader, from when everything has been listed.
+  // Set while the role is leader and everything has been listed.
   std::unique_ptr<Leadership> leader_;
   Role role_ = Role::kStandby;
-  uint64_t lead_ = 0;  // ClusterNews::lead, as far as it was told
+  uint64_t lead_ = 0;  // ClusterNews::lead, as last told
 
   std::deque<ObjectEvent> events_;  // not applied yet
-  // So many of them have to be, before anything else is done: those that were there when the last
-  // turn was whole, or when the role changed. Later ones cannot put the turn off.
+  // So many events must be applied before anything else is done: those that were there when the
+  // last turn was whole, or when the role changed. Later events cannot put the turn off.
   size_t owed_ = 0;
   std::vector<WriteResult> results_;
 };
@@ -62,13 +62,13 @@ TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
 }
 
 void SchedulingLoop::Impl::Apply(const ObjectEvent& event, absl::Time now) {
-  // Only what appears may take over an id.
+  // Only an object that appears may take over an id.
   if (!std::holds_alternative<ObjectDeleted>(event)) ForgetNodesGone();
   warm_.Apply(event, now);
   if (leader_ != nullptr) leader_->NoteForMig();
 }
 
-// As many as the turn's work allows, which grows with the pods that each event makes look anew.
+// Applies as many as the turn's work allows; the work grows with the pods that an event touches.
 void SchedulingLoop::Impl::ApplyEvents(absl::Time now) {
   ClusterState& state = warm_.state;
   LoopCounters& counters = warm_.counters;
@@ -113,7 +113,7 @@ void SchedulingLoop::Impl::ForgetNodesGone() {
   if (leader_ != nullptr) leader_->NodesGone(gone);
 }
 
-// What tenants size, and nobody uses any more, is given back.
+// Tables whose size depends on tenants give back entries that are no longer used.
 void SchedulingLoop::Impl::Sweep() {
   if (!warm_.state.WantsSweep()) return;
   warm_.state.Sweep(leader_ != nullptr ? leader_->ShapesKept() : std::vector<ShapeId>());
@@ -124,7 +124,7 @@ void SchedulingLoop::Impl::Sweep() {
 void SchedulingLoop::Impl::Hear(ClusterNews news) {
   for (ObjectEvent& event : news.events) Accept(std::move(event));
   for (WriteResult& result : news.results) Accept(std::move(result));
-  // Who has lost the lead and has it again knows no more than anybody else who comes to lead.
+  // A process that lost the lead and has it again knows no more than any other new leader.
   if (news.lost_lead) SetRole(Role::kStandby);
   if (news.leading == true) SetRole(Role::kLeader);
   lead_ = news.lead;

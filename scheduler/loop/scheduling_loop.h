@@ -53,18 +53,18 @@ class SchedulingLoop final {
 
   [[nodiscard]] TurnOutput Turn(absl::Time now);
 
-  // What operators see; built when asked, immutable.
+  // The view for operators; built when asked, immutable.
   [[nodiscard]] ClusterViewPtr View(absl::Time now) const;
-  // The same for who has no time to make it at once: piece by piece, each as of its call, not
-  // arranged yet. Null until the call that ends a round.
+  // The same for a caller without time to build it at once: piece by piece, each as of its call,
+  // not arranged yet. Null until the call that ends a round.
   [[nodiscard]] std::unique_ptr<ClusterView> MoreView(absl::Time now);
-  // What metrics tell of it, without looking at gangs. Made piece by piece, so that no turn is late
-  // for it: null until the call that ends a round; each piece is as of its call. GPUs that others
+  // Figures for metrics, without a look at gangs. They are made piece by piece, so that no turn is
+  // late: null until the call that ends a round; each piece is as of its call. GPUs that others
   // leave for a gang count as used until it has them.
   [[nodiscard]] ClusterFiguresPtr MoreFigures(absl::Time now);
-  // What AnswerHelp (scheduler/advice/help.h) needs to know of a gang, for any thread, as long as
-  // the loop lives. Null: it is not known, does not wait, or waits for what room and quota cannot
-  // help; or this process does not lead.
+  // The question for AnswerHelp (scheduler/advice/help.h), for any thread,
+  // as long as the loop lives. Null: the gang is unknown or does not wait,
+  // room and quota cannot help it, or this process does not lead.
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key,
                                                             absl::Time now) const;
   [[nodiscard]] const LoopCounters& counters() const;
@@ -77,7 +77,7 @@ class SchedulingLoop final {
   [[nodiscard]] absl::Status CheckInvariants() const;
   // Decides every parked item afresh on the newest state; names the first that could start.
   [[nodiscard]] absl::Status CheckParkedCannotStart(absl::Time now) const;
-  // When every gang has ended: no reservation, hold, claim, departure or charge is left.
+  // For use when every gang has ended: no reservation, hold, claim, departure or charge is left.
   [[nodiscard]] absl::Status CheckNothingHeld() const;
   [[nodiscard]] std::vector<HeldStart> HeldStarts() const;
   // How many members of gangs in flight are in each state, by BindState.

@@ -6,7 +6,7 @@ namespace maniple {
 namespace {
 
 constexpr absl::Duration kStep = absl::Nanoseconds(2);
-// However long a search was, and however many wait: a lane is never given up.
+// A lane is never given up, however long its searches are and however many gangs wait.
 constexpr absl::Duration kLongestRest = absl::Hours(1);
 
 }  // namespace
@@ -22,7 +22,7 @@ absl::Duration SearchShares::RestAfter(int64_t steps) const {
 }
 
 absl::Time SearchShares::At(const Times& times, const std::string& lane, absl::Time now) {
-  // A clock that was put back keeps nobody waiting for longer.
+  // A clock that was put back makes no gang wait for longer.
   return std::min(times.At(lane).value_or(now), now + kLongestRest);
 }
 

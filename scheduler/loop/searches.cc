@@ -6,10 +6,10 @@
 namespace maniple {
 namespace {
 
-// Of a search that was broken off because it was not short.
+// The assumed length of a search that was broken off because it was not short.
 constexpr int64_t kLikelySteps = 20'000'000;
 
-// Whose gangs share.
+// The tenant whose gangs share a lane.
 std::string SharersOf(const Gang& gang) {
   return gang.queue.empty() ? absl::StrCat("namespace ", gang.key.namespace_name)
                             : absl::StrCat("queue ", gang.queue);
@@ -31,7 +31,7 @@ SearchWork Searches::WorkFor(const Case& c, const GangRequest& request) {
                                                  desk_.Picture().node_count()));
 }
 
-// Along the ends of all that runs a search is made again and again.
+// A later start takes one search for each end of a running gang.
 SearchWork Searches::WorkForLater(const Case& c) const {
   return SearchWork(MaySearchForLong(c) ? desk_.options.search.most : desk_.options.search.brief);
 }
@@ -61,7 +61,7 @@ absl::Time Searches::SearchAgainAt(Case& c) {
   return TakeSearchSlot(c);
 }
 
-// What it was told last stays true as far as anybody knows.
+// The gang's last message stays true as far as is known.
 void Searches::PutOffSearch(Case& c, QueueItem item) {
   const absl::Time until = SearchAgainAt(c);
   const bool is_surplus = item.kind == ItemKind::kSurplus;
@@ -77,7 +77,7 @@ void Searches::PutOffSearch(Case& c, QueueItem item) {
 
 void Searches::NoteSearch(Case& c, const SearchWork& work, CameTo what) {
   desk_.counters.search_steps += work.used();
-  // To bind what a plan places takes longer than to find it.
+  // A search that found a plan is not charged: binding takes longer than the search did.
   if (what == CameTo::kNothing) ChargeInVain(c, work);
   if (what == CameTo::kNothing && Unfinished(work)) return;  // it is still to be made
   const bool is_long = work.used() > desk_.options.search.brief;

@@ -1,4 +1,4 @@
-// How long searches may be, and when: the scheduling thread is shared by all who wait.
+// Lengths and times of searches: the scheduling thread is shared by all gangs that wait.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -9,32 +9,32 @@
 
 namespace maniple {
 
-// What a search came to.
+// The outcome of a search.
 enum class CameTo : uint8_t { kAPlan, kNothing };
 
 class Searches final {
  public:
   Searches(Desk& desk, Parking& parking) : desk_(desk), parking_(parking) {}
 
-  // How long a search for it may be, now …
+  // The most work of a search for it, now …
   [[nodiscard]] SearchWork WorkFor(const Case& c, const GangRequest& request);
   // … and for a later start.
   [[nodiscard]] SearchWork WorkForLater(const Case& c) const;
-  // It ended because only a short search was allowed: nobody knows the answer.
+  // The search ended because only a short one was allowed: the answer is unknown.
   [[nodiscard]] bool Unfinished(const SearchWork& work) const;
-  // Its last search was long, and it is not its turn.
+  // The last search for the gang was long, and it is not its turn.
   [[nodiscard]] bool MustWaitToSearch(const Case& c) const;
   void PutOffSearch(Case& c, QueueItem item);
-  // When it may be searched for; REQUIRES: MustWaitToSearch.
+  // When the next search for the gang may be made. REQUIRES: MustWaitToSearch.
   [[nodiscard]] absl::Time SearchAgainAt(Case& c);
-  // Charges the sharers for what was in vain.
+  // Charges the gang's lane for a search in vain.
   void NoteSearch(Case& c, const SearchWork& work, CameTo what);
-  // It gave up: it is looked at again later, and later each time.
+  // The search gave up: the gang is looked at again later, and later each time.
   void BackOffFromSearch(Case& c, ParkFacts& facts);
-  // It asks something else now.
+  // The gang asks something else now.
   static void ForgetSearch(GangRecord& record);
 
-  // Nobody is ready any more: everybody may begin anew.
+  // No gang is ready any more: every lane begins anew.
   void AllServed() { lane_steps_.clear(); }
 
  private:

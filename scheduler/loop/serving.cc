@@ -11,7 +11,8 @@
 namespace maniple {
 namespace {
 
-// Who is kept out by a hold alone may be let in for what it is, which others of its class are not.
+// A gang that only a hold keeps out may be let in by its own priority and runtime:
+// its class is narrow.
 std::string HeldClassOf(const Gang& gang, absl::string_view otherwise) {
   const std::optional<absl::Duration> said = ExpectedRuntime(gang);
   const std::string runtime = said.has_value() ? absl::FormatDuration(*said) : "?";
@@ -41,7 +42,7 @@ void Serving::DecideReady(absl::Time now) {
     }
     Serve(*item, now);
     if (parts_.reservations.TakeChanged()) parts_.reservations.KeepReservations(now);
-    parts_.wakes.WakeParked(now);  // what was given back meanwhile may help others
+    parts_.wakes.WakeParked(now);  // resources given back may help others
   }
 }
 
@@ -192,7 +193,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
       facts.smallest_shape = ShapeId();
     }
     parts_.preemptions.NoteBold(c.gang.priority);
-    // Who may do less must not speak for who may do more.
+    // A gang that may evict less must not speak for one that may evict more.
     absl::StrAppend(&facts.class_key, " by eviction");
     if (parts_.preemptions.StrategiesOf(c).size() < desk_.options.fair_strategies.size()) {
       absl::StrAppend(&facts.class_key, " at final shares");
@@ -202,7 +203,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
     }
     facts.until = std::min(facts.until, c.record.victims_later);
   }
-  // It names a pod of its own.
+  // The rejection names a pod of the gang.
   if (rejection.code == RejectionCode::kUnsupported) {
     absl::StrAppend(&facts.class_key, " ", c.gang.id.index());
   }
@@ -216,13 +217,13 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
     waits.no_preemption = std::move(none);
     facts.class_key = HeldClassOf(c.gang, facts.class_key);
   }
-  // Quota alone is in its way, and nobody can be made to leave for it now or soon; with one shape
-  // and no room of its own, all of its class would charge the same.
+  // Only quota is in its way, and no gang can be evicted for it now or soon. With one shape and no
+  // room of its own, all gangs of its class would charge the same.
   constexpr uint32_t kByOthers = kReliefRoom | kReliefVictims;
   const bool for_demand = item.kind == ItemKind::kQuorum && (facts.relief & kReliefQuota) != 0 &&
                           (facts.relief & kByOthers) == 0 && facts.smallest_shape.valid() &&
                           c.now >= c.record.no_preemption_until;
-  // Who may use what is held is short of both, or of the other one.
+  // A gang that may use held room may be short of room, of quota, or of both.
   if (for_quorum && !parts_.room_holders.holders().empty() && MoreRoomMayHelp(answer.decision)) {
     facts.relief |= kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue;
   }
@@ -240,7 +241,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
       for_demand && c.record.order_is_only && !c.record.order_demand.empty();
 }
 
-// Of the first member of the shape.
+// For the first member of the shape.
 std::string Serving::VolumeTroubleText(const GangRequest& request, ShapeId shape) const {
   const auto want = std::ranges::find(request.wants, shape, &Want::shape);
   if (want == request.wants.end()) return "a volume is not ready";

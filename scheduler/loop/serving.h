@@ -1,4 +1,5 @@
-// One item of the queue after the other: decided and started, or parked with what could help it.
+// Serves one item of the queue after the other: decides and starts it,
+// or parks it with the facts that could help it.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -20,7 +21,7 @@ namespace maniple {
 
 class Serving final {
  public:
-  // What it works with.
+  // The owners that it works with.
   struct Parts {
     RoomHolders& room_holders;
     Charges& charges;
@@ -36,9 +37,9 @@ class Serving final {
   };
   Serving(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
-  // As many as the turn has time for.
+  // Serves as many items as the turn has time for.
   void DecideReady(absl::Time now);
-  // Room and quota together. The gang's own holds are free to it.
+  // Asks for room and quota together. The gang's own holds are free to it.
   [[nodiscard]] Answer Ask(const Case& c, const GangRequest& request);
 
  private:

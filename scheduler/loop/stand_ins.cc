@@ -10,14 +10,13 @@
 namespace maniple {
 namespace {
 
-// A gang that starts at once, and whose members are counted by its producer, needs no word of ours
-// before.
+// A gang that starts at once, and whose producer counts its members, needs no word of ours before.
 constexpr absl::Duration kSilentFor = absl::Seconds(1);
 
-// What was written shows in the watch by then, unless something else has taken its place.
+// A write shows in the watch by then, unless another has taken its place.
 constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
 
-// It remembers so long that its gang has run.
+// For so long the PodGroup keeps the memory that its gang has run.
 constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
 
 // Made of marks on pods alone: no garbage collector takes it.
@@ -108,7 +107,7 @@ void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now)
     work.again_at = now + kStandInShowsWithin;
     return;
   }
-  // Made by an earlier leader, as the watch will show, or somebody has taken the name.
+  // An earlier leader has made it, as the watch will show, or another object has the name.
   const bool exists = result.http_status == 409 && result.status.reason == "AlreadyExists";
   work.trouble = exists ? "a PodGroup of its name is there already, and does not stand for it"
                         : result.status.message;
@@ -156,7 +155,7 @@ void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::
     work.again_at = now + kStandInShowsWithin;
     return;
   }
-  // Volcano's own definition has no status subresource; some copies of it have.
+  // Volcano's own definition has no status subresource, but some copies of it have.
   if (result.http_status == 404 && !errand.begun && volcano_has_status_) {
     const Gang* gang = desk_.state.FindGang(errand.gang);
     const bool volcano = gang != nullptr && gang->foreign != nullptr &&

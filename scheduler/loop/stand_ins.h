@@ -1,4 +1,5 @@
-// PodGroups of ours that stand for gangs which others declare, and what these others read of us.
+// PodGroups of ours that stand for gangs which others declare,
+// and the statuses that producers read.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -11,9 +12,9 @@ class StandIns final {
  public:
   explicit StandIns(Desk& desk) : desk_(desk) {}
 
-  // Makes the PodGroup that stands for it, and keeps its spec what the producer says.
+  // Makes the PodGroup that stands for the gang, and keeps its spec equal to the producer's word.
   void KeepStandIn(Case& c, const Standing& standing);
-  // Takes one away that no garbage collector would.
+  // Deletes a PodGroup that no garbage collector would.
   void DropStandIn(Case& c);
   void HearStandIn(GangId gang, const WriteResult& result, absl::Time now);
   // Writes the status of the foreign group, in its own words.
@@ -24,7 +25,7 @@ class StandIns final {
   [[nodiscard]] static bool HasSomethingToSay(const Case& c, const Standing& standing);
 
   Desk& desk_;
-  // Of Volcano's group; false: its status is written with the object itself.
+  // Volcano's group has a status subresource; false: its status is written with the object itself.
   bool volcano_has_status_ = true;
 };
 

@@ -51,7 +51,7 @@ Standing StandingInFlight(const Case& c, const Desk& desk) {
   const auto by = [&binding] { return ClockText(binding.deadline()); };
   std::string trouble;
   if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
-  // Why the members that it lacks have no room, if it lacks some.
+  // Why there is no room for the members that the gang lacks, if it lacks some.
   const WaitingForPtr waiting = c.record.waiting != nullptr && desk.ItemOf(c) == ItemKind::kRepair
                                     ? c.record.waiting
                                     : nullptr;

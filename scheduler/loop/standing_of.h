@@ -1,5 +1,5 @@
-// Where the members of a gang are as far as the loop knows, ahead of the watch or not, and how one
-// in flight stands. Functions of a gang in hand.
+// The places of a gang's members as far as the loop knows, ahead of the watch or not, and the
+// standing of a gang in flight. Functions of a gang in hand.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace maniple {
 
-// Counts who is bound by our own word as bound.
+// Counts members that are bound by our own word as bound.
 [[nodiscard]] Assembly KnownAssembly(const Case& c);
-// Of a member that is bound; "" = it is not.
+// The node of a bound member; "" = it is not bound.
 [[nodiscard]] std::string NodeOf(const Case& c, const Member& member, const ClusterState& state);
 [[nodiscard]] std::vector<std::string> NodesOf(const Case& c, const ClusterState& state);
 

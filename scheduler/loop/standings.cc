@@ -8,7 +8,7 @@
 
 namespace maniple {
 
-// None while nothing is known that would be true: the gang is ready, and not decided yet.
+// None: the gang is ready and not decided yet, so that nothing true can be said.
 std::optional<Standing> Standings::StandingOf(const Case& c) const {
   std::optional<Standing> standing = StandingAsSuch(c);
   if (!standing.has_value() || !charges_.unadmitted().contains(c.gang.id)) return standing;
@@ -90,7 +90,7 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   return standing;
 }
 
-// In a StrictFIFO queue nothing passes the first that waits.
+// In a StrictFIFO Queue no gang passes the first that waits.
 std::optional<Standing> Standings::BehindAnother(const Case& c) const {
   const std::optional<QueueItem> first = desk_.queue.BlockerOf({c.gang.id, ItemKind::kQuorum});
   const Gang* blocker = first.has_value() ? desk_.state.FindGang(first->gang) : nullptr;

@@ -1,4 +1,4 @@
-// How a gang stands, as its status, its events and `explain` tell it. Questions only.
+// The standing of a gang, for its status, its events and `explain`. Questions only.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -12,14 +12,14 @@ class Standings final {
  public:
   Standings(Desk& desk, Charges& charges) : desk_(desk), charges_(charges) {}
 
-  // None while nothing is known that would be true: the gang is ready, and not decided yet.
+  // None: the gang is ready and not decided yet, so that nothing true can be said.
   [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
 
  private:
-  // Whoever is charged for it.
+  // The standing without regard to which Queue is charged.
   [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
   [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
-  // Why somebody who should leave for it cannot be evicted; "" = nothing is known to forbid it.
+  // Why a gang that should leave for it cannot be evicted; "" = nothing known forbids it.
   [[nodiscard]] std::string EvictionTrouble(const Case& c) const;
 
   Desk& desk_;

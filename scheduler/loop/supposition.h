@@ -1,9 +1,9 @@
-// What is asked for a gang as things would stand if some of what is held or used were free, or some
-// of what is free were taken: a value. Nothing that is charged or held changes by it, so no answer
-// can leave a trace.
+// A supposition: a question for a gang as things would stand if some held or used room or quota
+// were free, or some free ones were taken. It is a value: it changes nothing that is charged or
+// held, so no answer can leave a trace.
 //
 // Made by the scheduling loop for the length of a call: borrows the picture, the request and the
-// usage of the ledger. A copy supposes more without changing what it was made of.
+// usage of the ledger. A copy supposes more and leaves the original as it is.
 //
 //   Supposition supposition = Suppose(gang, request);  // as things are
 //   supposition.Free(holds);
@@ -23,7 +23,7 @@
 
 namespace maniple {
 
-// What some holders hold, to be taken for free.
+// Room and quota of some holders, to be taken for free.
 struct OpenHolds {
   std::vector<GangId> holders;
   std::vector<FreedRoom> rooms;
@@ -35,8 +35,8 @@ struct OpenHolds {
 
 class Supposition final {
  public:
-  // `as_is` has no quota yet; `limits`: what the gang's Queue allows in `tree`; none: no quota
-  // applies to it.
+  // REQUIRES: `as_is` has no quota. `limits`: what the gang's Queue allows in `tree`;
+  // none: no quota applies to it.
   Supposition(const DecideInput& as_is, const QuotaTree& tree, std::optional<QuotaAsk> limits);
 
   void Free(const OpenHolds& open);
@@ -50,10 +50,10 @@ class Supposition final {
   void Restrict(const absl::btree_set<NodeId>& nodes, To to);
 
   [[nodiscard]] const GangRequest& request() const { return as_is_.request; }
-  // Of the Queue whose limits apply; invalid: none do.
+  // The Queue whose limits apply; invalid: none do.
   [[nodiscard]] QuotaNodeId queue() const;
   [[nodiscard]] const QuotaTree& tree() const { return tree_; }
-  // Borrows this, as it is now.
+  // The input borrows this, as it is now.
   [[nodiscard]] DecideInput Input();
 
  private:

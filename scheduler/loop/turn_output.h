@@ -1,4 +1,4 @@
-// What comes of a turn of the scheduling loop, and what it tells of room held for later starts.
+// The output of a turn of the scheduling loop, and its report on room held for later starts.
 // Plain values.
 #pragma once
 

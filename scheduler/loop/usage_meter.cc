@@ -13,7 +13,7 @@ int64_t Rounded(double seconds) {
   return std::min(kMostResourceSeconds, static_cast<int64_t>(std::llround(seconds)));
 }
 
-// What is left of one second's use after so long.
+// The part of one second's use that counts after so long.
 double Faded(absl::Duration age) { return std::exp2(-absl::FDivDuration(age, kUsageHalfLife)); }
 
 // The largest keep a row of their own.
@@ -50,7 +50,7 @@ bool SameTotals(const UsageRecord& a, const UsageRecord& b) {
 
 }  // namespace
 
-// The amount is used evenly meanwhile, so that the integral of what is left of it is closed.
+// Usage is even meanwhile, so the integral of its fading has a closed form.
 void UsageMeter::Cell::Settle(absl::Time now) {
   if (now <= since) return;
   const absl::Duration age = since == absl::InfinitePast() ? absl::ZeroDuration() : now - since;

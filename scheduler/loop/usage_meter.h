@@ -1,5 +1,5 @@
-// How much of which GPU resource the gangs of each Queue and namespace have used, by time: what
-// GPU-hours are told from.
+// The use of each GPU resource by the gangs of each Queue and namespace, by time:
+// the source of GPU-hours.
 //
 // Owned by the scheduling loop. Times do not go back; an earlier one counts as the latest.
 //
@@ -23,16 +23,16 @@
 
 namespace maniple {
 
-// Slurm's PriorityDecayHalfLife is as long where nobody sets it.
+// As long as Slurm's PriorityDecayHalfLife is by default.
 inline constexpr absl::Duration kUsageHalfLife = absl::Hours(24 * 7);
 
 class UsageMeter final {
  public:
-  // A record has so many rows of namespaces at the most, and one for each flavor and resource of
-  // all others together.
+  // A record has at most so many rows of namespaces, and one for each flavor and resource
+  // of all other namespaces together.
   static constexpr size_t kMostRows = 96;
 
-  // Who is charged; queue "" = nobody.
+  // The account that is charged; queue "" = none.
   struct Payer {
     std::string queue, namespace_name;
   };
@@ -42,22 +42,22 @@ class UsageMeter final {
     friend bool operator==(const Use&, const Use&) = default;
   };
 
-  // Replaces what the gang uses from now on.
+  // Replaces the gang's uses from now on.
   void Set(GangId gang, const Payer& payer, const std::vector<Use>& uses, absl::Time now);
-  // It was used before anybody looked, for so long.
+  // Adds use for a time before the meter looked.
   void Credit(const Payer& payer, const Use& use, absl::Duration age, absl::Time now);
   void Recall(const std::string& queue, const UsageRecord& told);
-  // Totals begin anew; what is used goes on being counted.
+  // Totals begin anew; running use goes on being counted.
   void Restart(const std::string& queue);
   void Clear() { *this = UsageMeter(); }
 
-  // Up to now.
+  // The record up to `now`.
   [[nodiscard]] UsageRecord RecordOf(const std::string& queue, absl::Time now) const;
   // The same as it is to be written: made anew at most once in `interval`, and only if more has
   // been used since.
   [[nodiscard]] const UsageRecord& ToTell(const std::string& queue, absl::Duration interval,
                                           absl::Time now);
-  // How many gangs use something of each now; by name.
+  // The number of gangs of each Queue that use something now; by name.
   [[nodiscard]] const absl::btree_map<std::string, int64_t>& QueuesInUse() const { return in_use_; }
 
  private:
@@ -67,7 +67,7 @@ class UsageMeter final {
   };
   struct Cell {
     int64_t amount = 0;
-    absl::Time since = absl::InfinitePast();  // as of then
+    absl::Time since = absl::InfinitePast();  // the time of the totals
     double total = 0, recent = 0;             // in amount x seconds
     void Settle(absl::Time now);
   };
@@ -79,11 +79,11 @@ class UsageMeter final {
   };
 
   Cell& CellOf(const Payer& payer, const Use& use);
-  // Of all of it, or less all of it.
+  // Adds all of the use, or takes it away.
   void Add(const GangUse& use, int64_t sign, absl::Time now);
 
   Cells cells_;
-  absl::btree_map<GangId, GangUse> gangs_;          // that use something
+  absl::btree_map<GangId, GangUse> gangs_;          // gangs that use something
   absl::btree_map<std::string, int64_t> in_use_;    // gangs_ with a Queue
   absl::btree_map<std::string, UsageRecord> told_;  // by Queue
 };

@@ -7,7 +7,7 @@
 namespace maniple {
 namespace {
 
-// The last charge knows what a node that is gone was like.
+// For a node that is gone, the last charge knows its kind.
 NodeKindId KindOf(const QuotaLedger& ledger, const GangRecord& record, const Member& member) {
   const NodeKindId there = ledger.KindOf(member.node);
   if (there.valid()) return there;
@@ -23,7 +23,7 @@ bool IsOnNode(const Member& member, const PodFacts* pod) {
   return MayBeOnNode(member) && pod != nullptr && !pod->node_name.empty();
 }
 
-// Of one pod of a shape, on a node of this kind.
+// The use of one resource on nodes of one kind.
 struct KindUse {
   NodeKindId kind;
   ResourceId resource;
@@ -46,11 +46,11 @@ void AddTo(std::vector<KindUse>& uses, const KindUse& more) {
 void UseCounts::MeterUse(const Case& c) {
   UsageMeter& meter = desk_.directory.meter();
   const UsageMeter::Payer payer{c.record.queue, c.gang.key.namespace_name};
-  // Who only waits must not cost a snapshot.
+  // A gang that only waits must not cost a snapshot.
   if (std::ranges::none_of(c.gang.members, MayBeOnNode)) {
     return meter.Set(c.gang.id, payer, {}, c.now);
   }
-  // Since then nobody has counted.
+  // Usage has not been counted since then.
   const absl::Time told =
       first_look_ ? desk_.directory.UsedAsOf(payer.queue) : absl::InfinitePast();
   const Tables& tables = *desk_.Picture().tables;

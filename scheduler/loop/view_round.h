@@ -1,5 +1,4 @@
-// What operators see of the cluster, while it is made piece by piece. A value of the scheduling
-// loop.
+// The view for operators while it is made piece by piece. A value of the scheduling loop.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@ struct ViewRound {
   Snapshot nodes;
   std::optional<NodeUses> uses;  // of the rows of `view`
   std::vector<GangId> gangs;
-  // In order of service: among all, and among those of its own queue.
+  // The order of service: among all gangs, and among those of the same queue.
   absl::flat_hash_map<GangId, std::pair<int64_t, int64_t>> positions;
 };
 

@@ -8,7 +8,7 @@ void WaitingLines::FindHead(Lines::value_type& entry, absl::Time now, Since sinc
   Line& line = entry.second;
   const GangId head = line.waiting.empty() ? GangId() : (*line.waiting.begin())->gang;
   if (head == line.head) return;
-  // While all are barred the turn stays open for whoever comes next.
+  // While all gangs are barred, the turn stays open for the next that comes.
   if (since == Since::kNow) line.since = now;
   line.head = head;
   changed_.insert(entry.first);

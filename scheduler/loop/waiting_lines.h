@@ -1,4 +1,4 @@
-// Which gang that has been tried and rejected stands first in its Queue, and since when.
+// Lines of rejected gangs: which one stands first in its Queue, and since when.
 //
 // Owned by the scheduling loop. Costs nothing while nothing changes.
 //
@@ -38,8 +38,8 @@ class WaitingLines final {
   struct Head {
     std::string queue;
     GangId gang;
-    absl::Time since;  // when it became the first; who stands in for a barred one counts from that
-                       // one's time
+    absl::Time since;  // when it became the first; a stand-in for a barred gang keeps the
+                       // barred gang's time
   };
 
   WaitingLines() = default;
@@ -48,9 +48,9 @@ class WaitingLines final {
 
   void Join(Place place, absl::Time now);
   void Leave(GangId gang, absl::Time now);  // idempotent
-  // Nothing if it stands in no line.
+  // Does nothing if the gang stands in no line.
   void Bar(GangId gang, absl::Time until);
-  // Those whose bar is over take their places again.
+  // Gangs whose bar is over take their places again.
   void EndBars(absl::Time now);
   [[nodiscard]] absl::Time NextEnd() const;  // of a bar
 
@@ -59,7 +59,7 @@ class WaitingLines final {
   [[nodiscard]] std::vector<Head> Heads() const;
   [[nodiscard]] std::optional<Head> HeadOf(const std::string& queue) const;
   [[nodiscard]] bool HasChanged() const { return !changed_.empty(); }
-  // The Queues whose head is another since the last call, or that have one no more.
+  // The Queues whose head has changed since the last call, or that have none any more.
   [[nodiscard]] std::set<std::string> TakeChanged() { return std::exchange(changed_, {}); }
 
  private:
@@ -76,7 +76,7 @@ class WaitingLines final {
     GangId head;
     absl::Time since;
   };
-  using Lines = std::map<std::string, Line>;  // by Queue; of each somebody waits
+  using Lines = std::map<std::string, Line>;  // by Queue; each has a gang that waits
   struct Waiting {
     Lines::value_type* line;
     int32_t priority = 0;

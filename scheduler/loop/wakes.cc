@@ -16,7 +16,7 @@ void Wakes::WakeParked(absl::Time now) {
   if (desk_.news.volumes_changed) relief |= kReliefVolumes;
   if (parts_.preemptions.TakeMoreVictims() || desk_.news.budgets_changed) relief |= kReliefVictims;
   if (parts_.preemptions.TakeMoreLoose() || desk_.news.budgets_changed) relief |= kReliefLoose;
-  // Domains are made of nodes: with one of them, who is near and what is even changes elsewhere.
+  // When a node comes or goes, the nearness and evenness of domains change also for other nodes.
   const bool domains_changed =
       std::exchange(domains_lost_, false) || !desk_.news.nodes_changed.empty();
   const std::vector<PodCountId> counts = desk_.state.TakeChangedCounts();
@@ -29,7 +29,7 @@ void Wakes::WakeParked(absl::Time now) {
   };
   parts_.charges.WakeForQuota(short_at);
   if (relief != 0) {
-    absl::btree_set<NodeId> held;  // there more may fit than is free
+    absl::btree_set<NodeId> held;  // more may fit there than is free
     for (const GangId holder : parts_.room_holders.holders()) {
       Reservation& reservation = *desk_.records.at(holder)->reservation;
       reservation.stale = true;

@@ -1,4 +1,4 @@
-// Wakes those who are parked, where what has changed could help them.
+// Wakes parked gangs that the turn's changes could help.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -14,7 +14,7 @@ namespace maniple {
 
 class Wakes final {
  public:
-  // What it works with.
+  // The owners that it works with.
   struct Parts {
     RoomHolders& room_holders;
     Charges& charges;
@@ -24,7 +24,7 @@ class Wakes final {
   };
   Wakes(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
-  // By what the turn has told so far.
+  // Wakes by the news of the turn so far.
   void WakeParked(absl::Time now);
 
   // Domains are made of nodes, and some have gone.

@@ -56,7 +56,7 @@ WarmState::QuotaChange WarmState::FollowQuota() {
 }
 
 void WarmState::ForgetLead() {
-  // Who leads next may see it otherwise.
+  // The next leader may decide otherwise.
   for (const GangId gang : state.Gangs()) state.SetAdmitted(gang, std::nullopt, news);
   errands.Forget();
   directory.Forget();

@@ -1,5 +1,5 @@
-// What the loop knows and remembers whether it leads or not: a standby keeps it warm, and a leader
-// works on it.
+// The knowledge of the loop, whether it leads or not: a standby keeps it warm,
+// and a leader works on it.
 //
 // Owned by SchedulingLoop; one thread.
 #pragma once
@@ -30,13 +30,13 @@ struct WarmState {
   void Apply(const ObjectEvent& event, absl::Time now);
   // The picture of the state as it is; nothing is made when nothing has changed.
   const Snapshot& Picture();
-  // Flavors follow the nodes, and what gangs are charged follows the flavors.
+  // Flavors follow the nodes, and the charges of gangs follow the flavors.
   struct QuotaChange {
-    bool tree = false;   // Queues, Cohorts or limits are others
-    bool costs = false;  // pods may cost something else, or somebody else
+    bool tree = false;   // Queues, Cohorts or limits have changed
+    bool costs = false;  // pods may cost something else, or another Queue
   };
   [[nodiscard]] QuotaChange FollowQuota();
-  // What only a leader knows of it, and the next one derives again.
+  // Forgets the parts that only a leader knows, and that the next leader derives again.
   void ForgetLead();
 
   void Log(DecisionEntry entry);
@@ -49,7 +49,7 @@ struct WarmState {
   MigFleet mig_fleet;
   CoolDowns cool_downs;
   Errands errands;
-  Delta news;  // not yet told to those who wait
+  Delta news;  // not yet told to parked gangs
   SnapshotPtr picture;
   LoopCounters counters;
   std::vector<DecisionEntry> log;

@@ -1,4 +1,4 @@
-// How often something may be written about one object: so many at once, and then one each interval.
+// A budget of writes about one object: so many at once, and then one each interval.
 //
 //   WriteBudget<std::string> events({.burst = 25, .interval = absl::Minutes(5)});
 //   if (events.Spend("default/uid-1", now)) Send(…);
@@ -28,11 +28,11 @@ class WriteBudget final {
  public:
   explicit WriteBudget(WriteBudgetOptions options) : options_(options) {}
 
-  // False: nothing is left of it before MayAt.
+  // False: the budget is spent until MayAt.
   [[nodiscard]] bool Spend(const Key& key, absl::Time now) {
     while (whole_at_.Next() <= now) Forget();
     const absl::Duration whole = options_.burst * options_.interval;
-    // A clock that was put back silences nobody for longer than an interval.
+    // A clock that was put back silences no object for longer than an interval.
     const absl::Time before = std::min(whole_at_.At(key).value_or(now), now + whole);
     const bool may = before + options_.interval <= now + whole;
     whole_at_.Set(key, may ? before + options_.interval : before);

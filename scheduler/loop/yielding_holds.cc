@@ -11,7 +11,7 @@
 namespace maniple {
 namespace {
 
-// What is leaving is gone after about this.
+// The assumed time within which a leaving pod is gone.
 constexpr absl::Duration kLeaving = absl::Seconds(30);
 
 }  // namespace
@@ -25,9 +25,9 @@ RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now) {
   return {.started = started, .end = now + (now - started), .told = EndIs::kEstimated};
 }
 
-// When everything that takes room is expected to leave it. Whoever did not run yet `by` then counts
-// only if its end was told, or it is a guest: a holder that follows estimates from room to room
-// would wait for others that began after it, again and again.
+// The time at which each pod is expected to leave its room. A gang that did not run yet `by` then
+// counts only if its end was told, or it is a guest. A holder that follows estimates from room to
+// room would otherwise wait for gangs that began after it, again and again.
 std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by,
                                              const absl::btree_set<NodeId>* on) {
   const Tables& tables = *desk_.Picture().tables;
@@ -77,18 +77,18 @@ bool YieldingHolds::YieldsToNominal(const Case& c, const GangRequest& request, G
   return other != nullptr && other->queue.empty() && charges_.AsksWithinNominal(c, request, tree);
 }
 
-// May the gang preempt the holder, as if that ran already? Or use what is its Queue's own before
-// whoever has none?
+// May the gang preempt the holder as if that ran already, or use its own Queue's nominal quota
+// before a holder without a Queue?
 bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId holder,
                              const QuotaTree& tree) {
   const Gang* other = desk_.state.FindGang(holder);
   if (other == nullptr) return false;
   if (YieldsToNominal(c, request, holder, tree)) return true;
-  // What has begun is mended before anything else begins that is not more important.
+  // A gang that has begun is repaired before anything else begins that is not more important.
   if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
   if (!c.gang.preempts) return false;
   const bool lower = other->priority < c.gang.priority;
-  // Who has no Queue yields by priority alone, to everybody.
+  // A holder without a Queue yields by priority alone, to every gang.
   if (other->queue.empty()) return lower;
   const Queue* queue = desk_.ledger.book().FindQueue(c.gang.queue);
   if (queue == nullptr) return false;
@@ -115,7 +115,7 @@ bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId h
          charges_.AsksWithinNominal(c, request, tree);
 }
 
-// The gang was rejected; would it start with what is held for others, and may it use that?
+// The gang was rejected: would it start with the room held for others, and may it use that room?
 void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
   OpenHolds may_use, kept;
   std::vector<GangId> in_time;
@@ -155,8 +155,8 @@ void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer&
   }
 }
 
-// The holder that could not start as planned beside the plan, as far as the ends of those who stand
-// in its room are known; none: they all could. REQUIRES: what they hold is supposed to be free.
+// The first holder that could not start as planned beside the plan, by the known ends in its room;
+// none: all could. REQUIRES: the holders' room and quota are supposed to be free.
 std::optional<GangId> YieldingHolds::FirstHarmedBy(const Case& c, const Plan& plan,
                                                    Supposition supposition,
                                                    std::span<const GangId> holders) {

@@ -1,5 +1,5 @@
-// Room and quota that others hold for later: who may use it, and who would be harmed. Questions
-// only: it keeps nothing and changes nothing.
+// Questions on room and quota that others hold for later: which gangs may use it, and which holders
+// would be harmed. It keeps nothing and changes nothing.
 //
 // Owned by Leadership; one thread.
 #pragma once
@@ -15,7 +15,7 @@ class YieldingHolds final {
   YieldingHolds(Desk& desk, RoomHolders& room_holders, Charges& charges)
       : desk_(desk), room_holders_(room_holders), charges_(charges) {}
 
-  // The holder has no Queue, and the gang asks for what is its own Queue's.
+  // The holder has no Queue, and the gang asks within its own Queue's nominal quota.
   [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
                                      const QuotaTree& tree);
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
