@@ -1,5 +1,5 @@
-// How many distinct selectors the pods of each namespace ask about, so that no namespace asks too
-// much of all pods.
+// The number of distinct selectors that the pods of each namespace ask about,
+// so that no namespace asks too much of all pods.
 //
 // Owned by PodTable; scheduling thread. Selectors are counted from when they are first asked until
 // the next sweep after the last pod that asked.
@@ -18,7 +18,7 @@ namespace maniple {
 
 class AskedQueries final {
  public:
-  // Whether a pod of the namespace may ask so many that nobody may have asked there.
+  // Whether a pod of the namespace may ask so many queries, even if all are new there.
   [[nodiscard]] bool MayAsk(absl::string_view namespace_name, size_t queries) const {
     const auto at = asked_.find(namespace_name);
     const size_t known = at == asked_.end() ? 0 : at->second.size();
@@ -28,7 +28,7 @@ class AskedQueries final {
     absl::flat_hash_set<PodQueryId>& asked = asked_[namespace_name];
     own.ForEachCount([&](PodCountId count) { asked.insert(queries.Of(count).query); });
   }
-  // Whether all of them are counted for the namespace.
+  // Whether all of these queries are counted for the namespace.
   [[nodiscard]] bool Asks(absl::string_view namespace_name, const OwnTerms& own,
                           const PodQueries& queries) const {
     const auto at = asked_.find(namespace_name);

@@ -1,7 +1,7 @@
 // PodDisruptionBudgets, and which of them cover a pod of ours.
 //
-// Owned by ClusterState; scheduling thread. Which budgets cover a pod is worked out when somebody
-// asks, for that happens only when a gang looks for victims.
+// Owned by ClusterState; scheduling thread. The budgets of a pod are worked out only when
+// asked for, that is when a gang looks for victims.
 //
 //   const std::vector<BudgetFacts>& budgets = table.all();
 //   for (const uint32_t i : table.Covering("team-a", pod)) …budgets[i].allowed…
@@ -23,7 +23,7 @@ namespace maniple {
 struct BudgetFacts {
   std::string namespace_name, name;
   std::optional<LabelSelector> selector;  // absent = no pod; empty = every pod of the namespace
-  // What it allows now; 0 while its status was counted for an older spec, never negative.
+  // The disruptions allowed now; 0 while its status was counted for an older spec, never negative.
   int32_t allowed = 0;
   friend bool operator==(const BudgetFacts&, const BudgetFacts&) = default;
 };
@@ -34,11 +34,11 @@ class BudgetTable final {
   explicit BudgetTable(const PodLabels& labels) : labels_(labels) {}
 
   void Upsert(const PodDisruptionBudget& budget, Delta& delta);
-  // Of a budget that cannot be read it is not known whom it covers: everybody, and allows nothing.
+  // A budget that cannot be read covers every pod of its namespace, and allows nothing.
   void Refuse(const ObjectKey& key, Delta& delta);
   void Remove(const ObjectKey& key, Delta& delta);
 
-  // A member's labels are others, or it is a member only now.
+  // A member's labels have changed, or it has just become a member.
   void NoteLabels(absl::string_view namespace_name, Delta& delta) const;
 
   [[nodiscard]] const std::vector<BudgetFacts>& all() const { return budgets_; }

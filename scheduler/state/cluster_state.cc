@@ -48,7 +48,7 @@ void ClusterState::Impl::NumberResources(const std::vector<std::string>& names) 
   charge(NodeBlock::Change::kTakeRoom);
 }
 
-// A pod that runs with GPUs which its node does not report, or not any more: they are in use.
+// GPUs of a running pod that its node does not report, or no longer reports, are in use.
 void ClusterState::Impl::NumberGpusOf(const Pod& pod) {
   if (pod.node_name.empty() || pod.phase == PodPhase::kPending) return;
   if (pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed) return;
@@ -94,7 +94,7 @@ std::vector<NodeAttachments> ClusterState::Impl::LimitsOf(NodeId node) const {
                            [&](PodId pod) { return pods_.TakesRoomOn(pod, node); });
 }
 
-// ---- what configures us
+// ---- objects that configure us
 
 void ClusterState::Impl::Upsert(const Namespace& object, Delta& delta) {
   gangs_.SetNamespaceQueue(object.meta.name, object.meta.labels.Get(kDefaultQueueLabel), delta);
@@ -168,7 +168,7 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
     FollowProducers(delta);
     return;
   }
-  // A late word about an object whose name another has taken since.
+  // A late event about an object whose name another object has taken since.
   const auto is_older = [&event](absl::string_view uid) {
     return !event.uid.empty() && !uid.empty() && event.uid != uid;
   };

@@ -47,8 +47,8 @@ struct ClusterStateOptions {
   std::vector<std::string> nvlink_domain_labels = {"nvidia.com/gpu.clique"};
   GpuRules gpus;                   // where facts about the nodes' GPUs are read from
   ProducerOptions producers = {};  // whose gangs are known, and to which Queues theirs are mapped
-  // What nobody uses any more is looked for when so many shapes, counts and labels have come beyond
-  // twice those that were in use the last time. 0: whenever it is asked, for tests.
+  // A sweep is due when so many shapes, counts and labels have come beyond twice those in use after
+  // the last one. 0: on every call of WantsSweep, for tests.
   size_t sweep_slack = 2048;
 };
 
@@ -66,18 +66,19 @@ class ClusterState final {
   // Charges the pod to the node before the API server knows. REQUIRES: the pod exists and is
   // unbound; node exists.
   void Reserve(PodId pod, NodeId node);
-  // The server says so ahead of the watch: charged there, also when the node comes only later.
-  // Nothing if the watch has shown it already.
+  // A reply says, ahead of the watch, that the pod is bound there: it is charged there,
+  // also when the node comes only later. Does nothing if the watch has shown it already.
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   // Idempotent; a pod that is bound by now stays charged where it is bound.
   void Release(PodId pod, Delta& delta);
-  // Pods that were relabelled while a bind of them was under way stay with their gang until it is
-  // done or released; then this files them anew. To be called before events are applied.
+  // Pods that were relabelled while a bind of them was under way stay with their
+  // gang until the bind is done or released; then this files them anew. REQUIRES:
+  // called before events are applied.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const;
-  // Whether pods that run stay with their gang when the objects of its producer say otherwise, as
-  // they do at first. Whoever only follows does not know in which gang they were bound: what it
-  // hears late would keep them in the wrong one for ever.
+  // Whether running pods stay with their gang when objects of its producer say otherwise,
+  // as they do at first. A standby does not know in which gang they were bound:
+  // late news would keep them in the wrong one for ever.
   void KeepRunners(bool keep);
   // Room for a pod of the shape that is yet to come. REQUIRES: node exists.
   [[nodiscard]] HoldId Hold(NodeId node, ShapeId shape);
@@ -85,11 +86,11 @@ class ClusterState final {
   // The node takes no new pod of ours until then (it rejected one). Part of the published snapshot.
   void CoolDown(NodeId node, absl::Time until);
 
-  // Shapes, and what they are made of, stay known until they are swept away: so much has come since
-  // then that it is worth while. Amortised, a sweep costs nothing.
+  // Shapes and their parts stay known until a sweep. True: so many have come since the last
+  // sweep that another pays. Amortised, a sweep costs nothing.
   [[nodiscard]] bool WantsSweep() const;
-  // Gives back every shape that no pod has and no room is held for, and that is not among `kept`,
-  // which the caller knows by id; and whatever only such shapes ask for. Decides nothing.
+  // Gives back every shape that no pod has, no room is held for, and is not among `kept`, which the
+  // caller knows by id; and the parts of such shapes. Decides nothing.
   void Sweep(std::span<const ShapeId> kept);
 
   // Counts of pods (plugins/framework/pod_counts.h) that changed somewhere since the last call.
@@ -98,10 +99,10 @@ class ClusterState final {
   [[nodiscard]] const Gang* FindGang(GangId gang) const;
   // All its pods are of other schedulers: one of these answers for it. REQUIRES: the gang exists.
   [[nodiscard]] bool IsOfOthers(GangId gang) const;
-  // Under which Queue it was admitted; none: nothing of it is placed. REQUIRES: the gang exists.
+  // Sets the Queue of its admission; none: no member is placed. REQUIRES: the gang exists.
   void SetAdmitted(GangId gang, const std::optional<std::string>& queue, Delta& delta);
-  // Takes over what the status of its PodGroup remembers of members that were cleaned away after
-  // their success. REQUIRES: all pods are known.
+  // Takes over from its PodGroup's status the members that were cleaned away after their success.
+  // REQUIRES: all pods are known.
   void RecallSucceeded(GangId gang);
   [[nodiscard]] std::optional<GangId> GangNamed(const GangKey& key) const;
   [[nodiscard]] std::vector<GangId> Gangs() const;  // in id order
@@ -119,35 +120,35 @@ class ClusterState final {
   // The budgets that cover a pod of our schedulers: indices into Budgets(). None for a pod of
   // another scheduler. The eviction API refuses a pod with more than one, whatever they allow.
   [[nodiscard]] std::vector<uint32_t> BudgetsOf(PodId pod) const;
-  // Cheap: for who would ask BudgetsOf of many pods of a namespace that mostly has none.
+  // A cheap check before BudgetsOf of many pods in a namespace, which mostly has none.
   [[nodiscard]] bool AnyBudgetIn(absl::string_view namespace_name) const;
   // Claims of the pod that are bound once its node is known.
   [[nodiscard]] std::vector<ClaimToBind> ClaimsToBind(PodId pod) const;
   [[nodiscard]] ClaimSight SightOf(const ClaimGoal& goal) const;
-  // Nobody else is offered the volume until the pod is released. REQUIRES: it is reserved.
+  // The volume is offered to no other pod until this one is released. REQUIRES: it is reserved.
   void AssumeVolume(PodId pod, const std::string& volume);
   // Every claim of the pod is bound, and the node reaches the volumes.
   [[nodiscard]] bool ReachesVolumes(PodId pod, NodeId node) const;
-  // Why the pod's volumes let no node be chosen, for people: `claim "data" does not exist`; "" =
-  // they do.
+  // Why the pod's volumes rule out every node, for people: `claim "data" does not exist`;
+  // "" = they do not.
   [[nodiscard]] std::string VolumeTroubleOf(PodId pod) const;
   // Could one pod of the shape start on the node as it is now? For waking; never an answer to a
   // user.
   [[nodiscard]] bool MayFit(ShapeId shape, NodeId node) const;
-  // Pods whose coming or going one of these counts tells decide where a pod of the shape may stand.
+  // True if pods counted by one of these decide where a pod of the shape may stand, …
   [[nodiscard]] bool LooksAt(ShapeId shape, std::span<const PodCountId> counts) const;
-  // … or where nodes are: it has terms that look at the pods around it.
+  // … or if nodes do, as the shape has terms that look at the pods around it.
   [[nodiscard]] bool AsksOfPods(ShapeId shape) const;
-  // Of one pod of the shape.
+  // The requests of one pod of the shape.
   [[nodiscard]] const ResourceAmounts& RequestsOf(ShapeId shape) const;
   // The same without images (PodShape::room_shape).
   [[nodiscard]] ShapeId RoomShapeOf(ShapeId shape) const;
-  // Is a place good that was reserved for one pod of the shape, now that others may have come and
-  // the node may have changed? Holds are for later: whoever was placed before them stays.
-  // … and what is promised to pods of lower priority never was.
+  // Is a place reserved for one pod of the shape still good? Others may have come meanwhile,
+  // and the node may have changed. Holds are for later and do not count,
+  // nor does room promised to pods of lower priority.
   [[nodiscard]] bool StillFits(ShapeId shape, NodeId node, int32_t priority) const;
-  // What pods of other schedulers are charged for where these have nominated them, if they are of
-  // lower priority: by node and shape. Semantics: only equal or higher ones take room.
+  // Room charged for pods of other schedulers that these have nominated, if of lower priority:
+  // by node and shape. Semantics: only equal or higher ones take room.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
 
   [[nodiscard]] const StateCounters& counters() const;

@@ -1,4 +1,4 @@
-// What others see of ClusterState.
+// The public face of ClusterState.
 #include <utility>
 
 #include "scheduler/state/cluster_state_impl.h"
@@ -86,7 +86,7 @@ std::string ClusterState::VolumeTroubleOf(PodId pod) const {
   return impl_->volumes().TroubleOf(pod);
 }
 bool ClusterState::MayFit(ShapeId shape, NodeId node) const {
-  // Whom room is promised to that the pod may outrank is not asked here.
+  // Whether the pod may outrank those to whom room is promised is not asked here.
   if (impl_->pods().AnyNominatedTo(node)) return impl_->nodes().Has(node);
   return impl_->nodes().MayFit(node, impl_->shapes().Of(shape));
 }

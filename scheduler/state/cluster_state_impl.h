@@ -1,6 +1,5 @@
 // The inside of ClusterState, shared by its sources: cluster_state.cc (objects that come and go),
-// cluster_state_sweep.cc (what is given back, what is published, what must hold) and
-// cluster_state_face.cc.
+// cluster_state_sweep.cc (sweeps, publishing, invariants) and cluster_state_face.cc.
 #pragma once
 
 #include <algorithm>
@@ -127,7 +126,7 @@ class ClusterState::Impl final {
     pods_.FollowProducers(stay ? PodTable::Runners::kStay : PodTable::Runners::kMove, delta);
   }
   void RemoveNode(NodeId node, Delta& delta);
-  // Room that pods and holds take now is given and taken by shapes as they will be.
+  // Takes back room of pods and holds by their present shapes, and charges it by their new ones.
   void NumberResources(const std::vector<std::string>& names);
   void NumberGpusOf(const Pod& pod);
   void ForEachRoom(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;
@@ -156,7 +155,7 @@ class ClusterState::Impl final {
   GangDirectory producers_;
   PodTable pods_;
 
-  size_t after_sweep_ = 0;  // what was in use then
+  size_t after_sweep_ = 0;  // the number in use then
 
   uint32_t next_hold_ = 0;
   absl::btree_map<HoldId, HeldRoom> holds_;

@@ -1,4 +1,4 @@
-// What nobody uses is given back, what is there is published, and what must hold is checked.
+// Sweeps of unused entries, publishing, and the invariants.
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +35,7 @@ void ClusterState::Impl::TrackLabelsAgain() {
   TrackLabelsOfFreeVolumes();
 }
 
-// First the shapes, then what is left without any: each step makes the next find more.
+// First the shapes, then parts that are left without any: each step lets the next find more.
 void ClusterState::Impl::Sweep(std::span<const ShapeId> kept) {
   UsedIds used = ShapesInUse(kept);
   mix_.Condense(shapes_, used);

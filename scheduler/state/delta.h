@@ -1,5 +1,5 @@
-// What a batch of events changed, in the words of those who must react. Filled by ClusterState,
-// read by the loop.
+// The changes of a batch of events, in the words of the parts that react to them. Filled by
+// ClusterState, read by the loop.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ struct Delta {
   absl::btree_set<PodId> pods_gone;
   bool queues_changed =
       false;  // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor
-  // A volume may be had now that could not: it is free, or whoever used it has left.
+  // A volume may be available now that was not: it is free, or its last user has left.
   bool volumes_changed = false;
   bool budgets_changed = false;  // a PodDisruptionBudget may allow more evictions than before
 };

@@ -23,7 +23,7 @@ std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod
                       [pod](const Member& member) { return member.pod == pod; });
 }
 
-// The same for a pod whose place is known, if its rank is what it was.
+// Finds a pod with a known place fast, if its rank has not changed.
 std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod, const Rank& rank,
                                          const std::string& name) {
   const auto order = std::tie(rank, name, pod);
@@ -33,8 +33,8 @@ std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod
   return at != members.end() && at->pod == pod ? at : FindMember(members, pod);
 }
 
-// Brings what may change of a pod up to date, in place: most events change one field. True when one
-// changed.
+// Brings the changeable fields of a member up to date, in place: most events change one field.
+// True: one changed.
 bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod, Rank rank) {
   static const std::string kNone;
   const bool failed = pod.phase == PodPhase::kFailed;
@@ -75,7 +75,7 @@ bool StandsSomewhere(const Member& member) {
   return member.state == MemberState::kBound || member.state == MemberState::kTerminating;
 }
 
-// Before a member of the rank joins. Where everybody had succeeded, a new run begins.
+// Called before a member of the rank joins. Where all members had succeeded, a new run begins.
 void ForgetCleaned(Gang& gang, const Rank& rank) {
   CleanedMembers& cleaned = gang.cleaned;
   if (cleaned.empty()) return;
@@ -90,7 +90,7 @@ void ForgetCleaned(Gang& gang, const Rank& rank) {
   }
 }
 
-// Beyond the quorum, too: minMember may be raised again.
+// Successes are kept beyond the quorum as well: minMember may be raised again.
 constexpr int32_t kMostBeyondQuorum = 1000;
 
 void RememberCleaned(Gang& gang, const Rank& rank) {
@@ -103,7 +103,7 @@ void RememberCleaned(Gang& gang, const Rank& rank) {
 
 bool IsOnHold(const ObjectMeta& meta) { return meta.annotations.Get(kHoldAnnotation) == "true"; }
 
-// Of one that stands for a gang which nobody declares.
+// The problem of a PodGroup that stands for a gang which nobody declares.
 std::string ProblemOf(const PodGroup& group) {
   const GangSource& source = group.spec.source;
   if (source.empty()) return "";
@@ -111,7 +111,7 @@ std::string ProblemOf(const PodGroup& group) {
                       ", which declares no gang now");
 }
 
-// What of a member decides the priority of its gang, and whether that may preempt.
+// The facts of a member that decide the gang's priority, and whether the gang may preempt.
 struct Weight {
   int32_t priority = 0;
   bool live = false, succeeded = false;
@@ -179,7 +179,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
   const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
-  // Of the same name, but another: nobody has succeeded for it yet.
+  // Another PodGroup of the same name: no member has succeeded for it yet.
   if (gang.group_uid != group.meta.uid) gang.cleaned = CleanedMembers{};
   gang.group_exists = true;
   gang.group_uid = group.meta.uid;
@@ -195,7 +195,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
 }
 
 void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
-  // Somebody else has taken the name: it says nothing of the gang, and is not ours to write.
+  // Another object has taken the name: it says nothing of the gang, and is not ours to write.
   if (stand_in.spec.source != gang.foreign->spec.source) return;
   const std::optional<StandIn> now = StandIn{.uid = stand_in.meta.uid, .spec = stand_in.spec};
   const bool same = gang.stand_in == now && gang.status == stand_in.status &&
@@ -245,7 +245,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   delta.gangs_changed.insert(gang.id);
 }
 
-// The PodGroup that stood for it is there until the garbage collector takes it.
+// The PodGroup that stood for the gang exists until the garbage collector takes it.
 void GangTable::Undeclare(Gang& gang, Delta& delta) {
   gang.foreign.reset();
   const std::optional<StandIn> stand_in = std::exchange(gang.stand_in, std::nullopt);
@@ -262,8 +262,7 @@ void GangTable::Undeclare(Gang& gang, Delta& delta) {
   delta.gangs_changed.insert(gang.id);
 }
 
-// REQUIRES: somebody else declares the gang. What it asks for follows how far its producer has
-// come.
+// REQUIRES: somebody else declares the gang. Its quorum follows the progress of its producer.
 void GangTable::Stage(Gang& gang) {
   if (gang.foreign->starts.empty()) return;
   gang.spec = StagedSpec(*gang.foreign, gang.members);
@@ -272,7 +271,7 @@ void GangTable::Stage(Gang& gang) {
 void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
                             Delta& delta) {
   Gang& gang = Ensure(key);
-  if (gang.foreign != nullptr) return;  // what stands for it cannot be read, and is not asked
+  if (gang.foreign != nullptr) return;  // its stand-in cannot be read, and is not needed
   gang.declared = true;
   if (gang.group_uid != uid) {
     gang.spec = PodGroupSpec{};
@@ -399,7 +398,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     const absl::string_view told = pod.meta.annotations.Get(kAdmittedQueueAnnotation);
     if (!told.empty()) gang.told_queue = std::string(told);
   }
-  // Nobody but the pod itself can say it where there is no PodGroup.
+  // Without a PodGroup only the pod itself can be put on hold.
   if (const bool held = IsOnHold(pod.meta);
       gang.key.dialect == GangDialect::kSingleton && gang.on_hold != held) {
     gang.on_hold = held;
@@ -431,7 +430,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     return MemberChange::kNone;
   }
   if (HasEnded(facts.state) && std::ranges::none_of(members, StandsSomewhere)) {
-    gang.told_queue.clear();  // who comes now is admitted anew
+    gang.told_queue.clear();  // later members are admitted anew
   }
   const bool weighs_the_same = weight == WeightOf(*at);
   if (!in_place) {
@@ -440,7 +439,8 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
                    std::move(member));
   }
-  // Which parts count follows who stands: with its lead bound, a gang wants all of its followers.
+  // Which parts count depends on the members that stand: with its lead bound,
+  // a gang wants all followers.
   const bool staged = gang.foreign != nullptr && !gang.foreign->starts.empty();
   const bool derives = !weighs_the_same || !in_place || (staged && !stands_the_same);
   if (derives || gang.key.dialect == GangDialect::kSingleton) Derive(gang);
@@ -582,7 +582,7 @@ void GangTable::RecallSucceeded(GangId id) {
   Gang& gang = *it->second;
   if (gang.status.members.succeeded == 0) return;
   const int32_t quorum = std::max(1, gang.spec.min_member);
-  // Pods that came after everybody had succeeded are of a new run.
+  // Pods that came after all members had succeeded are of a new run.
   const bool over = gang.status.phase == "Completed" && gang.status.members.succeeded >= quorum;
   if (over && std::any_of(gang.members.begin(), gang.members.end(), IsLive)) return;
   const int32_t known = Assemble(gang).counts.succeeded;

@@ -33,24 +33,24 @@ class GangTable final {
   explicit GangTable(std::string default_queue) : default_queue_(std::move(default_queue)) {}
 
   void UpsertGroup(const PodGroup& group, Delta& delta);
-  // The PodGroup exists, but cannot be used. What was last known of its spec stands: running
-  // members rely on it.
+  // The PodGroup exists, but cannot be used. The last known spec stands:
+  // running members rely on it.
   void RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
                    Delta& delta);
   void RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta);
-  // Somebody else declares the gang so; null: nobody does any more. It rules over what a PodGroup
-  // of that name says, which only stands for it.
+  // Somebody else declares the gang so; null: it is not declared any more.
+  // This overrides a PodGroup of that name, which only stands for the gang.
   void SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang> foreign, Delta& delta);
 
-  // The gang of the place; made when it is not known. `last` is where it belonged last time, or
-  // none.
+  // The gang of the place; made when it is not known. `last` is where the pod belonged last time,
+  // or none.
   [[nodiscard]] GangId GangOf(const Pod& pod, const PodPlace& place, GangId last);
-  // Something about the gang of that PodGroup is other than before, if there is one.
+  // Something about the gang of that PodGroup has changed, if there is such a gang.
   void Touch(const GangKey& key, Delta& delta);
-  // Whether the gang is the one of the place of the pod of that name.
+  // Whether the place of the pod of that name is in the gang.
   [[nodiscard]] bool IsPlaceOf(GangId gang, absl::string_view pod_name,
                                const PodPlace& place) const;
-  // Nobody has declared it yet, so that it is only a name.
+  // No object has declared the gang yet, so that it is only a name.
   [[nodiscard]] bool IsMereName(GangId gang) const { return !gangs_.at(gang)->declared; }
   // The member belongs to the place now. REQUIRES: it is a member of `from`.
   struct Rehoming {
@@ -64,36 +64,36 @@ class GangTable final {
     kDetails,
     kStanding,  // new, or its state, node or phase changed
   };
-  // What the pod itself does not say of a member.
+  // The facts of a member that the pod itself does not tell.
   struct MemberFacts {
     PodId pod;
     ShapeId shape;
     NodeId node;
     MemberState state = MemberState::kPending;
     bool started_elsewhere = false;
-    absl::string_view sub_group = "";    // that it belongs to; borrowed for the call
-    absl::string_view passed_over = "";  // what its marks say otherwise; likewise
-    absl::string_view awaited = "";      // who has to declare the gang; likewise
+    absl::string_view sub_group = "";    // the part that it belongs to; borrowed for the call
+    absl::string_view passed_over = "";  // its marks for other gangs; likewise
+    absl::string_view awaited = "";      // the object that must declare the gang; likewise
   };
   // Adds the member, or brings it up to date.
   MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
   void RemoveMember(GangId gang, PodId pod, Delta& delta);
-  // What it asks for, or who selects it, is other than before.
+  // The member's requests, or the queries that select it, have changed.
   void SetShape(GangId gang, PodId pod, ShapeId shape, Delta& delta);
   // The member's node appeared or went.
   void MoveMember(GangId gang, PodId pod, NodeId node, Delta& delta);
 
-  // None: there is no such class.
+  // For SetClass; none: there is no such class.
   struct ClassFacts {
     int32_t value = 0;
     bool preempts = true;
   };
   void SetClass(absl::string_view priority_class, std::optional<ClassFacts> facts, Delta& delta);
   void SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue, Delta& delta);
-  // While something of the gang is placed: the Queue under which it was admitted, "" for none.
+  // While a member is placed: the Queue under which the gang was admitted, "" for none.
   void SetAdmitted(GangId gang, const std::optional<std::string>& queue, Delta& delta);
-  // Those of whose success the PodGroup's status tells, and whom nobody here has seen, were cleaned
-  // away before. To be called when all pods are known.
+  // Members that the PodGroup's status counts as succeeded, and that are not known here,
+  // were cleaned away before. REQUIRES: all pods are known.
   void RecallSucceeded(GangId gang);
 
   [[nodiscard]] const Gang* Find(GangId gang) const;
@@ -128,7 +128,7 @@ class GangTable final {
   void Undeclare(Gang& gang, Delta& delta);
   static void Stage(Gang& gang);
   [[nodiscard]] Gang* FindKey(const GangKey& key);
-  // Derives priority, preemption policy and queue again. True when one of them changed.
+  // Derives priority, preemption policy and queue again. True: one of them changed.
   bool Derive(Gang& gang);
   void Rerank(Gang& gang);
   void DropIfEmpty(Gang& gang, Delta& delta);

@@ -1,7 +1,7 @@
 // The images that nodes have, by name, and how common those are that some shape runs.
 //
 // Owned by NodeTable; scheduling thread. Nodes report fifty images or more, under several names
-// each; only those that a shape names have an ImageId and are published.
+// each; only images that a shape names have an ImageId and are published.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,14 @@ namespace maniple {
 
 class ImageTable final {
  public:
-  // What the node has now, none when it is gone. Returns the images of shapes among it, sorted.
+  // Sets the images that the node has now, none when it is gone.
+  // Returns the shapes' among them, sorted.
   [[nodiscard]] std::vector<ImageId> SetHeld(NodeId node, const std::vector<NodeImage>& images);
   // From now on the image is one that a shape runs. Returns the nodes that have it; none if it was
   // one already.
   [[nodiscard]] std::vector<NodeId> Follow(ImageId image, absl::string_view name);
 
-  // No shape runs any others.
+  // From now on shapes run these images only.
   void KeepOnly(const UsedIds& images);
 
   [[nodiscard]] bool changed() const { return changed_; }

@@ -9,9 +9,9 @@
 
 namespace maniple {
 
-// Those that decide where the pod may or would rather run.
+// The keys that decide where the pod may or would rather run.
 [[nodiscard]] std::vector<std::string> LabelKeysOf(const PodConstraints& constraints);
-// Those whose values are the domains of its terms on other pods.
+// The keys whose values are the domains of its terms on other pods.
 [[nodiscard]] std::vector<std::string> TopologyKeysOf(const PodConstraints& constraints);
 [[nodiscard]] std::vector<std::string> LabelKeysOf(const NodeTerms& terms);
 

@@ -1,4 +1,4 @@
-// Nodes as rows in columns: what is free, what is allocatable, and which class each node is of.
+// Nodes as rows in columns: free and allocatable amounts, and the class of each node.
 //
 // Owned by ClusterState; scheduling thread. Knows nothing of pods: it is told what to charge.
 // Between two calls of Publish a block is copied at most once, when it is first touched.
@@ -50,7 +50,7 @@ class NodeTable final {
     bool room_grew = false;
   };
   Change Upsert(const Node& node);
-  // The node stands, but nothing fits on it: the server holds a version of it that we cannot read.
+  // The node exists, but nothing fits on it: the server holds a version of it that we cannot read.
   Change Disable(NodeId node);
   // REQUIRES: nothing is charged to the node any more.
   void Remove(NodeId node);
@@ -68,12 +68,12 @@ class NodeTable final {
   void SetCoolDown(NodeId node, absl::Time until);
   // How many volumes of each driver it can attach; others have no limit. True when that is news.
   bool SetAttachLimits(NodeId node, const std::vector<NodeAttachments>& limits);
-  // Of all pods charged there, by count; none of them zero.
+  // The counts of all pods charged there; none of them is zero.
   [[nodiscard]] std::vector<std::pair<PodCountId, int64_t>> CountsOn(NodeId node) const;
   // Counts that a charge changed since the last call; sorted.
   [[nodiscard]] std::vector<PodCountId> TakeChangedCounts();
 
-  // What nodes have of every GPU resource, whoever uses it.
+  // Visits every GPU resource of every node, used or not.
   void ForEachGpu(const GpuModels& models,
                   absl::FunctionRef<void(uint32_t model, ResourceId, int64_t)> visit) const;
 
@@ -86,8 +86,8 @@ class NodeTable final {
   // From now on the snapshot says which nodes have these images.
   void TrackImages(const std::vector<ImageId>& images);
 
-  // What sweeps do. No shape runs other images, nobody counts anything else, and labels that no
-  // node carries are tracked no more.
+  // For sweeps: from now on shapes run only these images and look only at these counts,
+  // and labels that no node carries are no longer tracked.
   void KeepOnlyImages(const UsedIds& images);
   void KeepOnlyCounts(const UsedIds& counts);
   void ForgetLabelsOfNoNode();
@@ -97,14 +97,14 @@ class NodeTable final {
 
   // Room, taints and cordon only; a selector may still refuse.
   [[nodiscard]] bool MayFit(NodeId node, const PodShape& shape) const;
-  // The same for one that is charged there already; what is only held there is not in its way.
+  // The same for a pod that is charged there already; room that is only held is not in its way.
   [[nodiscard]] bool StillFits(NodeId node, const PodShape& shape,
                                std::span<const PodShape* const> held) const;
   [[nodiscard]] int64_t Free(NodeId node, ResourceId resource) const;
   [[nodiscard]] int64_t Allocatable(NodeId node, ResourceId resource) const;
 
   [[nodiscard]] bool changed() const { return changed_ || images_.changed(); }
-  // Freezes what changed and fills blocks and order. O(blocks changed).
+  // Freezes the changes and fills blocks and order. O(blocks changed).
   void PublishInto(Snapshot& snapshot);
 
   // Invariants 1 and 2, recomputed from scratch.
@@ -175,7 +175,7 @@ class NodeTable final {
   Interner<LabelKeyId> label_keys_;
   Interner<LabelValueId> label_values_;     // as tables.label_values
   std::map<std::string, Tracked> tracked_;  // its nodes stay in place
-  std::vector<Tracked*> tracked_by_id_;     // null: nobody asks for the label
+  std::vector<Tracked*> tracked_by_id_;     // null: no shape asks for the label
   absl::btree_map<NodeClass, NodeClassId> class_ids_;
   std::vector<int32_t> class_sizes_;  // nodes per class
   std::vector<NodeClassId> vacant_classes_;

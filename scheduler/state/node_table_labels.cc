@@ -1,4 +1,4 @@
-// What nodes carry: labels, images, GPU facts, and the classes that follow from them.
+// Facts of nodes: labels, images, GPU facts, and the classes that follow from them.
 #include <algorithm>
 #include <map>
 
@@ -9,7 +9,7 @@
 namespace maniple {
 namespace {
 
-// So many unknown products are told of; labels are anybody's text.
+// At most so many unknown products are logged: labels are anybody's text.
 constexpr size_t kMostStrangeProducts = 64;
 
 NodeMask& RowsOfImage(NodeRows& rows, ImageId image) {
@@ -29,7 +29,7 @@ LabelValueId NodeTable::InternValue(absl::string_view value) {
   return id;
 }
 
-// A label that somebody asks for gets its number with the first node that carries it.
+// A label that a shape asks for gets its number with the first node that carries it.
 NodeTable::LabelKeyId NodeTable::InternKey(const std::string& key) {
   const LabelKeyId id = label_keys_.Intern(key);
   if (id.index() < tracked_by_id_.size()) return id;
@@ -51,7 +51,7 @@ NodeTable::Tracked& NodeTable::Track(const std::string& key) {
   return it->second;
 }
 
-// One line per product: what follows from a product's name is then unknown for all its nodes.
+// Logs one line per product: all that follows from its name is unknown for all its nodes.
 void NodeTable::NoteProduct(const Node& node, const GpuFacts& gpus) {
   if (gpus.product.empty() || gpus.known_product) return;
   if (strange_products_.size() >= kMostStrangeProducts) return;
@@ -181,7 +181,7 @@ void NodeTable::TrackImages(const std::vector<ImageId>& images) {
   }
 }
 
-// `images`: all that it has of those tracked; sorted.
+// `images`: all tracked images of the node; sorted.
 void NodeTable::SetImages(NodeId node, const std::vector<ImageId>& images) {
   const uint32_t row = RowOf(node);
   std::vector<ImageId> had;
@@ -195,7 +195,7 @@ void NodeTable::SetImages(NodeId node, const std::vector<ImageId>& images) {
   std::erase_if(rows.images, [](const ImageRows& held) { return held.rows.empty(); });
 }
 
-// ---- what no node and no pod needs any more
+// ---- entries that no node and no pod needs any more
 
 void NodeTable::KeepOnlyImages(const UsedIds& images) {
   images_.KeepOnly(images);
@@ -208,7 +208,7 @@ void NodeTable::KeepOnlyImages(const UsedIds& images) {
 void NodeTable::KeepOnlyCounts(const UsedIds& counts) {
   absl::erase_if(changed_counts_, [&counts](PodCountId count) { return !counts.Has(count); });
   for (uint32_t b = 0; b < blocks_.size(); ++b) {
-    std::map<uint32_t, PodShape> gone;  // by row: what adds all that nobody counts
+    std::map<uint32_t, PodShape> gone;  // by row: the sum of counts that are no longer used
     for (const PodCounts::Entry& entry : BlockNow(NodeAt(b, 0)).pod_counts().entries()) {
       if (!counts.Has(entry.count)) gone[entry.row].counts.push_back({entry.count, entry.value});
     }
@@ -218,7 +218,7 @@ void NodeTable::KeepOnlyCounts(const UsedIds& counts) {
   }
 }
 
-// Whoever wants them still asks for them again.
+// A shape that still needs such labels asks for them again.
 void NodeTable::ForgetLabelsOfNoNode() {
   std::erase_if(tracked_, [](const auto& entry) { return !entry.second.id.valid(); });
 }

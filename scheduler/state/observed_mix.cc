@@ -23,7 +23,7 @@ constexpr int64_t kMostAsked = 1 << 16;  // of one resource; keeps sums small
 constexpr double kShareToMove = 0.1;
 
 using Amounts = std::vector<std::pair<ResourceId, int64_t>>;
-using RequestKind = std::pair<Amounts, uint64_t>;  // and the models that will do
+using RequestKind = std::pair<Amounts, uint64_t>;  // the amounts, and the models that will do
 
 int64_t PodsIn(const std::vector<TypicalRequest>& requests) {
   int64_t pods = 0;
@@ -110,7 +110,7 @@ int64_t ObservedMix::running(ShapeId shape) const {
   return shape.index() < seen_.size() ? seen_[shape.index()].running : 0;
 }
 
-// What the name says; what it does not tell counts as a GPU.
+// The worth that the resource's name tells; a name that tells none counts as a GPU.
 int32_t ObservedMix::WorthOf(ResourceId resource) const {
   const std::string& name = draft_.tables.resources[resource.index()].name;
   PodConstraints one;
@@ -128,7 +128,7 @@ int64_t ObservedMix::WorkOf(const TypicalRequest& request) const {
   return work;
 }
 
-// Those that some pod names.
+// The models that some pod names.
 GpuModels ObservedMix::Models() const {
   GpuModels models{.label = source_.label};
   if (models.label.empty()) return models;
@@ -152,7 +152,7 @@ ModelSupply ObservedMix::SupplyOf(GpuModels models) const {
   return supply;
 }
 
-// Those that ask for most GPU work in all first.
+// Requests with the most GPU work in all come first.
 std::vector<TypicalRequest> ObservedMix::Requests(const GpuModels& models) const {
   absl::btree_map<RequestKind, int64_t> pods;
   for (const ShapeId shape : listed_) {
@@ -162,7 +162,7 @@ std::vector<TypicalRequest> ObservedMix::Requests(const GpuModels& models) const
     Amounts amounts;
     bool asks_for_gpus = false;
     for (const auto& [resource, amount] : shapes_.Of(shape).requests) {
-      if (!IsOnNodes(resource)) continue;  // nobody's GPUs
+      if (!IsOnNodes(resource)) continue;  // no node has such GPUs
       const bool gpu = draft_.tables.resources[resource.index()].gpu;
       asks_for_gpus = asks_for_gpus || gpu;
       if (gpu || resource == kCpu || resource == kMemory) amounts.emplace_back(resource, amount);
@@ -200,7 +200,7 @@ std::vector<UnitWorth> ObservedMix::UnitsOf(const std::vector<TypicalRequest>& r
   return units;
 }
 
-// Half of the sum of all differences of shares, by the pods and by the work they ask for.
+// Compares half the sum of all differences of shares, by pods and by the work they ask for.
 bool ObservedMix::Moved(const std::vector<TypicalRequest>& requests) const {
   for (const bool by_work : {false, true}) {
     const auto weight = [&](const TypicalRequest& request) {

@@ -1,17 +1,17 @@
-// The mix of requests for GPUs as the cluster shows it: what arrives, and what runs.
+// The mix of requests for GPUs as the cluster shows it, by arriving and by running pods.
 //
-// Owned by ClusterState; scheduling thread. A pod of whatever scheduler that asks for GPUs counts
-// once when it is first seen, half as much a day later, and once more for as long as it is charged
-// to a node. Integers only: equal histories give equal mixes.
+// Owned by ClusterState; scheduling thread. A pod that asks for GPUs, of any scheduler, counts once
+// when it is first seen, and half as much a day later. It counts once more for as long as it is
+// charged to a node. Integers only: equal histories give equal mixes.
 //
 //   mix.NoteTime(now);  mix.NoteArrival(shape);  mix.NoteCharge(shape, 1);
 //   snapshot.mix = mix.Renew();
 //
 // Invariants:
 //   1. running(shape) = charged pods of the shape, for shapes that ask for GPUs.
-//   2. A mix, once handed out, is handed out again until requests have moved: until more than a
-//      tenth of the pods, or of the GPU work that they ask for, is of other kinds, or pods name
-//      other models of GPU. How many GPUs there are of each model is counted then, and only then.
+//   2. A mix is handed out again until requests have moved: until more than a tenth of the pods, or
+//      of their GPU work, is of other kinds, or pods name other models of GPU. Only then are the
+//      GPUs of each model counted.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ namespace maniple {
 class ObservedMix final {
  public:
   static constexpr absl::Duration kHalfLife = absl::Hours(24);
-  // So many pods, arrived or running, have to be seen before there is a mix at all.
+  // There is no mix before so many pods, arrived or running, have been seen.
   static constexpr int64_t kLeastPods = 64;
-  // Whether requests have moved is asked after so many arrivals, starts and ends.
+  // Whether requests have moved is checked after so many arrivals, starts and ends.
   static constexpr int64_t kBetweenLooks = 64;
 
-  // Where models of GPU stand: the label of nodes whose values pods insist on, and all GPUs on
-  // nodes, by model.
+  // The source of models of GPU: the label of nodes whose values pods insist on,
+  // and all GPUs on nodes, by model.
   using GpuVisitor = absl::FunctionRef<void(uint32_t model, ResourceId resource, int64_t amount)>;
   struct ModelSource {
     std::string label;  // "": models are not told apart
@@ -51,14 +51,15 @@ class ObservedMix final {
   // Time passes. An earlier time than before changes nothing.
   void NoteTime(absl::Time now);
   void NoteArrival(ShapeId shape);
-  void NoteCharge(ShapeId shape, int64_t pods);  // negative: so many are charged no more
+  void NoteCharge(ShapeId shape, int64_t pods);  // negative: so many are no longer charged
 
   // The mix to plan by; null while too little was seen. O(1) but for every kBetweenLooks-th change.
   [[nodiscard]] std::shared_ptr<const RequestMix> Renew();
   [[nodiscard]] int64_t running(ShapeId shape) const;
 
-  // What sweeps do. Shapes that arrived and that no pod has: for the mix their requests and models
-  // are enough, and so they give way to shapes of these alone; only so many of them are remembered.
+  // For sweeps. Shapes that arrived and that no pod has any more give way
+  // to shapes of their requests and models alone, which is enough for the mix.
+  // At most kMostGone of these are remembered.
   static constexpr size_t kMostGone = 1024;
   void Condense(ShapeTable& shapes, const UsedIds& of_pods);
   void ForEachListed(absl::FunctionRef<void(ShapeId)> visit) const;
@@ -84,7 +85,7 @@ class ObservedMix final {
   const DraftTables& draft_;
   ModelSource source_;
   std::vector<Seen> seen_;       // by shape
-  std::vector<ShapeId> listed_;  // those that were seen and ask for GPUs, as they came
+  std::vector<ShapeId> listed_;  // seen shapes that ask for GPUs, in order of arrival
   std::optional<absl::Time> faded_at_;
   int64_t changes_ = 0;  // since the last look
   std::shared_ptr<const RequestMix> mix_;

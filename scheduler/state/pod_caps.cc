@@ -19,7 +19,7 @@ size_t PodTermsOf(const PodConstraints& constraints) {
 
 namespace {
 
-// What selectors hold, added up.
+// The size of selectors, added up.
 struct SelectorSize {
   size_t keys = 0, values = 0, bytes = 0;
 
@@ -105,7 +105,7 @@ size_t DropNodeTerms(PodConstraints& pod) {
   return had;
 }
 
-// What requires comes before what would rather.
+// Required terms come before preferred ones.
 size_t ShortenPodTerms(PodConstraints& pod) {
   size_t left = kMostPodTerms, out = 0;
   const auto keep = [&](auto& list) {
@@ -120,7 +120,7 @@ size_t ShortenPodTerms(PodConstraints& pod) {
   return out;
 }
 
-// Names of Kubernetes' own and GPUs stay: a pod that runs is charged for them.
+// Kubernetes' own resources and GPUs stay: a running pod is charged for them.
 size_t ShortenRequests(PodConstraints& pod) {
   const auto rank = [](const ResourceAmount& request) {
     if (request.resource.find('/') == std::string::npos) return 0;
@@ -136,7 +136,7 @@ struct Cap {
   absl::string_view path, what;
   size_t most;
   size_t (*number)(const PodConstraints&);
-  size_t (*shorten)(PodConstraints&);  // returns how much is left out
+  size_t (*shorten)(PodConstraints&);  // returns how much it leaves out
 };
 
 constexpr Cap kCaps[] = {

@@ -24,8 +24,8 @@ inline constexpr size_t kMostResourcesOfPod = 64;
 inline constexpr size_t kMostNodeLabelKeys = 256;
 // Values in all of its selectors. A list of nodes by name is the longest that is seen.
 inline constexpr size_t kMostSelectorValues = 8192;
-// Distinct selectors that all pods of one namespace ask about together: a pod is held against those
-// that may select it, whoever asks. A gang has two of its own, if any.
+// Distinct selectors that all pods of one namespace ask about together: each pod is held against
+// the selectors that may select it, of any namespace. A gang has two of its own, if any.
 inline constexpr size_t kMostQueriesOfNamespace = 4096;
 inline constexpr size_t kMostHostPorts = 256;
 inline constexpr size_t kMostImages = 256;
@@ -38,13 +38,13 @@ inline constexpr size_t kMostConstraintBytes = size_t{1} << 18;
 inline constexpr size_t kMostPodVolumes = 256;
 
 struct CappedPod {
-  // Within the caps; `unsupported` says what was beyond one, with the limit and the number.
+  // Within the caps; `unsupported` names the cap that was exceeded, with the limit and the number.
   PodConstraints constraints;
   int64_t left_out = 0;
 };
 struct CappedVolumes {
-  PodVolumes volumes;       // the first of them
-  std::string unsupported;  // "" or what is to be said of the rest
+  PodVolumes volumes;       // the first of the volumes
+  std::string unsupported;  // "", or the message about the rest
   int64_t left_out = 0;
 };
 [[nodiscard]] bool IsWithinCaps(const PodVolumes& volumes);
@@ -53,7 +53,7 @@ struct CappedVolumes {
 [[nodiscard]] size_t PodTermsOf(const PodConstraints& constraints);
 [[nodiscard]] bool IsWithinCaps(const PodConstraints& constraints);
 [[nodiscard]] CappedPod CappedPodOf(const PodConstraints& constraints);
-// Without terms on other pods, for their namespace asks enough.
+// Without terms on other pods, since their namespace has used up its selectors.
 [[nodiscard]] CappedPod WithoutPodTerms(const PodConstraints& constraints);
 
 }  // namespace maniple

@@ -1,4 +1,4 @@
-// What the state tells of one pod. Plain values.
+// Facts of one pod, as the state tells them. Plain values.
 #pragma once
 
 #include <compare>
@@ -9,21 +9,22 @@
 
 namespace maniple {
 
-// A pod of any scheduler, as far as it takes room or is a member.
-// Room that another scheduler's pod, which it has nominated there, is charged for.
+// Room charged for a pod of another scheduler, on the node that this scheduler
+// has nominated for it.
 struct PromisedRoom {
   NodeId node;
   ShapeId shape;
   friend auto operator<=>(const PromisedRoom&, const PromisedRoom&) = default;
 };
 
+// A pod of any scheduler, as far as it takes room or is a member.
 struct PodFacts {
   std::string namespace_name, name, uid, resource_version;
   ShapeId shape;
   NodeId node;      // bound there
   NodeId reserved;  // reserved there by us, not bound yet
-  // Bound, as a reply says and the watch does not show yet, or perhaps so: there, if that node is
-  // known.
+  // Bound, or perhaps bound, as a reply says before the watch shows it:
+  // to `awaited`, if that node is known.
   bool is_awaited = false;
   NodeId awaited;
   std::string node_name;  // spec.nodeName, also when that node is unknown

@@ -23,7 +23,7 @@ class PodLabels final {
  public:
   using Pair = std::pair<std::string, std::string>;
 
-  // Whether they differ from what was known. A pod that was not known has no labels.
+  // Whether the labels differ from the known ones. A pod that was not known has no labels.
   bool Put(PodId pod, const StringMap& labels);
   void Forget(PodId pod);
   // nullptr when the pod does not carry the label. Until the next change.
@@ -35,7 +35,7 @@ class PodLabels final {
   // How many pods carry the label, and which; in the order of ids.
   [[nodiscard]] size_t CountOf(const Pair& label) const;
   [[nodiscard]] std::vector<PodId> PodsWith(const Pair& label) const;
-  // The same for a key with whatever value.
+  // The same for a key with any value.
   [[nodiscard]] size_t CountOfKey(absl::string_view key) const;
   [[nodiscard]] std::vector<PodId> PodsWithKey(absl::string_view key) const;
   // Distinct pairs of key and value.

@@ -17,7 +17,7 @@ std::optional<PodSelection> SelectionOf(const PodAffinityTerm& term) {
                       .selector = *term.selector};
 }
 
-// An empty selector counts nobody.
+// An empty selector counts no pod.
 std::optional<PodSelection> SelectionOf(const TopologySpreadConstraint& constraint) {
   if (!constraint.selector.has_value() || constraint.selector->requirements.empty()) {
     return std::nullopt;

@@ -1,13 +1,13 @@
-// What pods' terms ask about: selections of pods, each with an id, and which pods they select.
+// Queries that pods' terms ask: selections of pods, each with an id, and the pods that they select.
 //
-// Owned by ClusterState; scheduling thread. A query stays until a sweep finds that no shape asks
-// it. It is listed by what all its pods have in common (query_listing.h), so that a pod meets only
-// the queries that may select it, and a new query only pods that it may select.
+// Owned by ClusterState; scheduling thread. A query stays until a sweep finds that no shape
+// asks it. It is listed by something that all its pods have in common (query_listing.h).
+// So a pod meets only queries that may select it, and a new query only pods that it may select.
 //
 //   const PodCountId count = queries.Intern(QueryOf(term), PodCountKind::kPresent, "");
 //   const std::vector<PodCountId> matches = queries.MatchesOf(pod);
-//   const AskedAnew anew = queries.TakeFresh();   // who was known before is matched anew …
-//   for (const QueryPlaces& places : anew.places) // … if it is at one of these
+//   const AskedAnew anew = queries.TakeFresh();   // known pods are matched anew …
+//   for (const QueryPlaces& places : anew.places) // … if they are at one of these
 //     …queries.MatchesAnew(pod, matches, anew)…
 #pragma once
 
@@ -39,19 +39,19 @@ struct PodSelection {
 // Pods that every part selects. Sorted, not empty.
 using PodQuery = std::vector<PodSelection>;
 
-// What a term selects; none: no pod.
+// The selection of a term; none: no pod.
 [[nodiscard]] std::optional<PodSelection> SelectionOf(const PodAffinityTerm& term);
 [[nodiscard]] std::optional<PodSelection> SelectionOf(const TopologySpreadConstraint& constraint);
 
 enum class PodCountKind : uint8_t {
   kPresent,  // pods that the query selects
   kLive,     // … and that are not about to end
-  // Of those who carry a term with the query and the topology key, for pods that it selects:
+  // Of pods that carry a term with the query and the topology key, for pods that it selects:
   kApart,  // how many require to be apart
-  kDrawn,  // the sum of the weights of what they would rather, below zero for apart
+  kDrawn,  // the sum of the weights of their preferences, below zero for apart
 };
 
-// Queries whose answers have to be given again, and where the pods are that they may select.
+// Queries to be answered again, and the places of pods that they may select.
 struct AskedAnew {
   std::vector<PodQueryId> queries;  // sorted
   std::vector<QueryPlaces> places;  // each once
@@ -108,10 +108,11 @@ class PodQueries final {
   void Drop(PodQueryId query);
   [[nodiscard]] QueryPlaces PlacesFor(const PodQuery& query) const;
   [[nodiscard]] AskedAnew Anew(std::vector<PodQueryId> queries) const;
-  // What the parts of each query that selects namespaces say of this one.
+  // For each query that selects namespaces, the answers of its parts for this one.
   [[nodiscard]] std::vector<bool> SelectionsOf(absl::string_view namespace_name) const;
-  // A namespace that is not known: terms of a pod that is to be placed list those they select, and
-  // that is not among them; terms of others are held against its labels, of which there are none.
+  // A namespace that is not known. Terms of a pod to be placed list the namespaces
+  // that they select, which it is not among; other terms are held against its labels,
+  // of which there are none.
   enum class Unknown : uint8_t { kIsNotListed, kHasNoLabels };
   [[nodiscard]] bool Selects(const Query& query, const PodIdentity& pod, Unknown unknown) const;
   [[nodiscard]] bool InNamespaces(const PodSelection& part, absl::string_view name,

@@ -134,8 +134,8 @@ void PodTable::NoteLeftOut(const PodVolumes& volumes, bool ours, PodConstraints&
   std::ranges::sort(constraints.unsupported);
 }
 
-// While a pod is reserved its volumes are being bound for the node that was chosen: what they asked
-// of it then stands, until the pod is bound or given up.
+// While a pod is reserved, its volumes are being bound for the chosen node.
+// Their needs of that time stand until the pod is bound or given up.
 ShapeId PodTable::ShapeFor(const Record& record, const Pod& pod, Identity identity, Delta& delta) {
   const bool ours = IsOurs(pod);
   const ShapeId shape = record.facts.shape;
@@ -228,7 +228,7 @@ void PodTable::RetryThoseBeyond(Delta& delta) {
 }
 
 PodTable::Record& PodTable::Admit(const Pod& pod, Delta& delta) {
-  // A uid is unique; one that turns up under another name is not the pod that we knew.
+  // A uid is unique; under another name it is not the pod that we knew.
   if (const auto it = by_uid_.find(pod.meta.uid); it != by_uid_.end()) Remove(**it, delta);
   auto made = std::make_unique<Record>();
   Record& record = *made;
@@ -258,7 +258,7 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
         (reserved.valid() ? nodes_.NameOf(reserved) : WantedName(record)) != pod.node_name;
   }
   const bool was_terminating = record.facts.terminating;
-  const bool stood = Stays(record);  // whom this very event binds is filed by its labels
+  const bool stood = Stays(record);  // a pod that this event binds is filed by its labels
   SetFacts(record, pod);
   volumes_.SetUse(record.id, pod);
   const bool relabelled = labels_.Put(record.id, pod.meta.labels);
@@ -286,9 +286,9 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   PutMember(record, pod, place, delta);
 }
 
-// A pod that runs stays with the gang in which it was bound, whatever its labels say meanwhile:
-// else one could leave the Queue that is charged for it, or burden another. So does one whose bind
-// is under way: nobody else may plan it, and its room is its own until the bind is through.
+// A running pod stays with the gang in which it was bound, whatever its labels say meanwhile:
+// else it could leave the Queue that is charged for it, or burden another. So does a pod whose bind
+// is under way: no other gang may plan it, and its room is its own until the bind is through.
 bool PodTable::Stays(const Record& record) {
   if (!record.facts.gang.valid() || record.facts.terminal) return false;
   return IsPromised(record) || !record.facts.node_name.empty();
@@ -309,7 +309,7 @@ void PodTable::FollowProducers(Runners runners, Delta& delta) {
   }
 }
 
-// Whoever was bound for a gang that nobody had declared yet was bound for the one that turns up.
+// A pod bound for a gang that was not declared yet was bound for the gang that turns up.
 void PodTable::FileAnew(Record& record, Runners runners, Delta& delta) {
   if (IsPromised(record) && !record.facts.terminal) {
     misfiled_.insert(record.id);
@@ -357,7 +357,7 @@ void PodTable::FileMoved(Delta& delta) {
   }
 }
 
-// Everything but shape, anchor and gang.
+// Sets all fields but shape, anchor and gang.
 void PodTable::SetFacts(Record& record, const Pod& pod) {
   PodFacts& facts = record.facts;
   facts.resource_version = pod.meta.resource_version;

@@ -1,13 +1,13 @@
-// Pods of all schedulers: what they are, where they stand, and what they take there.
+// Pods of all schedulers: their facts, their places, and the room that they take there.
 //
 // Owned by ClusterState; scheduling thread. Charges nodes and tells gangs of their members. A pod
 // is anchored where it is bound, else where it is reserved, else where another scheduler is about
-// to put it; a pod anchored at a node that is not known waits for that node under its name.
+// to put it. A pod anchored at a node that is not known waits for that node under its name.
 //
 // Invariants:
 //   1. A pod is listed at its anchor and nowhere else.
 //   2. It is charged there, once, unless it ended.
-//   3. Its shape says which of all queries select it, as its labels and namespace are now.
+//   3. Its shape says which of all queries select it, by its present labels and namespace.
 #pragma once
 
 #include <cstdint>
@@ -72,34 +72,34 @@ class PodTable final {
         counters_(rooms.counters) {}
 
   void Upsert(const Pod& pod, Delta& delta);
-  // A uid other than the pod's speaks of an older one and changes nothing; "" speaks of whichever
-  // is there.
+  // A uid other than the pod's is of an older pod and changes nothing;
+  // "" means whichever pod exists.
   void Remove(absl::string_view namespace_name, absl::string_view name, absl::string_view uid,
               Delta& delta);
 
-  // Works out again what the volumes ask for of the pods that the volume table names.
+  // Works out the volume needs again of the pods that the volume table names.
   void FollowVolumes(Delta& delta);
-  // These queries may select others of its pods than before.
+  // These queries may now select other pods of the namespace than before.
   void NamespaceChanged(absl::string_view namespace_name, const AskedAnew& anew, Delta& delta);
   void NodeAppeared(NodeId node, Delta& delta);
-  // Around NodeTable::Remove: first everything is given back, then the pods learn that they wait
-  // again.
+  // Called around NodeTable::Remove: first every charge is given back,
+  // then the pods learn that they wait again.
   [[nodiscard]] std::vector<PodId> LeaveNode(NodeId node);
   void SettleAfterNode(const std::vector<PodId>& left, Delta& delta);
 
   void Reserve(PodId pod, NodeId node);
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
-  // Pods that were relabelled while a bind of them was under way, and whose bind came to nothing:
-  // they go to the gang that their labels name. Not in Release, whose callers look at members.
+  // Pods that were relabelled while a bind of them was under way go to the gang that their labels
+  // name once the bind came to nothing. Not part of Release, whose callers look at members.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
-  // What producers declare has changed: pods belong elsewhere, gangs are others. The directory's
-  // changes since the last call; after each that may have made some. While not everything has been
-  // listed, a pod that runs may only seem to be of no gang, or of another.
+  // Producers have declared something else: pods belong elsewhere, gangs differ.
+  // Takes the directory's changes since the last call; REQUIRES: called after each change.
+  // Until everything is listed, a running pod may only seem to be of no gang, or of another.
   enum class Runners : uint8_t { kStay, kMove };
   void FollowProducers(Runners runners, Delta& delta);
-  // Filled by whoever tells the directory of objects; followed with the next FollowProducers.
+  // Filled along with the directory of objects; applied by the next FollowProducers.
   [[nodiscard]] DirectoryChange& producers_changed() { return change_; }
 
   [[nodiscard]] bool TakesRoomOn(PodId pod, NodeId node) const;
@@ -107,7 +107,7 @@ class PodTable final {
   // Some pod of another scheduler names the PodGroup.
   [[nodiscard]] bool HasStrangers(const GangKey& group) const { return strangers_.Has(group); }
 
-  // Charged where other schedulers have nominated them, and of lower priority; by node and shape.
+  // Room charged where other schedulers have nominated pods of lower priority; by node and shape.
   [[nodiscard]] std::vector<PromisedRoom> PromisedBelow(int32_t priority) const;
   [[nodiscard]] bool AnyNominatedTo(NodeId node) const;
 
@@ -115,7 +115,8 @@ class PodTable final {
   [[nodiscard]] std::optional<PodId> WithUid(absl::string_view uid) const;
   void ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;  // in no order
   void NoteShapes(UsedIds& used) const;                                      // of all pods
-  // After a sweep: only what pods ask now is counted, and those that asked too much may ask again.
+  // After a sweep: only the queries that pods ask now are counted,
+  // and pods that asked too much may ask again.
   void CountQueriesAgain();
   [[nodiscard]] absl::Status CheckInvariants() const;
 
@@ -123,7 +124,7 @@ class PodTable final {
   struct Record {
     PodId id;
     PodFacts facts;
-    NodeId anchor;  // where it is bound, else reserved, else nominated, if that node is known
+    NodeId anchor;         // where it is bound, else reserved, else nominated, if known
     bool charged = false;  // takes room at its anchor
     bool waits = false;    // is listed under its WantedName until that node appears
     bool nominated =
@@ -134,7 +135,7 @@ class PodTable final {
     bool started_elsewhere = false;
   };
 
-  // Looks records up by what is written in them, so that an index holds one pointer a pod.
+  // Finds records by their own fields, so that an index holds one pointer per pod.
   struct UidOf {
     absl::string_view operator()(const Record* record) const { return record->facts.uid; }
     absl::string_view operator()(absl::string_view uid) const { return uid; }
@@ -182,7 +183,7 @@ class PodTable final {
   enum class Identity : uint8_t { kSame, kChanged };  // labels, or that it is about to end
   [[nodiscard]] ShapeId ShapeFor(const Record& record, const Pod& pod, Identity identity,
                                  Delta& delta);
-  // Of a pod with more of them than the cap.
+  // For a pod with more volumes than the cap.
   void NoteLeftOut(const PodVolumes& volumes, bool ours, PodConstraints& constraints);
   enum class Whose : uint8_t { kOurs, kOthers };
   [[nodiscard]] ShapeId ShapeOf(const Record& record, const PodConstraints& constraints,
@@ -190,18 +191,17 @@ class PodTable final {
   [[nodiscard]] ShapeTable::Interned Interned(const Record& record,
                                               const PodConstraints& constraints, Delta& delta);
   void FollowVolumes(Record& record, Delta& delta);
-  // Pods that asked beyond what their namespace may are looked at again, once after each sweep.
+  // Pods beyond the share of their namespace are looked at again, once after each sweep.
   void RetryThoseBeyond(Delta& delta);
   [[nodiscard]] bool MayAsk(const Record& record, const PodConstraints& constraints) const;
   [[nodiscard]] static PodQueries::PodIdentity IdentityOf(const Record& record);
-  // The terms as counts. Where they ask of pods what nobody has asked before, all but the pod
-  // itself answer.
+  // The terms as counts. Where they ask of pods something new, all pods but the asking one answer.
   [[nodiscard]] ShapeTable::SharedTerms LearnTerms(const Record& asking,
                                                    const PodConstraints& constraints, Delta& delta);
   // In the order of ids: pods that are at one of these places, and perhaps some that are not.
   [[nodiscard]] std::vector<PodId> PodsAt(const std::vector<QueryPlaces>& places) const;
   void AddPodsAt(const QueryPlaces& places, std::vector<PodId>& pods) const;
-  // The pods' shapes follow what they match now.
+  // The pods' shapes follow their present matches.
   void MatchAnew(const std::vector<PodId>& pods, const AskedAnew& anew, Delta& delta);
 
   // The node that a pod belongs to by name, known or not; "" = none.
@@ -235,19 +235,19 @@ class PodTable final {
   absl::flat_hash_map<std::string, absl::flat_hash_set<PodId>> of_namespace_;
   AskedQueries asked_;
   struct Beyond {
-    PodConstraints constraints;  // all of them
+    PodConstraints constraints;  // with all parts, also those beyond the cap
     Whose whose;
   };
   absl::btree_map<PodId, Beyond> beyond_;
   bool retries_beyond_ = false;
-  absl::btree_map<PodId, Pod> moved_;  // promised, and their labels name another gang than theirs
-  std::vector<PodId> to_file_;         // of these: released
+  absl::btree_map<PodId, Pod> moved_;  // promised, and their new labels name another gang
+  std::vector<PodId> to_file_;         // the released ones of these
   DirectoryChange change_;
   absl::btree_set<PodId> misfiled_;  // promised, and their producer has moved them meanwhile
   StrangerGroups strangers_;
   struct Nomination {
     std::string node_name;
-    int32_t priority = std::numeric_limits<int32_t>::max();  // ours is never outranked
+    int32_t priority = std::numeric_limits<int32_t>::max();  // no pod of ours is outranked
   };
   absl::flat_hash_map<PodId, Nomination> nominations_;          // of nominated records
   std::vector<std::vector<Record*>> anchored_;                  // by node index

@@ -1,4 +1,4 @@
-// Where pods stand, are promised to stand, or are about to.
+// Places of pods: bound, reserved or nominated.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ bool PodTable::TakesRoomOn(PodId pod, NodeId node) const {
   return record != pods_.end() && record->second->charged && record->second->anchor == node;
 }
 
-// What it uses there counts as its own, or no longer does.
+// The volumes of the pod there count as its own, or no longer do.
 void PodTable::NoteAttached(const Record& record) {
   if (shapes_.Of(record.facts.shape).volume_uses.empty()) return;
   volumes_.NoteUsersChanged(nodes_.NameOf(record.anchor));
@@ -108,7 +108,7 @@ void PodTable::NoteMove(const Record& record, Delta& delta) {
 
 namespace {
 
-// The known needs, and the claims that `now` says the pod shares with others: for one at a time.
+// The known needs, and the claims for one pod at a time that `now` shows to be shared.
 SharedVolumeNeeds WithExclusiveUses(const SharedVolumeNeeds& known, const SharedVolumeNeeds& now) {
   if (now.get() == nullptr) return known;
   VolumeNeeds both = known.get() == nullptr ? VolumeNeeds() : *known.get();
@@ -125,7 +125,7 @@ SharedVolumeNeeds WithExclusiveUses(const SharedVolumeNeeds& known, const Shared
 }  // namespace
 
 void PodTable::FollowVolumes(Delta& delta) {
-  while (volumes_.any_stale()) {  // one that shares a volume no more makes another one's its own
+  while (volumes_.any_stale()) {  // when one pod stops sharing a volume, it becomes another's own
     for (const PodId pod : volumes_.TakeStale()) FollowVolumes(*pods_.at(pod), delta);
   }
 }
@@ -133,9 +133,9 @@ void PodTable::FollowVolumes(Delta& delta) {
 void PodTable::FollowVolumes(Record& record, Delta& delta) {
   SharedVolumeNeeds needs(volumes_.NeedsOf(record.id));
   const PodConstraints& known = shapes_.Of(record.facts.shape).constraints;
-  if (record.facts.reserved.valid()) {  // who binds its volumes wants to know
+  if (record.facts.reserved.valid()) {  // the binding of its volumes must know
     if (record.facts.gang.valid()) delta.gangs_changed.insert(record.facts.gang);
-    // Where it goes is settled; what it keeps from others, who have come since, is not.
+    // Its node is settled, but the volumes that it keeps from newcomers may have changed.
     needs = WithExclusiveUses(known.volumes, needs);
   }
   const bool ours = record.facts.gang.valid();
@@ -166,7 +166,7 @@ std::vector<PodId> PodTable::LeaveNode(NodeId node) {
     left.push_back(record->id);
     if (record->charged) GiveBack(*record);
     if (record->facts.reserved != node) continue;
-    // The bind names the node, not its uid: should one of that name come back, the pod is there.
+    // The bind names the node, not its uid: if a node of that name comes back, the pod is there.
     record->facts.reserved = NodeId();
     if (!record->facts.gang.valid()) continue;
     AwaitAt(*record, nodes_.NameOf(node));
@@ -182,7 +182,7 @@ void PodTable::SettleAfterNode(const std::vector<PodId>& left, Delta& delta) {
   }
 }
 
-// ---- what other schedulers have promised
+// ---- room that other schedulers have promised
 
 std::vector<PromisedRoom> PodTable::PromisedBelow(int32_t priority) const {
   std::vector<PromisedRoom> rooms;

@@ -1,7 +1,7 @@
-// Queries by what the pods that they select have in common: a namespace, a label, a key of labels.
+// Queries listed by something that all their pods have in common: a namespace, a label, or a key.
 //
 // A query is listed at one kind of place, so that a pod meets it at most once, and meets only
-// queries that may select it. Owned by PodQueries, or made for a few queries by whoever asks them;
+// queries that may select it. Owned by PodQueries, or made for a few queries by their asker;
 // scheduling thread.
 //
 //   listing.Add(PlacesFor(query, labels), id);
@@ -32,7 +32,7 @@ struct QueryPlaces {
   friend auto operator<=>(const QueryPlaces&, const QueryPlaces&) = default;
 };
 
-// Of what selected pods must have, that which the fewest pods have now.
+// Among the conditions on selected pods, the one that the fewest pods meet now.
 class NarrowestPlaces final {
  public:
   explicit NarrowestPlaces(const PodLabels& labels) : labels_(labels) {}
@@ -54,7 +54,7 @@ class QueryListing final {
   void Add(const QueryPlaces& places, PodQueryId query);
   // REQUIRES: it was added there.
   void Remove(const QueryPlaces& places, PodQueryId query);
-  // Those that may select the pod, each once.
+  // The queries that may select the pod, each once.
   void ForEach(absl::string_view namespace_name, PodId pod, const PodLabels& labels,
                absl::FunctionRef<void(PodQueryId)> visit) const;
 

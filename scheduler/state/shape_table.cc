@@ -11,7 +11,7 @@
 namespace maniple {
 namespace {
 
-// The order in which a report names what is lacking: what is scarce and dear comes first.
+// The order in which a report names lacking resources: scarce and dear ones come first.
 int ReportOrder(ResourceId resource, const ResourceFacts& facts) {
   if (facts.gpu) return 0;
   if (resource == kPods) return 4;
@@ -20,7 +20,7 @@ int ReportOrder(ResourceId resource, const ResourceFacts& facts) {
   return 1;
 }
 
-// Where a number that is used again may stand already.
+// For a number that may be in use again, with an older value at its place.
 template <typename T>
 void PutAt(SharedVector<T>& table, size_t index, T value) {
   if (index < table.size()) {

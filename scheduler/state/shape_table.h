@@ -2,12 +2,12 @@
 // next snapshot.
 //
 // Owned by ClusterState; scheduling thread. A shape keeps its number when it is made anew: with a
-// number of the nodes for a resource, or without counts that nobody asks for any more.
+// number of the nodes for a resource, or without counts that are no longer used.
 //
 // Invariants:
 //   1. A resource has a number of the nodes (IsOnNodes) iff NumberForNodes was told its name, and
 //      every shape asks for it by that number; other names have numbers of pods.
-//   2. What KeepOnly was not told is used has no number, and its number may be used again.
+//   2. An entry that KeepOnly was not told of has no number, and its number may be used again.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 
 namespace maniple {
 
-// The tables of the next snapshot, and whether they differ from those of the last.
+// The tables of the next snapshot, and whether they differ from the last snapshot's.
 struct DraftTables {
   Tables tables;
   bool changed = true;
@@ -46,13 +46,13 @@ class ShapeTable final {
     bool is_new = false;
   };
   using SharedTerms = std::shared_ptr<const OwnTerms>;
-  // What pods with these constraints ask of others; null: nothing, or no shape has them yet.
+  // The terms of pods with these constraints on others; null: none, or no shape has them yet.
   [[nodiscard]] SharedTerms TermsOf(const PodConstraints& constraints) const;
   [[nodiscard]] const SharedTerms& OwnTermsOf(ShapeId shape) const {
     return own_terms_[shape.index()];
   }
-  // `matches`: sorted, as PodQueries says them of the pod. `own`: their
-  // terms; null: they have none.
+  // `matches`: sorted, as PodQueries gives them for the pod. `own`: the terms of the constraints;
+  // null: they have none.
   [[nodiscard]] Interned Intern(const PodConstraints& constraints, std::vector<PodCountId> matches,
                                 SharedTerms own = nullptr);
   // The shape of the same constraints for pods that match these.
@@ -60,16 +60,16 @@ class ShapeTable final {
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
   // The number that nodes have the resource by; none: NumberForNodes has not given it one.
   [[nodiscard]] std::optional<ResourceId> NodeResource(absl::string_view name) const;
-  // From now on nodes may have these; names beyond kMostResources are passed over. REQUIRES: nobody
-  // is charged for a shape that asks for one of them.
+  // From now on nodes may have these; names beyond kMostResources are passed over. REQUIRES:
+  // no pod is charged for a shape that asks for one of them.
   void NumberForNodes(const std::vector<std::string>& names);
-  // The node resources that `used` does not name are such that only pods ask for. REQUIRES: no node
-  // has any of them, and nobody is charged for them.
+  // Node resources that `used` does not name become such that only pods ask for. REQUIRES:
+  // no node has any of them, and no pod is charged for them.
   void KeepOnlyNodeResources(const UsedIds& used);
   // Shapes that ask for one of the names.
   [[nodiscard]] std::vector<ShapeId> AskingFor(const std::vector<std::string>& names) const;
 
-  // A driver whose volumes a node counts.
+  // A driver whose volumes some node counts.
   [[nodiscard]] VolumeDriverId DriverOfNode(const std::string& name);
   [[nodiscard]] absl::string_view ImageName(ImageId image) const {
     return image_names_[image.index()];
@@ -81,7 +81,7 @@ class ShapeTable final {
   }
   [[nodiscard]] size_t size() const { return live_; }
   void ForEach(absl::FunctionRef<void(const PodShape&)> visit) const;
-  // What sweeps do. Gives back all other shapes, and what only they are made of, but for queries.
+  // For sweeps. Gives back all other shapes, and the parts that only they have, except queries.
   // Returns the images that are left.
   UsedIds KeepOnly(UsedIds used);
   // Counts that some shape's own terms ask for or carry.
@@ -93,7 +93,7 @@ class ShapeTable final {
   struct Key {
     const PodConstraints* constraints;
     std::span<const PodCountId> matches;
-    // Of equal constraints, first the one that matches nothing.
+    // Among equal constraints, the shape that matches nothing comes first.
     friend bool operator<(const Key& a, const Key& b) {
       if (const auto order = *a.constraints <=> *b.constraints; order != 0) return order < 0;
       return std::ranges::lexicographical_compare(a.matches, b.matches);
@@ -131,8 +131,8 @@ class ShapeTable final {
   size_t live_ = 0;
 };
 
-// What pods of other schedulers weigh and ask of the pods near them: they are never placed by us,
-// so their selectors of nodes do not matter.
+// The room that pods of other schedulers take, and their terms on the pods near them.
+// Their selectors of nodes do not matter, since others place them.
 [[nodiscard]] PodConstraints OccupancyOf(const PodConstraints& constraints);
 [[nodiscard]] SharedVolumeNeeds OccupancyOf(const SharedVolumeNeeds& volumes);
 

@@ -1,4 +1,4 @@
-// Shapes that are made anew, and those that are given back.
+// Shapes that are made anew, and shapes that are given back.
 #include <algorithm>
 #include <memory>
 #include <utility>

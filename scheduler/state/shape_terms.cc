@@ -10,7 +10,7 @@ namespace {
 // How much the score of a pod rises by each pod that requires to be near it.
 constexpr int64_t kRequiredWeight = 1;
 
-// Invalid: it selects nobody.
+// Invalid: the term selects no pod.
 PodCountId CountFor(const PodAffinityTerm& term, PodCountKind kind, PodQueries& queries) {
   std::optional<PodSelection> selection = SelectionOf(term);
   if (!selection.has_value()) return PodCountId();
@@ -35,7 +35,7 @@ bool Matches(std::span<const PodCountId> matches, PodCountId count) {
   return count.valid() && std::binary_search(matches.begin(), matches.end(), count);
 }
 
-// Each count once, none of them zero.
+// The changes with each count once, and none of them zero.
 std::vector<PodCountChange> Summed(std::vector<PodCountChange> changes) {
   std::ranges::stable_sort(changes, {}, &PodCountChange::count);
   std::vector<PodCountChange> sums;

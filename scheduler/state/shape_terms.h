@@ -22,22 +22,23 @@ namespace maniple {
   return !constraints.pod_terms.empty() || !constraints.spread.empty();
 }
 
-// What of a shape's terms does not depend on whom others select: the same for all shapes with these
-// constraints, so that pods which others begin to select are not asked for their own terms again.
+// The part of a shape's terms that does not depend on the selectors of others.
+// It is the same for all shapes with these constraints, so that a new selector does
+// not ask pods for their own terms again.
 struct OwnTerms {
   std::vector<PodCountChange> carried;  // for pods that the terms select; by count, none zero
-  ShapeTerms asked;  // of nobody else's terms, and as if it selected itself never
+  ShapeTerms asked;                     // without others' terms, and as if it never selected itself
 
   // Every count that the terms name, some of them twice.
   void ForEachCount(absl::FunctionRef<void(PodCountId)> visit) const;
 };
 [[nodiscard]] OwnTerms OwnTermsOf(const PodConstraints& constraints, PodQueries& queries);
 
-// What one pod with these terms adds where it stands, if it matches these counts. By count.
+// The counts that one pod with these terms changes where it stands, if it matches these. By count.
 [[nodiscard]] std::vector<PodCountChange> ChangesBy(const OwnTerms& own,
                                                     std::span<const PodCountId> matches,
                                                     const PodQueries& queries);
-// What it looks at; null: nothing.
+// The terms that it looks at; null: none.
 [[nodiscard]] std::shared_ptr<const ShapeTerms> TermsOf(const OwnTerms& own,
                                                         std::span<const PodCountId> matches,
                                                         const PodQueries& queries);

@@ -1,4 +1,4 @@
-// What the state counts of its own work, for metrics and for tests that count work. Only grows.
+// The state's counters of its own work, for metrics and for tests that count work. They only grow.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 namespace maniple {
 
 struct StateCounters {
-  // Pods that were asked again which selectors select them, because of others than themselves.
+  // Matches of pods that were worked out anew because of other pods' selectors.
   int64_t pods_matched_anew = 0;
-  // What pods of other schedulers ask beyond the caps (pod_caps.h), at each time they are read.
+  // Parts beyond the caps (pod_caps.h) of pods of other schedulers, at each time they are read.
   int64_t pod_parts_left_out = 0;
   int64_t sweeps = 0;
 };

@@ -17,7 +17,7 @@
 
 namespace maniple {
 
-// An object, or that the server holds one which cannot be read.
+// An object, or the fact that the server holds one which cannot be read.
 template <typename T>
 struct Readable {
   std::optional<T> object;  // none: it is there, and cannot be read

@@ -1,4 +1,4 @@
-// Which PodGroups pods of other schedulers name: one of these schedulers answers for such a group.
+// PodGroups that pods of other schedulers name: one of these schedulers answers for such a group.
 //
 // Owned by the pod table, on its thread. Grows with the pods of others that name a group, and no
 // further.
@@ -19,8 +19,8 @@ namespace maniple {
 
 class StrangerGroups final {
  public:
-  // What the pod names now, "" for nothing. Answers the groups that got their first stranger or
-  // lost their last.
+  // Sets the group that the pod names now, "" for none.
+  // Returns the groups that got their first stranger or lost their last.
   std::vector<GangKey> Note(PodId pod, absl::string_view namespace_name, absl::string_view group);
   [[nodiscard]] bool Has(const GangKey& group) const {
     return !count_.empty() && count_.contains(group);

@@ -1,8 +1,8 @@
-// Values with dense numbers, as an Interner gives them, that can be given back: what is not used is
-// swept away at times, and its number goes to another value later.
+// Values with dense numbers, as an Interner gives them, that can be given back: unused values are
+// swept away at times, and their numbers go to other values later.
 //
 // Owned by the tables of ClusterState; scheduling thread. Numbers that were given back longest ago
-// are used first, so that who still holds one by mistake is found out rather than misled.
+// are used first, so that a stale number is more likely found out than misread.
 //
 //   SweptIds<HostPort, HostPortId> ports;
 //   const auto [id, is_new] = ports.Intern(port);
@@ -19,7 +19,7 @@
 
 namespace maniple {
 
-// Numbers below a bound that only grows with how many are in use at once.
+// Numbers below a bound that grows only with the number in use at once.
 class SweptNumbers final {
  public:
   [[nodiscard]] uint32_t Take() {
@@ -36,7 +36,7 @@ class SweptNumbers final {
   std::deque<uint32_t> vacant_;
 };
 
-// What a sweep found to be in use, by index. Beyond the end: not.
+// The numbers that a sweep found in use, by index. Beyond the end: not in use.
 class UsedIds final {
  public:
   template <typename IdType>

@@ -11,7 +11,7 @@
 namespace maniple {
 namespace {
 
-// Kept apart from the volumes of drivers: a claim that is not bound yet has none.
+// A name apart from the volumes of drivers, for a claim that is not bound yet and has none.
 std::string PendingName(const std::string& claim_key) { return absl::StrCat("claim ", claim_key); }
 
 NodeSelectorTerm TermOf(const LabelSelector& selector) {
@@ -33,8 +33,8 @@ class Resolver final {
     SortUnique(needs.reachable);
     SortUnique(needs.zones);
     SortUnique(needs.uses);
-    // Of equal size in the order of the spec, as in kube-scheduler: it decides which volume is
-    // left.
+    // Claims of equal size stay in the order of the spec, as in kube-scheduler:
+    // it decides which volume is left.
     std::ranges::stable_sort(out_.to_bind, {},
                              [](const ClaimToBind& claim) { return claim.need.size; });
     for (const ClaimToBind& claim : out_.to_bind) needs.unbound.push_back(claim.need);

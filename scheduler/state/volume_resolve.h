@@ -1,6 +1,6 @@
-// From a pod's claims and disks to what they ask of its node.
+// From a pod's claims and disks to their needs of its node.
 //
-// A pure function of the storage objects; what it decides is kube-scheduler's (VolumeBinding,
+// A pure function of the storage objects. It decides as kube-scheduler does (VolumeBinding,
 // VolumeZone, VolumeRestrictions, NodeVolumeLimits).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace maniple {
 
-// Labels that tell of volumes and nodes where they are.
+// Labels of volumes and nodes that tell where they are.
 inline constexpr absl::string_view kZoneLabels[] = {
     "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region",
     "topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
@@ -35,11 +35,10 @@ struct ResolvedVolumes {
 [[nodiscard]] ResolvedVolumes ResolveVolumes(const StorageObjects& objects, const VolumeUser& user,
                                              absl::FunctionRef<bool(absl::string_view)> shared);
 
-// What stands in the way, for people: `claim "data" does not exist`. "" for kNone.
+// The trouble in words, for people: `claim "data" does not exist`. "" for kNone.
 [[nodiscard]] std::string TroubleText(VolumeTrouble trouble, absl::string_view claim);
 
-// The volume that somebody set aside for the claim and that could serve it, from anywhere; null:
-// none.
+// The volume that was set aside for the claim and could serve it, wherever that is; null: none.
 [[nodiscard]] const PersistentVolume* ReservedFor(const StorageObjects& objects,
                                                   const PersistentVolumeClaim& claim);
 

@@ -207,9 +207,9 @@ void VolumeTable::Refuse(const ObjectKey& key) {
   } else if (key.kind == ResourceKind::kStorageClass) {
     SetClass(key.name, Readable<StorageClass>{});
   } else if (key.kind == ResourceKind::kCsiNode) {
-    return;  // the limits that could be read last are better than none
+    return;  // the last limits that could be read are better than none
   } else {
-    Remove(key);  // what it allowed is not to be relied on
+    Remove(key);  // its allowance is not to be relied on
   }
 }
 
@@ -343,7 +343,8 @@ ClaimSight VolumeTable::SightOf(const ClaimGoal& goal) const {
   } else if (!RefersTo(*volume->claim, *claim)) {
     sight.volume = VolumeStanding::kOthers;
   } else {
-    // Who set it aside by name alone meant this one, but the volume controller wants the uid.
+    // A volume set aside by name alone is meant for this claim,
+    // but the volume controller wants the uid.
     sight.volume = volume->claim->uid.empty() ? VolumeStanding::kFree : VolumeStanding::kOurs;
   }
   return sight;
@@ -383,7 +384,7 @@ std::vector<PodId> VolumeTable::TakeStale() {
   return stale;
 }
 
-// ---- what nodes and tables need
+// ---- facts for nodes and tables
 
 bool VolumeTable::IsUsed(const std::string& attached, absl::FunctionRef<bool(PodId)> stands) const {
   const auto users = attached_by_.find(attached);

@@ -1,7 +1,7 @@
-// Storage objects, the pods that use them, and what the volumes of each pod ask of its node.
+// Storage objects, the pods that use them, and the needs of each pod's volumes of its node.
 //
 // Owned by ClusterState; scheduling thread. A volume that only one pod uses needs no name in that
-// pod's needs, so that pods with a claim each are of one shape; who else uses it is followed here.
+// pod's needs, so that pods with a claim each are of one shape; other users are followed here.
 // A change names the pods whose needs are to be worked out again (TakeStale).
 //
 //   table.SetUse(pod, object);
@@ -35,9 +35,9 @@ class VolumeTable final {
   void Upsert(const CsiDriver& driver);
   void Upsert(const CsiStorageCapacity& capacity);
   void Upsert(const VolumeAttachment& attachment);
-  // The object is gone. Others than storage objects change nothing, here and below.
+  // The object is gone. Objects that are not of storage change nothing, here and below.
   void Remove(const ObjectKey& key);
-  // The server holds one that cannot be read.
+  // The server holds an object that cannot be read.
   void Refuse(const ObjectKey& key);
 
   void SetUse(PodId pod, const Pod& object);
@@ -51,7 +51,7 @@ class VolumeTable final {
   [[nodiscard]] ClaimSight SightOf(const ClaimGoal& goal) const;
   // Whether every claim of the pod is bound to a volume that a node with these labels reaches.
   [[nodiscard]] bool Reached(PodId pod, absl::string_view node, const StringMap& labels) const;
-  // What stands in the pod's way, for people; "" = nothing.
+  // Why the pod's volumes are not ready, for people; "" = they are.
   [[nodiscard]] std::string TroubleOf(PodId pod) const;
   [[nodiscard]] bool any_stale() const { return !stale_.empty(); }
   [[nodiscard]] std::vector<PodId> TakeStale();
@@ -61,11 +61,11 @@ class VolumeTable final {
                                                       absl::FunctionRef<bool(PodId)> stands) const;
   // A pod with volumes has come there, or has left.
   void NoteUsersChanged(absl::string_view node);
-  // Nodes whose limits may be others since they were taken last.
+  // Nodes whose limits may have changed since the last call.
   [[nodiscard]] absl::btree_set<std::string> TakeStaleLimits();
 
-  // The volumes that a claim which waits for a node could have, sorted; none: they are what they
-  // were when it was asked last.
+  // The volumes that a claim which waits for a node could have, sorted; none:
+  // they have not changed since the last call.
   [[nodiscard]] std::optional<std::vector<FreeVolume>> TakeFreeVolumes();
   [[nodiscard]] bool free_volumes_changed() const { return free_changed_; }
 
