@@ -9,11 +9,11 @@
 namespace maniple {
 namespace {
 
-// Choices of bins that are looked at one by one, and steps of a packing.
+// Limits on choices of bins that are looked at one by one, and on steps of a packing.
 constexpr int64_t kMostChoices = 2'000;
 constexpr int64_t kMostSteps = 20'000;
 
-// How many choices of `few` among `all` there are, as far as that matters.
+// The number of choices of `few` among `all`, as far as that matters.
 int64_t Choices(int64_t all, int64_t few) {
   int64_t choices = 1;
   for (int64_t i = 1; i <= std::min(few, all - few); ++i) {
@@ -103,13 +103,14 @@ class BinChooser final {
     return best;
   }
 
-  // The largest, each exchanged for the smallest that does, the smallest of them first.
+  // The largest bins, each exchanged for the smallest that does,
+  // beginning with the smallest of them.
   [[nodiscard]] Set Tightened(size_t few) const {
     Set chosen(free_.begin(), free_.begin() + static_cast<ptrdiff_t>(few));
     size_t end = free_.size();  // the places in free_ that are left to choose from
     for (size_t i = few; i-- > 0;) {
       size_t low = i, high = end;  // the last place that fits is in [low, high)
-      // Nothing smaller is left: the last of its equals is as good.
+      // No smaller bin is left: the last of its equals is as good.
       if (RoomAt(low) == RoomAt(end - 1)) low = end - 1;
       while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
@@ -123,7 +124,7 @@ class BinChooser final {
       chosen[i] = free_[low];
       end = low;
     }
-    // Of equal ones the first, if they do as well.
+    // Of bins with equal room the first ones, if they do as well.
     std::map<int64_t, size_t> by_room;
     for (const uint32_t bin : chosen) ++by_room[bins_[bin].room];
     Set first;
@@ -197,7 +198,8 @@ class Packer final {
     if (!whole_.empty() && !WholeOnesFit()) return false;
     if (at == others_.size()) return true;
     const int64_t pods = items_[others_[at]].pods;
-    // First where it takes nothing from whole ones, and leaves least of what they cannot use.
+    // Bins first where the item costs no item of the largest size,
+    // and leaves the least unusable room.
     std::vector<std::tuple<bool, int64_t, uint32_t>> bins;
     for (uint32_t bin = 0; bin < room_.size(); ++bin) {
       if (room_[bin] < pods) continue;
@@ -245,7 +247,8 @@ int64_t MostPacked(std::span<const PackItem> items, std::span<const int64_t> roo
     largest = std::max(largest, item.pods);
   }
   if (largest == 0) return 0;
-  // As if all were as large as the largest: every further one in a bin adds no more than the last.
+  // As if all items were of the largest size: each further item in a bin adds
+  // no more than the last.
   auto left = static_cast<int64_t>(items.size());
   int64_t packed = 0;
   std::vector<int64_t> rests;

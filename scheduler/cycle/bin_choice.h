@@ -1,5 +1,5 @@
-// Packing by counting: which domains hold so many pods of one shape, and which domain holds which
-// slice. Pure functions over numbers.
+// Packing by counting: the domains that hold so many pods of one shape,
+// and the domain of each slice. Pure functions over numbers.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ enum class BinRoom : uint8_t {
   kMayNot,  // only `fits` can tell
 };
 
-// Choices of bins, as positions, that fit: of the fewest, those with the least room in all, at most
-// kMostTies of them. Held ones are in each. None: not even all of them fit. `fits` must be
-// monotone. Of few bins every choice is looked at; of many, the largest first.
+// Choices of bins that fit, as positions: of the fewest, those with the least room in all,
+// at most kMostTies of them. Held bins are in each. None: not even all bins fit.
+// `fits` must be monotone. Of few bins every choice is looked at; of many, the largest first.
 inline constexpr size_t kMostTies = 32;
 [[nodiscard]] std::vector<std::vector<uint32_t>> FewestBins(
     std::span<const Bin> bins, BinRoom how,
@@ -44,7 +44,7 @@ struct Packing {
 // Exact, unless it gives up: equal items are counted, others tried within bounds.
 [[nodiscard]] Packing Pack(std::span<const PackItem> items, std::span<const int64_t> room);
 
-// At most so many pods of the items can be placed, items cut short included.
+// At most so many pods of the items can be placed, also if items may be cut short.
 [[nodiscard]] int64_t MostPacked(std::span<const PackItem> items, std::span<const int64_t> room);
 
 }  // namespace maniple

@@ -8,7 +8,7 @@
 namespace maniple {
 namespace {
 
-// Of one column of a block, of one term of a shape at each node of a block, and of binding the
+// Steps for one column of a block, for one term of a shape at each node of a block, and for binding
 // plugins that look at nothing but the shape.
 constexpr int64_t kStepsPerColumn = 2 * kBlockNodes;
 constexpr int64_t kStepsPerTerm = 4 * kBlockNodes;
@@ -156,7 +156,7 @@ void BoundShape::AddRoomIn(const Overlay& overlay, uint32_t b, const NodeSet* wi
   caps.fill(kNoCap);
   for (const NodeFilter* filter : capping_) filter->Cap(overlay.Block(b), fits, caps);
   fits.ForEach([&](uint32_t row) {
-    // Where caps bound nothing, one more is all that an answer about one more says.
+    // Where caps bound nothing, an answer about one more member tells of one more only.
     const bool all = bounds_prove_ || when == Fits::kEver;
     const int32_t pods = all ? caps[row] : std::min(caps[row], 1);
     if (pods <= 0) return;

@@ -1,7 +1,7 @@
 // One pod shape with every filter and score of the profile bound to it, for one decision.
 //
-// Answers how many pods of the shape each node can take (architecture.md §2, counting): masks per
-// node class, then columns, then caps per node. One thread; borrows snapshot and profile.
+// Answers how many pods of the shape each node can take, by counting: masks per node class, then
+// columns, then caps per node. One thread; borrows snapshot and profile.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace maniple {
 
 class BoundShape final {
  public:
-  // About so many steps (search_work.h) are spent by Bind.
+  // Bind spends about so many steps (search_work.h).
   [[nodiscard]] static int64_t StepsToBind(const Snapshot& snapshot, const PodShape& shape);
   // The error of the first plugin that refuses the shape as such.
   [[nodiscard]] static absl::StatusOr<BoundShape> Bind(const CycleInput& cycle,
@@ -32,30 +32,30 @@ class BoundShape final {
                                                        const Profile& profile);
 
   [[nodiscard]] const PodShape& shape() const { return *shape_; }
-  // False when some filter couples members across nodes: then caps are not additive, and a node is
-  // asked for one more member at a time.
+  // False when some filter couples members across nodes: then caps do not add up,
+  // and a node is asked for one more member at a time.
   [[nodiscard]] bool counts_prove() const { return counts_prove_; }
-  // False when the room that RoomOn finds is not even an upper bound: members may make room for
-  // each other. AtMostOn is one.
+  // False when members may make room for each other: then RoomOn is not even an upper bound.
+  // AtMostOn is one.
   [[nodiscard]] bool bounds_prove() const { return bounds_prove_; }
   // Whether a member that is placed may change which node is best for the next.
   [[nodiscard]] bool compares() const { return !comparing_.empty(); }
   // Whether the room on a node follows from that node alone.
   [[nodiscard]] bool local() const { return around_.empty(); }
   // Columns of labels whose values all members of the gang must share, wherever they are placed.
-  // Within nodes that do, counts prove what they prove otherwise.
+  // Among nodes that share them, counts prove as they do otherwise.
   [[nodiscard]] std::vector<size_t> OneDomainOf(const Overlay& overlay);
 
-  // From now on only these nodes take it, others for want of quota; null: every node. Borrowed.
+  // From now on only these nodes take the shape, by its quota; null: every node. Borrowed.
   void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
   [[nodiscard]] const NodeSet* allowed() const { return allowed_; }
-  // From now on RankedOn looks there first. REQUIRES: it was bound to the question "now", and
-  // the cache began with this snapshot. Borrowed.
+  // From now on RankedOn looks there first. REQUIRES: the shape was bound to the question "now",
+  // and the cache began with this snapshot. Borrowed.
   void Remember(RoomCache* cache) { cache_ = cache; }
 
-  // Where pods of the shape fit on the overlay as it stands; `within` null = anywhere.
+  // The room for pods of the shape on the overlay as it stands; `within` null = anywhere.
   [[nodiscard]] ShapeRoom RoomOn(const Overlay& overlay, const NodeSet* within);
-  // At least what fits when several members are placed one after the other, by node: the same where
+  // An upper bound, by node, on the members that fit one after the other; the same as RoomOn where
   // bounds prove.
   [[nodiscard]] ShapeRoom AtMostOn(const Overlay& overlay, const NodeSet* within);
   // … and in all.
@@ -64,8 +64,8 @@ class BoundShape final {
   [[nodiscard]] RankedRoom RankedOn(const Overlay& overlay, const NodeSet* within);
   // How many more pods of the shape the node takes.
   [[nodiscard]] int32_t RoomAt(const Overlay& overlay, NodeId node);
-  // Why nodes take none, once per node of `within`: answers that follow from the class first, then
-  // in the order of the profile. Nodes that do take some are left out.
+  // Why nodes take no pod, once per node of `within`: answers that follow from the class first,
+  // then in the order of the profile. Nodes that do take some are left out.
   void ForEachRefusal(const Overlay& overlay, const NodeSet* within,
                       absl::FunctionRef<void(NodeId, const Verdict&)> visit);
 
@@ -77,7 +77,7 @@ class BoundShape final {
   BoundShape() = default;
 
   [[nodiscard]] int64_t MostOf(const ShapeRoom& at_most) const;
-  // Before anything is asked of filters, or of scores, that look around.
+  // Called before filters or scores that look around are asked.
   void LookAround(const Overlay& overlay);
   void Compare(const Overlay& overlay, absl::FunctionRef<void(NodeSet&)> mark_fitting);
   // Weighted scores of the nodes of `room`, in its order.
@@ -98,7 +98,8 @@ class BoundShape final {
   }
 
   const PodShape* shape_ = nullptr;
-  // Steps of one look at a block by those that narrow it, those that look around, and the scores.
+  // Steps of one look at a block, for narrowing filters, for those that look around,
+  // and for scores.
   int64_t narrow_steps_ = 0, around_steps_ = 0, score_steps_ = 0, compare_steps_ = 0;
   const NodeSet* allowed_ = nullptr;
   RoomCache* cache_ = nullptr;
@@ -108,7 +109,7 @@ class BoundShape final {
   std::vector<NodeFilter*> around_;
   std::vector<NodeScore*> comparing_;
   bool may_be_remembered_ = true;
-  const Overlay* seen_ = nullptr;  // by the filters that look around, as of this edition
+  const Overlay* seen_ = nullptr;  // by the filters that look around, at this edition
   uint64_t seen_edition_ = 0;
   struct Weighted {
     std::unique_ptr<NodeScore> score;

@@ -15,7 +15,7 @@ using Outcome = SearchResult::Outcome;
 
 constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
 constexpr size_t kAllOfThem = std::numeric_limits<size_t>::max();
-// Regions that only a search of member by member can tell about.
+// The most regions that counting leaves open and a search of member by member tries.
 constexpr size_t kMostThorough = 8;
 
 class CountedSearch final {
@@ -30,7 +30,7 @@ class CountedSearch final {
 
   DomainResult Run() {
     if (!ListDemands()) return std::move(result_);
-    if (quorum_.empty()) {  // it is there without any of them
+    if (quorum_.empty()) {  // the quorum needs no member
       result_.search.outcome = Outcome::kFound;
       return std::move(result_);
     }
@@ -104,8 +104,8 @@ class CountedSearch final {
     return counts;
   }
 
-  // A quorum other than the first by rank that fits where slices are cut short, and in any case how
-  // many members fit at least.
+  // A quorum that fits where slices are cut short, other than the first by rank.
+  // In any case, a lower bound on the members that fit.
   [[nodiscard]] std::optional<SliceDemand> OtherQuorum(const DomainCount& count,
                                                        int64_t& placeable) const {
     std::vector<int64_t> room = count.slice_room;
@@ -115,7 +115,7 @@ class CountedSearch final {
       room[bin] -= pods;
       wants.insert(wants.end(), slice.wants.begin(), slice.wants.begin() + pods);
     };
-    // Those that are bound have no choice; then whole ones; then what is left of the domains.
+    // Bound slices have no choice; then come whole ones; then the remaining room of the domains.
     for (const SliceDemand::Slice& slice : demands_.front().slices) {
       if (!slice.bound_to.has_value()) continue;
       const auto at = std::ranges::lower_bound(count.slice_domains, *slice.bound_to);
@@ -141,7 +141,7 @@ class CountedSearch final {
     }
     std::ranges::sort(wants);
     placeable = static_cast<int64_t>(wants.size());
-    if (demands_.size() == 1) return std::nullopt;  // it is everybody
+    if (demands_.size() == 1) return std::nullopt;  // all members make the quorum
     const QuorumPart part = PartOf(ask_.problem, wants);
     const auto chosen =
         SelectQuorum(part.problem, std::vector<int64_t>(part.problem.kind_count, kMany));
@@ -167,7 +167,7 @@ class CountedSearch final {
     return MostPacked(items, count.slice_room) < static_cast<int64_t>(quorum_.size());
   }
 
-  // The domains of one level, each alone.
+  // Tries the domains of one level, each alone.
   bool TryLevel(size_t depth) {
     const DomainLevel& level = *wish_.levels[depth];
     std::vector<DomainCount> counts = CountRoom(&level);
@@ -187,7 +187,7 @@ class CountedSearch final {
       Settle(fit, counts, depth, demand);
       return true;
     }
-    // Below the level that is required a miss is no answer yet.
+    // Below the required level a miss is no answer yet.
     const bool last_word = depth == 0 && wish_.required;
     if (demands_.size() == 1 && !last_word) return false;
     std::optional<SliceDemand> other;
@@ -205,7 +205,7 @@ class CountedSearch final {
     return false;
   }
 
-  // Takes the cheapest of domains that all fit.
+  // Takes the cheapest of the domains that fit.
   void Settle(std::vector<uint32_t> fit, const std::vector<DomainCount>& counts, size_t depth,
               const SliceDemand& demand) {
     const DomainLevel& level = *wish_.levels[depth];
@@ -222,7 +222,7 @@ class CountedSearch final {
     for (size_t i = 0; i < fit.size(); ++i) {
       Outlook outlook = regions_->Look(std::move(nodes[i]), depth + 1, demand);
       if (best.has_value() && !outlook.CheaperThan(*best)) continue;
-      // Of equal cost the first in path order stays.
+      // At equal cost the first in path order stays.
       if (best.has_value() && outlook.cost == best->cost) continue;
       best = std::move(outlook);
       result_.paths = {level.paths[fit[i]]};
@@ -261,8 +261,8 @@ class CountedSearch final {
     return true;
   }
 
-  // The nodes of some domains of a level; where nothing finer is asked for, no more of each than
-  // the best that could be used. REQUIRES: `domains` ascends.
+  // The nodes of some domains of a level. Where nothing finer is asked for, only the best of each
+  // that could be used. REQUIRES: `domains` ascends.
   [[nodiscard]] std::vector<std::vector<RankedNode>> NodesBy(const DomainLevel& level,
                                                              const std::vector<uint32_t>& domains,
                                                              size_t most) const {
@@ -296,7 +296,7 @@ class CountedSearch final {
                         [&](const RankedNode& node) { nodes.push_back(LaidOut(node)); });
     return nodes;
   }
-  // Of equal score by the layout, where there is one.
+  // Ordered by the layout at equal score, where there is one.
   [[nodiscard]] RankedNode LaidOut(RankedNode node) const {
     const NodeLayout* layout = ask_.choice.layout.get();
     if (layout != nullptr) node.name_rank = (*layout)[node.room.node.index()];

@@ -26,10 +26,10 @@
 namespace maniple {
 namespace {
 
-// In a message.
+// The number of members that a message names.
 constexpr size_t kMembersNamed = 8;
-// Choices of flavors that are searched where there are many: so many in any case, and more in small
-// clusters.
+// The number of choices of flavors that are searched where there are many:
+// so many in any case, and more in small clusters.
 constexpr size_t kLeastChoices = 64;
 constexpr size_t kMostLooks = 200'000;
 
@@ -105,7 +105,7 @@ class Cycle final {
     if (AttemptAnyOf(narrowed.choices)) return true;
     short_of_quota_ = true;
     untried_choices_ = !narrowed.complete;
-    // Of those that were struck out, one that quota does not keep out tells more of the nodes.
+    // Among choices that were struck out, one that quota allows tells more of the nodes.
     for (size_t i = 0; i < quota_->choices().size() && !result_.has_value(); ++i) {
       if (AttemptAnyOf({quota_->choices()[i]})) return true;
     }
@@ -113,7 +113,7 @@ class Cycle final {
     return false;
   }
 
-  // A flavor without room for those of a shape that are needed is none of theirs.
+  // Leaves out flavors that lack room for the members of a shape that every quorum needs.
   QuotaChoices::Narrowed NarrowedChoices() {
     const auto nodes = static_cast<size_t>(std::max<int64_t>(1, snapshot_.node_count()));
     const size_t most = std::max(kLeastChoices, kMostLooks / nodes);
@@ -152,7 +152,7 @@ class Cycle final {
     return false;
   }
 
-  // Restricts every shape to its option. False: the quota does not cover what is asked for.
+  // Restricts every shape to its option. False: the quota does not cover the request.
   bool Choose(const std::vector<const QuotaOption*>& options) {
     for (size_t k = 0; k < options.size(); ++k) {
       if (today_.kinds[k].bound == nullptr) continue;
@@ -178,7 +178,7 @@ class Cycle final {
     problem_ = ProblemOf(request_, std::move(kind_of_want), static_cast<uint32_t>(shapes_.size()));
   }
 
-  // Where no node has an image, what was remembered of the shape serves all who have it.
+  // Where no node has an image, all pods of the shape may share what is remembered of it.
   [[nodiscard]] bool ImagesMatter(const Want& want) const {
     if (!want.scored_as.valid()) return false;
     return std::ranges::any_of(
@@ -196,7 +196,7 @@ class Cycle final {
     for (size_t k = 0; k < shapes_.size(); ++k) {
       const PodShape& shape = snapshot_.tables->ShapeOf(scored_as_[k]);
       now_.Spend(BoundShape::StepsToBind(snapshot_, shape));
-      // Whoever binds asks next whether all is spent.
+      // The caller of Bind asks next whether the work is spent.
       auto& bound = kinds.bound.emplace_back(
           now_.spent() ? absl::ResourceExhaustedError("the work of the search is spent")
                        : BoundShape::Bind(cycle, shape, profile_));
@@ -309,7 +309,7 @@ class Cycle final {
     return plan;
   }
 
-  // There was not even time to ask what fits where.
+  // The work was spent before any room was counted.
   Rejection GivenUp() const {
     Rejection rejection{.code = RejectionCode::kSearchLimitReached};
     rejection.wanted = problem_.total;
@@ -359,7 +359,7 @@ class Cycle final {
     return rejection;
   }
 
-  // Asks the same question of the empty cluster, every node of it up and uncordoned.
+  // Asks the same question of the empty cluster, with every node up and uncordoned.
   std::optional<Rejection> ProofOfNever() {
     if (now_.spent()) return std::nullopt;
     Overlay emptied(snapshot_, Overlay::View::kEmptied, now_.work());
@@ -402,7 +402,7 @@ class Cycle final {
     return RejectionOf(RejectionCode::kNeverFits, *last, emptied);
   }
 
-  // By kind, the nodes that are allowed; none: all.
+  // `allowed`: by kind, the allowed nodes; none: all.
   DomainResult SearchWithin(const std::vector<std::optional<NodeSet>>& allowed, BoundKinds& kinds,
                             Overlay& overlay) {
     for (size_t k = 0; k < allowed.size(); ++k) {
@@ -426,7 +426,7 @@ class Cycle final {
     Rejection rejection{.code = code, .shape = shapes_[shortage.kind]};
     rejection.wanted = shortage.wanted;
     rejection.placeable = shortage.placeable;
-    // Some of them were placed, and nobody knows how many could be.
+    // Some members were placed; how many could be is unknown.
     if (code == RejectionCode::kSearchLimitReached) rejection.wanted = problem_.total;
     rejection.nodes = snapshot_.node_count();
     rejection.quota_in_the_way = short_of_quota_;
@@ -440,7 +440,7 @@ class Cycle final {
     return rejection;
   }
 
-  // What the domains had to do with it.
+  // The part of the domains in the rejection.
   [[nodiscard]] std::string DetailOf(const DomainResult& result) const {
     std::vector<std::string> parts;
     if (result.best.has_value()) {
@@ -483,7 +483,7 @@ class Cycle final {
   Overlay now_;
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
-  bool gave_up_ = false;                          // some search did
+  bool gave_up_ = false;                          // some search gave up
   bool short_of_quota_ = false;                   // some choice of flavors failed for quota
   bool untried_choices_ = false;                  // of flavors: there are more than are tried
   std::vector<ShapeId> shapes_;                   // the distinct ones

@@ -21,7 +21,7 @@
 
 namespace maniple {
 
-// Room of one pod that is taken for gone, or that is held for one and taken for free.
+// Room of one pod that is assumed gone, or of one hold that is taken for free.
 struct FreedRoom {
   NodeId node;
   ShapeId shape;
@@ -40,7 +40,7 @@ struct DecideInput {
 };
 
 [[nodiscard]] Decision Decide(const DecideInput& input, const Profile& profile);
-// The same plan, without the reasons where there is none: cheaper.
+// Finds the same plan as Decide, but no reasons where there is none: cheaper.
 struct PlanSearch {
   std::optional<Plan> plan;
   bool gave_up = false;  // no plan, and no proof that there is none

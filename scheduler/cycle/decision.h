@@ -25,7 +25,7 @@ struct Placement {
   friend auto operator<=>(const Placement&, const Placement&) = default;
 };
 
-// Where a member stands among those that slices count through.
+// A member's place among the members that slices count through.
 struct RankPlace {
   int32_t group = 0;   // a number for its sub-group and job or role together
   int64_t index = -1;  // -1: it carries no rank
@@ -38,8 +38,9 @@ struct Want {
   ShapeId shape;
   int32_t sub_group = -1;  // position in spec.subGroups
   RankPlace rank = {};
-  // With its images, for scores. Members of one shape count as equals whatever they run, and the
-  // first of them speaks for all. None: `shape` has them, or there are none.
+  // The shape with its images, for scores. Members of one shape count as equals
+  // whatever images they run, and the first of them speaks for all. None:
+  // `shape` has the images, or there are none.
   ShapeId scored_as = {};
 };
 // A member that is on its node already, bound or reserved.
@@ -69,7 +70,7 @@ struct GangRequest {
   std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups
   std::vector<HoldId> own_holds;                      // room held for this gang: free to it alone
   std::vector<PromisedRoom> outranked;  // promised to pods of lower priority: free to it as well
-  // What all searches for it may spend together; null: as much as they need. Borrowed.
+  // The work that all searches for it may spend together; null: without limit. Borrowed.
   SearchWork* work = nullptr;
 };
 
@@ -87,7 +88,7 @@ enum class RejectionCode : uint8_t {
   kNeverFits,           // proven: not even on the empty cluster
   kSearchLimitReached,  // a bounded search gave up; no proof
   kVolumesNotReady,     // a volume of a pod lets no node be chosen yet
-  kUnsupported,         // the spec asks for what this version refuses
+  kUnsupported,         // the spec asks for something that this version refuses
   kInvalidSpec,         // unknown topology level and the like
 };
 
@@ -109,11 +110,11 @@ struct Rejection {
   RejectionCode code = RejectionCode::kNoFit;
   ShapeId shape;                         // of the member that could not be placed
   int64_t wanted = 0;                    // members of that shape asked for
-  int64_t placeable = 0;                 // how many of them could be placed
+  int64_t placeable = 0;                 // the members of these that could be placed
   int64_t nodes = 0;                     // in the cluster
   std::vector<NodeReasonCount> reasons;  // by count descending, then id
-  // kUnsupported, kInvalidSpec: the path and why. Where a domain is required: which one came
-  // closest, and `reasons` speak of it; or that members which stand already are not in one domain.
+  // kUnsupported, kInvalidSpec: the path and why. Where a domain is required: the closest domain,
+  // of which `reasons` speak; or that members which stand already are not in one domain.
   std::string detail;
   std::optional<QuotaShortage> quota;  // kQuotaExceeded, kExceedsMaxQuota
   bool quota_in_the_way = false;       // with more quota some other flavor could have been tried

@@ -12,7 +12,7 @@
 namespace maniple {
 namespace {
 
-// Levels of a few topologies, with their combinations.
+// The most levels that are kept: those of a few topologies, with their combinations.
 constexpr size_t kMostKnown = 64;
 
 // The value of one label, node by node.
@@ -43,7 +43,7 @@ class LabelReader final {
   std::optional<size_t> column_;
 };
 
-// The first of the step's labels that the node has: which of them, and its value.
+// The first of the step's labels that the node has: its position, and its value.
 struct StepValue {
   size_t label = 0;
   absl::string_view value;
@@ -118,7 +118,8 @@ DomainLevel LevelOf(const Snapshot& snapshot, const LevelKey& key) {
 }
 
 NodeLayout LayoutOf(const Snapshot& snapshot, const LevelKey& key) {
-  // Narrowest step first, each sort keeping what the broader ones will not tell apart.
+  // Narrowest step first: each sort keeps the order of nodes that the broader steps
+  // do not tell apart.
   std::vector<NodeId> nodes = snapshot.order->by_name;
   for (size_t i = key.steps.size(); i-- > 0;) {
     const std::vector<LabelReader> step = ReadersOf(snapshot, key.steps[i]);

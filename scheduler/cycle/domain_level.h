@@ -1,4 +1,4 @@
-// All domains of one level of a topology, and which node is in which.
+// All domains of one level of a topology, and the domain of each node.
 //
 // A domain is the whole path of label values down to its level, so the same rack name under two
 // blocks is two racks. A node that lacks a label of the path is outside. Immutable once made; any
@@ -31,8 +31,8 @@ struct DomainLevel {
 };
 using DomainLevelPtr = std::shared_ptr<const DomainLevel>;
 
-// Which labels make a domain: every step adds a value to the path, that of the first of its labels
-// which the node has. Two independent dimensions at once are the steps of both.
+// The labels that make a domain: each step adds to the path the value of the first of its labels
+// that the node has. Two independent dimensions at once are the steps of both.
 struct LevelKey {
   std::string name;
   std::vector<std::vector<std::string>> steps;
@@ -41,15 +41,15 @@ struct LevelKey {
 
 [[nodiscard]] DomainLevel LevelOf(const Snapshot& snapshot, const LevelKey& key);
 
-// By node index: its place when nodes are put in order of their paths, then of their names. A node
+// By node index: its place among nodes in the order of their paths, then of their names. A node
 // without a label stands behind those that have it.
 using NodeLayout = std::vector<uint32_t>;
 [[nodiscard]] NodeLayout LayoutOf(const Snapshot& snapshot, const LevelKey& key);
 
-// Levels that were made for earlier decisions, as long as the nodes and their labels are the same.
-// Nothing but speed depends on it. One thread.
+// Levels that were made for earlier decisions, kept while the nodes and their labels are the same.
+// They affect nothing but speed. One thread.
 //
-// Invariant: what it answers equals LevelOf and LayoutOf of the snapshot that it was asked about.
+// Invariant: its answers equal LevelOf and LayoutOf of the snapshot at hand.
 class LevelStore final {
  public:
   [[nodiscard]] DomainLevelPtr Level(const Snapshot& snapshot, const LevelKey& key);
@@ -64,7 +64,7 @@ class LevelStore final {
     DomainLevelPtr level;
     std::shared_ptr<const NodeLayout> layout;
   };
-  // The entry for the key, true of the snapshot; its level and layout may be null still.
+  // The entry for the key, valid for the snapshot; its level and layout may still be null.
   Known& EntryOf(const Snapshot& snapshot, const LevelKey& key);
 
   std::vector<std::unique_ptr<Known>> known_;  // the one asked for last is first

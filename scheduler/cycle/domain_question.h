@@ -1,4 +1,4 @@
-// What a search within a topology is asked and what it answers. Plain values.
+// The question and the answer of a search within a topology. Plain values.
 #pragma once
 
 #include <cstdint>

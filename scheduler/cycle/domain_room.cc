@@ -21,7 +21,7 @@ std::optional<ResourceId> GpusOf(const DomainSearch& ask, const Tables& tables) 
   return gpus;
 }
 
-// Adds up what is free on nodes, each once.
+// Adds up the free GPUs of nodes, each node once.
 class FreeGpus final {
  public:
   FreeGpus(const Overlay& overlay, ResourceId resource)
@@ -41,7 +41,7 @@ class FreeGpus final {
   NodeSet seen_;
 };
 
-// What members of one kind take of the units of a domain.
+// The units of a domain that members of one kind take.
 int64_t UnitsOf(const Kind& kind, std::optional<ResourceId> gpus) {
   if (!gpus.has_value()) return 1;
   if (kind.bound == nullptr) return 0;

@@ -13,7 +13,7 @@ struct DomainRoom {
   uint32_t domain = 0;
   std::vector<int64_t> limits;  // per kind
   bool takes_all = true;
-  int64_t units = 0;  // that the gang can use any of: GPUs, or members of all kinds
+  int64_t units = 0;  // usable by the gang: GPUs, or members of all kinds
 };
 
 // By domain of the level; `within` null: of all nodes.

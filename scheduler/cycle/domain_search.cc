@@ -19,8 +19,8 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Members times nodes that are looked at in domains which neither numbers nor the search tell of,
-// before a level is given up; and so many domains in any case.
+// A level is given up after so many looks (members times nodes) at domains of which neither numbers
+// nor the search tell; and after so many domains in any case.
 constexpr int64_t kMostDomainLooks = 100'000;
 constexpr int kLeastTrials = 16;
 
@@ -44,7 +44,7 @@ SearchResult SearchWithin(const DomainSearch& ask, Overlay& overlay, const NodeS
   return {};
 }
 
-// What is missing in a domain, by count alone; none when the search has to tell.
+// The shortage of a domain, by count alone; none when only the search can tell.
 std::optional<Shortage> ShortageIn(const DomainSearch& ask, const DomainRoom& room) {
   switch (ask.scope) {
     case DecideScope::kQuorum:
@@ -196,7 +196,7 @@ DomainResult SearchByTrial(const DomainSearch& ask, Overlay& overlay, SearchGoal
   return anywhere;
 }
 
-// The one kind whose room can be counted for all that is asked.
+// The one kind by whose room the whole request can be counted.
 std::optional<uint32_t> CountedKind(const DomainSearch& ask) {
   const DomainWish& wish = ask.choice.gang;
   if (ask.scope != DecideScope::kQuorum || !ask.choice.sub_groups.empty()) return std::nullopt;
@@ -232,7 +232,7 @@ DomainResult SearchAsAsked(const DomainSearch& ask, Overlay& overlay, SearchGoal
   return result;
 }
 
-// Within one domain more where members want to be near each other, though nobody named it.
+// Adds an implied domain where members want to be near each other and the request names none.
 DomainResult SearchAll(const DomainSearch& ask, Overlay& overlay, SearchGoal goal) {
   const std::vector<size_t> implied = ImpliedColumns(ask.kinds, overlay);
   if (implied.empty()) return SearchAsAsked(ask, overlay, goal);

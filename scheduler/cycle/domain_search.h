@@ -6,7 +6,7 @@
 
 namespace maniple {
 
-// Of the domains of one level that fit: first those with room for all wants, then the least room
+// Among fitting domains of one level: first those with room for all wants, then the least room
 // left over, then the least fragmentation, then the path. Leaves the overlay as it was.
 [[nodiscard]] DomainResult SearchDomains(const DomainSearch& ask, Overlay& overlay,
                                          SearchGoal goal);

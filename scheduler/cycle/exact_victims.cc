@@ -12,7 +12,7 @@ namespace maniple {
 namespace {
 
 constexpr size_t kMostSets = 4096;
-// Pods freed on trial, and whole decisions: what one search may spend.
+// The most pods freed on trial, and the most whole decisions, of one search.
 constexpr int64_t kMostPods = 400'000;
 constexpr int64_t kMostFinds = 200;
 
@@ -44,14 +44,14 @@ class ExactSearch final {
   struct Set {
     VictimCost cost;
     uint32_t units = 0;   // bits: positions in units_
-    bool costed = false;  // false: as if all were taken by entitlement
+    bool costed = false;  // false: as if every unit were taken by entitlement
     friend bool operator>(const Set& a, const Set& b) {
       return a.cost != b.cost ? a.cost > b.cost : a.units > b.units;
     }
   };
 
-  // Lists every set that the limits allow, with the positions before `at` as they are in `set`, as
-  // far as there are not too many.
+  // Lists every set that the limits allow and that agrees with `set` before position `at`,
+  // until there are too many.
   void ListSets(VictimLimits& limits, size_t at, uint32_t set, std::vector<uint32_t>& sets) {
     if (sets.size() > kMostSets) return;
     if (at == units_.size()) {
@@ -86,7 +86,7 @@ class ExactSearch final {
   [[nodiscard]] VictimCost Cost(uint32_t set, Entitlement entitlement) const {
     return CostOf(trial_.input(), trial_.units(), Listed(set), entitlement);
   }
-  // With each whole gang its surplus.
+  // The set with each whole gang's surplus added.
   [[nodiscard]] uint32_t Closure(uint32_t set) const {
     uint32_t closed = set;
     for (size_t i = units_.size(); i-- > 0;) {

@@ -1,9 +1,9 @@
 // Depth-first search over members and nodes, for gangs of several shapes that the greedy trials
-// could not place, and of members that are bound together in slices and sub-groups.
+// could not place. Their members may be bound together in slices and sub-groups.
 //
-// Complete when it ends within its bounds. Symmetries are cut: members of one kind and sub-group
-// are placed in order of node and passed over from the last one on, and of nodes that are alike and
-// untouched only the first is tried.
+// Complete when it ends within its bounds. Two symmetries are cut. Members of one kind
+// and sub-group are placed in order of node, and passed over from the last one on.
+// Of nodes that are alike and untouched only the first is tried.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -17,9 +17,9 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Asking a shape about a node costs this much more than passing a node by.
+// To ask a shape about a node costs this much more than to pass a node by.
 constexpr int64_t kStepsPerLook = 16;
-// Steps of search_work.h in one of these.
+// One step here is so many steps of search_work.h.
 constexpr int64_t kWorkPerStep = 10;
 // Members placed at most by this search: its depth.
 constexpr size_t kMostMembers = 512;
@@ -55,7 +55,7 @@ class Exhaustive final {
   }
 
  private:
-  // Members that must be in one domain, and which that is as long as some of them are placed.
+  // Members that must be in one domain; the domain is known while some of them are placed.
   struct Group {
     const DomainLevel* level;
     uint32_t domain;  // kOutside: none yet
@@ -122,7 +122,7 @@ class Exhaustive final {
     }
   }
 
-  // By kind, then sub-group, then what binds them, then rank.
+  // By kind, then sub-group, then their groups, then rank.
   void OrderMembers() {
     for (size_t i = 0; i < problem_.wants.size(); ++i) {
       if (kinds_[problem_.kinds[i]].bound != nullptr) members_.push_back(i);
@@ -146,7 +146,7 @@ class Exhaustive final {
            std::all_of(part_left_.begin(), part_left_.end(), [](int32_t n) { return n == 0; });
   }
 
-  // Whether members from `at` on are enough in number for what is left.
+  // Whether members from `at` on are enough in number for the rest of the need.
   [[nodiscard]] bool Enough(size_t at) const {
     if (static_cast<int64_t>(members_.size() - at) < total_left_) return false;
     for (size_t g = 0; g < part_left_.size(); ++g) {
@@ -174,8 +174,8 @@ class Exhaustive final {
     if (Met()) return true;
     if (at == members_.size() || !Enough(at) || steps_left_ < 0) return false;
     if (TryToPlace(at)) return true;
-    // Pass over this member and all that are interchangeable with it: which of them is placed makes
-    // no difference.
+    // Pass over this member and all interchangeable ones:
+    // it makes no difference which of them is placed.
     size_t next = at + 1;
     while (next < members_.size() && Interchangeable(at, next)) ++next;
     return Descend(next);
@@ -229,7 +229,7 @@ class Exhaustive final {
   int64_t steps_left_;
 
   std::vector<Group> groups_;
-  std::vector<std::vector<size_t>> groups_of_;  // by want; empty: nothing binds anybody
+  std::vector<std::vector<size_t>> groups_of_;  // by want; empty: the member is bound to no others
   std::vector<const DomainLevel*> levels_;      // of the groups
   std::vector<NodeId> nodes_;
   std::vector<Likeness> likeness_;               // parallel to nodes_

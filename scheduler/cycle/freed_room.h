@@ -1,9 +1,9 @@
-// How much room a gang would have if some running pods were gone, kept up pod by pod.
+// The room that a gang would have if some running pods were gone, kept up pod by pod.
 //
-// Counts how many members of each shape every node takes, in all and per topology domain where the
+// Counts the members of each shape that every node takes, in all and per topology domain where the
 // gang requires one; freeing the pods of a victim asks only their nodes again. For one shape the
 // count is the truth; for several, or where filters couple members, it is only a bound from above.
-// One thread, for the length of a decision; borrows what it is given.
+// One thread, for the length of a decision; borrows its arguments.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class FreedRoomCount final {
 
   void Free(std::span<const FreedRoom> pods);
   void TakeBack(std::span<const FreedRoom> pods);
-  // As it was at first.
+  // Takes all pods back.
   void Reset();
 
   // The quorum fits, in one domain where that is required.
@@ -66,7 +66,7 @@ class FreedRoomCount final {
   void Recount(NodeId node);
 
   void StartOverlay();
-  // Then counts are no longer kept: nothing is made of them.
+  // True: counts are no longer kept up, and must not be used.
   [[nodiscard]] bool Spent() const {
     return input_.request.work != nullptr && input_.request.work->spent();
   }
@@ -77,7 +77,7 @@ class FreedRoomCount final {
   MemberPodCounts member_counts_;
   absl::Status status_;
   bool exact_ = true;
-  bool additive_ = true;            // no node's room depends on others: counts bound what fits
+  bool additive_ = true;            // no node's room depends on others: counts are bounds
   std::optional<Overlay> overlay_;  // always there
   Overlay::Checkpoint at_first_ = 0;
   std::vector<BoundShape> bound_;  // by kind

@@ -10,13 +10,13 @@
 namespace maniple {
 namespace {
 
-// How often victims that turn out illegal are left out and the search is begun anew.
+// The number of rounds in which illegal victims are left out and the search begins anew.
 constexpr int kMostGreedyRounds = 6;
-// Whole decisions that one search may spend.
+// The most whole decisions of one search.
 constexpr int64_t kMostGreedyFinds = 200;
 
-// Candidates that are taken from in turn: those of one Queue where shares decide, before them all
-// others together.
+// Candidates that are taken in turn: those of one Queue where shares decide,
+// after one lane of all others.
 struct Lane {
   QuotaNodeId queue;
   std::vector<size_t> units;  // the cheapest first
@@ -71,8 +71,8 @@ class GreedySearch final {
     return ask_.domain.has_value() ? trial_.room().EnoughIn(*ask_.domain) : trial_.room().Enough();
   }
 
-  // By count, and by the whole decision where a count proves nothing: then not after each unit, but
-  // each time that twice as many are taken.
+  // By count; where a count proves nothing, by the whole decision,
+  // and then only each time that twice as many units are taken.
   bool Enough() {
     if (!trial_.rules().Fits(mode_) || !RoomEnough()) return false;
     if (trial_.room().exact()) return true;
@@ -119,7 +119,7 @@ class GreedySearch final {
     std::sort(units.begin(), units.end(), [&key](size_t a, size_t b) { return key(a) < key(b); });
   }
 
-  // Takes the unit; a whole gang in place of what of its surplus is taken.
+  // Takes the unit; a whole gang replaces its surplus units that are taken.
   bool TryTake(size_t unit) {
     if (banned_[unit] || trial_.IsTaken(unit) || trial_.spent()) return false;
     Swap swap{.taken = unit, .instead_of = {}};
@@ -148,8 +148,8 @@ class GreedySearch final {
     }
   }
 
-  // Takes units until they suffice: others' first, then own ones, then others' again, which fewer
-  // own ones may have made legal.
+  // Takes units until they suffice: units of others first, then own ones, then others' again, which
+  // fewer own ones may have made legal.
   bool Grow() {
     look_at_ = 1;
     swaps_.clear();
@@ -240,8 +240,8 @@ class GreedySearch final {
     }
   }
 
-  // Gives back, the last taken first, what is not needed after all, and of a whole gang takes
-  // surplus alone where that does.
+  // Gives back units that turn out to be needless, the last taken first.
+  // Takes only surplus of a whole gang where that does.
   void Spare() {
     std::vector<size_t> order(trial_.taken().begin(), trial_.taken().end());
     std::reverse(order.begin(), order.end());
@@ -255,7 +255,7 @@ class GreedySearch final {
       order.insert(order.end(), surplus.rbegin(), surplus.rend());
     }
   }
-  // Takes surplus of the gang until that suffices; none: it does not, and nothing is taken.
+  // Takes surplus of the gang until that suffices; none: it does not, and none is taken.
   std::vector<size_t> SurplusInsteadOf(size_t whole) {
     switch (UnitAt(whole).part) {
       case UnitPart::kSurplusMember:
@@ -291,7 +291,7 @@ class GreedySearch final {
   const PreemptionMode& mode_;
   const GreedyAsk& ask_;
   std::vector<bool> banned_;
-  std::vector<Swap> swaps_;  // what Grow has done so far
+  std::vector<Swap> swaps_;  // the swaps of Grow so far
   int64_t finds_at_first_;
   size_t look_at_ = 1;
 };

@@ -1,4 +1,4 @@
-// Units taken one after the other where they help, then given back as far as they can be spared.
+// Takes units one after the other where they help, then gives back as many as can be spared.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace maniple {
 
-// Where to begin when room is lacking.
+// The start of a search when room is lacking.
 enum class GreedyStart : uint8_t {
   kCheapestUnits,
   kCheapestNodes,  // better where gangs share nodes

@@ -14,8 +14,8 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Of members that stand or fall together, before the trials are given up; and, beside one for each
-// group, before it is asked whether they can come to anything.
+// Placements of groups before the trials are given up. After kFirstPlacements and one for each
+// group, the search first asks whether the trials can succeed at all.
 constexpr int kMostPlacements = 600;
 constexpr int kFirstPlacements = 24;
 
@@ -50,7 +50,7 @@ class GroupTrial final {
   GroupTrial(const DomainSearch& ask, Overlay& overlay, const NodeSet* within)
       : ask_(ask), overlay_(overlay), within_(within) {}
 
-  // All of the wants, or nothing.
+  // Places all of the wants, or none.
   std::optional<std::vector<MemberPlace>> Run(const std::vector<size_t>& wants, int placements) {
     const Overlay::Checkpoint start = overlay_.Mark();
     parts_ = PartsOf(wants);
@@ -79,8 +79,8 @@ class GroupTrial final {
           if (domain != DomainLevel::kOutside) rooms[domain] += room.pods;
         }
       }
-      // Where members bear on each other across nodes, a count promises nothing and forbids
-      // nothing.
+      // Where members bear on each other across nodes, a count neither promises
+      // nor forbids anything.
       const bool bounds_prove =
           ask_.kinds[k].bound == nullptr || ask_.kinds[k].bound->bounds_prove();
       for (size_t d = 0; d < rooms.size(); ++d) {
@@ -93,7 +93,7 @@ class GroupTrial final {
       if (enough[d]) answer.enough.push_back(d);
       if (sum[d] > 0 && (!answer.most.has_value() || sum[d] > sum[*answer.most])) answer.most = d;
     }
-    // First what the gang uses already, so that it spans few domains.
+    // First domains that the gang uses already, so that it spans few.
     std::ranges::stable_sort(answer.enough, {}, [&](uint32_t d) {
       return std::make_pair(std::ranges::find(used_, std::pair(&level, d)) == used_.end(), sum[d]);
     });
@@ -186,7 +186,7 @@ class GroupTrial final {
     return false;
   }
 
-  // The members of one lump, then everything after it.
+  // Places the members of one lump, then all later lumps and parts.
   bool PlaceMembers(size_t part, size_t at, const NodeSet* nodes, const NodeSet* within) {
     if (--placements_left_ < 0 || overlay_.spent()) return false;
     const std::vector<size_t>& wants = parts_[part].lumps[at].wants;
@@ -214,11 +214,11 @@ class GroupTrial final {
   const NodeSet* within_;
   std::vector<Part> parts_;
   std::vector<MemberPlace> places_;
-  std::vector<std::pair<const DomainLevel*, uint32_t>> used_;  // by what is placed so far
+  std::vector<std::pair<const DomainLevel*, uint32_t>> used_;  // by the members placed so far
   int placements_left_ = 0;
 };
 
-// Surplus members, run by run of those that are bound alike.
+// Surplus members, placed in runs of members that are bound alike.
 class SurplusOfGroups final {
  public:
   SurplusOfGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within)
@@ -275,8 +275,8 @@ class SurplusOfGroups final {
     return groups;
   }
 
-  // Where the run may go: the domains that bind it, or else those with the best room. None:
-  // nowhere.
+  // The nodes for the run: in the domains that bind it, or else in those with the best room.
+  // None: there are none.
   std::optional<NodeSet> NodesFor(const std::vector<size_t>& run) {
     NodeSet nodes = within_ != nullptr ? *within_ : EveryNode();
     for (const MemberGroup* group : GroupsOfWant(run.front())) {
@@ -367,14 +367,14 @@ SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSe
       return *std::move(found);
     }
   }
-  // Which nodes are alike says nothing where members bear on each other across them.
+  // Likeness of nodes says nothing where members bear on each other across nodes.
   if (thorough.outcome == Outcome::kGaveUp && bounded) {
     thorough = PlaceExhaustively(ask.problem, ask.kinds, overlay,
                                  {.within = within, .groups = &ask.groups}, SearchBounds{});
     if (thorough.outcome == Outcome::kProven && !proves) thorough.outcome = Outcome::kGaveUp;
   }
   if (thorough.outcome == Outcome::kFound) return thorough;
-  // What is lacking is room in one place: of the kind that most members are of.
+  // Room in one place is lacking: the report names the kind of most members.
   uint32_t most = 0;
   for (uint32_t k = 0; k < ask.problem.kind_count; ++k) {
     if (ask.problem.CountOf(k) > ask.problem.CountOf(most)) most = k;

@@ -1,6 +1,7 @@
-// The search for a gang whose members are bound together in slices or sub-groups, by trial on the
-// overlay: domains for sub-groups and slices one after the other, each member where it fits, and
-// back again within bounds. Used by domain_search.cc where counting alone does not tell.
+// The search for a gang whose members are bound together in slices or sub-groups,
+// by trial on the overlay. It takes domains for sub-groups and slices one after the other,
+// puts each member where it fits, and backtracks within bounds.
+// Used by domain_search.cc where counting alone does not tell.
 #pragma once
 
 #include "scheduler/cycle/domain_question.h"

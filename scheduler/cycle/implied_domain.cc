@@ -11,7 +11,7 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Domains that pass the count but not the search, before the rest is given up.
+// Domains that pass the count but not the search, before the rest are given up.
 constexpr int kMostTrials = 64;
 
 struct Domain {
@@ -57,7 +57,7 @@ Partition PartitionBy(const Overlay& overlay, const std::vector<size_t>& columns
   return partition;
 }
 
-// `follows`: kinds that have to be in the domain; the others may use all nodes.
+// `follows`: kinds that must be in the domain; the others may use all nodes.
 std::vector<Domain> RoomByDomain(const Partition& partition, std::vector<Kind>& kinds,
                                  const Overlay& overlay, const std::vector<bool>& follows) {
   std::vector<Domain> domains(partition.count);
@@ -126,7 +126,8 @@ std::vector<size_t> ImpliedColumns(std::vector<Kind>& kinds, const Overlay& over
 SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
                            const std::vector<size_t>& columns,
                            absl::FunctionRef<SearchResult()> search) {
-  // Where a kind waits for another one to be placed, that one belongs into the domain, too.
+  // Where a kind waits for another one to be placed, that other kind belongs into
+  // the domain as well.
   bool all_follow = false;
   std::vector<bool> follows;
   for (const Kind& kind : kinds) {

@@ -9,7 +9,7 @@ namespace {
 
 using Outcome = SearchResult::Outcome;
 
-// Some ten milliseconds.
+// Takes some ten milliseconds.
 constexpr int64_t kMostJointSteps = 10'000'000;
 constexpr size_t kMostGroups = 8;
 
@@ -51,7 +51,7 @@ class DomainAssignment final {
   }
 
  private:
-  // Where the members of a group are; none: not chosen yet; kOutside: nowhere.
+  // The domain of a group's members; none: not chosen yet; kOutside: none.
   using Choice = std::optional<uint32_t>;
 
   [[nodiscard]] ClassMask ClassesOn(uint32_t node) const {
@@ -86,8 +86,8 @@ class DomainAssignment final {
     return Pack(nodes_, search_.quorum_, keep);
   }
 
-  // Domains that hold as many members of the group as every quorum needs, on these nodes and with
-  // nobody else there. False: the work is spent.
+  // Domains on these nodes that hold as many members of the group as every quorum needs,
+  // with no other members there. False: the work is spent.
   bool ListDomains(size_t group) {
     const QuorumTarget least = search_.classes_.LeastOf(group);
     const DomainLevel& level = *groups_[group]->level;
@@ -112,7 +112,8 @@ class DomainAssignment final {
     return true;
   }
 
-  // The groups from `at` on, those with the fewest domains first. kFound: packed_ is how.
+  // Chooses for the groups from `at` on, those with the fewest domains first.
+  // kFound: packed_ is how.
   [[nodiscard]] Outcome Choose(size_t at) {
     if (at == order_.size()) return PackAll(ShapePacking::Keep::kNodes);
     if (const Outcome some = PackAll(ShapePacking::Keep::kAnswer); some != Outcome::kFound) {
@@ -205,7 +206,7 @@ SearchResult JointSearch::PlacesOn(std::span<const PackedNode> nodes) {
   return result;
 }
 
-// By the most members that were placed together.
+// Tells the shortage by the most members that were placed together.
 SearchResult JointSearch::Lacking(Outcome outcome) const {
   SearchResult result{.outcome = outcome, .places = {}, .shortage = {}};
   const PackingState closest = packing_.Closest(quorum_);

@@ -1,10 +1,10 @@
-// Several shapes at once in one set of nodes after the other, exactly as far as numbers tell: what
-// is struck out is proven, whichever nodes the members would be on.
+// Several shapes at once in one set of nodes after the other, exactly as far as numbers tell: a set
+// that is struck out is proven, whichever of its nodes the members would be on.
 //
-// Where every shape's counts prove, kFound and kProven are exact, sub-groups and slices with
-// domains of their own included. kGaveUp is said when the work is spent, when the quota lets only
-// some of the members through, or when members bear on each other across nodes. Borrows what it is
-// given, for the length of a search; one thread. The overlay is left as it was.
+// Where every shape's counts prove, kFound and kProven are exact,
+// also with domains of sub-groups and slices. kGaveUp is the answer when the work is spent, when
+// the quota lets only some of the members through, or when members bear on each other across nodes.
+// Borrows its arguments, for the length of a search; one thread. The overlay is left as it was.
 //
 //   JointSearch joint(problem, kinds, nullptr, overlay, nullptr);
 //   for (const std::vector<uint32_t>& rack : joint.ByDomain(racks)) joint.Search(rack)…
@@ -41,8 +41,8 @@ class JointSearch final {
 
   const MemberClasses classes_;
   const Overlay& overlay_;
-  bool applies_ = false;      // what is struck out is proven
-  bool counts_prove_ = true;  // … and what is found is, too
+  bool applies_ = false;      // a set that is struck out is proven
+  bool counts_prove_ = true;  // … and so is a place that is found
   SearchWork work_;
   NodePatterns patterns_;
   ShapePacking packing_;

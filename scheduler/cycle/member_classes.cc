@@ -32,7 +32,7 @@ void MemberClasses::NumberWants(const MemberGroups* groups) {
       }
     }
   }
-  // Where everybody is needed it does not matter who is of which sub-group.
+  // Where all members are needed, their sub-groups do not matter.
   const bool some_will_do = problem_.total < static_cast<int64_t>(problem_.wants.size());
   for (size_t i = 0; i < problem_.wants.size(); ++i) {
     MemberClass it{.kind = problem_.kinds[i], .groups = std::move(groups_of[i])};
@@ -51,7 +51,7 @@ void MemberClasses::NumberWants(const MemberGroups* groups) {
   }
 }
 
-// Pods that need linked GPUs go first on every node: the others do not mind what is left to them.
+// Pods that need linked GPUs go first on every node: for the others any remaining GPUs will do.
 void MemberClasses::NumberStates(const std::vector<Kind>& kinds) {
   const auto key = [&](uint32_t cls) {
     return std::make_tuple(!NeedsPairs(kinds[classes_[cls].kind]), classes_[cls].members);

@@ -1,9 +1,9 @@
-// Members of a gang that are alike to a search of several shapes: one shape, one sub-group as far
-// as the quorum asks, and bound to the same domains. How many of each class are placed is all that
-// tells two placements apart.
+// Members of a gang that are alike to a search of several shapes:
+// one shape, one sub-group as far as the quorum asks, and bound to the same domains.
+// Two placements differ only by the number of members of each class.
 //
-// A *state* is a number of members for every class but one, packed into one index: of the last
-// class, which has the most members, a search keeps the most that fit beside a state.
+// A *state* is a number of members for every class but one, packed into one index.
+// Of the last class, which has the most members, a search keeps the most that fit beside a state.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct MemberClass {
   static constexpr int32_t kNone = -1;
 
   uint32_t kind = 0;
-  int32_t sub_group = kNone;   // of those that the quorum asks members of
+  int32_t sub_group = kNone;   // if the quorum asks for members of it
   std::vector<size_t> groups;  // that bind its members to one domain each
   int64_t members = 0;
 };
 
 using PackingState = uint32_t;
 
-// What a choice of members must reach, by numbers alone.
+// The numbers that a choice of members must reach.
 struct QuorumTarget {
   std::vector<int64_t> most;   // by class: members that are asked for at all
   std::vector<int64_t> needs;  // by sub-group
@@ -42,7 +42,7 @@ class MemberClasses final {
   MemberClasses(const QuorumProblem& problem, const std::vector<Kind>& kinds,
                 const MemberGroups* groups);
 
-  // False: there are more classes or states than a search goes through, and nothing else is told.
+  // False: there are more classes or states than a search goes through, and nothing else is known.
   [[nodiscard]] bool few() const { return few_; }
   [[nodiscard]] const std::vector<MemberClass>& all() const { return classes_; }
   [[nodiscard]] const std::vector<uint32_t>& of_want() const { return of_want_; }
@@ -58,7 +58,7 @@ class MemberClasses final {
   [[nodiscard]] int64_t CountIn(PackingState state, uint32_t cls) const {
     return state / step_[cls] % (classes_[cls].members + 1);
   }
-  // What of `state` is left once `placed` are, member by member.
+  // The rest of `state` once `placed` are placed, member by member.
   [[nodiscard]] PackingState Less(PackingState state, PackingState placed) const;
   // By class; `last`: of the last one.
   [[nodiscard]] std::vector<int64_t> CountsOf(PackingState state, int64_t last) const;

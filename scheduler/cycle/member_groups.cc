@@ -57,7 +57,7 @@ class SliceBook final {
     return slice;
   }
 
-  // Without a rank: those in one domain stand together, each domain beginning a slice.
+  // Without a rank: members of one domain stand together, and each domain begins a slice.
   int64_t NumberOfPinned(const DomainWish& wish, const Pinned& member) {
     if (member.rank.index >= 0) return member.rank.index;
     Unranked& unranked = unranked_[member.rank.group];
@@ -76,7 +76,7 @@ class SliceBook final {
     for (auto& [domain, next] : unranked.next_in) {
       if (domain != DomainLevel::kOutside && next % wish.slice_size != 0) return next++;
     }
-    // After those that stand, which end on a whole slice.
+    // After the standing members, whose last slice is whole.
     return unranked.next++;
   }
 

@@ -9,8 +9,8 @@
 namespace maniple {
 namespace {
 
-// Choices of several domains of one number and room that are tried, such trials in all, and rounds
-// of looser choices at one level.
+// The most choices of several domains of one number and room that are tried,
+// the most such trials in all, and the most rounds of looser choices at one level.
 constexpr size_t kMostSetsOfRound = 8;
 constexpr int kMostNarrowings = 32;
 constexpr int kMostNarrowingRounds = 16;
@@ -57,7 +57,7 @@ class Narrowing final {
   }
 
  private:
-  // Of one level within a region.
+  // The room of one level within a region.
   struct Rooms {
     std::vector<Bin> bins;
     std::vector<std::vector<int64_t>> limits;  // by bin, then kind

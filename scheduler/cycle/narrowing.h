@@ -1,5 +1,5 @@
-// A gang of several shapes that fits into a region, in as few domains of it as are found, and with
-// as little left over in these. Used by domain_search.cc.
+// Narrows a region that a gang of several shapes fits into: to as few domains of it as are found,
+// with as little room left over as possible. Used by domain_search.cc.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace maniple {
 // Places the quorum within the nodes; null: anywhere.
 using RegionSearch = absl::FunctionRef<SearchResult(const NodeSet* region)>;
 
-// From the level `depth` of the gang's wish on down to the narrowest, the slices' last. None:
+// From the level `depth` of the gang's wish down to the narrowest, which is the slices'. None:
 // nothing narrower than the region was found within bounds. The overlay is left as it was.
 [[nodiscard]] std::optional<SearchResult> Narrow(const DomainSearch& ask, const Overlay& overlay,
                                                  const NodeSet* region, size_t depth,

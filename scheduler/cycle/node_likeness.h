@@ -1,7 +1,7 @@
-// Nodes that no filter can tell apart: what a search finds out about one of them is true of all.
+// Nodes that no filter can tell apart: a search that knows one of them knows all.
 //
 // Labels in columns and names may tell any two nodes apart, so the room that each shape finds is
-// part of what is compared. Borrows kinds and overlay; one thread, for the length of a search.
+// part of the comparison. Borrows kinds and overlay; one thread, for the length of a search.
 #pragma once
 
 #include <cstdint>

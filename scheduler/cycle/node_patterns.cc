@@ -5,7 +5,7 @@
 namespace maniple {
 namespace {
 
-// Of search_work.h: asking a shape about a node, with what is placed for it.
+// Steps of search_work.h for asking a shape about a node, and placing it there.
 constexpr int64_t kStepsPerPatternLook = 64;
 
 }  // namespace
@@ -48,7 +48,7 @@ void NodePatterns::Place(NodeId node, ClassMask mask, size_t other, PackingState
   overlay_.Rollback(before);
 }
 
-// Whatever is less than some pattern is less than one that differs from it in one member.
+// Any pattern below another is below one that differs from it in one member.
 std::vector<NodePattern> NodePatterns::KeepLargest() const {
   absl::flat_hash_map<PackingState, int64_t> last_beside;
   for (const NodePattern& pattern : found_) last_beside[pattern.others] = pattern.last;

@@ -1,8 +1,8 @@
-// Which members of several shapes one node takes at once: asked of the filters themselves, once for
-// all nodes that are alike.
+// Patterns: members of several shapes that one node takes at once.
+// The filters themselves are asked, once for all nodes that are alike.
 //
-// Exact where the shapes' counts prove, and else an upper bound where bounds prove. Borrows what it
-// is given, for the length of a search; one thread. The overlay is left as it was.
+// Exact where the shapes' counts prove; else an upper bound where bounds prove.
+// Borrows its arguments, for the length of a search; one thread. The overlay is left as it was.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace maniple {
 
-// Members of the other classes, and so many of the last one beside them.
+// Members of the other classes, and so many of the last class beside them.
 struct NodePattern {
   PackingState others = 0;
   int64_t last = 0;
@@ -32,8 +32,8 @@ class NodePatterns final {
   NodePatterns(const MemberClasses& classes, std::vector<Kind>& kinds, Overlay& overlay,
                SearchWork& work);
 
-  // All that the node takes of the classes of the mask and that is not less than another such
-  // pattern. REQUIRES: nodes of one likeness are alike to these kinds.
+  // All patterns of the mask's classes that the node takes and that are not below another one.
+  // REQUIRES: nodes of one likeness are alike to these kinds.
   [[nodiscard]] std::span<const NodePattern> Of(NodeId node, Likeness likeness, ClassMask mask);
 
  private:

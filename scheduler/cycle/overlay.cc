@@ -72,8 +72,8 @@ void Overlay::Rollback(Checkpoint to) {
     }
     Apply(step);
   }
-  // The copies stay, for they are again what they were copied from: the next speculation on their
-  // blocks copies nothing.
+  // The copies stay, since they equal their originals again:
+  // the next speculation on their blocks copies nothing.
   if (journal_.empty()) blocks_ = untouched_;
 }
 

@@ -21,7 +21,7 @@
 
 namespace maniple {
 
-// What takes the room that is freed: a hold is for a pod that is yet to come, so no pod leaves.
+// The occupant of freed room: a hold is for a pod that is yet to come, so no pod leaves.
 enum class Occupant : uint8_t { kPod, kHold };
 
 class Overlay final {
@@ -30,8 +30,8 @@ class Overlay final {
     kNow,
     kEmptied,  // the same nodes without any pod, hold or cool-down
   };
-  // Borrows the snapshot for its life, and the work that looking at it is charged to; null: to
-  // nobody.
+  // Borrows the snapshot for its life, and `work`, to which looks at it are charged;
+  // null: to nothing.
   Overlay(const Snapshot& base, View view, SearchWork* work = nullptr);
 
   [[nodiscard]] const Snapshot& base() const { return base_; }
@@ -39,7 +39,7 @@ class Overlay final {
   [[nodiscard]] const NodeBlock& Block(uint32_t block) const { return *blocks_[block]; }
   // Every block as it stands now; changes with the edition.
   [[nodiscard]] BlockSpan blocks() const { return blocks_; }
-  // Another one after every change of a block.
+  // Changes with every change of a block.
   [[nodiscard]] uint64_t edition() const { return edition_; }
   [[nodiscard]] NodeView At(NodeId node) const {
     return {.block = *blocks_[BlockOf(node)], .row = RowOf(node)};
@@ -54,9 +54,9 @@ class Overlay final {
 
   // REQUIRES: the snapshot has the node and the shape.
   void Place(NodeId node, ShapeId shape);
-  // Takes room that is promised to a pod of the shape: nobody stands there yet.
+  // Takes room that is promised to a pod of the shape: no pod stands there yet.
   void Promise(NodeId node, ShapeId shape);
-  // Frees what is charged for a pod of the shape.
+  // Frees the room charged for a pod of the shape.
   void Free(NodeId node, ShapeId shape, Occupant of = Occupant::kPod);
 
   using Checkpoint = size_t;

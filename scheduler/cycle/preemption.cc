@@ -21,7 +21,7 @@ constexpr absl::string_view kNotFound = ", but no legal choice of them was found
 using Answer = std::variant<PreemptionPlan, NoPreemption>;
 using Options = std::vector<const QuotaOption*>;
 
-// What the members that make the quorum are charged, chosen as if there were room for all.
+// The charge of the members that make the quorum, chosen as if there were room for all.
 Demand DemandOf(const RequestKinds& kinds, const Options& options) {
   const std::vector<int64_t> no_limits(kinds.shapes.size(), std::numeric_limits<int64_t>::max());
   const auto chosen = SelectQuorum(kinds.problem, no_limits);
@@ -90,7 +90,7 @@ class Attempt final {
   [[nodiscard]] std::string MayBeEvicted() const {
     return absl::StrCat(candidates_, candidates_ == 1 ? " gang" : " gangs", " may be evicted");
   }
-  // ": 2 have no lower priority, 1 is protected", of all that run.
+  // ": 2 have no lower priority, 1 is protected", of all running gangs.
   [[nodiscard]] std::string Because() const {
     std::vector<std::string> parts;
     const auto say = [&parts](int64_t gangs, absl::string_view one, absl::string_view several) {
@@ -136,7 +136,7 @@ class Attempt final {
     return contest;
   }
 
-  // Would quota alone not do?
+  // Would the gang lack room even with unlimited quota?
   [[nodiscard]] bool RoomIsShort() const {
     if (!room_.Enough()) return true;
     if (room_.exact()) return false;

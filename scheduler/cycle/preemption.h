@@ -1,5 +1,5 @@
-// Whom to evict so that a gang can start: a pure function, like Decide. Asked only when Decide
-// found no plan without victims.
+// The choice of victims so that a gang can start: a pure function, like Decide.
+// It is asked only when Decide found no plan without victims.
 //
 // Nothing is evicted here. The answer is a placement and the gangs (or surplus members) that stand
 // in its way, or why no eviction helps. Deterministic; any thread.
@@ -7,7 +7,7 @@
 //   const auto answer = PlanPreemption({.decide = input, .profile = profile, .priority = …});
 //   if (const auto* plan = std::get_if<PreemptionPlan>(&answer)) …  // evict, then hold plan->plan
 //
-// What a plan promises:
+// A plan promises:
 //   1. With the victims gone, FindPlan places the gang where `plan` says, within quota.
 //   2. Each victim may be taken by the policies, also as the final plan leaves the shares.
 //   3. No victim can be spared: without any one of them 1 or 2 would not hold.

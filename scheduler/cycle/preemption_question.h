@@ -1,4 +1,4 @@
-// What is asked of PlanPreemption (preemption.h) and what it answers. Plain values.
+// The question and the answer of PlanPreemption (preemption.h). Plain values.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace maniple {
 
-// One pod of a running gang, where it stands and what it is charged for.
+// One pod of a running gang, with its place and its charge.
 struct VictimPod {
   PodId pod;
   NodeId node;
@@ -37,8 +37,8 @@ struct RunningGang {
   absl::Time started;                                 // lost run time counts from here
   absl::Time protected_until = absl::InfinitePast();  // no victim before
   std::vector<VictimPod> members;                     // bound ones, in rank order
-  Surplus surplus = {};  // of them: so many may go, wherever they stand; else all go
-  // What is held for members that it has lost, or is to get: given back when all go.
+  Surplus surplus = {};  // of the members: so many may go, wherever they stand; else all go
+  // Room and charge held for members that the gang has lost, or is to get: given back when all go.
   std::vector<FreedRoom> held = {};
   Demand held_charge = {};
 };
@@ -50,17 +50,18 @@ struct PreemptionPolicy {  // of the preemptor's Queue
   std::optional<int32_t> borrow_threshold = {};  // maxPriorityThreshold
 };
 
-// A victim of another Queue, by share: the preemptor's side, with the gang, may be at most at the
-// share that is left to the victim's; or below the share that the victim's side had with it.
+// How a victim of another Queue may be taken by share. The preemptor's side,
+// with the gang, may be at most at the remaining share of the victim's side;
+// or below the victim's side's share with the victim.
 enum class FairStrategy : uint8_t { kLessThanOrEqualToFinalShare, kLessThanInitialShare };
 
-// Where more may leave than PodDisruptionBudgets allow, if nothing else helps: where nominal quota
-// is taken back from a borrower, or always.
+// When more may leave than PodDisruptionBudgets allow, if nothing else helps: when nominal quota is
+// taken back from a borrower, or always.
 enum class IgnorePdb : uint8_t { kNever, kReclaim, kAlways };
 
 // When gangs of the preemptor's own Queue may be victims. A gang that others have reclaimed from
-// before must not take them in order to borrow again: two Queues would else take turns for ever,
-// each reclaiming what the other borrowed over its own less important work.
+// before must not take them in order to borrow again. Otherwise two Queues could take turns for
+// ever, each reclaiming the other's borrowing over its own less important work.
 enum class OwnVictims : uint8_t { kAlways, kWithinNominal };
 
 struct PreemptionInput {
@@ -88,7 +89,7 @@ struct Victim {
   size_t running = 0;       // index into the input's
   std::vector<PodId> pods;  // everything of the gang, or surplus members only
   VictimCause cause = VictimCause::kInQueue;
-  bool past_budgets = false;  // what its budgets refuse leaves all the same
+  bool past_budgets = false;  // it leaves even if its budgets refuse
 };
 struct PreemptionPlan {
   Plan plan;                    // where the gang goes once they are gone
@@ -96,8 +97,8 @@ struct PreemptionPlan {
   bool used_initial_share = false;
 };
 struct NoPreemption {
-  // For `explain`: how many gangs could be victims at all, and the cheapest reason why that does
-  // not help.
+  // For `explain`: how many gangs could be victims at all,
+  // and the cheapest reason why that does not help.
   int64_t candidates = 0;
   std::string message;
 };

@@ -1,4 +1,5 @@
-// Which members make the quorum, given how many pods of each shape can be placed? Pure functions.
+// The choice of members that make the quorum, given the room for pods of each shape.
+// Pure functions.
 //
 // Members of one shape are interchangeable for room, so the question is asked per kind: a dense
 // number for the shape of a member within this gang.
@@ -20,7 +21,7 @@ struct QuorumProblem {
   uint32_t kind_count = 0;
   int64_t total = 0;                // members to place
   std::vector<int32_t> sub_groups;  // of these at least so many of each sub-group
-  QuotaBudget budget;               // what the members may draw from the queue's quota
+  QuotaBudget budget;               // the quota that the members may draw on
 
   [[nodiscard]] int64_t CountOf(uint32_t kind) const;
   // The least members of the kind in any quorum.
@@ -42,10 +43,10 @@ struct QuorumPart {
 [[nodiscard]] QuorumProblem ProblemOf(const GangRequest& request, std::vector<uint32_t> kinds,
                                       uint32_t kind_count);
 
-// How one kind stands in the way.
+// The shortage of one kind.
 struct Shortage {
   uint32_t kind = 0;
-  int64_t wanted = 0;     // members of the kind that are needed, whatever else is placed
+  int64_t wanted = 0;     // members of the kind in any quorum
   int64_t placeable = 0;  // fewer
 };
 // `limits` bound from above how many of each kind can be placed at all. Not null: no choice of

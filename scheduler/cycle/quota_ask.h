@@ -1,5 +1,5 @@
-// What a gang's Queue allows, as the decision needs it: where each shape may be charged, what that
-// costs, and what is left.
+// The quota of a gang's Queue, as the decision needs it: the options of each shape,
+// their cost, and the quota that is left.
 //
 // Made by the loop for one snapshot. Quota and nodes are one decision: for each shape one option is
 // tried after the other, with the nodes of that option and the quota that it draws on.
@@ -32,7 +32,7 @@ struct QuotaAsk {
   absl::flat_hash_map<ShapeId, std::vector<QuotaOption>> options;
 };
 
-// What members may still draw from the cells that one choice of options touches. A plain value: a
+// The amounts that members may still draw from the cells of one choice of options. A plain value: a
 // copy is a checkpoint.
 class QuotaBudget final {
  public:

@@ -18,8 +18,8 @@ bool Contains(const QuotaOption& option, NodeId node) {
   return block < option.nodes->size() && (*option.nodes)[block].Test(RowOf(node));
 }
 
-// First the options that hold every member of the shape which stands already. Others serve only a
-// quorum that must be completed: after a change of flavors it could wait for ever else.
+// First the options that hold all standing members of the shape. Others serve only a quorum that
+// must be completed, which could otherwise wait for ever after a change of flavors.
 std::vector<const QuotaOption*> OptionsOf(const std::vector<QuotaOption>& all,
                                           const GangRequest& request, ShapeId shape) {
   std::vector<const QuotaOption*> others, keeping;
@@ -84,7 +84,7 @@ QuotaChoices::Narrowed QuotaChoices::Narrow(
   Narrowed narrowed;
   std::vector<const QuotaOption*> choice;
   int64_t steps_left = kMostQuotaSteps;
-  // What the members of the first kinds cost; true: go on.
+  // `cost`: of the members of the first kinds; true: go on.
   const auto choose = [&](const auto& choose_next, const Demand& cost) -> bool {
     const size_t k = choice.size();
     if (k == options.size()) {
@@ -136,7 +136,7 @@ QuotaShortage QuotaChoices::ShortageOf(const QuorumProblem& problem, DecideScope
   }
   Demand needs;
   for (size_t k = 0; k < options.size(); ++k) AddTo(needs, *options[k], counts[k]);
-  // What can never be covered says more than what is not covered now.
+  // A need that can never be covered tells more than one that is not covered now.
   std::optional<QuotaShortage> told;
   for (const CellAmount& need : needs) {
     const QuotaShortage shortage{.queue = ask_.queue,
@@ -164,8 +164,7 @@ Rejection QuotaChoices::Reject(const QuorumProblem& problem, DecideScope scope) 
     return rejection;
   }
   if (complete_) rejection.code = RejectionCode::kExceedsMaxQuota;
-  // The choice that exceeds it least: what a GPU is, and with it the price, differs from node to
-  // node.
+  // The choice that exceeds the quota least: nodes differ in their GPUs' worth, and so in price.
   for (const auto& options : choices_) {
     const QuotaShortage shortage = ShortageOf(problem, scope, options);
     const auto excess = [](const QuotaShortage& s) { return s.needs - s.potential; };

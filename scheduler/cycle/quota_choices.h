@@ -1,5 +1,5 @@
-// Which flavor each shape of a gang may be charged in: the choices that a decision tries, in order,
-// and why the quota covers none of them.
+// The flavors that each shape of a gang may be charged in: the choices that a decision tries, in
+// order, and why the quota covers none of them.
 //
 // Members of one shape use one flavor, different shapes may use different ones. Borrows the ask and
 // the request; lives for one decision.
@@ -30,9 +30,9 @@ class QuotaChoices final {
     std::vector<std::vector<const QuotaOption*>> choices;
     bool complete = true;
   };
-  // Of more choices than are tried, in the same order, those that are left without options that
-  // `may` says no to, and without what costs more than is available, now or ever, for the members
-  // that every quorum needs. At most `most` of them.
+  // Choices in the same order, of more than are tried: without options that `may` refuses,
+  // and without those whose cost for the members of every quorum exceeds `available`.
+  // At most `most` of them.
   [[nodiscard]] Narrowed Narrow(
       const QuorumProblem& problem, size_t most, QuotaBudget::Of available,
       absl::FunctionRef<bool(uint32_t kind, const QuotaOption& option)> may) const;
@@ -40,13 +40,13 @@ class QuotaChoices final {
                                      QuotaBudget::Of of) const {
     return QuotaBudget(*ask_.tree, ask_.queue, options, of);
   }
-  // Could the members that are asked for be charged within problem.budget, room aside?
+  // Could the requested members be charged within problem.budget, room aside?
   [[nodiscard]] bool Covers(const QuorumProblem& problem, DecideScope scope) const;
   // Why no choice covers them.
   [[nodiscard]] Rejection Reject(const QuorumProblem& problem, DecideScope scope) const;
   // By kind: the nodes of all its options together; none: all nodes.
   [[nodiscard]] std::vector<std::optional<NodeSet>> NodesOfAnyOption() const;
-  // What of the quota the choice lacks most.
+  // The part of the quota that the choice lacks most.
   [[nodiscard]] QuotaShortage ShortageOf(const QuorumProblem& problem, DecideScope scope,
                                          const std::vector<const QuotaOption*>& options) const;
 

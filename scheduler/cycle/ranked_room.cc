@@ -9,10 +9,10 @@
 namespace maniple {
 namespace {
 
-// Of a block: most gangs need no more.
+// Nodes of a block that are ranked at first: most gangs need no more.
 constexpr size_t kRankedAtFirst = 4;
 
-// The best that nobody has taken yet of one block.
+// The best node of one block that is not taken yet.
 struct Head {
   BlockRoom* block;
   size_t place = 0;
@@ -24,8 +24,8 @@ struct Head {
 std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods) {
   int64_t spare = -pods;
   for (const RankedNode& node : best) spare += node.room.pods;
-  // The last one of them may take fewer than it could; that stays so when they are put in order of
-  // name.
+  // The last of them may take fewer than it could, which stays so when they are
+  // put in order of name.
   if (!best.empty()) best.back().room.pods -= static_cast<int32_t>(spare);
   std::ranges::sort(best, {}, &RankedNode::name_rank);
   std::vector<NodeId> nodes;

@@ -1,8 +1,8 @@
-// The nodes that take pods of one shape, block by block, each block ranked when somebody asks for
-// its best nodes.
+// The nodes that take pods of one shape, block by block;
+// each block is ranked when its best nodes are asked for.
 //
-// For the length of a decision; one thread. What was counted on a block of the snapshot itself may
-// be remembered for later decisions (scheduler/cycle/room_cache.h); blocks that the overlay has
+// For the length of a decision; one thread. Counts on a block of the snapshot itself may be
+// remembered for later decisions (scheduler/cycle/room_cache.h); blocks that the overlay has
 // touched are counted afresh.
 #pragma once
 
@@ -26,8 +26,8 @@ struct ShapeRoom {
   int64_t total = 0;
 };
 
-// A node that takes pods, and what decides between it and others: the score, then the name, or its
-// place in a layout of the nodes.
+// A node that takes pods, with its order among others: the score, then the name,
+// or its place in a layout of the nodes.
 struct RankedNode {
   int64_t score = 0;
   uint32_t name_rank = 0;
@@ -41,11 +41,11 @@ struct RankedNode {
 struct BlockRoom {
   ShapeRoom room;
   std::vector<RankedNode> ranked;  // empty until asked for
-  size_t in_order = 0;             // the best so many of them stand first, in order
+  size_t in_order = 0;             // so many of the best stand first, in order
 };
 
-// Shares `pods` pods out among `best`, whose order is that of RanksBefore: each takes all it can
-// and the last the rest. One entry per pod, consecutive pods on neighbouring nodes (by name).
+// Shares `pods` pods out among `best`, in the order of RanksBefore: each takes all it can and the
+// last takes the rest. One entry per pod; consecutive pods are on neighbouring nodes (by name).
 // REQUIRES: without the last of `best` there would be room for fewer than `pods`.
 [[nodiscard]] std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods);
 
@@ -69,7 +69,7 @@ class RankedRoom final {
       for (const NodeRoom& room : block->room.nodes) visit(room);
     }
   }
-  // Every node of the blocks that have one which `which` says yes to, ranked, in no order.
+  // Every node, ranked but in no order, of the blocks that have a node which `which` accepts.
   // REQUIRES: the overlay is as it was when the blocks were counted.
   void ForEachRanked(absl::FunctionRef<bool(NodeId)> which,
                      absl::FunctionRef<void(const RankedNode&)> visit) const;

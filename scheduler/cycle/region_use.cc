@@ -40,7 +40,7 @@ Packing::Answer Takes(const DomainCount& count, const SliceDemand& demand) {
   return PackSlices(demand, count.slice_domains, count.slice_room).answer;
 }
 
-// The nodes by domain of the level; those in none are left out.
+// The nodes by domain of the level; nodes outside every domain are left out.
 struct RegionUse::Divided {
   std::vector<Bin> bins;  // by domain
   std::vector<std::vector<RankedNode>> nodes;
@@ -164,7 +164,7 @@ Outlook RegionUse::LookByLevel(std::vector<RankedNode> region, size_t depth,
     if (!best.has_value() || outlook.CheaperThan(*best)) best = std::move(outlook);
   }
   if (best.has_value()) return *std::move(best);
-  // Not without nodes that are outside the level.
+  // It comes to this only where some nodes are outside the level.
   Outlook outlook = Look(std::move(region), wish_.levels.size(), demand);
   for (size_t i = depth; i < wish_.levels.size(); ++i) {
     outlook.cost.insert(outlook.cost.begin(), {kManyPods, kManyPods});

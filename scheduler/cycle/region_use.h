@@ -1,6 +1,6 @@
-// How a gang of one shape would use a region that it fits into: from the levels that are preferred
-// down to the slices and the nodes, at each the fewest domains and the least room left over. Used
-// by counted_search.cc, which chooses the region.
+// The use of a region by a gang of one shape that fits into it: from the preferred levels
+// down to the slices and the nodes, at each the fewest domains and the least room left over.
+// Used by counted_search.cc, which chooses the region.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct DomainCount {
 // Can the domain take it, by count? kGaveUp: the count does not tell.
 [[nodiscard]] Packing::Answer Takes(const DomainCount& count, const SliceDemand& demand);
 
-// A region, narrowed down to the domains that the gang would use in it, and what that costs.
+// A region, narrowed down to the domains that the gang would use in it, and the cost of that.
 struct Outlook {
   std::vector<int64_t> cost;  // domains and left-over room by level, then the negative score
   std::vector<uint32_t> domains;

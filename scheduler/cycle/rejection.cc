@@ -42,7 +42,7 @@ class ReasonTally final {
   size_t last_ = 0;  // most nodes share the reason of the one before
 };
 
-// What runs out first on the node when the gang fills it; none when no resource does (a host port).
+// The resource that the gang uses up first on the node; none when it is no resource (a host port).
 ResourceId ScarcestFor(const PodShape& shape, const Overlay& overlay, const NodeRoom& room) {
   const NodeBlock& block = overlay.Block(BlockOf(room.node));
   for (const auto& [resource, amount] : shape.requests) {

@@ -1,4 +1,4 @@
-// Turns a failed search into what an operator can read: nodes by reason, adding up to all nodes.
+// Turns a failed search into reasons for an operator: nodes by reason, adding up to all nodes.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace maniple {
 
-// Why no further pod of the shape fits. A node that has room for some members of the gang, only not
-// for all, counts as filled by the gang; one outside `within` as outside the domain. By count
-// descending, then in the order of the table of reasons.
+// Why no further pod of the shape fits. A node with room for some members of the gang, but not all,
+// counts as filled by the gang; one outside `within` as outside the domain. By count descending,
+// then in the order of the table of reasons.
 [[nodiscard]] std::vector<NodeReasonCount> ReasonsOf(BoundShape& shape, const Overlay& overlay,
                                                      const NodeSet* within);
 

@@ -6,7 +6,7 @@
 namespace maniple {
 namespace {
 
-// A number is used again only when no shape and no block uses it; and plugins have no business with
+// A number is used again only when no shape and no block uses it, and plugins do not look at
 // topologies.
 bool SameFacts(const Tables& a, const Tables& b) {
   return a.resources == b.resources && a.taint_keys.size() == b.taint_keys.size() &&

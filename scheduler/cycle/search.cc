@@ -16,8 +16,8 @@ using Outcome = SearchResult::Outcome;
 // How a trial ranks the nodes of a shape.
 enum class Taste : uint8_t {
   kScore,  // as the profile says
-  kSpare,  // first of all, leave alone what the gang's other shapes could use
-  kRoomy,  // where most are yet to fit: it runs out of room last, and holds up nobody
+  kSpare,  // leave alone the nodes that the gang's other shapes could use
+  kRoomy,  // where most still fit: that runs out of room last, and delays no others
 };
 
 // Room of every kind on the overlay as it stands, none of the gang's members placed.
@@ -50,13 +50,13 @@ SearchResult Found(const QuorumProblem& problem, const std::vector<size_t>& chos
   return result;
 }
 
-// One way to place a choice of members, kind after kind.
+// One way to place chosen members, kind after kind.
 class Trial final {
  public:
   Trial(std::vector<Kind>& kinds, Overlay& overlay, const NodeSet* within, const Rooms& rooms)
       : kinds_(kinds), overlay_(overlay), within_(within), rooms_(rooms) {}
 
-  // True when everything is placed; then nodes() says where. Leaves the overlay as it was.
+  // True when all are placed; then nodes() tells where. Leaves the overlay as it was.
   bool Run(const std::vector<uint32_t>& order, const std::vector<int64_t>& counts, Taste taste) {
     const Overlay::Checkpoint start = overlay_.Mark();
     nodes_.assign(kinds_.size(), {});
@@ -71,7 +71,7 @@ class Trial final {
   }
 
   [[nodiscard]] const std::vector<std::vector<NodeId>>& nodes() const { return nodes_; }
-  // Of the kind that failed: how many of it were placed.
+  // The kind that failed, and how many of its members were placed.
   [[nodiscard]] uint32_t failed_kind() const { return kind_; }
   [[nodiscard]] int64_t failed_room() const { return failed_room_; }
 
@@ -109,7 +109,7 @@ class Trial final {
   }
 
   // How many members to place before looking again. Where they bear on each other across nodes,
-  // each changes the room of the next; where they would only rather be near or apart, a few at a
+  // each changes the room of the next; where they only prefer to be near or apart, a few at a
   // time.
   static int64_t StepOf(const BoundShape& bound, int64_t count, int64_t left) {
     constexpr int64_t kMostLooks = 128;
@@ -155,8 +155,8 @@ class Trial final {
   int64_t failed_room_ = 0;
 };
 
-// Kinds that are placed, scarcest first: the least room per member, GPUs before none, then by first
-// member.
+// Kinds that are placed, scarcest first: the least room per member, kinds with GPUs first,
+// then by first member.
 std::vector<uint32_t> ScarcestFirst(const std::vector<Kind>& kinds,
                                     const std::vector<int64_t>& counts, const Rooms& rooms) {
   std::vector<uint32_t> order;
@@ -170,7 +170,7 @@ std::vector<uint32_t> ScarcestFirst(const std::vector<Kind>& kinds,
   return order;
 }
 
-// The kind whose limit leaves out most members.
+// The kind whose limit leaves out the most members.
 Shortage MostLimited(const QuorumProblem& problem, const std::vector<int64_t>& limits) {
   Shortage worst;
   for (uint32_t k = 0; k < problem.kind_count; ++k) {
@@ -181,7 +181,7 @@ Shortage MostLimited(const QuorumProblem& problem, const std::vector<int64_t>& l
   return worst;
 }
 
-// Of one kind, all orders are the same, and so are all tastes unless members bear on each other.
+// For one kind all orders are the same, and so are all tastes unless members bear on each other.
 bool MakesADifference(Taste taste, const std::vector<Kind>& kinds,
                       const std::vector<uint32_t>& order) {
   switch (taste) {
@@ -195,8 +195,8 @@ bool MakesADifference(Taste taste, const std::vector<Kind>& kinds,
   return true;
 }
 
-// Greedy trials in a few orders and tastes. Whenever all of them fail for lack of one kind, members
-// of that kind are passed over for others, if the quorum can do without them.
+// Greedy trials in a few orders and tastes. When all of them fail for lack of one kind, members of
+// that kind are passed over for others, if the quorum can do without them.
 SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
                            const NodeSet* within, const Rooms& rooms) {
   constexpr int kRounds = 8;
@@ -236,7 +236,7 @@ SearchResult PlaceGreedily(const QuorumProblem& problem, std::vector<Kind>& kind
 }  // namespace
 
 std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods) {
-  // Each takes at least one pod, so no more than `pods` of them are needed.
+  // Each node takes at least one pod, so no more than `pods` of them are needed.
   const auto end = nodes.begin() + std::min<int64_t>(pods, static_cast<int64_t>(nodes.size()));
   if (end != nodes.end()) std::nth_element(nodes.begin(), end, nodes.end(), RanksBefore);
   std::sort(nodes.begin(), end, RanksBefore);
@@ -254,7 +254,7 @@ namespace {
 enum class Wanted : uint8_t { kNodes, kAnswerOnly };
 enum class Effort : uint8_t { kTrials, kThorough };
 
-// The one kind that the chosen members are of, when counting tells all there is to tell.
+// The one kind that the chosen members are of, when counting alone tells the answer.
 std::optional<uint32_t> OnlyKind(const std::vector<int64_t>& counts) {
   std::optional<uint32_t> only;
   for (uint32_t k = 0; k < counts.size(); ++k) {

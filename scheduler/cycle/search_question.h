@@ -1,4 +1,4 @@
-// What the searches for room are asked and what they answer. Plain values.
+// The question and the answer of a search for room. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct SearchResult {
   };
   Outcome outcome = Outcome::kProven;
   std::vector<MemberPlace> places;  // kFound: by want
-  Shortage shortage;                // otherwise: what stood in the way
+  Shortage shortage;                // otherwise: the obstacle
 };
 
 struct SearchBounds {

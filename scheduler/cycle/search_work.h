@@ -1,11 +1,11 @@
-// What a search may spend, and what it has spent, shared by all that it looks at.
+// The work that a search may spend, and has spent, shared by all its parts.
 //
-// A step is about as long as asking for one number in memory: a nanosecond or two. Counted and
-// never measured, so that the same question always ends at the same step. What is remembered from
-// earlier questions is charged as if it were counted again, for the same reason.
+// A step is about as long as asking for one number in memory: a nanosecond or two. Steps are
+// counted and never measured, so that the same question always ends at the same step. Answers
+// remembered from earlier questions are charged as if they were counted again, for the same reason.
 //
 //   SearchWork work(200'000'000);
-//   SearchWork part(10'000'000, &work);  // what the part spends, the whole spends, too
+//   SearchWork part(10'000'000, &work);  // the whole spends all that the part spends
 //   while (!part.spent()) part.Spend(Look());
 #pragma once
 
@@ -15,7 +15,7 @@ namespace maniple {
 
 class SearchWork final {
  public:
-  // `whole` is borrowed; null: this is all there is.
+  // `whole` is borrowed; null: `most` is the only limit.
   explicit SearchWork(int64_t most, SearchWork* whole = nullptr) : most_(most), whole_(whole) {}
 
   void Spend(int64_t steps) {

@@ -14,7 +14,7 @@ void ShapePacking::LearnBeside(PackingState others) {
   }
 }
 
-// From the highest state down, so that what a state is reached from is as it was without the node.
+// From the highest state down, so that the states that it is reached from do not have the node yet.
 void ShapePacking::AddNode(std::span<const NodePattern> patterns, std::span<uint16_t> chosen) {
   const int64_t most = classes_.all()[classes_.last()].members;
   for (const NodePattern& pattern : patterns) LearnBeside(pattern.others);

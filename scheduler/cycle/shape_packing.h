@@ -1,8 +1,8 @@
-// How many members of several shapes a set of nodes takes together, exactly: node after node, for
+// The members of several shapes that a set of nodes takes together, exactly: node after node, for
 // every number of members of the other classes the most of the last one (member_classes.h).
 //
-// Members of one class are interchangeable and nodes bear on each other through nothing, so numbers
-// are all there is to a placement. Borrows what it is given; one thread.
+// Members of one class are interchangeable and nodes do not bear on each other, so a placement is
+// nothing but numbers. Borrows its arguments; one thread.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,9 @@ class ShapePacking final {
                                                          PackingState state, int64_t last);
 
  private:
-  // What is left of every state beside a pattern.
+  // Learns, for every state, the rest of it beside a pattern.
   void LearnBeside(PackingState others);
-  // Of a target that needs every member it names, whether they are all placed.
+  // Whether all members of a target are placed; none: the target does not need every one of them.
   [[nodiscard]] std::optional<bool> MeetsAll(const QuorumTarget& target) const;
   void AddNode(std::span<const NodePattern> patterns, std::span<uint16_t> chosen);
 

@@ -9,7 +9,7 @@
 namespace maniple {
 namespace {
 
-// Ways to spread the short slices over the domains that are all looked at.
+// The number of spreads of the short slices over the domains up to which all are looked at.
 constexpr int64_t kMostSpreads = 512;
 
 // The best sum of scores for so many pods in one domain: concave, since the best nodes are taken
@@ -52,7 +52,7 @@ class Spread final {
     }
   }
 
-  // The best of all spreads of the short slices, if they are few; else the one that is packed.
+  // The best of all spreads of the short slices, if these are few; else the packed one.
   std::vector<uint32_t> Best() {
     const Packing packed = PackSlices(demand_, bins_.domains, bins_.room);
     CHECK(packed.answer == Packing::Answer::kFits) << "slices do not fit";
@@ -95,7 +95,7 @@ class Spread final {
     }
   }
 
-  // The others stand where they are; each whole slice goes where it adds most to the score.
+  // The other slices stay where they are; each whole slice goes where it adds most to the score.
   void PlaceWhole(std::vector<uint32_t>& bin_of) {
     std::vector<int64_t> pods(bins_.room.size(), 0);
     for (const std::vector<uint32_t>* fixed : {&bound_, &short_}) {

@@ -1,5 +1,5 @@
-// Which nodes the members of a gang of one shape go to, once its region is known: the best nodes,
-// or domain by domain the best for the slices that stand there. Used by counted_search.cc.
+// The nodes for the members of a gang of one shape, once its region is known: the best nodes, or
+// domain by domain the best for the slices that stand there. Used by counted_search.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace maniple {
 
-// Some wants, by the slices that they are of.
+// Some wants, by their slices.
 struct SliceDemand {
   struct Slice {
     std::vector<size_t> wants;         // ascending
     std::optional<uint32_t> bound_to;  // a domain of the slices' level
   };
   std::vector<Slice> slices;  // in order of rank; empty: they are in none
-  std::vector<size_t> wants;  // all of them, ascending
+  std::vector<size_t> wants;  // all wants, ascending
 
   [[nodiscard]] int64_t pods() const { return static_cast<int64_t>(wants.size()); }
 };
 [[nodiscard]] SliceDemand DemandOf(const MemberGroups& groups, std::vector<size_t> wants);
 
-// Domains of the slices' level within some region, with what room there is.
+// Domains of the slices' level within some region, with their room.
 struct SliceBins {
   std::vector<uint32_t> domains;  // ascending
   std::vector<int64_t> room;

@@ -43,7 +43,7 @@ class Prospect final {
  private:
   enum class Counted : uint8_t { kAll, kKnown };
 
-  // The plan once the first `count` have ended.
+  // The plan once the first `count` releases have come.
   std::optional<Plan> PlanAfter(size_t count, Counted counted) {
     std::vector<FreedRoom> freed(input_.freed.begin(), input_.freed.end());
     std::optional<QuotaTree> tree;

@@ -1,14 +1,15 @@
-// When could a gang start if nobody else did, and where? A pure function, like Decide: it looks
-// along the expected ends of what runs for the first moment at which the gang fits.
+// When and where could a gang start if no other gang did? A pure function, like Decide:
+// it looks along the expected ends of running pods for the first moment at which the gang fits.
 //
 //   const auto start = PlanStart(input, releases, profile);
 //   if (start.has_value()) …  // hold start->plan; tell start->at
 //
-// What an answer promises:
-//   1. With everything gone that ends by `at`, FindPlan places the gang as `plan` says, in quota.
-//   2. At none of the moments that were tried before `at` did it fit. That is every earlier moment
-//      where less of what runs never makes more fit less: so for gangs of one shape, within quota.
-//   3. With `known`, it fits also if whatever has an estimated end never ends.
+// An answer promises:
+//   1. With every pod gone that ends by `at`, FindPlan places the gang as `plan` says, in quota.
+//   2. At no moment that was tried before `at` did it fit. For gangs of one shape, within quota,
+//   fewer
+//      running pods never mean less room, so this holds for every earlier moment.
+//   3. With `known`, it fits also if pods with an estimated end never end.
 #pragma once
 
 #include <optional>
@@ -25,10 +26,10 @@ namespace maniple {
 
 enum class EndIs : uint8_t {
   kKnown,      // as its owner said
-  kEstimated,  // nobody said; never a reason to let others pass
+  kEstimated,  // its owner said nothing; never a reason to let others pass
 };
 
-// One pod that runs, and when it is expected to end.
+// One running pod, and when it is expected to end.
 struct Release {
   absl::Time at;
   EndIs end = EndIs::kKnown;
@@ -43,7 +44,7 @@ struct StartPlan {
   Plan plan;
 };
 
-// `input.freed` is free at once. None: it fits at no time, as far as is known.
+// `input.freed` is free at once. None: no known time lets it fit.
 [[nodiscard]] std::optional<StartPlan> PlanStart(const DecideInput& input,
                                                  std::vector<Release> releases,
                                                  const Profile& profile);

@@ -110,7 +110,7 @@ class Resolver final {
     return key;
   }
 
-  // From what is required, or the broadest, down to what is preferred.
+  // From the required level, or the broadest, down to the preferred one.
   [[nodiscard]] std::vector<LevelKey> Chain(const std::optional<LevelWord>& required,
                                             const std::optional<LevelWord>& preferred) const {
     std::vector<LevelKey> chain;
@@ -129,7 +129,7 @@ class Resolver final {
     return chain;
   }
 
-  // Adds a level; `crossing` the required one, whose dimension is another.
+  // Adds a level; `crossing`: it crosses the required one, whose dimension is another.
   static void Refine(std::vector<LevelKey>& chain, LevelKey key, bool crossing) {
     if (crossing) {
       key.steps.insert(key.steps.begin(), chain.front().steps.begin(), chain.front().steps.end());

@@ -20,10 +20,10 @@
 
 namespace maniple {
 
-// What a gang, or one of its sub-groups, asks for.
+// The topology request of a gang, or of one of its sub-groups.
 struct DomainWish {
-  // Broadest first, each a refinement of the one before. Where a domain is required, the first is
-  // the level that requires it; the last is the one that is preferred.
+  // Broadest first, each a refinement of the one before. Where a domain is required,
+  // the first level requires it; the last is the preferred one.
   std::vector<DomainLevelPtr> levels;
   bool required = false;
   DomainLevelPtr slice;  // null: no slices
@@ -42,7 +42,7 @@ struct DomainChoice {
 
   // Some choice of nodes with room would be refused.
   [[nodiscard]] bool binding() const;
-  // The same without what is only preferred.
+  // The same without preferences.
   [[nodiscard]] DomainChoice OnlyBinding() const;
 };
 
@@ -52,14 +52,14 @@ struct DomainChoice {
 // The place of a level by its name, its label or its tier; none: the Topology has no such level.
 [[nodiscard]] std::optional<size_t> LevelIndex(const Topology& topology, absl::string_view word);
 
-// kInvalidArgument: the request names what does not exist, or contradicts itself. The message names
-// the field. No topology asked for: no levels.
+// kInvalidArgument: the request names something that does not exist, or contradicts itself. The
+// message names the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,
                                                            const GangRequest& gang,
                                                            LevelStore& store);
 
-// Where members that stand already bind the rest: the one domain they are in; kOutside when they
-// are in none or in several; none when there are no such members.
+// The one domain of the members that stand already, which binds the rest; kOutside when they are in
+// none or in several; none when there are no such members.
 [[nodiscard]] std::optional<uint32_t> DomainOfPinned(const Snapshot& snapshot,
                                                      const DomainLevel& level,
                                                      std::span<const Pinned> pinned);

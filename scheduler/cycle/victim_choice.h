@@ -1,5 +1,5 @@
-// Victims that suffice, and what each unit could be good for: what the searches for victims hand to
-// each other. Plain values.
+// Victims that suffice, and the possible use of each unit:
+// values that the searches for victims hand to each other.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct VictimChoice {
   VictimCost cost;
 };
 
-// What each unit could be good for, from all units of the contest being gone.
+// The possible use of each unit, seen from all units of the contest being gone.
 struct UnitUse {
   bool room = false;   // a node that would take more members
-  bool quota = false;  // charged for what the queue is short of
-  bool share = false;  // charged for what is contested; its leaving can make others legal
+  bool quota = false;  // charged to cells that the queue is short of
+  bool share = false;  // charged to contested cells; its leaving can make others legal
 };
 
 }  // namespace maniple

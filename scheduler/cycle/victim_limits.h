@@ -1,11 +1,11 @@
-// Which units may be taken together. One thread, for the length of a search; borrows what it is
-// given.
+// The units that may be taken together. One thread, for the length of a search;
+// borrows its arguments.
 //
-// What is taken one by one, each time as MayTake allows:
-//   1. overdraws no budget, summed over all that is taken and may not pass budgets;
-//   2. is of each gang either the whole or surplus members, as many as it can spare, in all and of
+// Units that are taken one by one, each time as MayTake allows,
+//   1. overdraw no budget, summed over all of them that may not pass budgets;
+//   2. are of each gang either the whole or surplus members, as many as it can spare, in all and of
 //      each sub-group;
-//   3. has, of members that are alike, the last in rank first.
+//   3. include, of members that are alike, the last in rank first.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class VictimLimits final {
   [[nodiscard]] bool EndsChain(size_t unit) const { return next_taken_[unit] == 0; }
 
  private:
-  // What is taken of one gang.
+  // The taken units of one gang.
   struct Part {
     int64_t wholes = 0, members = 0;
     std::vector<int64_t> sub_groups;

@@ -36,7 +36,7 @@ bool VictimNodes::HasLeft(const Occupant& occupant) const {
   return !occupant.members.empty() && std::ranges::all_of(occupant.members, taken);
 }
 
-// The units of a gang come one after the other, the whole of it last.
+// The units of a gang come one after the other, the whole gang last.
 void VictimNodes::AddUnit(size_t unit, Target& target) {
   const VictimUnit& it = trial_.units()[unit];
   const int32_t priority = trial_.input().running[it.running].priority;

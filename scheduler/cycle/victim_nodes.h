@@ -1,5 +1,5 @@
-// Which node to free next, where several gangs share nodes: the one whose occupants cost least for
-// what it then takes of the preemptor. A gang that goes whole leaves all its other nodes too.
+// The node to free next, where several gangs share nodes: the one whose occupants cost least for
+// the room that the preemptor then gets. A gang that goes whole leaves all its other nodes as well.
 // One thread, for the length of a search.
 #pragma once
 
@@ -23,14 +23,14 @@ class VictimNodes final {
   struct Occupant {
     size_t running = 0;           // index into the input's
     std::vector<size_t> members;  // units of surplus; empty: the gang has more there than those
-    std::optional<size_t> whole;  // the unit of all of it
+    std::optional<size_t> whole;  // the unit of the whole gang
     bool gone = false;
   };
-  // Those who have to leave so that the best node is free, as it is now; empty: no node is left.
+  // The occupants that must leave to free the best node, as it is now; empty: no node is left.
   [[nodiscard]] std::vector<Occupant> Next();
-  // Those of the last answer cannot leave: its node is left out from now on.
+  // The occupants of the last answer cannot leave: its node is left out from now on.
   void Refuse();
-  // They are taken.
+  // The occupants of the last answer are taken.
   void NoteFreed();
 
  private:
@@ -49,7 +49,7 @@ class VictimNodes final {
   std::vector<Target> targets_;
   std::vector<std::vector<uint32_t>> targets_of_;  // by running gang
   std::optional<size_t> last_;
-  std::optional<int32_t> highest_;  // priority of what is taken
+  std::optional<int32_t> highest_;  // the highest priority among taken units
 };
 
 }  // namespace maniple

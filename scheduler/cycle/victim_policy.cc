@@ -10,8 +10,8 @@
 namespace maniple {
 namespace {
 
-// For each Cohort above the queue: does the demand fit into what the queue, or a Cohort below this
-// one, has of its own?
+// For each Cohort above the queue: does the demand fit into the own quota of the queue,
+// or of a Cohort below this one?
 std::vector<std::pair<QuotaNodeId, bool>> Advantages(const QuotaContest& contest) {
   std::vector<std::pair<QuotaNodeId, bool>> advantages;
   const QuotaTree& tree = *contest.tree;
@@ -232,7 +232,7 @@ bool VictimRules::WithinNominal(std::span<const CellAmount> more) const {
   });
 }
 
-// With the preemptor charged and the unit not taken.
+// REQUIRES: the preemptor is charged and the unit is not taken.
 bool VictimRules::PassesShare(const VictimCharge& unit, const Path& path, FairStrategy strategy) {
   const DominantShare own = work_.ShareWith(path.own_side, contest_.queue, none_);
   switch (strategy) {
@@ -265,9 +265,9 @@ bool VictimRules::MayTake(const VictimCharge& unit, const PreemptionMode& mode) 
   return passes;
 }
 
-// Gives victims back one after the other, the last taken first: each must have been legal when it
-// was taken. Giving back only ever helps the others of the same fork, and leaves nearer forks as
-// they are, so the first order that gets stuck is the proof that none does not.
+// Gives victims back one after the other, the last taken first: each must have been
+// legal when it was taken. To give one back only helps the others of the same fork,
+// and leaves nearer forks as they are. So if one order gets stuck, every order does.
 class VictimRules::Restoration final {
  public:
   Restoration(VictimRules& rules, std::span<const VictimCharge* const> taken,
@@ -307,7 +307,7 @@ class VictimRules::Restoration final {
   }
 
  private:
-  // Gives back all that the first strategy lets; only then one that needs the second.
+  // Gives back all that the first strategy allows; only then one that needs the second.
   bool Round(int32_t depth) {
     const size_t strategies = std::max<size_t>(1, mode_.strategies.size());
     for (size_t strategy = 0; strategy < strategies; ++strategy) {

@@ -1,7 +1,8 @@
-// Who may be evicted for a gang, by the quota policies: Kueue's rules for one demand of one Queue.
+// The gangs that quota policies let be evicted for another:
+// Kueue's rules for one demand of one Queue.
 //
-// A gang has a claim on another one, or none; that follows from the tree as it is. Whether some
-// victims are legal together depends on what the tree looks like once all of them are gone: a Queue
+// A gang has a claim on another one, or none; that follows from the tree as it is.
+// Whether some victims are legal together depends on the tree once all of them are gone: a Queue
 // or Cohort that no longer borrows is left alone, and a share may not be passed. An order in which
 // each victim is legal when its turn comes is enough; the nearest ones of the tree go first.
 //
@@ -26,26 +27,27 @@
 
 namespace maniple {
 
-// What is fought over. Without a Queue: no tree, and everything else empty.
+// The contested quota. Without a Queue: no tree, and everything else empty.
 struct QuotaContest {
   const QuotaTree* tree = nullptr;
   QuotaNodeId queue;
   Demand demand;                     // of the gang
   std::vector<QuotaCellId> lacking;  // cells of the demand that are not available
-  // The cells in which victims must borrow: those, or the whole demand where room is lacking.
+  // The cells in which victims must borrow: lacking ones,
+  // or the whole demand where room is lacking.
   std::vector<QuotaCellId> cells;
 };
 
 enum class VictimClaim : uint8_t {
   kNoQueue,                 // has no Queue, and lower priority: frees room, never quota
   kOwnQueue,                // of the preemptor's own
-  kHierarchy,               // sits in what belongs to a Cohort of the preemptor's
+  kHierarchy,               // sits in quota that belongs to a Cohort of the preemptor's
   kPriority,                // borrows; only for a plan that does not borrow
   kPriorityWhileBorrowing,  // borrows, and is unimportant enough
   kShare,                   // fair sharing decides
 };
 
-// Why a gang is none that could be evicted.
+// Why a gang could not be evicted.
 enum class NoClaim : uint8_t { kPolicy, kPriority, kDoesNotBorrow, kHasQueue };
 
 // One thing to evict: a surplus member, or a whole gang.
@@ -53,8 +55,8 @@ struct VictimCharge {
   QuotaNodeId queue;
   VictimClaim claim = VictimClaim::kNoQueue;
   Demand charge;
-  // What of it a whole gang is charged for its surplus. That is the first to go, so that what the
-  // quorum has within nominal is not taken because the surplus borrows.
+  // The part of a whole gang's charge that is for its surplus. Surplus goes first, so that a quorum
+  // within nominal is not taken because the surplus borrows.
   Demand surplus = {};
 };
 
@@ -68,7 +70,7 @@ struct PreemptionMode {
 struct Justification {
   bool entitled = false;            // the preemptor's Queue stays within nominal
   bool used_initial_share = false;  // some victim is legal by kLessThanInitialShare only
-  std::vector<size_t> illegal;      // positions in what was asked
+  std::vector<size_t> illegal;      // positions in the given units
   [[nodiscard]] bool legal() const { return illegal.empty(); }
 };
 
@@ -77,15 +79,15 @@ class VictimRules final {
   VictimRules(const PreemptionInput& input, QuotaContest contest);
 
   [[nodiscard]] const QuotaContest& contest() const { return contest_; }
-  // The tree with the units gone that are taken; for a decision on what is left.
+  // The tree without the taken units; for a decision on the rest.
   [[nodiscard]] const QuotaTree& tree() const { return work_; }
 
-  // "" when the gang may preempt at all, else why not.
+  // "" when the gang may preempt at all, else why it may not.
   [[nodiscard]] std::string WhyNever() const;
   [[nodiscard]] std::optional<VictimClaim> ClaimOn(const RunningGang& gang);
   // REQUIRES: there is no claim on it.
   [[nodiscard]] NoClaim WhyNoClaimOn(const RunningGang& gang) const;
-  // REQUIRES: what the claims of all candidates are.
+  // REQUIRES: `claims` holds the claims on all candidates.
   [[nodiscard]] std::vector<PreemptionMode> Modes(std::span<const VictimClaim> claims) const;
   [[nodiscard]] static bool Allows(const PreemptionMode& mode, VictimClaim claim) {
     return mode.may_borrow ? claim != VictimClaim::kPriority : true;

@@ -10,9 +10,9 @@
 namespace maniple {
 namespace {
 
-// Domains that a greedy search is run in.
+// The most domains in which a greedy search runs.
 constexpr size_t kMostDomains = 16;
-// Units among which a choice is improved, its own included.
+// The most units among which a choice is improved, its own included.
 constexpr size_t kMostRivals = 12;
 
 }  // namespace

@@ -54,7 +54,7 @@ std::vector<size_t> VictimTrial::Overdrawing() const {
   const auto use = [&left](const VictimUnit& unit) {
     for (const uint32_t budget : unit.budgets) --left[budget];
   };
-  std::vector<size_t> bound;  // by their budgets, as it turns out
+  std::vector<size_t> bound;  // units that their budgets bind after all
   for (size_t position = 0; position < taken_.size(); ++position) {
     const VictimUnit& unit = units_[taken_[position]];
     if (!unit.past_budgets) {

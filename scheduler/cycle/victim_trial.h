@@ -1,5 +1,5 @@
-// Units taken on trial: what the quota and the nodes look like without them, and whether the gang
-// then starts. One thread, for the length of a decision.
+// Units taken on trial: the quota and the nodes without them, and whether the gang then starts. One
+// thread, for the length of a decision.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class VictimTrial final {
   [[nodiscard]] std::span<const size_t> taken() const { return taken_; }  // in order of taking
   [[nodiscard]] bool IsTaken(size_t unit) const { return limits_.IsTaken(unit); }
 
-  // The limits let it be taken next.
+  // The limits let the unit be taken next.
   [[nodiscard]] bool MayTake(size_t unit) const { return limits_.MayTake(unit); }
   // REQUIRES: MayTake, or that limits do not matter.
   void Take(size_t unit);
@@ -38,10 +38,10 @@ class VictimTrial final {
   void GiveBackAll();
 
   [[nodiscard]] Justification Justify(const PreemptionMode& mode);
-  // The whole decision, on what is left.
+  // The whole decision, without the taken units.
   [[nodiscard]] std::optional<Plan> Find();
   [[nodiscard]] int64_t finds() const { return finds_; }
-  // Of some decision it is not known whether there is a plan.
+  // For some decision it is unknown whether there is a plan.
   [[nodiscard]] bool gave_up() const { return gave_up_ || spent(); }
   // No more is found.
   [[nodiscard]] bool spent() const {
@@ -50,7 +50,8 @@ class VictimTrial final {
   }
 
  private:
-  // Positions of what may pass budgets only where nominal quota is taken back, and overdraws them.
+  // Positions of units that may pass budgets only to take nominal quota back,
+  // and that overdraw them.
   [[nodiscard]] std::vector<size_t> Overdrawing() const;
 
   const PreemptionInput& input_;

@@ -80,7 +80,7 @@ class UnitMaker final {
   }
 
  private:
-  // Of the last in rank: the first make the quorum.
+  // The last members in rank are surplus: the first ones make the quorum.
   [[nodiscard]] Demand SurplusCharge() const {
     Demand charge;
     Surplus left = gang_.surplus;
@@ -97,7 +97,7 @@ class UnitMaker final {
     return charge;
   }
 
-  // Nothing but what they are called tells them apart.
+  // Only their names tell such members apart.
   using Likeness = std::tuple<NodeId, ShapeId, int32_t, Demand, std::vector<uint32_t>>;
 
   [[nodiscard]] VictimUnit Start(UnitPart part) const {
@@ -164,7 +164,7 @@ int64_t ViolationsOf(const PreemptionInput& input, std::span<const VictimUnit> u
 
 bool BudgetsBear(std::span<const int32_t> left, const VictimUnit& unit) {
   if (unit.past_budgets) return true;
-  // The eviction API refuses a pod that several budgets cover, whatever they allow.
+  // The eviction API refuses a pod that several budgets cover, whatever these allow.
   if (unit.doubly_covered > 0) return false;
   absl::flat_hash_map<uint32_t, int32_t> uses;
   return std::ranges::all_of(unit.budgets, [&](uint32_t budget) {
