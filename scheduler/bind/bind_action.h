@@ -1,4 +1,4 @@
-// What the bind protocol asks for, and what one call of it may look at.
+// The requests of the bind protocol, and the input of one call of it.
 //
 // Plain values, made and carried out on the scheduling thread.
 #pragma once
@@ -18,19 +18,19 @@ namespace maniple {
 struct SendBind {
   PodId pod;
   NodeId node;
-  bool again = false;  // an earlier one failed, and not because of the pod
+  bool again = false;  // an earlier bind failed, and not because of the pod
 };
 struct ReadPod {
   PodId pod;
 };
-// With the uid as precondition.
+// Sent with the uid as precondition.
 struct DeletePod {
   PodId pod;
 };
 struct ReleaseReservation {
   PodId pod;
 };
-// The node's kubelet rejected a member: it takes no new pod of ours for a while.
+// The node's kubelet rejected a member: the node takes no new pod of ours for a while.
 struct CoolNode {
   NodeId node;
 };
@@ -41,7 +41,7 @@ struct MemberRefused {
 struct QuorumBound {};
 struct QuorumLost {};
 enum class UndoCause : uint8_t {
-  kGroupGone,   // its PodGroup was deleted before the quorum was bound
+  kGroupGone,   // the PodGroup was deleted before the quorum was bound
   kTimeout,     // quorum not bound in time
   kRefused,     // quorum cannot be reached without a member that may never be bound
   kQuorumLost,  // lost after it was reached, and not replaced within the grace period
@@ -55,16 +55,16 @@ struct Undone {
 using BindAction = std::variant<SendBind, ReadPod, DeletePod, ReleaseReservation, CoolNode,
                                 MemberRefused, QuorumBound, QuorumLost, Undone>;
 
-// What one call may look at and where its answers go. The functions behind the references must
+// The input of one call, and the place for its actions. The functions behind the references must
 // outlive it: name them, do not pass temporaries.
 struct BindStep {
   absl::Time now;
   Random& random;
-  // Does the member's reservation stand there still, and is the place still good? It ends with its
-  // node, whose id may be another node's by then.
+  // Does the member's reservation still stand there, and is the place still good? A reservation
+  // ends with its node, whose id may be another node's by then.
   absl::FunctionRef<bool(PodId, NodeId)> still_reserved;
-  // Would the member on that node, put there by somebody else, break a topology that its gang or
-  // its sub-group requires?
+  // Would a member that somebody else put on that node break a topology that its gang
+  // or its sub-group requires?
   absl::FunctionRef<bool(PodId, NodeId)> misplaced_on;
   std::vector<BindAction>& actions;  // in the order in which they are to be carried out
 };

@@ -1,6 +1,6 @@
-// Where a gang under way and its members stand in the bind protocol.
+// The states of a gang in flight and of its members in the bind protocol.
 //
-// Plain values; what each input makes of them: README.md of this folder.
+// Plain values; README.md of this folder says how each input changes them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace maniple {
 
 // Room that a lost or refused member leaves for its replacement.
 struct Vacancy {
-  PodId pod;  // of the one that was lost
+  PodId pod;  // the lost member's
   NodeId node;
   ShapeId shape;
   int32_t sub_group = -1;  // -1: none
@@ -26,8 +26,8 @@ enum class BindPhase : uint8_t {
   kRepairing,  // quorum stood and is lost; until the grace period ends
   kKept,       // … which has ended, and the rest is to be left alone
   kUndoing,    // members are being released
-  kLeaving,    // the gang has been asked to leave: what is under way comes to rest
-  kEnded,      // nothing of it is left
+  kLeaving,    // the gang has been asked to leave: requests under way come to rest
+  kEnded,      // no member is left in our hands
 };
 
 enum class BindState : uint8_t {

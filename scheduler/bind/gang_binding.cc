@@ -9,16 +9,17 @@
 namespace maniple {
 namespace {
 
-// A member that is gated or gone, as a reply says, is looked at afresh after this long, should the
-// watch never show it.
+// A member that a reply calls gated or gone is looked at afresh after this long,
+// should the watch never show it.
 constexpr absl::Duration kOutFor = absl::Seconds(5);
-// What a reply told us and the watch does not show is asked again after this long: a server may
-// have forgotten what it promised.
+// A reply that the watch does not confirm is asked again after this long:
+// a server may have forgotten its promise.
 constexpr absl::Duration kConfirmAfter = absl::Seconds(10);
-// Who was refused is planned again after this long, should the gang still need it: policies change.
+// A refused member is planned again after this long, should the gang still need it:
+// policies change.
 constexpr absl::Duration kRefusedFor = absl::Minutes(1);
-// A request that nobody waits for any more may still reach the server: the room is kept for so long
-// before it is believed that a pod is not bound.
+// A request that timed out may still reach the server:
+// the room is kept for so long before the pod counts as not bound.
 constexpr absl::Duration kMayStillLand = absl::Seconds(15);
 
 }  // namespace
@@ -68,7 +69,7 @@ void GangBinding::Start(std::span<const Placement> placements, const Gang& gang,
   for (const Placement& placement : placements) {
     const auto member = std::ranges::find(gang.members, placement.pod, &Member::pod);
     CHECK(member != gang.members.end());
-    // The newcomer fills the place of one that was lost, of its own shape if there is one.
+    // The newcomer fills the place of a lost member, of its own shape if there is one.
     auto lost = std::ranges::find_if(entries_, [&](const Entry& entry) {
       return entry.state == BindState::kGone && !entry.stale && entry.shape == member->shape;
     });
@@ -101,7 +102,7 @@ void GangBinding::Send(Entry& entry, BindStep& step) {
   entry.state = BindState::kInFlight;
 }
 
-// The member needs its reserved room no more.
+// The member does not need its reserved room any more.
 void GangBinding::LetGo(Entry& entry, BindState state, BindStep& step) {
   entry.state = state;
   entry.retry_at = step.now + kOutFor;
@@ -109,8 +110,9 @@ void GangBinding::LetGo(Entry& entry, BindState state, BindStep& step) {
   step.actions.push_back(ReleaseReservation{entry.pod});
 }
 
-// It is not sent again. Its room is kept until an earlier one can take effect no more: a bind names
-// the node, not its uid, so that even one whose node has gone may land on the next of that name.
+// The bind is not sent again. The room is kept until an earlier bind can no longer take effect.
+// A bind names the node, not its uid: even if the node has gone,
+// it may land on the next of that name.
 void GangBinding::GiveUp(Entry& entry, BindStep& step) {
   if (entry.may_land_until == absl::InfinitePast()) {
     LetGo(entry, BindState::kOut, step);
@@ -129,7 +131,7 @@ void GangBinding::TryLater(Entry& entry, BindState state, std::optional<absl::Du
   entry.retry_at = step.now + std::max(wait, named.value_or(absl::ZeroDuration()));
 }
 
-// Bound, by us or by somebody else; `node` is none when the node is unknown to us.
+// Bound, by us or by another; `node` is none when the node is unknown to us.
 void GangBinding::Land(Entry& entry, std::optional<NodeId> node, BindStep& step) {
   const bool ours = node == entry.node;
   if (!any_bound_ && phase_ == BindPhase::kBinding) since_ = step.now;
@@ -144,8 +146,8 @@ void GangBinding::Land(Entry& entry, std::optional<NodeId> node, BindStep& step)
   Judge(entry, step);
 }
 
-// Where somebody else has put a member, against where the others have landed by now: each that
-// lands or leaves may change it.
+// Weighs the place of a member that somebody else has bound against the places of the others. Each
+// member that lands or leaves may change the judgement.
 void GangBinding::Judge(Entry& entry, BindStep& step) {
   const bool was = entry.state == BindState::kMisplaced;
   const bool judged = was || CountsAsBound(entry.state);
@@ -177,7 +179,7 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       Land(*entry, elsewhere, step);
       break;
     case BindReplyKind::kUnclear:
-      // Read after a while: what has lost its reply may still be under way in the server.
+      // Read after a while: a bind whose reply is lost may still be under way in the server.
       entry->may_land_until = step.now + kMayStillLand;
       TryLater(*entry, BindState::kReading, std::nullopt, step);
       break;
@@ -186,7 +188,7 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       TryLater(*entry, BindState::kWaiting, reply.retry_after, step);
       break;
     case BindReplyKind::kRefused:
-      if (entry->may_land_until != absl::InfinitePast()) {  // an earlier one may be let through
+      if (entry->may_land_until != absl::InfinitePast()) {  // an earlier bind may be let through
         GiveUp(*entry, step);
         break;
       }
@@ -196,7 +198,7 @@ void GangBinding::OnBindReply(PodId pod, const BindReply& reply, std::optional<N
       step.actions.push_back(MemberRefused{pod, reply.detail});
       break;
     case BindReplyKind::kGone:
-      // It may be leaving the node to which an earlier one has bound it: then it keeps its room.
+      // The pod may be leaving the node to which an earlier bind took it: then it keeps its room.
       if (entry->may_land_until != absl::InfinitePast()) {
         GiveUp(*entry, step);
       } else {
@@ -260,7 +262,7 @@ void GangBinding::OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& s
   }
 }
 
-// The member is no live one any more, or not there.
+// The member is no longer live, or no longer there.
 void GangBinding::SeeLost(Entry& entry, const Member* member, BindStep& step) {
   const bool fresh = IsComing(entry.state) || IsBound(entry.state);
   if (entry.state == BindState::kDeleting && entry.asked == Request::kDelete) ++undone_.deleted;
@@ -278,8 +280,8 @@ void GangBinding::SeeLost(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
-// It counts towards the quorum by itself, but it stands nowhere any more: nothing is to be repaired
-// around it, and it holds nobody to its domain.
+// The member counts towards the quorum by itself, but takes no place any more:
+// it needs no repair, and holds no other to its domain.
 void GangBinding::SeeSucceeded(Entry& entry, const Member* member, BindStep& step) {
   if (entry.state == BindState::kDeleting || entry.state == BindState::kGone) {
     SeeLost(entry, member, step);
@@ -289,7 +291,7 @@ void GangBinding::SeeSucceeded(Entry& entry, const Member* member, BindStep& ste
   entry.state = BindState::kOut;
   entry.asked = Request::kNone;
   entry.stale = false;
-  entry.retry_at = step.now;  // seen: forget it
+  entry.retry_at = step.now;  // seen: forget the member
 }
 
 void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
@@ -300,7 +302,7 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
       return;  // a reply may be ahead of the watch
     case MemberState::kGated:
       if (IsComing(entry.state)) LetGo(entry, BindState::kOut, step);
-      if (entry.state == BindState::kOut) entry.retry_at = step.now;  // seen: forget it
+      if (entry.state == BindState::kOut) entry.retry_at = step.now;  // seen: forget the member
       return;
     case MemberState::kSucceeded:
       SeeSucceeded(entry, member, step);
@@ -323,8 +325,8 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
-// Gives back for planning whoever waits for a place that is no good any more, lost its gate again,
-// was refused long ago, or is there although a reply said it is gone.
+// Gives members back for planning: those whose place is no good any more, that lost their gate
+// again, that were refused long ago, or that exist although a reply said they are gone.
 void GangBinding::Forget(BindStep& step) {
   const auto forgotten = [this, &step](const Entry& entry) {
     const bool out = entry.state == BindState::kOut || entry.state == BindState::kRefused ||
@@ -342,7 +344,7 @@ void GangBinding::Forget(BindStep& step) {
   if (any) std::erase_if(entries_, forgotten);
 }
 
-// Requests whose time has come.
+// Sends the requests that are due.
 void GangBinding::CarryOn(BindStep& step) {
   for (Entry& entry : entries_) {
     if (entry.asked != Request::kNone || entry.retry_at > step.now) continue;

@@ -1,28 +1,29 @@
 // The promise of a gang in flight: it ends with its quorum bound, or with nothing bound.
 //
-// A state machine without sockets, threads or clock, one per gang that has binds under way, is
-// short of its quorum, or is being undone. It holds what the API server has told us ahead of the
-// watch; what the watch shows comes in with the Gang itself. Owned by the scheduling loop, on its
-// thread.
+// A state machine without sockets, threads or clock.
+// There is one for each gang that has binds under way, is short of its quorum,
+// or is being undone. It holds the API server's replies that are ahead of the watch;
+// the watch itself comes in with the Gang. Owned by the scheduling loop, on its thread.
 //
 //   GangBinding binding(backoff, BindPhase::kBinding, now);
 //   binding.Start(plan.placements, gang, step);        // step.actions: send these binds
 //   binding.OnBindReply(pod, reply, elsewhere, step);  // … any number of replies …
 //   binding.Settle(gang, step);  // after each batch of inputs, and at NextDeadline()
 //
-// The states of a member and what each input makes of them: README.md of this folder.
+// The states of a member, and how each input changes them: README.md of this folder.
 //
 // Gang phases (see Settle): binding -> bound | undoing | ended; bound -> repairing | ended;
 // repairing -> bound | undoing | kept | ended; kept -> bound | ended; undoing -> ended; any but
 // undoing -> leaving (see Leave) -> ended.
 //
 // Invariants:
-//   1. A member has at most one request under way (except a delete, which does not wait for a bind
-//      that the watch has shown to be done); only the reply to the last one is listened to.
+//   1. A member has at most one request under way, except that a delete does not wait for a bind
+//   that
+//      the watch has shown to be done. Only the reply to the last request is listened to.
 //   2. No bind is sent for a pod that is known to be bound, gone, gated or refused; a refusal is
 //      believed for a minute, and not while an earlier bind may land.
 //   3. In phase undoing no bind is sent, and it ends only when every member is gone or never was
-//   bound.
+//      bound.
 #pragma once
 
 #include <array>
@@ -49,12 +50,12 @@ namespace maniple {
 
 class GangBinding final {
  public:
-  // `since`: when this phase began, as far as is known; an earlier leader may have begun it.
+  // `since`: the beginning of this phase, as far as is known; an earlier leader may have begun it.
   // REQUIRES: phase is kBinding, kBound or kRepairing.
   GangBinding(BackoffPolicy backoff, BindPhase phase, absl::Time since)
       : backoff_(backoff), since_(since), phase_(phase) {}
 
-  // A member known to have been bound; Settle finds out what has become of it.
+  // A member that is known to have been bound; Settle finds out whether it still is.
   struct Known {
     PodId pod;
     NodeId node;
@@ -66,49 +67,50 @@ class GangBinding final {
   // Binds these members. The gang may have bound members already; they count. REQUIRES: they are
   // members of the gang and MayPlan.
   void Start(std::span<const Placement> placements, const Gang& gang, BindStep& step);
-  // Replies to what was asked for; unknown pods and stale replies are ignored.
+  // Replies to our requests; unknown pods and stale replies are ignored.
   void OnBindReply(PodId pod, const BindReply& reply, std::optional<NodeId> elsewhere,
                    BindStep& step);
   void OnReading(PodId pod, const PodReading& reading, std::optional<NodeId> node, BindStep& step);
   void OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& step);
-  // These nodes are gone, and their ids may be other nodes' next: where such members are is unknown
-  // until somebody tells.
+  // These nodes are gone, and their ids may be other nodes' next: the places of members on them are
+  // unknown until the watch or a reply tells.
   void ForgetNodes(const absl::btree_set<NodeId>& gone);
-  // The whole gang is being evicted: nothing is sent any more, and what is under way comes to rest.
+  // The whole gang is being evicted: no more requests are sent, and those under way come to rest.
   void Leave(BindStep& step);
   // Folds in what the watch shows and draws the conclusions for the gang.
   void Settle(const Gang& gang, BindStep& step);
 
   [[nodiscard]] BindPhase phase() const { return phase_; }
-  // Nothing is under way and nothing is to be waited for.
+  // No request is under way, and there is nothing to wait for.
   [[nodiscard]] bool done() const;
   // Some member is on its way to being bound.
   [[nodiscard]] bool Coming() const;
-  // Some member is, or was, bound: what is left to do is worth more than a new gang's beginning.
+  // Some member is, or was, bound: the rest of this gang is worth more than
+  // the beginning of another.
   [[nodiscard]] bool begun() const { return any_bound_; }
-  // The gang stays as it is unless somebody makes it leave: what the watch shows bound is all that
-  // is, and nothing of a first quorum is on its way.
+  // The gang stays as it is unless it is evicted: only members that the watch shows bound
+  // are bound, and no first quorum is on its way.
   [[nodiscard]] bool Stands() const;
-  // None: not in our hands.
+  // None: the pod is not in our hands.
   [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;
   // Adds how many members are in each state, by BindState.
   void AddStates(std::array<int32_t, kBindStates>& count) const;
   // Not in our hands, so that it may be planned.
   [[nodiscard]] bool MayPlan(PodId pod) const;
-  // Bound, perhaps ahead of the watch, or on its way: the node; else none.
+  // The node, if the pod is bound, perhaps ahead of the watch, or on its way; else none.
   [[nodiscard]] std::optional<NodeId> PlacedOn(PodId pod) const;
-  // Bound, and it counts: the node; else none.
+  // The node, if the pod is bound and counts; else none.
   [[nodiscard]] std::optional<NodeId> LandedOn(PodId pod) const;
-  // What the quorum lacks beyond the members that are bound or on their way.
+  // The need of the quorum beyond the members that are bound or on their way.
   [[nodiscard]] QuorumNeed NeedOf(const Gang& gang) const;
   [[nodiscard]] bool wants_repair() const { return wants_repair_; }
   [[nodiscard]] const std::vector<Vacancy>& vacancies() const { return vacancies_; }
-  // Shapes that it knows by their ids, of pods that may be gone.
+  // Shapes that it knows by their ids alone, of pods that may be gone.
   void ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const;
   [[nodiscard]] absl::Time since() const { return since_; }        // the phase
   [[nodiscard]] absl::Time deadline() const { return deadline_; }  // of the phase
   [[nodiscard]] absl::Time NextDeadline() const;                   // when to Settle at the latest
-  [[nodiscard]] absl::string_view trouble() const { return trouble_; }  // what went wrong last
+  [[nodiscard]] absl::string_view trouble() const { return trouble_; }  // the last failure
 
  private:
   enum class Request : uint8_t { kNone, kBind, kRead, kDelete };
@@ -119,13 +121,13 @@ class GangBinding final {
     BindState state;
     int32_t sub_group = -1;
     Request asked = Request::kNone;  // under way
-    bool stale = false;              // the watch does not show yet what a reply told us
-    bool elsewhere = false;          // somebody else has bound it, while our bind was under way
+    bool stale = false;              // the watch does not show yet what a reply told
+    bool elsewhere = false;          // another has bound it while our bind was under way
     bool occupied = false;           // gone, but its pod still takes room
     bool unfit = false;              // gone, and its node is to blame
     absl::Time retry_at = absl::InfiniteFuture();
-    // A bind without an answer, or with one in doubt, may take effect until then; InfinitePast:
-    // there is none, or a reading after that time showed that it did not.
+    // A bind without an answer, or in doubt, may take effect until then. InfinitePast:
+    // there is none, or a later reading showed that it did not.
     absl::Time may_land_until = absl::InfinitePast();
     Backoff backoff;
   };
@@ -133,7 +135,7 @@ class GangBinding final {
   Entry* Find(PodId pod);
   [[nodiscard]] const Entry* Find(PodId pod) const;
   Entry& Insert(const Placement& placement, ShapeId shape, BindState state);
-  // The entry that a reply to such a request is for; null when it was not asked, or not last.
+  // The entry that a reply to such a request is for; null when the request was not the last one.
   Entry* Answered(PodId pod, Request request);
 
   void Ask(Entry& entry, Request request, BindStep& step);
@@ -153,11 +155,11 @@ class GangBinding final {
   void Adopt(const MembersByPod& members);
   void SeeAll(const MembersByPod& members, BindStep& step);
 
-  // What the quorum lacks, by who counts, and whether some member could still be placed.
+  // The need of the quorum, by the members that count, and whether more could still be placed.
   struct Weighed {
     QuorumNeed placed;  // the bound ones
-    QuorumNeed coming;  // … and those on their way
-    QuorumNeed spare;   // … and those that wait to be placed
+    QuorumNeed coming;  // … with those on their way
+    QuorumNeed spare;   // … and with those that wait to be placed
     bool has_spare = false;
   };
   [[nodiscard]] Weighed Weigh(const Gang& gang, const MembersByPod& members) const;

@@ -1,4 +1,4 @@
-// What becomes of the gang as a whole: the phases of gang_binding.h, drawn from its members.
+// The gang as a whole: the phases of gang_binding.h, drawn from its members.
 #include <algorithm>
 #include <utility>
 
@@ -50,7 +50,7 @@ void GangBinding::SeeAll(const MembersByPod& members, BindStep& step) {
   for (Entry& entry : entries_) Judge(entry, step);
 }
 
-// Members that somebody bound without us.
+// Adds members that others have bound.
 void GangBinding::Adopt(const MembersByPod& members) {
   size_t at = 0;  // an index: Insert moves the entries
   for (const Member* member : members) {
@@ -117,7 +117,7 @@ QuorumNeed GangBinding::NeedOf(const Gang& gang) const {
   });
 }
 
-// Could the quorum still be reached without the refused members, if every lost one were replaced?
+// Is the quorum out of reach without the refused members, even if every lost one were replaced?
 bool GangBinding::RefusalIsFatal(const Weighed& weighed) const {
   if (!Any([](const Entry& e) {
         return e.state == BindState::kRefused || e.state == BindState::kMisplaced;
@@ -128,8 +128,8 @@ bool GangBinding::RefusalIsFatal(const Weighed& weighed) const {
   for (const Entry& entry : entries_) {
     if (entry.state == BindState::kGone) --lacking;
   }
-  // Lost members may have left the gang's list, and their sub-groups with them: only the whole is
-  // weighed against them.
+  // Lost members may have left the gang's list, and their sub-groups with them:
+  // they are weighed against the total only.
   return lacking > 0;
 }
 
@@ -144,12 +144,12 @@ void GangBinding::Conclude(const Gang& gang, const Weighed& weighed, BindStep& s
     ComeToRest();
     return;
   }
-  // Who deletes the PodGroup in mid-burst takes the whole gang back.
+  // A user who deletes the PodGroup in mid-burst takes the whole gang back.
   if (!gang.group_exists && phase_ == BindPhase::kBinding) {
     BeginUndo(UndoCause::kGroupGone, "", step);
     return;
   }
-  // Without a valid PodGroup nobody can tell what the quorum is: what is under way comes to rest.
+  // Without a valid PodGroup the quorum is unknown: requests under way come to rest.
   if (!gang.group_exists || !gang.problem.empty()) {
     ComeToRest();
     return;

@@ -9,7 +9,7 @@ namespace {
 
 bool IsSuccess(int code) { return code >= 200 && code < 300; }
 
-// The request may have taken effect, or may do so yet: the server stopped waiting for it itself.
+// The request may have taken effect, or still may: the server itself stopped waiting for it.
 bool IsTimeout(const WriteResult& result) {
   return result.http_status == 504 ||
          (result.http_status == 500 && absl::StrContains(result.status.message, "timed out"));
@@ -19,8 +19,7 @@ bool IsTransient(int code) {
   return code == 401 || code == 408 || code == 429 || (code >= 500 && code <= 599);
 }
 
-// The node in `pod a-2 is already assigned to node "n1"`, or "" when the message says no such
-// thing.
+// The node in `pod a-2 is already assigned to node "n1"`; "" when the message is another.
 absl::string_view NodeInMessage(absl::string_view message) {
   constexpr absl::string_view kBefore = "already assigned to node \"";
   const size_t at = message.find(kBefore);

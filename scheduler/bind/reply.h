@@ -1,7 +1,7 @@
-// What a reply of the API server means for a member that is being bound, read or deleted: one table
+// The meaning of an API server's reply for a member that is being bound, read or deleted: one table
 // each.
 //
-// Pure functions of a WriteResult. Any reply may carry anything, HTML included; what is not
+// Pure functions of a WriteResult. Any reply may carry anything, HTML included; one that is not
 // understood comes out as "read the pod" or "try again", never as success.
 #pragma once
 
@@ -27,8 +27,8 @@ struct BindReply {
   BindReplyKind kind = BindReplyKind::kUnclear;
   std::string node_name;                      // of kBoundElsewhere
   std::optional<absl::Duration> retry_after;  // of kRetry, when the server named it
-  bool in_doubt = false;  // of kRetry: a 5xx, which says nothing of whether the deed was done
-  std::string detail;     // what the server said, for the report
+  bool in_doubt = false;                      // of kRetry: a 5xx, so the bind may have been done
+  std::string detail;                         // the server's words, for the report
 };
 [[nodiscard]] BindReply ReadBindReply(const WriteResult& result, absl::string_view our_node);
 
@@ -43,7 +43,7 @@ struct PodReading {
   PodReadingKind kind = PodReadingKind::kUnclear;
   std::string node_name;  // where it stands, also when it is being deleted
   std::optional<absl::Duration> retry_after;
-  std::string detail;  // of kUnclear: what the server said, for the report
+  std::string detail;  // of kUnclear: the server's words, for the report
 };
 [[nodiscard]] PodReading ReadPodReply(const WriteResult& result, absl::string_view uid);
 
@@ -54,11 +54,11 @@ enum class DeleteReplyKind : uint8_t {
 struct DeleteReply {
   DeleteReplyKind kind = DeleteReplyKind::kRetry;
   std::optional<absl::Duration> retry_after;
-  std::string detail;  // of kRetry: what the server said, for the report
+  std::string detail;  // of kRetry: the server's words, for the report
 };
 [[nodiscard]] DeleteReply ReadDeleteReply(const WriteResult& result);
 
-// A refusal of an eviction for the sake of PodDisruptionBudgets, not of load or rights.
+// The eviction is refused by PodDisruptionBudgets, not for load or rights.
 [[nodiscard]] bool IsBudgetRefusal(const WriteResult& result);
 
 // A kubelet's refusal to run a pod that was bound to it: the node, not the pod, is to blame.

@@ -81,7 +81,7 @@ void VolumeBinding::Cancel(std::string why, VolumeStep& step) { Fail(std::move(w
 void VolumeBinding::Send(size_t goal, VolumeWrite what, const std::string& version,
                          VolumeStep& step) {
   Entry& entry = entries_[goal];
-  // What the watch shows may be older than what our last write made.
+  // The watch may show a version that is older than our last write.
   if (entry.under_way || entry.retry_at > step.now || entry.over_version == version) return;
   entry.under_way = true;
   entry.done = false;
@@ -90,8 +90,8 @@ void VolumeBinding::Send(size_t goal, VolumeWrite what, const std::string& versi
   step.actions.push_back({.goal = goal, .what = what});
 }
 
-// The write that was sent over one version made the next: any other shows what it did, or what
-// became of that.
+// Our write made the version after the one that it was sent over.
+// So any other version shows its effect, or a later one.
 bool VolumeBinding::WasDone(const Entry& entry, const std::string& version) {
   return entry.shown || (entry.done && version != entry.over_version);
 }
@@ -127,7 +127,7 @@ void VolumeBinding::SelectNode(size_t goal, const ClaimSight& sight, VolumeStep&
     Fail(absl::StrCat(NameOf(goal), ": node ", sight.selected_node, " was selected by another"),
          step);
   } else if (WasDone(entry, sight.claim_version)) {
-    // This is how a provisioner says that it cannot.
+    // A provisioner takes the node back to say that it cannot make the volume.
     Fail(absl::StrCat(NameOf(goal), ": no volume could be made for node ", node), step);
   } else {
     Send(goal, VolumeWrite::kSelectNode, sight.claim_version, step);
@@ -181,7 +181,7 @@ absl::Time VolumeBinding::NextDeadline() const {
   }
   absl::Time next = deadline_;
   for (const Entry& entry : entries_) {
-    // With nothing sent since, its time to be sent again.
+    // If nothing was sent since, the write is due again at this time.
     if (!entry.under_way && !entry.bound && entry.over_version.empty() &&
         entry.retry_at != absl::InfinitePast()) {
       next = std::min(next, entry.retry_at);

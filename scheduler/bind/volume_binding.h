@@ -1,11 +1,10 @@
 // Before a gang is bound, the claims of its members that waited for a node are bound: all of them,
-// or the members are released and what was asked for is taken back.
+// or the members are released and the requests for volumes are taken back.
 //
-// A state machine without sockets, threads or clock, one per gang. A claim is bound by setting a
-// volume aside for it, or by naming its pod's node for the provisioner; who then binds it is the
-// volume controller. Every step is a fact of the API: whoever takes over finds claims that are
-// bound, or wait for their node, and decides with these. Owned by the scheduling loop, on its
-// thread.
+// A state machine without sockets, threads or clock, one per gang. A claim is bound by setting
+// a volume aside for it, or by naming its pod's node for the provisioner; the volume controller
+// then binds it. Every step is a fact of the API: the next leader finds claims that are bound,
+// or wait for their node, and decides with these. Owned by the scheduling loop, on its thread.
 //
 //   VolumeBinding volumes(backoff, placements, goals, now + timeout);
 //   volumes.Settle(sights, step);                // step.actions: these writes
@@ -17,9 +16,10 @@
 // Invariants:
 //   1. A claim has at most one write under way.
 //   2. A write is sent only over a version that showed it to be needed; its resourceVersion is the
-//   precondition.
-//   3. In phase undoing nothing is bound; it ends when no claim that we told a node waits for it
-//   any more, or after thirty seconds.
+//      precondition.
+//   3. In phase undoing nothing is bound. The phase ends when no claim waits any more for a node
+//   that
+//      we named, or after thirty seconds.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ namespace maniple {
 
 enum class VolumeReplyKind : uint8_t {
   kDone,
-  kAgain,    // it may do later: 401, 408, 409, 429, 5xx, no reply, not sent
+  kAgain,    // it may succeed later: 401, 408, 409, 429, 5xx, no reply, not sent
   kRefused,  // it never will: every other 4xx
 };
 struct VolumeReply {
@@ -75,7 +75,7 @@ class VolumeBinding final {
   void OnReply(absl::string_view claim_key, const VolumeReply& reply, VolumeStep& step);
   // REQUIRES: sights are parallel to goals().
   void Settle(std::span<const ClaimSight> sights, VolumeStep& step);
-  // Nobody wants it any more.
+  // The gang does not want its volumes any more.
   void Cancel(std::string why, VolumeStep& step);
 
   [[nodiscard]] VolumePhase phase() const { return phase_; }
@@ -88,11 +88,11 @@ class VolumeBinding final {
  private:
   struct Entry {
     bool under_way = false;
-    bool told = false;   // our write was sent, whatever became of it
+    bool told = false;   // our write was sent, with whatever result
     bool done = false;   // … and its reply says so
     bool shown = false;  // the watch has shown it done
     bool bound = false;
-    std::string over_version;  // that the last write was sent over: a later one must show first
+    std::string over_version;  // of the last write: the watch must show a later one first
     absl::Time retry_at = absl::InfinitePast();
     Backoff backoff;
   };

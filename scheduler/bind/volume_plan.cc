@@ -11,8 +11,8 @@
 namespace maniple {
 namespace {
 
-// Claims against volumes, by augmenting paths: who came first may be given another volume, but
-// never none.
+// Claims against volumes, by augmenting paths: a claim that came earlier may be given
+// another volume, but never none.
 class Matching final {
  public:
   using VolumeIndex = VolumeChoice::VolumeIndex;
@@ -20,9 +20,9 @@ class Matching final {
   explicit Matching(std::vector<std::vector<VolumeIndex>> wanted)
       : wanted_(std::move(wanted)), given_(wanted_.size()) {}
 
-  // Breadth first: as few as can be are given another.
+  // Breadth first, so that as few claims as possible are given another volume.
   bool Serve(size_t claim) {
-    std::map<VolumeIndex, size_t> takers;  // who would take it
+    std::map<VolumeIndex, size_t> takers;  // the claim that would take each volume
     std::vector<size_t> line = {claim};
     for (size_t at = 0; at < line.size(); ++at) {
       for (const VolumeIndex volume : wanted_[line[at]]) {
@@ -45,7 +45,7 @@ class Matching final {
     owner_[volume] = claim;
   }
 
-  // Each taker leaves what it had to the next, up to the claim that had none.
+  // Each taker leaves its volume to the next, up to the claim that had none.
   void MoveUp(VolumeIndex free, const std::map<VolumeIndex, size_t>& takers) {
     for (std::optional<VolumeIndex> next = free; next.has_value();) {
       const VolumeIndex volume = *next;
@@ -109,7 +109,7 @@ std::optional<std::vector<ClaimGoal>> PlanVolumes(const Snapshot& snapshot,
     }
   }
   Matching matching(std::move(wanted));
-  // Who can have a volume made takes only what others leave.
+  // Claims whose volume can be provisioned take only what the others leave.
   for (const bool may_do_without : {false, true}) {
     for (size_t i = 0; i < goals.size(); ++i) {
       if (!goals[i].volume.empty() || can_provision[i] != may_do_without) continue;

@@ -1,5 +1,5 @@
-// Which claim of a plan gets which volume, once every member has its node: no volume twice, small
-// claims small volumes, and a provisioner for who finds none.
+// The volumes for the claims of a plan, once every member has its node: no volume twice,
+// small volumes for small claims, and a provisioner for claims that find none.
 //
 // A pure function of the snapshot that the plan was made on.
 #pragma once
@@ -17,7 +17,7 @@ struct ClaimAsk {
   NodeId node;
   ClaimToBind claim;
 };
-// None: there are not volumes enough after all. Claims that several members share come out once,
+// None: there are too few volumes after all. A claim that several members share comes out once,
 // for the first of them.
 [[nodiscard]] std::optional<std::vector<ClaimGoal>> PlanVolumes(const Snapshot& snapshot,
                                                                 const std::vector<ClaimAsk>& asks);
