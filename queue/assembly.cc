@@ -12,7 +12,7 @@
 namespace maniple {
 namespace {
 
-// How far one quorum (the gang's, or a sub-group's) has come.
+// The progress of one quorum: the gang's, or a sub-group's.
 struct Tally {
   int32_t wanted = 0;
   int32_t live = 0;
@@ -74,21 +74,21 @@ void CountInto(MemberCounts& counts, const Member& member) {
   }
 }
 
-// What has begun goes on, and what it loses is replaced.
+// A gang that has begun goes on, and its lost members are replaced.
 bool MayNotBegin(const Gang& gang) {
   return gang.on_hold && std::ranges::none_of(gang.members, [](const Member& member) {
            return member.state == MemberState::kBound;
          });
 }
 
-// When the last of its pods was made, or else what declares them.
+// The creation of the last of its pods, or else of the object that declares them.
 absl::Time NewestOf(const Gang& gang) {
   absl::Time newest = gang.created;
   for (const Member& member : gang.members) newest = std::max(newest, member.created);
   return newest;
 }
 
-// How far a producer has come nobody else can know, so people are told for how long nothing came.
+// The progress of a producer is not known here, so people are told for how long nothing came.
 std::string LackingText(const Gang& gang, const Tally& whole, const std::vector<Tally>& parts) {
   std::string text;
   if (!whole.ready()) text = whole.Lacking();
@@ -189,7 +189,7 @@ void QuorumCount::Add(const Member& member) {
 }
 
 QuorumNeed QuorumCount::Need() && {
-  // Sub-groups may ask for more together than minMember does; then they rule.
+  // The minimums of sub-groups may add up to more than minMember; then they rule.
   int64_t parts = 0;
   for (const int32_t part : need_.sub_groups) parts += part;
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
@@ -212,7 +212,7 @@ bool QuorumMayPreempt(const Gang& gang) {
   };
   QuorumNeed need =
       NeedWith(gang, [](const Member& member) { return member.state == MemberState::kSucceeded; });
-  std::vector<const Member*> others;  // that no sub-group's minimum asks for
+  std::vector<const Member*> others;  // that no sub-group's minimum needs
   for (const Member& member : gang.members) {
     if (!live(member)) continue;
     const auto part = static_cast<size_t>(member.rank.sub_group);

@@ -34,12 +34,12 @@ struct Assembly {
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
 
-// How many of each sub-group have succeeded and been cleaned away. Those whose sub-group nobody
-// knows any more count wherever a minimum still lacks one.
+// For each sub-group, the members that succeeded and were cleaned away.
+// Members whose sub-group is not known any more count wherever a minimum still lacks one.
 [[nodiscard]] std::vector<int32_t> CleanedBySubGroup(const Gang& gang);
 
-// What the quorum still lacks, member by member; those that were cleaned away after their success
-// count from the beginning.
+// The need of the quorum, counted member by member; members that were cleaned away after
+// their success count from the beginning.
 class QuorumCount final {
  public:
   explicit QuorumCount(const Gang& gang);
@@ -51,25 +51,24 @@ class QuorumCount final {
   QuorumNeed need_;
 };
 
-// What the quorum still lacks when exactly the members that `counts` says yes to are there.
+// The need of the quorum when exactly the members are there for which `counts` is true.
 [[nodiscard]] QuorumNeed NeedWith(const Gang& gang, absl::FunctionRef<bool(const Member&)> counts);
 
-// Does no member of the quorum, taken in order of rank and gated or not, say that it never
-// preempts?
+// May the gang preempt, since no member of its quorum says that it never does? The quorum
+// is taken in order of rank, gated members included.
 [[nodiscard]] bool QuorumMayPreempt(const Gang& gang);
 
-// How long it runs at most, as far as its owner says: its expected run time, else the largest
+// The longest run of the gang, by its owner's word: its expected run time, else the largest
 // activeDeadlineSeconds, if no member may run for ever.
 [[nodiscard]] std::optional<absl::Duration> ExpectedRuntime(const Gang& gang);
 
 // By member: a number for its sub-group and job or role. Ranks count within it.
 [[nodiscard]] std::vector<int32_t> RankGroupsOf(const Gang& gang);
 
-// The position of the sub-group in spec.subGroups; behind all of them for a name that is not there.
+// The position of the sub-group in spec.subGroups; an unknown name is behind all of them.
 [[nodiscard]] int32_t SubGroupIndex(absl::string_view sub_group, const PodGroupSpec& spec);
 
-// The rank labels of a pod of the sub-group, as in product.md ("Rank, used for placement order and
-// slices").
+// The rank labels of a pod of the sub-group, used for placement order and slices.
 [[nodiscard]] Rank RankOf(const StringMap& labels, absl::string_view sub_group,
                           const PodGroupSpec& spec);
 

@@ -10,7 +10,7 @@ namespace {
 
 using UnsignedWide = unsigned __int128;
 
-constexpr int kMantissaAndMore = 62;  // bits: what a double holds, and enough to round by
+constexpr int kMantissaAndMore = 62;  // bits: those of a double, and enough to round by
 
 int LeadingZeros(UnsignedWide value) {
   const auto high = static_cast<uint64_t>(value >> 64);
@@ -30,7 +30,7 @@ double Ratio(UnsignedWide a, UnsignedWide b) {
     rest %= b;
     shift += step;
   }
-  if (rest != 0) quotient |= 1;  // more than half is not half
+  if (rest != 0) quotient |= 1;  // more than half must not look like half
   return std::ldexp(static_cast<double>(quotient), -shift);
 }
 

@@ -1,5 +1,5 @@
-// The dominant resource share of a node: the largest share, over resources, of what its parent
-// could lend that it borrows, divided by its weight.
+// The dominant resource share of a node: the largest, over resources, of the ratio of its borrowed
+// amount to its parent's lendable amount, divided by its weight.
 #pragma once
 
 #include <compare>
@@ -9,13 +9,13 @@
 
 namespace maniple {
 
-// Ordered: nothing borrowed < any share < infinite. Equal shares are equal here, whatever the
-// amounts that they come from.
+// Ordered: nothing borrowed < any share < infinite. Equal shares are equal here,
+// whatever amounts they come from.
 struct DominantShare {
   bool infinite = false;  // borrows at weight 0; then compared by the unweighted permille
   double permille = 0;    // weighted unless infinite; one correctly rounded division
   friend auto operator<=>(const DominantShare&, const DominantShare&) = default;
-  [[nodiscard]] int64_t RoundedUp() const;  // what status shows; int64 max when infinite
+  [[nodiscard]] int64_t RoundedUp() const;  // for statuses; int64 max when infinite
 };
 
 // The share of one resource. Nothing borrowed, or nothing that could be lent: no share. A weight

@@ -1,4 +1,4 @@
-// A gang as the scheduler knows it: the PodGroup, its members, and nothing that has to be asked
+// A gang as the scheduler knows it: the PodGroup, its members, and nothing that must be asked for
 // elsewhere.
 //
 // Plain values, owned by ClusterState (scheduler/state), changed on the scheduling thread only.
@@ -17,7 +17,7 @@
 
 namespace maniple {
 
-// Whose PodGroup it is. A pod without a group is a gang of one, keyed by its own name.
+// The kind of PodGroup. A pod without a group is a gang of one, keyed by its own name.
 enum class GangDialect : uint8_t { kManiple, kSingleton };
 
 struct GangKey {
@@ -40,7 +40,7 @@ enum class MemberState : uint8_t {
   kFailed,
 };
 
-// Placement order within the gang (semantics.md §6): smaller ranks first.
+// Placement order within the gang: smaller ranks first.
 struct Rank {
   int32_t sub_group = 0;  // position in spec.subGroups; members of none come last
   std::string job;        // job index or role
@@ -57,7 +57,7 @@ struct Member {
   absl::Time created;
   MemberState state = MemberState::kPending;
   bool running = false;            // phase Running
-  bool started_elsewhere = false;  // bound by somebody else than us, as far as we know
+  bool started_elsewhere = false;  // bound by another than us, as far as we know
   bool preempts = true;            // its preemptionPolicy is not Never
   std::string name;
   std::string uid;
@@ -68,11 +68,11 @@ struct Member {
   bool nominated = false;      // waits, and a node's name stands in its nominatedNodeName
 };
 
-// Members that succeeded and whose pods have been cleaned away since. They count on, each until
-// another member has its rank.
+// Members that succeeded and whose pods have been cleaned away since.
+// Each counts on until another member has its rank.
 struct CleanedMembers {
-  std::vector<Rank> ranks;  // sorted; those without an index may repeat
-  int32_t unranked = 0;     // cleaned away before anybody of us looked: only their number is known
+  std::vector<Rank> ranks;  // sorted; ranks without an index may repeat
+  int32_t unranked = 0;     // cleaned away before we looked: only their number is known
   [[nodiscard]] bool empty() const { return ranks.empty() && unranked == 0; }
   [[nodiscard]] int32_t count() const { return static_cast<int32_t>(ranks.size()) + unranked; }
 };
@@ -87,34 +87,34 @@ struct StandIn {
 struct Gang {
   GangId id;
   GangKey key;
-  // Somebody else declares it, and this says what; null: a PodGroup of a user does, or its only
-  // pod.
+  // Another object's declaration of the gang; null: a PodGroup of a user declares it,
+  // or its only pod.
   std::shared_ptr<const ForeignGang> foreign;
   std::optional<StandIn> stand_in;  // none: it is not made yet, or not needed
-  // A PodGroup of a user, or somebody else's word for it, is or was there: pods that run stay.
+  // A PodGroup of a user, or another object's declaration, is or was there: running pods stay.
   bool declared = false;
   bool group_exists =
       false;              // false: pods name a PodGroup that is not there (yet); singletons: true
-  std::string group_uid;  // who it is: another uid is another gang
+  std::string group_uid;  // its identity: another uid is another gang
   std::string group_resource_version;  // "" = there is no PodGroup to write to
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton
-  bool on_hold = false;  // its PodGroup, or only pod, says that it may not start
-  std::string problem;   // not empty: the PodGroup is invalid, and why
-  std::string awaited;   // by a member, of a gang that nobody has declared: "PodGroup train (…)"
+  bool on_hold = false;     // its PodGroup, or only pod, says that it may not start
+  std::string problem;      // not empty: the PodGroup is invalid, and why
+  std::string awaited;      // by a member, of a gang that is not declared: "PodGroup train (…)"
   std::string passed_over;  // marks of its pods that name other gangs, for people; "" = none
-  // Singletons: minMember 1, queue from the label. Of a PodGroup that is gone, or cannot be read,
-  // what stood there last: pods that run stay the gang that they were.
+  // Singletons: minMember 1, queue from the label. If the PodGroup is gone, or cannot be read,
+  // its last spec: running pods stay the gang that they were.
   PodGroupSpec spec;
   PodGroupStatus status;  // as it stands, or stood last, on the server
-  // The Queue that it is charged to and asks of: while something of it is placed, the one under
-  // which it was admitted; else what it names, after the namespace label and the configured
-  // default. "" = no quota applies.
+  // The Queue that the gang is charged to and asks of. While a member is placed,
+  // it is the one of its admission; else the one that it names,
+  // after the namespace label and the configured default. "" = no quota applies.
   std::string queue;
   std::optional<std::string> admitted_queue;  // none: nothing is placed, or it is not known yet
-  std::string told_queue;  // … as the annotation of a bound member says, whoever wrote it
-  int32_t priority = 0;    // lower of the class's value and the highest member priority
-  bool preempts = true;    // neither the PodGroup nor its class, else a quorum member, says Never
+  std::string told_queue;       // … by the annotation of a bound member, of any author
+  int32_t priority = 0;         // lower of the class's value and the highest member priority
+  bool preempts = true;         // neither PodGroup nor class, else no quorum member, says Never
   std::vector<Member> members;  // by (rank, name)
   CleanedMembers cleaned;
 };

@@ -67,7 +67,7 @@ struct GangQueue::Impl {
     }
   }
 
-  // What is known of a class is known of its first, who is now, or was, this one.
+  // The shortage known of a class is that of its first item, which is now, or was, this one.
   void IfFirstForgetShortage(const ItemStanding& standing) {
     if (*classes.At(standing.parked_class).asleep.begin() != &standing) return;
     classes.WatchRoot(standing.parked_class);
@@ -84,7 +84,7 @@ struct GangQueue::Impl {
     --parked;
   }
 
-  // Takes the item from wherever it stands.
+  // Takes the item from its place.
   void TakeOut(ItemStanding& standing) {
     switch (std::exchange(standing.where, Whereabouts::kPopped)) {
       case Whereabouts::kReady:
@@ -105,8 +105,8 @@ struct GangQueue::Impl {
     MakeReady(standing);
   }
 
-  // Wakes the first of the class to ask for all, unless somebody is out to ask already. One that is
-  // held up asks once the hold ends; another that can be asked now takes over from it.
+  // Wakes the first of the class to ask for all, unless its question is out already. A speaker that
+  // is held up asks once the hold ends; another that can be asked now takes over from it.
   void WakeFirstOf(ParkedClassId id) {
     ParkedClass& parked_class = classes.At(id);
     if (parked_class.asleep.empty()) return;
@@ -120,8 +120,8 @@ struct GangQueue::Impl {
     WakeUp(first);
   }
 
-  // An item that was woken from a class has met its fate. The next of the class is asked, too, if
-  // that fate answers nothing for those who sleep on.
+  // The outcome of an item that was woken from a class. The next of the class is also asked if this
+  // outcome is no answer for the items that sleep on.
   enum class Fate : uint8_t { kFailedAgain, kStarted, kLeft };
   void Answer(ParkedClassId woken_from, bool spoke, Fate fate) {
     if (woken_from == 0) return;
@@ -133,7 +133,7 @@ struct GangQueue::Impl {
   }
 
   // The Queue's first blocker has changed, perhaps by an item that just failed into `failed_class`.
-  // Those whose question is held up by it pass the question on, unless that failure answers it.
+  // Speakers that it holds up pass the question on, unless that failure answers it.
   void HoldUp(QuotaNodeId queue, ParkedClassId failed_class) {
     for (ItemStanding* later : quorums.LaterBlockers(queue)) WakeUp(*later);
     for (ItemStanding* speaker : quorums.HeldSpeakers(queue)) {

@@ -14,7 +14,7 @@ Amount ShareOf(int32_t slices, const GpuDivision& division) {
   return Amount(std::min(kWholeGpu, kWholeGpu * slices / division.compute_slices));
 }
 
-// How many pods share one device of the profile, under the name that was asked for.
+// The number of pods that share one device of the profile, under the requested name.
 int32_t ReplicasOf(const GpuResource& slice, const GpuDivision& division) {
   for (const SharedProfile& shared : division.shared_profiles) {
     if (shared.profile == slice.profile) {
@@ -24,7 +24,7 @@ int32_t ReplicasOf(const GpuResource& slice, const GpuDivision& division) {
   return slice.shared ? division.replicas : 1;
 }
 
-// One unit; what HAMi asks beside it is not looked at.
+// The worth of one unit; further requests to HAMi are not looked at.
 Amount EachOf(const GpuResource& what, const GpuDivision& division) {
   switch (what.kind) {
     case GpuKind::kWhole: {
@@ -44,7 +44,7 @@ Amount EachOf(const GpuResource& what, const GpuDivision& division) {
   return Amount();
 }
 
-// What the container that asks for most asks of the resource.
+// The request of the container that asks for the most of the resource.
 Amount MostOfOne(const PodConstraints& pod, const ResourceAmount& request) {
   for (const ResourceAmount& of_one : pod.most_per_container) {
     if (of_one.resource == request.resource) return of_one.amount;
@@ -52,7 +52,7 @@ Amount MostOfOne(const PodConstraints& pod, const ResourceAmount& request) {
   return request.amount;
 }
 
-// The part of each GPU that the pod has HAMi cut off for it; a whole one unless it says less. Of
+// The part of each GPU that HAMi cuts off for the pod; a whole one unless the pod asks for less. Of
 // containers that ask for different parts the largest counts.
 int64_t PartOf(const PodConstraints& pod, const GpuDivision& division) {
   std::optional<int64_t> part;

@@ -1,11 +1,10 @@
-// The derived resource scheduling.maniple.dev/gpu-milli: how much of whole GPUs a pod takes, in
-// thousandths.
+// The derived resource scheduling.maniple.dev/gpu-milli: the share of whole GPUs that a pod takes,
+// in thousandths.
 //
-// A whole GPU is 1000, a MIG device its share of the GPU's compute slices, a shared replica the
-// share of its device divided by the replicas, a part that HAMi cuts off the larger of its shares
-// of cores and memory. All are rounded down, so that a GPU given out in full never counts for more
-// than 1000. What one unit of a resource is depends on the node (api/gpu/gpu_facts.h). Pure
-// functions.
+// A whole GPU is 1000; a MIG device is its share of the GPU's compute slices; a shared replica is
+// the share of its device divided by the replicas. A part that HAMi cuts off is the larger of its
+// shares of cores and memory. All are rounded down, so that a fully used GPU never counts for more
+// than 1000. The worth of one unit depends on the node (api/gpu/gpu_facts.h). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace maniple {
 
 inline constexpr char kGpuMilliResource[] = "scheduling.maniple.dev/gpu-milli";
 
-// What of a node decides how much a GPU resource of it is.
+// The facts of a node that decide the worth of its GPU resources.
 struct GpuDivision {
   int32_t replicas = 1;        // pods that share one device
   int32_t compute_slices = 7;  // of one GPU, in MIG

@@ -14,7 +14,7 @@ void Lanes::SetTree(const QuotaTree* tree, const std::vector<QueueRules>& rules,
   tournament_.reset();
   if (tree != nullptr) tournament_.emplace(*tree, fair_sharing);
 
-  // Those whose Queue has become known, or is no longer, change lanes.
+  // Items whose Queue has become known, or is no longer known, change lanes.
   OrderedStandings moved =
       loose_.Take([this](const ItemStanding& standing) { return Known(standing.order.queue); });
   for (size_t i = known; i < lanes_.size(); ++i) {

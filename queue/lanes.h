@@ -1,5 +1,5 @@
-// The ready items of one kind, in one lane per Queue, and per namespace for those without a Queue;
-// between the lanes' heads decides the Tournament. Of this room only; owned by GangQueue.
+// The ready items of one kind, in one lane per Queue, and per namespace for items without a Queue.
+// The Tournament decides between the heads of lanes. Of this room only; owned by GangQueue.
 //
 // Borrows every ItemStanding from Insert until Erase and from Block until Unblock; its item and
 // order stay as they are meanwhile.
@@ -31,29 +31,30 @@ class Lanes final {
 
   void Insert(ItemStanding& standing);
   void Erase(ItemStanding& standing);
-  // A parked item holds up those after it, if its Queue is (or becomes) StrictFIFO.
+  // A parked item holds up the items after it, if its Queue is (or becomes) StrictFIFO.
   void Block(ItemStanding& standing);
   void Unblock(ItemStanding& standing);
 
-  // The next one to serve, of lanes that do not stand aside. It stays here.
+  // The next item to serve, of lanes that do not stand aside. It stays here.
   [[nodiscard]] ItemStanding* Best();
-  // The lane that an item with this order is in lets all others go first.
+  // The lane of an item with this order lets all others go first.
   void StandAside(const OrderKey& order);
-  // False: nobody stood aside.
+  // False: no lane stood aside.
   bool BringBack();
-  // Ready, or parked and to be woken: does a parked item of its Queue hold it up?
+  // For an item that is ready, or parked and to be woken:
+  // does a parked item of its Queue hold it up?
   [[nodiscard]] bool Held(const ItemStanding& standing) const;
-  // The one that holds up others of the Queue; null: none does.
+  // The item that holds up others of the Queue; null: none does.
   [[nodiscard]] const ItemStanding* BlockerOf(QuotaNodeId queue) const;
   [[nodiscard]] std::vector<const ItemStanding*> HeldReady(QuotaNodeId queue) const;
-  // Of a StrictFIFO Queue, in order: the blockers after the first one, and the ready items that
+  // For a StrictFIFO Queue, in order: the blockers after the first one, and the ready items that
   // speak for a class and are held up.
   [[nodiscard]] std::vector<ItemStanding*> LaterBlockers(QuotaNodeId queue) const;
   [[nodiscard]] std::vector<ItemStanding*> HeldSpeakers(QuotaNodeId queue) const;
   // A ready item no longer speaks for its class.
   void Silence(ItemStanding& standing);
 
-  // How many are ready, without those of Queues in which nothing can be popped.
+  // The number of ready items, without those of Queues in which nothing can be popped.
   [[nodiscard]] size_t ready() const { return ready_; }
   [[nodiscard]] size_t queues() const { return lanes_.size(); }
 
@@ -61,7 +62,7 @@ class Lanes final {
   struct Lane {
     OrderedStandings ready;
     OrderedStandings blockers;
-    OrderedStandings speakers;  // those of the ready that speak for a class
+    OrderedStandings speakers;  // the ready items that speak for a class
     size_t counted = 0;
     bool strict = false;
     bool stale = false;
@@ -80,7 +81,7 @@ class Lanes final {
   std::optional<Tournament> tournament_;
   std::vector<Lane> lanes_;         // by QuotaNodeId
   LooseLanes loose_;                // ready and of no Queue that the tree knows
-  std::vector<QuotaNodeId> stale_;  // lanes whose head the tournament has to be shown, each once
+  std::vector<QuotaNodeId> stale_;  // lanes whose head the tournament has not seen, each once
   std::vector<QuotaNodeId> aside_;
   size_t ready_ = 0;
 };

@@ -5,7 +5,7 @@
 namespace maniple {
 namespace {
 
-// What the node leaves to its siblings and does not use itself.
+// The amount that the node leaves to its siblings and does not use itself.
 Amount Idle(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
   const Amount kept = std::max(tree.Guaranteed(node, cell), tree.Usage(node, cell));
   return std::max(Amount(), tree.Quota(node, cell) - kept);
@@ -16,7 +16,7 @@ Amount Idle(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
 Amount LentOf(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
   const QuotaNodeId parent = tree.Parent(node);
   if (!parent.valid() || Idle(tree, node, cell) == Amount()) return Amount();
-  // What leaves the parent is taken from everything in it alike.
+  // The amount that leaves the parent is taken from all of its parts alike.
   Amount taken = LentOf(tree, parent, cell);
   Amount idle;
   for (const QuotaNodeId child : tree.Children(parent)) {
@@ -25,7 +25,7 @@ Amount LentOf(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
   }
   taken = std::min(idle, std::max(Amount(), taken - tree.Nominal(parent, cell)));
   if (taken == Amount()) return taken;
-  // Shares are whole: what has been divided up to and including a child, less what was before it.
+  // Shares are whole: the total divided up to and including a child, less the total before it.
   Amount before;
   for (const QuotaNodeId child : tree.Children(parent)) {
     const Amount upto = before + Idle(tree, child, cell);

@@ -1,8 +1,8 @@
-// How much of a node's own quota others use, for status. A pure function of the tree.
+// The part of a node's own quota that others use, for status. A pure function of the tree.
 //
-// The algebra never tracks who lends to whom, so what the borrowers among siblings take is divided:
-// first the Cohort's own quota covers it, then each sibling's idle quota in proportion; the shares
-// add up.
+// The algebra never tracks lenders and borrowers, so the borrowed total among siblings is divided:
+// first the Cohort's own quota covers it, then each sibling's idle quota in proportion.
+// The shares add up.
 #pragma once
 
 #include "queue/quota_tree.h"

@@ -19,14 +19,14 @@ class LooseLanes final {
  public:
   void Insert(ItemStanding& standing);
   void Erase(ItemStanding& standing);
-  // The next one to serve, of those that do not stand aside; it stays here. Null: none.
+  // The next item to serve, of lanes that do not stand aside; it stays here. Null: none.
   [[nodiscard]] ItemStanding* Best() const { return heads_.empty() ? nullptr : *heads_.begin(); }
   [[nodiscard]] size_t size() const { return size_; }
 
   void StandAside(const std::string& namespace_name);
-  // False: nobody stood aside.
+  // False: no lane stood aside.
   bool BringBack();
-  // Takes out those of which `which` is true.
+  // Takes out the items for which `which` is true.
   [[nodiscard]] OrderedStandings Take(absl::FunctionRef<bool(const ItemStanding&)> which);
 
  private:

@@ -1,5 +1,5 @@
-// The parked items by what they wait for: those of one class failed for the same reason with the
-// same request, so one is asked for all. Of this room only; owned by GangQueue.
+// The parked items in classes: items of one class failed for the same reason with the same request,
+// so one is asked for all. Of this room only; owned by GangQueue.
 //
 // Borrows the Standings.
 #pragma once
@@ -28,14 +28,15 @@ struct ParkedClass {
   OrderedStandings asleep;
   ItemStanding* speaker = nullptr;  // awake on behalf of all and not answered yet
   int32_t awake = 0;                // woken from here and not answered yet, the speaker included
-  // Waits for quota: usage has to fall within this node of the tree first, for what is known of the
-  // first asleep. The root while nothing is known; invalid: it waits for none.
+  // For a class that waits for quota: the node of the tree within which usage must fall first,
+  // by the known shortage of the first asleep. The root while that is unknown;
+  // invalid: it waits for no quota.
   QuotaNodeId watched;
 };
 
 class ParkedClasses final {
  public:
-  // Roots of trees are asked of it until the next call.
+  // Borrows the tree until the next call, to find roots.
   void SetTree(const QuotaTree* tree);
 
   // The class of that name, an empty one if there is none yet.
@@ -48,13 +49,13 @@ class ParkedClasses final {
     absl::FunctionRef<bool(const ParkedClass&)> asking;  // its question is out already
     absl::FunctionRef<bool(const ParkedClass&)> has_quota;
   };
-  // Those that the event may help and whose question is not out already.
+  // Classes that the event may help and whose question is not out already.
   [[nodiscard]] std::vector<ParkedClassId> Hit(uint32_t relief, const Questions& ask);
-  // Those that watch the node, and whose question is not out already.
+  // Classes that watch the node and whose question is not out already.
   [[nodiscard]] std::vector<ParkedClassId> Watching(
       QuotaNodeId node, absl::FunctionRef<bool(const ParkedClass&)> asking);
   void Watch(ParkedClassId id, QuotaNodeId node);
-  void WatchRoot(ParkedClassId id);  // for what was known is so no more
+  void WatchRoot(ParkedClassId id);  // for the known shortage no longer holds
   void WatchRoots();                 // … of any class
   // Shapes by which classes are woken.
   void ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const {
@@ -66,7 +67,7 @@ class ParkedClasses final {
   [[nodiscard]] uint64_t looked_at() const { return looked_at_; }
 
  private:
-  // The tree in whose quota the class has a share; invalid: it waits for none.
+  // The tree in whose quota the class has a share; invalid: it waits for no quota.
   [[nodiscard]] QuotaNodeId RootOf(const ParkedClassName& name) const;
 
   const QuotaTree* tree_ = nullptr;

@@ -1,5 +1,5 @@
-// What stands in the queue of gangs (gang_queue.h): an item, its order, and what could help it
-// while it is parked. Plain values.
+// An entry of the queue of gangs (gang_queue.h): an item, its order,
+// and the facts that could help it while it is parked. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct OrderKey {
   absl::Time queued = absl::InfinitePast();  // creation, or last undo
   std::string namespace_name, name;
   QuotaNodeId queue = {};  // invalid: no Queue, no quota
-  Demand demand = {};      // what the item would charge to it, in the first flavor that has room
+  Demand demand = {};      // the charge of the item to it, in the first flavor that has room
 };
 
-// What could make a parked item start. Bits, because an item may wait for several things at once.
+// Changes that could make a parked item start. Bits, because an item may wait for several at once.
 enum ReliefBit : uint32_t {
   kReliefRoom = 1u << 0,   // room grew on a node: a pod ended, a hold or reservation was released,
                            // allocatable rose
@@ -47,9 +47,9 @@ enum ReliefBit : uint32_t {
   kReliefMembers = 1u << 2,  // the gang's own pods or spec changed (always wakes by Offer)
   kReliefQueue = 1u << 3,    // Queue, Cohort, flavor, namespace label or priority class changed
   kReliefTime = 1u << 4,     // `until` has come
-  kReliefVictims = 1u << 6,  // somebody may be evicted who could not be: a budget allows more
+  kReliefVictims = 1u << 6,  // another gang may now be evicted: for instance, a budget allows more
   kReliefLoose = 1u << 9,    // … among the gangs without a Queue
-  kReliefVolumes = 1u << 8,  // a volume may be had that could not
+  kReliefVolumes = 1u << 8,  // a volume may be had that could not be before
   kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
   kReliefPods = 1u << 7,     // pods that its terms look at came, left or changed; or domains did
 };
@@ -60,21 +60,20 @@ struct ParkFacts {
   std::string class_key;
   uint32_t relief = 0;                        // ReliefBits
   absl::Time until = absl::InfiniteFuture();  // backoff, cool-down, hold
-  // Whether it holds up what comes after it in a StrictFIFO Queue; not so where it can never start.
+  // Whether it holds up the items after it in a StrictFIFO Queue; not so where it can never start.
   bool blocks = true;
-  // Room that must exist on some single changed node before this class is worth a try: its smallest
-  // member's shape.
+  // The room that some changed node must have before this class is worth a try:
+  // that of its smallest member's shape.
   ShapeId smallest_shape;
 };
 
-// Of one Queue.
+// The rules of one Queue.
 struct QueueRules {
   QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
 };
 
-// The node of the tree, the Queue of the item or an ancestor of it, within which usage must fall
-// before anything but a refusal can become of the item and all of its class; none: it may help to
-// ask now.
+// The node of the tree within which usage must fall before the item and its class can be anything
+// but refused: the Queue of the item, or an ancestor of it. None: it may help to ask now.
 using ShortAt = absl::FunctionRef<std::optional<QuotaNodeId>(QueueItem)>;
 
 }  // namespace maniple

@@ -25,7 +25,7 @@ bool Forget(const std::string& name, auto& objects, auto& problems) {
   return problems.erase(name) + known > 0;
 }
 
-// What stood there before tells still what is charged.
+// The spec before it still tells what is charged.
 bool Refuse(const ObjectInvalid& invalid, auto& problems) {
   problems[invalid.key.name] = invalid.problem;
   return true;
@@ -214,7 +214,7 @@ void QuotaBook::Rebuild() {
     }
     if (!cohort_problems_.contains(name)) spec.limits = LimitsOf(cohort.quotas);
   }
-  // Nothing starts from an inactive Queue; what runs there stays charged to it and its Cohort.
+  // Nothing starts from an inactive Queue; its running pods stay charged to it and its Cohort.
   for (const auto& [name, queue] : queues_) {
     QuotaNodeSpec& spec = specs[NodeFor(kIsQueue, name)];
     spec.weight_milli = queue.fair_share_weight_milli;

@@ -1,5 +1,6 @@
-// Queues, Cohorts and ResourceFlavors as the API has them, turned into the quota tree: who is
-// active and why not, which flavor a node is of, and to which cell of the tree a pod is charged.
+// Queues, Cohorts and ResourceFlavors as the API has them, turned into the quota tree:
+// which Queues are active and why not, the flavor of each node,
+// and the cell of the tree that a pod is charged to.
 //
 // Owned by the scheduling loop. Ids of nodes and cells keep their meaning for the life of the book;
 // a queue that is gone or inactive stands alone in the tree, without quota.
@@ -30,7 +31,7 @@ namespace maniple {
 // A ResourceFlavor, or none: the nodes that match no flavor.
 using FlavorId = Id<struct FlavorTag>;
 
-// What one pod may cost: a resource and where it is counted.
+// The rule for one resource of a pod: whether and where it is counted.
 enum class CellRule : uint8_t {
   kUnlimited,  // the queue lists the resource nowhere
   kCharged,
@@ -38,7 +39,7 @@ enum class CellRule : uint8_t {
 };
 struct CellAnswer {
   CellRule rule = CellRule::kUnlimited;
-  QuotaCellId cell;  // kCharged; also kForbidden where some other object counts this cell
+  QuotaCellId cell;  // kCharged; also kForbidden where another object counts this cell
   size_t order = 0;  // kCharged: the place of the entry in the queue's list
 };
 
@@ -51,7 +52,7 @@ class QuotaBook final {
   // Equal for equal Queues, Cohorts and flavors, in every process: as of the last Rebuild.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] const QuotaTree& tree() const { return tree_; }
-  // For speculation that is taken back before anybody else looks.
+  // For speculation that is taken back within the same call.
   [[nodiscard]] QuotaTree& tree() { return tree_; }
 
   // The queue's own id, also when it does not exist (any more); invalid when it was never seen.
@@ -59,15 +60,15 @@ class QuotaBook final {
   [[nodiscard]] QuotaNodeId CohortNamed(absl::string_view name) const;
   [[nodiscard]] const Queue* FindQueue(absl::string_view name) const;  // null: no usable object
   [[nodiscard]] const std::map<std::string, Cohort>& cohorts() const { return cohorts_; }
-  // Not empty: nothing starts from the queue, and why.
+  // Why nothing starts from the queue; "" = gangs may start.
   [[nodiscard]] std::string ProblemOfQueue(absl::string_view name) const;
   [[nodiscard]] std::string ProblemOfCohort(absl::string_view name) const;
   [[nodiscard]] absl::string_view NameOf(QuotaNodeId node) const;  // without its kind
   [[nodiscard]] size_t node_count() const { return nodes_.size(); }
-  // Of an active queue; the default rules for any other.
+  // The rules of an active queue; the default rules for any other.
   [[nodiscard]] QueueOrdering OrderingOf(QuotaNodeId queue) const;
 
-  // Does some queue in the tree of this root take back what others borrow?
+  // Does some queue in the tree of this root reclaim borrowed quota?
   [[nodiscard]] bool Reclaims(QuotaNodeId root) const { return reclaiming_.contains(root); }
 
   // The flavor of a node with these labels: the matching one of highest priority, then by name.
@@ -78,7 +79,7 @@ class QuotaBook final {
   [[nodiscard]] std::vector<FlavorId> FlavorsOf(QuotaNodeId queue) const;
   [[nodiscard]] CellAnswer CellFor(QuotaNodeId queue, absl::string_view resource,
                                    FlavorId flavor) const;
-  // Invalid: nobody has quota for it.
+  // Invalid: no Queue or Cohort has quota for it.
   [[nodiscard]] QuotaCellId CellNamed(absl::string_view flavor, absl::string_view resource) const;
   [[nodiscard]] const std::string& ResourceOf(QuotaCellId cell) const;
   [[nodiscard]] const std::string& FlavorOfCell(QuotaCellId cell) const;
@@ -106,13 +107,13 @@ class QuotaBook final {
   std::map<std::string, Queue> queues_;
   std::map<std::string, Cohort> cohorts_;
   std::map<std::string, ResourceFlavor> flavors_;
-  // Objects that could not be read: why.
+  // Why objects could not be read.
   std::map<std::string, std::string> unreadable_queues_, unreadable_cohorts_, unreadable_flavors_;
   std::map<std::string, std::string> queue_problems_, cohort_problems_;
   std::set<std::string> cyclic_;  // Cohorts without a place in the tree: on a cycle, or below one
 
   std::vector<Node> nodes_;  // by QuotaNodeId
-  // Of Cohorts, and of Queues.
+  // By name: of Cohorts, and of Queues.
   std::array<absl::flat_hash_map<std::string, QuotaNodeId>, 2> node_ids_;
   std::vector<std::pair<std::string, std::string>> cells_;  // (flavor, resource) by QuotaCellId
   std::map<std::pair<std::string, std::string>, QuotaCellId> cell_ids_;

@@ -42,14 +42,14 @@ struct QuotaTree::Node {
   std::vector<QuotaNodeId> children;
 };
 
-// All that does not change.
+// The constant part of the tree.
 struct QuotaTree::Forest {
   std::vector<Node> nodes;
   std::vector<uint32_t> top_down;  // the nodes, every parent before its children
   std::vector<uint32_t> resource_of_cell;
   size_t resources = 0;
   std::vector<Limits> limits;    // node by node, each cell by cell
-  std::vector<Amount> lendable;  // node by node, each resource by resource: what it can ever use
+  std::vector<Amount> lendable;  // by node, then resource: all that it can ever use
 
   Forest(const std::vector<QuotaNodeSpec>& specs, std::vector<uint32_t> resources_given);
   void Link(const std::vector<QuotaNodeSpec>& specs);
@@ -85,7 +85,7 @@ QuotaTree::Forest::Forest(const std::vector<QuotaNodeSpec>& specs,
   Settle();
 }
 
-// What follows from nominal amounts and limits.
+// Derives quotas and potentials from nominal amounts and limits.
 void QuotaTree::Forest::Settle() {
   for (auto node = top_down.rbegin(); node != top_down.rend(); ++node) SumUp(*node);
   for (const uint32_t node : top_down) PassDown(node);
@@ -117,7 +117,7 @@ void QuotaTree::Forest::Link(const std::vector<QuotaNodeSpec>& specs) {
   }
 }
 
-// Quota of a node whose children have theirs.
+// The quota of a node; REQUIRES: its children have theirs.
 void QuotaTree::Forest::SumUp(uint32_t node) {
   for (size_t cell = 0; cell < cells(); ++cell) {
     Limits& own = limits[node * cells() + cell];
@@ -134,7 +134,7 @@ void QuotaTree::Forest::SumUp(uint32_t node) {
   }
 }
 
-// Potential of a node whose parent has its own.
+// The potential of a node; REQUIRES: its parent has its own.
 void QuotaTree::Forest::PassDown(uint32_t node) {
   absl::InlinedVector<Wide, 16> sums(resources);
   const QuotaNodeId parent = nodes[node].parent;
@@ -210,14 +210,14 @@ QuotaTree::Wide QuotaTree::Used(size_t at) const {
   return changed == supposed_.end() ? (*supposed_of_)[at] : changed->second;
 }
 
-// How much more may reach a node. It is T + B, so negative where the node is not legal.
+// The amount that may still reach a node. It is T + B, so negative where the node is not legal.
 QuotaTree::Wide QuotaTree::Room(size_t at) const {
   const Limits& limits = forest_->limits[at];
   return limits.quota - Used(at) + limits.borrowing;
 }
 
-// What reaches the parent when `charge` reaches a node: past what the node still keeps for itself.
-// A function of usage before and after, so a charge taken back undoes itself.
+// The part of `charge` that passes a node on to its parent, beyond the room that the node keeps for
+// itself. A function of usage before and after, so a charge taken back undoes itself.
 QuotaTree::Wide QuotaTree::Spilled(size_t at, Wide charge) const {
   const Wide guaranteed = forest_->limits[at].guaranteed;
   return Above(Used(at) + charge, guaranteed) - Above(Used(at), guaranteed);
@@ -269,7 +269,8 @@ QuotaTree QuotaTree::WithMore(QuotaNodeId node, QuotaCellId cell, Amount more) c
   forest->Settle();
   QuotaTree tree(std::move(forest));
   tree.usage_.resize(tree.forest_->limits.size());
-  // What reaches a cohort depends on what its children keep, so the leaves are charged again.
+  // The amount that reaches a cohort depends on its children's guarantees,
+  // so leaves are charged again.
   for (uint32_t i = 0; i < node_count(); ++i) {
     const QuotaNodeId leaf(i);
     if (!Children(leaf).empty()) continue;
@@ -306,7 +307,8 @@ bool QuotaTree::FitsEver(QuotaNodeId queue, std::span<const CellAmount> demand) 
   });
 }
 
-// What reaches `node`, the queue or an ancestor of it, when `part` is charged to the queue.
+// The amount that reaches `node`, the queue or an ancestor of it,
+// when `part` is charged to the queue.
 QuotaTree::Wide QuotaTree::ChargeAt(QuotaNodeId node, QuotaNodeId queue,
                                     const CellAmount& part) const {
   Wide charge = WideOf(part.amount);

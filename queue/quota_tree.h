@@ -1,8 +1,8 @@
-// The quota algebra: what every Queue and Cohort may use of each (flavor, resource), and uses.
+// The quota algebra: each (flavor, resource) that every Queue and Cohort may use, and uses.
 //
-// A forest: Queues are leaves, Cohorts inner nodes, and usage bubbles up past what a node keeps for
-// itself. Formulas: Kueue's algebra (KEP-79 and pkg/cache/scheduler/resource_node.go). Who lends to
-// whom is never tracked.
+// A forest: Queues are leaves, Cohorts inner nodes, and usage beyond a node's own guarantee
+// bubbles up. Formulas: Kueue's algebra (KEP-79 and pkg/cache/scheduler/resource_node.go).
+// Lenders and borrowers are never tracked.
 //
 //   quota S: queue N; cohort N + sum over children min(S, L)        guaranteed G = max(0, S - L)
 //   usage U: queue as charged; cohort sum over children max(0, U - G)
@@ -16,9 +16,9 @@
 // Sums are exact (128 bits, for up to 2^32 nodes and 2^32 demands of any amount), so nothing
 // saturates inside and Remove leaves no residue; answers saturate to an Amount.
 //
-// Plain data owned by the scheduling thread: a copy is a snapshot (limits are shared, usage is
-// copied). Every question and change costs O(depth) per cell. A supposition is a tree of what is
-// not so: it keeps what it changes beside the usage of the tree that it was made of.
+// Plain data owned by the scheduling thread: a copy is a snapshot (limits are shared,
+// usage is copied). Every question and change costs O(depth) per cell.
+// A supposition is a tree that keeps its changes beside the usage of the tree that it was made of.
 //
 //   if (tree.Fits(queue, demand)) tree.Add(queue, demand);
 //   tree.Remove(queue, demand);                          // exactly as it was before
@@ -27,9 +27,9 @@
 //
 // Invariants:
 //   1. U of a cohort is the sum of what bubbles up from its children, whatever the order of adds
-//   and removes.
+//      and removes.
 //   2. No call changes limits: a tree of other limits is another tree.
-//   3. What a supposition is told never reaches the tree that it was made of.
+//   3. The changes of a supposition never reach the tree that it was made of.
 #pragma once
 
 #include <compare>
@@ -57,8 +57,8 @@ struct CellAmount {
   Amount amount;
   friend auto operator<=>(const CellAmount&, const CellAmount&) = default;
 };
-// By cell, each once, none zero or negative. Most are of one cell, and every gang that waits has
-// some.
+// By cell, each once, none zero or negative. Most demands are of one cell,
+// and every waiting gang has some.
 using Demand = absl::InlinedVector<CellAmount, 1>;
 
 struct QuotaLimit {
@@ -75,10 +75,10 @@ struct QuotaNodeSpec {
 };
 
 struct BorrowHeight {
-  // 0: within the queue's own quota; else the height (longest way down to a leaf) of the lowest
-  // ancestor whose own quota covers what is borrowed; of the root if none does.
+  // 0: within the queue's own quota. Else the height (longest way down to a leaf) of the lowest
+  // ancestor whose own quota covers the borrowed amount; of the root if none does.
   int32_t height = 0;
-  bool may_reclaim = false;  // that node has a parent: others may sit in what is its own
+  bool may_reclaim = false;  // that node has a parent: others may use its quota
   friend bool operator==(const BorrowHeight&, const BorrowHeight&) = default;
 };
 
@@ -107,17 +107,17 @@ class QuotaTree final {
   // Available if nothing were used: a demand above it can never start.
   [[nodiscard]] Amount Potential(QuotaNodeId node, QuotaCellId cell) const;
 
-  // A what-if that starts as this tree is. It borrows the usage of this one, which must not change
-  // while it, or a copy of it, lives; it costs what it changes.
+  // A what-if that starts as this tree is. It borrows the usage of this tree, which must not change
+  // while it, or a copy of it, lives; it costs as much as it changes.
   [[nodiscard]] QuotaTree Supposed() const;
-  // The same with all usage its own: for a what-if that changes much, or outlives what it is of.
+  // The same with all usage its own: for a what-if that changes much, or outlives this tree.
   [[nodiscard]] QuotaTree Whole() const;
 
-  // The same usage in a tree where the node's nominal amount of the cell is larger by so much; for
+  // The same usage in a tree where the node's nominal amount of the cell is larger by `more`; for
   // what-ifs. Costs O(all cells of all nodes).
   [[nodiscard]] QuotaTree WithMore(QuotaNodeId node, QuotaCellId cell, Amount more) const;
 
-  // REQUIRES: `queue` has no children; what is removed was added.
+  // REQUIRES: `queue` has no children; a removed demand was added before.
   void Add(QuotaNodeId queue, std::span<const CellAmount> demand);
   void Remove(QuotaNodeId queue, std::span<const CellAmount> demand);
 
@@ -125,23 +125,23 @@ class QuotaTree final {
   [[nodiscard]] bool Fits(QuotaNodeId queue, std::span<const CellAmount> demand) const {
     return !ShortAt(queue, demand).valid();
   }
-  // The queue or an ancestor of it that has no room for what would reach it; invalid: none. While
-  // usage falls nowhere within that node, the demand does not fit.
+  // The queue or an ancestor of it that has no room for the part of the demand that would reach it;
+  // invalid: none. While usage falls nowhere within that node, the demand does not fit.
   [[nodiscard]] QuotaNodeId ShortAt(QuotaNodeId queue, std::span<const CellAmount> demand) const;
   [[nodiscard]] bool FitsEver(QuotaNodeId queue, std::span<const CellAmount> demand) const;
   // Does `node`, the queue or an ancestor of it, exceed its own quota S on some cell of the demand
-  // once that is charged to the queue?
+  // once the demand is charged to the queue?
   [[nodiscard]] bool BorrowsWith(QuotaNodeId node, QuotaNodeId queue,
                                  std::span<const CellAmount> demand) const;
   // The worst over the cells of the demand.
   [[nodiscard]] BorrowHeight HeightOf(QuotaNodeId queue, std::span<const CellAmount> demand) const;
-  // Of `node`, the queue or an ancestor of it, once the demand is charged to the queue; an empty
-  // demand: as it stands. A root borrows nothing.
+  // The share of `node`, the queue or an ancestor of it, once the demand is charged to the queue;
+  // an empty demand: as it stands. A root borrows nothing.
   [[nodiscard]] DominantShare ShareWith(QuotaNodeId node, QuotaNodeId queue,
                                         std::span<const CellAmount> demand) const;
 
   // Legal by the closed form: T >= -B at every node of the queue's path and T >= 0 at its root, for
-  // every cell, where T(queue) = N - U and T(cohort) = N + sum of min(L, T) over its children.
+  // every cell. T(queue) = N - U, and T(cohort) = N + sum of min(L, T) over its children.
   // Costs O(nodes) per cell: for checks, not for decisions.
   [[nodiscard]] absl::Status CheckLegal(QuotaNodeId queue) const;
   // Invariant 1, recomputed from the usage of the queues.

@@ -53,7 +53,8 @@ PodGroupSpec StagedSpec(const ForeignGang& declared, const std::vector<Member>& 
         counted = exists;
         break;
       case PartStart::kOnceLeadIsBound:
-        // Until one of them exists, the leader alone is no remnant of a gang that lost the others.
+        // Before any of them exists, the leader alone is no remnant of a gang that
+        // lost its workers.
         counted = lead_is_placed && exists;
         break;
     }

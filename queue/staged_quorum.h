@@ -1,7 +1,7 @@
-// What the quorum of a gang is now whose producer makes its members in stages.
+// The present quorum of a gang whose producer makes its members in stages.
 //
 // Pure. A quorum that counts members which their producer makes only after others run would wait
-// for ever; one that forgets them would bind half a stage.
+// for ever; a quorum without them would bind half a stage.
 #pragma once
 
 #include <vector>

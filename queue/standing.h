@@ -1,4 +1,4 @@
-// Where one item of the GangQueue stands, and the order among items. Of this room only.
+// The place of one item in the GangQueue, and the order among items. Of this room only.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ItemStanding {
   Whereabouts where = Whereabouts::kReady;
   ParkedClassId parked_class = 0;  // parked: its class; otherwise the class it was woken from
   bool speaks = false;             // awake on behalf of that class
-  bool blocks = false;             // parked: holds up what comes after it in a StrictFIFO Queue
+  bool blocks = false;             // parked: holds up the items after it in a StrictFIFO Queue
   absl::Time until = absl::InfiniteFuture();  // parked only
 };
 

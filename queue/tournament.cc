@@ -19,7 +19,7 @@ Tournament::Tournament(const QuotaTree& tree, FairSharing fair_sharing)
       has_fallen_(tree.node_count()) {
   const auto count = static_cast<uint32_t>(tree.node_count());
   std::vector<QuotaNodeId> roots;
-  // Nobody has a head yet, so whoever stands in a match may stand for its outcome.
+  // No node has a head yet, so any child may stand for the outcome of a match.
   const auto seat = [this](Bracket& bracket, const std::vector<QuotaNodeId>& siblings) {
     bracket.best.resize(siblings.size() * 2);
     for (uint32_t i = 0; i < siblings.size(); ++i) {
@@ -107,7 +107,7 @@ Tournament::Bracket& Tournament::BracketOver(QuotaNodeId node) {
   return parent.valid() ? brackets_[parent.index()] : brackets_.back();
 }
 
-// Finds out anew who stands for the node, and how well.
+// Finds out anew which head stands for the node, and with what rank.
 void Tournament::Enter(QuotaNodeId node) {
   const Bracket& below = brackets_[node.index()];
   Entry& entry = entries_[node.index()];
@@ -140,8 +140,8 @@ void Tournament::Play(QuotaNodeId node) {
   }
 }
 
-// Plays again whatever depends on the changed nodes: level by level, so that no match is between
-// nodes of which one still has to be entered.
+// Plays all matches again that depend on the changed nodes: level by level,
+// so that both nodes of a match have been entered.
 void Tournament::PlayChanged() {
   for (size_t depth = changed_.size(); depth-- > 0;) {
     for (const QuotaNodeId node : changed_[depth]) Enter(node);
@@ -166,7 +166,7 @@ bool Tournament::NoteUsage(QuotaNodeId node) {
   return fell;
 }
 
-// Before the matches: notes what usage became, and enters again whose height may have fallen with
+// Before the matches: notes the new usage, and enters nodes again whose height may have fallen with
 // it. Returns the trees in which anything changed.
 std::vector<QuotaNodeId> Tournament::NoteChanges() {
   std::vector<QuotaNodeId> trees;
@@ -187,8 +187,8 @@ std::vector<QuotaNodeId> Tournament::NoteChanges() {
   return trees;
 }
 
-// A Cohort in which usage fell may cover now what it did not. That lowers heights above its own, to
-// no less than its own; and nothing stands higher than the root.
+// A Cohort in which usage fell may now cover more. That lowers heights above its own,
+// to no less than its own; and nothing stands higher than the root.
 void Tournament::TouchBelow(std::vector<QuotaNodeId> fallen) {
   std::erase_if(fallen, [this](QuotaNodeId cohort) { return !tree_->Parent(cohort).valid(); });
   std::ranges::sort(fallen, {}, [this](QuotaNodeId cohort) { return tree_->Depth(cohort); });
@@ -209,8 +209,8 @@ void Tournament::TouchBelow(std::vector<QuotaNodeId> fallen) {
   }
 }
 
-// After the matches: where usage rose, heights rose or stayed. So whoever wins a tree and stands as
-// high as it did truly wins it.
+// After the matches: where usage rose, heights rose or stayed. So a head that wins a tree at an
+// unchanged height truly wins it.
 void Tournament::SettleHeights(const std::vector<QuotaNodeId>& trees) {
   for (const QuotaNodeId root : trees) {
     for (;;) {

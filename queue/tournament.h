@@ -1,9 +1,10 @@
-// Who is next among the heads of all Queues: a tournament from the root of each tree of Cohorts.
+// The next among the heads of all Queues: a tournament from the root of each tree of Cohorts.
 //
-// With fair sharing, at each Cohort that child wins whose subtree would not borrow for its
-// candidate, then the one with the lower dominant share including the candidate, then higher
-// priority, longer waiting, name. Without: the candidate with the lower borrow height, then higher
-// priority, longer waiting, name. Winners of different trees compare by priority, waiting, name.
+// With fair sharing, at each Cohort that child wins whose subtree would not borrow for
+// its candidate; then the child with the lower dominant share including the candidate;
+// then higher priority, longer waiting, name. Without fair sharing:
+// the candidate with the lower borrow height, then higher priority, longer waiting, name.
+// Winners of different trees compare by priority, waiting, name.
 //
 // Owned by GangQueue; borrows the tree, which must outlive it and keep its limits.
 //
@@ -11,10 +12,10 @@
 //   while (auto queue = tournament.Winner()) … tree.Add(*queue, …), tournament.Touch(*queue);
 //
 // Cost. Each Cohort keeps a bracket of its children, so that one change is log(children) matches at
-// each level of its path. A child's rank depends on usage at or below that child only, and nothing
-// else is looked at. But a borrow height depends on every Cohort above: without fair sharing, where
-// usage of a Cohort fell, the Queues below it that borrow from above it are entered again; where it
-// rose, heights are found out one by one, as they reach the top.
+// each level of its path. With fair sharing, a child's rank depends only on usage at or below that
+// child. Without, a borrow height depends on every Cohort above. Where usage of a Cohort fell, the
+// Queues below it that borrow from above it are entered again. Where it rose, heights are found out
+// one by one, as they reach the top.
 //
 // Invariants, when Winner() returns:
 //   1. With fair sharing every entry is as the tree stands.
@@ -33,7 +34,7 @@ namespace maniple {
 
 enum class FairSharing : uint8_t { kOn, kOff };
 
-// The first of one Queue, as far as Queues are compared by it.
+// The first item of one Queue, as far as Queues are compared by it.
 struct QueueHead {
   int32_t priority = 0;
   absl::Time queued;
@@ -51,13 +52,13 @@ class Tournament final {
   void Touch(QuotaNodeId queue);
   // The Queue whose head is next; none: no Queue has a head.
   [[nodiscard]] std::optional<QuotaNodeId> Winner();
-  // REQUIRES: it has one.
+  // REQUIRES: the Queue has a head.
   [[nodiscard]] const QueueHead& HeadOf(QuotaNodeId queue) const;
 
  private:
-  // What a node brings to the match against its siblings.
+  // A node's standing in the match against its siblings.
   struct Entry {
-    QuotaNodeId queue;     // whose head stands for the node; invalid: nobody's
+    QuotaNodeId queue;     // whose head stands for the node; invalid: there is none
     bool borrows = false;  // fair sharing only, with that head
     DominantShare share;   // fair sharing only, with that head
     int32_t height = 0;    // of a queue, without fair sharing
