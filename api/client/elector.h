@@ -10,8 +10,8 @@
 //   writer.SetLeadUntil(elector.lead_until(), now);  // after each of these
 //
 // Invariants:
-//   1. lead_until() <= (sending time of the last renewal that succeeded) + renew_deadline < when it
-//   may be taken.
+//   1. lead_until() <= (sending time of the last renewal that succeeded) + renew_deadline
+//      < when it may be taken.
 //   2. A write of the Lease always carries the resourceVersion it was decided on (or is a create),
 //      so two electors never both succeed.
 //   3. At most one request is open; else NextDeadline() is finite until kReleased.

@@ -21,8 +21,8 @@
 //   2. For one uid, events come in rising resourceVersion; after ObjectDeleted a uid is never
 //      upserted again (unless the server's history has been replaced, and then only out of a list).
 //   3. Once the kind is synced, the events so far describe the server's state at resume_version().
-//   4. Memory: one page of a list (at most longest_page, as a rule no more than wanted_page), one
-//   line of a watch, and about 110 bytes per object.
+//   4. Memory: one page of a list (at most longest_page, as a rule no more than wanted_page),
+//      one line of a watch, and about 110 bytes per object.
 #pragma once
 
 #include <cstdint>

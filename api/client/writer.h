@@ -10,12 +10,12 @@
 //
 // Invariants:
 //   1. Every command is answered exactly once; a command is sent only before lead_until.
-//   2. At most max_in_flight requests are open, of them at most a quarter statuses and events while
-//   a bind waits.
-//   3. Commands of one priority and lane are first sent in the order of submission (a coalesced one
-//   has the place of the first, unless it is more urgent), and lanes take turns.
-//   4. In no second more than most_per_second requests are sent, but for one second's worth that
-//   a pause has saved up.
+//   2. At most max_in_flight requests are open, of them at most a quarter statuses
+//      and events while a bind waits.
+//   3. Commands of one priority and lane are first sent in the order of submission (a coalesced
+//      one has the place of the first, unless it is more urgent), and lanes take turns.
+//   4. In no second more than most_per_second requests are sent,
+//      but for one second's worth that a pause has saved up.
 #pragma once
 
 #include <array>

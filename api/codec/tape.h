@@ -36,8 +36,8 @@ struct Token {
 };
 
 // Invariants:
-//   1. A container is followed by its items, or by pairs of a kKey and a value, up to `this +
-//   extent`.
+//   1. A container is followed by its items, or by pairs of a kKey and a value,
+//      up to `this + extent`.
 //   2. Texts stay where they are until Clear, or until the text that was read is gone.
 class Tape final {
  public:

@@ -7,10 +7,10 @@
 //   while (!connection.Unsent().empty()) connection.Sent(socket.Write(connection.Unsent()), now);
 //
 // Invariants:
-//   1. A request is not parsed before the last byte of the previous reply is sent: replies keep the
-//   order of requests.
-//   2. What waits in memory is bounded: input by a head and a body, output by one reply or the
-//   backlog of a watch.
+//   1. A request is not parsed before the last byte of the previous reply is sent:
+//      replies keep the order of requests.
+//   2. What waits in memory is bounded: input by a head and a body,
+//      output by one reply or the backlog of a watch.
 #pragma once
 
 #include <memory>

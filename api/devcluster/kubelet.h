@@ -5,8 +5,8 @@
 // deletions through writes.h. One thread.
 //
 // Invariants:
-//   1. used(node) is the sum of the requests of the pods that were admitted there and have not
-//   ended.
+//   1. used(node) is the sum of the requests of the pods that were admitted there
+//      and have not ended.
 //   2. A pod is admitted at most once, in the order in which pods were bound.
 #pragma once
 

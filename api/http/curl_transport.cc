@@ -44,10 +44,10 @@ void IgnoreBrokenPipes() {
 }  // namespace
 
 // Invariants:
-//   1. A transfer is in exactly one place: waiting in its lane, active in `multi_`, or ended and
-//   not yet told.
-//   2. `told_` names each transfer with untold output once, in the order in which their output
-//   began.
+//   1. A transfer is in exactly one place: waiting in its lane, active in `multi_`,
+//      or ended and not yet told.
+//   2. `told_` names each transfer with untold output once,
+//      in the order in which their output began.
 class CurlTransport::Impl final {
  public:
   Impl(ClientConfig config, CurlEndpoint endpoint, const Clock& clock, CurlTransportOptions options)

@@ -18,8 +18,7 @@
 //
 // Invariants:
 //   1. A member has at most one request under way, except that a delete does not wait for a bind
-//   that
-//      the watch has shown to be done. Only the reply to the last request is listened to.
+//      that the watch has shown to be done. Only the reply to the last request is listened to.
 //   2. No bind is sent for a pod that is known to be bound, gone, gated or refused; a refusal is
 //      believed for a minute, and not while an earlier bind may land.
 //   3. In phase undoing no bind is sent, and it ends only when every member is gone or never was

@@ -17,9 +17,8 @@
 //   1. A claim has at most one write under way.
 //   2. A write is sent only over a version that showed it to be needed; its resourceVersion is the
 //      precondition.
-//   3. In phase undoing nothing is bound. The phase ends when no claim waits any more for a node
-//   that
-//      we named, or after thirty seconds.
+//   3. In phase undoing nothing is bound. The phase ends when no claim waits any more for
+//      a node that we named, or after thirty seconds.
 #pragma once
 
 #include <cstdint>

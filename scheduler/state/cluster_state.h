@@ -9,8 +9,8 @@
 //
 // Invariants:
 //   1. Every pod is charged to at most one node: where it is bound, else where it is reserved.
-//   2. free(node, r) = allocatable(node, r) - sum over charged pods and holds, for every resource
-//   r; it may be negative.
+//   2. free(node, r) = allocatable(node, r) - sum over charged pods and holds,
+//      for every resource r; it may be negative.
 //   3. A pod that ended (Succeeded, Failed, gone) is charged nowhere; a terminating one still is.
 //   4. A published snapshot never changes.
 //   5. The mix of requests counts every charged pod that asks for GPUs (observed_mix.h).

@@ -4,12 +4,12 @@
 // its id is dead after.
 //
 // Invariants:
-//   1. Members are sorted by (rank, name); every member's pod names this gang, or did so when it
-//   was bound: to rename a pod that runs changes nothing.
+//   1. Members are sorted by (rank, name); every member's pod names this gang,
+//      or did so when it was bound: to rename a pod that runs changes nothing.
 //   2. priority = the lower of the class's value and the highest among members; queue is resolved;
-//   both follow every change, and so does whether it may preempt.
-//   3. A member that succeeded and is gone is remembered until another has its rank, or the
-//   PodGroup is another.
+//      both follow every change, and so does whether it may preempt.
+//   3. A member that succeeded and is gone is remembered until another has its rank,
+//      or the PodGroup is another.
 #pragma once
 
 #include <memory>

@@ -5,8 +5,8 @@
 //
 // Invariants:
 //   1. A row that is not present has no name, no class, and zero in every column.
-//   2. Two present nodes are of one class iff their tracked labels with few values, taints, cordon
-//   and facts about GPUs are equal.
+//   2. Two present nodes are of one class iff their tracked labels with few values,
+//      taints, cordon and facts about GPUs are equal.
 //   3. Blocks handed out by Publish are never written again.
 #pragma once
 
