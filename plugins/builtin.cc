@@ -34,7 +34,7 @@
 namespace maniple {
 namespace {
 
-// What no room can cure comes before what room can.
+// Reasons that no room can cure come before reasons that room can.
 constexpr FilterRow kFilters[] = {
     {"Unsupported", MakeUnsupported},
     {"NodeUnschedulable", MakeNodeUnschedulable},
@@ -54,15 +54,15 @@ constexpr FilterRow kFilters[] = {
     {"CoolDown", MakeCoolDown},
 };
 
-// What is weighed against what, in sums of weight times 0..100:
+// Weights for scores of 0..100 each:
 // - Packing and Fragmentation stand 1 to 8 by the experiment of bench/quality: 900 together, as
-//   much as the two resource scores of kube-scheduler are worth beside its preferences, which stand
+//   much as the two resource scores of kube-scheduler are worth beside its preferences. These stand
 //   here in its proportions (3 for taints, 2 for terms and 1 for images to a sum of 2).
-// - Links that are promised stand 80 of 100 above those that may be or are not there: 960, more
-//   than all packing. So do slices, which are kept together for the sake of whole idle nodes, of
-//   which Fragmentation, that looks at pods and not at nodes, knows nothing.
-// - GPUs of another kind than the pod asks for cost more than all of these can win back, the least
-//   misfit being 30 of 100; and so does a GPU node for a pod without GPUs.
+// - Promised links stand 80 of 100 above possible or absent ones: 960, more than all packing. So do
+//   slices, which are kept together for the sake of whole idle nodes. Fragmentation knows nothing
+//   of these, since it looks at pods and not at nodes.
+// - GPUs of another kind than the pod asks for cost more than all other scores can win back, the
+//   least misfit being 30 of 100. So does a GPU node for a pod without GPUs.
 constexpr ScoreRow kScores[] = {
     {"GpuKind", 250, MakeGpuKind},
     {"GpuAvoidance", 55, MakeGpuAvoidance},

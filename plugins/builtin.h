@@ -38,8 +38,8 @@ struct ProfileSpec {
   std::vector<std::string> filters;
   std::vector<Score> scores;
 };
-// The order of the table stands, whatever order the spec has. Unknown and repeated names are errors
-// that say so.
+// The result has the order of the table, whatever order the spec has.
+// Unknown and repeated names are errors that say so.
 [[nodiscard]] absl::StatusOr<Profile> MakeProfile(const ProfileSpec& spec);
 [[nodiscard]] Profile BuiltinProfile();
 

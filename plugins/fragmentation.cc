@@ -38,7 +38,7 @@ class BoundFragmentation final : public NodeScore {
   }
 
  private:
-  // Most nodes are like one that was scored before, for this pod or for one of another decision.
+  // Most nodes are like one that was scored before, for this pod or in another decision.
   int64_t ScoreAt(const MixRooms& rooms, uint32_t row) const {
     AnswerPrint print = print_;
     rooms.AddTo(print, row);
@@ -58,7 +58,7 @@ class BoundFragmentation final : public NodeScore {
   std::shared_ptr<const RequestMix> mix_;
   MixRooms::ModelOfClass model_of_class_;
   FillRequest request_;
-  AnswerPrint print_;  // of the request
+  AnswerPrint print_;  // the print of the request
   int64_t work_;
 };
 
@@ -68,7 +68,7 @@ class Fragmentation final : public ScorePlugin {
   std::unique_ptr<NodeScore> Bind(const CycleInput& cycle, const PodShape& shape) const override {
     if (cycle.snapshot.mix == nullptr) return nullptr;
     const std::optional<FillRequest> request = cycle.snapshot.mix->RequestOf(shape);
-    if (!request.has_value()) return nullptr;  // GPUs that nobody has asked for so far
+    if (!request.has_value()) return nullptr;  // no request of the mix has such GPUs
     return std::make_unique<BoundFragmentation>(cycle.snapshot.mix, *request,
                                                 *cycle.snapshot.tables);
   }

@@ -1,8 +1,8 @@
-// Fragmentation: a pod goes where the pods with GPUs that are likely to come lose least by it.
+// Fragmentation: a pod goes where its coming costs least to the GPU pods that are likely to come.
 //
-// The loss is that of the expected fill (plugins/framework/expected_fill.h) over the mix of
-// requests in the snapshot. A pod without GPUs is scored too: on a node with GPUs it takes cores and
-// memory that they need. Nothing to say without a mix: then packing decides.
+// The loss is that of the expected fill (plugins/framework/expected_fill.h) over the mix
+// of requests in the snapshot. A pod without GPUs is scored as well: on a node with GPUs it takes
+// cores and memory that they need. Nothing to say without a mix: then packing decides.
 #pragma once
 
 #include <memory>

@@ -18,7 +18,7 @@ class BoundGpuAvoidance final : public NodeScore {
       return node.block.Allocatable(gpu)[node.row] > 0;
     });
     if (has_gpu) return 0;
-    // One that has lost them for a while will want its room back.
+    // A node that has lost its GPUs for a while will want its room back.
     const NodeClassId id = node.block.rows().classes[node.row];
     return tables_.classes[id.index()]->gpus.product.empty() ? kMostScore : 0;
   }

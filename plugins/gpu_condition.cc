@@ -40,7 +40,7 @@ class GpuConditionFilter final : public FilterPlugin {
   absl::string_view name() const override { return "GpuCondition"; }
   absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(const CycleInput& cycle,
                                                    const PodShape& shape) const override {
-    // All of this passes, by itself or by an operator's hand.
+    // All of these conditions pass, by themselves or by an operator's hand.
     if (!shape.wants_gpu || cycle.question == Question::kEver) return nullptr;
     return std::make_unique<BoundGpuCondition>(*cycle.snapshot.tables);
   }

@@ -1,8 +1,8 @@
 // GpuCondition: pods that ask for GPUs, or slices of them, keep off nodes whose GPUs are being
-// repartitioned or get another driver, and off those whose slices are invalid.
+// repartitioned or get another driver, and off nodes with invalid slices.
 //
-// Such a node may still report GPUs, and its labels what they were. Pods that run there are not
-// asked about: who is bound, or reserved, stays.
+// Such a node may still report its GPUs, and its labels may be unchanged.
+// Running pods are not asked about: a bound or reserved pod stays.
 #pragma once
 
 #include <memory>

@@ -27,7 +27,7 @@ bool SharesWhatIsAsked(const GpuFacts& gpus, const GpuAsk& ask) {
                      });
 }
 
-// HAMi's pods ask for parts, so shared GPUs are what they want.
+// Pods of HAMi ask for parts, so shared GPUs are what they want.
 bool WantsParts(const GpuAsk& ask) {
   return std::any_of(ask.requests.begin(), ask.requests.end(), [](const GpuRequest& request) {
     return request.what.kind != GpuKind::kWhole && request.what.kind != GpuKind::kSlice;
@@ -76,7 +76,7 @@ class GpuKindScore final : public ScorePlugin {
                                                : kMostScore);
       least = std::min(least, by_class.back());
     }
-    if (least == kMostScore) return nullptr;  // all are what it asks for
+    if (least == kMostScore) return nullptr;  // every node has the GPUs that it asks for
     return std::make_unique<BoundGpuKind>(std::move(by_class));
   }
 };

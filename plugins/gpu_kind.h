@@ -1,7 +1,7 @@
 // GpuKind: GPUs of the kind that the pod asks for come first, those of another kind last.
 //
-// Who asks for one GPU wants a whole one of its own: next best is one that is shared, last a MIG
-// slice that goes by the same name. Who names slices or shared GPUs in its node selector or
+// A pod that asks for one GPU wants a whole one of its own; next best is a shared one, last a MIG
+// slice that goes by the same name. A pod that names slices or shared GPUs in its node selector or
 // affinity gets these first. Nodes whose last repartitioning failed stand behind others of their
 // kind.
 #pragma once

@@ -21,14 +21,15 @@ class BoundImageLocality final : public NodeScore {
       if (facts.nodes == 0) continue;
       const double worth =
           static_cast<double>(facts.bytes) * (static_cast<double>(facts.nodes) / all);
-      // More than all containers can count for makes no difference, and sums stay small.
+      // Beyond the most that all containers can count for, more makes no difference,
+      // and sums stay small.
       const auto counted = static_cast<int64_t>(std::min(worth, static_cast<double>(most_)));
       images_.push_back({.image = image, .bytes = counted});
       total_ += counted;
     }
   }
 
-  // No node has enough of them to be told from one that has none.
+  // No node has enough of the images to be told from a node without.
   [[nodiscard]] bool indifferent() const { return total_ <= kLeast; }
   FilterScope scope() const override { return FilterScope::kDynamic; }
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t kPair = 2;
 
-// The one resource whose devices are to be linked. None: slices or replicas are among them, or GPUs
-// of several makers.
+// The one resource whose devices are to be linked. None: the pod asks for slices or replicas,
+// or for GPUs of several makers.
 std::optional<ResourceId> LinkableOf(const Tables& tables, const PodShape& shape) {
   std::optional<ResourceId> linkable;
   for (const auto& [resource, amount] : shape.requests) {
@@ -23,8 +23,8 @@ std::optional<ResourceId> LinkableOf(const Tables& tables, const PodShape& shape
   return linkable;
 }
 
-// Of a node's GPUs in pairs, those whose partner may be taken or broken: the label knows of GPUs
-// that failed.
+// The GPUs of a node in pairs, with those whose partner may be taken or broken:
+// the label counts GPUs that failed.
 int64_t GpusOf(const GpuFacts& facts, int64_t allocatable) {
   return std::max<int64_t>(facts.count, allocatable);
 }
@@ -34,7 +34,7 @@ GpuLinkage LinkageFor(const GpuFacts& facts) {
   return replicas ? GpuLinkage::kNone : facts.linkage;
 }
 
-// How many pods with two GPUs each fit one after the other, each of them promised a pair.
+// The number of pods with two GPUs each that fit one after the other, each with a promised pair.
 int64_t PairsPromised(int64_t free, int64_t gpus) {
   return 2 * free > gpus ? (2 * free - gpus + 3) / 4 : 0;
 }
@@ -98,7 +98,7 @@ class RequireNvlink final : public FilterPlugin {
   }
 };
 
-// What is promised stands far above what may be: see the weight in builtin.cc.
+// A promised link stands far above a possible one: see the weight in builtin.cc.
 constexpr int64_t kPairPromised = 95;
 constexpr int64_t kPairPossible = 15;
 constexpr int64_t kNobodyKnows = 10;
@@ -146,7 +146,7 @@ class BoundNvlinkPreference final : public NodeScore {
   std::vector<int64_t> by_class_;
 };
 
-// Whether nodes differ in what is known of their links, or may: of pairs some are taken.
+// Whether nodes differ in their known links, or may: some pairs may be taken.
 bool LinksDiffer(const Tables& tables) {
   std::optional<GpuLinkage> seen;
   for (const auto& node_class : tables.classes) {

@@ -72,7 +72,7 @@ class Packing final : public ScorePlugin {
  public:
   absl::string_view name() const override { return "Packing"; }
   std::unique_ptr<NodeScore> Bind(const CycleInput& cycle, const PodShape& shape) const override {
-    if (shape.gpus.Devices(GpuKind::kSlice) > 0) return nullptr;  // SlicePacking speaks for these
+    if (shape.gpus.Devices(GpuKind::kSlice) > 0) return nullptr;  // SlicePacking scores these
     return std::make_unique<BoundPacking>(*cycle.snapshot.tables, shape);
   }
 };

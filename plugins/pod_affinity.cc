@@ -11,7 +11,7 @@
 namespace maniple {
 namespace {
 
-// Whose wish it is that pods are apart.
+// A count of pods to stay apart from, and whose term asks for it.
 struct Apart {
   PodCountId count;
   Reason reason;
@@ -26,7 +26,7 @@ struct SharedLabel {
   std::vector<int64_t> own, others;  // sums by domain: of the pod's own terms, and of others'
 };
 
-// The same by a label that tells all nodes apart: what counts is on the node itself.
+// The same by a label that tells all nodes apart: the counts of the node itself decide.
 struct NodeLabel {
   size_t column = 0;
   std::vector<Apart> apart;
@@ -65,7 +65,7 @@ class BoundPodAffinity final : public NodeFilter {
   }
 
   bool looks_around() const override { return !shared_.empty() || !near_.empty(); }
-  // Which labels tell all nodes apart depends on all of them.
+  // All nodes together decide which labels tell all nodes apart.
   bool may_be_remembered() const override { return false; }
   void LookAround(BlockSpan blocks) override {
     for (SharedLabel& label : shared_) {
@@ -120,8 +120,8 @@ class BoundPodAffinity final : public NodeFilter {
     });
   }
 
-  // Members that are placed only add to whom the next must be apart from; but one may be whom the
-  // next wants to be near.
+  // A placed member can only add pods that the next must be apart from.
+  // But it may be the pod that the next wants to be near.
   void NarrowForGood(const NodeBlock& block, NodeMask& fits) const override {
     NarrowApart(block, fits);
     fits.ForEach([&](uint32_t row) {
@@ -216,7 +216,7 @@ class BoundPodAffinity final : public NodeFilter {
     label.keeps_own_apart = label.keeps_own_apart || members_.OwnWrite(apart.count);
   }
 
-  // A member of another shape is whom it wants to be near, and need not itself be near the same.
+  // A member of another shape matches the affinity, and need not itself be near such a pod.
   [[nodiscard]] bool SomeMemberIsNearAnywhere(const CycleInput& cycle,
                                               const PodShape& shape) const {
     if (!terms_.near.valid() || !members_.OthersWrite(terms_.near)) return false;
@@ -230,7 +230,7 @@ class BoundPodAffinity final : public NodeFilter {
     });
   }
 
-  // The pod's own wish is named before that of others.
+  // The pod's own term is named before those of others.
   static void Note(const Reason& reason, std::optional<Reason>& refusal) {
     if (!refusal.has_value() || reason.id < refusal->id) refusal = reason;
   }
@@ -245,7 +245,7 @@ class BoundPodAffinity final : public NodeFilter {
     });
   }
 
-  // REQUIRES: HasNearKeys(node). Some day whom it wants to be near may be anywhere.
+  // REQUIRES: HasNearKeys(node). In the question "ever", pods to be near may be anywhere.
   [[nodiscard]] bool IsNear(const NodeView& node) const {
     if (near_.empty() || (!near_somebody_ && terms_.near_self)) return true;
     return std::ranges::all_of(
@@ -285,8 +285,8 @@ class BoundPodAffinity final : public NodeFilter {
   std::vector<size_t> near_columns_;  // ascending
   std::vector<NearLabel> near_;       // now only
   bool lacks_near_key_ = false;       // no node carries one of the labels
-  bool near_somebody_ = false;        // whom it wants to be near stands somewhere
-  bool near_by_others_ = false;       // members of other shapes may be near whom it wants to be
+  bool near_somebody_ = false;        // some pod to be near stands somewhere
+  bool near_by_others_ = false;       // members of other shapes may be near such a pod
   std::vector<SharedLabel> shared_;
   std::vector<NodeLabel> node_;
   bool members_meet_ = false;

@@ -3,7 +3,7 @@
 //
 // Members of one gang that must be apart on a label which no two nodes share are a cap of one per
 // node; on any other label they are searched one by one. Members that must be near each other, and
-// near nobody who stands already, take one domain for all.
+// near no pod that stands already, take one domain for all.
 #pragma once
 
 #include <memory>

@@ -38,7 +38,7 @@ class BoundSlicePacking final : public NodeScore {
   std::vector<SlicePart> parts_;
 };
 
-// GPUs and slices of all kinds; replicas are left out, for many of them are one device.
+// GPUs and slices of all kinds; replicas are left out, since many of them are one device.
 std::vector<SlicePart> PartsOf(const Tables& tables) {
   std::vector<SlicePart> parts;
   for (uint32_t i = 0; i < tables.resources.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace maniple {
 namespace {
 
-// By this label every node is a domain of its own, whatever its value.
+// Every node counts as a domain of its own by this label, whatever its value.
 constexpr absl::string_view kHostname = "kubernetes.io/hostname";
 
 class BoundSpreadPreference final : public NodeScore {
@@ -57,7 +57,7 @@ class BoundSpreadPreference final : public NodeScore {
     double log_domains = 0;
   };
 
-  // How many domains the nodes that fit are in; nodes without all keys are left out.
+  // The number of domains of the nodes that fit; nodes without all keys are left out.
   [[nodiscard]] int64_t DomainsAmong(const Level& level, BlockSpan blocks,
                                      const NodeSet& fitting) const {
     int64_t domains = 0;
@@ -75,8 +75,8 @@ class BoundSpreadPreference final : public NodeScore {
     return domains;
   }
 
-  // How many matching pods are near the node. In a large number of domains each of them weighs
-  // more, and where a larger skew is allowed, differences weigh less.
+  // Matching pods near the node. In a large number of domains each of them weighs more, and where a
+  // larger skew is allowed, differences weigh less.
   [[nodiscard]] int64_t CrowdAt(const NodeView& node) const {
     double crowd = 0;
     for (const Level& level : levels_) {

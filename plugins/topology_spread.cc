@@ -58,15 +58,15 @@ class BoundTopologySpread final : public NodeFilter {
     });
   }
 
-  // Members elsewhere may lift the least, and with it what every domain may take.
+  // Members elsewhere may lift the least, and with it the limit of every domain.
   void NarrowForGood(const NodeBlock& block, NodeMask& fits) const override {
     fits.ForEach([&](uint32_t row) {
       if (!nodes_.HasAllKeys(block.rows(), row)) fits.Clear(row);
     });
   }
 
-  // What one constraint leaves of the room bounds the others: where hosts take one each, a rack
-  // takes as many as it has hosts.
+  // The room that one constraint leaves bounds the others: where hosts take one each,
+  // a rack takes as many as it has hosts.
   int64_t Most(std::span<const RoomOnNode> rooms) const override {
     int64_t most = NodeFilter::Most(rooms);
     std::vector<const Level*> levels;
@@ -101,7 +101,7 @@ class BoundTopologySpread final : public NodeFilter {
 
   // REQUIRES: the node has all keys.
   [[nodiscard]] bool IsEven(const NodeRows& rows, uint32_t row) const {
-    if (!now_) return true;  // others may come, and lift the least
+    if (!now_) return true;  // members may come elsewhere, and lift the least
     return std::ranges::all_of(levels_, [&](const Level& level) {
       const SpreadCount& count = *level.constraint->count;
       const int64_t here = level.sums[level.constraint->domains.Of(rows, row)];
@@ -111,7 +111,7 @@ class BoundTopologySpread final : public NodeFilter {
 
   using Left = std::vector<int64_t>;  // by domain: members that it may still take at most
 
-  // Where members of other shapes are counted as well, nothing is bounded.
+  // Where members of other shapes are counted as well, there is no bound.
   [[nodiscard]] bool Bounds(const Level& level) const {
     const PodCountId count = level.constraint->count->count;
     return members_.OwnWrite(count) && !members_.OthersWrite(count);
@@ -129,7 +129,7 @@ class BoundTopologySpread final : public NodeFilter {
     return room_in;
   }
 
-  // The same as far as another constraint leaves its own domains room.
+  // The same, limited by the room that another constraint leaves in its own domains.
   [[nodiscard]] std::vector<int64_t> RoomBeside(const Level& level, const Level& other,
                                                 const Left& left,
                                                 std::span<const RoomOnNode> rooms) const {
@@ -155,8 +155,8 @@ class BoundTopologySpread final : public NodeFilter {
     for (size_t d = 0; d < room_in.size(); ++d) room_in[d] = std::min(room_in[d], bounds[d]);
   }
 
-  // However they are placed, the least ends at most where the domain ends that runs out of room
-  // first, and no domain is filled further above it than the skew.
+  // The least can rise only until some domain runs out of room.
+  // No domain is filled further above it than the skew allows.
   [[nodiscard]] Left LeftIn(const Level& level, const std::vector<int64_t>& room_in) const {
     const SpreadNodes::Constraint& constraint = *level.constraint;
     int64_t least = TooFewDomains(constraint) ? 0 : std::numeric_limits<int64_t>::max();

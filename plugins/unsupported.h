@@ -1,4 +1,4 @@
-// Unsupported: what this version cannot honour is refused with its path, never ignored.
+// Unsupported: a request that this version cannot honour is refused with its path, never ignored.
 #pragma once
 
 #include <memory>

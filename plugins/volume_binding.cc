@@ -31,7 +31,7 @@ class WaitingClaim final {
     return claim_.reserved_where.has_value() &&
            (!reserved_.has_value() || reserved_->Matches(node));
   }
-  // Somebody set a volume aside for it: no other is taken.
+  // A volume set aside for the claim rules out all others.
   [[nodiscard]] bool MayChoose() const {
     return !claim_.provision_only && !claim_.reserved_where.has_value();
   }

@@ -47,10 +47,10 @@ class BoundVolumeLimits final : public NodeFilter {
   }
 
  private:
-  // What one pod of the shape attaches of a driver.
+  // The volumes of a driver that one pod of the shape attaches.
   struct Ask {
     VolumeDriverId driver;
-    int64_t own = 0;                  // that nobody else uses
+    int64_t own = 0;                  // that no other pod uses
     std::vector<VolumeUseId> shared;  // one by one
   };
 
@@ -58,7 +58,7 @@ class BoundVolumeLimits final : public NodeFilter {
     return tables_.volume_uses[use.index()].use.name.empty();
   }
 
-  // For pods; what nobody uses passes by itself.
+  // The limit for pods; volumes that no pod uses pass by themselves.
   [[nodiscard]] std::optional<int64_t> LimitOf(const NodeView& node, VolumeDriverId driver) const {
     const auto& limits = node.block.rows().attach_limits;
     const NodeRows::AttachLimit wanted{.row = node.row, .driver = driver, .most = 0};
@@ -79,7 +79,7 @@ class BoundVolumeLimits final : public NodeFilter {
       ++attached;
       if (std::find(ask.shared.begin(), ask.shared.end(), used.use) != ask.shared.end()) --missing;
     }
-    if (ask.own == 0 && missing == 0) return kNoCap;  // all of it is attached already
+    if (ask.own == 0 && missing == 0) return kNoCap;  // all of them are attached already
     const int64_t left = most - attached - missing;
     if (left < ask.own) return 0;
     if (ask.own == 0) return kNoCap;

@@ -16,12 +16,12 @@ int64_t UsersOn(const NodeBlock& block, VolumeUseId use) {
                        [use](const NodeBlock::UsedVolume& used) { return used.use == use; });
 }
 
-// A claim that one pod of the cluster may use.
+// A claim that only one pod of the cluster may use.
 class ExclusiveClaim final {
  public:
   ExclusiveClaim(const Snapshot& snapshot, VolumeUseId use) : use_(use) {
     for (const auto& block : snapshot.blocks) users_at_first_ += UsersOn(*block, use);
-    // Room that is held for a pod to come is not used by it yet.
+    // A pod to come does not use the room that is held for it yet.
     if (users_at_first_ == 0) return;
     held_ = std::count_if(snapshot.holds->begin(), snapshot.holds->end(), [&](const auto& held) {
       return Names(snapshot.tables->ShapeOf(held.shape), use);
@@ -29,8 +29,8 @@ class ExclusiveClaim final {
   }
 
   [[nodiscard]] VolumeUseId use() const { return use_; }
-  // With what is placed and freed in these blocks. What is freed is held room, as far as there is
-  // such: it cannot be told which.
+  // Counts users with the placed and freed room in these blocks.
+  // Freed room counts as held room as far as there is some: the two cannot be told apart.
   void Count(BlockSpan blocks) {
     int64_t users = 0;
     for (const NodeBlock* block : blocks) users += UsersOn(*block, use_);
@@ -71,7 +71,7 @@ class BoundVolumeRestrictions final : public NodeFilter {
     return exclusive_.empty() ? FilterCoupling::kPerNodeCap : FilterCoupling::kShared;
   }
 
-  // Whoever uses such a claim may be anywhere.
+  // The user of such a claim may be anywhere.
   bool looks_around() const override { return now_ && !exclusive_.empty(); }
   void LookAround(BlockSpan blocks) override {
     in_use_ = false;

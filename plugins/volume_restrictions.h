@@ -1,5 +1,5 @@
-// Disks that one pod of a node may use, or several that only read; and ReadWriteOncePod claims, of
-// whose pods one at a time may run in the cluster.
+// Disks that only one pod of a node may use, or several that only read;
+// and ReadWriteOncePod claims, which one running pod of the cluster may use at a time.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A bound volume whose labels name zones or regions runs only where the node's labels agree; a node
-// without any such label is not asked.
+// A bound volume whose labels name zones or regions runs only where the node's labels agree. A node
+// without any such label passes.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
 // Answers by fingerprint, without locks: a memo that any thread may read and write.
 //
-// A place holds the answer, and its check combined with the answer: two words that were written by
-// different threads do not match, and count as absent. Only for answers that follow from what the
-// fingerprint was made of: whoever computes one again finds the same.
+// A place holds the answer, and its check combined with the answer.
+// Two words that different threads wrote do not match, and count as absent. Only for answers that
+// follow from the facts behind the fingerprint: to compute one again gives the same.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class AnswerMemo final {
     const Place& place = places_[PlaceOf(print)];
     const uint64_t value = place.value.load(std::memory_order_relaxed);
     const uint64_t check = place.check.load(std::memory_order_relaxed);
-    // A place that was never used would match the check zero; none is asked for.
+    // A place that was never used would match the check zero; that check is never asked for.
     if ((check ^ value) != (print.check | 1)) return std::nullopt;
     return static_cast<int64_t>(value);
   }
@@ -53,7 +53,7 @@ class AnswerMemo final {
     return (print.place * 0xbf58476d1ce4e5b9) >> shift_;
   }
 
-  mutable std::vector<Place> places_;  // a memo: what is in it changes no answer
+  mutable std::vector<Place> places_;  // a memo: its contents change no answer
   uint32_t shift_;
 };
 

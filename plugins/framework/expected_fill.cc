@@ -97,8 +97,8 @@ ExpectedFill::ExpectedFill(std::vector<FillRequest> typical, const FillOptions& 
   DrawSequences(frequencies);
 }
 
-// Every request as often as its frequency says, to a rounding: what is rare must not be more or
-// less so by chance.
+// Each request occurs as often as its frequency says, to a rounding:
+// chance must not make a rare one more or less frequent.
 void ExpectedFill::DrawSequences(int64_t frequencies) {
   const auto drawn = static_cast<int64_t>(options_.sequences) * options_.length;
   int64_t until = 0;
@@ -139,7 +139,7 @@ std::span<const uint8_t> ExpectedFill::SequenceOf(int32_t number) const {
 }
 
 int64_t ExpectedFill::FillOf(const FillRoom& room) const {
-  // What a request does not fit into now it will not fit into later: its turns pass at once.
+  // A request that does not fit now will not fit later: its turns pass at once.
   std::bitset<kMostTypical> fitting;
   int32_t fitting_work = 0;
   for (size_t i = 0; i < typical_.size(); ++i) {

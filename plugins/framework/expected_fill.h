@@ -1,12 +1,12 @@
-// What a node is worth to the pods that are likely to come next.
+// The worth of a node to the pods that are likely to come next.
 //
-// A node is valued by what sequences of typical pods could still put on it: the mean, over fixed
-// pseudo-random sequences, of the GPU work that this node alone would accept in the order of
-// arrival, the tightest GPU first. Looking a sequence ahead sees what looking one pod ahead (the
-// fragmentation gradient, Weng et al., ATC'23) cannot: that cores run out before GPUs do, and which
-// remnants fit together. The gradient's fragment comes off with a small weight, each typical pod
-// counted by the GPU work it asks for, so that rare large pods keep their whole nodes. Where some
-// models of GPU are in demand by name, each GPU of theirs also has a price.
+// A node is valued by the GPU work that sequences of typical pods could still put on it. That is
+// the mean, over fixed pseudo-random sequences, of the work that this node alone would accept in
+// the order of arrival, the tightest GPU first. To look a sequence ahead shows what a look one
+// pod ahead (the fragmentation gradient, Weng et al., ATC'23) cannot: that cores run out before
+// GPUs do, and which remnants fit together. The gradient's fragment comes off with a small weight.
+// It counts each typical pod by its GPU work, so that rare large pods keep their whole nodes.
+// Where some models of GPU are in demand by name, each GPU of theirs also has a price.
 //
 // Immutable but for a memo of answers: any thread may ask, without locks. Equal arguments give
 // equal answers, on any thread and in any order.
@@ -29,12 +29,12 @@ inline constexpr size_t kMostFillParts = 16;
 inline constexpr size_t kMostFillUnits = 8;
 inline constexpr size_t kMostTypical = 256;
 
-// What is free on a node. GPUs that are shared by the milli stand in `parts`; every other GPU
+// The free room of a node. GPUs that are shared by the milli stand in `parts`; every other GPU
 // resource (slices of a profile, replicas, another vendor's GPUs) is counted in units of its own.
 struct FillRoom {
   int64_t cpu = 0;     // milli
   int64_t memory = 0;  // in the unit of the requests
-  int32_t whole = 0;   // GPUs that nobody uses
+  int32_t whole = 0;   // GPUs that are not in use
   uint32_t model = 0;  // of the GPUs; below 64
   std::array<int32_t, kMostFillUnits> units{};
   std::array<int16_t, kMostFillParts> parts{};  // free milli of GPUs in use: ascending, zeros first
@@ -60,17 +60,17 @@ void Take(FillRoom& room, const FillRequest& request);
 struct FillOptions {
   int32_t sequences = 64;
   int32_t length = 30;
-  // Of the fragment against the expected fill, in thousandths. Chosen by bench/quality.
+  // The weight of the fragment against the expected fill, in thousandths. Chosen by bench/quality.
   int32_t fragment_weight = 300;
-  // What one unit of a resource is worth, in milli-GPUs.
+  // The worth of one unit of a resource, in milli-GPUs.
   std::array<int32_t, kMostFillUnits> unit_worth{};
   uint32_t memo_bits = 16;  // the memo has 2^bits places
   uint64_t seed = 1;
 };
 
-// A loss as a score, best for none: 100 where nothing is lost, 50 where exactly the GPU work that
-// the pod asks for is (a whole GPU, for one that asks for none), less where it breaks what others
-// need whole. The loss in millionths of a GPU, the work in thousandths.
+// A loss as a score: 100 for no loss; 50 for a loss of exactly the GPU work that the pod asks for
+// (a whole GPU, for a pod that asks for none); less where it breaks GPUs that others need whole.
+// The loss is in millionths of a GPU, the work in thousandths.
 [[nodiscard]] int64_t ScoreOfLoss(int64_t loss, int64_t work);
 
 class ExpectedFill final {
@@ -82,7 +82,7 @@ class ExpectedFill final {
 
   // In millionths of a GPU; remembered.
   [[nodiscard]] int64_t ValueOf(const FillRoom& room) const;
-  // The two parts of it, computed afresh: expected fill and expected fragment, before weighing.
+  // The two parts of the value, computed afresh: expected fill and expected fragment, unweighted.
   [[nodiscard]] int64_t FillOf(const FillRoom& room) const;
   [[nodiscard]] int64_t FragmentOf(const FillRoom& room) const;
 
@@ -103,10 +103,10 @@ class ExpectedFill final {
   AnswerMemo memo_;
 };
 
-// What a GPU of each model costs whoever takes it, in millionths of a GPU: `price` thousandths of
-// one where pods that insist on models ask for all GPUs of this one, less where they ask for fewer,
-// if requests of this mix filled all GPUs there are. Who accepts any model so leaves the scarce
-// ones to others. Whoever has no choice pays the same everywhere.
+// The price of a GPU of each model, in millionths of a GPU.
+// It is `price` thousandths where pods that insist on models would ask for all GPUs of this one,
+// if requests of this mix filled all GPUs; less where they ask for fewer. So a pod that accepts any
+// model leaves the scarce ones to others. A pod without a choice pays the same everywhere.
 [[nodiscard]] std::vector<int64_t> PricesOf(const ExpectedFill& fill,
                                             std::span<const int64_t> gpus_by_model, int32_t price);
 

@@ -13,7 +13,7 @@ class Fingerprinter final {
  public:
   void Add(uint64_t word) { print_.Add(word); }
   void Add(absl::string_view text) { print_.Add(text); }
-  // Only what is not zero, so that an absent column equals one of zeros.
+  // Adds only values that are not zero, so that an absent column equals one of zeros.
   void Add(uint32_t resource, const Columns::Column& column) {
     for (uint32_t row = 0; row < kBlockNodes; ++row) {
       if (column[row] == 0) continue;

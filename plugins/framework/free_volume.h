@@ -11,7 +11,7 @@
 
 namespace maniple {
 
-// In the order in which kube-scheduler prefers those that a claim could have: smallest first.
+// In the order in which kube-scheduler prefers the volumes for a claim: smallest first.
 struct FreeVolume {
   std::string storage_class;
   Amount capacity;

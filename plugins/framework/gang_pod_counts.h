@@ -1,4 +1,4 @@
-// Which counts of pods the members of the gang that is being placed add to.
+// The counts of pods that members of the gang at hand add to.
 //
 // For the length of a decision; const once made.
 //
@@ -36,14 +36,14 @@ class GangPodCounts final {
   // Borrows both for its life.
   GangPodCounts(const CycleInput& cycle, const PodShape& shape);
 
-  // Some member adds to it; one of the shape; one of another shape.
+  // Some member adds to the count; one of the shape; one of another shape.
   [[nodiscard]] bool Write(PodCountId count) const { return OwnWrite(count) || OthersWrite(count); }
   [[nodiscard]] bool OwnWrite(PodCountId count) const;
   [[nodiscard]] bool OthersWrite(PodCountId count) const;
 
  private:
   const PodShape& shape_;
-  const MemberPodCounts* members_;  // null: it is the only one
+  const MemberPodCounts* members_;  // null: the shape is the only one
   bool is_member_;
 };
 

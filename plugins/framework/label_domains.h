@@ -15,7 +15,7 @@
 
 namespace maniple {
 
-// Where the label is a column; none: no node carries it, or nobody asked for its column.
+// The column of the label; none: no node carries it, or no shape asked for its column.
 [[nodiscard]] std::optional<size_t> ColumnOf(const Tables& tables, absl::string_view key);
 
 class LabelDomains final {

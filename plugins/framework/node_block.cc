@@ -8,8 +8,8 @@
 namespace maniple {
 namespace {
 
-// Amounts are clamped to kMostAmount, so overflow takes 8,192 absurd pods on one node; even then
-// giving back what was taken restores the amount exactly.
+// Amounts are clamped to kMostAmount, so overflow takes 8,192 absurd pods on one node. Even then,
+// giving the amounts back restores them exactly.
 int64_t WrappingAdd(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }

@@ -1,8 +1,8 @@
 // Nodes in columns, in blocks of 256: node n is row n % 256 of block n / 256.
 //
-// A block is written by its one owner, scheduler/state or an overlay of scheduler/cycle, as long as
-// nobody else sees it; once published it never changes and any thread may read it. What changes
-// with every pod is apart from what rarely does (NodeRows), which blocks share.
+// A block is written by its one owner, scheduler/state or an overlay of scheduler/cycle,
+// until others see it; once published it never changes and any thread may read it. Columns that
+// change with every pod are apart from rows that rarely change (NodeRows), which blocks share.
 #pragma once
 
 #include <compare>
@@ -33,7 +33,7 @@ struct PodShape;  // plugins/framework/tables.h
 // A label with many values: one value id per node; invalid = the node lacks the label.
 struct LabelColumn {
   std::string key;
-  std::vector<LabelValueId> values;  // kBlockNodes of them
+  std::vector<LabelValueId> values;  // one for each row of the block
 };
 
 // The facts of a block's nodes that change rarely.
@@ -61,12 +61,12 @@ struct NodeRows {
 class NodeBlock final {
  public:
   explicit NodeBlock(std::shared_ptr<const NodeRows> rows) : rows_(std::move(rows)) {}
-  // The same nodes with no pod on them: free is what is allocatable. Shares the rows, copies
+  // The same nodes with no pod on them: all allocatable room is free. Shares the rows, copies
   // nothing.
   [[nodiscard]] NodeBlock Emptied() const;
 
   [[nodiscard]] const NodeRows& rows() const { return *rows_; }
-  // For who remembers what he read of the rows: the same pointer, the same rows.
+  // For readers that remember facts of the rows: the same pointer means the same rows.
   [[nodiscard]] const std::shared_ptr<const NodeRows>& shared_rows() const { return rows_; }
   // Signed: negative when a device failed or others oversubscribed the node.
   [[nodiscard]] const Columns::Column& Free(ResourceId resource) const {
@@ -108,7 +108,7 @@ class NodeBlock final {
   enum class Change {
     kTake,
     kGive,
-    kTakeRoom,  // for a pod that is yet to come: nobody is counted
+    kTakeRoom,  // for a pod that is yet to come: it is not counted
     kGiveRoom,
   };
   // Takes or gives back everything that one pod of the shape needs, ports and volumes included, and

@@ -1,4 +1,4 @@
-// Which nodes have a container image already, as their kubelets say.
+// The nodes that have each container image already, as their kubelets report.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ImageRows {
 // Of the whole cluster.
 struct ImageFacts {
   int64_t nodes = 0;  // that have it
-  int64_t bytes = 0;  // the most that one of them reported
+  int64_t bytes = 0;  // the largest size that one of them reported
   friend auto operator<=>(const ImageFacts&, const ImageFacts&) = default;
 };
 using NodeImages = std::vector<ImageFacts>;  // by ImageId; beyond the end: no node has it

@@ -1,7 +1,7 @@
-// What a gang has placed and evicted so far while it is being searched for.
+// The placements and evictions of a gang so far, during its search.
 //
-// The room these take is already folded into the blocks that a plugin is shown; a plugin that
-// couples members across nodes looks here for who stands where.
+// The room that these take is already folded into the blocks that a plugin is shown; a plugin that
+// couples members across nodes finds the places of members here.
 #pragma once
 
 #include <span>

@@ -1,11 +1,13 @@
-// What affinity, anti-affinity and topology spread count: pods by what selects them, node by node.
+// Counts for affinity, anti-affinity and topology spread: pods by the selectors that match them,
+// node by node.
 //
-// Everything that some pod's term asks about is one count with an id: how many pods match a
-// selector, or how many carry a term that other pods match. A shape says what one pod of it adds
-// to which counts, and a block of nodes holds the sums of those who are charged there. So whoever
-// places or frees pods, in truth or on an overlay, changes the counts with the room.
+// Each question of some pod's term is one count with an id: the pods that match a selector,
+// or the pods that carry a term which other pods match. A shape tells which counts one
+// pod of it adds to, and a block of nodes holds the sums of the pods charged there.
+// So to place or free pods, in truth or on an overlay, changes the counts along with the room.
 //
-// PodCounts is part of a NodeBlock; its owner writes, and once the block is published nobody does.
+// PodCounts is part of a NodeBlock: only the owner writes it,
+// and only before the block is published.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@ namespace maniple {
 
 using PodCountId = Id<struct PodCountTag>;
 
-// What one pod adds to a count where it stands.
+// The change of a count by one pod where it stands.
 struct PodCountChange {
   PodCountId count;
   int64_t change = 0;
@@ -52,7 +54,7 @@ class PodCounts final {
 
 // A count that a pod of a shape looks at, in the topology domain that it would stand in.
 struct CountInDomain {
-  PodCountId count;  // invalid: nobody is ever counted
+  PodCountId count;  // invalid: no pod is ever counted
   std::string topology_key;
   int64_t weight = 0;  // of a preference; below zero: rather apart
   friend auto operator<=>(const CountInDomain&, const CountInDomain&) = default;
@@ -60,16 +62,16 @@ struct CountInDomain {
 
 struct SpreadCount {
   TopologySpreadConstraint constraint;
-  PodCountId count;          // pods that match and are not about to end; invalid: nobody
+  PodCountId count;          // pods that match and are not about to end; invalid: none
   bool counts_self = false;  // a pod of the shape matches as well
 };
 
-// What a pod of a shape asks of the pods around it, in terms of counts.
+// The terms of a pod of a shape on the pods around it, as counts.
 struct ShapeTerms {
   // Required affinity: in the domain of each key stands a pod that matches all the terms. A pod
-  // that does so itself may be the first.
+  // that matches itself may be the first.
   std::vector<std::string> near_keys;  // sorted, each once
-  PodCountId near;                     // invalid: nobody matches
+  PodCountId near;                     // invalid: no pod matches
   bool near_self = false;
   std::vector<CountInDomain> apart;      // required anti-affinity of its own: none of these
   std::vector<CountInDomain> kept_away;  // that of others, which it matches: none of these

@@ -1,5 +1,4 @@
-// Which filters and scores are in force, and how much each score weighs. Built once at start, then
-// const.
+// The filters and scores in force, with the weight of each score. Built once at start, then const.
 #pragma once
 
 #include <cstdint>

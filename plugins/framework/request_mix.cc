@@ -10,10 +10,10 @@ namespace {
 
 // More of one resource than this does not matter; it keeps sums small.
 constexpr int64_t kMostUnits = 1 << 16;
-// What one unit takes along is told apart in about so many steps.
+// The number of steps in which a unit's companions are told apart.
 constexpr int64_t kSteps = 16;
 
-// Of a scarce model, in thousandths of a GPU. Chosen by bench/quality.
+// The price of a scarce model, in thousandths of a GPU. Chosen by bench/quality.
 constexpr int32_t kModelPrice = 600;
 
 int64_t UnitsIn(const FillRequest& request) {

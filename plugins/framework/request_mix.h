@@ -1,9 +1,9 @@
-// What pods with GPUs typically ask for here, and what nodes are worth to the next of them.
+// The mix of requests: typical pods with GPUs here, and the worth of nodes to the next of them.
 //
-// Observed by scheduler/state and frozen into snapshots. A new mix is published only when requests
-// have moved (scheduler/state/observed_mix.h says how far), for with it whatever a score has said
-// so far is forgotten: two snapshots are of one mix iff they share the pointer. Immutable but for a
-// memo of answers (expected_fill.h): any thread may read it.
+// Observed by scheduler/state and frozen into snapshots. A new mix makes all remembered scores
+// worthless. So it is published only when requests have moved (scheduler/state/observed_mix.h
+// says how far): two snapshots are of one mix iff they share the pointer.
+// Immutable but for a memo of answers (expected_fill.h): any thread may read it.
 //
 // A scheduler sees counts, not devices: every GPU resource of the mix is a unit of its own, be it
 // whole GPUs, slices of a profile, or shared replicas.
@@ -31,14 +31,14 @@ struct TypicalRequest {
   friend bool operator==(const TypicalRequest&, const TypicalRequest&) = default;
 };
 
-// A GPU resource and what one of it is worth, in thousandths of a GPU.
+// A GPU resource and the worth of one unit of it, in thousandths of a GPU.
 struct UnitWorth {
   ResourceId resource;
   int32_t milli = kGpuMilli;
 };
 
-// The models that some request insists on, and how many GPUs there are of each; last, of all
-// others.
+// The models that some request insists on, and the number of GPUs of each;
+// the last number is for all others.
 struct ModelSupply {
   GpuModels models;
   std::vector<int64_t> gpus;
@@ -54,19 +54,19 @@ class RequestMix final {
   [[nodiscard]] const std::vector<TypicalRequest>& requests() const { return requests_; }
   [[nodiscard]] const ExpectedFill& fill() const { return *fill_; }
   [[nodiscard]] const GpuModels& models() const { return models_; }
-  // What a GPU of the model costs, in millionths of one; 0 while nobody insists on models.
+  // The price of a GPU of the model, in millionths of one; 0 while no pod insists on models.
   [[nodiscard]] int64_t PriceOf(uint32_t model) const {
     return model < prices_.size() ? prices_[model] : 0;
   }
-  // For scores that follow from this mix and from what the print is made of.
+  // A memo for scores that follow from this mix and the facts in the print.
   [[nodiscard]] const AnswerMemo& scores() const { return scores_; }
 
-  // What of the shape's needs bears on the worth of nodes; none: it asks for GPUs, but for none of
-  // the mix.
+  // The needs of the shape that bear on the worth of nodes; none:
+  // it asks for GPUs, but for none of the mix.
   [[nodiscard]] std::optional<FillRequest> RequestOf(const PodShape& shape) const;
-  // The room without what `next` and typical requests after it cannot use up, so that fewer rooms
-  // differ: cores and memory beyond what the free units take along; fine differences below that
-  // are rounded up.
+  // The room without the part that `next` and typical requests after it cannot use,
+  // so that fewer rooms differ. That part is cores and memory beyond the companions of free units;
+  // finer differences are rounded up.
   [[nodiscard]] FillRoom Essence(FillRoom room, const FillRequest& next) const;
 
  private:
@@ -74,7 +74,7 @@ class RequestMix final {
   static constexpr uint32_t kScoreBits = 14;
   [[nodiscard]] FillRequest Counted(
       const std::vector<std::pair<ResourceId, int64_t>>& amounts) const;
-  // What one unit takes along at most, and the power of two that is told apart.
+  // The most that one unit takes along, and the power of two in which it is told apart.
   struct Companion {
     int64_t most = 0;
     int64_t step = 1;
@@ -90,14 +90,14 @@ class RequestMix final {
   Companion cpu_, memory_;
   std::unique_ptr<const ExpectedFill> fill_;
   GpuModels models_;
-  std::vector<int64_t> prices_;  // by model; empty: nobody insists
+  std::vector<int64_t> prices_;  // by model; empty: no pod insists
   AnswerMemo scores_{kScoreBits};
 };
 
 // The essences of the rooms of one block's nodes, with one request to come next; borrows all.
 class MixRooms final {
  public:
-  // The model of each node class; empty: nobody tells them apart.
+  // The model of each node class; empty: models are not told apart.
   using ModelOfClass = std::vector<uint32_t>;
   [[nodiscard]] static ModelOfClass ModelsOf(const RequestMix& mix, const Tables& tables);
 
@@ -107,7 +107,7 @@ class MixRooms final {
   [[nodiscard]] uint32_t ModelAt(uint32_t row) const {
     return model_of_class_.empty() ? 0 : model_of_class_[classes_[row].index()];
   }
-  // Adds to `print` what tells it from other essences; cheaper than the essence itself.
+  // Adds to `print` the facts that tell it from other essences; cheaper than the essence itself.
   void AddTo(AnswerPrint& print, uint32_t row) const;
 
  private:

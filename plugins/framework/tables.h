@@ -37,23 +37,23 @@ struct ResourceFacts {
   friend bool operator==(const ResourceFacts&, const ResourceFacts&) = default;
 };
 
-// Names that nodes have are numbered from zero and take a column. One that only pods ask for is
-// numbered from here, so that nobody's pods make columns: no node has any of it.
+// Names that nodes have are numbered from zero and take a column. A name that only pods ask for is
+// numbered from here, so that pods alone make no columns: no node has any of it.
 inline constexpr uint32_t kFirstPodResource = uint32_t{1} << 24;
 [[nodiscard]] constexpr bool IsOnNodes(ResourceId resource) {
   return resource.index() < kFirstPodResource;
 }
 
-// A distinct PodConstraints, and set of selectors that it matches, with what the search needs at
-// hand.
+// One distinct pair of PodConstraints and matching selectors,
+// with precomputed facts for the search.
 struct PodShape {
   ShapeId id;
-  // The same without images, which say where a pod starts sooner, never where it fits; itself, if
-  // it has none.
+  // The same without images, which affect how soon a pod starts, never where it fits;
+  // the shape itself, if it has none.
   ShapeId room_shape;
   PodConstraints constraints;
-  // GPUs first, then other extended resources, memory, cpu and one pod slot; no zero amounts. In
-  // this order a report names what is lacking.
+  // GPUs first, then other extended resources, memory, cpu and one pod slot; no zero amounts.
+  // A report names lacking resources in this order.
   std::vector<std::pair<ResourceId, int64_t>> requests;
   std::vector<HostPortId> host_ports;
   std::vector<ImageId> images;           // of every container; sorted
@@ -61,12 +61,12 @@ struct PodShape {
   bool wants_gpu = false;
   GpuAsk gpus;
   std::vector<PodCountId> matches;          // counts whose selector it matches; sorted
-  std::vector<PodCountChange> counts;       // what it adds where it stands; by count
-  std::shared_ptr<const ShapeTerms> terms;  // null: it asks nothing of other pods
+  std::vector<PodCountChange> counts;       // the counts that it changes where it stands; by count
+  std::shared_ptr<const ShapeTerms> terms;  // null: it has no terms on other pods
 };
 
-// What nodes share that only static filters look at. Labels: only keys that some selector uses, and
-// only those with few values; the others are columns.
+// The facts that nodes of a class share; only static filters look at them. Labels: only keys that
+// some selector uses, and only those with few values; the others are columns.
 struct NodeClass {
   StringMap labels;
   std::vector<Taint> taints;  // sorted

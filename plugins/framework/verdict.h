@@ -1,4 +1,4 @@
-// What a filter says of one node: whether it fits, and if not, why and who could help.
+// The verdict of a filter on one node: whether it fits, and if not, why and what could help.
 #pragma once
 
 #include <cstdint>

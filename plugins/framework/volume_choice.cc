@@ -5,8 +5,8 @@
 namespace maniple {
 namespace {
 
-// A requirement of the only term that names values of a label which is a column: the nodes with
-// these values are all that can match.
+// The only term may require values of a label that is a column.
+// Then the nodes with these values are all that can match.
 struct Pin {
   size_t column;
   const SelectorRequirement* requirement;

@@ -1,5 +1,5 @@
-// Which free volume each unbound claim of a pod takes on a node: the smallest that serves it,
-// claims smallest first. Members of a gang that are placed already have taken theirs.
+// The choice of a free volume for each unbound claim of a pod on a node: the smallest that serves
+// it, claims smallest first. Members of a gang that are placed already have taken theirs.
 //
 // Bound to one snapshot and the storage classes of one shape; const, any thread. Borrows the
 // snapshot.
@@ -40,7 +40,7 @@ class VolumeChoice final {
   [[nodiscard]] bool empty() const { return on_node_.empty(); }
   // Of the classes in question, that the node reaches; in the order of preference.
   [[nodiscard]] std::span<const VolumeIndex> On(absl::string_view node) const;
-  // What members placed before have taken, each after the other.
+  // The volumes that members placed before have taken, one after the other.
   [[nodiscard]] VolumeSet TakenBy(std::span<const PlacedMember> placed) const;
   // The volume for the claim on the node, none of `taken`.
   [[nodiscard]] std::optional<VolumeIndex> Choose(const UnboundClaim& claim, absl::string_view node,
