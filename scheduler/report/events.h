@@ -18,7 +18,7 @@ namespace maniple {
 [[nodiscard]] EventNote GangBoundEvent(const Gang& gang, int64_t pods, int64_t nodes);
 [[nodiscard]] EventNote GangUndoneEvent(const Gang& gang, const Undone& undone);
 [[nodiscard]] EventNote QuorumLostEvent(const Gang& gang, absl::string_view lacking);
-// Others leave so that it can start: who.
+// `victims`: the gangs that leave so that it can start.
 [[nodiscard]] EventNote PreemptingEvent(const Gang& gang, absl::string_view victims);
 [[nodiscard]] EventNote PreemptedEvent(const Gang& gang, absl::string_view why);
 // The gang waits for something that only its owner can put right.
@@ -26,13 +26,13 @@ namespace maniple {
 [[nodiscard]] EventNote PodScheduledEvent(const Gang& gang, const Member& member,
                                           absl::string_view node);
 [[nodiscard]] EventNote GroupMissingEvent(const Gang& gang, const Member& member);
-// Its pods carry marks of several gangs, and the first decided.
+// Its pods carry marks of several gangs, and the first mark decided.
 [[nodiscard]] EventNote MarksPassedOverEvent(const Gang& gang);
 
 struct NodeReference {
   std::string name, uid;
 };
-// Another MIG configuration for an idle node, and what for.
+// Another MIG configuration for an idle node, and the reason for it.
 struct MigChange {
   NodeReference node;
   std::string from, to, why;

@@ -1,8 +1,8 @@
-// What a foreign group object says of its gang, in the words of its own dialect.
+// The phase that a foreign group object tells of its gang, in the words of its own dialect.
 //
-// Pure. Written where somebody reads it (Volcano's controllers make no pods while the phase is
-// Pending) or where `kubectl get` would show nothing (x-k8s); never Volcano's Unknown, which makes
-// its Job controller restart the job. Sources: the CRDs of both and the controllers' code.
+// Pure. Written where it is read (Volcano's controllers make no pods while the phase is Pending)
+// or where `kubectl get` would show nothing (x-k8s). Volcano's Unknown is never written, since it
+// makes its Job controller restart the job. Sources: the CRDs of both and the controllers' code.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -16,10 +16,10 @@ namespace maniple {
 struct ForeignPhaseFacts {
   const Standing& standing;
   const Assembly& assembly;
-  bool queue_admits = true;  // its Queue is there, active, and lets it in
+  bool queue_admits = true;  // its Queue exists, is active, and lets it in
 };
 
-// "Running"; "" = nothing that the dialect has a word for: what stands there stays.
+// "Running"; "" = the dialect has no word for it, and the present phase stays.
 [[nodiscard]] absl::string_view PhaseInDialect(ForeignStatusTarget::Dialect dialect,
                                                const ForeignPhaseFacts& facts);
 

@@ -1,6 +1,6 @@
 // One sentence an operator understands, made from the facts that rejected the gang.
 //
-// Pure functions. The texts are read by people and by tests; product.md lists the reasons.
+// Pure functions. The texts are read by people and by tests.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ namespace maniple {
 
 // "default/a".
 [[nodiscard]] std::string GangText(const GangKey& key);
-// Whoever has to declare the gang, there or not: "PodGroup default/train".
+// The object that must declare the gang, there or not: "PodGroup default/train".
 [[nodiscard]] std::string GroupText(const Gang& gang);
 
 }  // namespace maniple

@@ -1,4 +1,4 @@
-// What the gangs of one Queue have gone through since this process leads. A value.
+// The history of the gangs of one Queue since this process leads. A value.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct GangBindScale {  // 1 ms to a minute
 enum class LeavingCause : uint8_t { kPreempted, kDrained, kQuorumLost };
 inline constexpr std::array<const char*, 3> kLeavingCauses = {"Preempted", "Drained", "QuorumLost"};
 
-// Whom a gang made leave: of its own Queue, of another one, or of none.
+// The Queue of the gangs that a gang made leave: its own, another one, or none.
 enum class VictimsOf : uint8_t { kSameQueue, kOtherQueue, kNoQueue };
 inline constexpr std::array<const char*, 3> kVictimsOf = {"SameQueue", "OtherQueue", "NoQueue"};
 
@@ -34,8 +34,8 @@ struct QueueHistory {
   std::array<int64_t, kLeavingCauses.size()> left = {};  // gangs, by LeavingCause
   // Gangs that were made to leave whole for gangs of this Queue, by VictimsOf.
   std::array<int64_t, kVictimsOf.size()> preempted = {};
-  // What pods of this Queue had run when they were sent away, as amount x seconds of each GPU
-  // resource. Nobody tells of checkpoints: all of it counts.
+  // The run of pods of this Queue that were sent away, as amount x seconds of each GPU resource. No
+  // checkpoints are known: all of it counts.
   absl::btree_map<std::string, double> lost;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostInSummary = 3;
 constexpr size_t kMostBorrowers = 5;
 
-// What all queues at or below the node are charged.
+// The sum of the charges of all queues at or below the node.
 Amount UsedWithin(const QuotaTree& tree, QuotaNodeId node, QuotaCellId cell) {
   const std::vector<QuotaNodeId>& children = tree.Children(node);
   if (children.empty()) return tree.Usage(node, cell);

@@ -1,5 +1,5 @@
-// What is used of which quota, and what a gang lacks of it: the rows that status, views and
-// messages are made from, so that all say the same.
+// The usage of each quota, and the quota that a gang lacks: the rows from which status, views and
+// messages are made, so that all say the same.
 //
 // Pure functions of the quota book.
 #pragma once
@@ -17,8 +17,8 @@ namespace maniple {
 
 // One row per quota of the queue, in its order.
 [[nodiscard]] std::vector<QuotaUsageView> UsageOfQueue(const Queue& queue, const QuotaBook& book);
-// One row per flavor and resource that the cohort and all below it have quota of or use, by flavor
-// and resource; `nominal` is its own and what those below it lend.
+// One row per flavor and resource of which the cohort, or a node below it, has or uses quota; by
+// flavor and resource. `nominal` is its own and the part that nodes below it lend.
 [[nodiscard]] std::vector<QuotaUsageView> UsageOfCohort(absl::string_view name,
                                                         const QuotaBook& book);
 // Permille, as status shows it; 0 for a node that is not in the tree.
@@ -30,7 +30,7 @@ namespace maniple {
 
 // REQUIRES: shortage.cell is valid.
 [[nodiscard]] QuotaLineView QuotaLineOf(const QuotaShortage& shortage, const QuotaBook& book);
-// Who borrows now what the queue of the line lacks: the other queues of its tree, the largest
+// Other queues of the tree that borrow what the queue of the line lacks, the largest borrower
 // first.
 [[nodiscard]] std::vector<BorrowerView> BorrowersOf(const QuotaLineView& line,
                                                     const QuotaBook& book);

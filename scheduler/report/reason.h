@@ -1,5 +1,4 @@
-// Every reason, condition type and phase that Maniple writes, in one table. Texts are API:
-// product.md lists them.
+// Every reason, condition type and phase that Maniple writes, in one table. Texts are API.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -31,16 +30,16 @@ enum class WaitReason : uint8_t {
   kInvalidSpec,
 };
 [[nodiscard]] absl::string_view WaitReasonName(WaitReason reason);  // "WaitingForMembers"
-// Where on its way a gang that waits for this stands: "members", "queue", "quota", "nodes",
-// "topology", "preemption", "hold", "backoff"; "" when it waits for nothing.
+// The stage at which a gang waits: "members", "queue", "quota", "nodes", "topology", "preemption",
+// "hold", "backoff"; "" when it waits for nothing.
 [[nodiscard]] absl::string_view StageName(WaitReason reason);
 [[nodiscard]] absl::string_view GangPhaseName(GangPhase phase);  // "Waiting"
 
-// The reason that a waiting pod's condition PodScheduled=False carries: "Unschedulable" for NoFit,
+// The reason in a waiting pod's condition PodScheduled=False: "Unschedulable" for NoFit,
 // TopologyNoFit and NeverFits (autoscalers buy nodes for it), else the PodGroup's own reason.
 [[nodiscard]] absl::string_view PodReasonName(WaitReason reason);
-// … where it would be "Unschedulable", and an autoscaler is asked for the nodes of the whole gang:
-// it shall not look at each pod.
+// The reason in place of "Unschedulable" when an autoscaler is asked for the nodes
+// of the whole gang: it must not look at each pod.
 inline constexpr absl::string_view kPodAwaitsNodes = "WaitingForNodes";
 
 inline constexpr char kConditionMembersReady[] = "MembersReady";

@@ -16,7 +16,7 @@ struct ConditionText {
   absl::string_view message;
 };
 
-// What makes two lists of conditions differ in more than numbers.
+// Whether two lists of conditions differ in numbers at most.
 bool SameNews(const std::vector<Condition>& a, const std::vector<Condition>& b) {
   return std::ranges::equal(a, b, [](const Condition& x, const Condition& y) {
     return std::tie(x.type, x.status, x.reason) == std::tie(y.type, y.status, y.reason);
@@ -86,7 +86,7 @@ PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& b
     texts.push_back({kConditionDisrupted, false, reason, ""});
   }
   for (const ConditionText& text : texts) {
-    // What ended is history: only whether it was scheduled is still told.
+    // A gang that has ended is history: only whether it was scheduled is still told.
     if (ended && text.type == kConditionMembersReady) continue;
     SetCondition(status.conditions,
                  {.type = std::string(text.type),

@@ -1,7 +1,7 @@
-// The status of a PodGroup, made from what is known of its gang; and what a difference is worth.
+// The status of a PodGroup, made from the facts of its gang, and the weight of a difference.
 //
-// Pure functions. Times are cut to seconds, as the API server keeps them, so that what was written
-// compares equal to what comes back.
+// Pure functions. Times are cut to seconds, as the API server keeps them, so that a written status
+// compares equal to the one that comes back.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace maniple {
 
-// Where a gang stands, in one place for status, views and events.
+// The standing of a gang, in one place for status, views and events.
 struct Standing {
   GangPhase phase = GangPhase::kWaiting;
   WaitReason reason = WaitReason::kWaitingForMembers;
@@ -37,7 +37,7 @@ struct StatusFacts {
   bool initial_share_used = false;
 };
 
-// `before`: the status that the server has, or will have once what was sent has arrived.
+// `before`: the status that the server has, or will have once our last write has arrived.
 [[nodiscard]] PodGroupStatus MakeGroupStatus(const StatusFacts& facts, const PodGroupStatus& before,
                                              absl::Time now);
 

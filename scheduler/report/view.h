@@ -1,5 +1,5 @@
-// What operators see of the cluster at one moment: the source of explain, gangs, nodes and queues,
-// whatever the surface (gRPC, JSON, command line). Immutable once built; any thread may read it.
+// The operators' view of the cluster at one moment: the source of explain, gangs, nodes and queues,
+// on every surface (gRPC, JSON, command line). Immutable once built; any thread may read it.
 #pragma once
 
 #include <array>
@@ -36,14 +36,14 @@ struct BorrowerView {
   friend bool operator==(const BorrowerView&, const BorrowerView&) = default;
 };
 
-// What a gang lacks of its queue's quota, as of the decision that rejected it.
+// The quota that a gang lacks in its queue, as of the decision that rejected it.
 struct QuotaLineView {
   std::string queue, cohort;  // cohort "" = the queue stands alone
   std::string flavor, resource;
   Amount needs;
   Amount available;   // borrowing included
   Amount borrowable;  // the part of it that the cohort lends
-  Amount most;        // available if nobody used anything
+  Amount most;        // available if no quota were in use
   Amount nominal, used;
   std::vector<BorrowerView> borrowers;  // other queues of the tree, the largest first
   friend bool operator==(const QuotaLineView&, const QuotaLineView&) = default;
@@ -52,13 +52,13 @@ struct QuotaLineView {
 struct PlannedStartView {
   absl::Time at;
   absl::Time first_at;     // as it was planned when the room was first held
-  bool estimated = false;  // some of the ends that it rests on nobody told
+  bool estimated = false;  // some of the ends that it rests on are not told
   friend bool operator==(const PlannedStartView&, const PlannedStartView&) = default;
 };
 
 struct ExpectedEndView {
   absl::Time at;
-  bool estimated = false;  // nobody told: it is thought to be half through
+  bool estimated = false;  // the end is not told: the run is taken to be half through
 };
 
 // So many members ask for so much of a GPU resource each.
@@ -88,12 +88,12 @@ struct GangView {
   std::vector<NodeReasonView> node_reasons;
   std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way
   std::optional<PlannedStartView> planned_start;  // when room is held for it
-  std::optional<ExpectedEndView> expected_end;    // of one whose quorum is bound
+  std::optional<ExpectedEndView> expected_end;    // when its quorum is bound
   std::vector<GangAskView> asks;                  // of members that have not ended
   // Why evicting others does not help it, as of its last decision; "" when that was not asked.
   std::string preemption;
   int64_t position = 0;  // among waiting gangs in order of service, from 1; 0 when not waiting
-  int64_t queue_position = 0;  // the same among those of its own queue
+  int64_t queue_position = 0;  // the same among gangs of its own queue
 };
 
 struct NodeResourceView {
@@ -102,7 +102,7 @@ struct NodeResourceView {
   bool gpu = false;  // a whole GPU or a slice of one
 };
 
-// What one gang takes of a GPU resource of a node.
+// The use of one GPU resource of a node by one gang.
 struct NodeUseView {
   std::string gang;  // "namespace/name"
   std::string resource;
@@ -114,15 +114,15 @@ struct NodeUseView {
 struct NodeRow {
   std::string name;
   std::vector<std::string> path;  // through the levels of the default Topology; "" = no label
-  std::string nvlink;             // its NVLink domain, as its label says; "" = no label
+  std::string nvlink;             // the label value of its NVLink domain; "" = no label
   bool schedulable = true;
   std::vector<Taint> taints;
   std::vector<NodeResourceView> resources;
   int64_t pods = 0;
   std::vector<std::string> gangs;  // "namespace/name" with members here; sorted
   std::vector<NodeUseView> uses;   // by gang and resource
-  // Room kept for gangs: while others leave it, or until a planned start; by gang and resource.
-  // What others have of it still counts in both.
+  // Room kept for gangs, while others leave it or until a planned start; by gang and resource.
+  // Room that others still have there counts in both.
   std::vector<NodeUseView> held;
 };
 
@@ -193,19 +193,19 @@ struct ClusterView {
   std::vector<NodeRow> nodes;       // by name
   std::vector<QueueView> queues;    // by name
   std::vector<ResourceSeconds> used_without_queue;  // since this process leads
-  // Also those that a Queue or Cohort names and nobody has created; by name.
+  // By name, with Cohorts that a Queue or Cohort names and nobody has created.
   std::vector<CohortView> cohorts;
 };
-// Puts gangs, and what stands at each node, into the order that the fields promise. Its own step,
-// for another thread than the one that gathers them.
+// Puts the gangs, and the entries of each node, into the order that the fields promise.
+// A step of its own, so that another thread than the gathering one can take it.
 void Arrange(ClusterView& view);
 
 // "key=value:NoSchedule"
 [[nodiscard]] std::string TaintText(const Taint& taint);
 
-// What metrics tell of a cluster: sums, and no gang by its name.
+// The figures of a cluster for metrics: sums, and no gang by its name.
 struct ClusterFigures {
-  // By name; `uncharged` is not told. One without a name, of gangs without a Queue, comes last.
+  // By name; `uncharged` is not told. The nameless one, of gangs without a Queue, comes last.
   std::vector<QueueView> queues;
   std::vector<CohortView> cohorts;  // as in a ClusterView; which Queues name them is not told
   std::vector<GpuTotalView> gpus;
