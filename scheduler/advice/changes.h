@@ -17,13 +17,13 @@ struct FoundChange {
   Hypothesis after;
 };
 
-// more_nodes.cc: one per product of GPUs; for a gang that asks for none the nodes of which fewest
-// do.
+// more_nodes.cc: one per product of GPUs; for a gang that asks for none,
+// the kind of node of which the fewest do.
 [[nodiscard]] std::vector<FoundChange> FindMoreNodes(const Hypothesis& from, Trials& trials);
 // more_quota.cc: by flavor and resource, at its Queue first, then at every Cohort above.
 [[nodiscard]] std::vector<FoundChange> FindMoreQuota(const HelpQuestion& question,
                                                      const Hypothesis& from, Trials& trials);
-// other_wishes.cc: what the gang itself may ask instead.
+// other_wishes.cc: another request of the gang itself.
 [[nodiscard]] std::optional<FoundChange> FindSmallerQuorum(const HelpQuestion& question,
                                                            const Hypothesis& from, Trials& trials);
 [[nodiscard]] std::vector<FoundChange> FindWiderLevel(const HelpQuestion& question,
@@ -33,7 +33,8 @@ struct FoundChange {
 // others_leave.cc
 [[nodiscard]] std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question,
                                                             const Hypothesis& from, Trials& trials);
-// The smallest gang, of not too many; of more the smallest that frees what so many members ask for.
+// The smallest gang whose end helps, if there are not too many; of more, the smallest that frees
+// enough GPUs for so many members.
 [[nodiscard]] std::optional<FoundChange> FindGangGone(const HelpQuestion& question,
                                                       const Hypothesis& from,
                                                       int64_t members_lacking, Trials& trials);

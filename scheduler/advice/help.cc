@@ -47,8 +47,8 @@ class Search final {
     return change.instead_of - change.members;
   }
 
-  // Quota lacks, and something else as well: what would do if quota did not count, and then the
-  // quota that it takes.
+  // Quota is lacking, and something else as well: first the change that does if quota
+  // did not count, then the quota that it takes.
   void Pairs(const Hypothesis& as_is) {
     if (as_is.tree == nullptr) return;
     Hypothesis room_only = as_is;

@@ -1,19 +1,19 @@
-// What would help a gang that waits: the smallest single changes, each of which would let it start
-// now. A pure function, like Decide, which proves every one of them.
+// Help for a gang that waits: the smallest single changes, each of which would let it start now. A
+// pure function, like Decide, which proves every one of them.
 //
-// The question owns all that the answer needs, but for the profile: it is gathered on the
-// scheduling thread in one cheap call, and answered on any other one, in the turn of nobody.
+// The question owns all that the answer needs, but for the profile. It is gathered on
+// the scheduling thread in one cheap call, and answered on another thread, at the cost of no turn.
 //
 //   std::optional<HelpQuestion> question = loop.HelpFor("research", "train", now);
 //   const Help help = AnswerHelp(*question);         // elsewhere
 //   for (const HelpfulChange& change : help.changes) … HelpText(change) …
 //
-// What an answer promises:
-//   1. With a change made, and nobody else asked to leave, Decide finds a plan. (With a higher
+// An answer promises:
+//   1. With a change made, and no other gang asked to leave, Decide finds a plan. (With a higher
 //      priority PlanPreemption finds one.)
-//   2. With one less of it, Decide finds none: a GPU, a unit of quota, a step of priority, one
+//   2. With one unit less of it, Decide finds none: a GPU, a unit of quota, a step of priority, one
 //      member fewer to do without, the next narrower level.
-//   3. What cannot help by itself is not listed. Two changes stand in one entry only where
+//   3. A change that cannot help by itself is not listed. Two changes stand in one entry only where
 //      no single one was found; each of the two is needed.
 #pragma once
 

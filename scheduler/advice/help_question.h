@@ -1,5 +1,5 @@
-// What AnswerHelp (help.h) is asked and what it answers. Plain values; the question owns all that
-// the answer needs, but for the profile.
+// The question and the answer of AnswerHelp (help.h). Plain values; the question owns all that the
+// answer needs, but for the profile.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace maniple {
 struct MoreGpus {
   int64_t amount = 0;
   std::string resource;       // "nvidia.com/gpu"
-  std::string product;        // "H100-80GB-HBM3"; "" = no label says
+  std::string product;        // "H100-80GB-HBM3"; "" = no label tells
   std::string like;           // on empty nodes like this one
   std::string level, domain;  // "" = anywhere
 };
@@ -60,7 +60,7 @@ struct Help {
     std::vector<HelpfulChange> changes;  // one; or two that do together
   };
   std::vector<Entry> entries;  // of each kind the smallest, in the order of the kinds above
-  bool starts_anyway = false;  // as soon as it is its turn
+  bool starts_anyway = false;  // as soon as its turn comes
   bool gave_up = false;        // the search was cut short: there may be more
 };
 
@@ -93,8 +93,8 @@ struct HelpQuestion {
   std::vector<FairStrategy> strategies;
   IgnorePdb ignore_pdb = IgnorePdb::kNever;
   std::vector<int32_t> allowed;      // disruptionsAllowed, by budget
-  std::vector<RunningGang> running;  // all that stand, whoever may evict them; by name
-  // What `as_is.request` names; shared, so that it stays where it is.
+  std::vector<RunningGang> running;  // all that stand, by name
+  // The names in `as_is.request`; shared, so that they stay in place.
   std::shared_ptr<const std::vector<std::string>> names;
 };
 

@@ -108,7 +108,7 @@ Hypothesis AddNodes(const Hypothesis& from, std::span<const NodeCopy> copies) {
   Annex annex(*from.snapshot);
   for (const NodeCopy& copy : copies) annex.Add(copy);
   out.snapshot = std::move(annex).Take();
-  // A copy costs what its like costs.
+  // The quota price of a copy is that of its original.
   for (auto& [shape, options] : out.ask.options) {
     for (QuotaOption& option : options) {
       if (!option.nodes.has_value()) continue;

@@ -1,7 +1,8 @@
-// The question of one gang in a cluster that is a little other than it is: a value.
+// A hypothesis: the question of one gang in a cluster that differs a little from the present one.
+// A value.
 //
-// Made from another hypothesis by one change. What the change does not touch is shared with the
-// snapshot that it came from, which never changes. Any thread.
+// Made from another hypothesis by one change. Parts that the change does not touch are shared
+// with the snapshot that they came from, which never changes. Any thread.
 //
 //   Hypothesis with = RaiseQuota(as_is, research, h100_gpus, Amount(16));
 //   if (trials.Starts(with)) …
@@ -34,14 +35,14 @@ struct Hypothesis {
 // One more node, a copy of `like` with nothing on it and a host name of its own.
 struct NodeCopy {
   NodeId like;
-  // It has so much of this resource, and no more; none: as much as `like`.
+  // The node has so much of this resource, and no more; none: as much as `like`.
   std::optional<std::pair<ResourceId, int64_t>> only;
 };
 // New nodes have the ids from `FirstNewNode(hypothesis)` on, in the order of `copies`.
 [[nodiscard]] Hypothesis AddNodes(const Hypothesis& from, std::span<const NodeCopy> copies);
 [[nodiscard]] NodeId FirstNewNode(const Hypothesis& hypothesis);
 
-// What the labels, taints and the like of these nodes are turned into.
+// `change` alters the labels, taints and the like of these nodes.
 [[nodiscard]] Hypothesis ChangeClasses(const Hypothesis& from, std::span<const NodeId> nodes,
                                        absl::FunctionRef<void(NodeClass&)> change);
 
@@ -49,7 +50,7 @@ struct NodeCopy {
 [[nodiscard]] Hypothesis RaiseQuota(const Hypothesis& from, QuotaNodeId at, QuotaCellId cell,
                                     Amount more);
 
-// Everything of the gang has ended, and nothing is held for it.
+// All members of the gang have ended, and nothing is held for it.
 [[nodiscard]] Hypothesis EndGang(Hypothesis from, const RunningGang& gang);
 
 }  // namespace maniple

@@ -10,13 +10,13 @@
 namespace maniple {
 namespace {
 
-// So many nodes are added at once at most; domains with little room are left out for it.
+// At most so many nodes are added at once; domains with little room are left out for it.
 constexpr int64_t kMostCopies = 1'024;
-// Kinds of nodes of one product that are tried, those without taints first.
+// The most kinds of nodes of one product that are tried, kinds without taints first.
 constexpr size_t kMostKinds = 4;
 constexpr size_t kMostProducts = 8;
 
-// What is added bit by bit: a GPU resource as members ask for it, or whole nodes.
+// The unit of growth: a GPU resource as members ask for it, or whole nodes.
 struct Unit {
   std::optional<ResourceId> gpus;
   int64_t most_of_a_pod = 0;
@@ -34,7 +34,7 @@ Unit UnitOf(const Hypothesis& from) {
   return unit;
 }
 
-// The level that all members, or those of a sub-group, must share a domain of.
+// The level whose domain all members, or the members of a sub-group, must share.
 DomainLevelPtr RequiredLevel(const Hypothesis& from) {
   LevelStore store;
   const auto choice = ResolveTopology(*from.snapshot, from.request, store);
@@ -54,7 +54,7 @@ struct Likes {
   struct Like {
     NodeId node;
     bool open = false;
-    int64_t members = 0;  // that the domain takes already, counted by GPUs alone
+    int64_t members = 0;  // members that the domain takes already, counted by GPUs alone
   };
   std::map<uint32_t, Like> by_domain;
 };
@@ -88,7 +88,7 @@ class NodeSearch final {
  private:
   [[nodiscard]] std::vector<Likes> Kinds() const {
     const Snapshot& snapshot = *from_.snapshot;
-    // Copies keep the labels of what they are copied from; in a required domain only those matter.
+    // Copies keep the labels of their originals; in a required domain only those matter.
     std::map<std::tuple<std::string, int64_t, uint32_t>, Likes> kinds;
     for (const NodeId node : snapshot.order->by_name) {
       const NodeBlock& block = *snapshot.blocks[BlockOf(node)];
@@ -167,7 +167,7 @@ class NodeSearch final {
     if (!does(enough)) return std::nullopt;
     enough = LeastThatDoes(0, enough, does);
     if (nodes.size() > 1) {
-      // In every domain at once it does; now in the one that is used, and in no other.
+      // Nodes in all these domains at once do; try them only in the domain that the plan uses.
       nodes = {LikeUsed(*plan, nodes, likes, enough)};
       if (!does(enough)) {
         enough = Enough(likes);
@@ -180,7 +180,7 @@ class NodeSearch final {
                                          .after = AddNodes(from_, Copies(nodes, likes, enough))});
   }
 
-  // Of the first new node that the plan uses.
+  // The original of the first new node that the plan uses.
   [[nodiscard]] NodeId LikeUsed(const Plan& plan, const std::vector<NodeId>& nodes,
                                 const Likes& likes, int64_t units) const {
     const std::vector<NodeCopy> copies = Copies(nodes, likes, units);

@@ -6,7 +6,7 @@
 namespace maniple {
 namespace {
 
-// What the quorum costs in the cell, if every member that may be charged there is.
+// The cost of the quorum in the cell, if every member is charged there that may be.
 Amount PriceIn(const Hypothesis& from, QuotaCellId cell) {
   Amount sum;
   const auto members = static_cast<size_t>(std::max(0, from.request.need.total));
@@ -41,7 +41,7 @@ std::vector<FoundChange> FindMoreQuota(const HelpQuestion& question, const Hypot
       };
       int64_t least = lacks;
       if (!does(lacks)) continue;
-      // Mostly what it lacks is what it takes.
+      // In most cases the missing amount is exactly what it takes.
       if (lacks > 1 && does(lacks - 1)) least = LeastThatDoes(0, lacks - 1, does);
       if (trials.spent()) return found;
       found.push_back({.change = MoreQuota{.at = place.name,

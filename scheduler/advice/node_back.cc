@@ -9,7 +9,7 @@ namespace maniple {
 namespace {
 
 constexpr absl::string_view kCordonTaint = "node.kubernetes.io/unschedulable";
-// So many nodes are tried one by one at most, and named.
+// At most so many nodes are tried one by one, and named.
 constexpr size_t kMostTried = 12, kMostNamed = 3;
 
 bool KeepsOut(const Taint& taint) { return taint.effect != TaintEffect::kPreferNoSchedule; }
@@ -31,7 +31,8 @@ const NodeClass& ClassOf(const Snapshot& snapshot, NodeId node) {
   return *snapshot.tables->classes[id.index()];
 }
 
-// Nodes that something keeps pods off, by name; first those that would be used if all came back.
+// Nodes that a cordon or taint keeps pods off, by name; first those that would be
+// used if all were back.
 std::vector<NodeId> Candidates(const Hypothesis& from, Trials& trials) {
   const Snapshot& snapshot = *from.snapshot;
   std::vector<NodeId> closed;

@@ -1,4 +1,4 @@
-// What the gang might ask instead: fewer members, or a wider domain.
+// Other requests that the gang might make: fewer members, or a wider domain.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 namespace maniple {
 namespace {
 
-// Levels that are wider than the one that is required, the narrowest first, and none at the end.
+// Levels wider than the required one, the narrowest first, and no level at the end.
 std::vector<std::string> WiderThan(const TopologyRequest& request, const Tables& tables) {
   std::vector<std::string> wider = {""};
   if (const Topology* topology = FindTopology(tables, request.topology_name)) {
@@ -42,7 +42,7 @@ std::optional<FoundChange> Widened(const Hypothesis& from, std::optional<size_t>
 std::optional<FoundChange> FindSmallerQuorum(const HelpQuestion& question, const Hypothesis& from,
                                              Trials& trials) {
   const QuorumNeed& need = from.request.need;
-  // Sub-groups keep their own minimums, and somebody has to start.
+  // Sub-groups keep their own minimums, and at least one member has to start.
   const int32_t of_sub_groups =
       std::accumulate(need.sub_groups.begin(), need.sub_groups.end(), int32_t{0});
   const int32_t most = need.total - std::max(1, of_sub_groups);

@@ -1,4 +1,4 @@
-// Others make room: because the gang becomes more important, or because one of them ends.
+// Others make room: because the gang gets a higher priority, or because one of them ends.
 #include <algorithm>
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 
 // The most that a PriorityClass of a user may have; see the Kubernetes documentation of priority.
 constexpr int32_t kMostPriority = 1'000'000'000;
-// So many gangs are tried one by one at most.
+// At most so many gangs are tried one by one.
 constexpr size_t kMostGangsTried = 24;
 
 int64_t GpusOf(ShapeId shape, const Tables& tables) {
@@ -39,7 +39,7 @@ int64_t LeastGpusOf(const GangRequest& request, const Tables& tables) {
 std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question, const Hypothesis& from,
                                               Trials& trials) {
   if (!question.preempts) return std::nullopt;
-  // Only there does another priority reach somebody else.
+  // Only at these steps does another priority reach another gang.
   absl::btree_set<int32_t> steps;
   for (const RunningGang& gang : question.running) {
     for (const int64_t step : {int64_t{gang.priority}, int64_t{gang.priority} + 1}) {
@@ -81,8 +81,8 @@ std::optional<FoundChange> FindGangGone(const HelpQuestion& question, const Hypo
   std::ranges::stable_sort(by_size, {},
                            [](const RunningGang* gang) { return gang->members.size(); });
   if (by_size.size() > kMostGangsTried) {
-    // Not all can be tried. One that is too small may do where it shares nodes with room that is
-    // left; one that is not is the better guess.
+    // Not all can be tried. A gang that is too small may do where it shares nodes with free room,
+    // but a large enough one is the better guess.
     const int64_t lacking = members_lacking * LeastGpusOf(from.request, tables);
     std::stable_partition(by_size.begin(), by_size.end(), [&](const RunningGang* gang) {
       return GpusOf(*gang, tables) >= lacking;

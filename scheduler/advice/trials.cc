@@ -6,7 +6,7 @@
 namespace maniple {
 namespace {
 
-// Whom the Queue's policy, or priority where there is no Queue, could reach at all.
+// Gangs that the Queue's policy, or priority where there is no Queue, could reach at all.
 bool InReach(const RunningGang& gang, const Hypothesis& hypothesis, int32_t priority) {
   if (!gang.queue.valid()) return gang.priority < priority;
   const QuotaTree* tree = hypothesis.tree.get();
@@ -75,7 +75,7 @@ std::optional<PreemptionPlan> Trials::Evicts(const Hypothesis& hypothesis, int32
                                 .allowed = question_.allowed});
   auto* plan = std::get_if<PreemptionPlan>(&answer);
   if (plan == nullptr) return std::nullopt;
-  // It counts among those in reach; the caller knows all.
+  // The plan's indices count the gangs in reach; the caller's count all gangs.
   for (Victim& victim : plan->victims) {
     const std::string& name = running[victim.running].name;
     for (size_t i = 0; i < question_.running.size(); ++i) {

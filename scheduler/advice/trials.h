@@ -1,4 +1,4 @@
-// Tries hypotheses, and keeps count of what that costs. One thread, for the length of an answer.
+// Tries hypotheses, and keeps count of the cost. One thread, for the length of an answer.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ class Trials final {
   // Borrows the question.
   Trials(const HelpQuestion& question, int64_t steps) : question_(question), work_(steps) {}
 
-  // Where the gang would go. None: nowhere, or it is not known.
+  // The gang's plan under the hypothesis. None: there is none, or it is not known.
   [[nodiscard]] std::optional<Plan> Start(const Hypothesis& hypothesis);
   [[nodiscard]] bool Starts(const Hypothesis& hypothesis) { return Start(hypothesis).has_value(); }
-  // Whom it would evict at that priority.
+  // The gangs that it would evict at that priority.
   [[nodiscard]] std::optional<PreemptionPlan> Evicts(const Hypothesis& hypothesis,
                                                      int32_t priority);
 
