@@ -10,7 +10,7 @@ namespace {
 
 using Amounts = std::vector<int64_t>;
 
-// A setting other than the first, as a difference to that.
+// A setting other than the first, as a difference to the first.
 struct Move {
   size_t group = 0, setting = 0;
   Amounts adds;  // by kind; negative: a node gives less of it than before
@@ -49,7 +49,7 @@ class Search final {
   void AddGroup(size_t g) {
     const CoverGroup& group = problem_.groups[g];
     left_.push_back(group.nodes);
-    // More than is asked for in all is as good as that.
+    // To give more than the demand is as good as to meet it.
     const auto given = [&](size_t s, size_t k) {
       return std::min<int64_t>(group.settings[s].gives[k], problem_.demand[k]);
     };
@@ -61,7 +61,8 @@ class Search final {
     }
   }
 
-  // What adds nothing, or no more than another of its group does for no more, never helps.
+  // A move never helps if it adds nothing, or if another of its group adds as much
+  // for no more changes.
   void KeepUseful() {
     const std::vector<Move> all = std::exchange(moves_, {});
     for (size_t m = 0; m < all.size(); ++m) {
@@ -80,8 +81,8 @@ class Search final {
     }
   }
 
-  // Groups that come earlier and have a move that does as much: while one of them has a node left,
-  // a node of a later group need not be taken.
+  // Moves of earlier groups that do as much: while one of those groups has a node left,
+  // no node of a later group need be taken.
   void FindBetter() {
     better_.resize(moves_.size());
     for (size_t m = 0; m < moves_.size(); ++m) {
@@ -95,8 +96,8 @@ class Search final {
     }
   }
 
-  // How much of each kind the moves from each one on may take away: what is met now may be unmet
-  // then.
+  // The amounts of each kind that the moves from each one on may take away: a demand
+  // that is met now may be unmet then.
   void FindLosses() {
     losses_.assign(moves_.size() + 1, Amounts(unmet_.size(), 0));
     for (size_t m = moves_.size(); m-- > 0;) {
@@ -152,11 +153,11 @@ class Search final {
     if (found.met > best_.met) best_ = std::move(found);
   }
 
-  // What the moves from `from` on can do at most, by several arguments, each of which is valid
-  // whatever they take away meanwhile: from here on no kind gains more than is unmet of it now.
+  // Bounds on the moves from `from` on, by several arguments. Each is valid whatever the moves
+  // take away meanwhile: no kind can gain more than its present unmet amount.
   struct Outlook {
     int64_t gain = 0;     // no more than this can be gained
-    int64_t changes = 0;  // … and what is asked for takes at least so many changes
+    int64_t changes = 0;  // … and the demand takes at least so many changes
   };
   [[nodiscard]] Outlook OutlookFrom(size_t from, int64_t wanted) {
     const size_t kinds = unmet_.size();
@@ -180,7 +181,7 @@ class Search final {
     return out;
   }
 
-  // Some kinds are given for nothing, the cheapest first; the others must come from moves.
+  // Some kinds are given at no cost, the cheapest first; the others must come from moves.
   void Tighten(size_t from, int64_t wanted, Outlook& out) {
     const size_t kinds = unmet_.size();
     order_.resize(kinds);
@@ -215,8 +216,8 @@ class Search final {
     out.changes = std::max(out.changes, ByShares(from, wanted));
   }
 
-  // Each kind by the share of a move that one of it takes at least. What may be left unmet is
-  // counted as the dearest.
+  // Weighs each kind by the least share of a move that one of it takes.
+  // The amount that may stay unmet counts as the dearest.
   [[nodiscard]] int64_t ByShares(size_t from, int64_t wanted) {
     const size_t kinds = unmet_.size();
     double most = 0;
@@ -277,7 +278,7 @@ class Search final {
     }
   }
 
-  // More of the move could not be used, whatever the others take away.
+  // More of the move would be of no use, whatever the others take away.
   [[nodiscard]] int64_t MostTimes(size_t m) const {
     int64_t most = 0;
     for (size_t k = 0; k < unmet_.size(); ++k) {

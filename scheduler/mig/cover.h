@@ -1,9 +1,9 @@
-// Which nodes to change, and into what, so that as much as possible of a demand is met by as few
-// changes as possible.
+// The nodes to change, and their new settings, so that as much as possible of a demand
+// is met by as few changes as possible.
 //
 // Knows nothing of GPUs: nodes of a group are alike, each is in one of the group's settings, and a
 // setting gives so many of each kind. Exact by branch and bound within a limit of steps; beyond it
-// the best that was found, said not to be proven. Pure; any thread.
+// the best answer that was found, marked as not proven. Pure; any thread.
 //
 //   CoverProblem problem{.demand = {10}, .groups = {{.nodes = 3, .settings = {{.gives = {0}},
 //                        {.gives = {7}, .changes = true}}}}};
@@ -17,13 +17,13 @@ namespace maniple {
 
 struct CoverSetting {
   std::vector<int32_t> gives;  // of each kind
-  bool changes = false;        // being in it costs a change
+  bool changes = false;        // a node that is put into it counts as changed
   friend bool operator==(const CoverSetting&, const CoverSetting&) = default;
 };
 
 struct CoverGroup {
   int32_t nodes = 0;
-  std::vector<CoverSetting> settings;  // the first one costs no change: what a node gives as it is
+  std::vector<CoverSetting> settings;  // the first costs no change: the node as it is
 };
 
 struct CoverProblem {
@@ -33,7 +33,7 @@ struct CoverProblem {
 };
 
 struct CoverAnswer {
-  // How many nodes of each group are put into each setting; those of the first are not counted.
+  // The nodes of each group in each setting; nodes in the first setting are not counted.
   std::vector<std::vector<int32_t>> nodes;
   int64_t met_before = 0, met = 0;
   int64_t changes = 0;
@@ -41,8 +41,8 @@ struct CoverAnswer {
 };
 
 // Most met, then fewest changes, then most nodes in the earliest settings of the earliest groups.
-// REQUIRES: every group has a setting that costs no change, and it is the first; amounts are not
-// negative, and no sum of them overflows.
+// REQUIRES: the first setting of every group costs no change; amounts are not negative,
+// and no sum of them overflows.
 [[nodiscard]] CoverAnswer SolveCover(const CoverProblem& problem);
 
 }  // namespace maniple

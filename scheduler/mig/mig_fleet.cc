@@ -38,7 +38,7 @@ int64_t WholeGpusOf(const Node& node) {
   return 0;
 }
 
-// Of what a plan looks at. The resource version is none of it: it rises with every heartbeat.
+// The facts that a plan looks at. The resource version is not one: it rises with every heartbeat.
 auto FactsOf(const MigFleet::Node& node) {
   return std::tie(node.uid, node.table, node.why_not, node.gpus, node.config, node.state,
                   node.cordoned, node.changed_at);
@@ -136,7 +136,7 @@ bool MigFleet::MayChange(const Node& node, absl::Time now) const {
 std::optional<std::string> MigFleet::Becoming(const Node& node, absl::Time now) const {
   if (node.asked_until > now) return node.asked;
   if (node.state == State::kChanging) return node.config;
-  // Done, but the device plugin may not have told the kubelet yet.
+  // The change is done, but the device plugin may not have told the kubelet yet.
   const bool just_now =
       node.state == State::kSettled && ChangedAt(node, now) + options_.hold_off > now;
   return just_now ? std::optional(node.config) : std::nullopt;

@@ -1,9 +1,9 @@
-// Nodes whose GPUs can be divided by MIG, as their labels tell, and what has been asked of them.
+// Nodes whose GPUs can be divided by MIG, by their labels, and the changes asked of them.
 //
-// Owned by the scheduling loop. What must survive a restart stands on the node itself: the label
-// nvidia.com/mig.config.state, which is set to "pending" together with a new configuration, so that
-// from that very write on nobody takes the GPUs for those they were; and annotations of ours that
-// say when we did it and from which configuration.
+// Owned by the scheduling loop. Facts that must survive a restart stand on the node itself.
+// The label nvidia.com/mig.config.state is set to "pending" together with a new configuration,
+// so that from that write on no scheduler takes the GPUs for the old ones.
+// Annotations of ours tell when we changed the node and from which configuration.
 //
 //   fleet.Note(event);
 //   for (const auto& [name, node] : fleet.nodes()) if (fleet.MayChange(node, now)) …
@@ -26,10 +26,10 @@
 
 namespace maniple {
 
-// RFC 3339; and the configuration that it had before.
+// The time in RFC 3339, and the configuration before the change.
 inline constexpr char kMigChangedAt[] = "scheduling.maniple.dev/mig-changed-at";
 inline constexpr char kMigChangedFrom[] = "scheduling.maniple.dev/mig-changed-from";
-// "never" on a node: its configuration is nobody's business but its owner's.
+// "never" on a node: only its owner changes its configuration.
 inline constexpr char kMigReconfigure[] = "scheduling.maniple.dev/mig-reconfigure";
 
 enum class MigReconfigure : uint8_t { kOff, kDryRun, kOn };
@@ -41,9 +41,9 @@ struct MigOptions {
   MigPlanInput::Defaults defaults = MigPlanInput::Defaults::kOffered;
   // Only for gangs that have waited so long.
   absl::Duration after = absl::Minutes(1);
-  // A node is left alone for so long after a change of it, however that ended.
+  // A node is left alone for so long after a change of it, however the change ended.
   absl::Duration hold_off = absl::Minutes(10);
-  // Who has not carried out a change by then may not be there at all: no further node is changed.
+  // A node that has not carried out a change by then may have no MIG manager: no other is changed.
   absl::Duration overdue_after = absl::Minutes(15);
 };
 
@@ -62,21 +62,21 @@ class MigFleet final {
     bool cordoned = false;
     absl::Time changed_at = absl::InfinitePast();  // by us, or an earlier leader
 
-    // Of writes and words of ours; not on the node.
+    // Our own writes and messages; not on the node.
     std::string asked;  // for this configuration: the write does not show yet
     absl::Time asked_until = absl::InfinitePast();
     absl::Time left_alone_until = absl::InfinitePast();
     std::pair<std::string, absl::Time> told;
   };
 
-  // True: something has changed that a plan looks at.
+  // True: a fact that a plan looks at has changed.
   bool Note(const ObjectEvent& event);
 
   [[nodiscard]] const std::map<std::string, Node>& nodes() const { return nodes_; }
   [[nodiscard]] bool MayChange(const Node& node, absl::Time now) const;
-  // The configuration that it is about to have; none: it has what it has.
+  // The configuration that it is about to have; none: it keeps its present one.
   [[nodiscard]] std::optional<std::string> Becoming(const Node& node, absl::Time now) const;
-  // A node with a change of ours that should long have been carried out; "" = none.
+  // A node whose change by us is overdue; "" = there is none.
   [[nodiscard]] std::string Overdue(absl::Time now) const;
   // The next time at which one of the answers above changes by itself.
   [[nodiscard]] absl::Time NextChange(absl::Time now) const;
@@ -84,22 +84,22 @@ class MigFleet final {
   // A write is on its way; it counts as done until then, unless it fails before. REQUIRES: the
   // node is known.
   void Asked(const std::string& name, const std::string& config, absl::Time until);
-  // Nothing came of it. Nothing if the node has gone.
+  // The write failed. Does nothing if the node has gone.
   void Failed(const std::string& name, absl::Time left_alone_until);
-  // Nodes that show since the last call what was asked for.
+  // Nodes that have shown our requested change since the last call.
   [[nodiscard]] std::vector<std::string> TakeShown() { return std::exchange(shown_, {}); }
-  // False if just this has been said of the node not long ago. REQUIRES: the node is known.
+  // False if the same was told of the node not long ago. REQUIRES: the node is known.
   bool Tell(const std::string& name, const std::string& what, absl::Time now);
-  // What is under way is another leader's business now.
+  // Changes under way are the next leader's business.
   void Forget();
 
  private:
   [[nodiscard]] Node Read(const maniple::Node& node) const;
-  // When we changed it last; a time that cannot be ours counts as none.
+  // The time of our last change of it; a time that cannot be ours counts as none.
   [[nodiscard]] absl::Time ChangedAt(const Node& node, absl::Time now) const;
 
   const MigOptions& options_;
-  std::map<std::string, Node> nodes_;  // those that say they are capable of MIG
+  std::map<std::string, Node> nodes_;  // nodes with the label of MIG
   std::vector<std::string> shown_;
   std::set<std::string> logged_;  // reasons why some node is not to be changed
 };

@@ -17,13 +17,13 @@ constexpr char kWholeGpu[] = "nvidia.com/gpu";
 // Where pods that want one resource are not alike, a node is tried with each of them served first;
 // beyond this many ways only with the largest.
 constexpr size_t kMostWays = 16;
-// No sum of anything may overflow, whatever the labels say.
+// A bound that lets no sum overflow, whatever the labels say.
 constexpr int64_t kMost = int64_t{1} << 30;
 
 using Units = std::vector<int64_t>;  // by resource
 using Gives = std::vector<int32_t>;  // by demand
 
-// What a node could be, in what matters here.
+// A possible division of a node, by its use for this plan.
 struct Choice {
   std::string config;
   Units units;
@@ -92,8 +92,8 @@ class Planner final {
                              demand.most[static_cast<size_t>(kind)]);
   }
 
-  // Lets pods that wait for whole GPUs have what there is, nodes that may not change first. The
-  // nodes that they could use are none of the candidates any more. Returns how many are served.
+  // Gives existing room to pods that wait for whole GPUs, on nodes that may not change first. The
+  // nodes that these pods could use are no candidates any more. Returns the number of pods served.
   int64_t KeepWholeGpus() {
     int64_t served = 0;
     for (const bool may_change : {false, true}) {
@@ -136,7 +136,7 @@ class Planner final {
     for (Group& group : groups_) problem_.groups.push_back(SettingsOf(group));
   }
 
-  // Of whole GPUs, what a node has has been given away, or is of no use to anybody who waits.
+  // The whole GPUs of a node have been given away already, or are of no use to waiting pods.
   [[nodiscard]] Units UsefulOf(const MigPlanNode& node) const {
     Units units = node.free;
     for (size_t r = 0; r < units.size(); ++r) {
@@ -162,8 +162,8 @@ class Planner final {
     return out;
   }
 
-  // What each configuration gives of what is asked for; of those that give the same, the first by
-  // name.
+  // The useful amounts that each configuration gives; of configurations that give the same,
+  // the first by name.
   const std::vector<Choice>& ChoicesFor(const MigTable& table, int32_t gpus) {
     const auto [at, is_new] = choices_.try_emplace({&table, gpus});
     if (!is_new) return at->second;

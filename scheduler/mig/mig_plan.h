@@ -1,14 +1,13 @@
-// Which idle nodes should be given which MIG configuration, for the slices that wait.
+// The MIG configurations that idle nodes should get, for the slices that wait.
 //
-// A pure function of plain values. What is served is counted in pods: of the pods that wait, how
-// many could stand somewhere if every node had what it has, or what is proposed for it. The plan
-// serves as many as any choice of the given configurations does, with the fewest nodes changed;
+// A pure function of plain values. Service is counted in pods: the waiting pods that could
+// stand somewhere if every node were as it is, or as proposed for it. The plan serves
+// as many as any choice of the given configurations does, with the fewest nodes changed;
 // nodes and configurations of equal use are taken by name.
 //
 // Whole GPUs come first: a node that pods waiting for whole GPUs could use as it is keeps them.
-// Nothing is proposed that serves nobody more, so with demand and nodes unchanged every plan that
-// is carried out leaves fewer pods waiting than the one before: there is no way back to an earlier
-// state, and no loop.
+// No proposal serves as few pods as before. So with demand and nodes unchanged every plan that is
+// carried out leaves fewer pods waiting: there is no way back to an earlier state, and no loop.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +21,12 @@ namespace maniple {
 
 struct MigPlanNode {
   std::string name;
-  // Of its GPUs; null: it may not be changed, and only gives what it has free. Borrowed.
+  // The table of its GPUs; null: it may not be changed, and only gives its free units. Borrowed.
   const MigTable* table = nullptr;
   int32_t gpus = 0;           // whole ones, divided or not
-  std::string config;         // that it has now; "" = not known
+  std::string config;         // the present one; "" = not known
   int32_t kind = 0;           // nodes of one kind are alike in all but GPUs
-  std::vector<int64_t> free;  // of each resource that is asked for
+  std::vector<int64_t> free;  // of each resource in question
 };
 
 // Pods of one shape, each of which wants one resource of the GPUs.
@@ -43,9 +42,9 @@ struct MigPlanInput {
   std::vector<std::string> resources;  // "nvidia.com/gpu", "nvidia.com/mig-1g.10gb"
   std::vector<MigPlanNode> nodes;
   std::vector<MigDemand> demands;
-  std::vector<MigConfig> configs;  // beside those of mig-manager
+  std::vector<MigConfig> configs;  // beside the defaults of mig-manager
   enum class Defaults : uint8_t { kOffered, kNotOffered };
-  Defaults defaults = Defaults::kOffered;  // those of mig-manager
+  Defaults defaults = Defaults::kOffered;  // the configurations of mig-manager
   int64_t most_steps = 20'000;             // of the search
 };
 
@@ -56,7 +55,7 @@ struct MigProposal {
 
 struct MigPlan {
   std::vector<MigProposal> proposals;  // by node
-  // Pods that could stand somewhere, as the nodes are and as proposed.
+  // Pods that could stand somewhere, with the nodes as they are and as proposed.
   int64_t served_before = 0, served = 0;
   bool proven = true;  // that no other choice serves more, or as many by fewer changes
 };
