@@ -22,7 +22,7 @@ Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::strin
   return it == objects.end() ? nullptr : &*it;
 }
 
-// As it would come: without what the node's troubles have put there.
+// A fresh node: without the marks of the original's troubles.
 Json CopyOf(const Json& node, const std::string& name) {
   Json copy = node;
   Json& meta = copy.Mutable("metadata");
@@ -38,7 +38,7 @@ Json CopyOf(const Json& node, const std::string& name) {
   return copy;
 }
 
-// The only resource that it has a quota for, else its GPUs.
+// The only resource that the Queue limits, else its GPUs.
 std::string ResourceOf(const Json& queue) {
   std::set<std::string> names;
   for (const Json& quota : queue["spec"]["quotas"].items()) {

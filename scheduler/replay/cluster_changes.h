@@ -1,4 +1,4 @@
-// Changes of a cluster's objects: what somebody would have it be.
+// Changes of a cluster's objects, for the question what would be if.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace maniple {
 
 struct AddedNodes {
   int64_t count = 0;
-  std::string like;  // the name of a node that is there
+  std::string like;  // the name of an existing node
 };
 struct AddedQuota {
   std::string queue, resource;  // resource "" = the only one that it limits, else GPUs
   int64_t amount = 0;           // of whole units, also negative
 };
 
-// Copies with host names of their own and nothing on them, which take pods. NotFound names the
+// Adds copies with host names of their own, without pods, that take pods. NotFound names the
 // node.
 [[nodiscard]] absl::Status AddNodes(const AddedNodes& added, std::vector<Json>& objects);
-// Of the nominal quota, in the first flavor that the Queue lists the resource for; never below
+// Changes the nominal quota in the first flavor that the Queue lists the resource for; never below
 // zero. NotFound and InvalidArgument name the Queue.
 [[nodiscard]] absl::Status AddQuota(const AddedQuota& added, std::vector<Json>& objects);
 

@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& object
     Json& own = all.emplace_back(object);
     own.Mutable("metadata").Set("namespace", NamespaceOf(object));
     if (kind != "Job") continue;
-    // The server gives it another uid if it has none, and its pods could not name that one.
+    // The server would give a Job without a uid a new one, which its pods could not name.
     Json& meta = own.Mutable("metadata");
     if (!meta.Has("uid")) meta.Set("uid", absl::StrCat("what-if-", NamespaceOf(object), "-", name));
     meta.Set("resourceVersion", "1");

@@ -10,9 +10,9 @@ namespace maniple {
 
 inline constexpr int64_t kMostPodsAsked = 20'000;
 
-// Pods, PodGroups and Jobs, each with its namespace, behind each Job the pods that it starts with.
-// Any other kind is an error that names it: nobody here knows its pods. So are more pods than
-// kMostPodsAsked.
+// Pods, PodGroups and Jobs, each with its namespace; behind each Job, the pods that it starts with.
+// Any other kind is an error that names it, since its pods are not known here.
+// So are more pods than kMostPodsAsked.
 [[nodiscard]] absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& objects);
 
 }  // namespace maniple

@@ -63,7 +63,7 @@ KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_time
       known.some_unknown = true;
       continue;
     }
-    // It is about to start where no time is told.
+    // A pod without a told start is taken to start now.
     const absl::Time end = start.value_or(now) + run_time->second;
     known.pods.emplace(std::max(end, now), key);
   }

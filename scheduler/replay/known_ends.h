@@ -1,4 +1,4 @@
-// How long pods run, as far as somebody says so: from the objects alone.
+// The run times of pods, as far as their objects tell.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 namespace maniple {
 
 // By pod, "namespace/name": its activeDeadlineSeconds or its PodGroup's expectedRuntimeSeconds,
-// whichever is less. Pods of which nobody says it are not in it.
+// whichever is less. Pods without either are not in it.
 using RunTimes = absl::flat_hash_map<std::string, absl::Duration>;
 [[nodiscard]] RunTimes RunTimesOf(const std::vector<Json>& objects);
 
-// When running pods will end. What ought to have ended already ends now.
+// The ends of running pods. A pod that ought to have ended already ends now.
 struct KnownEnds {
   std::multimap<absl::Time, std::string> pods;  // "namespace/name"
-  bool some_unknown = false;                    // of other pods that run
+  bool some_unknown = false;                    // some other running pod has no known end
 };
 [[nodiscard]] KnownEnds KnownEndsOf(const std::vector<Json>& objects, const RunTimes& run_times,
                                     absl::Time now);

@@ -10,7 +10,7 @@
 namespace maniple {
 namespace {
 
-// "" of anything but a binding.
+// "" for any request but a binding.
 std::string NodeOf(const HttpRequest& request) {
   if (!absl::EndsWith(request.target, "/binding")) return "";
   const absl::StatusOr<Json> binding = Json::Parse(request.body);

@@ -23,7 +23,7 @@ class LocalTransport final : public Transport {
   void Start(RequestId id, HttpRequest request) override;
   void Cancel(RequestId id) override;
 
-  // Carries out what was started, and hands over all that has come back since.
+  // Carries out the started requests, and hands over all replies since the last call.
   [[nodiscard]] std::vector<HttpInput> Take(absl::Time now);
 
   struct Write {
@@ -32,7 +32,7 @@ class LocalTransport final : public Transport {
     std::string target;  // "/api/v1/namespaces/…"
     std::string node;    // of a binding
   };
-  // Those that the server took, in order.
+  // The writes that the server took, in order.
   [[nodiscard]] const std::vector<Write>& writes() const { return writes_; }
   [[nodiscard]] std::vector<Write> TakeWrites() { return std::exchange(writes_, {}); }
 

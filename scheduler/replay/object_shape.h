@@ -6,10 +6,11 @@
 
 namespace maniple {
 
-// An object with a kind, metadata with a name, labels and annotations that are maps, and a spec
-// that is an object; what may be absent may. InvalidArgument names it and the path that is wrong.
+// An object with a kind, metadata with a name, labels and annotations that are maps,
+// and a spec that is an object; optional fields may be absent.
+// InvalidArgument names the object and the wrong path.
 [[nodiscard]] absl::Status CheckShape(const Json& object);
-// The same of the pods that a Job asks for.
+// The same for the pods of a Job.
 [[nodiscard]] absl::Status CheckJobShape(const Json& job);
 
 }  // namespace maniple

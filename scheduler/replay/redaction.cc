@@ -13,7 +13,7 @@
 namespace maniple {
 namespace {
 
-// What a map's keys are.
+// The nature of a map's keys.
 enum class Keys { kFields, kLabels, kAnnotations, kResources };
 
 using Rename = std::function<std::string(absl::string_view piece)>;
@@ -36,7 +36,7 @@ std::string TextOf(absl::string_view text, const Rename& rename) {
     size_t end = i;
     while (end < text.size() && absl::ascii_isalnum(text[end])) ++end;
     if (end == i) {
-      // Anything but ASCII goes with the piece that it is in, and has none.
+      // Characters beyond ASCII are dropped; they part pieces like separators.
       if (absl::ascii_isascii(text[i])) out += text[i];
       ++i;
       continue;
@@ -89,13 +89,13 @@ class Walker final {
         return;
     }
   }
-  // Some hold JSON.
+  // Some annotations hold JSON.
   [[nodiscard]] Json AnnotationValue(const std::string& text) const {
     const absl::StatusOr<Json> inner = Json::Parse(text);
     const bool structured = inner.ok() && (inner->is_object() || inner->is_array());
     return structured ? Walk(*inner, Keys::kFields).Dump() : TextOf(text, rename_);
   }
-  // As fields are called; else it is a key that somebody chose.
+  // Keys like names of fields; other keys were chosen by users.
   static bool IsIdentifier(absl::string_view key) {
     return !key.empty() && std::ranges::all_of(key, absl::ascii_isalpha);
   }
@@ -104,7 +104,7 @@ class Walker final {
   const Rename& rename_;
 };
 
-// That its kind is served, and where its objects say that they are.
+// Only the served kind and the scope of its objects.
 Json DefinitionWithoutWords(const Json& definition) {
   const Json& spec = definition["spec"];
   Json versions = Json::Array();

@@ -1,11 +1,11 @@
-// Objects of a cluster without what they tell of its owners: every name becomes another one, the
-// same everywhere, and what no decision rests on goes.
+// A redaction: objects of a cluster without traces of its owners. Every name becomes another one,
+// the same everywhere, and fields that no decision rests on are dropped.
 //
-// What stays as it is: amounts, times, short numbers, words of the Kubernetes API and of those that
-// extend it, GPU models. Pieces of a name between its separators are renamed one by one, and names
-// keep their order. So a scheduler decides of the redacted objects as of the true ones, with few
-// exceptions: names of GPUs' labels that only a configuration knows, unless given; and pieces that
-// mix letters and leading digits, whose order among numbers is lost.
+// These stay as they are: amounts, times, short numbers, words of the Kubernetes API and of its
+// known extensions, GPU models. Pieces of a name between its separators are renamed one by one,
+// and names keep their order. So a scheduler decides on the redacted objects as on the true ones,
+// with few exceptions: names of GPUs' labels that only a configuration knows, unless given;
+// and pieces that mix letters and leading digits, whose order among numbers is lost.
 //
 //   const Redaction redaction(snapshot.objects, LabelsReadOfGpus(rules));
 //   for (Json& object : snapshot.objects) object = redaction.Of(object);
@@ -28,9 +28,9 @@ class Redaction final {
   // Knows the names of these objects. `kept_labels` stay, with their values.
   Redaction(const std::vector<Json>& objects, const std::vector<std::string>& kept_labels);
 
-  // REQUIRES: it, or an equal one, was among the objects.
+  // REQUIRES: the object, or an equal one, was among the objects.
   [[nodiscard]] Json Of(const Json& object) const;
-  // A name, or several with separators. A piece that stood nowhere is "unknown".
+  // A name, or several with separators. A piece that was nowhere among them is "unknown".
   [[nodiscard]] std::string NameOf(absl::string_view text) const;
 
  private:
@@ -38,7 +38,7 @@ class Redaction final {
   absl::flat_hash_map<std::string, std::string> names_;  // by piece
 };
 
-// Node labels whose values decisions read, as these rules have it.
+// Node labels whose values decisions read by these rules.
 [[nodiscard]] std::vector<std::string> LabelsReadOfGpus(const GpuRules& rules);
 
 }  // namespace maniple

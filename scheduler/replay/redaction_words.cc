@@ -17,7 +17,7 @@
 namespace maniple {
 namespace {
 
-// Longer ones may be accounts, telephones or cards.
+// Longer numbers may be accounts, telephones or cards.
 constexpr size_t kMostDigits = 6;
 
 using Words = absl::flat_hash_set<absl::string_view>;
@@ -49,7 +49,7 @@ const Words& WordsOfApis() {
   return *words;
 }
 
-// Who names labels, annotations and resources for everybody.
+// Domains under which labels, annotations and resources have public names.
 bool IsPublicDomain(absl::string_view domain) {
   for (const absl::string_view known :
        {"kubernetes.io", "k8s.io",     "maniple.dev",      "nvidia.com", "amd.com",
@@ -68,7 +68,7 @@ bool IsPublicKey(absl::string_view text) {
   const size_t slash = text.find('/');
   if (slash == absl::string_view::npos || slash + 1 == text.size()) return false;
   const absl::string_view domain = text.substr(0, slash), name = text.substr(slash + 1);
-  // What comes after the slash is anybody's word there.
+  // The part after the slash is free text there.
   if (absl::EndsWith(domain, "node-role.kubernetes.io") || absl::StrContains(name, '/')) {
     return false;
   }

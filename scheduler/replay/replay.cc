@@ -17,7 +17,7 @@
 namespace maniple {
 namespace {
 
-// At one moment.
+// The most turns at one moment.
 constexpr int kMostTurns = 100'000;
 
 ClusterClientOptions ClientFor(const ForeignKinds& kinds) {
@@ -27,7 +27,7 @@ ClusterClientOptions ClientFor(const ForeignKinds& kinds) {
   return client;
 }
 
-// Whose owner is not there would be taken for an orphan.
+// An object with an absent owner would be taken for an orphan.
 void KeepOwnersAmong(const std::set<std::string>& uids, Json& object) {
   if (!object["metadata"]["ownerReferences"].is_array()) return;
   std::erase_if(object.Mutable("metadata").Mutable("ownerReferences").mutable_items(),
@@ -44,7 +44,7 @@ std::vector<Json> OurDefinitions() {
   return crds;
 }
 
-// "/api/v1/namespaces/N/pods/P/binding" is what was done to N/P.
+// "/api/v1/namespaces/N/pods/P/binding" tells the deed done to N/P.
 std::optional<PodDeed> DeedOf(const LocalTransport::Write& write) {
   const std::vector<absl::string_view> path = absl::StrSplit(write.target, absl::ByAnyChar("/?"));
   if (path.size() < 7 || path[3] != "namespaces" || path[5] != "pods") return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<PodDeed> DeedOf(const LocalTransport::Write& write) {
 Replay::Replay(LoopOptions options, absl::Time start)
     : now_(start),
       kinds_(options.state.producers.kinds),
-      // What comes here must not get the uid of something that came there.
+      // New objects must not get the uid of an object from the snapshot.
       server_({.seed = static_cast<uint64_t>(absl::ToUnixNanos(start))}),
       transport_(server_),
       loop_(std::move(options)),
@@ -146,7 +146,7 @@ void Replay::Work() {
 void Replay::RunUntil(absl::Time when) {
   Work();
   while (!spins_ && next_ <= when) {
-    // What is due now and could not be done is tried again a little later.
+    // Work that was due and could not be done is tried again a little later.
     now_ = std::max(next_, now_ + absl::Microseconds(1));
     server_.OnTime(now_);
     Work();

@@ -1,7 +1,6 @@
-// A cluster's state as one file: everything that a decision needs, so that it can be looked at
-// elsewhere.
+// A cluster's state as one file, with everything that a decision needs, for a look elsewhere.
 //
-// gzip over lines of JSON: a head, the objects as the API server shows them, an end that counts
+// gzip over lines of JSON: a head, the objects as the API server shows them, and an end that counts
 // them. A file that is cut anywhere is known to be.
 #pragma once
 
@@ -17,19 +16,19 @@
 namespace maniple {
 
 struct ClusterSnapshot {
-  absl::Time at;  // when it was begun to be taken
+  absl::Time at;  // when the snapshot was begun
   // Definitions of custom types and namespaces first.
   std::vector<Json> objects;
 };
 
 inline constexpr int64_t kSnapshotVersion = 1;
-// Of what a file unpacks to.
+// The limit on the unpacked size of a file.
 inline constexpr size_t kMostSnapshotBytes = size_t{2} << 30;
 
 [[nodiscard]] std::string PackSnapshot(const ClusterSnapshot& snapshot);
-// Whether it begins as one, whatever comes after.
+// Whether the bytes begin like a snapshot, whatever comes after.
 [[nodiscard]] bool IsSnapshot(absl::string_view bytes);
-// InvalidArgument says what is wrong with it and, where one is, on which line.
+// InvalidArgument tells the error in the file and, where there is one, its line.
 [[nodiscard]] absl::StatusOr<ClusterSnapshot> UnpackSnapshot(
     absl::string_view bytes, size_t most_bytes = kMostSnapshotBytes);
 

@@ -18,9 +18,9 @@
 namespace maniple {
 namespace {
 
-// So long a scheduler and a cluster need at most to come to rest after a change.
+// The longest time that a scheduler and a cluster need to come to rest after a change.
 constexpr absl::Duration kSettles = absl::Seconds(3);
-// … and so long after an end that it waited for.
+// … and after an end that the scheduler waited for.
 constexpr absl::Duration kReacts = absl::Milliseconds(100);
 constexpr int kMostSteps = 10'000;
 
@@ -53,7 +53,7 @@ class Asking final {
     Settle();
     const ClusterViewPtr before = replay_.View();
     for (const GangView& gang : before->gangs) Remember(gang);
-    // Who leaves before it comes leaves for others.
+    // Pods evicted before the job comes are evicted for others.
     if (!job.empty()) evicted_for_others_ = replay_.Evicted().size();
     RETURN_IF_ERROR(Annotate(replay_.Load(job), "the job"));
     Settle();
@@ -81,7 +81,7 @@ class Asking final {
     return absl::OkStatus();
   }
 
-  // On from end to end.
+  // Runs on from end to end.
   void LookAhead(absl::Time until) {
     for (int steps = 0; SomeWait() && !ends_.pods.empty() && steps < kMostSteps; ++steps) {
       const absl::Time at = std::max(ends_.pods.begin()->first, replay_.now());
@@ -117,7 +117,7 @@ class Asking final {
       gang_of_[absl::StrCat(gang.namespace_name, "/", member.pod)] = TextOf(gang);
     }
   }
-  // Who has started here ends here, too.
+  // A gang that started here also ends here.
   void NoteRuns() {
     const ClusterViewPtr view = replay_.View();
     for (const GangView& gang : view->gangs) {
@@ -208,7 +208,7 @@ absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOp
   const RunTimes run_times = RunTimesOf(all);
   const absl::Time start = std::max(question.cluster.at, question.at);
   KnownEnds ends = KnownEndsOf(objects, run_times, question.cluster.at);
-  // Who is gone by then is gone before the scheduler looks.
+  // Pods that end before the question's time are gone before the scheduler looks.
   std::set<std::string> gone;
   while (!ends.pods.empty() && ends.pods.begin()->first <= start && start > question.cluster.at) {
     gone.insert(ends.pods.begin()->second);

@@ -1,5 +1,5 @@
-// Would a job start, and when: the same scheduler's answer in a cluster that is a little other than
-// it is. Nothing is written anywhere.
+// Would a job start, and when: the same scheduler's answer in a cluster that differs
+// a little from the present one. Nothing is written anywhere.
 //
 // The cluster is replayed from its objects (replay.h), changed, and given the job. Pure functions
 // of data; any thread, seconds for a large cluster.
@@ -25,18 +25,19 @@ struct WhatIfQuestion {
   ClusterSnapshot cluster;
   std::vector<Json> job;           // Pods, PodGroups, Jobs
   std::vector<std::string> gangs;  // "namespace/name", of those that are there: asked about, too
-  // From then on, and not from when the snapshot was taken: whose end is known is gone by then.
+  // The time of the question, if later than the snapshot: pods whose known end
+  // comes before it are gone.
   absl::Time at = absl::InfinitePast();
   std::vector<AddedNodes> nodes;
   std::vector<AddedQuota> quota;
-  // How far ahead it looks for a start, along the ends that are known.
+  // How far ahead it looks for a start, along the known ends.
   absl::Duration horizon = absl::Hours(24);
 };
 
 enum class StartKind : uint8_t {
-  kRuns,  // it did before anybody asked
+  kRuns,  // it ran before the question
   kNow,
-  kAfterEvicting,  // now, after others were made to leave
+  kAfterEvicting,  // now, after evictions
   kLater,          // once others have ended
   kNotSoon,        // not within the horizon, as far as ends are known
   kNever,          // not as the cluster is
@@ -48,12 +49,12 @@ struct GangStart {
   absl::Time at;                    // kLater
   std::vector<std::string> evicts;  // "namespace/name" of gangs
   std::vector<std::string> nodes;   // where
-  std::string reason, message;      // of who does not start
+  std::string reason, message;      // why the gang does not start
 };
 
 struct WhatIfAnswer {
   std::vector<GangStart> gangs;  // of the job, by namespace and name
-  // Others run whose end nobody tells: who waits for them may start sooner.
+  // Some running pods have no known end: a gang that waits for them may start sooner.
   bool some_ends_unknown = false;
 };
 
