@@ -1,4 +1,4 @@
-// Gangs that wait in the cluster with which a simulation begins: when each of them starts. A value.
+// Gangs that wait in the cluster at the beginning of a simulation, and their starts. A value.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ struct FoundGang {
 class FoundGangs final {
  public:
   FoundGangs() = default;
-  // The gangs of `view` that `cluster`, as it was before anything was decided, shows without their
-  // quorum.
+  // The gangs of `view` that lack their quorum in `cluster`, which is as it was
+  // before any decision.
   FoundGangs(const std::vector<Json>& cluster, const ClusterView& view);
 
-  // Of "namespace/name". A pod of none of them: nothing.
+  // `pod`: "namespace/name". Does nothing for a pod of no such gang.
   void NoteBound(const std::string& pod, absl::Duration at);
 
-  // That have not started.
+  // The number of gangs that have not started.
   [[nodiscard]] int64_t waiting() const { return waiting_; }
   [[nodiscard]] const std::vector<FoundGang>& gangs() const { return gangs_; }
 
  private:
   std::vector<FoundGang> gangs_;
-  std::vector<int64_t> lacking_;                     // of each one's quorum
+  std::vector<int64_t> lacking_;                     // of the quorum of each
   absl::flat_hash_map<std::string, size_t> of_pod_;  // that waits
   int64_t waiting_ = 0;
 };

@@ -1,5 +1,5 @@
-// GPUs of a cluster while pods come and go: how many are in use, and how many of the free ones are
-// on nodes of which others are in use. A value; every change is O(log nodes).
+// GPUs of a cluster while pods come and go: the number in use, and the number of free ones on nodes
+// where others are in use. A value; every change is O(log nodes).
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace maniple {
 
-// That it can give.
+// The GPUs that the node can give.
 [[nodiscard]] int64_t GpusOfNode(const Json& node);
 
 class GpuUse final {
  public:
-  // Of the nodes' `allocatable` and the pods that stand on them.
+  // Counts the nodes' `allocatable` and the pods that stand on them.
   explicit GpuUse(const std::vector<Json>& cluster);
 
-  // A pod takes so many of the node, or gives them back where `gpus` is negative. Of a node that is
-  // not there: nothing.
+  // A pod takes so many GPUs of the node, or gives them back where `gpus` is negative.
+  // Does nothing for an unknown node.
   void Take(const std::string& node, int64_t gpus);
 
-  // A pod that waited at the beginning is bound there. Of another: nothing.
+  // A pod that waited at the beginning is bound there. Does nothing for another pod.
   void Arrive(const std::string& pod, const std::string& node);  // "namespace/name"
-  // A pod that stood there at the beginning, or has arrived, is gone. Of another: nothing.
+  // A pod that stood there at the beginning, or has arrived, is gone. Does nothing for another pod.
   void Leave(const std::string& pod);  // "namespace/name"
 
   [[nodiscard]] int64_t nodes() const { return static_cast<int64_t>(rooms_.size()); }

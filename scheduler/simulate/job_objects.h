@@ -12,7 +12,7 @@
 
 namespace maniple {
 
-// All of them are here.
+// The namespace of all jobs.
 inline constexpr char kTraceNamespace[] = "default";
 
 struct JobForm {
@@ -20,21 +20,21 @@ struct JobForm {
   bool tells_run_times = false;
 };
 
-// A single pod has a PodGroup only if that has something to say. `life` counts how often the job
-// was made again; its pods have other names each time.
+// A single pod has a PodGroup only if that has something to say.
+// `life` counts how often the job was made again; its pods get new names each time.
 [[nodiscard]] std::vector<Json> ObjectsOf(const TraceJob& job, int64_t index, int64_t life,
                                           const JobForm& form);
 [[nodiscard]] std::string PodNameOf(int64_t index, int64_t life, int64_t rank);
 [[nodiscard]] std::string GroupNameOf(int64_t index);
 [[nodiscard]] bool HasGroup(const TraceJob& job, const JobForm& form);
 
-// What gives pods that priority; 0 needs none.
+// The class that gives pods this priority; priority 0 needs none.
 [[nodiscard]] Json PriorityClassOf(int32_t priority);
 
 struct PodOfJob {
   int64_t index = 0, life = 0;
 };
-// Of "namespace/name"; none: another's pod.
+// `pod`: "namespace/name"; none: it is no pod of a job.
 [[nodiscard]] std::optional<PodOfJob> PodOfJobNamed(absl::string_view pod);
 
 }  // namespace maniple

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kPanelWidth = 320, kPanelHeight = 260, kMargin = 44, kHead = 26, kFoot = 40;
 
-// One panel's way from values to pixels.
+// The mapping from values to pixels in one panel.
 struct Frame {
   const PlotAxes& axes;
   double x0 = 0;
@@ -60,7 +60,7 @@ std::string CurveOf(const Frame& frame, const PlotLine& line) {
   return Stroke(path, line);
 }
 
-// What each colour stands for, below the panels.
+// The meaning of each colour, below the panels.
 std::string LegendOf(const PlotPanel& panel, const std::string& up) {
   std::string svg = Text(kMargin, kPanelHeight + 8, "start", up);
   double x = kMargin + 7.0 * static_cast<double>(up.size());

@@ -20,7 +20,7 @@ struct PlotPanel {
 struct PlotAxes {
   double left = 0, right = 1, bottom = 0, top = 1;
   double step_across = 1, step_up = 1;
-  std::string across, up;  // what they say
+  std::string across, up;  // the titles of the axes
 };
 // Points outside the axes are left out. Names and titles are written as they are: no markup.
 [[nodiscard]] std::string PlotOf(const std::vector<PlotPanel>& panels, const PlotAxes& axes);

@@ -58,7 +58,7 @@ bool SetPart(absl::string_view key, absl::string_view value, NodeKind& kind) {
   return true;
 }
 
-// Of all GPUs, by queue. What is lost by rounding goes to the first.
+// Shares of all GPUs, by queue. The rounding error goes to the first.
 std::map<std::string, int64_t> Shares(const std::map<std::string, double>& weights, int64_t gpus) {
   double sum = 0;
   for (const auto& [queue, weight] : weights) sum += weight;

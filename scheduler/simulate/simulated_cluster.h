@@ -22,7 +22,7 @@ struct NodeKind {
 
 inline constexpr int64_t kMostSimulatedNodes = 100'000;
 
-// Of "310:gpus=8,cpu=96,memory=1Ti,model=H100"; all but the count may be left out.
+// `text`: "310:gpus=8,cpu=96,memory=1Ti,model=H100"; all but the count may be left out.
 [[nodiscard]] absl::StatusOr<NodeKind> ParseNodeKind(absl::string_view text);
 [[nodiscard]] std::vector<Json> NodesOf(const std::vector<NodeKind>& kinds);
 // A node list of openb: CSV with sn, cpu_milli, memory_mib, gpu, model.
@@ -31,9 +31,9 @@ inline constexpr int64_t kMostSimulatedNodes = 100'000;
 enum class QuotaBy : uint8_t {
   kNone,    // Queues without a quota
   kEqual,   // all GPUs in equal parts, in one Cohort that lends
-  kDemand,  // in proportion to the GPU hours that each asks for in all
+  kDemand,  // in proportion to the GPU hours of each one's jobs
 };
-// For the names of the jobs that `cluster` has no Queue for.
+// Queues for names in jobs that `cluster` has no Queue for.
 [[nodiscard]] std::vector<Json> QueuesFor(const std::vector<TraceJob>& jobs,
                                           const std::vector<Json>& cluster, QuotaBy quota);
 

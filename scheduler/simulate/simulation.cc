@@ -20,9 +20,9 @@
 namespace maniple {
 namespace {
 
-// A controller makes an evicted job again after it.
+// A controller makes an evicted job again after this time.
 constexpr absl::Duration kMadeAgain = absl::Seconds(1);
-// Nothing runs and nothing comes any more: what still waits is waited for so long.
+// Once nothing runs and nothing comes any more, waiting jobs get so long.
 constexpr absl::Duration kLastWait = absl::Hours(1);
 constexpr absl::Duration kTellEvery = absl::Minutes(10);  // of simulated time
 
@@ -32,7 +32,7 @@ struct Event {
   absl::Time at;
   EventKind kind = EventKind::kSubmit;
   int64_t job = 0;
-  int64_t life = 0;  // it concerns no other
+  int64_t life = 0;  // the event is void in another life
   std::string pod;   // of kPodEnds: "namespace/name"
   friend bool operator>(const Event& a, const Event& b) {
     return std::tie(a.at, a.kind, a.job) > std::tie(b.at, b.kind, b.job);
@@ -125,7 +125,7 @@ class Simulation final {
   [[nodiscard]] SimulationResult Take() && { return std::move(result_); }
 
  private:
-  // Everything of this moment. An end may have been taken back by an eviction meanwhile.
+  // Carries out all events of this moment. An eviction may have voided an end meanwhile.
   absl::Status Happen(absl::Time now) {
     while (!events_.empty() && events_.top().at <= now) {
       const Event event = events_.top();
@@ -208,7 +208,7 @@ class Simulation final {
     if (!deeds.empty()) NotePoint();
   }
 
-  // Of a pod that was in the cluster before.
+  // Notes a deed to a pod that was in the cluster before.
   void NoteOther(const PodDeed& deed) {
     if (deed.node.empty()) return gpus_.Leave(deed.pod);
     gpus_.Arrive(deed.pod, deed.node);
@@ -292,7 +292,8 @@ class Simulation final {
 
 absl::StatusOr<SimulationResult> Simulate(const SimulationInput& input, LoopOptions options,
                                           const std::function<void(const Progress&)>& tell) {
-  // Kinds of other projects are looked for again and again: of a trace there are none, for months.
+  // Otherwise kinds of other projects would be looked for again and again,
+  // for months of simulated time.
   options.state.producers.kinds.clear();
   Simulation simulation(input, std::move(options));
   RETURN_IF_ERROR(simulation.Begin());

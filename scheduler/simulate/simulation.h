@@ -1,4 +1,4 @@
-// Plays a workload on a cluster: what this scheduler would have made of these jobs.
+// Plays a workload on a cluster: the fate of these jobs under this scheduler.
 //
 // The real loop and client over a clock of their own (scheduler/replay). A job starts once all of
 // its pods are bound, and ends its run time later. A job that was evicted leaves at once, is made
@@ -23,13 +23,13 @@
 namespace maniple {
 
 struct SimulationInput {
-  std::vector<Json> cluster;  // nodes, Queues, Topologies …; what runs there ends when it says
+  std::vector<Json> cluster;  // nodes, Queues, Topologies …; its pods end by their own word
   std::vector<TraceJob> jobs;
   absl::Time start = absl::UnixEpoch();
   std::string scheduler_name = "maniple";  // that the pods choose
   // PodGroups say how long they run (expectedRuntimeSeconds), so that gaps can be filled.
   bool tells_run_times = false;
-  // Counted from the last submission; what has not ended by then is told as it is.
+  // Counted from the last submission; jobs that have not ended by then are told as they are.
   absl::Duration horizon = absl::InfiniteDuration();
 };
 
@@ -45,7 +45,7 @@ struct JobOutcome {
   [[nodiscard]] bool has_ended() const { return ended != absl::InfiniteDuration(); }
 };
 
-// From then until the next point.
+// The load from `at` until the next point.
 struct LoadPoint {
   absl::Duration at;
   int64_t gpus_used = 0;
@@ -67,8 +67,8 @@ struct Progress {
   absl::Duration at;
 };
 
-// InvalidArgument names what of the cluster cannot be loaded; Internal: it worked on and on at one
-// moment. `tell` is called now and then.
+// InvalidArgument names the object that cannot be loaded; Internal: the scheduler did not
+// come to rest at one moment. `tell` is called now and then.
 [[nodiscard]] absl::StatusOr<SimulationResult> Simulate(
     const SimulationInput& input, LoopOptions options,
     const std::function<void(const Progress&)>& tell);

@@ -11,7 +11,7 @@ namespace maniple {
 namespace {
 
 constexpr int kSteps = 240;
-constexpr double kTop = 150;  // per cent; what is wanted beyond it is drawn there
+constexpr double kTop = 150;  // per cent; a larger demand is drawn there
 
 // Means of each step of time, in per cent of all GPUs.
 std::vector<std::pair<double, double>> Means(const SimulationResult& result, double hours,
@@ -24,7 +24,7 @@ std::vector<std::pair<double, double>> Means(const SimulationResult& result, dou
     double at = absl::ToDoubleSeconds(result.load[i].at);
     while (at < end) {
       const auto step = std::min(static_cast<int>(at / width), kSteps - 1);
-      // The last step ends with the line, whatever rounding says.
+      // The last step ends with the line, whatever the rounding.
       const double until = step == kSteps - 1 ? end : std::min(end, (step + 1) * width);
       if (until <= at) break;
       sums[step] += (until - at) * static_cast<double>(result.load[i].*what);

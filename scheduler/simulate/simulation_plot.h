@@ -1,5 +1,5 @@
-// A simulation as a drawing: what was used, wanted and split of all GPUs over time, a panel for
-// each configuration.
+// A simulation as a drawing: the used, wanted and split parts of all GPUs over time,
+// a panel for each configuration.
 #pragma once
 
 #include <string>

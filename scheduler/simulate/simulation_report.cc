@@ -85,7 +85,7 @@ std::string Time(double seconds) {
 
 std::string Percent(double share) { return absl::StrFormat("%.1f %%", 100 * share); }
 
-// Of a job, by all of its GPUs.
+// A class of jobs by the total of their GPUs.
 struct Size {
   int64_t most;
   const char* name;
@@ -139,7 +139,7 @@ Row RowOf(std::string first, const JobFigures& of) {
           absl::StrFormat("%.1f", of.lost_gpu_hours)};
 }
 
-// When those that waited at the beginning start; the runs beside each other. "" = none waited.
+// The starts of gangs that waited at the beginning, for all runs side by side. "" = none waited.
 std::string FoundTable(const std::vector<SimulationFigures>& runs) {
   constexpr size_t kMostLines = 100;
   std::vector<Row> rows = {{"CONFIGURATION", "WAITED", "QUEUE", "PODS", "STARTS AFTER"}};
@@ -223,7 +223,7 @@ std::string SimulationTable(const std::vector<SimulationFigures>& runs) {
                      Percent(run.idle_while_wanted)});
     rows.push_back(RowOf(run.name, run.all));
   }
-  std::map<std::string, std::vector<Row>> of_queues;  // the runs beside each other
+  std::map<std::string, std::vector<Row>> of_queues;  // all runs side by side
   std::map<int64_t, std::vector<Row>> of_sizes;
   for (const SimulationFigures& run : runs) {
     for (const JobFigures& queue : run.queues) {

@@ -1,4 +1,4 @@
-// What a simulation says to people: figures of all jobs, of each Queue and of each size, as a
+// The report of a simulation for people: figures of all jobs, of each Queue and of each size, as a
 // table, CSV or JSON; for several configurations side by side.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace maniple {
 
-// Of jobs of one Queue or size, or of all. Waits in seconds, to the first start; of those that
-// started.
+// Figures of the jobs of one Queue or size, or of all. Waits are in seconds,
+// up to the first start, of the jobs that started.
 struct JobFigures {
   std::string name;  // of the Queue, or its GPUs: "9-64"; "" = all jobs
   int64_t jobs = 0, started = 0, ended = 0, evictions = 0;
@@ -27,8 +27,8 @@ struct SimulationFigures {
   int64_t nodes = 0, gpus = 0;
   double hours = 0;              // of simulated time
   double used_share = 0;         // of all GPUs, until the last submission
-  double split_share = 0;        // free ones beside used ones on a node, of all; until then
-  double idle_while_wanted = 0;  // of all: free while waiting jobs ask for as many; until then
+  double split_share = 0;        // of all GPUs: free ones beside used ones on a node; until then
+  double idle_while_wanted = 0;  // of all GPUs: free while waiting jobs ask for as many; until then
   JobFigures all;
   std::vector<JobFigures> queues;  // by name; empty if no job names one
   std::vector<JobFigures> sizes;   // the smallest first; empty if all jobs are of one

@@ -25,7 +25,7 @@ constexpr int64_t kMostPods = 20'000;
 constexpr int64_t kMostGpus = 100'000;
 constexpr int64_t kMostMilli = int64_t{1} << 40;
 
-// A row as it stands: at which second of the trace's own clock.
+// A row as read, with seconds of the trace's own clock.
 struct TraceJobRow {
   double submitted = 0;
   TraceJob job;

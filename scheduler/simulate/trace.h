@@ -1,7 +1,7 @@
-// A record of jobs that came to some cluster, for playing it again.
+// A trace: a record of jobs that came to some cluster, to be played again.
 //
-// Read from text, also gzipped; which format it is, the first lines tell:
-//   Maniple's own: CSV with columns submit_s, duration_s, gpus and, if it likes, name, queue, pods,
+// Read from text, also gzipped; the first lines tell the format:
+//   Maniple's own: CSV with columns submit_s, duration_s, gpus and optionally name, queue, pods,
 //     cpu_milli, memory_mib, model, priority; gpus, CPU and memory are of one pod
 //   openb pod lists (Alibaba, cluster-trace-gpu-v2023): a pod each; a part of a GPU counts as one
 //   Philly (timestamp, duration, num_gpus, cluster) and Gavel's sample of it (vc, arrival_s, gpus)
@@ -20,7 +20,7 @@
 
 namespace maniple {
 
-// What `gpus` of a trace, and of the nodes that it is played on, are to Kubernetes.
+// The Kubernetes resource for `gpus` of a trace, and of the nodes that it is played on.
 inline constexpr char kTracedGpu[] = "nvidia.com/gpu";
 
 struct TraceJob {
@@ -44,9 +44,9 @@ struct WorkloadTrace {
   int64_t rounded = 0;         // pods that asked for a part of a GPU
 };
 
-inline constexpr size_t kMostTraceBytes = size_t{1} << 30;  // of what it unpacks to
+inline constexpr size_t kMostTraceBytes = size_t{1} << 30;  // unpacked
 
-// InvalidArgument names the line and what is wrong with it, or the columns that are missing.
+// InvalidArgument names the line and its error, or the missing columns.
 // A job of more GPUs than a node has is divided into equal pods of at most gpus_per_node.
 [[nodiscard]] absl::StatusOr<WorkloadTrace> ReadTrace(absl::string_view bytes,
                                                       int64_t gpus_per_node);
