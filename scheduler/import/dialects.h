@@ -1,5 +1,5 @@
-// One function for each scheduler whose objects are understood. Each takes the objects of its
-// kinds, all files together, and leaves the others alone; import.cc tells of these.
+// One function for each scheduler whose objects are understood. Each takes the objects
+// of its kinds, all files together, and leaves the others alone; import.cc reports on these.
 //
 // Sources of the fields: the CRDs of Kueue 0.19 (kueue.x-k8s.io v1beta1, v1beta2), Volcano 1.15
 // (scheduling.volcano.sh v1beta1) and KAI 0.17 (scheduling.run.ai v2, kai.scheduler v1alpha1).

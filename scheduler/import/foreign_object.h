@@ -1,5 +1,5 @@
-// One object of another scheduler, read field by field, and who keeps count of what was read: at
-// the end everything of its spec that nobody took is told.
+// One object of another scheduler, read field by field. It keeps count of the fields that
+// were read: at the end all other fields of its spec are reported.
 //
 //   ForeignObject queue = …;
 //   ours.Set("cohort", queue.Take("cohortName"));
@@ -30,7 +30,7 @@ class ForeignObject final {
   [[nodiscard]] const std::string& namespace_name() const {
     return object_.At("metadata.namespace").AsString();
   }
-  // Outside of the spec nothing is counted.
+  // The whole object; reads outside of the spec are not counted.
   [[nodiscard]] const Json& whole() const { return object_; }
 
   // The field of the spec by its dotted path, null when absent; from now on it counts as read.
@@ -38,14 +38,15 @@ class ForeignObject final {
   // The first of several names of one field that is there.
   const Json& TakeAny(std::initializer_list<absl::string_view> paths);
 
-  // Tells that the field is not carried over, and why, if it is there.
+  // Reports that the field is not carried over, and why, if it is there.
   void HasNoCounterpart(absl::string_view path, absl::string_view why, Findings& findings);
   void Note(absl::string_view path, absl::string_view message, Findings& findings) const;
   void Error(absl::string_view path, absl::string_view message, Findings& findings) const;
-  // Members of `value`, which stands at `path`, beside those that are known.
+  // Reports members of `value`, which stands at `path`, that are not among the known ones.
   void TellOthers(absl::string_view path, const Json& value,
                   std::initializer_list<absl::string_view> known, Findings& findings) const;
-  // Fields of the spec that were neither taken nor told: unknown here, so not carried over.
+  // Reports fields of the spec that were neither taken nor reported: unknown here,
+  // so not carried over.
   void TellTheRest(Findings& findings) const;
 
  private:

@@ -73,7 +73,7 @@ const Dialect& DialectOf(ImportFrom from) {
   return dialects->at(from);
 }
 
-// Objects, those inside of lists one by one.
+// Gathers objects; those inside of lists one by one.
 void Gather(const ManifestFile& file, const YamlDocument& document, ForeignObjects& out) {
   const Json& value = document.value;
   if (!absl::EndsWith(value["kind"].AsString(), "List") || !value["items"].is_array()) {
@@ -100,7 +100,7 @@ ForeignObjects Parse(const std::vector<ManifestFile>& files, Findings& findings)
   return out;
 }
 
-// Leaves the objects that the dialect translates, the first of those with one kind and name.
+// Keeps the objects that the dialect translates, the first of those with one kind and name.
 void KeepWhatIsTranslated(const Dialect& dialect, ForeignObjects& objects, Findings& findings) {
   std::map<std::tuple<std::string, std::string, std::string>, int> seen;
   std::map<std::pair<std::string, std::string>, std::pair<const ForeignObject*, int>> skipped;
@@ -136,8 +136,8 @@ void KeepWhatIsTranslated(const Dialect& dialect, ForeignObjects& objects, Findi
   objects = std::move(kept);
 }
 
-// What our own CRDs refuse is not handed out: a name or amount that is sound there need not be
-// here.
+// Leaves out objects that our own CRDs refuse: a name or amount that is sound there
+// need not be sound here.
 void LeaveOutUnsound(Imported& out) {
   std::vector<ManifestFile> files;
   for (const Json& object : out.objects) {
@@ -162,7 +162,7 @@ void LeaveOutUnsound(Imported& out) {
   }
 }
 
-// Flavors and Topologies, then Cohorts, then Queues, then what names these.
+// Flavors and Topologies, then Cohorts, then Queues, then objects that name these.
 int RankOf(const Json& object) {
   constexpr absl::string_view kOrder[] = {"ResourceFlavor", "Topology", "Cohort", "Queue",
                                           "PriorityClass"};

@@ -1,5 +1,5 @@
-// What other schedulers' queues, cohorts and flavors are here: manifests of ours, and a report of
-// what has no counterpart. Nothing of theirs is passed over in silence.
+// Other schedulers' queues, cohorts and flavors as manifests of ours, with a report of every
+// part that has no counterpart. Nothing of theirs is passed over in silence.
 //
 // Pure functions over files; any thread. Behind `maniple import kueue|volcano|kai FILE…`:
 //
@@ -23,7 +23,7 @@ enum class ImportFrom { kKueue, kVolcano, kKai };
 [[nodiscard]] std::optional<ImportFrom> ImportFromNamed(absl::string_view name);
 
 struct ImportResult {
-  // Each valid by its CRD; what others refer to comes first.
+  // Each valid by its CRD; an object comes after those that it refers to.
   std::vector<Json> objects;
   // In the order of files and lines. An error is a file or object that could not be read, or whose
   // translation our CRDs refuse; the rest is translated all the same.

@@ -19,7 +19,7 @@ constexpr absl::string_view kGpuMilli = "scheduling.maniple.dev/gpu-milli";
 
 struct ResourceName {
   absl::string_view theirs, ours;
-  int64_t units;  // of ours in one of theirs
+  int64_t units;  // the number of our units in one of theirs
 };
 constexpr std::array<ResourceName, 3> kResources = {
     {{"gpu", kGpuMilli, 1000}, {"cpu", "cpu", 1}, {"memory", "memory", 1'000'000}}};
@@ -30,8 +30,8 @@ Amount AmountOf(const Json& value, int64_t units) {
   return Amount(static_cast<int64_t>(std::llround(std::min(value.AsDouble() * units, 9e18))));
 }
 
-// The weight that counts is that of GPUs. One of 0 lends nothing: there a queue without weight
-// never goes over its quota.
+// Only the weight for GPUs counts. Weight 0 lends nothing: there a queue without
+// weight never goes over its quota.
 void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tree, Imported& out) {
   const std::string path = absl::StrCat("resources.", resource.theirs);
   const Json quota = queue.Take(path + ".quota"), limit = queue.Take(path + ".limit"),
@@ -104,8 +104,7 @@ TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
   return tree;
 }
 
-// GPU nodes that are divided offer slices; how many GPUs they have says the label of NVIDIA's
-// discovery.
+// Divided GPU nodes offer slices; the label of NVIDIA's discovery tells the number of their GPUs.
 std::map<std::string, Amount> CapacityInTheirTerms(const ForeignObjects& objects) {
   std::map<std::string, Amount> all = CapacityOf(objects), out;
   for (const absl::string_view kept : {"cpu", "memory"}) {

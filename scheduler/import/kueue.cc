@@ -1,4 +1,4 @@
-// ClusterQueues are Queues, and LocalQueues say which namespaces use them.
+// Imports ClusterQueues as Queues; LocalQueues tell which namespaces use them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,7 +23,7 @@ void SetIf(Json& spec, absl::string_view key, const Json& value) {
   if (!value.is_null() && (!value.is_string() || !value.AsString().empty())) spec.Set(key, value);
 }
 
-// A node is of one flavor here. The more labels a flavor names, the more it says, so it goes first.
+// A node is of one flavor here. A flavor with more labels is more specific, so it goes first.
 void ImportFlavor(ForeignObject& flavor, Imported& out) {
   Json spec = Json::Object();
   const Json& labels = flavor.Take("nodeLabels");
@@ -124,7 +124,7 @@ void ImportCohort(ForeignObject& cohort, Imported& out) {
   out.objects.push_back(OurObject("Cohort", cohort.name(), std::move(spec)));
 }
 
-// Whom the ClusterQueue selects, and of these only who has a LocalQueue for it, if any has one.
+// The namespaces that the ClusterQueue selects; if any has a LocalQueue for it, only such ones.
 void SetUsers(ForeignObject& queue, const Users& users, Json& spec, Imported& out) {
   const Json theirs = queue.Take("namespaceSelector");
   const auto found = users.find(queue.name());
@@ -152,7 +152,7 @@ void SetUsers(ForeignObject& queue, const Users& users, Json& spec, Imported& ou
   if (selector.size() > 0) spec.Set("namespaceSelector", std::move(selector));
 }
 
-// Its defaults are what holds here: room in any flavor, borrowed or not, goes before victims.
+// The defaults there are the rule here: room in any flavor, borrowed or not, goes before victims.
 void TellFungibility(ForeignObject& queue, Imported& out) {
   const std::string borrow = queue.Take("flavorFungibility.whenCanBorrow").AsString();
   const std::string preempt = queue.Take("flavorFungibility.whenCanPreempt").AsString();

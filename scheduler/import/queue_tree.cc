@@ -39,7 +39,7 @@ class Tree final {
   }
 
  private:
-  // A parent that is not there, or a ring of parents, puts the queue on top.
+  // A parent that does not exist, or a ring of parents, puts the queue on top.
   void Connect() {
     for (auto& [name, queue] : queues_) {
       std::set<std::string> seen = {name};
@@ -143,7 +143,7 @@ class Tree final {
   std::map<std::string, std::vector<std::string>> children_;
 };
 
-// What pods of GPU jobs compete for: cpu, memory and extended resources.
+// Resources that pods of GPU jobs compete for: cpu, memory and extended resources.
 bool Counts(absl::string_view resource) {
   return resource == "cpu" || resource == "memory" || absl::StrContains(resource, '/');
 }

@@ -1,12 +1,12 @@
-// Trees of queues in which the amounts of a parent are those of its whole subtree, as Volcano's
-// capacity plugin and KAI have them, told as Queues and Cohorts of ours, where a Cohort's amounts
-// come on top of what is below it.
+// Trees of queues in which the amounts of a parent are those of its whole subtree,
+// as in Volcano's capacity plugin and KAI. They become Queues and Cohorts of ours,
+// where a Cohort's amounts come on top of those below it.
 //
-// A queue with children becomes a Cohort, any other a Queue; all stand below one Cohort, which has
-// what the nodes have and no queue is guaranteed. With T(q) = max(nominal of q, sum of T of its
-// children), a Cohort gets nominal T - (sum of T of its children), and a limit becomes
-// borrowingLimit = limit - T. Every Queue lists every resource, so that the limits of those above
-// hold for it, too.
+// A queue with children becomes a Cohort, any other a Queue. All stand below one Cohort,
+// which has the nodes' amounts that are guaranteed to no queue. With T(q) = max(nominal of q,
+// sum of T of its children), a Cohort gets nominal T - (sum of T of its children),
+// and a limit becomes borrowingLimit = limit - T. Every Queue lists every resource,
+// so that the limits of those above also hold for it.
 #pragma once
 
 #include <map>
@@ -32,16 +32,16 @@ struct TreeQueue {
   std::map<std::string, Line> lines;  // by resource
   std::set<std::string> unlimited;    // resources that a Queue of ours does not list at all
   Json own_spec;                      // of a Queue: ordering, preemption, …
-  Json weight;                        // null: none said
+  Json weight;                        // null: none was given
 };
 
-// `top`: the name of the Cohort above all. `capacity`: by resource, of all nodes. Without nodes
-// there would be nothing to share beyond what is guaranteed, so that is an error, and nothing is
-// written.
+// `top`: the name of the Cohort above all. `capacity`: by resource, of all nodes.
+// Without nodes there would be nothing to share beyond the guarantees, so that is an error,
+// and nothing is written.
 void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
                 const std::map<std::string, Amount>& capacity, Imported& out);
 
-// What the nodes among the objects offer of cpu, memory and whatever is not built in.
+// The cpu, memory and extended resources that the nodes among the objects offer.
 [[nodiscard]] std::map<std::string, Amount> CapacityOf(const ForeignObjects& objects);
 
 }  // namespace maniple

@@ -1,3 +1,4 @@
+// Topologies of Kueue and KAI.
 #include <map>
 #include <string>
 
@@ -6,7 +7,7 @@
 
 namespace maniple {
 
-// A level is called as the last part of its label; PodGroups may name the label as well.
+// A level is named by the last part of its label; PodGroups may name the label as well.
 void ImportTopology(ForeignObject& topology, Imported& out) {
   Json levels = Json::Array();
   std::map<std::string, int> named;

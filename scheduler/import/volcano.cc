@@ -34,7 +34,7 @@ Json OwnSpecOf(ForeignObject& queue, Imported& out) {
   const std::string& order = queue.Take("dequeueStrategy").AsString();
   if (order == "fifo") spec.Set("ordering", "StrictFIFO");
   if (order == "traverse") spec.Set("ordering", "BestEffortFIFO");
-  // What stands in the status is what counts; the field of the spec is the older one.
+  // The state in the status counts; the field of the spec is the older one.
   std::string state = queue.whole().At("status.state").AsString();
   if (const Json& wanted = queue.Take("state"); state.empty()) state = wanted.AsString();
   if (state == "Closed" || state == "Closing") spec.Set("stopPolicy", "Hold");
