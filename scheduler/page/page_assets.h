@@ -1,4 +1,4 @@
-// The files of the browser's program, as they were built into this one (web/bundle.sh).
+// The files of the browser's program, built into this one (web/bundle.sh).
 #pragma once
 
 #include <vector>
