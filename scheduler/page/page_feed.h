@@ -1,15 +1,15 @@
-// Keeps the readers of one kind up to date: the rows as they are, and what changed last, as
-// server-sent events.
+// Keeps the readers of one kind up to date by server-sent events: the present rows, and the last
+// change.
 //
-// Owned by the thread of the HTTP listener; one for each PageReader with somebody who reads. Its
-// memory is that of the rows, the last change and, while somebody is new, all rows as one event.
+// Owned by the thread of the HTTP listener; one for each PageReader with an open connection. Its
+// memory is that of the rows, the last change and, while a reader is new, all rows as one event.
 //
 //   feed.Take(view);
 //   if (EventPtr event = feed.After(last)) last = event->id;
 //
 // Invariants:
-//   1. Whoever applies the events of After() one by one has exactly the rows of the last view.
-//   2. A reader that has missed a change gets all rows: nobody's slowness costs memory.
+//   1. A reader that applies the events of After() one by one has exactly the last view's rows.
+//   2. A reader that has missed a change gets all rows: a slow reader costs no memory.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 namespace maniple {
 
 struct PageEvent {
-  std::string id;    // "7f3a.12": of this feed, and how many changes there were
+  std::string id;    // "7f3a.12": this feed, and its number of changes
   std::string text;  // "event: rows\nid: …\ndata: …\n\n"
 };
 using PageEventPtr = std::shared_ptr<const PageEvent>;
@@ -40,10 +40,10 @@ class PageFeed final {
 
   // The same view twice changes nothing.
   void Take(const ClusterViewPtr& view);
-  // What follows an id of this feed; all rows after any other. Null: that is the last, or nothing
-  // was taken yet.
+  // The event after an id of this feed; all rows after any other id.
+  // Null: the id is the last one, or no view was taken yet.
   [[nodiscard]] PageEventPtr After(absl::string_view id);
-  // That nothing has changed up to the last view.
+  // An event that says that nothing has changed up to the last view.
   [[nodiscard]] std::string StillText() const;
 
  private:
@@ -57,7 +57,7 @@ class PageFeed final {
   std::vector<PageRow> rows_;  // of view_
   int64_t revision_ = 0;       // changes up to view_
   PageEventPtr change_;        // from the revision before; null: there is none
-  PageEventPtr all_;           // null: nobody asked for it since the last change
+  PageEventPtr all_;           // null: not asked for since the last change
 };
 
 }  // namespace maniple

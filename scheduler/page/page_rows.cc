@@ -12,7 +12,7 @@
 namespace maniple {
 namespace {
 
-// By "namespace/name": those that the reader sees.
+// The gangs that the reader sees, by "namespace/name".
 using SeenGangs = absl::flat_hash_map<std::string, const GangView*>;
 
 std::string Quoted(absl::string_view text) { return absl::StrCat("\"", JsonEscaped(text), "\""); }
@@ -39,7 +39,7 @@ std::string UsageText(const std::vector<QuotaUsageView>& usage) {
 // GPU-hours by resource, of all namespaces and flavors: in whole hours, so that a row seldom
 // changes.
 std::string HoursText(const std::vector<ResourceSeconds>& used) {
-  std::map<std::string, std::pair<int64_t, int64_t>> seconds;  // in all, and of late
+  std::map<std::string, std::pair<int64_t, int64_t>> seconds;  // in all, and recent
   for (const ResourceSeconds& one : used) {
     auto& [total, recent] = seconds[one.resource];
     total += one.total;
@@ -72,14 +72,14 @@ std::string CohortText(const std::string& key, const CohortView& cohort) {
   return row.Take();
 }
 
-// Writes what is used of one resource of a node, and keeps account of what is not told yet.
+// Writes the uses of one resource of a node, and keeps account of the rest.
 class UsesText final {
  public:
   UsesText(int64_t taken, const SeenGangs& seen)
       : left_(std::max<int64_t>(taken, 0)), seen_(seen) {}
 
   void Add(const std::string& gang, int64_t amount, absl::string_view flag) {
-    // What is held may be in use still: then it is told of whom uses it.
+    // Held room may still be in use: then it counts for its user.
     if (flag == "held") amount = std::min(amount, left_);
     if (amount <= 0) return;
     left_ -= std::min(left_, amount);
@@ -101,7 +101,7 @@ class UsesText final {
     absl::StrAppend(&text_, text_.empty() ? "" : ",", use.Take());
   }
 
-  int64_t left_;  // taken, and not told of yet
+  int64_t left_;  // taken, and not told yet
   const SeenGangs& seen_;
   std::string text_;
 };
@@ -171,7 +171,7 @@ std::string GangText(const std::string& key, const GangView& gang) {
   }
   if (const auto& end = gang.expected_end; end.has_value()) {
     RowText one;
-    // To the next minute: what is only thought to be half through would else change all the time.
+    // Rounded up to the next minute: an estimated end would otherwise change all the time.
     const int64_t at = SecondsOf(end->at);
     one.Number("at", end->estimated ? (at / 60 + 1) * 60 : at);
     row.Raw("ends", one.Flag("estimated", end->estimated).Take());

@@ -1,7 +1,7 @@
-// What the page shows, as rows: a view of the cluster in JSON objects that are known by a key.
+// The contents of the page as rows: a view of the cluster in JSON objects, each with a key.
 //
-// Pure. The rows and their fields are told in README.md. What a reader may not see is not there:
-// gangs of other namespaces have no row, and what they use of a node has no name.
+// Pure. README.md describes the rows and their fields. Facts that a reader may not see are left
+// out: gangs of other namespaces have no row, and their uses of a node have no name.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace maniple {
 
-// What somebody may see.
+// The facts that a reader may see.
 struct PageReader {
-  std::string namespace_name;  // whose gangs; empty: of all namespaces
+  std::string namespace_name;  // the namespace of the gangs; empty: all
   bool sees_queues = true;     // and Cohorts
   bool sees_nodes = true;
   friend auto operator<=>(const PageReader&, const PageReader&) = default;

@@ -36,7 +36,7 @@ class RowText final {
   std::string text_;
 };
 
-// A JSON array of what `text_of` makes of each; "" for none.
+// A JSON array of `text_of` applied to each item; "" for none.
 template <typename Items, typename TextOf>
 std::string RowList(const Items& items, TextOf text_of) {
   std::string out;
