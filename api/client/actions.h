@@ -1,5 +1,5 @@
-// What a client machine (watch session, elector, writer) asks of the world: requests to start and
-// to give up.
+// The actions of a client machine (watch session, elector, writer): requests
+// to start and to give up.
 //
 // Machines never touch a Transport; their owner performs the actions and routes each HttpInput back
 // by its id:

@@ -169,8 +169,8 @@ std::string ClusterClient::NameOf(size_t kind) const {
   return absl::StrCat(foreign.resource, ".", foreign.group);
 }
 
-// A kind whose CRD is not there, and a producer's that may not or cannot be read, is as complete as
-// it gets: the scheduler must not wait for it.
+// A kind whose CRD is absent is complete as it is, and so is a producer's kind that may
+// not or cannot be read: the scheduler must not wait for it.
 bool ClusterClient::HasNothingToWaitFor(size_t kind) const {
   const WatchSession& session = *sessions_[kind];
   return session.state() == SessionState::kNotInstalled || session.forbidden() ||
@@ -190,7 +190,7 @@ void ClusterClient::Elected(HttpActions actions, absl::Time now) {
     if (std::exchange(leading_, false)) {
       news_.leading = false;
       news_.lost_lead = true;
-      caught_up_from_ = absl::InfinitePast();  // of our own writes, too, a watch may tell late
+      caught_up_from_ = absl::InfinitePast();  // a watch may also be late with our own writes
     }
     if (caught_up_from_ == absl::InfiniteFuture()) caught_up_from_ = absl::InfinitePast();
     // A rival that has not renewed in time writes no more: the lists of a large cluster need not

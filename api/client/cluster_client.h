@@ -1,8 +1,8 @@
-// Everything one scheduler process says to the API server, as one state machine: a watch session
-// per kind, our own kinds and those of producers, the elector and the writer over one Transport.
+// The dialogue of one scheduler process with the API server, as one state machine: a watch session
+// per kind, of ours and of producers, the elector and the writer over one Transport.
 //
-// Owned by the IO thread (or by the simulation's only thread). The owner feeds it HttpInputs and
-// time, and takes out what the scheduling loop must know:
+// Owned by the IO thread (or by the simulation's only thread). The owner feeds it HttpInputs
+// and time, and takes out the news for the scheduling loop:
 //
 //   ClusterClient client(options, transport);
 //   client.Start(now);
@@ -34,7 +34,7 @@ struct ClusterClientOptions {
   std::optional<ElectorOptions> election;
   WriterOptions writer;
   WatchSessionOptions watch;  // kind, owner and collections are filled in
-  // Kinds of producers, in the order of ResourceKind; a reader is there if there is one of them.
+  // Kinds of producers, in the order of ResourceKind. REQUIRES: a reader if there is one of them.
   ForeignKinds foreign = {};
   std::shared_ptr<const ForeignReader> reader = nullptr;
   uint64_t seed = 1;
@@ -48,7 +48,7 @@ class ClusterClient final {
 
   void Start(absl::Time now);
   void On(const HttpInput& input, absl::Time now);
-  // What was asked for under an earlier lead than this one (ClusterNews::lead) is fenced: the
+  // A write that was decided under an earlier lead than this one (ClusterNews::lead) is fenced: the
   // process may have lost the lead and won it again while its loop was at work.
   void Write(std::vector<WriteCommand> writes, uint64_t lead, absl::Time now);
   void OnTime(absl::Time now);
@@ -59,11 +59,11 @@ class ClusterClient final {
   void Release(absl::Time now);
   [[nodiscard]] bool Released() const;
 
-  // What stands in the way of a complete picture, one line per kind; empty when nothing does.
+  // The obstacles to a complete picture, one line per kind; empty when there are none.
   [[nodiscard]] std::vector<std::string> Problems() const;
   [[nodiscard]] const WatchSession& session(ResourceKind kind) const;
   [[nodiscard]] const Writer& writer() const { return writer_; }
-  // What the server forbids of reading and of the Lease, and how often.
+  // The reads, and the uses of the Lease, that the server forbids, and how often.
   [[nodiscard]] ForbiddenCounts Forbidden() const;
 
  private:
@@ -71,11 +71,12 @@ class ClusterClient final {
   void Take(WriterOutput output);
   // "Pod", "jobs.batch".
   [[nodiscard]] std::string NameOf(size_t kind) const;
-  // Nothing of it will come: complete as it is.
+  // No objects of the kind will come: it is complete as it is.
   [[nodiscard]] bool HasNothingToWaitFor(size_t kind) const;
   void Elected(HttpActions actions, absl::Time now);
-  // A new leader must not decide on a watch that lags behind the writes of the last one: everything
-  // is listed once more, begun when nobody else may write any more, before the lead is announced.
+  // A new leader must not decide on a watch that lags behind the writes of the last one.
+  // So everything is listed once more before the lead is announced,
+  // once no other process may write any more.
   void CatchUp(absl::Time nobody_writes_from);
   void AnnounceLead();
   void BeginToLead();
@@ -90,14 +91,14 @@ class ClusterClient final {
   ClusterNews news_;
   bool leads_ = false;    // the elector says so
   bool leading_ = false;  // as announced
-  uint64_t lead_ = 0;     // how often that was
-  // By ResourceKind, while catching up: whole lists before; else empty.
+  uint64_t lead_ = 0;     // the number of announcements
+  // By ResourceKind, while catching up: the whole lists before it; else empty.
   std::vector<uint64_t> lists_before_;
-  // From when on nobody else wrote, when the last catching up began: the end of a rival's right to,
-  // or InfiniteFuture for the time of our own lead; InfinitePast: there was none.
+  // The time from which no other process wrote, as of the last catching up: the end of a rival's
+  // right, or InfiniteFuture for the time of our own lead. InfinitePast: there was none.
   absl::Time caught_up_from_ = absl::InfinitePast();
   std::vector<bool>
-      told_missing_;  // by ResourceKind: KindSynced was given although nothing of it was listed
+      told_missing_;  // by ResourceKind: KindSynced was given although nothing was listed
 };
 
 }  // namespace maniple

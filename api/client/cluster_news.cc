@@ -35,8 +35,8 @@ void NewsFold::Add(ObjectEvent event) {
   }
   const auto [it, fresh] = pending_.try_emplace(*key, folded_.events.size());
   if (!fresh) {
-    // Only what happened to the same incarnation may be folded into one: a deletion followed by
-    // another uid under the same name are two facts, and the first one frees room.
+    // Only events of the same incarnation may be folded into one. A deletion followed by another
+    // uid under the same name is two facts, and the first one frees room.
     ObjectEvent& waiting = folded_.events[it->second];
     if (*UidOf(waiting) == *UidOf(event)) {
       waiting = std::move(event);

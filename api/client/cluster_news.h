@@ -1,5 +1,5 @@
-// What the client of a cluster tells its scheduling loop, and how news of several moments become
-// one.
+// The news that the client of a cluster tells its scheduling loop,
+// and the folding of news of several moments into one.
 //
 // NewsFold is for a loop that is slower than its client: it keeps one event per object, so it is
 // bounded by the number of live objects. It has no lock of its own.
@@ -22,7 +22,7 @@ struct ClusterNews {
   std::vector<ObjectEvent> events;  // of a fold: one per incarnation, in order of first arrival
   std::vector<WriteResult> results;
   std::optional<bool> leading;  // set when that changed
-  // The lead was lost meanwhile, even if it is there again: somebody else may have led in between.
+  // The lead was lost meanwhile, even if it is back: another process may have led in between.
   bool lost_lead = false;
   uint64_t lead = 0;  // how often this process has come to lead: writes say under which they began
 };

@@ -14,12 +14,12 @@ namespace maniple {
 namespace {
 
 constexpr size_t kLongestReply = 1 << 20;
-// No holder is waited for longer, whatever a hand has written into the Lease.
+// The longest wait for a holder, whatever was written into the Lease by hand.
 constexpr absl::Duration kLongestLease = absl::Minutes(5);
 constexpr char kJsonType[] = "application/json";
-// "<holder> <how long after a renewal it may write>"; of another holder it says nothing.
+// "<holder> <how long after a renewal it may write>"; it says nothing of another holder.
 constexpr char kRenewDeadlineAnnotation[] = "scheduling.maniple.dev/renew-deadline";
-// What a rival sent before its lead ended has arrived so much later.
+// The time by which a rival's last writes have arrived after its lead ended.
 constexpr absl::Duration kOnItsWay = absl::Seconds(1);
 
 int64_t WholeSeconds(absl::Duration duration) {
@@ -126,7 +126,7 @@ void Elector::Send(Step step, HttpRequest request, HttpActions& out) {
   request.lane = HttpLane::kLease;
   // Two attempts fit before the lead ends.
   request.timeout = std::min(options_.renew_deadline / 2, absl::Seconds(5));
-  // A process that was stopped meanwhile must not send what it decided before.
+  // A process that was stopped meanwhile must not send an old decision.
   if (step != Step::kRead) request.send_by = sent_at_ + request.timeout;
   out.start.push_back({open_, std::move(request)});
 }
@@ -189,7 +189,7 @@ Json Elector::WantedLease(absl::Time now) const {
 void Elector::OnReply(absl::Time now, HttpActions& out) {
   if (status_ == 200 || status_ == 201) {
     absl::StatusOr<Json> lease = Json::Parse(body_);
-    // Without a version nobody could write over this one and no other.
+    // Without a version it could not be guarded against other writes.
     const bool readable = lease.ok() && !(*lease)["metadata"]["resourceVersion"].AsString().empty();
     if (step_ != Step::kRead) {
       OnWritten(readable ? *std::move(lease) : Json(), now, out);
@@ -205,7 +205,7 @@ void Elector::OnReply(absl::Time now, HttpActions& out) {
     return;
   }
   if (status_ == 409 && step_ != Step::kRead && ++conflicts_ == 1) {
-    // Somebody changed it: a rival that won, or a hand that edited a label. Reading tells.
+    // Another client changed it: a rival that won, or a hand that edited a label. Reading tells.
     lease_ = Json();
     Read(out);
     return;
@@ -279,7 +279,7 @@ void Elector::OnWritten(Json lease, absl::Time now, HttpActions& out) {
 void Elector::OnFailure(absl::string_view problem, absl::Time now) {
   ++counters_.failed;
   if (step_ != Step::kRead)
-    lease_ = Json();  // A write of unknown outcome: what stands there must be read.
+    lease_ = Json();  // After a write of unknown outcome the Lease must be read.
   problem_ = std::string(problem);
   RetryLater(now);
 }
@@ -291,8 +291,9 @@ void Elector::Observe(const Json& lease, absl::Time now) {
   seen_.changed = now;
   seen_.holder = spec["holderIdentity"].AsString();
   const int64_t seconds = spec["leaseDurationSeconds"].AsInt();
-  // A record without a sensible duration must neither be taken at once nor block for ever; and one
-  // that a hand has made short does not make its holder, who goes by its own deadline, stop sooner.
+  // A record without a sensible duration must neither be taken at once nor block for ever.
+  // One that was shortened by hand does not make its holder stop sooner,
+  // since the holder goes by its own deadline.
   seen_.duration = std::clamp(absl::Seconds(seconds), options_.lease_duration,
                               std::max(kLongestLease, options_.lease_duration));
   absl::string_view says = lease["metadata"]["annotations"][kRenewDeadlineAnnotation].AsString();
@@ -326,8 +327,8 @@ void Elector::Lose(absl::string_view why) {
 void Elector::RetryLater(absl::Time now) {
   next_attempt_ = now + options_.retry_period;
   if (state_ != ElectorState::kFollowing) return;
-  // How soon a follower sees the last renewal decides how soon it may tell that none came after;
-  // and it is there at the moment when the record may be taken.
+  // The sooner a follower sees the last renewal, the sooner it may tell that none came after.
+  // And it is there at the moment when the record may be taken.
   next_attempt_ = now + options_.retry_period * (0.2 + 0.2 * random_.Unit());
   const absl::Time free_at = seen_.changed + seen_.duration;
   if (!seen_.holder.empty() && free_at > now) next_attempt_ = std::min(next_attempt_, free_at);

@@ -2,7 +2,7 @@
 //
 // Whether another holder's lease has run out is judged by the time since we last saw its record
 // change, never by the times written in it: clocks of machines differ. A leader may act only before
-// lead_until(), which lies before the moment when anybody else may take the lease. Owned by the IO
+// lead_until(), which is earlier than the moment when another may take the lease. Owned by the IO
 // thread; its requests use HttpLane::kLease.
 //
 //   Elector elector({.name = "maniple-scheduler", .identity = host_and_uuid}, seed);
@@ -45,7 +45,7 @@ struct ElectorOptions {
 
 enum class ElectorState {
   kIdle,       // before Start
-  kFollowing,  // somebody else leads, or nobody yet
+  kFollowing,  // another leads, or none yet
   kLeading,
   kReleasing,  // Release was called; the lease is being given back
   kReleased,   // done; nothing more is sent
@@ -65,27 +65,26 @@ class Elector final {
   [[nodiscard]] HttpActions OnTime(absl::Time now);
   [[nodiscard]] absl::Time NextDeadline() const;
   // Stops leading now and gives the lease back, so that a standby need not wait for it to run out.
-  // Call it after the last write has been answered; state() becomes kReleased within
-  // renew_deadline.
+  // REQUIRES: the last write has been answered. state() becomes kReleased within renew_deadline.
   [[nodiscard]] HttpActions Release(absl::Time now);
 
   [[nodiscard]] ElectorState state() const { return state_; }
   // Until when this process may act as the leader; InfinitePast when it does not lead.
   [[nodiscard]] absl::Time lead_until() const { return lead_until_; }
-  // While somebody else holds the lease: from when on he may write nothing more unless the record
-  // changes, as he himself says in it; InfiniteFuture when that cannot be told.
+  // While another holds the lease: the time from which it may not write unless the record changes,
+  // by its own word in the record; InfiniteFuture when that cannot be told.
   [[nodiscard]] absl::Time rival_ends() const;
   // rival_ends() of the record over which this process took the lease.
   [[nodiscard]] absl::Time took_over_from() const { return took_over_from_; }
-  // Who holds the lease as far as we know; "" = nobody.
+  // The holder of the lease as far as we know; "" = there is none.
   [[nodiscard]] const std::string& holder() const { return seen_.holder; }
-  // What stands in the way, or why the lead was lost; "" = nothing.
+  // Why the lease cannot be had, or why the lead was lost; "" = nothing is wrong.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const ElectorCounters& counters() const { return counters_; }
 
  private:
   enum class Step { kRead, kCreate, kUpdate };
-  // What we last saw of the lease.
+  // The lease as we last saw it.
   struct Seen {
     std::string holder;
     absl::Duration duration = absl::ZeroDuration();

@@ -1,8 +1,8 @@
-// Which objects of one kind the server has told us of: names, uid and resourceVersion, about 110
+// The objects of one kind that the server has told us of: names, uid and resourceVersion, about 110
 // bytes apiece.
 //
-// Enough to tell a replay from news and to name what vanished while nobody watched. Owned by one
-// WatchSession.
+// Enough to tell a replay from news and to name the objects that vanished while no watch was open.
+// Owned by one WatchSession.
 //
 // Invariants:
 //   1. At most one entry per (namespace, name).
@@ -44,8 +44,8 @@ class KnownObjects final {
   void Erase(Name name);
   [[nodiscard]] size_t size() const { return records_.size(); }
 
-  // A sweep: everything neither Set nor Touched after BeginSweep is taken out by EndSweep, in order
-  // of (namespace, name).
+  // A sweep: EndSweep takes out all entries that were neither Set nor Touched after BeginSweep,
+  // in order of (namespace, name).
   void BeginSweep() { ++sweep_; }
   void Touch(Name name);
   [[nodiscard]] std::vector<Forgotten> EndSweep();
@@ -54,8 +54,8 @@ class KnownObjects final {
   void ForgetVersions();
 
  private:
-  // One allocation: a fixed header, then namespace, name, and those of uid and version that do not
-  // pack into the header.
+  // One allocation: a fixed header, then namespace and name, then uid and version if
+  // they do not pack into the header.
   struct Header {
     uint64_t version = 0;  // when version_length is 0
     uint8_t uid[16] = {};  // a canonical UUID, when uid_length is 0 and uid_packed

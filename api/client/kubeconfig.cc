@@ -30,12 +30,12 @@ absl::StatusOr<std::string> ServerUrl(absl::string_view url) {
   const bool known = absl::StartsWith(url, "http://") || absl::StartsWith(url, "https://");
   const size_t begin = known ? url.find("://") + 3 : 0;
   const absl::string_view host = url.substr(begin, url.find_first_of("/?#", begin) - begin);
-  // They would stand in every log line that names the server.
+  // User and password would stand in every log line that names the server.
   if (absl::StrContains(host, '@')) {
     return absl::InvalidArgumentError(
         "a URL with credentials; give them in a kubeconfig, under users[].user");
   }
-  // Nor is a URL repeated that cannot be read: nobody knows what stands in it.
+  // A URL that cannot be read is not repeated either: it may contain anything.
   if (!known || host.empty() || HasControlCharacter(url) ||
       url.find_first_of(" ?#\\") != absl::string_view::npos) {
     return absl::InvalidArgumentError("is no http or https URL, as https://HOST:PORT/PATH");
@@ -88,7 +88,7 @@ absl::Status ReadCluster(const KubeconfigMap& cluster, ClientConfig& config) {
   return ReadProxy(cluster, config);
 }
 
-// For spec.cluster of what a plugin is told.
+// The spec.cluster in the input of a plugin.
 std::string ClusterInfo(const KubeconfigMap& cluster, const ClientConfig& config) {
   Json info = Json::Object({{"server", config.server}});
   for (const char* key : {"tls-server-name", "insecure-skip-tls-verify", "proxy-url"}) {
@@ -164,7 +164,7 @@ absl::Status ReadClientCertificate(const KubeconfigMap& user, ClientConfig& conf
   ASSIGN_OR_RETURN(std::string key, user.Data("client-key-data"));
   config.key_pem = Secret(std::move(key));
   if (config.key_pem.empty()) {
-    // Who has put the key itself there must not read it in a log.
+    // A user who put the key itself there must not read it in a log.
     ASSIGN_OR_RETURN(config.key_file, user.FilePath("client-key", NameInErrors::kLeftOut));
   }
   const bool certificate = !config.certificate_pem.empty() || !config.certificate_file.empty();

@@ -1,4 +1,5 @@
-// Where the API server is and who we are: from --server, a kubeconfig, or the pod we run in.
+// The address of the API server and our identity: from --server, a kubeconfig,
+// or the pod we run in.
 //
 // In this order: --kubeconfig FILE (with --server in place of its address); --server URL alone,
 // with no credential; the files of $KUBECONFIG, the first value of each name winning;
@@ -16,7 +17,7 @@
 
 namespace maniple {
 
-// What is read of the process environment.
+// The process environment, as far as it is read.
 struct ClientEnvironment {
   std::string kubeconfig;                  // KUBECONFIG: a list with ':'
   std::string home;                        // HOME

@@ -18,7 +18,7 @@ namespace {
 
 constexpr off_t kLongestFile = 16 << 20;
 
-// The place alone: what stands there may be a secret.
+// Only the place, since the text there may be a secret.
 absl::Status NotYaml(const std::string& path, absl::string_view problem) {
   const bool has_place = absl::StartsWith(problem, "line ");
   return absl::InvalidArgumentError(absl::StrCat(

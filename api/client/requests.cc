@@ -10,7 +10,7 @@ namespace {
 constexpr char kJsonBody[] = "application/json";
 constexpr char kMergePatch[] = "application/merge-patch+json";
 constexpr char kStrategicMergePatch[] = "application/strategic-merge-patch+json";
-// Names of events end in their nanosecond; those of one instant are told apart within it.
+// Names of events end in their nanosecond and a serial, which tells events of one instant apart.
 constexpr uint64_t kSerials = 1000;
 
 std::string PodPath(const PodReference& pod, absl::string_view subresource) {
@@ -30,7 +30,7 @@ std::string PodGroupPath(absl::string_view namespace_name, absl::string_view nam
   return absl::StrCat(PodGroupsPath(namespace_name), "/", UrlEncoded(name));
 }
 
-// Of a collection, or of the object of that name in it.
+// The path of the collection, or of the object of that name in it.
 std::string ProvisioningPath(absl::string_view namespace_name, absl::string_view name = "") {
   return absl::StrCat("/apis/autoscaling.x-k8s.io/v1/namespaces/", UrlEncoded(namespace_name),
                       "/provisioningrequests", name.empty() ? "" : "/", UrlEncoded(name));

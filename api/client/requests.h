@@ -1,6 +1,5 @@
-// Every request that the scheduler makes on its own behalf, as data. Each write carries a
-// precondition (uid or resourceVersion), so that a late one cannot change what a newer leader
-// wrote.
+// Every request that the scheduler makes on its own behalf, as data. Each write carries
+// a precondition (uid or resourceVersion), so that a late one cannot overwrite a newer leader's.
 //
 // Pure functions; any thread.
 #pragma once
@@ -24,8 +23,8 @@ struct PodReference {
   std::string namespace_name, name, uid;
 };
 
-// POST …/pods/NAME/binding with the uid as precondition. The pod learns in an annotation under
-// which Queue it is bound.
+// POST …/pods/NAME/binding with the uid as precondition. An annotation tells the pod
+// under which Queue it is bound.
 [[nodiscard]] HttpRequest BindRequest(const PodReference& pod, absl::string_view node_name,
                                       absl::string_view admitted_queue,
                                       const Annotations& further = {});
@@ -41,7 +40,7 @@ struct PodReference {
 // Condition PodScheduled=False.
 struct PodWaits {
   std::string reason, message;
-  // When the condition became False; none: it is False already, and its time stands.
+  // The time at which the condition became False; none: it is False already, and keeps its time.
   std::optional<absl::Time> since;
   std::optional<std::string> nominated = {};  // nominatedNodeName: "" clears it, none keeps it
 };
@@ -56,14 +55,14 @@ struct PodWaits {
 // Makes the PodGroup of ours that stands for a gang which somebody else declares; 409 when it is
 // there already.
 [[nodiscard]] HttpRequest MakePodGroupRequest(const NewPodGroup& group);
-// With the uid as precondition: its spec follows the one declared.
+// With the uid as precondition: its spec follows the declared one.
 [[nodiscard]] HttpRequest PodGroupSpecRequest(absl::string_view namespace_name,
                                               absl::string_view name, absl::string_view uid,
                                               const PodGroupSpec& spec);
 // With the uid as precondition.
 [[nodiscard]] HttpRequest DeletePodGroupRequest(absl::string_view namespace_name,
                                                 absl::string_view name, absl::string_view uid);
-// `path` is that of the object, or of its subresource where it has one:
+// `path` is that of the object, or of its subresource if it has one:
 // "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/name/status".
 [[nodiscard]] HttpRequest ForeignPhaseRequest(absl::string_view path, const ForeignPhase& phase);
 
@@ -81,7 +80,7 @@ struct PodWaits {
 [[nodiscard]] HttpRequest DeletePodTemplateRequest(absl::string_view namespace_name,
                                                    absl::string_view name, absl::string_view uid);
 
-// With the uid as precondition: nobody else writes it, and a late one is put right within a second.
+// With the uid as precondition: only leaders write it, and a late write is mended within a second.
 [[nodiscard]] HttpRequest QueueStatusRequest(const ObjectMeta& queue, const QueueStatus& status);
 [[nodiscard]] HttpRequest CohortStatusRequest(const ObjectMeta& cohort, const CohortStatus& status);
 
@@ -95,7 +94,7 @@ struct PodWaits {
 [[nodiscard]] HttpRequest SetAsideRequest(const ClaimGoal& goal, const ClaimSight& sight);
 
 struct EventNote {
-  std::string api_version, kind, namespace_name, name, uid;  // what it is about
+  std::string api_version, kind, namespace_name, name, uid;  // the object that it is about
   EventType type = EventType::kNormal;
   std::string reason, action;
   std::string note;  // cut at 1 KiB, between characters

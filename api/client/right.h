@@ -1,5 +1,5 @@
-// What a request needs from the API server's authorizer, in the words of a role: the one name under
-// which metrics, log lines and conditions speak of what is forbidden.
+// The right that a request needs from the API server's authorizer, in the words of a role: the one
+// name for it in metrics, log lines and conditions about forbidden requests.
 //
 // Pure functions; any thread.
 //

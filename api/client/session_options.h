@@ -1,4 +1,4 @@
-// What a watch session is told, and what it counts. Plain values.
+// The options of a watch session, and its counters. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ namespace maniple {
 struct WatchSessionOptions {
   ResourceKind kind = ResourceKind::kPod;
   uint16_t owner = 0;  // of the request ids
-  // Where the kind is found, one path per version, in order of preference: of a producer's kind,
-  // and of no other. "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
+  // The paths of the collection, one per version, in order of preference;
+  // for a producer's kind only. "/apis/scheduling.x-k8s.io/v1alpha1/podgroups"
   std::vector<std::string> collections = {};
   std::string field_selector = "";  // "" = every object of the cluster
   int page_size = 500;              // objects, at most; fewer where they are large
   size_t longest_page = 32u << 20;
-  size_t wanted_page = 8u << 20;  // by the size of the objects on the page before
+  size_t wanted_page = 8u << 20;  // judged by the size of the objects on the page before
   size_t longest_line = 64u << 20;
   absl::Duration least_watch = absl::Seconds(300);  // timeoutSeconds is uniform in [least, 2 least)
   absl::Duration idle_timeout = absl::Seconds(150);  // more than two bookmark intervals
@@ -55,7 +55,7 @@ struct SessionCounters {
            watches = 0;  // requests that were answered with 200; lists: whole ones
   uint64_t upserts = 0, deletes = 0, bookmarks = 0;
   uint64_t invalid = 0;        // objects that could not be read
-  uint64_t stale = 0;          // objects not newer than what is known
+  uint64_t stale = 0;          // objects not newer than the known ones
   uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
   uint64_t garbage =
       0;  // lines or bodies that are no JSON of the kind, HTML, lines beyond the bound
@@ -63,7 +63,7 @@ struct SessionCounters {
   uint64_t expired = 0;    // 410, as HTTP or as a line
   uint64_t not_found = 0, unauthorized = 0, throttled = 0, server_errors = 0;
   uint64_t transport_failures = 0, idle_timeouts = 0;
-  uint64_t went_back = 0;  // lists older than what had been seen
+  uint64_t went_back = 0;  // lists older than an earlier answer
   ForbiddenCounts forbidden;
 };
 

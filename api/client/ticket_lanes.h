@@ -20,7 +20,7 @@ class TicketLanes final {
   [[nodiscard]] Ticket front() const { return lanes_.at(turns_.front()).front(); }
 
   void push_back(const std::string& lane, Ticket ticket) { LaneOf(lane).push_back(ticket); }
-  // Before all others of its lane.
+  // The ticket goes before all others of its lane.
   void push_front(const std::string& lane, Ticket ticket) { LaneOf(lane).push_front(ticket); }
   // The next lane has its turn. REQUIRES: not empty.
   void pop_front() {

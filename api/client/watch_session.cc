@@ -13,7 +13,7 @@ namespace maniple {
 namespace {
 
 constexpr size_t kErrorBody = 64 << 10;
-// A list older than what was seen is refused so often; after that the history has been replaced
+// A list older than an earlier answer is refused so often. After that the history has been replaced
 // (etcd restored).
 constexpr int kOldListsRefused = 3;
 
@@ -36,7 +36,7 @@ absl::string_view ApiVersionIn(absl::string_view collection) {
   return collection.substr(0, collection.rfind('/'));
 }
 
-// "v1alpha1" of the same.
+// "v1alpha1" of the same path.
 absl::string_view VersionIn(absl::string_view collection) {
   const absl::string_view api_version = ApiVersionIn(collection);
   return api_version.substr(api_version.rfind('/') + 1);
@@ -316,7 +316,7 @@ bool WatchSession::AcceptsListVersion(const std::string& version, absl::Time now
   const bool older = CompareVersions(version, version_) == VersionOrder::kOlder;
   if (older) ++counters_.went_back;
   if (std::exchange(versions_in_doubt_, false)) {
-    // Versions may count afresh: those of the objects we know say nothing about these.
+    // Versions may count afresh: those of known objects say nothing about the new ones.
     went_back_in_a_row_ = 0;
     known_.ForgetVersions();
     version_ = version;
@@ -405,7 +405,7 @@ void WatchSession::TellServed(ServedState state, SessionOutput& out) {
   const bool same_version = !serves || served_at_ == version_at_;
   if (served_ == state && same_version) return;
   if (!same_version) {
-    known_.ForgetVersions();  // the same objects read otherwise: all of them are news
+    known_.ForgetVersions();  // the same objects in another version: all of them are news
     served_at_ = version_at_;
   }
   if (serves) look_again_.Reset();
@@ -418,7 +418,7 @@ void WatchSession::Upsert(DecodedObject object, SessionOutput& out) {
   const KnownObjects::Name name = NameOf(object.key);
   const std::optional<KnownObjects::Identity> known = known_.Find(name);
   const bool listing = step_ == Step::kList;
-  // What was forgotten on deletion can only be told from news by the version of the whole kind.
+  // Only the version of the whole kind tells old news of a deleted object from news of a new one.
   const absl::string_view seen = known.has_value() ? absl::string_view(known->resource_version)
                                  : listing         ? absl::string_view()
                                                    : absl::string_view(version_);

@@ -1,14 +1,14 @@
 // List and watch of one kind of object, for ever, as a pure state machine: bytes and time in,
 // object events out.
 //
-// Lists in pages of one consistent (quorum) snapshot, then watches from its resourceVersion; a
-// watch that ends is resumed where it stopped; an expired version leads to a new list, out of which
-// everything that vanished meanwhile is reported deleted. Everything that can go wrong is counted,
-// reported once per change of problem, and tried again with backoff. Owned by the IO thread; one
-// Decoder may serve all sessions of that thread.
+// It lists in pages of one consistent (quorum) snapshot, then watches from its resourceVersion.
+// A watch that ends is resumed where it stopped. An expired version leads to a new list,
+// and all objects that vanished meanwhile are reported deleted. Every failure is counted,
+// reported once per change of problem, and tried again with backoff. Owned by the IO thread;
+// one Decoder may serve all sessions of that thread.
 //
 // A kind of producers may be served in one of several versions, or not at all: KindServed says
-// which before the objects come. A 404 leads to the next version at once; after the last the kind
+// which before the objects come. A 404 leads to the next version at once. After the last the kind
 // is not installed, which is no problem, and is looked for again from the first version on.
 //
 //   WatchSession pods({.kind = ResourceKind::kPod, .owner = 2}, seed);
@@ -18,7 +18,7 @@
 //
 // Invariants:
 //   1. At most one request is open; with none open, NextDeadline() says when the next one starts.
-//   2. For one uid, events come in rising resourceVersion; after ObjectDeleted a uid is never
+//   2. For one uid, events come in rising resourceVersion. After ObjectDeleted a uid is never
 //      upserted again (unless the server's history has been replaced, and then only out of a list).
 //   3. Once the kind is synced, the events so far describe the server's state at resume_version().
 //   4. Memory: one page of a list (at most longest_page, as a rule no more than wanted_page),
@@ -55,26 +55,26 @@ class WatchSession final {
   WatchSession(WatchSessionOptions options, uint64_t seed);
 
   [[nodiscard]] SessionOutput Start();
-  // Gives up the open request; nothing is known any more. May be started again.
+  // Gives up the open request and forgets all objects. May be started again.
   [[nodiscard]] SessionOutput Stop();
-  // Gives up the open request and lists afresh: what the server has at this moment, not what a late
-  // watch will tell. counters().lists tells when it is done.
+  // Gives up the open request and lists afresh: the server's present objects,
+  // ahead of a late watch. counters().lists tells when it is done.
   [[nodiscard]] SessionOutput Relist();
 
   // Inputs of other or earlier requests are ignored.
   [[nodiscard]] SessionOutput On(const HttpInput& input, Decoder& decoder, absl::Time now);
   [[nodiscard]] SessionOutput OnTime(absl::Time now);
-  // When OnTime must be called; InfiniteFuture while a request is open.
+  // The time at which OnTime must be called; InfiniteFuture while a request is open.
   [[nodiscard]] absl::Time NextDeadline() const { return retry_at_; }
 
   [[nodiscard]] SessionState state() const { return state_; }
   // KindSynced has been delivered.
   [[nodiscard]] bool synced() const { return synced_; }
-  // Of a kind of producers that may not be read: there is nothing to wait for.
+  // For a kind of producers that may not be read: there is nothing to wait for.
   [[nodiscard]] bool forbidden() const { return served_ == ServedState::kForbidden; }
-  // A producer's kind whose list has failed for so long that nothing else should wait for it.
+  // For a producer's kind whose list has failed for so long that nothing should wait for it.
   [[nodiscard]] bool unreadable() const { return unreadable_; }
-  // What stands in the way now; "" when nothing does.
+  // The present problem; "" when there is none.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const SessionCounters& counters() const { return counters_; }
   [[nodiscard]] const std::string& resume_version() const { return version_; }
@@ -82,8 +82,8 @@ class WatchSession final {
 
  private:
   enum class Step { kList, kWatch };
-  // What a failed attempt leads to: the same request again (page or watch), or a list from the
-  // start.
+  // The next request after a failed attempt: the same one (page or watch),
+  // or a list from the start.
   enum class Then { kAgain, kList };
   enum class When { kAtOnce, kBackoff };
   struct Failure {
@@ -136,7 +136,7 @@ class WatchSession final {
   bool synced_ = false;
   SessionCounters counters_;
 
-  // Of a kind of producers: what KindServed said last, if it did.
+  // For a kind of producers: the last KindServed, if there was one.
   std::optional<ServedState> served_;
   absl::Time failing_since_ = absl::InfiniteFuture();  // since the last whole list
   bool unreadable_ = false;
@@ -154,7 +154,7 @@ class WatchSession final {
   // The list under way.
   std::string continue_;  // "" = at its first page
   std::string list_version_;
-  int most_objects_;             // of a page, whatever their size
+  int most_objects_;             // of a page, whatever the objects' size
   int page_size_;                // of the next page
   absl::Duration head_timeout_;  // of the next request
 

@@ -1,5 +1,5 @@
-// What a watch session makes of an attempt that failed: the same request again or a list, at once
-// or later.
+// Failed attempts of a watch session: each leads to the same request again or to a list,
+// at once or later.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +12,8 @@ namespace {
 // A watch that lived so long, or had an event, has proved that the server works.
 constexpr absl::Duration kHealthyWatch = absl::Seconds(1);
 constexpr absl::Duration kStableWatch = absl::Seconds(5);
-// So many server errors in a row (a resourceVersion it does not know yet is one), and a list is the
-// better bet.
+// After so many server errors in a row a list is the better bet. A resourceVersion that the server
+// does not know yet is such an error.
 constexpr int kServerErrorsBeforeList = 3;
 constexpr int kLargestPage = 10'000;
 
@@ -72,9 +72,9 @@ void WatchSession::OnStatus(const ApiStatus& status, absl::Time now, SessionOutp
   } else if (status.code == 429) {
     ++counters_.throttled;
   } else if (status.code == 504 && status.cause == "ResourceVersionTooLarge") {
-    // The server does not know of the version that we have seen: it was restored from a backup, or
-    // lags behind. Waiting until its versions have caught up would miss all that happened
-    // meanwhile; a quorum list tells which it is.
+    // The server does not know the version that we have seen: it was restored from a backup,
+    // or lags behind. To wait until its versions have caught up would miss all events
+    // of the meantime. A quorum list tells which it is.
     ++counters_.server_errors;
     versions_in_doubt_ = true;
     failure.then = Then::kList;
@@ -127,7 +127,7 @@ void WatchSession::NoteUnreadable(absl::Time now, SessionOutput& out) {
   failing_since_ = std::min(failing_since_, now);
   if (step_ != Step::kList || now - failing_since_ < options_.unreadable_after) return;
   unreadable_ = true;
-  TellServed(ServedState::kServed, out);  // nobody's mark is passed over for it
+  TellServed(ServedState::kServed, out);  // told as served, so that no mark is passed over
 }
 
 void WatchSession::Fail(Failure failure, absl::Time now, SessionOutput& out) {

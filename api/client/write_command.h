@@ -1,5 +1,5 @@
-// A write, or a read on behalf of a write, as data: what the scheduling thread asks for and what it
-// hears back. See api/client/writer.h for who carries it out.
+// A write, or a read on behalf of a write, as data: the scheduling thread's request and its result.
+// The writer carries it out (api/client/writer.h).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace maniple {
 
 enum class WritePriority {
-  kFinish,  // a bind of a gang that is partly bound already, or what must be known to go on with it
+  kFinish,  // a bind of a gang that is partly bound, or a request that such a bind waits for
   kBind,
   kUndo,
-  kReason,  // why something waits, where that has changed
+  kReason,  // the reason for waiting, where it has changed
   kStatus,
   kEvent,
 };
@@ -35,18 +35,18 @@ struct WriteCommand {
 };
 
 enum class WriteOutcome {
-  kAnswered,    // http_status says it
+  kAnswered,    // http_status tells the result
   kUnknown,     // sent, and no answer came: it may or may not have been done
   kFenced,      // not sent: the lease ran out
   kSuperseded,  // not sent: a newer command with the same key took its place
-  kDropped,     // not sent, or given up: too many events
+  kDropped,     // not sent, or given up: there were too many events
 };
 
 struct WriteResult {
   uint64_t id = 0;
   WriteOutcome outcome = WriteOutcome::kAnswered;
   int http_status = 0;  // 0 unless kAnswered
-  ApiStatus status;     // of a reply that is not 2xx; with kUnknown its message says what broke
+  ApiStatus status;     // of a reply that is not 2xx; with kUnknown its message tells the failure
   std::string body;     // of a 2xx reply
 };
 

@@ -1,4 +1,5 @@
-// A ceiling on writes per second: a bucket that holds one second's worth of them, and fills evenly.
+// A ceiling on writes per second: a bucket that holds one second's worth of writes,
+// and fills evenly.
 //
 // Owned by the Writer.
 #pragma once
@@ -24,7 +25,7 @@ class WritePace final {
     left_ -= 1;
     return true;
   }
-  // REQUIRES: Take has just said no.
+  // REQUIRES: Take has just returned false.
   [[nodiscard]] absl::Time NextAt() const {
     return filled_ + absl::Seconds((1 - left_) / per_second_) + absl::Nanoseconds(1);
   }

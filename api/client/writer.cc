@@ -123,8 +123,8 @@ void Writer::Enqueue(Waiting waiting) {
   if (ready) ready_[priority].push_back(lane, ticket);
 }
 
-// The newer command takes the older one's place in the queue and its wait after a failure. A more
-// urgent one that has not failed yet goes into the queue of its own.
+// The newer command takes over the older one's place in the queue and its wait after a failure.
+// If the newer one is more urgent and the older one has not failed yet, it goes into its own queue.
 void Writer::Supersede(Ticket ticket, WriteCommand command, WriterOutput& out) {
   const auto older = waiting_.find(ticket);
   ++counters_.superseded;
@@ -276,7 +276,7 @@ void Writer::OnEnd(Open open, const HttpEnd& end, absl::Time now, WriterOutput& 
   out.results.push_back(std::move(result));
 }
 
-// Once a newer command of the key waits, the failed one has nothing more to say; the newer one
+// Once a newer command of the key waits, the failed one is answered as superseded; the newer one
 // inherits its wait.
 void Writer::TryAgain(Waiting waiting, absl::Time retry_at, WriterOutput& out) {
   const std::string key = waiting.command.coalesce_key;

@@ -1,5 +1,5 @@
-// Sends the scheduler's writes: binds before undos before reasons before statuses before events,
-// and of the binds those first that finish what has begun; so many at a time and no more.
+// Sends the scheduler's writes, at most so many at a time: binds, then undos, then reasons, then
+// statuses, then events. Of the binds, those of gangs that are partly bound come first.
 //
 // Where only the newest value counts (statuses), commands share a coalesce_key: one that was not
 // sent yet gives way to a newer one, and two of one key are never in flight together. After a lost
@@ -61,9 +61,9 @@ class Writer final {
  public:
   Writer(WriterOptions options, uint64_t seed);
 
-  // Until when this process may write; InfinitePast (the default) = not at all, InfiniteFuture = no
-  // election. Commands that wait when it passes are answered with kFenced; what is on its way then
-  // is not tried again.
+  // The time until which this process may write; InfinitePast (the default) = not at all,
+  // InfiniteFuture = no election. When it passes, waiting commands are answered with kFenced,
+  // and requests under way are not tried again.
   [[nodiscard]] WriterOutput SetLeadUntil(absl::Time lead_until, absl::Time now);
 
   // REQUIRES: no command with this id is unanswered.
@@ -117,7 +117,7 @@ class Writer final {
   WriterCounters counters_;
 
   absl::flat_hash_map<Ticket, Waiting> waiting_;
-  // Tickets ready to be sent, per priority; those no longer in waiting_ are skipped.
+  // Tickets ready to be sent, per priority; tickets no longer in waiting_ are skipped.
   std::array<TicketLanes, kWritePriorities> ready_;
   std::multimap<absl::Time, Ticket> later_;  // backing off
   size_t waiting_events_ = 0;
