@@ -1,5 +1,5 @@
-// How claims that wait for their pod's node come to be bound: what is to be done for one, and what
-// the API shows of it. Plain values.
+// The binding of claims that wait for their pod's node: the goal for each,
+// and its sight in the API. Plain values.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct ClaimToBind {
   std::string reserved_volume;  // that somebody set aside for it; "" = none
 };
 
-// What is wanted of it: to be bound to a volume that the node reaches.
+// The goal for one claim: to be bound to a volume that the node reaches.
 struct ClaimGoal {
   PodId pod;
   std::string namespace_name, name, uid;
@@ -25,7 +25,7 @@ struct ClaimGoal {
 };
 
 enum class VolumeStanding : uint8_t {
-  kNone,    // no such volume, or nobody may have it any more
+  kNone,    // no such volume, or it may not be had any more
   kFree,    // no claim has it
   kOurs,    // set aside for the claim, by its uid
   kOthers,  // for another one
@@ -33,8 +33,8 @@ enum class VolumeStanding : uint8_t {
 // The claim, and the volume of the goal, as the watch shows them.
 struct ClaimSight {
   bool there = false;  // of that uid, and not being deleted
-  bool bound = false;  // to a volume that is shown, too
-  bool named = false;  // it names a volume: whoever binds it is at work
+  bool bound = false;  // to a volume that is also shown
+  bool named = false;  // it names a volume: the volume controller is at work
   std::string selected_node;
   std::string claim_version, volume_version;  // resourceVersions
   std::string volume_uid;

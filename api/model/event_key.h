@@ -1,4 +1,4 @@
-// Which object an event speaks of.
+// The object that an event speaks of.
 #pragma once
 
 #include <optional>

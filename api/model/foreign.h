@@ -1,9 +1,9 @@
-// Objects of other projects that declare gangs, reduced to the few facts that decide: how many
-// members, in which parts, which of them come late, whose queue.
+// Objects of other projects that declare gangs, reduced to the few facts that decide: the number of
+// members, their parts, the parts that come late, and the queue.
 //
 // A kind of theirs is a ResourceKind from kResourceKinds up, by its place in a table of kinds
-// (api/producers/kinds.h holds the one that is built in). Readers in api/producers fill ForeignSpec
-// from JSON; the directory there makes gangs of it. Nobody else looks inside.
+// (api/producers/kinds.h holds the built-in one). Readers in api/producers fill ForeignSpec from
+// JSON, and the directory there makes gangs of it. No other code looks inside.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 namespace maniple {
 
 // How a gang is read from an owner of a kind that needs no code. Paths are member names with dots
-// between; of alternatives the first that is there stands.
+// between; of alternatives the first existing one counts.
 struct OwnerRule {
   std::vector<std::string> minimums;  // "spec.runPolicy.schedulingPolicy.minAvailable"
-  // Summed. A "*" stands for each member, which is a part of that name in small letters, of one if
-  // it says nothing: "spec.pytorchReplicaSpecs.*.replicas".
+  // Summed. A "*" stands for each member, which is a part of that name in small letters;
+  // it counts as one if it has no number: "spec.pytorchReplicaSpecs.*.replicas".
   std::vector<std::string> replicas;
   std::vector<std::string> priority_classes, queues;
   std::string part_label;  // by which pods say their part; "": that of Kubeflow
   friend bool operator==(const OwnerRule&, const OwnerRule&) = default;
 };
 
-// Where objects of one kind are found.
+// The collection of one kind of object.
 struct ForeignKind {
   std::string group;                   // "scheduling.x-k8s.io"
-  std::vector<std::string> versions;   // the first of them that the server serves is watched
+  std::vector<std::string> versions;   // the first that the server serves is watched
   std::string resource;                // "podgroups"
   std::string kind;                    // "PodGroup"
   std::optional<OwnerRule> rule = {};  // of a kind that is not built in
@@ -43,7 +43,7 @@ using ForeignKinds = std::vector<ForeignKind>;  // by ResourceKind, from kResour
 struct ForeignPart {
   std::string name;
   int64_t members = 0;  // that have to be there
-  int64_t leaders = 0;  // of these, whom the others follow
+  int64_t leaders = 0;  // those of them that the others follow
   bool late = false;    // its producer makes it only after other members run
   TopologyRequest topology;
   std::vector<std::string> pods;  // by name, where the object lists them
@@ -53,14 +53,14 @@ struct ForeignPart {
 struct ForeignSpec {
   bool is_gang = true;             // false: no gang is asked for (a plain Job, a basic group)
   std::optional<int64_t> minimum;  // absent: the sum of the parts
-  std::optional<int64_t> most;     // that can be there at once; bounds what an annotation asks for
+  std::optional<int64_t> most;     // that can exist at once; bounds the number in an annotation
   std::optional<int64_t> asked;    // by an annotation, instead of the minimum
   std::vector<ForeignPart> parts;
   bool staged = false;        // each part is a gang of its own, in its producer's order
   bool leader_first = false;  // followers are made once their leader is bound or ready
   std::string parent_group;   // the group of groups that it is in; "" = of none
   std::string queue;          // of its own field
-  std::string queue_label;    // of its labels and annotations, which those of pods go before
+  std::string queue_label;    // of its labels and annotations; those of pods take precedence
   std::string priority_class_name;
   TopologyRequest topology;
   std::optional<absl::Duration> schedule_timeout;

@@ -1,4 +1,4 @@
-// Labels and what selects by them. Plain values.
+// Labels and selectors. Plain values.
 #pragma once
 
 #include <string>

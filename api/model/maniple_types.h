@@ -19,13 +19,13 @@ inline constexpr char kPodGroupLabel[] = "scheduling.maniple.dev/pod-group";
 inline constexpr char kSubGroupLabel[] = "scheduling.maniple.dev/sub-group";
 inline constexpr char kQueueLabel[] = "scheduling.maniple.dev/queue";
 inline constexpr char kDefaultQueueLabel[] = "scheduling.maniple.dev/default-queue";
-// On a pod that we have bound: the Queue under which it was, if there was one.
+// On a pod that we have bound: the Queue under which it was bound, if there was one.
 inline constexpr char kAdmittedQueueAnnotation[] = "scheduling.maniple.dev/admitted-queue";
-// On a PodGroup, "true": nothing of the gang starts. What runs is left alone.
+// On a PodGroup, "true": nothing of the gang starts. Its running pods are left alone.
 inline constexpr char kHoldAnnotation[] = "scheduling.maniple.dev/hold";
 
-// "tier-1" where a level may stand: that level of the Topology, counted from the narrowest. Single
-// nodes are not counted. Volcano counts so.
+// "tier-1" in the place of a level: that level of the Topology, counted from the narrowest without
+// single nodes, as Volcano counts.
 inline constexpr char kTierWord[] = "tier-";
 
 struct TopologyRequest {
@@ -46,8 +46,8 @@ struct SubGroup {
 
 enum class QuorumLossAction { kEvict, kKeep };
 
-// What a PodGroup stands for that Maniple has made for a gang which somebody else declares: the
-// foreign group or owner, and which of its gangs.
+// The origin of a PodGroup that Maniple has made for a gang which somebody else
+// declares: the foreign group or owner, and which of its gangs.
 struct GangSource {
   std::string api_version, kind, name, uid, part;
   [[nodiscard]] bool empty() const { return uid.empty(); }
@@ -94,7 +94,7 @@ struct PodGroupStatus {
   std::optional<absl::Time> last_undone_at;
   bool initial_share_preemption_used = false;
   std::string preempted_by;
-  std::string admitted_queue;  // "" = nothing of it is placed, or it was under no Queue
+  std::string admitted_queue;  // "" = no member is placed, or no Queue applied
   friend bool operator==(const PodGroupStatus&, const PodGroupStatus&) = default;
 };
 
@@ -120,16 +120,16 @@ enum class WithinQueuePreemption { kNever, kLowerPriority, kLowerOrNewerEqualPri
 enum class ReclaimWithinCohort { kNever, kLowerPriority, kAny };
 
 inline constexpr int64_t kMostResourceSeconds = int64_t{1} << 53;  // JSON has no larger ones
-// What the gangs of one namespace have used of one GPU resource of one flavor: amount by time.
+// The use of one GPU resource of one flavor by the gangs of one namespace: amount by time.
 struct ResourceSeconds {
   std::string namespace_name;  // "" = all that have no row of their own
   std::string flavor;          // "" = nodes that no ResourceFlavor names
   std::string resource;
   int64_t total = 0;   // since the Queue was made
-  int64_t recent = 0;  // the same, where what was used halves every seven days
+  int64_t recent = 0;  // the same, where past use halves every seven days
   friend bool operator==(const ResourceSeconds&, const ResourceSeconds&) = default;
 };
-// … of a Queue, as its status tells. Written by the scheduler only.
+// The use within one Queue, as its status tells. Written by the scheduler only.
 struct UsageRecord {
   absl::Time as_of = absl::InfinitePast();  // the infinite past: nothing is told
   std::vector<ResourceSeconds> rows;        // by namespace, flavor and resource
@@ -146,7 +146,7 @@ struct Queue {
   ReclaimWithinCohort reclaim = ReclaimWithinCohort::kNever;
   bool borrow_preempts_lower_priority = false;
   std::optional<int32_t> borrow_priority_threshold;
-  absl::Duration min_runtime = absl::ZeroDuration();             // nobody's victim before
+  absl::Duration min_runtime = absl::ZeroDuration();             // no gang is a victim before
   absl::Duration most_protected_runtime = absl::ZeroDuration();  // that a PodGroup may ask for
   int64_t fair_share_weight_milli = 1000;
   StopPolicy stop = StopPolicy::kNone;

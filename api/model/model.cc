@@ -41,7 +41,7 @@ StringMap::StringMap(std::vector<std::pair<std::string, std::string>> entries)
     : entries_(std::move(entries)) {
   const auto by_key = [](const Entry& a, const Entry& b) { return a.first < b.first; };
   std::stable_sort(entries_.begin(), entries_.end(), by_key);
-  // Of equal keys the last one given stands.
+  // Of equal keys the last one counts.
   const auto same_key = [](const Entry& a, const Entry& b) { return a.first == b.first; };
   const auto kept = std::unique(entries_.rbegin(), entries_.rend(), same_key);
   entries_.erase(entries_.begin(), kept.base());

@@ -1,7 +1,7 @@
 // Plain values with exactly the Kubernetes fields we schedule on. No behaviour beyond lookup and
 // comparison.
 //
-// Amounts are what the scheduler counts with: cpu in milli, everything else in whole units
+// Amounts are in the scheduler's units: cpu in milli, everything else in whole units
 // (api/codec/quantity.h). Lists that Kubernetes treats as sets are sorted, so that equal meaning is
 // equal bytes.
 #pragma once
@@ -42,7 +42,7 @@ struct ObjectMeta {
   std::optional<OwnerReference> controller;
 };
 
-// One resource and how much of it. Lists of these are sorted by name and hold no zero amounts.
+// An amount of one resource. Lists of these are sorted by name and hold no zero amounts.
 struct ResourceAmount {
   std::string resource;
   Amount amount;
@@ -84,7 +84,7 @@ struct HostPort {
   friend auto operator<=>(const HostPort&, const HostPort&) = default;
 };
 
-// What decides where a pod may run; pods with equal PodConstraints are of one shape.
+// The facts that decide where a pod may run; pods with equal PodConstraints are of one shape.
 struct PodConstraints {
   ResourceAmounts requests;  // as NodeResourcesFit counts them: init, sidecars, overhead,
                              // pod-level; no "pods" entry
@@ -145,7 +145,7 @@ struct Node {
   bool unschedulable = false;
   std::vector<Taint> taints;
   bool ready = true;              // condition Ready, for display; scheduling follows the taint
-  ResourceAmounts allocatable;    // with "pods" as one of them
+  ResourceAmounts allocatable;    // with an entry for "pods"
   std::vector<NodeImage> images;  // by name, each once
 };
 

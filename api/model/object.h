@@ -1,4 +1,4 @@
-// What the watches deliver: one object of one kind, and what happened to it.
+// The events of watches: one object of one kind, and its change.
 #pragma once
 
 #include <string>
@@ -77,7 +77,7 @@ struct ObjectDeleted {
   ObjectKey key;
   std::string uid;
 };
-// The server holds an object that we cannot use. It replaces what we knew of it.
+// The server holds an object that we cannot use. It replaces the older version that we knew.
 struct ObjectInvalid {
   ObjectKey key;
   std::string uid;
@@ -87,8 +87,8 @@ struct ObjectInvalid {
 struct KindSynced {
   ResourceKind kind = ResourceKind::kPod;
 };
-// Of a kind of producers only: whether its objects can be had now. Comes before the first of them,
-// and again when its CRD goes or comes, or the right to read it.
+// For a kind of producers only: whether its objects can be had now. Comes before the first of them,
+// and again when its CRD, or the right to read it, goes or comes.
 enum class ServedState : uint8_t { kServed, kNotInstalled, kForbidden };
 struct KindServed {
   ResourceKind kind = ResourceKind::kPod;

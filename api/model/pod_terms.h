@@ -1,8 +1,9 @@
-// What a pod asks of the pods around it: affinity, anti-affinity and topology spread. Plain values.
+// The terms of a pod on the pods around it: affinity, anti-affinity and topology spread.
+// Plain values.
 //
-// As decoded they are complete: a term names its namespaces, the pod's own where the spec names
-// none, and matchLabelKeys and mismatchLabelKeys have become requirements of the selector with the
-// pod's own labels. So pods with equal values here ask the same, whatever they are called.
+// As decoded they are complete. A term names its namespaces: the pod's own where the spec names
+// none. matchLabelKeys and mismatchLabelKeys have become requirements of the selector with
+// the pod's own labels. So pods with equal values here ask the same, whatever their names.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// The volumes of a pod's spec that bear on where it may run, and what the state makes of them.
+// The volumes of a pod's spec that bear on where it may run, and the needs that
+// the state derives from them.
 //
-// Plain values. What else a pod mounts (config maps, empty directories, network file systems) ties
-// it to no node and is not kept.
+// Plain values. Other mounts of a pod (config maps, empty directories,
+// network file systems) tie it to no node and are not kept.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// Claims, volumes and what says how they come together: exactly the fields that scheduling looks
-// at. Plain values.
+// Claims, volumes, and the objects that bring them together: exactly the fields that
+// scheduling looks at. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct PersistentVolumeClaim {
 };
 
 struct ClaimReference {
-  std::string namespace_name, name, uid;  // uid "" = whichever has the name
+  std::string namespace_name, name, uid;  // uid "" = any object of the name
   friend auto operator<=>(const ClaimReference&, const ClaimReference&) = default;
 };
 [[nodiscard]] bool RefersTo(const ClaimReference& reference, const PersistentVolumeClaim& claim);
@@ -87,7 +87,7 @@ struct NodeAttachments {
   friend auto operator<=>(const NodeAttachments&, const NodeAttachments&) = default;
 };
 
-// That a volume is attached to a node, or about to be, whether a pod there uses it or not.
+// A volume is attached to a node, or about to be, whether a pod there uses it or not.
 struct VolumeAttachment {
   ObjectMeta meta;
   std::string node;

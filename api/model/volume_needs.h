@@ -1,6 +1,6 @@
-// What a pod's volumes ask of the node that it is to run on, as the state has worked it out from
-// claims, persistent volumes and storage classes. Part of the pod's shape: pods whose volumes ask
-// for the same are of one shape, whichever claims they mount.
+// The needs of a pod's volumes of its node, as the state derives them from claims,
+// persistent volumes and storage classes. Part of the pod's shape: pods whose volumes have
+// equal needs are of one shape, whichever claims they mount.
 #pragma once
 
 #include <compare>
@@ -14,11 +14,11 @@
 
 namespace maniple {
 
-// Why no node can be named yet, worst first. Time or somebody else's hand will help.
+// Why no node can be named yet, worst first. Time or another's action will help.
 enum class VolumeTrouble : uint8_t {
   kNone,
   kNoClaim,       // it does not exist, or is not made yet
-  kForeignClaim,  // an ephemeral claim that belongs to something else than the pod
+  kForeignClaim,  // an ephemeral claim that does not belong to the pod
   kUnreadable,    // the claim, its volume or its class cannot be read
   kLost,          // its volume is gone for good
   kLeaving,       // it is being deleted
@@ -56,9 +56,9 @@ struct UnboundClaim {
   bool block = false;  // volumeMode Block
   std::optional<LabelSelector> selector;
   std::string attributes_class;
-  // A volume waits for this very claim: where that one may be used, no other is looked for.
+  // A volume is set aside for this claim: where that volume may be used, no other is looked for.
   std::optional<NodeTerms> reserved_where;  // empty terms: anywhere
-  // No volume that exists may be taken: a provisioner has been told to make one.
+  // No existing volume may be taken: a provisioner has been told to make one.
   bool provision_only = false;
   // Where a volume can be made for it: terms that must all hold. None: nowhere.
   std::optional<std::vector<NodeTerms>> provision_where;
@@ -67,11 +67,11 @@ struct UnboundClaim {
 };
 
 enum class VolumeUseKind : uint8_t {
-  kAttached,   // counts against what the node can attach of the driver
+  kAttached,   // counts against the driver's limit on the node
   kDisk,       // of the pod itself; see Collide
-  kExclusive,  // a ReadWriteOncePod claim that several pods name: one of them in the cluster
+  kExclusive,  // a ReadWriteOncePod claim of several pods: one of them at a time
 };
-// What the pod takes on its node.
+// One use of a volume by the pod on its node.
 struct VolumeUse {
   VolumeUseKind kind = VolumeUseKind::kAttached;
   std::string driver;  // of kAttached
