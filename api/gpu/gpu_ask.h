@@ -1,5 +1,5 @@
-// What a pod asks of GPUs, worked out once per shape: of which resources, how many in one
-// container, and whether it names slices or shared GPUs as what it wants.
+// The GPU request of a pod, worked out once per shape: the resources, the most in one container,
+// and whether the pod names slices or shared GPUs as its wish.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct GpuRequest {
 
 struct GpuAsk {
   std::vector<GpuRequest> requests;
-  // Its node selector or affinity asks for nodes whose GPUs are slices, or shared.
+  // Its node selector or affinity asks for nodes whose GPUs are slices, or are shared.
   bool names_slices = false;
   bool names_shared = false;
 
@@ -29,7 +29,7 @@ struct GpuAsk {
   [[nodiscard]] int64_t Devices(GpuKind kind) const;
   // … that one container gets at most.
   [[nodiscard]] int64_t MostPerContainer(GpuKind kind) const;
-  // GPUs, slices and replicas together: what links would have to join.
+  // GPUs, slices and replicas together: the devices that links would have to join.
   [[nodiscard]] int64_t AllDevices() const;
   friend auto operator<=>(const GpuAsk&, const GpuAsk&) = default;
 };

@@ -29,7 +29,7 @@ int64_t NumberIn(absl::string_view text, int64_t most, int64_t otherwise) {
   return absl::SimpleAtoi(text, &value) && value >= 1 && value <= most ? value : otherwise;
 }
 
-// What the product label says beside the product.
+// The facts in the product label beside the product.
 struct ProductLabel {
   absl::string_view profile;  // of every nvidia.com/gpu; "" = whole GPUs
   bool invalid = false;       // "-MIG-INVALID", or a profile that is none
@@ -47,7 +47,7 @@ ProductLabel Parse(absl::string_view label) {
   return said;
 }
 
-// Whether the node has a resource such as `what`, whatever its profile.
+// Whether the node has a resource of the kind of `what`, whatever its profile.
 bool Advertises(const Node& node, const GpuResource& what) {
   return std::any_of(
       node.allocatable.begin(), node.allocatable.end(), [&](const ResourceAmount& amount) {
@@ -58,7 +58,7 @@ bool Advertises(const Node& node, const GpuResource& what) {
 
 GpuSharing SharingOf(absl::string_view strategy) {
   if (strategy == "mps") return GpuSharing::kMps;
-  // GKE's word for it, and whatever else comes: replicas without a promise.
+  // GKE's word, and any unknown one: replicas without a promise.
   return strategy.empty() || strategy == "none" ? GpuSharing::kNone : GpuSharing::kTimeSlicing;
 }
 
@@ -124,7 +124,7 @@ std::vector<SharedProfile> SharedProfilesOf(const StringMap& labels) {
     shared.push_back(
         {.profile = std::string(profile), .replicas = replicas, .keeps_name = keeps_name});
   }
-  // Labels are sorted with what follows the profile: "1g-a.replicas" comes before "1g.replicas".
+  // The labels' order is another: "1g-a.replicas" comes before "1g.replicas".
   std::ranges::sort(shared);
   return shared;
 }
@@ -142,7 +142,7 @@ void ReadSharing(const Node& node, const GpuRules& rules, const ProductLabel& pr
     facts.sharing = SharingOf(strategy);
     if (facts.sharing == GpuSharing::kNone) facts.sharing = GpuSharing::kTimeSlicing;
     facts.replicas = replicas;
-    // Replicas that have not taken a name of their own have kept this one.
+    // Replicas keep this name unless they have taken one of their own.
     facts.shares_plain_name =
         product.shared ||
         (Advertises(node, {.kind = GpuKind::kWhole, .profile = {}}) &&
@@ -169,7 +169,7 @@ GpuFacts GpuFactsOf(const Node& node, const GpuRules& rules) {
   }
   const absl::string_view strategy = First(labels, rules.mig_strategy);
   if (strategy == "mixed") facts.mig_strategy = MigStrategy::kMixed;
-  // Whatever the strategy is said to be: a product that names a profile is sliced alike.
+  // Whatever the strategy label says: where the product names a profile, every GPU is sliced alike.
   if (strategy == "single" || facts.sliced()) facts.mig_strategy = MigStrategy::kSingle;
   facts.mig_state = StateOf(First(labels, rules.mig_config_state));
   facts.condition =

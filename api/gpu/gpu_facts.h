@@ -1,8 +1,8 @@
-// What the GPUs of a node are, as its labels tell. Never how many there are to give away: that is
-// what the node reports as allocatable, and nothing else.
+// The facts about a node's GPUs, as its labels tell. They never tell how many GPUs there
+// are to give away: only the node's allocatable does.
 //
-// Labels may lag behind the hardware, contradict each other, or be anybody's text; every
-// combination has an answer, and in doubt it is the one that promises less: slices rather than
+// Labels may lag behind the hardware, contradict each other, or be anybody's text;
+// every combination has an answer. In doubt it is the one that promises less: slices rather than
 // whole GPUs, shared rather than exclusive, unknown links rather than good ones. Pure functions.
 //
 //   const GpuFacts facts = GpuFactsOf(node, GpuRules());
@@ -27,7 +27,7 @@ enum class GpuSharing : uint8_t { kNone, kTimeSlicing, kMps, kHami };
 // Whether GPUs of the node may be handed out.
 enum class GpuCondition : uint8_t {
   kReady,
-  kSuspect,        // a change of it failed or is due; only where nothing better is left
+  kSuspect,        // a change of it failed or is due; a last resort
   kFailed,         // the same where the configuration says to skip such nodes
   kRepartitioned,  // being repartitioned, or rebooted for that
   kMigInvalid,     // its slices are in a state that the device plugin refuses

@@ -1,5 +1,5 @@
-// Which resource names mean GPUs, or parts of GPUs, and of what kind. The one place that knows
-// them: what counts as a GPU pod follows from here.
+// The names of resources that are GPUs, or parts of GPUs, and the kind of each. The one place that
+// knows them: it decides which pods count as GPU pods.
 //
 //   GpuResourceOf("nvidia.com/mig-3g.40gb.shared")   // a slice of profile "3g.40gb", shared
 #pragma once
@@ -32,8 +32,8 @@ inline constexpr char kNvidiaGpu[] = "nvidia.com/gpu";
 // None: no GPU.
 [[nodiscard]] std::optional<GpuResource> GpuResourceOf(absl::string_view resource);
 
-// The compute slices of a MIG profile: "3g.20gb" has 3, "1c.3g.20gb" (one compute instance of it)
-// 1; 0 for what is no profile.
+// The compute slices of a MIG profile: "3g.20gb" has 3, "1c.3g.20gb" (one compute
+// instance of it) 1; 0 for any other text.
 [[nodiscard]] int32_t ComputeSlicesOf(absl::string_view profile);
 
 }  // namespace maniple

@@ -1,6 +1,6 @@
-// Where facts about GPUs are read from: which labels of a node say what, and what is to be made of
-// a node that nobody can vouch for. Built once from configuration; the defaults are the labels of
-// GPU Feature Discovery and the GPU Operator, then those of clouds, then topograph's.
+// The sources of facts about GPUs: the meaning of a node's labels, and the treatment of nodes
+// in doubt. Built once from configuration. The defaults are the labels of GPU Feature Discovery
+// and the GPU Operator, then those of clouds, then topograph's.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace maniple {
 
-// Label keys; of each list the first that the node carries with some value counts.
+// Label keys; the first of the list that the node carries with some value counts.
 using LabelKeys = std::vector<std::string>;
 
-// A label that says how the GPUs of its node are linked, whatever their product.
+// A label that tells how the GPUs of its node are linked, whatever their product.
 struct LinkageRule {
   std::string label;
   std::string value;
@@ -21,7 +21,7 @@ struct LinkageRule {
   friend auto operator<=>(const LinkageRule&, const LinkageRule&) = default;
 };
 
-// What becomes of a node whose last change failed: a partitioning, or a driver.
+// The treatment of a node whose last change failed: a partitioning, or a driver.
 enum class SuspectPolicy : uint8_t { kTrust, kScoreDown, kSkip };
 
 struct GpuRules {
@@ -40,7 +40,7 @@ struct GpuRules {
   LabelKeys mig_strategy = {"nvidia.com/mig.strategy"};
   LabelKeys mig_config_state = {"nvidia.com/mig.config.state"};
   LabelKeys driver_upgrade_state = {"nvidia.com/gpu-driver-upgrade-state"};
-  // Who carries one of these is on an NVLink fabric, and its GPUs are linked through that.
+  // A node with one of these labels is on an NVLink fabric, through which its GPUs are linked.
   LabelKeys fabric = {"nvidia.com/gpu.clique", "accelerator.topograph.run/domain",
                       "network.topology.nvidia.com/accelerator"};
   // "nvlink" alone is not among them: it does not tell pairs from all-to-all.
@@ -49,7 +49,7 @@ struct GpuRules {
       {"node.kubernetes.io/gpu-topology", "pcie", GpuLinkage::kNone},
       {"gpu-topology", "pcie", GpuLinkage::kNone},
   };
-  std::vector<GpuProduct> products;  // before those of the product table
+  std::vector<GpuProduct> products;  // take precedence over the product table
   SuspectPolicy suspects = SuspectPolicy::kScoreDown;
 };
 

@@ -34,8 +34,8 @@ std::optional<MigConfig> Balanced(const MigTable& table) {
   return MigConfig{.name = "all-balanced", .model = table.model, .parts = {std::move(part)}};
 }
 
-// What one GPU has; none if it cannot be divided so. What a table does not know of placements, it
-// says by its maxima alone: of one profile only, then.
+// The slices of one GPU; none if it cannot be divided so. A table without placements knows only the
+// maximum of each profile: there, a GPU has slices of one profile only.
 std::optional<MigCounts> DividedGpu(const MigConfigPart& part, const MigTable& table) {
   MigCounts counts(table.slices.size(), 0);
   int32_t profiles = 0;

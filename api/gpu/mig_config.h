@@ -1,4 +1,4 @@
-// Named configurations of MIG, as nvidia.com/mig.config names them, and what a node offers in one.
+// Named configurations of MIG, as nvidia.com/mig.config names them, and the offer of a node in one.
 //
 // mig-manager knows "all-disabled", "all-<profile>" and "all-balanced" for every model; others are
 // configured. Immutable values; any thread.
@@ -42,10 +42,10 @@ struct MigConfig {
   friend bool operator==(const MigConfig&, const MigConfig&) = default;
 };
 
-// What mig-manager brings along: by name, with all-disabled among them.
+// The configurations of mig-manager: by name, with all-disabled among them.
 [[nodiscard]] std::vector<MigConfig> DefaultMigConfigs(const MigTable& table);
 
-// What a node has to give.
+// The GPUs and slices that a node offers.
 struct MigOffer {
   int32_t whole_gpus = 0;
   MigCounts slices;  // by index into table.slices

@@ -59,7 +59,7 @@ struct Placements {
   std::vector<size_t> after;  // by placement: the first one that starts behind it
 };
 
-// Those that the board takes.
+// The placements that the board takes.
 Placements PlacementsOn(const MigTable& table, const Board& board) {
   Placements out;
   for (size_t i = 0; i < table.slices.size(); ++i) {
@@ -90,8 +90,8 @@ bool TakesNothing(const Board& board, const std::vector<MigPlacement>& all) {
                       [&](const MigPlacement& placement) { return board.Takes(placement); });
 }
 
-// Calls visit for every legal set of placements on top of what is on the board, the empty one
-// included. `added` is the set.
+// Calls `visit` for every legal set of further placements on the board, the empty one included.
+// `added` is the set.
 void ForEachSet(const Placements& placements, size_t from, Board& board, MigLayout& added,
                 absl::FunctionRef<void()> visit) {
   visit();
@@ -106,7 +106,7 @@ void ForEachSet(const Placements& placements, size_t from, Board& board, MigLayo
   }
 }
 
-// Places what is left of `counts`, the widest first: they have the fewest places.
+// Places the rest of `counts`, the widest first: they have the fewest places.
 bool Place(const MigTable& table, const std::vector<int32_t>& order, MigCounts& left, Board& board,
            MigLayout& layout) {
   const auto next = std::find_if(order.begin(), order.end(), [&](int32_t slice) {
@@ -132,7 +132,7 @@ bool Place(const MigTable& table, const std::vector<int32_t>& order, MigCounts& 
   return false;
 }
 
-// More than there are memory slices for cannot be; it would only be searched for long.
+// More slices than memory slices are impossible, and a search for them would be long.
 bool TooMany(const MigTable& table, const MigCounts& counts) {
   int64_t width = 0;
   for (size_t i = 0; i < counts.size(); ++i) {

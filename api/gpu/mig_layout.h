@@ -1,9 +1,9 @@
-// Layouts of a MIG GPU: which slices may stand on it together, and where.
+// Layouts of a MIG GPU: the slices that may stand on it together, and their places.
 //
-// A layout is legal when no two slices overlap on the memory axis, each starts where it may, no
-// profile is there more often than its maximum, and at most one slice has extra media engines.
-// Pure functions of a table with placements; the axis is at most 16 wide, so that a set of memory
-// slices is a word.
+// A layout is legal when no two slices overlap on the memory axis, and each starts where it may.
+// No profile is there more often than its maximum, and at most one slice has extra media engines.
+// Pure functions of a table with placements; the axis is at most 16 wide,
+// so that a set of memory slices is a word.
 //
 //   MaximalLayouts(table)                    // the 19 of an A100 with 1g, 2g, 3g, 4g and 7g
 //   FindLayout(table, counts)                // a layout with these slices, if there is one
@@ -33,22 +33,22 @@ using MigCounts = std::vector<int32_t>;
 [[nodiscard]] bool IsLegal(const MigTable& table, const MigLayout& layout);
 // Every legal layout that is not empty, each once.
 [[nodiscard]] std::vector<MigLayout> LegalLayouts(const MigTable& table);
-// Those to which nothing can be added.
+// The layouts to which nothing can be added.
 [[nodiscard]] std::vector<MigLayout> MaximalLayouts(const MigTable& table);
 [[nodiscard]] MigCounts CountsOf(const MigTable& table, const MigLayout& layout);
 // The first layout with exactly these slices; none: there is no legal one. `counts` may be shorter
 // than the table.
 [[nodiscard]] std::optional<MigLayout> FindLayout(const MigTable& table, const MigCounts& counts);
 
-// What can still be put on a GPU: how many different sets of further slices, and how many different
-// counts of them; the empty one included.
+// The further slices that a GPU can take: the number of different sets,
+// and of different counts, with the empty one.
 struct MigCompletions {
   int64_t counts = 0, layouts = 0;
   friend auto operator<=>(const MigCompletions&, const MigCompletions&) = default;
 };
 [[nodiscard]] MigCompletions CompletionsOf(const MigTable& table, const MigLayout& layout);
-// Where another slice leaves most completions, by counts first; the lowest of equals. None: it can
-// stand nowhere.
+// The start at which another slice leaves the most completions, by counts first;
+// the lowest of equals. None: there is no place for it.
 [[nodiscard]] std::optional<int32_t> BestStart(const MigTable& table, const MigLayout& layout,
                                                int32_t slice);
 

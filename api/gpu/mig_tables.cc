@@ -97,7 +97,7 @@ struct FourSliceModel {
     const char* profile;
     int32_t max_per_gpu;
   };
-  std::array<Row, 11> rows;  // those that are used come first
+  std::array<Row, 11> rows;  // the used ones come first
 };
 constexpr FourSliceModel kFourSlices[] = {
     // The user guide; memory as in NVIDIA's mock.
@@ -158,7 +158,7 @@ MigTable FourSliceTable(const FourSliceModel& model) {
   return table;
 }
 
-// A scheduler does not see device ids: the words of the product, and what the driver calls the
+// A scheduler does not see device ids: the words of the product, and the driver's figure for the
 // memory, tell the models apart.
 struct BuiltinRule {
   const char* product;
@@ -289,7 +289,7 @@ absl::Status MigTables::Put(MigTable table, absl::string_view product) {
   if (absl::Status status = CheckTable(table); !status.ok()) return status;
   if (!product.empty()) {
     if (WordsOf(product).empty()) return absl::InvalidArgumentError("the product has no words");
-    // Before those we brought along: the first one that matches counts.
+    // Before the built-in rules: the first one that matches counts.
     rules_.insert(rules_.begin(), Rule{.product = std::string(product), .model = table.model});
   } else if (OfModel(table.model) == nullptr) {
     return absl::InvalidArgumentError("a new model needs a product to be found by");

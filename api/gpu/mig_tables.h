@@ -1,4 +1,4 @@
-// What each MIG profile takes of each model of GPU, and where on it a slice of it may start.
+// The share of each MIG profile in each model of GPU, and the places where its slices may start.
 //
 // A GPU is an axis of memory slices. A slice covers `size` of them from one of its allowed starts;
 // slices do not overlap, and at most one of them has extra media engines. That is all there is to
@@ -47,17 +47,17 @@ class MigTables final {
  public:
   MigTables();
 
-  // Of nvidia.com/gpu.product and nvidia.com/gpu.memory (MiB). Null: no MIG that we know of, or the
-  // memory does not tell which of several tables it is. A product that names slices instead of a
-  // GPU ("…-MIG-1g.10gb") has none, and neither has one that is shared.
+  // By nvidia.com/gpu.product and nvidia.com/gpu.memory (MiB). Null: no MIG that we know of,
+  // or the memory does not tell which of several tables it is. A product that names slices
+  // instead of a GPU ("…-MIG-1g.10gb") has none, and neither has a shared one.
   [[nodiscard]] const MigTable* Find(absl::string_view product,
                                      std::optional<int64_t> memory_mib) const;
   // "H100-80GB"
   [[nodiscard]] const MigTable* OfModel(absl::string_view model) const;
   [[nodiscard]] const std::vector<MigTable>& all() const { return tables_; }  // by model
 
-  // Replaces the table of that model, or adds one, which is found by `product` wherever that is
-  // part of a node's product. The status says what is wrong with it.
+  // Replaces the table of that model, or adds one, which is found by `product` wherever that
+  // is part of a node's product. The status tells the error in it.
   [[nodiscard]] absl::Status Put(MigTable table, absl::string_view product);
 
  private:

@@ -76,11 +76,11 @@ constexpr Row kProducts[] = {
     {"T4", "turing", 15360, kNone},
     {"T4G", "turing", 15360, kNone},
 
-    // 16 of them on NVSwitch (DGX-2).
+    // Sixteen of them on NVSwitch (DGX-2).
     {"V100-SXM3*", "volta", 32768, kAll},
-    // Eight in a cube mesh (DGX-1V): two groups of four, all-to-all within, one link from each GPU
-    // to the other group. Every GPU has more peers than one, so what holds for pairs holds here;
-    // more than that is not promised.
+    // Eight in a cube mesh (DGX-1V): two groups of four, all-to-all within,
+    // one link from each GPU to the other group. Every GPU has more peers than one,
+    // so the promise for pairs holds here; more is not promised.
     {"V100-SXM2-32GB*", "volta", 32768, kPairs},
     {"V100-SXM2*", "volta", 16384, kPairs},
     {"V100", "volta", 16384, kPairs},
@@ -90,7 +90,7 @@ constexpr Row kProducts[] = {
     {"P40", "pascal", 24576, kNone},
     {"P4", "pascal", 7680, kNone},
 
-    // Some of these can be bridged, few are; who has bridges says so in the configuration.
+    // Some of these can be bridged, few are; the configuration tells of bridges.
     {"RTX*", "", 0, kNone},
     {"GEFORCE*", "", 0, kNone},
     {"QUADRO*", "", 0, kNone},

@@ -1,5 +1,5 @@
-// What is known of a GPU by its product name alone: memory, how several of them in one machine are
-// linked, and into how many compute slices MIG cuts one.
+// The facts about a GPU that follow from its product name alone: memory, the links of several
+// in one machine, and the number of compute slices into which MIG cuts one.
 //
 // Pure functions over a table of ours and rows of the configuration, which come first.
 #pragma once
@@ -16,7 +16,7 @@ namespace maniple {
 // How the GPUs of one machine are linked. GPU indices are invisible to a scheduler, so this is all
 // that a promise can rest on.
 enum class GpuLinkage : uint8_t {
-  kUnknown,   // nobody says: nothing is promised
+  kUnknown,   // not told: nothing is promised
   kNone,      // over PCIe only
   kPairs,     // each GPU has at least the one peer of its pair
   kAllToAll,  // NVSwitch, or a link between any two
