@@ -1,5 +1,4 @@
-// How long things took: a histogram with fixed bounds. A value; whoever shares it between threads
-// locks.
+// A histogram of durations with fixed bounds. A value; threads that share one must lock.
 //
 //   struct TurnScale {
 //     static constexpr std::array<double, 3> kBounds = {0.01, 0.1, 1};  // upper ones, in seconds
@@ -29,7 +28,7 @@ class DurationHistogram final {
     seconds_ += seconds;
   }
 
-  // Those up to each bound and above the one before.
+  // The counts up to each bound and above the one before.
   [[nodiscard]] const auto& buckets() const { return buckets_; }
   [[nodiscard]] uint64_t count() const { return count_; }
   [[nodiscard]] double seconds() const { return seconds_; }

@@ -44,7 +44,7 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
 
 absl::Status WriteWholeFile(const std::string& path, absl::string_view bytes, FileAccess access) {
   const std::string beside = absl::StrCat(path, ".new");
-  // A file of our own, whatever somebody else has put there: in /tmp that may be a link.
+  // A new file of our own: in /tmp the old one may be another user's link.
   unlink(beside.c_str());
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                         access == FileAccess::kOwner ? 0600 : 0644);

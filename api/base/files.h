@@ -9,19 +9,19 @@
 
 namespace maniple {
 
-enum class FileAccess { kAll, kOwner };  // who may read what is written
+enum class FileAccess { kAll, kOwner };  // the readers of a written file
 
-// Errors name the path and say what the system said. More than 1 GiB is refused, so that a device
-// without an end is.
+// Errors name the path and the system's reason. More than 1 GiB is refused,
+// and so is a device without an end.
 [[nodiscard]] absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
-// Never leaves half a file: written beside and renamed. Follows no link: what stands there is
+// Never leaves half a file: written beside and renamed. Follows no link: a link at the path is
 // replaced.
 [[nodiscard]] absl::Status WriteWholeFile(const std::string& path, absl::string_view bytes,
                                           FileAccess access);
 
-// Opens what is closed of stdin, stdout and stderr, so that no later file or socket takes its
-// number and receives what is meant for people. Call it first in main.
+// Opens those of stdin, stdout and stderr that are closed. Otherwise a later file or socket could
+// take the number, and receive text for people. REQUIRES: called first in main.
 void OpenStandardStreams();
 
 }  // namespace maniple

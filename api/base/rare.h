@@ -1,5 +1,5 @@
-// An optional value that is kept on the heap: eight bytes where there is none. For what few objects
-// of many have, or have only for a while.
+// An optional value on the heap: eight bytes where there is none.
+// For values that few of many objects have, or have only for a while.
 //
 //   Rare<Claim> claim;
 //   claim.emplace();  claim->until = …;  if (claim.has_value()) Use(*claim);  claim.reset();

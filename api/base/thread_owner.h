@@ -9,7 +9,7 @@ namespace maniple {
 
 class ThreadOwner final {
  public:
-  // Aborts when another thread calls than the one that called first.
+  // Aborts when the calling thread is not the one that called first.
   void Check() const;
 
  private:
