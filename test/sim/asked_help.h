@@ -1,5 +1,5 @@
-// What would help gangs that wait, asked in whatever cluster a history comes to rest in. Violations
-// go to the Truth.
+// Questions for help for gangs that wait, in whatever cluster a history comes to rest in.
+// Violations go to the Truth.
 #pragma once
 
 #include "absl/time/time.h"
@@ -8,8 +8,8 @@
 
 namespace maniple::sim {
 
-// HelpIsPure: an answer changes nothing of what it was asked about, and is the same when asked
-// again; it always has something to say.
+// HelpIsPure: an answer changes nothing of its question, is the same when asked again,
+// and always has something to say.
 void CheckHelpIsPure(Truth& truth, const SchedulingLoop& loop, absl::Time now);
 
 }  // namespace maniple::sim

@@ -1,4 +1,4 @@
-// What one scheduler believes, for whoever reads the log of a failing history.
+// The beliefs of one scheduler, for readers of the log of a failing history.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace maniple::sim {
 
-// A line for each gang, Queue and node, after what is in the log already.
+// Appends a line for each gang, Queue and node to the log.
 void TellBeliefs(const Process& process, std::vector<std::string>& log);
 
 }  // namespace maniple::sim

@@ -1,5 +1,5 @@
-// What the seeds of a campaign came to, told in the order of the seeds: the same whatever number of
-// threads ran them.
+// The results of the seeds of a campaign, told in the order of the seeds: the same
+// for any number of threads.
 //
 // Seeds are taken in order; a result waits here until those of all earlier seeds are told. Any
 // thread.
@@ -39,13 +39,13 @@ class CampaignResults final {
     const MutexLock lock(mutex_);
     return next_ < end_ ? std::optional<uint64_t>(next_++) : std::nullopt;
   }
-  // Later seeds do not count any more, even those that are under way. REQUIRES: `seed` was taken
-  // and has not been put.
+  // Later seeds no longer count, even those that are under way.
+  // REQUIRES: `seed` was taken and has not been put.
   void EndWith(uint64_t seed) {
     const MutexLock lock(mutex_);
     end_ = std::min(end_, seed + 1);
   }
-  // REQUIRES: `seed` was taken. Tells what can be told by now.
+  // REQUIRES: `seed` was taken. Tells all results whose turn has come.
   void Put(uint64_t seed, Result result) {
     const MutexLock lock(mutex_);
     waiting_.emplace(seed, std::move(result));

@@ -1,5 +1,5 @@
-// What the schedulers send and are told, as it passes on the wire, and the promises that it must
-// keep: those that the server's objects alone do not show.
+// The schedulers' requests and replies, as they pass on the wire, and the promises on their conduct
+// that the server's objects alone do not show.
 //
 // Knows a process by its life only. Violations go to the Truth. One thread.
 //
@@ -33,17 +33,17 @@ class Conduct final {
   explicit Conduct(Truth& truth) : truth_(truth) {}
 
   // Checks EveryWriteHasAPrecondition and NoUndoWithoutCause.
-  // `decided`: when the turn began that asked for it.
+  // `decided`: the beginning of the turn that asked for it.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time decided, absl::Time now);
   void OnReply(uint64_t life, const HttpRequest& request, absl::string_view body, absl::Time now);
-  // When this life decided on this very bind. REQUIRES: it has sent it.
+  // The time at which this life decided on this very bind. REQUIRES: it has sent it.
   [[nodiscard]] absl::Time Decided(uint64_t life, const HttpRequest& bind) const;
 
  private:
   struct Attempt {
     absl::Time began;          // the first bind was sent
-    std::set<uint64_t> lives;  // … and who has bound, or written its status, since
-    bool refused = false;      // the server will not have one of its members
+    std::set<uint64_t> lives;  // … and those that have bound, or written its status, since
+    bool refused = false;      // the server refuses one of its members for good
     bool stood_apart = false;  // in more than one domain, where one is required
   };
   void CheckItLacksSomebody(uint64_t life, const std::string& pod, absl::Time now);

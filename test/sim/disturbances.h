@@ -1,7 +1,7 @@
-// What goes wrong in the cluster itself: pods and nodes that go, careless hands, other schedulers.
+// Trouble in the cluster itself: pods and nodes that go, careless hands, other schedulers.
 //
-// Each is one small thing that somebody may do through the API server at any moment. The world
-// strikes with them between two steps of the workload and in the middle of a bind.
+// Each is one small thing that a client of the API server may do at any moment.
+// The world strikes with them between two steps of the workload and in the middle of a bind.
 #pragma once
 
 #include <span>
@@ -19,14 +19,14 @@ class Disturbances final {
                std::vector<Json> crds)
       : users_(users), truth_(truth), events_(events), faults_(faults), crds_(std::move(crds)) {}
 
-  // Those that strike the cluster or the Lease.
+  // The faults that strike the cluster or the Lease.
   [[nodiscard]] static std::span<const Fault> Kinds();
-  // Strikes, at this gang ("" = any) if the fault is one of gangs; nothing when there is nothing to
-  // strike.
+  // Strikes, at this gang ("" = any) if the fault is one of gangs.
+  // Does nothing when there is nothing to strike.
   void Strike(Fault fault, const std::string& gang);
   // Another scheduler binds every pod that there is room for.
   void BindEverybody();
-  // Takes back what would keep gangs from starting for ever: the CRD, stopped Queues.
+  // Takes back changes that would keep gangs from starting for ever: the CRD, stopped Queues.
   void Restore();
   // Takes back cordons and taints, and nothing else.
   void OpenNodes();

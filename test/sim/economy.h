@@ -1,12 +1,12 @@
-// Queues, Cohorts, flavors, priorities, budgets and run times of a history, and what administrators
-// do to them while it goes on. Seeded, with a random stream of its own: one history in three has
-// none of it.
+// Queues, Cohorts, flavors, priorities, budgets and run times of a history,
+// and the deeds of administrators while it goes on. Seeded, with a random stream
+// of its own: one history in three has none of it.
 //
 //   Economy economy(users, seed);
 //   economy.SetUp();                // after the CRDs and nodes
 //   economy.Describe(spec);         // of a new gang: its Queue, priority, …
 //   economy.Act();                  // an administrator, who hardly ever does anything
-//   economy.Restore();              // takes back what would keep gangs waiting for ever
+//   economy.Restore();              // takes back changes that would keep gangs waiting for ever
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,15 @@ class Economy final {
   void Act();
   void Restore();
   [[nodiscard]] bool contested() const { return contested_; }
-  // One of a crowd, and one that needs the room of several of them.
+  // One gang of a crowd, and one that needs the room of several of them.
   [[nodiscard]] GangSpec Settler();
   [[nodiscard]] GangSpec Rusher();
-  // What may have kept the crowd where it is does so no longer; nothing else changes.
+  // Removes every obstacle that may have kept the crowd where it is; nothing else changes.
   void LetMakeRoom();
 
  private:
   [[nodiscard]] absl::Duration Patience();
-  // What it says, rightly or wrongly, and what it takes.
+  // Sets the told run time, right or wrong, and the real one.
   void DescribeRunTime(GangSpec& spec);
   [[nodiscard]] Json Amounts(bool lends);
   [[nodiscard]] Json Quotas(bool lends);
@@ -61,7 +61,7 @@ class Economy final {
   const bool exists_;
   const uint64_t one_change_;  // one step in so many; 0 = none
   const bool two_flavors_;
-  const bool punctual_;   // who says how long he runs is right
+  const bool punctual_;   // told run times are right
   const bool contested_;  // Queues may have more than there is, and most may make others leave
   const absl::Duration reservation_after_;
   const int32_t holds_per_cohort_;

@@ -1,5 +1,5 @@
-// How a history ends: no more faults and no more users, and everything must settle by itself. Then
-// what chance hardly ever brings about is played, and must settle, too.
+// The end of a history: no more faults and no more users, and everything must settle by itself.
+// Then scenes that chance hardly ever brings about are played, and must settle as well.
 //
 // Violations go to the Truth. One thread.
 //
@@ -35,7 +35,7 @@ class Ending final {
   void BesiegeAll();
   void HoldOut();
 
-  // Until nobody does anything any more; then everybody is held to what must be so at rest.
+  // Lets time pass until nothing moves any more, then checks all promises at rest.
   void ComeToRest();
   void LetArrive();
   void CheckAtRest(const Process& process);

@@ -1,5 +1,5 @@
-// Who makes whom leave, by what the decision logs say and what passes on the wire, and the promises
-// about it.
+// Evictions, with victims and preemptors, by the decision logs and by the traffic on the wire,
+// and the promises about them.
 //
 // Knows a process by its life only, and gangs by the uid of their PodGroups. Violations go to the
 // Truth. One thread.
@@ -38,21 +38,21 @@ class Evictions final {
  public:
   Evictions(Truth& truth, const KeptRoom& kept) : truth_(truth), kept_(kept) {}
 
-  // Checks that the preemptor's own policy allows it, and NoPreemptionLoop: nobody makes a gang
+  // Checks that the preemptor's own policy allows it, and NoPreemptionLoop: no gang makes another
   // leave that has made it leave, unless a quota, a weight or a priority has changed since.
   void OnDecision(const Speaker& speaker, absl::string_view line);
   // Checks EvictionsFollowPolicy.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
   void OnGranted(uint64_t life, const std::string& pod, absl::Time now);
-  // Once a member of a gang has left for somebody, all of them leave, or are asked again and again;
-  // unless the process that began it (`leads`) is at work no more.
+  // Once a member of a gang has left for another gang, all of them leave, or are asked again
+  // and again. Excepted: the process that began it (`leads`) is no longer at work.
   void CheckVictimsLeaveWhole(const std::function<bool(uint64_t)>& leads, absl::Time now);
-  // From now on nobody changes anything any more but the schedulers and the pods' controllers.
+  // From now on nothing changes but by the schedulers and the pods' controllers.
   void BeginCalm() { repeated_.clear(); }
-  // Since then nobody made the same ones leave again and again.
+  // Since BeginCalm, no gang has made the same others leave again and again.
   void CheckNobodyLeavesAgainAndAgain(absl::Time now);
 
-  // What is remembered against a loop may still keep the gang from making the other leave.
+  // A ban against loops may still keep the gang from making the other leave.
   enum class Bar : uint8_t { kNone, kStands, kOutlived };
   [[nodiscard]] Bar BarOf(const std::string& gang, const std::string& victim) const;
 

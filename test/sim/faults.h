@@ -1,7 +1,8 @@
-// What can go wrong around a scheduler, how often it has, and what the scheduler was doing then.
+// The faults around a scheduler, how often each has struck, and the scheduler's state at the time.
 //
-// Every kind of fault draws from a random stream of its own, so that a history in which a kind is
-// switched off goes on as before in everything else: that is what makes shrinking work. One thread.
+// Every kind of fault draws from a random stream of its own.
+// So a history in which a kind is switched off goes on as before in everything else,
+// and failing histories can be shrunk. One thread.
 //
 //   FaultInjector faults(seed);
 //   faults.set_rates(FaultRates::Some(seed));
@@ -38,13 +39,13 @@ enum class Fault : uint8_t {
   kBindForbidden,  // a bind is refused for ever: 403
   kBindForgotten,  // a bind is answered 201 and not done
   kWatchDropped,   // an open watch ends in the middle of a line
-  kWatchDelayed,   // what a watch delivers comes seconds late
+  kWatchDelayed,   // the pieces of a watch come seconds late
   kWatchRepeated,  // a piece of a watch comes twice
   kWatchStale,     // an old piece of a watch comes again, later than newer ones
   kWatchExpired,   // a watch ends with 410 as an event
   kHalfOpenWatch,  // nothing more ever comes on an open watch
   kSlowConsumer,   // a watch is not read for half a minute
-  kStaleList,      // a list is answered from a cache older than what the caller has seen
+  kStaleList,      // a list is answered from a cache older than an earlier answer
   kHistoryLost,    // restart on a compacted store: every watch is cut, every version expired
   kVersionsReset,  // restart on a restored store: versions begin anew, below all that were seen
   // The scheduler's process.
@@ -54,7 +55,7 @@ enum class Fault : uint8_t {
   kCrashAtRenewal,  // … as the Lease is written
   kCrashAtEvict,    // … as the first of several pods is asked to leave
   kPaused,          // stopped for a while and continued, its clock with it
-  kHeldUp,          // its scheduling thread alone is held up, before what it decides is sent
+  kHeldUp,          // its scheduling thread is held up before its decisions are sent
   kClockStep,       // a process begins with a wall clock that is minutes off
   kLeaseEdited,     // another holder is written into the Lease by hand
   kLeaseDeleted,    // the Lease is deleted
@@ -73,22 +74,22 @@ enum class Fault : uint8_t {
   kGroupEdited,       // minMember is raised or lowered
   kGroupDeleted,      // a PodGroup is deleted under its pods, for a while or for good
   kGroupReplaced,     // … and another has its name at once
-  kGroupOverwritten,  // somebody else writes a PodGroup's status
+  kGroupOverwritten,  // a PodGroup's status is written by another
   kQueueEdited,       // a Queue is stopped or started again
   kForeignPod,        // another scheduler binds a pod of its own on our node
   kForeignBind,       // another scheduler binds our pod
   kCrdReinstalled,    // the CRD of the PodGroups is removed and installed again
-  // What a hostile tenant does in its own namespace (hostile_tenant.h), and what the platform team
-  // does about it.
+  // The deeds of a hostile tenant in its own namespace (hostile_tenant.h),
+  // and the answers of the platform team.
   kTenantSubmits,    // gangs in Queues of others, never to be disturbed
   kTenantRelabels,   // a pod names another gang, sub-group or Queue
   kTenantEdits,      // a PodGroup asks for something else
   kTenantRemakes,    // a PodGroup is deleted under its pods and made anew in another Queue
-  kTenantTakesNode,  // a pod names its node itself, and somebody else's Queue
-  kTenantShields,    // budgets that let nobody go, protection for ten years
-  kTenantGluts,      // pods that share nothing with others, and ask for as much as there is to ask
+  kTenantTakesNode,  // a pod names its node itself, and another's Queue
+  kTenantShields,    // budgets that allow no eviction, protection for ten years
+  kTenantGluts,      // pods that share nothing with others, and ask for all that can be asked
   kTenantFloods,     // one PodGroup is edited again and again
-  kTenantForges,     // it writes what only a scheduler should
+  kTenantForges,     // it writes fields that only a scheduler should
   kNamespaceEdited,  // Queues select the tenant's namespace, or do so no more, by its labels …
   kSelectorEdited,   // … or by their own words
 };
@@ -110,7 +111,7 @@ struct FaultRates {
   [[nodiscard]] static FaultRates None() { return {}; }
   // Every kind, at the rate that a history of some hundred steps bears.
   [[nodiscard]] static FaultRates Usual();
-  // About half of the usual kinds, chosen by the seed: faults that hide each other meet alone, too.
+  // About half of the usual kinds, chosen by the seed: faults that hide each other also meet alone.
   [[nodiscard]] static FaultRates Some(uint64_t seed);
 };
 
@@ -134,7 +135,7 @@ class FaultInjector final {
   void Await(Fault fault, BindState state) { awaited_[static_cast<size_t>(fault)] |= SetOf(state); }
   // Awaits so many of all pairs, those of rare states more often, and a few always.
   void LieInWait(uint64_t seed, int ambushes);
-  // What states members are in now.
+  // `states` tells the present states of members.
   void set_states(std::function<StateSet()> states) { states_ = std::move(states); }
   // Some member is in a state in which the fault has been awaited.
   [[nodiscard]] bool Awaited(Fault fault) const;

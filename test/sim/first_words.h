@@ -1,5 +1,5 @@
-// Whether gangs that wait hear why before gangs that run hear that they do: what a scheduler
-// decides, and the order in which it writes.
+// Whether waiting gangs hear their reason before running gangs hear of their start: a promise
+// on the order of a scheduler's decisions and writes.
 //
 // Knows a process by its life only. Violations go to the Truth. One thread.
 #pragma once
@@ -22,13 +22,13 @@ class FirstWords final {
   explicit FirstWords(Truth& truth) : truth_(truth) {}
 
   void OnDecision(uint64_t life, absl::string_view line);
-  // Checks FirstWordsFirst: the status of a gang that runs is not sent while one that waits, and
-  // was never told why, has been decided already.
+  // Checks FirstWordsFirst: the status of a running gang is not sent while a waiting one, which was
+  // never told why, has been decided already.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);
 
  private:
   Truth& truth_;
-  std::set<std::pair<uint64_t, std::string>> spoken_;  // (by whom, of which gang)
+  std::set<std::pair<uint64_t, std::string>> spoken_;  // (the life, the gang)
   std::map<uint64_t, std::set<std::string>> unsaid_;
 };
 

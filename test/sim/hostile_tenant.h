@@ -1,9 +1,8 @@
-// A user with the role `edit` in one namespace, who means harm; and the platform team, which at
-// times lets that namespace use Queues and at times does not.
+// A user with the role `edit` in one namespace, who means harm; and the platform team,
+// which at times lets that namespace use Queues and at times does not.
 //
-// Whatever it does is a kind of Fault (from kFirstOfTenant on) and draws from that kind's stream.
-// In half of the histories the admission policy of deploy/policy is in force: then it cannot do
-// what that refuses.
+// Every deed is a kind of Fault (from kFirstOfTenant on) and draws from that kind's stream. In half
+// of the histories the admission policy of deploy/policy is in force and refuses some deeds.
 //
 //   HostileTenant tenant(users, truth, events, faults, {.seed = 7, .rates = rates});
 //   tenant.SetUp();          // after the economy: its namespace, and what Queues select
@@ -33,7 +32,7 @@ class HostileTenant final {
   [[nodiscard]] static std::span<const Fault> Kinds();
   [[nodiscard]] bool exists() const { return exists_; }
   void SetUp();
-  // Nothing when there is nothing to do it with.
+  // Does nothing when there is no object for it.
   void Strike(Fault fault);
   void DeleteAll();
   // Pods for our schedulers so far that share nothing with any other.
@@ -47,7 +46,7 @@ class HostileTenant final {
   };
   [[nodiscard]] static Json Pod(const PodSpec& spec);
   [[nodiscard]] Json Group(Fault fault, const std::string& gang);
-  [[nodiscard]] std::string AnyQueue(Fault fault);  // "" or one that is not there, too
+  [[nodiscard]] std::string AnyQueue(Fault fault);  // "", or perhaps one that does not exist
   [[nodiscard]] std::string AnyGang(Fault fault);   // "" = there is none
   [[nodiscard]] std::vector<std::string> Gangs() const;
   [[nodiscard]] std::string AnyPod(Fault fault);
@@ -79,7 +78,7 @@ class HostileTenant final {
   int gluts_ = 0;
 };
 
-// Never selects the tenant's namespace. Whoever else uses it has it for himself.
+// Never selects the tenant's namespace, so that other users have it for themselves.
 inline constexpr char kWalledQueue[] = "walled";
 
 }  // namespace maniple::sim

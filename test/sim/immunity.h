@@ -1,5 +1,5 @@
-// Whether every gang that may be made to leave by the rules is made to leave, by the server's
-// objects and a naive search: nothing of the scheduler's own lists of victims.
+// Whether every gang that may be evicted by the rules is evicted, by the server's objects
+// and a naive search, without the scheduler's own lists of victims.
 #pragma once
 
 #include <map>
@@ -15,13 +15,12 @@ namespace maniple::sim {
 // By gang: nodes on which room is held until it can start.
 using HeldNodes = std::map<std::string, std::set<std::string>>;
 
-// At quiescence. Checks NobodyIsImmune: no whole gang waits that could start if one less important
-// gang left, which it may make leave; whatever state that one is in. Where something was
-// remembered against the waiting one that has no reason any more, the promise is called
-// NoBanOutlivesItsReason.
+// At quiescence. Checks NobodyIsImmune: no whole gang waits that could start if one less
+// important gang left, which it may make leave, in whatever state. Where a ban of the waiting
+// gang has lost its reason, the promise is called NoBanOutlivesItsReason.
 //
-// Says nothing where budgets, protection or leaving pods may interfere. What somebody at least as
-// important holds is not free to the one that waits.
+// Says nothing where budgets, protection or leaving pods may interfere.
+// Room held by a gang that is at least as important is not free to the waiting one.
 void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, const HeldNodes& held,
                          absl::Time now);
 

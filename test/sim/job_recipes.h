@@ -1,5 +1,5 @@
-// What controllers of other projects make of one job: which objects, which pods, in which order and
-// after what. Shapes and waits are those of the real ones.
+// Recipes of other projects' controllers for one job: its objects and pods, in their order,
+// and what each waits for. Shapes and waits are those of the real controllers.
 //
 // Plain values and a pure function; producers.h carries them out.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace maniple::sim {
 
-// Whose the pods and objects of these jobs are.
+// The namespace of the pods and objects of these jobs.
 inline constexpr char kJobsNamespace[] = "jobs";
 // A pod or gang, by "namespace/name", that another project's controller makes.
 [[nodiscard]] bool IsOfProducer(absl::string_view key);
-// On their pods, for the checks alone: which of them start together.
+// On their pods, for the checks alone: the unit of pods that start together.
 inline constexpr char kUnitLabel[] = "example.com/unit";
 
 struct JobObject {
@@ -34,13 +34,13 @@ struct JobPart {
   std::string prefix;  // pods are PREFIX-INDEX …
   int first = 0;       // … from this index on
   int pods = 1;
-  std::string unit;   // of those that start together
+  std::string unit;   // of the pods that start together
   std::string owner;  // as of an object
   std::vector<std::pair<std::string, std::string>> labels, annotations;
   std::string index_label;  // "" = none
-  std::string helps;        // a unit whose lost pods these replace as well as any; "" = none
+  std::string helps;        // a unit whose lost pods these can replace; "" = none
 
-  // What the controller waits for before it makes any of them.
+  // The event that the controller waits for before it makes any of the pods.
   enum class After : uint8_t {
     kNothing,
     kPhaseIsOpen,  // of the Volcano group
@@ -54,7 +54,7 @@ struct JobRecipe {
   std::vector<JobPart> parts;
   // By unit: so many of its pods start together or not at all.
   std::map<std::string, int> least;
-  // One that is lost costs all of them, and everything is made anew.
+  // The loss of one pod costs all of them, and everything is made anew.
   bool restarts_whole = false;
 };
 
@@ -62,7 +62,7 @@ inline constexpr int kJobKinds = 9;
 // REQUIRES: 0 <= kind < kJobKinds, size >= 1.
 [[nodiscard]] JobRecipe RecipeFor(int kind, const std::string& name, int size);
 
-// The definitions of the kinds that no API server has by itself, and whose files are not installed.
+// Definitions of the kinds that no API server has by itself, and whose files are not installed.
 [[nodiscard]] std::vector<Json> JobDefinitions();
 
 }  // namespace maniple::sim

@@ -1,6 +1,5 @@
-// Room that schedulers keep for somebody, and the promises about it, by what their decision logs
-// say: room that others leave for a gang, holds for later starts, guests that may use them until
-// then.
+// Room that schedulers keep, and the promises about it, by their decision logs: claims, holds for
+// later starts, and the guests that may use held room until then.
 //
 // Knows a process by its life only. Violations go to the Truth. One thread.
 //
@@ -22,7 +21,7 @@
 
 namespace maniple::sim {
 
-// Who says something, when by the clock of the server, and how wrong its own clock is.
+// The author of a log line, its time by the server's clock, and the error of the author's clock.
 struct Speaker {
   uint64_t life = 0;
   absl::Time now;
@@ -30,8 +29,8 @@ struct Speaker {
   [[nodiscard]] absl::Time own_time() const { return now + skew; }
 };
 
-// What a life says when it has lost the lead, also where it won it again in the same moment: what
-// it had in mind is forgotten.
+// The line of a life that has lost the lead, even if it won it again in the same
+// moment: its plans are forgotten.
 [[nodiscard]] inline bool EndsLead(absl::string_view line) {
   return line == "leads no more" || line == "leads";
 }
@@ -40,19 +39,19 @@ class KeptRoom final {
  public:
   explicit KeptRoom(Truth& truth) : truth_(truth) {}
 
-  // Checks GuestsEndInTime, and ClaimKept: nobody is placed where others leave for a gang before
-  // that one has the room or gives it up.
+  // Checks GuestsEndInTime, and ClaimKept: no gang is placed where others leave for another gang,
+  // before that one has the room or gives it up.
   void OnDecision(const Speaker& speaker, absl::string_view line);
-  // What a scheduler holds for later starts. Checks HoldsEnd and, in the calm, GuestsLeave: who
-  // outstays its time does not stay for long once the holder could start with its room.
+  // `held`: a scheduler's holds for later starts. Checks HoldsEnd and, in the calm, GuestsLeave:
+  // a guest that outstays its time leaves soon once the holder could start with its room.
   void OnHeld(const Speaker& speaker, const std::vector<HeldStart>& held, absl::Duration patience);
-  // From now on nobody changes anything any more but the schedulers and the pods' controllers.
+  // From now on nothing changes but by the schedulers and the pods' controllers.
   void BeginCalm() { calm_ = true; }
 
-  // This life asks the gang to leave, or did a moment ago, because it has outstayed its word in
-  // room that is held for another which waits for it.
+  // This life asks the gang to leave, or did a moment ago. The gang has outstayed its word
+  // in room that is held for another which waits for it.
   [[nodiscard]] bool SendsGuestAway(uint64_t life, const std::string& gang, absl::Time now) const;
-  // How many holds there were, and gangs that were let in.
+  // The number of holds, and of gangs that were let in.
   [[nodiscard]] uint64_t holds() const { return holds_; }
   [[nodiscard]] uint64_t guests() const { return guests_; }
 
@@ -88,8 +87,8 @@ class KeptRoom final {
   uint64_t holds_ = 0, guests_ = 0;
   bool calm_ = false;
   std::map<uint64_t, std::vector<Guest>> guests_of_;                // by the life that let them in
-  std::map<std::pair<uint64_t, std::string>, SentAway> sent_away_;  // (by whom, the guest)
-  std::map<std::pair<uint64_t, std::string>, Claim> claims_;        // (by whom, for which gang)
+  std::map<std::pair<uint64_t, std::string>, SentAway> sent_away_;  // (the life, the guest)
+  std::map<std::pair<uint64_t, std::string>, Claim> claims_;        // (the life, the preemptor)
 };
 
 }  // namespace maniple::sim

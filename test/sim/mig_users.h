@@ -1,11 +1,11 @@
-// Nodes whose GPUs can be divided by MIG, and gangs that ask for slices of them. Seeded, with a
-// random stream of its own: one history in five has some.
+// Nodes whose GPUs can be divided by MIG, and gangs that ask for slices of them.
+// Seeded, with a random stream of its own: one history in five has some.
 //
 // The API server's mig-manager divides the nodes, and only the scheduler asks it to.
 //
 //   MigUsers mig(users, seed);
 //   mig.SetUp();          // after the usual nodes
-//   mig.Describe(spec);   // of a new gang, the last that is said of it
+//   mig.Describe(spec);   // of a new gang, after all other descriptions
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the users of a simulated cluster, and those who look on, call by the same name.
+// Names that the users of a simulated cluster share with its observers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace maniple::sim {
 
 inline constexpr char kGpu[] = "nvidia.com/gpu";
-// Classes of storage: disks of a node, volumes made where the pod is, the same by who fails, and
-// volumes made at once.
+// Classes of storage: disks of a node, volumes made where the pod is, the same by a failing
+// provisioner, and volumes made at once.
 inline constexpr char kDiskClass[] = "disk";
 inline constexpr char kMadeClass[] = "made";
 inline constexpr char kBrittleClass[] = "brittle";

@@ -1,5 +1,5 @@
-// Well-behaved gangs beside a hostile tenant, in a Queue that nobody else may use, and the promise
-// that they are served whatever it does.
+// Well-behaved gangs beside a hostile tenant, in a Queue that only they may use,
+// and the promise that they are served whatever the tenant does.
 //
 //   Neighbours neighbours(users, truth);
 //   neighbours.MoveIn();                        // one gang more, and a node that has room for it
@@ -20,9 +20,10 @@ class Neighbours final {
   Neighbours(Users& users, Truth& truth) : users_(users), truth_(truth) {}
 
   void MoveIn();
-  // Some of what looks free may be kept for others, or nobody leads: then nothing is promised.
+  // kMayBeKept: some free room may be kept for others, or no process leads;
+  // then nothing is promised.
   enum class Room : uint8_t { kOpen, kMayBeKept };
-  // OthersAreServed: who could have started at every look for a while has started.
+  // OthersAreServed: a gang that could have started at every look for a while has started.
   void Look(Room room, absl::Time now);
 
  private:

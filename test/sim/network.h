@@ -1,9 +1,9 @@
 // The simulated network: a Transport whose other end is an embedded ApiServer in the same thread,
 // with latency and faults.
 //
-// One SimNetwork per world; one SimTransport per life of a scheduler process. When a process
-// crashes its transport is cut: nothing is delivered to it any more and it sends nothing, but
-// requests that are under way still reach the server.
+// One SimNetwork per world; one SimTransport per life of a scheduler process.
+// When a process crashes its transport is cut: nothing is delivered to it any more and it
+// sends nothing, but requests that are under way still reach the server.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace maniple::sim {
 
-// Whose write it is, as it reaches the server.
+// The sender of a write, as it reaches the server.
 struct Sender {
   uint64_t life = 0;  // of the process, as given to its SimTransport
   absl::Time sent_at;
@@ -37,7 +37,7 @@ class SimNetwork final {
   struct Hooks {
     std::function<void()> on_server_change;  // after everything that may have changed the server
     std::function<void(uint64_t life, const HttpRequest&)> on_sent;
-    // It leaves the machine only now: the process was stopped just after on_sent.
+    // The write leaves the machine only now: the process was stopped just after on_sent.
     std::function<void(uint64_t life, const HttpRequest&)> on_left_late;
     // Just before it is heard, with its body.
     std::function<void(uint64_t life, const HttpRequest&, absl::string_view)> on_reply;
@@ -53,12 +53,12 @@ class SimNetwork final {
 
   // A request of a user or controller: no latency, no faults.
   devcluster::ApiReply Call(const devcluster::ApiRequest& request);
-  // No bind of a pod whose target begins so is done until then: 503.
+  // No bind of a pod whose target begins with `target` is done until then: 503.
   void RefuseBinds(std::string target, absl::Time until) {
     refused_ = std::move(target);
     refused_until_ = until;
   }
-  // Moves what watches have ready onto the wire, and lets the server's own time pass.
+  // Moves pieces that watches have ready onto the wire, and lets the server's own time pass.
   void Pump();
 
  private:
@@ -105,8 +105,8 @@ class SimTransport final : public Transport {
   void Cancel(RequestId id) override;
   // As kill -9: from this instruction on nothing is sent and nothing is heard.
   void Cut();
-  // While stopped, what was handed to the transport in the last moment has not left the machine:
-  // it goes out when the process is continued.
+  // While the process is stopped, the last moment's requests have not left the machine: they
+  // go out when it is continued.
   void set_stopped_until(absl::Time until) { wire_->stopped_until = until; }
 
  private:

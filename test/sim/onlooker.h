@@ -1,7 +1,7 @@
-// Watches what the schedulers send and what the server makes of it: who leads for certain, whose
-// binds a promise is asked of, and what a process must not send.
+// Watches the schedulers' requests and their effect on the server. It knows which process leads for
+// certain, which binds promises apply to, and which requests a process must not send.
 //
-// Knows the schedulers by what passes on the wire and by whether they lead. Violations go to the
+// Knows the schedulers by the traffic on the wire and by whether they lead. Violations go to the
 // Truth. One thread.
 //
 //   Onlooker onlooker(world);
@@ -47,7 +47,7 @@ class Onlooker final {
   WorldParts& world_;
   Conduct conduct_;
   FirstWords first_words_;
-  // By life: to when it may lead at most, counted from when it sent its last renewal.
+  // By life: the latest time until which it may lead, counted from its last renewal.
   std::map<uint64_t, absl::Time> leads_until_;
   uint64_t divisions_ = 0;
 };

@@ -1,9 +1,9 @@
 // One life of the scheduler process in simulated time: client machine and loop, as the real process
 // composes them, on one thread.
 //
-// It can be killed between any two instructions, and stopped and continued as by SIGSTOP: while it
-// is stopped what the network brings waits, and its timers go off late. Its scheduling thread alone
-// can be held up within a turn: the client goes on meanwhile, with the Lease and the watches.
+// It can be killed between any two instructions, and stopped and continued as by SIGSTOP: meanwhile
+// inputs from the network wait, and its timers go off late. Its scheduling thread alone can be
+// held up within a turn: the client goes on meanwhile, with the Lease and the watches.
 #pragma once
 
 #include <functional>
@@ -46,18 +46,18 @@ class Process final {
   // As kill -9, at this instruction: nothing is finished, nothing is given back.
   void Kill();
   void Pause(absl::Duration time);
-  // The next turn that writes something takes so long: what it decides leaves only then.
+  // The next turn that writes takes so long: its decisions leave only then.
   void HoldUp(absl::Duration time) { next_turn_takes_ = time; }
 
   [[nodiscard]] uint64_t life() const { return options_.life; }
   [[nodiscard]] std::string identity() const;
   [[nodiscard]] bool alive() const { return *alive_; }
   [[nodiscard]] bool paused() const { return paused_; }
-  // A turn takes long: what it decided has not left yet.
+  // A turn takes long: its decisions have not left yet.
   [[nodiscard]] bool held_up() const { return unsent_.has_value(); }
-  // When what it sends now was decided.
+  // When the writes that it sends now were decided.
   [[nodiscard]] absl::Time decided_at() const { return turn_at_; }
-  // When its client came to lead last, whether its loop has heard of that or not.
+  // When its client last came to lead, whether its loop has heard of that or not.
   [[nodiscard]] absl::Time lead_began() const { return lead_began_; }
   // It has worked on and on at one moment without ever waiting.
   [[nodiscard]] bool spins() const { return spins_; }
@@ -74,7 +74,7 @@ class Process final {
  private:
   void Receive(HttpInput input);
   void Continue();
-  // What the two threads of the real process do between two waits.
+  // The work of the real process's two threads between two waits.
   void Work();
   [[nodiscard]] bool Turn(absl::Time now);
   void EndLongTurn();

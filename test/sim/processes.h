@@ -41,13 +41,13 @@ class Processes final {
   void HoldUp(Process& process);
   // Kills some, pauses some or holds them up, by chance.
   void Disturb();
-  // Null: there is none any more.
+  // Null: it is gone.
   [[nodiscard]] Process* Of(uint64_t life) const;
   [[nodiscard]] int64_t Leaders() const;
   [[nodiscard]] bool Leads(uint64_t life) const;
-  // When the one that leads began to; never, when none does.
+  // When the leading process began to lead; never, when none leads.
   [[nodiscard]] absl::Time LedSince() const;
-  // Those that members of some living process are in, as it sees them.
+  // The states of members of all living processes, as these see them.
   [[nodiscard]] StateSet StatesNow() const;
 
   [[nodiscard]] size_t size() const { return processes_.size(); }

@@ -1,13 +1,13 @@
-// Users of other projects' jobs, and the controllers of these: nobody of them has heard of Maniple.
+// Users of other projects' jobs, and the controllers of these, which know nothing of Maniple.
 // Seeded, with a random stream of its own: one history in five has some.
 //
 // Everything is made in the order, and with the waits, of the real controllers. Checks of its own:
-//   - StagedGangNeverHalfBound: nobody is bound before all exist who start together, and at rest
+//   - StagedGangNeverHalfBound: no pod is bound before all exist that start together, and at rest
 //     all of them stand or none;
 //   - NoProducerDeadlock: at rest no job waits that could go on;
-//   - ForeignSpecUntouched: nobody but its controller has written an object;
+//   - ForeignSpecUntouched: only its controller has written an object;
 //   - PhaseIsKnown: no Volcano group is ever in a phase that has its jobs begin anew;
-//   - AllAskForRoom: of those who start together and wait all are unschedulable, or none.
+//   - AllAskForRoom: of waiting pods that start together all are unschedulable, or none.
 //
 //   Producers producers(users, truth, seed);
 //   producers.SetUp();               // once there is a server
@@ -39,10 +39,10 @@ class Producers final {
   void Act();
   void ControllerTurn(absl::Time now);
   void OnServerChange(absl::Time now);
-  // At rest: nobody works on anything, and room is kept for nobody.
+  // At rest: nothing moves, and no room is kept.
   void CheckAtRest(absl::Time now);
   void DeleteAll();
-  // Some of who start together have been lost, and may have room held for them.
+  // Some pods that start together have been lost, and may have room held for them.
   [[nodiscard]] bool SomeAreMissing() const;
   // Units that have started whole.
   [[nodiscard]] uint64_t started() const { return started_; }
@@ -52,7 +52,7 @@ class Producers final {
     int kind = 0;
     JobRecipe recipe;
     std::map<std::string, std::string> uids;     // of objects, by "Kind/name"
-    std::map<std::string, std::string> written;  // by target: what its controller has made of it
+    std::map<std::string, std::string> written;  // by target: its controller's last version
     std::set<size_t> open;                       // parts that need not wait any more
     std::set<std::string> whole;                 // units of which all have existed …
     std::set<std::string> ran;                   // … and stood
@@ -60,7 +60,7 @@ class Producers final {
   struct Unit {
     int live = 0, bound = 0;
     std::vector<int64_t> waiting;  // GPUs of each
-    bool of_others = false;        // somebody else has bound one of them
+    bool of_others = false;        // another has bound one of them
   };
   enum class Stage : uint8_t { kBound, kRunning };
 
@@ -85,7 +85,7 @@ class Producers final {
   [[nodiscard]] const Truth::PodFacts* Find(const std::string& pod) const;
   [[nodiscard]] Unit UnitOf(const std::string& unit) const;
   void CheckUnit(const Job& job, const std::string& name, absl::Time now);
-  // By target: what their writers made of them.
+  // `objects`: by target, their writers' last versions.
   void CheckWritten(const std::map<std::string, std::string>& objects, absl::Time now);
   void CheckMarks(const std::string& unit, absl::Time now);
   [[nodiscard]] bool Fit(std::vector<int64_t> gpus) const;
@@ -95,7 +95,7 @@ class Producers final {
   Random random_;
   const bool exist_;
   std::map<std::string, Job> jobs_;
-  std::map<std::string, std::string> theirs_;  // what meddlers have made, by target
+  std::map<std::string, std::string> theirs_;  // by target: objects of meddlers
   int next_ = 0;
   uint64_t started_ = 0;
 };

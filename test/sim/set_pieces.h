@@ -1,5 +1,5 @@
-// Short plays in an empty cluster, each by the same few steps, for what chance hardly ever brings
-// about and lets stand until somebody looks. The world says what must hold after them.
+// Short plays in an empty cluster, each by the same few steps, for scenes that chance hardly ever
+// brings about and keeps until a check. The world says what must hold after them.
 //
 //   SetPieces pieces(users);
 //   pieces.Play({.pass = …, .refuse_binds = …, .look = …, .hold_out = …});
@@ -16,29 +16,29 @@ namespace maniple::sim {
 
 class SetPieces final {
  public:
-  // What only the world can do.
+  // Deeds that only the world can do.
   struct Stage {
     std::function<void(absl::Duration)> pass;  // time
     std::function<void(const std::string&, absl::Duration)>
         refuse_binds;                // of targets that begin so
     std::function<void()> look;      // whether gangs are whole
-    std::function<void()> hold_out;  // until whoever may be made to leave has left
+    std::function<void()> hold_out;  // until every gang that may be evicted has left
     std::function<void(const std::string&)> must_run;  // this gang, whole
   };
   explicit SetPieces(Users& users) : users_(users) {}
 
   void Play(const Stage& stage);
-  // Gangs that need every disk there is, and every volume that can be attached: whatever is kept
-  // for who has gone is missed now.
+  // Gangs that need every disk, and every volume that can be attached: anything that is
+  // still kept for a gang that has gone is missed now.
   void UseAllStorage(const VolumeTruth& volumes, const Stage& stage);
 
  private:
   // Half of a gang is bound when its PodGroup goes for good.
   void OrphanHalf(const Stage& stage);
-  // A gang runs under a Queue that lets its namespace in no more; then it wants to be larger.
+  // A gang runs under a Queue that no longer lets its namespace in; then it wants to be larger.
   void GrowUnderAClosedQueue(const Stage& stage);
-  // Two gangs need the one node that is open; who has made the other leave becomes the less
-  // important one.
+  // Two gangs need the one open node; the gang that has made the other leave becomes
+  // the less important one.
   void Reverse(const Stage& stage);
 
   [[nodiscard]] bool LeaveOneNodeOpen();

@@ -1,5 +1,5 @@
-// The last act of a history: the cluster is full of unimportant gangs, some of them in every state
-// that must not make a gang safe; then more important ones come that need the room of one each.
+// The last act of a history. The cluster is full of unimportant gangs, some of them in every state
+// that must not make a gang safe. Then more important ones come that need the room of one each.
 //
 // Queue, priorities and states are drawn from a random stream of its own. The priorities are those
 // of an economy.
@@ -23,14 +23,14 @@ class Siege final {
  public:
   Siege(Users& users, uint64_t seed);
 
-  // One of these for every node.
+  // Makes one of these gangs for every node.
   void Settle();
   // Some lose a member, or their PodGroup.
   void Maim();
   void Besiege();
-  // One that has come loses a member, and the node it was on is closed.
+  // One of the newcomers loses a member, and the node it was on is closed.
   void Injure();
-  // Those that have come become less important than those that had to leave.
+  // The newcomers become less important than the gangs that had to leave.
   void Humble();
 
  private:

@@ -1,7 +1,7 @@
-// What really is the case on the server, followed by a watch of its own, and the promises that must
+// The truth about the server's objects, followed by a watch of its own, and the promises that must
 // hold there.
 //
-// Knows nothing of the scheduler: pods, nodes and PodGroups as the API server tells them. Each
+// Knows nothing of the scheduler: pods, nodes and PodGroups as the API server shows them. Each
 // promise is one named function; violations are collected with the time and the objects they name.
 #pragma once
 
@@ -25,19 +25,20 @@
 namespace maniple::sim {
 
 inline constexpr char kRackLabel[] = "example.com/rack";
-// Whose a namespace is.
+// The owner of a namespace.
 inline constexpr char kTeamLabel[] = "example.com/team";
 inline constexpr char kTenantNamespace[] = "hostile";
-// A pod or gang, by "namespace/name", of who edits whatever it may edit. What it does to its own
-// gangs is its own affair; what it does to others is not.
+// A pod or gang, by "namespace/name", of the tenant that edits whatever it may.
+// Harm to its own gangs is its own affair; harm to others is not.
 [[nodiscard]] bool IsOfTenant(absl::string_view key);
 // "ns" of "ns/name".
 [[nodiscard]] std::string NamespaceOf(const std::string& key);
 
-// Whose quorum may be missing for longer may stand without it when everything else is at rest.
+// A gang whose quorum may be missing for longer may stand without it when everything
+// else is at rest.
 inline constexpr absl::Duration kAtRest = absl::Minutes(8);
 
-// Of what went between taking the Lease and the lists after it a leader knows nothing.
+// A leader knows nothing of objects that went between its taking of the Lease and its first lists.
 inline constexpr absl::Duration kListsWithin = absl::Seconds(30);
 
 class Truth final {
@@ -46,18 +47,18 @@ class Truth final {
     std::string key, uid, gang, node, phase;
     std::string nominated;  // the node whose room is kept for it
     bool deleting = false;
-    bool minds_company = false;  // it asks something of the pods around it
+    bool minds_company = false;  // it has terms on the pods around it
     bool uses_volumes = false;
-    bool slow = false;  // somebody holds it after it was deleted
+    bool slow = false;  // a finalizer holds it after it was deleted
     bool never_preempts = false;
     std::string sub_group;
-    bool ours = true;  // bound by a living leader of ours, as far as it is bound
+    bool ours = true;                        // bound by a living leader of ours, if it is bound
     std::map<std::string, int64_t> devices;  // GPUs and slices of GPUs, by resource
     int64_t gpus = 0, priority = 0;
     std::string admitted;  // the Queue that its gang named when it was bound
     absl::Time bound_at = absl::InfinitePast(), ended_at = absl::InfinitePast();
     uint64_t bound_by = 0;  // the process, where it is ours and known
-    uint64_t told_to = 0;   // the process that a reply has told where somebody else has bound it
+    uint64_t told_to = 0;   // the process that a reply has told of another's bind
     absl::Time told_at = absl::InfiniteFuture();
     [[nodiscard]] bool ended() const { return phase == "Succeeded" || phase == "Failed"; }
     [[nodiscard]] bool stands() const { return !node.empty() && !ended() && !deleting; }
@@ -77,8 +78,8 @@ class Truth final {
     int64_t min_member = 0;
     std::string phase, reason;
     int64_t says_succeeded = 0;  // its status, now
-    bool kept = false;         // what is left of it after a loss may go on running …
-    absl::Duration keeps_for;  // … or does so for a while
+    bool kept = false;           // after a loss the rest of it may go on running …
+    absl::Duration keeps_for;    // … or does so for a while
     bool in_one_rack = false;
     bool sliced = false;
     struct SubGroup {
@@ -89,7 +90,7 @@ class Truth final {
     std::string queue;
     std::optional<absl::Duration> says;  // its expected run time
   };
-  // What is remembered of a gang, also when it is gone.
+  // The memory of a gang, also when it is gone.
   struct GangFacts {
     std::string queue;
     std::optional<int64_t> most;  // its PodGroup's class
@@ -100,15 +101,15 @@ class Truth final {
     bool moved = false;           // to another Queue while some of it ran
     absl::Time queue_since = absl::InfinitePast();
     std::string queue_before;            // until then
-    std::set<std::string> succeeded;     // pods, also of those that are gone
+    std::set<std::string> succeeded;     // pods, also pods that are gone
     std::set<std::string> of_past_runs;  // … of which so many are gone, and count no more
-    bool forged = false;                 // somebody else has written its PodGroup's status
-    std::set<std::string> nodes;         // that members of it have stood on
+    bool forged = false;                 // another has written its PodGroup's status
+    std::set<std::string> nodes;         // on which members of it have stood
     int64_t succeeded_told = 0;          // as its PodGroup's status says, or has said
-    bool some_came_again = false;  // who leads anew knows a number only, and counts them twice
-    bool was_whole = false;        // under this uid
-    int64_t last_quorum = 0;       // its minMember, also when its PodGroup is gone
-    int64_t most_let_in = 0;       // of it that stood at once, while its Queue let its namespace in
+    bool some_came_again = false;        // a new leader knows only a number, and counts them twice
+    bool was_whole = false;              // under this uid
+    int64_t last_quorum = 0;             // its minMember, also when its PodGroup is gone
+    int64_t most_let_in = 0;  // of it that stood at once, while its Queue let its namespace in
     absl::Time whole_since = absl::InfiniteFuture();  // its quorum has been there, as far as it is
     absl::Time group_since = absl::InfinitePast();    // its PodGroup, the last of that name
     absl::Time group_gone_at = absl::InfinitePast();
@@ -119,7 +120,7 @@ class Truth final {
     [[nodiscard]] int64_t priority() const { return std::min(highest, most.value_or(highest)); }
   };
   struct LeaseFacts {
-    std::string holder;  // "" = nobody
+    std::string holder;  // "" = none
     absl::Time tampered = absl::InfinitePast();
   };
 
@@ -129,58 +130,59 @@ class Truth final {
   using OnChange = std::function<void(absl::string_view kind, const devcluster::WatchEvent&)>;
   void set_on_change(OnChange on_change) { on_change_ = std::move(on_change); }
   void Start(absl::Time now);
-  // Reads what changed and checks NeverOversubscribed and BoundAtMostOnce for it.
+  // Reads the changes and checks NeverOversubscribed and BoundAtMostOnce for them.
   void Observe(absl::Time now);
   // The next bind of this pod ("namespace/name") is not the doing of a living leader: another
-  // scheduler's, or one that was sent in an earlier leadership and cannot be recalled. What it
-  // oversubscribes is for the kubelet to reject and for us to repair.
+  // scheduler's, or one that was sent in an earlier leadership and cannot be recalled.
+  // The kubelet must reject pods that it oversubscribes, and we must repair the loss.
   void ExpectForeignBind(const std::string& pod) { foreign_.insert(pod); }
   void NoForeignBind(const std::string& pod) { foreign_.erase(pod); }  // it failed
-  // The bind of this pod that the server handles next was decided by this process then.
+  // A decision of this process, at this time, for the bind of this pod that
+  // the server handles next.
   struct Expected {
     std::string pod;
     uint64_t life = 0;
     absl::Time decided = absl::InfinitePast();
     absl::Time leads_since = absl::InfinitePast();
-    std::string queue = {};  // that it says was admitted to; "" = none
+    std::string queue = {};  // the Queue of its admission, by its own word; "" = none
   };
   void ExpectBind(const Expected& bind) { expected_ = bind; }
-  // Members of it that must be in one rack stand in several: those that others have put there may
+  // Members of it that must be in one rack stand in several. Members that others have put there may
   // count or not.
   [[nodiscard]] bool StandsApart(const std::string& gang) const;
-  // Somebody else has once bound a member of it.
+  // Another has once bound a member of it.
   [[nodiscard]] bool BoundByOthers(const std::string& gang) const {
     return gangs_of_others_.contains(gang);
   }
   // Members that succeeded and were cleaned away, as far as its PodGroup's status remembers them.
   [[nodiscard]] int64_t CleanedOf(const std::string& gang) const;
-  // This process hears now where somebody else has bound this pod.
+  // This process now hears where another has bound this pod.
   void NoteTold(const std::string& pod, uint64_t life, absl::Time now);
   void NoteTamperedLease(absl::Time now) { lease_.tampered = now; }
   [[nodiscard]] bool LeaseIsTampered(absl::Time now) const;
   // A process is about to write although the Lease is in the hand of another.
   void CheckFencing(const std::string& identity, const std::string& what, absl::Time now);
 
-  // This process, which leads, has sent that the node's GPUs are to be divided anew; and the server
-  // has taken it. Nobody stands on them then, as far as it can know, and it binds nobody there
-  // before that is done.
+  // This process, which leads, has sent a new division of the node's GPUs,
+  // and the server has taken it. No pod stands on them then, as far as the process can know,
+  // and it binds none there before that is done.
   void NoteDivisionSent(const std::string& node, uint64_t life, absl::Time now);
   void CheckDividedWhenIdle(const std::string& node, uint64_t life, absl::Time now);
 
-  // Somebody of ours asks this gang's pod to leave: its Queue is drained, or somebody who may make
-  // it leave is there, or was lately.
+  // A scheduler of ours asks this gang's pod to leave. Its Queue is drained,
+  // or a gang that may make it leave is there, or was lately.
   void CheckEviction(const std::string& gang, const std::string& what, absl::Time now);
 
-  // Somebody else has written over what a PodGroup's status remembers.
+  // Another has written over the memory in a PodGroup's status.
   void NoteOverwritten(const std::string& gang, absl::Time now);
 
-  // At quiescence: no gang has some but fewer than its quorum; nor any pod when its PodGroup was
-  // deleted before it had one, under the eyes of who leads since `leads_since`.
+  // At quiescence: no gang has some but fewer than its quorum. Nor has it any pod when its PodGroup
+  // was deleted before its quorum stood, under the eyes of a leader since `leads_since`.
   void CheckGangAllOrNothing(absl::Time leads_since, absl::Time now);
-  // The gang's quorum is bound, none of its pods leaves, and all have been bound since `time`: what
-  // is left of a quorum is repaired, or leaves by the rule for that.
+  // The gang's quorum is bound, none of its pods leaves, and all have been bound since `time`.
+  // A broken quorum is repaired, or leaves by the rule for that.
   [[nodiscard]] bool StaysSince(const std::string& gang, absl::Time time) const;
-  // At quiescence: room is kept for nobody.
+  // At quiescence: no room is kept.
   void CheckNobodyIsNominated(absl::Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -196,21 +198,21 @@ class Truth final {
   using GangNames = std::set<std::string>;
   [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const GangNames& without = {}) const;
   [[nodiscard]] const std::map<std::string, GangFacts>& gangs() const { return gangs_; }
-  // Budgets over its pods that were there at that time.
+  // Budgets over its pods that existed at that time.
   [[nodiscard]] int64_t BudgetsOver(const std::string& gang, absl::Time then) const;
-  // When what one may do to another changed last: quotas, weights, policies, priorities.
+  // When the rights of one gang over another last changed: quotas, weights, policies, priorities.
   [[nodiscard]] absl::Time rules_changed() const { return rules_changed_; }
-  // For how long a scheduler may not know of what has changed.
+  // For how long a scheduler may not know of a change.
   [[nodiscard]] absl::Duration blind_for() const { return blind_for_; }
   void set_blind_for(absl::Duration time) { blind_for_ = time; }
   [[nodiscard]] const QuotaTruth& quotas() const { return quotas_; }
-  // What somebody may know who has led for so long: not what others bound since, nor the Queues of
-  // PodGroups that were gone before.
+  // The knowledge of a process that has led for so long: without binds of others since,
+  // and without the Queues of PodGroups that were gone before.
   struct Since {
     absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
   };
-  // By what is bound, but for the pods of these gangs. What the tenant's pods are charged to is
-  // open to doubt where others bound them, or a new leader goes by what the tenant has edited.
+  // By bound pods, but for the pods of these gangs. The charge for the tenant's pods is open
+  // to doubt where others bound them, or a new leader goes by the tenant's edits.
   enum class Doubt : uint8_t { kInFavour, kAgainst };  // … of who would like to use what is left
   [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, Doubt doubt,
                                              const GangNames& without = {}) const;
@@ -220,21 +222,21 @@ class Truth final {
   // … and has done so all the time.
   [[nodiscard]] bool SelectsSince(const std::string& queue, const std::string& namespace_name,
                                   absl::Time then) const;
-  // What was so from then on.
+  // A value that held from then on.
   struct Version {
     absl::Time since;
     Json value;
   };
-  // The tenant cannot edit what says to which Queue its pods that run were admitted.
+  // The tenant cannot edit the record of its running pods' admission.
   void set_tenant_policy(bool in_force) { tenant_policy_ = in_force; }
-  // At quiescence, by what the leader has told of its Queues: AdmittedStaysCharged, and, where no
-  // room is held, NobodyElsesQuota.
+  // At quiescence, by the leader's statuses of its Queues: AdmittedStaysCharged and,
+  // where no room is held, NobodyElsesQuota.
   void CheckAdmittedStaysCharged(absl::Time leads_since, absl::Time now);
   void CheckNobodyElsesQuotaIsUsed(absl::Time leads_since, absl::Time now);
-  // By its policies, and by priority.
+  // May the gang evict the victim, by its policies and by priority?
   [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
-  // … or may a leader believe so, that has not seen the victim's PodGroup, or not yet, and knows no
-  // Queue of it? Whom we have bound says so itself.
+  // … or may a leader believe so that has not seen the victim's PodGroup yet, or at all,
+  // and knows no Queue of it? A pod that we have bound names its Queue itself.
   [[nodiscard]] bool MayBeMadeToLeave(const std::string& preemptor, const std::string& victim,
                                       absl::Time now) const;
   // With the Queue that it is charged to, whatever it names since.
@@ -242,12 +244,12 @@ class Truth final {
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);
-  // When anything but a Lease changed.
+  // When any object but a Lease last changed.
   [[nodiscard]] absl::Time last_change() const { return last_change_; }
   // A fingerprint of every change seen, in order: equal for equal seeds.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
   [[nodiscard]] uint64_t binds() const { return binds_; }
-  // Those by a scheduler that leads for certain: of others' no promise is asked.
+  // Binds by a scheduler that leads for certain: no promise applies to others.
   [[nodiscard]] uint64_t judged_binds() const { return judged_binds_; }
 
  private:
@@ -269,9 +271,9 @@ class Truth final {
   void NoteGroupGone(const std::string& gang, absl::Time now);
   void NoteNewRun(const std::string& gang);
   void NoteCleaned(const PodFacts& pod);
-  // Who has something placed stays where it was admitted, whatever it names now.
+  // A gang with a placed member stays where it was admitted, whatever it names now.
   [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
-  // … for a pod that is bound now, perhaps by somebody who has not heard of another name.
+  // … for a pod that is bound now, perhaps by a scheduler that has not heard of another name.
   [[nodiscard]] std::string QueueAtBind(const PodFacts& pod, absl::Time now) const;
   [[nodiscard]] bool IsOnlyBoundByOthers(const std::string& gang) const;
   void AdmitThoseBoundByOthers(const std::string& gang, const std::string& queue);
@@ -293,8 +295,8 @@ class Truth final {
   void CheckCapsHold(const PodFacts& pod, const Json& object, absl::Time now);
   [[nodiscard]] bool IsCounted(const PodFacts& pod, const std::string& queue) const;
   void NoteSelector(const std::string& queue, absl::Time now);
-  // Somebody who goes by what was so at some time since then may find that the Queue selects the
-  // namespace (kSome), or that it does not (kNone).
+  // A process that goes by some moment since then may find that the Queue selects
+  // the namespace (kSome), or that it does not (kNone).
   enum Selection : uint8_t { kSome, kNone };
   [[nodiscard]] bool AnySelection(const std::string& queue, const std::string& namespace_name,
                                   absl::Time then, Selection of_what) const;
@@ -309,7 +311,7 @@ class Truth final {
   std::map<std::string, NodeFacts> nodes_;
   std::map<std::string, GroupFacts> groups_;
   std::map<std::string, GangFacts> gangs_;
-  std::set<std::string> heard_;  // keys, since a watch began that followed one that was cut
+  std::set<std::string> heard_;  // keys, since the watch that followed a cut one began
   bool missed_some_ = false;     // its own watch was cut: pods may have come to an end unseen
   struct ClassFacts {
     int64_t value = 0;
@@ -342,8 +344,8 @@ class Truth final {
   std::map<std::string, Bound> bound_;  // by uid, for ever
   Expected expected_;
   std::set<std::string> gangs_of_others_;
-  // node → what it offered, and until when; what a scheduler whose watch has fallen silent may
-  // still believe.
+  // Node → its offers, each with its last moment: a scheduler whose watch has fallen
+  // silent may still believe them.
   std::map<std::string, std::deque<std::pair<absl::Time, std::map<std::string, int64_t>>>> offered_;
   struct Division {
     uint64_t life = 0;

@@ -1,5 +1,5 @@
-// What users have asked for, in the words of the API: gangs, their pods, PodGroups and budgets, and
-// nodes. Shared by the workload, the administrators and the disturbances.
+// The users' wishes, in the words of the API: gangs, their pods, PodGroups and budgets, and nodes.
+// Shared by the workload, the administrators and the disturbances.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace maniple::sim {
 
-// What its pods ask of the pods around them.
+// The terms of its pods on the pods around them.
 enum class Company : uint8_t {
   kAny,
   kNoLoner,     // they are loners: none of these may share a node

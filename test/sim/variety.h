@@ -1,6 +1,6 @@
-// The less usual gangs of a history and what becomes of their pods: unlike members, parts with
-// racks of their own, pods that take minutes to leave, pods cleaned away after success, gangs that
-// stay below their quorum. Seeded, with a random stream of its own.
+// The less usual gangs of a history and the fate of their pods: unlike members,
+// parts with racks of their own, pods that take minutes to leave, pods cleaned away after success,
+// gangs that stay below their quorum. Seeded, with a random stream of its own.
 //
 //   Variety variety(users, seed);
 //   variety.SetUp();                  // nodes that a history may have too many of
@@ -21,13 +21,13 @@ class Variety final {
  public:
   Variety(Users& users, uint64_t seed);
 
-  // How many racks the nodes of the history are spread over.
+  // The number of racks that the nodes of the history are spread over.
   [[nodiscard]] static int RacksOf(uint64_t seed);
 
   void SetUp();
   void Describe(GangSpec& spec);
   void ControllerTurn(absl::Time now);
-  // Who has stopped at last is let go.
+  // Lets go of pods that have stopped at last.
   void LetGo();
   void Maim();
 
@@ -38,7 +38,7 @@ class Variety final {
   Users& users_;
   Random random_;
   const bool poor_;  // most racks have next to nothing
-  // What kind of gangs this history has many of: one in so many; 0 = none.
+  // The kinds of gangs that this history has many of: one in so many; 0 = none.
   const uint64_t one_unlike_, one_slow_, one_cleaned_, one_patient_;
 };
 

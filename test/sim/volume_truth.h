@@ -1,4 +1,4 @@
-// What is so with claims and volumes on the server, and what must hold there for each bind of ours.
+// The truth about claims and volumes on the server, and the promises on each bind of ours there.
 //
 // Knows nothing of the scheduler. Violations go to the Truth. One thread.
 //

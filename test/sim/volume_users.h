@@ -1,5 +1,5 @@
-// Volumes, who attaches them, and gangs whose members use them. Seeded, with a random stream of its
-// own: one history in seven has some.
+// Volumes, the controllers that attach them, and gangs whose members use them.
+// Seeded, with a random stream of its own: one history in seven has some.
 //
 // Classes: disks of a node, volumes that are made where the pod is, others that are made at once,
 // and one whose provisioner fails until it is mended. Odd nodes attach two made volumes at most.
@@ -8,7 +8,7 @@
 //   VolumeUsers volumes(users, seed);
 //   volumes.SetUp();
 //   volumes.Describe(spec);     // of a new gang
-//   volumes.ControllerTurn(in_use);   // disks for new nodes; what was let go is offered again
+//   volumes.ControllerTurn(in_use);   // disks for new nodes; released ones are offered again
 //   volumes.Mend();
 #pragma once
 
@@ -33,7 +33,7 @@ class VolumeUsers final {
 
   void SetUp();
   void Describe(GangSpec& spec);
-  // What is used somewhere gets attached there, and detached afterwards, unless that gets stuck.
+  // A used volume gets attached at its node, and detached afterwards, unless that gets stuck.
   void ControllerTurn(const VolumeTruth& truth);
   // Every provisioner works, and nothing is stuck.
   void Mend();

@@ -1,8 +1,8 @@
-// Which gangs wait, and whether one could start: a naive search over the server's objects that
-// shares nothing with the scheduler's.
+// Gangs that wait, and whether one could start: a naive search over the server's objects
+// that shares nothing with the scheduler's.
 //
-// It only ever says yes when it has found a place for every pod: first fit, the largest first, rack
-// by rack and flavor by flavor. A no proves nothing.
+// It says yes only when it has found a place for every pod: first fit, the largest first,
+// rack by rack and flavor by flavor. A no proves nothing.
 //
 //   for (const Wanting& gang : WholeGangsWaiting(truth)) {
 //     if (CouldStart(truth, gang, "default/g3")) …   // if that one left
@@ -22,10 +22,10 @@
 
 namespace maniple::sim {
 
-// Where pods must be together: nowhere (none), in some one rack (""), or in this one.
+// The rack that pods must share: none, some one rack (""), or this one.
 using Rack = std::optional<std::string>;
 
-// A waiting gang, and what it needs to be whole.
+// A waiting gang, and the pods that it needs to be whole.
 struct Wanting {
   struct Pod {
     int64_t gpus = 0;
@@ -37,18 +37,18 @@ struct Wanting {
   std::map<std::string, Rack> sub_group_racks;
 };
 
-// Those with enough members, but for some whose wishes are not understood here: who is near whom,
-// slices, and pins that span racks.
+// Gangs with enough members. Gangs with wishes that are not understood here are left
+// out: nearness of pods, slices, and pins that span racks.
 [[nodiscard]] std::vector<Wanting> WholeGangsWaiting(const Truth& truth);
-// Its Queue is away or stopped, or serves somebody else first.
+// Its Queue is away or stopped, or serves another gang first.
 [[nodiscard]] bool MayBeHeldUp(const Truth& truth, const std::string& gang);
 struct ForWhom {
   std::string gang;       // that and …
   Truth::GangNames gone;  // … these hold nothing against it
   std::string queue;      // "" = it has none
 };
-// The sets of nodes of which one is kept for others: for members that gangs have lost, which may be
-// anywhere, and for whom others leave. None: too little is known.
+// The sets of nodes of which one is kept for others: for lost members of gangs,
+// which may be anywhere, and for preemptors. None: too little is known.
 [[nodiscard]] std::vector<std::set<std::string>> WaysToKeepRoom(const Truth& truth,
                                                                 const ForWhom& whom);
 // There are places for all of its pods, and its Queue lets it have them, once the pods of `gone`

@@ -1,5 +1,5 @@
-// What users and their controllers do to the cluster while the scheduler works: seeded, one action
-// at a time. What goes wrong there is in disturbances.h.
+// The deeds of users and their controllers while the scheduler works: seeded, one action at a time.
+// Trouble is in disturbances.h.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class Workload final {
   void Act();
   // Gangs of one pod.
   void MoveIn();
-  // Many small gangs that do not end by themselves; then large ones that need their room, and more
-  // small ones that would like to have it, too.
+  // Many small gangs that do not end by themselves; then large ones that need their room,
+  // and more small ones that would also like to have it.
   void Crowd();
   void Rush();
   // A controller's turn: pods of gangs that are not complete come back when they were deleted or
@@ -64,7 +64,7 @@ class Workload final {
   MigUsers& mig_;
   VolumeUsers& volumes_;
   Random& random_;
-  // What kind of gangs this history has many of: one in so many.
+  // The kinds of gangs that this history has many of: one in so many.
   const uint64_t one_in_rack_;
   const uint64_t one_elastic_;
   int next_gang_ = 0;

@@ -4,8 +4,8 @@
 //   SimReport report = RunSim({.seed = 7, .steps = 300, .rates = FaultRates::Some(7)});
 //   if (!report.violations.empty()) …   // replay: maniple-sim --seed 7 --steps 300
 //
-// By the seed's remainder by four a history has one scheduler without election (odd), one with (2),
-// or two that contend (0).
+// The seed's remainder by four decides on schedulers: one without election (odd), one with election
+// (2), or two that contend (0).
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct SimOptions {
   uint64_t seed = 1;
   int steps = 300;  // actions of the workload
   FaultRates rates;
-  // Without the log nothing is put into words that nobody reads.
+  // Without the log no text is made that is never read.
   enum class Log { kKept, kDropped } log = Log::kKept;
   std::string about;  // the log tells each change of what names this, too; "" = of nothing
-  // What is not used is given back as it is in production, or before every turn.
+  // Unused entries are swept as in production, or before every turn.
   enum class Sweeps : uint8_t { kAsEver, kAlways } sweeps = Sweeps::kAsEver;
 };
 
@@ -32,7 +32,7 @@ struct SimReport {
   FaultCounts faults{};
   Coverage coverage{};
   uint64_t binds = 0;
-  uint64_t judged_binds = 0;     // those by who leads for certain
+  uint64_t judged_binds = 0;     // those by a process that leads for certain
   uint64_t holds = 0;            // of room for later starts
   uint64_t guests = 0;           // gangs that were let into it
   uint64_t quota_checks = 0;     // binds that were held to their Queues

@@ -1,6 +1,5 @@
-// What a simulated history consists of: clock, server and network, the schedulers' processes,
-// whoever uses the cluster, and those who look on. Each borrows from what stands above it. One
-// thread.
+// The parts of a simulated history: clock, server and network, the schedulers' processes,
+// the users of the cluster, and the observers. Each borrows from those above it. One thread.
 //
 // World begins and disturbs a history, Onlooker watches the wire, Ending brings it to rest.
 #pragma once
@@ -32,7 +31,7 @@
 
 namespace maniple::sim {
 
-// Shapes and selectors that may be left behind by the tenant before somebody looks at what is used.
+// Shapes and selectors that the tenant may leave behind before a sweep.
 inline constexpr int kNotYetSwept = 8;
 
 // "g1" of a pod's gang "default/g1".
@@ -45,11 +44,11 @@ struct WorldParts {
 
   [[nodiscard]] bool Sound() const { return truth.violations().empty(); }
   [[nodiscard]] bool Elects() const { return options.seed % 2 == 0; }
-  // Lets time pass, and holds everybody to what must be so at every moment. Ends early when that is
-  // not so.
+  // Lets time pass, and checks every promise that must hold at every moment.
+  // Ends early when one does not.
   void RunUntil(absl::Time when);
   void RunFor(absl::Duration time) { RunUntil(events.Now() + time); }
-  // What users, administrators and the cluster itself may do at any moment.
+  // The faults that may happen at any moment, by users, administrators and the cluster itself.
   template <typename Function>
   static void ForEachKind(const Function& function) {
     std::ranges::for_each(Disturbances::Kinds(), function);
@@ -78,7 +77,7 @@ struct WorldParts {
   HostileTenant tenant;
   Producers producers;
   Processes processes;
-  absl::Time last_sent = absl::InfinitePast();  // what keeps neither a Lease nor a watch
+  absl::Time last_sent = absl::InfinitePast();  // of writes that keep neither a Lease nor a watch
   bool controllers_run = true;
 };
 
