@@ -55,9 +55,9 @@ constexpr FilterRow kFilters[] = {
 };
 
 // Weights for scores of 0..100 each:
-// - Packing and Fragmentation stand 1 to 8 by the experiment of bench/quality: 900 together, as
-//   much as the two resource scores of kube-scheduler are worth beside its preferences. These stand
-//   here in its proportions (3 for taints, 2 for terms and 1 for images to a sum of 2).
+// - Packing and Fragmentation stand 1 to 8 by the experiment of bench/quality: 900 together.
+//   That is the weight of kube-scheduler's two resource scores beside its preferences,
+//   which stand here in its proportions (3 for taints, 2 for terms and 1 for images to a sum of 2).
 // - Promised links stand 80 of 100 above possible or absent ones: 960, more than all packing. So do
 //   slices, which are kept together for the sake of whole idle nodes. Fragmentation knows nothing
 //   of these, since it looks at pods and not at nodes.

@@ -74,8 +74,8 @@ class GangQueue final {
 
   // The best ready item at `now`, or none. Items whose time has come are ready.
   [[nodiscard]] std::optional<QueueItem> Pop(absl::Time now);
-  // The Queue of this order, or the namespace of an order without a Queue, has had its share for
-  // now: it lets all others go first, until no other is ready. Repairs are not put off.
+  // The lane of this order has had its share for now: it lets all others go first, until no other
+  // is ready. An order without a Queue has the lane of its namespace. Repairs are not put off.
   void StandAside(const OrderKey& order);
 
   // `fits(shape)`: could one pod of the shape now start on one of the changed nodes,

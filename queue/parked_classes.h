@@ -28,9 +28,9 @@ struct ParkedClass {
   OrderedStandings asleep;
   ItemStanding* speaker = nullptr;  // awake on behalf of all and not answered yet
   int32_t awake = 0;                // woken from here and not answered yet, the speaker included
-  // For a class that waits for quota: the node of the tree within which usage must fall first,
-  // by the known shortage of the first asleep. The root while that is unknown;
-  // invalid: it waits for no quota.
+  // For a class that waits for quota: the node of the tree within which usage must fall first.
+  // It follows from the shortage of the first asleep; the root while that is unknown.
+  // Invalid: it waits for no quota.
   QuotaNodeId watched;
 };
 

@@ -72,8 +72,8 @@ struct QueueRules {
   QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
 };
 
-// The node of the tree within which usage must fall before the item and its class can be anything
-// but refused: the Queue of the item, or an ancestor of it. None: it may help to ask now.
+// The Queue of the item, or an ancestor of it, within which usage must fall: until then the item
+// and its class can only be refused. None: it may help to ask now.
 using ShortAt = absl::FunctionRef<std::optional<QuotaNodeId>(QueueItem)>;
 
 }  // namespace maniple

@@ -1,5 +1,5 @@
-// Queues, Cohorts and ResourceFlavors as the API has them, turned into the quota tree:
-// which Queues are active and why not, the flavor of each node,
+// Queues, Cohorts and ResourceFlavors as the API has them, turned into the quota tree.
+// It tells which Queues are active and why not, the flavor of each node,
 // and the cell of the tree that a pod is charged to.
 //
 // Owned by the scheduling loop. Ids of nodes and cells keep their meaning for the life of the book;

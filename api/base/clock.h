@@ -10,8 +10,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   // Wall time that never runs backwards within one process: the wall clock at start plus
-  // CLOCK_BOOTTIME since, so that deadlines hold through a suspended machine and a stepped wall
-  // clock.
+  // CLOCK_BOOTTIME since. So deadlines hold through a suspended machine and a stepped wall clock.
   [[nodiscard]] virtual absl::Time Now() const = 0;
 };
 

@@ -107,7 +107,7 @@ absl::Time ClusterClient::NextDeadline() const {
   for (const auto& session : sessions_) next = std::min(next, session->NextDeadline());
   if (elector_.has_value()) {
     next = std::min(next, elector_->NextDeadline());
-    // Losing the lead is news even when nobody answers.
+    // Losing the lead is news even when no answer comes.
     if (leading_) next = std::min(next, elector_->lead_until());
   }
   return next;
@@ -169,8 +169,8 @@ std::string ClusterClient::NameOf(size_t kind) const {
   return absl::StrCat(foreign.resource, ".", foreign.group);
 }
 
-// A kind whose CRD is absent is complete as it is, and so is a producer's kind that may
-// not or cannot be read: the scheduler must not wait for it.
+// A kind whose CRD is absent is complete as it is. So is a producer's kind that may not
+// or cannot be read: the scheduler must not wait for it.
 bool ClusterClient::HasNothingToWaitFor(size_t kind) const {
   const WatchSession& session = *sessions_[kind];
   return session.state() == SessionState::kNotInstalled || session.forbidden() ||

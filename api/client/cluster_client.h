@@ -1,5 +1,5 @@
-// The dialogue of one scheduler process with the API server, as one state machine: a watch session
-// per kind, of ours and of producers, the elector and the writer over one Transport.
+// The dialogue of one scheduler process with the API server, as one state machine. Over one
+// Transport it has a watch session per kind, of ours and of producers, the elector and the writer.
 //
 // Owned by the IO thread (or by the simulation's only thread). The owner feeds it HttpInputs
 // and time, and takes out the news for the scheduling loop:
@@ -48,8 +48,8 @@ class ClusterClient final {
 
   void Start(absl::Time now);
   void On(const HttpInput& input, absl::Time now);
-  // A write that was decided under an earlier lead than this one (ClusterNews::lead) is fenced: the
-  // process may have lost the lead and won it again while its loop was at work.
+  // A write that was decided under an earlier lead than this one (ClusterNews::lead) is fenced.
+  // The process may have lost the lead and won it again while its loop was at work.
   void Write(std::vector<WriteCommand> writes, uint64_t lead, absl::Time now);
   void OnTime(absl::Time now);
   [[nodiscard]] absl::Time NextDeadline() const;
@@ -94,8 +94,8 @@ class ClusterClient final {
   uint64_t lead_ = 0;     // the number of announcements
   // By ResourceKind, while catching up: the whole lists before it; else empty.
   std::vector<uint64_t> lists_before_;
-  // The time from which no other process wrote, as of the last catching up: the end of a rival's
-  // right, or InfiniteFuture for the time of our own lead. InfinitePast: there was none.
+  // The time from which no other process wrote, as of the last catching up. It is the end of a
+  // rival's right, or InfiniteFuture for the time of our own lead. InfinitePast: there was none.
   absl::Time caught_up_from_ = absl::InfinitePast();
   std::vector<bool>
       told_missing_;  // by ResourceKind: KindSynced was given although nothing was listed

@@ -1,5 +1,5 @@
-// The right that a request needs from the API server's authorizer, in the words of a role: the one
-// name for it in metrics, log lines and conditions about forbidden requests.
+// The right that a request needs from the API server's authorizer, in the words of a role.
+// Metrics, log lines and conditions about forbidden requests all call it so.
 //
 // Pure functions; any thread.
 //

@@ -36,8 +36,8 @@ struct WatchSessionOptions {
   // A collection that existed and answers 404 for so long is taken for uninstalled: its objects are
   // reported deleted.
   absl::Duration uninstalled_after = absl::Seconds(30);
-  // A producer's kind that is installed and cannot be listed for so long (its conversion fails) is
-  // left out: pods that name its objects wait, all others go on.
+  // A producer's kind that is installed and cannot be listed for so long (its conversion fails)
+  // is left out. Pods that name its objects wait, all others go on.
   absl::Duration unreadable_after = absl::Seconds(30);
 };
 

@@ -1,5 +1,5 @@
 // The GPU request of a pod, worked out once per shape: the resources, the most in one container,
-// and whether the pod names slices or shared GPUs as its wish.
+// and any wish for slices or shared GPUs.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The facts about a GPU that follow from its product name alone: memory, the links of several
-// in one machine, and the number of compute slices into which MIG cuts one.
+// The facts about a GPU that follow from its product name alone: memory, links within one machine,
+// and the number of its compute slices under MIG.
 //
 // Pure functions over a table of ours and rows of the configuration, which come first.
 #pragma once

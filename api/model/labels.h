@@ -37,9 +37,9 @@ struct SelectorRequirement {
   std::vector<std::string> values;
   friend auto operator<=>(const SelectorRequirement&, const SelectorRequirement&) = default;
 };
-// Whether a label of this value (nullptr = the label is absent) meets the requirement, as
-// kube-scheduler decides it: kNotIn and kDoesNotExist are met by an absent label; kGt and kLt need
-// whole numbers on both sides.
+// Whether a label of this value (nullptr = the label is absent) meets the requirement,
+// as kube-scheduler decides it. An absent label meets kNotIn and kDoesNotExist;
+// kGt and kLt need whole numbers on both sides.
 [[nodiscard]] bool Satisfies(const SelectorRequirement& requirement, const std::string* value);
 
 // Label selector of a Queue, PDB, affinity term … matchLabels folded into expressions (kIn with one

@@ -46,8 +46,8 @@ struct SubGroup {
 
 enum class QuorumLossAction { kEvict, kKeep };
 
-// The origin of a PodGroup that Maniple has made for a gang which somebody else
-// declares: the foreign group or owner, and which of its gangs.
+// The origin of a PodGroup that Maniple has made for a gang of another declarer: the foreign
+// group or owner, and which of its gangs.
 struct GangSource {
   std::string api_version, kind, name, uid, part;
   [[nodiscard]] bool empty() const { return uid.empty(); }

@@ -1,10 +1,10 @@
 // The worth of a node to the pods that are likely to come next.
 //
-// A node is valued by the GPU work that sequences of typical pods could still put on it. That is
-// the mean, over fixed pseudo-random sequences, of the work that this node alone would accept in
-// the order of arrival, the tightest GPU first. To look a sequence ahead shows what a look one
-// pod ahead (the fragmentation gradient, Weng et al., ATC'23) cannot: that cores run out before
-// GPUs do, and which remnants fit together. The gradient's fragment comes off with a small weight.
+// A node is valued by the GPU work that sequences of typical pods could still put on it.
+// The value is a mean over fixed pseudo-random sequences: of the work that this node alone would
+// accept, in order of arrival, the tightest GPU first. A whole sequence shows that cores run
+// out before GPUs do, and which remnants fit together. A look one pod ahead (the fragmentation
+// gradient, Weng et al., ATC'23) cannot. The gradient's fragment comes off with a small weight.
 // It counts each typical pod by its GPU work, so that rare large pods keep their whole nodes.
 // Where some models of GPU are in demand by name, each GPU of theirs also has a price.
 //

@@ -87,8 +87,8 @@ class GangBinding final {
   // Some member is, or was, bound: the rest of this gang is worth more than
   // the beginning of another.
   [[nodiscard]] bool begun() const { return any_bound_; }
-  // The gang stays as it is unless it is evicted: only members that the watch shows bound
-  // are bound, and no first quorum is on its way.
+  // The gang stays as it is unless it is evicted: the watch shows all its bound members,
+  // and no first quorum is on its way.
   [[nodiscard]] bool Stands() const;
   // None: the pod is not in our hands.
   [[nodiscard]] std::optional<BindState> StateOf(PodId pod) const;

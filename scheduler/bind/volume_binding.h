@@ -1,5 +1,5 @@
-// Before a gang is bound, the claims of its members that waited for a node are bound: all of them,
-// or the members are released and the requests for volumes are taken back.
+// Before a gang is bound, the claims of its members that waited for a node are bound.
+// If not all can be, the members are released and the requests for volumes are taken back.
 //
 // A state machine without sockets, threads or clock, one per gang. A claim is bound by setting
 // a volume aside for it, or by naming its pod's node for the provisioner; the volume controller

@@ -1,5 +1,5 @@
-// The volumes for the claims of a plan, once every member has its node: no volume twice,
-// small volumes for small claims, and a provisioner for claims that find none.
+// The volumes for the claims of a plan, once every member has its node. No volume is given twice,
+// small claims get small volumes, and a provisioner serves claims that find none.
 //
 // A pure function of the snapshot that the plan was made on.
 #pragma once

@@ -8,8 +8,8 @@
 namespace maniple {
 namespace {
 
-// Steps for one column of a block, for one term of a shape at each node of a block, and for binding
-// plugins that look at nothing but the shape.
+// Steps for one column of a block; for one term of a shape at each node of a block;
+// and for binding plugins that look only at the shape.
 constexpr int64_t kStepsPerColumn = 2 * kBlockNodes;
 constexpr int64_t kStepsPerTerm = 4 * kBlockNodes;
 constexpr int64_t kStepsToBind = 2'000;

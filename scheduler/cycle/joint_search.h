@@ -1,9 +1,9 @@
-// Several shapes at once in one set of nodes after the other, exactly as far as numbers tell: a set
-// that is struck out is proven, whichever of its nodes the members would be on.
+// Searches for several shapes at once in one set of nodes after the other, exactly as far as
+// numbers tell. A set that is struck out has no place for them: that is proven.
 //
 // Where every shape's counts prove, kFound and kProven are exact,
-// also with domains of sub-groups and slices. kGaveUp is the answer when the work is spent, when
-// the quota lets only some of the members through, or when members bear on each other across nodes.
+// also with domains of sub-groups and slices. kGaveUp is the answer when the work is spent,
+// when the quota covers only some members, or when members bear on each other across nodes.
 // Borrows its arguments, for the length of a search; one thread. The overlay is left as it was.
 //
 //   JointSearch joint(problem, kinds, nullptr, overlay, nullptr);

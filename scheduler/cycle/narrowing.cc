@@ -9,8 +9,8 @@
 namespace maniple {
 namespace {
 
-// The most choices of several domains of one number and room that are tried,
-// the most such trials in all, and the most rounds of looser choices at one level.
+// Limits: choices of several domains of one number and room; such trials in all;
+// and rounds of looser choices at one level.
 constexpr size_t kMostSetsOfRound = 8;
 constexpr int kMostNarrowings = 32;
 constexpr int kMostNarrowingRounds = 16;

@@ -1,5 +1,5 @@
-// Narrows a region that a gang of several shapes fits into: to as few domains of it as are found,
-// with as little room left over as possible. Used by domain_search.cc.
+// Narrows a region that a gang of several shapes fits into, to few of its domains with
+// little room left over. Used by domain_search.cc.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // The choice of members that make the quorum, given the room for pods of each shape.
 // Pure functions.
 //
-// Members of one shape are interchangeable for room, so the question is asked per kind: a dense
-// number for the shape of a member within this gang.
+// Members of one shape are interchangeable for room, so the question is asked per kind.
+// A kind is a dense number for the shape of a member within this gang.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The quota of a gang's Queue, as the decision needs it: the options of each shape,
 // their cost, and the quota that is left.
 //
-// Made by the loop for one snapshot. Quota and nodes are one decision: for each shape one option is
-// tried after the other, with the nodes of that option and the quota that it draws on.
+// Made by the loop for one snapshot. Quota and nodes are one decision: for each shape
+// the options are tried in turn, each with its nodes and its quota.
 #pragma once
 
 #include <cstdint>

@@ -30,9 +30,9 @@ class QuotaChoices final {
     std::vector<std::vector<const QuotaOption*>> choices;
     bool complete = true;
   };
-  // Choices in the same order, of more than are tried: without options that `may` refuses,
-  // and without those whose cost for the members of every quorum exceeds `available`.
-  // At most `most` of them.
+  // Of more choices than are tried, at most `most`, in the same order.
+  // They are without options that `may` refuses, and without options whose cost for
+  // the members of every quorum exceeds `available`.
   [[nodiscard]] Narrowed Narrow(
       const QuorumProblem& problem, size_t most, QuotaBudget::Of available,
       absl::FunctionRef<bool(uint32_t kind, const QuotaOption& option)> may) const;

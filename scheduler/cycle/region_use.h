@@ -1,5 +1,5 @@
-// The use of a region by a gang of one shape that fits into it: from the preferred levels
-// down to the slices and the nodes, at each the fewest domains and the least room left over.
+// The use of a region by a gang of one shape that fits into it. From the preferred levels
+// down to slices and nodes, it takes at each the fewest domains and the least room left over.
 // Used by counted_search.cc, which chooses the region.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The search for room: one shape by counting, several by trial on the overlay, then by packing
-// numbers of members (joint_search.h), and by bounded backtracking where these leave it open.
+// numbers of members (joint_search.h). Where these leave it open, bounded backtracking follows.
 //
 // Knows shapes and members, nothing of topology or reasons. Deterministic: ties go by node name,
 // then by position.

@@ -49,8 +49,8 @@ enum class Entitlement : uint8_t { kNominal, kShare };
 // Would the rest of each budget be enough for the unit?
 [[nodiscard]] bool BudgetsBear(std::span<const int32_t> left, const VictimUnit& unit);
 
-// Appends the gang's units that the budgets bear, each on its own: the surplus from the last member
-// on, then the whole gang unless all of it is surplus.
+// Appends the gang's units, if the budgets bear each on its own. First the surplus from
+// the last member on, then the whole gang unless all of it is surplus.
 void AppendUnits(const PreemptionInput& input, size_t running, VictimClaim claim,
                  std::vector<VictimUnit>& units);
 

@@ -52,8 +52,8 @@ std::optional<std::string> Charges::AdmittedBefore(const Gang& gang) const {
   return gang.queue;
 }
 
-// Without this, a user who keeps one member running could raise minMember, and so get many members
-// under a Queue that was closed to that user long ago.
+// Otherwise a user who keeps one member running could raise minMember,
+// and get many members under a Queue that was closed long ago.
 std::optional<QueueRefusal> Charges::RefusalOfMore(const Case& c) {
   if (!c.gang.admitted_queue.has_value() || c.gang.admitted_queue->empty()) return std::nullopt;
   if (desk_.directory.Admits(*c.gang.admitted_queue, c.gang.key.namespace_name))
@@ -70,8 +70,8 @@ std::optional<QueueRefusal> Charges::RefusalOfMore(const Case& c) {
   return desk_.directory.RefusalOfMore(*c.gang.admitted_queue, c.gang.key.namespace_name);
 }
 
-// A gang that was admitted to a Queue stays there for as long as any of its members is placed,
-// whatever its labels, its PodGroup or the Queue say meanwhile.
+// An admitted gang stays in its Queue for as long as any of its members is placed,
+// whatever labels, PodGroup or Queue say meanwhile.
 void Charges::FollowAdmission(const Case& c) {
   bool placed = false, reserved = false;
   for (const Member& member : c.gang.members) {

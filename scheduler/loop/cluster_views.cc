@@ -255,7 +255,7 @@ void ClusterViews::AddGangs(ViewRound& round, const Leadership* leader, absl::Ti
   const Tables& tables = *warm_.Picture().tables;
   for (size_t pods = 0; round.at < round.gangs.size() && pods < kPodsAtOnce; ++round.at) {
     const GangId id = round.gangs[round.at];
-    if (leader == nullptr) warm_.state.RecallSucceeded(id);  // nobody has looked at it
+    if (leader == nullptr) warm_.state.RecallSucceeded(id);  // no leader has looked at it
     const Gang* known = warm_.state.FindGang(id);
     if (known == nullptr) continue;  // it went since the round began
     std::unique_ptr<GangRecord> unseen;

@@ -45,8 +45,8 @@ bool Flights::PlaceIsStillGood(const Case& c, PodId pod, NodeId node) {
          desk_.state.StillFits(facts->shape, node, c.gang.priority) && TermsStillHold(c, pod, node);
 }
 
-// Affinity and spread, of the pod and of those around it, are decided afresh for this pod and node
-// alone, as if the pod were not there. Holds are for later and stand in nobody's way.
+// Decides afresh on affinity and spread, of the pod and of pods around it, for this pod and node
+// alone. The pod counts as absent, and holds for later do not matter.
 bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
   const ShapeId shape = desk_.state.FindPod(pod)->shape;
   const Snapshot& snapshot = desk_.Picture();

@@ -34,8 +34,8 @@ void Flights::EndBinding(GangRecord& record) {
   --desk_.counters.gangs_binding;
 }
 
-// A gang that is partly bound, or has lost a bound member, is in flight, whoever bound it: an
-// earlier leader, somebody else, or we.
+// A gang that is partly bound, or has lost a bound member, is in flight,
+// also if an earlier leader or another scheduler bound it.
 void Flights::EnsureBinding(Case& c) {
   GangRecord& record = c.record;
   if (!record.binding.has_value() && c.gang.group_exists && c.gang.problem.empty()) {

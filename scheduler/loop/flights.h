@@ -21,8 +21,7 @@ class Flights final {
   Flights(Desk& desk, UseCounts& uses, Charges& charges)
       : desk_(desk), uses_(uses), charges_(charges) {}
 
-  // A gang that is partly bound, or has lost a member, is in flight,
-  // also if somebody else bound it.
+  // A gang that is partly bound, or has lost a member, is in flight, also if another bound it.
   void EnsureBinding(Case& c);
   // Takes in what the watch shows and does what follows, which may end the flight.
   void SettleBinding(Case& c);

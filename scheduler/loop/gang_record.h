@@ -33,8 +33,8 @@ struct WaitingFor {
   WaitReason reason = WaitReason::kNoFit;
   std::string message;
   std::vector<NodeReasonView> nodes;
-  std::optional<QuotaLineView> quota;  // without borrowers: these are found when somebody asks
-  std::string no_preemption;           // why nobody can be made to leave for it; "" = unsaid
+  std::optional<QuotaLineView> quota;  // without borrowers: these are found when asked for
+  std::string no_preemption;           // why no gang can be made to leave for it; "" = unsaid
   friend bool operator==(const WaitingFor&, const WaitingFor&) = default;
 };
 using WaitingForPtr = std::shared_ptr<const WaitingFor>;

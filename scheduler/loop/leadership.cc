@@ -117,8 +117,8 @@ void Leadership::LookAt(GangId id, absl::Time now) {
   desk_.to_report.insert(id);
 }
 
-// Offers the gang's item, unless it is queued already and nothing that a decision looks at has
-// changed: our own status writes also come back as changes.
+// Offers the gang's item, unless it is queued and nothing that a decision looks at has changed.
+// Our own status writes also come back as changes.
 void Leadership::Requeue(Case& c) {
   const std::optional<ItemKind> kind = desk_.ItemOf(c);
   for (const ItemKind other : kItemKinds) {

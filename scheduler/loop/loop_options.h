@@ -100,7 +100,7 @@ struct LoopCounters {
   int64_t binds_retried = 0;
   int64_t binds_unknown = 0;  // replies lost; the pod was read
   int64_t binds_refused = 0;
-  int64_t binds_gone = 0;  // the pod was gone, or somebody else's by then
+  int64_t binds_gone = 0;  // the pod was gone, or another's, by then
   int64_t kubelet_rejections = 0;
   int64_t gangs_bound = 0;  // quorums reached
   int64_t gangs_undone = 0;

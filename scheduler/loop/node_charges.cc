@@ -132,8 +132,8 @@ std::vector<QuotaOption> NodeCharges::OptionsFor(const QuotaBook& book, QuotaNod
   }
   std::vector<QuotaOption> options;
   for (const auto& [key, group] : groups) {
-    // Where nodes differ in their GPUs' worth: first all of them at the dearest price, then all but
-    // the dearest at the next price, and so on.
+    // Where nodes differ in their GPUs' worth: first all at the dearest price,
+    // then all but the dearest at the next, and so on.
     for (auto dearest = group.classes_by_cost.rbegin(); dearest != group.classes_by_cost.rend();
          ++dearest) {
       QuotaOption option{.nodes = NodeSet(),

@@ -1,5 +1,5 @@
-// Kinds of nodes that are charged alike, and the cost of a pod to its queue on each: the bridge
-// between the quota book, which knows flavors, and the decision, which knows nodes.
+// Kinds of nodes that are charged alike, and the cost of a pod to its queue on each. This is
+// the bridge between the quota book, which knows flavors, and the decision, which knows nodes.
 //
 // Owned by the scheduling loop.
 #pragma once

@@ -80,8 +80,7 @@ class PacedStatuses final {
     it->second.made = std::string(version);
     LookForStrangers(name, it->second);
   }
-  // The object has this version. Somebody else, or a write of ours that came late, may have made
-  // it.
+  // The object has this version. Another writer, or a late write of ours, may have made it.
   void Seen(const std::string& name, absl::string_view version) {
     Entry& entry = entries_[name];
     entry.seen = std::string(version);

@@ -28,7 +28,7 @@ class Parking final {
   Desk& desk_;
   Charges& charges_;
   absl::btree_map<std::string, std::weak_ptr<const WaitingFor>> last_noted_;  // by Queue
-  absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO queues: whom others wait behind
+  absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO Queues: blocks the others
 };
 
 }  // namespace maniple

@@ -1,5 +1,5 @@
-// Queues as the loop needs them: who may start from which, how many gangs are where, and the status
-// of Queues and Cohorts that says so.
+// Queues as the loop needs them: the gangs that may start from each, the number of gangs in each,
+// and the status of Queues and Cohorts.
 //
 // Owned by the scheduling loop. Totals are kept as gangs change; nothing is recomputed from all
 // gangs. The quota book knows what is used of each quota.

@@ -14,8 +14,8 @@
 namespace maniple {
 namespace {
 
-// Pods of a gang are created one after the other, and most bindings end at once: a status that
-// would be overtaken within this time is not worth a write.
+// Pods of a gang are created one after the other, and most bindings end at once.
+// A status that would be overtaken within this time is not worth a write.
 constexpr absl::Duration kSettlingTime = absl::Seconds(1);
 
 // The pause between statuses of one gang, however often it changes; the newest is written.
@@ -32,7 +32,7 @@ bool Waits(absl::string_view phase) {
   return phase == GangPhaseName(GangPhase::kWaiting) || phase == GangPhaseName(GangPhase::kPending);
 }
 
-// Teams take turns, so that nobody's first word waits behind thousands of another's.
+// Teams take turns, so that no team's first word waits behind thousands of another's.
 std::string LaneOf(const Gang& gang) {
   return gang.queue.empty() ? absl::StrCat("namespace/", gang.key.namespace_name)
                             : absl::StrCat("queue/", gang.queue);

@@ -86,7 +86,7 @@ void Reservations::WaitInLine(const Case& c, const Answer& answer) {
 
 void Reservations::KeepReservations(absl::Time now) {
   if (desk_.warm.draining || parts_.room_holders.lines().empty())
-    return;  // nor does anybody hold room
+    return;  // nor does any gang hold room
   parts_.room_holders.lines().EndBars(now);
   const absl::btree_set<GangId> holders = parts_.room_holders.holders();
   for (const GangId holder : holders) {

@@ -1,12 +1,12 @@
-// Room held for later starts: whose turn it is, what is held and until when, and who was let into
-// it because they were to end in time.
+// Room held for later starts: whose turn it is, the rooms and the time of each hold,
+// and the guests in them.
 //
-// A hold is the whole plan of a gang: its rooms, also where others still are, and of its quota as
-// much as is available now. More of the quota is taken as it comes free, before anybody else is
-// decided, so what is planned comes true if everything ends when it should.
+// A hold is the whole plan of a gang: its rooms, also where others still are, and the available
+// part of its quota. More quota is taken as it comes free, before any other gang is decided.
+// So the plan comes true if everything ends when it should.
 //
-// Its sources: reservations.cc (holding), reservations_due.cc (when), reservation_guests.cc (those
-// let in).
+// Its sources: reservations.cc (holding), reservations_due.cc (when),
+// reservation_guests.cc (guests).
 //
 // Owned by Leadership; one thread.
 #pragma once

@@ -43,8 +43,8 @@ class SchedulingLoop::Impl final {
   uint64_t lead_ = 0;  // ClusterNews::lead, as last told
 
   std::deque<ObjectEvent> events_;  // not applied yet
-  // So many events must be applied before anything else is done: those that were there when the
-  // last turn was whole, or when the role changed. Later events cannot put the turn off.
+  // So many events must be applied before anything else: the ones that had come when the last
+  // turn was whole, or when the role changed. Later events cannot put the turn off.
   size_t owed_ = 0;
   std::vector<WriteResult> results_;
 };

@@ -1,10 +1,10 @@
 // Shares of searching: long searches for the gangs of one Queue hardly lengthen
 // the waits of others.
 //
-// A decision is never interrupted. While one takes L, a gang that comes meanwhile waits L/2 more in
-// the mean. Where such decisions follow each other every T, the mean wait of all others grows by
-// L²/2T. So a lane (a Queue, or a namespace for gangs without one) rests for T = L²/2h after a long
-// search that started nothing, and adds no more than h. Short searches go on meanwhile.
+// A decision is never interrupted. While one takes L, a gang that comes meanwhile waits L/2 more
+// in the mean. Where such decisions follow each other every T, the mean wait of all others grows by
+// L²/2T. So after a long search that started nothing a lane rests for T = L²/2h, and adds no more
+// than h. A lane is a Queue, or a namespace for gangs without one. Short searches go on meanwhile.
 //
 // A gang that needs a long search gets a slot, first come first served. If the lane rests when the
 // slot has come, since other searches took longer than expected, the gang gets the next slot.

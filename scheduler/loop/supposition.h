@@ -1,6 +1,6 @@
-// A supposition: a question for a gang as things would stand if some held or used room or quota
-// were free, or some free ones were taken. It is a value: it changes nothing that is charged or
-// held, so no answer can leave a trace.
+// A supposition: a question for a gang as if some held or used room or quota were free,
+// or some of the free were taken. It is a value: it changes nothing that is charged or held,
+// so no answer can leave a trace.
 //
 // Made by the scheduling loop for the length of a call: borrows the picture, the request and the
 // usage of the ledger. A copy supposes more and leaves the original as it is.

@@ -7,7 +7,7 @@
 namespace maniple {
 namespace {
 
-// A log that nobody takes must not grow for ever.
+// A log that is never taken must not grow for ever.
 constexpr size_t kLongestLog = 100'000;
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The nodes to change, and their new settings, so that as much as possible of a demand
 // is met by as few changes as possible.
 //
-// Knows nothing of GPUs: nodes of a group are alike, each is in one of the group's settings, and a
-// setting gives so many of each kind. Exact by branch and bound within a limit of steps; beyond it
-// the best answer that was found, marked as not proven. Pure; any thread.
+// Knows nothing of GPUs: nodes of a group are alike, each is in one of the group's settings,
+// and a setting gives so many of each kind. Exact by branch and bound within a limit of steps;
+// beyond it the best answer that was found, marked as not proven. Pure; any thread.
 //
 //   CoverProblem problem{.demand = {10}, .groups = {{.nodes = 3, .settings = {{.gives = {0}},
 //                        {.gives = {7}, .changes = true}}}}};

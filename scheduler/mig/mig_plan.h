@@ -1,9 +1,9 @@
 // The MIG configurations that idle nodes should get, for the slices that wait.
 //
-// A pure function of plain values. Service is counted in pods: the waiting pods that could
-// stand somewhere if every node were as it is, or as proposed for it. The plan serves
-// as many as any choice of the given configurations does, with the fewest nodes changed;
-// nodes and configurations of equal use are taken by name.
+// A pure function of plain values. Service is counted in pods: the waiting pods
+// that could stand somewhere if every node were as it is, or as proposed for it.
+// The plan serves as many as any choice of the given configurations, with the fewest nodes changed.
+// Nodes and configurations of equal use are taken by name.
 //
 // Whole GPUs come first: a node that pods waiting for whole GPUs could use as it is keeps them.
 // No proposal serves as few pods as before. So with demand and nodes unchanged every plan that is

@@ -1,7 +1,7 @@
 // The contents of the page as rows: a view of the cluster in JSON objects, each with a key.
 //
 // Pure. README.md describes the rows and their fields. Facts that a reader may not see are left
-// out: gangs of other namespaces have no row, and their uses of a node have no name.
+// out. So gangs of other namespaces have no row, and their uses of a node have no name.
 #pragma once
 
 #include <string>

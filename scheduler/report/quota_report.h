@@ -1,5 +1,5 @@
-// The usage of each quota, and the quota that a gang lacks: the rows from which status, views and
-// messages are made, so that all say the same.
+// The usage of each quota, and the quota that a gang lacks. Status, views and messages
+// are made from these rows, so that all say the same.
 //
 // Pure functions of the quota book.
 #pragma once

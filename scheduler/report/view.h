@@ -138,7 +138,8 @@ struct QueueView {
   std::string name, cohort, stop_policy;
   std::string problem;  // why nothing starts from it; "" = active, or only stopped
   int64_t pending = 0, running = 0, pending_pods = 0, running_pods = 0;  // gangs, gangs, pods, pods
-  // Gangs that run and name it, from namespaces that it does not admit: nobody is charged for them.
+  // Gangs that run and name it, from namespaces that it does not admit: no Queue
+  // is charged for them.
   int64_t uncharged = 0;
   int64_t fair_share = 0;  // permille
   // Creation of the oldest gang that waits; the infinite future = none does.

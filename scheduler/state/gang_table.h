@@ -1,4 +1,4 @@
-// Gangs: PodGroups joined with the pods that name them, and what follows from both.
+// Gangs: PodGroups joined with the pods that name them, and the facts that follow from both.
 //
 // Owned by ClusterState; scheduling thread. A gang exists while its PodGroup or a pod of it exists;
 // its id is dead after.

@@ -86,8 +86,8 @@ class NodeTable final {
   // From now on the snapshot says which nodes have these images.
   void TrackImages(const std::vector<ImageId>& images);
 
-  // For sweeps: from now on shapes run only these images and look only at these counts,
-  // and labels that no node carries are no longer tracked.
+  // For sweeps: shapes run only these images and look only at these counts from now on.
+  // Labels that no node carries are no longer tracked.
   void KeepOnlyImages(const UsedIds& images);
   void KeepOnlyCounts(const UsedIds& counts);
   void ForgetLabelsOfNoNode();

@@ -9,9 +9,9 @@
 //
 // Invariants:
 //   1. running(shape) = charged pods of the shape, for shapes that ask for GPUs.
-//   2. A mix is handed out again until requests have moved: until more than a tenth of the pods, or
-//      of their GPU work, is of other kinds, or pods name other models of GPU. Only then are the
-//      GPUs of each model counted.
+//   2. A mix is handed out again until requests have moved. They have when more than a tenth
+//      of the pods, or of their GPU work, is of other kinds, or when pods name other models of GPU.
+//      Only then are the GPUs of each model counted.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +57,8 @@ class ObservedMix final {
   [[nodiscard]] std::shared_ptr<const RequestMix> Renew();
   [[nodiscard]] int64_t running(ShapeId shape) const;
 
-  // For sweeps. Shapes that arrived and that no pod has any more give way
-  // to shapes of their requests and models alone, which is enough for the mix.
-  // At most kMostGone of these are remembered.
+  // For sweeps. Shapes that no pod has any more give way to shapes of their requests and models
+  // alone, which is enough for the mix. At most kMostGone of these are remembered.
   static constexpr size_t kMostGone = 1024;
   void Condense(ShapeTable& shapes, const UsedIds& of_pods);
   void ForEachListed(absl::FunctionRef<void(ShapeId)> visit) const;

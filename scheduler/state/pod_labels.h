@@ -1,5 +1,5 @@
-// The labels of pods, kept small: each pair of key and value stands once, with the pods that carry
-// it, and goes with the last of them.
+// The labels of pods, kept small: each pair of key and value is stored once, with its pods,
+// and goes with the last of them.
 //
 // Owned by ClusterState; scheduling thread.
 #pragma once

@@ -286,9 +286,9 @@ void PodTable::Upsert(const Pod& pod, Delta& delta) {
   PutMember(record, pod, place, delta);
 }
 
-// A running pod stays with the gang in which it was bound, whatever its labels say meanwhile:
-// else it could leave the Queue that is charged for it, or burden another. So does a pod whose bind
-// is under way: no other gang may plan it, and its room is its own until the bind is through.
+// A running pod stays with the gang in which it was bound, whatever its labels say meanwhile.
+// Otherwise it could leave the Queue that is charged for it, or burden another. So does a pod whose
+// bind is under way: no other gang may plan it, and it keeps its room until the bind is through.
 bool PodTable::Stays(const Record& record) {
   if (!record.facts.gang.valid() || record.facts.terminal) return false;
   return IsPromised(record) || !record.facts.node_name.empty();

@@ -90,8 +90,8 @@ class PodTable final {
   void Reserve(PodId pod, NodeId node);
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   void Release(PodId pod, Delta& delta);
-  // Pods that were relabelled while a bind of them was under way go to the gang that their labels
-  // name once the bind came to nothing. Not part of Release, whose callers look at members.
+  // Files pods that were relabelled during a bind which came to nothing: they go to the gang
+  // that their labels name. Not part of Release, whose callers look at members.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const { return !to_file_.empty(); }
   // Producers have declared something else: pods belong elsewhere, gangs differ.

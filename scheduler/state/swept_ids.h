@@ -1,5 +1,5 @@
-// Values with dense numbers, as an Interner gives them, that can be given back: unused values are
-// swept away at times, and their numbers go to other values later.
+// Values with dense numbers, as an Interner gives them, that can be given back.
+// Unused values are swept away at times, and their numbers go to other values later.
 //
 // Owned by the tables of ClusterState; scheduling thread. Numbers that were given back longest ago
 // are used first, so that a stale number is more likely found out than misread.

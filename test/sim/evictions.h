@@ -38,8 +38,8 @@ class Evictions final {
  public:
   Evictions(Truth& truth, const KeptRoom& kept) : truth_(truth), kept_(kept) {}
 
-  // Checks that the preemptor's own policy allows it, and NoPreemptionLoop: no gang makes another
-  // leave that has made it leave, unless a quota, a weight or a priority has changed since.
+  // Checks that the preemptor's own policy allows it, and NoPreemptionLoop: no gang evicts another
+  // that has evicted it, unless a quota, weight or priority has changed since.
   void OnDecision(const Speaker& speaker, absl::string_view line);
   // Checks EvictionsFollowPolicy.
   void OnSent(uint64_t life, const HttpRequest& request, absl::Time now);

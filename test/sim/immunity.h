@@ -1,5 +1,5 @@
-// Whether every gang that may be evicted by the rules is evicted, by the server's objects
-// and a naive search, without the scheduler's own lists of victims.
+// Whether every gang that may be evicted by the rules is evicted. Judged by the server's
+// objects and a naive search, without the scheduler's own lists of victims.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Room that schedulers keep, and the promises about it, by their decision logs: claims, holds for
-// later starts, and the guests that may use held room until then.
+// Room that schedulers keep, by their decision logs, and the promises about it.
+// It is kept by claims and by holds for later starts, which guests may use until then.
 //
 // Knows a process by its life only. Violations go to the Truth. One thread.
 //

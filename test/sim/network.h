@@ -2,8 +2,8 @@
 // with latency and faults.
 //
 // One SimNetwork per world; one SimTransport per life of a scheduler process.
-// When a process crashes its transport is cut: nothing is delivered to it any more and it
-// sends nothing, but requests that are under way still reach the server.
+// When a process crashes its transport is cut: it receives and sends nothing any more.
+// Requests that are under way still reach the server.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // One life of the scheduler process in simulated time: client machine and loop, as the real process
 // composes them, on one thread.
 //
-// It can be killed between any two instructions, and stopped and continued as by SIGSTOP: meanwhile
-// inputs from the network wait, and its timers go off late. Its scheduling thread alone can be
-// held up within a turn: the client goes on meanwhile, with the Lease and the watches.
+// It can be killed between any two instructions, and stopped and continued as by SIGSTOP.
+// Meanwhile inputs from the network wait, and its timers go off late. Its scheduling thread alone
+// can be held up within a turn: the client goes on meanwhile, with the Lease and the watches.
 #pragma once
 
 #include <functional>

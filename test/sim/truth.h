@@ -132,8 +132,8 @@ class Truth final {
   void Start(absl::Time now);
   // Reads the changes and checks NeverOversubscribed and BoundAtMostOnce for them.
   void Observe(absl::Time now);
-  // The next bind of this pod ("namespace/name") is not the doing of a living leader: another
-  // scheduler's, or one that was sent in an earlier leadership and cannot be recalled.
+  // The next bind of this pod ("namespace/name") is not the doing of a living leader.
+  // It is another scheduler's, or was sent in an earlier leadership and cannot be recalled.
   // The kubelet must reject pods that it oversubscribes, and we must repair the loss.
   void ExpectForeignBind(const std::string& pod) { foreign_.insert(pod); }
   void NoForeignBind(const std::string& pod) { foreign_.erase(pod); }  // it failed

@@ -1,6 +1,6 @@
-// The less usual gangs of a history and the fate of their pods: unlike members,
-// parts with racks of their own, pods that take minutes to leave, pods cleaned away after success,
-// gangs that stay below their quorum. Seeded, with a random stream of its own.
+// The less usual gangs of a history: unlike members, parts with racks of their own, gangs that
+// stay below their quorum. Their pods may take minutes to leave, or are cleaned away after success.
+// Seeded, with a random stream of its own.
 //
 //   Variety variety(users, seed);
 //   variety.SetUp();                  // nodes that a history may have too many of

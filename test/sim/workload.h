@@ -38,8 +38,8 @@ class Workload final {
   // and more small ones that would also like to have it.
   void Crowd();
   void Rush();
-  // A controller's turn: pods of gangs that are not complete come back when they were deleted or
-  // failed, and gangs that have run for their time end.
+  // A controller's turn: deleted or failed pods of incomplete gangs come back,
+  // and gangs that have run for their time end.
   void ControllerTurn(absl::Time now);
   // Every gang is over.
   void DeleteAll();
