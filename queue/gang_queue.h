@@ -4,7 +4,7 @@
 // Holds ids and order keys only, never members. Owned by the scheduling thread. Nothing is polled:
 // a parked gang costs nothing until an event or a time that it names.
 //
-//   queue.SetTree(&tree, ordering);        // again whenever limits, parents or orderings change
+//   queue.SetTree(&tree, rules, sharing);  // again whenever limits, parents or orderings change
 //   queue.Offer(item, order);              // new or changed: ready to be decided
 //   while (auto item = queue.Pop(now)) …   // best first; all quorums before any surplus
 //   queue.Park(item, order, {.class_key = …, .relief = …});

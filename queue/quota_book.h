@@ -7,7 +7,7 @@
 //
 //   if (book.Note(event)) stale = true;    // limits, parents, policies or flavors changed
 //   book.Rebuild();                        // the tree anew, with no usage
-//   book.Charge(queue, demand); …; book.Refund(queue, demand);
+//   book.tree().Add(queue, demand); …; book.tree().Remove(queue, demand);
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // for context.
 //
 //   RETURN_IF_ERROR(Check(object));
-//   ASSIGN_OR_RETURN(const Quantity cpu, ParseQuantity(text));
+//   ASSIGN_OR_RETURN(const Amount cpu, ParseAmount("cpu", text));
 #pragma once
 
 #include "absl/status/status.h"

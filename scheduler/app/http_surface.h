@@ -4,8 +4,9 @@
 // Started and ended by the owner of the process. It borrows the doors, and outlives the threads
 // that post there.
 //
-//   ASSIGN_OR_RETURN(auto surface, HttpSurface::Start({.http = "127.0.0.1:0"}, bulletin, help,
-//   wake)); bulletin.PostView(view, now); surface->Posted();  // the scheduling thread
+//   const HttpSurfaceOptions at{.http = "127.0.0.1:0"};
+//   ASSIGN_OR_RETURN(auto surface, HttpSurface::Start(at, bulletin, help, wake));
+//   bulletin.PostView(view, now); surface->Posted();  // the scheduling thread
 #pragma once
 
 #include <cstdint>

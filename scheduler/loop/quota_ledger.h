@@ -3,8 +3,8 @@
 // Owned by the scheduling loop. The tree's usage is the sum of the accounts at every moment.
 //
 //   ledger.Note(event); …; if (ledger.Refresh()) touch every gang;   // limits changed
-//   if (ledger.Charge(gang, queue, cost)) …;  // replaces the old charge; wakes by quota
-//   const QuotaAsk ask = ledger.AskFor(gang, shapes);  // for Decide
+//   if (ledger.Charge(gang, queue, cost)) …;  // replaced the old charge: wake waiting gangs
+//   const auto ask = ledger.AskFor(queue, shapes, tables);  // for Decide
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 // asks it. It is listed by something that all its pods have in common (query_listing.h).
 // So a pod meets only queries that may select it, and a new query only pods that it may select.
 //
-//   const PodCountId count = queries.Intern(QueryOf(term), PodCountKind::kPresent, "");
+//   const PodCountId count = queries.Intern({*SelectionOf(term)}, PodCountKind::kPresent, "");
 //   const std::vector<PodCountId> matches = queries.MatchesOf(pod);
 //   const AskedAnew anew = queries.TakeFresh();   // known pods are matched anew …
 //   for (const QueryPlaces& places : anew.places) // … if they are at one of these

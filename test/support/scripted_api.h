@@ -3,10 +3,10 @@
 //
 //   ScriptedApi api;
 //   api.Put(MakeNode("n1").Gpu(8));
-//   api.Break({.on = "POST /api/v1/namespaces/default/pods/a-2/binding", .act =
-//   FaultAct::kLoseReply}); api.Carry(loop.Turn(now).writes); for (ObjectEvent& event :
-//   api.TakeEvents()) loop.Accept(std::move(event)); for (WriteResult& result : api.TakeResults())
-//   loop.Accept(std::move(result));
+//   api.Break({.on = "POST …/pods/a-2/binding", .act = FaultAct::kLoseReply});
+//   api.Carry(loop.Turn(now).writes);
+//   for (ObjectEvent& event : api.TakeEvents()) loop.Accept(std::move(event));
+//   for (WriteResult& result : api.TakeResults()) loop.Accept(std::move(result));
 //
 // Bound pods run at once. No threads, no clock.
 #pragma once
