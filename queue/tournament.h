@@ -2,8 +2,8 @@
 //
 // With fair sharing, at each Cohort that child wins whose subtree would not borrow for
 // its candidate; then the child with the lower dominant share including the candidate;
-// then higher priority, longer waiting, name. Without fair sharing:
-// the candidate with the lower borrow height, then higher priority, longer waiting, name.
+// then higher priority, longer waiting, name. Without fair sharing: the candidate
+// with the lower borrow height, then higher priority, longer waiting, name.
 // Winners of different trees compare by priority, waiting, name.
 //
 // Owned by GangQueue; borrows the tree, which must outlive it and keep its limits.

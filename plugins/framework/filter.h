@@ -90,8 +90,8 @@ class NodeFilter {
   [[nodiscard]] virtual bool may_be_remembered() const { return !looks_around(); }
 
   // Columns of labels (Tables::label_columns) whose values all members of the gang must share.
-  // Among nodes that share them the filter has nothing more to say of it. Empty:
-  // it asks for none. As of the last LookAround.
+  // Among nodes that share them the filter has nothing more to say of it.
+  // Empty: it asks for none. As of the last LookAround.
   [[nodiscard]] virtual std::span<const size_t> one_domain_of() const { return {}; }
 
   // The answer for one node, with the reason that a report will print.
@@ -124,9 +124,9 @@ class FilterPlugin {
  public:
   virtual ~FilterPlugin() = default;
   [[nodiscard]] virtual absl::string_view name() const = 0;
-  // Null: nothing to say for this shape. kUnimplemented: the shape asks for something
-  // that this version refuses, and the message names the path; kFailedPrecondition:
-  // its volumes are not ready; kInvalidArgument: the shape makes no sense.
+  // Null: nothing to say for this shape. kUnimplemented: the shape asks for something that
+  // this version refuses, and the message names the path; kFailedPrecondition: its volumes
+  // are not ready; kInvalidArgument: the shape makes no sense.
   [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<NodeFilter>> Bind(
       const CycleInput& cycle, const PodShape& shape) const = 0;
 };

@@ -61,8 +61,8 @@ class RequestMix final {
   // A memo for scores that follow from this mix and the facts in the print.
   [[nodiscard]] const AnswerMemo& scores() const { return scores_; }
 
-  // The needs of the shape that bear on the worth of nodes; none:
-  // it asks for GPUs, but for none of the mix.
+  // The needs of the shape that bear on the worth of nodes; none: it asks for GPUs,
+  // but for none of the mix.
   [[nodiscard]] std::optional<FillRequest> RequestOf(const PodShape& shape) const;
   // The room without the part that `next` and typical requests after it cannot use,
   // so that fewer rooms differ. That part is cores and memory beyond the companions of free units;

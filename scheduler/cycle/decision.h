@@ -38,9 +38,9 @@ struct Want {
   ShapeId shape;
   int32_t sub_group = -1;  // position in spec.subGroups
   RankPlace rank = {};
-  // The shape with its images, for scores. Members of one shape count as equals
-  // whatever images they run, and the first of them speaks for all. None:
-  // `shape` has the images, or there are none.
+  // The shape with its images, for scores. Members of one shape count as
+  // equals whatever images they run, and the first of them speaks for all.
+  // None: `shape` has the images, or there are none.
   ShapeId scored_as = {};
 };
 // A member that is on its node already, bound or reserved.

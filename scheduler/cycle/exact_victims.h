@@ -16,8 +16,8 @@ struct ExactAnswer {
   // False: gave up before every set was looked at, or there are too many to begin with.
   bool complete = true;
 };
-// Looks among `units`, ascending, each with all that come before it in its chain. REQUIRES:
-// no unit is taken, and there are at most kMostExactUnits. Leaves none taken.
+// Looks among `units`, ascending, each with all that come before it in its chain.
+// REQUIRES: no unit is taken, and there are at most kMostExactUnits. Leaves none taken.
 [[nodiscard]] ExactAnswer SearchExactly(VictimTrial& trial, const PreemptionMode& mode,
                                         std::span<const size_t> units);
 

@@ -19,8 +19,8 @@ struct MemberGroup {
   const DomainLevel* level = nullptr;
   std::vector<size_t> wants;   // ascending
   std::vector<size_t> pinned;  // of the request
-  // The domain to which standing members bind the others; kOutside:
-  // they are torn apart, or in none.
+  // The domain to which standing members bind the others; kOutside: they are torn apart,
+  // or in none.
   std::optional<uint32_t> bound_to;
 
   [[nodiscard]] bool torn() const { return bound_to == DomainLevel::kOutside; }

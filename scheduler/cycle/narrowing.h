@@ -12,8 +12,8 @@ namespace maniple {
 // Places the quorum within the nodes; null: anywhere.
 using RegionSearch = absl::FunctionRef<SearchResult(const NodeSet* region)>;
 
-// From the level `depth` of the gang's wish down to the narrowest, which is the slices'. None:
-// nothing narrower than the region was found within bounds. The overlay is left as it was.
+// From the level `depth` of the gang's wish down to the narrowest, which is the slices'.
+// None: nothing narrower than the region was found within bounds. The overlay is left as it was.
 [[nodiscard]] std::optional<SearchResult> Narrow(const DomainSearch& ask, const Overlay& overlay,
                                                  const NodeSet* region, size_t depth,
                                                  RegionSearch search);

@@ -71,9 +71,9 @@ class ClusterState final {
   void NoteBound(PodId pod, absl::string_view node_name, Delta& delta);
   // Idempotent; a pod that is bound by now stays charged where it is bound.
   void Release(PodId pod, Delta& delta);
-  // Pods that were relabelled while a bind of them was under way stay with their
-  // gang until the bind is done or released; then this files them anew. REQUIRES:
-  // called before events are applied.
+  // Pods that were relabelled while a bind of them was under way stay with
+  // their gang until the bind is done or released; then this files them anew.
+  // REQUIRES: called before events are applied.
   void FileMoved(Delta& delta);
   [[nodiscard]] bool HasMoved() const;
   // Whether running pods stay with their gang when objects of its producer say otherwise,

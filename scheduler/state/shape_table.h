@@ -60,11 +60,11 @@ class ShapeTable final {
   [[nodiscard]] const PodShape& Of(ShapeId shape) const { return draft_.tables.ShapeOf(shape); }
   // The number that nodes have the resource by; none: NumberForNodes has not given it one.
   [[nodiscard]] std::optional<ResourceId> NodeResource(absl::string_view name) const;
-  // From now on nodes may have these; names beyond kMostResources are passed over. REQUIRES:
-  // no pod is charged for a shape that asks for one of them.
+  // From now on nodes may have these; names beyond kMostResources are passed over.
+  // REQUIRES: no pod is charged for a shape that asks for one of them.
   void NumberForNodes(const std::vector<std::string>& names);
-  // Node resources that `used` does not name become such that only pods ask for. REQUIRES:
-  // no node has any of them, and no pod is charged for them.
+  // Node resources that `used` does not name become such that only pods ask for.
+  // REQUIRES: no node has any of them, and no pod is charged for them.
   void KeepOnlyNodeResources(const UsedIds& used);
   // Shapes that ask for one of the names.
   [[nodiscard]] std::vector<ShapeId> AskingFor(const std::vector<std::string>& names) const;

@@ -64,8 +64,8 @@ class VolumeTable final {
   // Nodes whose limits may have changed since the last call.
   [[nodiscard]] absl::btree_set<std::string> TakeStaleLimits();
 
-  // The volumes that a claim which waits for a node could have, sorted; none:
-  // they have not changed since the last call.
+  // The volumes that a claim which waits for a node could have, sorted;
+  // none: they have not changed since the last call.
   [[nodiscard]] std::optional<std::vector<FreeVolume>> TakeFreeVolumes();
   [[nodiscard]] bool free_volumes_changed() const { return free_changed_; }
 
