@@ -1,5 +1,5 @@
-// The dominant resource share of a node: the largest, over resources, of the ratio of its borrowed
-// amount to its parent's lendable amount, divided by its weight.
+// The dominant resource share of a node: the largest ratio, over resources,
+// of its borrowed amount to its parent's lendable amount, divided by its weight.
 #pragma once
 
 #include <compare>

@@ -129,8 +129,8 @@ class QuotaTree final {
   // invalid: none. While usage falls nowhere within that node, the demand does not fit.
   [[nodiscard]] QuotaNodeId ShortAt(QuotaNodeId queue, std::span<const CellAmount> demand) const;
   [[nodiscard]] bool FitsEver(QuotaNodeId queue, std::span<const CellAmount> demand) const;
-  // Does `node`, the queue or an ancestor of it, exceed its own quota S on some cell of the demand
-  // once the demand is charged to the queue?
+  // With the demand charged to the queue, does `node`, the queue or an ancestor of it,
+  // exceed its own quota S on some cell?
   [[nodiscard]] bool BorrowsWith(QuotaNodeId node, QuotaNodeId queue,
                                  std::span<const CellAmount> demand) const;
   // The worst over the cells of the demand.

@@ -1,8 +1,8 @@
 // The news that the client of a cluster tells its scheduling loop,
 // and the folding of news of several moments into one.
 //
-// NewsFold is for a loop that is slower than its client: it keeps one event per object, so it is
-// bounded by the number of live objects. It has no lock of its own.
+// NewsFold is for a loop that is slower than its client. It keeps one event per object,
+// so it is bounded by the number of live objects. It has no lock of its own.
 //
 //   fold.Add(client.TakeNews());       // as often as there are news
 //   loop.Hear(fold.Take(), now);       // whenever the loop has time

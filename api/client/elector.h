@@ -1,9 +1,9 @@
 // Leader election over a coordination.k8s.io/v1 Lease, as a pure state machine.
 //
-// Whether another holder's lease has run out is judged by the time since we last saw its record
-// change, never by the times written in it: clocks of machines differ. A leader may act only before
-// lead_until(), which is earlier than the moment when another may take the lease. Owned by the IO
-// thread; its requests use HttpLane::kLease.
+// Another holder's lease is judged by the time since we last saw its record change,
+// never by the times written in it: clocks of machines differ. A leader may act only
+// before lead_until(), which is earlier than the moment when another may take the lease.
+// Owned by the IO thread; its requests use HttpLane::kLease.
 //
 //   Elector elector({.name = "maniple-scheduler", .identity = host_and_uuid}, seed);
 //   Perform(elector.Start(now), transport);  // then On(input, now), and OnTime at NextDeadline()

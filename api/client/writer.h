@@ -1,9 +1,9 @@
 // Sends the scheduler's writes, at most so many at a time: binds, then undos, then reasons, then
 // statuses, then events. Of the binds, those of gangs that are partly bound come first.
 //
-// Where only the newest value counts (statuses), commands share a coalesce_key: one that was not
-// sent yet gives way to a newer one, and two of one key are never in flight together. After a lost
-// lease nothing is sent any more. A pure state machine, owned by the IO thread.
+// Where only the newest value counts (statuses), commands share a coalesce_key. One that was
+// not sent yet gives way to a newer one, and two of one key are never in flight together.
+// After a lost lease nothing is sent any more. A pure state machine, owned by the IO thread.
 //
 //   WriterOutput out = writer.SetLeadUntil(elector.lead_until(), now);
 //   out = writer.Submit({.id = 7, .request = BindRequest(…)}, now);

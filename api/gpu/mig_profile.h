@@ -1,7 +1,8 @@
 // The name of a MIG profile, "[<c>c.]<g>g.<gb>gb[+attribute|-attribute]", and of its resource.
 //
-// A name does not determine a slice's share of its GPU: 1g.10gb is one of seven on a part of 80 GB
-// and one of four on one of 40 GB. Sizes are looked up by model and name (api/gpu/mig_tables.h).
+// A name does not determine a slice's share of its GPU.
+// A 1g.10gb is one of seven on a part of 80 GB, and one of four on one of 40 GB.
+// Sizes are looked up by model and name (api/gpu/mig_tables.h).
 //
 //   ParseMigProfile("1g.10gb+me")                      // {.compute = 1, .gigabytes = 10, "+me"}
 //   MigResourceName(profile)                           // "nvidia.com/mig-1g.10gb.me"

@@ -34,8 +34,8 @@ constexpr SevenSliceNames kSevenSlices[] = {
     {"H100-96GB", {12, 24, 24, 48, 48, 96}},      {"H200-141GB", {18, 35, 35, 71, 71, 141}},
 };
 
-// Multiprocessors and MiB of 1g, 1g+me, 1g of double memory, 2g, 3g, 4g, 7g, where they have been
-// captured: from Hopper on they do not grow with the slices.
+// Multiprocessors and MiB of 1g, 1g+me, 1g of double memory, 2g, 3g, 4g, 7g,
+// where they have been captured. From Hopper on they do not grow with the slices.
 struct SevenSliceSizes {
   const char* model;
   std::array<int32_t, 7> multiprocessors, memory_mib;

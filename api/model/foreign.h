@@ -1,5 +1,5 @@
-// Objects of other projects that declare gangs, reduced to the few facts that decide: the number of
-// members, their parts, the parts that come late, and the queue.
+// Objects of other projects that declare gangs, reduced to the few facts that decide:
+// members, parts, the parts that come late, and the queue.
 //
 // A kind of theirs is a ResourceKind from kResourceKinds up, by its place in a table of kinds
 // (api/producers/kinds.h holds the built-in one). Readers in api/producers fill ForeignSpec from

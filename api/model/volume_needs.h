@@ -40,8 +40,8 @@ using AccessModes = uint8_t;
 // ORed terms; a node must match one of them.
 using NodeTerms = std::vector<NodeSelectorTerm>;
 
-// A label of a bound volume that names its zone or region: a node with any such label must carry
-// this one, with one of the values.
+// A label of a bound volume that names its zone or region. A node with any such label
+// must carry this one, with one of the values.
 struct ZoneNeed {
   std::string key;
   std::vector<std::string> values;  // sorted

@@ -5,12 +5,12 @@
 // filters are const, may be called from several threads, and allocate nothing when a node fits.
 // Plugins get no handle: no client, no clock, no queue; the snapshot has all that they need.
 //
-// The answers of a bound filter or score on a block without cool-downs follow from that block,
-// its classes, the shape, the names in the tables and the mix of requests alone.
+// The answers of a bound filter or score on a block without cool-downs follow from few facts.
+// These are the block, its classes, the shape, the names in the tables and the mix of requests.
 // They do not depend on `now` or the seed, nor on other blocks or topologies. The search remembers
 // them while these stay the same (scheduler/cycle/room_cache.h). A filter that depends on
-// PartialPlan says so by kShared. A filter that looks at other blocks says so by looks_around():
-// it is shown all blocks whenever any of them changed, and none of its answers are remembered.
+// PartialPlan says so by kShared. A filter that looks at other blocks says so by looks_around().
+// It is shown all blocks whenever any of them changed, and none of its answers are remembered.
 //
 // The search narrows one mask per block and asks Check only for the nodes that a report names. For
 // every node, Narrow (and a cap of zero) must agree with Check; the contract test holds them equal

@@ -1,10 +1,10 @@
 // Counts for affinity, anti-affinity and topology spread: pods by the selectors that match them,
 // node by node.
 //
-// Each question of some pod's term is one count with an id: the pods that match a selector,
-// or the pods that carry a term which other pods match. A shape tells the counts that
-// one pod of it adds to. A block of nodes holds the sums of the pods charged there.
-// So to place or free pods, in truth or on an overlay, changes the counts along with the room.
+// Each question of some pod's term is one count with an id: pods that match a selector,
+// or pods with a term that other pods match. A shape tells the counts that one pod of it adds to.
+// A block of nodes holds the sums of the pods charged there. So to place or free pods,
+// in truth or on an overlay, changes the counts along with the room.
 //
 // PodCounts is part of a NodeBlock: only the owner writes it,
 // and only before the block is published.

@@ -5,7 +5,7 @@
 // says how far): two snapshots are of one mix iff they share the pointer.
 // Immutable but for a memo of answers (expected_fill.h): any thread may read it.
 //
-// A scheduler sees counts, not devices: every GPU resource of the mix is a unit of its own, be it
+// A scheduler sees counts, not devices. So every GPU resource of the mix is a unit of its own:
 // whole GPUs, slices of a profile, or shared replicas.
 #pragma once
 

@@ -325,8 +325,8 @@ void GangBinding::See(Entry& entry, const Member* member, BindStep& step) {
   }
 }
 
-// Gives members back for planning: their place is no good any more, they lost their gate again
-// or were refused long ago, or they exist although a reply said they are gone.
+// Gives members back for planning. Their place is no good any more, they lost their gate again,
+// were refused long ago, or exist although a reply said they are gone.
 void GangBinding::Forget(BindStep& step) {
   const auto forgotten = [this, &step](const Entry& entry) {
     const bool out = entry.state == BindState::kOut || entry.state == BindState::kRefused ||

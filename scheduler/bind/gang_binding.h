@@ -71,8 +71,8 @@ class GangBinding final {
                    BindStep& step);
   void OnReading(PodId pod, const PodReading& reading, std::optional<NodeId> node, BindStep& step);
   void OnDeleteReply(PodId pod, const DeleteReply& reply, BindStep& step);
-  // These nodes are gone, and their ids may be other nodes' next: the places of members on them are
-  // unknown until the watch or a reply tells.
+  // These nodes are gone, and their ids may be other nodes' next.
+  // The places of members on them are unknown until the watch or a reply tells.
   void ForgetNodes(const absl::btree_set<NodeId>& gone);
   // The whole gang is being evicted: no more requests are sent, and those under way come to rest.
   void Leave(BindStep& step);

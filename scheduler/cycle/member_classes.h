@@ -1,5 +1,5 @@
-// Members of a gang that are alike to a search of several shapes:
-// one shape, one sub-group as far as the quorum asks, and bound to the same domains.
+// A class: members of a gang that are alike to a search of several shapes.
+// They have one shape, one sub-group as far as the quorum asks, and the same domains.
 // Two placements differ only by the number of members of each class.
 //
 // A *state* is a number of members for every class but one, packed into one index.

@@ -1,5 +1,5 @@
-// The flavors that each shape of a gang may be charged in: the choices that a decision tries, in
-// order, and why the quota covers none of them.
+// The flavors that each shape of a gang may be charged in. They give the choices that a decision
+// tries, in order, and the reason when the quota covers none.
 //
 // Members of one shape use one flavor, different shapes may use different ones. Borrows the ask and
 // the request; lives for one decision.

@@ -1,7 +1,7 @@
 // The counts of earlier decisions, so that the next one looks only at the blocks that changed.
 //
-// A published block is immutable: the room for a shape in it and the ranking of its nodes
-// stay true for as long as the block is part of the snapshot. Owned by the scheduling loop,
+// A published block is immutable. So the room for a shape in it, and the ranking of its nodes,
+// stay true while the block is part of the snapshot. Owned by the scheduling loop,
 // which makes one decision after the other; one thread; one profile. It affects nothing but speed:
 // a decision with a cache equals the decision without (cycle_room_cache_test).
 //

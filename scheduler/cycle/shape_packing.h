@@ -1,5 +1,5 @@
-// The members of several shapes that a set of nodes takes together, exactly: node after node, for
-// every number of members of the other classes the most of the last one (member_classes.h).
+// The members of several shapes that a set of nodes takes together, exactly. Node after node,
+// it keeps for each state the most members of the last class beside it (member_classes.h).
 //
 // Members of one class are interchangeable and nodes do not bear on each other, so a placement is
 // nothing but numbers. Borrows its arguments; one thread.

@@ -1,5 +1,5 @@
-// The nodes for the members of a gang of one shape, once its region is known: the best nodes, or
-// domain by domain the best for the slices that stand there. Used by counted_search.cc.
+// The nodes for the members of a gang of one shape, once its region is known. They are the best
+// nodes, or domain by domain the best for the slices there. Used by counted_search.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Topology domains as a gang asks for them: the sets of nodes that may hold it,
-// in order of preference, and the domains of its slices and sub-groups.
+// Topology domains as a gang asks for them: sets of nodes that may hold it, in order of preference,
+// and domains for its slices and sub-groups.
 //
 // The NVLink domain is a dimension of its own that need not nest with the levels of a Topology; the
 // word "nvlink", or a label that is configured for it, may stand wherever a level may. Pure

@@ -2,7 +2,7 @@
 // Kueue's rules for one demand of one Queue.
 //
 // A gang has a claim on another one, or none; that follows from the tree as it is.
-// Whether some victims are legal together depends on the tree once all of them are gone: a Queue
+// Whether some victims are legal together depends on the tree once all of them are gone. A Queue
 // or Cohort that no longer borrows is left alone, and a share may not be passed. An order in which
 // each victim is legal when its turn comes is enough; the nearest ones of the tree go first.
 //

@@ -1,5 +1,5 @@
-// Admission and charges: the Queue under which a gang was admitted, the cost of each of its pods
-// there, and what the gang would ask of the quota.
+// Admission and charges: the Queue under which a gang was admitted, the cost of its pods there,
+// and the quota that the gang would need.
 //
 // It keeps the ledger true to the gangs, and the queue's order true to the ledger.
 //

@@ -1,5 +1,5 @@
-// The desk, on which all owners of a lead work: the gangs and their records, the queue, the gangs
-// that this turn has still to look at, and the writes that it makes.
+// The desk, on which all owners of a lead work. It has the gangs and their records, the queue,
+// the gangs that this turn has still to look at, and its writes.
 //
 // Owned by Leadership, one thread; shared by its owners, each of which also keeps fields of its
 // own. Each part of a record has one writer (gang_record.h).

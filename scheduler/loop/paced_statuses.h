@@ -9,8 +9,8 @@
 //   statuses.Made("q", version);                      // by that write, as the reply says
 //   statuses.Seen("q", version);                      // by the watch: written again if it is later
 //
-// Another writer of the same status is written over less and less often, so that two of us who
-// share an object do not fight over it.
+// Another writer of the same status is written over less and less often,
+// so that two writers do not fight over an object.
 //
 // Costs nothing for objects that are not due: between two looks an object is touched for free.
 #pragma once

@@ -1,7 +1,7 @@
 // The nodes to change, and their new settings, so that as much as possible of a demand
 // is met by as few changes as possible.
 //
-// Knows nothing of GPUs: nodes of a group are alike, each is in one of the group's settings,
+// Knows nothing of GPUs. Nodes of a group are alike, each is in one of the group's settings,
 // and a setting gives so many of each kind. Exact by branch and bound within a limit of steps;
 // beyond it the best answer that was found, marked as not proven. Pure; any thread.
 //

@@ -7,7 +7,7 @@
 //
 // Whole GPUs come first: a node that pods waiting for whole GPUs could use as it is keeps them.
 // No proposal serves as few pods as before. So with demand and nodes unchanged every plan that is
-// carried out leaves fewer pods waiting: there is no way back to an earlier state, and no loop.
+// carried out leaves fewer pods waiting. There is no way back to an earlier state, and no loop.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 // These stay as they are: amounts, times, short numbers, words of the Kubernetes API and of its
 // known extensions, GPU models. Pieces of a name between its separators are renamed one by one,
 // and names keep their order. So a scheduler decides on the redacted objects as on the true ones,
-// with few exceptions: names of GPUs' labels that only a configuration knows, unless given;
-// and pieces that mix letters and leading digits, whose order among numbers is lost.
+// with two exceptions. Names of GPUs' labels that only a configuration knows are lost unless given.
+// So is the order among numbers of pieces that mix letters and leading digits.
 //
 //   const Redaction redaction(snapshot.objects, LabelsReadOfGpus(rules));
 //   for (Json& object : snapshot.objects) object = redaction.Of(object);

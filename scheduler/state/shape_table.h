@@ -1,8 +1,8 @@
 // Shapes and the names they are made of: resources and host ports, interned into the tables of the
 // next snapshot.
 //
-// Owned by ClusterState; scheduling thread. A shape keeps its number when it is made anew: with a
-// number of the nodes for a resource, or without counts that are no longer used.
+// Owned by ClusterState; scheduling thread. A shape keeps its number when it is made anew.
+// That happens when a resource gets a number of the nodes, or when counts are no longer used.
 //
 // Invariants:
 //   1. A resource has a number of the nodes (IsOnNodes) iff NumberForNodes was told its name, and

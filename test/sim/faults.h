@@ -10,7 +10,7 @@
 //   faults.Note(Fault::kCordon);                        // the workload has chosen it
 //
 // Chance alone meets some states of a member hardly ever. So a history also lies in wait: it awaits
-// some faults in some states (Await), and the fault strikes as soon as a member is in that state.
+// some faults in some states (Await). Such a fault strikes as soon as a member is in that state.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Volumes, the controllers that attach them, and gangs whose members use them.
 // Seeded, with a random stream of its own: one history in seven has some.
 //
-// Classes: disks of a node, volumes that are made where the pod is, others that are made at once,
+// Classes: disks of a node, volumes made where the pod is, others made at once,
 // and one whose provisioner fails until it is mended. Odd nodes attach two made volumes at most.
 // One claim lets a single pod in.
 //
