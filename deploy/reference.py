@@ -27,7 +27,7 @@ HEAD = """# Labels, annotations and custom resources
 | pod | annotation `scheduling.maniple.dev/require-nvlink: "true"` | Only nodes whose GPUs are linked by NVLink. |
 | pod, or its owner | annotation `scheduling.maniple.dev/min-member` | The quorum of a gang that another controller declares; 0 or 1: no gang. |
 | namespace | label `scheduling.maniple.dev/default-queue` | The Queue of gangs that name none. |
-| PodGroup, pod without one | annotation `scheduling.maniple.dev/hold: "true"` | Nothing of the gang starts; what runs of it goes on. `maniple hold` writes it. |
+| PodGroup, pod without one | annotation `scheduling.maniple.dev/hold: "true"` | Nothing of the gang starts; its running pods go on. `maniple hold` writes it. |
 
 In quotas the resource `scheduling.maniple.dev/gpu-milli` counts GPUs in thousandths, slices by MIG included.
 

@@ -34,7 +34,7 @@ void DecisionFile::Keep(DecisionQueue& queue) {
 void DecisionFile::Write(const DecisionQueue::Batch& batch) {
   if (batch.lost > 0) {
     LOG(WARNING) << batch.lost << " decisions came faster than " << path_
-                 << " takes them, and are lost";
+                 << " takes them, and were lost";
   }
   std::string lines;
   for (const DecisionEntry& entry : batch.entries) absl::StrAppend(&lines, JsonLineOf(entry), "\n");

@@ -157,11 +157,11 @@ std::string DiagnosisText(const Json& d) {
       absl::StrFormat(", %.1f s of CPU, %.0f MiB, %d of %d descriptors\n", d["cpu"].AsDouble(),
                       static_cast<double>(count("memoryBytes")) / kMebi, count("openDescriptors"),
                       count("mostDescriptors")));
-  absl::StrAppend(
-      &text, "  turns         ", count("turns"), ", ", Milliseconds(d["meanTurn"]),
-      " each, 99 of 100 ",
-      within > 0 ? absl::StrCat("within ", Milliseconds(d["mostTurnsWithin"])) : "longer than 10 s",
-      "; the last ended ", Age(now - TimeOf(d["lastTurn"])), " ago\n");
+  absl::StrAppend(&text, "  turns         ", count("turns"), ", ", Milliseconds(d["meanTurn"]),
+                  " each, ",
+                  within > 0 ? absl::StrCat("99 of 100 within ", Milliseconds(d["mostTurnsWithin"]))
+                             : "more than 1 of 100 longer than 10 s",
+                  "; the last ended ", Age(now - TimeOf(d["lastTurn"])), " ago\n");
   absl::StrAppend(&text, "  gangs         ", count("gangs"), ": ", count("parked"), " wait, ",
                   count("ready"), " to be decided, ", count("binding"), " being bound\n");
   absl::StrAppend(&text, "  decisions     ", count("placed"), " placed, ", count("refused"),

@@ -82,7 +82,7 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, const Json& value) {
   const std::string& named = (*pod)["metadata"]["labels"][kPodGroupLabel].AsString();
   if (!named.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("pod ", request.gang, " is a member of ", named, ": name that"));
+        absl::StrCat("pod ", request.gang, " is a member of ", named, "; give that name"));
   }
   return hands.Ask(HttpMethod::kPatch, path, kMergePatch, patch);
 }
@@ -113,10 +113,8 @@ absl::StatusOr<std::vector<Standing>> PodsThatStand(const HandsRequest& request,
     if (absl::IsNotFound(pod.status())) continue;
     RETURN_IF_ERROR(pod.status());
     if (!HasController(*pod) && !request.force) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("pod ", name,
-                       " has no controller that would make it again; with --force it "
-                       "is deleted all the same"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "pod ", name, " has no controller to make it again; --force deletes it anyway"));
     }
     pods.push_back({name, (*pod)["metadata"]["uid"].AsString()});
   }
@@ -128,7 +126,7 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
   ASSIGN_OR_RETURN(const std::vector<Standing> pods, PodsThatStand(request, hands));
   if (pods.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(SpaceOf(request), "/", request.gang, ": no pod of it runs"));
+        absl::StrCat(SpaceOf(request), "/", request.gang, " has no running pod"));
   }
   for (const Standing& pod : pods) {
     const Json options = Json::Object({{"apiVersion", "v1"},
@@ -148,7 +146,7 @@ int RunHold(const HandsRequest& request) {
   if (!group.ok()) return Complain(group.status().message());
   const bool runs = (*group)["status"]["phase"].AsString() == "Running";
   std::cout << SpaceOf(request) << "/" << request.gang << " is on hold"
-            << (runs ? "; what runs of it goes on" : "") << "\n";
+            << (runs ? "; its running pods go on" : "") << "\n";
   return 0;
 }
 

@@ -75,9 +75,11 @@ void AddReaching(CLI::App& command, AdminClientOptions& client, std::string& out
       ->type_name("HOST:PORT|unix:PATH");
   command
       .add_option("--certificate-authority", client.certificate_authority,
-                  "Of the scheduler's certificate, for --admin HOST:PORT")
+                  "Authority of the scheduler's certificate, for --admin HOST:PORT")
       ->type_name("FILE");
-  command.add_option("--client-certificate", client.client_certificate, "To show there")
+  command
+      .add_option("--client-certificate", client.client_certificate,
+                  "The certificate to present there")
       ->type_name("FILE");
   command.add_option("--client-key", client.client_key, "Its key")->type_name("FILE");
   command
@@ -85,10 +87,10 @@ void AddReaching(CLI::App& command, AdminClientOptions& client, std::string& out
       ->type_name("FILE");
   command.add_option("--context", client.context, "Context of the kubeconfig")->type_name("NAME");
   command.add_option("--service-namespace", client.service_namespace,
-                     "Where the scheduler's Service is");
+                     "Namespace of the scheduler's Service");
   command
       .add_option("--service", client.service,
-                  "The Service and its port; of a scheduler without TLS maniple-scheduler:http")
+                  "The Service and its port; maniple-scheduler:http for a scheduler without TLS")
       ->type_name("[https:]NAME:PORT");
   command.add_option("-o,--output", output, "table, wide, json, yaml or name")
       ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));

@@ -49,8 +49,9 @@ constexpr Row kRows[] = {
      &LoopCounters::events},
     {Kind::kCounter, kDecisions, kDecisionsHelp, "result", "placed", &LoopCounters::plans},
     {Kind::kCounter, kDecisions, kDecisionsHelp, "result", "rejected", &LoopCounters::rejections},
-    {Kind::kCounter, "maniple_search_limit_reached_total", "Decisions that gave up without proof.",
-     "", "", &LoopCounters::searches_given_up},
+    {Kind::kCounter, "maniple_search_limit_reached_total",
+     "Decisions that gave up their search without a proof.", "", "",
+     &LoopCounters::searches_given_up},
     {Kind::kCounter, "maniple_searches_put_off_total",
      "Times that a long search had to wait, because its Queue or namespace had searched for long.",
      "", "", &LoopCounters::searches_put_off},
@@ -74,7 +75,7 @@ constexpr Row kRows[] = {
      "Gangs undone because their binding could not finish.", "", "", &LoopCounters::gangs_undone},
     {Kind::kCounter, "maniple_gangs_evicted_total", "Gangs evicted for loss of their quorum.", "",
      "", &LoopCounters::gangs_evicted},
-    {Kind::kCounter, "maniple_preemptions_total", "Decisions that made others leave.", "", "",
+    {Kind::kCounter, "maniple_preemptions_total", "Decisions that evicted other gangs.", "", "",
      &LoopCounters::preemptions},
     {Kind::kCounter, "maniple_gangs_preempted_total", "Gangs that had to leave whole.", "", "",
      &LoopCounters::gangs_preempted},
@@ -84,7 +85,7 @@ constexpr Row kRows[] = {
      "Eviction requests refused, by a PodDisruptionBudget or an error.", "", "",
      &LoopCounters::evictions_refused},
     {Kind::kCounter, "maniple_budgets_passed_total",
-     "Pods deleted though a PodDisruptionBudget refused, as preemption.ignorePDB lets it.", "", "",
+     "Pods deleted though a PodDisruptionBudget refused, as preemption.ignorePDB allows.", "", "",
      &LoopCounters::budgets_passed},
     {Kind::kCounter, "maniple_preemption_reversals_total",
      "Gangs evicted by one that they had evicted, limits unchanged; 0 with the default strategy.",
@@ -95,7 +96,7 @@ constexpr Row kRows[] = {
      "MIG configurations of idle nodes set for slices that wait.", "", "",
      &LoopCounters::mig_changes},
     {Kind::kCounter, "maniple_pod_parts_left_out_total",
-     "Terms, resources and the like that pods of other schedulers ask beyond the caps.", "", "",
+     "Terms, resources and the like beyond the caps, of pods of other schedulers.", "", "",
      &LoopCounters::pod_parts_left_out},
     {Kind::kCounter, "maniple_sweeps_total", "Times that unused shapes and names were given back.",
      "", "", &LoopCounters::sweeps},
@@ -125,7 +126,8 @@ struct ListenerRow {
 constexpr ListenerRow kListenerRows[] = {
     {Kind::kGauge, "maniple_http_connections", "HTTP connections.", &HttpCounters::connections},
     {Kind::kCounter, "maniple_http_connections_refused_total",
-     "HTTP connections closed at once, of an address with too many or for want of places.",
+     "HTTP connections closed at once, of an address with too many, or because all places were "
+     "taken.",
      &HttpCounters::connections_refused},
     {Kind::kCounter, "maniple_http_connections_displaced_total",
      "Idle HTTP connections closed to make room for others.", &HttpCounters::connections_displaced},
@@ -266,17 +268,17 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
   AddAnswers(registry, facts);
   std::vector<prometheus::MetricFamily> families = registry.Collect();
   families.push_back(HistogramFamily("maniple_turn_duration_seconds",
-                                     "What turns of the scheduling loop took.",
+                                     "Time of each turn of the scheduling loop.",
                                      {MetricOf(facts.turns)}));
   families.push_back(HistogramFamily(
       "maniple_preemption_duration_seconds",
       "From the decision that others leave for a gang until it was placed in their room.",
       {MetricOf(counters.room_made)}));
-  families.push_back(HistogramFamily(
-      "maniple_decision_duration_seconds",
-      "What decisions on gangs took; rejected: the search for others that could leave included.",
-      {MetricOf(counters.took_to_place, {{"result", "placed"}}),
-       MetricOf(counters.took_to_reject, {{"result", "rejected"}})}));
+  families.push_back(
+      HistogramFamily("maniple_decision_duration_seconds",
+                      "Time of each decision on a gang; rejected: with the search for victims.",
+                      {MetricOf(counters.took_to_place, {{"result", "placed"}}),
+                       MetricOf(counters.took_to_reject, {{"result", "rejected"}})}));
   families.push_back(AnswerTimesFamily(facts));
   std::string text = prometheus::TextSerializer().Serialize(families);
   if (facts.figures != nullptr) AppendClusterMetrics(*facts.figures, facts.now, text);

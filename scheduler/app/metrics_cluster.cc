@@ -11,19 +11,19 @@ namespace {
 
 // Of each Cohort.
 constexpr QuotaRow kCohortRows[] = {
-    {"maniple_cohort_subtree_quota", "What the Cohort and those below it may use and lend.",
+    {"maniple_cohort_subtree_quota", "Amount that the Cohort and those below it may use and lend.",
      &QuotaUsageView::nominal},
-    {"maniple_cohort_resource_usage", "What its Queues and those below it are charged for.",
+    {"maniple_cohort_resource_usage", "Charge of its Queues and of those below it.",
      &QuotaUsageView::used},
     {"maniple_cohort_resource_borrowed",
-     "What of it is beyond its quota: the parent lends it, or quotas have shrunk since.",
+     "Part of the usage beyond its quota: the parent lends it, or quotas have shrunk since.",
      &QuotaUsageView::borrowed},
-    {"maniple_cohort_resource_lent", "What others use of its quota.", &QuotaUsageView::lent},
+    {"maniple_cohort_resource_lent", "Part of its quota that others use.", &QuotaUsageView::lent},
 };
 
 void AddCohorts(const std::vector<CohortView>& cohorts, std::string& out) {
   MetricText text(out);
-  text.Begin("maniple_cohort_info", "Always 1; the label says of which parent.", "gauge");
+  text.Begin("maniple_cohort_info", "Always 1; the label names the parent.", "gauge");
   for (const CohortView& cohort : cohorts) {
     text.Add("maniple_cohort_info",
              absl::StrCat(Label("cohort", cohort.name), ",", Label("parent", cohort.parent)), 1);

@@ -39,13 +39,15 @@ constexpr QueueRow kQueueRows[] = {
 
 // Of each Queue.
 constexpr QuotaRow kUsageRows[] = {
-    {"maniple_queue_nominal_quota", "What the Queue may use without borrowing.",
+    {"maniple_queue_nominal_quota", "Quota of the Queue without borrowing.",
      &QuotaUsageView::nominal},
-    {"maniple_queue_resource_usage", "What the Queue is charged for.", &QuotaUsageView::used},
-    {"maniple_queue_resource_borrowed", "What of it is borrowed from the cohort.",
+    {"maniple_queue_resource_usage", "Amount that the Queue is charged for.",
+     &QuotaUsageView::used},
+    {"maniple_queue_resource_borrowed", "Part of it that is borrowed from the cohort.",
      &QuotaUsageView::borrowed},
-    {"maniple_queue_resource_lent", "What others use of its nominal quota.", &QuotaUsageView::lent},
-    {"maniple_queue_resource_held", "What of its usage is held for gangs that start later.",
+    {"maniple_queue_resource_lent", "Part of its nominal quota that others use.",
+     &QuotaUsageView::lent},
+    {"maniple_queue_resource_held", "Part of its usage that is held for gangs that start later.",
      &QuotaUsageView::held},
 };
 
@@ -56,10 +58,10 @@ struct LimitRow {
   std::optional<Amount> QuotaUsageView::*value;
 };
 constexpr LimitRow kLimitRows[] = {
-    {"maniple_queue_borrowing_limit", "What the Queue may borrow at most; absent: all there is.",
+    {"maniple_queue_borrowing_limit", "Most that the Queue may borrow; absent: no limit.",
      &QuotaUsageView::borrowing_limit},
     {"maniple_queue_lending_limit",
-     "What the Queue lends at most of its nominal quota; absent: all of it.",
+     "Most of its nominal quota that the Queue lends; absent: all of it.",
      &QuotaUsageView::lending_limit},
 };
 
@@ -77,7 +79,7 @@ class QueueText final {
         text_.Add(row.name, label, row.value(queue));
       });
     }
-    text_.Begin("maniple_queue_info", "Always 1; the label says of which cohort.", "gauge");
+    text_.Begin("maniple_queue_info", "Always 1; the label names the cohort.", "gauge");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
       text_.Add("maniple_queue_info", absl::StrCat(label, ",", Label("cohort", queue.cohort)), 1);
     });
@@ -105,7 +107,7 @@ class QueueText final {
   // Of what the Queue has quota of; which flavor it will be is not known yet.
   void AddAsked() {
     constexpr char kName[] = "maniple_queue_resource_pending";
-    text_.Begin(kName, "What pods of the Queue without a node ask for.", "gauge");
+    text_.Begin(kName, "Requests of the Queue's pods without a node.", "gauge");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
       const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
       std::map<std::string, Amount> asked;
@@ -148,7 +150,7 @@ class QueueText final {
                   static_cast<double>(gangs));
       }
     }
-    text_.Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by why.",
+    text_.Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by cause.",
                 "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       for (size_t cause = 0; cause < kLeavingCauses.size(); ++cause) {
@@ -186,7 +188,8 @@ class QueueText final {
   // Rows that are 0 are left out: few Queues have any.
   void AddPreempted() {
     constexpr char kName[] = "maniple_preempted_gangs_total";
-    text_.Begin(kName, "Gangs that were made to leave for gangs of the Queue, by whose they were.",
+    text_.Begin(kName,
+                "Gangs that were made to leave for gangs of the Queue, by the victims' Queue.",
                 "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       const std::string by = Label("preempting_queue", queues_[i].name);

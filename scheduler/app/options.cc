@@ -45,7 +45,7 @@ absl::Status CheckHttp(const SchedulerOptions& options) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--http ", options.http,
       " is reached from other machines: give --tls-cert-file and --tls-private-key-file, or "
-      "--tls-self-signed, or --http-insecure to show everything to whoever connects"));
+      "--tls-self-signed, or --http-insecure to show everything to everyone who connects"));
 }
 
 absl::Status CheckTlsFlags(const TlsFiles& tls) {
@@ -69,7 +69,7 @@ absl::Status CheckAdmin(const SchedulerOptions& options) {
   if (SocketPathOf(options.admin).empty() && options.tls.client_authority.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--admin ", options.admin,
-        " would be open to whoever connects: give --tls-cert-file, --tls-private-key-file and "
+        " would be open to everyone who connects: give --tls-cert-file, --tls-private-key-file and "
         "--client-ca-file, or use unix:PATH"));
   }
   return absl::OkStatus();
@@ -117,7 +117,7 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
   app.add_option("--http", options.http, "Serve the page, metrics, health and read-only JSON here")
       ->type_name("HOST:PORT");
   app.add_option("--health", options.health,
-                 "Serve metrics and health here too, whatever happens to --http")
+                 "Serve metrics and health here too, even if --http fails")
       ->type_name("HOST:PORT");
   app.add_option("--admin", options.admin,
                  "Serve the gRPC admin surface here (default: a local socket)")
@@ -130,7 +130,7 @@ ParsedFlags ParseSchedulerFlags(int argc, const char* const* argv) {
                "Make a certificate at start, for clients that check none, as the API server's "
                "service proxy and kubelets");
   app.add_flag("--http-insecure", options.http_insecure,
-               "Serve --http beyond this machine without TLS, to whoever connects");
+               "Serve --http beyond this machine without TLS, to everyone who connects");
   app.add_option("--client-ca-file", options.tls.client_authority,
                  "Authority of the clients that --admin HOST:PORT lets in")
       ->type_name("FILE");

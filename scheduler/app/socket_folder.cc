@@ -21,7 +21,7 @@ std::filesystem::path FolderOf(const std::string& socket_path) {
 absl::Status Unsafe(const std::filesystem::path& folder, absl::string_view why) {
   return absl::PermissionDeniedError(
       absl::StrCat("the folder ", folder.string(), " ", why,
-                   ": anybody's socket could stand there; name one in a folder of your own, of "
+                   ": another user could put a socket there; name one in a folder of your own, of "
                    "mode 0700, by --admin unix:PATH"));
 }
 

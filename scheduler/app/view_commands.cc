@@ -202,7 +202,7 @@ class ViewCommands final {
                             "explain llama-pretrain -n research -o json", Explain);
     explain
         .add_option("NAME", request_.name,
-                    "PodGroup, pod, or what declares the gang, as pytorchjob/train")
+                    "PodGroup, pod, or the object that declares the gang, such as pytorchjob/train")
         ->required();
     explain.add_option("-n,--namespace", request_.namespace_name,
                        "Its namespace (default: default)");
@@ -213,29 +213,32 @@ class ViewCommands final {
                           "gangs --start -n research -l team=vision -w", Gangs);
     AddNamespaces(gangs);
     gangs.add_flag("--start", request_.by_start,
-                   "Those that wait, in order of service, with planned starts");
+                   "Only waiting gangs, in order of service, with planned starts");
     AddLabels(gangs, "PodGroups, or pods without one, with these labels");
     AddWatch(gangs);
   }
 
   void AddLog() {
-    CLI::App& log = Add("log", "What was decided of late, of one gang or of all",
+    CLI::App& log = Add("log", "Recent decisions, on one gang or on all",
                         "log llama-pretrain -n research", ShowLog);
     CLI::Option* gang =
         log.add_option("GANG", request_.name, "Its PodGroup, or its pod (default: all gangs)");
     CLI::Option* one = log.add_option("-n,--namespace", request_.namespace_name,
                                       "Its namespace (default: default; without a gang: all)");
-    log.add_flag("-A,--all-namespaces", request_.everywhere, "All gangs, as without any")
+    log.add_flag("-A,--all-namespaces", request_.everywhere, "All gangs of all namespaces")
         ->excludes(one)
         ->excludes(gang);
     AddWatch(log);
   }
 
   void AddUsage() {
-    CLI::App& usage = Add("usage", "GPU-hours: in all, and with what is a week old counting half",
-                          "usage --by queue,namespace --since 24h", Usage);
+    CLI::App& usage =
+        Add("usage", "GPU-hours: the total, and one in which use counts half after a week",
+            "usage --by queue,namespace --since 24h", Usage);
     AddNamespaces(usage);
-    usage.add_option("--since", request_.since, "Since then; at most a week, and as it leads")
+    usage
+        .add_option("--since", request_.since,
+                    "Start of the period; at most a week ago, and within this lead")
         ->type_name("TIME|AGO");
     usage.add_option("--by", request_.by, "queue, namespace and flavor, or some of them")
         ->delimiter(',')
@@ -245,7 +248,7 @@ class ViewCommands final {
   }
 
   void AddDiag() {
-    AddWatch(Add("diag", "How the scheduler itself fares; troubles first", "diag",
+    AddWatch(Add("diag", "The health of the scheduler itself; problems first", "diag",
                  [](const Asked& asked) { return Show(asked, "/diag", DiagnosisText); }));
   }
 
@@ -263,14 +266,13 @@ class ViewCommands final {
   }
 
   void AddQueues() {
-    CLI::App& queues = Add("queues", "Queues: what waits, what runs, what is used", "queues --why",
+    CLI::App& queues = Add("queues", "Queues: waiting and running gangs, and usage", "queues --why",
                            [](const Asked& asked) {
                              const auto text = asked.view.with_reasons ? QueueReasons : QueueTable;
                              return ShowList(asked, "/queues", ResourceKind::kQueue,
                                              {.table = text, .wide = text, .resource = "queue"});
                            });
-    queues.add_flag("--why", request_.with_reasons,
-                    "What each uses of its own, and who borrows from whom");
+    queues.add_flag("--why", request_.with_reasons, "Use of each Queue's own quota, and borrowing");
     AddLabels(queues, "Queues with these labels");
     AddWatch(queues);
   }
@@ -287,7 +289,7 @@ class ViewCommands final {
   }
 
   void AddCapacity() {
-    AddWatch(Add("capacity", "What fits now: pods of each size at once, anywhere and in one domain",
+    AddWatch(Add("capacity", "Pods of each size that fit now, anywhere and in one domain",
                  "capacity -o json", Capacity));
   }
 
@@ -308,8 +310,7 @@ class ViewCommands final {
   void AddNamespaces(CLI::App& command) {
     CLI::Option* one = command.add_option("-n,--namespace", request_.namespace_name,
                                           "Only this namespace (default: all)");
-    command
-        .add_flag("-A,--all-namespaces", request_.everywhere, "Of every namespace, as without -n")
+    command.add_flag("-A,--all-namespaces", request_.everywhere, "All namespaces, as without -n")
         ->excludes(one);
   }
   void AddLabels(CLI::App& command, const char* whom) {

@@ -168,7 +168,7 @@ def what_somebody_listens_on_is_left_to_them(_):
         flags = (*NOBODY, "--admin", socket, "--http", f"127.0.0.1:{port}")
         with running(here, "maniple-scheduler", *flags, until="schedules for") as first:
             refused("maniple-scheduler", *NOBODY, "--admin", socket, says="another process does")
-            refused("maniple-scheduler", *NOBODY, "--admin", f"127.0.0.1:{port}", says="would be open to whoever connects: give --tls-cert-file")
+            refused("maniple-scheduler", *NOBODY, "--admin", f"127.0.0.1:{port}", says="would be open to everyone who connects: give --tls-cert-file")
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/b", "--http", f"127.0.0.1:{port}", says="Address already in use")
             refused("maniple-scheduler", *NOBODY, "--admin", f"unix:{here}/file", says="is no socket")
             refused("maniple-devcluster", "--listen", f"127.0.0.1:{port}", says="Address already in use")

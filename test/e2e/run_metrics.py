@@ -28,6 +28,7 @@ COMPARED = (
     "maniple_queue_active", "maniple_queue_info", "maniple_queue_nominal_quota", "maniple_queue_resource_usage",
     "maniple_queue_resource_borrowed", "maniple_queue_resource_lent", "maniple_queue_borrowing_limit",
     "maniple_queue_lending_limit", "maniple_queue_resource_pending", "maniple_pending_gangs", "maniple_gangs", "maniple_gpus",
+    "maniple_largest_gang_gpus", "maniple_free_slices",
     "maniple_cohort_info", "maniple_cohort_subtree_quota", "maniple_cohort_resource_usage", "maniple_cohort_resource_borrowed",
     "maniple_cohort_resource_lent",
 )
@@ -132,6 +133,19 @@ class Sums:
             states["cordoned" if node["spec"].get("unschedulable") else "free"] += free[node["metadata"]["name"]]
         for state in ("used", "unreachable", "cordoned", "held", "free"):
             yield series("maniple_gpus", flavor="", resource=GPU, state=state), states[state]
+        yield from self.of_levels(free)
+
+    def of_levels(self, free):
+        """There is no Topology: all nodes together, and each alone."""
+        room = [0 if node["spec"].get("unschedulable") else free[node["metadata"]["name"]] for node in self.nodes]
+        idle = sum(left == int(node["status"]["allocatable"][GPU]) for left, node in zip(room, self.nodes))
+        yield series("maniple_largest_gang_gpus", level="cluster"), sum(room)
+        yield series("maniple_largest_gang_gpus", level="node"), max(room)
+        yield series("maniple_free_slices", level="node", size="1"), idle
+        size = 1
+        while size <= len(self.nodes):
+            yield series("maniple_free_slices", level="cluster", size=str(size)), idle // size
+            size *= 2
 
     def all(self):
         return {key: float(value) for key, value in (*self.of_queues(), *self.of_the_rest())}
