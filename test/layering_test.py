@@ -66,7 +66,6 @@ RINGS = (
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
     ("scheduler/app", "http_conversation", "http_endpoint"),
     ("scheduler/app", "config", "config_autoscaling", "config_gpu", "config_http", "config_mig", "config_producers", "config_section", "profile"),
-    ("scheduler/cycle", "bound_shape", "ranked_room", "room_cache"),
 )
 
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.

@@ -199,14 +199,14 @@ int64_t BoundShape::MostOf(const ShapeRoom& at_most) const {
   return most;
 }
 
-RankedRoom BoundShape::RankedOn(const Overlay& overlay, const NodeSet* within) {
+RoomByBlock BoundShape::ByBlockOn(const Overlay& overlay, const NodeSet* within) {
   const Snapshot& snapshot = overlay.base();
   LookAround(overlay);
   const bool remembers =
       cache_ != nullptr && within == nullptr && counts_prove_ && may_be_remembered_;
   RoomCache::Shape* remembered = remembers ? &cache_->Of(snapshot, shape_->id, allowed_) : nullptr;
   overlay.Spend(score_steps_ * overlay.block_count());
-  RankedRoom room(*this, overlay);
+  RoomByBlock room;
   for (uint32_t b = 0; b < overlay.block_count(); ++b) {
     const std::shared_ptr<const NodeBlock>& block = snapshot.blocks[b];
     if (!remembers || &overlay.Block(b) != block.get() || !block->cool_downs().empty()) {

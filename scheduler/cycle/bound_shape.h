@@ -17,8 +17,8 @@
 #include "plugins/framework/score.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/overlay.h"
-#include "scheduler/cycle/ranked_room.h"
 #include "scheduler/cycle/room_cache.h"
+#include "scheduler/cycle/shape_room.h"
 
 namespace maniple {
 
@@ -49,8 +49,8 @@ class BoundShape final {
   // From now on only these nodes take the shape, by its quota; null: every node. Borrowed.
   void RestrictTo(const NodeSet* nodes) { allowed_ = nodes; }
   [[nodiscard]] const NodeSet* allowed() const { return allowed_; }
-  // From now on RankedOn looks there first. REQUIRES: the shape was bound to the question "now",
-  // and the cache began with this snapshot. Borrowed.
+  // From now on ByBlockOn looks there first. REQUIRES: it was bound to the question "now", and
+  // the cache began with this snapshot. Borrowed.
   void Remember(RoomCache* cache) { cache_ = cache; }
 
   // The room for pods of the shape on the overlay as it stands; `within` null = anywhere.
@@ -60,8 +60,8 @@ class BoundShape final {
   [[nodiscard]] ShapeRoom AtMostOn(const Overlay& overlay, const NodeSet* within);
   // … and in all.
   [[nodiscard]] int64_t LimitOn(const Overlay& overlay, const NodeSet* within);
-  // The same as RoomOn, ready to be asked for the best of the nodes.
-  [[nodiscard]] RankedRoom RankedOn(const Overlay& overlay, const NodeSet* within);
+  // The same as RoomOn, ready to be asked for the best of the nodes (RankedRoom).
+  [[nodiscard]] RoomByBlock ByBlockOn(const Overlay& overlay, const NodeSet* within);
   // How many more pods of the shape the node takes.
   [[nodiscard]] int32_t RoomAt(const Overlay& overlay, NodeId node);
   // Why nodes take no pod, once per node of `within`: answers that follow from the class first,
@@ -71,9 +71,11 @@ class BoundShape final {
 
   // The nodes of `room` with all that ranks them, in its order. REQUIRES: all that fit.
   [[nodiscard]] std::vector<RankedNode> Ranked(const Overlay& overlay, const ShapeRoom& room);
+  // The same for some of them. REQUIRES: they are among what ByBlockOn or Ranked last saw.
+  [[nodiscard]] std::vector<RankedNode> RankedOf(const Overlay& overlay,
+                                                 const ShapeRoom& room) const;
 
  private:
-  friend class RankedRoom;
   BoundShape() = default;
 
   [[nodiscard]] int64_t MostOf(const ShapeRoom& at_most) const;
@@ -82,9 +84,6 @@ class BoundShape final {
   void Compare(const Overlay& overlay, absl::FunctionRef<void(NodeSet&)> mark_fitting);
   // Weighted scores of the nodes of `room`, in its order.
   [[nodiscard]] std::vector<int64_t> Scores(const Overlay& overlay, const ShapeRoom& room) const;
-  // REQUIRES: Compare was called with these nodes and all others that fit.
-  [[nodiscard]] std::vector<RankedNode> RankedOf(const Overlay& overlay,
-                                                 const ShapeRoom& room) const;
   enum class Fits : uint8_t { kNow, kEver };
 
   [[nodiscard]] const Verdict& OfClass(const NodeView& node);

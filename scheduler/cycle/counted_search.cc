@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "scheduler/cycle/ranked_room.h"
 #include "scheduler/cycle/region_use.h"
 
 namespace maniple {
@@ -26,7 +27,7 @@ class CountedSearch final {
         kind_(kind),
         overlay_(overlay),
         goal_(goal),
-        room_(ask.kinds[kind].bound->RankedOn(overlay, nullptr)) {}
+        room_(*ask.kinds[kind].bound, overlay, nullptr) {}
 
   DomainResult Run() {
     if (!ListDemands()) return std::move(result_);

@@ -74,7 +74,7 @@ std::vector<DomainRoom> RoomByDomain(const DomainSearch& ask, const DomainLevel&
     };
     BoundShape& bound = *ask.kinds[k].bound;
     if (bound.bounds_prove()) {
-      bound.RankedOn(overlay, within).ForEach(add);
+      bound.ByBlockOn(overlay, within).ForEach(add);
     } else {
       for (const NodeRoom& room : bound.AtMostOn(overlay, within).nodes) add(room);
     }

@@ -49,7 +49,7 @@ RoomyNodes NodesWithRoom(const std::vector<Kind>& kinds, const Overlay& overlay,
   NodeSet some(overlay.block_count());
   for (size_t k = 0; k < kinds.size(); ++k) {
     if (kinds[k].bound == nullptr) continue;
-    kinds[k].bound->RankedOn(overlay, within).ForEach([&](const NodeRoom& room) {
+    kinds[k].bound->ByBlockOn(overlay, within).ForEach([&](const NodeRoom& room) {
       by_id[room.node.index() * kinds.size() + k] = room.pods;
       some[BlockOf(room.node)].Set(RowOf(room.node));
     });

@@ -1,10 +1,9 @@
 #include "scheduler/cycle/ranked_room.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/base/check.h"
-#include "scheduler/cycle/bound_shape.h"
-#include "scheduler/cycle/overlay.h"
 
 namespace maniple {
 namespace {
@@ -21,43 +20,9 @@ struct Head {
 
 }  // namespace
 
-std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods) {
-  int64_t spare = -pods;
-  for (const RankedNode& node : best) spare += node.room.pods;
-  // The last of them may take fewer than it could, which stays so when they are
-  // put in order of name.
-  if (!best.empty()) best.back().room.pods -= static_cast<int32_t>(spare);
-  std::ranges::sort(best, {}, &RankedNode::name_rank);
-  std::vector<NodeId> nodes;
-  nodes.reserve(static_cast<size_t>(pods));
-  for (const RankedNode& node : best) {
-    nodes.insert(nodes.end(), static_cast<size_t>(node.room.pods), node.room.node);
-  }
-  return nodes;
-}
-
-void RankedRoom::Add(BlockRoom& room) {
-  if (room.room.total == 0) return;
-  total_ += room.room.total;
-  blocks_.push_back(&room);
-}
-
-void RankedRoom::Add(std::unique_ptr<BlockRoom> room) {
-  Add(*room);
-  own_.push_back(std::move(room));
-}
-
-ShapeRoom RankedRoom::All() const {
-  ShapeRoom all{.nodes = {}, .total = total_};
-  for (const BlockRoom* block : blocks_) {
-    all.nodes.insert(all.nodes.end(), block->room.nodes.begin(), block->room.nodes.end());
-  }
-  return all;
-}
-
 void RankedRoom::ForEachRanked(absl::FunctionRef<bool(NodeId)> which,
                                absl::FunctionRef<void(const RankedNode&)> visit) const {
-  for (BlockRoom* block : blocks_) {
+  for (BlockRoom* block : room_.blocks()) {
     const bool any = std::ranges::any_of(block->room.nodes,
                                          [&](const NodeRoom& room) { return which(room.node); });
     if (!any) continue;
@@ -67,10 +32,10 @@ void RankedRoom::ForEachRanked(absl::FunctionRef<bool(NodeId)> which,
 }
 
 std::vector<NodeId> RankedRoom::Best(int64_t pods) const {
-  CHECK_GE(total_, pods);
+  CHECK_GE(total(), pods);
   std::vector<Head> heads;
-  heads.reserve(blocks_.size());
-  for (BlockRoom* block : blocks_) heads.push_back({.block = block, .node = At(*block, 0)});
+  heads.reserve(room_.blocks().size());
+  for (BlockRoom* block : room_.blocks()) heads.push_back({.block = block, .node = At(*block, 0)});
   const auto behind = [](const Head& a, const Head& b) { return RanksBefore(b.node, a.node); };
   std::ranges::make_heap(heads, behind);
   std::vector<RankedNode> best;

@@ -9,8 +9,8 @@
 
 #include "scheduler/cycle/bin_choice.h"
 #include "scheduler/cycle/member_groups.h"
-#include "scheduler/cycle/ranked_room.h"
 #include "scheduler/cycle/search.h"
+#include "scheduler/cycle/shape_room.h"
 #include "scheduler/cycle/sliced_nodes.h"
 #include "scheduler/cycle/topology.h"
 

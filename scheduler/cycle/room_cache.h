@@ -27,7 +27,7 @@
 
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/domain_level.h"
-#include "scheduler/cycle/ranked_room.h"
+#include "scheduler/cycle/shape_room.h"
 
 namespace maniple {
 

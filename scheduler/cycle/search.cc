@@ -7,6 +7,7 @@
 
 #include "api/base/check.h"
 #include "scheduler/cycle/joint_search.h"
+#include "scheduler/cycle/ranked_room.h"
 
 namespace maniple {
 namespace {
@@ -276,7 +277,7 @@ SearchResult SolveQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
       rooms.limits.push_back(0);
       continue;
     }
-    room.emplace(kind.bound->RankedOn(overlay, within));
+    room.emplace(*kind.bound, overlay, within);
     rooms.limits.push_back(kind.bound->bounds_prove() ? room->total()
                                                       : kind.bound->LimitOn(overlay, within));
   }
@@ -347,7 +348,7 @@ SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds
     while (end < problem.wants.size() && problem.kinds[end] == kind) ++end;
     if (!done[kind] && kinds[kind].bound != nullptr) {
       BoundShape& bound = *kinds[kind].bound;
-      const RankedRoom room = bound.RankedOn(overlay, within);
+      const RankedRoom room(bound, overlay, within);
       auto pods = std::min({room.total(), static_cast<int64_t>(end - want), budget.CountOf(kind)});
       if (!bound.counts_prove() || bound.compares()) pods = std::min<int64_t>(pods, 1);
       done[kind] = pods == 0;

@@ -8,8 +8,8 @@
 
 #include "scheduler/cycle/bin_choice.h"
 #include "scheduler/cycle/member_groups.h"
-#include "scheduler/cycle/ranked_room.h"
 #include "scheduler/cycle/search.h"
+#include "scheduler/cycle/shape_room.h"
 
 namespace maniple {
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 #include "plugins/framework/request_mix.h"
+#include "scheduler/cycle/ranked_room.h"
 #include "scheduler/cycle/search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
@@ -140,7 +141,7 @@ class History final {
     bound->Remember(&cache_);
     Overlay overlay(*snapshot, Overlay::View::kNow);
     const ShapeRoom all = bound->RoomOn(overlay, nullptr);
-    const RankedRoom ranked = bound->RankedOn(overlay, nullptr);
+    const RankedRoom ranked(*bound, overlay, nullptr);
     if (ranked.total() != all.total) return "the totals differ";
     if (all.total == 0) return "";
     const auto most = static_cast<uint64_t>(std::min<int64_t>(all.total, 400));
