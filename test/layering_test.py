@@ -57,7 +57,6 @@ SHARED_BY_POLICIES = ("plugins/node_terms",)
 # Modules of one room that still need each other: the folder, and their names. What is parted is struck out.
 RINGS = (
     ("api/codec", "cursor", "decode", "decode_parts", "foreign_reader"),
-    ("api/devcluster", "api_error", "type_registry"),
     ("api/devcluster", "metadata", "object_defaults", "object_validation", "pod_admission", "writes"),
     ("api/devcluster", "table", "table_columns"),
     ("api/devcluster", "api_server", "controllers", "discovery", "list", "node_lifecycle", "reply", "request", "rest", "watch"),

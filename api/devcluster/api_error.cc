@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/resource_type.h"
 
 namespace maniple::devcluster {
 namespace {

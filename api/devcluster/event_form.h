@@ -8,8 +8,8 @@
 
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
+#include "api/devcluster/resource_type.h"
 #include "api/devcluster/store.h"
-#include "api/devcluster/type_registry.h"
 
 namespace maniple::devcluster {
 

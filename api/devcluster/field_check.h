@@ -10,7 +10,7 @@
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
 #include "api/devcluster/request.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/resource_type.h"
 
 namespace maniple::devcluster {
 

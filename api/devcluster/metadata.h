@@ -8,7 +8,7 @@
 
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/resource_type.h"
 #include "api/devcluster/writes.h"
 
 namespace maniple::devcluster {

@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "api/base/random.h"
 #include "api/codec/json.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/resource_type.h"
 
 namespace maniple::devcluster {
 

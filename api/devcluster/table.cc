@@ -6,8 +6,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/json_path.h"
+#include "api/devcluster/resource_type.h"
 #include "api/devcluster/table_columns.h"
-#include "api/devcluster/type_registry.h"
 
 namespace maniple::devcluster {
 namespace {

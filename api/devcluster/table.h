@@ -13,7 +13,7 @@
 
 namespace maniple::devcluster {
 
-struct ResourceType;  // api/devcluster/type_registry.h: decides the columns
+struct ResourceType;  // api/devcluster/resource_type.h: decides the columns
 
 // The query parameter includeObject: what the member `object` of each row holds.
 enum class RowObject { kMetadata, kNone, kFull };

@@ -8,7 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/resource_type.h"
 
 namespace maniple::devcluster {
 

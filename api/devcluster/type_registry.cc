@@ -1,6 +1,8 @@
 #include "api/devcluster/type_registry.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
@@ -63,21 +65,6 @@ ResourceType CustomType(const Json& spec, const Json& version) {
 }
 
 }  // namespace
-
-const Subresource* ResourceType::FindSubresource(absl::string_view name) const {
-  for (const Subresource& subresource : subresources) {
-    if (subresource.name == name) return &subresource;
-  }
-  return nullptr;
-}
-
-std::string ResourceType::api_version() const {
-  return group.empty() ? version : absl::StrCat(group, "/", version);
-}
-
-std::string ResourceType::group_resource() const {
-  return group.empty() ? plural : absl::StrCat(plural, ".", group);
-}
 
 TypeRegistry::TypeRegistry() {
   for (ResourceType& type : BuiltinTypes()) {

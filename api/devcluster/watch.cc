@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "api/devcluster/event_form.h"
+#include "api/devcluster/type_registry.h"
 
 namespace maniple::devcluster {
 namespace {
