@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/producers/fields.h"
-#include "api/producers/resolution.h"
+#include "api/producers/gang_names.h"
+#include "api/producers/kinds.h"
 
 namespace maniple {
 namespace {

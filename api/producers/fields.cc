@@ -1,6 +1,8 @@
 #include "api/producers/fields.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -35,6 +37,12 @@ int64_t MembersOf(const ForeignSpec& spec) {
   int64_t sum = 0;
   for (const ForeignPart& part : spec.parts) sum += part.members;
   return sum;
+}
+
+const ForeignPart* PartNamed(const ForeignSpec& spec, absl::string_view name) {
+  const auto found = std::find_if(spec.parts.begin(), spec.parts.end(),
+                                  [&](const ForeignPart& part) { return part.name == name; });
+  return found != spec.parts.end() ? &*found : nullptr;
 }
 
 std::optional<int64_t> ParseCount(absl::string_view text) {

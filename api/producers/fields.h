@@ -30,6 +30,8 @@ void NoteProblem(ForeignSpec& spec, std::string problem);
 [[nodiscard]] int64_t CheckedCount(int64_t count, absl::string_view path, ForeignSpec& spec);
 // Of its parts.
 [[nodiscard]] int64_t MembersOf(const ForeignSpec& spec);
+// Null: it has none of that name.
+[[nodiscard]] const ForeignPart* PartNamed(const ForeignSpec& spec, absl::string_view name);
 
 // What an annotation asks for: a whole number from 0 to kMostMembers.
 [[nodiscard]] std::optional<int64_t> ParseCount(absl::string_view text);

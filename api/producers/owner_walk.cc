@@ -1,10 +1,12 @@
 #include "api/producers/owner_walk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/producers/fields.h"
+#include "api/producers/gang_names.h"
 
 namespace maniple {
 namespace {

@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "api/producers/resolution.h"
+#include "absl/strings/string_view.h"
+#include "api/producers/gang_identity.h"
+#include "api/producers/kinds.h"
+#include "api/producers/marks.h"
+#include "api/producers/object_table.h"
 
 namespace maniple {
 

@@ -1,13 +1,15 @@
 #include "api/producers/resolution.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "api/base/fingerprint.h"
 #include "api/codec/utf8.h"
 #include "api/producers/composite_group.h"
+#include "api/producers/fields.h"
+#include "api/producers/gang_names.h"
 #include "api/producers/mark_quorum.h"
 #include "api/producers/owner_walk.h"
 
@@ -284,33 +286,6 @@ MarkField MarkOf(ProducerRole role) {
 
 Resolution Resolve(const PodMarks& marks, ObjectTable& table) {
   return Resolver(marks, table).Run();
-}
-
-std::string NameOf(const ForeignKind& kind, absl::string_view name) {
-  return absl::StrCat(kind.kind, " ", name, " (", kind.group, ")");
-}
-
-std::string StableGroupName(absl::string_view name,
-                            std::initializer_list<absl::string_view> identity) {
-  constexpr size_t kMostName = 63 - 9;
-  std::string out;
-  for (const char c : name.substr(0, kMostName)) {
-    const bool plain = absl::ascii_isalnum(static_cast<unsigned char>(c));
-    if (plain || !out.empty()) out.push_back(plain ? absl::ascii_tolower(c) : '-');
-  }
-  if (out.empty()) out = "gang";
-  Fingerprint print;
-  print.Add(name);
-  for (const absl::string_view text : identity) print.Add(text);
-  const uint64_t value = print.value();
-  return absl::StrCat(out, "-",
-                      absl::Hex(static_cast<uint32_t>(value ^ (value >> 32)), absl::kZeroPad8));
-}
-
-const ForeignPart* PartNamed(const ForeignSpec& spec, absl::string_view name) {
-  const auto found = std::find_if(spec.parts.begin(), spec.parts.end(),
-                                  [&](const ForeignPart& part) { return part.name == name; });
-  return found != spec.parts.end() ? &*found : nullptr;
 }
 
 }  // namespace maniple
