@@ -60,7 +60,6 @@ RINGS = (
     ("api/devcluster", "metadata", "object_defaults", "object_validation", "pod_admission", "writes"),
     ("api/devcluster", "table", "table_columns"),
     ("api/devcluster", "api_server", "controllers", "discovery", "list", "node_lifecycle", "reply", "request", "rest", "watch"),
-    ("api/producers", "gang_directory", "gang_maker", "queue_choice"),
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
     ("scheduler/app", "http_conversation", "http_endpoint"),
     ("scheduler/app", "config", "config_autoscaling", "config_gpu", "config_http", "config_mig", "config_producers", "config_section", "profile"),

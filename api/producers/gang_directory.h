@@ -24,6 +24,7 @@
 #include "api/model/ids.h"
 #include "api/model/object.h"
 #include "api/producers/foreign_gang.h"
+#include "api/producers/producer_options.h"
 
 namespace maniple {
 
@@ -35,14 +36,6 @@ struct GroupName {
 struct DirectoryChange {
   std::vector<PodId> pods;       // belong elsewhere than before; each once, in order
   std::vector<GroupName> gangs;  // new, gone, or declared otherwise; each once, in order
-};
-
-struct ProducerOptions {
-  ForeignKinds kinds;  // those that are watched; their order is that of ResourceKind
-  // Foreign queue name → Queue of ours.
-  std::vector<std::pair<std::string, std::string>> queues;
-  std::string
-      default_queue;  // for foreign groups that say "default", if none of ours has that name
 };
 
 class GangDirectory final {

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "api/producers/foreign_gang.h"
-#include "api/producers/gang_directory.h"
+#include "api/producers/gang_identity.h"
+#include "api/producers/marks.h"
 #include "api/producers/object_table.h"
-#include "api/producers/resolution.h"
+#include "api/producers/producer_options.h"
 
 namespace maniple {
 

@@ -8,8 +8,8 @@
 
 #include "absl/strings/string_view.h"
 #include "api/model/foreign.h"
-#include "api/producers/gang_directory.h"
 #include "api/producers/marks.h"
+#include "api/producers/producer_options.h"
 
 namespace maniple {
 

@@ -1,0 +1,20 @@
+// Which foreign kinds are followed, and which Queues of ours theirs are. Plain values.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/model/foreign.h"
+
+namespace maniple {
+
+struct ProducerOptions {
+  ForeignKinds kinds;  // those that are watched; their order is that of ResourceKind
+  // Foreign queue name → Queue of ours.
+  std::vector<std::pair<std::string, std::string>> queues;
+  std::string
+      default_queue;  // for foreign groups that say "default", if none of ours has that name
+};
+
+}  // namespace maniple
