@@ -58,7 +58,6 @@ SHARED_BY_POLICIES = ("plugins/node_terms",)
 RINGS = (
     ("api/codec", "cursor", "decode", "decode_parts", "foreign_reader"),
     ("api/devcluster", "metadata", "object_defaults", "object_validation", "pod_admission", "writes"),
-    ("api/devcluster", "table", "table_columns"),
     ("api/devcluster", "api_server", "controllers", "discovery", "list", "node_lifecycle", "reply", "request", "rest", "watch"),
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
     ("scheduler/app", "http_conversation", "http_endpoint"),

@@ -4,8 +4,6 @@
 // watch wraps a Table of one row in each event.
 #pragma once
 
-#include <string>
-
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -33,9 +31,5 @@ struct TableOptions {
 // {kind PartialObjectMetadata, apiVersion meta.k8s.io/v1, metadata}: also the answer to an Accept
 // that asks for it.
 [[nodiscard]] Json ToPartialMetadata(const Json& object);
-
-// "5s", "3m20s", "47h", "12d", "2y30d" as kubectl writes ages; "<unknown>" for a negative or
-// infinite one.
-[[nodiscard]] std::string HumanDuration(absl::Duration age);
 
 }  // namespace maniple::devcluster

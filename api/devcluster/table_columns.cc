@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "api/devcluster/conditions.h"
-#include "api/devcluster/table.h"
 #include "api/devcluster/table_pod.h"
+#include "api/devcluster/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -271,15 +271,6 @@ struct KindColumns {
 };
 
 }  // namespace
-
-Json AgeSince(const Json& timestamp, absl::Time now) {
-  absl::Time time;
-  std::string error;
-  if (!absl::ParseTime(absl::RFC3339_full, timestamp.AsString(), &time, &error)) {
-    return Json("<unknown>");
-  }
-  return Json(HumanDuration(now - time));
-}
 
 absl::Span<const TableColumn> ColumnsOf(absl::string_view group, absl::string_view kind) {
   static constexpr KindColumns kKinds[] = {

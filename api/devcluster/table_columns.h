@@ -21,7 +21,4 @@ struct TableColumn {
 [[nodiscard]] absl::Span<const TableColumn> ColumnsOf(absl::string_view group,
                                                       absl::string_view kind);
 
-// "5d", or "<unknown>" when there is no such time.
-[[nodiscard]] Json AgeSince(const Json& timestamp, absl::Time now);
-
 }  // namespace maniple::devcluster

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/devcluster/json_path.h"
+#include "api/devcluster/time_text.h"
 #include "api/devcluster/type_registry.h"
 
 namespace maniple::devcluster {
