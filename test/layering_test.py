@@ -60,7 +60,6 @@ RINGS = (
     ("api/devcluster", "metadata", "object_defaults", "object_validation", "pod_admission", "writes"),
     ("api/devcluster", "api_server", "controllers", "discovery", "list", "node_lifecycle", "reply", "request", "rest", "watch"),
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
-    ("scheduler/app", "http_conversation", "http_endpoint"),
     ("scheduler/app", "config", "config_autoscaling", "config_gpu", "config_http", "config_mig", "config_producers", "config_section", "profile"),
 )
 

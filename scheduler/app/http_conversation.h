@@ -19,9 +19,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "scheduler/app/http_endpoint.h"
 #include "scheduler/app/http_gate.h"
 #include "scheduler/app/http_host.h"
+#include "scheduler/app/http_limits.h"
 #include "scheduler/app/http_outflow.h"
 #include "scheduler/app/http_page.h"
 

@@ -16,20 +16,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "scheduler/app/http_gate.h"
+#include "scheduler/app/http_limits.h"
 #include "scheduler/app/http_page.h"
 #include "scheduler/app/tls_files.h"
 
 namespace maniple {
-
-struct HttpLimits {
-  HttpGate::Bounds gate;
-  absl::Duration handshake = absl::Seconds(10);
-  absl::Duration request = absl::Seconds(30);  // from the last answer to the end of a request
-  absl::Duration answer = absl::Seconds(5);
-  absl::Duration write = absl::Seconds(30);
-};
 
 struct HttpEndpointOptions {
   std::string address;  // HOST:PORT; port 0 takes any free one
