@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/devcluster/writes.h"
+#include "api/devcluster/time_text.h"
 
 namespace maniple::devcluster {
 

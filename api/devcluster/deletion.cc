@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "api/devcluster/metadata.h"
+#include "api/devcluster/time_text.h"
 #include "api/devcluster/writes.h"
 
 namespace maniple::devcluster {

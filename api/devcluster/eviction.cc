@@ -10,6 +10,7 @@
 #include "api/devcluster/pod_admission.h"
 #include "api/devcluster/request.h"
 #include "api/devcluster/selector.h"
+#include "api/devcluster/time_text.h"
 
 namespace maniple::devcluster {
 namespace {

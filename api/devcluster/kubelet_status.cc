@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/conditions.h"
 #include "api/devcluster/kubelet.h"
+#include "api/devcluster/time_text.h"
 
 namespace maniple::devcluster {
 namespace {

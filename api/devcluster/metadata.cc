@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/devcluster/names.h"
+#include "api/devcluster/time_text.h"
 
 namespace maniple::devcluster {
 namespace {
@@ -34,10 +35,6 @@ void ValidateOwners(const Json& metadata, std::vector<StatusCause>& causes) {
 }
 
 }  // namespace
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
 
 std::string NewUid(Random& random) {
   const uint64_t high = (random.Next() & ~uint64_t{0xf000}) | 0x4000;

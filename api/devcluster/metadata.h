@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "api/base/random.h"
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
+#include "api/devcluster/cluster.h"
 #include "api/devcluster/resource_type.h"
-#include "api/devcluster/writes.h"
 
 namespace maniple::devcluster {
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/devcluster/pod_admission.h"
 #include "api/devcluster/pod_defaults.h"
+#include "api/devcluster/time_text.h"
 
 namespace maniple::devcluster {
 namespace {

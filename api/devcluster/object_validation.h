@@ -9,7 +9,7 @@
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
 #include "api/devcluster/resource_type.h"
-#include "api/devcluster/writes.h"
+#include "api/devcluster/write_part.h"
 
 namespace maniple::devcluster {
 

@@ -3,10 +3,12 @@
 // Functions of the Pod and the objects it names.
 #pragma once
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
-#include "api/devcluster/writes.h"
+#include "api/devcluster/cluster.h"
+#include "api/devcluster/resource_type.h"
 
 namespace maniple::devcluster {
 

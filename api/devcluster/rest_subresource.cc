@@ -12,6 +12,7 @@
 #include "api/devcluster/reply.h"
 #include "api/devcluster/rest.h"
 #include "api/devcluster/scale.h"
+#include "api/devcluster/time_text.h"
 #include "api/devcluster/type_check.h"
 
 namespace maniple::devcluster {

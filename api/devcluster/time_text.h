@@ -10,6 +10,9 @@
 
 namespace maniple::devcluster {
 
+// "2026-01-02T03:04:05Z".
+[[nodiscard]] std::string TimeText(absl::Time time);
+
 // "5s", "3m20s", "47h", "12d", "2y30d" as kubectl writes ages; "<unknown>" for a negative or
 // infinite one.
 [[nodiscard]] std::string HumanDuration(absl::Duration age);

@@ -11,22 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/time.h"
-#include "api/base/random.h"
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
+#include "api/devcluster/cluster.h"
+#include "api/devcluster/resource_type.h"
 #include "api/devcluster/store.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/write_part.h"
 
 namespace maniple::devcluster {
-
-// Everything a write may touch, and the time it happens at.
-struct Cluster {
-  Store& store;
-  TypeRegistry& types;
-  Random& random;  // uids, generated names
-  absl::Time now;
-};
 
 enum class DryRun { kNo, kAll };
 
@@ -38,9 +30,6 @@ struct WriteOptions {
 // (A CustomResourceDefinition is served as soon as it is stored.)
 ApiOr<ObjectPtr> CreateObject(const Cluster& cluster, const ResourceType& type, Json object,
                               const WriteOptions& options);
-
-// What part of the object a write may change.
-enum class WritePart { kMain, kStatus };
 
 // PUT: replaces the main part or the status of an existing object; metadata.resourceVersion and
 // metadata.uid in `object` are preconditions when set.
@@ -79,8 +68,5 @@ ApiOr<ObjectPtr> RestoreObject(const Cluster& cluster, const ResourceType& type,
 
 // The namespaces and priority classes that every cluster has. Nothing is changed that exists.
 void CreateBuiltinObjects(const Cluster& cluster);
-
-// "2026-01-02T03:04:05Z".
-[[nodiscard]] std::string TimeText(absl::Time time);
 
 }  // namespace maniple::devcluster
