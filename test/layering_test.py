@@ -57,7 +57,6 @@ SHARED_BY_POLICIES = ("plugins/node_terms",)
 # Modules of one room that still need each other: the folder, and their names. What is parted is struck out.
 RINGS = (
     ("api/codec", "cursor", "decode", "decode_parts", "foreign_reader"),
-    ("api/devcluster", "api_server", "controllers", "discovery", "list", "node_lifecycle", "reply", "request", "rest", "watch"),
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
     ("scheduler/app", "config", "config_autoscaling", "config_gpu", "config_http", "config_mig", "config_producers", "config_section", "profile"),
 )

@@ -9,71 +9,17 @@
 //   if (reply.watch.valid()) for (…) send(server.TakeWatchOutput(reply.watch));
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "api/base/id.h"
 #include "api/codec/json.h"
+#include "api/devcluster/api_exchange.h"
+#include "api/devcluster/api_server_options.h"
+#include "api/devcluster/watch_output.h"
 
 namespace maniple::devcluster {
-
-struct ApiServerOptions {
-  absl::Duration kubelet_start_delay = absl::ZeroDuration();
-  absl::Duration delete_delay = absl::ZeroDuration();
-  absl::Duration volume_delay = absl::ZeroDuration();  // that claims and volumes take
-  // Off: no simulated kubelet and no controllers, as with a bare kube-apiserver.
-  enum class Controllers { kSimulated, kNone } controllers = Controllers::kSimulated;
-  size_t watch_history =
-      20'000;  // events kept per resource type; older resource versions answer 410
-  absl::Duration bookmark_period = absl::Seconds(30);
-  uint64_t first_version = 100;  // resource versions count from here
-  uint64_t seed = 1;             // uids and generated names
-};
-
-struct ApiRequest {
-  std::string method;  // "GET"
-  std::string target;  // path and query, percent-encoded
-  std::string content_type;
-  std::string accept;
-  std::string body;
-  std::string if_none_match;
-  std::string user = "admin";
-};
-
-using WatchId = Id<struct WatchTag>;
-
-struct ApiReply {
-  int status = 200;
-  std::string content_type = "application/json";
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
-  WatchId watch;  // valid: the body is a stream, read it with TakeWatchOutput
-};
-
-struct WatchOutput {
-  std::string bytes;
-  bool ended = false;  // after these bytes the stream is closed by the server
-};
-
-// The same for a reader in this process: values rather than text.
-struct WatchEvent {
-  absl::string_view type;  // "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
-  Json object;             // as it is shown to who watches; shared with the store
-};
-struct WatchEvents {
-  std::vector<WatchEvent> events;
-  bool ended = false;
-};
-
-class Store;         // api/devcluster/store.h: objects, versions, history
-class TypeRegistry;  // api/devcluster/type_registry.h: built-in types and CRDs
 
 class ApiServer final {
  public:

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "absl/time/time.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/api_server_options.h"
 #include "api/devcluster/store.h"
 #include "api/devcluster/writes.h"
 

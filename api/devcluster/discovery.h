@@ -10,9 +10,11 @@
 
 #include <optional>
 
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/api_exchange.h"
 
 namespace maniple::devcluster {
+
+class TypeRegistry;  // api/devcluster/type_registry.h: built-in types and CRDs
 
 // Nullopt: not a path of discovery. Replies carry an ETag that changes whenever the registry does,
 // and answer 304 to a matching If-None-Match; client-go merges the headers of a 304 into its cache,

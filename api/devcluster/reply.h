@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/api_exchange.h"
 #include "api/devcluster/list.h"
 #include "api/devcluster/request.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
 #include "api/devcluster/api_error.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/api_exchange.h"
 #include "api/devcluster/resource_type.h"
 #include "api/devcluster/writes.h"
 

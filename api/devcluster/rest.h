@@ -4,7 +4,7 @@
 // Functions of the cluster (borrowed for the call).
 #pragma once
 
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/api_exchange.h"
 #include "api/devcluster/request.h"
 #include "api/devcluster/watch.h"
 #include "api/devcluster/writes.h"

@@ -21,12 +21,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "api/base/random.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/api_exchange.h"
 #include "api/devcluster/list.h"
 #include "api/devcluster/store.h"
 #include "api/devcluster/table.h"
+#include "api/devcluster/watch_output.h"
 
 namespace maniple::devcluster {
+
+class TypeRegistry;  // api/devcluster/type_registry.h: built-in types and CRDs
 
 class Watches final : public ChangeObserver {
  public:
