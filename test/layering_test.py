@@ -58,7 +58,6 @@ SHARED_BY_POLICIES = ("plugins/node_terms",)
 RINGS = (
     ("api/codec", "cursor", "decode", "decode_parts", "foreign_reader"),
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
-    ("scheduler/app", "config", "config_autoscaling", "config_gpu", "config_http", "config_mig", "config_producers", "config_section", "profile"),
 )
 
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.

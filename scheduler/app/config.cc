@@ -11,7 +11,7 @@
 #include "api/codec/json.h"
 #include "api/codec/yaml.h"
 #include "scheduler/app/config_section.h"
-#include "scheduler/app/profile.h"
+#include "scheduler/app/plugin_names.h"
 
 namespace maniple {
 namespace {
@@ -179,18 +179,6 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
 }
 
 }  // namespace
-
-absl::StatusOr<absl::Duration> ParseConfigDuration(absl::string_view text) {
-  absl::Duration parsed;
-  // A bare "0" is a duration to Abseil; units are required everywhere else, so the sign is all that
-  // is left to refuse.
-  if (!absl::ParseDuration(text, &parsed) || parsed < absl::ZeroDuration() ||
-      parsed == absl::InfiniteDuration()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", text.substr(0, 64), "\" is not a duration such as 300ms, 2s, 10m or 1h"));
-  }
-  return parsed;
-}
 
 absl::StatusOr<SchedulerConfig> ParseSchedulerConfig(absl::string_view text,
                                                      absl::string_view file) {

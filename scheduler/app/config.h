@@ -60,7 +60,4 @@ struct SchedulerConfig {
                                                                    absl::string_view file);
 [[nodiscard]] absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& file);
 
-// "300ms", "2s", "10m", "1h", "1m30s".
-[[nodiscard]] absl::StatusOr<absl::Duration> ParseConfigDuration(absl::string_view text);
-
 }  // namespace maniple

@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scheduler/app/config.h"
+#include "scheduler/app/config_duration.h"
 
 namespace maniple {
 namespace {

@@ -1,17 +1,11 @@
 // From the names of the configuration file to the filters and scores in force.
 #pragma once
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "plugins/framework/profile.h"
 #include "scheduler/app/config.h"
 
 namespace maniple {
-
-// "no plugin "Pakcing"; there are …", of a name that none has; "" = there is one.
-[[nodiscard]] std::string WhyNoFilter(const std::string& name);
-[[nodiscard]] std::string WhyNoScore(const std::string& name);
 
 // Every built-in policy with its default weight, less what the file disables, with the weights it
 // gives. REQUIRES: there is a plugin of each name.

@@ -21,6 +21,7 @@
 #include "scheduler/app/cluster_reader.h"
 #include "scheduler/app/command_line.h"
 #include "scheduler/app/config.h"
+#include "scheduler/app/config_duration.h"
 #include "scheduler/app/loop_settings.h"
 #include "scheduler/app/manifest_files.h"
 #include "scheduler/replay/redaction.h"

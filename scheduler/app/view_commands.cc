@@ -16,7 +16,7 @@
 #include "api/http/http.h"
 #include "api/model/object.h"
 #include "scheduler/app/capacity.h"
-#include "scheduler/app/config.h"
+#include "scheduler/app/config_duration.h"
 #include "scheduler/app/diagnosis.h"
 #include "scheduler/app/listing.h"
 #include "scheduler/app/node_map.h"
