@@ -56,7 +56,6 @@ SHARED_BY_POLICIES = ("plugins/node_terms",)
 
 # Modules of one room that still need each other: the folder, and their names. What is parted is struck out.
 RINGS = (
-    ("api/codec", "cursor", "decode", "decode_parts", "foreign_reader"),
     ("api/validation", "cel", "cel_value", "schema", "schema_node", "schema_walk"),
 )
 

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "api/base/check.h"
 #include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 
 namespace maniple {
 namespace {

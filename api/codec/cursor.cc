@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/codec/utf8.h"
 
 namespace maniple {

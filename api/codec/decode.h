@@ -21,6 +21,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "api/codec/foreign_reader.h"
 #include "api/model/object.h"
 
@@ -96,10 +97,5 @@ class Decoder final {
 
 // Never fails: a body that is no Status yields the HTTP code and its first printable characters.
 [[nodiscard]] ApiStatus DecodeStatus(int http_code, absl::string_view body);
-
-// RFC 3339 with fractions and offsets in; UTC seconds "…Z" out (micro: exactly six decimals).
-[[nodiscard]] absl::StatusOr<absl::Time> ParseKubernetesTime(absl::string_view text);
-[[nodiscard]] std::string FormatKubernetesTime(absl::Time time);
-[[nodiscard]] std::string FormatKubernetesMicroTime(absl::Time time);
 
 }  // namespace maniple

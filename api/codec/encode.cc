@@ -3,10 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "api/codec/decode.h"
 #include "api/codec/json.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/codec/quantity.h"
 #include "api/codec/utf8.h"
+#include "api/model/storage.h"
 
 namespace maniple {
 namespace {

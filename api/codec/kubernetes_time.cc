@@ -1,13 +1,13 @@
-// Times as Kubernetes writes them. Written out by hand, because it runs once or twice per watch
-// line, and several times per status.
+#include "api/codec/kubernetes_time.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
-#include "api/codec/decode.h"
 #include "api/codec/utf8.h"
 
 namespace maniple {

@@ -14,8 +14,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "api/codec/decode.h"
 #include "api/codec/json.h"
+#include "api/codec/kubernetes_time.h"
 
 extern char** environ;
 

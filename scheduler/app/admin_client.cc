@@ -17,6 +17,7 @@
 #include "api/base/status_macros.h"
 #include "api/client/kubeconfig.h"
 #include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/http/curl_transport.h"
 #include "api/proto/admin.grpc.pb.h"
 #include "scheduler/app/address.h"

@@ -3,7 +3,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/status_macros.h"
-#include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "scheduler/app/admin_help.h"
 #include "scheduler/app/admin_view.h"
 #include "scheduler/app/diagnosis.h"

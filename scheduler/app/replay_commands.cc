@@ -16,7 +16,7 @@
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
 #include "api/client/kubeconfig.h"
-#include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/codec/yaml.h"
 #include "scheduler/app/cluster_reader.h"
 #include "scheduler/app/command_line.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/model/maniple_types.h"
 
 namespace maniple {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/codec/quantity.h"
 
 namespace maniple {

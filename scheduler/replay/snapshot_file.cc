@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
-#include "api/codec/decode.h"
 #include "api/codec/gzip.h"
+#include "api/codec/kubernetes_time.h"
 
 namespace maniple {
 namespace {

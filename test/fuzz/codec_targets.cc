@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/codec/quantity.h"
 #include "api/codec/utf8.h"
 #include "api/codec/yaml.h"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/producers/kinds.h"
 
 namespace maniple {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 
 namespace maniple::codec_decode_maniple_test {
 namespace {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
 
 namespace maniple::codec_decode_stream_test {
 namespace {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
+#include "api/codec/kubernetes_time.h"
 
 namespace maniple::codec_encode_test {
 namespace {
