@@ -17,11 +17,11 @@
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
 #include "api/validation/cel_value.h"
-#include "api/validation/schema.h"
 
 namespace maniple {
 
 struct CelTree;
+struct SchemaNode;  // schema_node.h
 
 // What a rule looks at. Borrowed for the evaluation.
 struct CelInput {
@@ -29,7 +29,7 @@ struct CelInput {
 
   const Json* self = nullptr;
   const Json* old_self = nullptr;  // nullptr: there is none
-  const StructuralSchema::Node* schema = nullptr;
+  const SchemaNode* schema = nullptr;
   OldSelf old_self_as = OldSelf::kValue;
 };
 

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/status_macros.h"
 #include "api/validation/cel_parser.h"
-#include "api/validation/schema_node.h"
 
 namespace maniple {
 namespace {

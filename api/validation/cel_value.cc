@@ -11,8 +11,6 @@
 namespace maniple {
 namespace {
 
-using SchemaNode = StructuralSchema::Node;
-
 CelValue FromText(const std::string& text, const SchemaNode* schema) {
   if (schema != nullptr && schema->format == StringFormat::kDateTime) {
     if (const std::optional<absl::Time> time = ParseDateTime(text)) return CelValue(*time);

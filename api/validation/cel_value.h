@@ -19,9 +19,10 @@
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "api/codec/quantity.h"
-#include "api/validation/schema.h"
 
 namespace maniple {
+
+struct SchemaNode;  // schema_node.h
 
 // What an evaluation may still cost, in units of about one operation. Shared by all rules of one
 // object.
@@ -35,7 +36,7 @@ class CelValue final {
   using Map = std::vector<std::pair<std::string, CelValue>>;
   struct Document {  // an array or object
     const Json* json = nullptr;
-    const StructuralSchema::Node* schema = nullptr;  // nullptr: nothing is known
+    const SchemaNode* schema = nullptr;  // nullptr: nothing is known
   };
   struct TypeName {
     absl::string_view name;
@@ -59,7 +60,7 @@ class CelValue final {
   static CelValue OfMap(Map members);
   static CelValue None() { return CelValue(Variant(Optional{})); }
   static CelValue Some(CelValue value);
-  static CelValue FromJson(const Json& json, const StructuralSchema::Node* schema);
+  static CelValue FromJson(const Json& json, const SchemaNode* schema);
 
   [[nodiscard]] const Variant& get() const { return value_; }
   template <typename T>

@@ -1,19 +1,16 @@
 #include "api/validation/schema.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "absl/strings/str_join.h"
 #include "api/validation/schema_node.h"
 #include "api/validation/schema_walk.h"
 
 namespace maniple {
 namespace {
-
-using SchemaNode = StructuralSchema::Node;
 
 // Fields of every object that the server itself keeps.
 bool IsObjectField(absl::string_view name) {
@@ -150,86 +147,7 @@ bool BlocksRules(const FieldError& error) {
   return false;
 }
 
-std::string KeysOf(const Json& item, const SchemaNode& list) {
-  std::string identity;
-  for (const std::string& key : list.list_map_keys)
-    absl::StrAppend(&identity, item[key].Dump(), ",");
-  return identity;
-}
-
-// As Go prints a float64: shortest digits, an exponent from 1e+06 on.
-std::string PrintedDouble(double value) {
-  char buffer[64];
-  const double magnitude = std::abs(value);
-  const auto format = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e6)
-                          ? std::chars_format::scientific
-                          : std::chars_format::fixed;
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, format);
-  return end.ec == std::errc() ? std::string(buffer, end.ptr) : Json(value).Dump();
-}
-
 }  // namespace
-
-absl::string_view FieldErrorReasonName(FieldErrorReason reason) {
-  switch (reason) {
-    case FieldErrorReason::kInvalid:
-      return "FieldValueInvalid";
-    case FieldErrorReason::kRequired:
-      return "FieldValueRequired";
-    case FieldErrorReason::kNotSupported:
-      return "FieldValueNotSupported";
-    case FieldErrorReason::kTypeInvalid:
-      return "FieldValueTypeInvalid";
-    case FieldErrorReason::kTooLong:
-      return "FieldValueTooLong";
-    case FieldErrorReason::kTooMany:
-      return "FieldValueTooMany";
-    case FieldErrorReason::kDuplicate:
-      return "FieldValueDuplicate";
-    case FieldErrorReason::kForbidden:
-      return "FieldValueForbidden";
-  }
-  return "FieldValueInvalid";
-}
-
-std::string JoinFieldErrors(const std::vector<FieldError>& errors) {
-  const auto print = [](std::string* out, const FieldError& error) {
-    absl::StrAppend(out, error.path, ": ", error.message);
-  };
-  const std::string joined = absl::StrJoin(errors, ", ", print);
-  return errors.size() > 1 ? absl::StrCat("[", joined, "]") : joined;
-}
-
-const SchemaNode* SchemaNode::Property(absl::string_view name) const {
-  const auto at = std::lower_bound(
-      properties.begin(), properties.end(), name,
-      [](const auto& property, absl::string_view wanted) { return property.name < wanted; });
-  return at != properties.end() && at->name == name ? &at->schema : nullptr;
-}
-
-const SchemaNode* SchemaNode::Member(absl::string_view name) const {
-  const SchemaNode* property = Property(name);
-  return property != nullptr ? property : additional.get();
-}
-
-ListIndex::ListIndex(const SchemaNode& list, const Json* items) : list_(list) {
-  if (items == nullptr || list.list_type != SchemaNode::ListType::kMap) return;
-  for (const Json& item : items->items()) items_.try_emplace(KeysOf(item, list), &item);
-}
-
-const Json* ListIndex::Find(const Json& item) const {
-  if (items_.empty()) return nullptr;
-  const auto at = items_.find(KeysOf(item, list_));
-  return at == items_.end() ? nullptr : at->second;
-}
-
-const Json* OldMember(const Json* old, absl::string_view name) {
-  return old == nullptr ? nullptr : old->Find(name);
-}
-
-std::string PrintedValue(const Json& value) {
-  return value.type() == Json::Type::kDouble ? PrintedDouble(value.AsDouble()) : value.Dump();
-}
 
 StructuralSchema::StructuralSchema(std::unique_ptr<const SchemaNode> root)
     : root_(std::move(root)) {}

@@ -22,35 +22,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "api/codec/json.h"
+#include "api/validation/field_error.h"
 
 namespace maniple {
 
-enum class FieldErrorReason {
-  kInvalid,
-  kRequired,
-  kNotSupported,
-  kTypeInvalid,
-  kTooLong,
-  kTooMany,
-  kDuplicate,
-  kForbidden,
-};
-// As in a Status cause: "FieldValueInvalid", "FieldValueRequired", …
-[[nodiscard]] absl::string_view FieldErrorReasonName(FieldErrorReason reason);
-
-// One cause of a 422: field, reason and message of a StatusCause.
-struct FieldError {
-  std::string path;  // "spec.quotas[0].resources[1].name"
-  FieldErrorReason reason = FieldErrorReason::kInvalid;
-  std::string
-      message;  // "Invalid value: 0: spec.minMember in body should be greater than or equal to 1"
-  friend bool operator==(const FieldError&, const FieldError&) = default;
-};
-// "path: message", several as "[a, b]": what follows `Kind.group "name" is invalid: ` in the Status
-// message.
-[[nodiscard]] std::string JoinFieldErrors(const std::vector<FieldError>& errors);
+struct SchemaNode;  // schema_node.h, private to this room
 
 class StructuralSchema final {
  public:
@@ -81,12 +58,10 @@ class StructuralSchema final {
   // "path: rule: why" of each CEL rule that cannot be enforced.
   [[nodiscard]] const std::vector<std::string>& unenforced_rules() const { return unenforced_; }
 
-  struct Node;  // schema_node.h, private to this room
-
  private:
-  explicit StructuralSchema(std::unique_ptr<const Node> root);
+  explicit StructuralSchema(std::unique_ptr<const SchemaNode> root);
 
-  std::unique_ptr<const Node> root_;
+  std::unique_ptr<const SchemaNode> root_;
   std::vector<std::string> unenforced_;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -8,13 +9,15 @@
 #include "absl/strings/str_replace.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
+#include "api/validation/cel.h"
+#include "api/validation/schema.h"
 #include "api/validation/schema_node.h"
+#include "api/validation/schema_rule.h"
 #include "api/validation/schema_walk.h"
 
 namespace maniple {
 namespace {
 
-using SchemaNode = StructuralSchema::Node;
 using Type = SchemaNode::Type;
 
 constexpr int kMaxDepth = 64;
@@ -248,7 +251,7 @@ class Compiler {
       rule.program = CompileCel(rule.rule);
       const std::string& expression = source["messageExpression"].AsString();
       if (!expression.empty()) rule.message_expression = CompileCel(expression);
-      node.rules.push_back(std::move(rule));
+      node.rules.push_back(std::make_shared<const SchemaRule>(std::move(rule)));
     }
     return absl::OkStatus();
   }

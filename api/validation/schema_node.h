@@ -10,10 +10,8 @@
 
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
-#include "api/validation/cel.h"
 #include "api/validation/format.h"
 #include "api/validation/pattern.h"
-#include "api/validation/schema.h"
 
 namespace maniple {
 
@@ -27,18 +25,9 @@ struct SizeBounds {
   std::optional<int64_t> least, most;
 };
 
-// One entry of x-kubernetes-validations.
-struct SchemaRule {
-  std::string rule;
-  std::string message;                // "" = "failed rule: …"
-  std::optional<CelProgram> program;  // absent: not enforced
-  std::optional<CelProgram> message_expression;
-  FieldErrorReason reason = FieldErrorReason::kInvalid;
-  std::string field_path;  // below the node, "" = the node
-  bool optional_old_self = false;
-};
+struct SchemaRule;  // schema_rule.h
 
-struct StructuralSchema::Node {
+struct SchemaNode {
   // kAny: int-or-string, preserve-unknown-fields without a type, or a value validation below anyOf
   // and friends.
   enum class Type { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean };
@@ -54,9 +43,9 @@ struct StructuralSchema::Node {
   bool embedded_resource = false;
 
   struct Property;
-  std::vector<Property> properties;  // sorted by name
-  std::unique_ptr<Node> additional;  // values of a map
-  std::unique_ptr<Node> items;
+  std::vector<Property> properties;        // sorted by name
+  std::unique_ptr<SchemaNode> additional;  // values of a map
+  std::unique_ptr<SchemaNode> items;
   std::vector<std::string> required;
 
   std::optional<Json> default_value;
@@ -72,19 +61,19 @@ struct StructuralSchema::Node {
   std::vector<std::string> list_map_keys;
   bool unique_items = false;
 
-  std::vector<Node> all_of, any_of, one_of;
-  std::unique_ptr<Node> negated;
-  std::vector<SchemaRule> rules;
+  std::vector<SchemaNode> all_of, any_of, one_of;
+  std::unique_ptr<SchemaNode> negated;
+  std::vector<std::shared_ptr<const SchemaRule>> rules;  // x-kubernetes-validations
 
   // The schema of the member, be it a property or a map's value; nullptr when it is unknown.
-  [[nodiscard]] const Node* Member(absl::string_view name) const;
+  [[nodiscard]] const SchemaNode* Member(absl::string_view name) const;
   // Of a property only.
-  [[nodiscard]] const Node* Property(absl::string_view name) const;
+  [[nodiscard]] const SchemaNode* Property(absl::string_view name) const;
 };
 
-struct StructuralSchema::Node::Property {
+struct SchemaNode::Property {
   std::string name;
-  Node schema;
+  SchemaNode schema;
 };
 
 }  // namespace maniple

@@ -4,12 +4,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/validation/schema_rule.h"
 #include "api/validation/schema_walk.h"
 
 namespace maniple {
 namespace {
-
-using SchemaNode = StructuralSchema::Node;
 
 class RuleWalk {
  public:
@@ -17,7 +16,7 @@ class RuleWalk {
 
   void Visit(const SchemaNode& node, const Json& value, const Json* old) {
     if (errors_.size() >= kMaxFieldErrors || exhausted_ || value.is_null()) return;
-    for (const SchemaRule& rule : node.rules) Apply(rule, node, value, old);
+    for (const auto& rule : node.rules) Apply(*rule, node, value, old);
     const auto visit = [this](const SchemaNode& schema, const Json& child, const Json* old_child) {
       Visit(schema, child, old_child);
     };

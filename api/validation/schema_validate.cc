@@ -11,8 +11,6 @@
 namespace maniple {
 namespace {
 
-using SchemaNode = StructuralSchema::Node;
-
 absl::string_view TypeNameOf(const Json& value) {
   switch (value.type()) {
     case Json::Type::kNull:

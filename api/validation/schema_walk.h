@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
-#include "api/validation/schema.h"
+#include "api/validation/field_error.h"
 #include "api/validation/schema_node.h"
 
 namespace maniple {
@@ -59,11 +59,11 @@ class FieldPath final {
 class ListIndex final {
  public:
   // Empty unless `list` is a keyed list and `items` is an array.
-  ListIndex(const StructuralSchema::Node& list, const Json* items);
+  ListIndex(const SchemaNode& list, const Json* items);
   [[nodiscard]] const Json* Find(const Json& item) const;
 
  private:
-  const StructuralSchema::Node& list_;
+  const SchemaNode& list_;
   absl::flat_hash_map<std::string, const Json*> items_;
 };
 
@@ -73,8 +73,8 @@ class ListIndex final {
 // What lies directly below `value`, with `path` one step further down:
 // visit(schema, child, what of `old` it stands for). Children without a schema are passed over.
 template <typename Visit>
-void VisitItems(const StructuralSchema::Node& list, const Json& value, const Json* old,
-                FieldPath& path, const Visit& visit) {
+void VisitItems(const SchemaNode& list, const Json& value, const Json* old, FieldPath& path,
+                const Visit& visit) {
   if (!value.is_array() || list.items == nullptr) return;
   const ListIndex old_items(list, old);
   size_t index = 0;
@@ -84,11 +84,11 @@ void VisitItems(const StructuralSchema::Node& list, const Json& value, const Jso
   }
 }
 template <typename Visit>
-void VisitMembers(const StructuralSchema::Node& node, const Json& value, const Json* old,
-                  FieldPath& path, const Visit& visit) {
+void VisitMembers(const SchemaNode& node, const Json& value, const Json* old, FieldPath& path,
+                  const Visit& visit) {
   for (const auto& [name, member] : value.members()) {
-    const StructuralSchema::Node* property = node.Property(name);
-    const StructuralSchema::Node* schema = property != nullptr ? property : node.additional.get();
+    const SchemaNode* property = node.Property(name);
+    const SchemaNode* schema = property != nullptr ? property : node.additional.get();
     if (schema == nullptr) continue;
     const FieldPath::Step step = property != nullptr ? path.Field(name) : path.Key(name);
     visit(*schema, member, OldMember(old, name));
@@ -96,19 +96,19 @@ void VisitMembers(const StructuralSchema::Node& node, const Json& value, const J
 }
 
 // As OpenAPI writes it; "" for any.
-[[nodiscard]] absl::string_view TypeNameOf(StructuralSchema::Node::Type type);
+[[nodiscard]] absl::string_view TypeNameOf(SchemaNode::Type type);
 
 // The scalar as error messages print it: 0.5, "text", true.
 [[nodiscard]] std::string PrintedValue(const Json& value);
 
 // Types, bounds, enums, patterns, required fields.
-void ValidateValues(const StructuralSchema::Node& root, const Json& object, const Json* old,
+void ValidateValues(const SchemaNode& root, const Json& object, const Json* old,
                     std::vector<FieldError>& errors);
 // Uniqueness in sets and keyed lists.
-void ValidateLists(const StructuralSchema::Node& root, const Json& object, const Json* old,
+void ValidateLists(const SchemaNode& root, const Json& object, const Json* old,
                    std::vector<FieldError>& errors);
 // x-kubernetes-validations.
-void ValidateRules(const StructuralSchema::Node& root, const Json& object, const Json* old,
+void ValidateRules(const SchemaNode& root, const Json& object, const Json* old,
                    std::vector<FieldError>& errors);
 
 }  // namespace maniple
