@@ -59,7 +59,7 @@ struct PodWaits {
 [[nodiscard]] HttpRequest PodGroupSpecRequest(absl::string_view namespace_name,
                                               absl::string_view name, absl::string_view uid,
                                               const PodGroupSpec& spec);
-// With the uid as precondition.
+// Sent with the uid as precondition.
 [[nodiscard]] HttpRequest DeletePodGroupRequest(absl::string_view namespace_name,
                                                 absl::string_view name, absl::string_view uid);
 // `path` is that of the object, or of its subresource if it has one:
@@ -70,13 +70,13 @@ struct PodWaits {
 [[nodiscard]] HttpRequest MakeProvisioningRequest(const NewProvisioningRequest& request);
 [[nodiscard]] HttpRequest ReadProvisioningRequest(absl::string_view namespace_name,
                                                   absl::string_view name);
-// With the uid as precondition.
+// Sent with the uid as precondition.
 [[nodiscard]] HttpRequest DeleteProvisioningRequest(absl::string_view namespace_name,
                                                     absl::string_view name, absl::string_view uid);
 // `body` is EncodePodTemplate's; 409 when it is there already.
 [[nodiscard]] HttpRequest MakePodTemplateRequest(absl::string_view namespace_name,
                                                  std::string body);
-// With the uid as precondition.
+// Sent with the uid as precondition.
 [[nodiscard]] HttpRequest DeletePodTemplateRequest(absl::string_view namespace_name,
                                                    absl::string_view name, absl::string_view uid);
 

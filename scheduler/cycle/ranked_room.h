@@ -27,7 +27,7 @@ class RankedRoom final {
   [[nodiscard]] ShapeRoom All() const { return room_.All(); }
   // In id order.
   void ForEach(absl::FunctionRef<void(const NodeRoom&)> visit) const { room_.ForEach(visit); }
-  // Every node of the blocks that have one which `which` says yes to, ranked, in no order.
+  // Every node, ranked but in no order, of the blocks that have a node which `which` accepts.
   // REQUIRES: the overlay is as it was when the blocks were counted.
   void ForEachRanked(absl::FunctionRef<bool(NodeId)> which,
                      absl::FunctionRef<void(const RankedNode&)> visit) const;

@@ -27,8 +27,8 @@ ShapeRoom RoomByBlock::All() const {
 std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods) {
   int64_t spare = -pods;
   for (const RankedNode& node : best) spare += node.room.pods;
-  // The last one of them may take fewer than it could; that stays so when they are put in order of
-  // name.
+  // The last of them may take fewer than it could, which stays so when they are
+  // put in order of name.
   if (!best.empty()) best.back().room.pods -= static_cast<int32_t>(spare);
   std::ranges::sort(best, {}, &RankedNode::name_rank);
   std::vector<NodeId> nodes;

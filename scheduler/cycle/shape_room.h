@@ -24,8 +24,8 @@ struct ShapeRoom {
   int64_t total = 0;
 };
 
-// A node that takes pods, and what decides between it and others: the score, then the name, or its
-// place in a layout of the nodes.
+// A node that takes pods, with its order among others: the score, then the name,
+// or its place in a layout of the nodes.
 struct RankedNode {
   int64_t score = 0;
   uint32_t name_rank = 0;
@@ -39,7 +39,7 @@ struct RankedNode {
 struct BlockRoom {
   ShapeRoom room;
   std::vector<RankedNode> ranked;  // empty until asked for
-  size_t in_order = 0;             // the best so many of them stand first, in order
+  size_t in_order = 0;             // so many of the best stand first, in order
 };
 
 // The blocks that take pods.
@@ -65,8 +65,8 @@ class RoomByBlock final {
   int64_t total_ = 0;
 };
 
-// Shares `pods` pods out among `best`, whose order is that of RanksBefore: each takes all it can
-// and the last the rest. One entry per pod, consecutive pods on neighbouring nodes (by name).
+// Shares `pods` pods out among `best`, in the order of RanksBefore: each takes all it can and the
+// last takes the rest. One entry per pod; consecutive pods are on neighbouring nodes (by name).
 // REQUIRES: without the last of `best` there would be room for fewer than `pods`.
 [[nodiscard]] std::vector<NodeId> ShareOut(std::vector<RankedNode> best, int64_t pods);
 

@@ -38,7 +38,7 @@ class Scheduler final {
   [[nodiscard]] int64_t audited_turns() const { return audit_.turns(); }
 
  private:
-  // What the two threads of the real process do between two waits.
+  // The work of the real process's two threads between two waits.
   void Work();
   // True when there is more to do at once.
   bool Turn();
