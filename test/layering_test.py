@@ -22,7 +22,7 @@ ROOMS = {
     "api/model": ("api/base",),
     "api/gpu": ("api/base", "api/model"),
     "api/codec": ("api/base", "api/model", "api/gpu"),
-    "api/producers": ("api/base", "api/model", "api/codec"),
+    "api/producers": ("api/base", "api/model", "api/codec", "api/validation"),
     "api/proto": (),
     "api/validation": ("api/base", "api/model", "api/codec"),
     "api/http": ("api/base", "api/model", "api/codec"),

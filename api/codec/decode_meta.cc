@@ -197,6 +197,11 @@ ForeignObject ReadForeign(ResourceKind kind, const Cursor& root, const ForeignRe
   return object;
 }
 
+bool IsHyperNode(const Object& object) {
+  const auto* foreign = std::get_if<ForeignObject>(&object);
+  return foreign != nullptr && foreign->hyper_node != nullptr;
+}
+
 Object ReadOwnObject(ResourceKind kind, const Cursor& root) {
   switch (kind) {
     case ResourceKind::kNode:
@@ -245,8 +250,8 @@ Object ReadObject(ResourceKind kind, const Cursor& root, const ForeignReader* fo
   Object object = is_foreign ? ReadForeign(kind, root, *foreign) : ReadOwnObject(kind, root);
   const ObjectMeta& meta = MetaOf(object);
   if (meta.name.empty()) root.Refuse("metadata.name: is missing");
-  if (IsNamespaced(kind) && meta.namespace_name.empty())
-    root.Refuse("metadata.namespace: is missing");
+  const bool namespaced = IsNamespaced(kind) && !IsHyperNode(object);
+  if (namespaced && meta.namespace_name.empty()) root.Refuse("metadata.namespace: is missing");
   return object;
 }
 

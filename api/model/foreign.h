@@ -1,5 +1,5 @@
-// Objects of other projects that declare gangs, reduced to the few facts that decide:
-// members, parts, the parts that come late, and the queue.
+// Objects of other projects that declare gangs, reduced to the few facts that decide: how many
+// members, in which parts, which of them come late, whose queue. HyperNodes come the same way.
 //
 // A kind of theirs is a ResourceKind from kResourceKinds up, by its place in a table of kinds
 // (api/producers/kinds.h holds the built-in one). Readers in api/producers fill ForeignSpec from
@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "api/model/hyper_node.h"
 #include "api/model/maniple_types.h"
 #include "api/model/model.h"
 
@@ -75,6 +77,8 @@ struct ForeignObject {
   std::string api_version;  // as it was read: "scheduling.x-k8s.io/v1alpha1"
   ForeignSpec spec;
   std::string phase;  // status.phase as it stands on the server
+  // A HyperNode is this, has no spec, and stands in no namespace. Null: it is none.
+  std::shared_ptr<const HyperNode> hyper_node = {};
 };
 
 }  // namespace maniple

@@ -34,6 +34,7 @@ std::vector<KnownKind> MakeKnownKinds() {
       {kMpiJob, {"kubeflow.org", {"v2beta1", "v1"}, "mpijobs", "MPIJob"}},
       {kTrainJob, {"trainer.kubeflow.org", {"v1alpha1"}, "trainjobs", "TrainJob"}},
       {kComposite, {"scheduling.k8s.io", {"v1alpha3"}, "compositepodgroups", "CompositePodGroup"}},
+      {kHyperNode, {"topology.volcano.sh", {"v1alpha1"}, "hypernodes", "HyperNode"}},
   };
 }
 
@@ -63,7 +64,10 @@ ProducerRole RoleOf(const ForeignKind& kind) {
 }
 
 bool IsGroupObject(ProducerRole role) { return role <= ProducerRole::kKoordinator; }
-bool IsOwner(ProducerRole role) { return !IsGroupObject(role) && role != ProducerRole::kComposite; }
+bool IsOwner(ProducerRole role) {
+  return !IsGroupObject(role) && role != ProducerRole::kComposite &&
+         role != ProducerRole::kHyperNode;
+}
 
 std::optional<uint8_t> KindIndexOf(const ForeignKinds& kinds, absl::string_view api_version,
                                    absl::string_view kind) {

@@ -1,4 +1,4 @@
-// The kinds of producers that Maniple knows: foreign group objects and owners of pods.
+// The kinds of other projects that Maniple knows: group objects, owners of pods, HyperNodes.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,8 @@ enum class ProducerRole : uint8_t {
   kTrainJob,  // says only which JobSet is meant
   // Neither: a group of group objects.
   kComposite,
+  // No producer at all: it says which nodes are close to each other.
+  kHyperNode,
   kRule,  // what owner_rules.h says of it; also kinds that are unknown here
 };
 [[nodiscard]] ProducerRole RoleOf(const ForeignKind& kind);

@@ -228,6 +228,7 @@ class OwnerWalk final {
       case ProducerRole::kGrove:
       case ProducerRole::kKoordinator:
       case ProducerRole::kComposite:
+      case ProducerRole::kHyperNode:
         return "";
     }
     return "";

@@ -42,6 +42,7 @@ constexpr QuorumRule kRules[] = {
     {"CompositePodGroup (scheduling.k8s.io)",
      "minGroupCount of its groups, the oldest, and the quorum of each; a basic one asks for no "
      "gang"},
+    {"HyperNode (topology.volcano.sh)", "no gang: it says which nodes are close to each other"},
     {"Kueue pod group", "its total count; one with fast admission or for serving"},
     {"Koordinator gang", "min-available"},
     {"YuniKorn application", "minMember of each task group that has a pod"},

@@ -7,6 +7,7 @@
 #include "api/codec/decode_parts.h"
 #include "api/producers/fields.h"
 #include "api/producers/grove_group.h"
+#include "api/producers/hyper_node_reader.h"
 #include "api/producers/job_owner.h"
 #include "api/producers/jobset_owner.h"
 #include "api/producers/kai_group.h"
@@ -48,6 +49,7 @@ ForeignSpec ReadSpec(const ForeignKind& kind, const Cursor& root) {
     case ProducerRole::kMpiJob:
       return ReadMpiJob(root);
     case ProducerRole::kTrainJob:
+    case ProducerRole::kHyperNode:
       return {};
     case ProducerRole::kComposite:
       return ReadCompositeGroup(root);
@@ -116,9 +118,13 @@ class Reader final : public ForeignReader {
     if (object.api_version.empty()) {
       object.api_version = absl::StrCat(known.group, "/", known.versions.front());
     }
+    const ProducerRole role = RoleOf(known);
+    if (role == ProducerRole::kHyperNode) {
+      object.hyper_node = std::make_shared<const HyperNode>(ReadHyperNode(root));
+      return object;
+    }
     object.spec = ReadSpec(known, root);
     object.spec.queue_label = QueueLabelOf(object.meta);
-    const ProducerRole role = RoleOf(known);
     if (IsOwner(role)) {
       ReadAsked(role, object.meta, object.spec);
       object.spec.topology = TopologyOf(object.meta);

@@ -51,7 +51,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
     "jobsets.jobset.x-k8s.io" "leaderworkersets.leaderworkerset.x-k8s.io" "rayclusters.ray.io"
     "pytorchjobs.kubeflow.org" "tfjobs.kubeflow.org" "xgboostjobs.kubeflow.org" "paddlejobs.kubeflow.org"
     "jaxjobs.kubeflow.org" "mpijobs.kubeflow.org" "trainjobs.trainer.kubeflow.org"
-    "compositepodgroups.scheduling.k8s.io") -}}
+    "compositepodgroups.scheduling.k8s.io" "hypernodes.topology.volcano.sh") -}}
 {{- end }}
 
 {{- /* Those that are watched. */ -}}
