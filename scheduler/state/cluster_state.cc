@@ -16,7 +16,8 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   std::vector<std::string> names;
   for (const ResourceAmount& entry : node.allocatable) names.push_back(entry.resource);
   NumberResources(names);
-  const NodeTable::Change change = nodes_.Upsert(node);
+  hyper_nodes_.PutNode(node.meta.name, node.meta.labels);
+  const NodeTable::Change change = nodes_.Upsert(node, hyper_nodes_.LabelsOf(node.meta.name));
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.room_grew) delta.room_grew.insert(change.node);
   if (change.appeared) {
@@ -71,6 +72,7 @@ void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
       ++it;
     }
   }
+  hyper_nodes_.RemoveNode(nodes_.NameOf(node));
   nodes_.Remove(node);
   pods_.SettleAfterNode(left, delta);
   delta.nodes_changed.erase(node);
@@ -113,27 +115,6 @@ void ClusterState::Impl::Upsert(const PriorityClass& object, Delta& delta) {
   delta.queues_changed = true;
 }
 
-void ClusterState::Impl::Upsert(const Topology& object, Delta& delta) {
-  topologies_[object.meta.name] = object;
-  PublishTopologies(delta);
-}
-
-void ClusterState::Impl::PublishTopologies(Delta& delta) {
-  draft_.tables.topologies.clear();
-  for (const auto& [name, topology] : topologies_) draft_.tables.topologies.push_back(topology);
-  draft_.changed = true;
-  TrackLevels();
-  delta.queues_changed = true;
-}
-
-void ClusterState::Impl::TrackLevels() {
-  std::vector<std::string> keys;
-  for (const auto& [name, topology] : topologies_) {
-    for (const TopologyLevel& level : topology.levels) keys.push_back(level.node_label);
-  }
-  nodes_.TrackColumns(keys);
-}
-
 void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta) {
   if (key.kind == ResourceKind::kNamespace) {
     gangs_.SetNamespaceQueue(key.name, "", delta);
@@ -150,6 +131,7 @@ void ClusterState::Impl::RemoveConfiguration(const ObjectKey& key, Delta& delta)
 }
 
 void ClusterState::Impl::Upsert(const ForeignObject& object, Delta& delta) {
+  if (object.hyper_node != nullptr) return UpsertHyperNode(object, delta);
   producers_.Upsert(object, pods_.producers_changed());
   FollowProducers(delta);
 }
@@ -163,6 +145,7 @@ void ClusterState::Impl::Apply(const KindServed& event, Delta& delta) {
 
 void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
   const ObjectKey& key = event.key;
+  if (IsHyperNode(key.kind)) return RemoveHyperNode(key.name, event.uid, delta);
   if (IsForeign(key.kind)) {
     producers_.Remove(key, event.uid, pods_.producers_changed());
     FollowProducers(delta);
@@ -213,6 +196,7 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
 
 void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
   const ObjectKey& key = event.key;
+  if (IsHyperNode(key.kind)) return RefuseHyperNode(event, delta);
   if (IsForeign(key.kind)) {
     producers_.Refuse(event, pods_.producers_changed());
     FollowProducers(delta);

@@ -1,5 +1,6 @@
 // The inside of ClusterState, shared by its sources: cluster_state.cc (objects that come and go),
-// cluster_state_sweep.cc (sweeps, publishing, invariants) and cluster_state_face.cc.
+// cluster_state_places.cc (which nodes are close to each other), cluster_state_sweep.cc (what is
+// given back, what is published, what must hold) and cluster_state_face.cc.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "absl/container/btree_map.h"
 #include "scheduler/state/cluster_state.h"
 #include "scheduler/state/gang_table.h"
+#include "scheduler/state/hyper_node_tree.h"
 #include "scheduler/state/node_table.h"
 #include "scheduler/state/observed_mix.h"
 #include "scheduler/state/pod_table.h"
@@ -135,6 +137,11 @@ class ClusterState::Impl final {
   void TrackLabelsAgain();
   void PublishTopologies(Delta& delta);
   void TrackLevels();
+  void UpsertHyperNode(const ForeignObject& object, Delta& delta);
+  void RemoveHyperNode(absl::string_view name, absl::string_view uid, Delta& delta);
+  void RefuseHyperNode(const ObjectInvalid& event, Delta& delta);
+  void FollowHyperNodes(const HyperNodeTree::Change& change, Delta& delta);
+  [[nodiscard]] bool IsHyperNode(ResourceKind kind) const;
   void PublishFreeVolumes();
   void TrackLabelsOfFreeVolumes();
   [[nodiscard]] absl::Status CheckRoom() const;
@@ -162,6 +169,8 @@ class ClusterState::Impl final {
   bool holds_changed_ = true;
 
   absl::btree_map<std::string, Topology> topologies_;
+  HyperNodeTree hyper_nodes_;
+  absl::btree_map<std::string, std::string> refused_hyper_nodes_;  // by name: why, told in the log
   std::vector<bool> synced_;  // by ResourceKind: listed, or known to be nowhere
   bool keeps_runners_ = true;
 

@@ -91,12 +91,23 @@ StringMap NodeTable::LabelsOf(NodeId node) const {
   return labels;
 }
 
+StringMap NodeTable::OwnLabelsOf(NodeId node) const {
+  StringMap labels;
+  if (!Has(node)) return labels;
+  const Record& record = records_[node.index()];
+  for (const auto& label : record.labels) {
+    if (std::ranges::binary_search(record.given, label)) continue;
+    labels.Set(label_keys_.Name(label.first), label_values_.Name(label.second));
+  }
+  return labels;
+}
+
 const GpuFacts& NodeTable::GpusOf(NodeId node) const {
   static const GpuFacts kNone;
   return Has(node) ? records_[node.index()].gpus : kNone;
 }
 
-NodeTable::Change NodeTable::Upsert(const Node& node) {
+NodeTable::Change NodeTable::Upsert(const Node& node, const StringMap& given) {
   Change change;
   if (const std::optional<NodeId> known = Find(node.meta.name)) {
     change.node = *known;
@@ -115,14 +126,8 @@ NodeTable::Change NodeTable::Upsert(const Node& node) {
   record.uid = node.meta.uid;
   change.room_grew = SetAllocatable(change.node, node.allocatable);
   SetImages(change.node, images_.SetHeld(change.node, node.images));
-  change.facts_changed = SetFacts(record, node) || change.appeared;
-  if (change.facts_changed) {
-    if (NoteValues(record)) {
-      PlaceAll();
-    } else {
-      Place(change.node);
-    }
-  }
+  change.facts_changed = SetFacts(record, node, given) || change.appeared;
+  if (change.facts_changed) PlaceByFacts(change.node);
   return change;
 }
 

@@ -1,5 +1,6 @@
 // Facts of nodes: labels, images, GPU facts, and the classes that follow from them.
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -62,13 +63,14 @@ void NodeTable::NoteProduct(const Node& node, const GpuFacts& gpus) {
 }
 
 // Whether labels, taints, cordon or facts about GPUs changed.
-bool NodeTable::SetFacts(Record& record, const Node& node) {
-  std::vector<std::pair<LabelKeyId, LabelValueId>> labels;
+bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& given) {
+  LabelIds labels;
   labels.reserve(node.meta.labels.entries().size());
   for (const auto& [key, value] : node.meta.labels.entries()) {
     labels.emplace_back(InternKey(key), InternValue(value));
   }
   std::sort(labels.begin(), labels.end());
+  record.given = AddGiven(labels, given);
   std::vector<Taint> taints = node.taints;
   std::sort(taints.begin(), taints.end());
   GpuFacts gpus = GpuFactsOf(node, gpu_rules_);
@@ -87,6 +89,40 @@ bool NodeTable::SetFacts(Record& record, const Node& node) {
   record.taints = std::move(taints);
   record.unschedulable = node.unschedulable;
   return true;
+}
+
+NodeTable::LabelIds NodeTable::AddGiven(LabelIds& labels, const StringMap& given) {
+  LabelIds added;
+  for (const auto& [key, value] : given.entries()) {
+    const LabelKeyId id = InternKey(key);
+    if (std::ranges::binary_search(labels, id, {}, &LabelIds::value_type::first)) continue;
+    added.emplace_back(id, InternValue(value));
+  }
+  std::sort(added.begin(), added.end());
+  labels.insert(labels.end(), added.begin(), added.end());
+  std::inplace_merge(labels.begin(), labels.end() - static_cast<ptrdiff_t>(added.size()),
+                     labels.end());
+  return added;
+}
+
+bool NodeTable::SetGiven(NodeId node, const StringMap& given) {
+  Record& record = records_[node.index()];
+  LabelIds labels;
+  std::ranges::set_difference(record.labels, record.given, std::back_inserter(labels));
+  record.given = AddGiven(labels, given);
+  if (labels == record.labels) return false;
+  record.labels = std::move(labels);
+  PlaceByFacts(node);
+  return true;
+}
+
+// After its labels, taints, cordon or GPUs changed.
+void NodeTable::PlaceByFacts(NodeId node) {
+  if (NoteValues(records_[node.index()])) {
+    PlaceAll();
+  } else {
+    Place(node);
+  }
 }
 
 std::optional<LabelValueId> NodeTable::ValueOf(const Record& record, LabelKeyId key) const {
