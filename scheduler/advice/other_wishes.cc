@@ -11,9 +11,10 @@ namespace {
 // Levels wider than the required one, the narrowest first, and no level at the end.
 std::vector<std::string> WiderThan(const TopologyRequest& request, const Tables& tables) {
   std::vector<std::string> wider = {""};
-  if (const Topology* topology = FindTopology(tables, request.topology_name)) {
-    const size_t end = LevelIndex(*topology, request.required).value_or(topology->levels.size());
-    for (size_t i = 0; i < end; ++i) wider.push_back(topology->levels[i].name);
+  if (const auto place = FindLevel(tables, request.topology_name, request.required)) {
+    for (size_t i = 0; i < place->index; ++i) wider.push_back(place->topology->levels[i].name);
+  } else if (const Topology* topology = FindTopology(tables, request.topology_name)) {
+    for (const TopologyLevel& level : topology->levels) wider.push_back(level.name);
   }
   std::ranges::reverse(wider);
   return wider;

@@ -2,8 +2,8 @@
 // and domains for its slices and sub-groups.
 //
 // The NVLink domain is a dimension of its own that need not nest with the levels of a Topology; the
-// word "nvlink", or a label that is configured for it, may stand wherever a level may. Pure
-// functions of snapshot and request.
+// word "nvlink", or a label that is configured for it, may stand wherever a level may. The tiers of
+// HyperNodes are levels of a Topology without a name. Pure functions of snapshot and request.
 #pragma once
 
 #include <cstdint>
@@ -46,14 +46,29 @@ struct DomainChoice {
   [[nodiscard]] DomainChoice OnlyBinding() const;
 };
 
-// The Topology of that name; without a name the only one, or the one named "default". Null: none.
+// The Topology of that name; without a name the only one, or the one named "default". Where none
+// has a name it is the tiers of HyperNodes. Null: none.
 [[nodiscard]] const Topology* FindTopology(const Tables& tables, absl::string_view name);
 
 // The place of a level by its name, its label or its tier; none: the Topology has no such level.
 [[nodiscard]] std::optional<size_t> LevelIndex(const Topology& topology, absl::string_view word);
 
-// kInvalidArgument: the request names something that does not exist, or contradicts itself. The
-// message names the field. No topology asked for: no levels.
+struct LevelPlace {
+  const Topology* topology = nullptr;
+  size_t index = 0;
+  // The word is of a tier that is wider than all HyperNodes, as Volcano lets it be: that any nodes
+  // will do. The place is that of the widest.
+  bool beyond = false;
+};
+// The level that a word of a request names in the Topology of that name (see FindTopology), or,
+// without a name, among the tiers of HyperNodes. A tier's word names the HyperNodes of that tier
+// before it counts the levels of a Topology. None: nobody has such a level.
+[[nodiscard]] std::optional<LevelPlace> FindLevel(const Tables& tables,
+                                                  absl::string_view topology_name,
+                                                  absl::string_view word);
+
+// kInvalidArgument: the request names what does not exist, or contradicts itself. The message names
+// the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,
                                                            const GangRequest& gang,
                                                            LevelStore& store);
