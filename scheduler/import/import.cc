@@ -56,8 +56,7 @@ const Dialect& DialectOf(ImportFrom from) {
          {"", "Node", ""},
          {kVolcanoGroup, "PodGroup", kMadeAnew},
          {"topology.volcano.sh", "HyperNode",
-          "domains are read from labels of nodes: label them, and name the labels in a "
-          "Topology"}}}},
+          "the scheduler reads it where it is: leave it, with its definition"}}}},
       {ImportFrom::kKai,
        {"kai",
         ImportKai,

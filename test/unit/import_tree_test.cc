@@ -112,7 +112,7 @@ TEST(ImportVolcano, AClosedQueueStartsNothingAndStrangeFieldsAreTold) {
                                   Contains(HasSubstr("note spec.priority")),
                                   Contains(HasSubstr("note spec.surprise")),
                                   Contains(HasSubstr("error spec.deserved.cpu")),
-                                  Contains(HasSubstr("HyperNode h: skipped: domains are read"))));
+                                  Contains(HasSubstr("HyperNode h: skipped: the scheduler reads it"))));
 }
 
 // Queues there share what the nodes have. Without the nodes nobody could borrow anything.
