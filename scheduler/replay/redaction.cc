@@ -150,7 +150,7 @@ size_t DigitsFor(size_t names) {
 }  // namespace
 
 Redaction::Redaction(const std::vector<Json>& objects, const std::vector<std::string>& kept_labels)
-    : kept_labels_(kept_labels.begin(), kept_labels.end()) {
+    : hyper_nodes_(objects), kept_labels_(kept_labels.begin(), kept_labels.end()) {
   absl::flat_hash_set<std::string> found;
   const Rename collect = [&found](absl::string_view piece) {
     found.emplace(piece);
@@ -158,7 +158,9 @@ Redaction::Redaction(const std::vector<Json>& objects, const std::vector<std::st
   };
   const Walker walker(kept_labels_, collect);
   for (const Json& object : objects) {
-    if (!IsDefinition(object)) walker.Walk(object, Keys::kFields);
+    if (IsDefinition(object)) continue;
+    const bool is_hyper_node = HyperNodeNames::IsHyperNode(object);
+    walker.Walk(is_hyper_node ? hyper_nodes_.WithoutPatterns(object) : object, Keys::kFields);
   }
   std::vector<std::string> pieces(found.begin(), found.end());
   std::ranges::sort(pieces);
@@ -175,7 +177,9 @@ Json Redaction::Of(const Json& object) const {
     const auto name = names_.find(piece);
     return name == names_.end() ? std::string("unknown") : name->second;
   };
-  return Walker(kept_labels_, rename).Walk(object, Keys::kFields);
+  const bool is_hyper_node = HyperNodeNames::IsHyperNode(object);
+  return Walker(kept_labels_, rename)
+      .Walk(is_hyper_node ? hyper_nodes_.WithoutPatterns(object) : object, Keys::kFields);
 }
 
 std::string Redaction::NameOf(absl::string_view text) const { return Of(Json(text)).AsString(); }

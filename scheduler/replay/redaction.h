@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
 #include "api/gpu/gpu_rules.h"
+#include "scheduler/replay/hyper_node_names.h"
 
 namespace maniple {
 
@@ -34,6 +35,7 @@ class Redaction final {
   [[nodiscard]] std::string NameOf(absl::string_view text) const;
 
  private:
+  HyperNodeNames hyper_nodes_;
   absl::flat_hash_set<std::string> kept_labels_;
   absl::flat_hash_map<std::string, std::string> names_;  // by piece
 };

@@ -39,7 +39,7 @@ const Words& WordsOfApis() {
       "Available Released Lost True False PodScheduled Unschedulable SchedulingGated Initialized "
       "ContainersReady DisruptionTarget MemoryPressure DiskPressure PIDPressure "
       "NetworkUnavailable Suspended Worker Launcher Master Chief PS Evaluator Scheduler Head "
-      "Established NamesAccepted Namespaced Cluster "
+      "Established NamesAccepted Namespaced Cluster Node HyperNode "
       // Resources and sources.
       "cpu memory pods storage ephemeral-storage TCP UDP SCTP BestEffort Burstable Guaranteed "
       "soft hard host slice block loosely-coupled true false "

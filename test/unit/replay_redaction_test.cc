@@ -127,6 +127,42 @@ TEST(Redaction, NamesAreTheSameEverywhereAndKeepTheirOrder) {
   EXPECT_EQ(redaction.NameOf("nobody-1"), "unknown-1");
 }
 
+// A pattern would choose nobody among the new names, and tells of the old ones.
+TEST(Redaction, HyperNodesHaveTheSameMembersByName) {
+  const auto named = [](const std::string& head, const std::string& name, const std::string& spec) {
+    return Parsed(
+        absl::StrCat("{", head, R"(,"metadata":{"name":")", name, R"("},"spec":)", spec, "}"));
+  };
+  const std::string node = R"("apiVersion":"v1","kind":"Node")";
+  const std::string hyper_node =
+      R"("apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode")";
+  const std::vector<Json> objects = {
+      named(node, "gpu-1", "{}"), named(node, "gpu-2", "{}"), named(node, "other-1", "{}"),
+      named(hyper_node, "leaf-7",
+            R"({"tier":1,"tierName":"leaf","members":[)"
+            R"({"type":"Node","selector":{"regexMatch":{"pattern":"^gpu-\\d$"}}},)"
+            R"({"type":"Node","selector":{"exactMatch":{"name":"other-1"}}}]})"),
+      named(hyper_node, "top",
+            R"({"tier":2,"members":[)"
+            R"({"type":"HyperNode","selector":{"regexMatch":{"pattern":"^le"}}}]})")};
+  const Redaction redaction(objects, {});
+  const auto members_of = [&](const Json& object) {
+    std::vector<std::string> members;
+    const Json redacted = redaction.Of(object);
+    for (const Json& member : redacted.At("spec.members").items()) {
+      members.push_back(absl::StrCat(member["type"].AsString(), " ",
+                                     member.At("selector.exactMatch.name").AsString()));
+    }
+    return members;
+  };
+  const auto name = [&](const char* of) { return redaction.NameOf(of); };
+  EXPECT_THAT(members_of(objects[3]),
+              ::testing::ElementsAre("Node " + name("gpu-1"), "Node " + name("gpu-2"),
+                                     "Node " + name("other-1")));
+  EXPECT_THAT(members_of(objects[4]), ::testing::ElementsAre("HyperNode " + name("leaf-7")));
+  EXPECT_EQ(redaction.Of(objects[3]).At("spec.tier").AsInt(), 1);
+}
+
 TEST(Redaction, AHundredThousandNamesStayShortAndApart) {
   std::vector<Json> objects;
   for (int i = 0; i < 100'000; ++i) {
