@@ -24,6 +24,7 @@ from support.scheduler import Scheduler, add_nodes  # noqa: E402
 
 def install_producers(server):
     server.install_crds(ROOT / "deploy" / "crds" / "producers")
+    server.install_crds(ROOT / "test" / "producers" / "definitions")
     kinds = yaml.safe_load((ROOT / "test" / "producers" / "crds.yaml").read_text())
     install_open(server, kinds["kinds"])
     if not isinstance(server, RealControlPlane):

@@ -10,6 +10,7 @@ from producers import jobs, kubeflow, marked, serving
 STAGED = (
     kubeflow.kubeflow_with_xk8s_groups,
     kubeflow.volcano_job,
+    kubeflow.volcano_jobs_in_tiers,
     kubeflow.mpi_job_whose_launcher_waits,
     jobs.indexed_job,
     jobs.jobset_with_depends_on,

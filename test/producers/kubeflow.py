@@ -1,6 +1,6 @@
 """training-operator v1, vcjob and mpi-operator: with group objects of other schedulers, and without any."""
 
-from producers.stage import TEMPLATE, VOLCANO, XK8S, custom, has_phase, names, pods, stage, stands_for
+from producers.stage import TEMPLATE, VOLCANO, XK8S, cluster_wide, custom, has_phase, names, pods, spans, stage, stands_for
 
 
 def kubeflow_with_xk8s_groups():
@@ -33,6 +33,28 @@ def volcano_job():
         stage(members("worker", 2)),
         stage(members("master", 1), bound=everybody,
               holds=[has_phase(VOLCANO, "podgroups", "train", "Running"), stands_for("PodGroup", "train", 3, "Running")]),
+    ]
+
+
+def volcano_jobs_in_tiers():
+    """HyperNodes say which nodes are close; there is no Topology. On both nodes together is more room than on one."""
+    def hyper_node(name, tier, *members):
+        spec = {"tier": tier, "members": [{"type": kind, "selector": selector} for kind, selector in members]}
+        return cluster_wide("topology.volcano.sh/v1alpha1", "HyperNode", "hypernodes", name, spec)
+
+    def job(name, tier, members, gpus):
+        group = custom(VOLCANO, "PodGroup", "podgroups", name,
+                       {"minMember": members, "networkTopology": {"mode": "hard", "highestTierAllowed": tier}})
+        return [group, *pods(name, range(members), annotations={"scheduling.k8s.io/group-name": name}, gpus=gpus)]
+
+    leaves = [hyper_node("leaf-a", 1, ("Node", {"exactMatch": {"name": "node-000"}})),
+              hyper_node("leaf-b", 1, ("Node", {"regexMatch": {"pattern": "^node-00[1-9]$"}}))]
+    spine = hyper_node("spine", 2, *(("HyperNode", {"exactMatch": {"name": leaf}}) for leaf in ("leaf-a", "leaf-b")))
+    near, wide = names("near", range(3)), names("wide", range(5))
+    return [
+        stage(*leaves, spine, job("near", 1, 3, gpus=2), bound=near, holds=[spans("near", 1)]),
+        stage(job("large", 1, 5, gpus=2), bound=near, holds=[stands_for("PodGroup", "large", 5, "Pending")]),
+        stage(job("wide", 2, 5, gpus=2), bound=near | wide, holds=[spans("wide", 2)]),
     ]
 
 

@@ -52,6 +52,10 @@ def custom(api_version, kind, plural, name, spec, owner=None, annotations=None):
     return collection(api_version, plural), {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": spec}, owner
 
 
+def cluster_wide(api_version, kind, plural, name, spec):
+    return f"/apis/{api_version}/{plural}", {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}, None
+
+
 def pods(prefix, indices, owner=None, labels=None, annotations=None, gpus=1):
     """Pods PREFIX-INDEX; `{n}` in a value of a label is the index."""
     for n in indices:
@@ -105,6 +109,16 @@ def has_phase(api_version, plural, name, phase):
     return holds
 
 
+def spans(prefix, count):
+    """A condition of a stage: the pods PREFIX-… stand on so many nodes."""
+    def holds(api):
+        mine = [one for one in api.must("GET", f"{CORE}/pods")["items"] if one["metadata"]["name"].startswith(f"{prefix}-")]
+        return len({one["spec"].get("nodeName") for one in mine}) == count
+
+    holds.__name__ = f"pods {prefix}-… stand on {count} nodes"
+    return holds
+
+
 def play(api, stages, before=lambda index: None):
     """Plays every stage; before(index) is called ahead of each one. Nothing but our own objects and the phases is ever written.
 
@@ -138,7 +152,8 @@ def remove(made):
 
 def path_of(thing):
     plural = "pods" if thing["kind"] == "Pod" else PLURALS[thing["kind"]]
-    return f"{collection(thing['apiVersion'], plural)}/{thing['metadata']['name']}"
+    many = collection(thing["apiVersion"], plural) if "namespace" in thing["metadata"] else f"/apis/{thing['apiVersion']}/{plural}"
+    return f"{many}/{thing['metadata']['name']}"
 
 
 def unchanged(made):
@@ -155,6 +170,7 @@ def unchanged(made):
 
 PLURALS = {
     "CompositePodGroup": "compositepodgroups",
+    "HyperNode": "hypernodes",
     "JAXJob": "jaxjobs",
     "Job": "jobs",
     "JobSet": "jobsets",
