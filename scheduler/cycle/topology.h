@@ -67,8 +67,8 @@ struct LevelPlace {
                                                   absl::string_view topology_name,
                                                   absl::string_view word);
 
-// kInvalidArgument: the request names what does not exist, or contradicts itself. The message names
-// the field. No topology asked for: no levels.
+// kInvalidArgument: the request names something that does not exist, or contradicts itself. The
+// message names the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,
                                                            const GangRequest& gang,
                                                            LevelStore& store);

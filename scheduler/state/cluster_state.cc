@@ -111,7 +111,7 @@ void ClusterState::Impl::SetNamespaceLabels(absl::string_view name,
 
 void ClusterState::Impl::Upsert(const PriorityClass& object, Delta& delta) {
   gangs_.SetClass(object.meta.name,
-                  GangTable::ClassFacts{.value = object.value, .preempts = object.preempts}, delta);
+                  GangRules::ClassFacts{.value = object.value, .preempts = object.preempts}, delta);
   delta.queues_changed = true;
 }
 

@@ -1,115 +1,15 @@
 #include "scheduler/state/gang_table.h"
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 #include "queue/assembly.h"
-#include "queue/staged_quorum.h"
 
 namespace maniple {
 namespace {
-
-auto OrderOf(const Member& member) { return std::tie(member.rank, member.name, member.pod); }
-
-bool InOrder(const Member& a, const Member& b) { return OrderOf(a) < OrderOf(b); }
-
-std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod) {
-  return std::find_if(members.begin(), members.end(),
-                      [pod](const Member& member) { return member.pod == pod; });
-}
-
-// Finds a pod with a known place fast, if its rank has not changed.
-std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod, const Rank& rank,
-                                         const std::string& name) {
-  const auto order = std::tie(rank, name, pod);
-  const auto at = std::lower_bound(
-      members.begin(), members.end(), order,
-      [](const Member& member, const auto& wanted) { return OrderOf(member) < wanted; });
-  return at != members.end() && at->pod == pod ? at : FindMember(members, pod);
-}
-
-// Brings the changeable fields of a member up to date, in place: most events change one field.
-// True: one changed.
-bool Update(Member& member, const GangTable::MemberFacts& facts, const Pod& pod, Rank rank) {
-  static const std::string kNone;
-  const bool failed = pod.phase == PodPhase::kFailed;
-  const bool waits =
-      pod.scheduled_condition.has_value() && pod.scheduled_condition->status == "False";
-  bool changed = false;
-  const auto set = [&changed](auto& field, const auto& value) {
-    if (field == value) return;
-    field = value;
-    changed = true;
-  };
-  set(member.shape, facts.shape);
-  set(member.node, facts.node);
-  set(member.state, facts.state);
-  set(member.started_elsewhere, facts.started_elsewhere);
-  set(member.preempts, pod.preempts);
-  set(member.running, pod.phase == PodPhase::kRunning);
-  set(member.priority, pod.priority);
-  set(member.deadline, pod.active_deadline);
-  set(member.created, pod.meta.created);
-  set(member.status_reason, failed ? pod.status_reason : kNone);
-  set(member.waiting_reason, waits ? pod.scheduled_condition->reason : kNone);
-  set(member.nominated, waits && !pod.nominated_node_name.empty());
-  set(member.rank, rank);
-  return changed;
-}
-
-bool IsLive(const Member& member) {
-  return member.state == MemberState::kPending || member.state == MemberState::kGated ||
-         member.state == MemberState::kBound;
-}
-
-bool HasEnded(MemberState state) {
-  return state == MemberState::kSucceeded || state == MemberState::kFailed;
-}
-
-bool StandsSomewhere(const Member& member) {
-  return member.state == MemberState::kBound || member.state == MemberState::kTerminating;
-}
-
-// Called before a member of the rank joins. Where all members had succeeded, a new run begins.
-void ForgetCleaned(Gang& gang, const Rank& rank) {
-  CleanedMembers& cleaned = gang.cleaned;
-  if (cleaned.empty()) return;
-  const bool over = std::none_of(gang.members.begin(), gang.members.end(), IsLive) &&
-                    NeedWith(gang, [](const Member& member) {
-                      return member.state == MemberState::kSucceeded;
-                    }).Met();
-  if (over) {
-    cleaned = CleanedMembers{};
-  } else if (rank.index >= 0) {
-    std::erase(cleaned.ranks, rank);
-  }
-}
-
-// Successes are kept beyond the quorum as well: minMember may be raised again.
-constexpr int32_t kMostBeyondQuorum = 1000;
-
-void RememberCleaned(Gang& gang, const Rank& rank) {
-  const bool singleton = gang.key.dialect == GangDialect::kSingleton;
-  if (!gang.group_exists || singleton) return;
-  if (gang.cleaned.count() >= kMostBeyondQuorum && QuorumCount(gang).Need().Met()) return;
-  std::vector<Rank>& ranks = gang.cleaned.ranks;
-  ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
-}
-
-bool IsOnHold(const ObjectMeta& meta) { return meta.annotations.Get(kHoldAnnotation) == "true"; }
-
-// The problem of a PodGroup that stands for a gang which nobody declares.
-std::string ProblemOf(const PodGroup& group) {
-  const GangSource& source = group.spec.source;
-  if (source.empty()) return "";
-  return absl::StrCat("spec.source: it stands for ", source.kind, " ", source.name,
-                      ", which declares no gang now");
-}
 
 // The facts of a member that decide the gang's priority, and whether the gang may preempt.
 struct Weight {
@@ -158,158 +58,6 @@ std::vector<GangId> GangTable::All() const {
   for (const auto& [id, gang] : gangs_) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   return ids;
-}
-
-void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
-  const GangKey key{.dialect = GangDialect::kManiple,
-                    .namespace_name = group.meta.namespace_name,
-                    .name = group.meta.name};
-  const bool appeared = !by_key_.contains(key);
-  Gang& gang = Ensure(key);
-  gang.declared = true;
-  if (gang.foreign != nullptr) {
-    Follow(gang, group, delta);
-    return;
-  }
-  const std::string problem = ProblemOf(group);
-  const bool same = gang.group_exists && gang.group_uid == group.meta.uid &&
-                    gang.problem == problem && gang.spec == group.spec &&
-                    gang.status == group.status && gang.on_hold == IsOnHold(group.meta) &&
-                    gang.group_generation == group.meta.generation;
-  gang.group_resource_version = group.meta.resource_version;
-  if (same) return;
-  const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
-  // Another PodGroup of the same name: no member has succeeded for it yet.
-  if (gang.group_uid != group.meta.uid) gang.cleaned = CleanedMembers{};
-  gang.group_exists = true;
-  gang.group_uid = group.meta.uid;
-  gang.group_generation = group.meta.generation;
-  gang.created = group.meta.created;
-  gang.on_hold = IsOnHold(group.meta);
-  gang.problem = problem;
-  gang.spec = group.spec;
-  gang.status = group.status;
-  if (appeared || sub_groups_differ) Rerank(gang);
-  Derive(gang);
-  delta.gangs_changed.insert(gang.id);
-}
-
-void GangTable::Follow(Gang& gang, const PodGroup& stand_in, Delta& delta) {
-  // Another object has taken the name: it says nothing of the gang, and is not ours to write.
-  if (stand_in.spec.source != gang.foreign->spec.source) return;
-  const std::optional<StandIn> now = StandIn{.uid = stand_in.meta.uid, .spec = stand_in.spec};
-  const bool same = gang.stand_in == now && gang.status == stand_in.status &&
-                    gang.on_hold == IsOnHold(stand_in.meta) &&
-                    gang.group_generation == stand_in.meta.generation;
-  gang.group_resource_version = stand_in.meta.resource_version;
-  if (same) return;
-  gang.stand_in = now;
-  gang.on_hold = IsOnHold(stand_in.meta);
-  gang.group_generation = stand_in.meta.generation;
-  gang.status = stand_in.status;
-  Derive(gang);
-  delta.gangs_changed.insert(gang.id);
-}
-
-void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang> foreign,
-                           Delta& delta) {
-  Gang* known = FindKey(key);
-  if (foreign == nullptr) {
-    if (known != nullptr && known->foreign != nullptr) Undeclare(*known, delta);
-    return;
-  }
-  Gang& gang = known != nullptr ? *known : Ensure(key);
-  const std::string uid = absl::StrCat(foreign->spec.source.uid, "/", foreign->spec.source.part);
-  const bool was_foreign = gang.foreign != nullptr;
-  if (!was_foreign) {
-    const bool stood_for_it = gang.group_exists && gang.spec.source == foreign->spec.source;
-    gang.stand_in.reset();
-    if (stood_for_it) {
-      gang.stand_in = StandIn{.uid = gang.group_uid, .spec = std::move(gang.spec)};
-    } else {
-      gang.group_resource_version.clear();
-      gang.group_generation = 0;
-      gang.status = PodGroupStatus{};
-    }
-  }
-  if (gang.group_uid != uid && was_foreign) gang.cleaned = CleanedMembers{};
-  gang.declared = true;
-  gang.group_exists = true;
-  gang.group_uid = uid;
-  gang.created = foreign->created;
-  gang.problem = foreign->problem;
-  gang.foreign = std::move(foreign);
-  gang.spec = gang.foreign->spec;
-  Rerank(gang);
-  Derive(gang);
-  delta.gangs_changed.insert(gang.id);
-}
-
-// The PodGroup that stood for the gang exists until the garbage collector takes it.
-void GangTable::Undeclare(Gang& gang, Delta& delta) {
-  gang.foreign.reset();
-  const std::optional<StandIn> stand_in = std::exchange(gang.stand_in, std::nullopt);
-  if (!stand_in.has_value()) {
-    gang.group_uid.clear();
-    RemoveGroup(GangKey(gang.key), "", delta);
-    return;
-  }
-  gang.group_uid = stand_in->uid;
-  gang.spec = stand_in->spec;
-  gang.problem = ProblemOf({.spec = gang.spec});
-  Rerank(gang);
-  Derive(gang);
-  delta.gangs_changed.insert(gang.id);
-}
-
-// REQUIRES: somebody else declares the gang. Its quorum follows the progress of its producer.
-void GangTable::Stage(Gang& gang) {
-  if (gang.foreign->starts.empty()) return;
-  gang.spec = StagedSpec(*gang.foreign, gang.members);
-}
-
-void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::string_view problem,
-                            Delta& delta) {
-  Gang& gang = Ensure(key);
-  if (gang.foreign != nullptr) return;  // its stand-in cannot be read, and is not needed
-  gang.declared = true;
-  if (gang.group_uid != uid) {
-    gang.spec = PodGroupSpec{};
-    gang.on_hold = false;
-    gang.status = PodGroupStatus{};
-    gang.cleaned = CleanedMembers{};
-    Rerank(gang);
-  }
-  gang.group_exists = true;
-  gang.group_uid = std::string(uid);
-  gang.problem = problem.empty() ? "the PodGroup cannot be read" : std::string(problem);
-  Derive(gang);
-  delta.gangs_changed.insert(gang.id);
-}
-
-void GangTable::RemoveGroup(const GangKey& key, absl::string_view uid, Delta& delta) {
-  Gang* gang = FindKey(key);
-  if (gang == nullptr || !gang->group_exists) return;
-  if (gang->foreign != nullptr) {
-    if (!gang->stand_in.has_value() || (!uid.empty() && gang->stand_in->uid != uid)) return;
-    gang->stand_in.reset();
-    gang->on_hold = false;
-    gang->group_resource_version.clear();
-    gang->status = PodGroupStatus{};
-    delta.gangs_changed.insert(gang->id);
-    return;
-  }
-  if (!uid.empty() && !gang->group_uid.empty() && gang->group_uid != uid) return;  // an older one
-  gang->group_exists = false;
-  gang->on_hold = false;
-  gang->group_uid.clear();
-  gang->group_resource_version.clear();
-  gang->group_generation = 0;
-  gang->problem.clear();
-  gang->cleaned = CleanedMembers{};
-  Derive(*gang);
-  delta.gangs_changed.insert(gang->id);
-  DropIfEmpty(*gang, delta);
 }
 
 GangKey GangTable::KeyOf(absl::string_view namespace_name, absl::string_view pod_name,
@@ -376,8 +124,7 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
   }
   member.rank.sub_group = SubGroupIndex(place.sub_group, gang.spec);
   ForgetCleaned(gang, member.rank);
-  gang.members.insert(std::upper_bound(gang.members.begin(), gang.members.end(), member, InOrder),
-                      std::move(member));
+  AddInOrder(gang.members, std::move(member));
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
   if (&gang != &old) {
@@ -412,10 +159,9 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
     member.pod = facts.pod;
     member.name = pod.meta.name;
     member.uid = pod.meta.uid;
-    Update(member, facts, pod, rank);
+    UpdateMember(member, facts, pod, rank);
     ForgetCleaned(gang, rank);
-    members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
-                   std::move(member));
+    AddInOrder(members, std::move(member));
     Derive(gang);
     delta.gangs_changed.insert(id);
     return MemberChange::kStanding;
@@ -425,7 +171,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
       at->state == facts.state && at->node == facts.node && at->running == running;
   const Weight weight = WeightOf(*at);
   const bool in_place = at->rank == rank;
-  if (!Update(*at, facts, pod, rank)) {
+  if (!UpdateMember(*at, facts, pod, rank)) {
     if (Derive(gang)) delta.gangs_changed.insert(id);
     return MemberChange::kNone;
   }
@@ -436,8 +182,7 @@ GangTable::MemberChange GangTable::PutMember(GangId id, const MemberFacts& facts
   if (!in_place) {
     Member member = std::move(*at);
     members.erase(at);
-    members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
-                   std::move(member));
+    AddInOrder(members, std::move(member));
   }
   // Which parts count depends on the members that stand: with its lead bound,
   // a gang wants all followers.
@@ -499,39 +244,11 @@ void GangTable::Rerank(Gang& gang) {
   std::sort(gang.members.begin(), gang.members.end(), InOrder);
 }
 
-int32_t GangTable::PriorityOf(const Gang& gang) const {
-  std::optional<int32_t> among_live, among_all;
-  for (const Member& member : gang.members) {
-    among_all = std::max(among_all.value_or(member.priority), member.priority);
-    if (!IsLive(member)) continue;
-    among_live = std::max(among_live.value_or(member.priority), member.priority);
-  }
-  const std::optional<int32_t> members = among_live.has_value() ? among_live : among_all;
-  const auto it = classes_.find(gang.spec.priority_class_name);
-  if (it == classes_.end()) return members.value_or(0);
-  return std::min(it->second.value, members.value_or(it->second.value));
-}
-
-bool GangTable::MayPreempt(const Gang& gang) const {
-  if (!gang.spec.preempts) return false;
-  const auto it = classes_.find(gang.spec.priority_class_name);
-  if (it != classes_.end()) return it->second.preempts;
-  const auto says_so = [](const Member& member) { return member.preempts; };
-  return std::all_of(gang.members.begin(), gang.members.end(), says_so) || QuorumMayPreempt(gang);
-}
-
-absl::string_view GangTable::QueueOf(const Gang& gang) const {
-  if (gang.admitted_queue.has_value()) return *gang.admitted_queue;
-  if (!gang.spec.queue.empty()) return gang.spec.queue;
-  const auto it = namespace_queues_.find(gang.key.namespace_name);
-  return it != namespace_queues_.end() ? it->second : default_queue_;
-}
-
 bool GangTable::Derive(Gang& gang) {
   if (gang.foreign != nullptr) Stage(gang);
-  const int32_t priority = PriorityOf(gang);
-  const absl::string_view queue = QueueOf(gang);
-  const bool preempts = MayPreempt(gang);
+  const int32_t priority = rules_.PriorityOf(gang);
+  const absl::string_view queue = rules_.QueueOf(gang);
+  const bool preempts = rules_.MayPreempt(gang);
   if (priority == gang.priority && queue == gang.queue && preempts == gang.preempts) return false;
   gang.priority = priority;
   gang.preempts = preempts;
@@ -539,13 +256,9 @@ bool GangTable::Derive(Gang& gang) {
   return true;
 }
 
-void GangTable::SetClass(absl::string_view priority_class, std::optional<ClassFacts> facts,
-                         Delta& delta) {
-  if (facts.has_value()) {
-    classes_[priority_class] = *facts;
-  } else {
-    classes_.erase(priority_class);
-  }
+void GangTable::SetClass(absl::string_view priority_class,
+                         std::optional<GangRules::ClassFacts> facts, Delta& delta) {
+  rules_.SetClass(priority_class, facts);
   for (const auto& [id, gang] : gangs_) {
     if (gang->spec.priority_class_name != priority_class) continue;
     if (Derive(*gang)) delta.gangs_changed.insert(id);
@@ -554,15 +267,7 @@ void GangTable::SetClass(absl::string_view priority_class, std::optional<ClassFa
 
 void GangTable::SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue,
                                   Delta& delta) {
-  const auto it = namespace_queues_.find(namespace_name);
-  const absl::string_view had =
-      it == namespace_queues_.end() ? absl::string_view() : absl::string_view(it->second);
-  if (had == queue) return;
-  if (queue.empty()) {
-    namespace_queues_.erase(it);
-  } else {
-    namespace_queues_[namespace_name] = std::string(queue);
-  }
+  if (!rules_.SetNamespaceQueue(namespace_name, queue)) return;
   for (const auto& [id, gang] : gangs_) {
     if (gang->key.namespace_name != namespace_name) continue;
     if (Derive(*gang)) delta.gangs_changed.insert(id);
@@ -579,18 +284,7 @@ void GangTable::SetAdmitted(GangId id, const std::optional<std::string>& queue, 
 void GangTable::RecallSucceeded(GangId id) {
   const auto it = gangs_.find(id);
   if (it == gangs_.end() || !it->second->group_exists) return;
-  Gang& gang = *it->second;
-  if (gang.status.members.succeeded == 0) return;
-  const int32_t quorum = std::max(1, gang.spec.min_member);
-  // Pods that came after all members had succeeded are of a new run.
-  const bool over = gang.status.phase == "Completed" && gang.status.members.succeeded >= quorum;
-  if (over && std::any_of(gang.members.begin(), gang.members.end(), IsLive)) return;
-  const int32_t known = Assemble(gang).counts.succeeded;
-  const int32_t most = std::max(quorum, kMostBeyondQuorum);
-  const int32_t told = std::min(gang.status.members.succeeded, most);
-  if (known >= told) return;
-  gang.cleaned.unranked += told - known;
-  Derive(gang);
+  if (RecallCleaned(*it->second)) Derive(*it->second);
 }
 
 absl::Status GangTable::CheckInvariants() const {
@@ -602,9 +296,9 @@ absl::Status GangTable::CheckInvariants() const {
     if (!std::is_sorted(gang->members.begin(), gang->members.end(), InOrder)) {
       return wrong("members are out of order");
     }
-    if (gang->priority != PriorityOf(*gang)) return wrong("priority is stale");
-    if (gang->queue != QueueOf(*gang)) return wrong("queue is stale");
-    if (gang->preempts != MayPreempt(*gang)) return wrong("its preemption policy is stale");
+    if (gang->priority != rules_.PriorityOf(*gang)) return wrong("priority is stale");
+    if (gang->queue != rules_.QueueOf(*gang)) return wrong("queue is stale");
+    if (gang->preempts != rules_.MayPreempt(*gang)) return wrong("its preemption policy is stale");
     if (Named(gang->key) != id) return wrong("its key names another gang");
   }
   return absl::OkStatus();

@@ -25,12 +25,14 @@
 #include "api/model/maniple_types.h"
 #include "queue/gang.h"
 #include "scheduler/state/delta.h"
+#include "scheduler/state/gang_members.h"
+#include "scheduler/state/gang_rules.h"
 
 namespace maniple {
 
 class GangTable final {
  public:
-  explicit GangTable(std::string default_queue) : default_queue_(std::move(default_queue)) {}
+  explicit GangTable(std::string default_queue) : rules_(std::move(default_queue)) {}
 
   void UpsertGroup(const PodGroup& group, Delta& delta);
   // The PodGroup exists, but cannot be used. The last known spec stands:
@@ -64,17 +66,6 @@ class GangTable final {
     kDetails,
     kStanding,  // new, or its state, node or phase changed
   };
-  // The facts of a member that the pod itself does not tell.
-  struct MemberFacts {
-    PodId pod;
-    ShapeId shape;
-    NodeId node;
-    MemberState state = MemberState::kPending;
-    bool started_elsewhere = false;
-    absl::string_view sub_group = "";    // the part that it belongs to; borrowed for the call
-    absl::string_view passed_over = "";  // its marks for other gangs; likewise
-    absl::string_view awaited = "";      // the object that must declare the gang; likewise
-  };
   // Adds the member, or brings it up to date.
   MemberChange PutMember(GangId gang, const MemberFacts& facts, const Pod& pod, Delta& delta);
   void RemoveMember(GangId gang, PodId pod, Delta& delta);
@@ -83,12 +74,8 @@ class GangTable final {
   // The member's node appeared or went.
   void MoveMember(GangId gang, PodId pod, NodeId node, Delta& delta);
 
-  // For SetClass; none: there is no such class.
-  struct ClassFacts {
-    int32_t value = 0;
-    bool preempts = true;
-  };
-  void SetClass(absl::string_view priority_class, std::optional<ClassFacts> facts, Delta& delta);
+  void SetClass(absl::string_view priority_class, std::optional<GangRules::ClassFacts> facts,
+                Delta& delta);
   void SetNamespaceQueue(absl::string_view namespace_name, absl::string_view queue, Delta& delta);
   // While a member is placed: the Queue under which the gang was admitted, "" for none.
   void SetAdmitted(GangId gang, const std::optional<std::string>& queue, Delta& delta);
@@ -132,17 +119,12 @@ class GangTable final {
   bool Derive(Gang& gang);
   void Rerank(Gang& gang);
   void DropIfEmpty(Gang& gang, Delta& delta);
-  [[nodiscard]] int32_t PriorityOf(const Gang& gang) const;
-  [[nodiscard]] bool MayPreempt(const Gang& gang) const;
-  [[nodiscard]] absl::string_view QueueOf(const Gang& gang) const;
 
-  std::string default_queue_;
+  GangRules rules_;
   uint32_t next_ = 0;
   absl::flat_hash_map<GangId, std::unique_ptr<Gang>> gangs_;
   absl::flat_hash_set<Gang*, KeyHash, KeyEqual> by_key_;
   absl::flat_hash_map<PodId, std::string> sub_groups_;  // of members that name one
-  absl::flat_hash_map<std::string, ClassFacts> classes_;
-  absl::flat_hash_map<std::string, std::string> namespace_queues_;
 };
 
 }  // namespace maniple

@@ -53,7 +53,7 @@ class NodeTable final {
   Change Upsert(const Node& node, const StringMap& given);
   // What others give it now; whether its labels changed.
   bool SetGiven(NodeId node, const StringMap& given);
-  // The node stands, but nothing fits on it: the server holds a version of it that we cannot read.
+  // The node exists, but nothing fits on it: the server holds a version of it that we cannot read.
   Change Disable(NodeId node);
   // REQUIRES: nothing is charged to the node any more.
   void Remove(NodeId node);

@@ -1,0 +1,118 @@
+#include "scheduler/state/gang_members.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "queue/assembly.h"
+
+namespace maniple {
+namespace {
+
+// Successes are kept beyond the quorum as well: minMember may be raised again.
+constexpr int32_t kMostBeyondQuorum = 1000;
+
+auto OrderOf(const Member& member) { return std::tie(member.rank, member.name, member.pod); }
+
+}  // namespace
+
+bool InOrder(const Member& a, const Member& b) { return OrderOf(a) < OrderOf(b); }
+
+std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod) {
+  return std::find_if(members.begin(), members.end(),
+                      [pod](const Member& member) { return member.pod == pod; });
+}
+
+std::vector<Member>::iterator FindMember(std::vector<Member>& members, PodId pod, const Rank& rank,
+                                         const std::string& name) {
+  const auto order = std::tie(rank, name, pod);
+  const auto at = std::lower_bound(
+      members.begin(), members.end(), order,
+      [](const Member& member, const auto& wanted) { return OrderOf(member) < wanted; });
+  return at != members.end() && at->pod == pod ? at : FindMember(members, pod);
+}
+
+void AddInOrder(std::vector<Member>& members, Member member) {
+  members.insert(std::upper_bound(members.begin(), members.end(), member, InOrder),
+                 std::move(member));
+}
+
+bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank rank) {
+  static const std::string kNone;
+  const bool failed = pod.phase == PodPhase::kFailed;
+  const bool waits =
+      pod.scheduled_condition.has_value() && pod.scheduled_condition->status == "False";
+  bool changed = false;
+  const auto set = [&changed](auto& field, const auto& value) {
+    if (field == value) return;
+    field = value;
+    changed = true;
+  };
+  set(member.shape, facts.shape);
+  set(member.node, facts.node);
+  set(member.state, facts.state);
+  set(member.started_elsewhere, facts.started_elsewhere);
+  set(member.preempts, pod.preempts);
+  set(member.running, pod.phase == PodPhase::kRunning);
+  set(member.priority, pod.priority);
+  set(member.deadline, pod.active_deadline);
+  set(member.created, pod.meta.created);
+  set(member.status_reason, failed ? pod.status_reason : kNone);
+  set(member.waiting_reason, waits ? pod.scheduled_condition->reason : kNone);
+  set(member.nominated, waits && !pod.nominated_node_name.empty());
+  set(member.rank, rank);
+  return changed;
+}
+
+bool IsOnHold(const ObjectMeta& meta) { return meta.annotations.Get(kHoldAnnotation) == "true"; }
+
+bool IsLive(const Member& member) {
+  return member.state == MemberState::kPending || member.state == MemberState::kGated ||
+         member.state == MemberState::kBound;
+}
+
+bool HasEnded(MemberState state) {
+  return state == MemberState::kSucceeded || state == MemberState::kFailed;
+}
+
+bool StandsSomewhere(const Member& member) {
+  return member.state == MemberState::kBound || member.state == MemberState::kTerminating;
+}
+
+void ForgetCleaned(Gang& gang, const Rank& rank) {
+  CleanedMembers& cleaned = gang.cleaned;
+  if (cleaned.empty()) return;
+  const bool over = std::none_of(gang.members.begin(), gang.members.end(), IsLive) &&
+                    NeedWith(gang, [](const Member& member) {
+                      return member.state == MemberState::kSucceeded;
+                    }).Met();
+  if (over) {
+    cleaned = CleanedMembers{};
+  } else if (rank.index >= 0) {
+    std::erase(cleaned.ranks, rank);
+  }
+}
+
+void RememberCleaned(Gang& gang, const Rank& rank) {
+  const bool singleton = gang.key.dialect == GangDialect::kSingleton;
+  if (!gang.group_exists || singleton) return;
+  if (gang.cleaned.count() >= kMostBeyondQuorum && QuorumCount(gang).Need().Met()) return;
+  std::vector<Rank>& ranks = gang.cleaned.ranks;
+  ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
+}
+
+bool RecallCleaned(Gang& gang) {
+  if (gang.status.members.succeeded == 0) return false;
+  const int32_t quorum = std::max(1, gang.spec.min_member);
+  // Pods that came after all members had succeeded are of a new run.
+  const bool over = gang.status.phase == "Completed" && gang.status.members.succeeded >= quorum;
+  if (over && std::any_of(gang.members.begin(), gang.members.end(), IsLive)) return false;
+  const int32_t known = Assemble(gang).counts.succeeded;
+  const int32_t most = std::max(quorum, kMostBeyondQuorum);
+  const int32_t told = std::min(gang.status.members.succeeded, most);
+  if (known >= told) return false;
+  gang.cleaned.unranked += told - known;
+  return true;
+}
+
+}  // namespace maniple
