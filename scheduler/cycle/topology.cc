@@ -102,7 +102,7 @@ class Resolver final {
     LevelKey key{.name = "layout", .steps = {}};
     const Topology* topology = used_ != nullptr ? used_ : topology_;
     if (topology != nullptr && !topology->levels.empty()) {
-      key = KeyOf(LevelPlace{topology, topology->levels.size() - 1});
+      key = PathTo(LevelPlace{topology, topology->levels.size() - 1});
     }
     if (uses_nvlink_) key.steps.push_back(snapshot_.tables->nvlink_labels);
     key.name = "layout";
@@ -161,15 +161,8 @@ class Resolver final {
   }
 
   [[nodiscard]] LevelKey KeyOf(const LevelWord& word) const {
-    if (word.place.has_value()) return KeyOf(*word.place);
+    if (word.place.has_value()) return PathTo(*word.place);
     return {.name = std::string(kNvlink), .steps = {snapshot_.tables->nvlink_labels}};
-  }
-  [[nodiscard]] static LevelKey KeyOf(const LevelPlace& place) {
-    LevelKey key{.name = place.topology->levels[place.index].name, .steps = {}};
-    for (size_t i = 0; i <= place.index; ++i) {
-      key.steps.push_back(LabelsOfStep(*place.topology, i));
-    }
-    return key;
   }
 
   // From the required level, or the broadest, down to the preferred one.
@@ -186,7 +179,7 @@ class Resolver final {
     }
     const size_t first = same_dimension ? required->place->index + 1 : 0;
     for (size_t i = first; i <= preferred->place->index; ++i) {
-      Refine(chain, KeyOf(LevelPlace{preferred->place->topology, i}),
+      Refine(chain, PathTo(LevelPlace{preferred->place->topology, i}),
              required.has_value() && !same_dimension);
     }
     return chain;
@@ -289,6 +282,14 @@ absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot, const Gan
     choice.layout = store.Layout(snapshot, *layout);
   }
   return choice;
+}
+
+LevelKey PathTo(const LevelPlace& place) {
+  LevelKey key{.name = place.topology->levels[place.index].name, .steps = {}};
+  for (size_t i = 0; i <= place.index; ++i) {
+    key.steps.push_back(LabelsOfStep(*place.topology, i));
+  }
+  return key;
 }
 
 std::optional<uint32_t> DomainOfPinned(const Snapshot& snapshot, const DomainLevel& level,

@@ -67,6 +67,9 @@ struct LevelPlace {
                                                   absl::string_view topology_name,
                                                   absl::string_view word);
 
+// The labels down to that level, from the broadest.
+[[nodiscard]] LevelKey PathTo(const LevelPlace& place);
+
 // kInvalidArgument: the request names something that does not exist, or contradicts itself. The
 // message names the field. No topology asked for: no levels.
 [[nodiscard]] absl::StatusOr<DomainChoice> ResolveTopology(const Snapshot& snapshot,

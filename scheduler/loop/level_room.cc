@@ -67,11 +67,8 @@ LevelRoomView Told(const LevelKey& level, const std::vector<DomainRoom>& domains
 std::vector<LevelKey> LevelsToTell(const Tables& tables) {
   std::vector<LevelKey> levels = {{.name = kWholeCluster, .steps = {}}};
   if (const Topology* topology = FindTopology(tables, ""); topology != nullptr) {
-    LevelKey path;
-    for (const TopologyLevel& level : topology->levels) {
-      path.name = level.name;
-      path.steps.push_back({level.node_label});
-      levels.push_back(path);
+    for (size_t i = 0; i < topology->levels.size(); ++i) {
+      levels.push_back(PathTo(LevelPlace{topology, i}));
     }
   }
   if (!tables.nvlink_labels.empty()) {
