@@ -54,9 +54,6 @@ BUILTIN = "plugins/builtin"
 # What several policies evaluate in the same way, and which is no policy itself.
 SHARED_BY_POLICIES = ("plugins/node_terms",)
 
-# Modules of one room that still need each other: the folder, and their names. What is parted is struck out.
-RINGS = ()
-
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.
 THIRD_PARTY = {
     "rapidjson/": ("api/codec",),
@@ -351,13 +348,8 @@ def rings_in(sources):
 
 
 def rings(sources):
-    """Modules of one room that need each other, but for those that are known to."""
-    return [Breach(RULE_RINGS, room, 1, f"{' '.join(names)} need each other") for room, *names in rings_in(sources) if (room, *names) not in RINGS]
-
-
-def stale_rings(root):
-    gone = set(RINGS) - set(rings_in(read(root)))
-    return f"these need each other no more: {sorted(gone)}" if gone else None
+    """Modules of one room that need each other."""
+    return [Breach(RULE_RINGS, room, 1, f"{' '.join(names)} need each other") for room, *names in rings_in(sources)]
 
 
 def table_is_acyclic():
@@ -434,7 +426,6 @@ def self_checks():
     found = breaches_of(GOOD)
     yield "a right tree passes", str(found[0]) if found else None
     yield "the table of rooms has no cycle", table_is_acyclic()
-    yield "the table of rings names those that there are", stale_rings(Path(__file__).resolve().parents[1])
     for rule, path, text, *more in BAD:
         broken = {breach.rule for breach in breaches_of({**GOOD, path: text, **(more[0] if more else {})})}
         yield f"{path} breaks: {rule}", None if broken == {rule} else f"broke {sorted(broken) or 'nothing'}"
