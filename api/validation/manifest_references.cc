@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/model/maniple_types.h"
@@ -134,6 +135,7 @@ class ReferenceCheck {
       const std::string& level = request.At(field).AsString();
       if (level.empty() || level == kNvlink || level == kNvlinkLabel) continue;
       if (LevelIndex(*topology, level) != kNoLevel) continue;
+      if (absl::StartsWith(level, kTierWord)) continue;  // HyperNodes of the cluster may have it
       findings_.Error(group, absl::StrCat(path, ".", field),
                       absl::StrCat("Topology ", topology->name, " has no level ", level,
                                    "; it has ", LevelNames(*topology)));

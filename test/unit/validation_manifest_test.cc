@@ -134,6 +134,7 @@ TEST(Manifest, LevelsMustExistInTheTopologyThatIsMeant) {
   };
   EXPECT_THAT(group("required: rack, preferred: nvlink, slice: {size: 2, level: e.com/r}"),
               IsEmpty());
+  EXPECT_THAT(group("required: tier-2, preferred: tier-1"), IsEmpty());
   EXPECT_THAT(
       group("required: row"),
       ElementsAre(
