@@ -108,11 +108,12 @@ TEST(ImportVolcano, AClosedQueueStartsNothingAndStrangeFieldsAreTold) {
                       "---\napiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: "
                       "{name: h}\n"}});
   EXPECT_EQ(Find(result, "Queue", "q")["stopPolicy"].AsString(), "Hold");
-  EXPECT_THAT(Told(result), AllOf(Contains(HasSubstr("note spec.reclaimable")),
-                                  Contains(HasSubstr("note spec.priority")),
-                                  Contains(HasSubstr("note spec.surprise")),
-                                  Contains(HasSubstr("error spec.deserved.cpu")),
-                                  Contains(HasSubstr("HyperNode h: skipped: the scheduler reads it"))));
+  EXPECT_THAT(
+      Told(result),
+      AllOf(Contains(HasSubstr("note spec.reclaimable")), Contains(HasSubstr("note spec.priority")),
+            Contains(HasSubstr("note spec.surprise")),
+            Contains(HasSubstr("error spec.deserved.cpu")),
+            Contains(HasSubstr("HyperNode h: skipped: the scheduler reads it"))));
 }
 
 // Queues there share what the nodes have. Without the nodes nobody could borrow anything.
