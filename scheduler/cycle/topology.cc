@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
 #include "api/model/hyper_node.h"
+#include "plugins/framework/place_label.h"
 
 namespace maniple {
 namespace {
@@ -28,10 +29,10 @@ struct LevelWord {
 // The labels of one step of a path. A HyperNode may skip tiers: a node that is in none of this tier
 // stands in the step with its next lower one, whose nodes are at least as close.
 std::vector<std::string> LabelsOfStep(const Topology& topology, size_t step) {
-  std::vector<std::string> labels = {topology.levels[step].node_label};
+  std::vector<std::string> labels = {PlaceLabel(topology.levels[step].node_label)};
   if (!topology.meta.name.empty()) return labels;
   for (size_t i = step + 1; i < topology.levels.size(); ++i) {
-    labels.push_back(topology.levels[i].node_label);
+    labels.push_back(PlaceLabel(topology.levels[i].node_label));
   }
   return labels;
 }

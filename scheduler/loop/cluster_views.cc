@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "plugins/framework/place_label.h"
 #include "scheduler/cycle/topology.h"
 #include "scheduler/loop/node_uses.h"
 #include "scheduler/loop/standing_of.h"
@@ -50,7 +51,7 @@ std::vector<std::string> PathOf(const NodeView& node, const Topology& topology,
                                 const Tables& tables) {
   std::vector<std::string> path;
   for (const TopologyLevel& level : topology.levels) {
-    path.push_back(LabelOf(node, level.node_label, tables));
+    path.push_back(LabelOf(node, PlaceLabel(level.node_label), tables));
   }
   return path;
 }

@@ -3,6 +3,7 @@
 
 #include "api/base/log.h"
 #include "api/producers/kinds.h"
+#include "plugins/framework/place_label.h"
 #include "scheduler/state/cluster_state_impl.h"
 
 namespace maniple {
@@ -28,7 +29,7 @@ void ClusterState::Impl::PublishTopologies(Delta& delta) {
 void ClusterState::Impl::TrackLevels() {
   std::vector<std::string> keys;
   for (const Topology& topology : draft_.tables.topologies) {
-    for (const TopologyLevel& level : topology.levels) keys.push_back(level.node_label);
+    for (const TopologyLevel& level : topology.levels) keys.push_back(PlaceLabel(level.node_label));
   }
   nodes_.TrackColumns(keys);
 }
@@ -42,7 +43,7 @@ bool ClusterState::Impl::IsHyperNode(ResourceKind kind) const {
 void ClusterState::Impl::UpsertHyperNode(const ForeignObject& object, Delta& delta) {
   const auto labels_of = [this](absl::string_view name) {
     const std::optional<NodeId> node = nodes_.Find(name);
-    return node.has_value() ? nodes_.OwnLabelsOf(*node) : StringMap();
+    return node.has_value() ? nodes_.LabelsOf(*node) : StringMap();
   };
   const ObjectMeta& meta = object.meta;
   refused_hyper_nodes_.erase(meta.name);
@@ -69,7 +70,7 @@ void ClusterState::Impl::FollowHyperNodes(const HyperNodeTree::Change& change, D
   if (change.levels) PublishTopologies(delta);
   for (const std::string& name : change.nodes) {
     const std::optional<NodeId> node = nodes_.Find(name);
-    if (!node.has_value() || !nodes_.SetGiven(*node, hyper_nodes_.LabelsOf(name))) continue;
+    if (!node.has_value() || !nodes_.SetHyperNodes(*node, hyper_nodes_.LabelsOf(name))) continue;
     delta.nodes_changed.insert(*node);
   }
 }

@@ -85,18 +85,9 @@ absl::string_view NodeTable::UidOf(NodeId node) const {
 StringMap NodeTable::LabelsOf(NodeId node) const {
   StringMap labels;
   if (!Has(node)) return labels;
-  for (const auto& [key, value] : records_[node.index()].labels) {
-    labels.Set(label_keys_.Name(key), label_values_.Name(value));
-  }
-  return labels;
-}
-
-StringMap NodeTable::OwnLabelsOf(NodeId node) const {
-  StringMap labels;
-  if (!Has(node)) return labels;
   const Record& record = records_[node.index()];
   for (const auto& label : record.labels) {
-    if (std::ranges::binary_search(record.given, label)) continue;
+    if (std::ranges::binary_search(record.places, label)) continue;
     labels.Set(label_keys_.Name(label.first), label_values_.Name(label.second));
   }
   return labels;
@@ -107,7 +98,7 @@ const GpuFacts& NodeTable::GpusOf(NodeId node) const {
   return Has(node) ? records_[node.index()].gpus : kNone;
 }
 
-NodeTable::Change NodeTable::Upsert(const Node& node, const StringMap& given) {
+NodeTable::Change NodeTable::Upsert(const Node& node, const StringMap& hyper_nodes) {
   Change change;
   if (const std::optional<NodeId> known = Find(node.meta.name)) {
     change.node = *known;
@@ -126,7 +117,7 @@ NodeTable::Change NodeTable::Upsert(const Node& node, const StringMap& given) {
   record.uid = node.meta.uid;
   change.room_grew = SetAllocatable(change.node, node.allocatable);
   SetImages(change.node, images_.SetHeld(change.node, node.images));
-  change.facts_changed = SetFacts(record, node, given) || change.appeared;
+  change.facts_changed = SetFacts(record, node, hyper_nodes) || change.appeared;
   if (change.facts_changed) PlaceByFacts(change.node);
   return change;
 }

@@ -49,11 +49,11 @@ class NodeTable final {
     bool facts_changed = false;  // labels, taints, cordon, GPUs; also when it appeared
     bool room_grew = false;
   };
-  // `given`: labels that others give it where it has none of that key itself.
-  Change Upsert(const Node& node, const StringMap& given);
-  // What others give it now; whether its labels changed.
-  bool SetGiven(NodeId node, const StringMap& given);
-  // The node exists, but nothing fits on it: the server holds a version of it that we cannot read.
+  // `hyper_nodes`: those that it is in, by the labels of their tiers.
+  Change Upsert(const Node& node, const StringMap& hyper_nodes);
+  // Whether that changes where levels find it.
+  bool SetHyperNodes(NodeId node, const StringMap& hyper_nodes);
+  // The node stands, but nothing fits on it: the server holds a version of it that we cannot read.
   Change Disable(NodeId node);
   // REQUIRES: nothing is charged to the node any more.
   void Remove(NodeId node);
@@ -62,7 +62,6 @@ class NodeTable final {
   [[nodiscard]] absl::string_view NameOf(NodeId node) const;  // "" when gone
   [[nodiscard]] absl::string_view UidOf(NodeId node) const;
   [[nodiscard]] StringMap LabelsOf(NodeId node) const;      // empty when gone
-  [[nodiscard]] StringMap OwnLabelsOf(NodeId node) const;   // without what it was given
   [[nodiscard]] const GpuFacts& GpusOf(NodeId node) const;  // none when gone
   [[nodiscard]] bool Has(NodeId node) const;
   // Node indices are below this.
@@ -122,7 +121,7 @@ class NodeTable final {
   struct Record {
     std::string name, uid;  // name "" = the row is vacant
     LabelIds labels;
-    LabelIds given;             // those of its labels that it was given
+    LabelIds places;            // those of its labels that only levels read (place_label.h)
     std::vector<Taint> taints;  // sorted
     bool unschedulable = false;
     GpuFacts gpus;
@@ -141,9 +140,8 @@ class NodeTable final {
   const NodeRows& RowsNow(uint32_t block) const;
   NodeId TakeRow();
   bool SetAllocatable(NodeId node, const ResourceAmounts& amounts);
-  bool SetFacts(Record& record, const Node& node, const StringMap& given);
-  // What is given in vain is not among those that it returns.
-  LabelIds AddGiven(LabelIds& labels, const StringMap& given);
+  bool SetFacts(Record& record, const Node& node, const StringMap& hyper_nodes);
+  LabelIds AddPlaces(LabelIds& labels, const StringMap& hyper_nodes);
   void PlaceByFacts(NodeId node);
   void NoteProduct(const Node& node, const GpuFacts& gpus);
   bool NoteValues(const Record& record);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/log.h"
+#include "plugins/framework/place_label.h"
 #include "scheduler/state/node_table.h"
 
 namespace maniple {
@@ -63,14 +64,14 @@ void NodeTable::NoteProduct(const Node& node, const GpuFacts& gpus) {
 }
 
 // Whether labels, taints, cordon or facts about GPUs changed.
-bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& given) {
+bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& hyper_nodes) {
   LabelIds labels;
   labels.reserve(node.meta.labels.entries().size());
   for (const auto& [key, value] : node.meta.labels.entries()) {
     labels.emplace_back(InternKey(key), InternValue(value));
   }
   std::sort(labels.begin(), labels.end());
-  record.given = AddGiven(labels, given);
+  record.places = AddPlaces(labels, hyper_nodes);
   std::vector<Taint> taints = node.taints;
   std::sort(taints.begin(), taints.end());
   GpuFacts gpus = GpuFactsOf(node, gpu_rules_);
@@ -91,12 +92,16 @@ bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& give
   return true;
 }
 
-NodeTable::LabelIds NodeTable::AddGiven(LabelIds& labels, const StringMap& given) {
+// What levels read: what the node says itself, else the HyperNode that it is in.
+NodeTable::LabelIds NodeTable::AddPlaces(LabelIds& labels, const StringMap& hyper_nodes) {
+  StringMap places = hyper_nodes;
+  for (const auto& [key, value] : labels) {
+    const std::string& name = label_keys_.Name(key);
+    if (IsTierLabel(name)) places.Set(name, label_values_.Name(value));
+  }
   LabelIds added;
-  for (const auto& [key, value] : given.entries()) {
-    const LabelKeyId id = InternKey(key);
-    if (std::ranges::binary_search(labels, id, {}, &LabelIds::value_type::first)) continue;
-    added.emplace_back(id, InternValue(value));
+  for (const auto& [key, value] : places.entries()) {
+    added.emplace_back(InternKey(PlaceLabel(key)), InternValue(value));
   }
   std::sort(added.begin(), added.end());
   labels.insert(labels.end(), added.begin(), added.end());
@@ -105,11 +110,11 @@ NodeTable::LabelIds NodeTable::AddGiven(LabelIds& labels, const StringMap& given
   return added;
 }
 
-bool NodeTable::SetGiven(NodeId node, const StringMap& given) {
+bool NodeTable::SetHyperNodes(NodeId node, const StringMap& hyper_nodes) {
   Record& record = records_[node.index()];
   LabelIds labels;
-  std::ranges::set_difference(record.labels, record.given, std::back_inserter(labels));
-  record.given = AddGiven(labels, given);
+  std::ranges::set_difference(record.labels, record.places, std::back_inserter(labels));
+  record.places = AddPlaces(labels, hyper_nodes);
   if (labels == record.labels) return false;
   record.labels = std::move(labels);
   PlaceByFacts(node);

@@ -168,6 +168,25 @@ TEST_F(TiersTest, ATopologyMayNameTheTiers) {
   EXPECT_THAT(DomainsOf("y"), ElementsAre("spine"));
 }
 
+// Its node would not let it in: to the kubelet it has no such label.
+TEST_F(TiersTest, ANodeSelectorSeesNoHyperNodes) {
+  Leaf("leaf-a", 1, "a", 1);
+  cluster_.Add(MakePodGroup("x").MinMember(1));
+  cluster_.Add(MakePod("x-0").Group("x").Gpu(1).Selector("topology.volcano.sh/tier-1", "leaf-a"));
+  EXPECT_EQ(RejectionOf("x").code, RejectionCode::kNeverFits);
+  cluster_.Add(MakeNode("b1").Gpu(8).Label("topology.volcano.sh/tier-1", "leaf-a"));
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=b1"));
+}
+
+TEST_F(TiersTest, ANodesOwnLabelWins) {
+  Leaf("leaf-a", 1, "a", 2);
+  cluster_.Add(MakeNode("a1").Gpu(8).Label("topology.volcano.sh/tier-1", "own"));
+  cluster_.Add(MakeNode("b1").Gpu(8).Label("topology.volcano.sh/tier-1", "own"));
+  Submit(MakePodGroup("x").Required("tier-1"), "x", 2);
+  EXPECT_THAT(Places("x"), ElementsAre("x-0=a1", "x-1=b1"));
+  EXPECT_THAT(DomainsOf("x"), ElementsAre("own"));
+}
+
 TEST_F(TiersTest, SlicesStandInHyperNodes) {
   Leaf("leaf-a", 1, "a", 3);
   Leaf("leaf-b", 1, "b", 1);

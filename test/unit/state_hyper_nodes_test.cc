@@ -1,9 +1,10 @@
-// HyperNodes in the state: nodes are as if somebody had labelled them.
+// HyperNodes in the state: levels find nodes as if somebody had labelled them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "api/producers/kinds.h"
+#include "plugins/framework/place_label.h"
 #include "scheduler/state/cluster_state.h"
 #include "test/support/builders.h"
 
@@ -45,7 +46,7 @@ class HyperNodesInState : public ::testing::Test {
   std::string ColumnOn(absl::string_view node, absl::string_view key) {
     const SnapshotPtr snapshot = state_.Publish();
     for (const LabelColumn& column : snapshot->blocks[BlockOf(Id(node))]->rows().label_columns) {
-      if (column.key != key) continue;
+      if (column.key != PlaceLabel(key)) continue;
       const LabelValueId value = column.values[RowOf(Id(node))];
       return value.valid() ? snapshot->tables->label_values[value.index()] : "none";
     }
@@ -73,7 +74,6 @@ TEST_F(HyperNodesInState, AHyperNodeThatComesAfterItsNodesLabelsThem) {
   const Delta delta = Put("rack", 1, {Named("n1")});
   EXPECT_THAT(delta.nodes_changed, ElementsAre(Id("n1")));
   EXPECT_TRUE(delta.queues_changed);
-  EXPECT_EQ(LabelOn("n1", kTier1), "rack");
   EXPECT_EQ(ColumnOn("n1", kTier1), "rack");
   EXPECT_EQ(ColumnOn("n2", kTier1), "none");
   EXPECT_THAT(Levels(), ElementsAre(kTier1));
@@ -102,6 +102,35 @@ TEST_F(HyperNodesInState, WhatANodeSaysItselfStands) {
   EXPECT_EQ(LabelOn("n1", "a"), "b");
 }
 
+// A kubelet would refuse a pod that was placed by a label which its node has not.
+TEST_F(HyperNodesInState, WhoSelectsByLabelsSeesTheNodesOwn) {
+  Apply(MakePod("p").Selector(kTier1, "rack"));
+  Apply(MakeNode("n1").Gpu(8));
+  Apply(MakeNode("n2").Label(kTier1, "rack"));
+  Put("rack", 1, {Named("n1"), Named("n2")});
+  EXPECT_EQ(ColumnOn("n1", kTier1), "rack");
+  EXPECT_EQ(LabelOn("n1", kTier1), "");
+  EXPECT_EQ(LabelOn("n2", kTier1), "rack");
+  const SnapshotPtr snapshot = state_.Publish();
+  const auto class_of = [&](absl::string_view node) {
+    const NodeClassId id = snapshot->blocks[BlockOf(Id(node))]->rows().classes[RowOf(Id(node))];
+    return std::string(snapshot->tables->classes[id.index()]->labels.Get(kTier1));
+  };
+  EXPECT_EQ(class_of("n1"), "");
+  EXPECT_EQ(class_of("n2"), "rack");
+}
+
+TEST_F(HyperNodesInState, ALevelReadsALabelOfANodeThatIsInNoHyperNode) {
+  Topology topology;
+  topology.meta.name = "default";
+  topology.levels = {{.name = "rack", .node_label = kTier1}};
+  Apply(ObjectUpserted{topology});
+  Apply(MakeNode("n1").Label(kTier1, "own"));
+  EXPECT_EQ(ColumnOn("n1", kTier1), "own");
+  Apply(MakeNode("n1"));
+  EXPECT_EQ(ColumnOn("n1", kTier1), "none");
+}
+
 TEST_F(HyperNodesInState, ANodeThatIsRelabelledMovesToAnotherHyperNode) {
   const auto with = [](absl::string_view value) {
     return HyperNodeMember{
@@ -115,7 +144,7 @@ TEST_F(HyperNodesInState, ANodeThatIsRelabelledMovesToAnotherHyperNode) {
   EXPECT_EQ(ColumnOn("n1", kTier1), "h-b");
   // What a HyperNode gives selects for no HyperNode.
   Put("h-c", 2, {{.labels = LabelSelector{{{kTier1, SelectorOperator::kExists, {}}}}}});
-  EXPECT_EQ(LabelOn("n1", kTier2), "");
+  EXPECT_EQ(ColumnOn("n1", kTier2), "no column");
 }
 
 TEST_F(HyperNodesInState, AHyperNodeThatGoesTakesItsLabelsAndItsTierWithIt) {
