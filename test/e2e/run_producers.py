@@ -14,17 +14,21 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from producers import kubeflow  # noqa: E402
 from producers.catalogue import AT_ONCE, EMBEDDED_ONLY, STAGED  # noqa: E402
-from producers.stage import play, remove  # noqa: E402
+from producers.stage import names, play, remove, stage, stand_ins  # noqa: E402
 from support.cases import on_servers, play_all  # noqa: E402
-from support.control_plane import ROOT, RealControlPlane  # noqa: E402
+from support.control_plane import CRDS, ROOT, RealControlPlane  # noqa: E402
 from support.definitions import install_open  # noqa: E402
 from support.scheduler import Scheduler, add_nodes  # noqa: E402
 
 
+DEFINITIONS = ROOT / "test" / "producers" / "definitions"
+
+
 def install_producers(server):
     server.install_crds(ROOT / "deploy" / "crds" / "producers")
-    server.install_crds(ROOT / "test" / "producers" / "definitions")
+    server.install_crds(DEFINITIONS)
     kinds = yaml.safe_load((ROOT / "test" / "producers" / "crds.yaml").read_text())
     install_open(server, kinds["kinds"])
     if not isinstance(server, RealControlPlane):
@@ -66,10 +70,33 @@ def played_in_turn(producers):
     return case
 
 
+def hyper_nodes_that_go_and_return(server):
+    """A gang waits for a tier as long as nobody defines HyperNodes, and starts once they are back."""
+    install_producers(server)
+    add_nodes(server.api, 1)
+    Scheduler(server).start()
+    leaf = kubeflow.hyper_node("leaf", 1, ("Node", {"regexMatch": {"pattern": "^node-"}}))
+    early, late = names("early", range(2)), names("late", range(2))
+    play(server.api, [stage(leaf, kubeflow.volcano_job_within(1, "early", 2, gpus=1), bound=early)])
+    server.api.must("DELETE", f"{CRDS}/hypernodes.topology.volcano.sh")
+    waits = stage(kubeflow.volcano_job_within(1, "late", 2, gpus=1), bound=early, holds=[waits_because("late", "InvalidSpec")])
+    play(server.api, [waits])
+    server.install_crds(DEFINITIONS)
+    play(server.api, [stage(leaf, bound=early | late)])
+
+
+def waits_because(name, reason):
+    def holds(api):
+        return [(one.get("status") or {}).get("reason") for one in stand_ins(api, "PodGroup", name)] == [reason]
+
+    holds.__name__ = f"{name} waits: {reason}"
+    return holds
+
+
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     everybody = (*STAGED, *AT_ONCE, *EMBEDDED_ONLY)
-    cases = [killed(one) for one in STAGED]
+    cases = [killed(one) for one in STAGED] + [hyper_nodes_that_go_and_return]
     cases.append(played_in_turn([one for one in everybody if wanted in one.__name__] or everybody))
     plays, skipped = on_servers(cases, RealControlPlane)
     return play_all(plays, skipped, wanted)

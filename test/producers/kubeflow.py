@@ -36,25 +36,28 @@ def volcano_job():
     ]
 
 
+def hyper_node(name, tier, *members):
+    """`members`: (type, selector)."""
+    spec = {"tier": tier, "members": [{"type": kind, "selector": selector} for kind, selector in members]}
+    return cluster_wide("topology.volcano.sh/v1alpha1", "HyperNode", "hypernodes", name, spec)
+
+
+def volcano_job_within(tier, name, members, gpus):
+    group = custom(VOLCANO, "PodGroup", "podgroups", name,
+                   {"minMember": members, "networkTopology": {"mode": "hard", "highestTierAllowed": tier}})
+    return [group, *pods(name, range(members), annotations={"scheduling.k8s.io/group-name": name}, gpus=gpus)]
+
+
 def volcano_jobs_in_tiers():
     """HyperNodes say which nodes are close; there is no Topology. On both nodes together is more room than on one."""
-    def hyper_node(name, tier, *members):
-        spec = {"tier": tier, "members": [{"type": kind, "selector": selector} for kind, selector in members]}
-        return cluster_wide("topology.volcano.sh/v1alpha1", "HyperNode", "hypernodes", name, spec)
-
-    def job(name, tier, members, gpus):
-        group = custom(VOLCANO, "PodGroup", "podgroups", name,
-                       {"minMember": members, "networkTopology": {"mode": "hard", "highestTierAllowed": tier}})
-        return [group, *pods(name, range(members), annotations={"scheduling.k8s.io/group-name": name}, gpus=gpus)]
-
     leaves = [hyper_node("leaf-a", 1, ("Node", {"exactMatch": {"name": "node-000"}})),
               hyper_node("leaf-b", 1, ("Node", {"regexMatch": {"pattern": "^node-00[1-9]$"}}))]
     spine = hyper_node("spine", 2, *(("HyperNode", {"exactMatch": {"name": leaf}}) for leaf in ("leaf-a", "leaf-b")))
     near, wide = names("near", range(3)), names("wide", range(5))
     return [
-        stage(*leaves, spine, job("near", 1, 3, gpus=2), bound=near, holds=[spans("near", 1)]),
-        stage(job("large", 1, 5, gpus=2), bound=near, holds=[stands_for("PodGroup", "large", 5, "Pending")]),
-        stage(job("wide", 2, 5, gpus=2), bound=near | wide, holds=[spans("wide", 2)]),
+        stage(*leaves, spine, volcano_job_within(1, "near", 3, gpus=2), bound=near, holds=[spans("near", 1)]),
+        stage(volcano_job_within(1, "large", 5, gpus=2), bound=near, holds=[stands_for("PodGroup", "large", 5, "Pending")]),
+        stage(volcano_job_within(2, "wide", 5, gpus=2), bound=near | wide, holds=[spans("wide", 2)]),
     ]
 
 
