@@ -53,7 +53,7 @@ class NodeTable final {
   Change Upsert(const Node& node, const StringMap& hyper_nodes);
   // Whether that changes where levels find it.
   bool SetHyperNodes(NodeId node, const StringMap& hyper_nodes);
-  // The node stands, but nothing fits on it: the server holds a version of it that we cannot read.
+  // The node exists, but nothing fits on it: the server holds a version of it that we cannot read.
   Change Disable(NodeId node);
   // REQUIRES: nothing is charged to the node any more.
   void Remove(NodeId node);
