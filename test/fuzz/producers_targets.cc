@@ -106,6 +106,13 @@ std::string FuzzForeign(absl::string_view bytes) {
     const DecodedObject& second = std::get<WatchChange>(*again).object;
     const auto* twin = std::get_if<ForeignObject>(std::get_if<Object>(&second.what));
     if (twin == nullptr || twin->spec != foreign->spec) return "two readings of one line";
+    if ((twin->hyper_node == nullptr) != (foreign->hyper_node == nullptr)) {
+      return "a HyperNode at one reading only";
+    }
+    if (foreign->hyper_node != nullptr) {
+      if (*twin->hyper_node != *foreign->hyper_node) return "two readings of one HyperNode";
+      continue;
+    }
     foreign->meta.namespace_name = kSpace;
     if (std::string wrong = WrongWithGangOf(*foreign); !wrong.empty()) {
       return absl::StrCat(BuiltinForeignKinds()[i].resource, ": ", wrong);
