@@ -24,8 +24,8 @@ inline constexpr char kAdmittedQueueAnnotation[] = "scheduling.maniple.dev/admit
 // On a PodGroup, "true": nothing of the gang starts. Its running pods are left alone.
 inline constexpr char kHoldAnnotation[] = "scheduling.maniple.dev/hold";
 
-// "tier-1" in the place of a level: that level of the Topology, counted from the narrowest without
-// single nodes, as Volcano counts.
+// "tier-1" in the place of a level: the HyperNodes of that tier where there are some; else that
+// level of the Topology, counted from the narrowest without single nodes, as Volcano counts.
 inline constexpr char kTierWord[] = "tier-";
 
 struct TopologyRequest {

@@ -41,14 +41,20 @@ ClusterFiguresPtr ClusterViews::MoreFigures(const Leadership* leader, absl::Time
       figures_->next = FigureRound::Next::kLevels;
       return nullptr;
     case FigureRound::Next::kLevels:
-      figures.levels.push_back(
-          RoomOf(warm_.Picture(), figures_->levels[figures.levels.size()], levels_));
-      if (figures.levels.size() < figures_->levels.size()) return nullptr;
+      AddLevel(*figures_);
+      if (figures_->next_level < figures_->levels.size()) return nullptr;
       break;
   }
   auto made = std::make_shared<const ClusterFigures>(std::move(figures));
   figures_.reset();
   return made;
+}
+
+// Of a level in which no node has GPUs there is nothing to tell.
+void ClusterViews::AddLevel(FigureRound& round) {
+  const LevelKey& level = round.levels[round.next_level++];
+  LevelRoomView room = RoomOf(warm_.Picture(), level, levels_);
+  if (!room.free_slices.empty()) round.figures.levels.push_back(std::move(room));
 }
 
 void ClusterViews::TellHeldQuota(const Leadership& leader, std::vector<QueueView>& queues) const {

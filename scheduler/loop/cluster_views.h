@@ -41,6 +41,7 @@ class ClusterViews final {
   void AddGangs(ViewRound& round, const Leadership* leader, absl::Time now);
   void AddQueues(ViewRound& round, const Leadership* leader, absl::Time now) const;
   [[nodiscard]] GangView ViewOf(const Case& c, const Leadership* leader) const;
+  void AddLevel(FigureRound& round);
   // Adds to the Queues the usage that is held for holders.
   void TellHeldQuota(const Leadership& leader, std::vector<QueueView>& queues) const;
   [[nodiscard]] std::vector<GpuTotalView> Gpus(const Leadership* leader);

@@ -210,7 +210,7 @@ struct ClusterFigures {
   std::vector<QueueView> queues;
   std::vector<CohortView> cohorts;  // as in a ClusterView; which Queues name them is not told
   std::vector<GpuTotalView> gpus;
-  std::vector<LevelRoomView> levels;  // from the widest to the narrowest
+  std::vector<LevelRoomView> levels;  // with GPUs; from the widest to the narrowest
 };
 
 using ClusterViewPtr = std::shared_ptr<const ClusterView>;

@@ -152,6 +152,7 @@ TEST(LevelRoom, IsToldWithTheOtherFigures) {
   const ClusterFiguresPtr figures = d.Figures();
   EXPECT_EQ(At(figures->levels, "cluster").largest_gang_gpus, 20);
   EXPECT_THAT(At(figures->levels, "node").free_slices, ElementsAre(Pair(1, 2)));
+  EXPECT_EQ(figures->levels.size(), 2u) << "no node is in an NVLink domain";
 }
 
 }  // namespace
