@@ -1,6 +1,8 @@
 // How long the pods of a quiet team wait while a loud team submits what is hard to place.
 //
-//   maniple-tenant-waits SECONDS [KIND…]    of simulated time; kinds: spread, shapes, rare; none: all
+//   maniple-tenant-waits SECONDS [KIND…]
+//
+// SECONDS of simulated time; kinds: spread, shapes, rare; without one, all.
 //
 // Both teams have Queues with quota enough. The quiet one submits a pod of one CPU about every
 // 300 ms, which always fits; the loud one has gangs that never start; somebody else's pods end and

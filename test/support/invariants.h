@@ -37,8 +37,8 @@ using Violations = std::vector<std::string>;
 // When the loop has come to rest: no whole gang waits whose room is free and whose quota allows it,
 // by plain counting.
 [[nodiscard]] Violations NothingRunnableWaits(const TurnFacts& facts);
-// What a gang requires of racks and NVLink domains, for itself, its sub-groups and its slices, holds
-// for whatever was placed of it.
+// What a gang requires of racks and NVLink domains, for itself, its sub-groups and its slices,
+// holds for whatever was placed of it.
 [[nodiscard]] Violations DomainsHold(const TurnFacts& facts);
 // What is late must not change what somebody else wrote meanwhile.
 [[nodiscard]] Violations EveryWriteHasAPrecondition(const TurnFacts& facts);

@@ -10,8 +10,8 @@
 #include "bench/quality/fill_policy.h"
 #include "bench/quality/fragmentation_gradient.h"
 #include "bench/quality/openb.h"
-#include "scheduler/simulate/plot.h"
 #include "bench/quality/replay.h"
+#include "scheduler/simulate/plot.h"
 
 namespace maniple {
 namespace {

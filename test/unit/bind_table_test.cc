@@ -1,4 +1,5 @@
-// Every state of a member against every input: the table of scheduler/bind/README.md, made from the code.
+// Every state of a member against every input: the table of scheduler/bind/README.md, made from the
+// code.
 #include <gtest/gtest.h>
 
 #include <functional>
