@@ -81,18 +81,17 @@ std::vector<LevelKey> LevelsToTell(const Tables& tables) {
 LevelRoomView RoomOf(const Snapshot& snapshot, const LevelKey& level, LevelStore& store) {
   const std::vector<ResourceId> whole = WholeGpus(*snapshot.tables);
   const DomainLevelPtr paths = level.steps.empty() ? nullptr : store.Level(snapshot, level);
-  const bool by_node = level.name == kSingleNode && paths == nullptr;
+  const bool each_alone = level.name == kSingleNode && paths == nullptr;
   std::vector<DomainRoom> domains(paths == nullptr ? 1 : paths->paths.size());
   for (const NodeId node : snapshot.order->by_name) {
+    const uint32_t at = paths == nullptr ? 0 : paths->DomainOf(node);
+    if (at == DomainLevel::kOutside) continue;
     const NodeGpus gpus = GpusOf(snapshot, node, whole);
     if (gpus.all == 0) continue;
-    if (by_node) domains.emplace_back();
-    const uint32_t at = by_node ? static_cast<uint32_t>(domains.size() - 1)
-                                : (paths == nullptr ? 0 : paths->DomainOf(node));
-    if (at == DomainLevel::kOutside) continue;
-    ++domains[at].nodes;
-    domains[at].idle += gpus.idle() ? 1 : 0;
-    domains[at].free += gpus.free;
+    DomainRoom& domain = domains[at];
+    domain.nodes += each_alone && domain.nodes > 0 ? 0 : 1;
+    domain.idle += gpus.idle() ? 1 : 0;
+    domain.free = each_alone ? std::max(domain.free, gpus.free) : domain.free + gpus.free;
   }
   return Told(level, domains);
 }
