@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
      "Times that a long search had to wait, because its Queue or namespace had searched for long.",
      "", "", &LoopCounters::searches_put_off},
     {Kind::kCounter, "maniple_search_steps_total",
-     "Steps of all searches; about a million take a millisecond.", "", "",
+     "Steps of all searches; about half a million take a millisecond.", "", "",
      &LoopCounters::search_steps},
     {Kind::kCounter, "maniple_wakes_total", "Parked gangs woken by an event or a time.", "", "",
      &LoopCounters::wakes},
