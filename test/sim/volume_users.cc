@@ -140,17 +140,17 @@ void VolumeUsers::AddDisks(const std::string& node) {
 
 // Disks whose claim is gone are wiped, volumes that were made go once nothing attaches them.
 void VolumeUsers::OfferAgain(const VolumeTruth& truth) {
-  std::vector<std::pair<std::string, std::string>> released;  // name and storage class
+  std::vector<std::pair<std::string, std::string>> released;
   for (const auto& [key, volume] : truth.volumes()) {
     if (volume["status"]["phase"].AsString() != "Released") continue;
     released.emplace_back(key.substr(1), volume["spec"]["storageClassName"].AsString());
   }
-  for (const auto& [name, storage_class] : released) {
+  for (const auto& volume : released) {  // name and storage class
     const bool attached = std::ranges::any_of(
-        attached_, [&](const auto& attachment) { return attachment.second == name; });
+        attached_, [&](const auto& attachment) { return attachment.second == volume.first; });
     if (attached) continue;
-    const std::string target = absl::StrCat(kVolumesTarget, "/", name);
-    if (storage_class != kDiskClass) {
+    const std::string target = absl::StrCat(kVolumesTarget, "/", volume.first);
+    if (volume.second != kDiskClass) {
       users_.Call("DELETE", target, Json());
     } else {
       users_.Call("PATCH", target, Json::Object({{"spec", Json::Object({{"claimRef", Json()}})}}));
