@@ -54,7 +54,7 @@ def who_is_on_hold_waits_until_released(server):
     await_that("it starts", lambda: bound(api, "mine") == 2)
     await_that("its status says so", lambda: reason(api, "mine") == "Bound")
     status, text, _ = maniple(server, "hold", "mine")
-    assert status == 0 and "what runs of it goes on" in text, text
+    assert status == 0 and "its running pods go on" in text, text
     scheduler.stop()
 
 
