@@ -58,11 +58,12 @@ struct ForeignSpec {
   std::optional<int64_t> most;     // that can exist at once; bounds the number in an annotation
   std::optional<int64_t> asked;    // by an annotation, instead of the minimum
   std::vector<ForeignPart> parts;
-  bool staged = false;        // each part is a gang of its own, in its producer's order
-  bool leader_first = false;  // followers are made once their leader is bound or ready
-  std::string parent_group;   // the group of groups that it is in; "" = of none
-  std::string queue;          // of its own field
-  std::string queue_label;    // of its labels and annotations; those of pods take precedence
+  bool staged = false;         // each part is a gang of its own, in its producer's order
+  bool leader_first = false;   // followers are made once their leader is bound or ready
+  bool bound_to_lead = false;  // … each like its leader, and only in the leader's domain
+  std::string parent_group;    // the group of groups that it is in; "" = of none
+  std::string queue;           // of its own field
+  std::string queue_label;     // of its labels and annotations; those of pods take precedence
   std::string priority_class_name;
   TopologyRequest topology;
   std::optional<absl::Duration> schedule_timeout;

@@ -34,7 +34,10 @@ struct ForeignGang {
   std::string group_name;
   PodGroupSpec spec;  // with all parts; its quorum is the one declared, its source says whose it is
   std::vector<PartStart> starts;  // parallel to spec.sub_groups; empty: all together
-  std::string problem;            // not empty: it makes no sense, and why
+  // So many come after each member of the first sub-group once it has a node. Each is like it, and
+  // may stand in its domain only. 0: nothing is known of who follows.
+  int32_t followers_of_each = 0;
+  std::string problem;  // not empty: it makes no sense, and why
   absl::Time created = absl::InfinitePast();
   // Whom the PodGroup goes with; none: made of marks alone, and ours to delete.
   std::optional<OwnerReference> owner;

@@ -158,12 +158,20 @@ class GangMaker final {
     gang_.spec.min_member = Narrow(minimum);
     if (role == ProducerRole::kLeaderWorkerSet) {
       if (owner.leader_first) SetLeaders(1, minimum, "workers");
+      if (owner.bound_to_lead) gang_.followers_of_each = Narrow(minimum - 1);
     } else if (owner.leader_first) {
       int64_t leaders = 0;
+      absl::btree_set<int64_t> followers;
       for (const ForeignPart& part : owner.parts) {
-        if (!owner.staged || part.name == identity_.part) leaders += part.leaders;
+        if (owner.staged && part.name != identity_.part) continue;
+        leaders += part.leaders;
+        followers.insert(part.leaders == 0 ? 0 : part.members / part.leaders - 1);
       }
       SetLeaders(leaders, minimum, "follower");
+      // Which leader is of which part is not known here, so all have to be alike.
+      if (owner.bound_to_lead && followers.size() == 1) {
+        gang_.followers_of_each = Narrow(*followers.begin());
+      }
     } else if (!owner.staged) {
       SetParts(owner, minimum);
     }

@@ -94,6 +94,7 @@ class JobSetReader final {
     const int64_t at_once = std::min(job.parallelism, job.completions.value_or(job.parallelism));
     const int64_t members = CheckedCount(job.replicas * at_once, job.path, spec_);
     spec_.leader_first |= job.exclusive;
+    spec_.bound_to_lead |= job.exclusive;
     spec_.staged |= !job.depends_on.empty();
     spec_.parts.push_back({.name = job.name,
                            .members = members,

@@ -65,6 +65,8 @@ struct GangRequest {
   std::vector<Want> wants;  // in rank order
   std::vector<Pinned> pinned;
   QuorumNeed need;  // still to be placed
+  // Members that do not exist yet and will be bound to the domains of the wants; no pods of theirs.
+  std::vector<Want> followers;
   DecideScope scope = DecideScope::kQuorum;
   TopologyRequest topology;
   std::vector<TopologyRequest> sub_group_topologies;  // parallel to spec.subGroups

@@ -143,6 +143,18 @@ void WaitForWholeParts(const Gang& gang, GangRequest& request) {
   });
 }
 
+// Whoever follows a leader comes once that one is bound. Once one is there, its own pod tells more.
+void AddFollowers(const Gang& gang, GangRequest& request) {
+  if (gang.foreign == nullptr || gang.foreign->followers_of_each == 0) return;
+  const auto leads = [](const auto& member) { return member.sub_group == 0; };
+  if (!std::ranges::all_of(request.wants, leads)) return;
+  for (const Want& leader : request.wants) {
+    request.followers.insert(request.followers.end(),
+                             static_cast<size_t>(gang.foreign->followers_of_each),
+                             Want{.pod = PodId(), .shape = leader.shape});
+  }
+}
+
 }  // namespace
 
 GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)> may_plan) {
@@ -180,6 +192,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
   switch (input.kind) {
     case ItemKind::kQuorum:
       request.need = Assemble(gang).need;
+      AddFollowers(gang, request);
       break;
     case ItemKind::kRepair:
       if (input.binding != nullptr) {
@@ -279,6 +292,9 @@ uint64_t FingerprintOf(const Gang& gang) {
   print.Add(static_cast<uint64_t>(gang.preempts));
   print.Add(static_cast<uint64_t>(gang.cleaned.count()));
   print.Add(static_cast<uint64_t>(gang.spec.min_member));
+  if (gang.foreign != nullptr) {
+    print.Add(static_cast<uint64_t>(gang.foreign->followers_of_each));
+  }
   print.Add(static_cast<uint64_t>(
       absl::ToInt64Seconds(ExpectedRuntime(gang).value_or(absl::InfiniteDuration()))));
   AddTopology(print, gang.spec.topology);

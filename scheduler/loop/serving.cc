@@ -249,7 +249,26 @@ std::string Serving::VolumeTroubleText(const GangRequest& request, ShapeId shape
                       desk_.state.VolumeTroubleOf(want->pod));
 }
 
+// A leader that starts where its followers find no room would wait there for ever.
+std::optional<Plan> Serving::PlanWithFollowers(const Case& c, const GangRequest& request) {
+  if (request.followers.empty()) return std::nullopt;
+  GangRequest whole = request;
+  whole.wants.insert(whole.wants.end(), whole.followers.begin(), whole.followers.end());
+  whole.need.total += static_cast<int32_t>(whole.followers.size());
+  Supposition as_is = parts_.charges.Suppose(c, whole);
+  DecideInput input = as_is.Input();
+  input.cache = &rooms_;
+  std::optional<Plan> plan = FindPlan(input, desk_.options.profile);
+  if (!plan.has_value()) return std::nullopt;
+  std::erase_if(plan->placements, [](const Placement& place) { return !place.pod.valid(); });
+  if (std::cmp_less(plan->placements.size(), request.need.total)) return std::nullopt;
+  return plan;
+}
+
 Answer Serving::Ask(const Case& c, const GangRequest& request) {
+  if (std::optional<Plan> plan = PlanWithFollowers(c, request); plan.has_value()) {
+    return {.decision = *std::move(plan)};
+  }
   Supposition as_is = parts_.charges.Suppose(c, request);
   DecideInput input = as_is.Input();
   input.cache = &rooms_;

@@ -44,6 +44,8 @@ class Serving final {
 
  private:
   void Serve(QueueItem item, absl::Time now);
+  // A place where those who will follow fit, too; none: there is none, or nobody follows.
+  [[nodiscard]] std::optional<Plan> PlanWithFollowers(const Case& c, const GangRequest& request);
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
   void TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work);

@@ -376,6 +376,69 @@ TEST_F(LoopProducers, WorkersThatFollowTheirLeaderStartTogether) {
   EXPECT_EQ(BoundOf("lws"), 3);
 }
 
+// With exclusive placement a webhook binds a leader's workers to its rack, and keeps others away.
+class LoopExclusive : public LoopProducers {
+ protected:
+  LoopExclusive() {
+    for (const char* rack : {"r1", "r2", "r3"}) {
+      for (const char* node : {"a", "b"}) {
+        d_.Put(MakeNode(absl::StrCat(rack, node)).Gpu(8).Label("rack", rack));
+      }
+    }
+  }
+  void Use(const char* node, int64_t gpus) {
+    d_.Put(MakePod(absl::StrCat("busy-", node)).Gpu(gpus).On(node).Phase(PodPhase::kRunning));
+  }
+  void PutSet(absl::string_view replica) {
+    Put({.kind = kLws,
+         .name = "lws",
+         .spec = absl::StrCat(R"({"leaderWorkerTemplate":{"size":3)", replica, "}}"),
+         .metadata =
+             R"(,"annotations":{"leaderworkerset.sigs.k8s.io/exclusive-topology":"rack"})"});
+    const LabelSelector mine{
+        {{.key = "group-key", .op = SelectorOperator::kIn, .values = {"one"}}}};
+    Pod leader = MakePod("lws-0").Gpu(4).Label("group-key", "one").Near("rack", mine);
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"name", "lws"},
+             {"group-index", "0"},
+             {"worker-index", "0"},
+             {"template-revision-hash", "r1"}}) {
+      leader.meta.labels.Set(absl::StrCat("leaderworkerset.sigs.k8s.io/", key), value);
+    }
+    leader.meta.annotations.Set("leaderworkerset.sigs.k8s.io/size", "3");
+    leader.meta.uid.clear();
+    d_.api.Put(leader);
+    d_.Settle(absl::Seconds(5));
+  }
+  // Nodes are filled up one after the other, so the fullest rack is taken unless something speaks
+  // against it.
+  [[nodiscard]] std::string RackOfLeader() {
+    return d_.api.FindPod("lws-0")->node_name.substr(0, 2);
+  }
+};
+
+TEST_F(LoopExclusive, ALeaderStartsWhereItsWorkersFindRoomToo) {
+  Use("r1a", 4);
+  Use("r1b", 8);  // r1 has room for the leader alone
+  Use("r2b", 4);  // r2 for all three
+  PutSet("");
+  EXPECT_EQ(RackOfLeader(), "r2");
+}
+
+TEST_F(LoopExclusive, ALeaderStartsAllTheSameWhereNoRackHasRoomForAll) {
+  for (const char* node : {"r1b", "r2b", "r3b"}) Use(node, 8);
+  Use("r1a", 4);
+  PutSet("");
+  EXPECT_EQ(RackOfLeader(), "r1");
+}
+
+TEST_F(LoopExclusive, OfWorkersThatMayAskForOtherThingsNothingIsKnown) {
+  Use("r1a", 4);
+  Use("r1b", 8);
+  PutSet(R"(,"leaderTemplate":{})");
+  EXPECT_EQ(RackOfLeader(), "r1");
+}
+
 TEST_F(LoopProducers, OfSeveralMarksTheFirstDecidesAndOneEventSaysSo) {
   Put({.kind = kXk8s, .name = "first", .spec = R"({"minMember":2})"});
   Put({.kind = kVolcano, .name = "second", .spec = R"({"minMember":9})"});
