@@ -112,28 +112,42 @@ everything() {
   wait "$control_plane" || tail -n 3 "$logs/controlplane.log"
   run_ctest "$PRESET" ctest
   run_suite hardening_test test/hardening_test.py
-  # One waits for leases to run out, most of the time, the other takes what processors the others leave.
+  # Most of the time the first wait for leases and timeouts to run out; the last takes what processors the others leave.
   local -A beside=()
-  start_beside test/e2e/run_failover.py 0
-  start_beside test/sim/run_fresh_seeds.py 19
+  start_beside 0 test/e2e/run_failover.py test/e2e/run_controllers.py test/e2e/run_faulty_server.py
+  start_beside 19 test/sim/run_fresh_seeds.py
   # A suite that ctest runs already, so that the sanitizers see it too, is not executable by itself.
   while IFS= read -r suite; do
     [[ -v beside[$suite] ]] || run_suite "$suite" "$suite"
   done < <(find test -name 'run_*.py' -perm -u+x | sort)
+  say "waiting for ${!beside[*]}"
+  wait
   for suite in "${!beside[@]}"; do end_beside "$suite"; done
 }
 
-start_beside() {  # SUITE NICENESS
-  nice -n "$2" timeout 3600 "$1" >"$logs/$(basename "$1").log" 2>&1 &
-  beside[$1]=$!
+start_beside() {  # NICENESS SUITE…: one suite after the other
+  local niceness=$1 suite
+  shift
+  for suite; do
+    beside[$suite]=$logs/$(basename "$suite").log
+    rm -f "${beside[$suite]}" "${beside[$suite]}.status"
+  done
+  (
+    trap '[[ -z ${running:-} ]] || kill "$running" 2>/dev/null; exit 1' TERM
+    for suite; do
+      nice -n "$niceness" timeout 3600 "$suite" >"${beside[$suite]}" 2>&1 &
+      running=$! status=0
+      wait "$running" || status=$?
+      echo "$status" >"${beside[$suite]}.status"
+    done
+  ) &
 }
 
 end_beside() {  # SUITE
-  local log status=0
-  log=$logs/$(basename "$1").log
+  local log=${beside[$1]} status
   say "$1, which ran beside them"
-  wait "${beside[$1]}" || status=$?
   cat "$log"
+  status=$(cat "$log.status" 2>/dev/null) || status=127
   add "$1" "$status" "$log"
 }
 
