@@ -57,6 +57,7 @@ struct Member {
   absl::Time created;
   MemberState state = MemberState::kPending;
   bool running = false;            // phase Running
+  bool was_ready = false;          // its condition Ready has been True; a probe may fail again
   bool started_elsewhere = false;  // bound by another than us, as far as we know
   bool preempts = true;            // its preemptionPolicy is not Never
   std::string name;

@@ -15,6 +15,11 @@ constexpr WritePriority kInOrder[] = {WritePriority::kFinish, WritePriority::kBi
 
 size_t IndexOf(WritePriority priority) { return static_cast<size_t>(priority); }
 
+void Join(WriteLine& line) {
+  ++line.added;
+  ++line.waiting;
+}
+
 bool IsBackground(WritePriority priority) {
   switch (priority) {
     case WritePriority::kFinish:
@@ -64,7 +69,8 @@ WriterOutput Writer::Submit(WriteCommand command, absl::Time now) {
       return out;
     }
   }
-  if (command.priority == WritePriority::kEvent && waiting_events_ >= options_.most_events) {
+  if (command.priority == WritePriority::kEvent &&
+      LineOf(WritePriority::kEvent).waiting >= options_.most_events) {
     DropOldestEvent(out);
   }
   Enqueue({std::move(command), 0, Backoff(options_.backoff)});
@@ -104,12 +110,14 @@ WriterOutput Writer::On(const HttpInput& input, absl::Time now) {
   return out;
 }
 
+WriteLine& Writer::LineOf(WritePriority priority) { return lines_[IndexOf(priority)]; }
+
 void Writer::Enqueue(Waiting waiting) {
   const Ticket ticket = next_ticket_++;
   const WriteCommand& command = waiting.command;
   const size_t priority = IndexOf(command.priority);
   const std::string lane = command.lane;
-  if (command.priority == WritePriority::kEvent) ++waiting_events_;
+  Join(LineOf(command.priority));
   bool ready = true;
   if (!command.coalesce_key.empty()) {
     waiting_of_key_[command.coalesce_key] = ticket;
@@ -130,6 +138,7 @@ void Writer::Supersede(Ticket ticket, WriteCommand command, WriterOutput& out) {
   ++counters_.superseded;
   out.results.push_back(NotSent(older->second.command.id, WriteOutcome::kSuperseded));
   if (command.priority < older->second.command.priority && older->second.attempts == 0) {
+    --LineOf(older->second.command.priority).waiting;
     waiting_.erase(older);
     Enqueue({std::move(command), 0, Backoff(options_.backoff)});
     return;
@@ -155,7 +164,7 @@ void Writer::DropOldestEvent(WriterOutput& out) {
   if (it == waiting_.end()) return;
   const WriteCommand& command = it->second.command;
   ++counters_.dropped_events;
-  --waiting_events_;
+  --LineOf(WritePriority::kEvent).waiting;
   waiting_of_key_.erase(command.coalesce_key);
   out.results.push_back(NotSent(command.id, WriteOutcome::kDropped));
   waiting_.erase(it);
@@ -199,7 +208,7 @@ void Writer::FenceAll(WriterOutput& out) {
   waiting_.clear();
   waiting_of_key_.clear();
   later_.clear();
-  waiting_events_ = 0;
+  for (WriteLine& line : lines_) line.waiting = 0;
   for (TicketLanes& queue : ready_) queue.clear();
   for (auto& [key, successor] : successor_of_key_) successor = 0;
 }
@@ -234,7 +243,7 @@ void Writer::SendNext(WritePriority priority, WriterOutput& out) {
     waiting_of_key_.erase(key);
     successor_of_key_[key] = 0;
   }
-  if (priority == WritePriority::kEvent) --waiting_events_;
+  --LineOf(priority).waiting;
   ++waiting.attempts;
   ++counters_.sent[IndexOf(priority)];
   ++open_of_[IndexOf(priority)];
@@ -288,9 +297,10 @@ void Writer::TryAgain(Waiting waiting, absl::Time retry_at, WriterOutput& out) {
     later_.emplace(retry_at, it->second);
     return;
   }
-  ++counters_.retried;
   const Ticket ticket = next_ticket_++;
-  if (waiting.command.priority == WritePriority::kEvent) ++waiting_events_;
+  WriteLine& line = LineOf(waiting.command.priority);
+  Join(line);
+  ++line.retried;
   if (!key.empty()) waiting_of_key_.emplace(key, ticket);
   waiting_.emplace(ticket, std::move(waiting));
   later_.emplace(retry_at, ticket);

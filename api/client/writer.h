@@ -33,6 +33,7 @@
 #include "api/client/actions.h"
 #include "api/client/ticket_lanes.h"
 #include "api/client/write_command.h"
+#include "api/client/write_lines.h"
 #include "api/client/write_pace.h"
 
 namespace maniple {
@@ -49,7 +50,7 @@ struct WriterOptions {
 
 struct WriterCounters {
   std::array<uint64_t, kWritePriorities> sent = {};
-  uint64_t retried = 0, superseded = 0, dropped_events = 0, fenced = 0, unknown = 0, throttled = 0;
+  uint64_t superseded = 0, dropped_events = 0, fenced = 0, unknown = 0, throttled = 0;
 };
 
 struct WriterOutput {
@@ -77,6 +78,7 @@ class Writer final {
   [[nodiscard]] size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] bool idle() const { return open_.empty() && waiting_.empty(); }
   [[nodiscard]] const WriterCounters& counters() const { return counters_; }
+  [[nodiscard]] const WriteLines& lines() const { return lines_; }
 
  private:
   using Ticket = TicketLanes::Ticket;  // of a waiting command, rising with submission
@@ -92,6 +94,7 @@ class Writer final {
     uint64_t fences = 0;  // when it was sent
   };
 
+  [[nodiscard]] WriteLine& LineOf(WritePriority priority);
   void Enqueue(Waiting waiting);
   void Supersede(Ticket ticket, WriteCommand command, WriterOutput& out);
   void DropOldestEvent(WriterOutput& out);
@@ -120,7 +123,7 @@ class Writer final {
   // Tickets ready to be sent, per priority; tickets no longer in waiting_ are skipped.
   std::array<TicketLanes, kWritePriorities> ready_;
   std::multimap<absl::Time, Ticket> later_;  // backing off
-  size_t waiting_events_ = 0;
+  WriteLines lines_;
   // The one waiting command of a key, and the keys in flight with the ticket that must wait for
   // them (0 = none).
   absl::flat_hash_map<std::string, Ticket> waiting_of_key_;

@@ -239,6 +239,7 @@ class PodReader final {
       if (key == "reason") out.reason = field.Text();
       if (key == "message") out.message = field.Text();
     }
+    if (type == "Ready") pod_.ready = out.status == "True";
     if (type == "PodScheduled") pod_.scheduled_condition = std::move(out);
     if (type == "PodResizePending") ask_.resize_infeasible = out.reason == "Infeasible";
   }

@@ -127,6 +127,7 @@ struct Pod {
   std::string scheduling_group;  // schedulingGroup.podGroupName
   std::optional<absl::Duration> active_deadline;
   PodPhase phase = PodPhase::kPending;
+  bool ready = false;         // condition Ready is True
   std::string status_reason;  // e.g. "OutOfnvidia.com/gpu", "Evicted"
   std::string nominated_node_name;
   std::optional<PodCondition> scheduled_condition;

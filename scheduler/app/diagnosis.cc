@@ -108,6 +108,7 @@ DiagnosisFacts FactsOf(Bulletin& bulletin) {
                       .version = MANIPLE_VERSION,
                       .forbidden = {bulletin.forbidden()},
                       .answers = bulletin.answers(),
+                      .writes = bulletin.writes(),
                       .turns = bulletin.turn_times(),
                       .process = FiguresOfThisProcess(),
                       .figures = bulletin.figures(),

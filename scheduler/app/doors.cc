@@ -138,14 +138,20 @@ void Bulletin::PostForbidden(const ForbiddenCounts& forbidden) {
   forbidden_ = forbidden;
 }
 
-void Bulletin::PostAnswers(const Answers& answers) {
+void Bulletin::PostTraffic(const Answers& answers, const WriteLines& writes) {
   MutexLock lock(mutex_);
   answers_ = answers;
+  writes_ = writes;
 }
 
 Answers Bulletin::answers() {
   MutexLock lock(mutex_);
   return answers_;
+}
+
+WriteLines Bulletin::writes() {
+  MutexLock lock(mutex_);
+  return writes_;
 }
 
 ForbiddenCounts Bulletin::forbidden() {

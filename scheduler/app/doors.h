@@ -22,6 +22,7 @@
 #include "api/client/cluster_news.h"
 #include "api/client/right.h"
 #include "api/client/write_command.h"
+#include "api/client/write_lines.h"
 #include "api/http/answers.h"
 #include "api/model/object.h"
 #include "scheduler/app/access_desk.h"
@@ -142,11 +143,12 @@ class Bulletin final {
 
   // IO thread.
   void PostForbidden(const ForbiddenCounts& forbidden);
-  void PostAnswers(const Answers& answers);
+  void PostTraffic(const Answers& answers, const WriteLines& writes);
 
   // Any thread.
   [[nodiscard]] LoopCounters counters();
   [[nodiscard]] Answers answers();            // of the API server
+  [[nodiscard]] WriteLines writes();          // to it
   [[nodiscard]] ForbiddenCounts forbidden();  // of what is not written
   [[nodiscard]] Health health();
   [[nodiscard]] TurnTimes turn_times();
@@ -174,6 +176,7 @@ class Bulletin final {
   LoopCounters counters_ ABSL_GUARDED_BY(mutex_);
   ForbiddenCounts forbidden_ ABSL_GUARDED_BY(mutex_);
   Answers answers_ ABSL_GUARDED_BY(mutex_);
+  WriteLines writes_ ABSL_GUARDED_BY(mutex_);
   Health health_ ABSL_GUARDED_BY(mutex_);
   TurnTimes turn_times_ ABSL_GUARDED_BY(mutex_);
   ClusterFiguresPtr figures_ ABSL_GUARDED_BY(mutex_);

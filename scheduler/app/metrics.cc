@@ -186,6 +186,20 @@ void AddAnswers(prometheus::Registry& registry, const ProcessFacts& facts) {
   }
 }
 
+// As client-go names what its work queues tell.
+void AddWriteLines(prometheus::Registry& registry, const WriteLines& lines) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Labels labels = {{"name", kWriteLineNames[i]}};
+    AddGauge(registry, "workqueue_depth", "Writes that wait to be sent, by what they are for.",
+             labels, static_cast<double>(lines[i].waiting));
+    AddCounter(registry, "workqueue_adds_total",
+               "Writes that joined the line, those to be tried again included.", labels,
+               static_cast<double>(lines[i].added));
+    AddCounter(registry, "workqueue_retries_total", "Writes that were to be tried again.", labels,
+               static_cast<double>(lines[i].retried));
+  }
+}
+
 // As every Prometheus client names them.
 void AddProcess(prometheus::Registry& registry, const ProcessFigures& process) {
   AddCounter(registry, "process_cpu_seconds_total", "User and system CPU time, in seconds.", {},
@@ -266,6 +280,7 @@ std::string RenderMetrics(const LoopCounters& counters, const ProcessFacts& fact
            {{"version", facts.version}}, 1);
   AddProcess(registry, facts.process);
   AddAnswers(registry, facts);
+  AddWriteLines(registry, facts.writes);
   std::vector<prometheus::MetricFamily> families = registry.Collect();
   families.push_back(HistogramFamily("maniple_turn_duration_seconds",
                                      "Time of each turn of the scheduling loop.",

@@ -10,6 +10,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "api/client/right.h"
+#include "api/client/write_lines.h"
 #include "api/http/answers.h"
 #include "scheduler/app/http_gate.h"
 #include "scheduler/app/process_figures.h"
@@ -27,6 +28,7 @@ struct ProcessFacts {
   std::vector<ForbiddenCounts> forbidden;                       // but for what the loop writes
   std::string api_server;                                       // "10.0.0.1:6443"
   Answers answers;                                              // of that one
+  WriteLines writes;                                            // to that one
   TurnTimes turns;
   ProcessFigures process;
   ClusterFiguresPtr figures;  // a leader's; null: nothing is told of the cluster

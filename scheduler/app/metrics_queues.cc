@@ -166,6 +166,9 @@ class QueueText final {
                  &QueueHistory::waited);
     AddHistogram("maniple_gang_bind_seconds",
                  "From the decision on a gang to its quorum being bound.", &QueueHistory::bound);
+    AddHistogram("maniple_gang_ready_seconds",
+                 "From a gang's quorum being bound to its quorum being Ready.",
+                 &QueueHistory::ready);
   }
 
  private:

@@ -137,7 +137,7 @@ class SchedulerProcess::Impl final {
   // The IO thread: bytes in, machines, bytes out.
   void RunIo() {
     client_.Start(clock_.Now());
-    absl::Time release_by = absl::InfiniteFuture(), answers_due = absl::InfinitePast();
+    absl::Time release_by = absl::InfiniteFuture(), traffic_due = absl::InfinitePast();
     std::vector<std::string> problems;
     SpareMemory spare;
     while (true) {
@@ -159,9 +159,9 @@ class SchedulerProcess::Impl final {
       inbox_.Push(client_.TakeNews());
       LogProblems(problems);
       bulletin_.PostForbidden(client_.Forbidden());
-      if (now >= answers_due) {
-        bulletin_.PostAnswers(transport_->counters().answers);
-        answers_due = now + absl::Seconds(1);
+      if (now >= traffic_due) {
+        bulletin_.PostTraffic(transport_->counters().answers, client_.writer().lines());
+        traffic_due = now + absl::Seconds(1);
       }
     }
   }

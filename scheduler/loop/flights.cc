@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "queue/assembly.h"
 #include "scheduler/loop/standing_of.h"
 #include "scheduler/report/events.h"
 #include "scheduler/report/message.h"
@@ -15,6 +16,11 @@ constexpr absl::Duration kRefusedFor = absl::Minutes(1);
 
 bool IsPlaced(const Member& member) {
   return member.state == MemberState::kBound || member.state == MemberState::kSucceeded;
+}
+
+void ForgetQuorum(GangRecord& record) {
+  record.quorum_reached_at.reset();
+  record.awaits_ready = false;
 }
 
 PodReference ReferenceTo(const PodFacts& pod) {
@@ -87,11 +93,24 @@ void Flights::SettleBinding(Case& c) {
 void Flights::NoteQuorum(Case& c) {
   if (c.record.binding.has_value()) return;
   if (std::ranges::none_of(c.gang.members, IsPlaced)) {
-    c.record.quorum_reached_at.reset();
+    ForgetQuorum(c.record);
   } else if (c.gang.group_exists && c.gang.problem.empty() && c.assembly.need.Met() &&
              !c.record.quorum_reached_at.has_value()) {
     c.record.quorum_reached_at = c.now;
   }
+}
+
+// A member that has succeeded may have been Ready between two events.
+void Flights::NoteReady(const Case& c) {
+  GangRecord& record = c.record;
+  if (!record.awaits_ready) return;
+  const QuorumNeed need = NeedWith(c.gang, [](const Member& member) {
+    return member.state == MemberState::kSucceeded ||
+           (member.state == MemberState::kBound && member.was_ready);
+  });
+  if (!need.Met()) return;
+  record.awaits_ready = false;
+  desk_.directory.HistoryOf(record.queue).ready.Note(c.now - *record.quorum_reached_at);
 }
 
 void Flights::Start(Case& c, const std::vector<Placement>& placements) {
@@ -251,6 +270,7 @@ void Flights::OnQuorumBound(Case& c) {
     return;
   }
   record.quorum_reached_at = c.now;
+  record.awaits_ready = true;
   ++desk_.counters.gangs_bound;
   QueueHistory& history = desk_.directory.HistoryOf(record.queue);
   history.waited.Note(c.now - std::max(c.gang.created, record.left_at));
@@ -282,7 +302,7 @@ void Flights::CountLeaving(Case& c, LeavingCause cause) {
 
 void Flights::OnUndone(Case& c, const Undone& undone) {
   GangRecord& record = c.record;
-  record.quorum_reached_at.reset();
+  ForgetQuorum(record);
   record.decided_at = absl::InfinitePast();
   record.refused_until.clear();
   if (undone.cause == UndoCause::kQuorumLost) {

@@ -27,6 +27,8 @@ class Flights final {
   void SettleBinding(Case& c);
   // A quorum that others have bound counts as reached.
   void NoteQuorum(Case& c);
+  // Notes once for each start how long the quorum took from its last bind until it was Ready.
+  void NoteReady(const Case& c);
   // Reserves all of the plan, then binds; volumes that wait for their node are bound first.
   void Start(Case& c, const std::vector<Placement>& placements);
   // The outcome of a bind, a reading or a deletion.

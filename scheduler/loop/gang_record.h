@@ -123,6 +123,7 @@ struct GangRecord {
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
+  bool awaits_ready = false;  // this process has bound its quorum, which has not been Ready yet
   // When its quorum was last decided, and when it last had to leave whole; the past: never.
   absl::Time decided_at = absl::InfinitePast(), left_at = absl::InfinitePast();
   Rare<Backoff> undo_backoff;  // since the quorum was bound last

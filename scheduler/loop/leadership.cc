@@ -110,6 +110,7 @@ void Leadership::LookAt(GangId id, absl::Time now) {
     flights_.SettleBinding(*c);
   }
   flights_.NoteQuorum(*c);
+  flights_.NoteReady(*c);
   charges_.ChargeQuota(*c);
   uses_.MeterUse(*c);
   preemptions_.NoteEvictable(*c);

@@ -18,6 +18,10 @@ struct GangBindScale {  // 1 ms to a minute
   static constexpr std::array<double, 12> kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                      0.1,   0.25,   0.5,   1,    10,    60};
 };
+struct GangReadyScale {  // 1 s to a day
+  static constexpr std::array<double, 12> kBounds = {1,   2,   5,   10,   20,   60,
+                                                     120, 300, 600, 1800, 7200, 86400};
+};
 // Why a gang had to leave as a whole.
 enum class LeavingCause : uint8_t { kPreempted, kDrained, kQuorumLost };
 inline constexpr std::array<const char*, 3> kLeavingCauses = {"Preempted", "Drained", "QuorumLost"};
@@ -31,6 +35,8 @@ struct QueueHistory {
   DurationHistogram<GangWaitScale> waited;
   // From the decision to its quorum being bound.
   DurationHistogram<GangBindScale> bound;
+  // From its quorum being bound to its quorum being Ready: images, volumes, probes.
+  DurationHistogram<GangReadyScale> ready;
   std::array<int64_t, kLeavingCauses.size()> left = {};  // gangs, by LeavingCause
   // Gangs that were made to leave whole for gangs of this Queue, by VictimsOf.
   std::array<int64_t, kVictimsOf.size()> preempted = {};

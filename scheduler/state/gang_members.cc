@@ -54,6 +54,7 @@ bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank
   set(member.started_elsewhere, facts.started_elsewhere);
   set(member.preempts, pod.preempts);
   set(member.running, pod.phase == PodPhase::kRunning);
+  set(member.was_ready, member.was_ready || pod.ready);
   set(member.priority, pod.priority);
   set(member.deadline, pod.active_deadline);
   set(member.created, pod.meta.created);

@@ -212,6 +212,7 @@ def every_family_is_a_sum_over_the_api(server):
     lost = value(scheduler, "maniple_lost_resource_seconds_total", queue="b", resource=GPU)
     assert 8 * 3 <= lost <= 8 * (ran + 1), (lost, ran)
     assert value(scheduler, "maniple_gang_wait_seconds_count", queue="b") == 2
+    await_that("all that ran was Ready", lambda: value(scheduler, "maniple_gang_ready_seconds_count", queue="b") == 2)
     assert value(scheduler, "maniple_decision_duration_seconds_count", result="placed") == value(scheduler, "maniple_decisions_total", result="placed")
 
     # Another leader knows it from the API; what was used goes on from what the Queues' statuses say.

@@ -110,6 +110,12 @@ void ScriptedApi::SetPhase(absl::string_view name, PodPhase phase, absl::string_
   Store(pod);
 }
 
+void ScriptedApi::SetReady(absl::string_view name, bool ready) {
+  Pod pod = *FindPod(name);
+  pod.ready = ready;
+  Store(pod);
+}
+
 void ScriptedApi::BindAsSomebodyElse(absl::string_view name, absl::string_view node) {
   Pod pod = *FindPod(name);
   pod.node_name = std::string(node);

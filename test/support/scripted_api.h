@@ -54,6 +54,7 @@ class ScriptedApi final {
   void Uninstall(ResourceKind kind);
   // As the owner of the pod, or its kubelet, would.
   void SetPhase(absl::string_view pod, PodPhase phase, absl::string_view reason = "");
+  void SetReady(absl::string_view pod, bool ready);
   void BindAsSomebodyElse(absl::string_view pod, absl::string_view node);
   // Deleted pods that are bound stay, terminating, until Reap(); they have been given so long.
   void KeepTerminating(absl::Duration grace = absl::ZeroDuration()) {

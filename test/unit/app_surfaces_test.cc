@@ -361,6 +361,17 @@ TEST(Metrics, AnswersOfTheApiServerAreToldAsClientGoTellsThem) {
                         "\"POST\",le=\"0.025\"} 1\n"));
 }
 
+TEST(Metrics, LinesOfWritesAreToldAsClientGoTellsOfWorkQueues) {
+  WriteLines writes;
+  writes[static_cast<size_t>(WritePriority::kEvent)] = {.added = 9, .retried = 2, .waiting = 3};
+  const std::string text = RenderMetrics({}, {.writes = writes});
+  for (const char* line :
+       {"workqueue_depth{name=\"event\"} 3\n", "workqueue_adds_total{name=\"event\"} 9\n",
+        "workqueue_retries_total{name=\"event\"} 2\n", "workqueue_depth{name=\"bind\"} 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 std::string MetricsOf(std::vector<QueueView> queues) {
   return RenderMetrics({}, {.leading = true,
                             .figures = std::make_shared<const ClusterFigures>(
@@ -404,6 +415,7 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
   queues[0].pending_by_reason = {{"NoFit", 2}};
   queues[0].history.waited.Note(absl::Seconds(45));
   queues[0].history.bound.Note(absl::Milliseconds(7));
+  queues[0].history.ready.Note(absl::Seconds(90));
   queues[0].history.left[static_cast<size_t>(LeavingCause::kDrained)] = 4;
   queues[0].history.preempted[static_cast<size_t>(VictimsOf::kOtherQueue)] = 6;
   queues[0].history.lost["nvidia.com/gpu"] = 7200;
@@ -418,6 +430,7 @@ TEST(Metrics, ALeaderTellsOfEachQueueWhyGangsWaitHowLongTheyDidAndWhyTheyLeft) {
                            "maniple_gang_wait_seconds_bucket{queue=\"team\",le=\"60\"} 1\n",
                            "maniple_gang_wait_seconds_sum{queue=\"team\"} 45\n",
                            "maniple_gang_bind_seconds_bucket{queue=\"team\",le=\"0.01\"} 1\n",
+                           "maniple_gang_ready_seconds_bucket{queue=\"team\",le=\"120\"} 1\n",
                            "maniple_evicted_gangs_total{queue=\"team\",reason=\"Drained\"} 4\n",
                            "maniple_preempted_gangs_total{preempting_queue=\"team\",reason="
                            "\"OtherQueue\"} 6\n",

@@ -373,6 +373,9 @@ TEST_F(WriterTest, EveryCommandIsAnsweredExactlyOnceUnderRandomFailures) {
       Take(writer_.SetLeadUntil(absl::InfiniteFuture(), Now()));
     }
     ASSERT_LE(writer_.in_flight(), 4);
+    size_t in_lines = 0;
+    for (const WriteLine& line : writer_.lines()) in_lines += line.waiting;
+    ASSERT_EQ(in_lines, writer_.waiting());
   }
   while (!writer_.idle()) {
     while (!open_.empty()) Answer(std::stoull(open_[0].request.target.substr(1)), 200);
@@ -382,6 +385,24 @@ TEST_F(WriterTest, EveryCommandIsAnsweredExactlyOnceUnderRandomFailures) {
   for (const WriteResult& result : results_) ++answers[result.id];
   EXPECT_EQ(answers.size(), next - 1);
   for (const auto& [id, times] : answers) EXPECT_EQ(times, 1) << id;
+}
+
+TEST_F(WriterTest, ALineTellsWhatJoinedItWhatIsTriedAgainAndWhatWaits) {
+  const auto line = [this](WritePriority priority) {
+    return writer_.lines()[static_cast<size_t>(priority)];
+  };
+  for (uint64_t id = 1; id <= 6; ++id) Submit(id, WritePriority::kBind);
+  EXPECT_EQ(line(WritePriority::kBind).added, 6u);
+  EXPECT_EQ(line(WritePriority::kBind).waiting, 2u) << "four are in flight";
+  Submit(7, WritePriority::kStatus, "gang");
+  Submit(8, WritePriority::kReason, "gang");  // in its place, and more urgent
+  EXPECT_EQ(line(WritePriority::kStatus).waiting, 0u);
+  EXPECT_EQ(line(WritePriority::kReason).waiting, 1u);
+  for (uint64_t id = 1; id <= 6; ++id) Answer(id, 200);
+  Answer(8, 503);
+  EXPECT_EQ(line(WritePriority::kReason).retried, 1u);
+  EXPECT_EQ(line(WritePriority::kReason).added, 2u);
+  EXPECT_EQ(line(WritePriority::kReason).waiting, 1u);
 }
 
 }  // namespace

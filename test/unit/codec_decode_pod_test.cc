@@ -91,6 +91,7 @@ TEST(DecodePod, ReadsEveryFieldTheSchedulerUses) {
   EXPECT_EQ(pod.active_deadline, absl::Seconds(60));
   EXPECT_EQ(pod.constraints.node_selector, StringMap({{"a", "2"}, {"z", "1"}}));
   EXPECT_EQ(pod.phase, PodPhase::kRunning);
+  EXPECT_TRUE(pod.ready);
   EXPECT_EQ(pod.status_reason, "Evicted");
   EXPECT_EQ(pod.nominated_node_name, "node-2");
   EXPECT_EQ(pod.started, *ParseKubernetesTime("2026-07-21T10:00:05Z"));
@@ -104,6 +105,8 @@ TEST(DecodePod, AnEmptySpecHasTheDefaultsOfTheApi) {
   EXPECT_EQ(pod.priority, 0);
   EXPECT_EQ(pod.constraints, PodConstraints{});
   EXPECT_FALSE(pod.scheduled_condition.has_value());
+  EXPECT_FALSE(pod.ready);
+  EXPECT_FALSE(PodOf("", R"("conditions":[{"type":"Ready","status":"False"}])").ready);
   EXPECT_FALSE(pod.meta.deleted.has_value());
   EXPECT_EQ(PodOf("", R"("phase":"Novel")").phase, PodPhase::kUnknown);
 }

@@ -68,6 +68,52 @@ TEST_F(QueueHistoryTest, AGangHasWaitedSinceItsCreation) {
   EXPECT_EQ(Of("").history.waited.count(), 0u) << "it has a Queue";
 }
 
+TEST_F(QueueHistoryTest, AQuorumIsReadyWhenTheLastOfItsMembersHasBeenOnce) {
+  d_.Nodes(3, 8);
+  d_.Submit({.gang = "x", .pods = 3, .min_member = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(d_.Bound("x"), 3);
+  d_.Settle(absl::Seconds(60));
+  d_.api.SetReady("x-0", true);
+  d_.Settle(absl::Seconds(30));
+  EXPECT_EQ(Of("q").history.ready.count(), 0u) << "one of two";
+  d_.api.SetReady("x-0", false);  // a probe fails: it has been Ready all the same
+  d_.api.SetReady("x-2", true);
+  d_.Settle(absl::Seconds(60));
+  d_.api.SetReady("x-1", true);
+  d_.Settle();
+  ASSERT_EQ(Of("q").history.ready.count(), 1u) << "the quorum, once";
+  EXPECT_NEAR(Of("q").history.ready.seconds(), 95, 6);
+}
+
+TEST_F(QueueHistoryTest, AMemberThatSucceededHasBeenReady) {
+  d_.Nodes(2, 8);
+  d_.Submit({.gang = "x", .pods = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(5));
+  d_.api.SetPhase("x-0", PodPhase::kSucceeded);
+  d_.api.SetReady("x-1", true);
+  d_.Settle();
+  EXPECT_EQ(Of("q").history.ready.count(), 1u);
+}
+
+TEST_F(QueueHistoryTest, WhoIsReadyAfterALossOfItsQuorumIsOfTheNextStart) {
+  d_.Nodes(2, 8);
+  d_.Submit({.gang = "x", .pods = 2, .queue = "q"});
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(d_.Bound("x"), 2);
+  d_.api.Delete(ResourceKind::kPod, "x-0");
+  d_.api.SetReady("x-1", true);
+  d_.Settle(absl::Minutes(30));
+  ASSERT_EQ(Left("q", LeavingCause::kQuorumLost), 1);
+  EXPECT_EQ(Of("q").history.ready.count(), 0u);
+  d_.Submit({.gang = "x", .pods = 2, .queue = "q"});
+  d_.Settle(absl::Minutes(10));
+  ASSERT_EQ(d_.Bound("x"), 2);
+  for (const char* pod : {"x-0", "x-1"}) d_.api.SetReady(pod, true);
+  d_.Settle();
+  EXPECT_EQ(Of("q").history.ready.count(), 1u);
+}
+
 TEST_F(QueueHistoryTest, AGangThatLeftForAnotherHasWaitedSinceThen) {
   d_.Nodes(1, 8);
   d_.Submit({.gang = "low", .queue = "q"});
