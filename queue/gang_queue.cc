@@ -1,10 +1,10 @@
 #include "queue/gang_queue.h"
 
-#include <set>
 #include <utility>
 
 #include "absl/container/node_hash_map.h"
 #include "api/base/check.h"
+#include "api/base/due_times.h"
 #include "queue/lanes.h"
 #include "queue/parked_classes.h"
 #include "queue/standing.h"
@@ -27,7 +27,7 @@ struct GangQueue::Impl {
   Lanes quorums;
   Lanes surpluses;
   ParkedClasses classes;
-  std::set<std::pair<absl::Time, QueueItem>> times;
+  DueTimes<QueueItem> times;  // of parked ones
   size_t parked = 0;
   uint64_t touched = 0;
 
@@ -78,8 +78,7 @@ struct GangQueue::Impl {
     ++touched;
     IfFirstForgetShortage(standing);
     classes.At(standing.parked_class).asleep.erase(&standing);
-    if (standing.until != absl::InfiniteFuture()) times.erase({standing.until, standing.item});
-    standing.until = absl::InfiniteFuture();
+    times.Erase(standing.item);
     if (std::exchange(standing.blocks, false)) quorums.Unblock(standing);
     --parked;
   }
@@ -148,9 +147,7 @@ struct GangQueue::Impl {
   }
 
   void WakeDue(absl::Time now) {
-    while (!times.empty() && times.begin()->first <= now) {
-      WakeUp(standings.at(times.begin()->second));
-    }
+    while (times.Next() <= now) WakeUp(standings.at(times.First()));
   }
 
   ItemStanding* Best() {
@@ -215,11 +212,10 @@ void GangQueue::Park(QueueItem item, const OrderKey& order, ParkFacts facts) {
               .order = order,
               .where = Whereabouts::kParked,
               .parked_class = id,
-              .blocks = facts.blocks && item.kind == ItemKind::kQuorum,
-              .until = facts.until};
+              .blocks = facts.blocks && item.kind == ItemKind::kQuorum};
   impl_->classes.At(id).asleep.insert(&standing);
   impl_->IfFirstForgetShortage(standing);
-  if (facts.until != absl::InfiniteFuture()) impl_->times.insert({facts.until, item});
+  impl_->times.Set(item, facts.until);
   ++impl_->parked;
   if (standing.blocks) impl_->quorums.Block(standing);
   impl_->Answer(woken_from, spoke, woken_from == id ? Impl::Fate::kFailedAgain : Impl::Fate::kLeft);
@@ -300,9 +296,7 @@ void GangQueue::ForEachShape(absl::FunctionRef<void(ShapeId)> visit) const {
 
 uint64_t GangQueue::touched() const { return impl_->touched + impl_->classes.looked_at(); }
 
-absl::Time GangQueue::NextDeadline() const {
-  return impl_->times.empty() ? absl::InfiniteFuture() : impl_->times.begin()->first;
-}
+absl::Time GangQueue::NextDeadline() const { return impl_->times.Next(); }
 
 std::optional<QueueItem> GangQueue::BlockerOf(QueueItem item) const {
   const auto it = impl_->standings.find(item);

@@ -20,7 +20,6 @@ struct ItemStanding {
   ParkedClassId parked_class = 0;  // parked: its class; otherwise the class it was woken from
   bool speaks = false;             // awake on behalf of that class
   bool blocks = false;             // parked: holds up the items after it in a StrictFIFO Queue
-  absl::Time until = absl::InfiniteFuture();  // parked only
 };
 
 // The order of service as far as Queues have no say in it.

@@ -115,7 +115,7 @@ void Kubelet::Look(const Cluster& cluster, const ObjectName& name) {
     if (*pod.leaves_at > cluster.now) return due_.Set(name, *pod.leaves_at);
     return Remove(cluster, name, *object);
   }
-  if (HasEnded(*object)) return due_.Clear(name);
+  if (HasEnded(*object)) return due_.Erase(name);
   LookAtLive(cluster, name, *object);
 }
 
@@ -150,7 +150,7 @@ void Kubelet::LookAtLive(const Cluster& cluster, const ObjectName& name, const J
       return;
     case Stage::kRunning: {
       const absl::Time ends_at = pod.running_since + RunForOf(object);
-      if (ends_at == absl::InfiniteFuture()) return due_.Clear(name);
+      if (ends_at == absl::InfiniteFuture()) return due_.Erase(name);
       if (ends_at > cluster.now) return due_.Set(name, ends_at);
       const bool failed = object["metadata"]["annotations"][kExitAnnotation].AsString() == "failed";
       Release(pod);
@@ -243,7 +243,7 @@ void Kubelet::Forget(const ObjectName& name) {
   node->second.pods.erase(name);
   if (!node->second.exists && node->second.pods.empty()) nodes_.erase(node);
   pods_.erase(found);
-  due_.Clear(name);
+  due_.Erase(name);
 }
 
 }  // namespace maniple::devcluster

@@ -20,7 +20,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "api/devcluster/deadlines.h"
+#include "api/base/due_times.h"
 #include "api/devcluster/pod_requests.h"
 #include "api/devcluster/store.h"
 #include "api/devcluster/writes.h"
@@ -81,7 +81,7 @@ class Kubelet final {
   absl::flat_hash_map<std::string, Node> nodes_;
   std::vector<ObjectName> noted_;  // in the order of their changes
   absl::flat_hash_set<ObjectName> is_noted_;
-  Deadlines<ObjectName> due_;
+  DueTimes<ObjectName> due_;
 };
 
 // The pod's status once its containers run, and once they ended. Pure.

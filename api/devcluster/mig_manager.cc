@@ -56,7 +56,7 @@ MigManager::MigManager(const TypeRegistry& types)
 void MigManager::OnChange(const Change& change) {
   if (change.storage != nodes_storage_) return;
   if (change.kind == ChangeKind::kDeleted) {
-    due_.Clear(change.name);
+    due_.Erase(change.name);
     plugged_.erase(change.name);
   }
   if (change.kind != ChangeKind::kModified) return;

@@ -15,7 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "api/devcluster/deadlines.h"
+#include "api/base/due_times.h"
 #include "api/devcluster/store.h"
 #include "api/devcluster/writes.h"
 #include "api/gpu/mig_tables.h"
@@ -50,7 +50,7 @@ class MigManager final {
   const MigTables tables_;
   std::vector<ObjectName> begun_;  // in the order of their changes
   absl::flat_hash_map<ObjectName, Plugged> plugged_;
-  Deadlines<ObjectName> due_;
+  DueTimes<ObjectName> due_;
 };
 
 }  // namespace maniple::devcluster

@@ -1,6 +1,7 @@
 #include "scheduler/loop/desk.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -88,24 +89,8 @@ absl::Time QueuedAt(const Gang& gang, const GangRecord& record) {
   return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
 }
 
-void Desk::ArmTimer(GangId id, GangRecord& record, absl::Time next) {
-  if (next == record.timer) return;
-  timetable_.erase({record.timer, id});
-  record.timer = next;
-  if (next != absl::InfiniteFuture()) timetable_.insert({next, id});
-}
-
-absl::Time Desk::NextTimer() const {
-  return timetable_.empty() ? absl::InfiniteFuture() : timetable_.begin()->first;
-}
-
 void Desk::TouchThoseDue(absl::Time now) {
-  while (NextTimer() <= now) {
-    const GangId id = timetable_.begin()->second;
-    timetable_.erase(timetable_.begin());
-    records.at(id)->timer = absl::InfiniteFuture();
-    touched.insert(id);
-  }
+  while (const std::optional<GangId> id = timers.PopDue(now)) touched.insert(*id);
 }
 
 void Desk::Log(const Case& c, absl::string_view what, std::string rest, int64_t steps) {
@@ -156,9 +141,11 @@ GangRequest Desk::RequestOf(const Case& c, ItemKind kind) const {
            refused->second <= c.now;
   });
   // Gangs that differ in their images alone are equally hard to place.
-  for (Want& want : request.wants) {
-    const ShapeId room_shape = state.RoomShapeOf(want.shape);
-    if (room_shape != want.shape) want.scored_as = std::exchange(want.shape, room_shape);
+  for (std::vector<Want>* wants : {&request.wants, &request.followers}) {
+    for (Want& want : *wants) {
+      const ShapeId room_shape = state.RoomShapeOf(want.shape);
+      if (room_shape != want.shape) want.scored_as = std::exchange(want.shape, room_shape);
+    }
   }
   return request;
 }

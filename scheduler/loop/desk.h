@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/base/due_times.h"
 #include "queue/gang_queue.h"
 #include "scheduler/loop/gang_record.h"
 #include "scheduler/loop/gang_request.h"
@@ -49,10 +49,6 @@ struct Desk {
   // "a-0=n1 a-1=n2"
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;
 
-  // The gang is looked at by `next`, and not before unless something changes.
-  void ArmTimer(GangId gang, GangRecord& record, absl::Time next);
-  // The first time at which some gang is to be looked at.
-  [[nodiscard]] absl::Time NextTimer() const;
   void TouchThoseDue(absl::Time now);
 
   void Send(Errand errand, HttpRequest request) {
@@ -77,6 +73,7 @@ struct Desk {
   GangQueue queue;
   absl::btree_map<GangId, std::unique_ptr<GangRecord>> records;
   absl::btree_set<GangId> touched;    // gangs to be looked at
+  DueTimes<GangId> timers;            // a gang is looked at by then, and sooner if it changes
   absl::btree_set<GangId> to_report;  // gangs to be reported on at the end of this turn
   std::vector<WriteCommand> writes;
   int64_t bans = 0;  // gangs that remember for whom they left
@@ -84,7 +81,6 @@ struct Desk {
  private:
   void MeetGroup(GangRecord& record, const Gang& gang);
 
-  std::set<std::pair<absl::Time, GangId>> timetable_;  // GangRecord::timer
   // The same budget as kube-scheduler's, by namespace and uid. An object that is forgotten early
   // may get a few events more; a tenant that makes so many objects gets more anyway.
   WriteBudget<std::string> event_budget_{

@@ -187,8 +187,7 @@ struct GangRecord {
     bool nominated = false;  // with a node's name
   };
   absl::btree_map<PodId, Told> told;
-  std::optional<WaitReason> complained_of;    // the reason for which an event was made
-  absl::Time timer = absl::InfiniteFuture();  // as it stands in the desk's timetable
+  std::optional<WaitReason> complained_of;  // the reason for which an event was made
 };
 
 }  // namespace maniple

@@ -55,7 +55,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   evictions_.DropClaim(*it->second);
   room_holders_.Drop(id, *it->second);
   room_holders_.lines().Leave(id, now);
-  desk_.ArmTimer(id, *it->second, absl::InfiniteFuture());
+  desk_.timers.Erase(id);
   preemptions_.CountLoose(*it->second, std::nullopt);
   desk_.queue.RemoveGang(id);
   desk_.directory.Count(id, "", {});
@@ -160,7 +160,7 @@ TurnOutput Leadership::Finish(absl::Time now) {
   const bool may_decide =
       !desk_.warm.draining && desk_.errands.binds() < desk_.options.max_binds_under_way;
   out.next = desk_.directory.NextDeadline();
-  out.next = std::min(out.next, desk_.NextTimer());
+  out.next = std::min(out.next, desk_.timers.Next());
   if (may_decide) out.next = std::min(out.next, desk_.queue.NextDeadline());
   if (!desk_.warm.draining) out.next = std::min(out.next, reservations_.NextReservation());
   if (!desk_.warm.draining && mig_.due() > now) out.next = std::min(out.next, mig_.due());

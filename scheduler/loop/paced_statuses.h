@@ -26,8 +26,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "api/base/due_times.h"
 #include "api/client/resource_version.h"
-#include "scheduler/loop/due_times.h"
 
 namespace maniple {
 

@@ -111,7 +111,7 @@ void Reporter::ReportOn(Case& c) {
   if (c.record.volumes_again_at.has_value()) next = std::min(next, *c.record.volumes_again_at);
   if (c.record.claim.has_value()) next = std::min(next, c.record.claim->until);
   for (const auto& [pod, until] : c.record.refused_until) next = std::min(next, until);
-  desk_.ArmTimer(c.gang.id, c.record, next);
+  desk_.timers.Set(c.gang.id, next);
 }
 
 void Reporter::WriteStatus(Case& c, const Standing& standing) {

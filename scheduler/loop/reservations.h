@@ -11,9 +11,9 @@
 // Owned by Leadership; one thread.
 #pragma once
 
+#include "api/base/due_times.h"
 #include "scheduler/loop/charges.h"
 #include "scheduler/loop/desk.h"
-#include "scheduler/loop/due_times.h"
 #include "scheduler/loop/evictions.h"
 #include "scheduler/loop/preemptions.h"
 #include "scheduler/loop/room_holders.h"

@@ -22,7 +22,7 @@
 
 #include "absl/time/time.h"
 #include "api/base/backoff.h"
-#include "scheduler/loop/due_times.h"
+#include "api/base/due_times.h"
 
 namespace maniple {
 

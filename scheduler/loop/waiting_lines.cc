@@ -37,9 +37,8 @@ void WaitingLines::Join(Place place, absl::Time now) {
 }
 
 void WaitingLines::TakeOut(const Waiting& waiting, absl::Time now) {
-  if (const auto bar = barred_.find(waiting.gang); bar != barred_.end()) {
-    bar_ends_.erase({bar->second, waiting.gang});
-    barred_.erase(bar);
+  if (barred_.Has(waiting.gang)) {
+    barred_.Erase(waiting.gang);
     --waiting.line->second.barred;
   } else {
     waiting.line->second.waiting.erase(&waiting);
@@ -59,21 +58,15 @@ void WaitingLines::Bar(GangId gang, absl::Time until) {
   const auto it = places_.find(gang);
   if (it == places_.end()) return;
   Lines::value_type& line = *it->second.line;
-  const auto [bar, fresh] = barred_.try_emplace(gang, until);
-  if (fresh) ++line.second.barred;
-  bar_ends_.erase({bar->second, gang});
-  bar->second = until;
-  bar_ends_.emplace(until, gang);
+  if (!barred_.Has(gang)) ++line.second.barred;
+  barred_.Set(gang, until);
   line.second.waiting.erase(&it->second);
   FindHead(line, until, Since::kKept);
 }
 
 void WaitingLines::EndBars(absl::Time now) {
-  while (!bar_ends_.empty() && bar_ends_.begin()->first <= now) {
-    const GangId gang = bar_ends_.begin()->second;
-    bar_ends_.erase(bar_ends_.begin());
-    barred_.erase(gang);
-    const Waiting& waiting = places_.at(gang);
+  while (const std::optional<GangId> gang = barred_.PopDue(now)) {
+    const Waiting& waiting = places_.at(*gang);
     Lines::value_type& line = *waiting.line;
     --line.second.barred;
     line.second.waiting.insert(&waiting);
@@ -81,9 +74,7 @@ void WaitingLines::EndBars(absl::Time now) {
   }
 }
 
-absl::Time WaitingLines::NextEnd() const {
-  return bar_ends_.empty() ? absl::InfiniteFuture() : bar_ends_.begin()->first;
-}
+absl::Time WaitingLines::NextEnd() const { return barred_.Next(); }
 
 bool WaitingLines::IsFirst(GangId gang) const {
   const auto it = places_.find(gang);

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
+#include "api/base/due_times.h"
 #include "api/model/ids.h"
 
 namespace maniple {
@@ -48,7 +48,7 @@ class WaitingLines final {
 
   void Join(Place place, absl::Time now);
   void Leave(GangId gang, absl::Time now);  // idempotent
-  // Does nothing if the gang stands in no line.
+  // Does nothing if the gang stands in no line. REQUIRES: `until` is finite.
   void Bar(GangId gang, absl::Time until);
   // Gangs whose bar is over take their places again.
   void EndBars(absl::Time now);
@@ -92,8 +92,7 @@ class WaitingLines final {
 
   Lines lines_;
   absl::node_hash_map<GangId, Waiting> places_;  // which lines borrow
-  absl::btree_map<GangId, absl::Time> barred_;
-  std::set<std::pair<absl::Time, GangId>> bar_ends_;
+  DueTimes<GangId> barred_;                      // until then
   std::set<std::string> changed_;
 };
 

@@ -13,7 +13,7 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
-#include "scheduler/loop/due_times.h"
+#include "api/base/due_times.h"
 
 namespace maniple {
 

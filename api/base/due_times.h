@@ -1,17 +1,18 @@
-// The times at which each of many things is due next, and the first of all.
+// The times at which each of many things is due next, and the first of all. A value.
 //
 //   DueTimes<std::string> due;
-//   due.Set("a", now + interval);                  // replaces what was said of it before
-//   while (due.Next() <= now) LookAt(due.First()); // … which sets it anew
+//   due.Set("a", now + interval);                              // replaces what was said of it
+//   before while (const auto key = due.PopDue(now)) LookAt(*key);     // the earliest first, ties
+//   by key
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 
 namespace maniple {
@@ -32,12 +33,21 @@ class DueTimes final {
     at_.insert_or_assign(key, at);
     order_.emplace(at, key);
   }
+  void Erase(const Key& key) { Set(key, absl::InfiniteFuture()); }
   void Clear() {
     at_.clear();
     order_.clear();
   }
   [[nodiscard]] absl::Time Next() const {
     return order_.empty() ? absl::InfiniteFuture() : order_.begin()->first;
+  }
+  // The earliest key that is due by `now`, taken out.
+  std::optional<Key> PopDue(absl::Time now) {
+    if (Next() > now || order_.empty()) return std::nullopt;
+    Key key = order_.begin()->second;
+    at_.erase(key);
+    order_.erase(order_.begin());
+    return key;
   }
   // The keys that are due by `now`, in their order.
   [[nodiscard]] std::vector<Key> Until(absl::Time now) const {
@@ -51,12 +61,13 @@ class DueTimes final {
     const auto it = at_.find(key);
     return it == at_.end() ? std::nullopt : std::optional(it->second);
   }
+  [[nodiscard]] bool Has(const Key& key) const { return at_.contains(key); }
   [[nodiscard]] size_t size() const { return at_.size(); }
   // REQUIRES: Next() is finite.
   [[nodiscard]] const Key& First() const { return order_.begin()->second; }
 
  private:
-  std::map<Key, absl::Time> at_;
+  absl::btree_map<Key, absl::Time> at_;
   std::set<std::pair<absl::Time, Key>> order_;
 };
 
