@@ -144,34 +144,39 @@ void ClusterState::Impl::Apply(const KindServed& event, Delta& delta) {
 }
 
 void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
-  const ObjectKey& key = event.key;
-  if (IsHyperNode(key.kind)) return RemoveHyperNode(key.name, event.uid, delta);
-  if (IsForeign(key.kind)) {
-    producers_.Remove(key, event.uid, pods_.producers_changed());
-    FollowProducers(delta);
-    return;
-  }
-  // A late event about an object whose name another object has taken since.
-  const auto is_older = [&event](absl::string_view uid) {
-    return !event.uid.empty() && !uid.empty() && event.uid != uid;
-  };
+  Withdraw({.key = event.key, .uid = event.uid}, delta);
+}
+
+void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
+  Withdraw({.key = event.key, .uid = event.uid, .refused = &event}, delta);
+}
+
+void ClusterState::Impl::Withdraw(const Withdrawal& what, Delta& delta) {
+  const ObjectKey& key = what.key;
+  if (IsForeign(key.kind)) return WithdrawForeign(what, delta);
   switch (key.kind) {
     case ResourceKind::kPod:
-      pods_.Remove(key.namespace_name, key.name, event.uid, delta);
+      // One that cannot be read takes the place of any that had its name.
+      pods_.Remove(key.namespace_name, key.name, what.refused != nullptr ? "" : what.uid, delta);
       FollowProducers(delta);
       FollowVolumes(delta);
       return;
-    case ResourceKind::kNode: {
-      const std::optional<NodeId> node = nodes_.Find(key.name);
-      if (node.has_value() && !is_older(nodes_.UidOf(*node))) RemoveNode(*node, delta);
+    case ResourceKind::kNode:
+      if (const std::optional<NodeId> node = nodes_.Find(key.name)) {
+        WithdrawNode(*node, what, delta);
+      }
+      return;
+    case ResourceKind::kPodGroup: {
+      const GangKey group{.namespace_name = key.namespace_name, .name = key.name};
+      if (what.refused != nullptr) {
+        gangs_.RefuseGroup(group, what.uid, what.refused->problem, delta);
+      } else {
+        gangs_.RemoveGroup(group, what.uid, delta);
+      }
       return;
     }
-    case ResourceKind::kPodGroup:
-      gangs_.RemoveGroup({.namespace_name = key.namespace_name, .name = key.name}, event.uid,
-                         delta);
-      return;
     case ResourceKind::kPodDisruptionBudget:
-      budgets_.Remove(key, delta);
+      what.refused != nullptr ? budgets_.Refuse(key, delta) : budgets_.Remove(key, delta);
       return;
     case ResourceKind::kPersistentVolumeClaim:
     case ResourceKind::kPersistentVolume:
@@ -180,7 +185,7 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
     case ResourceKind::kCsiDriver:
     case ResourceKind::kCsiStorageCapacity:
     case ResourceKind::kVolumeAttachment:
-      volumes_.Remove(key);
+      what.refused != nullptr ? volumes_.Refuse(key) : volumes_.Remove(key);
       FollowVolumes(delta);
       return;
     case ResourceKind::kNamespace:
@@ -194,51 +199,28 @@ void ClusterState::Impl::Apply(const ObjectDeleted& event, Delta& delta) {
   }
 }
 
-void ClusterState::Impl::Apply(const ObjectInvalid& event, Delta& delta) {
-  const ObjectKey& key = event.key;
-  if (IsHyperNode(key.kind)) return RefuseHyperNode(event, delta);
-  if (IsForeign(key.kind)) {
-    producers_.Refuse(event, pods_.producers_changed());
-    FollowProducers(delta);
+void ClusterState::Impl::WithdrawForeign(const Withdrawal& what, Delta& delta) {
+  if (IsHyperNode(what.key.kind)) {
+    if (what.refused != nullptr) return RefuseHyperNode(*what.refused, delta);
+    return RemoveHyperNode(what.key.name, what.uid, delta);
+  }
+  if (what.refused != nullptr) {
+    producers_.Refuse(*what.refused, pods_.producers_changed());
+  } else {
+    producers_.Remove(what.key, what.uid, pods_.producers_changed());
+  }
+  FollowProducers(delta);
+}
+
+// A node that cannot be read keeps its pods, and gets no more.
+void ClusterState::Impl::WithdrawNode(NodeId node, const Withdrawal& what, Delta& delta) {
+  if (what.refused != nullptr) {
+    delta.nodes_changed.insert(nodes_.Disable(node).node);
     return;
   }
-  switch (key.kind) {
-    case ResourceKind::kPod:
-      pods_.Remove(key.namespace_name, key.name, "", delta);
-      FollowProducers(delta);
-      FollowVolumes(delta);
-      return;
-    case ResourceKind::kNode:
-      if (const std::optional<NodeId> node = nodes_.Find(key.name)) {
-        delta.nodes_changed.insert(nodes_.Disable(*node).node);
-      }
-      return;
-    case ResourceKind::kPodGroup:
-      gangs_.RefuseGroup({.namespace_name = key.namespace_name, .name = key.name}, event.uid,
-                         event.problem, delta);
-      return;
-    case ResourceKind::kPodDisruptionBudget:
-      budgets_.Refuse(key, delta);
-      return;
-    case ResourceKind::kPersistentVolumeClaim:
-    case ResourceKind::kPersistentVolume:
-    case ResourceKind::kStorageClass:
-    case ResourceKind::kCsiNode:
-    case ResourceKind::kCsiDriver:
-    case ResourceKind::kCsiStorageCapacity:
-    case ResourceKind::kVolumeAttachment:
-      volumes_.Refuse(key);
-      FollowVolumes(delta);
-      return;
-    case ResourceKind::kNamespace:
-    case ResourceKind::kPriorityClass:
-    case ResourceKind::kQueue:
-    case ResourceKind::kCohort:
-    case ResourceKind::kResourceFlavor:
-    case ResourceKind::kTopology:
-      RemoveConfiguration(key, delta);
-      return;
-  }
+  // A late event about a node whose name another one has taken since changes nothing.
+  const absl::string_view uid = nodes_.UidOf(node);
+  if (what.uid.empty() || uid.empty() || what.uid == uid) RemoveNode(node, delta);
 }
 
 // ---- room kept by us

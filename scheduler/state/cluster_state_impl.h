@@ -86,6 +86,16 @@ class ClusterState::Impl final {
   absl::Status CheckInvariants() const;
 
  private:
+  // An object is gone, or the server holds one that cannot be used.
+  struct Withdrawal {
+    const ObjectKey& key;
+    absl::string_view uid;
+    const ObjectInvalid* refused = nullptr;  // null: it is gone
+  };
+  void Withdraw(const Withdrawal& what, Delta& delta);
+  void WithdrawForeign(const Withdrawal& what, Delta& delta);
+  void WithdrawNode(NodeId node, const Withdrawal& what, Delta& delta);
+
   ObservedMix::ModelSource ModelsOfNodes() const {
     const LabelKeys& labels = options_.gpus.product;
     return {.label = labels.empty() ? "" : labels.front(),
