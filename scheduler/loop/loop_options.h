@@ -93,7 +93,7 @@ struct LoopCounters {
   int64_t rejections = 0;  // … that did not
   int64_t searches_given_up = 0;
   int64_t searches_put_off = 0;  // long ones that have to wait for a slot of their Queue
-  int64_t search_steps = 0;      // of all decisions; about a million take a millisecond
+  int64_t search_steps = 0;      // of all decisions; about half a million take a millisecond
   int64_t wakes = 0;             // parked items that became ready again
   int64_t binds_sent = 0;
   int64_t binds_succeeded = 0;
