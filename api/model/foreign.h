@@ -46,6 +46,7 @@ struct ForeignPart {
   std::string name;
   int64_t members = 0;  // that have to be there
   int64_t leaders = 0;  // those of them that the others follow
+  int64_t unit = 1;     // so many start together or not at all, also beyond the members above
   bool late = false;    // its producer makes it only after other members run
   TopologyRequest topology;
   std::vector<std::string> pods;  // by name, where the object lists them

@@ -37,6 +37,9 @@ struct ForeignGang {
   // So many come after each member of the first sub-group once it has a node. Each is like it, and
   // may stand in its domain only. 0: nothing is known of who follows.
   int32_t followers_of_each = 0;
+  // Parallel to the first of spec.sub_groups; 1 for the others. So many members of one rank group,
+  // the hosts of a replica, start together or not at all, also beyond the quorum.
+  std::vector<int32_t> unit_sizes;
   std::string problem;  // not empty: it makes no sense, and why
   absl::Time created = absl::InfinitePast();
   // Whom the PodGroup goes with; none: made of marks alone, and ours to delete.

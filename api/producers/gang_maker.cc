@@ -54,6 +54,7 @@ class GangMaker final {
       gang_.spec.min_member = 1;
       gang_.spec.sub_groups.clear();
       gang_.starts.clear();
+      gang_.unit_sizes.clear();
     }
     return std::move(gang_);
   }
@@ -231,7 +232,7 @@ class GangMaker final {
         members -= less;
         spare -= less;
       }
-      const bool asks = members > 0 || part.topology != TopologyRequest();
+      const bool asks = members > 0 || part.unit > 1 || part.topology != TopologyRequest();
       if (!asks || part.name.empty()) continue;
       if (!names.insert(part.name).second) {
         NoteProblem(absl::StrCat("two of its parts are named ", part.name));
@@ -239,6 +240,10 @@ class GangMaker final {
       const int32_t least = members == 0 ? 0 : Narrow(members);
       gang_.spec.sub_groups.push_back(
           {.name = part.name, .min_member = least, .topology = part.topology});
+      if (part.unit > 1) {
+        gang_.unit_sizes.resize(gang_.spec.sub_groups.size(), 1);
+        gang_.unit_sizes.back() = Narrow(part.unit);
+      }
       if (late) {
         gang_.starts.push_back(part.late ? PartStart::kOnceOneExists : PartStart::kTogether);
       }
@@ -315,7 +320,8 @@ bool SameGang(const ForeignGang& a, const ForeignGang& b) {
                : std::tuple(false, ForeignStatusTarget::Dialect(), std::string(), std::string());
   };
   return a.namespace_name == b.namespace_name && a.group_name == b.group_name && a.spec == b.spec &&
-         a.starts == b.starts && a.problem == b.problem && a.created == b.created &&
+         a.starts == b.starts && a.followers_of_each == b.followers_of_each &&
+         a.unit_sizes == b.unit_sizes && a.problem == b.problem && a.created == b.created &&
          a.owner == b.owner && a.owner_kind == b.owner_kind && a.owner_name == b.owner_name &&
          a.is_object == b.is_object && status(a) == status(b);
 }

@@ -58,7 +58,8 @@ ForeignSpec ReadRayCluster(const Cursor& root) {
     // Workers above the least are made once Ray asks for them.
     const int64_t replicas = group.suspended ? 0 : grows_itself ? group.least : wanted;
     const int64_t members = CheckedCount(replicas * group.hosts, group.path, spec);
-    spec.parts.push_back({.name = group.name, .members = members});
+    spec.parts.push_back(
+        {.name = group.name, .members = members, .unit = std::max<int64_t>(1, group.hosts)});
   }
   (void)CheckedCount(MembersOf(spec), "spec.workerGroupSpecs: the sum of all pods", spec);
   return spec;

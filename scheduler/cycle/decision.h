@@ -42,6 +42,9 @@ struct Want {
   // equals whatever images they run, and the first of them speaks for all.
   // None: `shape` has the images, or there are none.
   ShapeId scored_as = {};
+  // A number for those that start together or not at all, beyond the quorum; -1: it goes alone.
+  // Who asks sees to it (scheduler/loop/whole_units.h).
+  int32_t unit = -1;
 };
 // A member that is on its node already, bound or reserved.
 struct Pinned {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "api/base/fingerprint.h"
+#include "scheduler/loop/whole_units.h"
 
 namespace maniple {
 namespace {
@@ -201,6 +202,7 @@ GangRequest RequestFor(const RequestInput& input, absl::FunctionRef<bool(PodId)>
       break;
     case ItemKind::kSurplus:
       request.scope = DecideScope::kSurplus;
+      MarkUnits(gang, request);
       break;
   }
   return request;

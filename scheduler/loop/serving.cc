@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
+#include "scheduler/loop/whole_units.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
 
@@ -265,6 +266,19 @@ std::optional<Plan> Serving::PlanWithFollowers(const Case& c, const GangRequest&
   return plan;
 }
 
+// Where a plan for surplus members has no unit whole, room may still be there for one at a time.
+void Serving::KeepUnitsWhole(const Case& c, const GangRequest& request, Decision& decision) {
+  if (auto* plan = std::get_if<Plan>(&decision)) {
+    DropPartOfUnits(request, *plan);
+    if (!plan->placements.empty()) return;
+  }
+  for (const GangRequest& one : RequestsForOneUnit(request)) {
+    Supposition as_is = parts_.charges.Suppose(c, one);
+    decision = Decide(as_is.Input(), desk_.options.profile);
+    if (std::holds_alternative<Plan>(decision)) return;
+  }
+}
+
 Answer Serving::Ask(const Case& c, const GangRequest& request) {
   if (std::optional<Plan> plan = PlanWithFollowers(c, request); plan.has_value()) {
     return {.decision = *std::move(plan)};
@@ -273,6 +287,7 @@ Answer Serving::Ask(const Case& c, const GangRequest& request) {
   DecideInput input = as_is.Input();
   input.cache = &rooms_;
   Answer answer{.decision = Decide(input, desk_.options.profile)};
+  if (request.scope == DecideScope::kSurplus) KeepUnitsWhole(c, request, answer.decision);
   if (auto* rejection = std::get_if<Rejection>(&answer.decision))
     parts_.mig.MindMig(request, c.now, *rejection);
   if (request.scope == DecideScope::kQuorum && MoreRoomMayHelp(answer.decision)) {

@@ -50,6 +50,8 @@ class Serving final {
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
   void TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work);
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
+  // For a request of surplus members.
+  void KeepUnitsWhole(const Case& c, const GangRequest& request, Decision& decision);
   [[nodiscard]] std::string VolumeTroubleText(const GangRequest& request, ShapeId shape) const;
 
   Desk& desk_;

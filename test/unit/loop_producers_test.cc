@@ -41,6 +41,7 @@ constexpr char kXk8s[] = "podgroups.scheduling.x-k8s.io";
 constexpr char kVolcano[] = "podgroups.scheduling.volcano.sh";
 constexpr char kJobs[] = "jobs.batch";
 constexpr char kMpiJobs[] = "mpijobs.kubeflow.org";
+constexpr char kRay[] = "rayclusters.ray.io";
 constexpr char kLws[] = "leaderworkersets.leaderworkerset.x-k8s.io";
 
 class LoopProducers : public ::testing::Test {
@@ -50,7 +51,7 @@ class LoopProducers : public ::testing::Test {
     for (size_t i = 0; i < BuiltinForeignKinds().size(); ++i) {
       const ResourceKind kind = ForeignResource(i);
       const bool served = std::ranges::any_of(
-          std::initializer_list<const char*>{kXk8s, kVolcano, kJobs, kMpiJobs, kLws},
+          std::initializer_list<const char*>{kXk8s, kVolcano, kJobs, kMpiJobs, kLws, kRay},
           [kind](const char* name) { return kind == KindNamed(name); });
       served ? d_.api.Serve(kind) : d_.api.Uninstall(kind);
     }
@@ -374,6 +375,48 @@ TEST_F(LoopProducers, WorkersThatFollowTheirLeaderStartTogether) {
   EXPECT_EQ(BoundOf("lws"), 1) << "nor is it beside a leader that was made anew";
   submit(2);
   EXPECT_EQ(BoundOf("lws"), 3);
+}
+
+// Replicas of two hosts that Ray's autoscaler has asked for, beyond the least.
+TEST_F(LoopProducers, AReplicaOfSeveralHostsBeyondTheQuorumStartsWholeOrNotAtAll) {
+  Put({.kind = kRay,
+       .name = "ray",
+       .spec = R"({"enableInTreeAutoscaling":true,"workerGroupSpecs":[)"
+               R"({"groupName":"w","minReplicas":1,"maxReplicas":4,"numOfHosts":2}]})"});
+  const auto submit = [this](const std::string& name, const char* group, int replica, int host) {
+    Pod pod = MakePod(name).Gpu(group == std::string("w") ? 8 : 0);
+    pod.meta.controller = OwnerReference{"RayCluster", "ray", "u-ray", "ray.io/v1"};
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::string>>{
+             {"cluster", "ray"},
+             {"group", group},
+             {"is-ray-node", "yes"},
+             {"worker-group-replica-index", absl::StrCat(replica)},
+             {"replica-host-index", absl::StrCat(host)}}) {
+      pod.meta.labels.Set(absl::StrCat("ray.io/", key), value);
+    }
+    pod.meta.uid.clear();
+    d_.api.Put(pod);
+  };
+  submit("head-0", "headgroup", 0, 0);
+  for (int host = 0; host < 2; ++host) submit(absl::StrCat("first-", host), "w", 0, host);
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(BoundOf("first"), 2) << "the quorum; two of four nodes are left";
+  d_.Put(MakePod("busy").Gpu(8).On("n4").Phase(PodPhase::kRunning));
+  d_.Settle();
+  for (int host = 0; host < 2; ++host) submit(absl::StrCat("second-", host), "w", 1, host);
+  submit("third-0", "w", 2, 0);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("second"), 0) << "there is room for one of its hosts";
+  EXPECT_EQ(BoundOf("third"), 0) << "its other host is not made yet";
+  d_.api.Delete(ResourceKind::kPod, "busy");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("second"), 2);
+  d_.Nodes(2, 8, "m");
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("third"), 0);
+  submit("third-1", "w", 2, 1);
+  d_.Settle(absl::Seconds(5));
+  EXPECT_EQ(BoundOf("third"), 2);
 }
 
 // With exclusive placement a webhook binds a leader's workers to its rack, and keeps others away.
