@@ -144,14 +144,18 @@ void WaitForWholeParts(const Gang& gang, GangRequest& request) {
   });
 }
 
+// A tenant may declare as many as it likes, and each costs a look at each decision.
+constexpr size_t kMostFollowers = 4096;
+
 // Whoever follows a leader comes once that one is bound. Once one is there, its own pod tells more.
 void AddFollowers(const Gang& gang, GangRequest& request) {
   if (gang.foreign == nullptr || gang.foreign->followers_of_each == 0) return;
+  const auto each = static_cast<size_t>(gang.foreign->followers_of_each);
   const auto leads = [](const auto& member) { return member.sub_group == 0; };
   if (!std::ranges::all_of(request.wants, leads)) return;
+  if (request.wants.size() * each > kMostFollowers) return;
   for (const Want& leader : request.wants) {
-    request.followers.insert(request.followers.end(),
-                             static_cast<size_t>(gang.foreign->followers_of_each),
+    request.followers.insert(request.followers.end(), each,
                              Want{.pod = PodId(), .shape = leader.shape});
   }
 }
