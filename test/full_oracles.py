@@ -31,7 +31,7 @@ OF_GTEST = re.compile(r"^(\[ RUN|\[---|\[===|\[       OK|\[  PASSED|Running |Not
 @dataclass
 class Oracle:
     name: str
-    file: str  # in test/unit, without its ending; or a program of that name
+    file: str  # ROOM_NAME_test, which is test/oracle/ROOM/NAME_test.cc or that in test/unit; or a program of that name
     test: str  # "*": all suites of the file
     size: str  # the environment variable that says how many cases
     cases: int
@@ -41,7 +41,9 @@ class Oracle:
 
     @property
     def source(self):
-        return ROOT / "test/unit" / f"{self.file}.cc"
+        room, _, name = self.file.partition("_")
+        places = [ROOT / "test" / floor / room / f"{name}.cc" for floor in ("oracle", "unit")]
+        return next((place for place in places if place.exists()), places[0])
 
     @property
     def binary(self):

@@ -25,7 +25,7 @@ PLACES = {
     "plugins/quiet_nodes.cc": "the source",
     "plugins/quiet_nodes.h": "the header",
     "test/scenario/cases/quiet_nodes.yaml": "a scenario",
-    "test/unit/plugins_quiet_nodes_test.cc": "a unit test",
+    "test/unit/plugins/quiet_nodes_test.cc": "a unit test",
 }
 
 

@@ -1,0 +1,116 @@
+#include "test/oracle/replay/replay_world.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "plugins/builtin.h"
+#include "test/support/worlds.h"
+
+namespace maniple {
+namespace {
+
+const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
+constexpr int kWorlds = 150;
+
+Json Parsed(const std::string& text) {
+  absl::StatusOr<Json> json = Json::Parse(text);
+  EXPECT_TRUE(json.ok()) << json.status() << text;
+  return json.ok() ? *std::move(json) : Json();
+}
+
+std::vector<Json> ManifestOf(const std::string& version, const std::string& kind,
+                             const std::string& name, const std::string& spec) {
+  const std::string space = kind == "PodGroup" ? R"("namespace":"default",)" : "";
+  return {
+      Parsed(absl::StrCat(R"({"apiVersion":")", version, R"(","kind":")", kind, R"(","metadata":{)",
+                          space, R"("name":")", name, R"("},"spec":)", spec, "}"))};
+}
+
+std::vector<Json> MakeClass(const std::string& name, int value) {
+  return {Parsed(absl::StrCat(
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":")", name,
+      R"("},"value":)", value, "}"))};
+}
+
+}  // namespace
+
+LoopOptions DefaultLoopOptions() {
+  LoopOptions options;
+  options.profile = BuiltinProfile();
+  return options;
+}
+
+int FirstWorld() { return static_cast<int>(Setting("MANIPLE_WHAT_IF_FIRST", 0)); }
+int EndOfWorlds() {
+  return FirstWorld() + static_cast<int>(Worlds("MANIPLE_WHAT_IF_WORLDS", kWorlds));
+}
+
+ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options)
+    : random_(seed), live_(std::move(options), kStart) {
+  Add(MakeClass("high", 100));
+  Add(MakeClass("low", 0));
+  Add(ManifestOf("scheduling.maniple.dev/v1alpha1", "Topology", "default",
+                 R"({"levels":[{"name":"rack","nodeLabel":"rack"}]})"));
+  const int nodes = 2 + static_cast<int>(random_.Below(6));
+  for (int i = 0; i < nodes; ++i) Add(MakeNode(i));
+  queues_ = static_cast<int>(random_.Below(3));
+  for (int i = 0; i < queues_; ++i) Add(MakeQueue(i));
+  const int gangs = 1 + static_cast<int>(random_.Below(8));
+  for (int i = 0; i < gangs; ++i) {
+    Add(MakeGang(absl::StrCat("g", i)));
+    live_.RunUntil(live_.now() + absl::Seconds(1 + random_.Below(20)));
+  }
+  live_.RunUntil(live_.now() + absl::Seconds(5));
+}
+
+std::vector<Json> ReplayWorld::MakeGang(const std::string& name) {
+  const int pods = 1 + static_cast<int>(random_.Below(4));
+  const int quorum = random_.OneIn(4) ? 1 + static_cast<int>(random_.Below(pods)) : pods;
+  const std::string queue =
+      queues_ == 0 ? "" : absl::StrCat(R"("queue":"q)", random_.Below(queues_), R"(",)");
+  const std::string runtime = random_.OneIn(2) ? absl::StrCat(R"("expectedRuntimeSeconds":)",
+                                                              60 * (1 + random_.Below(100)), ",")
+                                               : "";
+  const std::string rack = random_.OneIn(4) ? R"("topology":{"required":"rack"},)" : "";
+  std::vector<Json> objects =
+      ManifestOf("scheduling.maniple.dev/v1alpha1", "PodGroup", name,
+                 absl::StrCat("{", queue, runtime, rack, R"("minMember":)", quorum, "}"));
+  const int gpus = 1 << random_.Below(4);
+  const char* priority = random_.OneIn(3) ? "high" : "low";
+  for (int i = 0; i < pods; ++i) {
+    objects.push_back(Parsed(absl::StrCat(
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name, "-", i,
+        R"(","namespace":"default","labels":{"scheduling.maniple.dev/pod-group":")", name,
+        R"("}},"spec":{"schedulerName":"maniple","priorityClassName":")", priority,
+        R"(","containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":")",
+        gpus, R"("}}}]}})")));
+  }
+  return objects;
+}
+
+void ReplayWorld::Add(const std::vector<Json>& objects) {
+  const absl::Status status = live_.Load(objects);
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+std::vector<Json> ReplayWorld::MakeNode(int i) {
+  return {Parsed(absl::StrCat(
+      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n)", i,
+      R"(","labels":{"kubernetes.io/hostname":"n)", i, R"(","rack":"r)", random_.Below(2),
+      R"("}},"spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",)",
+      R"("nvidia.com/gpu":")", random_.OneIn(4) ? 4 : 8,
+      R"("},"conditions":[{"type":"Ready","status":"True"}]}})"))};
+}
+
+std::vector<Json> ReplayWorld::MakeQueue(int i) {
+  const char* within = random_.OneIn(2) ? "LowerPriority" : "Never";
+  const char* reclaim = random_.OneIn(2) ? "Any" : "Never";
+  return ManifestOf(
+      "scheduling.maniple.dev/v1alpha1", "Queue", absl::StrCat("q", i),
+      absl::StrCat(R"({"cohort":"all","preemption":{"withinQueue":")", within,
+                   R"(","reclaimWithinCohort":")", reclaim,
+                   R"("},"quotas":[{"resources":[{"name":"nvidia.com/gpu","nominal":)",
+                   4 + random_.Below(24), "}]}]}"));
+}
+
+}  // namespace maniple

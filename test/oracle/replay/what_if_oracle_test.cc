@@ -1,0 +1,79 @@
+// Fear: what-if says one thing, and then another happens.
+//
+// In random worlds a scheduler lives for a while; the objects of its server are asked what a new
+// job would do; then the very job is submitted to that scheduler.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "scheduler/replay/what_if.h"
+#include "test/oracle/replay/replay_world.h"
+
+namespace maniple {
+namespace {
+
+// What has become of the gang "job", in the words of what-if.
+GangStart Outcome(Replay& live, size_t evicted_before) {
+  GangStart start;
+  const ClusterViewPtr view = live.View();
+  for (const GangView& gang : view->gangs) {
+    if (gang.name != "job") continue;
+    const bool started = gang.phase == "Running";
+    start.kind = started ? StartKind::kNow : StartKind::kNotSoon;
+    start.reason = gang.reason;
+    start.message = gang.message;
+    start.nodes = gang.nodes;
+  }
+  if (start.kind != StartKind::kNow) return start;
+  std::set<std::string> gangs;
+  const std::vector<std::string> pods = live.Evicted();
+  for (size_t i = evicted_before; i < pods.size(); ++i) {
+    gangs.insert(pods[i].substr(0, pods[i].rfind('-')));
+  }
+  start.evicts.assign(gangs.begin(), gangs.end());
+  if (!start.evicts.empty()) start.kind = StartKind::kAfterEvicting;
+  return start;
+}
+
+bool StartsAtOnce(const GangStart& start) {
+  return start.kind == StartKind::kNow || start.kind == StartKind::kAfterEvicting;
+}
+
+TEST(WhatIfOracle, SaysWhatThenHappens) {
+  int now = 0, evicting = 0, waiting = 0;
+  for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
+    ReplayWorld world(static_cast<uint64_t>(seed));
+    WhatIfQuestion question{.cluster = {.at = world.live().now(), .objects = world.live().Dump()}};
+    question.job = world.MakeGang("job");
+    question.horizon = absl::ZeroDuration();
+    const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, DefaultLoopOptions());
+    ASSERT_TRUE(answer.ok()) << "seed " << seed << ": " << answer.status();
+    ASSERT_EQ(answer->gangs.size(), 1u) << "seed " << seed;
+    const GangStart& said = answer->gangs[0];
+
+    const size_t evicted = world.live().Evicted().size();
+    world.Add(question.job);
+    world.live().RunUntil(world.live().now() + absl::Seconds(3));
+    const GangStart happened = Outcome(world.live(), evicted);
+    EXPECT_EQ(StartsAtOnce(said), StartsAtOnce(happened))
+        << "seed " << seed << ": said: " << GangStartText(said)
+        << "; happened: " << GangStartText(happened);
+    EXPECT_EQ(absl::StrJoin(said.evicts, ","), absl::StrJoin(happened.evicts, ","))
+        << "seed " << seed;
+    if (!StartsAtOnce(said)) {
+      EXPECT_EQ(said.reason, happened.reason) << "seed " << seed;
+    }
+    ++(said.kind == StartKind::kNow ? now : StartsAtOnce(said) ? evicting : waiting);
+  }
+  std::cout << now << " start, " << evicting << " after evicting, " << waiting << " wait\n";
+  // The worlds are worth something.
+  EXPECT_GT(std::min({now, evicting, waiting}), (now + evicting + waiting) / 50);
+}
+
+}  // namespace
+}  // namespace maniple

@@ -1,0 +1,166 @@
+// What operators see of rooms: what a gang asks for, who uses, leaves and holds what, and until
+// when.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "test/oracle/loop/reservation_world.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kGpu[] = "nvidia.com/gpu";
+
+const NodeRow& NodeOf(const ClusterView& view, absl::string_view name) {
+  for (const NodeRow& row : view.nodes) {
+    if (row.name == name) return row;
+  }
+  ADD_FAILURE() << "no node " << name;
+  return view.nodes.front();
+}
+
+TEST(LoopView, AGangTellsWhatItsMembersAskForUntilTheyEnd) {
+  LoopDriver d;
+  d.Nodes(2, 8);
+  d.Put(MakePodGroup("a").MinMember(3));
+  d.Put(MakePod("a-0").Group("a").Gpu(2));
+  d.Put(MakePod("a-1").Group("a").Gpu(8));
+  d.Put(MakePod("a-2").Group("a").Gpu(2));
+  d.Settle(absl::Seconds(1));
+  const std::vector<GangAskView> asks = d.ViewOf("a")->asks;
+  ASSERT_EQ(asks.size(), 2);
+  EXPECT_EQ(asks[0].members, 2);
+  EXPECT_EQ(asks[0].resource, kGpu);
+  EXPECT_EQ(asks[0].amount, 2);
+  EXPECT_EQ(asks[1].members, 1);
+  EXPECT_EQ(asks[1].amount, 8);
+  for (const char* pod : {"a-0", "a-1", "a-2"}) d.api.SetPhase(pod, PodPhase::kSucceeded);
+  d.Settle(absl::Seconds(1));
+  EXPECT_THAT(d.ViewOf("a")->asks, IsEmpty());
+}
+
+TEST(LoopView, WhoIsMadeToLeaveIsLeavingAndTheRoomIsHeldForWhoComes) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.Submit({.gang = "low", .pods = 2, .gpu = 4, .priority = 1});
+  d.Settle(absl::Seconds(1));
+  d.api.KeepTerminating(absl::Seconds(30));
+  d.Submit({.gang = "high", .pods = 1, .gpu = 8, .priority = 10});
+  d.Settle(absl::Seconds(1));
+  const ClusterViewPtr view = d.loop().View(d.now);
+  const NodeRow& node = NodeOf(*view, "n1");
+  EXPECT_THAT(node.uses, ElementsAre(NodeUseView{
+                             .gang = "default/low", .resource = kGpu, .amount = 8, .leaving = 8}));
+  EXPECT_THAT(node.held,
+              ElementsAre(NodeUseView{.gang = "default/high", .resource = kGpu, .amount = 8}));
+}
+
+TEST(LoopView, ANodeTellsItsNvlinkDomain) {
+  LoopDriver d;
+  d.Put(MakeNode("in").Gpu(8).Label("nvidia.com/gpu.clique", "uuid.3"));
+  d.Put(MakeNode("out").Gpu(8));
+  d.Settle();
+  const ClusterViewPtr view = d.loop().View(d.now);
+  EXPECT_EQ(NodeOf(*view, "in").nvlink, "uuid.3");
+  EXPECT_EQ(NodeOf(*view, "out").nvlink, "");
+}
+
+TEST(LoopView, AGangThatSaysHowLongItRunsHasAnEndAndItsSuccessorAStart) {
+  ReservationWorld w(2);
+  w.Queue("q", 16);
+  w.Submit({.name = "first", .pods = 2, .queue = "q", .says = absl::Hours(2)});
+  w.Play(absl::Seconds(1));
+  w.Submit({.name = "next", .pods = 2, .queue = "q", .says = absl::Hours(1)});
+  w.Play(absl::Minutes(10));
+  const std::optional<ExpectedEndView> end = w.d.ViewOf("first")->expected_end;
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->at, w.begin() + absl::Hours(2));
+  EXPECT_FALSE(end->estimated);
+  EXPECT_FALSE(w.d.ViewOf("next")->expected_end.has_value());
+  ASSERT_TRUE(w.PlannedStartOf("next").has_value());
+  const ClusterViewPtr view = w.d.loop().View(w.d.now);
+  EXPECT_THAT(NodeOf(*view, "n1").held,
+              ElementsAre(NodeUseView{.gang = "default/next", .resource = kGpu, .amount = 8}));
+}
+
+TEST(LoopView, AnEndThatNobodyToldIsAnEstimate) {
+  ReservationWorld w(1);
+  w.Submit({.name = "a"});
+  w.Play(absl::Minutes(10));
+  const std::optional<ExpectedEndView> end = w.d.ViewOf("a")->expected_end;
+  ASSERT_TRUE(end.has_value());
+  EXPECT_TRUE(end->estimated);
+  EXPECT_GE(end->at, w.begin() + absl::Minutes(20));
+}
+
+// Puts a view together piece by piece; `between` each two of them.
+std::unique_ptr<ClusterView> InPieces(LoopDriver& d, const std::function<void(int)>& between) {
+  for (int piece = 1;; ++piece) {
+    if (std::unique_ptr<ClusterView> view = d.loop().MoreView(d.now)) return view;
+    between(piece);
+  }
+}
+
+TEST(LoopView, APieceAtATimeComesToTheSame) {
+  LoopDriver d;
+  d.Nodes(700, 8);
+  for (int i = 0; i < 1500; ++i) d.Put(MakePod(absl::StrCat("p", i)).Gpu(2));
+  d.Submit({.gang = "waits", .pods = 2, .gpu = 16});
+  d.Settle(absl::Seconds(1));
+  int pieces = 0;
+  const auto made = InPieces(d, [&pieces](int piece) { pieces = piece; });
+  EXPECT_GE(pieces, 6) << "a beginning, two of nodes, some of gangs, before that of Queues";
+  Arrange(*made);
+  const ClusterViewPtr whole = d.loop().View(d.now);
+  ASSERT_EQ(made->gangs.size(), whole->gangs.size());
+  for (size_t i = 0; i < whole->gangs.size(); ++i) {
+    EXPECT_EQ(made->gangs[i].name, whole->gangs[i].name);
+    EXPECT_EQ(made->gangs[i].nodes, whole->gangs[i].nodes);
+    EXPECT_EQ(made->gangs[i].position, whole->gangs[i].position);
+    EXPECT_EQ(made->gangs[i].message, whole->gangs[i].message);
+  }
+  ASSERT_EQ(made->nodes.size(), whole->nodes.size());
+  for (size_t i = 0; i < whole->nodes.size(); ++i) {
+    EXPECT_EQ(made->nodes[i].name, whole->nodes[i].name);
+    EXPECT_EQ(made->nodes[i].gangs, whole->nodes[i].gangs);
+    EXPECT_EQ(made->nodes[i].uses, whole->nodes[i].uses);
+  }
+  EXPECT_EQ(made->queues.size(), whole->queues.size());
+}
+
+TEST(LoopView, WhatComesAndGoesWhileItIsMadeDoesNoHarm) {
+  LoopDriver d;
+  d.Nodes(600, 8);
+  for (int i = 0; i < 1200; ++i) d.Put(MakePod(absl::StrCat("p", i)).Gpu(4));
+  d.Settle(absl::Seconds(1));
+  const auto made = InPieces(d, [&d](int piece) {
+    d.api.Delete(ResourceKind::kPod, absl::StrCat("p", 1199 - piece));
+    d.Put(MakeNode(absl::StrCat("a", piece)).Gpu(8));             // before the others, by name
+    d.Put(MakePod(absl::StrCat("new", piece)).Cpu(1000).Gpu(1));  // of a new shape
+    d.Settle();
+  });
+  Arrange(*made);
+  EXPECT_GE(made->nodes.size(), 600);
+  EXPECT_GE(made->gangs.size(), 1190);
+}
+
+TEST(LoopView, OneThatIsBeingMadeIsGivenUpWithTheLead) {
+  LoopDriver d;
+  d.Nodes(3, 8);
+  d.Submit({.gang = "a", .pods = 1});
+  d.Settle(absl::Seconds(1));
+  EXPECT_EQ(d.loop().MoreView(d.now), nullptr);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  const auto made = InPieces(d, [](int) {});
+  EXPECT_FALSE(made->leader);
+  EXPECT_EQ(made->gangs.size(), 1);
+}
+
+}  // namespace
+}  // namespace maniple

@@ -1,0 +1,208 @@
+// Where pods belong: what decides, what waits, what changes when objects come and go.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/unit/producers/fixture.h"
+
+namespace maniple {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+
+constexpr char kXk8s[] = "scheduling.x-k8s.io/v1alpha1";
+constexpr char kVolcano[] = "scheduling.volcano.sh/v1beta1";
+
+constexpr char kTrain[] =
+    "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: train}, spec: "
+    "{minMember: 4}}";
+constexpr char kInTrain[] = "{labels: {scheduling.x-k8s.io/pod-group: train}}";
+
+TEST(GangDirectory, APodWithoutMarksIsAGangOfOne) {
+  DirectoryWorld world;
+  world.Put("p", "");
+  world.Put("q", "", "ReplicaSet/web");
+  EXPECT_EQ(world.PlaceOf("p"), PodPlace());
+  EXPECT_EQ(world.PlaceOf("q"), PodPlace());
+}
+
+TEST(GangDirectory, OurLabelGoesBeforeAllOthers) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(kTrain);
+  world.Put("p",
+            "{labels: {scheduling.maniple.dev/pod-group: ours, scheduling.maniple.dev/sub-group: "
+            "left, scheduling.x-k8s.io/pod-group: train}, annotations: "
+            "{scheduling.k8s.io/group-name: other}}");
+  EXPECT_EQ(world.PlaceOf("p").group_name, "ours");
+  EXPECT_EQ(world.PlaceOf("p").sub_group, "left");
+  EXPECT_THAT(world.PlaceOf("p").passed_over,
+              HasSubstr("label scheduling.x-k8s.io/pod-group=train"));
+  EXPECT_THAT(world.PlaceOf("p").passed_over,
+              HasSubstr("annotation scheduling.k8s.io/group-name=other"));
+}
+
+TEST(GangDirectory, AGroupObjectIsAGangWithAndWithoutPods) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  world.Give(kTrain);
+  ASSERT_EQ(world.change_.gangs.size(), 1);
+  const GroupName name = world.change_.gangs[0];
+  EXPECT_THAT(name.group_name, MatchesRegex("train-[0-9a-f]{8}"));
+  ASSERT_NE(world.directory_.Find(name), nullptr);
+  EXPECT_TRUE(world.directory_.Find(name)->is_object);
+  world.Put("p", kInTrain);
+  EXPECT_EQ(world.PlaceOf("p").group_name, name.group_name);
+  EXPECT_EQ(world.Where("p"), "PodGroup/train min 4");
+  world.Take(kXk8s, "PodGroup", "train");
+  EXPECT_EQ(world.directory_.Find(name), nullptr);
+  EXPECT_EQ(world.Where("p"), "waits");
+}
+
+TEST(GangDirectory, APodWhoseGroupComesLaterWaitsForIt) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  const PodId pod = world.Put("p", kInTrain);
+  EXPECT_EQ(world.Where("p"), "waits");
+  EXPECT_THAT(world.change_.pods, IsEmpty());
+  world.Give(kTrain);
+  EXPECT_THAT(world.change_.pods, ElementsAre(pod));
+  EXPECT_EQ(world.Where("p"), "PodGroup/train min 4");
+}
+
+TEST(GangDirectory, AMarkWhoseKindIsNotServedIsPassedOver) {
+  DirectoryWorld world;
+  world.Give(kTrain);
+  world.Serve(kVolcano, "PodGroup");
+  world.Put("p",
+            "{labels: {scheduling.x-k8s.io/pod-group: train}, annotations: "
+            "{scheduling.k8s.io/group-name: train}}");
+  world.Put("q", kInTrain);
+  EXPECT_EQ(world.Where("p"), "waits");
+  EXPECT_EQ(world.Where("q"), "single");
+  EXPECT_THAT(world.PlaceOf("q").passed_over,
+              HasSubstr("pod-group=train (its kind is not served)"));
+  world.Serve(kXk8s, "PodGroup");
+  EXPECT_EQ(world.Where("p"), "PodGroup/train min 4");
+  EXPECT_EQ(world.Where("q"), "PodGroup/train min 4");
+  world.Serve(kXk8s, "PodGroup", ServedState::kNotInstalled);
+  EXPECT_EQ(world.Where("q"), "single");
+}
+
+TEST(GangDirectory, TheSameNameWithAnotherUidIsAnotherGang) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  world.Give(kTrain);
+  world.Put("p", kInTrain);
+  const std::string before = world.PlaceOf("p").group_name;
+  world.change_ = {};
+  world.Give(
+      "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: train, uid: "
+      "new}, spec: {minMember: 4}}");
+  EXPECT_NE(world.PlaceOf("p").group_name, before);
+  EXPECT_EQ(world.directory_.Find({"ns", before}), nullptr);
+  EXPECT_EQ(world.change_.gangs.size(), 2);
+}
+
+TEST(GangDirectory, AnUpdateWithoutAChangeIsNoChange) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  world.Give(kTrain);
+  world.Put("p", kInTrain);
+  world.change_ = {};
+  world.Give(kTrain);
+  world.Put("p", kInTrain);
+  EXPECT_THAT(world.change_.gangs, IsEmpty());
+  EXPECT_THAT(world.change_.pods, IsEmpty());
+}
+
+TEST(GangDirectory, NamesAreTheSameInEachProcess) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  world.Give(kTrain);
+  world.Put("p", kInTrain);
+  EXPECT_EQ(world.PlaceOf("p").group_name, "train-a469a924");
+}
+
+TEST(GangDirectory, AnOldDeletionDoesNotTakeTheNewObject) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  world.Give(kTrain);
+  world.Put("p", kInTrain);
+  world.directory_.Remove({ForeignResource(KindIndex(kXk8s, "PodGroup")), "ns", "train"}, "older",
+                          world.change_);
+  EXPECT_EQ(world.Where("p"), "PodGroup/train min 4");
+}
+
+TEST(GangDirectory, AnOwnersGangIsThereAsLongAsAPodIsInIt) {
+  DirectoryWorld world;
+  world.Serve("batch/v1", "Job");
+  world.Give(
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {completionMode: Indexed, "
+      "parallelism: 3, completions: 3}}");
+  EXPECT_THAT(world.change_.gangs, IsEmpty());
+  world.Put("a", "", "Job/j");
+  world.Put("b", "", "Job/j");
+  const std::string group = world.PlaceOf("a").group_name;
+  EXPECT_EQ(world.Where("b"), "Job/j min 3");
+  EXPECT_FALSE(world.GangOf("a")->is_object);
+  world.Forget("a");
+  EXPECT_NE(world.directory_.Find({"ns", group}), nullptr);
+  world.change_ = {};
+  world.Forget("b");
+  EXPECT_EQ(world.directory_.Find({"ns", group}), nullptr);
+  EXPECT_THAT(world.change_.gangs, ElementsAre(GroupName{"ns", group}));
+}
+
+TEST(GangDirectory, AnOwnerThatIsGoneOrMadeAnewIsWaitedFor) {
+  DirectoryWorld world;
+  world.Serve("batch/v1", "Job");
+  world.Put("p", "", "Job/j@first");
+  EXPECT_EQ(world.Where("p"), "waits");
+  const auto job = [](absl::string_view uid) {
+    return absl::StrCat("{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: ", uid,
+                        "}, spec: {completionMode: Indexed, parallelism: 2, completions: 2}}");
+  };
+  world.Give(job("first"));
+  EXPECT_EQ(world.Where("p"), "Job/j min 2");
+  world.Give(job("second"));
+  EXPECT_EQ(world.Where("p"), "waits");
+  world.Take("batch/v1", "Job", "j");
+  EXPECT_EQ(world.Where("p"), "waits");
+}
+
+TEST(GangDirectory, AKindThatMayNotBeReadMakesSinglesAndSaysSo) {
+  DirectoryWorld world;
+  world.Serve("batch/v1", "Job", ServedState::kForbidden);
+  world.Put("p", "", "Job/j");
+  EXPECT_EQ(world.Where("p"), "single");
+  EXPECT_THAT(world.PlaceOf("p").passed_over, HasSubstr("Job j (no right to read its kind)"));
+}
+
+TEST(GangDirectory, AnInvalidObjectIsAGangThatSaysWhy) {
+  DirectoryWorld world;
+  world.Serve(kXk8s, "PodGroup");
+  world.Give(
+      "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: train}, spec: "
+      "{minMember: many}}");
+  world.Put("p", kInTrain);
+  EXPECT_THAT(world.Where("p"), HasSubstr("INVALID spec.minMember: must be a whole number"));
+}
+
+TEST(GangDirectory, AStatusIsWrittenWhereTheObjectIs) {
+  DirectoryWorld world;
+  world.Serve(kVolcano, "PodGroup");
+  world.Give(
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: v}, spec: "
+      "{minMember: 2, queue: default}, status: {phase: Pending}}");
+  world.Put("p", "{annotations: {scheduling.k8s.io/group-name: v}}");
+  ASSERT_TRUE(world.GangOf("p")->status.has_value());
+  EXPECT_EQ(world.GangOf("p")->status->path,
+            "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/v");
+  EXPECT_EQ(world.GangOf("p")->status->phase, "Pending");
+}
+
+}  // namespace
+}  // namespace maniple
