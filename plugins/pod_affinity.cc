@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/framework/cluster_filter.h"
 #include "plugins/framework/gang_pod_counts.h"
 #include "plugins/framework/label_domains.h"
 
@@ -38,7 +39,7 @@ struct NearLabel {
   std::vector<int64_t> pods;  // by domain
 };
 
-class BoundPodAffinity final : public NodeFilter {
+class BoundPodAffinity final : public ClusterFilter {
  public:
   BoundPodAffinity(const CycleInput& cycle, const PodShape& shape)
       : snapshot_(cycle.snapshot),

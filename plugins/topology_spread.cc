@@ -6,13 +6,14 @@
 #include <tuple>
 #include <vector>
 
+#include "plugins/framework/cluster_filter.h"
 #include "plugins/framework/gang_pod_counts.h"
 #include "plugins/framework/spread_nodes.h"
 
 namespace maniple {
 namespace {
 
-class BoundTopologySpread final : public NodeFilter {
+class BoundTopologySpread final : public ClusterFilter {
  public:
   BoundTopologySpread(const CycleInput& cycle, const PodShape& shape)
       : snapshot_(cycle.snapshot),
@@ -68,7 +69,7 @@ class BoundTopologySpread final : public NodeFilter {
   // The room that one constraint leaves bounds the others: where hosts take one each,
   // a rack takes as many as it has hosts.
   int64_t Most(std::span<const RoomOnNode> rooms) const override {
-    int64_t most = NodeFilter::Most(rooms);
+    int64_t most = ClusterFilter::Most(rooms);
     std::vector<const Level*> levels;
     for (const Level& level : levels_) {
       if (Bounds(level)) levels.push_back(&level);

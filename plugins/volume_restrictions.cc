@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "plugins/framework/cluster_filter.h"
+
 namespace maniple {
 namespace {
 
@@ -45,7 +47,7 @@ class ExclusiveClaim final {
   bool in_use_ = false;  // by a pod that stands already
 };
 
-class BoundVolumeRestrictions final : public NodeFilter {
+class BoundVolumeRestrictions final : public ClusterFilter {
  public:
   BoundVolumeRestrictions(const CycleInput& cycle, const PodShape& shape)
       : tables_(*cycle.snapshot.tables), now_(cycle.question == Question::kNow) {

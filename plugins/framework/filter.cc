@@ -17,12 +17,6 @@ void NodeFilter::Cap(const NodeBlock& block, const NodeMask& rows, std::span<int
       [&](uint32_t row) { caps[row] = std::min(caps[row], CapOn({.block = block, .row = row})); });
 }
 
-int64_t NodeFilter::Most(std::span<const RoomOnNode> rooms) const {
-  int64_t most = 0;
-  for (const RoomOnNode& room : rooms) most += room.pods;
-  return most;
-}
-
 int32_t NodeFilter::CapOn(const NodeView&) const { return kNoCap; }
 
 }  // namespace maniple

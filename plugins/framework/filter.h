@@ -9,8 +9,7 @@
 // These are the block, its classes, the shape, the names in the tables and the mix of requests.
 // They do not depend on `now` or the seed, nor on other blocks or topologies. The search remembers
 // them while these stay the same (scheduler/cycle/room_cache.h). A filter that depends on
-// PartialPlan says so by kShared. A filter that looks at other blocks says so by looks_around().
-// It is shown all blocks whenever any of them changed, and none of its answers are remembered.
+// PartialPlan says so by kShared. A filter that looks at other blocks is a ClusterFilter.
 //
 // The search narrows one mask per block and asks Check only for the nodes that a report names. For
 // every node, Narrow (and a cap of zero) must agree with Check; the contract test holds them equal
@@ -69,11 +68,14 @@ enum class FilterCoupling : uint8_t {
   // Members compete for something that several nodes share. Each is searched for by itself, but a
   // shortage by count (with caps as if the others were not there) is a proof.
   kShared,
-  kAcrossNodes,  // a placement on one node changes the room on others: the gang is searched
-                 // member by member
+  // A placement on one node changes the room on others: the gang is searched member by member. Of a
+  // ClusterFilter only.
+  kAcrossNodes,
 };
 
 inline constexpr int32_t kNoCap = std::numeric_limits<int32_t>::max();
+
+class ClusterFilter;
 
 class NodeFilter {
  public:
@@ -81,18 +83,6 @@ class NodeFilter {
 
   [[nodiscard]] virtual FilterScope scope() const = 0;
   [[nodiscard]] virtual FilterCoupling coupling() const { return FilterCoupling::kNone; }
-
-  // Whether the answers depend on other blocks than the one at hand. Then LookAround is called
-  // before anything else is asked, and again when a block has changed; the rest is const.
-  [[nodiscard]] virtual bool looks_around() const { return false; }
-  virtual void LookAround(BlockSpan) {}
-  // Whether its answers on a block hold as long as that block stands.
-  [[nodiscard]] virtual bool may_be_remembered() const { return !looks_around(); }
-
-  // Columns of labels (Tables::label_columns) whose values all members of the gang must share.
-  // Among nodes that share them the filter has nothing more to say of it.
-  // Empty: it asks for none. As of the last LookAround.
-  [[nodiscard]] virtual std::span<const size_t> one_domain_of() const { return {}; }
 
   // The answer for one node, with the reason that a report will print.
   [[nodiscard]] virtual Verdict Check(const NodeView& node, const PartialPlan& placed) const = 0;
@@ -103,21 +93,13 @@ class NodeFilter {
   // False when no node of the block can fit; a cheap look at maxima. True proves nothing.
   [[nodiscard]] virtual bool MayHelp(const NodeBlock& block) const;
 
-  // For kAcrossNodes. Clears the nodes that take no member now and will take none, whichever other
-  // members are placed.
-  virtual void NarrowForGood(const NodeBlock&, NodeMask&) const {}
-  // For kAcrossNodes. An upper bound on the members of the shape that find room in all.
-  // Each node takes at most the members that `rooms` gives, in the order of ids.
-  struct RoomOnNode {
-    NodeId node;
-    int32_t pods = 0;
-  };
-  [[nodiscard]] virtual int64_t Most(std::span<const RoomOnNode> rooms) const;
-
   // Lowers caps[row] to the number of further members that the node can take, for each row in
   // `rows`; never below zero. For kPerNodeCap and kShared only. The default asks CapOn row by row.
   virtual void Cap(const NodeBlock& block, const NodeMask& rows, std::span<int32_t> caps) const;
   [[nodiscard]] virtual int32_t CapOn(const NodeView& node) const;
+
+  // Itself, if its answers depend on other nodes (plugins/framework/cluster_filter.h); else null.
+  [[nodiscard]] virtual ClusterFilter* as_cluster_filter() { return nullptr; }
 };
 
 class FilterPlugin {

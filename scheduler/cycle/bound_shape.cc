@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/check.h"
 #include "api/base/status_macros.h"
 
 namespace maniple {
@@ -41,15 +42,19 @@ absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodSh
   for (const auto& plugin : profile.filters) {
     ASSIGN_OR_RETURN(std::unique_ptr<NodeFilter> filter, plugin->Bind(cycle, shape));
     if (filter == nullptr) continue;
+    ClusterFilter* const cluster = filter->as_cluster_filter();
+    const FilterCoupling coupling = filter->coupling();
+    const bool across = coupling == FilterCoupling::kAcrossNodes;
+    CHECK(!across || cluster != nullptr) << plugin->name() << " is no ClusterFilter";
     switch (filter->scope()) {
       case FilterScope::kNodeClass:
         bound.of_class_.push_back(filter.get());
         break;
       case FilterScope::kDynamic:
-        bound.dynamic_.push_back(filter.get());
+        bound.dynamic_.push_back({filter.get(), coupling, across ? cluster : nullptr});
         break;
     }
-    switch (filter->coupling()) {
+    switch (coupling) {
       case FilterCoupling::kNone:
         break;
       case FilterCoupling::kPerNodeCap:
@@ -62,11 +67,13 @@ absl::StatusOr<BoundShape> BoundShape::Bind(const CycleInput& cycle, const PodSh
       case FilterCoupling::kAcrossNodes:
         bound.counts_prove_ = false;
         bound.bounds_prove_ = false;
-        bound.across_.push_back(filter.get());
+        bound.across_.push_back(cluster);
         break;
     }
-    if (filter->looks_around()) bound.around_.push_back(filter.get());
-    bound.may_be_remembered_ = bound.may_be_remembered_ && filter->may_be_remembered();
+    if (cluster != nullptr) {
+      if (cluster->looks_around()) bound.around_.push_back(cluster);
+      bound.may_be_remembered_ = bound.may_be_remembered_ && cluster->may_be_remembered();
+    }
     bound.filters_.push_back(std::move(filter));
   }
   for (const WeightedScore& weighted : profile.scores) {
@@ -102,7 +109,7 @@ const Verdict& BoundShape::OfClass(const NodeView& node) {
 void BoundShape::LookAround(const Overlay& overlay) {
   if (around_.empty() || (seen_ == &overlay && seen_edition_ == overlay.edition())) return;
   overlay.Spend(around_steps_ * overlay.block_count());
-  for (NodeFilter* filter : around_) filter->LookAround(overlay.blocks());
+  for (ClusterFilter* filter : around_) filter->LookAround(overlay.blocks());
   seen_ = &overlay;
   seen_edition_ = overlay.edition();
 }
@@ -110,7 +117,7 @@ void BoundShape::LookAround(const Overlay& overlay) {
 std::vector<size_t> BoundShape::OneDomainOf(const Overlay& overlay) {
   LookAround(overlay);
   std::vector<size_t> columns;
-  for (const NodeFilter* filter : around_) {
+  for (const ClusterFilter* filter : around_) {
     const std::span<const size_t> shared = filter->one_domain_of();
     columns.insert(columns.end(), shared.begin(), shared.end());
   }
@@ -121,20 +128,19 @@ std::vector<size_t> BoundShape::OneDomainOf(const Overlay& overlay) {
 
 void BoundShape::Narrow(const Overlay& overlay, uint32_t b, Fits when, NodeMask& fits) {
   const NodeBlock& block = overlay.Block(b);
-  for (const NodeFilter* filter : dynamic_) {
-    if (!filter->MayHelp(block)) {
+  for (const Dynamic& dynamic : dynamic_) {
+    if (!dynamic.filter->MayHelp(block)) {
       fits = NodeMask();
       return;
     }
   }
   const PartialPlan placed = overlay.placed();
-  for (const NodeFilter* filter : dynamic_) {
+  for (const Dynamic& dynamic : dynamic_) {
     if (fits.empty()) return;
-    const bool may_yet = filter->coupling() == FilterCoupling::kAcrossNodes;
-    if (when == Fits::kEver && may_yet) {
-      filter->NarrowForGood(block, fits);
+    if (when == Fits::kEver && dynamic.across != nullptr) {
+      dynamic.across->NarrowForGood(block, fits);
     } else {
-      filter->Narrow(block, placed, fits);
+      dynamic.filter->Narrow(block, placed, fits);
     }
   }
   if (of_class_.empty()) return;
@@ -191,11 +197,11 @@ ShapeRoom BoundShape::AtMostOn(const Overlay& overlay, const NodeSet* within) {
 int64_t BoundShape::MostOf(const ShapeRoom& at_most) const {
   int64_t most = at_most.total;
   if (across_.empty()) return most;
-  std::vector<NodeFilter::RoomOnNode> rooms;
+  std::vector<ClusterFilter::RoomOnNode> rooms;
   rooms.reserve(at_most.nodes.size());
   for (const NodeRoom& room : at_most.nodes)
     rooms.push_back({.node = room.node, .pods = room.pods});
-  for (const NodeFilter* filter : across_) most = std::min(most, filter->Most(rooms));
+  for (const ClusterFilter* filter : across_) most = std::min(most, filter->Most(rooms));
   return most;
 }
 
@@ -237,8 +243,7 @@ int32_t BoundShape::RoomAt(const Overlay& overlay, NodeId node) {
   if (!OfClass(view).fits()) return 0;
   const PartialPlan placed = overlay.placed();
   int32_t pods = bounds_prove_ ? kNoCap : 1;
-  for (const NodeFilter* filter : dynamic_) {
-    const FilterCoupling coupling = filter->coupling();
+  for (const auto& [filter, coupling, across] : dynamic_) {
     if (coupling != FilterCoupling::kPerNodeCap && !filter->Check(view, placed).fits()) return 0;
     if (coupling == FilterCoupling::kPerNodeCap || coupling == FilterCoupling::kShared) {
       pods = std::min(pods, filter->CapOn(view));
@@ -268,12 +273,12 @@ void BoundShape::ForEachRefusal(const Overlay& overlay, const NodeSet* within,
       visit(NodeAt(b, row), verdict);
       left.Clear(row);
     });
-    for (const NodeFilter* filter : dynamic_) {
+    for (const Dynamic& dynamic : dynamic_) {
       NodeMask fits = left;
-      filter->Narrow(block, placed, fits);
+      dynamic.filter->Narrow(block, placed, fits);
       left.ForEach([&](uint32_t row) {
         if (!fits.Test(row)) {
-          visit(NodeAt(b, row), filter->Check({.block = block, .row = row}, placed));
+          visit(NodeAt(b, row), dynamic.filter->Check({.block = block, .row = row}, placed));
         }
       });
       left = fits;

@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "plugins/framework/cluster_filter.h"
 #include "plugins/framework/filter.h"
 #include "plugins/framework/profile.h"
 #include "plugins/framework/score.h"
@@ -104,8 +105,15 @@ class BoundShape final {
   RoomCache* cache_ = nullptr;
   std::vector<std::unique_ptr<NodeFilter>>
       filters_;  // in the order of the profile, as are the three below
-  std::vector<const NodeFilter*> of_class_, dynamic_, capping_, across_;
-  std::vector<NodeFilter*> around_;
+  struct Dynamic {
+    const NodeFilter* filter;
+    FilterCoupling coupling;
+    const ClusterFilter* across = nullptr;  // itself, of kAcrossNodes
+  };
+  std::vector<const NodeFilter*> of_class_, capping_;
+  std::vector<Dynamic> dynamic_;
+  std::vector<const ClusterFilter*> across_;
+  std::vector<ClusterFilter*> around_;
   std::vector<NodeScore*> comparing_;
   bool may_be_remembered_ = true;
   const Overlay* seen_ = nullptr;  // by the filters that look around, at this edition

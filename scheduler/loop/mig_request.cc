@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/gpu/mig_profile.h"
+#include "plugins/framework/cluster_filter.h"
 
 namespace maniple {
 namespace {
@@ -63,7 +64,7 @@ class Asker final {
         if (!filter.ok()) {
           refused_ = true;
         } else if (*filter != nullptr) {
-          if ((*filter)->looks_around()) (*filter)->LookAround(blocks_);
+          LetLookAround(**filter, blocks_);
           filters.push_back(*std::move(filter));
         }
       }

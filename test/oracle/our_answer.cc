@@ -10,6 +10,7 @@
 #include "api/base/check.h"
 #include "api/codec/decode.h"
 #include "plugins/builtin.h"
+#include "plugins/framework/cluster_filter.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {
@@ -106,7 +107,7 @@ class CaseWorld final {
       absl::StatusOr<std::unique_ptr<NodeFilter>> bound = row.make()->Bind(cycle, shape);
       if (!bound.ok()) return std::nullopt;
       if (*bound == nullptr) continue;
-      (*bound)->LookAround(blocks_);
+      LetLookAround(**bound, blocks_);
       filters.push_back(*std::move(bound));
     }
     return filters;

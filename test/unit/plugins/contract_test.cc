@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 #include "plugins/builtin.h"
+#include "plugins/framework/cluster_filter.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
@@ -154,7 +155,7 @@ class FilterContract : public ::testing::TestWithParam<size_t> {
     for (const PodShape* shape : zoo.shapes()) {
       const absl::StatusOr<std::unique_ptr<NodeFilter>> bound = plugin->Bind(cycle, *shape);
       if (bound.ok() && *bound != nullptr) {
-        (*bound)->LookAround(zoo.blocks());
+        LetLookAround(**bound, zoo.blocks());
         test(**bound);
       }
       if (!bound.ok()) {
