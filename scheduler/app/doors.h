@@ -30,6 +30,7 @@
 #include "scheduler/app/turn_times.h"
 #include "scheduler/app/usage_history.h"
 #include "scheduler/loop/loop_options.h"
+#include "scheduler/report/figures.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {

@@ -16,7 +16,7 @@
 #include "scheduler/app/process_figures.h"
 #include "scheduler/app/turn_times.h"
 #include "scheduler/loop/loop_options.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/figures.h"
 
 namespace maniple {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/figures.h"
 
 namespace maniple {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/queue_view.h"
 
 namespace maniple {
 

@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/figures.h"
 
 namespace maniple {
 

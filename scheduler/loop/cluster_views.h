@@ -15,6 +15,7 @@
 #include "scheduler/loop/leadership.h"
 #include "scheduler/loop/view_round.h"
 #include "scheduler/loop/warm_state.h"
+#include "scheduler/report/figures.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {

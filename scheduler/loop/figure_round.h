@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "scheduler/cycle/domain_level.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/figures.h"
 
 namespace maniple {
 

@@ -23,8 +23,8 @@
 #include "scheduler/loop/node_charges.h"
 #include "scheduler/loop/node_request.h"
 #include "scheduler/loop/reservation.h"
+#include "scheduler/report/gang_view.h"
 #include "scheduler/report/status.h"
-#include "scheduler/report/view.h"
 
 namespace maniple {
 

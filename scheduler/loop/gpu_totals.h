@@ -13,7 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "plugins/framework/snapshot.h"
 #include "scheduler/loop/quota_ledger.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/figures.h"
 
 namespace maniple {
 

@@ -12,7 +12,7 @@
 
 #include "plugins/framework/snapshot.h"
 #include "scheduler/cycle/domain_level.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/figures.h"
 
 namespace maniple {
 

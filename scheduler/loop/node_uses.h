@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/node_view.h"
 
 namespace maniple {
 

@@ -29,8 +29,8 @@
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/loop/paced_statuses.h"
 #include "scheduler/loop/usage_meter.h"
+#include "scheduler/report/queue_view.h"
 #include "scheduler/report/status.h"
-#include "scheduler/report/view.h"
 
 namespace maniple {
 

@@ -26,6 +26,7 @@
 #include "scheduler/loop/loop_options.h"
 #include "scheduler/loop/turn_output.h"
 #include "scheduler/report/decision_entry.h"
+#include "scheduler/report/figures.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {

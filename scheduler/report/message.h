@@ -10,8 +10,8 @@
 #include "plugins/framework/snapshot.h"
 #include "queue/gang.h"
 #include "scheduler/cycle/decision.h"
+#include "scheduler/report/gang_view.h"
 #include "scheduler/report/reason.h"
-#include "scheduler/report/view.h"
 
 namespace maniple {
 

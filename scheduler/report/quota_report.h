@@ -11,7 +11,8 @@
 #include "api/codec/encode.h"
 #include "queue/quota_book.h"
 #include "scheduler/cycle/decision.h"
-#include "scheduler/report/view.h"
+#include "scheduler/report/gang_view.h"
+#include "scheduler/report/queue_view.h"
 
 namespace maniple {
 

@@ -3,22 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "absl/strings/str_cat.h"
-
 namespace maniple {
 namespace {
-
-absl::string_view EffectName(TaintEffect effect) {
-  switch (effect) {
-    case TaintEffect::kNoSchedule:
-      return "NoSchedule";
-    case TaintEffect::kPreferNoSchedule:
-      return "PreferNoSchedule";
-    case TaintEffect::kNoExecute:
-      return "NoExecute";
-  }
-  return "";
-}
 
 bool Before(const NodeUseView& a, const NodeUseView& b) {
   return std::tie(a.gang, a.resource) < std::tie(b.gang, b.resource);
@@ -35,11 +21,6 @@ void Arrange(ClusterView& view) {
     std::ranges::sort(row.uses, Before);
     std::ranges::sort(row.held, Before);
   }
-}
-
-std::string TaintText(const Taint& taint) {
-  return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":",
-                      EffectName(taint.effect));
 }
 
 }  // namespace maniple
