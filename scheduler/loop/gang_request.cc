@@ -300,6 +300,7 @@ uint64_t FingerprintOf(const Gang& gang) {
   print.Add(static_cast<uint64_t>(gang.spec.min_member));
   if (gang.foreign != nullptr) {
     print.Add(static_cast<uint64_t>(gang.foreign->followers_of_each));
+    for (const int32_t size : gang.foreign->unit_sizes) print.Add(static_cast<uint64_t>(size));
   }
   print.Add(static_cast<uint64_t>(
       absl::ToInt64Seconds(ExpectedRuntime(gang).value_or(absl::InfiniteDuration()))));

@@ -1,10 +1,12 @@
 #include "scheduler/loop/serving.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/search_work.h"
 #include "scheduler/loop/whole_units.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
@@ -250,12 +252,15 @@ std::string Serving::VolumeTroubleText(const GangRequest& request, ShapeId shape
                       desk_.state.VolumeTroubleOf(want->pod));
 }
 
-// A leader that starts where its followers find no room would wait there for ever.
+// A leader that starts where its followers find no room would wait there for ever. The wish costs
+// half of the work at most, so that enough is left to decide on the leader alone.
 std::optional<Plan> Serving::PlanWithFollowers(const Case& c, const GangRequest& request) {
   if (request.followers.empty()) return std::nullopt;
   GangRequest whole = request;
   whole.wants.insert(whole.wants.end(), whole.followers.begin(), whole.followers.end());
   whole.need.total += static_cast<int32_t>(whole.followers.size());
+  std::optional<SearchWork> half;
+  if (request.work != nullptr) whole.work = &half.emplace(request.work->most() / 2, request.work);
   Supposition as_is = parts_.charges.Suppose(c, whole);
   DecideInput input = as_is.Input();
   input.cache = &rooms_;
@@ -268,10 +273,10 @@ std::optional<Plan> Serving::PlanWithFollowers(const Case& c, const GangRequest&
 
 // Where a plan for surplus members has no unit whole, room may still be there for one at a time.
 void Serving::KeepUnitsWhole(const Case& c, const GangRequest& request, Decision& decision) {
-  if (auto* plan = std::get_if<Plan>(&decision)) {
-    DropPartOfUnits(request, *plan);
-    if (!plan->placements.empty()) return;
-  }
+  auto* plan = std::get_if<Plan>(&decision);
+  if (plan == nullptr) return;  // not even one pod finds room
+  DropPartOfUnits(request, *plan);
+  if (!plan->placements.empty()) return;
   for (const GangRequest& one : RequestsForOneUnit(request)) {
     Supposition as_is = parts_.charges.Suppose(c, one);
     decision = Decide(as_is.Input(), desk_.options.profile);
