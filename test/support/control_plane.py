@@ -14,6 +14,7 @@ As a program it runs a command beside a real control plane, its kubeconfig in KU
 
 import ctypes
 import os
+import random
 import shutil
 import signal
 import socket
@@ -60,12 +61,35 @@ def build_folder():
     return ROOT / "build" / os.environ.get("PRESET", "dev") / "bin"
 
 
+def _untried_ports():
+    """Each port once, in no order, of those that the kernel never gives to an outgoing connection before its listener has it."""
+    first, last = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    ports = range(10_000, 65_536)
+    ports = [port for port in ports if not first <= port <= last] or list(ports)
+    random.SystemRandom().shuffle(ports)
+    return iter(ports)
+
+
+_untried = _untried_ports()
+_given_out = []
+
+
 def free_ports(count):
-    """Ports nobody listens on now. Held open together, so that they differ from each other."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
+    """Ports nobody listens on now, and that no test of this machine is given again while this process lives.
+
+    A name in the abstract namespace of Unix sockets marks each as given out: the kernel forgets it with the process.
+    """
+    ports = []
+    while len(ports) < count:
+        port, mark = next(_untried), socket.socket(socket.AF_UNIX)
+        try:
+            mark.bind(f"\0maniple-test-port-{port}")
+            socket.create_server(("", port)).close()
+        except OSError:
+            mark.close()
+            continue
+        _given_out.append(mark)
+        ports.append(port)
     return ports
 
 

@@ -17,7 +17,7 @@ TEST = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TEST), str(TEST / "conformance")]
 from differential import player, transcript  # noqa: E402
 from sim import planted_bugs  # noqa: E402
-from support import fault_proxy, openapi_schemas, tally  # noqa: E402
+from support import control_plane, fault_proxy, openapi_schemas, tally  # noqa: E402
 from support.api_client import ApiClient  # noqa: E402
 from support.cases import run_unit_tests  # noqa: E402
 from support.faulty_server import FaultyServer  # noqa: E402
@@ -252,6 +252,14 @@ class MutantsTest(unittest.TestCase):
                 bug.write_text(words)
                 with self.assertRaises(planted_bugs.CannotBePlanted):
                     planted_bugs.planted(tree, bug)
+
+
+class FreePortsTest(unittest.TestCase):
+    def test_no_port_is_given_out_twice_though_nobody_listens_yet(self):
+        mine = [control_plane.free_ports(1)[0] for _ in range(500)]
+        code = "from support import control_plane; print(*control_plane.free_ports(500))"
+        others = subprocess.run([sys.executable, "-c", code], cwd=TEST, check=True, capture_output=True, text=True).stdout.split()
+        self.assertEqual(len({*mine, *map(int, others)}), 1000)
 
 
 class OpenapiSchemasTest(unittest.TestCase):
