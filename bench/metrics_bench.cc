@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/app/metrics.h"
+#include "scheduler/app/metrics/metrics.h"
 
 namespace maniple {
 namespace {

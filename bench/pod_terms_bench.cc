@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
-#include "scheduler/cycle/bound_shape.h"
 #include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/room/bound_shape.h"
 #include "scheduler/state/cluster_state.h"
 #include "test/support/builders.h"
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victims/preemption.h"
 #include "scheduler/state/cluster_state.h"
 #include "test/support/builders.h"
 

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/synthetic_cluster.h"
-#include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/room/overlay.h"
 #include "scheduler/state/cluster_state.h"
 
 namespace maniple {

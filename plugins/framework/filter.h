@@ -8,7 +8,7 @@
 // The answers of a bound filter or score on a block without cool-downs follow from few facts.
 // These are the block, its classes, the shape, the names in the tables and the mix of requests.
 // They do not depend on `now` or the seed, nor on other blocks or topologies. The search remembers
-// them while these stay the same (scheduler/cycle/room_cache.h). A filter that depends on
+// them while these stay the same (scheduler/cycle/room/room_cache.h). A filter that depends on
 // PartialPlan says so by kShared. A filter that looks at other blocks is a ClusterFilter.
 //
 // The search narrows one mask per block and asks Check only for the nodes that a report names. For

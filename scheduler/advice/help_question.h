@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "plugins/framework/profile.h"
 #include "scheduler/advice/hypothesis.h"
-#include "scheduler/cycle/preemption_question.h"
+#include "scheduler/cycle/victims/preemption_question.h"
 
 namespace maniple {
 

@@ -18,8 +18,8 @@
 #include "plugins/framework/snapshot.h"
 #include "queue/quota_tree.h"
 #include "scheduler/cycle/decide.h"
-#include "scheduler/cycle/preemption.h"
-#include "scheduler/cycle/quota_ask.h"
+#include "scheduler/cycle/question/quota_ask.h"
+#include "scheduler/cycle/victims/preemption.h"
 
 namespace maniple {
 

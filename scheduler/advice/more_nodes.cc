@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scheduler/advice/changes.h"
-#include "scheduler/cycle/topology.h"
+#include "scheduler/cycle/topology/topology.h"
 
 namespace maniple {
 namespace {

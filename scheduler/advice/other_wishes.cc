@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "scheduler/advice/changes.h"
-#include "scheduler/cycle/topology.h"
+#include "scheduler/cycle/topology/topology.h"
 
 namespace maniple {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "scheduler/advice/help_question.h"
-#include "scheduler/cycle/search_work.h"
+#include "scheduler/cycle/room/search_work.h"
 
 namespace maniple {
 

@@ -9,10 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "scheduler/app/decision_journal.h"
-#include "scheduler/app/diagnosis.h"
-#include "scheduler/app/help_door.h"
-#include "scheduler/app/tls_files.h"
+#include "scheduler/app/answers/diagnosis.h"
+#include "scheduler/app/config/tls_files.h"
+#include "scheduler/app/doors/decision_journal.h"
+#include "scheduler/app/doors/help_door.h"
 #include "scheduler/report/view.h"
 
 namespace maniple {
@@ -30,7 +30,7 @@ class AdminServer final {
   // Any thread; views and help are null when the scheduler did not answer in time.
   struct Sources {
     std::function<ClusterViewPtr()> view;  // made after the call
-    // As new as who watches is shown it: many share one. Null: none came in time.
+    // As new as a watcher needs it, and shared by them. Null: none came in time.
     std::function<ClusterViewPtr()> recent_view;
     std::function<HelpPtr(const GangKey&)> help;
     // As DecisionJournal::Of; any thread.

@@ -9,7 +9,7 @@
 #include "api/base/files.h"
 #include "api/base/log.h"
 #include "api/base/signals.h"
-#include "scheduler/app/options.h"
+#include "scheduler/app/config/options.h"
 #include "scheduler/app/scheduler_process.h"
 
 namespace {

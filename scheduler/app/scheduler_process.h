@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "scheduler/app/options.h"
+#include "scheduler/app/config/options.h"
 
 namespace maniple {
 

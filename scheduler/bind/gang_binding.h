@@ -43,7 +43,7 @@
 #include "scheduler/bind/bind_action.h"
 #include "scheduler/bind/bind_state.h"
 #include "scheduler/bind/reply.h"
-#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/question/decision.h"
 
 namespace maniple {
 

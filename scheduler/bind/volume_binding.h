@@ -33,7 +33,7 @@
 #include "api/base/random.h"
 #include "api/client/write_command.h"
 #include "api/model/claim_binding.h"
-#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/question/decision.h"
 
 namespace maniple {
 

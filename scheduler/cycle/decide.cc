@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "scheduler/cycle/bound_request.h"
-#include "scheduler/cycle/gang_search.h"
+#include "scheduler/cycle/domains/gang_search.h"
 #include "scheduler/cycle/never_proof.h"
-#include "scheduler/cycle/overlay.h"
 #include "scheduler/cycle/quota_choices.h"
 #include "scheduler/cycle/refusals.h"
-#include "scheduler/cycle/room_cache.h"
+#include "scheduler/cycle/room/overlay.h"
+#include "scheduler/cycle/room/room_cache.h"
+#include "scheduler/cycle/search/bound_request.h"
 
 namespace maniple {
 namespace {

@@ -14,10 +14,10 @@
 #include "absl/time/time.h"
 #include "plugins/framework/profile.h"
 #include "plugins/framework/snapshot.h"
-#include "scheduler/cycle/decision.h"
-#include "scheduler/cycle/overlay.h"
-#include "scheduler/cycle/quota_ask.h"
-#include "scheduler/cycle/room_cache.h"
+#include "scheduler/cycle/question/decision.h"
+#include "scheduler/cycle/question/quota_ask.h"
+#include "scheduler/cycle/room/overlay.h"
+#include "scheduler/cycle/room/room_cache.h"
 
 namespace maniple {
 

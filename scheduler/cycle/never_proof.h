@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/cycle/bound_request.h"
-#include "scheduler/cycle/decision.h"
-#include "scheduler/cycle/gang_search.h"
-#include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/domains/gang_search.h"
+#include "scheduler/cycle/question/decision.h"
 #include "scheduler/cycle/quota_choices.h"
 #include "scheduler/cycle/refusals.h"
+#include "scheduler/cycle/room/overlay.h"
+#include "scheduler/cycle/search/bound_request.h"
 
 namespace maniple {
 

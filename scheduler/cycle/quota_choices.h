@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "scheduler/cycle/decision.h"
-#include "scheduler/cycle/quorum.h"
-#include "scheduler/cycle/quota_ask.h"
+#include "scheduler/cycle/question/decision.h"
+#include "scheduler/cycle/question/quorum.h"
+#include "scheduler/cycle/question/quota_ask.h"
 
 namespace maniple {
 

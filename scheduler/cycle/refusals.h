@@ -7,9 +7,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "scheduler/cycle/bound_request.h"
-#include "scheduler/cycle/decision.h"
-#include "scheduler/cycle/gang_search.h"
+#include "scheduler/cycle/domains/gang_search.h"
+#include "scheduler/cycle/question/decision.h"
+#include "scheduler/cycle/search/bound_request.h"
 
 namespace maniple {
 

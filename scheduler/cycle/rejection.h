@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "scheduler/cycle/bound_shape.h"
-#include "scheduler/cycle/decision.h"
-#include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/question/decision.h"
+#include "scheduler/cycle/room/bound_shape.h"
+#include "scheduler/cycle/room/overlay.h"
 
 namespace maniple {
 

@@ -19,7 +19,7 @@
 #include "plugins/framework/profile.h"
 #include "queue/quota_tree.h"
 #include "scheduler/cycle/decide.h"
-#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/question/decision.h"
 
 namespace maniple {
 

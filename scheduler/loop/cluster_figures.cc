@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "scheduler/loop/cluster_views.h"
-#include "scheduler/loop/gpu_totals.h"
-#include "scheduler/loop/level_room.h"
+#include "scheduler/loop/views/gpu_totals.h"
+#include "scheduler/loop/views/level_room.h"
 
 namespace maniple {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugins/framework/place_label.h"
-#include "scheduler/cycle/topology.h"
-#include "scheduler/loop/node_uses.h"
-#include "scheduler/loop/standing_of.h"
+#include "scheduler/cycle/topology/topology.h"
+#include "scheduler/loop/desk/standing_of.h"
+#include "scheduler/loop/views/node_uses.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
 

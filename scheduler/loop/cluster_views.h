@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "scheduler/cycle/domain_level.h"
-#include "scheduler/loop/figure_round.h"
-#include "scheduler/loop/gpu_totals.h"
+#include "scheduler/cycle/topology/domain_level.h"
+#include "scheduler/loop/desk/warm_state.h"
 #include "scheduler/loop/leadership.h"
-#include "scheduler/loop/view_round.h"
-#include "scheduler/loop/warm_state.h"
+#include "scheduler/loop/views/figure_round.h"
+#include "scheduler/loop/views/gpu_totals.h"
+#include "scheduler/loop/views/view_round.h"
 #include "scheduler/report/figures.h"
 #include "scheduler/report/view.h"
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "scheduler/loop/cluster_views.h"
+#include "scheduler/loop/desk/warm_state.h"
 #include "scheduler/loop/leadership.h"
-#include "scheduler/loop/warm_state.h"
 
 namespace maniple {
 

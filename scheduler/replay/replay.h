@@ -21,7 +21,7 @@
 #include "absl/time/time.h"
 #include "api/client/cluster_client.h"
 #include "api/codec/json.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "scheduler/replay/local_transport.h"
 

@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "api/codec/json.h"
-#include "scheduler/loop/loop_options.h"
+#include "scheduler/loop/records/loop_options.h"
 #include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/snapshot_file.h"
 

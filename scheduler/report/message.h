@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "plugins/framework/snapshot.h"
 #include "queue/gang.h"
-#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/question/decision.h"
 #include "scheduler/report/gang_view.h"
 #include "scheduler/report/reason.h"
 

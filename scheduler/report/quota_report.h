@@ -10,7 +10,7 @@
 
 #include "api/codec/encode.h"
 #include "queue/quota_book.h"
-#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/question/decision.h"
 #include "scheduler/report/gang_view.h"
 #include "scheduler/report/queue_view.h"
 

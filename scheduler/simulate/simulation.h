@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "api/codec/json.h"
-#include "scheduler/loop/loop_options.h"
+#include "scheduler/loop/records/loop_options.h"
 #include "scheduler/simulate/found_gangs.h"
 #include "scheduler/simulate/trace.h"
 

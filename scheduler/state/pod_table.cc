@@ -27,6 +27,19 @@ bool SameOccupancy(const PodConstraints& a, const PodConstraints& b) {
 
 }  // namespace
 
+PodTable::PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
+    : scheduler_names_(std::move(scheduler_names)),
+      shapes_(rooms.shapes),
+      nodes_(rooms.nodes),
+      gangs_(rooms.gangs),
+      budgets_(rooms.budgets),
+      mix_(rooms.mix),
+      volumes_(rooms.volumes),
+      labels_(rooms.labels),
+      queries_(rooms.queries),
+      producers_(rooms.producers),
+      counters_(rooms.counters) {}
+
 PodTable::Record* PodTable::Named(absl::string_view namespace_name, absl::string_view name) {
   const auto it = by_name_.find(PodKey(namespace_name, name));
   return it == by_name_.end() ? nullptr : *it;

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +22,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
-#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "api/model/model.h"
@@ -37,6 +35,7 @@
 #include "scheduler/state/pod_facts.h"
 #include "scheduler/state/pod_labels.h"
 #include "scheduler/state/pod_queries.h"
+#include "scheduler/state/pod_record.h"
 #include "scheduler/state/shape_table.h"
 #include "scheduler/state/state_counters.h"
 #include "scheduler/state/stranger_groups.h"
@@ -58,18 +57,7 @@ class PodTable final {
     GangDirectory& producers;
     StateCounters& counters;
   };
-  PodTable(std::vector<std::string> scheduler_names, Rooms rooms)
-      : scheduler_names_(std::move(scheduler_names)),
-        shapes_(rooms.shapes),
-        nodes_(rooms.nodes),
-        gangs_(rooms.gangs),
-        budgets_(rooms.budgets),
-        mix_(rooms.mix),
-        volumes_(rooms.volumes),
-        labels_(rooms.labels),
-        queries_(rooms.queries),
-        producers_(rooms.producers),
-        counters_(rooms.counters) {}
+  PodTable(std::vector<std::string> scheduler_names, Rooms rooms);
 
   void Upsert(const Pod& pod, Delta& delta);
   // A uid other than the pod's is of an older pod and changes nothing;
@@ -121,50 +109,7 @@ class PodTable final {
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:
-  struct Record {
-    PodId id;
-    PodFacts facts;
-    NodeId anchor;         // where it is bound, else reserved, else nominated, if known
-    bool charged = false;  // takes room at its anchor
-    bool waits = false;    // is listed under its WantedName until that node appears
-    bool nominated =
-        false;  // another scheduler is about to put it somewhere, as long as it is unbound
-    // Nominated by ourselves: reserved on a node that has gone meanwhile, while its bind may be
-    // under way; or bound already, as the server says and the watch does not show yet.
-    bool awaited = false;
-    bool started_elsewhere = false;
-  };
-
-  // Finds records by their own fields, so that an index holds one pointer per pod.
-  struct UidOf {
-    absl::string_view operator()(const Record* record) const { return record->facts.uid; }
-    absl::string_view operator()(absl::string_view uid) const { return uid; }
-  };
-  using PodKey = std::pair<absl::string_view, absl::string_view>;  // namespace, name
-  struct KeyOf {
-    PodKey operator()(const Record* record) const {
-      return {record->facts.namespace_name, record->facts.name};
-    }
-    PodKey operator()(const PodKey& key) const { return key; }
-  };
-  template <typename Of>
-  struct HashBy {
-    using is_transparent = void;
-    template <typename T>
-    size_t operator()(const T& t) const {
-      return absl::HashOf(Of()(t));
-    }
-  };
-  template <typename Of>
-  struct EqualBy {
-    using is_transparent = void;
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return Of()(a) == Of()(b);
-    }
-  };
-  template <typename Of>
-  using Index = absl::flat_hash_set<Record*, HashBy<Of>, EqualBy<Of>>;
+  using Record = PodRecord;
 
   void AwaitAt(Record& record, absl::string_view node_name);
   void ForgetAwaited(Record& record);
@@ -230,8 +175,8 @@ class PodTable final {
 
   uint32_t next_ = 0;
   absl::flat_hash_map<PodId, std::unique_ptr<Record>> pods_;
-  Index<UidOf> by_uid_;
-  Index<KeyOf> by_name_;
+  PodIndex<UidOfPod> by_uid_;
+  PodIndex<KeyOfPod> by_name_;
   absl::flat_hash_map<std::string, absl::flat_hash_set<PodId>> of_namespace_;
   AskedQueries asked_;
   struct Beyond {
@@ -245,11 +190,7 @@ class PodTable final {
   DirectoryChange change_;
   absl::btree_set<PodId> misfiled_;  // promised, and their producer has moved them meanwhile
   StrangerGroups strangers_;
-  struct Nomination {
-    std::string node_name;
-    int32_t priority = std::numeric_limits<int32_t>::max();  // no pod of ours is outranked
-  };
-  absl::flat_hash_map<PodId, Nomination> nominations_;          // of nominated records
+  absl::flat_hash_map<PodId, PodNomination> nominations_;       // of nominated records
   std::vector<std::vector<Record*>> anchored_;                  // by node index
   absl::btree_map<std::string, std::vector<Record*>> waiting_;  // by the name of an unknown node
 };

@@ -19,9 +19,9 @@
 #include "api/base/check.h"
 #include "api/codec/yaml.h"
 #include "api/http/http.h"
-#include "scheduler/app/admin_question.h"
-#include "scheduler/app/config.h"
-#include "scheduler/app/http_endpoint.h"
+#include "scheduler/app/access/admin_question.h"
+#include "scheduler/app/config/config.h"
+#include "scheduler/app/http/http_endpoint.h"
 
 namespace maniple {
 namespace {

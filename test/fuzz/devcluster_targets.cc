@@ -12,11 +12,11 @@
 #include "absl/strings/strip.h"
 #include "api/base/random.h"
 #include "api/codec/json.h"
-#include "api/devcluster/api_server.h"
-#include "api/devcluster/builtin_schema.h"
-#include "api/devcluster/http_connection.h"
-#include "api/devcluster/patch.h"
-#include "api/devcluster/protobuf_body.h"
+#include "api/devcluster/rest/api_server.h"
+#include "api/devcluster/shell/http_connection.h"
+#include "api/devcluster/store/patch.h"
+#include "api/devcluster/types/builtin_schema.h"
+#include "api/devcluster/types/protobuf_body.h"
 
 namespace maniple {
 namespace {

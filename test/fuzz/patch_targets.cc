@@ -9,10 +9,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/codec/json.h"
-#include "api/devcluster/apply.h"
-#include "api/devcluster/merge_rules.h"
-#include "api/devcluster/patch.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/store/apply.h"
+#include "api/devcluster/store/patch.h"
+#include "api/devcluster/types/merge_rules.h"
+#include "api/devcluster/types/type_registry.h"
 #include "test/fuzz/devcluster_targets.h"
 
 namespace maniple {

@@ -18,7 +18,7 @@
 #include "absl/strings/strip.h"
 #include "api/base/status_macros.h"
 #include "api/codec/yaml.h"
-#include "scheduler/app/config.h"
+#include "scheduler/app/config/config.h"
 #include "test/scenario/shorthand.h"
 #include "test/scenario/stage.h"
 

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
-#include "scheduler/app/config.h"
+#include "scheduler/app/config/config.h"
 
 namespace maniple::scenario {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
-#include "scheduler/app/loop_settings.h"
+#include "scheduler/app/config/loop_settings.h"
 
 namespace maniple::scenario {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "absl/time/time.h"
 #include "api/client/cluster_client.h"
-#include "scheduler/app/config.h"
+#include "scheduler/app/config/config.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "test/sim/event_queue.h"
 #include "test/sim/network.h"

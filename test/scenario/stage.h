@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/clock.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 #include "test/scenario/scheduler.h"
 #include "test/sim/event_queue.h"
 #include "test/sim/faults.h"

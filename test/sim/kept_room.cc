@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/base/check.h"
-#include "scheduler/loop/reservation.h"
+#include "scheduler/loop/records/reservation.h"
 #include "test/sim/users.h"
 #include "test/sim/waiting.h"
 

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/codec/json.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 
 namespace maniple::sim {
 

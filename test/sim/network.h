@@ -14,7 +14,7 @@
 #include <string>
 
 #include "api/base/random.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 #include "api/http/http.h"
 #include "test/sim/event_queue.h"
 #include "test/sim/faults.h"

@@ -1,11 +1,11 @@
 """What test/sim/mutants holds: deliberate bugs, each a file of the words that it takes away and puts in their place.
 
-    scheduler/loop/loop_backfill.cc
+    scheduler/loop/room/backfill.cc
     -  if (late.empty()) return false;
     +  if (late.size() < 1000) return false;
 
 A line without a sign names a source. What follows is one change of it: lines that are there, then what stands in their place. White
-space does not count, and neither does which source of the room holds the words, so that moving and reformatting code leaves a bug
+space does not count, and neither does which source of the room, on whichever floor, holds the words, so that moving and reformatting code leaves a bug
 alone; but they must be there once and no more.
 """
 
@@ -65,7 +65,9 @@ def places(words, text):
 
 
 def sources_of_room(tree, source):
-    return sorted(path for path in (tree / source).parent.iterdir() if path.suffix in (".cc", ".h"))
+    """Of all floors: a room is the folder that says how it is built."""
+    room = next(folder for folder in (tree / source).parents if (folder / "CMakeLists.txt").exists())
+    return sorted(path for path in room.rglob("*") if path.suffix in (".cc", ".h"))
 
 
 def planted(tree, file):

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/log.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 #include "test/sim/campaign_results.h"
 #include "test/sim/truth.h"
 #include "test/support/crds.h"

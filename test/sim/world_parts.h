@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 #include "api/base/random.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 #include "test/sim/disturbances.h"
 #include "test/sim/economy.h"
 #include "test/sim/event_queue.h"

@@ -151,7 +151,7 @@ FLAG_BOUNDS = {
     "-v": (["-v6"], ["-v5"])}
 
 # Where the initialiser of each stands: file and variable.
-CONFIG, RULES, MIG = "scheduler/app/config.h", "api/gpu/gpu_rules.h", "scheduler/mig/mig_fleet.h"
+CONFIG, RULES, MIG = "scheduler/app/config/config.h", "api/gpu/gpu_rules.h", "scheduler/mig/mig_fleet.h"
 INITIALISERS = {
     "schedulerNames": (CONFIG, "scheduler_names"), "defaultQueue": (CONFIG, "default_queue"),
     "withoutQueue": (CONFIG, "without_queue"), "leaderElection.enabled": (CONFIG, "enabled"),
@@ -160,9 +160,9 @@ INITIALISERS = {
     "leaderElection.retryPeriod": (CONFIG, "retry_period"), "client.maxInFlight": (CONFIG, "max_in_flight"),
     "client.qps": (CONFIG, "most_writes_per_second"), "events.perPod": (CONFIG, "pod_events"),
     "preemption.ignorePDB": (CONFIG, "ignore_pdb"), "holds.maxPerCohort": (CONFIG, "holds_per_cohort"),
-    "timeouts.reservationAfter": (CONFIG, "reservation_after"), "fairSharing.enabled": ("scheduler/app/config.cc", "enabled"),
+    "timeouts.reservationAfter": (CONFIG, "reservation_after"), "fairSharing.enabled": ("scheduler/app/config/config.cc", "enabled"),
     "fairSharing.strategies": (CONFIG, "fair_strategies"), "plugins.filters.disabled": (CONFIG, "disabled_filters"),
-    "gpu.nvlinkDomainLabels": ("scheduler/app/config_gpu.h", "nvlink_domain_labels"), "gpu.suspectNodes": (RULES, "suspects"),
+    "gpu.nvlinkDomainLabels": ("scheduler/app/config/config_gpu.h", "nvlink_domain_labels"), "gpu.suspectNodes": (RULES, "suspects"),
     "gpu.productTable.*.family": ("api/gpu/product_table.h", "family"),
     "gpu.productTable.*.memoryMiB": ("api/gpu/product_table.h", "memory_mib"),
     "gpu.productTable.*.computeSlices": ("api/gpu/product_table.h", "compute_slices"),
@@ -173,18 +173,18 @@ INITIALISERS = {
         "migConfigState": "mig_config_state", "driverUpgradeState": "driver_upgrade_state", "nvlinkFabric": "fabric"}.items()},
     "gpu.linkageLabels": (RULES, "linkage = {"), "gpu.linkageLabels[].linkage": (RULES, "linkage = GpuLinkage"),
     "gpu.mig.reconfigure": (MIG, "reconfigure"), "gpu.mig.after": (MIG, "after"), "gpu.mig.holdOff": (MIG, "hold_off"),
-    "gpu.mig.overdueAfter": (MIG, "overdue_after"), "gpu.mig.defaultConfigs": ("scheduler/app/config_mig.cc", "defaults"),
+    "gpu.mig.overdueAfter": (MIG, "overdue_after"), "gpu.mig.defaultConfigs": ("scheduler/app/config/config_mig.cc", "defaults"),
     "gpu.mig.configs[].model": ("api/gpu/mig_config.h", "model"),
     "gpu.mig.configs[].gpus[].count": ("api/gpu/mig_config.h", "gpus"),
-    "gpu.mig.tables[].product": ("scheduler/app/config_mig.cc", "product"),
+    "gpu.mig.tables[].product": ("scheduler/app/config/config_mig.cc", "product"),
     f"{SLICE}.size": ("api/gpu/mig_tables.h", "size"), f"{SLICE}.starts": ("api/gpu/mig_tables.h", "starts"),
-    "http.address": ("scheduler/app/config_http.h", "address"), "http.healthAddress": ("scheduler/app/config_http.h", "health_address"),
-    "http.insecure": ("scheduler/app/config_http.h", "insecure"), "http.tls.certFile": ("scheduler/app/tls_files.h", "certificate"),
-    "http.tls.privateKeyFile": ("scheduler/app/tls_files.h", "key"),
-    "http.tls.clientCAFile": ("scheduler/app/tls_files.h", "client_authority"),
-    "http.tls.selfSigned": ("scheduler/app/tls_files.h", "self_signed"),
-    "producers.statuses.xk8s": ("scheduler/app/config_producers.h", "write_xk8s_status"),
-    "producers.statuses.volcano": ("scheduler/app/config_producers.h", "write_volcano_status"),
+    "http.address": ("scheduler/app/config/config_http.h", "address"), "http.healthAddress": ("scheduler/app/config/config_http.h", "health_address"),
+    "http.insecure": ("scheduler/app/config/config_http.h", "insecure"), "http.tls.certFile": ("scheduler/app/config/tls_files.h", "certificate"),
+    "http.tls.privateKeyFile": ("scheduler/app/config/tls_files.h", "key"),
+    "http.tls.clientCAFile": ("scheduler/app/config/tls_files.h", "client_authority"),
+    "http.tls.selfSigned": ("scheduler/app/config/tls_files.h", "self_signed"),
+    "producers.statuses.xk8s": ("scheduler/app/config/config_producers.h", "write_xk8s_status"),
+    "producers.statuses.volcano": ("scheduler/app/config/config_producers.h", "write_volcano_status"),
     **{f"producers.rules[].{key}": ("api/model/foreign.h", variable) for key, variable in {
         "minimums": "minimums", "replicas": "replicas", "priorityClasses": "priority_classes", "queues": "queues",
         "partLabel": "part_label"}.items()}}
@@ -324,7 +324,7 @@ READING = re.compile(r"""\b\w+\.(?:Read|String|Bool|Int|Duration|Strings|Word(?:
 
 @functools.cache
 def parser_sources():
-    files = sorted((ROOT / "scheduler/app").glob("config*.cc"))
+    files = sorted((ROOT / "scheduler/app/config").glob("config*.cc"))
     text = "\n".join(file.read_text() for file in files)
     return set(re.findall(r'"([A-Za-z][A-Za-z0-9]*)"', text)), {one or other for one, other in READING.findall(text)}
 
@@ -411,7 +411,7 @@ class KeysTest(unittest.TestCase):
     def test_no_key_of_the_sources_escapes_the_search(self):
         readers = [file for folder in ("api", "plugins", "queue", "scheduler") for file in (ROOT / folder).rglob("*.cc")
                    if re.search(r"config_section\.h|\bProblems&", file.read_text())]
-        self.assertEqual(set(readers) - set((ROOT / "scheduler/app").glob("config*.cc")), set())
+        self.assertEqual(set(readers) - set((ROOT / "scheduler/app/config").glob("config*.cc")), set())
         _, read = parser_sources()
         self.assertGreater(len(read), 80)
         names = {key.removesuffix("[]").rsplit(".", 1)[-1] for key in parsed()}
@@ -690,7 +690,7 @@ class StartTest(unittest.TestCase):
         self.assertNotIn("serving HTTP", self.log)
         self.assertNotIn("serving health", self.log)
         self.assertRegex(self.log.splitlines()[0], r"^\d{4}-\S+Z info ")
-        flags = (ROOT / "scheduler/app/options.h").read_text() + (ROOT / "scheduler/app/tls_files.h").read_text()
+        flags = (ROOT / "scheduler/app/config/options.h").read_text() + (ROOT / "scheduler/app/config/tls_files.h").read_text()
         for flag, variable in (("--http-insecure", "http_insecure"), ("--tls-self-signed", "self_signed")):
             self.assertEqual(plain(FLAGS[flag]["Default"]), re.search(rf"bool {variable} = (\w+);", flags)[1])
         told = {name: plain(row["Default"]) for name, row in FLAGS.items() if row["Default"] not in ("", "none", "`false`")}

@@ -238,9 +238,10 @@ class MutantsTest(unittest.TestCase):
     def test_a_bug_stands_for_words_that_are_there_once(self):
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder)
-            (tree / "room").mkdir()
+            (tree / "room" / "floor").mkdir(parents=True)
+            (tree / "room" / "CMakeLists.txt").touch()
             (tree / "room" / "a.cc").write_text("int f() {\n  return 1;\n}\n")
-            (tree / "room" / "b.h").write_text("int g() { return 2; }\n")
+            (tree / "room" / "floor" / "b.h").write_text("int g() { return 2; }\n")
             bug = tree / "x.mutant"
             for words, made in (
                 ("room/gone.cc\n-return\n-    1;\n+return 3;\n", {"a.cc": "int f() {\n  return 3;\n}\n"}),

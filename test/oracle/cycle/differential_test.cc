@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
-#include "scheduler/cycle/search.h"
+#include "scheduler/cycle/search/search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 #include "test/support/worlds.h"

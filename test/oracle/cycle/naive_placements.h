@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/cycle/decision.h"
+#include "scheduler/cycle/question/decision.h"
 #include "test/oracle/cycle/topology_case.h"
 #include "test/support/test_cluster.h"
 

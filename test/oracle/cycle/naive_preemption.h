@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victims/preemption.h"
 #include "test/oracle/cycle/preemption_case.h"
 
 namespace maniple {

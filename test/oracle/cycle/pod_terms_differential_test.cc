@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/random.h"
-#include "scheduler/cycle/bound_shape.h"
+#include "scheduler/cycle/room/bound_shape.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victims/preemption.h"
 #include "test/support/test_cluster.h"
 
 namespace maniple {

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 #include "queue/tournament.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victims/preemption.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 #include "test/support/worlds.h"

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victims/preemption.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 

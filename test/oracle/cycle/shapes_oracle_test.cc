@@ -18,6 +18,7 @@
 #include "queue/quota_tree.h"
 #include "test/oracle/cycle/exact_shapes.h"
 #include "test/oracle/cycle/shapes_world.h"
+#include "test/oracle/cycle/shapes_world_maker.h"
 #include "test/oracle/cycle/topology_case.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"

@@ -16,9 +16,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scheduler/cycle/bound_shape.h"
+#include "scheduler/cycle/room/bound_shape.h"
 #include "test/oracle/cycle/naive_placements.h"
 #include "test/oracle/cycle/topology_case.h"
+#include "test/oracle/cycle/topology_case_maker.h"
 #include "test/support/test_cluster.h"
 #include "test/support/worlds.h"
 

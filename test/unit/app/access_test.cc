@@ -1,6 +1,6 @@
 // Who may read what: the questions to the API server, how long its answers hold, and what never
 // leaves.
-#include "scheduler/app/access_desk.h"
+#include "scheduler/app/access/access_desk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/app/doors.h"
+#include "scheduler/app/doors/review_door.h"
 
 namespace maniple {
 namespace {

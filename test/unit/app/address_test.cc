@@ -1,4 +1,4 @@
-#include "scheduler/app/address.h"
+#include "scheduler/app/config/address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -16,10 +16,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/proto/admin.grpc.pb.h"
-#include "scheduler/app/admin_client.h"
 #include "scheduler/app/admin_server.h"
-#include "scheduler/app/admin_watch.h"
+#include "scheduler/app/answers/admin_watch.h"
 #include "scheduler/app/socket_folder.h"
+#include "scheduler/cli/admin_client.h"
 #include "test/support/temp_folder.h"
 #include "test/support/tls_server.h"
 

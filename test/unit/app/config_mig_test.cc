@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/app/config.h"
+#include "scheduler/app/config/config.h"
 
 namespace maniple::app_config_mig_test {
 namespace {

@@ -1,11 +1,11 @@
-#include "scheduler/app/config.h"
+#include "scheduler/app/config/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "api/producers/gang_directory.h"
-#include "scheduler/app/loop_settings.h"
+#include "scheduler/app/config/loop_settings.h"
 
 namespace maniple {
 namespace {

@@ -1,14 +1,14 @@
 // What was decided of late: nobody's flood pushes out what others want to know, and memory is
 // bounded.
-#include "scheduler/app/decision_journal.h"
+#include "scheduler/app/doors/decision_journal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/files.h"
-#include "scheduler/app/decision_file.h"
-#include "scheduler/app/doors.h"
+#include "scheduler/app/doors/decision_file.h"
+#include "scheduler/app/doors/decision_queue.h"
 #include "test/support/temp_folder.h"
 
 namespace maniple {

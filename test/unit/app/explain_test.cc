@@ -4,7 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "api/proto/admin.pb.h"
-#include "scheduler/app/admin_view.h"
+#include "scheduler/app/answers/admin_view.h"
 
 namespace maniple {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/app/help_door.h"
+#include "scheduler/app/doors/help_door.h"
 
 namespace maniple {
 namespace {

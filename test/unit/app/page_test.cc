@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/clock.h"
-#include "scheduler/app/http_endpoint.h"
-#include "scheduler/app/http_surface.h"
+#include "scheduler/app/http/http_endpoint.h"
+#include "scheduler/app/http/http_surface.h"
 #include "test/support/socket_client.h"
 #include "test/support/tls_client.h"
 

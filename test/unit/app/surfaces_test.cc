@@ -8,14 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/app/admin_view.h"
-#include "scheduler/app/diagnosis.h"
-#include "scheduler/app/doors.h"
-#include "scheduler/app/listing.h"
-#include "scheduler/app/metrics.h"
-#include "scheduler/app/printing.h"
+#include "scheduler/app/answers/admin_view.h"
+#include "scheduler/app/answers/diagnosis.h"
+#include "scheduler/app/answers/printing.h"
+#include "scheduler/app/doors/bulletin.h"
+#include "scheduler/app/doors/inbox.h"
+#include "scheduler/app/metrics/metrics.h"
 #include "scheduler/app/spare_memory.h"
-#include "scheduler/app/usage_table.h"
+#include "scheduler/cli/listing.h"
+#include "scheduler/cli/usage_table.h"
 
 namespace maniple {
 namespace {

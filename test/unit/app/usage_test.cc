@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/app/admin_view.h"
-#include "scheduler/app/usage_history.h"
-#include "scheduler/app/usage_table.h"
+#include "scheduler/app/answers/admin_view.h"
+#include "scheduler/app/doors/usage_history.h"
+#include "scheduler/cli/usage_table.h"
 
 namespace maniple {
 namespace {

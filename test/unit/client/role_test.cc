@@ -109,7 +109,7 @@ Rights AskedOfTheCluster() {
         SetAsideRequest({}, {}), EventRequest({.kind = "Node", .name = "n"}, "i", kNow, 1)}) {
     rights.insert(RightText(RightFor(request)));
   }
-  // Of those who read over HTTP (scheduler/app/access_reviews.h).
+  // Of those who read over HTTP (scheduler/app/http/access_reviews.h).
   rights.insert("create tokenreviews in authentication.k8s.io");
   rights.insert("create subjectaccessreviews in authorization.k8s.io");
   return rights;

@@ -1,4 +1,4 @@
-#include "scheduler/cycle/overlay.h"
+#include "scheduler/cycle/room/overlay.h"
 
 #include <gtest/gtest.h>
 

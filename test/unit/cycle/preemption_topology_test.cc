@@ -4,7 +4,7 @@
 //
 // The naive side takes victims away and looks at labels and room alone. For more cases:
 // MANIPLE_PREEMPTION_TOPOLOGY_CASES, from MANIPLE_PREEMPTION_TOPOLOGY_FIRST on.
-#include "scheduler/cycle/preemption.h"
+#include "scheduler/cycle/victims/preemption.h"
 
 #include <gtest/gtest.h>
 
@@ -26,6 +26,7 @@
 #include "api/base/random.h"
 #include "test/oracle/cycle/naive_placements.h"
 #include "test/oracle/cycle/topology_case.h"
+#include "test/oracle/cycle/topology_case_maker.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 #include "test/support/worlds.h"

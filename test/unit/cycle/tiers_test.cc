@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/cycle/topology.h"
+#include "scheduler/cycle/topology/topology.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 

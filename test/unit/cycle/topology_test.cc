@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/cycle/topology.h"
+#include "scheduler/cycle/topology/topology.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 

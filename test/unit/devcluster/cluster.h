@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "api/base/check.h"
 #include "api/codec/json.h"
-#include "api/devcluster/api_server.h"
+#include "api/devcluster/rest/api_server.h"
 
 namespace maniple::devcluster {
 

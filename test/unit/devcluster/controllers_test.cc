@@ -1,4 +1,4 @@
-#include "api/devcluster/controllers.h"
+#include "api/devcluster/controllers/controllers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

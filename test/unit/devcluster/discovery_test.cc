@@ -1,4 +1,4 @@
-#include "api/devcluster/discovery.h"
+#include "api/devcluster/rest/discovery.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
-#include "api/devcluster/discovery_documents.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/rest/discovery_documents.h"
+#include "api/devcluster/types/type_registry.h"
 
 namespace maniple::devcluster {
 namespace {

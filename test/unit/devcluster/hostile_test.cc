@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api/base/random.h"
-#include "api/devcluster/field_check.h"
-#include "api/devcluster/quantity_form.h"
+#include "api/devcluster/rest/field_check.h"
+#include "api/devcluster/types/quantity_form.h"
 #include "test/unit/devcluster/cluster.h"
 
 namespace maniple::devcluster::devcluster_hostile_test {

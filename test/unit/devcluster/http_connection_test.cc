@@ -1,4 +1,4 @@
-#include "api/devcluster/http_connection.h"
+#include "api/devcluster/shell/http_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "api/devcluster/http_shell.h"
+#include "api/devcluster/shell/http_shell.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "api/devcluster/kubelet.h"
+#include "api/devcluster/controllers/kubelet.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "api/devcluster/controllers.h"
-#include "api/devcluster/node_lifecycle.h"
+#include "api/devcluster/controllers/controllers.h"
+#include "api/devcluster/controllers/node_lifecycle.h"
 #include "test/unit/devcluster/world.h"
 
 namespace maniple::devcluster {

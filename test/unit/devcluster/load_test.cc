@@ -1,4 +1,4 @@
-#include "api/devcluster/load.h"
+#include "api/devcluster/shell/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/codec/yaml.h"
-#include "api/devcluster/kubeconfig_text.h"
+#include "api/devcluster/shell/kubeconfig_text.h"
 #include "api/http/tls_identity.h"
 #include "test/support/temp_folder.h"
 

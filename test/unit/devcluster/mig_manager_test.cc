@@ -1,5 +1,5 @@
 // Fear: the simulated mig-manager gives what a real one would not, and a test believes it.
-#include "api/devcluster/mig_manager.h"
+#include "api/devcluster/controllers/mig_manager.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The three patches and server-side apply.
-#include "api/devcluster/patch.h"
+#include "api/devcluster/store/patch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "api/devcluster/protobuf_body.h"
+#include "api/devcluster/types/protobuf_body.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "api/devcluster/builtin_schema.h"
+#include "api/devcluster/types/builtin_schema.h"
 
 namespace maniple::devcluster {
 namespace {

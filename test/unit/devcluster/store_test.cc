@@ -1,4 +1,4 @@
-#include "api/devcluster/store.h"
+#include "api/devcluster/store/store.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/devcluster/table.h"
+#include "api/devcluster/rest/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "api/devcluster/json_path.h"
-#include "api/devcluster/time_text.h"
-#include "api/devcluster/type_registry.h"
+#include "api/devcluster/rest/json_path.h"
+#include "api/devcluster/types/time_text.h"
+#include "api/devcluster/types/type_registry.h"
 
 namespace maniple::devcluster {
 namespace {

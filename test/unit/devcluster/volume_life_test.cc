@@ -1,5 +1,5 @@
 // The simulated volume controllers: who is bound to what, and when.
-#include "api/devcluster/volume_life.h"
+#include "api/devcluster/controllers/volume_life.h"
 
 #include <gtest/gtest.h>
 

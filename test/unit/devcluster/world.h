@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
-#include "api/devcluster/controllers.h"
-#include "api/devcluster/store.h"
-#include "api/devcluster/writes.h"
+#include "api/devcluster/controllers/controllers.h"
+#include "api/devcluster/store/store.h"
+#include "api/devcluster/store/writes.h"
 
 namespace maniple::devcluster {
 

@@ -1,6 +1,6 @@
 // Nodes that reject pods. The fears: a node that is broken takes a gang again and again, and one
 // that was mended stays shut.
-#include "scheduler/loop/cool_downs.h"
+#include "scheduler/loop/records/cool_downs.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/gang_request.h"
+#include "scheduler/loop/records/gang_request.h"
 #include "scheduler/report/status.h"
 #include "test/support/loop_driver.h"
 

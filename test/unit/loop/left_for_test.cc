@@ -1,5 +1,5 @@
 // What is remembered of whom a gang had to leave for reads the same after a restart.
-#include "scheduler/loop/left_for.h"
+#include "scheduler/loop/records/left_for.h"
 
 #include <gtest/gtest.h>
 

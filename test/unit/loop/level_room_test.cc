@@ -1,6 +1,6 @@
 // How much is left in one piece. The fears: an operator is told of room that no gang can have in
 // one domain, or of slices on nodes that are in use, held or closed.
-#include "scheduler/loop/level_room.h"
+#include "scheduler/loop/views/level_room.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/errands.h"
+#include "scheduler/loop/records/errands.h"
 #include "test/support/loop_driver.h"
 #include "test/support/mig_nodes.h"
 

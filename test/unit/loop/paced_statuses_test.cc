@@ -1,4 +1,4 @@
-#include "scheduler/loop/paced_statuses.h"
+#include "scheduler/loop/records/paced_statuses.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugins/builtin.h"
-#include "scheduler/loop/search_shares.h"
+#include "scheduler/loop/records/search_shares.h"
 #include "test/support/loop_driver.h"
 
 namespace maniple {

@@ -1,6 +1,6 @@
 // Questions about what is not so. The fears: an answer leaves a trace in what is charged, and a
 // copy asks of the wrong tree.
-#include "scheduler/loop/supposition.h"
+#include "scheduler/loop/records/supposition.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

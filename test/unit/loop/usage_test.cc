@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/loop/usage_meter.h"
+#include "scheduler/loop/quota/usage_meter.h"
 #include "test/support/loop_driver.h"
 
 namespace maniple::loop_usage_test {

@@ -1,6 +1,6 @@
 // Who is first in line, and since when: the fear is a head whose time starts anew because others
 // came and went behind it, or a turn that never passes on.
-#include "scheduler/loop/waiting_lines.h"
+#include "scheduler/loop/records/waiting_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Replicas of several hosts beyond the quorum. Fears: half a replica is started and waits; one that
 // is not complete yet keeps others waiting; pods whose replica nobody tells never start.
-#include "scheduler/loop/whole_units.h"
+#include "scheduler/loop/records/whole_units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

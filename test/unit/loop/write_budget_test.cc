@@ -1,4 +1,4 @@
-#include "scheduler/loop/write_budget.h"
+#include "scheduler/loop/records/write_budget.h"
 
 #include <gtest/gtest.h>
 

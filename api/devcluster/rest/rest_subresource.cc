@@ -1,0 +1,224 @@
+// The paths below an object, and the kinds that are answered rather than stored.
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/devcluster/rest/eviction.h"
+#include "api/devcluster/rest/reply.h"
+#include "api/devcluster/rest/rest.h"
+#include "api/devcluster/rest/scale.h"
+#include "api/devcluster/store/binding.h"
+#include "api/devcluster/store/event_form.h"
+#include "api/devcluster/store/metadata.h"
+#include "api/devcluster/store/patch.h"
+#include "api/devcluster/types/time_text.h"
+#include "api/devcluster/types/type_check.h"
+
+namespace maniple::devcluster {
+namespace {
+
+// The object of the request, or why there is none.
+ApiOr<ObjectPtr> Find(const RestContext& context, const ResourceRequest& request) {
+  ObjectPtr object = context.cluster.store.Get(request.type.storage, NameIn(request));
+  if (object == nullptr) return NotFound(request.type, request.path.name);
+  return object;
+}
+
+ApiReply Created() {
+  Json status = SuccessStatus();
+  status.Set("code", 201);
+  return JsonReply(201, status);
+}
+
+ApiReply Status(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method == "GET") {
+    const ApiOr<ObjectPtr> object = Find(context, request);
+    if (!object.ok()) return ErrorReply(object.error());
+    return ObjectReply(request, 200, *object, context.cluster.now);
+  }
+  Json object;
+  if (request.http.method == "PUT") {
+    ApiOr<Json> replacement = DecodeReplacement(request);
+    if (!replacement.ok()) return ErrorReply(replacement.error());
+    object = *std::move(replacement);
+  } else if (request.http.method == "PATCH") {
+    ApiOr<Patched> patched = PatchedObject(context.cluster, request);
+    if (!patched.ok()) return ErrorReply(patched.error());
+    if (patched->exists == Patched::Exists::kNo) {
+      return ErrorReply(NotFound(request.type, request.path.name));
+    }
+    object = std::move(patched->object);
+  } else {
+    return ErrorReply(MethodNotAllowed());
+  }
+  const ApiOr<std::vector<std::string>> warnings = CheckFields(request, object);
+  if (!warnings.ok()) return ErrorReply(warnings.error());
+  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "UpdateOptions");
+  if (!dry_run.ok()) return ErrorReply(dry_run.error());
+  const ApiOr<ObjectPtr> stored = UpdateObject(context.cluster, request.type, std::move(object),
+                                               WritePart::kStatus, {.dry_run = *dry_run});
+  if (!stored.ok()) return ErrorReply(stored.error());
+  ApiReply reply = ObjectReply(request, 200, *stored, context.cluster.now);
+  AddWarnings(*warnings, reply);
+  return reply;
+}
+
+// A body whose kind is that of the subresource.
+ApiOr<Json> DecodeSubresource(const ResourceRequest& request, absl::string_view kind) {
+  API_ASSIGN_OR_RETURN(Json body, DecodeBody(request.http, kind));
+  const std::string& have = body["kind"].AsString();
+  if (!body.is_object() || (!have.empty() && have != kind)) {
+    return BadRequest(
+        absl::StrCat(have.empty() ? "the body" : have, " cannot be handled as a ", kind));
+  }
+  const Subresource* subresource = request.type.FindSubresource(request.path.subresource);
+  const absl::string_view group = subresource->group;
+  const std::string why =
+      TypeProblem(absl::StrCat(group, group.empty() ? "" : "/", subresource->version), kind, body);
+  if (!why.empty()) {
+    return CannotBeHandled(subresource->version, kind, why);
+  }
+  return body;
+}
+
+ApiReply Bind(const RestContext& context, const ResourceRequest& request, const ObjectName& pod,
+              const Json& binding) {
+  const std::string& ns = binding["metadata"]["namespace"].AsString();
+  if (!ns.empty() && ns != pod.namespace_name) {
+    return ErrorReply(BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request"));
+  }
+  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "CreateOptions");
+  if (!dry_run.ok()) return ErrorReply(dry_run.error());
+  if (const MaybeError error = BindPod(context.cluster, pod, binding, *dry_run)) {
+    return ErrorReply(*error);
+  }
+  return Created();
+}
+
+ApiReply Binding(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "POST") return ErrorReply(MethodNotAllowed());
+  const ApiOr<Json> binding = DecodeSubresource(request, "Binding");
+  if (!binding.ok()) return ErrorReply(binding.error());
+  return Bind(context, request, NameIn(request), *binding);
+}
+
+ApiReply Eviction(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "POST") return ErrorReply(MethodNotAllowed());
+  const ApiOr<Json> eviction = DecodeSubresource(request, "Eviction");
+  if (!eviction.ok()) return ErrorReply(eviction.error());
+  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "CreateOptions");
+  if (!dry_run.ok()) return ErrorReply(dry_run.error());
+  if (const MaybeError error = EvictPod(context.cluster, NameIn(request), *eviction, *dry_run)) {
+    return ErrorReply(*error);
+  }
+  return Created();
+}
+
+ApiReply Log(const RestContext& context, const ResourceRequest& request) {
+  const ApiOr<ObjectPtr> pod = Find(context, request);
+  if (!pod.ok()) return ErrorReply(pod.error());
+  const std::string& node = (**pod)["spec"]["nodeName"].AsString();
+  if (node.empty()) {
+    return ErrorReply(
+        BadRequest(absl::StrCat("pod ", request.path.name, " does not have a host assigned")));
+  }
+  ApiReply reply;
+  reply.content_type = "text/plain";
+  reply.body = absl::StrCat("simulated output of pod ", request.path.name, " on node ", node, "\n");
+  return reply;
+}
+
+ApiOr<Json> PatchedScale(const ResourceRequest& request, const Json& scale) {
+  absl::StatusOr<Json> patch = Json::Parse(request.http.body);
+  if (!patch.ok())
+    return BadRequest(absl::StrCat("error decoding patch: ", patch.status().message()));
+  return absl::StartsWith(request.http.content_type, "application/json-patch+json")
+             ? ApplyJsonPatch(scale, *patch)
+             : ApplyMergePatch(scale, *patch);
+}
+
+ApiReply Scale(const RestContext& context, const ResourceRequest& request) {
+  const ApiOr<ObjectPtr> found = Find(context, request);
+  if (!found.ok()) return ErrorReply(found.error());
+  const Json scale = ScaleOf(**found);
+  if (request.http.method == "GET") return JsonReply(200, scale);
+  const ApiOr<Json> wanted = request.http.method == "PATCH" ? PatchedScale(request, scale)
+                                                            : DecodeSubresource(request, "Scale");
+  if (!wanted.ok()) return ErrorReply(wanted.error());
+  ApiOr<Json> next = WithScale(request.type, **found, *wanted);
+  if (!next.ok()) return ErrorReply(next.error());
+  const ApiOr<ObjectPtr> stored =
+      UpdateObject(context.cluster, request.type, *std::move(next), WritePart::kMain, {});
+  if (!stored.ok()) return ErrorReply(stored.error());
+  return JsonReply(200, ScaleOf(**stored));
+}
+
+ApiReply Finalize(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "PUT") return ErrorReply(MethodNotAllowed());
+  const ApiOr<Json> ns = DecodeReplacement(request);
+  if (!ns.ok()) return ErrorReply(ns.error());
+  const ApiOr<ObjectPtr> stored = FinalizeNamespace(context.cluster, *ns);
+  if (!stored.ok()) return ErrorReply(stored.error());
+  return ObjectReply(request, 200, *stored, context.cluster.now);
+}
+
+Json ReviewStatus(const ResourceType& type, const ApiRequest& request) {
+  if (type.kind == "SelfSubjectReview") {
+    Json groups = Json::Array({Json("system:masters"), Json("system:authenticated")});
+    return Json::Object({{"userInfo", Json::Object({{"username", Json(request.user)},
+                                                    {"groups", std::move(groups)}})}});
+  }
+  if (type.kind == "SelfSubjectRulesReview") {
+    const Json all = Json::Array({Json("*")});
+    const Json rule = Json::Object({{"verbs", all}, {"apiGroups", all}, {"resources", all}});
+    const Json other = Json::Object({{"verbs", all}, {"nonResourceURLs", all}});
+    return Json::Object({{"resourceRules", Json::Array({rule})},
+                         {"nonResourceRules", Json::Array({other})},
+                         {"incomplete", Json(false)}});
+  }
+  return Json::Object({{"allowed", Json(true)}});
+}
+
+}  // namespace
+
+ApiReply ServeSubresource(const RestContext& context, const ResourceRequest& request) {
+  const std::string& name = request.path.subresource;
+  if (request.type.FindSubresource(name) == nullptr) {
+    return ErrorReply(request.type.custom ? NotFound(request.type, request.path.name)
+                                          : NoSuchPath());
+  }
+  if (name == "status") return Status(context, request);
+  if (name == "binding") return Binding(context, request);
+  if (name == "eviction") return Eviction(context, request);
+  if (name == "log") return Log(context, request);
+  if (name == "scale") return Scale(context, request);
+  if (name == "finalize") return Finalize(context, request);
+  return ErrorReply(NoSuchPath());
+}
+
+ApiReply ServeReview(const RestContext& context, const ResourceRequest& request) {
+  if (request.http.method != "POST" || !request.path.name.empty()) {
+    return ErrorReply(MethodNotAllowed());
+  }
+  ApiOr<Json> body = DecodeObject(request.http, request.type);
+  if (!body.ok()) return ErrorReply(body.error());
+  if (const std::string why = TypeProblem(request.type, *body); !why.empty()) {
+    return ErrorReply(BadRequest(why));
+  }
+  if (request.type.kind == "Binding") {
+    return Bind(context, request,
+                {request.path.namespace_name, (*body)["metadata"]["name"].AsString()}, *body);
+  }
+  Json review = *std::move(body);
+  Json& metadata = review.Mutable("metadata");
+  if (!metadata.is_object()) metadata = Json::Object();
+  if (request.type.kind == "SelfSubjectReview") {
+    metadata.Set("creationTimestamp", TimeText(context.cluster.now));
+  }
+  review.Set("status", ReviewStatus(request.type, request.http));
+  return JsonReply(201, review);
+}
+
+}  // namespace maniple::devcluster

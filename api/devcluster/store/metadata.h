@@ -1,0 +1,37 @@
+// The metadata that the server keeps: who an object is, when it was made, which version it has.
+//
+// Functions of data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/base/random.h"
+#include "api/codec/json.h"
+#include "api/devcluster/store/cluster.h"
+#include "api/devcluster/types/api_error.h"
+#include "api/devcluster/types/resource_type.h"
+
+namespace maniple::devcluster {
+
+// A random (version 4) uuid and the five letters that generateName appends.
+[[nodiscard]] std::string NewUid(Random& random);
+[[nodiscard]] std::string GeneratedName(Random& random, absl::string_view prefix);
+
+// Gives a new object its uid, time and name, and takes away what only the server sets.
+void StartMetadata(const Cluster& cluster, const ResourceType& type, Json& object);
+// Lists and maps in which nothing is, as Go leaves them out.
+void DropEmptyMetadata(Json& object);
+// Carries over from the old object what no update may change.
+void KeepMetadata(const Json& old_object, Json& object);
+
+void ValidateNewMetadata(const ResourceType& type, const Json& object,
+                         std::vector<StatusCause>& causes);
+void ValidateMetadataChange(const Json& old_object, const Json& object,
+                            std::vector<StatusCause>& causes);
+
+// metadata.deletionTimestamp is set.
+[[nodiscard]] bool IsDeleting(const Json& object);
+
+}  // namespace maniple::devcluster

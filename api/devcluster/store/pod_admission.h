@@ -1,0 +1,30 @@
+// What kube-apiserver's admission does to a new Pod: priority, tolerations, overhead, first status.
+//
+// Functions of the Pod and the objects it names.
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/codec/json.h"
+#include "api/devcluster/store/cluster.h"
+#include "api/devcluster/types/api_error.h"
+#include "api/devcluster/types/resource_type.h"
+
+namespace maniple::devcluster {
+
+// Forbidden when a class that the Pod names does not exist or contradicts it.
+MaybeError AdmitNewPod(const Cluster& cluster, const ResourceType& pods, Json& pod);
+
+// Sets the condition of this type; lastTransitionTime moves when its status does.
+struct Condition {
+  absl::string_view type;
+  absl::string_view status;  // "True", "False", "Unknown"
+  absl::string_view reason = {};
+  absl::string_view message = {};
+};
+void SetPodCondition(Json& pod, const Condition& condition, absl::Time now);
+
+// The first status of a new Pod: Pending, its QoS class, SchedulingGated when it is gated.
+void StartPodStatus(Json& pod, absl::Time now);
+
+}  // namespace maniple::devcluster

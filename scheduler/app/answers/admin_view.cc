@@ -1,0 +1,313 @@
+#include "scheduler/app/answers/admin_view.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "api/base/status_macros.h"
+#include "api/codec/quantity.h"
+#include "api/proto/admin.pb.h"
+#include "scheduler/app/answers/admin_help.h"
+#include "scheduler/app/answers/admin_usage.h"
+#include "scheduler/app/config/version.h"
+
+namespace maniple {
+namespace {
+
+namespace pb = admin::v1;
+
+void Fill(const QuotaLineView& line, pb::QuotaLine& out) {
+  const auto text = [&line](Amount amount) { return FormatAmount(line.resource, amount); };
+  out.set_queue(line.queue);
+  out.set_cohort(line.cohort);
+  out.set_flavor(line.flavor);
+  out.set_name(line.resource);
+  out.set_needs(text(line.needs));
+  out.set_available(text(line.available));
+  out.set_borrowable(text(line.borrowable));
+  out.set_most(text(line.most));
+  out.set_nominal(text(line.nominal));
+  out.set_used(text(line.used));
+  for (const BorrowerView& borrower : line.borrowers) {
+    pb::Borrower& row = *out.add_borrowers();
+    row.set_queue(borrower.queue);
+    row.set_amount(text(borrower.amount));
+  }
+}
+
+void Fill(const GangView& gang, pb::Gang& out) {
+  out.set_namespace_(gang.namespace_name);
+  out.set_name(gang.name);
+  out.set_singleton(gang.singleton);
+  out.set_queue(gang.queue);
+  out.set_priority(gang.priority);
+  out.set_min_member(gang.min_member);
+  out.set_phase(gang.phase);
+  out.set_reason(gang.reason);
+  out.set_message(gang.message);
+  out.set_stage(gang.stage);
+  out.set_position(gang.position);
+  if (gang.created != absl::InfinitePast()) out.set_created(absl::ToUnixSeconds(gang.created));
+  pb::MemberCounts& counts = *out.mutable_members();
+  counts.set_total(gang.members.total);
+  counts.set_pending(gang.members.pending);
+  counts.set_bound(gang.members.bound);
+  counts.set_running(gang.members.running);
+  counts.set_succeeded(gang.members.succeeded);
+  counts.set_failed(gang.members.failed);
+  for (const GangMemberView& member : gang.pods) {
+    pb::Member& row = *out.add_pods();
+    row.set_pod(member.pod);
+    row.set_node(member.node);
+    row.set_state(member.state);
+  }
+  for (const std::string& node : gang.nodes) out.add_nodes(node);
+  for (const NodeReasonView& reason : gang.node_reasons) {
+    pb::NodeReason& row = *out.add_node_reasons();
+    row.set_text(reason.text);
+    row.set_nodes(reason.nodes);
+  }
+  out.set_queue_position(gang.queue_position);
+  if (gang.quota.has_value()) Fill(*gang.quota, *out.mutable_quota());
+  out.set_preemption(gang.preemption);
+  if (!gang.source.kind.empty()) {
+    pb::Source& source = *out.mutable_source();
+    source.set_kind(gang.source.kind);
+    source.set_name(gang.source.name);
+    source.set_part(gang.source.part);
+  }
+  if (gang.planned_start.has_value()) {
+    pb::PlannedStart& start = *out.mutable_planned_start();
+    start.set_at(absl::ToUnixSeconds(gang.planned_start->at));
+    start.set_first_at(absl::ToUnixSeconds(gang.planned_start->first_at));
+    start.set_estimated(gang.planned_start->estimated);
+  }
+}
+
+void Fill(absl::string_view reason, int64_t gangs, pb::ReasonCount& out) {
+  out.set_reason(std::string(reason));
+  out.set_gangs(gangs);
+}
+
+void Fill(const QuotaUsageView& quota, pb::Usage& out) {
+  const auto text = [&quota](Amount amount) { return FormatAmount(quota.resource, amount); };
+  out.set_flavor(quota.flavor);
+  out.set_name(quota.resource);
+  out.set_nominal(text(quota.nominal));
+  out.set_used(text(quota.used));
+  out.set_borrowed(text(quota.borrowed));
+  out.set_lent(text(quota.lent));
+}
+
+bool HasMember(const GangView& gang, absl::string_view pod) {
+  for (const GangMemberView& member : gang.pods) {
+    if (member.pod == pod) return true;
+  }
+  return false;
+}
+
+// As kubectl takes it: "pytorchjob/train", "jobs/train", "PodGroup/train".
+bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_view name) {
+  if (kind.empty()) return false;
+  if (absl::EqualsIgnoreCase(kind, "pod")) return HasMember(gang, name);
+  const auto is = [&](absl::string_view of_kind, absl::string_view of_name) {
+    return name == of_name && (absl::EqualsIgnoreCase(kind, of_kind) ||
+                               absl::EqualsIgnoreCase(kind, absl::StrCat(of_kind, "s")));
+  };
+  return is("PodGroup", gang.name) || is(gang.source.kind, gang.source.name) ||
+         is(gang.source.owner_kind, gang.source.owner_name);
+}
+
+bool Waits(const GangView& gang) { return gang.position > 0 || gang.phase == "Waiting"; }
+
+}  // namespace
+
+absl::StatusOr<std::string> AdminMessageJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  std::string out;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &out, options);
+  if (!status.ok()) return absl::InternalError("a view could not be written as JSON");
+  return out;
+}
+
+absl::StatusOr<const GangView*> FindGang(const ClusterView& view, absl::string_view namespace_name,
+                                         absl::string_view name) {
+  const std::pair<absl::string_view, absl::string_view> typed =
+      absl::StrSplit(name, absl::MaxSplits('/', 1));
+  const GangView* by_member = nullptr;
+  for (const GangView& gang : view.gangs) {
+    if (gang.namespace_name != namespace_name) continue;
+    if (gang.name == name) return &gang;
+    const bool found = typed.second.empty() ? HasMember(gang, name)
+                                            : IsDeclaredBy(gang, typed.first, typed.second);
+    if (found && (by_member == nullptr || (!Waits(*by_member) && Waits(gang)))) by_member = &gang;
+  }
+  if (by_member != nullptr) return by_member;
+  return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name,
+                                          "\" in namespace \"", namespace_name,
+                                          "\" uses this scheduler"));
+}
+
+std::optional<GangKey> HelpKeyOf(const GangView& gang) {
+  if (gang.stage.empty()) return std::nullopt;
+  return GangKey{.dialect = gang.singleton ? GangDialect::kSingleton : GangDialect::kManiple,
+                 .namespace_name = gang.namespace_name,
+                 .name = gang.name};
+}
+
+void ExplainInto(const GangView& gang, const Help* help, pb::Gang& out) {
+  Fill(gang, out);
+  if (help != nullptr) HelpInto(*help, out);
+}
+
+void GangsInto(const ClusterView& view, absl::string_view namespace_name, pb::GangList& out) {
+  for (const GangView& gang : view.gangs) {
+    if (namespace_name.empty() || gang.namespace_name == namespace_name)
+      Fill(gang, *out.add_items());
+  }
+}
+
+void NodesInto(const ClusterView& view, pb::NodeList& out) {
+  for (const NodeRow& node : view.nodes) {
+    pb::Node& row = *out.add_items();
+    row.set_name(node.name);
+    row.set_schedulable(node.schedulable);
+    row.set_pods(node.pods);
+    for (const NodeResourceView& resource : node.resources) {
+      pb::Resource& amount = *row.add_resources();
+      amount.set_name(resource.resource);
+      amount.set_allocatable(FormatAmount(resource.resource, resource.allocatable));
+      amount.set_free(FormatAmount(resource.resource, resource.free));
+      amount.set_gpu(resource.gpu);
+    }
+    for (const std::string& gang : node.gangs) row.add_gangs(gang);
+    for (const std::string& value : node.path) row.add_path(value);
+    for (const NodeUseView& use : node.uses) {
+      pb::NodeUse& taken = *row.add_uses();
+      taken.set_gang(use.gang);
+      taken.set_resource(use.resource);
+      taken.set_amount(use.amount);
+    }
+    for (const Taint& taint : node.taints) row.add_taints(TaintText(taint));
+  }
+}
+
+void QueuesInto(const ClusterView& view, pb::QueueList& out) {
+  for (const QueueView& queue : view.queues) {
+    pb::Queue& row = *out.add_items();
+    row.set_name(queue.name);
+    row.set_cohort(queue.cohort);
+    row.set_stop_policy(queue.stop_policy);
+    row.set_pending(queue.pending);
+    row.set_running(queue.running);
+    row.set_pending_pods(queue.pending_pods);
+    row.set_running_pods(queue.running_pods);
+    row.set_fair_share(queue.fair_share);
+    row.set_problem(queue.problem);
+    row.set_uncharged(queue.uncharged);
+    for (const auto& [reason, gangs] : queue.pending_by_reason) {
+      Fill(reason, gangs, *row.add_waiting());
+    }
+    row.set_started(static_cast<int64_t>(queue.history.waited.count()));
+    row.set_waited_seconds(queue.history.waited.seconds());
+    for (size_t i = 0; i < kLeavingCauses.size(); ++i) {
+      if (queue.history.left[i] > 0)
+        Fill(kLeavingCauses[i], queue.history.left[i], *row.add_left());
+    }
+    for (const QuotaUsageView& quota : queue.usage) Fill(quota, *row.add_usage());
+  }
+}
+
+void CohortsInto(const ClusterView& view, pb::CohortList& out) {
+  for (const CohortView& cohort : view.cohorts) {
+    pb::Cohort& row = *out.add_items();
+    row.set_name(cohort.name);
+    row.set_parent(cohort.parent);
+    row.set_fair_share(cohort.fair_share);
+    row.set_problem(cohort.problem);
+    for (const std::string& queue : cohort.queues) row.add_queues(queue);
+    for (const QuotaUsageView& quota : cohort.usage) Fill(quota, *row.add_usage());
+  }
+}
+
+void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& out) {
+  const auto seconds = [](absl::Time at) { return absl::ToDoubleSeconds(at - absl::UnixEpoch()); };
+  for (const JournalEntry& entry : entries) {
+    const DecisionEntry& decision = entry.decision;
+    pb::Decision& row = *out.add_items();
+    row.set_at(seconds(decision.at));
+    row.set_what(std::string(decision.what));
+    row.set_namespace_(decision.gang.namespace_name);
+    row.set_name(decision.gang.name);
+    row.set_queue(decision.queue);
+    row.set_subject(decision.subject);
+    row.set_text(std::string(TextOf(decision)));
+    row.set_times(entry.times);
+    row.set_since(seconds(entry.since));
+    row.set_steps(decision.steps);
+  }
+}
+
+absl::StatusOr<std::string> DecisionsJson(const std::vector<JournalEntry>& entries) {
+  pb::DecisionList list;
+  DecisionsInto(entries, list);
+  return AdminMessageJson(list);
+}
+
+void VersionInto(pb::Version& out) {
+  out.set_version(MANIPLE_VERSION);
+  out.set_api_version("scheduling.maniple.dev/v1alpha1");
+}
+
+absl::StatusOr<std::string> VersionJson() {
+  pb::Version version;
+  VersionInto(version);
+  return AdminMessageJson(version);
+}
+
+absl::StatusOr<std::string> AdminJson(const ClusterView& view, const AdminQuestion& question,
+                                      const BesideView& beside) {
+  const std::string& path = question.path;
+  if (path == "/explain") {
+    if (question.name.empty())
+      return absl::InvalidArgumentError("/explain needs ?namespace=…&name=…");
+    ASSIGN_OR_RETURN(const GangView* found, FindGang(view, question.namespace_name, question.name));
+    pb::Gang gang;
+    ExplainInto(*found, beside.help, gang);
+    return AdminMessageJson(gang);
+  }
+  if (path == "/gangs") {
+    pb::GangList list;
+    GangsInto(view, question.namespace_name, list);
+    return AdminMessageJson(list);
+  }
+  if (path == "/nodes") {
+    pb::NodeList list;
+    NodesInto(view, list);
+    return AdminMessageJson(list);
+  }
+  if (path == "/queues") {
+    pb::QueueList list;
+    QueuesInto(view, list);
+    return AdminMessageJson(list);
+  }
+  if (path == "/cohorts") {
+    pb::CohortList list;
+    CohortsInto(view, list);
+    return AdminMessageJson(list);
+  }
+  if (path == "/usage") {
+    pb::UsageList list;
+    UsageInto(view, question.namespace_name, beside.used_by, list);
+    return AdminMessageJson(list);
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "no page ", path,
+      "; there are /explain, /gangs, /nodes, /queues, /cohorts, /usage, /log, /diag and "
+      "/version"));
+}
+
+}  // namespace maniple

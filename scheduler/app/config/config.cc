@@ -1,0 +1,208 @@
+#include "scheduler/app/config/config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/base/files.h"
+#include "api/base/status_macros.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml.h"
+#include "scheduler/app/config/config_section.h"
+#include "scheduler/app/config/plugin_names.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kApiVersion[] = "config.maniple.dev/v1alpha1";
+constexpr char kKind[] = "SchedulerConfiguration";
+
+void ReadLeaderElection(const Json& map, const std::string& path, Problems& problems,
+                        LeaderElectionConfig& out) {
+  Section section(map, path, problems);
+  section.Bool("enabled", out.enabled);
+  section.String("leaseName", out.lease_name);
+  section.String("leaseNamespace", out.lease_namespace);
+  section.Duration("leaseDuration", out.lease_duration);
+  section.Duration("renewDeadline", out.renew_deadline);
+  section.Duration("retryPeriod", out.retry_period);
+  section.Close();
+  if (out.lease_duration <= out.renew_deadline) {
+    problems.Add(path, "leaseDuration must be greater than renewDeadline");
+  }
+  if (out.renew_deadline <= out.retry_period * 1.2) {
+    problems.Add(path, "renewDeadline must be greater than 1.2 times retryPeriod");
+  }
+  if (out.retry_period <= absl::ZeroDuration()) {
+    problems.Add(path, "retryPeriod must be greater than 0");
+  }
+  if (out.lease_name.empty()) problems.Add(path, "leaseName must not be empty");
+  if (out.lease_namespace.empty()) problems.Add(path, "leaseNamespace must not be empty");
+}
+
+void ReadScores(const Json& list, const std::string& path, Problems& problems,
+                std::vector<ScoreWeight>& out) {
+  if (!list.is_array()) return problems.Wrong(path, "a list", list);
+  for (size_t i = 0; i < list.items().size(); ++i) {
+    ScoreWeight weight;
+    Section section(list.items()[i], absl::StrCat(path, "[", i, "]"), problems);
+    section.String("name", weight.plugin);
+    section.Int("weight", 0, 1000, [&](int64_t v) { weight.weight = v; });
+    section.Close();
+    const std::string why = weight.plugin.empty() ? "is required" : WhyNoScore(weight.plugin);
+    if (!why.empty()) problems.Add(absl::StrCat(path, "[", i, "].name"), why);
+    if (!list.items()[i].Has("weight")) {
+      problems.Add(absl::StrCat(path, "[", i, "].weight"), "is required");
+    }
+    out.push_back(std::move(weight));
+  }
+}
+
+void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
+                 SchedulerConfig& out) {
+  Section section(map, path, problems);
+  section.Read("filters", [&](const Json& v, const std::string& at) {
+    Section filters(v, at, problems);
+    filters.Strings("disabled", out.disabled_filters);
+    filters.Close();
+    for (size_t i = 0; i < out.disabled_filters.size(); ++i) {
+      const std::string why = WhyNoFilter(out.disabled_filters[i]);
+      if (!why.empty()) problems.Add(absl::StrCat(at, ".disabled[", i, "]"), why);
+    }
+  });
+  section.Read("scores", [&](const Json& v, const std::string& at) {
+    ReadScores(v, at, problems, out.score_weights);
+  });
+  section.Close();
+}
+
+void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
+  Section top(root, "", problems);
+  std::string api_version, kind;
+  top.String("apiVersion", api_version);
+  top.String("kind", kind);
+  if (api_version != kApiVersion) {
+    problems.Add("apiVersion", absl::StrCat("expected \"", kApiVersion, "\", got \"",
+                                            api_version.substr(0, 64), "\""));
+  }
+  if (kind != kKind) {
+    problems.Add("kind",
+                 absl::StrCat("expected \"", kKind, "\", got \"", kind.substr(0, 64), "\""));
+  }
+  top.Strings("schedulerNames", out.scheduler_names);
+  if (out.scheduler_names.empty()) problems.Add("schedulerNames", "needs at least one name");
+  if (std::find(out.scheduler_names.begin(), out.scheduler_names.end(), "") !=
+      out.scheduler_names.end()) {
+    problems.Add("schedulerNames", "pods cannot ask for an empty name");
+  }
+  top.String("defaultQueue", out.default_queue);
+  top.Word<WithoutQueue>("withoutQueue",
+                         {{"Allow", WithoutQueue::kAllow}, {"Refuse", WithoutQueue::kRefuse}},
+                         out.without_queue);
+  top.Read("leaderElection", [&](const Json& v, const std::string& path) {
+    ReadLeaderElection(v, path, problems, out.leader_election);
+  });
+  top.Read("client", [&](const Json& v, const std::string& path) {
+    Section client(v, path, problems);
+    client.Int("maxInFlight", 1, 512,
+               [&](int64_t n) { out.max_in_flight = static_cast<int32_t>(n); });
+    client.Int("qps", 1, 1'000'000,
+               [&](int64_t n) { out.most_writes_per_second = static_cast<int32_t>(n); });
+    client.Close();
+  });
+  top.Read("events", [&](const Json& v, const std::string& path) {
+    Section events(v, path, problems);
+    events.Word<PerPodEvents>("perPod",
+                              {{"Auto", PerPodEvents::kAuto},
+                               {"Always", PerPodEvents::kAlways},
+                               {"Never", PerPodEvents::kNever}},
+                              out.pod_events);
+    events.Close();
+  });
+  top.Read("preemption", [&](const Json& v, const std::string& path) {
+    Section preemption(v, path, problems);
+    preemption.Word<IgnorePdb>("ignorePDB",
+                               {{"Never", IgnorePdb::kNever},
+                                {"Reclaim", IgnorePdb::kReclaim},
+                                {"Always", IgnorePdb::kAlways}},
+                               out.ignore_pdb);
+    preemption.Close();
+  });
+  top.Read("holds", [&](const Json& v, const std::string& path) {
+    Section holds(v, path, problems);
+    holds.Int("maxPerCohort", 1, 1000,
+              [&](int64_t n) { out.holds_per_cohort = static_cast<int32_t>(n); });
+    holds.Close();
+  });
+  top.Read("timeouts", [&](const Json& v, const std::string& path) {
+    Section timeouts(v, path, problems);
+    timeouts.Duration("reservationAfter", out.reservation_after);
+    timeouts.Close();
+  });
+  top.Read("fairSharing", [&](const Json& v, const std::string& path) {
+    Section sharing(v, path, problems);
+    bool enabled = true;
+    sharing.Bool("enabled", enabled);
+    out.fair_sharing = enabled ? FairSharing::kOn : FairSharing::kOff;
+    std::vector<std::string> strategies;
+    sharing.Strings("strategies", strategies);
+    sharing.Close();
+    if (!strategies.empty()) out.fair_strategies.clear();
+    for (size_t i = 0; i < strategies.size(); ++i) {
+      if (strategies[i] == "LessThanOrEqualToFinalShare") {
+        out.fair_strategies.push_back(FairStrategy::kLessThanOrEqualToFinalShare);
+      } else if (strategies[i] == "LessThanInitialShare") {
+        out.fair_strategies.push_back(FairStrategy::kLessThanInitialShare);
+      } else {
+        problems.Add(absl::StrCat(path, ".strategies[", i, "]"),
+                     "expected LessThanOrEqualToFinalShare or LessThanInitialShare");
+      }
+    }
+  });
+  top.Read("plugins",
+           [&](const Json& v, const std::string& path) { ReadPlugins(v, path, problems, out); });
+  top.Read("gpu", [&](const Json& v, const std::string& path) {
+    ReadGpuConfig(v, path, problems, out.gpu);
+  });
+  top.Read("http", [&](const Json& v, const std::string& path) {
+    ReadHttpConfig(v, path, problems, out.http);
+  });
+  top.Read("autoscaling", [&](const Json& v, const std::string& path) {
+    ReadAutoscalingConfig(v, path, problems, out.autoscaling);
+  });
+  top.Read("producers", [&](const Json& v, const std::string& path) {
+    ReadProducersConfig(v, path, problems, out.producers);
+  });
+  top.Close();
+}
+
+}  // namespace
+
+absl::StatusOr<SchedulerConfig> ParseSchedulerConfig(absl::string_view text,
+                                                     absl::string_view file) {
+  absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text);
+  if (!documents.ok()) return Annotate(documents.status(), file);
+  if (documents->size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": expected one document, found ", documents->size()));
+  }
+  const YamlDocument& document = documents->front();
+  Problems problems(file, document);
+  SchedulerConfig config;
+  if (document.value.is_object()) {
+    ReadTop(document.value, problems, config);
+  } else {
+    problems.Add("", "expected a map");
+  }
+  RETURN_IF_ERROR(problems.ToStatus());
+  return config;
+}
+
+absl::StatusOr<SchedulerConfig> LoadSchedulerConfig(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
+  return ParseSchedulerConfig(text, file);
+}
+
+}  // namespace maniple

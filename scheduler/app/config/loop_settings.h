@@ -1,0 +1,24 @@
+// From the configuration file to what a SchedulingLoop and its ClusterClient are told: the same for
+// the program and for the scenarios that test it.
+//
+//   absl::StatusOr<LoopOptions> options = LoopOptionsFor(config);
+//   WatchProducers(config, client_options);
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "api/client/cluster_client.h"
+#include "scheduler/app/config/config.h"
+#include "scheduler/loop/records/loop_options.h"
+
+namespace maniple {
+
+struct ProducerOptions;  // api/producers/gang_directory.h
+
+// Identity and seed are the caller's to set. An error names a plugin that there is not.
+[[nodiscard]] absl::StatusOr<LoopOptions> LoopOptionsFor(const SchedulerConfig& config);
+// What LoopOptionsFor says of producers.
+[[nodiscard]] ProducerOptions ProducerOptionsFor(const SchedulerConfig& config);
+// The kinds and their reader; both sides have the same table.
+void WatchProducers(const SchedulerConfig& config, ClusterClientOptions& out);
+
+}  // namespace maniple

@@ -1,0 +1,14 @@
+// From the names of the configuration file to the filters and scores in force.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "plugins/framework/profile.h"
+#include "scheduler/app/config/config.h"
+
+namespace maniple {
+
+// Every built-in policy with its default weight, less what the file disables, with the weights it
+// gives. REQUIRES: there is a plugin of each name.
+[[nodiscard]] absl::StatusOr<Profile> ProfileFor(const SchedulerConfig& config);
+
+}  // namespace maniple

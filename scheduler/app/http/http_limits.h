@@ -1,0 +1,17 @@
+// How many may be at an HTTP listener, and how long each step of a conversation may take.
+#pragma once
+
+#include "absl/time/time.h"
+#include "scheduler/app/http/http_gate.h"
+
+namespace maniple {
+
+struct HttpLimits {
+  HttpGate::Bounds gate;
+  absl::Duration handshake = absl::Seconds(10);
+  absl::Duration request = absl::Seconds(30);  // from the last answer to the end of a request
+  absl::Duration answer = absl::Seconds(5);
+  absl::Duration write = absl::Seconds(30);
+};
+
+}  // namespace maniple

@@ -1,0 +1,36 @@
+#include "scheduler/app/metrics/metrics_text.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+
+namespace maniple {
+
+std::string Label(absl::string_view name, absl::string_view value) {
+  return absl::StrCat(name, "=\"",
+                      absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}),
+                      "\"");
+}
+
+double InBaseUnits(const std::string& resource, Amount amount) {
+  return static_cast<double>(amount.units()) / (resource == "cpu" ? 1000 : 1);
+}
+
+void MetricText::Begin(absl::string_view name, absl::string_view help, absl::string_view type) {
+  absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
+}
+
+void MetricText::Add(absl::string_view name, absl::string_view labels, double value) {
+  constexpr double kWholeBelow = 1e15;
+  absl::StrAppend(&out_, name, "{", labels, "} ");
+  if (std::trunc(value) == value && std::abs(value) < kWholeBelow) {
+    absl::StrAppend(&out_, static_cast<int64_t>(value), "\n");
+  } else {
+    absl::StrAppendFormat(&out_, "%.15g\n", value);
+  }
+}
+
+}  // namespace maniple

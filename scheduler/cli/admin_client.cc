@@ -1,0 +1,248 @@
+#include "scheduler/cli/admin_client.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/base/clock.h"
+#include "api/base/files.h"
+#include "api/base/status_macros.h"
+#include "api/client/kubeconfig.h"
+#include "api/codec/decode.h"
+#include "api/codec/kubernetes_time.h"
+#include "api/http/curl_transport.h"
+#include "api/proto/admin.grpc.pb.h"
+#include "scheduler/app/access/admin_question.h"
+#include "scheduler/app/config/address.h"
+#include "scheduler/app/grpc_log.h"
+#include "scheduler/app/socket_folder.h"
+#include "scheduler/cli/exchange.h"
+
+namespace maniple {
+namespace {
+
+namespace pb = admin::v1;
+
+using ChannelCredentials = decltype(grpc::InsecureChannelCredentials());
+
+constexpr std::chrono::seconds kDeadline{5};
+constexpr char kNoSuchPage[] = "404 page not found";
+constexpr char kViewer[] = "maniple-viewer";
+constexpr char kTokenRequest[] =
+    R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"expirationSeconds":600}})";
+
+absl::StatusOr<Json> ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  if (!google::protobuf::util::MessageToJsonString(message, &text, options).ok()) {
+    return absl::InternalError("the scheduler's answer cannot be shown");
+  }
+  return Json::Parse(text);
+}
+
+template <typename Reply, typename Call>
+absl::StatusOr<Json> Ask(const Call& call) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  Reply reply;
+  const grpc::Status status = call(context, reply);
+  if (!status.ok()) {
+    return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  }
+  return ToJson(reply);
+}
+
+absl::StatusOr<ChannelCredentials> MutualTls(const AdminClientOptions& options) {
+  grpc::SslCredentialsOptions tls;
+  ASSIGN_OR_RETURN(tls.pem_root_certs, ReadWholeFile(options.certificate_authority));
+  ASSIGN_OR_RETURN(tls.pem_cert_chain, ReadWholeFile(options.client_certificate));
+  ASSIGN_OR_RETURN(tls.pem_private_key, ReadWholeFile(options.client_key));
+  return grpc::SslCredentials(tls);
+}
+
+absl::StatusOr<ChannelCredentials> CredentialsFor(const AdminClientOptions& options,
+                                                  const std::string& address) {
+  const std::string path = SocketPathOf(address);
+  if (path.empty()) return MutualTls(options);
+  RETURN_IF_ERROR(CheckSocketFolder(path));
+  return grpc::InsecureChannelCredentials();
+}
+
+absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::string& address,
+                               const AdminQuestion& target) {
+  LogWhatGrpcSays();
+  ASSIGN_OR_RETURN(const ChannelCredentials credentials, CredentialsFor(options, address));
+  const auto stub = pb::Admin::NewStub(grpc::CreateChannel(address, credentials));
+  if (target.path == "/explain") {
+    pb::ExplainRequest request;
+    request.set_namespace_(target.namespace_name);
+    request.set_name(target.name);
+    return Ask<pb::Gang>(
+        [&](auto& context, auto& reply) { return stub->Explain(&context, request, &reply); });
+  }
+  if (target.path == "/gangs") {
+    pb::ListGangsRequest request;
+    request.set_namespace_(target.namespace_name);
+    return Ask<pb::GangList>(
+        [&](auto& context, auto& reply) { return stub->ListGangs(&context, request, &reply); });
+  }
+  if (target.path == "/log") {
+    pb::ListDecisionsRequest request;
+    request.set_namespace_(target.namespace_name);
+    request.set_name(target.name);
+    return Ask<pb::DecisionList>(
+        [&](auto& context, auto& reply) { return stub->ListDecisions(&context, request, &reply); });
+  }
+  if (target.path == "/usage") {
+    pb::ListUsageRequest request;
+    request.set_namespace_(target.namespace_name);
+    if (!target.since.empty()) {
+      ASSIGN_OR_RETURN(const absl::Time since, ParseKubernetesTime(target.since));
+      request.set_since(absl::ToDoubleSeconds(since - absl::UnixEpoch()));
+    }
+    return Ask<pb::UsageList>(
+        [&](auto& context, auto& reply) { return stub->ListUsage(&context, request, &reply); });
+  }
+  if (target.path == "/diag") {
+    return Ask<pb::Diagnosis>(
+        [&](auto& context, auto& reply) { return stub->Diagnose(&context, {}, &reply); });
+  }
+  if (target.path == "/version") {
+    return Ask<pb::Version>(
+        [&](auto& context, auto& reply) { return stub->GetVersion(&context, {}, &reply); });
+  }
+  if (target.path == "/cohorts") {
+    return Ask<pb::CohortList>(
+        [&](auto& context, auto& reply) { return stub->ListCohorts(&context, {}, &reply); });
+  }
+  if (target.path == "/nodes") {
+    return Ask<pb::NodeList>(
+        [&](auto& context, auto& reply) { return stub->ListNodes(&context, {}, &reply); });
+  }
+  return Ask<pb::QueueList>(
+      [&](auto& context, auto& reply) { return stub->ListQueues(&context, {}, &reply); });
+}
+
+absl::StatusOr<Json> JsonOf(const ApiAnswer& reply) {
+  if (reply.status == 200 || reply.status == 201) return Json::Parse(reply.body);
+  const ApiStatus status = DecodeStatus(reply.status, reply.body);
+  // The page's own 404 names the gang; an API server's names the service, or is bare where it has
+  // no proxy.
+  if (reply.status == 404 && status.reason.empty() && status.message != kNoSuchPage) {
+    return absl::NotFoundError(status.message);
+  }
+  // The scheduler's own words again.
+  if (reply.status == 403 && status.reason.empty()) {
+    return absl::PermissionDeniedError(status.message);
+  }
+  return absl::UnavailableError(absl::StrCat("HTTP ", reply.status, ": ", status.message));
+}
+
+// The page through the API server's service proxy. `token` is shown to the scheduler in place of
+// that of the configuration, which the proxy keeps to itself.
+absl::StatusOr<ApiAnswer> ThroughProxy(const AdminClientOptions& options,
+                                       const ClientConfig& config, absl::string_view target,
+                                       const Secret& token) {
+  CurlTransportOptions carries;
+  if (absl::StartsWith(options.service, "https:")) {
+    carries = {.token_header = "X-Maniple-Token", .other_token = token};
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(config, RealClock(), carries));
+  HttpRequest request;
+  request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace, "/services/",
+                                options.service, "/proxy", target);
+  return Exchange(*transport, std::move(request));
+}
+
+// A short token for who has only a client certificate, which a proxy cannot hand on.
+absl::StatusOr<Secret> ViewerToken(const AdminClientOptions& options, const ClientConfig& config) {
+  ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                   CurlTransport::Create(config, RealClock(), {}));
+  HttpRequest request;
+  request.method = HttpMethod::kPost;
+  request.target = absl::StrCat("/api/v1/namespaces/", options.service_namespace,
+                                "/serviceaccounts/", kViewer, "/token");
+  request.content_type = "application/json";
+  request.body = kTokenRequest;
+  ASSIGN_OR_RETURN(const ApiAnswer reply, Exchange(*transport, std::move(request)));
+  const absl::StatusOr<Json> json = JsonOf(reply);
+  if (!json.ok()) {
+    return absl::UnavailableError(absl::StrCat("no token could be had for the ServiceAccount ",
+                                               options.service_namespace, "/", kViewer,
+                                               " in its place: ", json.status().message()));
+  }
+  return Secret((*json)["status"]["token"].AsString());
+}
+
+absl::StatusOr<Json> AskByProxy(const AdminClientOptions& options, absl::string_view target) {
+  absl::StatusOr<ClientConfig> config = LoadClientConfig({.kubeconfig = options.kubeconfig,
+                                                          .context = options.context,
+                                                          .environment = ProcessEnvironment()});
+  // NotFound is kept for gangs.
+  if (!config.ok()) return absl::UnavailableError(config.status().message());
+  ASSIGN_OR_RETURN(ApiAnswer reply, ThroughProxy(options, *config, target, Secret()));
+  if (reply.status == 401 && DecodeStatus(reply.status, reply.body).reason.empty()) {
+    const absl::StatusOr<Secret> token = ViewerToken(options, *config);
+    if (!token.ok()) {
+      return Annotate(token.status(), DecodeStatus(reply.status, reply.body).message);
+    }
+    ASSIGN_OR_RETURN(reply, ThroughProxy(options, *config, target, *token));
+  }
+  return JsonOf(reply);
+}
+
+bool SocketExists(absl::string_view address) {
+  std::error_code unreachable;
+  return std::filesystem::exists(SocketPathOf(address), unreachable);
+}
+
+absl::Status CheckAdminFlags(const AdminClientOptions& options) {
+  RETURN_IF_ERROR(Annotate(CheckAdminAddress(options.admin), "--admin"));
+  if (SocketPathOf(options.admin).empty() &&
+      (options.certificate_authority.empty() || options.client_certificate.empty() ||
+       options.client_key.empty())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--admin ", options.admin,
+        " speaks mutual TLS: give --certificate-authority, --client-certificate and --client-key"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Json> AskScheduler(const AdminClientOptions& options, absl::string_view target) {
+  std::vector<std::string> tried;
+  const std::string address = options.admin.empty() ? DefaultAdminAddress() : options.admin;
+  const bool asked_for = !options.admin.empty();
+  if (asked_for) RETURN_IF_ERROR(CheckAdminFlags(options));
+  if (asked_for || (options.kubeconfig.empty() && SocketExists(address))) {
+    absl::StatusOr<Json> answer = AskByGrpc(options, address, ParseAdminTarget(target));
+    if (answer.ok() || absl::IsNotFound(answer.status())) return answer;
+    tried.push_back(absl::StrCat(address, " (", answer.status().message(), ")"));
+  } else if (options.kubeconfig.empty()) {
+    tried.push_back(absl::StrCat(address, " (no such socket)"));
+  }
+  if (!asked_for) {
+    absl::StatusOr<Json> answer = AskByProxy(options, target);
+    if (answer.ok() || absl::IsNotFound(answer.status()) ||
+        absl::IsPermissionDenied(answer.status())) {
+      return answer;
+    }
+    tried.push_back(absl::StrCat("service ", options.service_namespace, "/", options.service, " (",
+                                 answer.status().message(), ")"));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("no scheduler found; tried ", absl::StrJoin(tried, ", ")));
+}
+
+}  // namespace maniple

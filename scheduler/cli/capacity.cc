@@ -1,0 +1,126 @@
+#include "scheduler/cli/capacity.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/app/answers/printing.h"
+
+namespace maniple {
+namespace {
+
+// Pods by domain, for each level.
+using Levels = std::vector<std::map<std::string, int64_t>>;
+
+struct Room {
+  int64_t free = 0;
+  std::vector<std::string> path;
+};
+struct CountedResource {
+  std::vector<Room> rooms;  // of nodes that take pods
+  int64_t largest = 0;      // on one node
+  int64_t free = 0, allocatable = 0;
+};
+
+int64_t Whole(const Json& text) {
+  int64_t out = 0;
+  return absl::SimpleAtoi(text.AsString(), &out) ? out : 0;
+}
+
+// What Kubernetes itself keeps pods away from; other taints are for somebody to tolerate.
+bool TakesPods(const Json& node) {
+  return node["schedulable"].AsBool() &&
+         std::ranges::none_of(node["taints"].items(), [](const Json& taint) {
+           return absl::StartsWith(taint.AsString(), "node.kubernetes.io/");
+         });
+}
+
+std::map<std::string, CountedResource> ResourcesOf(const Json& nodes) {
+  std::map<std::string, CountedResource> resources;
+  for (const Json& node : nodes["items"].items()) {
+    if (!TakesPods(node)) continue;
+    std::vector<std::string> path;
+    for (const Json& value : node["path"].items()) path.push_back(value.AsString());
+    for (const Json& amount : node["resources"].items()) {
+      if (!amount["gpu"].AsBool()) continue;
+      CountedResource& resource = resources[amount["name"].AsString()];
+      const int64_t free = std::max<int64_t>(0, Whole(amount["free"]));
+      const int64_t all = Whole(amount["allocatable"]);
+      resource.rooms.push_back({.free = free, .path = path});
+      resource.largest = std::max(resource.largest, all);
+      resource.free += free;
+      resource.allocatable += all;
+    }
+  }
+  return resources;
+}
+
+// A node without the label of a level is in no domain of it, nor of a narrower one.
+void AddTo(Levels& levels, const Room& room, int64_t pods) {
+  std::string domain;
+  for (size_t level = 0; level < room.path.size() && !room.path[level].empty(); ++level) {
+    absl::StrAppend(&domain, level == 0 ? "" : "/", room.path[level]);
+    if (levels.size() <= level) levels.resize(level + 1);
+    levels[level][domain] += pods;
+  }
+}
+
+Json Best(const Levels& levels) {
+  Json domains = Json::Array();
+  for (const auto& level : levels) {
+    const auto best = std::ranges::max_element(level, {}, [](const auto& it) { return it.second; });
+    domains.Append(Json::Object({{"domain", best->first}, {"pods", best->second}}));
+  }
+  return domains;
+}
+
+Json RowOf(const std::string& name, const CountedResource& resource, int64_t size) {
+  int64_t pods = 0;
+  Levels levels;
+  for (const Room& room : resource.rooms) {
+    pods += room.free / size;
+    AddTo(levels, room, room.free / size);
+  }
+  return Json::Object({{"resource", name},
+                       {"size", size},
+                       {"pods", pods},
+                       {"free", resource.free},
+                       {"allocatable", resource.allocatable},
+                       {"domains", Best(levels)}});
+}
+
+}  // namespace
+
+Json CapacityOf(const Json& nodes) {
+  Json items = Json::Array();
+  for (const auto& [name, resource] : ResourcesOf(nodes)) {
+    for (int64_t size = 1; size <= resource.largest; size *= 2) {
+      items.Append(RowOf(name, resource, size));
+    }
+  }
+  return Json::Object({{"items", std::move(items)}});
+}
+
+std::string CapacityTable(const Json& capacity) {
+  std::vector<std::vector<std::string>> rows = {
+      {"RESOURCE", "PODS OF", "ANYWHERE", "FREE", "IN ONE DOMAIN"}};
+  for (const Json& item : capacity["items"].items()) {
+    std::vector<std::string> domains;
+    for (const Json& domain : item["domains"].items()) {
+      domains.push_back(absl::StrCat(domain["pods"].AsInt(), " in ", domain["domain"].AsString()));
+    }
+    rows.push_back({item["resource"].AsString(), absl::StrCat(item["size"].AsInt()),
+                    absl::StrCat(item["pods"].AsInt()),
+                    absl::StrCat(item["free"].AsInt(), "/", item["allocatable"].AsInt()),
+                    domains.empty() ? "-" : absl::StrJoin(domains, ", ")});
+  }
+  return Table(rows);
+}
+
+}  // namespace maniple

@@ -1,0 +1,169 @@
+#include "scheduler/cli/hands.h"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/base/clock.h"
+#include "api/base/log.h"
+#include "api/base/status_macros.h"
+#include "api/client/kubeconfig.h"
+#include "api/codec/decode.h"
+#include "api/codec/json.h"
+#include "api/model/maniple_types.h"
+#include "scheduler/cli/command_line.h"
+#include "scheduler/cli/exchange.h"
+
+namespace maniple {
+namespace {
+
+constexpr char kMergePatch[] = "application/merge-patch+json";
+
+std::string SpaceOf(const HandsRequest& request) {
+  return request.namespace_name.empty() ? "default" : request.namespace_name;
+}
+
+class Hands final {
+ public:
+  static absl::StatusOr<Hands> Reach(const AdminClientOptions& client) {
+    ASSIGN_OR_RETURN(const ClientConfig config,
+                     LoadClientConfig({.kubeconfig = client.kubeconfig,
+                                       .context = client.context,
+                                       .environment = ProcessEnvironment()}));
+    ASSIGN_OR_RETURN(std::unique_ptr<CurlTransport> transport,
+                     CurlTransport::Create(config, RealClock(), {}));
+    return Hands(std::move(transport));
+  }
+
+  // What the server has to say against it names what was asked.
+  absl::StatusOr<Json> Ask(HttpMethod method, const std::string& target,
+                           const std::string& content_type = "", const std::string& body = "") {
+    HttpRequest request;
+    request.method = method;
+    request.target = target;
+    request.content_type = content_type;
+    request.body = body;
+    ASSIGN_OR_RETURN(const ApiAnswer answer, Exchange(*transport_, std::move(request)));
+    if (answer.status >= 200 && answer.status < 300) return Json::Parse(answer.body);
+    const std::string text = DecodeStatus(answer.status, answer.body).message;
+    if (answer.status == 404) return absl::NotFoundError(text);
+    return absl::FailedPreconditionError(text);
+  }
+
+ private:
+  explicit Hands(std::unique_ptr<CurlTransport> transport) : transport_(std::move(transport)) {}
+  std::unique_ptr<CurlTransport> transport_;
+};
+
+std::string PathOf(const HandsRequest& request, const std::string& pod) {
+  return absl::StrCat("/api/v1/namespaces/", SpaceOf(request), "/pods/", UrlEncoded(pod));
+}
+
+// Writes it on the PodGroup, or on the pod of that name if it has none. Returns the object as it is
+// then.
+absl::StatusOr<Json> SetHold(const HandsRequest& request, const Json& value) {
+  ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
+  const std::string patch =
+      Json::Object(
+          {{"metadata", Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}})
+          .Dump();
+  absl::StatusOr<Json> group =
+      hands.Ask(HttpMethod::kPatch,
+                absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
+                             SpaceOf(request), "/podgroups/", UrlEncoded(request.gang)),
+                kMergePatch, patch);
+  if (!absl::IsNotFound(group.status())) return group;
+  const std::string path = PathOf(request, request.gang);
+  const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, path);
+  if (absl::IsNotFound(pod.status())) return group;
+  RETURN_IF_ERROR(pod.status());
+  const std::string& named = (*pod)["metadata"]["labels"][kPodGroupLabel].AsString();
+  if (!named.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("pod ", request.gang, " is a member of ", named, "; give that name"));
+  }
+  return hands.Ask(HttpMethod::kPatch, path, kMergePatch, patch);
+}
+
+struct Standing {
+  std::string name, uid;
+};
+
+bool HasController(const Json& pod) {
+  for (const Json& owner : pod["metadata"]["ownerReferences"].items()) {
+    if (owner["controller"].AsBool()) return true;
+  }
+  return false;
+}
+
+// The pods of it that have a node, as the scheduler knows them.
+absl::StatusOr<std::vector<Standing>> PodsThatStand(const HandsRequest& request, Hands& hands) {
+  ASSIGN_OR_RETURN(
+      const Json gang,
+      AskScheduler(request.client, absl::StrCat("/explain?namespace=", UrlEncoded(SpaceOf(request)),
+                                                "&name=", UrlEncoded(request.gang))));
+  std::vector<Standing> pods;
+  for (const Json& member : gang["pods"].items()) {
+    const std::string& state = member["state"].AsString();
+    if (state != "bound" && state != "running") continue;
+    const std::string& name = member["pod"].AsString();
+    const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, name));
+    if (absl::IsNotFound(pod.status())) continue;
+    RETURN_IF_ERROR(pod.status());
+    if (!HasController(*pod) && !request.force) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "pod ", name, " has no controller to make it again; --force deletes it anyway"));
+    }
+    pods.push_back({name, (*pod)["metadata"]["uid"].AsString()});
+  }
+  return pods;
+}
+
+absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
+  ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
+  ASSIGN_OR_RETURN(const std::vector<Standing> pods, PodsThatStand(request, hands));
+  if (pods.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(SpaceOf(request), "/", request.gang, " has no running pod"));
+  }
+  for (const Standing& pod : pods) {
+    const Json options = Json::Object({{"apiVersion", "v1"},
+                                       {"kind", "DeleteOptions"},
+                                       {"preconditions", Json::Object({{"uid", pod.uid}})}});
+    const absl::StatusOr<Json> deleted = hands.Ask(HttpMethod::kDelete, PathOf(request, pod.name),
+                                                   "application/json", options.Dump());
+    if (!deleted.ok() && !absl::IsNotFound(deleted.status())) return deleted.status();
+  }
+  return pods.size();
+}
+
+}  // namespace
+
+int RunHold(const HandsRequest& request) {
+  const absl::StatusOr<Json> group = SetHold(request, "true");
+  if (!group.ok()) return Complain(group.status().message());
+  const bool runs = (*group)["status"]["phase"].AsString() == "Running";
+  std::cout << SpaceOf(request) << "/" << request.gang << " is on hold"
+            << (runs ? "; its running pods go on" : "") << "\n";
+  return 0;
+}
+
+int RunRelease(const HandsRequest& request) {
+  const absl::StatusOr<Json> group = SetHold(request, nullptr);
+  if (!group.ok()) return Complain(group.status().message());
+  std::cout << SpaceOf(request) << "/" << request.gang << " is released\n";
+  return 0;
+}
+
+int RunRequeue(const HandsRequest& request) {
+  const absl::StatusOr<size_t> pods = Requeue(request);
+  if (!pods.ok()) return Complain(pods.status().message());
+  std::cout << SpaceOf(request) << "/" << request.gang << ": " << *pods
+            << (*pods == 1 ? " pod was" : " pods were") << " deleted\n";
+  return 0;
+}
+
+}  // namespace maniple

@@ -1,0 +1,26 @@
+// `maniple hold`, `release` and `requeue`: the user's own hands on a gang, under the user's own
+// rights. The scheduler is only told, through the API server.
+#pragma once
+
+#include <string>
+
+#include "scheduler/cli/admin_client.h"
+
+namespace maniple {
+
+struct HandsRequest {
+  AdminClientOptions client;
+  std::string namespace_name, gang;
+  // Deletes pods, too, that no controller will make again.
+  bool force = false;
+};
+
+// Annotates its PodGroup, so that nothing of it starts, or takes that back. Returns the exit
+// status.
+[[nodiscard]] int RunHold(const HandsRequest& request);
+[[nodiscard]] int RunRelease(const HandsRequest& request);
+// Deletes the pods of it that have a node: its controller makes them again, and it waits in line
+// like any other. Refuses all of it where some have no controller.
+[[nodiscard]] int RunRequeue(const HandsRequest& request);
+
+}  // namespace maniple

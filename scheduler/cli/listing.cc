@@ -1,0 +1,208 @@
+#include "scheduler/cli/listing.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/base/log.h"
+#include "scheduler/app/answers/printing.h"
+
+namespace maniple {
+namespace {
+
+std::string OrDash(absl::string_view text) { return text.empty() ? "-" : std::string(text); }
+
+std::string PositionIn(const Json& position) {
+  const int64_t number = Number(position);
+  return number == 0 ? "-" : absl::StrCat(number);
+}
+
+// What declares it, as `maniple explain` takes it.
+std::string SourceOf(const Json& gang) {
+  const Json& source = gang["source"];
+  if (!source.is_object()) return "-";
+  return absl::StrCat(source["kind"].AsString(), "/", source["name"].AsString());
+}
+
+bool IsZero(const std::string& quantity) { return quantity.empty() || quantity == "0"; }
+
+bool SameQuota(const Json& a, const Json& b) {
+  return a["flavor"].AsString() == b["flavor"].AsString() &&
+         a["name"].AsString() == b["name"].AsString();
+}
+
+// "vision 3, audio 1": others of the Cohort of whose quota something is in others' use.
+std::string LendersOf(const Json& queues, const Json& queue, const Json& row) {
+  std::vector<std::string> lenders;
+  for (const Json& other : queues["items"].items()) {
+    const bool of_cohort = other["cohort"].AsString() == queue["cohort"].AsString();
+    if (!of_cohort || other["name"].AsString() == queue["name"].AsString()) continue;
+    for (const Json& lent : other["usage"].items()) {
+      if (!SameQuota(lent, row) || IsZero(lent["lent"].AsString())) continue;
+      lenders.push_back(absl::StrCat(other["name"].AsString(), " ", lent["lent"].AsString()));
+    }
+  }
+  return absl::StrJoin(lenders, ", ");
+}
+
+std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
+  const std::string& flavor = row["flavor"].AsString();
+  std::string text =
+      absl::StrCat("  ", flavor, flavor.empty() ? "" : "/", row["name"].AsString(), ": uses ",
+                   row["used"].AsString(), " of its own ", row["nominal"].AsString());
+  if (!IsZero(row["borrowed"].AsString())) {
+    const std::string lenders = LendersOf(queues, queue, row);
+    absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " of that borrowed from cohort ",
+                    queue["cohort"].AsString(),
+                    lenders.empty() ? "" : absl::StrCat(" (lent there: ", lenders, ")"));
+  }
+  if (!IsZero(row["lent"].AsString())) {
+    absl::StrAppend(&text, ", ", row["lent"].AsString(), " of its own is lent to others");
+  }
+  return text;
+}
+
+// One line per quota; what is said of the Cohort as a whole stands in its first.
+void AddCohort(const Json& cohort, int depth, std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::string> queues;
+  for (const Json& queue : cohort["queues"].items()) queues.push_back(queue.AsString());
+  const std::string name =
+      absl::StrCat(std::string(static_cast<size_t>(2 * depth), ' '), cohort["name"].AsString());
+  std::vector<std::string> whole = {name, OrDash(absl::StrJoin(queues, ", ")),
+                                    ShareText(Number(cohort["fairShare"]))};
+  if (cohort["usage"].items().empty()) {
+    whole.resize(rows[0].size(), "-");
+    rows.push_back(std::move(whole));
+  }
+  for (const Json& row : cohort["usage"].items()) {
+    std::vector<std::string> line = std::exchange(whole, std::vector<std::string>(whole.size()));
+    const std::string& flavor = row["flavor"].AsString();
+    line.push_back(absl::StrCat(flavor, flavor.empty() ? "" : "/", row["name"].AsString()));
+    for (const char* amount : {"used", "nominal", "borrowed", "lent"}) {
+      line.push_back(row[amount].AsString());
+    }
+    rows.push_back(std::move(line));
+  }
+}
+
+std::string SinceItLeads(const Json& queue) {
+  const int64_t started = Number(queue["started"]);
+  const std::string left = CountsByReason(queue["left"]);
+  if (started == 0 && left.empty()) return "";
+  std::string out = absl::StrCat("  since this leader began: ", started, " started");
+  if (started > 0) {
+    const double mean = queue["waitedSeconds"].AsDouble() / static_cast<double>(started);
+    absl::StrAppend(&out, " after ", Age(absl::Seconds(mean)), " on average");
+  }
+  return absl::StrCat(out, left.empty() ? "" : absl::StrCat("; left: ", left), "\n");
+}
+
+// Children behind their parent. Those on a cycle are below nobody: they come with the roots.
+void AddCohorts(const Json& cohorts, const std::string& parent, int depth,
+                std::vector<std::vector<std::string>>& rows) {
+  for (const Json& cohort : cohorts["items"].items()) {
+    const bool stands_alone = parent.empty() && !cohort["problem"].AsString().empty();
+    if (cohort["parent"].AsString() != parent && !stands_alone) continue;
+    if (!parent.empty() && !cohort["problem"].AsString().empty()) continue;
+    AddCohort(cohort, depth, rows);
+    if (!stands_alone) AddCohorts(cohorts, cohort["name"].AsString(), depth + 1, rows);
+  }
+}
+
+}  // namespace
+
+std::string StartTable(const Json& gangs, absl::Time now) {
+  std::vector<const Json*> waiting;
+  for (const Json& gang : gangs["items"].items()) {
+    if (Number(gang["position"]) > 0) waiting.push_back(&gang);
+  }
+  std::ranges::sort(waiting, {}, [](const Json* gang) { return Number((*gang)["position"]); });
+  std::vector<std::vector<std::string>> rows = {
+      {"POSITION", "NAMESPACE", "GANG", "QUEUE", "IN QUEUE", "REASON", "PLANNED START"}};
+  for (const Json* gang : waiting) {
+    const Json& start = (*gang)["plannedStart"];
+    rows.push_back({PositionIn((*gang)["position"]), (*gang)["namespace"].AsString(),
+                    (*gang)["name"].AsString(), OrDash((*gang)["queue"].AsString()),
+                    PositionIn((*gang)["queuePosition"]), OrDash((*gang)["reason"].AsString()),
+                    start.is_object() ? PlannedStartText(start, now) : "-"});
+  }
+  return Table(rows);
+}
+
+std::string WideGangTable(const Json& gangs, absl::Time now) {
+  std::vector<std::vector<std::string>> rows = {{"NAMESPACE", "GANG", "PHASE", "BOUND", "MIN",
+                                                 "QUEUE", "PRIORITY", "POSITION", "AGE",
+                                                 "DECLARED BY", "NODES", "REASON", "MESSAGE"}};
+  for (const Json& gang : gangs["items"].items()) {
+    std::vector<std::string> row = GangRow(gang, now);
+    row.insert(row.begin() + 6,
+               {absl::StrCat(Number(gang["priority"])), PositionIn(gang["position"])});
+    row.insert(row.begin() + 9, SourceOf(gang));
+    rows.push_back(std::move(row));
+  }
+  return Table(rows);
+}
+
+std::string QueueReasons(const Json& queues) {
+  std::string out;
+  for (const Json& queue : queues["items"].items()) {
+    const std::string& cohort = queue["cohort"].AsString();
+    absl::StrAppend(&out, queue["name"].AsString(),
+                    cohort.empty() ? ", alone" : absl::StrCat(" in cohort ", cohort), ": ",
+                    Number(queue["running"]), " of its gangs run, ", Number(queue["pending"]),
+                    " wait", ", share ", ShareText(Number(queue["fairShare"])), "\n");
+    if (queue["usage"].items().empty()) out += "  limits nothing\n";
+    for (const Json& row : queue["usage"].items()) {
+      absl::StrAppend(&out, ReasonOf(queues, queue, row), "\n");
+    }
+    const std::string& problem = queue["problem"].AsString();
+    if (!problem.empty()) absl::StrAppend(&out, "  starts nothing: ", problem, "\n");
+    if (const std::string waiting = CountsByReason(queue["waiting"]); !waiting.empty()) {
+      absl::StrAppend(&out, "  waiting: ", waiting, "\n");
+    }
+    absl::StrAppend(&out, SinceItLeads(queue));
+  }
+  return out;
+}
+
+std::string CohortTable(const Json& cohorts) {
+  std::vector<std::vector<std::string>> rows = {
+      {"COHORT", "QUEUES", "SHARE", "QUOTA", "USED", "NOMINAL", "BORROWED", "LENT"}};
+  AddCohorts(cohorts, "", 0, rows);
+  std::string out = Table(rows);
+  for (const Json& cohort : cohorts["items"].items()) {
+    const std::string& problem = cohort["problem"].AsString();
+    if (problem.empty()) continue;
+    absl::StrAppend(&out, cohort["name"].AsString(), " is inactive: ", problem, "\n");
+  }
+  return out;
+}
+
+std::string DecisionTable(const Json& decisions) {
+  std::vector<std::vector<std::string>> rows = {{"TIME", "GANG", "WHAT", "TIMES", "TEXT"}};
+  for (const Json& decision : decisions["items"].items()) {
+    const absl::Time at = absl::UnixEpoch() + absl::Seconds(decision["at"].AsDouble());
+    const std::string& name = decision["name"].AsString();
+    rows.push_back({absl::FormatTime("%Y-%m-%d %H:%M:%E3S", at, absl::UTCTimeZone()),
+                    name.empty() ? decision["subject"].AsString()
+                                 : absl::StrCat(decision["namespace"].AsString(), "/", name),
+                    decision["what"].AsString(), absl::StrCat(Number(decision["times"])),
+                    OneLine(decision["text"].AsString())});
+  }
+  return Table(rows);
+}
+
+std::string Names(const Json& list, absl::string_view resource) {
+  std::string out;
+  for (const Json& item : list["items"].items()) {
+    const std::string& space = item["namespace"].AsString();
+    absl::StrAppend(&out, resource, "/", space.empty() ? "" : absl::StrCat(space, "/"),
+                    item["name"].AsString(), "\n");
+  }
+  return out;
+}
+
+}  // namespace maniple

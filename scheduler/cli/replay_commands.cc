@@ -1,0 +1,241 @@
+#include "scheduler/cli/replay_commands.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "api/base/files.h"
+#include "api/base/log.h"
+#include "api/base/status_macros.h"
+#include "api/client/kubeconfig.h"
+#include "api/codec/kubernetes_time.h"
+#include "api/codec/yaml.h"
+#include "scheduler/app/config/config.h"
+#include "scheduler/app/config/config_duration.h"
+#include "scheduler/app/config/loop_settings.h"
+#include "scheduler/cli/cluster_reader.h"
+#include "scheduler/cli/command_line.h"
+#include "scheduler/cli/manifest_files.h"
+#include "scheduler/replay/redaction.h"
+
+namespace maniple {
+namespace {
+
+constexpr int kWouldWait = 3;
+
+absl::StatusOr<SchedulerConfig> ConfigOf(const std::string& file) {
+  return file.empty() ? absl::StatusOr<SchedulerConfig>(SchedulerConfig())
+                      : LoadSchedulerConfig(file);
+}
+
+absl::StatusOr<ClusterSnapshot> ReadLive(const AdminClientOptions& client,
+                                         const SchedulerConfig& config) {
+  ASSIGN_OR_RETURN(const ClientConfig reach,
+                   LoadClientConfig({.kubeconfig = client.kubeconfig,
+                                     .context = client.context,
+                                     .environment = ProcessEnvironment()}));
+  ASSIGN_OR_RETURN(ReadClusterResult read, ReadCluster(reach, config.producers.kinds, absl::Now()));
+  for (const std::string& note : read.notes) std::cerr << "note: " << OneLine(note) << "\n";
+  return std::move(read.cluster);
+}
+
+absl::StatusOr<ClusterSnapshot> ReadFile(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(file));
+  absl::StatusOr<ClusterSnapshot> snapshot = UnpackSnapshot(bytes);
+  return snapshot.ok() ? snapshot : Annotate(snapshot.status(), file);
+}
+
+absl::StatusOr<std::vector<Json>> ReadManifests(const WhatIfRequest& request) {
+  std::vector<Json> objects;
+  for (const std::string& file : request.files) {
+    ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file == "-" ? "/dev/stdin" : file));
+    absl::StatusOr<std::vector<Json>> parsed = ParseManifests(text);
+    if (!parsed.ok()) return Annotate(parsed.status(), file);
+    std::move(parsed->begin(), parsed->end(), std::back_inserter(objects));
+  }
+  for (Json& object : objects) {
+    if (!object.is_object() || request.namespace_name.empty()) continue;
+    Json& meta = object.Mutable("metadata");
+    if (meta["namespace"].AsString().empty()) meta.Set("namespace", request.namespace_name);
+  }
+  return objects;
+}
+
+// "2026-01-01T12:00:00Z", or "2h" from then.
+absl::StatusOr<absl::Time> ParseMoment(absl::string_view text, absl::Time from) {
+  const absl::StatusOr<absl::Time> time = ParseKubernetesTime(text);
+  if (time.ok()) return *time;
+  const absl::StatusOr<absl::Duration> later = ParseConfigDuration(text);
+  if (later.ok()) return from + *later;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--at \"", text, "\": a time such as 2026-01-31T12:00:00Z or 2h was expected"));
+}
+
+absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
+                                          const SchedulerConfig& config) {
+  WhatIfQuestion question;
+  ASSIGN_OR_RETURN(question.job, ReadManifests(request));
+  const std::string space = request.namespace_name.empty() ? "default" : request.namespace_name;
+  for (const std::string& gang : request.gangs) {
+    question.gangs.push_back(absl::StrContains(gang, '/') ? gang : absl::StrCat(space, "/", gang));
+  }
+  for (const std::string& text : request.nodes) {
+    ASSIGN_OR_RETURN(question.nodes.emplace_back(), ParseAddedNodes(text));
+  }
+  for (const std::string& text : request.quota) {
+    ASSIGN_OR_RETURN(question.quota.emplace_back(), ParseAddedQuota(text));
+  }
+  if (!request.horizon.empty()) {
+    ASSIGN_OR_RETURN(question.horizon, ParseConfigDuration(request.horizon));
+  }
+  if (question.job.empty() && question.gangs.empty()) {
+    return absl::InvalidArgumentError("what if what? Name a gang that waits, or a file with -f");
+  }
+  ASSIGN_OR_RETURN(question.cluster, request.snapshot.empty() ? ReadLive(request.client, config)
+                                                              : ReadFile(request.snapshot));
+  if (!request.at.empty()) {
+    ASSIGN_OR_RETURN(question.at, ParseMoment(request.at, question.cluster.at));
+  }
+  return question;
+}
+
+absl::string_view NameOf(StartKind kind) {
+  switch (kind) {
+    case StartKind::kRuns:
+      return "Runs";
+    case StartKind::kNow:
+      return "Now";
+    case StartKind::kAfterEvicting:
+      return "AfterEvicting";
+    case StartKind::kLater:
+      return "Later";
+    case StartKind::kNotSoon:
+      return "NotSoon";
+    case StartKind::kNever:
+      break;
+  }
+  return "Never";
+}
+
+Json Strings(const std::vector<std::string>& texts) {
+  Json list = Json::Array();
+  for (const std::string& text : texts) list.Append(text);
+  return list;
+}
+
+Json JsonOf(const WhatIfAnswer& answer) {
+  Json items = Json::Array();
+  for (const GangStart& start : answer.gangs) {
+    Json item = Json::Object({{"namespace", start.namespace_name},
+                              {"name", start.name},
+                              {"queue", start.queue},
+                              {"start", NameOf(start.kind)}});
+    if (start.kind == StartKind::kLater) {
+      item.Set("at", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", start.at, absl::UTCTimeZone()));
+    }
+    item.Set("evicts", Strings(start.evicts));
+    item.Set("nodes", Strings(start.nodes));
+    item.Set("reason", start.reason);
+    item.Set("message", start.message);
+    item.Set("sentence", GangStartText(start));
+    items.Append(std::move(item));
+  }
+  return Json::Object({{"items", std::move(items)}, {"someEndsUnknown", answer.some_ends_unknown}});
+}
+
+void Print(const WhatIfAnswer& answer, const std::string& output) {
+  if (output == "json") {
+    std::cout << JsonOf(answer).DumpPretty() << "\n";
+    return;
+  }
+  if (output == "yaml") {
+    std::cout << DumpYaml(JsonOf(answer));
+    return;
+  }
+  for (const GangStart& start : answer.gangs) {
+    std::cout << start.namespace_name << "/" << start.name << " " << GangStartText(start) << "\n";
+  }
+  const bool waits = std::ranges::any_of(answer.gangs, [](const GangStart& start) {
+    return start.kind == StartKind::kNotSoon || start.kind == StartKind::kLater;
+  });
+  if (waits && answer.some_ends_unknown) {
+    std::cout << "Some of what runs does not say when it ends; whoever waits may start sooner.\n";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<AddedNodes> ParseAddedNodes(absl::string_view text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits(":like=", 1));
+  AddedNodes added{.like = std::string(parts.second)};
+  if (!absl::SimpleAtoi(parts.first, &added.count) || added.count < 1 || added.count > 10'000 ||
+      added.like.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--add-nodes \"", text, "\": N:like=NODE was expected, N from 1 to 10000"));
+  }
+  return added;
+}
+
+absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits('=', 1));
+  const std::pair<absl::string_view, absl::string_view> names =
+      absl::StrSplit(parts.first, absl::MaxSplits('/', 1));
+  AddedQuota more{.queue = std::string(names.first), .resource = std::string(names.second)};
+  constexpr int64_t kMost = 1'000'000'000;
+  if (!absl::SimpleAtoi(absl::StripPrefix(parts.second, "+"), &more.amount) ||
+      std::abs(more.amount) > kMost || more.queue.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--quota \"", text, "\": QUEUE=+N or QUEUE/RESOURCE=+N was expected, a whole number"));
+  }
+  return more;
+}
+
+int RunWhatIf(const WhatIfRequest& request) {
+  const absl::StatusOr<SchedulerConfig> config = ConfigOf(request.config);
+  if (!config.ok()) return Complain(config.status().message());
+  absl::StatusOr<LoopOptions> options = LoopOptionsFor(*config);
+  if (!options.ok()) return Complain(options.status().message());
+  const absl::StatusOr<WhatIfQuestion> question = QuestionOf(request, *config);
+  if (!question.ok()) return Complain(question.status().message());
+  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(*question, *std::move(options));
+  if (!answer.ok()) return Complain(answer.status().message());
+  Print(*answer, request.output);
+  const bool all = std::ranges::all_of(answer->gangs, [](const GangStart& start) {
+    return start.kind != StartKind::kNotSoon && start.kind != StartKind::kNever;
+  });
+  return all ? 0 : kWouldWait;
+}
+
+int RunSnapshot(const SnapshotRequest& request) {
+  const absl::StatusOr<SchedulerConfig> config = ConfigOf(request.config);
+  if (!config.ok()) return Complain(config.status().message());
+  absl::StatusOr<ClusterSnapshot> snapshot = ReadLive(request.client, *config);
+  if (!snapshot.ok()) return Complain(snapshot.status().message());
+  if (request.redact) {
+    const Redaction redaction(snapshot->objects, LabelsReadOfGpus(config->gpu.rules));
+    for (Json& object : snapshot->objects) object = redaction.Of(object);
+  }
+  const std::string bytes = PackSnapshot(*snapshot);
+  if (request.file == "-") {
+    std::cout << bytes;
+    return 0;
+  }
+  std::ofstream out(request.file, std::ios::binary | std::ios::trunc);
+  out << bytes;
+  out.close();
+  if (!out) return Complain(absl::StrCat(request.file, ": cannot be written"));
+  std::cerr << snapshot->objects.size() << " objects, " << bytes.size() << " bytes\n";
+  return 0;
+}
+
+}  // namespace maniple

@@ -1,0 +1,393 @@
+#include "scheduler/cycle/domains/grouped_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "scheduler/cycle/search/joint_search.h"
+
+namespace maniple {
+namespace {
+
+using Outcome = SearchResult::Outcome;
+
+// Placements of groups before the trials are given up. After kFirstPlacements and one for each
+// group, the search first asks whether the trials can succeed at all.
+constexpr int kMostPlacements = 600;
+constexpr int kFirstPlacements = 24;
+
+NodeSet Inside(const Snapshot& snapshot, const DomainLevel& level, uint32_t domain,
+               const NodeSet* within) {
+  NodeSet nodes = level.NodesOf(snapshot, domain);
+  if (within == nullptr) return nodes;
+  for (size_t b = 0; b < nodes.size(); ++b) nodes[b] &= (*within)[b];
+  return nodes;
+}
+
+// The domains of a level by the room that they have for so many members of each kind.
+struct DomainRooms {
+  std::vector<uint32_t> enough;  // the tightest first
+  std::optional<uint32_t> most;  // the one with the most room, if any has some
+};
+
+// Members of one sub-group, or of none, in the order in which they are placed.
+struct Part {
+  const DomainWish* wish = nullptr;  // of the sub-group; null: none
+  std::optional<uint32_t> bound_to;  // a domain of the level that it requires
+  std::vector<size_t> wants;
+  struct Lump {
+    const MemberGroup* slice = nullptr;  // null: members of no slice
+    std::vector<size_t> wants;
+  };
+  std::vector<Lump> lumps;  // the largest slices first
+};
+
+class GroupTrial final {
+ public:
+  GroupTrial(const DomainSearch& ask, Overlay& overlay, const NodeSet* within)
+      : ask_(ask), overlay_(overlay), within_(within) {}
+
+  // Places all of the wants, or none.
+  std::optional<std::vector<MemberPlace>> Run(const std::vector<size_t>& wants, int placements) {
+    const Overlay::Checkpoint start = overlay_.Mark();
+    parts_ = PartsOf(wants);
+    places_.clear();
+    used_.clear();
+    placements_left_ = placements;
+    const bool found = PlacePart(0);
+    overlay_.Rollback(start);
+    if (!found) return std::nullopt;
+    std::ranges::sort(places_);
+    return std::move(places_);
+  }
+
+  [[nodiscard]] DomainRooms RoomsIn(const DomainLevel& level, const NodeSet* within,
+                                    const std::vector<size_t>& wants) const {
+    std::vector<int64_t> counts(ask_.kinds.size(), 0);
+    for (const size_t want : wants) ++counts[ask_.problem.kinds[want]];
+    std::vector<int64_t> sum(level.paths.size(), 0);
+    std::vector<bool> enough(level.paths.size(), true);
+    for (size_t k = 0; k < counts.size(); ++k) {
+      if (counts[k] == 0) continue;
+      std::vector<int64_t> rooms(level.paths.size(), 0);
+      if (ask_.kinds[k].bound != nullptr) {
+        for (const NodeRoom& room : ask_.kinds[k].bound->RoomOn(overlay_, within).nodes) {
+          const uint32_t domain = level.DomainOf(room.node);
+          if (domain != DomainLevel::kOutside) rooms[domain] += room.pods;
+        }
+      }
+      // Where members bear on each other across nodes, a count neither promises
+      // nor forbids anything.
+      const bool bounds_prove =
+          ask_.kinds[k].bound == nullptr || ask_.kinds[k].bound->bounds_prove();
+      for (size_t d = 0; d < rooms.size(); ++d) {
+        sum[d] += rooms[d];
+        if (rooms[d] < (bounds_prove ? counts[k] : 1)) enough[d] = false;
+      }
+    }
+    DomainRooms answer;
+    for (uint32_t d = 0; d < sum.size(); ++d) {
+      if (enough[d]) answer.enough.push_back(d);
+      if (sum[d] > 0 && (!answer.most.has_value() || sum[d] > sum[*answer.most])) answer.most = d;
+    }
+    // First domains that the gang uses already, so that it spans few.
+    std::ranges::stable_sort(answer.enough, {}, [&](uint32_t d) {
+      return std::make_pair(std::ranges::find(used_, std::pair(&level, d)) == used_.end(), sum[d]);
+    });
+    return answer;
+  }
+
+ private:
+  std::vector<Part> PartsOf(const std::vector<size_t>& wants) const {
+    std::map<int32_t, Part> by_sub_group;
+    for (const size_t want : wants) {
+      const int32_t sub_group = ask_.problem.wants[want].sub_group;
+      const auto index = static_cast<size_t>(sub_group);
+      const bool own = sub_group >= 0 && index < ask_.choice.sub_groups.size() &&
+                       !ask_.choice.sub_groups[index].levels.empty();
+      Part& part = by_sub_group[own ? sub_group : MemberGroups::kNone];
+      if (own) part.wish = &ask_.choice.sub_groups[index];
+      const int32_t group = ask_.groups.sub_group_of[want];
+      if (group != MemberGroups::kNone) {
+        part.bound_to = ask_.groups.sub_groups[static_cast<size_t>(group)].bound_to;
+      }
+      part.wants.push_back(want);
+    }
+    std::vector<Part> parts;
+    for (auto& [sub_group, part] : by_sub_group) {
+      AddLumps(part);
+      parts.push_back(std::move(part));
+    }
+    std::ranges::stable_sort(parts, {}, [](const Part& part) {
+      const bool required = part.wish != nullptr && part.wish->required;
+      return std::make_tuple(part.wish == nullptr, !required,
+                             -static_cast<int64_t>(part.wants.size()));
+    });
+    return parts;
+  }
+
+  void AddLumps(Part& part) const {
+    std::map<int32_t, Part::Lump> lumps;
+    for (const size_t want : part.wants) {
+      const int32_t slice = ask_.groups.slice_of[want];
+      Part::Lump& lump = lumps[slice];
+      if (slice != MemberGroups::kNone) {
+        lump.slice = &ask_.groups.slices[static_cast<size_t>(slice)];
+      }
+      lump.wants.push_back(want);
+    }
+    for (auto& [slice, lump] : lumps) part.lumps.push_back(std::move(lump));
+    std::ranges::stable_sort(part.lumps, {}, [](const Part::Lump& lump) {
+      const bool bound = lump.slice != nullptr && lump.slice->bound_to.has_value();
+      return std::make_tuple(lump.slice == nullptr, !bound,
+                             -static_cast<int64_t>(lump.wants.size()));
+    });
+  }
+
+  bool PlacePart(size_t at) {
+    if (at == parts_.size()) return true;
+    const Part& part = parts_[at];
+    if (part.wish == nullptr) return PlaceLump(at, 0, within_);
+    for (size_t depth = part.wish->levels.size(); depth-- > 0;) {
+      const DomainLevel& level = *part.wish->levels[depth];
+      const bool required = depth == 0 && part.wish->required;
+      for (const uint32_t domain : RoomsIn(level, within_, part.wants).enough) {
+        if (placements_left_ < 0 || overlay_.spent()) return false;
+        if (required && part.bound_to.has_value() && *part.bound_to != domain) continue;
+        // A narrower domain is inside the one that binds the sub-group.
+        NodeSet nodes = Inside(overlay_.base(), level, domain, within_);
+        if (part.wish->required && part.bound_to.has_value()) {
+          nodes = Inside(overlay_.base(), *part.wish->levels.front(), *part.bound_to, &nodes);
+        }
+        used_.emplace_back(&level, domain);
+        if (PlaceLump(at, 0, &nodes)) return true;
+        used_.pop_back();
+      }
+    }
+    return !part.wish->required && PlaceLump(at, 0, within_);
+  }
+
+  bool PlaceLump(size_t part, size_t at, const NodeSet* within) {
+    if (at == parts_[part].lumps.size()) return PlacePart(part + 1);
+    const Part::Lump& lump = parts_[part].lumps[at];
+    if (lump.slice == nullptr) return PlaceMembers(part, at, within, within);
+    const DomainLevel& level = *lump.slice->level;
+    for (const uint32_t domain : RoomsIn(level, within, lump.wants).enough) {
+      if (placements_left_ < 0 || overlay_.spent()) return false;
+      if (lump.slice->bound_to.has_value() && *lump.slice->bound_to != domain) continue;
+      const NodeSet nodes = Inside(overlay_.base(), level, domain, within);
+      used_.emplace_back(&level, domain);
+      if (PlaceMembers(part, at, &nodes, within)) return true;
+      used_.pop_back();
+    }
+    return false;
+  }
+
+  // Places the members of one lump, then all later lumps and parts.
+  bool PlaceMembers(size_t part, size_t at, const NodeSet* nodes, const NodeSet* within) {
+    if (--placements_left_ < 0 || overlay_.spent()) return false;
+    const std::vector<size_t>& wants = parts_[part].lumps[at].wants;
+    QuorumPart problem = PartOf(ask_.problem, wants);
+    problem.problem.total = static_cast<int64_t>(wants.size());
+    problem.problem.sub_groups.clear();
+    problem.problem.budget = QuotaBudget();
+    const SearchResult found = TryToPlace(problem.problem, ask_.kinds, overlay_, nodes);
+    if (found.outcome != Outcome::kFound) return false;
+    const Overlay::Checkpoint before = overlay_.Mark();
+    const size_t had = places_.size();
+    for (const MemberPlace& place : found.places) {
+      const size_t want = wants[place.want];
+      overlay_.Place(place.node, ask_.problem.wants[want].shape);
+      places_.push_back({.want = want, .node = place.node});
+    }
+    if (PlaceLump(part, at + 1, within)) return true;
+    overlay_.Rollback(before);
+    places_.resize(had);
+    return false;
+  }
+
+  const DomainSearch& ask_;
+  Overlay& overlay_;
+  const NodeSet* within_;
+  std::vector<Part> parts_;
+  std::vector<MemberPlace> places_;
+  std::vector<std::pair<const DomainLevel*, uint32_t>> used_;  // by the members placed so far
+  int placements_left_ = 0;
+};
+
+// Surplus members, placed in runs of members that are bound alike.
+class SurplusOfGroups final {
+ public:
+  SurplusOfGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within)
+      : ask_(ask), overlay_(overlay), within_(within), groups_(ask.groups) {}
+
+  SearchResult Run() {
+    const Overlay::Checkpoint start = overlay_.Mark();
+    const std::vector<Want> wants(ask_.problem.wants.begin(), ask_.problem.wants.end());
+    budget_ = ask_.problem.budget;
+    SearchResult result{.outcome = Outcome::kProven, .places = {}, .shortage = {}};
+    for (size_t begin = 0, end = 0; begin < wants.size() && !overlay_.spent(); begin = end) {
+      std::vector<size_t> run;
+      for (end = begin; end < wants.size() && Alike(begin, end); ++end) run.push_back(end);
+      const std::optional<NodeSet> nodes = NodesFor(run);
+      if (!nodes.has_value()) continue;
+      QuorumPart part = PartOf(ask_.problem, run);
+      part.problem.budget = budget_;
+      for (const MemberPlace& place :
+           PlaceSurplus(part.problem, ask_.kinds, overlay_, &*nodes).places) {
+        const size_t want = run[place.want];
+        overlay_.Place(place.node, wants[want].shape);
+        budget_.Take(ask_.problem.kinds[want], 1);
+        Bind(want, place.node);
+        result.places.push_back({.want = want, .node = place.node});
+      }
+    }
+    overlay_.Rollback(start);
+    if (!result.places.empty()) {
+      result.outcome = Outcome::kFound;
+    } else if (!ask_.problem.kinds.empty()) {
+      if (overlay_.spent()) result.outcome = Outcome::kGaveUp;
+      const uint32_t kind = ask_.problem.kinds.front();
+      result.shortage = {.kind = kind, .wanted = ask_.problem.CountOf(kind), .placeable = 0};
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool Alike(size_t a, size_t b) const {
+    return ask_.problem.kinds[a] == ask_.problem.kinds[b] &&
+           groups_.slice_of[a] == groups_.slice_of[b] &&
+           groups_.sub_group_of[a] == groups_.sub_group_of[b];
+  }
+  // The groups that a want is of.
+  std::vector<MemberGroup*> GroupsOfWant(size_t want) {
+    std::vector<MemberGroup*> groups;
+    const int32_t sub_group = groups_.sub_group_of[want], slice = groups_.slice_of[want];
+    if (sub_group != MemberGroups::kNone) {
+      groups.push_back(&groups_.sub_groups[static_cast<size_t>(sub_group)]);
+    }
+    if (slice != MemberGroups::kNone) {
+      groups.push_back(&groups_.slices[static_cast<size_t>(slice)]);
+    }
+    return groups;
+  }
+
+  // The nodes for the run: in the domains that bind it, or else in those with the best room.
+  // None: there are none.
+  std::optional<NodeSet> NodesFor(const std::vector<size_t>& run) {
+    NodeSet nodes = within_ != nullptr ? *within_ : EveryNode();
+    for (const MemberGroup* group : GroupsOfWant(run.front())) {
+      std::optional<uint32_t> domain = group->bound_to;
+      if (!domain.has_value()) {
+        const DomainRooms rooms =
+            GroupTrial(ask_, overlay_, &nodes).RoomsIn(*group->level, &nodes, group->wants);
+        domain = rooms.enough.empty() ? rooms.most : std::optional(rooms.enough.front());
+        if (!domain.has_value()) return std::nullopt;
+      }
+      nodes = Inside(overlay_.base(), *group->level, *domain, &nodes);
+    }
+    return nodes;
+  }
+  [[nodiscard]] NodeSet EveryNode() const {
+    NodeSet nodes;
+    for (uint32_t b = 0; b < overlay_.block_count(); ++b) {
+      nodes.push_back(overlay_.Block(b).rows().present);
+    }
+    return nodes;
+  }
+  void Bind(size_t want, NodeId node) {
+    for (MemberGroup* group : GroupsOfWant(want)) group->bound_to = group->level->DomainOf(node);
+  }
+
+  const DomainSearch& ask_;
+  Overlay& overlay_;
+  const NodeSet* within_;
+  MemberGroups groups_;  // bound as members are placed
+  QuotaBudget budget_;
+};
+
+// The quorum out of members that all have a place.
+SearchResult QuorumOf(const QuorumProblem& problem, std::vector<MemberPlace> places) {
+  std::vector<size_t> wants;
+  for (const MemberPlace& place : places) wants.push_back(place.want);
+  const QuorumPart part = PartOf(problem, wants);
+  const std::vector<int64_t> no_limit(problem.kind_count, std::numeric_limits<int64_t>::max());
+  const auto chosen = SelectQuorum(part.problem, no_limit);
+  SearchResult result{.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+  if (!chosen.has_value()) return result;
+  result.outcome = Outcome::kFound;
+  for (const size_t i : *chosen) result.places.push_back(places[i]);
+  return result;
+}
+
+// All live members, then the quorum alone.
+std::optional<SearchResult> TryGroups(const DomainSearch& ask, Overlay& overlay,
+                                      const NodeSet* within, const std::vector<int64_t>& limits,
+                                      int placements) {
+  GroupTrial trial(ask, overlay, within);
+  std::vector<size_t> all(ask.problem.wants.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (auto places = trial.Run(all, placements)) {
+    SearchResult found = QuorumOf(ask.problem, *std::move(places));
+    if (found.outcome == Outcome::kFound) return found;
+  }
+  const auto quorum = SelectQuorum(ask.problem, limits);
+  if (!quorum.has_value() || quorum->size() == all.size()) return std::nullopt;
+  auto places = trial.Run(*quorum, placements);
+  if (!places.has_value()) return std::nullopt;
+  return SearchResult{.outcome = Outcome::kFound, .places = *std::move(places), .shortage = {}};
+}
+
+}  // namespace
+
+SearchResult PlaceGroups(const DomainSearch& ask, Overlay& overlay, const NodeSet* within) {
+  std::vector<int64_t> limits;
+  bool proves = true, bounded = true;
+  for (const Kind& kind : ask.kinds) {
+    if (overlay.spent()) return {.outcome = Outcome::kGaveUp, .places = {}, .shortage = {}};
+    limits.push_back(kind.bound == nullptr ? 0 : kind.bound->LimitOn(overlay, within));
+    proves = proves && (kind.bound == nullptr || kind.bound->counts_prove());
+    bounded = bounded && (kind.bound == nullptr || kind.bound->bounds_prove());
+  }
+  if (const std::optional<Shortage> shortage = ProvenShortage(ask.problem, limits)) {
+    return {.outcome = Outcome::kProven, .places = {}, .shortage = *shortage};
+  }
+  const size_t groups = ask.groups.slices.size() + ask.groups.sub_groups.size();
+  const int first = std::min(kMostPlacements, kFirstPlacements + static_cast<int>(groups));
+  if (auto found = TryGroups(ask, overlay, within, limits, first)) {
+    return *std::move(found);
+  }
+  SearchResult thorough =
+      JointSearch(ask.problem, ask.kinds, &ask.groups, overlay, within).SearchEverywhere();
+  if (thorough.outcome != Outcome::kProven) {
+    if (auto found = TryGroups(ask, overlay, within, limits, kMostPlacements)) {
+      return *std::move(found);
+    }
+  }
+  // Likeness of nodes says nothing where members bear on each other across nodes.
+  if (thorough.outcome == Outcome::kGaveUp && bounded) {
+    thorough = PlaceExhaustively(ask.problem, ask.kinds, overlay,
+                                 {.within = within, .groups = &ask.groups}, SearchBounds{});
+    if (thorough.outcome == Outcome::kProven && !proves) thorough.outcome = Outcome::kGaveUp;
+  }
+  if (thorough.outcome == Outcome::kFound) return thorough;
+  // Room in one place is lacking: the report names the kind of most members.
+  uint32_t most = 0;
+  for (uint32_t k = 0; k < ask.problem.kind_count; ++k) {
+    if (ask.problem.CountOf(k) > ask.problem.CountOf(most)) most = k;
+  }
+  const int64_t wanted = std::min(ask.problem.CountOf(most), ask.problem.total);
+  thorough.shortage = {
+      .kind = most, .wanted = wanted, .placeable = std::min(limits[most], wanted - 1)};
+  return thorough;
+}
+
+SearchResult PlaceSurplusOfGroups(const DomainSearch& ask, Overlay& overlay,
+                                  const NodeSet* within) {
+  return SurplusOfGroups(ask, overlay, within).Run();
+}
+
+}  // namespace maniple

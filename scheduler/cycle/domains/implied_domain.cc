@@ -1,0 +1,183 @@
+#include "scheduler/cycle/domains/implied_domain.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace maniple {
+namespace {
+
+using Outcome = SearchResult::Outcome;
+
+// Domains that pass the count but not the search, before the rest are given up.
+constexpr int kMostTrials = 64;
+
+struct Domain {
+  uint32_t index = 0;
+  std::vector<int64_t> room;  // by kind, an upper bound
+};
+
+// Domains of nodes that share some labels, numbered by their first node in the order of names.
+struct Partition {
+  static constexpr uint32_t kOutside = ~uint32_t{0};
+
+  std::vector<uint32_t> domain_of;  // by node index
+  uint32_t count = 0;
+
+  [[nodiscard]] NodeSet NodesOf(uint32_t domain, uint32_t blocks) const {
+    NodeSet nodes(blocks);
+    for (uint32_t i = 0; i < domain_of.size(); ++i) {
+      if (domain_of[i] == domain) nodes[BlockOf(NodeId(i))].Set(RowOf(NodeId(i)));
+    }
+    return nodes;
+  }
+};
+
+void Intersect(NodeSet& nodes, const NodeSet& with) {
+  for (size_t b = 0; b < nodes.size(); ++b) nodes[b] &= b < with.size() ? with[b] : NodeMask();
+}
+
+Partition PartitionBy(const Overlay& overlay, const std::vector<size_t>& columns) {
+  std::map<std::vector<LabelValueId>, uint32_t> known;
+  Partition partition;
+  partition.domain_of.assign(overlay.block_count() * kBlockNodes, Partition::kOutside);
+  std::vector<LabelValueId> values(columns.size());
+  for (const NodeId node : overlay.base().order->by_name) {
+    const NodeRows& rows = overlay.At(node).block.rows();
+    for (size_t i = 0; i < columns.size(); ++i) {
+      values[i] = rows.label_columns[columns[i]].values[RowOf(node)];
+    }
+    if (!std::ranges::all_of(values, &LabelValueId::valid)) continue;
+    const auto [it, is_new] = known.try_emplace(values, partition.count);
+    if (is_new) ++partition.count;
+    partition.domain_of[node.index()] = it->second;
+  }
+  return partition;
+}
+
+// `follows`: kinds that must be in the domain; the others may use all nodes.
+std::vector<Domain> RoomByDomain(const Partition& partition, std::vector<Kind>& kinds,
+                                 const Overlay& overlay, const std::vector<bool>& follows) {
+  std::vector<Domain> domains(partition.count);
+  for (uint32_t d = 0; d < domains.size(); ++d) {
+    domains[d] = {.index = d, .room = std::vector<int64_t>(kinds.size(), 0)};
+  }
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    if (kinds[k].bound == nullptr) continue;
+    const ShapeRoom room = kinds[k].bound->AtMostOn(overlay, nullptr);
+    for (const NodeRoom& node : room.nodes) {
+      const uint32_t domain = partition.domain_of[node.node.index()];
+      if (follows[k] && domain != Partition::kOutside) domains[domain].room[k] += node.pods;
+    }
+    for (Domain& domain : domains) {
+      if (!follows[k]) domain.room[k] = room.total;
+    }
+  }
+  return domains;
+}
+
+// Restricts kinds for as long as it lives.
+class Restriction final {
+ public:
+  explicit Restriction(std::vector<Kind>& kinds) : kinds_(kinds), sets_(kinds.size()) {
+    for (const Kind& kind : kinds) {
+      before_.push_back(kind.bound == nullptr ? nullptr : kind.bound->allowed());
+    }
+  }
+  ~Restriction() {
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      if (kinds_[k].bound != nullptr) kinds_[k].bound->RestrictTo(before_[k]);
+    }
+  }
+  Restriction(const Restriction&) = delete;
+  Restriction& operator=(const Restriction&) = delete;
+
+  void To(const NodeSet& nodes, const std::vector<bool>& which) {
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      if (kinds_[k].bound == nullptr || !which[k]) continue;
+      sets_[k] = nodes;
+      if (before_[k] != nullptr) Intersect(sets_[k], *before_[k]);
+      kinds_[k].bound->RestrictTo(&sets_[k]);
+    }
+  }
+
+ private:
+  std::vector<Kind>& kinds_;
+  std::vector<const NodeSet*> before_;
+  std::vector<NodeSet> sets_;
+};
+
+}  // namespace
+
+std::vector<size_t> ImpliedColumns(std::vector<Kind>& kinds, const Overlay& overlay) {
+  std::vector<size_t> columns;
+  for (const Kind& kind : kinds) {
+    if (kind.bound == nullptr) continue;
+    const std::vector<size_t> shared = kind.bound->OneDomainOf(overlay);
+    columns.insert(columns.end(), shared.begin(), shared.end());
+  }
+  std::ranges::sort(columns);
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  return columns;
+}
+
+SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kinds, Overlay& overlay,
+                           const std::vector<size_t>& columns,
+                           absl::FunctionRef<SearchResult()> search) {
+  // Where a kind waits for another one to be placed, that other kind belongs into
+  // the domain as well.
+  bool all_follow = false;
+  std::vector<bool> follows;
+  for (const Kind& kind : kinds) {
+    follows.push_back(kind.bound != nullptr && !kind.bound->OneDomainOf(overlay).empty());
+    all_follow = all_follow || (follows.back() && !kind.bound->counts_prove());
+  }
+  if (all_follow) follows.assign(kinds.size(), true);
+
+  const Partition partition = PartitionBy(overlay, columns);
+  std::vector<Domain> domains = RoomByDomain(partition, kinds, overlay, follows);
+  const auto order = [&](const Domain& domain) {
+    bool takes_all = true;
+    int64_t left_over = 0;
+    for (uint32_t k = 0; k < kinds.size(); ++k) {
+      const int64_t count = problem.CountOf(k);
+      takes_all = takes_all && domain.room[k] >= count;
+      left_over += domain.room[k] - count;
+    }
+    return std::make_tuple(!takes_all, left_over, domain.index);
+  };
+  std::ranges::sort(domains, {}, order);
+
+  SearchResult result{.outcome = all_follow ? Outcome::kGaveUp : Outcome::kProven,
+                      .places = {},
+                      .shortage = {.wanted = problem.total}};
+  std::optional<int64_t> least_lacking;
+  const auto note = [&](const Shortage& shortage) {
+    const int64_t lacking = shortage.wanted - shortage.placeable;
+    if (least_lacking.has_value() && *least_lacking <= lacking) return;
+    least_lacking = lacking;
+    result.shortage = shortage;
+  };
+  Restriction restriction(kinds);
+  int trials = 0;
+  for (const Domain& domain : domains) {
+    if (const std::optional<Shortage> shortage = ProvenShortage(problem, domain.room)) {
+      note(*shortage);
+      continue;
+    }
+    if (++trials > kMostTrials || overlay.spent()) {
+      result.outcome = Outcome::kGaveUp;
+      break;
+    }
+    restriction.To(partition.NodesOf(domain.index, overlay.block_count()), follows);
+    SearchResult found = search();
+    if (found.outcome == Outcome::kFound) return found;
+    if (found.outcome == Outcome::kGaveUp) result.outcome = Outcome::kGaveUp;
+    note(found.shortage);
+  }
+  return result;
+}
+
+}  // namespace maniple

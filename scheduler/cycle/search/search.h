@@ -1,0 +1,45 @@
+// The search for room: one shape by counting, several by trial on the overlay, then by packing
+// numbers of members (joint_search.h). Where these leave it open, bounded backtracking follows.
+//
+// Knows shapes and members, nothing of topology or reasons. Deterministic: ties go by node name,
+// then by position.
+#pragma once
+
+#include <vector>
+
+#include "scheduler/cycle/search/search_question.h"
+
+namespace maniple {
+
+// Places the quorum, exactly as many members as it needs. Leaves the overlay as it was.
+[[nodiscard]] SearchResult PlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                       Overlay& overlay, const NodeSet* within);
+
+// The same question without the answer's nodes: kFound has no places. Cheaper where counting alone
+// tells.
+[[nodiscard]] SearchResult CouldPlaceQuorum(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                            Overlay& overlay, const NodeSet* within);
+
+// Places as many wants as fit, in rank order; kFound with at least one. Leaves the overlay as it
+// was.
+[[nodiscard]] SearchResult PlaceSurplus(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                        Overlay& overlay, const NodeSet* within);
+
+// As ShareOut, the best of `nodes`. REQUIRES: they have room for so many pods.
+[[nodiscard]] std::vector<NodeId> ChooseNodes(std::vector<RankedNode> nodes, int64_t pods);
+
+// The same by greedy trials alone: kGaveUp where they fail.
+[[nodiscard]] SearchResult TryToPlace(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                      Overlay& overlay, const NodeSet* within);
+
+struct MemberGroups;
+struct SearchLimits {
+  const NodeSet* within = nullptr;       // null: any node
+  const MemberGroups* groups = nullptr;  // null: no members are bound to each other
+};
+// Every choice of members and nodes, within bounds; see exhaustive.cc.
+[[nodiscard]] SearchResult PlaceExhaustively(const QuorumProblem& problem, std::vector<Kind>& kinds,
+                                             Overlay& overlay, const SearchLimits& limits,
+                                             const SearchBounds& bounds);
+
+}  // namespace maniple

@@ -1,0 +1,85 @@
+// Admission and charges: the Queue under which a gang was admitted, the cost of its pods there,
+// and the quota that the gang would need.
+//
+// It keeps the ledger true to the gangs, and the queue's order true to the ledger.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/desk/desk.h"
+#include "scheduler/loop/desk/room_holders.h"
+#include "scheduler/loop/records/supposition.h"
+
+namespace maniple {
+
+// Quota held for later starts in the tree of a root; it may be lifted for another gang.
+using HeldQuota = absl::btree_map<std::pair<QuotaNodeId, QuotaCellId>, Amount>;
+
+class Charges final {
+ public:
+  Charges(Desk& desk, RoomHolders& room_holders) : desk_(desk), room_holders_(room_holders) {}
+
+  // Order of service follows the tree of quotas.
+  void GiveTreeToQueue();
+  // Limits or flavors have changed: every gang is to be charged again.
+  void QuotaChanged(WarmState::QuotaChange change);
+
+  // Charges the gang's Queue for every pod that takes room, reserved ones and holds included.
+  void ChargeQuota(const Case& c);
+  // The gang holds no room any more, and stands in no line.
+  void LeaveLine(const Case& c);
+  void Forget(GangId gang);
+  // Gangs with placed members for which no Queue pays.
+  [[nodiscard]] const absl::btree_set<GangId>& unadmitted() const { return unadmitted_; }
+  // Whether the usage of some Queue has changed since the last call.
+  [[nodiscard]] bool TakeUsageChanged() { return std::exchange(usage_changed_, false); }
+
+  // Wakes gangs that wait for quota which came free; `short_at` tells which of them
+  // are known to be still short of it.
+  void WakeForQuota(ShortAt short_at);
+  [[nodiscard]] HeldQuota AllHeldQuota() const;
+  // The node of the tree where the item is short, as far as that is known without a decision.
+  // None: unknown.
+  [[nodiscard]] std::optional<QuotaNodeId> ShortOfQuotaAt(QueueItem item,
+                                                          const HeldQuota& held) const;
+
+  // The gang's request as things are, with the gang's own holds free to it.
+  [[nodiscard]] Supposition Suppose(const Case& c, const GangRequest& request);
+  // What the Queue of the gang allows; none: no quota applies.
+  [[nodiscard]] std::optional<QuotaAsk> AskFor(const Case& c, const GangRequest& request);
+  // In some flavors the request takes no more than its Queue has as its nominal.
+  [[nodiscard]] bool AsksWithinNominal(const Case& c, const GangRequest& request,
+                                       const QuotaTree& tree);
+  // Why its Queue does not let it start, or begin anew; none: it does.
+  [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Case& c, ItemKind kind);
+  // The order, made anew; the parts that depend on usage are kept in the record.
+  OrderKey OrderOf(Case& c, ItemKind kind);
+  // Since the order was made, quotas or flavors have changed, and with them the item's charge.
+  [[nodiscard]] bool OrderIsStale(Case& c, ItemKind kind);
+
+ private:
+  // The part of the usage that is held for the gang, and so free to it.
+  [[nodiscard]] Demand OwnHeldQuota(const Case& c);
+  struct Price {
+    Demand demand;
+    bool is_only = true;  // no other flavors would do
+  };
+  [[nodiscard]] Price PriceOf(const Case& c, ItemKind kind, QuotaNodeId queue);
+  // The price in the first flavors that suit, else in the first of all.
+  [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue,
+                               absl::FunctionRef<bool(const Demand&)> suits);
+  // Sets the Queue of the gang by its admission.
+  void FollowAdmission(const Case& c);
+  [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;
+  // For a repair: refuses it where the admitting Queue no longer lets the gang's namespace in.
+  [[nodiscard]] std::optional<QueueRefusal> RefusalOfMore(const Case& c);
+
+  Desk& desk_;
+  RoomHolders& room_holders_;
+  uint64_t epoch_ = 0;          // rises whenever pods may cost something else, or another Queue
+  bool usage_changed_ = false;  // of some Queue, since the last TakeUsageChanged
+  // Gangs with placed members that no Queue admits, until Queues or namespaces change.
+  absl::btree_set<GangId> unadmitted_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,177 @@
+#include "scheduler/loop/desk/desk.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/base/fingerprint.h"
+#include "scheduler/report/events.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+
+Desk::Desk(WarmState& given)
+    : warm(given),
+      options(given.options),
+      random(given.random),
+      state(given.state),
+      directory(given.directory),
+      ledger(given.ledger),
+      errands(given.errands),
+      news(given.news),
+      counters(given.counters) {}
+
+std::unique_ptr<GangRecord> Desk::FirstRecord(const Gang& gang, absl::Time now) {
+  auto record = std::make_unique<GangRecord>(now);
+  record->group = FingerprintOf(gang.group_uid);
+  record->quorum_reached_at = gang.status.quorum_reached_at;
+  record->last_undone_at = gang.status.last_undone_at;
+  record->domains = gang.status.placement_domains;
+  if (gang.group_exists) record->queue = gang.queue;
+  std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);
+  if (!left_for.empty()) record->left_for = std::move(left_for);
+  const bool preempted = gang.status.reason == WaitReasonName(WaitReason::kPreempted);
+  if (preempted || gang.status.reason == WaitReasonName(WaitReason::kQuorumLost)) {
+    const bool named = record->left_for.has_value();
+    NoteEvicted(*record, gang,
+                !preempted ? ""
+                           : absl::StrCat("preempted by ",
+                                          named ? record->left_for->back().name : "another gang"));
+  }
+  return record;
+}
+
+GangRecord* Desk::FindRecord(GangId gang) const {
+  const auto it = records.find(gang);
+  return it == records.end() ? nullptr : it->second.get();
+}
+
+std::optional<Case> Desk::Open(GangId id, absl::Time now) {
+  const Gang* gang = state.FindGang(id);
+  if (gang == nullptr) return std::nullopt;
+  std::unique_ptr<GangRecord>& record = records[id];
+  if (record == nullptr) {
+    record = FirstRecord(*gang, now);
+    if (record->left_for.has_value()) ++bans;
+  }
+  MeetGroup(*record, *gang);
+  return Case{.gang = *gang, .record = *record, .assembly = Assemble(*gang), .now = now};
+}
+
+// A new PodGroup of the same name does not answer for what the old one did or suffered.
+void Desk::MeetGroup(GangRecord& record, const Gang& gang) {
+  if (!gang.group_exists) return;
+  const uint64_t group = FingerprintOf(gang.group_uid);
+  if (std::exchange(record.group, group) == group) return;
+  record.initial_share_used = false;
+  ForgetLeaving(record);
+}
+
+std::optional<ItemKind> Desk::ItemOf(const Case& c) const {
+  if (!c.gang.group_exists || !c.gang.problem.empty()) return std::nullopt;
+  if (c.record.departure.has_value() && c.record.departure->whole) return std::nullopt;
+  if (c.record.volumes.has_value()) return std::nullopt;
+  if (c.record.binding.has_value()) {
+    if (!c.record.binding->wants_repair()) return std::nullopt;
+    return RequestOf(c, ItemKind::kRepair).need.Met() ? std::nullopt
+                                                      : std::optional(ItemKind::kRepair);
+  }
+  if (!c.assembly.members_ready || c.assembly.completed) return std::nullopt;
+  if (!c.assembly.need.Met()) return ItemKind::kQuorum;
+  if (c.gang.on_hold) return std::nullopt;
+  return RequestOf(c, ItemKind::kSurplus).wants.empty() ? std::nullopt
+                                                        : std::optional(ItemKind::kSurplus);
+}
+
+absl::Time QueuedAt(const Gang& gang, const GangRecord& record) {
+  return std::max(gang.created, record.last_undone_at.value_or(absl::InfinitePast()));
+}
+
+void Desk::TouchThoseDue(absl::Time now) {
+  while (const std::optional<GangId> id = timers.PopDue(now)) touched.insert(*id);
+}
+
+void Desk::Log(const Case& c, absl::string_view what, std::string rest, int64_t steps) {
+  warm.Log({.at = c.now,
+            .what = what,
+            .gang = c.gang.key,
+            .queue = c.gang.queue,
+            .rest = std::move(rest),
+            .steps = steps});
+}
+
+void Desk::LogOf(absl::string_view what, absl::string_view subject, std::string rest,
+                 absl::Time now) {
+  warm.Log({.at = now, .what = what, .subject = std::string(subject), .rest = std::move(rest)});
+}
+
+std::string Desk::PlacesText(const std::vector<Placement>& placements) const {
+  std::vector<std::string> places;
+  for (const Placement& placement : placements) {
+    places.push_back(
+        absl::StrCat(state.FindPod(placement.pod)->name, "=", state.NodeName(placement.node)));
+  }
+  return absl::StrJoin(places, " ");
+}
+
+GangRequest Desk::RequestOf(const Case& c, ItemKind kind) const {
+  RequestInput input{.gang = c.gang, .kind = kind};
+  if (c.record.binding.has_value()) input.binding = &*c.record.binding;
+  for (const HeldVacancy& held : c.record.holds) {
+    if (held.hold.valid()) input.holds.push_back(held.hold);
+  }
+  if (c.record.claim.has_value()) {
+    for (const Claim::Room& room : c.record.claim->rooms) input.holds.push_back(room.hold);
+  }
+  if (c.record.reservation.has_value()) {
+    for (const Reservation::Room& room : c.record.reservation->rooms) {
+      input.holds.push_back(room.hold);
+    }
+  }
+  input.outranked = state.PromisedBelow(c.gang.priority);
+  GangRequest request = RequestFor(input, [this, &c, kind](PodId pod) {
+    // A lagging or repeated watch line calls the pod pending,
+    // but the server says that it has a node.
+    const PodFacts* facts = state.FindPod(pod);
+    if (facts != nullptr && facts->is_awaited) return false;
+    const auto refused = c.record.refused_until.find(pod);
+    return kind != ItemKind::kSurplus || refused == c.record.refused_until.end() ||
+           refused->second <= c.now;
+  });
+  // Gangs that differ in their images alone are equally hard to place.
+  for (std::vector<Want>* wants : {&request.wants, &request.followers}) {
+    for (Want& want : *wants) {
+      const ShapeId room_shape = state.RoomShapeOf(want.shape);
+      if (room_shape != want.shape) want.scored_as = std::exchange(want.shape, room_shape);
+    }
+  }
+  return request;
+}
+
+void NoteEvicted(GangRecord& record, const Gang& gang, std::string why) {
+  record.evicted = Evicted{.members = {}, .why = std::move(why)};
+  for (const Member& member : gang.members) record.evicted->members.insert(member.pod);
+}
+
+void Desk::ForgetLeaving(GangRecord& record) {
+  if (!record.left_for.has_value()) return;
+  record.left_for.reset();
+  --bans;
+}
+
+void Desk::SendEvent(const EventNote& note, absl::Time now) {
+  if (options.per_pod_events == PerPodEvents::kNever && note.reason == "Scheduled") return;
+  const std::string object =
+      absl::StrCat(note.namespace_name, "/", note.uid.empty() ? note.name : note.uid);
+  if (!event_budget_.Spend(object, now)) {
+    ++counters.events_over_budget;
+    return;
+  }
+  ++counters.events_written;
+  writes.push_back(errands.Send({.kind = ErrandKind::kEvent},
+                                EventRequest(note, options.identity, now, ++warm.event_serial)));
+}
+
+}  // namespace maniple

@@ -1,0 +1,173 @@
+#include "scheduler/loop/desk/stand_ins.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/report/foreign_phase.h"
+
+namespace maniple {
+namespace {
+
+// A gang that starts at once, and whose producer counts its members, needs no word of ours before.
+constexpr absl::Duration kSilentFor = absl::Seconds(1);
+
+// A write shows in the watch by then, unless another has taken its place.
+constexpr absl::Duration kStandInShowsWithin = absl::Seconds(10);
+
+// For so long the PodGroup keeps the memory that its gang has run.
+constexpr absl::Duration kKeptAfterLastPod = absl::Minutes(10);
+
+// Made of marks on pods alone: no garbage collector takes it.
+bool IsOrphan(const Gang& gang) {
+  const GangSource& source = gang.spec.source;
+  return gang.group_exists && gang.foreign == nullptr && gang.members.empty() &&
+         source.kind == "Pod" && source.api_version == "v1";
+}
+
+bool Succeeded(const WriteResult& result) {
+  return result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2;
+}
+
+}  // namespace
+
+bool StandIns::HasSomethingToSay(const Case& c, const Standing& standing) {
+  switch (standing.phase) {
+    case GangPhase::kRunning:
+      return true;  // a quorum is bound: the next leader must know
+    case GangPhase::kCompleted:
+    case GangPhase::kFailed:
+      return false;
+    case GangPhase::kWaiting:
+    case GangPhase::kPending:
+    case GangPhase::kBinding:
+      return c.now >= c.record.first_seen + kSilentFor;
+  }
+  return false;
+}
+
+void StandIns::KeepStandIn(Case& c, const Standing& standing) {
+  GangRecord& record = c.record;
+  const bool stands = c.gang.stand_in.has_value();
+  PodGroupSpec spec = StorableSpec(c.gang.spec);
+  if (stands && c.gang.stand_in->spec == spec) {
+    record.stand_in.reset();
+    return;
+  }
+  if (!stands && !HasSomethingToSay(c, standing)) {
+    if (standing.phase != GangPhase::kCompleted && standing.phase != GangPhase::kFailed) {
+      record.status_due = std::min(record.status_due, record.first_seen + kSilentFor);
+    }
+    return;
+  }
+  if (!record.stand_in.has_value()) record.stand_in.emplace();
+  StandInWork& work = *record.stand_in;
+  if (work.under_way) return;  // its reply brings us back
+  if (c.now < work.again_at) {
+    record.status_due = std::min(record.status_due, work.again_at);
+    return;
+  }
+  work.under_way = true;
+  const GangKey& key = c.gang.key;
+  desk_.Send({.kind = ErrandKind::kStandIn, .gang = c.gang.id},
+             stands ? PodGroupSpecRequest(key.namespace_name, key.name, c.gang.stand_in->uid, spec)
+                    : MakePodGroupRequest({.namespace_name = key.namespace_name,
+                                           .name = key.name,
+                                           .spec = std::move(spec),
+                                           .owner = c.gang.foreign->owner}));
+}
+
+void StandIns::DropStandIn(Case& c) {
+  if (!IsOrphan(c.gang)) return;
+  if (!c.record.stand_in.has_value()) {
+    c.record.stand_in.emplace();
+    c.record.stand_in->again_at = c.now + kKeptAfterLastPod;
+  }
+  StandInWork& work = *c.record.stand_in;
+  if (work.under_way) return;
+  if (c.now < work.again_at) {
+    c.record.status_due = std::min(c.record.status_due, work.again_at);
+    return;
+  }
+  work.under_way = true;
+  const GangKey& key = c.gang.key;
+  desk_.Send({.kind = ErrandKind::kStandIn, .gang = c.gang.id},
+             DeletePodGroupRequest(key.namespace_name, key.name, c.gang.group_uid));
+}
+
+void StandIns::HearStandIn(GangId id, const WriteResult& result, absl::Time now) {
+  const auto it = desk_.records.find(id);
+  if (it == desk_.records.end() || !it->second->stand_in.has_value()) return;
+  StandInWork& work = *it->second->stand_in;
+  work.under_way = false;
+  desk_.to_report.insert(id);
+  if (Succeeded(result)) {
+    work.trouble.clear();
+    work.again_at = now + kStandInShowsWithin;
+    return;
+  }
+  // An earlier leader has made it, as the watch will show, or another object has the name.
+  const bool exists = result.http_status == 409 && result.status.reason == "AlreadyExists";
+  work.trouble = exists ? "a PodGroup of its name is there already, and does not stand for it"
+                        : result.status.message;
+  work.again_at = now + work.backoff.Next(desk_.random);
+}
+
+void StandIns::TellProducer(Case& c, const Standing& standing) {
+  const std::optional<ForeignStatusTarget>& target = c.gang.foreign->status;
+  if (!target.has_value() || !desk_.options.foreign_statuses.Writes(target->dialect)) return;
+  const bool admits = !desk_.directory.RefusalOf(c.gang, desk_.ledger.book()).has_value();
+  const absl::string_view phase = PhaseInDialect(
+      target->dialect, {.standing = standing, .assembly = c.assembly, .queue_admits = admits});
+  GangRecord& record = c.record;
+  if (phase.empty() || phase == target->phase) {
+    record.phase.reset();
+    return;
+  }
+  if (!record.phase.has_value()) record.phase.emplace();
+  PhaseWork& work = *record.phase;
+  if (work.under_way) return;
+  const bool news = work.sent != phase;
+  if (!news && c.now < work.again_at) {
+    record.status_due = std::min(record.status_due, work.again_at);
+    return;
+  }
+  work.under_way = true;
+  work.sent = std::string(phase);
+  const bool on_object =
+      target->dialect == ForeignStatusTarget::Dialect::kVolcano && !volcano_has_status_;
+  ++desk_.counters.statuses_written;
+  desk_.Send(
+      {.kind = ErrandKind::kForeignPhase, .gang = c.gang.id, .begun = on_object, .news = true},
+      ForeignPhaseRequest(
+          absl::StrCat(target->path, on_object ? "" : "/status"),
+          PhaseToWrite(target->dialect, c.gang.spec.source.uid, phase, standing, c.now)));
+}
+
+void StandIns::HearPhase(const Errand& errand, const WriteResult& result, absl::Time now) {
+  const auto it = desk_.records.find(errand.gang);
+  if (it == desk_.records.end() || !it->second->phase.has_value()) return;
+  PhaseWork& work = *it->second->phase;
+  work.under_way = false;
+  desk_.to_report.insert(errand.gang);
+  if (Succeeded(result)) {
+    work.again_at = now + kStandInShowsWithin;
+    return;
+  }
+  // Volcano's own definition has no status subresource, but some copies of it have.
+  if (result.http_status == 404 && !errand.begun && volcano_has_status_) {
+    const Gang* gang = desk_.state.FindGang(errand.gang);
+    const bool volcano = gang != nullptr && gang->foreign != nullptr &&
+                         gang->foreign->status.has_value() &&
+                         gang->foreign->status->dialect == ForeignStatusTarget::Dialect::kVolcano;
+    if (volcano) {
+      volcano_has_status_ = false;
+      work.sent.clear();
+      return;
+    }
+  }
+  work.again_at = now + work.backoff.Next(desk_.random);
+}
+
+}  // namespace maniple

@@ -1,0 +1,90 @@
+#include "scheduler/loop/desk/standing_of.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+
+Assembly KnownAssembly(const Case& c) {
+  Assembly known = c.assembly;
+  if (!c.record.binding.has_value()) return known;
+  for (const Member& member : c.gang.members) {
+    if (member.state != MemberState::kPending) continue;
+    const std::optional<BindState> state = c.record.binding->StateOf(member.pod);
+    if (!state.has_value() || !CountsAsBound(*state)) continue;
+    --known.counts.pending;
+    ++known.counts.bound;
+  }
+  return known;
+}
+
+std::string NodeOf(const Case& c, const Member& member, const ClusterState& state) {
+  if (member.state == MemberState::kBound || member.state == MemberState::kSucceeded) {
+    const PodFacts* pod = state.FindPod(member.pod);
+    return pod == nullptr ? "" : pod->node_name;
+  }
+  if (!c.record.binding.has_value()) return "";
+  const std::optional<BindState> bind = c.record.binding->StateOf(member.pod);
+  if (!bind.has_value() || !CountsAsBound(*bind)) return "";
+  const std::optional<NodeId> node = c.record.binding->PlacedOn(member.pod);
+  return node.has_value() ? std::string(state.NodeName(*node)) : "";
+}
+
+std::vector<std::string> NodesOf(const Case& c, const ClusterState& state) {
+  std::set<std::string> nodes;
+  for (const Member& member : c.gang.members) {
+    if (std::string node = NodeOf(c, member, state); !node.empty()) nodes.insert(std::move(node));
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+// REQUIRES: the gang is in flight.
+Standing StandingInFlight(const Case& c, const Desk& desk) {
+  const GangBinding& binding = *c.record.binding;
+  const Assembly known = KnownAssembly(c);
+  const int32_t quorum = std::max(1, c.gang.spec.min_member);
+  const int32_t placed = known.counts.bound + known.counts.succeeded;
+  const auto by = [&binding] { return ClockText(binding.deadline()); };
+  std::string trouble;
+  if (!binding.trouble().empty()) trouble = absl::StrCat(" (", binding.trouble(), ")");
+  // Why there is no room for the members that the gang lacks, if it lacks some.
+  const WaitingForPtr waiting = c.record.waiting != nullptr && desk.ItemOf(c) == ItemKind::kRepair
+                                    ? c.record.waiting
+                                    : nullptr;
+  const std::string no_room =
+      waiting == nullptr ? "" : absl::StrCat("; the next waits: ", waiting->message);
+  switch (binding.phase()) {
+    case BindPhase::kBinding:
+      return {GangPhase::kBinding, waiting != nullptr ? waiting->reason : WaitReason::kBinding,
+              absl::StrCat(placed, " of ", quorum, " pods bound", trouble, no_room)};
+    case BindPhase::kUndoing:
+      return {GangPhase::kBinding, WaitReason::kBinding,
+              absl::StrCat("the binding is being undone", trouble)};
+    case BindPhase::kRepairing: {
+      const absl::string_view fate = c.gang.spec.quorum_loss_action == QuorumLossAction::kEvict
+                                         ? "the rest is evicted at "
+                                         : "their room is held until ";
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble, no_room,
+                           "; without replacements ", fate, by())};
+    }
+    case BindPhase::kKept:
+      return {known.members_ready ? GangPhase::kBinding : GangPhase::kWaiting,
+              WaitReason::kQuorumLost,
+              absl::StrCat(placed, " of ", quorum, " pods are left", trouble,
+                           "; they are kept running")};
+    case BindPhase::kBound:
+    case BindPhase::kLeaving:
+    case BindPhase::kEnded:
+      break;
+  }
+  return {GangPhase::kRunning, WaitReason::kBound,
+          BoundText(placed, static_cast<int64_t>(NodesOf(c, desk.state).size()))};
+}
+
+}  // namespace maniple

@@ -1,0 +1,213 @@
+#include "scheduler/loop/desk/yielding_holds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/start_plan.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// The assumed time within which a leaving pod is gone.
+constexpr absl::Duration kLeaving = absl::Seconds(30);
+
+}  // namespace
+
+RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now) {
+  const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
+  const std::optional<absl::Duration> runtime = ExpectedRuntime(gang);
+  if (runtime.has_value() && now <= started + *runtime + kEndGrace) {
+    return {.started = started, .end = started + *runtime, .told = EndIs::kKnown};
+  }
+  return {.started = started, .end = now + (now - started), .told = EndIs::kEstimated};
+}
+
+// The time at which each pod is expected to leave its room. A gang that did not run yet `by` then
+// counts only if its end was told, or it is a guest. A holder that follows estimates from room to
+// room would otherwise wait for gangs that began after it, again and again.
+std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by,
+                                             const absl::btree_set<NodeId>* on) {
+  const Tables& tables = *desk_.Picture().tables;
+  std::vector<Release> releases;
+  for (const auto& [id, record] : desk_.records) {
+    const Gang* gang = desk_.state.FindGang(id);
+    if (gang == nullptr) continue;
+    const auto [started, end, told] = SpanOf(*gang, *record, now);
+    const QuotaNodeId queue = desk_.ledger.book().QueueNamed(record->queue);
+    const bool leaves = record->departure.has_value() && record->departure->whole;
+    const bool stays = told == EndIs::kEstimated && started > by && !record->backfill.has_value();
+    for (const Member& member : gang->members) {
+      if (on != nullptr && !on->contains(member.node)) continue;
+      const PodFacts* pod = desk_.state.FindPod(member.pod);
+      if (pod == nullptr || pod->terminal) continue;
+      if (stays && !leaves && !pod->terminating) continue;
+      const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
+      if (!node.valid()) continue;
+      const PlacedPods placed{.shape = member.shape, .node = node};
+      Release release{.at = end,
+                      .end = told,
+                      .room = {node, member.shape},
+                      .queue = queue,
+                      .charge = desk_.ledger.CostOf(record->queue, {&placed, 1}, tables)};
+      if (leaves || pod->terminating) {
+        release.at = now + std::max(kLeaving, pod->grace);
+        release.end = EndIs::kEstimated;
+      }
+      releases.push_back(std::move(release));
+    }
+  }
+  return releases;
+}
+
+OpenHolds YieldingHolds::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
+  OpenHolds open;
+  for (const GangId holder : room_holders_.holders()) {
+    if (holder == c.gang.id || !YieldsTo(c, request, holder, desk_.ledger.tree())) continue;
+    open.Add(holder, *desk_.records.at(holder), desk_.ledger.book());
+  }
+  return open;
+}
+
+bool YieldingHolds::YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
+                                    const QuotaTree& tree) {
+  const Gang* other = desk_.state.FindGang(holder);
+  return other != nullptr && other->queue.empty() && charges_.AsksWithinNominal(c, request, tree);
+}
+
+// May the gang preempt the holder as if that ran already, or use its own Queue's nominal quota
+// before a holder without a Queue?
+bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId holder,
+                             const QuotaTree& tree) {
+  const Gang* other = desk_.state.FindGang(holder);
+  if (other == nullptr) return false;
+  if (YieldsToNominal(c, request, holder, tree)) return true;
+  // A gang that has begun is repaired before anything else begins that is not more important.
+  if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
+  if (!c.gang.preempts) return false;
+  const bool lower = other->priority < c.gang.priority;
+  // A holder without a Queue yields by priority alone, to every gang.
+  if (other->queue.empty()) return lower;
+  const Queue* queue = desk_.ledger.book().FindQueue(c.gang.queue);
+  if (queue == nullptr) return false;
+  const GangRecord& record = *desk_.records.at(holder);
+  if (other->queue == c.gang.queue) {
+    switch (queue->within_queue) {
+      case WithinQueuePreemption::kNever:
+        return false;
+      case WithinQueuePreemption::kLowerPriority:
+        return lower;
+      case WithinQueuePreemption::kLowerOrNewerEqualPriority:
+        return lower || (other->priority == c.gang.priority &&
+                         QueuedAt(*other, record) > QueuedAt(c.gang, c.record));
+    }
+    return false;
+  }
+  const bool allowed = queue->reclaim == ReclaimWithinCohort::kAny ||
+                       (queue->reclaim == ReclaimWithinCohort::kLowerPriority && lower);
+  const QuotaNodeId own = desk_.ledger.book().QueueNamed(c.gang.queue);
+  const QuotaNodeId theirs = desk_.ledger.book().QueueNamed(other->queue);
+  if (!allowed || !own.valid() || !theirs.valid()) return false;
+  return tree.Root(own) == tree.Root(theirs) &&
+         tree.BorrowsWith(theirs, theirs, Lacking(*record.reservation)) &&
+         charges_.AsksWithinNominal(c, request, tree);
+}
+
+// The gang was rejected: would it start with the room held for others, and may it use that room?
+void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
+  OpenHolds may_use, kept;
+  std::vector<GangId> in_time;
+  if (room_holders_.holders().empty()) return;
+  const std::optional<absl::Duration> runtime = ExpectedRuntime(c.gang);
+  for (const GangId holder : room_holders_.holders()) {
+    if (holder == c.gang.id) continue;
+    const GangRecord& record = *desk_.records.at(holder);
+    const Reservation& reservation = *record.reservation;
+    const bool yields = YieldsTo(c, as_is.request(), holder, as_is.tree());
+    const bool ends_before = !c.record.binding.has_value() && runtime.has_value() &&
+                             reservation.end == EndIs::kKnown &&
+                             c.now + *runtime <= reservation.start;
+    (yields || ends_before ? may_use : kept).Add(holder, record, desk_.ledger.book());
+    if (ends_before && !yields) in_time.push_back(holder);
+  }
+  if (may_use.holders.empty() && kept.holders.empty()) return;
+  Supposition with = as_is;
+  with.Free(may_use);
+  if (!may_use.holders.empty()) {
+    if (std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile)) {
+      answer.decision = *std::move(plan);
+      answer.guest_of = std::move(in_time);
+      answer.used = std::move(may_use.holders);
+    }
+  }
+  if (!kept.holders.empty() && std::holds_alternative<Rejection>(answer.decision)) {
+    with.Free(kept);
+    if (std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile)) {
+      answer.kept_out_by = FirstHarmedBy(c, *plan, with, kept.holders);
+      if (!answer.kept_out_by.has_value()) {
+        answer.decision = *std::move(plan);
+        answer.guest_of = std::move(in_time);
+        answer.used = std::move(may_use.holders);
+      }
+    }
+  }
+}
+
+// The first holder that could not start as planned beside the plan, by the known ends in its room;
+// none: all could. REQUIRES: the holders' room and quota are supposed to be free.
+std::optional<GangId> YieldingHolds::FirstHarmedBy(const Case& c, const Plan& plan,
+                                                   Supposition supposition,
+                                                   std::span<const GangId> holders) {
+  const GangRequest& request = supposition.request();
+  std::vector<FreedRoom> taken;
+  std::vector<PlacedPods> placed;
+  for (const Placement& place : plan.placements) {
+    const ShapeId shape = std::ranges::find(request.wants, place.pod, &Want::pod)->shape;
+    taken.push_back({.node = place.node, .shape = shape});
+    placed.push_back({.shape = shape, .node = place.node});
+  }
+  if (supposition.queue().valid()) {
+    supposition.Charge(supposition.queue(),
+                       desk_.ledger.CostOf(request.queue, placed, *desk_.Picture().tables));
+  }
+  const auto harmed = std::ranges::find_if(holders, [&](GangId holder) {
+    return !StartsBeside(*desk_.Open(holder, c.now), taken, supposition);
+  });
+  return harmed == holders.end() ? std::nullopt : std::optional(*harmed);
+}
+
+bool YieldingHolds::StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
+                                 const Supposition& beside) {
+  const Reservation& reservation = *other.record.reservation;
+  GangRequest request = desk_.RequestOf(other, ItemKind::kQuorum);
+  request.work = beside.request().work;
+  Supposition then({.snapshot = desk_.Picture(),
+                    .request = request,
+                    .now = other.now,
+                    .seed = desk_.options.seed},
+                   beside.tree(), charges_.AskFor(other, request));
+  absl::btree_set<NodeId> rooms;
+  for (const Reservation::Room& room : reservation.rooms) rooms.insert(room.node);
+  then.Restrict(rooms, Supposition::To::kThese);
+  OpenHolds gone;
+  for (Release& release : Releases(other.now, other.now, &rooms)) {
+    if (release.end != EndIs::kKnown || release.at > reservation.start) continue;
+    gone.rooms.push_back(release.room);
+    if (release.queue.valid()) gone.quota.emplace_back(release.queue, release.charge);
+  }
+  then.Free(gone);
+  then.Promise(taken);
+  return FindPlan(then.Input(), desk_.options.profile).has_value();
+}
+
+WaitingFor YieldingHolds::HeldBy(GangId holder) const {
+  const Reservation& reservation = *desk_.records.at(holder)->reservation;
+  return {.reason = WaitReason::kHeldByReservation,
+          .message = absl::StrCat("the room that it would need is held for ",
+                                  GangText(desk_.state.FindGang(holder)->key),
+                                  ", which is to start at ", StartText(reservation))};
+}
+
+}  // namespace maniple

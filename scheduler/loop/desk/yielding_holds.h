@@ -1,0 +1,42 @@
+// Questions on room and quota that others hold for later: which gangs may use it, and which holders
+// would be harmed. It keeps nothing and changes nothing.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/desk/charges.h"
+#include "scheduler/loop/desk/desk.h"
+#include "scheduler/loop/desk/room_holders.h"
+
+namespace maniple {
+
+class YieldingHolds final {
+ public:
+  YieldingHolds(Desk& desk, RoomHolders& room_holders, Charges& charges)
+      : desk_(desk), room_holders_(room_holders), charges_(charges) {}
+
+  // The holder has no Queue, and the gang asks within its own Queue's nominal quota.
+  [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
+                                     const QuotaTree& tree);
+  [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
+  // `on`: only there; null: anywhere.
+  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by,
+                                              const absl::btree_set<NodeId>* on);
+  void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
+  [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
+
+ private:
+  [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder,
+                              const QuotaTree& tree);
+  [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Case& c, const Plan& plan,
+                                                    Supposition supposition,
+                                                    std::span<const GangId> holders);
+  [[nodiscard]] bool StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
+                                  const Supposition& beside);
+
+  Desk& desk_;
+  RoomHolders& room_holders_;
+  Charges& charges_;
+};
+
+}  // namespace maniple

@@ -1,0 +1,75 @@
+// Looks again at a reserved place before the pod is bound to it: other pods may have come
+// meanwhile, and the node may have changed.
+#include <algorithm>
+#include <vector>
+
+#include "scheduler/cycle/decide.h"
+#include "scheduler/cycle/topology/topology.h"
+#include "scheduler/loop/flight/flights.h"
+
+namespace maniple {
+
+bool Flights::Misplaced(const Case& c, PodId pod, NodeId node) {
+  const auto anybody = [](const Member&) { return true; };
+  if (ApartFromOthers(c, node, c.gang.spec.topology, anybody)) return true;
+  const auto member = std::ranges::find(c.gang.members, pod, &Member::pod);
+  if (member == c.gang.members.end()) return false;
+  const int32_t part = member->rank.sub_group;
+  if (part < 0 || static_cast<size_t>(part) >= c.gang.spec.sub_groups.size()) return false;
+  return ApartFromOthers(c, node, c.gang.spec.sub_groups[static_cast<size_t>(part)].topology,
+                         [part](const Member& other) { return other.rank.sub_group == part; });
+}
+
+bool Flights::ApartFromOthers(const Case& c, NodeId node, const TopologyRequest& asked,
+                              absl::FunctionRef<bool(const Member&)> among) {
+  if (asked.required.empty()) return false;
+  LevelStore levels;
+  const auto choice = ResolveTopology(desk_.Picture(), {.topology = asked}, levels);
+  if (!choice.ok()) return false;
+  const DomainLevel& level = *choice->gang.required_level();
+  // A node outside the level is apart from none.
+  const auto apart = [&level](NodeId a, NodeId b) {
+    const uint32_t in_a = level.DomainOf(a), in_b = level.DomainOf(b);
+    return in_a != in_b && in_a != DomainLevel::kOutside && in_b != DomainLevel::kOutside;
+  };
+  // Only landed members count: where somebody else binds the whole gang, ours may never land.
+  return std::ranges::any_of(c.gang.members, [&](const Member& member) {
+    const std::optional<NodeId> other = c.record.binding->LandedOn(member.pod);
+    return other.has_value() && among(member) && apart(node, *other);
+  });
+}
+
+bool Flights::PlaceIsStillGood(const Case& c, PodId pod, NodeId node) {
+  const PodFacts* facts = desk_.state.FindPod(pod);
+  return facts != nullptr && facts->reserved == node &&
+         desk_.state.StillFits(facts->shape, node, c.gang.priority) && TermsStillHold(c, pod, node);
+}
+
+// Decides afresh on affinity and spread, of the pod and of pods around it, for this pod and node
+// alone. The pod counts as absent, and holds for later do not matter.
+bool Flights::TermsStillHold(const Case& c, PodId pod, NodeId node) {
+  const ShapeId shape = desk_.state.FindPod(pod)->shape;
+  const Snapshot& snapshot = desk_.Picture();
+  const PodShape& known = snapshot.tables->ShapeOf(shape);
+  if (!desk_.state.AsksOfPods(shape) && known.matches.empty()) return true;
+  // Volumes that are set aside for the pod would look taken.
+  if (known.constraints.volumes.get() != nullptr) return true;
+  GangRequest request{.gang = c.gang.id,
+                      .wants = {{.pod = pod, .shape = shape}},
+                      .need = {.total = 1},
+                      .outranked = desk_.state.PromisedBelow(c.gang.priority)};
+  std::vector<FreedRoom> freed = {{.node = node, .shape = shape}};
+  if (snapshot.holds != nullptr) {
+    for (const HeldRoom& held : *snapshot.holds) {
+      if (held.node == node) freed.push_back({node, held.shape, Occupant::kHold});
+    }
+  }
+  Supposition there(
+      {.snapshot = snapshot, .request = request, .now = c.now, .seed = desk_.options.seed},
+      desk_.ledger.tree(), std::nullopt);
+  there.Free(freed);
+  there.Restrict({node}, Supposition::To::kThese);
+  return FindPlan(there.Input(), desk_.options.profile).has_value();
+}
+
+}  // namespace maniple

@@ -1,0 +1,98 @@
+// Room and quota for the replacements of lost members.
+#include <algorithm>
+#include <limits>
+
+#include "scheduler/cycle/decide.h"
+#include "scheduler/loop/flight/flights.h"
+
+namespace maniple {
+
+void Flights::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now) {
+  erase_if(mending_, [this](GangId id) {
+    const auto it = desk_.records.find(id);
+    return it == desk_.records.end() || it->second->holds.empty();
+  });
+  for (const GangId id : mending_) {
+    const GangRecord& record = *desk_.records.at(id);
+    const bool there = std::ranges::any_of(
+        record.holds, [&](const HeldVacancy& held) { return nodes.contains(held.node); });
+    if (!there || record.queued != ItemKind::kRepair) continue;
+    std::optional<Case> c = desk_.Open(id, now);
+    if (!c.has_value()) continue;
+    desk_.queue.Offer({id, ItemKind::kRepair}, charges_.OrderOf(*c, ItemKind::kRepair));
+  }
+}
+
+// Vacancies for which no claim makes room.
+std::vector<Vacancy> Flights::VacanciesToHold(const Case& c) const {
+  std::vector<Vacancy> lacking;
+  for (const Vacancy& vacancy : c.record.binding->vacancies()) {
+    if (!vacancy.occupied) lacking.push_back(vacancy);
+  }
+  if (!c.record.claim.has_value()) return lacking;
+  for (const Claim::Room& room : c.record.claim->rooms) {
+    if (lacking.empty()) break;
+    const auto same = std::ranges::find(lacking, room.shape, &Vacancy::shape);
+    lacking.erase(same != lacking.end() ? same : lacking.begin());
+  }
+  return lacking;
+}
+
+// Holds exactly what the vacancies need: the quota always, the room as far as there is some.
+void Flights::ReconcileHolds(Case& c) {
+  std::vector<Vacancy> lacking = VacanciesToHold(c);
+  c.record.holds.EraseIf([&](const HeldVacancy& held) {
+    const auto same = std::ranges::find(lacking, held.vacancy);
+    if (same != lacking.end() && held.hold.valid()) {
+      lacking.erase(same);
+      return false;
+    }
+    desk_.state.ReleaseHold(held.hold, desk_.news);
+    return true;
+  });
+  for (const Vacancy& vacancy : lacking) {
+    const auto* charged = std::ranges::find(c.record.charged_as, vacancy.pod, &ChargedAs::pod);
+    HeldVacancy held{.kind = desk_.ledger.KindOf(vacancy.node), .vacancy = vacancy};
+    if (charged != c.record.charged_as.end()) held.kind = charged->kind;
+    if (const std::optional<NodeId> node = PlaceForHold(c, vacancy)) {
+      held.hold = desk_.state.Hold(*node, vacancy.shape);
+      held.node = *node;
+    }
+    c.record.holds.push_back(held);
+  }
+  if (!c.record.holds.empty()) mending_.insert(c.gang.id);
+}
+
+// The lost member's own node, or another of its domain if that one is unfit.
+std::optional<NodeId> Flights::PlaceForHold(Case& c, const Vacancy& vacancy) {
+  if (!vacancy.unfit && vacancy.node.valid() && !desk_.state.NodeName(vacancy.node).empty() &&
+      desk_.state.MayFit(vacancy.shape, vacancy.node)) {
+    return vacancy.node;
+  }
+  GangRequest request = desk_.RequestOf(c, ItemKind::kRepair);
+  // A replacement in the lost member's sub-group, and as if in a slice with it.
+  const RankPlace rank{.group = std::numeric_limits<int32_t>::max(), .index = 0};
+  const auto part = static_cast<size_t>(vacancy.sub_group);
+  const bool of_part = vacancy.sub_group >= 0 && part < request.sub_group_topologies.size();
+  const int32_t sub_group = of_part ? vacancy.sub_group : -1;
+  const bool part_binds = of_part && request.sub_group_topologies[part] != TopologyRequest{};
+  request.wants = {{.pod = PodId(), .shape = vacancy.shape, .sub_group = sub_group, .rank = rank}};
+  if ((request.topology.slice_size > 0 || part_binds) && vacancy.node.valid()) {
+    request.pinned.push_back(
+        {.node = vacancy.node, .shape = vacancy.shape, .sub_group = sub_group, .rank = rank});
+  }
+  request.own_holds.clear();
+  request.need = {.total = 1, .sub_groups = std::vector<int32_t>(c.gang.spec.sub_groups.size(), 0)};
+  const Decision decision = Decide(
+      {.snapshot = desk_.Picture(), .request = request, .now = c.now, .seed = desk_.options.seed},
+      desk_.options.profile);
+  const auto* plan = std::get_if<Plan>(&decision);
+  return plan == nullptr ? std::nullopt : std::optional(plan->placements.front().node);
+}
+
+void Flights::DropHolds(GangRecord& record) {
+  for (const HeldVacancy& held : record.holds) desk_.state.ReleaseHold(held.hold, desk_.news);
+  record.holds.clear();
+}
+
+}  // namespace maniple

@@ -1,0 +1,65 @@
+#include "scheduler/loop/quota/cohort_directory.h"
+
+#include <utility>
+
+#include "scheduler/report/quota_report.h"
+#include "scheduler/report/status.h"
+
+namespace maniple {
+
+void CohortDirectory::Put(const ObjectMeta& meta) {
+  ObjectMeta& known = cohorts_[meta.name];
+  if (known.uid != meta.uid) statuses_.Forget(meta.name);
+  known = meta;
+  statuses_.Touch(meta.name);
+  statuses_.Seen(meta.name, meta.resource_version);
+}
+
+void CohortDirectory::Note(const ObjectEvent& event) {
+  if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
+    if (const auto* cohort = std::get_if<Cohort>(&upserted->object)) Put(cohort->meta);
+  } else if (const auto* deleted = std::get_if<ObjectDeleted>(&event)) {
+    if (deleted->key.kind != ResourceKind::kCohort) return;
+    cohorts_.erase(deleted->key.name);
+    statuses_.Remove(deleted->key.name);
+  } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {
+    if (invalid->key.kind != ResourceKind::kCohort) return;
+    ObjectMeta meta;
+    meta.name = invalid->key.name;
+    meta.uid = invalid->uid;
+    Put(meta);
+  }
+}
+
+void CohortDirectory::AllChanged() { statuses_.TouchAll(); }
+
+std::vector<CohortDirectory::DueStatus> CohortDirectory::TakeDue(absl::Time now,
+                                                                 const QuotaBook& book) {
+  std::vector<DueStatus> due;
+  for (const std::string& name : statuses_.Due(now)) {
+    const ObjectMeta& meta = cohorts_.at(name);
+    CohortStatus status{.usage = StatusRows(UsageOfCohort(name, book)),
+                        .fair_share = FairShareOf(book.CohortNamed(name), book)};
+    if (const CohortStatus* written = statuses_.Written(name)) {
+      status.conditions = written->conditions;
+    }
+    const std::string problem = book.ProblemOfCohort(name);
+    SetCondition(status.conditions,
+                 {.type = "Active",
+                  .status = problem.empty() ? "True" : "False",
+                  .reason = problem.empty() ? "Ready" : "Invalid",
+                  .message = problem,
+                  .observed_generation = meta.generation},
+                 now);
+    if (auto news = statuses_.Take(name, std::move(status), now)) {
+      due.push_back({.cohort = meta, .status = *std::move(news)});
+    }
+  }
+  return due;
+}
+
+absl::Time CohortDirectory::NextDeadline() const { return statuses_.NextDeadline(); }
+
+void CohortDirectory::Forget() { statuses_.ForgetAll(); }
+
+}  // namespace maniple

@@ -1,0 +1,342 @@
+#include "scheduler/loop/room/evictions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/cycle/victims/preemption.h"
+#include "scheduler/report/events.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// Room that is being freed is kept for so long, and as long again after a victim's grace period.
+// Evictions that are refused are tried until then.
+constexpr absl::Duration kClaimFor = absl::Minutes(5);
+
+// The pause after a claim that came to nothing.
+constexpr absl::Duration kPauseAfterClaim = absl::Seconds(30);
+
+// The pause after an eviction that is refused.
+constexpr BackoffPolicy kTryAgain = {.first = absl::Seconds(1), .most = absl::Seconds(30)};
+
+// An eviction that was granted shows in the watch long before this.
+constexpr absl::Duration kAskAgain = absl::Seconds(10);
+
+constexpr size_t kGangsNamed = 4;
+
+bool TakesRoom(const PodFacts& pod) { return !pod.terminal && !pod.node_name.empty(); }
+
+std::string NamesOf(const std::vector<std::string>& gangs) {
+  std::vector<std::string> named(gangs.begin(),
+                                 gangs.begin() + std::min(gangs.size(), kGangsNamed));
+  if (gangs.size() > kGangsNamed) {
+    named.push_back(absl::StrCat("and ", gangs.size() - kGangsNamed, " more"));
+  }
+  return absl::StrJoin(named, ", ");
+}
+
+}  // namespace
+
+void Evictions::StartClaim(Case& c, const GangRequest& request,
+                           const std::vector<RunningGang>& running, const PreemptionPlan& plan,
+                           ClaimGround ground) {
+  ++desk_.counters.preemptions;
+  parts_.charges.LeaveLine(c);  // it has room now that is better than a plan
+  c.record.leaving_awaited_since.reset();
+  if (plan.used_initial_share) c.record.initial_share_used = true;
+  const std::string name = GangText(c.gang.key);
+  Claim claim{.since = c.now, .until = c.now + kClaimFor};
+  std::vector<std::string> names;
+  for (const Victim& victim : plan.victims) {
+    const RunningGang& gang = running[victim.running];
+    claim.victims.push_back(gang.gang);
+    const bool whole = victim.pods.size() == gang.members.size();
+    names.push_back(whole ? gang.name
+                          : absl::StrCat(victim.pods.size(), " surplus pods of ", gang.name));
+    StartDeparture(gang.gang, victim.pods,
+                   {.for_gang = c.gang.id,
+                    .why = absl::StrCat("preempted by ", name),
+                    .until = claim.until,
+                    .whole = whole,
+                    .past_budgets = victim.past_budgets},
+                   c.now);
+    if (ground == ClaimGround::kPolicy) parts_.reversals.NoteLeaving(gang.gang, c.gang);
+    if (whole) parts_.uses.CountPreempted(c.record.queue, desk_.records.at(gang.gang)->queue);
+  }
+  for (const Placement& place : plan.plan.placements) {
+    const auto want = std::ranges::find(request.wants, place.pod, &Want::pod);
+    claim.rooms.push_back(
+        {desk_.state.Hold(place.node, want->shape), place.node, want->shape, place.pod});
+  }
+  claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
+                            names.size() == 1 ? " leaves" : " leave");
+  desk_.Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")));
+  desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(plan.plan.placements)));
+  desk_.SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
+  c.record.claim = std::move(claim);
+  // The room that a repair claims replaces what was held for it.
+  if (c.record.binding.has_value()) parts_.flights.ReconcileHolds(c);
+  parts_.charges.ChargeQuota(c);
+}
+
+void Evictions::DropClaim(GangRecord& record) {
+  if (!record.claim.has_value()) return;
+  for (const Claim::Room& room : record.claim->rooms)
+    desk_.state.ReleaseHold(room.hold, desk_.news);
+  desk_.touched.insert(record.claim->victims.begin(), record.claim->victims.end());
+  record.claim.reset();
+}
+
+bool Evictions::VictimsLeave(const Case& c) const {
+  return std::ranges::any_of(c.record.claim->victims, [&](GangId victim) {
+    const auto it = desk_.records.find(victim);
+    return it != desk_.records.end() && it->second->departure.has_value() &&
+           it->second->departure->for_gang == c.gang.id;
+  });
+}
+
+void Evictions::GiveUpClaim(Case& c) {
+  desk_.Log(c, "give up the room of");
+  DropClaim(c.record);
+  if (c.record.waiting != nullptr &&
+      c.record.waiting->reason == WaitReason::kWaitingForPreemption) {
+    c.record.waiting.reset();  // it spoke of the claim
+  }
+  parts_.charges.ChargeQuota(c);
+}
+
+// A claim is seen even when the queue does not ask for its gang any more.
+void Evictions::SeeClaim(Case& c) {
+  if (!c.record.claim.has_value() || c.now < c.record.claim->until) return;
+  c.record.no_preemption_until = c.now + kPauseAfterClaim;
+  GiveUpClaim(c);
+}
+
+// The room that was made is not enough yet. False: it never will be, and the claim is over.
+bool Evictions::WaitForClaim(Case& c, QueueItem item) {
+  GangRecord& record = c.record;
+  if (item.kind == ItemKind::kSurplus || !record.claim.has_value()) return false;
+  if (!VictimsLeave(c)) {
+    GiveUpClaim(c);
+    return false;
+  }
+  parts_.parking.Note(c, item,
+                      {.reason = WaitReason::kWaitingForPreemption, .message = record.claim->text});
+  parts_.parking.Park(c, item,
+                      {.class_key = absl::StrCat("claim ", c.gang.id.index()),
+                       .relief = kReliefRoom | kReliefNodes | kReliefQuota | kReliefQueue,
+                       .until = record.claim->until});
+  return true;
+}
+
+void Evictions::StartDeparture(GangId id, const std::vector<PodId>& pods, Departure departure,
+                               absl::Time now) {
+  std::optional<Case> c = desk_.Open(id, now);
+  if (!c.has_value()) return;
+  for (const PodId pod : pods) {
+    departure.pods.emplace(pod, NewLeaver(*c, pod));
+  }
+  if (departure.whole) {
+    ++desk_.counters.gangs_preempted;
+    if (c->record.binding.has_value()) {
+      parts_.flights.Step(*c, [&c](BindStep& step) { c->record.binding->Leave(step); });
+    }
+  }
+  desk_.SendEvent(PreemptedEvent(c->gang, departure.why), now);
+  c->record.departure = std::move(departure);
+  departing_.insert(id);
+  desk_.touched.insert(id);
+}
+
+Departure::Pod Evictions::NewLeaver(const Case& c, PodId pod) {
+  return {.next_try = c.now, .backoff = Backoff(kTryAgain), .had = parts_.uses.GpusOf(c, pod)};
+}
+
+// No gang waits any more for these members to leave.
+bool Evictions::CalledOff(const Case& c, const Departure& departure) const {
+  if (!departure.for_gang.valid()) {
+    const Queue* queue = desk_.ledger.book().FindQueue(c.record.queue);
+    return queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain;
+  }
+  const auto it = desk_.records.find(departure.for_gang);
+  return it == desk_.records.end() || !it->second->claim.has_value() ||
+         std::ranges::find(it->second->claim->victims, c.gang.id) ==
+             it->second->claim->victims.end();
+}
+
+// A pod that the watch shows gone has left; one on its way out has until the end
+// of its grace period.
+void Evictions::FollowDeparture(Case& c, Departure& departure) {
+  if (departure.whole) {
+    // Members bound meanwhile leave too, whether our own request or another writer bound them.
+    for (const Member& member : c.gang.members) {
+      if (member.state != MemberState::kBound) continue;
+      departure.pods.try_emplace(member.pod, NewLeaver(c, member.pod));
+    }
+  }
+  std::erase_if(departure.pods, [&](const auto& leaving) {
+    const PodFacts* pod = desk_.state.FindPod(leaving.first);
+    const bool left = pod == nullptr || !TakesRoom(*pod);
+    if (left && leaving.second.asked)
+      parts_.uses.CountLost(c.record.queue, leaving.second.had, c.now);
+    return left;
+  });
+  for (auto& [id, leaving] : departure.pods) {
+    const PodFacts& pod = *desk_.state.FindPod(id);
+    if (!pod.terminating) continue;
+    // Once it is on its way out only the watch can tell more.
+    leaving.next_try = absl::InfiniteFuture();
+    if (std::exchange(leaving.seen_leaving, true)) continue;
+    departure.begun = departure.begun || leaving.asked;
+    WaitForDeparture(departure, c.now + pod.grace + kClaimFor);
+  }
+}
+
+// The claim is kept as long as the departure.
+void Evictions::WaitForDeparture(Departure& departure, absl::Time until) {
+  if (until <= departure.until) return;
+  departure.until = until;
+  const auto it = desk_.records.find(departure.for_gang);
+  if (it == desk_.records.end() || !it->second->claim.has_value()) return;
+  Claim& claim = *it->second->claim;
+  claim.until = std::max(claim.until, until);
+  desk_.touched.insert(departure.for_gang);
+}
+
+void Evictions::SeeDeparture(Case& c) {
+  GangRecord& record = c.record;
+  if (!record.departure.has_value()) return;
+  Departure& departure = *record.departure;
+  FollowDeparture(c, departure);
+  const bool left = departure.pods.empty();
+  // Half a gang is of use to nobody: the rest of a gang that has begun to leave follows.
+  if (CalledOff(c, departure) && !(departure.whole && departure.begun)) {
+    std::erase_if(departure.pods, [this](const auto& leaving) {
+      return !leaving.second.under_way && !desk_.state.FindPod(leaving.first)->terminating;
+    });
+  }
+  if (departure.pods.empty() || c.now >= departure.until) {
+    EndDeparture(c, left ? DepartureEnd::kLeft : DepartureEnd::kStays);
+    return;
+  }
+  for (auto& [id, leaving] : departure.pods) {
+    if (leaving.under_way || leaving.next_try > c.now) continue;
+    leaving.under_way = leaving.asked = true;
+    SendAway(id, leaving.way, departure.why, c.now);
+  }
+}
+
+void Evictions::SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now) {
+  switch (way) {
+    case Departure::Way::kEvict:
+      ++desk_.counters.evictions_sent;
+      return parts_.flights.SendTo(pod, ErrandKind::kEvict, EvictPodRequest);
+    case Departure::Way::kMark:
+      return parts_.flights.SendTo(pod, ErrandKind::kEvict, [&](const PodReference& target) {
+        return PodIsPreemptedRequest(target, why, now);
+      });
+    case Departure::Way::kDelete:
+      return parts_.flights.SendTo(pod, ErrandKind::kEvict, DeletePodRequest);
+  }
+}
+
+void Evictions::EndDeparture(Case& c, DepartureEnd end) {
+  GangRecord& record = c.record;
+  const Departure departure = *record.departure;
+  switch (end) {
+    case DepartureEnd::kLeft:
+      desk_.Log(c, "left");
+      if (!departure.whole) break;
+      record.bound.clear();
+      NoteEvicted(record, c.gang, departure.why);
+      parts_.flights.CountLeaving(
+          c, departure.for_gang.valid() ? LeavingCause::kPreempted : LeavingCause::kDrained);
+      break;
+    case DepartureEnd::kStays:
+      desk_.Log(c, "stays");
+      break;
+  }
+  if (departure.for_gang.valid()) desk_.touched.insert(departure.for_gang);
+  record.departure.reset();
+  departing_.erase(c.gang.id);
+}
+
+void Evictions::HearEviction(const Errand& errand, const WriteResult& result, absl::Time now) {
+  const auto it = desk_.records.find(errand.gang);
+  if (it == desk_.records.end() || !it->second->departure.has_value()) return;
+  Departure& departure = *it->second->departure;
+  const auto found = departure.pods.find(errand.pod);
+  if (found == departure.pods.end()) return;
+  Departure::Pod& leaving = found->second;
+  leaving.under_way = false;
+  desk_.touched.insert(errand.gang);
+  departure.forbidden = result.http_status == 403 ? result.status.message : "";
+  if (departure.for_gang.valid()) desk_.to_report.insert(departure.for_gang);
+  if (result.outcome == WriteOutcome::kAnswered && result.http_status / 100 == 2) {
+    if (leaving.way == Departure::Way::kMark) {
+      leaving.way = Departure::Way::kDelete;
+      leaving.next_try = now;
+      return;
+    }
+    departure.begun = true;
+    leaving.next_try = now + kAskAgain;
+    return;
+  }
+  ++desk_.counters.evictions_refused;
+  if (departure.past_budgets && leaving.way == Departure::Way::kEvict && IsBudgetRefusal(result)) {
+    ++desk_.counters.budgets_passed;
+    if (const PodFacts* pod = desk_.state.FindPod(errand.pod)) {
+      desk_.LogOf("delete", absl::StrCat(pod->namespace_name, "/", pod->name), " past its budgets",
+                  now);
+    }
+    leaving.way = Departure::Way::kMark;
+    leaving.next_try = now;
+    return;
+  }
+  leaving.not_before = now + result.status.retry_after.value_or(absl::ZeroDuration());
+  leaving.next_try = std::max(leaving.not_before, now + leaving.backoff.Next(desk_.random));
+}
+
+// A budget allows more: refused evictions are tried again, but no sooner than the server asked.
+void Evictions::HurryEvictions(absl::Time now) {
+  for (const GangId id : departing_) {
+    for (auto& [pod, leaving] : desk_.records.at(id)->departure->pods) {
+      if (leaving.under_way || leaving.seen_leaving) continue;
+      leaving.next_try = std::min(leaving.next_try, std::max(now, leaving.not_before));
+    }
+    desk_.touched.insert(id);
+  }
+}
+
+absl::Time Evictions::NextEviction(const GangRecord& record) {
+  absl::Time next = absl::InfiniteFuture();
+  if (!record.departure.has_value()) return next;
+  next = record.departure->until;
+  for (const auto& [pod, leaving] : record.departure->pods) {
+    if (!leaving.under_way) next = std::min(next, leaving.next_try);
+  }
+  return next;
+}
+
+// A Queue that is drained starts nothing and lets no gang stay.
+void Evictions::DrainQueue(Case& c) {
+  if (c.record.departure.has_value()) return;
+  if (c.record.binding.has_value() && !c.record.binding->Stands()) return;
+  const Queue* queue = desk_.ledger.book().FindQueue(c.record.queue);
+  if (queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain) return;
+  std::vector<PodId> pods;
+  for (const Member& member : c.gang.members) {
+    if (member.state == MemberState::kBound) pods.push_back(member.pod);
+  }
+  if (pods.empty()) return;
+  StartDeparture(c.gang.id, pods,
+                 {.why = absl::StrCat("queue \"", c.record.queue,
+                                      "\" is being drained: spec.stopPolicy is HoldAndDrain"),
+                  .until = absl::InfiniteFuture()},
+                 c.now);
+}
+
+}  // namespace maniple

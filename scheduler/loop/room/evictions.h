@@ -1,0 +1,67 @@
+// Evictions: the room kept for a preemptor (Claim), and the requests that ask
+// its victims to leave (Departure).
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/desk/charges.h"
+#include "scheduler/loop/desk/desk.h"
+#include "scheduler/loop/desk/parking.h"
+#include "scheduler/loop/desk/reversals.h"
+#include "scheduler/loop/desk/use_counts.h"
+#include "scheduler/loop/flight/flights.h"
+
+namespace maniple {
+
+class Evictions final {
+ public:
+  // The owners that it works with.
+  struct Parts {
+    UseCounts& uses;
+    Charges& charges;
+    Parking& parking;
+    Flights& flights;
+    Reversals& reversals;
+  };
+  Evictions(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
+
+  // The victims are asked to leave, and their room is kept for the gang.
+  void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
+                  const PreemptionPlan& plan, ClaimGround ground);
+  // Gives the claimed room back, for any gang to use.
+  void DropClaim(GangRecord& record);
+  void GiveUpClaim(Case& c);
+  // Ends the claim when its time is over.
+  void SeeClaim(Case& c);
+  // Parks the item until the room is made; false: it has no claim, or the claim came to nothing.
+  [[nodiscard]] bool WaitForClaim(Case& c, QueueItem item);
+  // For a gang that leaves: asks again, or sees that it has left.
+  void SeeDeparture(Case& c);
+  // Budgets have changed: refused evictions are tried again.
+  void HurryEvictions(absl::Time now);
+  void HearEviction(const Errand& errand, const WriteResult& result, absl::Time now);
+  // The time of the next eviction request for the gang.
+  [[nodiscard]] static absl::Time NextEviction(const GangRecord& record);
+  // Sends the gang away if its Queue is being drained.
+  void DrainQueue(Case& c);
+
+  void Forget(GangId gang) { departing_.erase(gang); }
+
+ private:
+  [[nodiscard]] bool VictimsLeave(const Case& c) const;
+  [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
+  // `departure` has everything but the pods.
+  void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,
+                      absl::Time now);
+  void SendAway(PodId pod, Departure::Way way, const std::string& why, absl::Time now);
+  void FollowDeparture(Case& c, Departure& departure);
+  void WaitForDeparture(Departure& departure, absl::Time until);
+  void EndDeparture(Case& c, DepartureEnd end);
+  [[nodiscard]] bool CalledOff(const Case& c, const Departure& departure) const;
+
+  Desk& desk_;
+  Parts parts_;
+  absl::btree_set<GangId> departing_;  // gangs with a departure
+};
+
+}  // namespace maniple

@@ -1,0 +1,289 @@
+#include "scheduler/loop/room/preemptions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/cycle/victims/preemption.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+namespace {
+
+// Pods still on their way out so long after the end of their grace period may never leave.
+constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
+
+}  // namespace
+
+bool Preemptions::MayPreempt(const Case& c, const Rejection& rejection) const {
+  if (!c.gang.preempts || c.now < c.record.no_preemption_until) return false;
+  switch (rejection.code) {
+    case RejectionCode::kQuotaExceeded:
+    case RejectionCode::kNoFit:
+    case RejectionCode::kTopologyNoFit:
+      break;
+    case RejectionCode::kExceedsMaxQuota:
+    case RejectionCode::kNeverFits:
+    case RejectionCode::kSearchLimitReached:
+    case RejectionCode::kVolumesNotReady:
+    case RejectionCode::kUnsupported:
+    case RejectionCode::kInvalidSpec:
+      return false;
+  }
+  // Gangs without a Queue stand in the way of room, and never of quota.
+  if (c.gang.queue.empty() || rejection.code != RejectionCode::kQuotaExceeded) return true;
+  return PoliciesLetEvict(c);
+}
+
+// By the policies of the gang's Queue.
+bool Preemptions::PoliciesLetEvict(const Case& c) const {
+  const Queue* queue = desk_.ledger.book().FindQueue(c.gang.queue);
+  return queue != nullptr &&
+         (queue->within_queue != WithinQueuePreemption::kNever ||
+          queue->reclaim != ReclaimWithinCohort::kNever || queue->borrow_preempts_lower_priority);
+}
+
+// A user protects a gang only for as long as the platform team lets the Queue's users do so.
+absl::Duration Preemptions::ProtectedRuntimeOf(const Gang& gang, const GangRecord& record) const {
+  const Queue* queue = desk_.ledger.book().FindQueue(record.queue);
+  if (queue == nullptr) return absl::ZeroDuration();
+  return std::max(queue->min_runtime,
+                  std::min(gang.spec.protected_runtime, queue->most_protected_runtime));
+}
+
+RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& record, absl::Time now) {
+  const Tables& tables = *desk_.Picture().tables;
+  // An earlier leader's clock may have been ahead of ours; that protects no gang for longer.
+  const absl::Time started = std::min(record.quorum_reached_at.value_or(now), now);
+  RunningGang entry{.gang = gang.id,
+                    .name = GangText(gang.key),
+                    .queue = QueueOf(record),
+                    .priority = gang.priority,
+                    .queued = QueuedAt(gang, record),
+                    .started = started,
+                    .protected_until = started + ProtectedRuntimeOf(gang, record),
+                    .members = {},
+                    .surplus = SurplusOf(gang)};
+  const bool guarded = desk_.state.AnyBudgetIn(gang.key.namespace_name);
+  for (const Member& member : gang.members) {
+    if (member.state != MemberState::kBound || !member.node.valid()) continue;
+    const PlacedPods placed{.shape = member.shape, .node = member.node};
+    entry.members.push_back(
+        {.pod = member.pod,
+         .node = member.node,
+         .shape = member.shape,
+         .sub_group = member.rank.sub_group,
+         .charge = desk_.ledger.CostOf(record.queue, {&placed, 1}, tables),
+         .budgets = guarded ? desk_.state.BudgetsOf(member.pod) : std::vector<uint32_t>()});
+  }
+  const std::vector<PlacedPods> held = HeldPods(record);
+  for (const PlacedPods& room : held) {
+    if (room.node.valid()) entry.held.push_back({room.node, room.shape, Occupant::kHold});
+  }
+  if (!held.empty()) entry.held_charge = desk_.ledger.CostOf(record.queue, held, tables);
+  return entry;
+}
+
+bool Preemptions::Stands(const Gang& gang, const GangRecord& record) {
+  if (record.departure.has_value()) return false;
+  if (record.binding.has_value() && !record.binding->Stands()) return false;
+  return std::ranges::any_of(gang.members, [](const Member& member) {
+    return member.state == MemberState::kBound && member.node.valid();
+  });
+}
+
+QuotaNodeId Preemptions::QueueOf(const GangRecord& record) const {
+  const QuotaBook& book = desk_.ledger.book();
+  return book.FindQueue(record.queue) == nullptr ? QuotaNodeId() : book.QueueNamed(record.queue);
+}
+
+std::vector<GangId> Preemptions::GangsThatStand() const {
+  std::vector<GangId> stand;
+  for (const auto& [id, record] : desk_.records) {
+    const Gang* gang = desk_.state.FindGang(id);
+    if (gang != nullptr && Stands(*gang, *record)) stand.push_back(id);
+  }
+  return stand;
+}
+
+// The standing gangs that the preemptor's policy could reach at all.
+std::vector<RunningGang> Preemptions::RunningGangs(const Case& c, std::span<const GangId> stand) {
+  const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
+  const auto in_reach = [&](const Gang& gang, const GangRecord& record) {
+    const QuotaNodeId theirs = QueueOf(record);
+    if (!theirs.valid()) return gang.priority < c.gang.priority;
+    return queue.valid() && desk_.ledger.tree().Root(theirs) == desk_.ledger.tree().Root(queue);
+  };
+  std::vector<RunningGang> running;
+  for (const GangId id : stand) {
+    const Gang& gang = *desk_.state.FindGang(id);
+    const GangRecord& record = *desk_.records.at(id);
+    if (id == c.gang.id || !in_reach(gang, record) || reversals_.MadeLeave(gang, c.gang)) continue;
+    running.push_back(RunningGangOf(gang, record, c.now));
+  }
+  std::ranges::sort(running, {}, &RunningGang::name);
+  return running;
+}
+
+std::optional<NoPreemption> Preemptions::MakeRoom(Case& c, const GangRequest& request,
+                                                  const Rejection& rejection) {
+  if (!c.gang.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
+  if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
+  const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
+  auto answer = PlanRoom(c, request, running);
+  if (auto* none = std::get_if<NoPreemption>(&answer)) return std::move(*none);
+  evictions_.StartClaim(c, request, running, std::get<PreemptionPlan>(answer),
+                        ClaimGround::kPolicy);
+  return std::nullopt;
+}
+
+std::variant<PreemptionPlan, NoPreemption> Preemptions::PlanRoom(
+    Case& c, const GangRequest& request, const std::vector<RunningGang>& running) {
+  for (const RunningGang& gang : running) {
+    if (gang.protected_until > c.now) {
+      c.record.victims_later = std::min(c.record.victims_later, gang.protected_until);
+    }
+  }
+  if (LeavingMakesRoom(c, request)) {
+    return NoPreemption{.message =
+                            "nobody has to leave for it: pods that are on their way out "
+                            "already make room"};
+  }
+  if (running.empty()) {
+    return NoPreemption{.message = "no running gang may be evicted"};
+  }
+  std::vector<int32_t> allowed;
+  for (const BudgetFacts& budget : desk_.state.Budgets()) allowed.push_back(budget.allowed);
+  Supposition supposition = charges_.Suppose(c, request);
+  supposition.Free(yielding_.HoldsThatYieldTo(c, request));
+  const DecideInput input = supposition.Input();
+  return PlanPreemption(PreemptionInputOf(c, input, running, allowed));
+}
+
+PreemptionInput Preemptions::PreemptionInputOf(const Case& c, const DecideInput& input,
+                                               const std::vector<RunningGang>& running,
+                                               const std::vector<int32_t>& allowed) {
+  PreemptionInput preemption{.decide = input,
+                             .profile = desk_.options.profile,
+                             .priority = c.gang.priority,
+                             .queued = QueuedAt(c.gang, c.record),
+                             .policy = PolicyOf(c.gang),
+                             .fair_sharing = desk_.options.fair_sharing,
+                             .strategies = StrategiesOf(c),
+                             .ignore_pdb = desk_.options.ignore_pdb,
+                             .running = running,
+                             .allowed = allowed};
+  // A gang that was reclaimed, and evicts gangs of its own Queue to come back,
+  // could go round for ever.
+  if (reversals_.WasReclaimed(c)) {
+    preemption.own_victims = OwnVictims::kWithinNominal;
+  }
+  return preemption;
+}
+
+PreemptionPolicy Preemptions::PolicyOf(const Gang& gang) const {
+  const Queue* queue = desk_.ledger.book().FindQueue(gang.queue);
+  if (queue == nullptr) return {};
+  return {.within = queue->within_queue,
+          .reclaim = queue->reclaim,
+          .borrowing_preempts_lower = queue->borrow_preempts_lower_priority,
+          .borrow_threshold = queue->borrow_priority_threshold};
+}
+
+// Room and quota that return from pods on their way out, and from gangs that were asked to leave.
+Preemptions::Leaving Preemptions::WhatIsLeft() {
+  const Tables& tables = *desk_.Picture().tables;
+  Leaving leaving;
+  for (const auto& [id, record] : desk_.records) {
+    const Gang* gang = desk_.state.FindGang(id);
+    if (gang == nullptr) continue;
+    const bool whole = record->departure.has_value() && record->departure->whole;
+    const QuotaNodeId queue = QueueOf(*record);
+    for (const Member& member : gang->members) {
+      const bool leaves = member.state == MemberState::kTerminating ||
+                          (whole && member.state == MemberState::kBound);
+      if (!leaves || !member.node.valid()) continue;
+      const PlacedPods placed{.shape = member.shape, .node = member.node};
+      leaving.open.rooms.push_back({.node = member.node, .shape = member.shape});
+      leaving.longest_grace =
+          std::max(leaving.longest_grace, desk_.state.FindPod(member.pod)->grace);
+      if (!queue.valid()) continue;
+      leaving.open.quota.emplace_back(queue,
+                                      desk_.ledger.CostOf(record->queue, {&placed, 1}, tables));
+    }
+  }
+  return leaving;
+}
+
+// Room that others leave anyway is as good as the room of victims, as long as they do leave.
+bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request) {
+  auto [open, grace] = WhatIsLeft();
+  const absl::Duration patience = grace + kLeavesWithin;
+  std::optional<absl::Time>& since = c.record.leaving_awaited_since;
+  const bool in_vain = since.has_value() && c.now >= *since + patience;
+  if (open.rooms.empty() || in_vain) {
+    if (open.rooms.empty()) c.record.leaving_awaited_since.reset();
+    return false;
+  }
+  Supposition supposition = charges_.Suppose(c, request);
+  supposition.Free(open);
+  supposition.Free(yielding_.HoldsThatYieldTo(c, request));
+  if (!FindPlan(supposition.Input(), desk_.options.profile).has_value()) {
+    c.record.leaving_awaited_since.reset();
+    return false;
+  }
+  const absl::Time until = since.has_value() ? *since : since.emplace(c.now);
+  c.record.victims_later = std::min(c.record.victims_later, until + patience);
+  return true;
+}
+
+std::vector<FairStrategy> Preemptions::StrategiesOf(const Case& c) const {
+  std::vector<FairStrategy> strategies = desk_.options.fair_strategies;
+  // At most once per PodGroup, and never for a gang without a status to remember it in.
+  if (c.gang.key.dialect == GangDialect::kSingleton || c.record.initial_share_used ||
+      c.gang.status.initial_share_preemption_used) {
+    std::erase(strategies, FairStrategy::kLessThanInitialShare);
+  }
+  return strategies;
+}
+
+// Gangs that look for victims must hear of each new one.
+void Preemptions::CountLoose(GangRecord& record, std::optional<int32_t> priority) {
+  if (record.loose_priority == priority) return;
+  if (record.loose_priority.has_value()) {
+    const auto it = loose_priorities_.find(*record.loose_priority);
+    if (--it->second == 0) loose_priorities_.erase(it);
+  }
+  if (priority.has_value()) ++loose_priorities_[*priority];
+  record.loose_priority = priority;
+}
+
+bool Preemptions::HasVictims(const Case& c) const {
+  if (PoliciesLetEvict(c)) return true;
+  return !loose_priorities_.empty() && loose_priorities_.begin()->first < c.gang.priority;
+}
+
+void Preemptions::NoteEvictable(Case& c) {
+  const auto bound = [](const Member& member) {
+    return member.state == MemberState::kBound && member.node.valid();
+  };
+  const bool stands = Stands(c.gang, c.record);
+  const bool loose = !QueueOf(c.record).valid();
+  const Evictable evictable{.pods = stands ? std::ranges::count_if(c.gang.members, bound) : 0,
+                            .priority = c.gang.priority,
+                            .generation = c.gang.group_generation,
+                            .queued = QueuedAt(c.gang, c.record)};
+  CountLoose(c.record,
+             evictable.pods > 0 && loose ? std::optional<int32_t>(c.gang.priority) : std::nullopt);
+  const Evictable before = c.record.evictable.has_value() ? *c.record.evictable : Evictable();
+  if (evictable.MayHelpMoreThan(before)) {
+    if (!loose) more_victims_ = true;
+    if (loose && c.gang.priority < boldest_) more_loose_ = true;
+  }
+  if (evictable.pods > 0) {
+    c.record.evictable = evictable;
+  } else {
+    c.record.evictable.reset();
+  }
+}
+
+}  // namespace maniple

@@ -1,0 +1,115 @@
+#include "scheduler/loop/serve/standings.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/loop/desk/standing_of.h"
+#include "scheduler/report/message.h"
+
+namespace maniple {
+
+// None: the gang is ready and not decided yet, so that nothing true can be said.
+std::optional<Standing> Standings::StandingOf(const Case& c) const {
+  std::optional<Standing> standing = StandingAsSuch(c);
+  if (!standing.has_value() || !charges_.unadmitted().contains(c.gang.id)) return standing;
+  if (const std::string why = desk_.directory.WhyNotCharged(c.gang); !why.empty()) {
+    absl::StrAppend(&standing->message, "; ", why);
+  }
+  return standing;
+}
+
+std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
+  const Assembly& assembly = c.assembly;
+  const MemberCounts& counts = assembly.counts;
+  if (!c.gang.problem.empty()) {
+    return Standing{GangPhase::kPending, WaitReason::kInvalidSpec, c.gang.problem};
+  }
+  if (!c.gang.group_exists) {
+    return Standing{GangPhase::kWaiting, WaitReason::kWaitingForMembers,
+                    PodWaitText(c.gang, WaitReason::kWaitingForMembers)};
+  }
+  if (c.record.departure.has_value() && c.record.departure->whole) {
+    const Departure& departure = *c.record.departure;
+    return Standing{
+        GangPhase::kRunning, WaitReason::kPreempted,
+        absl::StrCat(departure.why, departure.forbidden.empty() ? "" : "; ", departure.forbidden)};
+  }
+  if (c.record.binding.has_value()) return StandingInFlight(c, desk_);
+  if (c.record.volumes.has_value()) {
+    const VolumeBinding& volumes = *c.record.volumes;
+    return Standing{GangPhase::kPending, WaitReason::kVolumesNotReady,
+                    absl::StrCat(volumes.bound(), " of ", volumes.goals().size(),
+                                 " claims of its pods are bound")};
+  }
+  if (assembly.completed) {
+    return Standing{GangPhase::kCompleted, WaitReason::kBound,
+                    absl::StrCat(counts.succeeded, " pods succeeded")};
+  }
+  if (assembly.need.Met()) {
+    Standing standing{GangPhase::kRunning, WaitReason::kBound,
+                      BoundText(counts.bound + counts.succeeded,
+                                static_cast<int64_t>(NodesOf(c, desk_.state).size()))};
+    if (c.record.surplus_waiting != nullptr) {
+      absl::StrAppend(&standing.message, "; the rest waits: ", c.record.surplus_waiting->message);
+    }
+    return standing;
+  }
+  if (!assembly.members_ready) {
+    const bool newcomers = std::ranges::any_of(c.gang.members, [&](const Member& member) {
+      return (member.state == MemberState::kPending || member.state == MemberState::kGated) &&
+             c.record.evicted.has_value() && !c.record.evicted->members.contains(member.pod);
+    });
+    const GangPhase phase = assembly.failed ? GangPhase::kFailed : GangPhase::kWaiting;
+    if (c.record.evicted.has_value() && !newcomers) {
+      if (!c.record.evicted->why.empty()) {
+        return Standing{phase, WaitReason::kPreempted,
+                        absl::StrCat(c.record.evicted->why, ": ", assembly.lacking)};
+      }
+      return Standing{phase, WaitReason::kQuorumLost,
+                      absl::StrCat("quorum was lost: ", assembly.lacking)};
+    }
+    const std::string failed = counts.failed > 0
+                                   ? absl::StrCat(assembly.lacking, "; ", counts.failed, " failed")
+                                   : assembly.lacking;
+    return Standing{phase,
+                    assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
+                    failed};
+  }
+  if (c.record.waiting == nullptr) return BehindAnother(c);
+  Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
+  if (const std::string trouble = EvictionTrouble(c); !trouble.empty()) {
+    absl::StrAppend(&standing.message, "; ", trouble);
+  }
+  if (c.record.node_request.has_value()) {
+    absl::StrAppend(&standing.message, "; ", c.record.node_request->Text());
+  }
+  if (c.record.reservation.has_value()) {
+    absl::StrAppend(&standing.message, "; room is held for it to start at ",
+                    StartText(*c.record.reservation), DelayText(*c.record.reservation));
+  }
+  return standing;
+}
+
+// In a StrictFIFO Queue no gang passes the first that waits.
+std::optional<Standing> Standings::BehindAnother(const Case& c) const {
+  const std::optional<QueueItem> first = desk_.queue.BlockerOf({c.gang.id, ItemKind::kQuorum});
+  const Gang* blocker = first.has_value() ? desk_.state.FindGang(first->gang) : nullptr;
+  if (blocker == nullptr) return std::nullopt;
+  return Standing{GangPhase::kPending, WaitReason::kHeldByReservation,
+                  absl::StrCat("it comes after ", GangText(blocker->key),
+                               ", which waits at the head of queue \"", c.gang.queue,
+                               "\", and that is StrictFIFO")};
+}
+
+std::string Standings::EvictionTrouble(const Case& c) const {
+  if (!c.record.claim.has_value()) return "";
+  for (const GangId victim : c.record.claim->victims) {
+    const auto it = desk_.records.find(victim);
+    if (it == desk_.records.end() || !it->second->departure.has_value()) continue;
+    const Departure& departure = *it->second->departure;
+    if (departure.for_gang == c.gang.id && !departure.forbidden.empty()) return departure.forbidden;
+  }
+  return "";
+}
+
+}  // namespace maniple

@@ -1,0 +1,29 @@
+// The standing of a gang, for its status, its events and `explain`. Questions only.
+//
+// Owned by Leadership; one thread.
+#pragma once
+
+#include "scheduler/loop/desk/charges.h"
+#include "scheduler/loop/desk/desk.h"
+
+namespace maniple {
+
+class Standings final {
+ public:
+  Standings(Desk& desk, Charges& charges) : desk_(desk), charges_(charges) {}
+
+  // None: the gang is ready and not decided yet, so that nothing true can be said.
+  [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+
+ private:
+  // The standing without regard to which Queue is charged.
+  [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
+  [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
+  // Why a gang that should leave for it cannot be evicted; "" = nothing known forbids it.
+  [[nodiscard]] std::string EvictionTrouble(const Case& c) const;
+
+  Desk& desk_;
+  Charges& charges_;
+};
+
+}  // namespace maniple
