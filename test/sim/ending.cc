@@ -136,7 +136,8 @@ SetPieces::Stage Ending::Stage() {
                 world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
               },
           .hold_out = [this] { HoldOut(); },
-          .must_run = [this](const std::string& gang) { CheckAllHaveNodes(gang); }};
+          .must_run = [this](const std::string& gang) { CheckAllHaveNodes(gang); },
+          .reservation_after = world_.economy.reservation_after()};
 }
 
 void Ending::CheckAllHaveNodes(const std::string& gang) {

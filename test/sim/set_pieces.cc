@@ -25,6 +25,7 @@ void SetPieces::Play(const Stage& stage) {
   OrphanHalf(stage);
   GrowUnderAClosedQueue(stage);
   Reverse(stage);
+  Overstay(stage);
 }
 
 void SetPieces::OrphanHalf(const Stage& stage) {
@@ -90,6 +91,22 @@ void SetPieces::Reverse(const Stage& stage) {
   stage.hold_out();
   for (const char* gang : {"challenger", "answerer"}) users_.DeleteGang(gang);
   stage.pass(2 * kLong);
+}
+
+void SetPieces::Overstay(const Stage& stage) {
+  if (stage.reservation_after > absl::Hours(1) || !LeaveOneNodeOpen()) return;
+  const int half = kWholeNode / 2;
+  users_.CreateGang("occupant", {.pods = 1, .gpus = half, .min_member = 1, .says_seconds = 86400});
+  stage.pass(kLong);
+  users_.CreateGang("holder", {.pods = 1, .gpus = kWholeNode, .min_member = 1});
+  stage.pass(stage.reservation_after + kLong);
+  users_.CreateGang("overstayer", {.pods = 1, .gpus = half, .min_member = 1, .says_seconds = 30});
+  stage.pass(2 * kLong);
+  users_.DeleteGang("occupant");
+  stage.pass(3 * kLong);
+  stage.must_run("holder");
+  for (const char* gang : {"holder", "overstayer"}) users_.DeleteGang(gang);
+  stage.pass(kLong);
 }
 
 int SetPieces::RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const {

@@ -24,6 +24,7 @@ class SetPieces final {
     std::function<void()> look;      // whether gangs are whole
     std::function<void()> hold_out;  // until every gang that may be evicted has left
     std::function<void(const std::string&)> must_run;  // this gang, whole
+    absl::Duration reservation_after;                  // of the schedulers
   };
   explicit SetPieces(Users& users) : users_(users) {}
 
@@ -40,6 +41,9 @@ class SetPieces final {
   // Two gangs need the one open node; the gang that has made the other leave becomes
   // the less important one.
   void Reverse(const Stage& stage);
+  // Half of the one open node is kept for a gang that needs all of it, and a guest that was to be
+  // gone by then stays.
+  void Overstay(const Stage& stage);
 
   [[nodiscard]] bool LeaveOneNodeOpen();
   // How many pods with one GPU and one volume each have room.
