@@ -128,6 +128,10 @@ class Reader final : public ForeignReader {
     if (IsOwner(role)) {
       ReadAsked(role, object.meta, object.spec);
       object.spec.topology = TopologyOf(object.meta);
+      // As KAI reads it; what the kind itself says of its class stands.
+      if (object.spec.priority_class_name.empty()) {
+        object.spec.priority_class_name = std::string(object.meta.labels.Get("priorityClassName"));
+      }
     } else {
       ForMember(root, "status", [&](const Cursor& status) {
         ForMember(status, "phase", [&](const Cursor& phase) { object.phase = phase.Text(); });

@@ -29,11 +29,13 @@ PRESET = os.environ.get("PRESET", "release")
 def copy_tree():
     """The tracked files as they are in the work tree; files that did not change keep their time, so little is built again."""
     TREE.mkdir(parents=True, exist_ok=True)
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    for name in filter(None, names):
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    names = [name for name in tracked if name and (ROOT / name).exists()]
+    for gone in {path.relative_to(TREE).as_posix() for path in TREE.rglob("*") if not path.is_dir()} - set(names):
+        if not gone.startswith("build/"):
+            (TREE / gone).unlink()
+    for name in names:
         source, target = ROOT / name, TREE / name
-        if not source.exists():
-            continue
         if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)

@@ -316,6 +316,20 @@ INSTANTIATE_TEST_SUITE_P(
                   OF_TYPE("worker"),
                   "PyTorchJob/t",
                   "PyTorchJob/t min 2, queue q, class high"},
+        OwnerCase{"class by KAI's label",
+                  {"{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: t, labels: "
+                   "{priorityClassName: urgent}}, spec: {pytorchReplicaSpecs: {Worker: {replicas: "
+                   "4}}}}"},
+                  OF_TYPE("worker"),
+                  "PyTorchJob/t",
+                  "PyTorchJob/t min 4, worker 4, class urgent: worker"},
+        OwnerCase{"class by the job before KAI's label",
+                  {"{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: t, labels: "
+                   "{priorityClassName: urgent}}, spec: {runPolicy: {schedulingPolicy: "
+                   "{priorityClass: high}}, pytorchReplicaSpecs: {Worker: {replicas: 4}}}}"},
+                  OF_TYPE("worker"),
+                  "PyTorchJob/t",
+                  "PyTorchJob/t min 4, worker 4, class high: worker"},
         OwnerCase{"elastic",
                   {KUBEFLOW("PyTorchJob",
                             "{elasticPolicy: {minReplicas: 3}, pytorchReplicaSpecs: {Worker: "
