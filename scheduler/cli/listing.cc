@@ -181,6 +181,13 @@ std::string CohortTable(const Json& cohorts) {
   return out;
 }
 
+// With what was tried before it.
+std::string TextOf(const Json& decision) {
+  const std::string& refused = decision["refused"].AsString();
+  if (refused.empty()) return decision["text"].AsString();
+  return absl::StrCat(decision["text"].AsString(), " (not: ", refused, ")");
+}
+
 std::string DecisionTable(const Json& decisions) {
   std::vector<std::vector<std::string>> rows = {{"TIME", "GANG", "WHAT", "TIMES", "TEXT"}};
   for (const Json& decision : decisions["items"].items()) {
@@ -190,7 +197,7 @@ std::string DecisionTable(const Json& decisions) {
                     name.empty() ? decision["subject"].AsString()
                                  : absl::StrCat(decision["namespace"].AsString(), "/", name),
                     decision["what"].AsString(), absl::StrCat(Number(decision["times"])),
-                    OneLine(decision["text"].AsString())});
+                    OneLine(TextOf(decision))});
   }
   return Table(rows);
 }

@@ -117,6 +117,7 @@ class Cycle final {
       }
       if (!Choose(options)) {
         short_of_quota_ = true;
+        NoteRefused(options, RefusedFlavors::Lacks::kQuota);
         continue;
       }
       DomainResult result = search_.Search(today_, search_.choice(), now_, SearchGoal::kNodes);
@@ -128,9 +129,14 @@ class Cycle final {
         result_->search.outcome = Outcome::kGaveUp;
       }
       if (found) return true;
+      NoteRefused(options, RefusedFlavors::Lacks::kRoom);
     }
     if (kept.has_value()) Choose(*kept);
     return false;
+  }
+
+  void NoteRefused(const std::vector<const QuotaOption*>& options, RefusedFlavors::Lacks lacks) {
+    if (refused_.size() < kMostRefusedTold) refused_.emplace_back(options, lacks);
   }
 
   // Restricts every shape to its option. False: the quota does not cover the request.
@@ -151,6 +157,15 @@ class Cycle final {
       plan.placements.push_back({.pod = request_.wants[place.want].pod, .node = place.node});
     }
     plan.domains = result.paths;
+    for (const auto& [options, lacks] : refused_) {
+      RefusedFlavors refused{.flavors = {}, .lacks = lacks};
+      for (const QuotaOption* option : options) {
+        if (option->flavor.empty() || std::ranges::count(refused.flavors, option->flavor) > 0)
+          continue;
+        refused.flavors.push_back(option->flavor);
+      }
+      if (!refused.flavors.empty()) plan.refused.push_back(std::move(refused));
+    }
     return plan;
   }
 
@@ -213,6 +228,8 @@ class Cycle final {
   LevelStore& levels_;  // the cache's, or its own
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
+  // Choices of flavors that failed before the one that fits, with what they lacked.
+  std::vector<std::pair<std::vector<const QuotaOption*>, RefusedFlavors::Lacks>> refused_;
   bool short_of_quota_ = false;   // some choice of flavors failed for quota
   bool untried_choices_ = false;  // of flavors: there are more than are tried
 };

@@ -30,6 +30,7 @@ std::string JsonLineOf(const DecisionEntry& entry) {
   add("queue", entry.queue);
   add("subject", entry.subject);
   add("text", TextOf(entry));
+  add("refused", entry.refused);
   if (entry.steps > 0) line.Set("steps", entry.steps);
   return line.Dump();
 }

@@ -20,6 +20,7 @@ struct DecisionEntry {
   std::string queue;    // of the gang, "" = none
   std::string subject;  // a node or pod, where the entry is about no gang
   std::string rest;     // " quorum: a-0=n1 a-1=n2", begins with its own separator
+  std::string refused;  // what was tried before it: "a100: no quota; h100: no room", "" = nothing
   int64_t steps = 0;    // spent by the decision on its searches; 0 = there was none
 };
 

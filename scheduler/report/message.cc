@@ -161,6 +161,13 @@ std::string ClockText(absl::Time time) {
                       absl::Dec(at.second(), absl::kZeroPad2), " UTC");
 }
 
+std::string RefusedText(const std::vector<RefusedFlavors>& refused) {
+  return absl::StrJoin(refused, "; ", [](std::string* out, const RefusedFlavors& one) {
+    const bool quota = one.lacks == RefusedFlavors::Lacks::kQuota;
+    absl::StrAppend(out, absl::StrJoin(one.flavors, ", "), quota ? ": no quota" : ": no room");
+  });
+}
+
 std::string GangText(const GangKey& key) { return absl::StrCat(key.namespace_name, "/", key.name); }
 
 }  // namespace maniple

@@ -32,6 +32,9 @@ namespace maniple {
 // "10:11:12 UTC"
 [[nodiscard]] std::string ClockText(absl::Time time);
 
+// "a100: no quota; h100, spot: no room".
+[[nodiscard]] std::string RefusedText(const std::vector<RefusedFlavors>& refused);
+
 // "default/a".
 [[nodiscard]] std::string GangText(const GangKey& key);
 // The object that must declare the gang, there or not: "PodGroup default/train".

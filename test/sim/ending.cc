@@ -145,7 +145,8 @@ void Ending::CheckAllHaveNodes(const std::string& gang) {
   for (const auto& [key, pod] : world_.truth.pods()) {
     if (GangName(pod) != gang || !pod.node.empty()) continue;
     world_.truth.Violated(Now(),
-                          absl::StrCat("NothingLeaks: ", key, " has no node in an empty cluster"));
+                          absl::StrCat("NothingLeaks: ", key,
+                                       " has no node, and nothing is in its way that may stay"));
     return;
   }
 }

@@ -248,6 +248,7 @@ void DecisionsInto(const std::vector<JournalEntry>& entries, pb::DecisionList& o
     row.set_times(entry.times);
     row.set_since(seconds(entry.since));
     row.set_steps(decision.steps);
+    row.set_refused(decision.refused);
   }
 }
 

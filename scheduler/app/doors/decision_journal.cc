@@ -30,6 +30,7 @@ void CutTo(std::string& text, size_t most) {
 
 void DecisionJournal::Add(DecisionEntry entry) {
   CutTo(entry.rest, bounds_.text);
+  CutTo(entry.refused, bounds_.text);
   Lane& lane = lanes_[entry.gang.namespace_name];
   const auto newest = lane.newest.find(entry.gang.name);
   if (newest != lane.newest.end()) {

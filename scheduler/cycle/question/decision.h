@@ -2,6 +2,7 @@
 // function.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -79,11 +80,19 @@ struct GangRequest {
   SearchWork* work = nullptr;
 };
 
+// A choice of flavors that was tried before the one of a plan, and what it lacked.
+struct RefusedFlavors {
+  std::vector<std::string> flavors;  // each once, in the order of the shapes
+  enum class Lacks : uint8_t { kQuota, kRoom } lacks = Lacks::kQuota;
+};
+
 // Everything is placed; take it as a whole or not at all.
 struct Plan {
   std::vector<Placement> placements;  // in rank order
   std::vector<std::string> domains;
+  std::vector<RefusedFlavors> refused;  // the first kMostRefusedTold
 };
+inline constexpr size_t kMostRefusedTold = 8;
 
 enum class RejectionCode : uint8_t {
   kQuotaExceeded,       // proven: the queue's quota does not cover it now

@@ -102,6 +102,16 @@ void Desk::Log(const Case& c, absl::string_view what, std::string rest, int64_t 
             .steps = steps});
 }
 
+void Desk::LogPlan(const Case& c, ItemKind kind, const Plan& plan, int64_t steps) {
+  warm.Log({.at = c.now,
+            .what = "place",
+            .gang = c.gang.key,
+            .queue = c.gang.queue,
+            .rest = absl::StrCat(" ", ItemName(kind), ": ", PlacesText(plan.placements)),
+            .refused = RefusedText(plan.refused),
+            .steps = steps});
+}
+
 void Desk::LogOf(absl::string_view what, absl::string_view subject, std::string rest,
                  absl::Time now) {
   warm.Log({.at = now, .what = what, .subject = std::string(subject), .rest = std::move(rest)});

@@ -57,6 +57,7 @@ struct Desk {
   void SendEvent(const EventNote& note, absl::Time now);
   // `rest` begins with its own separator.
   void Log(const Case& c, absl::string_view what, std::string rest = "", int64_t steps = 0);
+  void LogPlan(const Case& c, ItemKind kind, const Plan& plan, int64_t steps);
   void LogOf(absl::string_view what, absl::string_view subject, std::string rest, absl::Time now);
 
   WarmState& warm;

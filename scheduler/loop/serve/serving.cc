@@ -115,9 +115,7 @@ void Serving::TakePlan(Case& c, QueueItem item, const Answer& answer, const Sear
   const Plan& plan = std::get<Plan>(answer.decision);
   ++desk_.counters.plans;
   if (item.kind == ItemKind::kRepair) ++desk_.counters.repairs;
-  desk_.Log(c, "place",
-            absl::StrCat(" ", ItemName(item.kind), ": ", desk_.PlacesText(plan.placements)),
-            work.used());
+  desk_.LogPlan(c, item.kind, plan, work.used());
   desk_.queue.Started(item);
   c.record.queued.reset();
   c.record.waiting.reset();

@@ -7,14 +7,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/base/files.h"
+#include "scheduler/app/answers/admin_view.h"
 #include "scheduler/app/doors/decision_file.h"
 #include "scheduler/app/doors/decision_queue.h"
+#include "scheduler/cli/listing.h"
 #include "test/support/temp_folder.h"
 
 namespace maniple {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 DecisionEntry Entry(int second, absl::string_view what, const std::string& ns,
@@ -94,9 +97,11 @@ TEST(DecisionEntry, ALineOfJsonSaysWhatThereIsAndStaysOneLine) {
   entry.at += absl::Milliseconds(250);
   entry.queue = "q";
   entry.steps = 7;
+  entry.refused = "a100: no quota; h100, spot: no room";
   EXPECT_EQ(JsonLineOf(entry),
             "{\"at\":\"1970-01-01T00:00:05.25Z\",\"what\":\"place\",\"namespace\":\"a\","
-            "\"name\":\"g\",\"queue\":\"q\",\"text\":\"quorum: g-0=n1\",\"steps\":7}");
+            "\"name\":\"g\",\"queue\":\"q\",\"text\":\"quorum: g-0=n1\","
+            "\"refused\":\"a100: no quota; h100, spot: no room\",\"steps\":7}");
   EXPECT_EQ(
       JsonLineOf({.at = absl::UnixEpoch(), .what = "cool", .subject = "n1", .rest = ": a\nb"}),
       "{\"at\":\"1970-01-01T00:00:00Z\",\"what\":\"cool\",\"subject\":\"n1\","
@@ -135,6 +140,15 @@ TEST(DecisionFile, AppendsALinePerDecision) {
                          JsonLineOf(Entry(2, "lost", "a", "g")), "\n"));
   EXPECT_THAT(DecisionFile::Open("/nowhere/log").status().message(),
               ::testing::HasSubstr("--decision-log /nowhere/log: No such file"));
+}
+
+TEST(DecisionTable, SaysWhichFlavorsWereTriedBeforeTheOneTaken) {
+  DecisionEntry entry = Entry(5, "place", "a", "g", " quorum: g-0=n1");
+  entry.refused = "a100: no quota";
+  const absl::StatusOr<std::string> json = DecisionsJson({{.decision = entry, .since = entry.at}});
+  ASSERT_TRUE(json.ok());
+  EXPECT_THAT(DecisionTable(*Json::Parse(*json)),
+              HasSubstr("quorum: g-0=n1 (not: a100: no quota)\n"));
 }
 
 }  // namespace

@@ -130,19 +130,39 @@ TEST_F(ShapesTest, AMemberThatFitsNowhereBesideTheOthersIsPassedOver) {
   EXPECT_THAT(Places("x"), ElementsAre("x-0=a", "x-1=b", "x-3=a"));
 }
 
-// There are 256 choices of flavors, and the last of them is the one.
-TEST_F(ShapesTest, FourRolesFindTheFlavorsThatTheyName) {
-  QuotaNodeSpec queue;
-  std::vector<QuotaOption> options;
-  for (uint32_t flavor = 0; flavor < 4; ++flavor) {
-    const std::string name = absl::StrCat("n", flavor);
-    cluster_.Add(MakeNode(name).Gpu(8).Label("pool", absl::StrCat("f", flavor)));
-    queue.limits.push_back({.cell = QuotaCellId(flavor), .nominal = Amount(8)});
-    const NodeId node = cluster_.state().NodeNamed(name).value();
-    NodeSet nodes(BlockOf(node) + 1);
-    nodes[BlockOf(node)].Set(RowOf(node));
-    options.push_back({.nodes = nodes, .each = {{QuotaCellId(flavor), Amount(1)}}, .flavor = name});
+// Flavors n0 … n3, each with a node of its own.
+class FlavorsTest : public ShapesTest {
+ protected:
+  void AddFlavors(const std::vector<int>& nominal) {
+    for (uint32_t flavor = 0; flavor < nominal.size(); ++flavor) {
+      const std::string name = absl::StrCat("n", flavor);
+      cluster_.Add(MakeNode(name).Gpu(8).Label("pool", absl::StrCat("f", flavor)));
+      queue_.limits.push_back({.cell = QuotaCellId(flavor), .nominal = Amount(nominal[flavor])});
+      const NodeId node = cluster_.state().NodeNamed(name).value();
+      NodeSet nodes(BlockOf(node) + 1);
+      nodes[BlockOf(node)].Set(RowOf(node));
+      options_.push_back(
+          {.nodes = nodes, .each = {{QuotaCellId(flavor), Amount(1)}}, .flavor = name});
+    }
   }
+  Decision DecideWithQuota(absl::string_view gang) {
+    const QuotaTree tree({queue_}, std::vector<uint32_t>(options_.size()));
+    const GangRequest request = cluster_.RequestOf(gang);
+    QuotaAsk ask{.tree = &tree, .queue = QuotaNodeId(0), .options = {}};
+    for (const Want& want : request.wants) ask.options[want.shape] = options_;
+    const SnapshotPtr snapshot = cluster_.state().Publish();
+    return Decide({.snapshot = *snapshot, .request = request, .now = cluster_.now, .quota = &ask},
+                  cluster_.profile());
+  }
+
+ private:
+  QuotaNodeSpec queue_;
+  std::vector<QuotaOption> options_;
+};
+
+// There are 256 choices of flavors, and the last of them is the one.
+TEST_F(FlavorsTest, FourRolesFindTheFlavorsThatTheyName) {
+  AddFlavors({8, 8, 8, 8});
   cluster_.Add(MakePodGroup("x").MinMember(4));
   for (int i = 0; i < 4; ++i) {
     cluster_.Add(MakePod(absl::StrCat("x-", i))
@@ -151,15 +171,23 @@ TEST_F(ShapesTest, FourRolesFindTheFlavorsThatTheyName) {
                      .Gpu(1)
                      .Selector("pool", absl::StrCat("f", 3 - i)));
   }
-  const QuotaTree tree({queue}, {0, 0, 0, 0});
-  const GangRequest request = cluster_.RequestOf("x");
-  QuotaAsk ask{.tree = &tree, .queue = QuotaNodeId(0), .options = {}};
-  for (const Want& want : request.wants) ask.options[want.shape] = options;
-  const SnapshotPtr snapshot = cluster_.state().Publish();
-  const Decision decision =
-      Decide({.snapshot = *snapshot, .request = request, .now = cluster_.now, .quota = &ask},
-             cluster_.profile());
-  EXPECT_THAT(cluster_.PlacesOf(decision), ElementsAre("x-0=n3", "x-1=n2", "x-2=n1", "x-3=n0"));
+  EXPECT_THAT(cluster_.PlacesOf(DecideWithQuota("x")),
+              ElementsAre("x-0=n3", "x-1=n2", "x-2=n1", "x-3=n0"));
+}
+
+TEST_F(FlavorsTest, APlanSaysWhichFlavorsWereTriedBeforeAndWhatTheyLacked) {
+  AddFlavors({1, 8, 8, 8});
+  cluster_.Add(MakePod("other").Scheduler("other").Gpu(8).On("n1"));
+  cluster_.Add(MakePodGroup("x").MinMember(2));
+  for (const char* pod : {"x-0", "x-1"}) cluster_.Add(MakePod(pod).Group("x").Gpu(4));
+  const Decision decision = DecideWithQuota("x");
+  EXPECT_THAT(cluster_.PlacesOf(decision), ElementsAre("x-0=n2", "x-1=n2"));
+  const std::vector<RefusedFlavors>& refused = std::get<Plan>(decision).refused;
+  ASSERT_EQ(refused.size(), 2);
+  EXPECT_THAT(refused[0].flavors, ElementsAre("n0"));
+  EXPECT_EQ(refused[0].lacks, RefusedFlavors::Lacks::kQuota);
+  EXPECT_THAT(refused[1].flavors, ElementsAre("n1"));
+  EXPECT_EQ(refused[1].lacks, RefusedFlavors::Lacks::kRoom);
 }
 
 }  // namespace

@@ -30,11 +30,16 @@ export function Story({ decisions }) {
       ${newest.map(
         (each) => html`<li key=${`${each.since} ${each.what}`}>
           <span class="muted"><${ClockTime} at=${each.at} /></span>
-          <span>${words[each.what] ?? each.what}${timesText(each)}<span class="muted story-text">${each.text}</span></span>
+          <span>${words[each.what] ?? each.what}${timesText(each)}<span class="muted story-text">${each.text}${refusedText(each)}</span></span>
         </li>`,
       )}
     </ol>
   `;
+}
+
+// Flavors that were tried before the one taken.
+function refusedText({ refused }) {
+  return refused ? ` (not: ${refused})` : '';
 }
 
 function timesText({ times, since }) {
