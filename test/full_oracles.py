@@ -75,6 +75,7 @@ ORACLES = [
            "MANIPLE_RESERVATION_FIRST", 40),
     Oracle("backfill with exact run times", "loop_reservation_oracle_test", "*WithExactRunTimes*", "MANIPLE_RESERVATION_WORKLOADS", 5_000,
            "MANIPLE_RESERVATION_FIRST", 10),
+    Oracle("proof of help", "advice_oracle_test", "*", "MANIPLE_HELP_WORLDS", 20_000, "MANIPLE_HELP_FIRST", 20),
     Oracle("replay goes on as it was", "replay_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 4),
     Oracle("what-if says what then happens", "replay_what_if_oracle_test", "*", "MANIPLE_WHAT_IF_WORLDS", 5_000, "MANIPLE_WHAT_IF_FIRST", 2),
     Oracle("economy", "loop_economy_test", "*Recomputing*WouldStart", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
