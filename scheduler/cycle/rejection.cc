@@ -1,7 +1,6 @@
 #include "scheduler/cycle/rejection.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace maniple {
 namespace {
@@ -31,7 +30,7 @@ class ReasonTally final {
 
  private:
   static bool Same(const Reason& a, const Reason& b) {
-    return std::tie(a.id, a.resource, a.taint) == std::tie(b.id, b.resource, b.taint);
+    return a.id == b.id && a.resource == b.resource && a.taint == b.taint;
   }
   static void Note(NodeReasonCount& count, const Reason& reason) {
     ++count.nodes;
