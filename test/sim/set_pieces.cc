@@ -26,6 +26,15 @@ void SetPieces::Play(const Stage& stage) {
   GrowUnderAClosedQueue(stage);
   Reverse(stage);
   Overstay(stage);
+  Borrow(stage);
+}
+
+void SetPieces::AddQueue(const std::string& name, Json spec) {
+  users_.Call("POST", kQueuesPath,
+              Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
+                            {"kind", "Queue"},
+                            {"metadata", Json::Object({{"name", name}})},
+                            {"spec", std::move(spec)}}));
 }
 
 void SetPieces::OrphanHalf(const Stage& stage) {
@@ -41,11 +50,7 @@ void SetPieces::OrphanHalf(const Stage& stage) {
 }
 
 void SetPieces::GrowUnderAClosedQueue(const Stage& stage) {
-  users_.Call("POST", kQueuesPath,
-              Json::Object({{"apiVersion", "scheduling.maniple.dev/v1alpha1"},
-                            {"kind", "Queue"},
-                            {"metadata", Json::Object({{"name", kStageQueue}})},
-                            {"spec", Json::Object()}}));
+  AddQueue(kStageQueue, Json::Object());
   users_.CreateGang("guest", {.pods = 2, .gpus = 1, .min_member = 2, .queue = kStageQueue});
   stage.pass(kLong);
   const std::string queue = absl::StrCat(kQueuesPath, "/", kStageQueue);
@@ -109,6 +114,28 @@ void SetPieces::Overstay(const Stage& stage) {
   stage.pass(kLong);
 }
 
+void SetPieces::Borrow(const Stage& stage) {
+  const int half = kWholeNode / 2;
+  const std::map<std::string, int> nominal = {{"borrows", 0}, {"lends", half}};
+  for (const auto& [queue, gpus] : nominal) {
+    const Json amount = Json::Object({{"name", "nvidia.com/gpu"}, {"nominal", gpus}});
+    const Json quota = Json::Object({{"flavor", ""}, {"resources", Json::Array({amount})}});
+    AddQueue(queue, Json::Object({{"cohort", kStageQueue}, {"quotas", Json::Array({quota})}}));
+  }
+  users_.CreateGang("owner", {.pods = 1, .gpus = half, .min_member = 1, .queue = "lends"});
+  stage.pass(kLong);
+  users_.CreateGang("borrower", {.pods = 1, .gpus = half, .min_member = 1, .queue = "borrows"});
+  stage.pass(kLong);
+  users_.DeleteGang("owner");
+  stage.pass(kLong);
+  stage.must_run("borrower");
+  users_.DeleteGang("borrower");
+  stage.pass(kLong);
+  for (const auto& [queue, gpus] : nominal) {
+    users_.Call("DELETE", absl::StrCat(kQueuesPath, "/", queue), Json());
+  }
+}
+
 int SetPieces::RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const {
   int64_t pods = 0;
   for (const auto& [node, gpus] : users_.truth().FreeGpus({})) {
@@ -119,7 +146,18 @@ int SetPieces::RoomFor(const std::string& storage_class, const VolumeTruth& volu
   return static_cast<int>(pods);
 }
 
+void SetPieces::ShareALoneClaim(const Stage& stage) {
+  for (const char* gang : {"first", "second"}) {
+    users_.CreateGang(gang, {.pods = 1, .gpus = 1, .min_member = 1, .claim = kLoneClaim});
+    stage.pass(kUntilKnown);
+  }
+  stage.must_run("first");
+  for (const char* gang : {"first", "second"}) users_.DeleteGang(gang);
+  stage.pass(kLong);
+}
+
 void SetPieces::UseAllStorage(const VolumeTruth& volumes, const Stage& stage) {
+  ShareALoneClaim(stage);
   for (const char* storage_class : {kDiskClass, kMadeClass}) {
     const int pods = RoomFor(storage_class, volumes);
     if (pods == 0) continue;

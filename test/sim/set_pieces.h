@@ -44,7 +44,12 @@ class SetPieces final {
   // Half of the one open node is kept for a gang that needs all of it, and a guest that was to be
   // gone by then stays.
   void Overstay(const Stage& stage);
+  // A Queue without quota of its own borrows what another one of its Cohort gives back.
+  void Borrow(const Stage& stage);
+  // Two gangs name the claim that lets a single pod in.
+  void ShareALoneClaim(const Stage& stage);
 
+  void AddQueue(const std::string& name, Json spec);
   [[nodiscard]] bool LeaveOneNodeOpen();
   // How many pods with one GPU and one volume each have room.
   [[nodiscard]] int RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const;
