@@ -20,7 +20,7 @@ from producers.stage import names, play, remove, stage, stand_ins  # noqa: E402
 from support.cases import on_servers, play_all  # noqa: E402
 from support.control_plane import CRDS, ROOT, RealControlPlane  # noqa: E402
 from support.definitions import install_open  # noqa: E402
-from support.scheduler import Scheduler, add_nodes  # noqa: E402
+from support.scheduler import Scheduler, add_nodes, await_that  # noqa: E402
 
 
 DEFINITIONS = ROOT / "test" / "producers" / "definitions"
@@ -78,7 +78,9 @@ def hyper_nodes_that_go_and_return(server):
     leaf = kubeflow.hyper_node("leaf", 1, ("Node", {"regexMatch": {"pattern": "^node-"}}))
     early, late = names("early", range(2)), names("late", range(2))
     play(server.api, [stage(leaf, kubeflow.volcano_job_within(1, "early", 2, gpus=1), bound=early)])
-    server.api.must("DELETE", f"{CRDS}/hypernodes.topology.volcano.sh")
+    kind = f"{CRDS}/hypernodes.topology.volcano.sh"
+    server.api.must("DELETE", kind)
+    await_that("the kind and its objects are gone", lambda: server.api.request("GET", kind).status == 404)
     waits = stage(kubeflow.volcano_job_within(1, "late", 2, gpus=1), bound=early, holds=[waits_because("late", "InvalidSpec")])
     play(server.api, [waits])
     server.install_crds(DEFINITIONS)
