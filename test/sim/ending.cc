@@ -136,19 +136,23 @@ SetPieces::Stage Ending::Stage() {
                 world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
               },
           .hold_out = [this] { HoldOut(); },
-          .must_run = [this](const std::string& gang) { CheckAllHaveNodes(gang); },
+          .must_run = [this](const std::string& gang) { CheckRuns(gang); },
           .reservation_after = world_.economy.reservation_after()};
 }
 
-void Ending::CheckAllHaveNodes(const std::string& gang) {
+void Ending::CheckRuns(const std::string& gang) {
   if (!world_.Sound()) return;
+  int pods = 0;
   for (const auto& [key, pod] : world_.truth.pods()) {
-    if (GangName(pod) != gang || !pod.node.empty()) continue;
+    if (GangName(pod) != gang) continue;
+    ++pods;
+    if (!pod.node.empty()) continue;
     world_.truth.Violated(Now(),
-                          absl::StrCat("NothingLeaks: ", key,
-                                       " has no node, and nothing is in its way that may stay"));
+                          absl::StrCat("NothingLeaks: ", key, " has no node, and nothing is in ",
+                                       "its way that may stay"));
     return;
   }
+  if (pods == 0) world_.truth.Violated(Now(), absl::StrCat("NothingLeaks: ", gang, " has no pods"));
 }
 
 void Ending::UseAllStorage() {

@@ -39,7 +39,7 @@ class Ending final {
   void ComeToRest();
   void LetArrive();
   void CheckAtRest(const Process& process);
-  void CheckAllHaveNodes(const std::string& gang);
+  void CheckRuns(const std::string& gang);
   [[nodiscard]] bool Settled() const;
   [[nodiscard]] bool Quiet() const;
   [[nodiscard]] bool NobodyMakesRoom() const;

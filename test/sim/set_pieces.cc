@@ -27,6 +27,7 @@ void SetPieces::Play(const Stage& stage) {
   Reverse(stage);
   Overstay(stage);
   Borrow(stage);
+  Relabel(stage);
 }
 
 void SetPieces::AddQueue(const std::string& name, Json spec) {
@@ -134,6 +135,21 @@ void SetPieces::Borrow(const Stage& stage) {
   for (const auto& [queue, gpus] : nominal) {
     users_.Call("DELETE", absl::StrCat(kQueuesPath, "/", queue), Json());
   }
+}
+
+void SetPieces::Relabel(const Stage& stage) {
+  users_.CreateGang("mover", {.pods = 2, .gpus = 1, .min_member = 2, .loss_grace_seconds = 30});
+  users_.CreateGang("elsewhere", {.pods = 1, .gpus = 1, .min_member = 1});
+  stage.pass(kLong);
+  const Json labels = Json::Object({{kPodGroupLabel, "elsewhere"}});
+  users_.Call("PATCH", absl::StrCat(kPodsTarget, "/mover-1"),
+              Json::Object({{"metadata", Json::Object({{"labels", labels}})}}));
+  stage.pass(kUntilKnown + kLong);
+  for (const char* gang : {"mover", "elsewhere"}) {
+    stage.must_run(gang);
+    users_.DeleteGang(gang);
+  }
+  stage.pass(kLong);
 }
 
 int SetPieces::RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const {

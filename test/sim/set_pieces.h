@@ -23,7 +23,7 @@ class SetPieces final {
         refuse_binds;                // of targets that begin so
     std::function<void()> look;      // whether gangs are whole
     std::function<void()> hold_out;  // until every gang that may be evicted has left
-    std::function<void(const std::string&)> must_run;  // this gang, whole
+    std::function<void(const std::string&)> must_run;  // this gang: what there is of it
     absl::Duration reservation_after;                  // of the schedulers
   };
   explicit SetPieces(Users& users) : users_(users) {}
@@ -46,6 +46,8 @@ class SetPieces final {
   void Overstay(const Stage& stage);
   // A Queue without quota of its own borrows what another one of its Cohort gives back.
   void Borrow(const Stage& stage);
+  // A pod that runs is given the label of another gang: its own goes on.
+  void Relabel(const Stage& stage);
   // Two gangs name the claim that lets a single pod in.
   void ShareALoneClaim(const Stage& stage);
 

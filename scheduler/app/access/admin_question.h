@@ -7,10 +7,10 @@
 
 namespace maniple {
 
-// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/usage?namespace=N&since=TIME", "/nodes", "/queues" or
-// "/cohorts"; "/log?namespace=N&name=G", "/stream?namespace=N&since=ID" or "/tables?namespace=N".
-// Other parameters are ignored, and of equal ones the last counts. /explain is of the namespace
-// "default" without one.
+// "/explain?namespace=N&name=G", "/gangs?namespace=N", "/usage?namespace=N&since=TIME", "/nodes",
+// "/queues" or "/cohorts"; "/log?namespace=N&name=G", "/stream?namespace=N&since=ID" or
+// "/tables?namespace=N". Other parameters are ignored, and of equal ones the last counts. /explain
+// is of the namespace "default" without one.
 struct AdminQuestion {
   std::string path;
   std::string namespace_name;

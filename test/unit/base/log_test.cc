@@ -30,9 +30,8 @@ std::string Logged(const LogOptions& options, Statement statement) {
 
 TEST(Log, WritesOneLineWithTimeLevelAndPlace) {
   const std::string line = Logged({}, [] { LOG(WARNING) << "gang " << 7 << " waits"; });
-  EXPECT_THAT(
-      line,
-      MatchesRegex("....-..-..T..:..:..\\....Z warning log_test.cc:[0-9]+\\] gang 7 waits\n"));
+  EXPECT_THAT(line, MatchesRegex(
+                        "....-..-..T..:..:..\\....Z warning log_test.cc:[0-9]+\\] gang 7 waits\n"));
 }
 
 TEST(Log, HostileTextCannotForgeASecondRecord) {
@@ -48,10 +47,10 @@ TEST(Log, HostileTextCannotForgeASecondRecord) {
 TEST(Log, JsonRecordsEscapeQuotesAndBackslashes) {
   const std::string line =
       Logged({.format = LogFormat::kJson}, [] { LOG(ERROR) << R"(say "hi" \ )" << 1; });
-  EXPECT_THAT(line,
-              MatchesRegex(
-                  "\\{\"ts\":\"[^\"]+\",\"level\":\"error\",\"caller\":\"log_test.cc:[0-9]+\","
-                  "\"msg\":\"say \\\\\"hi\\\\\" \\\\\\\\ 1\"\\}\n"));
+  EXPECT_THAT(
+      line,
+      MatchesRegex("\\{\"ts\":\"[^\"]+\",\"level\":\"error\",\"caller\":\"log_test.cc:[0-9]+\","
+                   "\"msg\":\"say \\\\\"hi\\\\\" \\\\\\\\ 1\"\\}\n"));
 }
 
 TEST(Log, VerboseRecordsNeedTheirVerbosity) {
