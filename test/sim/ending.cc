@@ -61,6 +61,7 @@ void Ending::Play() {
   if (world_.economy.exists() || world_.tenant.exists() || world_.producers.exist() || stored)
     EndAll();
   if (stored) UseAllStorage();
+  if (world_.mig_users.exist()) JoinADivision();
   if (!world_.economy.exists() || world_.options.seed % kOneSiege != 0) return;
   PlaySetPieces();
   BesiegeAll();
@@ -160,6 +161,13 @@ void Ending::UseAllStorage() {
   world_.volumes->CheckNothingIsSetAside(Now());
   world_.disturbances.OpenNodes();
   pieces_.UseAllStorage(*world_.volumes, Stage());
+}
+
+void Ending::JoinADivision() {
+  if (!world_.Sound() || !world_.truth.pods().empty()) return;
+  world_.disturbances.OpenNodes();
+  pieces_.JoinADivision(Stage());
+  world_.disturbances.OpenNodes();
 }
 
 void Ending::PlaySetPieces() {

@@ -31,6 +31,7 @@ class Ending final {
   void StayCalm();
   void EndAll();
   void UseAllStorage();
+  void JoinADivision();
   void PlaySetPieces();
   void BesiegeAll();
   void HoldOut();

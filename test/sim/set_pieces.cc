@@ -68,10 +68,11 @@ void SetPieces::GrowUnderAClosedQueue(const Stage& stage) {
   stage.pass(kLong);
 }
 
-bool SetPieces::LeaveOneNodeOpen() {
+bool SetPieces::LeaveOneNodeOpen(GpusAre gpus) {
   const std::map<std::string, Truth::NodeFacts> nodes = users_.truth().nodes();
-  const auto open = std::ranges::find_if(nodes, [](const auto& node) {
-    return node.second.gpus == kWholeNode && !node.second.tainted && !node.second.cordoned;
+  const auto open = std::ranges::find_if(nodes, [gpus](const auto& node) {
+    const bool suits = gpus == GpusAre::kWhole || node.second.can_be_divided;
+    return suits && node.second.gpus == kWholeNode && !node.second.tainted && !node.second.cordoned;
   });
   if (open == nodes.end()) return false;
   for (const auto& [name, node] : nodes) {
@@ -149,6 +150,23 @@ void SetPieces::Relabel(const Stage& stage) {
     stage.must_run(gang);
     users_.DeleteGang(gang);
   }
+  stage.pass(kLong);
+}
+
+void SetPieces::JoinADivision(const Stage& stage) {
+  // Shorter than it takes news to come: the pod may overtake what the node says of itself.
+  constexpr absl::Duration kMoment = absl::Milliseconds(1);
+  constexpr int kMoments = 60'000;
+  if (!LeaveOneNodeOpen(GpusAre::kDivisible)) return;
+  users_.CreateGang("slicer", {.pods = 1, .gpus = 1, .mig_profile = "1g.10gb", .min_member = 1});
+  const auto is_divided = [](const auto& node) { return node.second.is_being_divided; };
+  for (int i = 0; i < kMoments; ++i) {
+    if (std::ranges::any_of(users_.truth().nodes(), is_divided)) break;
+    stage.pass(kMoment);
+  }
+  users_.CreateGang("joiner", {.pods = 1, .gpus = kWholeNode, .min_member = 1});
+  stage.pass(kLong);
+  for (const char* gang : {"slicer", "joiner"}) users_.DeleteGang(gang);
   stage.pass(kLong);
 }
 

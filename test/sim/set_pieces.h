@@ -5,6 +5,7 @@
 //   pieces.Play({.pass = …, .refuse_binds = …, .look = …, .hold_out = …});
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -32,6 +33,8 @@ class SetPieces final {
   // Gangs that need every disk, and every volume that can be attached: anything that is
   // still kept for a gang that has gone is missed now.
   void UseAllStorage(const VolumeTruth& volumes, const Stage& stage);
+  // A pod comes for the whole GPUs of a node that has just been asked to be divided.
+  void JoinADivision(const Stage& stage);
 
  private:
   // Half of a gang is bound when its PodGroup goes for good.
@@ -52,7 +55,9 @@ class SetPieces final {
   void ShareALoneClaim(const Stage& stage);
 
   void AddQueue(const std::string& name, Json spec);
-  [[nodiscard]] bool LeaveOneNodeOpen();
+  // One with eight GPUs, divided by MIG or not.
+  enum class GpusAre : uint8_t { kWhole, kDivisible };
+  [[nodiscard]] bool LeaveOneNodeOpen(GpusAre gpus = GpusAre::kWhole);
   // How many pods with one GPU and one volume each have room.
   [[nodiscard]] int RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const;
 
