@@ -131,6 +131,10 @@ SetPieces::Stage Ending::Stage() {
               [this](const std::string& target, absl::Duration time) {
                 world_.network.RefuseBinds(target, Now() + time);
               },
+          .delay_binds =
+              [this](const std::string& target, absl::Duration time) {
+                world_.network.DelayBinds(target, Now() + time);
+              },
           .look =
               [this] {
                 if (!world_.Sound()) return;

@@ -72,6 +72,11 @@ SimNetwork::SimNetwork(devcluster::ApiServer& server, EventQueue& events, FaultI
                        uint64_t seed)
     : server_(server), events_(events), faults_(faults), random_(seed) {}
 
+bool SimNetwork::IsBindOf(const HttpRequest& request, const Targets& targets) const {
+  return IsBind(request) && events_.Now() < targets.until &&
+         absl::StartsWith(request.target, targets.begin);
+}
+
 absl::Duration SimNetwork::Latency() { return absl::Microseconds(200 + random_.Below(5000)); }
 
 ApiReply SimNetwork::Call(const ApiRequest& request) {
@@ -178,8 +183,7 @@ bool SimTransport::Refused(const WirePtr& wire, RequestId id, const RequestPtr& 
     }
     return answer({.status = 500, .content_type = "text/plain"}, "the simulated server is unwell");
   }
-  const bool refused = IsBind(*request) && network.events_.Now() < network.refused_until_ &&
-                       absl::StartsWith(request->target, network.refused_);
+  const bool refused = network.IsBindOf(*request, network.refused_);
   if (refused) faults.Note(Fault::kUnavailable);
   if (refused || faults.Strikes(Fault::kUnavailable)) {
     return answer({.status = 503, .content_type = "text/plain"}, "no endpoints available");
@@ -220,7 +224,9 @@ void SimTransport::Arrive(const WirePtr& wire, RequestId id, const RequestPtr& r
   SimNetwork& network = wire->network;
   FaultInjector& faults = network.faults_;
   if (Refused(wire, id, request)) return;
-  if (IsWrite(*request) && faults.Strikes(Fault::kLateWrite)) {
+  const bool delayed = network.IsBindOf(*request, network.delayed_);
+  if (delayed) faults.Note(Fault::kLateWrite);
+  if (delayed || (IsWrite(*request) && faults.Strikes(Fault::kLateWrite))) {
     // The server works on it for longer than anybody waits.
     const absl::Duration patience = std::min(request->timeout, request->head_timeout);
     Fail(wire, id, patience, absl::DeadlineExceededError("no reply in time"));

@@ -54,10 +54,9 @@ class SimNetwork final {
   // A request of a user or controller: no latency, no faults.
   devcluster::ApiReply Call(const devcluster::ApiRequest& request);
   // No bind of a pod whose target begins with `target` is done until then: 503.
-  void RefuseBinds(std::string target, absl::Time until) {
-    refused_ = std::move(target);
-    refused_until_ = until;
-  }
+  void RefuseBinds(std::string target, absl::Time until) { refused_ = {std::move(target), until}; }
+  // Their binds are carried out when nobody waits for the reply any more.
+  void DelayBinds(std::string target, absl::Time until) { delayed_ = {std::move(target), until}; }
   // Moves pieces that watches have ready onto the wire, and lets the server's own time pass.
   void Pump();
 
@@ -90,8 +89,12 @@ class SimNetwork final {
   std::map<devcluster::WatchId, Stream> streams_;
   absl::Time server_wake_ = absl::InfiniteFuture();
   bool was_reset_ = false;
-  std::string refused_;
-  absl::Time refused_until_ = absl::InfinitePast();
+  struct Targets {
+    std::string begin;
+    absl::Time until = absl::InfinitePast();
+  };
+  [[nodiscard]] bool IsBindOf(const HttpRequest& request, const Targets& targets) const;
+  Targets refused_, delayed_;
 };
 
 class SimTransport final : public Transport {

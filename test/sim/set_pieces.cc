@@ -28,6 +28,7 @@ void SetPieces::Play(const Stage& stage) {
   Overstay(stage);
   Borrow(stage);
   Relabel(stage);
+  LandLate(stage);
 }
 
 void SetPieces::AddQueue(const std::string& name, Json spec) {
@@ -150,6 +151,17 @@ void SetPieces::Relabel(const Stage& stage) {
     stage.must_run(gang);
     users_.DeleteGang(gang);
   }
+  stage.pass(kLong);
+}
+
+void SetPieces::LandLate(const Stage& stage) {
+  if (!LeaveOneNodeOpen()) return;
+  stage.delay_binds(absl::StrCat(kPodsTarget, "/late-1"), kScheduleTimeout);
+  users_.CreateGang("late", {.pods = 2, .gpus = kWholeNode / 2, .min_member = 2});
+  stage.pass(kShort);
+  users_.CreateGang("next", {.pods = 1, .gpus = kWholeNode, .min_member = 1});
+  stage.pass(2 * kLong);
+  for (const char* gang : {"late", "next"}) users_.DeleteGang(gang);
   stage.pass(kLong);
 }
 

@@ -20,8 +20,8 @@ class SetPieces final {
   // Deeds that only the world can do.
   struct Stage {
     std::function<void(absl::Duration)> pass;  // time
-    std::function<void(const std::string&, absl::Duration)>
-        refuse_binds;                // of targets that begin so
+    std::function<void(const std::string&, absl::Duration)> refuse_binds,
+        delay_binds;                 // of targets that begin so
     std::function<void()> look;      // whether gangs are whole
     std::function<void()> hold_out;  // until every gang that may be evicted has left
     std::function<void(const std::string&)> must_run;  // this gang: what there is of it
@@ -51,6 +51,8 @@ class SetPieces final {
   void Borrow(const Stage& stage);
   // A pod that runs is given the label of another gang: its own goes on.
   void Relabel(const Stage& stage);
+  // A gang is undone while one of its binds is still on its way, and another waits for the room.
+  void LandLate(const Stage& stage);
   // Two gangs name the claim that lets a single pod in.
   void ShareALoneClaim(const Stage& stage);
 
