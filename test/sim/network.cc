@@ -15,6 +15,8 @@ using devcluster::ApiRequest;
 using devcluster::WatchId;
 
 constexpr int kMostStaleLists = 3;  // in a row
+// Beyond the patience of who asks, which is less than a gang has time for.
+constexpr absl::Duration kDelay = absl::Seconds(12);
 constexpr char kJson[] = "application/json";
 constexpr char kConflictBody[] =
     R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Operation cannot be fulfilled: the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict","code":409})";
@@ -231,7 +233,8 @@ void SimTransport::Arrive(const WirePtr& wire, RequestId id, const RequestPtr& r
     const absl::Duration patience = std::min(request->timeout, request->head_timeout);
     Fail(wire, id, patience, absl::DeadlineExceededError("no reply in time"));
     const absl::Duration late =
-        faults.Between(Fault::kLateWrite, absl::Milliseconds(1), absl::Seconds(4));
+        delayed ? kDelay
+                : faults.Between(Fault::kLateWrite, absl::Milliseconds(1), absl::Seconds(4));
     network.events_.After(patience + late, [wire, id, request] {
       (void)Handle(wire, id, *request);
       wire->network.Pump();

@@ -159,9 +159,11 @@ void SetPieces::LandLate(const Stage& stage) {
   stage.delay_binds(absl::StrCat(kPodsTarget, "/late-1"), kScheduleTimeout);
   users_.CreateGang("late", {.pods = 2, .gpus = kWholeNode / 2, .min_member = 2});
   stage.pass(kShort);
-  users_.CreateGang("next", {.pods = 1, .gpus = kWholeNode, .min_member = 1});
+  for (const char* gang : {"next", "last"}) {
+    users_.CreateGang(gang, {.pods = 1, .gpus = kWholeNode / 2, .min_member = 1});
+  }
   stage.pass(2 * kLong);
-  for (const char* gang : {"late", "next"}) users_.DeleteGang(gang);
+  for (const char* gang : {"late", "next", "last"}) users_.DeleteGang(gang);
   stage.pass(kLong);
 }
 

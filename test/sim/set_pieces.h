@@ -51,7 +51,7 @@ class SetPieces final {
   void Borrow(const Stage& stage);
   // A pod that runs is given the label of another gang: its own goes on.
   void Relabel(const Stage& stage);
-  // A gang is undone while one of its binds is still on its way, and another waits for the room.
+  // A gang is undone while one of its binds is still on its way, and others wait for its room.
   void LandLate(const Stage& stage);
   // Two gangs name the claim that lets a single pod in.
   void ShareALoneClaim(const Stage& stage);
