@@ -40,12 +40,12 @@ std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by,
     const bool leaves = record->departure.has_value() && record->departure->whole;
     const bool stays = told == EndIs::kEstimated && started > by && !record->backfill.has_value();
     for (const Member& member : gang->members) {
-      if (on != nullptr && !on->contains(member.node)) continue;
       const PodFacts* pod = desk_.state.FindPod(member.pod);
       if (pod == nullptr || pod->terminal) continue;
       if (stays && !leaves && !pod->terminating) continue;
+      // Whoever was placed a moment ago is not bound yet, and will leave its room all the same.
       const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
-      if (!node.valid()) continue;
+      if (!node.valid() || (on != nullptr && !on->contains(node))) continue;
       const PlacedPods placed{.shape = member.shape, .node = node};
       Release release{.at = end,
                       .end = told,

@@ -26,7 +26,7 @@
 namespace maniple::loop_reservation_oracle_test {
 namespace {
 
-constexpr int kDefaultWorkloads = 8;
+constexpr int kDefaultWorkloads = 20;
 constexpr int64_t kLongestRunMinutes = 90;
 
 enum class RunTimes : uint8_t { kExact, kWrong };
