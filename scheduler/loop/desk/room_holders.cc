@@ -11,6 +11,7 @@ void RoomHolders::Drop(GangId gang, GangRecord& record) {
   holders_.erase(gang);
   lines_wait_ = false;
   openings_changed_ = true;
+  holds_fell_ = true;
 }
 
 }  // namespace maniple

@@ -29,6 +29,9 @@ class RoomHolders final {
   void LetLinesWait() { lines_wait_ = true; }
   [[nodiscard]] bool lines_wait() const { return lines_wait_; }
 
+  // Some gang has given back its hold since the last call.
+  [[nodiscard]] bool TakeHoldsFell() { return std::exchange(holds_fell_, false); }
+
   // The facts that decide which gang may hold room next have changed.
   void OpeningsChanged() { openings_changed_ = true; }
   [[nodiscard]] bool openings_changed() const { return openings_changed_; }
@@ -40,6 +43,7 @@ class RoomHolders final {
   absl::btree_set<GangId> holders_;
   bool lines_wait_ = false;
   bool openings_changed_ = true;
+  bool holds_fell_ = false;
 };
 
 }  // namespace maniple

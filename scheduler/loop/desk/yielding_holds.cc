@@ -142,17 +142,22 @@ void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer&
       answer.used = std::move(may_use.holders);
     }
   }
-  if (!kept.holders.empty() && std::holds_alternative<Rejection>(answer.decision)) {
-    with.Free(kept);
-    if (std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile)) {
-      answer.kept_out_by = FirstHarmedBy(c, *plan, with, kept.holders);
-      if (!answer.kept_out_by.has_value()) {
-        answer.decision = *std::move(plan);
-        answer.guest_of = std::move(in_time);
-        answer.used = std::move(may_use.holders);
-      }
-    }
-  }
+  if (kept.holders.empty() || std::holds_alternative<Plan>(answer.decision)) return;
+  const auto let_in = [&] {
+    std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile);
+    if (!plan.has_value()) return;
+    answer.kept_out_by = FirstHarmedBy(c, *plan, with, kept.holders);
+    if (answer.kept_out_by.has_value()) return;
+    answer.decision = *std::move(plan);
+    answer.guest_of = std::move(in_time);
+    answer.used = std::move(may_use.holders);
+  };
+  for (const auto& [queue, held] : kept.quota) with.Refund(queue, held);
+  // Where their quota is enough, the gang may find room that none of them waits for.
+  if (!kept.quota.empty()) let_in();
+  if (std::holds_alternative<Plan>(answer.decision)) return;
+  with.Free(kept.rooms);
+  let_in();
 }
 
 // The first holder that could not start as planned beside the plan, by the known ends in its room;

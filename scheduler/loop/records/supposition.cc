@@ -8,7 +8,8 @@ void OpenHolds::Add(GangId holder, const GangRecord& record, const QuotaBook& bo
     if (room.node.valid()) rooms.push_back({room.node, room.shape, Occupant::kHold});
   }
   const QuotaNodeId queue = book.QueueNamed(record.queue);
-  if (queue.valid()) quota.emplace_back(queue, record.reservation->held);
+  if (!queue.valid() || record.reservation->held.empty()) return;
+  quota.emplace_back(queue, record.reservation->held);
 }
 
 absl::btree_set<NodeId> NodesIn(const std::vector<FreedRoom>& rooms) {

@@ -217,6 +217,7 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
     waits = parts_.yielding.HeldBy(*answer.kept_out_by);
     waits.no_preemption = std::move(none);
     facts.class_key = HeldClassOf(c.gang, facts.class_key);
+    facts.relief |= kReliefHolds;  // it may have room elsewhere, and want quota that was held
   }
   // Only quota is in its way, and no gang can be evicted for it now or soon. With one shape and no
   // room of its own, all gangs of its class would charge the same.

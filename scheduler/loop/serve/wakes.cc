@@ -16,6 +16,7 @@ void Wakes::WakeParked(absl::Time now) {
   if (desk_.news.volumes_changed) relief |= kReliefVolumes;
   if (parts_.preemptions.TakeMoreVictims() || desk_.news.budgets_changed) relief |= kReliefVictims;
   if (parts_.preemptions.TakeMoreLoose() || desk_.news.budgets_changed) relief |= kReliefLoose;
+  if (parts_.room_holders.TakeHoldsFell()) relief |= kReliefHolds;
   // When a node comes or goes, the nearness and evenness of domains change also for other nodes.
   const bool domains_changed =
       std::exchange(domains_lost_, false) || !desk_.news.nodes_changed.empty();
