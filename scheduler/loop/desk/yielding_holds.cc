@@ -160,8 +160,8 @@ void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer&
   let_in();
 }
 
-// The first holder that could not start as planned beside the plan, by the known ends in its room;
-// none: all could. REQUIRES: the holders' room and quota are supposed to be free.
+// The first holder that could not start as planned beside the plan, by the known ends in its room
+// and in its tree of Cohorts; none: all could. REQUIRES: the holders' quota is supposed to be free.
 std::optional<GangId> YieldingHolds::FirstHarmedBy(const Case& c, const Plan& plan,
                                                    Supposition supposition,
                                                    std::span<const GangId> holders) {
@@ -178,9 +178,49 @@ std::optional<GangId> YieldingHolds::FirstHarmedBy(const Case& c, const Plan& pl
                        desk_.ledger.CostOf(request.queue, placed, *desk_.Picture().tables));
   }
   const auto harmed = std::ranges::find_if(holders, [&](GangId holder) {
-    return !StartsBeside(*desk_.Open(holder, c.now), taken, supposition);
+    return MeetsIn(holder, taken, supposition) &&
+           !StartsBeside(*desk_.Open(holder, c.now), taken, supposition);
   });
   return harmed == holders.end() ? std::nullopt : std::optional(*harmed);
+}
+
+// Whether they use nodes or quota of the holder.
+bool YieldingHolds::MeetsIn(GangId holder, const std::vector<FreedRoom>& taken,
+                            const Supposition& beside) const {
+  const GangRecord& record = *desk_.records.at(holder);
+  const QuotaNodeId queue = desk_.ledger.book().QueueNamed(record.queue);
+  const QuotaTree& tree = beside.tree();
+  if (queue.valid() && beside.queue().valid() && tree.Root(queue) == tree.Root(beside.queue()))
+    return true;
+  return std::ranges::any_of(record.reservation->rooms, [&taken](const Reservation::Room& room) {
+    return std::ranges::find(taken, room.node, &FreedRoom::node) != taken.end();
+  });
+}
+
+// What gangs with known ends give back until the holder starts, and what other holders take.
+void YieldingHolds::SupposeQuotaOf(const Case& holder, Supposition& then) const {
+  const QuotaBook& book = desk_.ledger.book();
+  const QuotaNodeId own = book.QueueNamed(holder.record.queue);
+  const absl::Time start = holder.record.reservation->start;
+  const auto in_its_tree = [&](const GangRecord& record) {
+    const QuotaNodeId queue = book.QueueNamed(record.queue);
+    return own.valid() && queue.valid() && then.tree().Root(queue) == then.tree().Root(own);
+  };
+  for (const auto& [id, record] : desk_.records) {
+    const Gang* gang = desk_.state.FindGang(id);
+    if (gang == nullptr || !in_its_tree(*record)) continue;
+    if (record->reservation.has_value() || record->claim.has_value()) continue;  // yet to start
+    const RunSpan span = SpanOf(*gang, *record, holder.now);
+    const QuotaNodeId queue = book.QueueNamed(record->queue);
+    if (span.told == EndIs::kKnown && span.end <= start)
+      then.Refund(queue, desk_.ledger.ChargedTo(queue, id));
+  }
+  for (const GangId id : room_holders_.holders()) {
+    const GangRecord& record = *desk_.records.at(id);
+    if (id == holder.gang.id || !in_its_tree(record)) continue;
+    if (std::pair(record.reservation->start, id) < std::pair(start, holder.gang.id))
+      then.Charge(book.QueueNamed(record.queue), record.reservation->demand);
+  }
 }
 
 bool YieldingHolds::StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
@@ -196,13 +236,13 @@ bool YieldingHolds::StartsBeside(const Case& other, const std::vector<FreedRoom>
   absl::btree_set<NodeId> rooms;
   for (const Reservation::Room& room : reservation.rooms) rooms.insert(room.node);
   then.Restrict(rooms, Supposition::To::kThese);
-  OpenHolds gone;
-  for (Release& release : Releases(other.now, other.now, &rooms)) {
-    if (release.end != EndIs::kKnown || release.at > reservation.start) continue;
-    gone.rooms.push_back(release.room);
-    if (release.queue.valid()) gone.quota.emplace_back(release.queue, release.charge);
+  std::vector<FreedRoom> gone;
+  for (const Release& release : Releases(other.now, other.now, &rooms)) {
+    if (release.end == EndIs::kKnown && release.at <= reservation.start)
+      gone.push_back(release.room);
   }
   then.Free(gone);
+  SupposeQuotaOf(other, then);
   then.Promise(taken);
   return FindPlan(then.Input(), desk_.options.profile).has_value();
 }

@@ -31,6 +31,9 @@ class YieldingHolds final {
   [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Case& c, const Plan& plan,
                                                     Supposition supposition,
                                                     std::span<const GangId> holders);
+  [[nodiscard]] bool MeetsIn(GangId holder, const std::vector<FreedRoom>& taken,
+                             const Supposition& beside) const;
+  void SupposeQuotaOf(const Case& holder, Supposition& then) const;
   [[nodiscard]] bool StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
                                   const Supposition& beside);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "test/oracle/loop/reservation_world.h"
 
 namespace maniple {
@@ -351,6 +352,25 @@ TEST(HeldQuota, IsLentToWhoEndsInTimeAndTakenBackFirst) {
   world.Play(absl::Hours(1));
   EXPECT_EQ(world.MinuteOf("big"), 60);
   EXPECT_EQ(world.MinuteOf("long"), -1);
+}
+
+// With held room it would be let into "half", and stand in the holder's way there.
+TEST(HeldQuota, IsLentToWhoFindsRoomThatNobodyHolds) {
+  ReservationWorld world(1);
+  world.Queue("q", 12);
+  world.Submit({.name = "run", .pods = 2, .gpu = 4, .queue = "q", .says = absl::Hours(1)});
+  world.Play(absl::ZeroDuration());
+  world.d.Nodes(1, 6, "half");
+  world.d.Nodes(1, 8, "spare");
+  world.Submit({.name = "big", .gpu = 6, .queue = "q", .says = absl::Hours(1)});
+  world.Play(kAfter + absl::Minutes(1));
+  ASSERT_TRUE(world.PlannedStartOf("big").has_value());
+  world.Submit({.name = "beside", .gpu = 4, .queue = "q", .says = absl::Hours(9)});
+  world.Play(absl::Minutes(1));
+  EXPECT_EQ(world.d.NodeOf("beside-0"), "spare1");
+  world.Play(absl::Hours(1));
+  EXPECT_EQ(world.MinuteOf("big"), 60);
+  EXPECT_EQ(world.d.NodeOf("big-0"), "half1") << absl::StrJoin(world.d.log(), "\n");
 }
 
 TEST(Holders, ThatWouldBorrowGiveWayToWhoWouldNot) {
