@@ -1,4 +1,5 @@
 // Help in sentences.
+#include <optional>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
@@ -56,6 +57,15 @@ struct Words {
   }
 };
 
+// The rank of a change that is but a setting, the cheapest first; none: it costs hardware, the work
+// of others, or what the job itself wished for.
+std::optional<int> CostOfSetting(const HelpfulChange& change) {
+  if (std::holds_alternative<NodeBack>(change)) return 0;
+  if (std::holds_alternative<MoreQuota>(change)) return 1;
+  if (std::holds_alternative<WiderLevel>(change)) return 2;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string HelpText(const HelpfulChange& change) { return std::visit(Words(), change); }
@@ -64,6 +74,17 @@ std::string HelpText(const Help::Entry& entry) {
   return absl::StrJoin(entry.changes, ", and ", [](std::string* out, const HelpfulChange& change) {
     absl::StrAppend(out, HelpText(change));
   });
+}
+
+std::string CheapHelp(const Help& help) {
+  const Help::Entry* best = nullptr;
+  for (const Help::Entry& entry : help.entries) {
+    if (entry.changes.size() != 1 || !CostOfSetting(entry.changes[0]).has_value()) continue;
+    if (best == nullptr || CostOfSetting(entry.changes[0]) < CostOfSetting(best->changes[0])) {
+      best = &entry;
+    }
+  }
+  return best == nullptr ? "" : HelpText(*best);
 }
 
 std::string HelpNote(const Help& help) {

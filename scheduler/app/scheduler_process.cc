@@ -30,6 +30,7 @@
 #include "scheduler/app/doors/outbox.h"
 #include "scheduler/app/http/http_surface.h"
 #include "scheduler/app/spare_memory.h"
+#include "scheduler/app/status_help.h"
 #include "scheduler/loop/scheduling_loop.h"
 
 namespace maniple {
@@ -222,10 +223,14 @@ class SchedulerProcess::Impl final {
       }
       next = std::min(next, figures_due);
       if (KeepViewing(now)) next = absl::InfinitePast();
+      if (status_help_.Step(now)) next = absl::InfinitePast();
       if (const std::optional<GangKey> gang = help_.Wanted()) {
+        const absl::Time began = clock_.Now();
         help_.Put(*gang, loop_.HelpFor(*gang, now), clock_.Now());
+        status_help_.NoteCost(clock_.Now() - began);
         http_->Posted();
       }
+      next = std::min(next, status_help_.Next());
       if (drained_by != absl::InfiniteFuture() && (loop_.Idle() || now >= drained_by)) return;
     }
   }
@@ -283,6 +288,7 @@ class SchedulerProcess::Impl final {
   Outbox outbox_;
   Bulletin bulletin_;
   HelpDoor help_;
+  StatusHelp status_help_{loop_, help_};  // the scheduling thread's
   std::atomic<bool> stop_io_{false};
   DecisionQueue decisions_;
   std::unique_ptr<DecisionFile> decision_file_;  // null: they are not kept

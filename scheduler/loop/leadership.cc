@@ -56,6 +56,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   room_holders_.Drop(id, *it->second);
   room_holders_.lines().Leave(id, now);
   desk_.timers.Erase(id);
+  help_notes_.Forget(id);
   preemptions_.CountLoose(*it->second, std::nullopt);
   desk_.queue.RemoveGang(id);
   desk_.directory.Count(id, "", {});

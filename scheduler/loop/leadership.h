@@ -33,6 +33,7 @@
 #include "scheduler/loop/room/mig_division.h"
 #include "scheduler/loop/room/preemptions.h"
 #include "scheduler/loop/room/reservations.h"
+#include "scheduler/loop/serve/help_notes.h"
 #include "scheduler/loop/serve/reporter.h"
 #include "scheduler/loop/serve/serving.h"
 #include "scheduler/loop/serve/standings.h"
@@ -67,6 +68,8 @@ class Leadership final {
   void ForgetUnusedNotes() { parking_.ForgetUnusedNotes(); }
 
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
+
+  [[nodiscard]] HelpNotes& help_notes() { return help_notes_; }
 
   // For views and metrics.
   [[nodiscard]] const Desk& desk() const { return desk_; }
@@ -120,7 +123,9 @@ class Leadership final {
   NodeAsks node_asks_{desk_};
   StandIns stand_ins_{desk_};
   Standings standings_{desk_, charges_};
-  Reporter reporter_{desk_, {charges_, evictions_, node_asks_, stand_ins_, standings_}};
+  HelpNotes help_notes_{desk_};
+  Reporter reporter_{desk_,
+                     {charges_, evictions_, node_asks_, stand_ins_, standings_, help_notes_}};
   WriteBudget<Right> complaint_budget_{{.interval = absl::Minutes(1)}};  // of lines in the log
 };
 

@@ -171,6 +171,16 @@ std::shared_ptr<const HelpQuestion> SchedulingLoop::HelpFor(const GangKey& key,
                                                             absl::Time now) const {
   return impl_->leader() == nullptr ? nullptr : impl_->leader()->HelpFor(key, now);
 }
+std::optional<GangKey> SchedulingLoop::TakeHelpDue(absl::Time now) {
+  return impl_->leader() == nullptr ? std::nullopt : impl_->leader()->help_notes().TakeDue(now);
+}
+absl::Time SchedulingLoop::NextHelpDue() const {
+  return impl_->leader() == nullptr ? absl::InfiniteFuture()
+                                    : impl_->leader()->help_notes().NextDue();
+}
+void SchedulingLoop::TellHelp(const GangKey& key, const std::string& change, absl::Time now) {
+  if (impl_->leader() != nullptr) impl_->leader()->help_notes().Tell(key, change, now);
+}
 const LoopCounters& SchedulingLoop::counters() const { return impl_->warm().counters; }
 std::vector<DecisionEntry> SchedulingLoop::TakeDecisions() {
   return std::exchange(impl_->warm().log, {});

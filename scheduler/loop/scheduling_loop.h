@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,11 @@ class SchedulingLoop final {
   // room and quota cannot help it, or this process does not lead.
   [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key,
                                                             absl::Time now) const;
+  // One sentence of help in statuses: the next gang that is to be asked about, when there is one
+  // again, and what to say of it, as CheapHelp does; "" = nothing.
+  [[nodiscard]] std::optional<GangKey> TakeHelpDue(absl::Time now);
+  [[nodiscard]] absl::Time NextHelpDue() const;
+  void TellHelp(const GangKey& key, const std::string& change, absl::Time now);
   [[nodiscard]] const LoopCounters& counters() const;
 
   // The decision log since the last call of either: as entries, or as lines for tests.

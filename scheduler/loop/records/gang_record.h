@@ -98,6 +98,13 @@ struct PhaseWork {
   std::string sent;  // until the watch shows it
 };
 
+// What is said in its status of a change that would help it.
+struct HelpNote {
+  size_t of = 0;       // a hash of the message that it belongs to
+  bool asked = false;  // … and of which it has been asked
+  std::string change;  // "" = none is known
+};
+
 struct GangRecord {
   explicit GangRecord(absl::Time now) : first_seen(now) {}
 
@@ -172,6 +179,8 @@ struct GangRecord {
   // NodeAsks.
   Rare<NodeRequest> node_request;
   absl::Time nodes_again_at = absl::InfinitePast();  // no request is made before
+
+  Rare<HelpNote> help;  // HelpNotes
 
   // Reporter.
   bool told_passed_over = false;

@@ -97,7 +97,7 @@ void Reporter::ReportOn(Case& c) {
       parts_.stand_ins.TellProducer(c, *standing);
     }
     parts_.node_asks.AskForNodes(c, *standing);
-    if (HasStatus(c.gang)) WriteStatus(c, *standing);
+    if (HasStatus(c.gang)) WriteStatus(c, parts_.help_notes.WithNote(c, *standing));
     parts_.stand_ins.DropStandIn(c);
     TellPods(c, *standing);
     ComplainOnce(c, *standing);

@@ -8,6 +8,7 @@
 #include "scheduler/loop/desk/node_asks.h"
 #include "scheduler/loop/desk/stand_ins.h"
 #include "scheduler/loop/room/evictions.h"
+#include "scheduler/loop/serve/help_notes.h"
 #include "scheduler/loop/serve/standings.h"
 
 namespace maniple {
@@ -21,6 +22,7 @@ class Reporter final {
     NodeAsks& node_asks;
     StandIns& stand_ins;
     Standings& standings;
+    HelpNotes& help_notes;
   };
   Reporter(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 

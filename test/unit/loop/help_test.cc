@@ -14,6 +14,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -161,6 +163,99 @@ TEST_F(LoopHelpTest, AsManyStepsAsAreAllowedAndTheAnswerSaysThatItWasCutShort) {
   const Help help = AnswerHelp(*Question("w"), 1);
   EXPECT_THAT(help.entries, IsEmpty());
   EXPECT_EQ(HelpNote(help), "the search was cut short: there may be more");
+}
+
+// The fears for the sentence in a status: it stays when it is not true any more, a new leader takes
+// it away and says it again, or an answer to an old question is told.
+class StatusHelpTest : public LoopHelpTest {
+ protected:
+  void SetUp() override {
+    PutQueue("team", 8);
+    d_.Nodes(4, 8);
+    d_.Submit({.gang = "w", .pods = 3, .queue = "team"});
+    d_.Settle();
+  }
+  // As the process does.
+  bool AskAndTell() {
+    const std::optional<GangKey> gang = d_.loop().TakeHelpDue(d_.now);
+    if (!gang.has_value()) return false;
+    const auto question = d_.loop().HelpFor(*gang, d_.now);
+    d_.loop().TellHelp(*gang, question == nullptr ? "" : CheapHelp(AnswerHelp(*question)), d_.now);
+    d_.Settle();
+    return true;
+  }
+  void Wait(absl::Duration time) {
+    d_.Settle();
+    d_.now += time;
+    d_.Settle(absl::Seconds(5));
+  }
+  [[nodiscard]] std::string Message() const { return d_.StatusOf("w").message; }
+
+  static constexpr absl::string_view kNote =
+      "; it would start with 16 more nvidia.com/gpu of quota for Queue team";
+};
+
+TEST_F(StatusHelpTest, SaysWhatIsCheapOnceTheGangHasWaitedForAWhile) {
+  EXPECT_FALSE(AskAndTell());
+  EXPECT_THAT(Message(), Not(HasSubstr("it would start with")));
+  Wait(absl::Seconds(10));
+  EXPECT_TRUE(AskAndTell());
+  EXPECT_THAT(Message(), EndsWith(kNote));
+  EXPECT_EQ(d_.ViewOf("w")->message.find("it would start"), std::string::npos)
+      << "explain has all of it, in a place of its own";
+  EXPECT_FALSE(AskAndTell());
+  Wait(absl::Minutes(10));
+  const int64_t written = d_.loop().counters().statuses_written;
+  EXPECT_TRUE(AskAndTell());
+  EXPECT_EQ(d_.loop().counters().statuses_written, written) << "nothing has changed";
+}
+
+TEST_F(StatusHelpTest, IsDroppedWithTheMessageAndWhenTheGangStarts) {
+  Wait(absl::Seconds(10));
+  EXPECT_TRUE(AskAndTell());
+  PutQueue("team", 16);
+  Wait(absl::Minutes(2));
+  EXPECT_THAT(Message(), Not(HasSubstr("it would start with")));
+  EXPECT_TRUE(AskAndTell());
+  Wait(absl::Minutes(2));
+  EXPECT_THAT(Message(),
+              EndsWith("it would start with 8 more nvidia.com/gpu of quota for Queue team"));
+  PutQueue("team", 24);
+  Wait(absl::Minutes(2));
+  EXPECT_EQ(d_.Bound("w"), 3);
+  EXPECT_THAT(Message(), Not(HasSubstr("it would start with")));
+  EXPECT_EQ(d_.loop().NextHelpDue(), absl::InfiniteFuture());
+}
+
+TEST_F(StatusHelpTest, AnAnswerThatCameTooLateIsNotTold) {
+  Wait(absl::Seconds(10));
+  const std::optional<GangKey> gang = d_.loop().TakeHelpDue(d_.now);
+  ASSERT_TRUE(gang.has_value());
+  PutQueue("team", 16);
+  d_.Settle();
+  d_.loop().TellHelp(*gang, "16 more", d_.now);
+  Wait(absl::Minutes(2));
+  EXPECT_THAT(Message(), Not(HasSubstr("it would start with")));
+}
+
+TEST_F(StatusHelpTest, TheNextLeaderLeavesItStanding) {
+  Wait(absl::Seconds(10));
+  EXPECT_TRUE(AskAndTell());
+  const std::string version = d_.api.FindGroup("w")->meta.resource_version;
+  d_.Restart();
+  Wait(absl::Minutes(2));
+  EXPECT_EQ(d_.api.FindGroup("w")->meta.resource_version, version) << "it was written again";
+  EXPECT_THAT(Message(), EndsWith(kNote));
+}
+
+TEST_F(StatusHelpTest, WhatCostsHardwareOrWorkIsLeftToExplain) {
+  PutQueue("team", 80);
+  d_.Submit({.gang = "x", .pods = 5, .queue = "team"});
+  Wait(absl::Seconds(10));
+  while (AskAndTell()) {
+  }
+  EXPECT_THAT(HelpFor("x"), Not(IsEmpty()));
+  EXPECT_THAT(d_.StatusOf("x").message, Not(HasSubstr("it would start with")));
 }
 
 }  // namespace

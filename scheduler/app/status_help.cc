@@ -1,0 +1,34 @@
+#include "scheduler/app/status_help.h"
+
+#include <algorithm>
+
+namespace maniple {
+namespace {
+
+constexpr absl::Duration kBetween = absl::Seconds(1);
+constexpr int kMostShare = 100;  // one part in so many of the scheduling thread's time
+
+}  // namespace
+
+bool StatusHelp::Step(absl::Time now) {
+  if (!asked_.has_value()) {
+    if (now < again_at_) return false;
+    const std::optional<GangKey> gang = loop_.TakeHelpDue(now);
+    if (!gang.has_value()) return false;
+    asked_ = {.gang = *gang, .at = now};
+  }
+  const std::optional<HelpPtr> help = door_.Look(asked_->gang, asked_->at);
+  if (!help.has_value()) return false;
+  loop_.TellHelp(asked_->gang, *help == nullptr ? "" : CheapHelp(**help), now);
+  asked_.reset();
+  again_at_ = now + std::max(kBetween, kMostShare * took_);
+  return true;
+}
+
+void StatusHelp::NoteCost(absl::Duration took) { took_ = took; }
+
+absl::Time StatusHelp::Next() const {
+  return asked_.has_value() ? absl::InfiniteFuture() : std::max(again_at_, loop_.NextHelpDue());
+}
+
+}  // namespace maniple

@@ -1,0 +1,40 @@
+// Asks what would help the gangs that wait, one after the other, and has the loop say it in their
+// statuses. A question is gathered on the scheduling thread, of which this takes a hundredth at
+// most.
+//
+// The scheduling thread's.
+#pragma once
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "queue/gang.h"
+#include "scheduler/app/doors/help_door.h"
+#include "scheduler/loop/scheduling_loop.h"
+
+namespace maniple {
+
+class StatusHelp final {
+ public:
+  StatusHelp(SchedulingLoop& loop, HelpDoor& door) : loop_(loop), door_(door) {}
+
+  // After each turn; whether the loop has been told something that the next turn reports.
+  [[nodiscard]] bool Step(absl::Time now);
+  // How long it took to gather a question.
+  void NoteCost(absl::Duration took);
+  // When Step has something to do, unless an answer comes before.
+  [[nodiscard]] absl::Time Next() const;
+
+ private:
+  SchedulingLoop& loop_;
+  HelpDoor& door_;
+  struct Asked {
+    GangKey gang;
+    absl::Time at;
+  };
+  std::optional<Asked> asked_;
+  absl::Time again_at_ = absl::InfinitePast();
+  absl::Duration took_;  // the last question
+};
+
+}  // namespace maniple
