@@ -36,6 +36,7 @@ In quotas the resource `scheduling.maniple.dev/gpu-milli` counts GPUs in thousan
 `status.reason` of a PodGroup, and the reason of the condition `PodScheduled` of a pod that waits. There `Unschedulable` stands for
 NoFit, TopologyNoFit and NeverFits: autoscalers know that word. While one is asked for the nodes of the whole gang
 (`autoscaling.provisioningRequests`), `WaitingForNodes` stands for NoFit and NeverFits. `status.message` says the same in one sentence, with numbers.
+Ten seconds later it also says which single setting would let the gang start, if one would: a node let in again, quota, a wider level.
 
 | Reason | Meaning | What to look at |
 |---|---|---|

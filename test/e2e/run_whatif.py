@@ -92,6 +92,20 @@ def what_was_said_then_happens(server):
     scheduler.stop()
 
 
+def the_status_says_which_setting_would_do_and_with_it_the_gang_starts(server):
+    scheduler = at_work(server)
+    group = f"{GROUP}/namespaces/default/podgroups/waits"
+    server.api.must("PATCH", "/api/v1/nodes/node-003", {"spec": {"unschedulable": True}}, "application/merge-patch+json")
+    submit(server.api, "waits", 2)
+    said = "; it would start with node node-003 uncordoned"
+    await_that("its status says what would do",
+               lambda: server.api.must("GET", group).get("status", {}).get("message", "").endswith(said), seconds=60)
+    server.api.must("PATCH", "/api/v1/nodes/node-003", {"spec": {"unschedulable": None}}, "application/merge-patch+json")
+    await_that("it is bound", lambda: bound(server.api, "waits") == 2)
+    await_that("nothing more is said", lambda: "would start" not in server.api.must("GET", group)["status"]["message"])
+    scheduler.stop()
+
+
 def a_snapshot_answers_as_its_cluster(server):
     scheduler = at_work(server)
     file = server.folder / "cluster.snapshot"
@@ -161,7 +175,7 @@ def wrong_questions_get_one_clear_line(server):
         assert status == 1 and not output and words in error and error.count("\n") == 1, (arguments, status, output, error)
 
 
-CASES = (what_was_said_then_happens, a_snapshot_answers_as_its_cluster,
+CASES = (what_was_said_then_happens, the_status_says_which_setting_would_do_and_with_it_the_gang_starts, a_snapshot_answers_as_its_cluster,
          a_redacted_snapshot_names_nobody_and_answers_alike, wrong_questions_get_one_clear_line)
 
 
