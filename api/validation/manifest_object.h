@@ -11,6 +11,8 @@
 
 namespace maniple {
 
+inline constexpr char kHyperNodeGroup[] = "topology.volcano.sh";
+
 // Borrows the parsed file.
 struct ManifestObject {
   size_t file = 0;  // index

@@ -38,6 +38,8 @@ class ReferenceCheck {
         topologies_(OursOfKind(objects, "Topology")) {
     for (const ManifestObject& object : objects) {
       if (object.group == kManipleGroup && object.kind == "PodGroup") groups_.push_back(&object);
+      if (object.group == kHyperNodeGroup)
+        tier_names_.insert(object.value->At("spec.tierName").AsString());
     }
   }
 
@@ -135,6 +137,7 @@ class ReferenceCheck {
       const std::string& level = request.At(field).AsString();
       if (level.empty() || level == kNvlink || level == kNvlinkLabel) continue;
       if (LevelIndex(*topology, level) != kNoLevel) continue;
+      if (named.empty() && tier_names_.contains(level)) continue;
       if (absl::StartsWith(level, kTierWord)) continue;  // HyperNodes of the cluster may have it
       findings_.Error(group, absl::StrCat(path, ".", field),
                       absl::StrCat("Topology ", topology->name, " has no level ", level,
@@ -164,6 +167,7 @@ class ReferenceCheck {
   ManifestFindings& findings_;
   const ByName queues_, cohorts_, flavors_, topologies_;
   std::vector<const ManifestObject*> groups_;
+  std::set<std::string> tier_names_;  // of the HyperNodes among the files
 };
 
 }  // namespace

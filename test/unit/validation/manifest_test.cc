@@ -140,6 +140,12 @@ TEST(Manifest, LevelsMustExistInTheTopologyThatIsMeant) {
       ElementsAre(
           "error f.yaml:10: spec.topology.required: Topology default has no level row; it has "
           "block, rack"));
+  const std::string hyper_node =
+      "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: s0}\n"
+      "spec: {tier: 1, tierName: leaf}\n---\n";
+  EXPECT_THAT(
+      LinesOf(hyper_node + topology + Ours("PodGroup", "g", "spec: {topology: {required: leaf}}")),
+      ElementsAre(HasSubstr("objects of kind HyperNode are not checked")));
   EXPECT_THAT(group("required: rack, slice: {size: 2, level: block}"),
               ElementsAre(HasSubstr(
                   "spec.topology.slice.level: level block is broader than the required rack")));
