@@ -165,11 +165,16 @@ void Disturbances::BindElsewhere(const At& at) {
     const bool taken = node == at.node || IsFarFrom(pod->second, node);
     if (!taken && faults_.Draw(Fault::kForeignBind, 2) == 0) continue;
     faults_.Note(Fault::kForeignBind);
-    truth_.ExpectForeignBind(key);
-    users_.Call("POST", PodTarget(at.pod) + "/binding", BindingTo(at.pod, node));
-    truth_.NoForeignBind(key);
+    BindAsAnother(at.pod, node);
     return;
   }
+}
+
+void Disturbances::BindAsAnother(const std::string& pod, const std::string& node) {
+  const std::string key = "default/" + pod;
+  truth_.ExpectForeignBind(key);
+  users_.Call("POST", PodTarget(pod) + "/binding", BindingTo(pod, node));
+  truth_.NoForeignBind(key);
 }
 
 void Disturbances::BindEverybody() {
@@ -177,10 +182,7 @@ void Disturbances::BindEverybody() {
   for (const auto& [key, pod] : pods) {
     for (const auto& [node, free] : truth_.FreeGpus()) {
       if (!pod.node.empty() || free < pod.gpus) continue;
-      const std::string name = key.substr(key.find('/') + 1);
-      truth_.ExpectForeignBind(key);
-      users_.Call("POST", PodTarget(name) + "/binding", BindingTo(name, node));
-      truth_.NoForeignBind(key);
+      BindAsAnother(key.substr(key.find('/') + 1), node);
       break;
     }
   }

@@ -26,6 +26,8 @@ class Disturbances final {
   void Strike(Fault fault, const std::string& gang);
   // Another scheduler binds every pod that there is room for.
   void BindEverybody();
+  // Another scheduler does.
+  void BindAsAnother(const std::string& pod, const std::string& node);
   // Takes back changes that would keep gangs from starting for ever: the CRD, stopped Queues.
   void Restore();
   // Takes back cordons and taints, and nothing else.

@@ -126,23 +126,29 @@ HeldNodes Ending::Held() const {
 bool Ending::SomeHold() const { return !Held().empty(); }
 
 SetPieces::Stage Ending::Stage() {
-  return {.pass = [this](absl::Duration time) { world_.RunFor(time); },
-          .refuse_binds =
-              [this](const std::string& target, absl::Duration time) {
-                world_.network.RefuseBinds(target, Now() + time);
-              },
-          .delay_binds =
-              [this](const std::string& target, absl::Duration time) {
-                world_.network.DelayBinds(target, Now() + time);
-              },
-          .look =
-              [this] {
-                if (!world_.Sound()) return;
-                world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
-              },
-          .hold_out = [this] { HoldOut(); },
-          .must_run = [this](const std::string& gang) { CheckRuns(gang); },
-          .reservation_after = world_.economy.reservation_after()};
+  return {
+      .pass = [this](absl::Duration time) { world_.RunFor(time); },
+      .refuse_binds =
+          [this](const std::string& target, absl::Duration time) {
+            world_.network.RefuseBinds(target, Now() + time);
+          },
+      .delay_binds = [this](
+                         const std::string& target,
+                         absl::Duration time) { world_.network.DelayBinds(target, Now() + time); },
+      .hold_pods =
+          [this](absl::Duration time) { world_.network.HoldWatches("/api/v1/pods", Now() + time); },
+      .bind_as_another =
+          [this](const std::string& pod, const std::string& node) {
+            world_.disturbances.BindAsAnother(pod, node);
+          },
+      .look =
+          [this] {
+            if (!world_.Sound()) return;
+            world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
+          },
+      .hold_out = [this] { HoldOut(); },
+      .must_run = [this](const std::string& gang) { CheckRuns(gang); },
+      .reservation_after = world_.economy.reservation_after()};
 }
 
 void Ending::CheckRuns(const std::string& gang) {

@@ -294,6 +294,7 @@ void SimTransport::OpenStream(const WirePtr& wire, RequestId id, const HttpReque
   wire->open[id] = watch;
   SimNetwork::Stream stream;
   stream.request = id;
+  stream.collection = CollectionOf(request);
   stream.idle_timeout = request.idle_timeout;
   stream.deliver = [wire](HttpInput input) { Deliver(wire, std::move(input)); };
   // Behind the head, which is on its way with a latency of its own.

@@ -57,6 +57,10 @@ class SimNetwork final {
   void RefuseBinds(std::string target, absl::Time until) { refused_ = {std::move(target), until}; }
   // Their binds are carried out when nobody waits for the reply any more.
   void DelayBinds(std::string target, absl::Time until) { delayed_ = {std::move(target), until}; }
+  // What watches of this collection tell until then comes only then.
+  void HoldWatches(std::string collection, absl::Time until) {
+    held_ = {std::move(collection), until};
+  }
   // Moves pieces that watches have ready onto the wire, and lets the server's own time pass.
   void Pump();
 
@@ -65,6 +69,7 @@ class SimNetwork final {
   struct Stream {
     std::function<void(HttpInput)> deliver;
     RequestId request = 0;
+    std::string collection;
     absl::Time last_delivery = absl::InfinitePast();
     absl::Duration idle_timeout = absl::InfiniteDuration();
     bool stalled = false;                                   // not read for a while
@@ -94,7 +99,7 @@ class SimNetwork final {
     absl::Time until = absl::InfinitePast();
   };
   [[nodiscard]] bool IsBindOf(const HttpRequest& request, const Targets& targets) const;
-  Targets refused_, delayed_;
+  Targets refused_, delayed_, held_;
 };
 
 class SimTransport final : public Transport {

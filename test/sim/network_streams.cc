@@ -54,8 +54,9 @@ void SimNetwork::SendPiece(Stream& stream, std::string bytes) {
       deliver({id, HttpChunk{*piece}});
     });
   };
-  const absl::Time when =
-      std::max(stream.last_delivery + absl::Microseconds(1), events_.Now() + late);
+  const bool held = stream.collection == held_.begin && events_.Now() < held_.until;
+  const absl::Time when = std::max(stream.last_delivery + absl::Microseconds(1),
+                                   held ? held_.until : events_.Now() + late);
   const Piece piece = std::make_shared<const std::string>(std::move(bytes));
   send(when, piece);
   if (faults_.Strikes(Fault::kWatchRepeated)) send(when + absl::Microseconds(1), piece);

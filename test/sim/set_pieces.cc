@@ -29,6 +29,7 @@ void SetPieces::Play(const Stage& stage) {
   Borrow(stage);
   Relabel(stage);
   LandLate(stage);
+  TakeElsewhere(stage);
 }
 
 void SetPieces::AddQueue(const std::string& name, Json spec) {
@@ -78,10 +79,14 @@ bool SetPieces::LeaveOneNodeOpen(GpusAre gpus) {
   if (open == nodes.end()) return false;
   for (const auto& [name, node] : nodes) {
     if (name == open->first) continue;
-    users_.Call("PATCH", absl::StrCat("/api/v1/nodes/", name),
-                SpecOf(Json::Object({{"unschedulable", true}})));
+    SetOpen(name, false);
   }
   return true;
+}
+
+void SetPieces::SetOpen(const std::string& node, bool open) {
+  users_.Call("PATCH", absl::StrCat("/api/v1/nodes/", node),
+              SpecOf(Json::Object({{"unschedulable", !open}})));
 }
 
 void SetPieces::Reverse(const Stage& stage) {
@@ -164,6 +169,31 @@ void SetPieces::LandLate(const Stage& stage) {
   }
   stage.pass(2 * kLong);
   for (const char* gang : {"late", "next", "last"}) users_.DeleteGang(gang);
+  stage.pass(kLong);
+}
+
+void SetPieces::TakeElsewhere(const Stage& stage) {
+  if (!LeaveOneNodeOpen()) return;
+  const std::map<std::string, Truth::NodeFacts> nodes = users_.truth().nodes();
+  const auto is_open = [](const auto& node) { return !node.second.cordoned; };
+  const auto other = std::ranges::find_if(nodes, [](const auto& node) {
+    return node.second.cordoned && node.second.gpus == kWholeNode && !node.second.tainted;
+  });
+  const auto open = std::ranges::find_if(nodes, is_open);
+  if (other == nodes.end() || open == nodes.end()) return;
+  SetOpen(open->first, false);
+  stage.pass(kShort);
+  for (const char* gang : {"taken", "waits"}) {
+    users_.CreateGang(gang, {.pods = 1, .gpus = kWholeNode, .min_member = 1});
+    stage.pass(kShort);
+  }
+  stage.hold_pods(2 * kShort);
+  stage.bind_as_another("taken-0", other->first);
+  SetOpen(open->first, true);
+  stage.pass(kShort);
+  SetOpen(other->first, true);
+  stage.pass(kLong);
+  for (const char* gang : {"taken", "waits"}) users_.DeleteGang(gang);
   stage.pass(kLong);
 }
 

@@ -21,7 +21,10 @@ class SetPieces final {
   struct Stage {
     std::function<void(absl::Duration)> pass;  // time
     std::function<void(const std::string&, absl::Duration)> refuse_binds,
-        delay_binds;                 // of targets that begin so
+        delay_binds;                                // of targets that begin so
+    std::function<void(absl::Duration)> hold_pods;  // what watches tell of pods comes later
+    std::function<void(const std::string&, const std::string&)>
+        bind_as_another;             // a pod, to a node
     std::function<void()> look;      // whether gangs are whole
     std::function<void()> hold_out;  // until every gang that may be evicted has left
     std::function<void(const std::string&)> must_run;  // this gang: what there is of it
@@ -53,12 +56,16 @@ class SetPieces final {
   void Relabel(const Stage& stage);
   // A gang is undone while one of its binds is still on its way, and others wait for its room.
   void LandLate(const Stage& stage);
+  // Another scheduler has bound the pod elsewhere, and the reply to our bind is the first to say
+  // so.
+  void TakeElsewhere(const Stage& stage);
   // Two gangs name the claim that lets a single pod in.
   void ShareALoneClaim(const Stage& stage);
 
   void AddQueue(const std::string& name, Json spec);
   // One with eight GPUs, divided by MIG or not.
   enum class GpusAre : uint8_t { kWhole, kDivisible };
+  void SetOpen(const std::string& node, bool open);
   [[nodiscard]] bool LeaveOneNodeOpen(GpusAre gpus = GpusAre::kWhole);
   // How many pods with one GPU and one volume each have room.
   [[nodiscard]] int RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const;
