@@ -122,6 +122,9 @@ class Cluster:
         assert bound(api, victim) == 0 and bound(api, "mine") == 2
         assert not oversubscribed(api) and not half_bound(api)
         assert events(api, "Preempted") and events(api, "Preempting")
+        refused = [one["refused"] for one in self.scheduler.ask("log", "mine")["items"] if one["what"] == "preempt"]
+        assert refused and all("to start beside everybody: QuotaExceeded: it needs 8" in one for one in refused), refused
+        assert all("; 2 gangs might have left for it" in one for one in refused), refused
         assert metric(self.scheduler, "maniple_preemption_reversals_total") == 0
 
 

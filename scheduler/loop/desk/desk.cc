@@ -93,23 +93,19 @@ void Desk::TouchThoseDue(absl::Time now) {
   while (const std::optional<GangId> id = timers.PopDue(now)) touched.insert(*id);
 }
 
-void Desk::Log(const Case& c, absl::string_view what, std::string rest, int64_t steps) {
+void Desk::Log(const Case& c, absl::string_view what, std::string rest, LogMore more) {
   warm.Log({.at = c.now,
             .what = what,
             .gang = c.gang.key,
             .queue = c.gang.queue,
             .rest = std::move(rest),
-            .steps = steps});
+            .refused = std::move(more.refused),
+            .steps = more.steps});
 }
 
 void Desk::LogPlan(const Case& c, ItemKind kind, const Plan& plan, int64_t steps) {
-  warm.Log({.at = c.now,
-            .what = "place",
-            .gang = c.gang.key,
-            .queue = c.gang.queue,
-            .rest = absl::StrCat(" ", ItemName(kind), ": ", PlacesText(plan.placements)),
-            .refused = RefusedText(plan.refused),
-            .steps = steps});
+  Log(c, "place", absl::StrCat(" ", ItemName(kind), ": ", PlacesText(plan.placements)),
+      {.refused = RefusedText(plan.refused), .steps = steps});
 }
 
 void Desk::LogOf(absl::string_view what, absl::string_view subject, std::string rest,

@@ -31,6 +31,12 @@
 
 namespace maniple {
 
+// What an entry of the decision log says beside its text, as there.
+struct LogMore {
+  std::string refused = {};
+  int64_t steps = 0;
+};
+
 struct Desk {
   explicit Desk(WarmState& given);
 
@@ -56,7 +62,7 @@ struct Desk {
   }
   void SendEvent(const EventNote& note, absl::Time now);
   // `rest` begins with its own separator.
-  void Log(const Case& c, absl::string_view what, std::string rest = "", int64_t steps = 0);
+  void Log(const Case& c, absl::string_view what, std::string rest = "", LogMore more = {});
   void LogPlan(const Case& c, ItemKind kind, const Plan& plan, int64_t steps);
   void LogOf(absl::string_view what, absl::string_view subject, std::string rest, absl::Time now);
 

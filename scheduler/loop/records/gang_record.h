@@ -19,6 +19,7 @@
 #include "scheduler/bind/gang_binding.h"
 #include "scheduler/bind/volume_binding.h"
 #include "scheduler/loop/records/eviction.h"
+#include "scheduler/loop/records/help_note.h"
 #include "scheduler/loop/records/left_for.h"
 #include "scheduler/loop/records/node_charges.h"
 #include "scheduler/loop/records/node_request.h"
@@ -96,13 +97,6 @@ struct PhaseWork {
   absl::Time again_at = absl::InfinitePast();
   Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
   std::string sent;  // until the watch shows it
-};
-
-// What is said in its status of a change that would help it.
-struct HelpNote {
-  size_t of = 0;       // a hash of the message that it belongs to
-  bool asked = false;  // … and of which it has been asked
-  std::string change;  // "" = none is known
 };
 
 struct GangRecord {

@@ -42,7 +42,7 @@ std::string NamesOf(const std::vector<std::string>& gangs) {
 
 void Evictions::StartClaim(Case& c, const GangRequest& request,
                            const std::vector<RunningGang>& running, const PreemptionPlan& plan,
-                           ClaimGround ground) {
+                           ClaimGround ground, std::string refused) {
   ++desk_.counters.preemptions;
   parts_.charges.LeaveLine(c);  // it has room now that is better than a plan
   c.record.leaving_awaited_since.reset();
@@ -73,7 +73,8 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
   }
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
                             names.size() == 1 ? " leaves" : " leave");
-  desk_.Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")));
+  desk_.Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")),
+            {.refused = std::move(refused)});
   desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(plan.plan.placements)));
   desk_.SendEvent(PreemptingEvent(c.gang, NamesOf(names)), c.now);
   c.record.claim = std::move(claim);

@@ -25,9 +25,10 @@ class Evictions final {
   };
   Evictions(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
-  // The victims are asked to leave, and their room is kept for the gang.
+  // The victims are asked to leave, and their room is kept for the gang. `refused`: why it could
+  // not start without that, for the decision log.
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
-                  const PreemptionPlan& plan, ClaimGround ground);
+                  const PreemptionPlan& plan, ClaimGround ground, std::string refused);
   // Gives the claimed room back, for any gang to use.
   void DropClaim(GangRecord& record);
   void GiveUpClaim(Case& c);

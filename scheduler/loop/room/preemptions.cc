@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/cycle/victims/preemption.h"
+#include "scheduler/loop/desk/waits_for.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -64,15 +66,24 @@ RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& recor
                     .members = {},
                     .surplus = SurplusOf(gang)};
   const bool guarded = desk_.state.AnyBudgetIn(gang.key.namespace_name);
+  entry.members.reserve(gang.members.size());
+  // Most members cost what the one before them does.
+  PlacedPods before;
+  Demand charge;
   for (const Member& member : gang.members) {
     if (member.state != MemberState::kBound || !member.node.valid()) continue;
-    const PlacedPods placed{.shape = member.shape, .node = member.node};
+    const PlacedPods placed{
+        .shape = member.shape, .node = member.node, .kind = desk_.ledger.KindOf(member.node)};
+    if (placed.shape != before.shape || placed.kind != before.kind || !placed.kind.valid()) {
+      charge = desk_.ledger.CostOf(record.queue, {&placed, 1}, tables);
+      before = placed;
+    }
     entry.members.push_back(
         {.pod = member.pod,
          .node = member.node,
          .shape = member.shape,
          .sub_group = member.rank.sub_group,
-         .charge = desk_.ledger.CostOf(record.queue, {&placed, 1}, tables),
+         .charge = charge,
          .budgets = guarded ? desk_.state.BudgetsOf(member.pod) : std::vector<uint32_t>()});
   }
   const std::vector<PlacedPods> held = HeldPods(record);
@@ -131,8 +142,12 @@ std::optional<NoPreemption> Preemptions::MakeRoom(Case& c, const GangRequest& re
   const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
   auto answer = PlanRoom(c, request, running);
   if (auto* none = std::get_if<NoPreemption>(&answer)) return std::move(*none);
-  evictions_.StartClaim(c, request, running, std::get<PreemptionPlan>(answer),
-                        ClaimGround::kPolicy);
+  const WaitingFor otherwise = WaitsFor(request, rejection, desk_);
+  evictions_.StartClaim(
+      c, request, running, std::get<PreemptionPlan>(answer), ClaimGround::kPolicy,
+      absl::StrCat("to start beside everybody: ", WaitReasonName(otherwise.reason), ": ",
+                   otherwise.message, "; ", running.size(),
+                   running.size() == 1 ? " gang" : " gangs", " might have left for it"));
   return std::nullopt;
 }
 

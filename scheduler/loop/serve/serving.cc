@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/room/search_work.h"
+#include "scheduler/loop/desk/waits_for.h"
 #include "scheduler/loop/records/whole_units.h"
 #include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
@@ -157,34 +158,14 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
   if (item.kind == ItemKind::kQuorum) parts_.reservations.WaitInLine(c, answer);
   ++desk_.counters.rejections;
   if (rejection.code == RejectionCode::kSearchLimitReached) ++desk_.counters.searches_given_up;
-  const Tables& tables = *desk_.Picture().tables;
-  WaitingFor waits{.reason = ReasonOf(rejection.code),
-                   .message = RejectionText(rejection, tables),
-                   .nodes = NodeReasonLines(rejection, tables),
-                   .no_preemption = std::move(nobody.message)};
-  if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
-    waits.quota = QuotaLineOf(*rejection.quota, desk_.ledger.book());
-    waits.message = QuotaText(*waits.quota);
-    waits.quota->borrowers = {};
-  }
-  if (rejection.code == RejectionCode::kVolumesNotReady) {
-    waits.message = VolumeTroubleText(request, rejection.shape);
-  }
-  if (rejection.code == RejectionCode::kUnsupported) {
-    const auto refused = std::ranges::find_if(request.wants, [&tables](const Want& want) {
-      return !tables.ShapeOf(want.shape).constraints.unsupported.empty();
-    });
-    if (refused != request.wants.end()) {
-      waits.message =
-          absl::StrCat("pod ", desk_.state.FindPod(refused->pod)->name, ": ", waits.message);
-    }
-  }
+  WaitingFor waits = WaitsFor(request, rejection, desk_);
+  waits.no_preemption = std::move(nobody.message);
   desk_.Log(c, "park",
             absl::StrCat(" ", ItemName(item.kind), ": ", WaitReasonName(waits.reason), ": ",
                          waits.message),
-            request.work->used());
+            {.steps = request.work->used()});
   ParkFacts facts = ParkFactsFor(request, rejection, desk_.warm.cool_downs.NextEnd(c.now));
-  if (CompetesForVolumes(request, tables)) facts.relief |= kReliefVolumes;
+  if (CompetesForVolumes(request, *desk_.Picture().tables)) facts.relief |= kReliefVolumes;
   if (for_quorum && parts_.preemptions.MayPreempt(c, rejection)) {
     facts.relief |= kReliefLoose;
     if (parts_.preemptions.PoliciesLetEvict(c)) facts.relief |= kReliefVictims;
@@ -241,14 +222,6 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
   parts_.parking.Park(c, item, std::move(facts));
   c.record.waits_for_demand =
       for_demand && c.record.order_is_only && !c.record.order_demand.empty();
-}
-
-// For the first member of the shape.
-std::string Serving::VolumeTroubleText(const GangRequest& request, ShapeId shape) const {
-  const auto want = std::ranges::find(request.wants, shape, &Want::shape);
-  if (want == request.wants.end()) return "a volume is not ready";
-  return absl::StrCat("pod ", desk_.state.FindPod(want->pod)->name, ": ",
-                      desk_.state.VolumeTroubleOf(want->pod));
 }
 
 // A leader that starts where its followers find no room would wait there for ever. The wish costs

@@ -52,7 +52,6 @@ class Serving final {
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
   // For a request of surplus members.
   void KeepUnitsWhole(const Case& c, const GangRequest& request, Decision& decision);
-  [[nodiscard]] std::string VolumeTroubleText(const GangRequest& request, ShapeId shape) const;
 
   Desk& desk_;
   Parts parts_;
