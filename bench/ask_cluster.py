@@ -38,6 +38,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
     with DevCluster() as server:
+        server.install_crds()
         add_nodes(server.api, NODES)
         scheduler = Scheduler(server).start()
         submit_many(server.api, GANGS, MEMBERS, 1)

@@ -225,9 +225,7 @@ class SchedulerProcess::Impl final {
       if (KeepViewing(now)) next = absl::InfinitePast();
       if (status_help_.Step(now)) next = absl::InfinitePast();
       if (const std::optional<GangKey> gang = help_.Wanted()) {
-        const absl::Time began = clock_.Now();
         help_.Put(*gang, loop_.HelpFor(*gang, now), clock_.Now());
-        status_help_.NoteCost(clock_.Now() - began);
         http_->Posted();
       }
       next = std::min(next, status_help_.Next());

@@ -5,8 +5,9 @@
 namespace maniple {
 namespace {
 
-constexpr absl::Duration kBetween = absl::Seconds(1);
-constexpr int kMostShare = 100;  // one part in so many of the scheduling thread's time
+constexpr absl::Duration kLeastRest = absl::Seconds(1);
+constexpr absl::Duration kMostRest = absl::Minutes(10);
+constexpr int kRestPerWork = 4000;
 
 }  // namespace
 
@@ -20,12 +21,10 @@ bool StatusHelp::Step(absl::Time now) {
   const std::optional<HelpPtr> help = door_.Look(asked_->gang, asked_->at);
   if (!help.has_value()) return false;
   loop_.TellHelp(asked_->gang, *help == nullptr ? "" : CheapHelp(**help), now);
+  again_at_ = now + std::clamp(kRestPerWork * (now - asked_->at), kLeastRest, kMostRest);
   asked_.reset();
-  again_at_ = now + std::max(kBetween, kMostShare * took_);
   return true;
 }
-
-void StatusHelp::NoteCost(absl::Duration took) { took_ = took; }
 
 absl::Time StatusHelp::Next() const {
   return asked_.has_value() ? absl::InfiniteFuture() : std::max(again_at_, loop_.NextHelpDue());
