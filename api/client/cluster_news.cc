@@ -17,6 +17,13 @@ const std::string* UidOf(const ObjectEvent& event) {
   return nullptr;
 }
 
+// That the pod succeeded, which its deletion does not tell: a gang counts it from then on.
+bool TellsOfSuccess(const ObjectEvent& event) {
+  const auto* upserted = std::get_if<ObjectUpserted>(&event);
+  const auto* pod = upserted == nullptr ? nullptr : std::get_if<Pod>(&upserted->object);
+  return pod != nullptr && pod->phase == PodPhase::kSucceeded;
+}
+
 }  // namespace
 
 void NewsFold::Add(ClusterNews news) {
@@ -38,7 +45,8 @@ void NewsFold::Add(ObjectEvent event) {
     // Only events of the same incarnation may be folded into one. A deletion followed by another
     // uid under the same name is two facts, and the first one frees room.
     ObjectEvent& waiting = folded_.events[it->second];
-    if (*UidOf(waiting) == *UidOf(event)) {
+    const bool both = TellsOfSuccess(waiting) && std::holds_alternative<ObjectDeleted>(event);
+    if (*UidOf(waiting) == *UidOf(event) && !both) {
       waiting = std::move(event);
       return;
     }

@@ -1,8 +1,8 @@
 // The news that the client of a cluster tells its scheduling loop,
 // and the folding of news of several moments into one.
 //
-// NewsFold is for a loop that is slower than its client. It keeps one event per object,
-// so it is bounded by the number of live objects. It has no lock of its own.
+// NewsFold is for a loop that is slower than its client. It keeps one event per incarnation of an
+// object, and one more for a pod that succeeded and is gone. It has no lock of its own.
 //
 //   fold.Add(client.TakeNews());       // as often as there are news
 //   loop.Hear(fold.Take(), now);       // whenever the loop has time
@@ -19,7 +19,7 @@
 namespace maniple {
 
 struct ClusterNews {
-  std::vector<ObjectEvent> events;  // of a fold: one per incarnation, in order of first arrival
+  std::vector<ObjectEvent> events;  // of a fold: as above, in order of first arrival
   std::vector<WriteResult> results;
   std::optional<bool> leading;  // set when that changed
   // The lead was lost meanwhile, even if it is back: another process may have led in between.

@@ -71,7 +71,8 @@ TEST(WhatIfOracle, SaysWhatThenHappens) {
     ++(said.kind == StartKind::kNow ? now : StartsAtOnce(said) ? evicting : waiting);
   }
   std::cout << now << " start, " << evicting << " after evicting, " << waiting << " wait\n";
-  // The worlds are worth something.
+  // The worlds are worth something, where they are not but a few.
+  if (now + evicting + waiting < 100) return;
   EXPECT_GT(std::min({now, evicting, waiting}), (now + evicting + waiting) / 50);
 }
 

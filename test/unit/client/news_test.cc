@@ -37,6 +37,27 @@ TEST(NewsFold, ADeletionIsNotSwallowedByANewPodOfTheSameName) {
   EXPECT_EQ(PodIn(news.events[1]).node_name, "n1");
 }
 
+// A gang lost its quorum when a member succeeded and was cleaned away within one turn.
+TEST(NewsFold, ThatAPodSucceededIsNotSwallowedByItsDeletion) {
+  Pod pod;
+  pod.meta.name = "a";
+  pod.meta.uid = "1";
+  pod.phase = PodPhase::kSucceeded;
+  const ObjectDeleted gone{.key = {ResourceKind::kPod, "", "a"}, .uid = "1"};
+  NewsFold fold;
+  fold.Add({.events = {PodEvent("a", "1", "n1"), ObjectUpserted{.object = pod}, gone}});
+  fold.Add({.events = {PodEvent("a", "2", "")}});
+  const ClusterNews news = fold.Take();
+  ASSERT_EQ(news.events.size(), 3);
+  EXPECT_EQ(PodIn(news.events[0]).phase, PodPhase::kSucceeded);
+  EXPECT_TRUE(std::holds_alternative<ObjectDeleted>(news.events[1]));
+  EXPECT_EQ(PodIn(news.events[2]).meta.uid, "2");
+
+  fold.Add({.events = {PodEvent("b", "3", "n1"),
+                       ObjectDeleted{.key = {ResourceKind::kPod, "", "b"}, .uid = "3"}}});
+  EXPECT_EQ(fold.Take().events.size(), 1) << "who did not succeed";
+}
+
 TEST(NewsFold, BeginsAnewOnceItWasTaken) {
   NewsFold fold;
   fold.Add({.events = {PodEvent("a", "1", "")}, .leading = true, .lead = 1});
