@@ -142,7 +142,8 @@ void TurnAudit::NoteGangs() {
   std::map<std::string, std::string> charged;
   for (const GangView& gang : facts_.view.gangs) {
     const std::string name = GangName(gang);
-    const bool named = gang.singleton || facts_.told.groups.contains(name);
+    const bool foreign = !gang.source.kind.empty();  // its PodGroup comes later
+    const bool named = gang.singleton || foreign || facts_.told.groups.contains(name);
     const auto before = facts_.charged_to.find(name);
     const bool known = before != facts_.charged_to.end();
     if (known && (!named || before->second == gang.queue)) {
