@@ -6,7 +6,7 @@ namespace maniple {
 namespace {
 
 constexpr absl::Duration kLeastRest = absl::Seconds(1);
-constexpr absl::Duration kMostRest = absl::Minutes(10);
+constexpr absl::Duration kMostRest = absl::Minutes(1);
 constexpr int kRestPerWork = 4000;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Asks what would help the gangs that wait, one after the other, and has the loop say it in their
-// statuses. It rests four thousand times as long as an answer took: a cluster in which nothing changes
-// costs nothing that can be measured, however many gangs wait there.
+// statuses. It rests four thousand times as long as an answer took, a minute at most: a cluster in
+// which nothing changes costs nothing that can be measured, however many gangs wait there.
 //
 // The scheduling thread's.
 #pragma once

@@ -99,7 +99,7 @@ def the_status_says_which_setting_would_do_and_with_it_the_gang_starts(server):
     submit(server.api, "waits", 2)
     said = "; it would start with node node-003 uncordoned"
     await_that("its status says what would do",
-               lambda: server.api.must("GET", group).get("status", {}).get("message", "").endswith(said), seconds=60)
+               lambda: server.api.must("GET", group).get("status", {}).get("message", "").endswith(said), seconds=120)
     server.api.must("PATCH", "/api/v1/nodes/node-003", {"spec": {"unschedulable": None}}, "application/merge-patch+json")
     await_that("it is bound", lambda: bound(server.api, "waits") == 2)
     await_that("nothing more is said", lambda: "would start" not in server.api.must("GET", group)["status"]["message"])
