@@ -1,6 +1,6 @@
 // Asks what would help the gangs that wait, one after the other, and has the loop say it in their
 // statuses. It rests four thousand times as long as an answer took, a minute at most: a cluster in
-// which nothing changes costs nothing that can be measured, however many gangs wait there.
+// which nothing changes costs next to nothing, however many gangs wait there (bench/README.md).
 //
 // The scheduling thread's.
 #pragma once
