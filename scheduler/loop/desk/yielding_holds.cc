@@ -202,9 +202,10 @@ void YieldingHolds::SupposeQuotaOf(const Case& holder, Supposition& then) const 
   const QuotaBook& book = desk_.ledger.book();
   const QuotaNodeId own = book.QueueNamed(holder.record.queue);
   const absl::Time start = holder.record.reservation->start;
+  if (!own.valid()) return;
   const auto in_its_tree = [&](const GangRecord& record) {
     const QuotaNodeId queue = book.QueueNamed(record.queue);
-    return own.valid() && queue.valid() && then.tree().Root(queue) == then.tree().Root(own);
+    return queue.valid() && then.tree().Root(queue) == then.tree().Root(own);
   };
   for (const auto& [id, record] : desk_.records) {
     const Gang* gang = desk_.state.FindGang(id);

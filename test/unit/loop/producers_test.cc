@@ -5,16 +5,11 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <memory>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "api/codec/decode.h"
-#include "api/producers/kinds.h"
-#include "api/producers/reader.h"
-#include "test/support/loop_driver.h"
+#include "test/unit/loop/producers_fixture.h"
 
 namespace maniple {
 namespace {
@@ -22,132 +17,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-// "podgroups.scheduling.x-k8s.io"
-ResourceKind KindNamed(absl::string_view resource_and_group) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(resource_and_group, absl::MaxSplits('.', 1));
-  const ForeignKinds& kinds = BuiltinForeignKinds();
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i].resource == parts.first && kinds[i].group == parts.second) {
-      return ForeignResource(i);
-    }
-  }
-  ADD_FAILURE() << "no kind " << resource_and_group;
-  return ForeignResource(0);
-}
-
-constexpr char kXk8s[] = "podgroups.scheduling.x-k8s.io";
-constexpr char kVolcano[] = "podgroups.scheduling.volcano.sh";
-constexpr char kJobs[] = "jobs.batch";
-constexpr char kPyTorchJobs[] = "pytorchjobs.kubeflow.org";
-constexpr char kMpiJobs[] = "mpijobs.kubeflow.org";
-constexpr char kRay[] = "rayclusters.ray.io";
-constexpr char kLws[] = "leaderworkersets.leaderworkerset.x-k8s.io";
-
-class LoopProducers : public ::testing::Test {
- protected:
-  LoopProducers() : d_({.producers = {.kinds = BuiltinForeignKinds()}}) {
-    d_.Nodes(4, 8);
-    for (size_t i = 0; i < BuiltinForeignKinds().size(); ++i) {
-      const ResourceKind kind = ForeignResource(i);
-      const bool served = std::ranges::any_of(
-          std::initializer_list<const char*>{kXk8s, kVolcano, kJobs, kPyTorchJobs, kMpiJobs, kLws,
-                                             kRay},
-          [kind](const char* name) { return kind == KindNamed(name); });
-      served ? d_.api.Serve(kind) : d_.api.Uninstall(kind);
-    }
-  }
-
-  struct Foreign {
-    const char* kind;
-    std::string name;
-    std::string spec = "{}";
-    std::string uid = "";  // "" = made of the name
-    std::string metadata = "";
-  };
-  void Put(const Foreign& foreign) {
-    const ResourceKind kind = KindNamed(foreign.kind);
-    const ForeignKind& known = BuiltinForeignKinds()[ForeignIndex(kind)];
-    const std::string uid = foreign.uid.empty() ? absl::StrCat("u-", foreign.name) : foreign.uid;
-    const std::string json = absl::StrCat(
-        R"({"apiVersion":")", known.group, "/", known.versions.front(), R"(","kind":")", known.kind,
-        R"(","metadata":{"name":")", foreign.name, R"(","namespace":"default","uid":")", uid, "\"",
-        foreign.metadata, R"(},"spec":)", foreign.spec, "}");
-    const std::unique_ptr<const ForeignReader> reader = MakeForeignReader(BuiltinForeignKinds());
-    Decoder decoder(reader.get());
-    absl::StatusOr<DecodedObject> decoded = decoder.Single(kind, json);
-    ASSERT_TRUE(decoded.ok()) << decoded.status();
-    auto* object = std::get_if<Object>(&decoded->what);
-    ASSERT_NE(object, nullptr) << std::get<ObjectInvalid>(decoded->what).problem;
-    d_.api.Put(std::move(*object));
-  }
-
-  struct Pods {
-    std::string prefix;
-    int from = 0, to = 0;
-    std::string label, value;  // "" = none
-    std::string annotation = "", text = "";
-    std::optional<OwnerReference> owner = {};
-    std::string queue = "";
-    int32_t priority = 0;
-  };
-  void Submit(const Pods& pods) {
-    for (int i = pods.from; i < pods.to; ++i) {
-      MakePod made(absl::StrCat(pods.prefix, "-", i));
-      made.Gpu(8).Priority(pods.priority);
-      Pod pod = made;
-      if (!pods.queue.empty()) pod.meta.labels.Set(kQueueLabel, pods.queue);
-      if (!pods.label.empty()) pod.meta.labels.Set(pods.label, pods.value);
-      if (!pods.annotation.empty()) pod.meta.annotations.Set(pods.annotation, pods.text);
-      pod.meta.controller = pods.owner;
-      pod.meta.created = d_.now;
-      pod.meta.uid.clear();
-      d_.api.Put(pod);
-    }
-  }
-  void SubmitXk8s(const std::string& group, int from, int to) {
-    Submit({.prefix = group,
-            .from = from,
-            .to = to,
-            .label = "scheduling.x-k8s.io/pod-group",
-            .value = group});
-  }
-
-  // Pods whose names begin so.
-  [[nodiscard]] int BoundOf(const std::string& prefix) {
-    int bound = 0;
-    for (const Pod* pod : d_.api.Pods()) {
-      bound += absl::StartsWith(pod->meta.name, prefix + "-") && !pod->node_name.empty() ? 1 : 0;
-    }
-    return bound;
-  }
-
-  // The PodGroups of ours that stand for the object.
-  [[nodiscard]] std::vector<PodGroup> StandingFor(absl::string_view name) {
-    std::vector<PodGroup> found;
-    for (const ObjectEvent& event : d_.api.List()) {
-      const auto* upserted = std::get_if<ObjectUpserted>(&event);
-      const auto* group = upserted == nullptr ? nullptr : std::get_if<PodGroup>(&upserted->object);
-      if (group != nullptr && group->spec.source.name == name) found.push_back(*group);
-    }
-    return found;
-  }
-  [[nodiscard]] std::string PhaseOf(const char* kind, absl::string_view name) {
-    for (const ObjectEvent& event : d_.api.List()) {
-      const auto* upserted = std::get_if<ObjectUpserted>(&event);
-      const auto* object =
-          upserted == nullptr ? nullptr : std::get_if<ForeignObject>(&upserted->object);
-      if (object != nullptr && object->meta.name == name &&
-          KindOf(upserted->object) == KindNamed(kind)) {
-        return object->phase;
-      }
-    }
-    return "gone";
-  }
-
-  LoopDriver d_;
-};
 
 TEST_F(LoopProducers, AGroupOfAnotherProjectStartsWholeOrNotAtAll) {
   Put({.kind = kXk8s, .name = "train", .spec = R"({"minMember":4})"});
@@ -550,100 +419,6 @@ TEST_F(LoopProducers, PodsOfAGroupThatIsGoneStayWhereTheyRun) {
   d_.Settle(absl::Seconds(600));
   EXPECT_EQ(BoundOf("train"), 2);
 }
-
-// Six gangs of two whole nodes contend for four nodes and one Cohort, each declared in another way.
-// The fear: who declares a gang changes its place in the order, its quota, or whom it evicts.
-class Contention : public LoopProducers, public ::testing::WithParamInterface<int> {
- protected:
-  Contention() {
-    for (const char* name : {"red", "blue"}) {
-      Queue queue;
-      queue.meta.name = name;
-      queue.cohort = "all";
-      queue.within_queue = WithinQueuePreemption::kLowerPriority;
-      queue.reclaim = ReclaimWithinCohort::kAny;
-      queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
-      d_.api.Put(queue);
-    }
-    d_.Settle();
-  }
-
-  struct Slot {
-    std::string name, queue;
-    int32_t priority = 0;
-  };
-  static constexpr int kWays = 6;
-  void SubmitIn(int way, const Slot& slot) {
-    const std::string metadata = absl::StrCat(
-        R"(,"labels":{")", kQueueLabel, R"(":")", slot.queue, R"("},"creationTimestamp":")",
-        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", d_.now, absl::UTCTimeZone()), "\"");
-    Pods pods{.prefix = slot.name, .to = 2, .queue = slot.queue, .priority = slot.priority};
-    const auto owned = [&](const char* kind, const char* named, const char* version,
-                           const char* spec) {
-      Put({.kind = kind, .name = slot.name, .spec = spec, .metadata = metadata});
-      pods.owner = OwnerReference{named, slot.name, absl::StrCat("u-", slot.name), version};
-    };
-    switch (way) {
-      case 0:
-        d_.Submit({.gang = slot.name, .pods = 2, .queue = slot.queue, .priority = slot.priority});
-        return;
-      case 1:
-        Put({.kind = kXk8s, .name = slot.name, .spec = R"({"minMember":2})", .metadata = metadata});
-        pods.label = "scheduling.x-k8s.io/pod-group";
-        pods.value = slot.name;
-        break;
-      case 2:
-        Put({.kind = kVolcano,
-             .name = slot.name,
-             .spec = absl::StrCat(R"({"minMember":2,"queue":")", slot.queue, R"("})"),
-             .metadata = metadata});
-        pods.annotation = "scheduling.k8s.io/group-name";
-        pods.text = slot.name;
-        break;
-      case 3:
-        owned(kJobs, "Job", "batch/v1",
-              R"({"completionMode":"Indexed","completions":2,"parallelism":2})");
-        break;
-      case 4:
-        owned(kPyTorchJobs, "PyTorchJob", "kubeflow.org/v1",
-              R"({"pytorchReplicaSpecs":{"Worker":{"replicas":2}}})");
-        pods.label = "training.kubeflow.org/replica-type";
-        pods.value = "worker";
-        break;
-      default:
-        owned(kMpiJobs, "MPIJob", "kubeflow.org/v2beta1",
-              R"({"launcherCreationPolicy":"WaitForWorkersReady",
-                  "mpiReplicaSpecs":{"Launcher":{"replicas":1},"Worker":{"replicas":2}}})");
-        pods.label = "training.kubeflow.org/job-role";
-        pods.value = "worker";
-    }
-    Submit(pods);
-  }
-};
-
-TEST_P(Contention, TreatsAllWhoDeclareGangsAlike) {
-  const Slot slots[] = {{"own", "red"},       {"borrows", "red"}, {"late", "red"},
-                        {"reclaims", "blue"}, {"boss", "red", 9}, {"last", "blue"}};
-  const std::vector<std::string> then[] = {{"own"},
-                                           {"own", "borrows"},
-                                           {"own", "borrows"},
-                                           {"own", "reclaims"},
-                                           {"reclaims", "boss"},
-                                           {"reclaims", "boss"}};
-  for (int i = 0; i < kWays; ++i) {
-    SubmitIn((i + GetParam()) % kWays, slots[i]);
-    d_.Settle(absl::Seconds(45));
-    std::vector<std::string> run;
-    for (const Slot& slot : slots) {
-      const int bound = BoundOf(slot.name);
-      EXPECT_TRUE(bound == 0 || bound == 2) << slot.name << " stands in part";
-      if (bound == 2) run.push_back(slot.name);
-    }
-    EXPECT_EQ(run, then[i]) << "after " << slots[i].name << " of " << slots[i].queue;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Ways, Contention, ::testing::Range(0, 6));
 
 }  // namespace
 }  // namespace maniple
