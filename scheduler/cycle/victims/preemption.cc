@@ -226,7 +226,7 @@ class Attempt final {
       std::vector<PodId>& pods = plan.victims.back().pods;
       switch (unit.part) {
         case UnitPart::kSurplusMember:
-          pods.push_back(gang.members[unit.member].pod);
+          for (const size_t member : unit.members) pods.push_back(gang.members[member].pod);
           break;
         case UnitPart::kWholeGang:
           for (const VictimPod& pod : gang.members) pods.push_back(pod.pod);

@@ -26,6 +26,7 @@ struct VictimPod {
   int32_t sub_group = -1;              // position in spec.subGroups; -1: in none
   Demand charge = {};                  // to its gang's Queue; empty: none
   std::vector<uint32_t> budgets = {};  // PodDisruptionBudgets over it: indices into the input's
+  int32_t unit = -1;                   // surplus members of one unit leave together; -1: by itself
 };
 
 struct RunningGang {

@@ -22,11 +22,11 @@ bool VictimLimits::MayTake(size_t index) const {
       break;
   }
   const RunningGang& gang = input_.running[unit.running];
-  if (part.members >= gang.surplus.members) return false;
-  const auto sub_group = static_cast<size_t>(gang.members[unit.member].sub_group);
+  if (part.members + unit.pods > gang.surplus.members) return false;
+  const auto sub_group = static_cast<size_t>(gang.members[unit.members.front()].sub_group);
   if (sub_group >= gang.surplus.sub_groups.size()) return true;
   const int64_t gone = sub_group < part.sub_groups.size() ? part.sub_groups[sub_group] : 0;
-  return gone < gang.surplus.sub_groups[sub_group];
+  return gone + unit.pods <= gang.surplus.sub_groups[sub_group];
 }
 
 void VictimLimits::Take(size_t index) {
@@ -50,14 +50,14 @@ void VictimLimits::Count(const VictimUnit& unit, int32_t change) {
       part.wholes += change;
       return;
     case UnitPart::kSurplusMember:
-      part.members += change;
+      part.members += change * unit.pods;
       break;
   }
   const RunningGang& gang = input_.running[unit.running];
-  const auto sub_group = static_cast<size_t>(gang.members[unit.member].sub_group);
+  const auto sub_group = static_cast<size_t>(gang.members[unit.members.front()].sub_group);
   if (sub_group >= gang.surplus.sub_groups.size()) return;
   part.sub_groups.resize(gang.surplus.sub_groups.size(), 0);
-  part.sub_groups[sub_group] += change;
+  part.sub_groups[sub_group] += change * unit.pods;
 }
 
 }  // namespace maniple

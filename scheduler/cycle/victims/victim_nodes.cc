@@ -42,19 +42,22 @@ void VictimNodes::AddUnit(size_t unit, Target& target) {
   const int32_t priority = trial_.input().running[it.running].priority;
   target.priority = target.occupants.empty() ? priority : std::max(target.priority, priority);
   if (target.occupants.empty() || target.occupants.back().running != it.running) {
-    target.occupants.push_back({.running = it.running, .members = {}, .whole = {}});
+    target.occupants.push_back({.running = it.running, .members = {}, .spared = 0, .whole = {}});
   }
   Occupant& occupant = target.occupants.back();
   switch (it.part) {
     case UnitPart::kSurplusMember:
-      occupant.members.push_back(unit);
+      ++occupant.spared;
+      if (occupant.members.empty() || occupant.members.back() != unit) {
+        occupant.members.push_back(unit);
+      }
       break;
     case UnitPart::kWholeGang: {
       if (occupant.whole.has_value()) break;
       occupant.whole = unit;
       const auto there = std::ranges::count_if(
           it.room, [&](const FreedRoom& pod) { return pod.node.index() == target.node; });
-      if (occupant.members.size() < static_cast<size_t>(there)) occupant.members.clear();
+      if (occupant.spared < there) occupant.members.clear();
       break;
     }
   }

@@ -23,6 +23,7 @@ class VictimNodes final {
   struct Occupant {
     size_t running = 0;           // index into the input's
     std::vector<size_t> members;  // units of surplus; empty: the gang has more there than those
+    int64_t spared = 0;           // pods there of those units
     std::optional<size_t> whole;  // the unit of the whole gang
     bool gone = false;
   };

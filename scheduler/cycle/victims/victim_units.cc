@@ -46,17 +46,13 @@ class UnitMaker final {
 
   void AppendSurplus(std::vector<VictimUnit>& units) {
     if (gang_.surplus.members <= 0) return;
-    for (size_t member = gang_.members.size(); member-- > 0;) {
-      const VictimPod& pod = gang_.members[member];
-      if (!MayBeSurplus(pod)) continue;
+    for (const Members& members : LeaveTogether()) {
+      if (!CanSpare(members, gang_.surplus)) continue;
       VictimUnit unit = Start(UnitPart::kSurplusMember);
-      unit.member = member;
-      AddPod(input_, gang_, pod, unit);
+      unit.members = members;
+      for (const size_t member : members) AddPod(input_, gang_, gang_.members[member], unit);
       if (!BudgetsBear(input_.allowed, unit)) continue;
-      const auto [last, is_first] =
-          alike_.try_emplace({pod.node, pod.shape, pod.sub_group, pod.charge, pod.budgets});
-      if (!is_first) unit.after = last->second;
-      last->second = units.size();
+      if (members.size() == 1) Chain(unit, units.size());
       units.push_back(std::move(unit));
     }
   }
@@ -80,19 +76,54 @@ class UnitMaker final {
   }
 
  private:
+  using Members = absl::InlinedVector<size_t, 1>;
+
+  // Single members, and units of several; the last in rank first.
+  [[nodiscard]] std::vector<Members> LeaveTogether() const {
+    std::vector<Members> all;
+    absl::flat_hash_map<int32_t, size_t> place_of;  // by unit
+    for (size_t member = gang_.members.size(); member-- > 0;) {
+      const int32_t unit = gang_.members[member].unit;
+      const auto [place, is_first] =
+          unit < 0 ? std::pair(place_of.end(), true) : place_of.try_emplace(unit, all.size());
+      if (is_first) {
+        all.push_back({member});
+      } else {
+        all[place->second].push_back(member);
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] size_t SubGroupOf(const Members& members) const {
+    return static_cast<size_t>(gang_.members[members.front()].sub_group);
+  }
+  [[nodiscard]] bool CanSpare(const Members& members, const Surplus& surplus) const {
+    const auto pods = static_cast<int64_t>(members.size());
+    const size_t sub_group = SubGroupOf(members);
+    if (pods > surplus.members) return false;
+    return sub_group >= surplus.sub_groups.size() || pods <= surplus.sub_groups[sub_group];
+  }
+  // After the last one that is like it.
+  void Chain(VictimUnit& unit, size_t index) {
+    const VictimPod& pod = gang_.members[unit.members.front()];
+    const auto [last, is_first] =
+        alike_.try_emplace({pod.node, pod.shape, pod.sub_group, pod.charge, pod.budgets});
+    if (!is_first) unit.after = last->second;
+    last->second = index;
+  }
+
   // The last members in rank are surplus: the first ones make the quorum.
   [[nodiscard]] Demand SurplusCharge() const {
     Demand charge;
     Surplus left = gang_.surplus;
-    for (size_t member = gang_.members.size(); member-- > 0 && left.members > 0;) {
-      const VictimPod& pod = gang_.members[member];
-      const auto sub_group = static_cast<size_t>(pod.sub_group);
-      if (sub_group < left.sub_groups.size()) {
-        if (left.sub_groups[sub_group] <= 0) continue;
-        --left.sub_groups[sub_group];
-      }
-      --left.members;
-      AddTo(charge, pod.charge);
+    if (left.members <= 0) return charge;
+    for (const Members& members : LeaveTogether()) {
+      if (!CanSpare(members, left)) continue;
+      const auto pods = static_cast<int64_t>(members.size());
+      const size_t sub_group = SubGroupOf(members);
+      if (sub_group < left.sub_groups.size()) left.sub_groups[sub_group] -= pods;
+      left.members -= pods;
+      for (const size_t member : members) AddTo(charge, gang_.members[member].charge);
     }
     return charge;
   }
@@ -103,16 +134,12 @@ class UnitMaker final {
   [[nodiscard]] VictimUnit Start(UnitPart part) const {
     return {.running = running_,
             .part = part,
+            .members = {},
             .after = {},
             .charge = {.queue = gang_.queue, .claim = claim_, .charge = {}, .surplus = {}},
             .room = {},
             .budgets = {},
             .past_budgets = MayPassBudgets(input_.ignore_pdb, claim_, Entitlement::kNominal)};
-  }
-  [[nodiscard]] bool MayBeSurplus(const VictimPod& pod) const {
-    const auto sub_group = static_cast<size_t>(pod.sub_group);
-    const std::vector<int64_t>& limits = gang_.surplus.sub_groups;
-    return sub_group >= limits.size() || limits[sub_group] > 0;
   }
 
   const PreemptionInput& input_;
@@ -191,13 +218,17 @@ VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> unit
       case UnitPart::kWholeGang:
         cost.own_gangs += own;
         ++cost.gangs;
+        cost.priorities.push_back(priority);
         cost.highest_priority = std::max(cost.highest_priority, std::optional(priority));
         break;
       case UnitPart::kSurplusMember:
-        cost.own_surplus += own;
+        if (own) cost.own_surplus += unit.pods;
         cost.highest_surplus_priority =
             std::max(cost.highest_surplus_priority, std::optional(priority));
-        cost.members.push_back(input.running[unit.running].members.size() - 1 - unit.member);
+        cost.priorities.insert(cost.priorities.end(), unit.members.size(), priority);
+        for (const size_t member : unit.members) {
+          cost.members.push_back(input.running[unit.running].members.size() - 1 - member);
+        }
         break;
     }
     switch (unit.charge.claim) {
@@ -215,7 +246,6 @@ VictimCost CostOf(const PreemptionInput& input, std::span<const VictimUnit> unit
     }
     cost.pods += unit.pods;
     cost.lost_seconds += unit.lost_seconds;
-    cost.priorities.push_back(priority);
     cost.running.push_back(unit.running);
   }
   std::sort(cost.priorities.begin(), cost.priorities.end(), std::greater<>());

@@ -1,8 +1,9 @@
 // Units: gangs or members that can be evicted at one stroke, and their cost.
 //
-// A running gang is a unit as a whole, and so is each member that it can spare; victim_limits.h
-// says which of them may be taken together. Members that are alike, on one node, form a chain,
-// the last in rank first: a unit can be taken only after those before it. Plain values.
+// A running gang is a unit as a whole, and so is each member that it can spare, or each replica of
+// several hosts; victim_limits.h says which of them may be taken together. Members that are alike,
+// on one node, form a chain, the last in rank first: a unit can be taken only after those before
+// it. Plain values.
 #pragma once
 
 #include <compare>
@@ -12,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "scheduler/cycle/victims/preemption_question.h"
 #include "scheduler/cycle/victims/victim_policy.h"
 
@@ -22,7 +24,8 @@ enum class UnitPart : uint8_t { kSurplusMember, kWholeGang };
 struct VictimUnit {
   size_t running = 0;  // index into the input's
   UnitPart part = UnitPart::kWholeGang;
-  size_t member = 0;            // of a surplus member: index into the gang's
+  // Of surplus: indices into the gang's, the last in rank first. All are of one sub-group.
+  absl::InlinedVector<size_t, 1> members;
   std::optional<size_t> after;  // the unit before it in its chain
   VictimCharge charge;
   std::vector<FreedRoom> room;    // of pods on nodes that exist

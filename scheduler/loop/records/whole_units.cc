@@ -6,6 +6,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "queue/assembly.h"
 
 namespace maniple {
 namespace {
@@ -44,6 +45,20 @@ void MarkUnits(const Gang& gang, GangRequest& request) {
     const int32_t size = UnitSize(gang, want.sub_group);
     return size > 1 && members[want.rank.group] < size;
   });
+}
+
+std::vector<int32_t> UnitsOf(const Gang& gang) {
+  if (gang.foreign == nullptr || gang.foreign->unit_sizes.empty()) return {};
+  std::vector<int32_t> units = RankGroupsOf(gang);
+  Counts bound;
+  for (size_t i = 0; i < units.size(); ++i) {
+    bound[units[i]] += gang.members[i].state == MemberState::kBound;
+  }
+  for (size_t i = 0; i < units.size(); ++i) {
+    const int32_t size = UnitSize(gang, gang.members[i].rank.sub_group);
+    if (size == 1 || bound[units[i]] > size) units[i] = -1;
+  }
+  return units;
 }
 
 void DropPartOfUnits(const GangRequest& request, Plan& plan) {

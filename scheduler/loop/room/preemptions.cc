@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/victims/preemption.h"
 #include "scheduler/loop/desk/waits_for.h"
+#include "scheduler/loop/records/whole_units.h"
 #include "scheduler/report/message.h"
 
 namespace maniple {
@@ -70,7 +71,9 @@ RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& recor
   // Most members cost what the one before them does.
   PlacedPods before;
   Demand charge;
-  for (const Member& member : gang.members) {
+  const std::vector<int32_t> units = UnitsOf(gang);
+  for (size_t i = 0; i < gang.members.size(); ++i) {
+    const Member& member = gang.members[i];
     if (member.state != MemberState::kBound || !member.node.valid()) continue;
     const PlacedPods placed{
         .shape = member.shape, .node = member.node, .kind = desk_.ledger.KindOf(member.node)};
@@ -84,7 +87,8 @@ RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& recor
          .shape = member.shape,
          .sub_group = member.rank.sub_group,
          .charge = charge,
-         .budgets = guarded ? desk_.state.BudgetsOf(member.pod) : std::vector<uint32_t>()});
+         .budgets = guarded ? desk_.state.BudgetsOf(member.pod) : std::vector<uint32_t>(),
+         .unit = units.empty() ? -1 : units[i]});
   }
   const std::vector<PlacedPods> held = HeldPods(record);
   for (const PlacedPods& room : held) {

@@ -180,6 +180,17 @@ class NaivePreemption::Search final {
   bool IsWhole(const Candidate& gang, uint32_t set) const {
     return !world_.quorums[gang.running].StandsWithout((set & gang.all) >> gang.first);
   }
+  // The pod and what leaves with it; none: it is not of the gang.
+  uint32_t UnitBits(const Candidate& gang, size_t pod) const {
+    const uint32_t bit = uint32_t{1} << pod;
+    if ((gang.all & bit) == 0 || pods_[pod]->unit < 0) return gang.all & bit;
+    uint32_t bits = 0;
+    for (size_t p = 0; p < pods_.size(); ++p) {
+      const bool same = pods_[p]->unit == pods_[pod]->unit;
+      if (same && ((gang.all >> p) & 1) != 0) bits |= uint32_t{1} << p;
+    }
+    return bits;
+  }
   // What may leave next when these are gone.
   std::vector<Step> StepsFrom(uint32_t set) const {
     std::vector<Step> steps;
@@ -188,9 +199,10 @@ class NaivePreemption::Search final {
         steps.push_back({.gang = &gang, .pods = gang.all});
       }
       for (size_t p = 0; p < pods_.size(); ++p) {
-        const uint32_t bit = uint32_t{1} << p;
-        if ((gang.all & bit) == 0 || (set & bit) != 0 || IsWhole(gang, set | bit)) continue;
-        steps.push_back({.gang = &gang, .pods = bit});
+        const uint32_t bits = UnitBits(gang, p);
+        const bool is_first = std::countr_zero(bits) == static_cast<int>(p);
+        if (!is_first || (set & bits) != 0 || IsWhole(gang, set | bits)) continue;
+        steps.push_back({.gang = &gang, .pods = bits});
       }
     }
     std::erase_if(steps, [&](const Step& step) {
@@ -326,8 +338,8 @@ class NaivePreemption::Search final {
   uint32_t SurplusBits(const Candidate& gang) const {
     uint32_t surplus = 0;
     for (size_t p = pods_.size(); p-- > 0;) {
-      const uint32_t bit = uint32_t{1} << p;
-      if ((gang.all & bit) != 0 && !IsWhole(gang, surplus | bit)) surplus |= bit;
+      const uint32_t bits = UnitBits(gang, p);
+      if (!IsWhole(gang, surplus | bits)) surplus |= bits;
     }
     return surplus;
   }

@@ -40,6 +40,7 @@ class PreemptionCaseMaker final {
   struct Drawn {
     int64_t node = -1;  // -1: it succeeded
     int sub_group = -1;
+    int unit = -1;  // what leaves together
   };
 
   int64_t Draw(int64_t least, int64_t most) {
@@ -111,6 +112,7 @@ class PreemptionCaseMaker final {
         }
         members.push_back(member);
       }
+      if (!words.sub_groups.empty() && random_.OneIn(2)) DrawUnits(members, words);
       if (words.bound.empty() || sets * SetsOf(words) > kMostSets) continue;
       sets *= SetsOf(words);
       free = left;
@@ -124,6 +126,18 @@ class PreemptionCaseMaker final {
     words.min_member = Draw(1, 2);
     words.sub_groups = {Draw(0, 1), Draw(0, 2)};
     return words;
+  }
+  // Replicas of two hosts each, and perhaps half of one.
+  static void DrawUnits(std::vector<Drawn>& members, QuorumWords& words) {
+    std::vector<int> hosts(words.sub_groups.size(), 0);
+    for (Drawn& member : members) {
+      if (member.node < 0) continue;
+      if (member.sub_group >= 0) {
+        const auto part = static_cast<size_t>(member.sub_group);
+        member.unit = 10 * member.sub_group + hosts[part]++ / 2;
+      }
+      words.units.push_back(member.unit);
+    }
   }
   // Nothing, and all that may leave together.
   static int64_t SetsOf(const QuorumWords& words) {
@@ -163,12 +177,15 @@ class PreemptionCaseMaker final {
     if (random_.OneIn(10)) gang.protected_until = world.cluster.now + absl::Seconds(1);
     gang.surplus = SurplusOf(model);
     words.bound.clear();
+    words.units.clear();
     for (const Member& member : model.members) {
       if (member.state != MemberState::kBound) continue;
       const Drawn& drawn = members[static_cast<size_t>(member.rank.index)];
       words.bound.push_back(drawn.sub_group);
+      words.units.push_back(drawn.unit);
       VictimPod pod{.pod = member.pod, .node = member.node, .shape = member.shape};
       pod.sub_group = member.rank.sub_group;
+      pod.unit = drawn.unit;
       for (CellAmount ask : asks) {
         if (!queued) break;
         ask.cell = QuotaCellId(ask.cell.index() + static_cast<uint32_t>(2 * FlavorOf(drawn.node)));

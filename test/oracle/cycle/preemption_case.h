@@ -21,6 +21,8 @@ struct QuorumWords {
   std::vector<int64_t> sub_groups;  // their minima
   // Of members that succeeded, then of the bound ones in rank order: -1, or the sub-group.
   std::vector<int> succeeded, bound;
+  // Of the bound ones: -1, or the number of what leaves together, all of it of one sub-group.
+  std::vector<int> units;
 
   // Is the quorum still there without these of the bound ones, given as bits?
   [[nodiscard]] bool StandsWithout(uint32_t gone) const {
@@ -33,9 +35,19 @@ struct QuorumWords {
     }
     return static_cast<int64_t>(left.size()) >= min_member;
   }
+  [[nodiscard]] bool LeavesUnitsWhole(uint32_t gone) const {
+    for (size_t i = 0; i < units.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        const bool apart = ((gone >> i) & 1) != ((gone >> k) & 1);
+        if (units[i] >= 0 && units[i] == units[k] && apart) return false;
+      }
+    }
+    return true;
+  }
   // May exactly these leave together? Surplus, or all.
   [[nodiscard]] bool MayLeave(uint32_t gone) const {
-    return gone == (uint32_t{1} << bound.size()) - 1 || StandsWithout(gone);
+    return gone == (uint32_t{1} << bound.size()) - 1 ||
+           (StandsWithout(gone) && LeavesUnitsWhole(gone));
   }
 };
 

@@ -203,6 +203,23 @@ TEST(PreemptionRoom, NoSubGroupLosesMoreThanItCanSpare) {
   EXPECT_EQ(world.Preempt(10), "elastic-0 elastic-1 elastic-2");
 }
 
+// The fear: half a replica leaves, and the other half holds its GPUs for nothing.
+TEST(PreemptionRoom, SurplusHostsOfOneReplicaLeaveTogether) {
+  RoomWorld world;
+  world.Nodes({"n1", "n2", "n3", "n4", "n5"});
+  RunningGang& gang = world.Run("ray", 0, 8, {"n1", "n2", "n3", "n4", "n5"}, 3);
+  gang.members[1].unit = gang.members[2].unit = 1;
+  gang.members[3].unit = gang.members[4].unit = 2;
+  world.Submit(1, 8);
+  EXPECT_EQ(world.Preempt(10), "ray-0") << "one that is of no replica is enough";
+  gang.surplus.sub_groups = {0, 3};
+  gang.members[0].sub_group = 0;
+  for (size_t i = 1; i < 5; ++i) gang.members[i].sub_group = 1;
+  EXPECT_EQ(world.Preempt(10), "ray-4 ray-3");
+  gang.surplus.sub_groups = {0, 1};
+  EXPECT_EQ(world.Preempt(10), "ray-0 ray-1 ray-2 ray-3 ray-4") << "no replica can be spared";
+}
+
 TEST(PreemptionRoom, ABudgetOverOneSurplusMemberProtectsThatOneOnly) {
   RoomWorld world;
   world.Nodes({"n1", "n2", "n3"});
@@ -424,6 +441,21 @@ TEST(PreemptionRoom, ManyGangsGoWholeWhereTheirSurplusFreesNothing) {
   world.Submit(14, 6);
   const std::vector<std::string> pods = absl::StrSplit(world.Preempt(10), ' ');
   EXPECT_EQ(pods.size(), 28u);
+}
+
+TEST(PreemptionRoom, OfManyGangsSurplusReplicasLeaveWhole) {
+  RoomWorld world;
+  for (int n = 10; n < 24; ++n) {
+    const std::string left = absl::StrCat("left-", n), right = absl::StrCat("right-", n);
+    const std::string head = absl::StrCat("head-", n);
+    world.Nodes({head, left, right});
+    RunningGang& gang = world.Run(absl::StrCat("ray-", n), 0, 4, {head, left, left, right}, 3);
+    for (size_t i = 1; i < 4; ++i) gang.members[i].unit = 1;
+    world.Run(absl::StrCat("top-", n), 100, 4, {head, right});
+  }
+  world.Submit(14, 8);
+  const std::vector<std::string> pods = absl::StrSplit(world.Preempt(10), ' ');
+  EXPECT_EQ(pods.size(), 42u) << "three hosts of each";
 }
 
 TEST(PreemptionRoom, AVictimOnANodeThatIsGoneFreesNoRoom) {

@@ -252,12 +252,18 @@ TEST_F(LoopProducers, WorkersThatFollowTheirLeaderStartTogether) {
 }
 
 // Replicas of two hosts that Ray's autoscaler has asked for, beyond the least.
-TEST_F(LoopProducers, AReplicaOfSeveralHostsBeyondTheQuorumStartsWholeOrNotAtAll) {
-  Put({.kind = kRay,
-       .name = "ray",
-       .spec = R"({"enableInTreeAutoscaling":true,"workerGroupSpecs":[)"
-               R"({"groupName":"w","minReplicas":1,"maxReplicas":4,"numOfHosts":2}]})"});
-  const auto submit = [this](const std::string& name, const char* group, int replica, int host) {
+class LoopRay : public LoopProducers {
+ protected:
+  LoopRay() {
+    Put({.kind = kRay,
+         .name = "ray",
+         .spec = R"({"enableInTreeAutoscaling":true,"workerGroupSpecs":[)"
+                 R"({"groupName":"w","minReplicas":1,"maxReplicas":4,"numOfHosts":2}]})"});
+    SubmitHost("head-0", "headgroup", 0, 0);
+    SubmitReplica("first", 0);
+    d_.Settle(absl::Seconds(5));
+  }
+  void SubmitHost(const std::string& name, const char* group, int replica, int host) {
     Pod pod = MakePod(name).Gpu(group == std::string("w") ? 8 : 0);
     pod.meta.controller = OwnerReference{"RayCluster", "ray", "u-ray", "ray.io/v1"};
     for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::string>>{
@@ -270,15 +276,20 @@ TEST_F(LoopProducers, AReplicaOfSeveralHostsBeyondTheQuorumStartsWholeOrNotAtAll
     }
     pod.meta.uid.clear();
     d_.api.Put(pod);
-  };
-  submit("head-0", "headgroup", 0, 0);
-  for (int host = 0; host < 2; ++host) submit(absl::StrCat("first-", host), "w", 0, host);
-  d_.Settle(absl::Seconds(5));
+  }
+  void SubmitReplica(const std::string& name, int replica) {
+    for (int host = 0; host < 2; ++host) {
+      SubmitHost(absl::StrCat(name, "-", host), "w", replica, host);
+    }
+  }
+};
+
+TEST_F(LoopRay, AReplicaOfSeveralHostsBeyondTheQuorumStartsWholeOrNotAtAll) {
   ASSERT_EQ(BoundOf("first"), 2) << "the quorum; two of four nodes are left";
   d_.Put(MakePod("busy").Gpu(8).On("n4").Phase(PodPhase::kRunning));
   d_.Settle();
-  for (int host = 0; host < 2; ++host) submit(absl::StrCat("second-", host), "w", 1, host);
-  submit("third-0", "w", 2, 0);
+  SubmitReplica("second", 1);
+  SubmitHost("third-0", "w", 2, 0);
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("second"), 0) << "there is room for one of its hosts";
   EXPECT_EQ(BoundOf("third"), 0) << "its other host is not made yet";
@@ -288,9 +299,24 @@ TEST_F(LoopProducers, AReplicaOfSeveralHostsBeyondTheQuorumStartsWholeOrNotAtAll
   d_.Nodes(2, 8, "m");
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("third"), 0);
-  submit("third-1", "w", 2, 1);
+  SubmitHost("third-1", "w", 2, 1);
   d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("third"), 2);
+}
+
+TEST_F(LoopRay, AReplicaOfSeveralHostsBeyondTheQuorumLeavesWhole) {
+  d_.Nodes(2, 8, "m");
+  SubmitReplica("second", 1);
+  SubmitReplica("third", 2);
+  d_.Settle(absl::Seconds(5));
+  ASSERT_EQ(BoundOf("second") + BoundOf("third"), 4);
+  d_.Submit({.gang = "urgent", .pods = 1, .priority = 10});
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(d_.Bound("urgent"), 1);
+  EXPECT_EQ(BoundOf("first"), 2);
+  EXPECT_EQ(BoundOf("second"), 2);
+  EXPECT_EQ(d_.api.FindPod("third-0"), nullptr);
+  EXPECT_EQ(d_.api.FindPod("third-1"), nullptr);
 }
 
 // With exclusive placement a webhook binds a leader's workers to its rack, and keeps others away.
