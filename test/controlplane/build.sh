@@ -4,14 +4,23 @@
 #   test/controlplane/build.sh                    # kube-apiserver, etcd, kubectl, kubectl-1.32, helm, kubeconform, promtool
 #   test/controlplane/build.sh kube-scheduler     # one program; also kube-controller-manager
 #   test/controlplane/build.sh filter-oracle      # our own that asks kube-scheduler's plugins, see test/oracle
+#   MANIPLE_KUBERNETES=1.37.2 test/controlplane/build.sh etcd kube-apiserver kube-controller-manager  # of that version
 #
 # A program whose go.mod did not change since it was built is left alone, so a warm run takes a moment. With KUBEBUILDER_ASSETS
 # set (the convention of envtest) nothing is built and that folder is printed. MANIPLE_BUILD_JOBS limits the cores used.
 # Exit 3: there is no Go here that can build it; one line says how to enable it.
 set -euo pipefail
 
-readonly kubernetes=1.36.1 old_kubectl=1.32.9 helm=3.22.0
+readonly kubernetes=${MANIPLE_KUBERNETES:-1.36.1} old_kubectl=1.32.9 helm=3.22.0
 here=$(cd "$(dirname "$0")" && pwd)
+
+case $kubernetes in
+  1.36.1) module=kubernetes ;;
+  1.37.2) module=kubernetes-1.37 ;;
+  *)
+    echo "build.sh: MANIPLE_KUBERNETES is $kubernetes, and there is a module for 1.36.1 and 1.37.2 only" >&2
+    exit 2 ;;
+esac
 
 if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
   for program in kube-apiserver etcd; do
@@ -50,7 +59,7 @@ stamp_of() {  # MODULE FLAGS SOURCE…
 }
 
 require_go() {
-  (cd "$here/kubernetes" && go list -m) >/dev/null 2>&1 && return
+  (cd "$here/$module" && go list -m) >/dev/null 2>&1 && return
   echo "build.sh: NO REAL CONTROL PLANE: install Go >= 1.26 (or >= 1.21 with GOTOOLCHAIN=auto) from https://go.dev/dl," \
        "or set KUBEBUILDER_ASSETS to a folder with kube-apiserver, etcd and kubectl; tests that need one are skipped" >&2
   exit 3
@@ -83,7 +92,7 @@ flock 9
 for program in "$@"; do
   case $program in
     kube-apiserver | kubectl | kube-controller-manager | kube-scheduler)
-      build "$program" kubernetes "$(version_flags $kubernetes)" "k8s.io/kubernetes/cmd/$program" ;;
+      build "$program" "$module" "$(version_flags "$kubernetes")" "k8s.io/kubernetes/cmd/$program" ;;
     etcd) build etcd etcd "-s -w" go.etcd.io/etcd/server/v3 ;;
     helm) build helm helm "$(helm_flags)" helm.sh/helm/v3/cmd/helm ;;
     kubeconform) build kubeconform kubeconform "-s -w" github.com/yannh/kubeconform/cmd/kubeconform ;;

@@ -3,6 +3,7 @@
 
     test/e2e/run_controllers.py         # every case; all are skipped, loudly, where no control plane is built
     test/e2e/run_controllers.py TEXT    # only those whose name contains TEXT
+    MANIPLE_KUBERNETES=1.37.2 test/e2e/run_controllers.py  # on that version, built by test/controlplane/build.sh
 
 Fears: a Job that is taken for a gang though it is none, or the other way round; a Job whose next pods wait for ever because a
 quorum counts those that come later; a replaced pod that is taken for a new gang; half a gang bound at any moment.
@@ -15,14 +16,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.cases import attempt  # noqa: E402
-from support.control_plane import HOW_TO_ENABLE, ROOT, RealControlPlane, assets, program  # noqa: E402
+from support.control_plane import HOW_TO_ENABLE, KUBERNETES, ROOT, RealControlPlane, assets, program  # noqa: E402
 from support.kubelet import MERGE, Kubelets, end, start_controllers  # noqa: E402
 from support.scheduler import GPU, GROUP, Scheduler, await_that, is_bound  # noqa: E402
 
 JOBS, PODS = "/apis/batch/v1/namespaces/default/jobs", "/api/v1/namespaces/default/pods"
 SETS, DEPLOYMENTS = "/apis/apps/v1/namespaces/default/statefulsets", "/apis/apps/v1/namespaces/default/deployments"
-UPSTREAM = "/apis/scheduling.k8s.io/v1alpha2"
-GATES = ("GenericWorkload=true", "GangScheduling=true", "WorkloadWithJob=true")
+# How Kubernetes' own groups are asked for, by its minor version. From 1.37 on a Job says itself whether it is a gang.
+MINOR = KUBERNETES.rpartition(".")[0]
+GROUPS, GATES, AS_GANG = {
+    "1.36": ("scheduling.k8s.io/v1alpha2", ("GenericWorkload=true", "GangScheduling=true", "WorkloadWithJob=true"), {}),
+    "1.37": ("scheduling.k8s.io/v1beta1", ("GenericWorkload=true", "WorkloadWithJob=true"), {"scheduling": {"schedulingPolicy": {"gang": {}}}}),
+}[MINOR]
 
 
 def template(restart="Never", **metadata):
@@ -80,6 +85,9 @@ class Cluster:
         self.api.must("POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
         self.api.must("PATCH", f"/api/v1/nodes/{name}/status", {"status": status}, MERGE)
         self.api.must("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, MERGE)
+
+    def upstream_groups(self):
+        return self.api.must("GET", f"/apis/{GROUPS}/podgroups")["items"]
 
     def groups(self, kind, name):
         found = self.api.must("GET", f"{GROUP}/podgroups")["items"]
@@ -211,12 +219,13 @@ def the_pods_of_a_deployment_are_no_gang(c):
 
 
 @with_nodes(2, gates=GATES)
-def a_job_brings_a_workload_of_kubernetes_1_36(c):
+def a_job_brings_a_workload_of_its_own(c):
     """The Job controller makes Workload and PodGroup itself; nobody but it writes their spec."""
-    c.api.must("POST", JOBS, job("train", 3))
+    c.api.must("POST", JOBS, job("train", 3, **AS_GANG))
     c.stays("train", pods=3, bound=0)
-    groups = c.api.must("GET", f"{UPSTREAM}/podgroups")["items"]
+    groups = c.upstream_groups()
     assert len(groups) == 1, groups
+    assert groups[0]["spec"]["schedulingPolicy"] == {"gang": {"minCount": 3}}, groups
     name, spec = groups[0]["metadata"]["name"], groups[0]["spec"]
     assert all(one["spec"]["schedulingGroup"]["podGroupName"] == name for one in c.pods("train"))
     c.await_group("PodGroup", name, 3, "Pending")
@@ -225,7 +234,20 @@ def a_job_brings_a_workload_of_kubernetes_1_36(c):
     c.scheduler.start()
     c.await_bound("train", 3)
     c.await_group("PodGroup", name, 3, "Running")
-    assert c.api.must("GET", f"{UPSTREAM}/podgroups")["items"][0]["spec"] == spec, "its spec was written"
+    assert c.upstream_groups()[0]["spec"] == spec, "its spec was written"
+
+
+@with_nodes(2, gates=GATES)
+def a_job_that_asks_kubernetes_for_no_gang_is_one_by_its_owner(c):
+    """From 1.37 on its pods come with a group whose policy is basic, which says nothing of what its owner is."""
+    c.api.must("POST", JOBS, job("train", 3))
+    c.stays("train", pods=3, bound=0)
+    groups = c.upstream_groups()
+    assert [one["spec"]["schedulingPolicy"] for one in groups] == [{"basic": {}}], groups
+    assert all(one["spec"].get("schedulingGroup") for one in c.pods("train"))
+    c.add_node()
+    c.await_bound("train", 3)
+    c.await_group("Job", "train", 3, "Running")
 
 
 CASES = [
@@ -238,13 +260,14 @@ CASES = [
     an_ordered_stateful_set_does_not_wait_for_its_later_pods,
     a_parallel_stateful_set_is_a_gang_where_its_pods_say_so,
     the_pods_of_a_deployment_are_no_gang,
-    a_job_brings_a_workload_of_kubernetes_1_36,
+    a_job_brings_a_workload_of_its_own,
+    *([a_job_that_asks_kubernetes_for_no_gang_is_one_by_its_owner] if MINOR != "1.36" else []),
 ]
 
 
 def play_on_one_server(cases, gates, results):
     """One after the other, each on nodes of its own."""
-    flags = (f"--feature-gates={','.join(gates)}", "--runtime-config=scheduling.k8s.io/v1alpha2=true") if gates else ()
+    flags = (f"--feature-gates={','.join(gates)}", f"--runtime-config={GROUPS}=true") if gates else ()
     with RealControlPlane(assets(), flags=flags) as server:
         server.install_crds()
         start_controllers(server, gates)

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.api_client import ApiClient  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-KUBERNETES = "1.36.1"
+KUBERNETES = os.environ.get("MANIPLE_KUBERNETES", "1.36.1")  # as test/controlplane/build.sh
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 HOW_TO_ENABLE = (
     "SKIPPED, NO REAL CONTROL PLANE: run test/controlplane/build.sh (needs Go), "
