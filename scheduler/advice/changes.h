@@ -35,8 +35,7 @@ struct FoundChange {
                                                             const Hypothesis& from, Trials& trials);
 // The smallest gang whose end helps, if there are not too many; of more, the smallest that frees
 // enough GPUs for so many members.
-[[nodiscard]] std::optional<FoundChange> FindGangGone(const HelpQuestion& question,
-                                                      const Hypothesis& from,
+[[nodiscard]] std::optional<FoundChange> FindGangGone(const Hypothesis& from,
                                                       int64_t members_lacking, Trials& trials);
 
 }  // namespace maniple

@@ -36,7 +36,7 @@ class Search final {
     if (quorum.has_value()) Add(*quorum);
     for (const FoundChange& found : levels) Add(found);
     for (FoundChange& found : FindNodesBack(as_is, trials_)) Add(std::move(found));
-    if (auto found = FindGangGone(question_, as_is, LackingAfter(quorum), trials_)) {
+    if (auto found = FindGangGone(as_is, LackingAfter(quorum), trials_)) {
       Add(*std::move(found));
     }
   }

@@ -2,10 +2,10 @@
 // pure function, like Decide, which proves every one of them.
 //
 // The question owns all that the answer needs, but for the profile. It is gathered on
-// the scheduling thread in one cheap call, and answered on another thread, at the cost of no turn.
+// the scheduling thread between turns, and answered on another thread, at the cost of no turn.
 //
-//   std::optional<HelpQuestion> question = loop.HelpFor("research", "train", now);
-//   const Help help = AnswerHelp(*question);         // elsewhere
+//   while (!question.has_value()) question = loop.MoreHelp(gang, now);  // and a turn
+//   const Help help = AnswerHelp(**question);        // elsewhere
 //   for (const HelpfulChange& change : help.changes) … HelpText(change) …
 //
 // An answer promises:

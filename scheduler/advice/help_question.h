@@ -93,9 +93,10 @@ struct HelpQuestion {
   std::vector<FairStrategy> strategies;
   IgnorePdb ignore_pdb = IgnorePdb::kNever;
   std::vector<int32_t> allowed;      // disruptionsAllowed, by budget
-  std::vector<RunningGang> running;  // all that stand, by name
+  std::vector<RunningGang> running;  // all that stand, in no order
   // The names in `as_is.request`; shared, so that they stay in place.
   std::shared_ptr<const std::vector<std::string>> names;
 };
+using HelpQuestionPtr = std::shared_ptr<const HelpQuestion>;  // null: nothing can be asked
 
 }  // namespace maniple

@@ -41,8 +41,8 @@ std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question, cons
   if (!question.preempts) return std::nullopt;
   // Only at these steps does another priority reach another gang.
   absl::btree_set<int32_t> steps;
-  for (const RunningGang& gang : question.running) {
-    for (const int64_t step : {int64_t{gang.priority}, int64_t{gang.priority} + 1}) {
+  for (const RunningGang* gang : trials.running()) {
+    for (const int64_t step : {int64_t{gang->priority}, int64_t{gang->priority} + 1}) {
       if (step > question.priority && step <= kMostPriority) {
         steps.insert(static_cast<int32_t>(step));
       }
@@ -63,20 +63,17 @@ std::optional<FoundChange> FindHigherPriority(const HelpQuestion& question, cons
   if (trials.spent()) return std::nullopt;
   HigherPriority change{.above = ordered[static_cast<size_t>(least)] - 1, .evicts = {}};
   for (const Victim& victim : plan->victims) {
-    change.evicts.push_back(question.running[victim.running].name);
+    change.evicts.push_back(trials.running()[victim.running]->name);
   }
   return FoundChange{.change = std::move(change), .after = from};
 }
 
-std::optional<FoundChange> FindGangGone(const HelpQuestion& question, const Hypothesis& from,
-                                        int64_t members_lacking, Trials& trials) {
+std::optional<FoundChange> FindGangGone(const Hypothesis& from, int64_t members_lacking,
+                                        Trials& trials) {
   const Tables& tables = *from.snapshot->tables;
   Hypothesis all_gone = from;
-  std::vector<const RunningGang*> by_size;
-  for (const RunningGang& gang : question.running) {
-    all_gone = EndGang(std::move(all_gone), gang);
-    by_size.push_back(&gang);
-  }
+  std::vector<const RunningGang*> by_size = trials.running();
+  for (const RunningGang* gang : by_size) all_gone = EndGang(std::move(all_gone), *gang);
   if (by_size.empty() || !trials.Starts(all_gone)) return std::nullopt;
   std::ranges::stable_sort(by_size, {},
                            [](const RunningGang* gang) { return gang->members.size(); });

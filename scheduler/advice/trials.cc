@@ -1,7 +1,10 @@
 #include "scheduler/advice/trials.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
+
+#include "absl/strings/string_view.h"
 
 namespace maniple {
 namespace {
@@ -38,6 +41,13 @@ class AsAsked final {
 
 }  // namespace
 
+Trials::Trials(const HelpQuestion& question, int64_t steps) : question_(question), work_(steps) {
+  for (const RunningGang& gang : question.running) running_.push_back(&gang);
+  std::ranges::sort(running_, {}, [](const RunningGang* gang) {
+    return std::pair<absl::string_view, GangId>(gang->name, gang->gang);
+  });
+}
+
 GangRequest Trials::RequestOf(const Hypothesis& hypothesis) {
   GangRequest request = hypothesis.request;
   request.work = &work_;
@@ -58,9 +68,12 @@ std::optional<PreemptionPlan> Trials::Evicts(const Hypothesis& hypothesis, int32
   const GangRequest request = RequestOf(hypothesis);
   const AsAsked question(hypothesis, request, question_);
   std::vector<RunningGang> running;
-  for (const RunningGang& gang : question_.running) {
-    const bool stands = !gang.members.empty();
-    if (stands && InReach(gang, hypothesis, priority)) running.push_back(gang);
+  std::vector<size_t> places;  // among those that run
+  for (size_t i = 0; i < running_.size(); ++i) {
+    const bool stands = !running_[i]->members.empty();
+    if (!stands || !InReach(*running_[i], hypothesis, priority)) continue;
+    running.push_back(*running_[i]);
+    places.push_back(i);
   }
   if (running.empty()) return std::nullopt;
   auto answer = PlanPreemption({.decide = question.input(),
@@ -75,13 +88,8 @@ std::optional<PreemptionPlan> Trials::Evicts(const Hypothesis& hypothesis, int32
                                 .allowed = question_.allowed});
   auto* plan = std::get_if<PreemptionPlan>(&answer);
   if (plan == nullptr) return std::nullopt;
-  // The plan's indices count the gangs in reach; the caller's count all gangs.
-  for (Victim& victim : plan->victims) {
-    const std::string& name = running[victim.running].name;
-    for (size_t i = 0; i < question_.running.size(); ++i) {
-      if (question_.running[i].name == name) victim.running = i;
-    }
-  }
+  // The plan's indices count the gangs in reach; the caller's count all that run.
+  for (Victim& victim : plan->victims) victim.running = places[victim.running];
   return std::move(*plan);
 }
 

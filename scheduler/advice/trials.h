@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "scheduler/advice/help_question.h"
@@ -13,12 +14,15 @@ namespace maniple {
 class Trials final {
  public:
   // Borrows the question.
-  Trials(const HelpQuestion& question, int64_t steps) : question_(question), work_(steps) {}
+  Trials(const HelpQuestion& question, int64_t steps);
+
+  // The gangs that run, by name.
+  [[nodiscard]] const std::vector<const RunningGang*>& running() const { return running_; }
 
   // The gang's plan under the hypothesis. None: there is none, or it is not known.
   [[nodiscard]] std::optional<Plan> Start(const Hypothesis& hypothesis);
   [[nodiscard]] bool Starts(const Hypothesis& hypothesis) { return Start(hypothesis).has_value(); }
-  // The gangs that it would evict at that priority.
+  // The gangs that it would evict at that priority, as indices of running().
   [[nodiscard]] std::optional<PreemptionPlan> Evicts(const Hypothesis& hypothesis,
                                                      int32_t priority);
 
@@ -31,6 +35,7 @@ class Trials final {
   [[nodiscard]] GangRequest RequestOf(const Hypothesis& hypothesis);
 
   const HelpQuestion& question_;
+  std::vector<const RunningGang*> running_;
   SearchWork work_;
   bool gave_up_ = false;
 };

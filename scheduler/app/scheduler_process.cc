@@ -224,10 +224,7 @@ class SchedulerProcess::Impl final {
       next = std::min(next, figures_due);
       if (KeepViewing(now)) next = absl::InfinitePast();
       if (status_help_.Step(now)) next = absl::InfinitePast();
-      if (const std::optional<GangKey> gang = help_.Wanted()) {
-        help_.Put(*gang, loop_.HelpFor(*gang, now), clock_.Now());
-        http_->Posted();
-      }
+      if (KeepAsking(now)) next = absl::InfinitePast();
       next = std::min(next, status_help_.Next());
       if (drained_by != absl::InfiniteFuture() && (loop_.Idle() || now >= drained_by)) return;
     }
@@ -247,6 +244,18 @@ class SchedulerProcess::Impl final {
     viewing_ = false;
     bulletin_.PostView(std::move(view));
     bulletin_.NoteViewCost(view_took_);
+    http_->Posted();
+    return false;
+  }
+
+  // A piece of the question of what would help, if one is wanted; whether there is more of it.
+  bool KeepAsking(absl::Time now) {
+    if (!asking_about_.has_value()) asking_about_ = help_.Wanted();
+    if (!asking_about_.has_value()) return false;
+    std::optional<HelpQuestionPtr> question = loop_.MoreHelp(*asking_about_, now);
+    if (!question.has_value()) return true;
+    help_.Put(*asking_about_, *std::move(question), clock_.Now());
+    asking_about_.reset();
     http_->Posted();
     return false;
   }
@@ -283,6 +292,7 @@ class SchedulerProcess::Impl final {
   // Of the scheduling thread: a view is being made, and what it has cost so far.
   bool viewing_ = false;
   absl::Duration view_took_;
+  std::optional<GangKey> asking_about_;  // whose question is being gathered
   Outbox outbox_;
   Bulletin bulletin_;
   HelpDoor help_;

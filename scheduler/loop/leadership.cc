@@ -39,6 +39,7 @@ TurnOutput Leadership::Turn(std::vector<WriteResult> results, absl::Time now) {
   wakes_.WakeParked(now);                    // gangs that the news could help
   serving_.DecideReady(now);                 // snapshot, decide, reserve, bind; or park
   mig_.PlanMigNodes(now);                    // idle nodes for the slices that wait
+  help_questions_.may_end().NoteTurn();      // gangs that are not what a question says
   reporter_.Report(now);                     // say what changed
   return Finish(now);
 }
@@ -57,6 +58,7 @@ void Leadership::Forget(GangId id, absl::Time now) {
   room_holders_.lines().Leave(id, now);
   desk_.timers.Erase(id);
   help_notes_.Forget(id);
+  help_questions_.may_end().NoteGone(id);
   preemptions_.CountLoose(*it->second, std::nullopt);
   desk_.queue.RemoveGang(id);
   desk_.directory.Count(id, "", {});
@@ -77,6 +79,9 @@ void Leadership::LookAtGangs(absl::Time now) {
   desk_.TouchThoseDue(now);
   if (desk_.news.budgets_changed) evictions_.HurryEvictions(now);
   if (desk_.news.queues_changed) Touch(charges_.unadmitted());
+  if (desk_.news.budgets_changed || desk_.news.queues_changed) {
+    help_questions_.may_end().BeginsAnew();
+  }
   for (const GangId id : std::exchange(desk_.touched, {})) LookAt(id, now);
   uses_.FirstLookEnds();
 }
@@ -178,6 +183,7 @@ bool Leadership::Binds() const {
 
 void Leadership::NodesGone(const absl::btree_set<NodeId>& gone) {
   wakes_.DomainsLost();
+  help_questions_.may_end().BeginsAnew();
   for (const auto& [id, record] : desk_.records) {
     for (HeldVacancy& held : record->holds) {
       if (gone.contains(held.node)) held.node = NodeId();
@@ -224,6 +230,7 @@ std::vector<ShapeId> Leadership::ShapesKept() const {
 void Leadership::QuotaChanged(WarmState::QuotaChange change) {
   if (change.tree) parking_.ForgetNotes();  // some are of Queues that are gone
   charges_.QuotaChanged(change);
+  if (change.tree || change.costs) help_questions_.may_end().BeginsAnew();
 }
 
 }  // namespace maniple

@@ -34,14 +34,13 @@
 #include "scheduler/loop/room/preemptions.h"
 #include "scheduler/loop/room/reservations.h"
 #include "scheduler/loop/serve/help_notes.h"
+#include "scheduler/loop/serve/help_questions.h"
 #include "scheduler/loop/serve/reporter.h"
 #include "scheduler/loop/serve/serving.h"
 #include "scheduler/loop/serve/standings.h"
 #include "scheduler/loop/serve/wakes.h"
 
 namespace maniple {
-
-struct HelpQuestion;  // scheduler/advice/help.h
 
 class Leadership final {
  public:
@@ -67,8 +66,7 @@ class Leadership final {
   [[nodiscard]] std::vector<ShapeId> ShapesKept() const;
   void ForgetUnusedNotes() { parking_.ForgetUnusedNotes(); }
 
-  [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key, absl::Time now);
-
+  [[nodiscard]] HelpQuestions& help_questions() { return help_questions_; }
   [[nodiscard]] HelpNotes& help_notes() { return help_notes_; }
 
   // For views and metrics.
@@ -97,11 +95,6 @@ class Leadership final {
   void Forget(GangId gang, absl::Time now);
   [[nodiscard]] TurnOutput Finish(absl::Time now);
 
-  // The item that could start with more room or quota, or with fewer members; none: there is none.
-  [[nodiscard]] std::optional<ItemKind> HelpableItem(const Case& c);
-  // Gangs that stand, and gangs for which room is held until they start; by name.
-  [[nodiscard]] std::vector<RunningGang> GangsThatMayEnd(const Case& c);
-
   Desk desk_;
   UseCounts uses_{desk_};
   RoomHolders room_holders_{desk_};
@@ -123,6 +116,7 @@ class Leadership final {
   NodeAsks node_asks_{desk_};
   StandIns stand_ins_{desk_};
   Standings standings_{desk_, charges_};
+  HelpQuestions help_questions_{desk_, {room_holders_, charges_, yielding_, preemptions_}};
   HelpNotes help_notes_{desk_};
   Reporter reporter_{desk_,
                      {charges_, evictions_, node_asks_, stand_ins_, standings_, help_notes_}};

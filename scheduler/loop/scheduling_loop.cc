@@ -167,9 +167,14 @@ std::unique_ptr<ClusterView> SchedulingLoop::MoreView(absl::Time now) {
 ClusterFiguresPtr SchedulingLoop::MoreFigures(absl::Time now) {
   return impl_->views().MoreFigures(impl_->leader(), now);
 }
-std::shared_ptr<const HelpQuestion> SchedulingLoop::HelpFor(const GangKey& key,
-                                                            absl::Time now) const {
-  return impl_->leader() == nullptr ? nullptr : impl_->leader()->HelpFor(key, now);
+std::optional<HelpQuestionPtr> SchedulingLoop::MoreHelp(const GangKey& key, absl::Time now) {
+  if (impl_->leader() == nullptr) return HelpQuestionPtr();
+  return impl_->leader()->help_questions().More(key, now);
+}
+HelpQuestionPtr SchedulingLoop::HelpFor(const GangKey& key, absl::Time now) {
+  std::optional<HelpQuestionPtr> question;
+  while (!question.has_value()) question = MoreHelp(key, now);
+  return *std::move(question);
 }
 std::optional<GangKey> SchedulingLoop::TakeHelpDue(absl::Time now) {
   return impl_->leader() == nullptr ? std::nullopt : impl_->leader()->help_notes().TakeDue(now);

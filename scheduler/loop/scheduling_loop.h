@@ -22,6 +22,7 @@
 #include "api/client/write_command.h"
 #include "api/model/object.h"
 #include "queue/gang.h"
+#include "scheduler/advice/help_question.h"
 #include "scheduler/bind/bind_state.h"
 #include "scheduler/cycle/start_plan.h"
 #include "scheduler/loop/records/loop_options.h"
@@ -31,8 +32,6 @@
 #include "scheduler/report/view.h"
 
 namespace maniple {
-
-struct HelpQuestion;  // scheduler/advice/help.h
 
 class SchedulingLoop final {
  public:
@@ -67,8 +66,11 @@ class SchedulingLoop final {
   // The question for AnswerHelp (scheduler/advice/help.h), for any thread,
   // as long as the loop lives. Null: the gang is unknown or does not wait,
   // room and quota cannot help it, or this process does not lead.
-  [[nodiscard]] std::shared_ptr<const HelpQuestion> HelpFor(const GangKey& key,
-                                                            absl::Time now) const;
+  // It is gathered piece by piece, so that no turn is late: none until the call that ends a round,
+  // and the question is as of that call. A call for another gang begins another round.
+  [[nodiscard]] std::optional<HelpQuestionPtr> MoreHelp(const GangKey& key, absl::Time now);
+  // The same at once.
+  [[nodiscard]] HelpQuestionPtr HelpFor(const GangKey& key, absl::Time now);
   // One sentence of help in statuses: the next gang that is to be asked about, when there is one
   // again, and what to say of it, as CheapHelp does; "" = nothing.
   [[nodiscard]] std::optional<GangKey> TakeHelpDue(absl::Time now);

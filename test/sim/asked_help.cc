@@ -19,12 +19,12 @@ std::string TextOf(const Help& help) {
 
 }  // namespace
 
-void CheckHelpIsPure(Truth& truth, const SchedulingLoop& loop, absl::Time now) {
+void CheckHelpIsPure(Truth& truth, SchedulingLoop& loop, absl::Time now) {
   const ClusterViewPtr view = loop.View(now);
   int asked = 0;
   for (const GangView& gang : view->gangs) {
     if (gang.stage.empty() || asked == kMostAsked) continue;
-    const auto question =
+    const HelpQuestionPtr question =
         loop.HelpFor({.dialect = gang.singleton ? GangDialect::kSingleton : GangDialect::kManiple,
                       .namespace_name = gang.namespace_name,
                       .name = gang.name},

@@ -10,6 +10,6 @@ namespace maniple::sim {
 
 // HelpIsPure: an answer changes nothing of its question, is the same when asked again,
 // and always has something to say.
-void CheckHelpIsPure(Truth& truth, const SchedulingLoop& loop, absl::Time now);
+void CheckHelpIsPure(Truth& truth, SchedulingLoop& loop, absl::Time now);
 
 }  // namespace maniple::sim

@@ -313,7 +313,7 @@ bool Ending::NobodyMakesRoom() const {
   });
 }
 
-void Ending::CheckAtRest(const Process& process) {
+void Ending::CheckAtRest(Process& process) {
   if (const absl::Status status = process.loop().CheckParkedCannotStart(process.Now());
       !status.ok()) {
     world_.truth.Violated(Now(), absl::StrCat("ParkedCannotStart: ", status.message()));

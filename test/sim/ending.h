@@ -39,7 +39,7 @@ class Ending final {
   // Lets time pass until nothing moves any more, then checks all promises at rest.
   void ComeToRest();
   void LetArrive();
-  void CheckAtRest(const Process& process);
+  void CheckAtRest(Process& process);
   void CheckRuns(const std::string& gang);
   [[nodiscard]] bool Settled() const;
   [[nodiscard]] bool Quiet() const;

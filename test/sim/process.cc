@@ -14,6 +14,9 @@ namespace {
 // Within a millisecond.
 constexpr int kMostTurns = 5000;
 
+// Less than in production, for a cluster is small.
+constexpr size_t kHelpWork = 6;
+
 // Sooner than in production, for a history is short.
 constexpr absl::Duration kDivideAfter = absl::Seconds(5), kLeaveAlone = absl::Seconds(30);
 
@@ -27,6 +30,7 @@ LoopOptions LoopFor(const ProcessOptions& options) {
   loop.reservation_after = options.reservation_after;
   loop.holds_per_cohort = options.holds_per_cohort;
   loop.state.sweep_slack = options.sweep_slack;
+  loop.help_work_per_turn = kHelpWork;
   loop.mig.reconfigure = options.mig;
   loop.mig.after = kDivideAfter;
   loop.mig.hold_off = kLeaveAlone;
@@ -130,6 +134,7 @@ bool Process::Turn(absl::Time now) {
   turn_at_ = events_.Now();
   loop_.Hear(std::move(news), now);
   TurnOutput out = loop_.Turn(now);
+  help_.AfterTurn(loop_, now);
   for (std::string& line : loop_.TakeDecisionLog()) log_(std::move(line));
   next_turn_ = out.next;
   if (next_turn_takes_ > absl::ZeroDuration() && !out.writes.empty()) {

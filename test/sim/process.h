@@ -17,6 +17,7 @@
 #include "scheduler/loop/scheduling_loop.h"
 #include "scheduler/mig/mig_fleet.h"
 #include "test/sim/event_queue.h"
+#include "test/sim/gathered_help.h"
 #include "test/sim/network.h"
 
 namespace maniple::sim {
@@ -61,6 +62,8 @@ class Process final {
   [[nodiscard]] absl::Time lead_began() const { return lead_began_; }
   // It has worked on and on at one moment without ever waiting.
   [[nodiscard]] bool spins() const { return spins_; }
+  // What was wrong with its questions of what would help; "": nothing so far.
+  [[nodiscard]] const std::string& help_flaw() const { return help_.flaw(); }
   // Its loop wants to work at some moment, whatever the network brings.
   [[nodiscard]] bool waits() const {
     return next_turn_ != absl::InfiniteFuture() || unsent_.has_value();
@@ -70,6 +73,7 @@ class Process final {
   [[nodiscard]] absl::Time led_since() const { return led_since_; }  // REQUIRES: leading()
   [[nodiscard]] absl::Time Now() const { return events_.Now() + options_.skew; }
   [[nodiscard]] const SchedulingLoop& loop() const { return loop_; }
+  [[nodiscard]] SchedulingLoop& loop() { return loop_; }
 
  private:
   void Receive(HttpInput input);
@@ -92,6 +96,7 @@ class Process final {
   int turns_at_ = 0;                           // … and how many there were in its millisecond
   std::vector<HttpInput> backlog_;             // came while it was stopped
   SchedulingLoop loop_;
+  GatheredHelp help_;
   SimTransport transport_;
   ClusterClient client_;
   absl::Time lead_began_ = absl::InfinitePast();

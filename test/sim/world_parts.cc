@@ -55,6 +55,9 @@ void WorldParts::RunUntil(absl::Time when) {
     if (process->spins()) {
       truth.Violated(events.Now(), absl::StrCat("NothingSpins: ", process->identity()));
     }
+    if (!process->help_flaw().empty()) {
+      truth.Violated(events.Now(), absl::StrCat("HelpIsAsOfItsEnd: ", process->help_flaw()));
+    }
     kept.OnHeld(
         {.life = process->life(), .now = events.Now(), .skew = process->Now() - events.Now()},
         process->loop().HeldStarts(), economy.reservation_after());

@@ -21,6 +21,7 @@ std::unique_ptr<SchedulingLoop> NewLoop(const LoopDriver::Settings& settings, ab
   options.search = settings.search;
   options.state.producers = settings.producers;
   options.node_requests = settings.node_requests;
+  options.help_work_per_turn = settings.help_work_per_turn;
   options.profile = BuiltinProfile();
   auto loop = std::make_unique<SchedulingLoop>(std::move(options));
   loop->SetRole(SchedulingLoop::Role::kLeader, now);

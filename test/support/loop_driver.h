@@ -33,6 +33,7 @@ class LoopDriver final {
     SearchBudget search = {};
     ProducerOptions producers = {};
     NodeRequestOptions node_requests = {};
+    size_t help_work_per_turn = LoopOptions{}.help_work_per_turn;
   };
   LoopDriver() : LoopDriver(Settings()) {}
   explicit LoopDriver(const Settings& settings);

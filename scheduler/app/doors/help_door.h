@@ -1,11 +1,11 @@
 // The door for "what would help": asked by readers, gathered on the scheduling thread, answered on
 // a thread of its own.
 //
-// One question is under way at a time, so whoever asks costs the scheduling thread one small call
-// per answer, and never waits on it. An answer serves everybody for as long as a reader accepts.
+// One question is under way at a time, so whoever asks costs the scheduling thread a small call
+// in each turn, and never waits on it. An answer serves everybody for as long as a reader accepts.
 //
 //   reader:      door.Look(gang, least) → an answer, or "ask again when one was posted"
-//   scheduling:  if (auto gang = door.Wanted()) door.Put(*gang, loop.HelpFor(*gang, now));
+//   scheduling:  if (auto gang = door.Wanted()) … loop.MoreHelp(*gang, now) … door.Put(*gang, …);
 //   advising:    while (auto work = door.Take()) door.Post(work->gang,
 //   AnswerHelp(*work->question));
 #pragma once

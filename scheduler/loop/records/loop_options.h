@@ -58,6 +58,9 @@ struct LoopOptions {
   SearchBudget search;
   // A turn applies so many events and then shows that it lives; no half batch is decided on.
   int64_t apply_work_per_turn = 4096;
+  // A turn gathers so many gangs and pods for the question of what would help: some 0.2 ms
+  // (bench/advice_bench.cc).
+  size_t help_work_per_turn = 500;
   // Hears of each object before it is applied, so that a stall has a name. None: nobody listens.
   std::function<void(const ObjectKey&)> applies;
   // Measures the time that decisions take, and nothing else. None: nobody measures.

@@ -1,9 +1,7 @@
-// The question of what would help a gang that waits, as values that outlive the turn.
+#include "scheduler/loop/serve/help_questions.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "scheduler/advice/help.h"
-#include "scheduler/loop/leadership.h"
 
 namespace maniple {
 namespace {
@@ -49,13 +47,14 @@ std::shared_ptr<const std::vector<std::string>> TakeNames(GangRequest& request) 
 
 }  // namespace
 
-std::optional<ItemKind> Leadership::HelpableItem(const Case& c) {
+std::optional<ItemKind> HelpQuestions::HelpableItem(const Case& c) {
   // Others already leave for the gang, or its obstacle is neither room nor quota.
   if (c.record.claim.has_value() || !c.gang.problem.empty()) return std::nullopt;
   if (c.record.volumes_again_at.value_or(absl::InfinitePast()) > c.now) return std::nullopt;
   const std::optional<ItemKind> item = desk_.ItemOf(c);
   if (item == ItemKind::kSurplus) return std::nullopt;
-  if (charges_.RefusalOf(c, item.value_or(ItemKind::kQuorum)).has_value()) return std::nullopt;
+  if (parts_.charges.RefusalOf(c, item.value_or(ItemKind::kQuorum)).has_value())
+    return std::nullopt;
   if (item.has_value()) return item;
   // It lacks members: with a smaller quorum it may start.
   const bool may_start = c.gang.group_exists && !c.record.binding.has_value() &&
@@ -63,37 +62,29 @@ std::optional<ItemKind> Leadership::HelpableItem(const Case& c) {
   return may_start ? std::optional(ItemKind::kQuorum) : std::nullopt;
 }
 
-std::vector<RunningGang> Leadership::GangsThatMayEnd(const Case& c) {
-  std::vector<RunningGang> all;
-  for (const auto& [id, record] : desk_.records) {
-    const Gang* gang = desk_.state.FindGang(id);
-    if (gang == nullptr || id == c.gang.id) continue;
-    const bool stands = Preemptions::Stands(*gang, *record);
-    if (!stands && !record->reservation.has_value()) continue;
-    RunningGang& entry = all.emplace_back(preemptions_.RunningGangOf(*gang, *record, c.now));
-    if (!stands) entry.members.clear();
-    if (!record->reservation.has_value()) continue;
-    OpenHolds open;
-    open.Add(id, *record, desk_.ledger.book());
-    entry.held.insert(entry.held.end(), open.rooms.begin(), open.rooms.end());
-    entry.held_charge = Sum(entry.held_charge, record->reservation->held);
+std::optional<HelpQuestionPtr> HelpQuestions::More(const GangKey& gang, absl::Time now) {
+  const std::optional<GangId> id = desk_.state.GangNamed(gang);
+  const bool known = id.has_value() && desk_.FindRecord(*id) != nullptr;
+  const std::optional<Case> c = known ? desk_.Open(*id, now) : std::nullopt;
+  const std::optional<ItemKind> item = c.has_value() ? HelpableItem(*c) : std::nullopt;
+  if (item.has_value()) {
+    if (asked_ != gang) may_end_.Begin();
+    asked_ = gang;
+    if (!may_end_.More(now)) return std::nullopt;
   }
-  std::ranges::sort(all, {}, &RunningGang::name);
-  return all;
+  asked_.reset();
+  HelpQuestionPtr question = item.has_value() ? QuestionOf(*c, *item) : nullptr;
+  may_end_.Stop();
+  return question;
 }
 
-std::shared_ptr<const HelpQuestion> Leadership::HelpFor(const GangKey& key, absl::Time now) {
-  const std::optional<GangId> id = desk_.state.GangNamed(key);
-  std::optional<Case> c = id.has_value() ? desk_.Open(*id, now) : std::nullopt;
-  if (!c.has_value()) return nullptr;
-  const std::optional<ItemKind> item = HelpableItem(*c);
-  if (!item.has_value()) return nullptr;
-  GangRequest request = desk_.RequestOf(*c, *item);
+HelpQuestionPtr HelpQuestions::QuestionOf(const Case& c, ItemKind item) {
+  GangRequest request = desk_.RequestOf(c, item);
   if (request.wants.empty() || request.need.Met()) return nullptr;
   auto question = std::make_shared<HelpQuestion>();
   question->names = TakeNames(request);
-  Supposition supposition = charges_.Suppose(*c, request);
-  supposition.Free(yielding_.HoldsThatYieldTo(*c, request));
+  Supposition supposition = parts_.charges.Suppose(c, request);
+  supposition.Free(parts_.yielding.HoldsThatYieldTo(c, request));
   const DecideInput input = supposition.Input();
   question->as_is.freed.assign(input.freed.begin(), input.freed.end());
   if (input.quota != nullptr) {
@@ -106,19 +97,19 @@ std::shared_ptr<const HelpQuestion> Leadership::HelpFor(const GangKey& key, absl
   question->as_is.snapshot = desk_.warm.picture;
   question->as_is.request = std::move(request);
   question->profile = &desk_.options.profile;
-  question->now = now;
+  question->now = c.now;
   question->seed = desk_.options.seed;
-  question->min_member = c->gang.spec.min_member;
-  for (const SubGroup& sub_group : c->gang.spec.sub_groups) {
+  question->min_member = c.gang.spec.min_member;
+  for (const SubGroup& sub_group : c.gang.spec.sub_groups) {
     question->sub_groups.push_back(sub_group.name);
   }
-  question->running = GangsThatMayEnd(*c);
-  question->preempts = c->gang.preempts;
-  question->priority = c->gang.priority;
-  question->queued = QueuedAt(c->gang, c->record);
-  question->policy = preemptions_.PolicyOf(c->gang);
+  question->running = may_end_.Take(c.gang.id);
+  question->preempts = c.gang.preempts;
+  question->priority = c.gang.priority;
+  question->queued = QueuedAt(c.gang, c.record);
+  question->policy = parts_.preemptions.PolicyOf(c.gang);
   question->fair_sharing = desk_.options.fair_sharing;
-  question->strategies = preemptions_.StrategiesOf(*c);
+  question->strategies = parts_.preemptions.StrategiesOf(c);
   question->ignore_pdb = desk_.options.ignore_pdb;
   for (const BudgetFacts& budget : desk_.state.Budgets())
     question->allowed.push_back(budget.allowed);
