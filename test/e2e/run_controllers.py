@@ -21,6 +21,7 @@ from support.kubelet import MERGE, Kubelets, end, start_controllers  # noqa: E40
 from support.scheduler import GPU, GROUP, Scheduler, await_that, is_bound  # noqa: E402
 
 JOBS, PODS = "/apis/batch/v1/namespaces/default/jobs", "/api/v1/namespaces/default/pods"
+CRON_JOBS = "/apis/batch/v1/namespaces/default/cronjobs"
 SETS, DEPLOYMENTS = "/apis/apps/v1/namespaces/default/statefulsets", "/apis/apps/v1/namespaces/default/deployments"
 # How Kubernetes' own groups are asked for, by its minor version. From 1.37 on a Job says itself whether it is a gang.
 MINOR = KUBERNETES.rpartition(".")[0]
@@ -50,7 +51,7 @@ class Cluster:
             self.add_node()
 
     def clear(self):
-        for collection in (JOBS, SETS, DEPLOYMENTS):
+        for collection in (CRON_JOBS, JOBS, SETS, DEPLOYMENTS):
             self.api.must("DELETE", collection, {"propagationPolicy": "Background"})
         await_that("all pods are gone", lambda: not self.api.must("GET", PODS)["items"])
         self.api.must("DELETE", "/api/v1/nodes")
@@ -186,6 +187,17 @@ def later_indices_wait_for_no_quorum(c):
     await_that("the Job is complete", lambda: has_condition(c.api.must("GET", f"{JOBS}/many"), "Complete"))
 
 
+@with_nodes(2)
+def each_job_of_a_cron_job_is_a_gang(c):
+    spec = {"schedule": "* * * * *", "concurrencyPolicy": "Forbid", "jobTemplate": {"spec": job("", 3)["spec"]}}
+    c.api.must("POST", CRON_JOBS, {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "often"}, "spec": spec})
+    await_that("the minute is full", lambda: c.pods("often"), seconds=75)
+    c.stays("often", pods=3, bound=0)
+    c.add_node()
+    c.await_bound("often", 3)
+    c.await_group("Job", c.api.must("GET", JOBS)["items"][0]["metadata"]["name"], 3, "Running")
+
+
 def replica_set(name, policy, **annotations):
     labels = {"app": name}
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
@@ -257,6 +269,7 @@ CASES = [
     a_job_is_suspended_and_goes_on,
     an_elastic_job_grows_and_shrinks,
     later_indices_wait_for_no_quorum,
+    each_job_of_a_cron_job_is_a_gang,
     an_ordered_stateful_set_does_not_wait_for_its_later_pods,
     a_parallel_stateful_set_is_a_gang_where_its_pods_say_so,
     the_pods_of_a_deployment_are_no_gang,

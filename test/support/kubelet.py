@@ -58,7 +58,7 @@ def end(api, one, phase="Succeeded", code=0):
 def start_controllers(server, gates=()):
     """kube-controller-manager with the controllers that make pods, beside a RealControlPlane."""
     program = server.assets / "kube-controller-manager"
-    controllers = ("job-controller", "statefulset-controller", "deployment-controller", "replicaset-controller",
+    controllers = ("job-controller", "cronjob-controller", "statefulset-controller", "deployment-controller", "replicaset-controller",
                    "garbage-collector-controller", "disruption-controller", *(("podgroup-protection-controller",) if gates else ()))
     return server.spawn(
         program,

@@ -221,11 +221,9 @@ TEST_F(LoopProducers, ALauncherThatWaitsForTheWorkersIsNotWaitedFor) {
   EXPECT_EQ(StandingFor("mpi")[0].spec.min_member, 3);
 }
 
-TEST_F(LoopProducers, WorkersThatFollowTheirLeaderStartTogether) {
-  Put({.kind = kLws,
-       .name = "lws",
-       .spec = R"({"startupPolicy":"LeaderReady","leaderWorkerTemplate":{"size":3}})"});
-  const auto submit = [this](int index) {
+class LoopLeaderWorkers : public LoopProducers {
+ protected:
+  void SubmitMember(int index) {
     Pod pod = MakePod(absl::StrCat("lws-", index)).Gpu(8);
     for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::string>>{
              {"name", "lws"},
@@ -238,16 +236,43 @@ TEST_F(LoopProducers, WorkersThatFollowTheirLeaderStartTogether) {
     pod.meta.uid.clear();
     d_.api.Put(pod);
     d_.Settle(absl::Seconds(5));
-  };
-  submit(0);
+  }
+};
+
+TEST_F(LoopLeaderWorkers, WorkersThatFollowTheirLeaderStartTogether) {
+  Put({.kind = kLws,
+       .name = "lws",
+       .spec = R"({"startupPolicy":"LeaderReady","leaderWorkerTemplate":{"size":3}})"});
+  SubmitMember(0);
   EXPECT_EQ(BoundOf("lws"), 1);
-  submit(1);
+  SubmitMember(1);
   EXPECT_EQ(BoundOf("lws"), 1) << "half of the workers is no stage";
   d_.api.Delete(ResourceKind::kPod, "lws-0");
   d_.Settle(absl::Seconds(5));
-  submit(0);
+  SubmitMember(0);
   EXPECT_EQ(BoundOf("lws"), 1) << "nor is it beside a leader that was made anew";
-  submit(2);
+  SubmitMember(2);
+  EXPECT_EQ(BoundOf("lws"), 3);
+}
+
+// As its controller does when one pod of it fails: all go, and then all are made again.
+TEST_F(LoopLeaderWorkers, AReplicaThatIsMadeAnewStartsWholeOrNotAtAll) {
+  Put({.kind = kLws, .name = "lws", .spec = R"({"leaderWorkerTemplate":{"size":3}})"});
+  for (int index = 0; index < 3; ++index) SubmitMember(index);
+  ASSERT_EQ(BoundOf("lws"), 3);
+  for (int index = 0; index < 3; ++index) {
+    d_.api.Delete(ResourceKind::kPod, absl::StrCat("lws-", index));
+  }
+  d_.Settle(absl::Seconds(5));
+  for (const char* node : {"n3", "n4"}) {
+    d_.Put(MakePod(absl::StrCat("busy-", node)).Gpu(8).On(node).Phase(PodPhase::kRunning));
+  }
+  for (int index = 0; index < 3; ++index) {
+    SubmitMember(index);
+    EXPECT_EQ(BoundOf("lws"), 0) << "there is room for two";
+  }
+  d_.api.Delete(ResourceKind::kPod, "busy-n3");
+  d_.Settle(absl::Seconds(5));
   EXPECT_EQ(BoundOf("lws"), 3);
 }
 
