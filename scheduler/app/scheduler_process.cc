@@ -42,6 +42,7 @@ constexpr absl::Duration kLongestDrain = absl::Seconds(20);
 constexpr absl::Duration kLongestRelease = absl::Seconds(3);
 constexpr absl::Duration kHeartbeat = absl::Seconds(10);  // of the scheduling thread, for /livez
 constexpr absl::Duration kViewWait = absl::Seconds(2);
+constexpr absl::Duration kLongestAsking = absl::Milliseconds(5);  // of a turn
 
 std::string Identity() {
   char host[256] = "unknown";
@@ -248,11 +249,17 @@ class SchedulerProcess::Impl final {
     return false;
   }
 
-  // A piece of the question of what would help, if one is wanted; whether there is more of it.
+  // A piece of the question of what would help, if one is wanted, and more after a long turn, or it
+  // would take too many of them; whether there is more of it.
   bool KeepAsking(absl::Time now) {
     if (!asking_about_.has_value()) asking_about_ = help_.Wanted();
     if (!asking_about_.has_value()) return false;
+    const absl::Time began = clock_.Now();
+    const absl::Time enough = began + std::min((began - now) / 10, kLongestAsking);
     std::optional<HelpQuestionPtr> question = loop_.MoreHelp(*asking_about_, now);
+    while (!question.has_value() && clock_.Now() < enough) {
+      question = loop_.MoreHelp(*asking_about_, now);
+    }
     if (!question.has_value()) return true;
     help_.Put(*asking_about_, *std::move(question), clock_.Now());
     asking_about_.reset();
