@@ -67,9 +67,21 @@ constexpr LimitRow kLimitRows[] = {
 
 class QueueText final {
  public:
+  // Of one that has waiting gangs and full histograms; a guess to begin with.
+  static constexpr size_t kBytesOfQueue = 4096;
+
   QueueText(const std::vector<QueueView>& queues, std::string& out)
       : queues_(queues), out_(out), text_(out) {
-    for (const QueueView& queue : queues) labels_.push_back(Label("queue", queue.name));
+    out_.reserve(out_.size() + kBytesOfQueue * queues.size());
+    for (const QueueView& queue : queues) {
+      labels_.push_back(Label("queue", queue.name));
+      const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", labels_.back(), ",");
+      std::vector<std::string>& quotas = quota_labels_.emplace_back();
+      for (const QuotaUsageView& usage : queue.usage) {
+        quotas.push_back(absl::StrCat(of, Label("flavor", usage.flavor), ",",
+                                      Label("resource", usage.resource)));
+      }
+    }
   }
 
   void AddGauges(absl::Time now) {
@@ -152,10 +164,13 @@ class QueueText final {
     }
     text_.Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by cause.",
                 "counter");
+    std::array<std::string, kLeavingCauses.size()> causes;
+    std::ranges::transform(kLeavingCauses, causes.begin(), [](const auto& cause) {
+      return absl::StrCat(",", Label("reason", cause));
+    });
     for (size_t i = 0; i < queues_.size(); ++i) {
-      for (size_t cause = 0; cause < kLeavingCauses.size(); ++cause) {
-        text_.Add("maniple_evicted_gangs_total",
-                  absl::StrCat(labels_[i], ",", Label("reason", kLeavingCauses[cause])),
+      for (size_t cause = 0; cause < causes.size(); ++cause) {
+        text_.Add("maniple_evicted_gangs_total", absl::StrCat(labels_[i], causes[cause]),
                   static_cast<double>(queues_[i].history.left[cause]));
       }
     }
@@ -175,17 +190,15 @@ class QueueText final {
   void AddQuota(const char* name, const char* help,
                 absl::FunctionRef<std::optional<Amount>(const QuotaUsageView&)> value) {
     text_.Begin(name, help, "gauge");
-    ForEachNamed([&](const QueueView& queue, const std::string& label) {
-      const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
-      for (const QuotaUsageView& usage : queue.usage) {
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      if (queues_[i].name.empty()) continue;
+      for (size_t k = 0; k < queues_[i].usage.size(); ++k) {
+        const QuotaUsageView& usage = queues_[i].usage[k];
         const std::optional<Amount> amount = value(usage);
         if (!amount.has_value()) continue;
-        text_.Add(
-            name,
-            absl::StrCat(of, Label("flavor", usage.flavor), ",", Label("resource", usage.resource)),
-            InBaseUnits(usage.resource, *amount));
+        text_.Add(name, quota_labels_[i][k], InBaseUnits(usage.resource, *amount));
       }
-    });
+    }
   }
 
   // Rows that are 0 are left out: few Queues have any.
@@ -247,8 +260,9 @@ class QueueText final {
   }
 
   const std::vector<QueueView>& queues_;
-  std::vector<std::string> labels_;  // by place in queues_
-  std::string& out_;                 // text_ writes into it
+  std::vector<std::string> labels_;                     // by place in queues_
+  std::vector<std::vector<std::string>> quota_labels_;  // … and in its `usage`
+  std::string& out_;                                    // text_ writes into it
   MetricText text_;
 };
 

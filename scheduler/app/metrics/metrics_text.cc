@@ -1,5 +1,6 @@
 #include "scheduler/app/metrics/metrics_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -10,6 +11,9 @@
 namespace maniple {
 
 std::string Label(absl::string_view name, absl::string_view value) {
+  // Most values need no escapes, and there are thousands of them in a scrape.
+  const auto is_escaped = [](char c) { return c == '\\' || c == '"' || c == '\n'; };
+  if (std::ranges::none_of(value, is_escaped)) return absl::StrCat(name, "=\"", value, "\"");
   return absl::StrCat(name, "=\"",
                       absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}),
                       "\"");
@@ -25,12 +29,11 @@ void MetricText::Begin(absl::string_view name, absl::string_view help, absl::str
 
 void MetricText::Add(absl::string_view name, absl::string_view labels, double value) {
   constexpr double kWholeBelow = 1e15;
+  const bool whole = std::trunc(value) == value && std::abs(value) < kWholeBelow;
+  if (whole)
+    return absl::StrAppend(&out_, name, "{", labels, "} ", static_cast<int64_t>(value), "\n");
   absl::StrAppend(&out_, name, "{", labels, "} ");
-  if (std::trunc(value) == value && std::abs(value) < kWholeBelow) {
-    absl::StrAppend(&out_, static_cast<int64_t>(value), "\n");
-  } else {
-    absl::StrAppendFormat(&out_, "%.15g\n", value);
-  }
+  absl::StrAppendFormat(&out_, "%.15g\n", value);
 }
 
 }  // namespace maniple
