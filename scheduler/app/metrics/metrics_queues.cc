@@ -251,9 +251,11 @@ class QueueText final {
       uint64_t so_far = 0;
       for (size_t j = 0; j < Scale::kBounds.size(); ++j) {
         so_far += histogram.buckets()[j];
-        absl::StrAppend(&out_, bucket, ends[j], so_far, "\n");
+        out_.append(bucket).append(ends[j]);
+        text_.EndLine(static_cast<int64_t>(so_far));
       }
-      absl::StrAppend(&out_, bucket, ends.back(), histogram.count(), "\n");
+      out_.append(bucket).append(ends.back());
+      text_.EndLine(static_cast<int64_t>(histogram.count()));
       text_.Add(absl::StrCat(name, "_sum"), labels_[i], histogram.seconds());
       text_.Add(absl::StrCat(name, "_count"), labels_[i], static_cast<double>(histogram.count()));
     }

@@ -1,6 +1,8 @@
 #include "scheduler/app/metrics/metrics_text.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 
@@ -30,10 +32,17 @@ void MetricText::Begin(absl::string_view name, absl::string_view help, absl::str
 void MetricText::Add(absl::string_view name, absl::string_view labels, double value) {
   constexpr double kWholeBelow = 1e15;
   const bool whole = std::trunc(value) == value && std::abs(value) < kWholeBelow;
-  if (whole)
-    return absl::StrAppend(&out_, name, "{", labels, "} ", static_cast<int64_t>(value), "\n");
-  absl::StrAppend(&out_, name, "{", labels, "} ");
+  out_.append(name.data(), name.size()).append(1, '{');
+  out_.append(labels.data(), labels.size()).append("} ", 2);
+  if (whole) return EndLine(static_cast<int64_t>(value));
   absl::StrAppendFormat(&out_, "%.15g\n", value);
+}
+
+void MetricText::EndLine(int64_t value) {
+  std::array<char, 24> digits;
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  *end = '\n';
+  out_.append(digits.data(), static_cast<size_t>(end + 1 - digits.data()));
 }
 
 }  // namespace maniple

@@ -7,6 +7,7 @@
 //   text.Add("maniple_queue_info", Label("queue", "team"), 1);
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -26,6 +27,8 @@ class MetricText final {
   void Begin(absl::string_view name, absl::string_view help, absl::string_view type);
   // `labels`: with commas between them.
   void Add(absl::string_view name, absl::string_view labels, double value);
+  // The value of a line whose name and labels have been written.
+  void EndLine(int64_t value);
 
  private:
   std::string& out_;
