@@ -39,7 +39,7 @@ void BM_BindBurst(benchmark::State& run) {
     plan.push_back({member.pod, NodeId(member.pod.index() / 8)});
   }
   const auto still_reserved = [](PodId, NodeId) { return true; };
-  const auto misplaced_on = [](NodeId) { return false; };
+  const auto misplaced_on = [](PodId, NodeId) { return false; };
   double bytes = 0;
   for (auto _ : run) {
     run.PauseTiming();
