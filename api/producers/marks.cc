@@ -1,5 +1,6 @@
 #include "api/producers/marks.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -161,6 +162,10 @@ bool GatherOwner(const Pod& pod, const ForeignKinds& kinds, MarkSheet& sheet) {
 }
 
 }  // namespace
+
+bool IsMarkKey(absl::string_view key) {
+  return std::ranges::any_of(kKeys, [key](const MarkKey& mark) { return mark.key == key; });
+}
 
 absl::string_view MarkWords(MarkField field) {
   static constexpr absl::string_view kGroups[] = {

@@ -85,6 +85,9 @@ inline constexpr int kMarkFields = static_cast<int>(MarkField::kKueueSliceSize) 
 // "label scheduling.x-k8s.io/pod-group"
 [[nodiscard]] absl::string_view MarkWords(MarkField field);
 
+// A label or annotation with this key is a mark.
+[[nodiscard]] bool IsMarkKey(absl::string_view key);
+
 // Replaces `packed`. A pod that belongs to nobody has only its namespace for a mark.
 void PackMarks(const Pod& pod, const ForeignKinds& kinds, std::string& packed);
 // Of the group object that `field` would name.

@@ -24,7 +24,7 @@
 #include "scheduler/cli/cluster_reader.h"
 #include "scheduler/cli/command_line.h"
 #include "scheduler/cli/manifest_files.h"
-#include "scheduler/replay/redaction.h"
+#include "scheduler/replay/redacted_snapshot.h"
 
 namespace maniple {
 namespace {
@@ -222,8 +222,11 @@ int RunSnapshot(const SnapshotRequest& request) {
   absl::StatusOr<ClusterSnapshot> snapshot = ReadLive(request.client, *config);
   if (!snapshot.ok()) return Complain(snapshot.status().message());
   if (request.redact) {
+    const absl::Status options = LoopOptionsFor(*config).status();
+    if (!options.ok()) return Complain(options.message());
     const Redaction redaction(snapshot->objects, LabelsReadOfGpus(config->gpu.rules));
-    for (Json& object : snapshot->objects) object = redaction.Of(object);
+    snapshot = RedactedSnapshot(*snapshot, redaction, [&] { return *LoopOptionsFor(*config); });
+    if (!snapshot.ok()) return Complain(snapshot.status().message());
   }
   const std::string bytes = PackSnapshot(*snapshot);
   if (request.file == "-") {

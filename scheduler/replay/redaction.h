@@ -8,7 +8,7 @@
 // So is the order among numbers of pieces that mix letters and leading digits.
 //
 //   const Redaction redaction(snapshot.objects, LabelsReadOfGpus(rules));
-//   for (Json& object : snapshot.objects) object = redaction.Of(object);
+//   redaction.Of(snapshot.objects[0]);    // RedactedSnapshot does so for all
 //   redaction.NameOf("research/llama-0");  // "eb/e4-0"
 #pragma once
 

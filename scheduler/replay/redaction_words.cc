@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/codec/quantity.h"
+#include "api/producers/marks.h"
 
 namespace maniple {
 namespace {
@@ -52,10 +53,11 @@ const Words& WordsOfApis() {
 // Domains under which labels, annotations and resources have public names.
 bool IsPublicDomain(absl::string_view domain) {
   for (const absl::string_view known :
-       {"kubernetes.io", "k8s.io",     "maniple.dev",      "nvidia.com", "amd.com",
-        "intel.com",     "volcano.sh", "kubeflow.org",     "ray.io",     "kai.scheduler",
-        "run.ai",        "apache.org", "koordinator.sh",   "grove.io",   "hami.io",
-        "topograph.run", "k8s.aws",    "cloud.google.com", "habana.ai",  "karpenter.sh"}) {
+       {"kubernetes.io", "k8s.io",        "x-k8s.io",   "maniple.dev",      "nvidia.com",
+        "amd.com",       "intel.com",     "volcano.sh", "kubeflow.org",     "ray.io",
+        "kai.scheduler", "run.ai",        "apache.org", "koordinator.sh",   "grove.io",
+        "hami.io",       "topograph.run", "k8s.aws",    "cloud.google.com", "habana.ai",
+        "karpenter.sh"}) {
     if (domain == known) return true;
     const bool below = absl::EndsWith(domain, known) && domain.size() > known.size() &&
                        domain[domain.size() - known.size() - 1] == '.';
@@ -91,8 +93,9 @@ bool IsShortAmount(absl::string_view text) {
 }  // namespace
 
 bool IsPublic(absl::string_view text) {
-  return text.empty() || WordsOfApis().contains(text) || IsShortAmount(text) || IsPublicKey(text) ||
-         absl::StartsWith(text, "hugepages-") || ParseKubernetesTime(text).ok();
+  return text.empty() || IsMarkKey(text) || WordsOfApis().contains(text) || IsShortAmount(text) ||
+         IsPublicKey(text) || absl::StartsWith(text, "hugepages-") ||
+         ParseKubernetesTime(text).ok();
 }
 
 bool IsPublicPiece(absl::string_view piece) {
@@ -114,6 +117,7 @@ bool TellsOfGpus(absl::string_view label) {
 }
 
 bool IsReadAnnotation(absl::string_view key) {
+  if (IsMarkKey(key)) return true;
   const size_t slash = key.find('/');
   if (slash == absl::string_view::npos || !IsPublicKey(key)) return false;
   const absl::string_view domain = key.substr(0, slash);

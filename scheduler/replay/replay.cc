@@ -1,6 +1,7 @@
 #include "scheduler/replay/replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "api/codec/yaml.h"
 #include "api/producers/reader.h"
 #include "api/validation/crds.h"
+#include "scheduler/replay/shown_kinds.h"
 
 namespace maniple {
 namespace {
@@ -87,16 +89,29 @@ bool Replay::Serves(const Json& object) {
   return known->second.contains(object["kind"].AsString());
 }
 
+absl::Status Replay::Define(const std::vector<Json>& definitions) {
+  std::vector<Json> fresh;
+  for (const Json& definition : definitions) {
+    if (defined_.insert(definition["metadata"]["name"].AsString()).second) {
+      fresh.push_back(definition);
+    }
+  }
+  kinds_of_.clear();
+  return server_.Load(fresh, now_);
+}
+
 absl::Status Replay::Load(const std::vector<Json>& objects) {
-  std::vector<Json> definitions, rest;
+  std::vector<Json> definitions, rest, unknown;
   std::set<std::string> uids;
   for (const Json& object : objects) {
     const bool defines = object["kind"].AsString() == "CustomResourceDefinition";
     (defines ? definitions : rest).push_back(object);
     uids.insert(object["metadata"]["uid"].AsString());
   }
-  RETURN_IF_ERROR(server_.Load(definitions, now_));
-  if (!definitions.empty()) kinds_of_.clear();
+  RETURN_IF_ERROR(Define(definitions));
+  std::ranges::copy_if(rest, std::back_inserter(unknown),
+                       [this](const Json& object) { return !Serves(object); });
+  RETURN_IF_ERROR(Define(DefinitionsFor(kinds_, unknown)));
   std::erase_if(rest, [this](const Json& object) { return !Serves(object); });
   for (Json& object : rest) KeepOwnersAmong(uids, object);
   return server_.Load(rest, now_);

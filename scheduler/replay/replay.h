@@ -39,7 +39,7 @@ class Replay final {
   Replay(LoopOptions options, absl::Time start);
 
   // As an API server shows them, or manifests; an object comes after those that it needs.
-  // An object of an unknown kind is passed over.
+  // An object of an unknown kind is passed over; kinds that declare gangs need no definition.
   [[nodiscard]] absl::Status Load(const std::vector<Json>& objects);
   [[nodiscard]] std::vector<Json> Dump() const { return server_.Dump(); }
   // The pod ends as controllers and kubelets would write it. Does nothing if the pod is gone.
@@ -63,6 +63,7 @@ class Replay final {
   void Work();
   bool Turn();  // something moved
   [[nodiscard]] bool Serves(const Json& object);
+  [[nodiscard]] absl::Status Define(const std::vector<Json>& definitions);  // once each
 
   absl::Time now_;
   const ForeignKinds kinds_;
@@ -70,6 +71,7 @@ class Replay final {
   LocalTransport transport_;
   SchedulingLoop loop_;
   ClusterClient client_;
+  std::set<std::string> defined_;                          // names of definitions
   std::map<std::string, std::set<std::string>> kinds_of_;  // the served kinds, by apiVersion
   bool started_ = false;
   bool spins_ = false;

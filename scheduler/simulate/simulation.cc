@@ -14,6 +14,7 @@
 #include "scheduler/replay/known_ends.h"
 #include "scheduler/replay/object_shape.h"
 #include "scheduler/replay/replay.h"
+#include "scheduler/replay/shown_kinds.h"
 #include "scheduler/simulate/gpu_use.h"
 #include "scheduler/simulate/job_objects.h"
 
@@ -292,9 +293,10 @@ class Simulation final {
 
 absl::StatusOr<SimulationResult> Simulate(const SimulationInput& input, LoopOptions options,
                                           const std::function<void(const Progress&)>& tell) {
-  // Otherwise kinds of other projects would be looked for again and again,
+  // Kinds of other projects that the cluster lacks would be looked for again and again,
   // for months of simulated time.
-  options.state.producers.kinds.clear();
+  ForeignKinds& kinds = options.state.producers.kinds;
+  kinds = ShownKinds(kinds, input.cluster);
   Simulation simulation(input, std::move(options));
   RETURN_IF_ERROR(simulation.Begin());
   RETURN_IF_ERROR(simulation.Run(tell));

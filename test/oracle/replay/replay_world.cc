@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
+#include "api/producers/kinds.h"
 #include "plugins/builtin.h"
+#include "scheduler/replay/shown_kinds.h"
 #include "test/support/worlds.h"
 
 namespace maniple {
@@ -11,6 +16,8 @@ namespace {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 constexpr int kWorlds = 150;
+constexpr char kXk8sGroup[] = "scheduling.x-k8s.io";
+constexpr char kXk8sVersion[] = "scheduling.x-k8s.io/v1alpha1";
 
 Json Parsed(const std::string& text) {
   absl::StatusOr<Json> json = Json::Parse(text);
@@ -37,7 +44,15 @@ std::vector<Json> MakeClass(const std::string& name, int value) {
 LoopOptions DefaultLoopOptions() {
   LoopOptions options;
   options.profile = BuiltinProfile();
+  std::ranges::copy_if(BuiltinForeignKinds(), std::back_inserter(options.state.producers.kinds),
+                       [](const ForeignKind& kind) { return kind.group == kXk8sGroup; });
   return options;
+}
+
+std::string WithoutDigest(const std::string& gang) {
+  constexpr size_t kDigest = 9;  // with the "-" before it
+  const size_t dash = gang.rfind('-');
+  return dash != std::string::npos && gang.size() - dash == kDigest ? gang.substr(0, dash) : gang;
 }
 
 int FirstWorld() { return static_cast<int>(Setting("MANIPLE_WHAT_IF_FIRST", 0)); }
@@ -47,6 +62,8 @@ int EndOfWorlds() {
 
 ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options)
     : random_(seed), live_(std::move(options), kStart) {
+  Add(DefinitionsFor(DefaultLoopOptions().state.producers.kinds,
+                     ManifestOf(kXk8sVersion, "PodGroup", "any", "{}")));
   Add(MakeClass("high", 100));
   Add(MakeClass("low", 0));
   Add(ManifestOf("scheduling.maniple.dev/v1alpha1", "Topology", "default",
@@ -66,22 +83,30 @@ ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options)
 std::vector<Json> ReplayWorld::MakeGang(const std::string& name) {
   const int pods = 1 + static_cast<int>(random_.Below(4));
   const int quorum = random_.OneIn(4) ? 1 + static_cast<int>(random_.Below(pods)) : pods;
-  const std::string queue =
-      queues_ == 0 ? "" : absl::StrCat(R"("queue":"q)", random_.Below(queues_), R"(",)");
+  const std::string queue_name = queues_ == 0 ? "" : absl::StrCat("q", random_.Below(queues_));
+  const std::string queue = queues_ == 0 ? "" : absl::StrCat(R"("queue":")", queue_name, R"(",)");
+  const std::string queue_label =
+      queues_ == 0 ? "" : absl::StrCat(R"(,")", kQueueLabel, R"(":")", queue_name, R"(")");
   const std::string runtime = random_.OneIn(2) ? absl::StrCat(R"("expectedRuntimeSeconds":)",
                                                               60 * (1 + random_.Below(100)), ",")
                                                : "";
   const std::string rack = random_.OneIn(4) ? R"("topology":{"required":"rack"},)" : "";
+  const bool is_foreign = random_.OneIn(3);
+  const std::string minimum = absl::StrCat(R"("minMember":)", quorum, "}");
   std::vector<Json> objects =
-      ManifestOf("scheduling.maniple.dev/v1alpha1", "PodGroup", name,
-                 absl::StrCat("{", queue, runtime, rack, R"("minMember":)", quorum, "}"));
+      is_foreign ? ManifestOf(kXk8sVersion, "PodGroup", name, absl::StrCat("{", minimum))
+                 : ManifestOf("scheduling.maniple.dev/v1alpha1", "PodGroup", name,
+                              absl::StrCat("{", queue, runtime, rack, minimum));
+  const std::string marks =
+      !is_foreign ? absl::StrCat(R"("scheduling.maniple.dev/pod-group":")", name, R"(")")
+                  : absl::StrCat(R"("scheduling.x-k8s.io/pod-group":")", name, R"(")", queue_label);
   const int gpus = 1 << random_.Below(4);
   const char* priority = random_.OneIn(3) ? "high" : "low";
   for (int i = 0; i < pods; ++i) {
     objects.push_back(Parsed(absl::StrCat(
         R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name, "-", i,
-        R"(","namespace":"default","labels":{"scheduling.maniple.dev/pod-group":")", name,
-        R"("}},"spec":{"schedulerName":"maniple","priorityClassName":")", priority,
+        R"(","namespace":"default","labels":{)", marks,
+        R"(}},"spec":{"schedulerName":"maniple","priorityClassName":")", priority,
         R"(","containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":")",
         gpus, R"("}}}]}})")));
   }

@@ -21,13 +21,17 @@ namespace maniple {
 // MANIPLE_WHAT_IF_WORLDS asks for so many worlds, MANIPLE_WHAT_IF_FIRST for others.
 [[nodiscard]] int FirstWorld();
 [[nodiscard]] int EndOfWorlds();
+// The name of a gang as its maker calls it: that of a PodGroup of ours which stands for another
+// ends with a digest.
+[[nodiscard]] std::string WithoutDigest(const std::string& gang);
 
 class ReplayWorld final {
  public:
   explicit ReplayWorld(uint64_t seed, LoopOptions options = DefaultLoopOptions());
 
   Replay& live() { return live_; }
-  // A PodGroup and its pods, of any Queue or of none.
+  // A PodGroup and its pods, of any Queue or of none; of three gangs one has a PodGroup of x-k8s,
+  // and another of ours stands for it.
   [[nodiscard]] std::vector<Json> MakeGang(const std::string& name);
   void Add(const std::vector<Json>& objects);
 

@@ -22,7 +22,7 @@ GangStart Outcome(Replay& live, size_t evicted_before) {
   GangStart start;
   const ClusterViewPtr view = live.View();
   for (const GangView& gang : view->gangs) {
-    if (gang.name != "job") continue;
+    if (WithoutDigest(gang.name) != "job") continue;
     const bool started = gang.phase == "Running";
     start.kind = started ? StartKind::kNow : StartKind::kNotSoon;
     start.reason = gang.reason;
@@ -63,8 +63,9 @@ TEST(WhatIfOracle, SaysWhatThenHappens) {
     EXPECT_EQ(StartsAtOnce(said), StartsAtOnce(happened))
         << "seed " << seed << ": said: " << GangStartText(said)
         << "; happened: " << GangStartText(happened);
-    EXPECT_EQ(absl::StrJoin(said.evicts, ","), absl::StrJoin(happened.evicts, ","))
-        << "seed " << seed;
+    std::set<std::string> evicts;
+    for (const std::string& name : said.evicts) evicts.insert(WithoutDigest(name));
+    EXPECT_EQ(absl::StrJoin(evicts, ","), absl::StrJoin(happened.evicts, ",")) << "seed " << seed;
     if (!StartsAtOnce(said)) {
       EXPECT_EQ(said.reason, happened.reason) << "seed " << seed;
     }

@@ -107,6 +107,22 @@ TEST(Redaction, WhatDecisionsRestOnStays) {
   }
 }
 
+// Pods whose marks were lost were gangs no more.
+TEST(Redaction, WhatNamesTheGangOfAPodStays) {
+  for (const char* mark :
+       {"scheduling.x-k8s.io/pod-group", "kueue.x-k8s.io/pod-group-name", "grove.io/podgang",
+        "pod-group.scheduling.sigs.k8s.io", "applicationId", "scheduling.k8s.io/group-name",
+        "pod-group-name", "jobset.sigs.k8s.io/jobset-name", "leaderworkerset.sigs.k8s.io/name"}) {
+    for (const char* place : {"labels", "annotations"}) {
+      const std::string text =
+          Redacted({Parsed(absl::StrCat(R"({"kind":"Pod","metadata":{"name":"secret",")", place,
+                                        R"(":{")", mark, R"(":"secret"}}})"))});
+      EXPECT_THAT(text, HasSubstr(absl::StrCat("\"", mark, "\":\"")));
+      EXPECT_THAT(text, Not(HasSubstr("secret")));
+    }
+  }
+}
+
 TEST(Redaction, NamesAreTheSameEverywhereAndKeepTheirOrder) {
   const std::vector<std::string> names = {"alpha",  "alpha-1", "alpha-10", "alpha-beta", "alpha.b",
                                           "alpha2", "beta",    "default",  "delta-x",    "zeta"};

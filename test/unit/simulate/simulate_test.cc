@@ -11,6 +11,7 @@
 #include "absl/random/distributions.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
+#include "api/producers/kinds.h"
 #include "plugins/builtin.h"
 #include "scheduler/simulate/gpu_use.h"
 #include "scheduler/simulate/simulated_cluster.h"
@@ -115,6 +116,59 @@ TEST(Simulation, WhatWaitsInTheClusterStartsWhenItCan) {
   EXPECT_EQ(result.load.back().gpus_used, 0);
   const std::string table = SimulationTable({FiguresOf("x", {}, result)});
   EXPECT_THAT(table, HasSubstr("x              default/then        -      1     60.0 s\n"));
+}
+
+Json Parsed(const std::string& text) {
+  absl::StatusOr<Json> json = Json::Parse(text);
+  EXPECT_TRUE(json.ok()) << json.status() << text;
+  return json.ok() ? *std::move(json) : Json();
+}
+
+// Three nodes: one is taken for a minute, and three pods that need a node each wait.
+// `marks` is of their metadata, `more` of their spec.
+std::vector<Json> ClusterWithThreeOf(const std::string& marks, const std::string& more) {
+  std::vector<Json> cluster = NodesOf({{.count = 3}});
+  cluster.push_back(PodOfCluster("old", "node-00000", 60));
+  for (int i = 0; i < 3; ++i) {
+    cluster.push_back(Parsed(absl::StrCat(
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-)", i,
+        R"(","namespace":"default","resourceVersion":"1","uid":"p-)", i, R"(",)", marks,
+        R"(},"spec":{"schedulerName":"maniple",)", more,
+        R"("containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}})")));
+  }
+  return cluster;
+}
+
+void ExpectStartsTogetherAfterAMinute(const std::vector<Json>& cluster) {
+  LoopOptions options = Options();
+  options.state.producers.kinds = BuiltinForeignKinds();
+  const SimulationResult result = Played({.cluster = cluster}, std::move(options));
+  ASSERT_EQ(result.found.size(), 1u);
+  EXPECT_EQ(result.found[0].pods, 3);
+  EXPECT_NEAR(Seconds(result.found[0].started), 60, 0.5);
+}
+
+// Pods of others' gangs once started one by one here, as pods that belong to nothing.
+TEST(Simulation, AJobOfTheClusterIsAGang) {
+  std::vector<Json> cluster = ClusterWithThreeOf(
+      R"("ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"job","uid":"j","controller":true}])",
+      "");
+  cluster.push_back(Parsed(
+      R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"job","namespace":"default",
+      "resourceVersion":"1","uid":"j"},"spec":{"completionMode":"Indexed","parallelism":3,"completions":3,
+      "template":{"metadata":{},"spec":{"restartPolicy":"Never","schedulerName":"maniple",
+      "containers":[{"name":"c","image":"i"}]}}}})"));
+  ExpectStartsTogetherAfterAMinute(cluster);
+}
+
+// A kube-apiserver serves some of these kinds by itself, so no definition is in the snapshot.
+TEST(Simulation, AGroupThatNobodyHasDefinedIsAGang) {
+  std::vector<Json> cluster =
+      ClusterWithThreeOf(R"("labels":{})", R"("schedulingGroup":{"podGroupName":"group"},)");
+  cluster.push_back(Parsed(
+      R"({"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","metadata":{"name":"group",
+      "namespace":"default","resourceVersion":"1","uid":"g"},"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}})"));
+  ExpectStartsTogetherAfterAMinute(cluster);
 }
 
 TEST(Simulation, WhatNeverStartsInTheClusterIsTold) {
