@@ -9,7 +9,7 @@ void AddHands(CLI::App& app, const CommonFlags& common, HandsRequest& hands, int
   const auto add = [&](const char* verb, const char* what, int (*run)(const HandsRequest&)) {
     CLI::App* command = app.add_subcommand(verb, what);
     command->footer(absl::StrCat("Example:\n  maniple ", verb, " llama-pretrain -n research"));
-    command->add_option("GANG", hands.gang, "Its PodGroup")->required();
+    command->add_option("GANG", hands.gang, "Its PodGroup, or kind/name of its job")->required();
     command->add_option("-n,--namespace", hands.namespace_name, "Its namespace (default: default)");
     command->callback([=, &hands, &result] {
       hands.client = common.client;

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
@@ -62,19 +64,44 @@ std::string PathOf(const HandsRequest& request, const std::string& pod) {
   return absl::StrCat("/api/v1/namespaces/", SpaceOf(request), "/pods/", UrlEncoded(pod));
 }
 
+std::string PathOfGroups(const HandsRequest& request) {
+  return absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
+                      SpaceOf(request), "/podgroups");
+}
+
+// Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs.
+absl::StatusOr<std::vector<std::string>> StandInsFor(const HandsRequest& request, Hands& hands) {
+  const std::pair<absl::string_view, absl::string_view> typed =
+      absl::StrSplit(request.gang, absl::MaxSplits('/', 1));
+  const auto is_kind = [&typed](absl::string_view kind) {
+    return absl::EqualsIgnoreCase(typed.first, kind) ||
+           absl::EqualsIgnoreCase(typed.first, absl::StrCat(kind, "s"));
+  };
+  if (is_kind("PodGroup")) return std::vector{std::string(typed.second)};
+  ASSIGN_OR_RETURN(const Json groups, hands.Ask(HttpMethod::kGet, PathOfGroups(request)));
+  std::vector<std::string> names;
+  for (const Json& group : groups["items"].items()) {
+    const Json& source = group["spec"]["source"];
+    if (!is_kind(source["kind"].AsString()) || source["name"].AsString() != typed.second) continue;
+    names.push_back(group["metadata"]["name"].AsString());
+  }
+  if (names.empty()) {
+    return absl::NotFoundError(absl::StrCat("no PodGroup in namespace \"", SpaceOf(request),
+                                            "\" stands for \"", request.gang, "\""));
+  }
+  return names;
+}
+
 // Writes it on the PodGroup, or on the pod of that name if it has none. Returns the object as it is
 // then.
-absl::StatusOr<Json> SetHold(const HandsRequest& request, const Json& value) {
-  ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
+absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, const Json& value) {
   const std::string patch =
       Json::Object(
           {{"metadata", Json::Object({{"annotations", Json::Object({{kHoldAnnotation, value}})}})}})
           .Dump();
-  absl::StatusOr<Json> group =
-      hands.Ask(HttpMethod::kPatch,
-                absl::StrCat("/apis/", kManipleGroup, "/", kManipleVersion, "/namespaces/",
-                             SpaceOf(request), "/podgroups/", UrlEncoded(request.gang)),
-                kMergePatch, patch);
+  absl::StatusOr<Json> group = hands.Ask(
+      HttpMethod::kPatch, absl::StrCat(PathOfGroups(request), "/", UrlEncoded(request.gang)),
+      kMergePatch, patch);
   if (!absl::IsNotFound(group.status())) return group;
   const std::string path = PathOf(request, request.gang);
   const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, path);
@@ -86,6 +113,22 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, const Json& value) {
         absl::StrCat("pod ", request.gang, " is a member of ", named, "; give that name"));
   }
   return hands.Ask(HttpMethod::kPatch, path, kMergePatch, patch);
+}
+
+// The objects written.
+absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Json& value) {
+  ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
+  std::vector<std::string> names = {request.gang};
+  if (absl::StrContains(request.gang, '/')) {
+    ASSIGN_OR_RETURN(names, StandInsFor(request, hands));
+  }
+  std::vector<Json> written;
+  HandsRequest one = request;
+  for (std::string& name : names) {
+    one.gang = std::move(name);
+    ASSIGN_OR_RETURN(written.emplace_back(), SetHold(one, hands, value));
+  }
+  return written;
 }
 
 struct Standing {
@@ -143,18 +186,23 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
 }  // namespace
 
 int RunHold(const HandsRequest& request) {
-  const absl::StatusOr<Json> group = SetHold(request, "true");
-  if (!group.ok()) return Complain(group.status().message());
-  const bool runs = (*group)["status"]["phase"].AsString() == "Running";
-  std::cout << SpaceOf(request) << "/" << request.gang << " is on hold"
-            << (runs ? "; its running pods go on" : "") << "\n";
+  const absl::StatusOr<std::vector<Json>> held = SetHolds(request, "true");
+  if (!held.ok()) return Complain(held.status().message());
+  for (const Json& object : *held) {
+    const bool runs = object["status"]["phase"].AsString() == "Running";
+    std::cout << SpaceOf(request) << "/" << object["metadata"]["name"].AsString() << " is on hold"
+              << (runs ? "; its running pods go on" : "") << "\n";
+  }
   return 0;
 }
 
 int RunRelease(const HandsRequest& request) {
-  const absl::StatusOr<Json> group = SetHold(request, nullptr);
-  if (!group.ok()) return Complain(group.status().message());
-  std::cout << SpaceOf(request) << "/" << request.gang << " is released\n";
+  const absl::StatusOr<std::vector<Json>> released = SetHolds(request, nullptr);
+  if (!released.ok()) return Complain(released.status().message());
+  for (const Json& object : *released) {
+    std::cout << SpaceOf(request) << "/" << object["metadata"]["name"].AsString()
+              << " is released\n";
+  }
   return 0;
 }
 

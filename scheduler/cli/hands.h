@@ -10,13 +10,14 @@ namespace maniple {
 
 struct HandsRequest {
   AdminClientOptions client;
-  std::string namespace_name, gang;
+  std::string namespace_name;
+  std::string gang;  // its PodGroup, or what declares it: "pytorchjob/train"
   // Deletes pods, too, that no controller will make again.
   bool force = false;
 };
 
-// Annotates its PodGroup, so that nothing of it starts, or takes that back. Returns the exit
-// status.
+// Annotates its PodGroup (of a job with several gangs all of theirs), so that nothing of it starts,
+// or takes that back. Returns the exit status.
 [[nodiscard]] int RunHold(const HandsRequest& request);
 [[nodiscard]] int RunRelease(const HandsRequest& request);
 // Deletes the pods of it that have a node: its controller makes them again, and it waits in line

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from producers.jobs import indexed_job  # noqa: E402
+from producers.stage import Made  # noqa: E402
 from support.cases import on_servers, play_all  # noqa: E402
 from support.control_plane import RealControlPlane, build_folder  # noqa: E402
 from support.scheduler import (  # noqa: E402
@@ -76,6 +78,27 @@ def a_pod_without_a_group_is_held_by_its_name(server):
     scheduler.stop()
 
 
+def a_job_is_held_by_its_own_name(server):
+    """Nobody knows by heart how the PodGroup is called that stands for a Job."""
+    api = server.api
+    add_nodes(api, 1)
+    api.must("PATCH", "/api/v1/nodes/node-000", {"spec": {"unschedulable": True}}, "application/merge-patch+json")
+    made = Made(api)
+    for one in indexed_job():
+        for path, thing, owner in one.make:
+            made.create(path, thing, owner)
+    scheduler = Scheduler(server).start()
+    group = await_that("a PodGroup stands for it", lambda: [
+        one["metadata"]["name"] for one in api.must("GET", f"{GROUP}/podgroups")["items"] if one["spec"]["source"]["name"] == "whole"])[0]
+    assert maniple(server, "hold", "job/whole") == (0, f"default/{group} is on hold\n", "")
+    await_that("its status says so", lambda: reason(api, group) == "SchedulingGated")
+    assert maniple(server, "release", "jobs/whole") == (0, f"default/{group} is released\n", "")
+    await_that("nothing holds it", lambda: reason(api, group) != "SchedulingGated")
+    status, output, error = maniple(server, "hold", "job/plain")
+    assert status == 1 and not output and 'stands for "job/plain"' in error and error.count("\n") == 1, error
+    scheduler.stop()
+
+
 def who_is_requeued_leaves_if_somebody_brings_it_back(server):
     api = server.api
     add_nodes(api, 2)
@@ -103,7 +126,7 @@ def wrong_hands_get_one_clear_line(server):
 
 
 CASES = (
-    who_is_on_hold_waits_until_released, a_pod_without_a_group_is_held_by_its_name,
+    who_is_on_hold_waits_until_released, a_pod_without_a_group_is_held_by_its_name, a_job_is_held_by_its_own_name,
     who_is_requeued_leaves_if_somebody_brings_it_back, wrong_hands_get_one_clear_line,
 )
 
