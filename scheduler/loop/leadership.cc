@@ -1,8 +1,12 @@
 #include "scheduler/loop/leadership.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "api/base/fingerprint.h"
 
 namespace maniple {
@@ -82,8 +86,24 @@ void Leadership::LookAtGangs(absl::Time now) {
   if (desk_.news.budgets_changed || desk_.news.queues_changed) {
     help_questions_.may_end().BeginsAnew();
   }
-  for (const GangId id : std::exchange(desk_.touched, {})) LookAt(id, now);
+  for (const GangId id : TakeTouched()) LookAt(id, now);
   uses_.FirstLookEnds();
+}
+
+std::vector<GangId> Leadership::TakeTouched() {
+  std::vector<GangId> standing, others;
+  for (const GangId id : std::exchange(desk_.touched, {})) {
+    const auto record = desk_.records.find(id);
+    const bool stood = record != desk_.records.end() && !record->second->bound.empty();
+    (stood && desk_.state.FindGang(id) != nullptr ? standing : others).push_back(id);
+  }
+  std::ranges::sort(standing, {}, [this](GangId id) {
+    const Gang& gang = *desk_.state.FindGang(id);
+    return std::make_tuple(-int64_t{gang.priority}, absl::string_view(gang.key.namespace_name),
+                           absl::string_view(gang.key.name));
+  });
+  standing.insert(standing.end(), others.begin(), others.end());
+  return standing;
 }
 
 void Leadership::LookAt(GangId id, absl::Time now) {

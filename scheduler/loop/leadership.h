@@ -90,6 +90,9 @@ class Leadership final {
   void Hear(const Errand& errand, const WriteResult& result, absl::Time now);
   void NoteRefusal(const Errand& errand, WriteResult& result, absl::Time now);
   void LookAtGangs(absl::Time now);
+  // Those that stand come first, by priority and name: what is free is held for the lost members
+  // of the first, in whatever order this process has heard of the gangs.
+  [[nodiscard]] std::vector<GangId> TakeTouched();
   void LookAt(GangId gang, absl::Time now);
   void Requeue(Case& c);
   void Forget(GangId gang, absl::Time now);

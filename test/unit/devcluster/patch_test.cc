@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/devcluster/types/type_registry.h"
 #include "test/unit/devcluster/cluster.h"
 
 namespace maniple::devcluster::devcluster_patch_test {

@@ -278,6 +278,39 @@ TEST(LoopFaults, AMemberLostWithItsNodeLeavesRoomHeldElsewhere) {
   EXPECT_EQ(d.Bound("b"), 0);
 }
 
+// It was held for the gang that the process had heard of first.
+TEST(LoopFaults, TheLastRoomIsHeldForTheMostUrgentOfThoseThatLoseAMember) {
+  for (const char* first : {"low", "high"}) {
+    LoopDriver d;
+    d.Nodes(3, 8);
+    for (const std::string gang : {first, first == std::string("low") ? "high" : "low"}) {
+      const int32_t priority = gang == "high" ? 10 : 0;
+      d.Put(MakePodGroup(gang).MinMember(2));
+      for (const int member : {0, 1}) {
+        d.Put(MakePod(absl::StrCat(gang, "-", member))
+                  .Group(gang)
+                  .Gpu(4)
+                  .Priority(priority)
+                  .On(absl::StrCat("n", member + 1)));
+      }
+    }
+    d.Put(MakePod("full").Gpu(4).On("n3"));
+    d.Settle();
+    d.api.Delete(ResourceKind::kNode, "n2");
+    d.Settle();
+    for (const char* gang : {"low", "high"}) {
+      d.api.Delete(ResourceKind::kPod, absl::StrCat(gang, "-1"));
+    }
+    d.Settle();
+    d.Put(MakePod("low-1").Uid("again").Group("low").Gpu(4));
+    d.Settle(absl::Seconds(2));
+    EXPECT_EQ(d.Bound("low"), 1) << first;
+    d.Put(MakePod("high-1").Uid("high-again").Group("high").Gpu(4).Priority(10));
+    d.Settle(absl::Seconds(2));
+    EXPECT_EQ(d.Bound("high"), 2) << first;
+  }
+}
+
 TEST(LoopFaults, ARetryGoesElsewhereWhenItsNodeHasLostTheRoom) {
   for (const bool cordoned : {false, true}) {
     LoopDriver d;
