@@ -135,7 +135,7 @@ start_beside() {  # NICENESS SUITE…: one suite after the other
   (
     trap '[[ -z ${running:-} ]] || kill "$running" 2>/dev/null; exit 1' TERM
     for suite; do
-      nice -n "$niceness" timeout 3600 "$suite" >"${beside[$suite]}" 2>&1 &
+      nice -n "$niceness" timeout 4500 "$suite" >"${beside[$suite]}" 2>&1 &
       running=$! status=0
       wait "$running" || status=$?
       echo "$status" >"${beside[$suite]}.status"
