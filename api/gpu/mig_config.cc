@@ -94,4 +94,17 @@ std::optional<MigOffer> OfferOf(const MigConfig& config, const MigTable& table, 
   return offer;
 }
 
+std::optional<MigOffer> OfferOf(absl::string_view name, const std::vector<MigConfig>& configs,
+                                const MigTable& table, int32_t gpus) {
+  const auto has_name = [&](const MigConfig& config) {
+    return config.name == name && (config.model.empty() || config.model == table.model);
+  };
+  if (const auto own = std::ranges::find_if(configs, has_name); own != configs.end()) {
+    return OfferOf(*own, table, gpus);
+  }
+  const std::vector<MigConfig> defaults = DefaultMigConfigs(table);
+  const auto known = std::ranges::find_if(defaults, has_name);
+  return known == defaults.end() ? std::nullopt : OfferOf(*known, table, gpus);
+}
+
 }  // namespace maniple

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "api/gpu/mig_layout.h"
 #include "api/gpu/mig_tables.h"
 
@@ -55,5 +56,10 @@ struct MigOffer {
 // divided like that. REQUIRES: gpus > 0.
 [[nodiscard]] std::optional<MigOffer> OfferOf(const MigConfig& config, const MigTable& table,
                                               int32_t gpus);
+// Of the configuration with this name: one of `configs` for the table's model, or else one of
+// mig-manager's own. None: there is none, or as above. REQUIRES: gpus > 0.
+[[nodiscard]] std::optional<MigOffer> OfferOf(absl::string_view name,
+                                              const std::vector<MigConfig>& configs,
+                                              const MigTable& table, int32_t gpus);
 
 }  // namespace maniple

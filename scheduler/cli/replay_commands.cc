@@ -131,6 +131,14 @@ Json Strings(const std::vector<std::string>& texts) {
   return list;
 }
 
+Json DivisionsOf(const std::vector<NodeDivision>& divisions) {
+  Json list = Json::Array();
+  for (const NodeDivision& division : divisions) {
+    list.Append(Json::Object({{"node", division.node}, {"config", division.config}}));
+  }
+  return list;
+}
+
 Json JsonOf(const WhatIfAnswer& answer) {
   Json items = Json::Array();
   for (const GangStart& start : answer.gangs) {
@@ -143,6 +151,7 @@ Json JsonOf(const WhatIfAnswer& answer) {
     }
     item.Set("evicts", Strings(start.evicts));
     item.Set("nodes", Strings(start.nodes));
+    item.Set("divides", DivisionsOf(start.divides));
     item.Set("reason", start.reason);
     item.Set("message", start.message);
     item.Set("sentence", GangStartText(start));

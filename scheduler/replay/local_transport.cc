@@ -6,15 +6,25 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "api/codec/json.h"
+#include "api/gpu/mig_config.h"
 
 namespace maniple {
 namespace {
+
+constexpr char kNodes[] = "/api/v1/nodes/";
 
 // "" for any request but a binding.
 std::string NodeOf(const HttpRequest& request) {
   if (!absl::EndsWith(request.target, "/binding")) return "";
   const absl::StatusOr<Json> binding = Json::Parse(request.body);
   return binding.ok() ? (*binding)["target"]["name"].AsString() : "";
+}
+
+// "" for any request but a change of a node's configuration.
+std::string MigConfigOf(const HttpRequest& request) {
+  if (request.method != HttpMethod::kPatch || !absl::StartsWith(request.target, kNodes)) return "";
+  const absl::StatusOr<Json> patch = Json::Parse(request.body);
+  return patch.ok() ? (*patch)["metadata"]["labels"][kMigConfigLabel].AsString() : "";
 }
 
 }  // namespace
@@ -44,7 +54,11 @@ void LocalTransport::Carry(const Started& started, absl::Time now) {
                       .user = "system:serviceaccount:kube-system:maniple-scheduler"},
                      now);
   if (request.method != HttpMethod::kGet && reply.status < 300) {
-    writes_.push_back({now, request.method, request.target, NodeOf(request)});
+    writes_.push_back({.at = now,
+                       .method = request.method,
+                       .target = request.target,
+                       .node = NodeOf(request),
+                       .mig_config = MigConfigOf(request)});
   }
   inputs_.push_back(
       {started.id, HttpHead{.status = reply.status, .content_type = reply.content_type}});

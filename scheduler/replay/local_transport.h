@@ -7,7 +7,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -29,12 +28,13 @@ class LocalTransport final : public Transport {
   struct Write {
     absl::Time at;
     HttpMethod method = HttpMethod::kPost;
-    std::string target;  // "/api/v1/namespaces/…"
-    std::string node;    // of a binding
+    std::string target;      // "/api/v1/namespaces/…"
+    std::string node;        // of a binding
+    std::string mig_config;  // that a node is asked to have
   };
   // The writes that the server took, in order.
   [[nodiscard]] const std::vector<Write>& writes() const { return writes_; }
-  [[nodiscard]] std::vector<Write> TakeWrites() { return std::exchange(writes_, {}); }
+  void ForgetWrites() { writes_.clear(); }
 
  private:
   struct Started {

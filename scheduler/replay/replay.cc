@@ -29,6 +29,16 @@ ClusterClientOptions ClientFor(const ForeignKinds& kinds) {
   return client;
 }
 
+devcluster::ApiServerOptions ServerFor(const MigOptions& mig, absl::Time start) {
+  return {.mig = {.tables = mig.tables,
+                  .configs = mig.configs,
+                  .takes = kDivisionTakes,
+                  .resumes = true,
+                  .asked_at = kMigChangedAt},
+          // New objects must not get the uid of an object from the snapshot.
+          .seed = static_cast<uint64_t>(absl::ToUnixNanos(start))};
+}
+
 // An object with an absent owner would be taken for an orphan.
 void KeepOwnersAmong(const std::set<std::string>& uids, Json& object) {
   if (!object["metadata"]["ownerReferences"].is_array()) return;
@@ -62,8 +72,7 @@ std::optional<PodDeed> DeedOf(const LocalTransport::Write& write) {
 Replay::Replay(LoopOptions options, absl::Time start)
     : now_(start),
       kinds_(options.state.producers.kinds),
-      // New objects must not get the uid of an object from the snapshot.
-      server_({.seed = static_cast<uint64_t>(absl::ToUnixNanos(start))}),
+      server_(ServerFor(options.mig, start)),
       transport_(server_),
       loop_(std::move(options)),
       client_(ClientFor(kinds_), transport_) {
@@ -170,20 +179,36 @@ void Replay::RunUntil(absl::Time when) {
   now_ = std::max(now_, when);
 }
 
+std::vector<PodDeed> Replay::Deeds() const {
+  std::vector<PodDeed> deeds;
+  for (const LocalTransport::Write& write : transport_.writes()) {
+    if (std::optional<PodDeed> deed = DeedOf(write)) deeds.push_back(*std::move(deed));
+  }
+  return deeds;
+}
+
 std::vector<std::string> Replay::Evicted() const {
   std::vector<std::string> pods;
-  for (const LocalTransport::Write& write : transport_.writes()) {
-    std::optional<PodDeed> deed = DeedOf(write);
-    if (deed.has_value() && deed->node.empty()) pods.push_back(std::move(deed->pod));
+  for (PodDeed& deed : Deeds()) {
+    if (deed.node.empty()) pods.push_back(std::move(deed.pod));
   }
   return pods;
 }
 
-std::vector<PodDeed> Replay::TakeDeeds() {
-  std::vector<PodDeed> deeds;
-  for (const LocalTransport::Write& write : transport_.TakeWrites()) {
-    if (std::optional<PodDeed> deed = DeedOf(write)) deeds.push_back(*std::move(deed));
+std::vector<NodeDivision> Replay::Divisions() const {
+  std::vector<NodeDivision> divisions;
+  for (const LocalTransport::Write& write : transport_.writes()) {
+    if (write.mig_config.empty()) continue;
+    const size_t name = write.target.rfind('/') + 1;
+    divisions.push_back(
+        {.at = write.at, .node = write.target.substr(name), .config = write.mig_config});
   }
+  return divisions;
+}
+
+std::vector<PodDeed> Replay::TakeDeeds() {
+  std::vector<PodDeed> deeds = Deeds();
+  transport_.ForgetWrites();
   return deeds;
 }
 

@@ -34,6 +34,16 @@ struct PodDeed {
   std::string node;  // the node of the binding; "": the pod was evicted
 };
 
+// A node that the scheduler asked to have its GPUs divided otherwise by MIG.
+struct NodeDivision {
+  absl::Time at;
+  std::string node, config;
+};
+
+// What mig-manager does is done here, too. For so long a change of a node lasts; a real one takes
+// about that without a reboot.
+inline constexpr absl::Duration kDivisionTakes = absl::Minutes(1);
+
 class Replay final {
  public:
   Replay(LoopOptions options, absl::Time start);
@@ -54,6 +64,8 @@ class Replay final {
   [[nodiscard]] ClusterViewPtr View() const { return loop_.View(now_); }
   // Pods that the scheduler has made leave, "namespace/name", in order; since TakeDeeds.
   [[nodiscard]] std::vector<std::string> Evicted() const;
+  [[nodiscard]] std::vector<NodeDivision> Divisions() const;  // likewise
+  [[nodiscard]] std::vector<PodDeed> Deeds() const;           // likewise
   [[nodiscard]] std::vector<PodDeed> TakeDeeds();
   // The scheduler worked on and on at one moment without coming to rest.
   [[nodiscard]] bool spins() const { return spins_; }

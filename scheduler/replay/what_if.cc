@@ -13,7 +13,6 @@
 #include "scheduler/replay/job_pods.h"
 #include "scheduler/replay/known_ends.h"
 #include "scheduler/replay/object_shape.h"
-#include "scheduler/replay/replay.h"
 
 namespace maniple {
 namespace {
@@ -32,6 +31,12 @@ bool HasStarted(const GangView& gang) {
   return gang.phase == "Running" || gang.phase == "Completed";
 }
 
+// After this time without an end or a start no node is divided any more; zero: none is ever.
+absl::Duration DivisionsSettle(const MigOptions& mig) {
+  if (mig.reconfigure != MigReconfigure::kOn) return absl::ZeroDuration();
+  return mig.after + mig.hold_off + kDivisionTakes + absl::Minutes(1);
+}
+
 bool NeverStarts(absl::string_view reason) {
   static constexpr absl::string_view kFinal[] = {
       "NeverFits",    "ExceedsMaxQuota", "InvalidSpec", "QueueNotFound",     "NamespaceNotAllowed",
@@ -43,7 +48,10 @@ bool NeverStarts(absl::string_view reason) {
 class Asking final {
  public:
   Asking(LoopOptions options, absl::Time start, const RunTimes& run_times, KnownEnds ends)
-      : replay_(std::move(options), start), run_times_(run_times), ends_(std::move(ends)) {
+      : divisions_settle_(DivisionsSettle(options.mig)),
+        replay_(std::move(options), start),
+        run_times_(run_times),
+        ends_(std::move(ends)) {
     for (const auto& [at, pod] : ends_.pods) ended_or_runs_.insert(pod);
   }
 
@@ -81,18 +89,20 @@ class Asking final {
     return absl::OkStatus();
   }
 
-  // Runs on from end to end.
+  // Runs on from end to end, and on from each while nodes may be divided.
   void LookAhead(absl::Time until) {
-    for (int steps = 0; SomeWait() && !ends_.pods.empty() && steps < kMostSteps; ++steps) {
-      const absl::Time at = std::max(ends_.pods.begin()->first, replay_.now());
+    happened_ = replay_.now();
+    for (int steps = 0; SomeWait() && steps < kMostSteps; ++steps) {
+      const absl::Time at = NextLook(until);
       if (at > until) break;
       replay_.RunUntil(at);
-      while (!ends_.pods.empty() && ends_.pods.begin()->first <= at) {
-        End(ends_.pods.begin()->second);
-        ends_.pods.erase(ends_.pods.begin());
-      }
+      const bool some_end = EndUntil(at);
       Settle(kReacts);
-      NoteStarts(at);
+      const bool some_start = NoteStarts(at);
+      const size_t divisions = replay_.Divisions().size();
+      if (std::exchange(divisions_, divisions) != divisions || some_end || some_start) {
+        happened_ = replay_.now();
+      }
     }
   }
 
@@ -107,9 +117,26 @@ class Asking final {
     replay_.RunUntil(replay_.now() + time);
     NoteRuns();
   }
-  void End(const std::string& pod) {
-    const std::pair<std::string, std::string> names = absl::StrSplit(pod, absl::MaxSplits('/', 1));
-    replay_.Succeed(names.first, names.second);
+  // Infinite: nothing more is to be expected.
+  [[nodiscard]] absl::Time NextLook(absl::Time until) const {
+    absl::Time next = absl::InfiniteFuture();
+    if (!ends_.pods.empty()) next = std::max(ends_.pods.begin()->first, replay_.now());
+    const absl::Time settled = std::min(happened_ + divisions_settle_, until);
+    return settled > replay_.now() ? std::min(next, settled) : next;
+  }
+  // True: some pod has ended.
+  bool EndUntil(absl::Time at) {
+    const size_t before = ends_.pods.size();
+    while (!ends_.pods.empty() && ends_.pods.begin()->first <= at) {
+      const std::string& pod = ends_.pods.begin()->second;
+      const std::pair<std::string, std::string> names =
+          absl::StrSplit(pod, absl::MaxSplits('/', 1));
+      replay_.Succeed(names.first, names.second);
+      ends_.pods.erase(ends_.pods.begin());
+    }
+    const bool some = ends_.pods.size() < before;
+    some_ended_ |= some;
+    return some;
   }
   void Remember(const GangView& gang) {
     known_.insert(TextOf(gang));
@@ -141,6 +168,10 @@ class Asking final {
     if (HasStarted(gang)) {
       start.kind = StartKind::kNow;
       start.nodes = gang.nodes;
+      for (NodeDivision& division : replay_.Divisions()) {
+        const bool is_there = std::ranges::binary_search(gang.nodes, division.node);
+        if (is_there) start.divides.push_back(std::move(division));
+      }
       return start;
     }
     start.kind = NeverStarts(gang.reason) ? StartKind::kNever : StartKind::kNotSoon;
@@ -169,7 +200,10 @@ class Asking final {
     return std::ranges::any_of(
         starts_, [](const auto& entry) { return entry.second.kind == StartKind::kNotSoon; });
   }
-  void NoteStarts(absl::Time at) {
+  // True: one of the gangs has started. It starts at the end that it waited for, or before, when
+  // its nodes have been divided.
+  bool NoteStarts(absl::Time at) {
+    bool some = false;
     const ClusterViewPtr view = replay_.View();
     for (const GangView& gang : view->gangs) {
       const auto it = starts_.find(TextOf(gang));
@@ -177,13 +211,32 @@ class Asking final {
       it->second = StartOf(gang);
       if (it->second.kind != StartKind::kNow) continue;
       it->second.kind = StartKind::kLater;
-      it->second.at = at;
+      it->second.at = std::min(at, BoundAt(gang));
+      it->second.after_ends = some_ended_;
+      some = true;
     }
+    return some;
+  }
+  // When the last of its pods was bound.
+  [[nodiscard]] absl::Time BoundAt(const GangView& gang) const {
+    std::set<std::string> pods;
+    for (const GangMemberView& member : gang.pods) {
+      pods.insert(absl::StrCat(gang.namespace_name, "/", member.pod));
+    }
+    absl::Time last = absl::InfinitePast();
+    for (const PodDeed& deed : replay_.Deeds()) {
+      if (!deed.node.empty() && pods.contains(deed.pod)) last = std::max(last, deed.at);
+    }
+    return last;
   }
 
+  const absl::Duration divisions_settle_;  // after what happened last
   Replay replay_;
   const RunTimes& run_times_;
   KnownEnds ends_;
+  absl::Time happened_;   // an end, a start or a division
+  size_t divisions_ = 0;  // so far
+  bool some_ended_ = false;
   size_t evicted_for_others_ = 0;               // pods
   std::set<std::string> ended_or_runs_;         // pods whose end is known here
   std::set<std::string> known_;                 // gangs that were there before
@@ -223,6 +276,21 @@ absl::StatusOr<WhatIfAnswer> AnswerWhatIf(const WhatIfQuestion& question, LoopOp
   return std::move(asking).Take();
 }
 
+namespace {
+
+// ", after MIG has divided n1 (all-1g.10gb), which is taken to last 1m"
+std::string DivisionText(const std::vector<NodeDivision>& divides) {
+  if (divides.empty()) return "";
+  std::vector<std::string> nodes;
+  for (const NodeDivision& division : divides) {
+    nodes.push_back(absl::StrCat(division.node, " (", division.config, ")"));
+  }
+  return absl::StrCat(", after MIG has divided ", absl::StrJoin(nodes, ", "),
+                      ", which is taken to last ", absl::FormatDuration(kDivisionTakes));
+}
+
+}  // namespace
+
 std::string GangStartText(const GangStart& start) {
   const std::string where =
       absl::StrCat("on ", start.nodes.size(), start.nodes.size() == 1 ? " node" : " nodes");
@@ -237,7 +305,8 @@ std::string GangStartText(const GangStart& start) {
     case StartKind::kLater:
       return absl::StrCat("would start at ",
                           absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", start.at, absl::UTCTimeZone()),
-                          " ", where, ", by the ends that are known");
+                          " ", where, start.after_ends ? ", by the ends that are known" : "",
+                          DivisionText(start.divides));
     case StartKind::kNotSoon:
       return absl::StrCat("would wait: ", start.reason, ": ", start.message);
     case StartKind::kNever:

@@ -17,6 +17,7 @@
 #include "api/codec/json.h"
 #include "scheduler/loop/records/loop_options.h"
 #include "scheduler/replay/cluster_changes.h"
+#include "scheduler/replay/replay.h"
 #include "scheduler/replay/snapshot_file.h"
 
 namespace maniple {
@@ -46,10 +47,12 @@ enum class StartKind : uint8_t {
 struct GangStart {
   std::string namespace_name, name, queue;
   StartKind kind = StartKind::kNever;
-  absl::Time at;                    // kLater
-  std::vector<std::string> evicts;  // "namespace/name" of gangs
-  std::vector<std::string> nodes;   // where
-  std::string reason, message;      // why the gang does not start
+  absl::Time at;                      // kLater
+  std::vector<std::string> evicts;    // "namespace/name" of gangs
+  std::vector<std::string> nodes;     // where
+  std::vector<NodeDivision> divides;  // of these nodes, those that must be divided by MIG first
+  bool after_ends = false;            // kLater: ends that are known came before
+  std::string reason, message;        // why the gang does not start
 };
 
 struct WhatIfAnswer {

@@ -18,7 +18,7 @@ class Controllers::Impl final {
       : nodes_(types),
         kubelet_({.start_delay = options.kubelet_start_delay, .delete_delay = options.delete_delay},
                  types),
-        mig_(types),
+        mig_(options.mig, types),
         disruption_(types),
         volumes_(options.volume_delay, types),
         namespaces_(types) {}

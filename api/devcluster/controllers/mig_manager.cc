@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "api/codec/kubernetes_time.h"
 #include "api/devcluster/controllers/pod_requests.h"
 #include "api/gpu/mig_config.h"
 #include "api/gpu/mig_profile.h"
@@ -29,11 +30,9 @@ std::optional<int64_t> NumberOf(const std::string& text) {
   return number;
 }
 
-absl::Duration DelayOf(const Json& node) {
-  const Json& text = node["metadata"]["annotations"][kMigDelayAnnotation];
-  absl::Duration delay;
-  const bool said = text.is_string() && absl::ParseDuration(text.AsString(), &delay);
-  return said && delay >= absl::ZeroDuration() ? delay : kMigDelay;
+bool IsUnderChange(const Json& node) {
+  const std::string& state = LabelOf(node, kMigConfigStateLabel);
+  return state == kMigPending || state == kMigRebooting;
 }
 
 void SetState(Json& node, absl::string_view state) {
@@ -50,8 +49,10 @@ Json WithoutGpus(const Json& amounts) {
 
 }  // namespace
 
-MigManager::MigManager(const TypeRegistry& types)
-    : nodes_storage_(types.Storage("", "nodes")), pods_storage_(types.Storage("", "pods")) {}
+MigManager::MigManager(MigManagerOptions options, const TypeRegistry& types)
+    : options_(std::move(options)),
+      nodes_storage_(types.Storage("", "nodes")),
+      pods_storage_(types.Storage("", "pods")) {}
 
 void MigManager::OnChange(const Change& change) {
   if (change.storage != nodes_storage_) return;
@@ -59,12 +60,13 @@ void MigManager::OnChange(const Change& change) {
     due_.Erase(change.name);
     plugged_.erase(change.name);
   }
-  if (change.kind != ChangeKind::kModified) return;
+  if (change.kind == ChangeKind::kDeleted) return;
   if (LabelOf(*change.object, kMigCapableLabel) != "true") return;
   const std::string& config = LabelOf(*change.object, kMigConfigLabel);
-  if (!config.empty() && config != LabelOf(*change.previous, kMigConfigLabel)) {
-    begun_.push_back(change.name);
-  }
+  const bool asked = change.kind == ChangeKind::kModified
+                         ? config != LabelOf(*change.previous, kMigConfigLabel)
+                         : options_.resumes && IsUnderChange(*change.object);
+  if (asked && !config.empty()) begun_.push_back(change.name);
 }
 
 absl::Time MigManager::NextDeadline() const {
@@ -83,13 +85,28 @@ void MigManager::Begin(const Cluster& cluster, const ObjectName& name) {
   Json& status = node.Mutable("status");
   // Another value while a change is under way begins it anew; what was before stays so.
   plugged_.try_emplace(name, Plugged{status["capacity"], status["allocatable"]});
-  due_.Set(name, cluster.now + DelayOf(node));
+  due_.Set(name, EndOf(node, cluster.now));
   for (const char* field : {"capacity", "allocatable"}) {
     Json left = WithoutGpus(status[field]);
     status.Set(field, std::move(left));
   }
   SetState(node, kMigPending);
   cluster.store.Put(nodes_storage_, std::move(node));
+}
+
+absl::Time MigManager::EndOf(const Json& node, absl::Time now) const {
+  const Json& annotations = node["metadata"]["annotations"];
+  absl::Duration takes = options_.takes;
+  const Json& text = annotations[kMigDelayAnnotation];
+  absl::Duration said;
+  if (text.is_string() && absl::ParseDuration(text.AsString(), &said) &&
+      said >= absl::ZeroDuration()) {
+    takes = said;
+  }
+  const Json& asked_at = annotations[options_.asked_at];
+  const absl::StatusOr<absl::Time> asked =
+      asked_at.is_string() ? ParseKubernetesTime(asked_at.AsString()) : now;
+  return asked.ok() && *asked <= now && *asked + takes > now ? *asked + takes : now + takes;
 }
 
 void MigManager::Finish(const Cluster& cluster, const ObjectName& name) {
@@ -131,24 +148,21 @@ bool MigManager::HasGpuPods(const Cluster& cluster, const std::string& node) con
 
 std::optional<std::vector<std::pair<std::string, int32_t>>> MigManager::AmountsIn(
     const Json& node) const {
-  const MigTable* table = tables_.Find(LabelOf(node, "nvidia.com/gpu.product"),
-                                       NumberOf(LabelOf(node, "nvidia.com/gpu.memory")));
+  const MigTable* table = options_.tables.Find(LabelOf(node, "nvidia.com/gpu.product"),
+                                               NumberOf(LabelOf(node, "nvidia.com/gpu.memory")));
   const int64_t gpus = NumberOf(LabelOf(node, "nvidia.com/gpu.count")).value_or(0);
   if (table == nullptr || gpus < 1 || gpus > 64) return std::nullopt;
-  for (const MigConfig& config : DefaultMigConfigs(*table)) {
-    if (config.name != LabelOf(node, kMigConfigLabel)) continue;
-    const std::optional<MigOffer> offer = OfferOf(config, *table, static_cast<int32_t>(gpus));
-    if (!offer.has_value()) return std::nullopt;
-    std::vector<std::pair<std::string, int32_t>> amounts;
-    if (offer->whole_gpus > 0) amounts.emplace_back("nvidia.com/gpu", offer->whole_gpus);
-    for (size_t i = 0; i < offer->slices.size(); ++i) {
-      if (offer->slices[i] == 0) continue;
-      amounts.emplace_back(MigResourceName(*ParseMigProfile(table->slices[i].profile)),
-                           offer->slices[i]);
-    }
-    return amounts;
+  const std::optional<MigOffer> offer =
+      OfferOf(LabelOf(node, kMigConfigLabel), options_.configs, *table, static_cast<int32_t>(gpus));
+  if (!offer.has_value()) return std::nullopt;
+  std::vector<std::pair<std::string, int32_t>> amounts;
+  if (offer->whole_gpus > 0) amounts.emplace_back("nvidia.com/gpu", offer->whole_gpus);
+  for (size_t i = 0; i < offer->slices.size(); ++i) {
+    if (offer->slices[i] == 0) continue;
+    amounts.emplace_back(MigResourceName(*ParseMigProfile(table->slices[i].profile)),
+                         offer->slices[i]);
   }
-  return std::nullopt;
+  return amounts;
 }
 
 }  // namespace maniple::devcluster

@@ -4,7 +4,7 @@
 // are there or the configuration is not known for its product.
 //
 // A state machine, part of Controllers. Meanwhile the device plugin is away, and the node has no
-// GPU to give, as on a real one. Knows the configurations that mig-manager brings along.
+// GPU to give, as on a real one.
 #pragma once
 
 #include <optional>
@@ -16,19 +16,18 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/due_times.h"
+#include "api/devcluster/controllers/api_server_options.h"
 #include "api/devcluster/store/store.h"
 #include "api/devcluster/store/writes.h"
-#include "api/gpu/mig_tables.h"
 
 namespace maniple::devcluster {
 
 // How long a change takes: "30s" on the node.
 inline constexpr absl::string_view kMigDelayAnnotation = "devcluster.maniple.dev/mig-delay";
-inline constexpr absl::Duration kMigDelay = absl::Seconds(5);
 
 class MigManager final {
  public:
-  explicit MigManager(const TypeRegistry& types);
+  MigManager(MigManagerOptions options, const TypeRegistry& types);
 
   void OnChange(const Change& change);
   [[nodiscard]] absl::Time NextDeadline() const;
@@ -45,9 +44,12 @@ class MigManager final {
   [[nodiscard]] std::optional<std::vector<std::pair<std::string, int32_t>>> AmountsIn(
       const Json& node) const;
 
+  // When the change that begins now is done.
+  [[nodiscard]] absl::Time EndOf(const Json& node, absl::Time now) const;
+
+  const MigManagerOptions options_;
   const StorageId nodes_storage_;
   const StorageId pods_storage_;
-  const MigTables tables_;
   std::vector<ObjectName> begun_;  // in the order of their changes
   absl::flat_hash_map<ObjectName, Plugged> plugged_;
   DueTimes<ObjectName> due_;

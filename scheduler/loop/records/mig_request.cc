@@ -16,16 +16,6 @@ namespace {
 constexpr char kWholeGpu[] = "nvidia.com/gpu";
 constexpr size_t kMostShapes = 256;  // bounds the question, however many gangs wait
 
-const MigConfig* ConfigNamed(const std::vector<MigConfig>& configs, const MigTable& table,
-                             absl::string_view name) {
-  for (const MigConfig& config : configs) {
-    if (config.name == name && (config.model.empty() || config.model == table.model)) {
-      return &config;
-    }
-  }
-  return nullptr;
-}
-
 // The one resource of GPUs that the shape wants; none: it wants several, or no GPU.
 std::optional<std::pair<ResourceId, int64_t>> GpusWanted(const PodShape& shape,
                                                          const Tables& tables) {
@@ -184,11 +174,8 @@ class Builder final {
   void GiveWhatComes(const MigFleet::Node& facts, const std::string& name, const NodeView& view,
                      MigPlanNode& node) {
     if (facts.table == nullptr) return;
-    std::vector<MigConfig> configs = question_.options.configs;
-    for (MigConfig& config : DefaultMigConfigs(*facts.table)) configs.push_back(std::move(config));
-    const MigConfig* config = ConfigNamed(configs, *facts.table, name);
-    if (config == nullptr) return;
-    const std::optional<MigOffer> offer = OfferOf(*config, *facts.table, facts.gpus);
+    const std::optional<MigOffer> offer =
+        OfferOf(name, question_.options.configs, *facts.table, facts.gpus);
     if (!offer.has_value()) return;
     for (size_t r = 0; r < resources_.size(); ++r) {
       int64_t comes = input_.resources[r] == kWholeGpu ? offer->whole_gpus : 0;

@@ -12,6 +12,12 @@ namespace {
 
 constexpr absl::Duration kBetweenPlans = absl::Seconds(10);
 
+// The first time for a plan that is not before this one.
+absl::Time PlanTime(absl::Time now) {
+  const absl::Time before = absl::UnixEpoch() + absl::Floor(now - absl::UnixEpoch(), kBetweenPlans);
+  return before < now ? before + kBetweenPlans : before;
+}
+
 // A write that does not show by then has not happened, or is another leader's to see.
 constexpr absl::Duration kShowsWithin = absl::Minutes(1);
 
@@ -50,19 +56,16 @@ void MigDivision::PlanMigNodes(absl::Time now) {
   if (now < due_ || desk_.warm.mig_fleet.nodes().empty()) return;
   // The gangs that are ready may take the room when they are decided.
   if (desk_.queue.ready() > 0 && desk_.errands.binds() < desk_.options.max_binds_under_way) return;
-  if (now < planned_ + kBetweenPlans) {
-    due_ = planned_ + kBetweenPlans;
-    return;
-  }
-  planned_ = now;
-  due_ = desk_.warm.mig_fleet.NextChange(now);
+  if (due_ == absl::InfinitePast()) due_ = PlanTime(now + absl::Nanoseconds(1));
+  if (now < due_) return;
+  due_ = PlanTime(desk_.warm.mig_fleet.NextChange(now));
   if (const std::string overdue = desk_.warm.mig_fleet.Overdue(now); !overdue.empty()) {
     if (desk_.warm.mig_fleet.Tell(overdue, "overdue", now)) {
       const MigFleet::Node& node = desk_.warm.mig_fleet.nodes().at(overdue);
       desk_.SendEvent(MigOverdueEvent({overdue, node.uid}, node.config, now - node.changed_at),
                       now);
     }
-    due_ = std::min(due_, now + desk_.options.mig.hold_off);
+    due_ = std::min(due_, PlanTime(now + desk_.options.mig.hold_off));
     return;
   }
   const MigPlan plan = PlanMig(MigPlanInputFor(QuestionForMig(now), PodsThatWaitForNodes(now)));
@@ -74,7 +77,7 @@ void MigDivision::PlanMigNodes(absl::Time now) {
         " waiting pods find their GPUs or slices");
     Propose(proposal, why, now);
   }
-  due_ = std::min(due_, desk_.warm.mig_fleet.NextChange(now));
+  due_ = std::min(due_, PlanTime(desk_.warm.mig_fleet.NextChange(now)));
 }
 
 void MigDivision::MindMig(const GangRequest& request, absl::Time now, Rejection& rejection) {
@@ -96,7 +99,7 @@ std::vector<WaitingPods> MigDivision::PodsThatWaitForNodes(absl::Time now) {
     if (c->record.waiting == nullptr || !WaitsForNodes(c->record.waiting->reason)) continue;
     const absl::Time since = QueuedAt(c->gang, c->record) + desk_.options.mig.after;
     if (since > now) {
-      due_ = std::min(due_, since);
+      due_ = std::min(due_, PlanTime(since));
       continue;
     }
     const GangRequest request = desk_.RequestOf(*c, item.kind);

@@ -2,7 +2,8 @@
 // (scheduler/mig plans).
 //
 // A plan costs a node minutes, so plans are made only for gangs that have waited for a while,
-// and some time apart. A node under change counts as what it will be.
+// and at full multiples of some seconds, so that a new leader plans when the old one would have.
+// A node under change counts as what it will be.
 // A node that was changed is left alone for MigOptions::hold_off,
 // as the node itself tells. Every plan serves more pods than the nodes as they are.
 // So with the same gangs waiting no second plan repeats the first, and none undoes it.
@@ -36,7 +37,6 @@ class MigDivision final {
   void Propose(const MigProposal& proposal, const std::string& why, absl::Time now);
 
   Desk& desk_;
-  absl::Time planned_ = absl::InfinitePast();
   absl::Time due_ = absl::InfinitePast();  // the next plan; past: as soon as possible
 };
 

@@ -19,8 +19,8 @@ namespace maniple {
 namespace {
 
 // Since when a gang stands at the head of its Queue no object tells: who begins then counts anew.
-LoopOptions WithoutReservations() {
-  LoopOptions options = DefaultLoopOptions();
+LoopOptions WithoutReservations(int seed) {
+  LoopOptions options = LoopOptionsOf(seed);
   options.reservation_after = absl::Hours(1000);
   return options;
 }
@@ -41,24 +41,28 @@ void ExpectAlike(const GangStart& plain, const GangStart& redacted, const Redact
   EXPECT_EQ(renamed(plain.evicts), absl::StrJoin(evicts, ",")) << "seed " << seed;
   EXPECT_EQ(plain.reason, redacted.reason) << "seed " << seed;
   EXPECT_EQ(plain.at, redacted.at) << "seed " << seed;
+  std::vector<std::string> divided, renamed_divided;
+  for (const NodeDivision& division : plain.divides) divided.push_back(division.node);
+  for (const NodeDivision& division : redacted.divides) renamed_divided.push_back(division.node);
+  EXPECT_EQ(renamed(divided), absl::StrJoin(renamed_divided, ",")) << "seed " << seed;
 }
 
 TEST(ReplayOracle, IsAnsweredOfARedactedSnapshotAsOfTheTrueOne) {
   for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
-    ReplayWorld world(static_cast<uint64_t>(seed));
+    ReplayWorld world(static_cast<uint64_t>(seed), LoopOptionsOf(seed));
     WhatIfQuestion question{.cluster = {.at = world.live().now(), .objects = world.live().Dump()}};
     question.job = world.MakeGang("job");
-    const absl::StatusOr<WhatIfAnswer> plain = AnswerWhatIf(question, DefaultLoopOptions());
+    const absl::StatusOr<WhatIfAnswer> plain = AnswerWhatIf(question, LoopOptionsOf(seed));
 
     std::vector<Json> all = question.cluster.objects;
     all.insert(all.end(), question.job.begin(), question.job.end());
     const Redaction redaction(all, {});
     absl::StatusOr<ClusterSnapshot> cluster =
-        RedactedSnapshot(question.cluster, redaction, DefaultLoopOptions);
+        RedactedSnapshot(question.cluster, redaction, [seed] { return LoopOptionsOf(seed); });
     ASSERT_TRUE(cluster.ok()) << seed << cluster.status();
     question.cluster = *std::move(cluster);
     for (Json& object : question.job) object = redaction.Of(object);
-    const absl::StatusOr<WhatIfAnswer> redacted = AnswerWhatIf(question, DefaultLoopOptions());
+    const absl::StatusOr<WhatIfAnswer> redacted = AnswerWhatIf(question, LoopOptionsOf(seed));
     ASSERT_TRUE(plain.ok() && redacted.ok()) << seed << plain.status() << redacted.status();
     ASSERT_EQ(redacted->gangs.size(), 1u) << seed;
     ExpectAlike(plain->gangs[0], redacted->gangs[0], redaction, seed);
@@ -118,8 +122,8 @@ void Disturb(ReplayWorld& world, Replay& replay, int step, Random& random) {
 TEST(ReplayOracle, AReplayGoesOnAsTheLiveSchedulerDoes) {
   int deeds = 0;
   for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
-    ReplayWorld world(static_cast<uint64_t>(seed), WithoutReservations());
-    Replay replay(WithoutReservations(), world.live().now());
+    ReplayWorld world(static_cast<uint64_t>(seed), WithoutReservations(seed));
+    Replay replay(WithoutReservations(seed), world.live().now());
     ASSERT_TRUE(replay.Load(world.live().Dump()).ok()) << seed;
     (void)world.live().TakeDeeds();
     Random random(static_cast<uint64_t>(seed) + 1);

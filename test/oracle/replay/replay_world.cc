@@ -16,6 +16,13 @@ namespace {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 constexpr int kWorlds = 150;
+constexpr const char* kSlices[] = {"nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb",
+                                   "nvidia.com/mig-3g.40gb"};
+constexpr char kMigLabels[] =
+    R"(,"nvidia.com/mig.capable":"true","nvidia.com/mig.strategy":"mixed",
+        "nvidia.com/mig.config":"all-disabled","nvidia.com/mig.config.state":"success",
+        "nvidia.com/gpu.product":"NVIDIA-H100-80GB-HBM3","nvidia.com/gpu.memory":"81559",
+        "nvidia.com/gpu.count":")";
 constexpr char kXk8sGroup[] = "scheduling.x-k8s.io";
 constexpr char kXk8sVersion[] = "scheduling.x-k8s.io/v1alpha1";
 
@@ -49,6 +56,17 @@ LoopOptions DefaultLoopOptions() {
   return options;
 }
 
+bool Divides(const LoopOptions& options) { return options.mig.reconfigure == MigReconfigure::kOn; }
+
+LoopOptions LoopOptionsOf(int seed) {
+  LoopOptions options = DefaultLoopOptions();
+  if (seed % 4 != 3) return options;
+  options.mig.reconfigure = MigReconfigure::kOn;
+  options.mig.after = absl::Seconds(20);
+  options.mig.hold_off = absl::Minutes(3);
+  return options;
+}
+
 std::string WithoutDigest(const std::string& gang) {
   constexpr size_t kDigest = 9;  // with the "-" before it
   const size_t dash = gang.rfind('-');
@@ -60,8 +78,8 @@ int EndOfWorlds() {
   return FirstWorld() + static_cast<int>(Worlds("MANIPLE_WHAT_IF_WORLDS", kWorlds));
 }
 
-ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options)
-    : random_(seed), live_(std::move(options), kStart) {
+ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options, RunTimesTold told)
+    : random_(seed), divides_(Divides(options)), told_(told), live_(std::move(options), kStart) {
   Add(DefinitionsFor(DefaultLoopOptions().state.producers.kinds,
                      ManifestOf(kXk8sVersion, "PodGroup", "any", "{}")));
   Add(MakeClass("high", 100));
@@ -87,9 +105,9 @@ std::vector<Json> ReplayWorld::MakeGang(const std::string& name) {
   const std::string queue = queues_ == 0 ? "" : absl::StrCat(R"("queue":")", queue_name, R"(",)");
   const std::string queue_label =
       queues_ == 0 ? "" : absl::StrCat(R"(,")", kQueueLabel, R"(":")", queue_name, R"(")");
-  const std::string runtime = random_.OneIn(2) ? absl::StrCat(R"("expectedRuntimeSeconds":)",
-                                                              60 * (1 + random_.Below(100)), ",")
-                                               : "";
+  const bool tells = random_.OneIn(2) && told_ == RunTimesTold::kSome;
+  const std::string runtime =
+      tells ? absl::StrCat(R"("expectedRuntimeSeconds":)", 60 * (1 + random_.Below(100)), ",") : "";
   const std::string rack = random_.OneIn(4) ? R"("topology":{"required":"rack"},)" : "";
   const bool is_foreign = random_.OneIn(3);
   const std::string minimum = absl::StrCat(R"("minMember":)", quorum, "}");
@@ -100,15 +118,18 @@ std::vector<Json> ReplayWorld::MakeGang(const std::string& name) {
   const std::string marks =
       !is_foreign ? absl::StrCat(R"("scheduling.maniple.dev/pod-group":")", name, R"(")")
                   : absl::StrCat(R"("scheduling.x-k8s.io/pod-group":")", name, R"(")", queue_label);
+  const bool wants_slices = divides_ && random_.OneIn(2);
+  const char* resource =
+      wants_slices ? kSlices[random_.Below(std::size(kSlices))] : "nvidia.com/gpu";
   const int gpus = 1 << random_.Below(4);
   const char* priority = random_.OneIn(3) ? "high" : "low";
   for (int i = 0; i < pods; ++i) {
-    objects.push_back(Parsed(absl::StrCat(
-        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name, "-", i,
-        R"(","namespace":"default","labels":{)", marks,
-        R"(}},"spec":{"schedulerName":"maniple","priorityClassName":")", priority,
-        R"(","containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":")",
-        gpus, R"("}}}]}})")));
+    objects.push_back(Parsed(
+        absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name, "-", i,
+                     R"(","namespace":"default","labels":{)", marks,
+                     R"(}},"spec":{"schedulerName":"maniple","priorityClassName":")", priority,
+                     R"(","containers":[{"name":"c","image":"i","resources":{"limits":{")",
+                     resource, R"(":")", gpus, R"("}}}]}})")));
   }
   return objects;
 }
@@ -119,12 +140,15 @@ void ReplayWorld::Add(const std::vector<Json>& objects) {
 }
 
 std::vector<Json> ReplayWorld::MakeNode(int i) {
+  const size_t rack = random_.Below(2);
+  const int gpus = random_.OneIn(4) ? 4 : 8;
+  const bool divisible = divides_ && random_.OneIn(2);
+  const std::string mig = divisible ? absl::StrCat(kMigLabels, gpus, R"(")") : "";
   return {Parsed(absl::StrCat(
       R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n)", i,
-      R"(","labels":{"kubernetes.io/hostname":"n)", i, R"(","rack":"r)", random_.Below(2),
-      R"("}},"spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",)",
-      R"("nvidia.com/gpu":")", random_.OneIn(4) ? 4 : 8,
-      R"("},"conditions":[{"type":"Ready","status":"True"}]}})"))};
+      R"(","labels":{"kubernetes.io/hostname":"n)", i, R"(","rack":"r)", rack, R"(")", mig,
+      R"(}},"spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",)",
+      R"("nvidia.com/gpu":")", gpus, R"("},"conditions":[{"type":"Ready","status":"True"}]}})"))};
 }
 
 std::vector<Json> ReplayWorld::MakeQueue(int i) {

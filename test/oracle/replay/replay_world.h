@@ -1,6 +1,6 @@
 // Random small worlds with a scheduler that lives in them, for the oracles of replay and what-if.
 //
-//   ReplayWorld world(seed);
+//   ReplayWorld world(seed, LoopOptionsOf(seed));
 //   world.Add(world.MakeGang("job"));
 //   world.live().RunUntil(world.live().now() + absl::Seconds(3));
 #pragma once
@@ -18,6 +18,9 @@ namespace maniple {
 
 // As a scheduler has them where nobody says anything.
 [[nodiscard]] LoopOptions DefaultLoopOptions();
+// They may divide nodes by MIG in one world of four.
+[[nodiscard]] LoopOptions LoopOptionsOf(int seed);
+[[nodiscard]] bool Divides(const LoopOptions& options);
 // MANIPLE_WHAT_IF_WORLDS asks for so many worlds, MANIPLE_WHAT_IF_FIRST for others.
 [[nodiscard]] int FirstWorld();
 [[nodiscard]] int EndOfWorlds();
@@ -25,9 +28,12 @@ namespace maniple {
 // ends with a digest.
 [[nodiscard]] std::string WithoutDigest(const std::string& gang);
 
+enum class RunTimesTold : uint8_t { kSome, kNone };
+
 class ReplayWorld final {
  public:
-  explicit ReplayWorld(uint64_t seed, LoopOptions options = DefaultLoopOptions());
+  // With nodes that can be divided by MIG, and gangs that ask for slices, where that is allowed.
+  ReplayWorld(uint64_t seed, LoopOptions options, RunTimesTold told = RunTimesTold::kSome);
 
   Replay& live() { return live_; }
   // A PodGroup and its pods, of any Queue or of none; of three gangs one has a PodGroup of x-k8s,
@@ -40,6 +46,8 @@ class ReplayWorld final {
   std::vector<Json> MakeQueue(int i);
 
   Random random_;
+  const bool divides_;
+  const RunTimesTold told_;
   Replay live_;
   int queues_ = 0;
 };

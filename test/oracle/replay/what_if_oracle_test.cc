@@ -47,11 +47,11 @@ bool StartsAtOnce(const GangStart& start) {
 TEST(WhatIfOracle, SaysWhatThenHappens) {
   int now = 0, evicting = 0, waiting = 0;
   for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
-    ReplayWorld world(static_cast<uint64_t>(seed));
+    ReplayWorld world(static_cast<uint64_t>(seed), LoopOptionsOf(seed));
     WhatIfQuestion question{.cluster = {.at = world.live().now(), .objects = world.live().Dump()}};
     question.job = world.MakeGang("job");
     question.horizon = absl::ZeroDuration();
-    const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, DefaultLoopOptions());
+    const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, LoopOptionsOf(seed));
     ASSERT_TRUE(answer.ok()) << "seed " << seed << ": " << answer.status();
     ASSERT_EQ(answer->gangs.size(), 1u) << "seed " << seed;
     const GangStart& said = answer->gangs[0];
@@ -75,6 +75,47 @@ TEST(WhatIfOracle, SaysWhatThenHappens) {
   // The worlds are worth something, where they are not but a few.
   if (now + evicting + waiting < 100) return;
   EXPECT_GT(std::min({now, evicting, waiting}), (now + evicting + waiting) / 50);
+}
+
+// Nobody says when it ends, so nothing but divisions lets a gang start later.
+TEST(WhatIfOracle, SaysWhenADivisionLetsItStart) {
+  constexpr absl::Duration kHorizon = absl::Minutes(30);
+  // What-if gives the job to a cluster that has come to rest, so a plan may come one later.
+  constexpr absl::Duration kExact = absl::Seconds(11);
+  int later = 0, waiting = 0;
+  for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
+    const LoopOptions options = LoopOptionsOf(seed);
+    if (!Divides(options)) continue;
+    ReplayWorld world(static_cast<uint64_t>(seed), LoopOptionsOf(seed), RunTimesTold::kNone);
+    WhatIfQuestion question{.cluster = {.at = world.live().now(), .objects = world.live().Dump()}};
+    question.job = world.MakeGang("job");
+    question.horizon = kHorizon;
+    const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, LoopOptionsOf(seed));
+    ASSERT_TRUE(answer.ok()) << "seed " << seed << ": " << answer.status();
+    ASSERT_EQ(answer->gangs.size(), 1u) << "seed " << seed;
+    const GangStart& said = answer->gangs[0];
+    if (StartsAtOnce(said)) continue;
+
+    world.Add(question.job);
+    const bool starts = said.kind == StartKind::kLater;
+    const absl::Time before = starts ? said.at - kExact : world.live().now() + kHorizon;
+    world.live().RunUntil(before);
+    EXPECT_FALSE(StartsAtOnce(Outcome(world.live(), world.live().Evicted().size())))
+        << "seed " << seed << ": said: " << GangStartText(said);
+    ++(starts ? later : waiting);
+    if (!starts) continue;
+    world.live().RunUntil(said.at + kExact);
+    const GangStart happened = Outcome(world.live(), world.live().Evicted().size());
+    EXPECT_EQ(happened.kind, StartKind::kNow)
+        << "seed " << seed << ": said: " << GangStartText(said)
+        << "; happened: " << GangStartText(happened);
+    EXPECT_EQ(absl::StrJoin(said.nodes, ","), absl::StrJoin(happened.nodes, ","))
+        << "seed " << seed;
+  }
+  std::cout << later << " start later, " << waiting << " wait\n";
+  if (later + waiting > 20) {
+    EXPECT_GT(std::min(later, waiting), 2);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace maniple::devcluster {
 namespace {
 
+const absl::Duration kMigDelay = MigManagerOptions().takes;
+
 class MigManagerTest : public DevclusterWorld {
  protected:
   void SetUp() override { Start({}); }
@@ -111,6 +113,56 @@ TEST_F(MigManagerTest, OtherNodesAndOtherLabelsAreNoneOfItsBusiness) {
   Label("n2", "nvidia.com/mig.config", "all-1g.5gb");
   DeleteNode("n2");
   Advance(absl::Hours(1));
+}
+
+TEST_F(MigManagerTest, ANodeThatComesInTheMiddleOfAChangeIsSomebodyElses) {
+  AddGpuNode("n1", R"(, "nvidia.com/mig.config.state": "pending")");
+  Advance(absl::Hours(1));
+  EXPECT_EQ(StateOf("n1"), "pending");
+}
+
+class MigManagerInAReplayTest : public MigManagerTest {
+ protected:
+  void SetUp() override {
+    const MigConfig half{.name = "half", .parts = {{.gpus = 1, .slices = {{"1g.5gb", 7}}}, {}}};
+    Start({.mig = {.configs = {half},
+                   .takes = absl::Minutes(1),
+                   .resumes = true,
+                   .asked_at = "asked-at"}});
+  }
+  // A node that was asked so long ago.
+  void AddNodeUnderChange(const std::string& name, absl::Duration ago) {
+    AddGpuNode(
+        name,
+        absl::StrCat(R"(, "nvidia.com/mig.config.state": "pending"},
+                                  "annotations": {"asked-at": ")",
+                     absl::FormatTime(absl::RFC3339_sec, now_ - ago, absl::UTCTimeZone()), R"(")"));
+  }
+};
+
+TEST_F(MigManagerInAReplayTest, KnowsWhatIsConfigured) {
+  AddGpuNode("n1");
+  Label("n1", "nvidia.com/mig.config", "half");
+  Advance(absl::Minutes(1));
+  EXPECT_EQ(StateOf("n1"), "success");
+  EXPECT_EQ(Allocatable("n1", "nvidia.com/mig-1g.5gb"), "7");
+  EXPECT_EQ(Allocatable("n1", "nvidia.com/gpu"), "1");
+}
+
+TEST_F(MigManagerInAReplayTest, FinishesWhatWasBegunBeforeItCame) {
+  AddNodeUnderChange("n1", absl::Seconds(20));
+  EXPECT_EQ(Allocatable("n1", "nvidia.com/gpu"), "none");
+  Advance(absl::Seconds(41));
+  EXPECT_EQ(StateOf("n1"), "success");
+  EXPECT_EQ(Allocatable("n1", "nvidia.com/gpu"), "2") << "all-disabled is asked for";
+}
+
+TEST_F(MigManagerInAReplayTest, AnOldWordIsNoWordOfTheChangeAtHand) {
+  AddNodeUnderChange("n1", absl::Hours(2));
+  Advance(absl::Seconds(59));
+  EXPECT_EQ(StateOf("n1"), "pending");
+  Advance(absl::Seconds(1));
+  EXPECT_EQ(StateOf("n1"), "success");
 }
 
 }  // namespace

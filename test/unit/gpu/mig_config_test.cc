@@ -56,6 +56,16 @@ TEST(MigConfig, SomeGpusMayStayWhole) {
   EXPECT_EQ(OfferOf(config, table, 1), std::nullopt) << "it names two GPUs";
 }
 
+TEST(MigConfig, ANameIsTheConfiguredOneOfItsModelOrElseOneOfMigManager) {
+  const MigTable& a100 = *Tables().OfModel("A100-40GB");
+  const MigTable& h100 = *Tables().OfModel("H100-80GB");
+  const MigConfig other{.name = "all-1g.5gb", .model = "A100-40GB", .parts = {{}}};
+  EXPECT_EQ(OfferOf("all-1g.5gb", {other}, a100, 2)->whole_gpus, 2) << "whole, as configured";
+  EXPECT_EQ(SlicesOf(*OfferOf("all-1g.5gb", {}, a100, 2), a100, "1g.5gb"), 14);
+  EXPECT_EQ(OfferOf("all-1g.5gb", {other}, h100, 2), std::nullopt) << "of another model";
+  EXPECT_EQ(OfferOf("nobody-knows", {other}, a100, 2), std::nullopt);
+}
+
 TEST(MigConfig, WhatAGpuCannotBeDividedIntoIsNoOffer) {
   const MigTable& table = *Tables().OfModel("A100-40GB");
   const auto offer = [&](std::vector<MigConfigPart> parts, std::string model = "") {

@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "absl/strings/str_cat.h"
-#include "plugins/builtin.h"
 #include "scheduler/replay/what_if.h"
+#include "test/unit/replay/replay_objects.h"
 
 namespace maniple::replay_test {
 namespace {
@@ -18,53 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
-
-Json Parsed(const std::string& text) {
-  absl::StatusOr<Json> json = Json::Parse(text);
-  EXPECT_TRUE(json.ok()) << json.status() << text;
-  return json.ok() ? *std::move(json) : Json();
-}
-
-Json NodeWith(const std::string& name, int gpus) {
-  return Parsed(absl::StrCat(
-      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")", name, R"(","uid":"u-)", name,
-      R"(","resourceVersion":"5","labels":{"kubernetes.io/hostname":")", name,
-      R"("}},"spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",
-      "nvidia.com/gpu":")",
-      gpus, R"("},"conditions":[{"type":"Ready","status":"True"}]}})"));
-}
-
-Json GroupOf(const std::string& name, int min_member, const std::string& more = "") {
-  return Parsed(absl::StrCat(
-      R"({"apiVersion":"scheduling.maniple.dev/v1alpha1","kind":"PodGroup","metadata":{"name":")",
-      name, R"(","namespace":"default"},"spec":{"minMember":)", min_member, more, "}}"));
-}
-
-Json PodOf(const std::string& group, int index, int gpus, int priority = 0) {
-  return Parsed(absl::StrCat(
-      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", group, "-", index,
-      R"(","namespace":"default","labels":{"scheduling.maniple.dev/pod-group":")", group,
-      R"("}},"spec":{"schedulerName":"maniple","priority":)", priority,
-      R"(,"containers":[{"name":"c","image":"i","resources":{"limits":{"nvidia.com/gpu":")", gpus,
-      R"("}}}]}})"));
-}
-
-// As the API server shows it: bound, and running since then.
-Json Running(Json pod, const std::string& node, const std::string& since) {
-  pod.Mutable("metadata").Set("uid", absl::StrCat("u-", pod["metadata"]["name"].AsString()));
-  pod.Mutable("metadata").Set("resourceVersion", "7");
-  pod.Mutable("spec").Set("nodeName", node);
-  pod.Set("status", Json::Object({{"phase", "Running"}, {"startTime", since}}));
-  return pod;
-}
-
-LoopOptions Options() {
-  LoopOptions options;
-  options.profile = BuiltinProfile();
-  return options;
-}
-
 WhatIfQuestion TwoNodes() {
   return {.cluster = {.at = kStart, .objects = {NodeWith("n1", 8), NodeWith("n2", 8)}}};
 }
@@ -72,16 +25,6 @@ WhatIfQuestion TwoNodes() {
 void AddJob(WhatIfQuestion& question, const std::string& name, int pods, int gpus) {
   question.job.push_back(GroupOf(name, pods));
   for (int i = 0; i < pods; ++i) question.job.push_back(PodOf(name, i, gpus));
-}
-
-GangStart OnlyStart(const WhatIfQuestion& question) {
-  const absl::StatusOr<WhatIfAnswer> answer = AnswerWhatIf(question, Options());
-  EXPECT_TRUE(answer.ok()) << answer.status();
-  if (!answer.ok() || answer->gangs.size() != 1) {
-    ADD_FAILURE() << "not one gang";
-    return {};
-  }
-  return answer->gangs[0];
 }
 
 TEST(Replay, StartsAGangAsTheLiveSchedulerWould) {
