@@ -7,7 +7,6 @@
 The last line is `N passed, M failed, K skipped`.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,18 +14,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from producers.jobs import indexed_job  # noqa: E402
 from producers.stage import Made  # noqa: E402
 from support.cases import on_servers, play_all  # noqa: E402
-from support.control_plane import RealControlPlane, build_folder  # noqa: E402
+from support.control_plane import RealControlPlane  # noqa: E402
 from support.scheduler import (  # noqa: E402
-    GROUP, Scheduler, add_nodes, await_that, is_bound, pod, pod_group, pods_by_gang, submit,
+    GROUP, Scheduler, add_nodes, await_that, is_bound, maniple_on, pod, pod_group, pods_by_gang, submit,
 )
 
 PODS = "/api/v1/namespaces/default/pods"
-
-
-def maniple(server, *arguments):
-    command = [str(Path(build_folder()) / "maniple"), "--kubeconfig", str(server.kubeconfig), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout, done.stderr
 
 
 def bound(api, name):
@@ -41,7 +34,7 @@ def who_is_on_hold_waits_until_released(server):
     api = server.api
     add_nodes(api, 2)
     api.must("POST", f"{GROUP}/namespaces/default/podgroups", pod_group("mine", 2))
-    assert maniple(server, "hold", "mine") == (0, "default/mine is on hold\n", "")
+    assert maniple_on(server, "hold", "mine") == (0, "default/mine is on hold\n", "")
     scheduler = Scheduler(server).start()
     for index in range(2):
         api.must("POST", PODS, pod(f"mine-{index}", "mine"))
@@ -52,10 +45,10 @@ def who_is_on_hold_waits_until_released(server):
     await_that("another passes", lambda: bound(api, "other") == 1)
     assert bound(api, "mine") == 0
     api.must("DELETE", f"{PODS}/other-0")
-    assert maniple(server, "release", "mine") == (0, "default/mine is released\n", "")
+    assert maniple_on(server, "release", "mine") == (0, "default/mine is released\n", "")
     await_that("it starts", lambda: bound(api, "mine") == 2)
     await_that("its status says so", lambda: reason(api, "mine") == "Bound")
-    status, text, _ = maniple(server, "hold", "mine")
+    status, text, _ = maniple_on(server, "hold", "mine")
     assert status == 0 and "its running pods go on" in text, text
     scheduler.stop()
 
@@ -64,16 +57,16 @@ def a_pod_without_a_group_is_held_by_its_name(server):
     api = server.api
     add_nodes(api, 1)
     api.must("POST", PODS, pod("alone"))
-    assert maniple(server, "hold", "alone") == (0, "default/alone is on hold\n", "")
+    assert maniple_on(server, "hold", "alone") == (0, "default/alone is on hold\n", "")
     scheduler = Scheduler(server).start()
     submit(api, "other", 1)
     await_that("another passes", lambda: bound(api, "other") == 1)
     status, text, error = scheduler.maniple("explain", "alone")
     assert status == 0 and "of its pod" in text and not is_bound(api.must("GET", f"{PODS}/alone")), (text, error)
-    status, _, error = maniple(server, "hold", "other-0")
+    status, _, error = maniple_on(server, "hold", "other-0")
     assert status == 1 and "is a member of other" in error, error
     api.must("DELETE", f"{PODS}/other-0")
-    assert maniple(server, "release", "alone") == (0, "default/alone is released\n", "")
+    assert maniple_on(server, "release", "alone") == (0, "default/alone is released\n", "")
     await_that("it starts", lambda: is_bound(api.must("GET", f"{PODS}/alone")))
     scheduler.stop()
 
@@ -90,11 +83,11 @@ def a_job_is_held_by_its_own_name(server):
     scheduler = Scheduler(server).start()
     group = await_that("a PodGroup stands for it", lambda: [
         one["metadata"]["name"] for one in api.must("GET", f"{GROUP}/podgroups")["items"] if one["spec"]["source"]["name"] == "whole"])[0]
-    assert maniple(server, "hold", "job/whole") == (0, f"default/{group} is on hold\n", "")
+    assert maniple_on(server, "hold", "job/whole") == (0, f"default/{group} is on hold\n", "")
     await_that("its status says so", lambda: reason(api, group) == "SchedulingGated")
-    assert maniple(server, "release", "jobs/whole") == (0, f"default/{group} is released\n", "")
+    assert maniple_on(server, "release", "jobs/whole") == (0, f"default/{group} is released\n", "")
     await_that("nothing holds it", lambda: reason(api, group) != "SchedulingGated")
-    status, output, error = maniple(server, "hold", "job/plain")
+    status, output, error = maniple_on(server, "hold", "job/plain")
     assert status == 1 and not output and 'stands for "job/plain"' in error and error.count("\n") == 1, error
     scheduler.stop()
 
@@ -119,9 +112,9 @@ def who_is_requeued_leaves_if_somebody_brings_it_back(server):
 
 def wrong_hands_get_one_clear_line(server):
     for verb in ("hold", "release"):
-        status, output, error = maniple(server, verb, "nobody")
+        status, output, error = maniple_on(server, verb, "nobody")
         assert status == 1 and not output and '"nobody" not found' in error and error.count("\n") == 1, error
-    status, _, error = maniple(server, "hold")
+    status, _, error = maniple_on(server, "hold")
     assert status == 2 and "GANG" in error, error
 
 

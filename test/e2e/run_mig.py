@@ -9,6 +9,7 @@ On the real server nobody plays mig-manager but the test. The last line is `N pa
 """
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.cases import on_servers, play_all  # noqa: E402
 from support.control_plane import DevCluster, RealControlPlane  # noqa: E402
-from support.scheduler import GPU, GROUP, Scheduler, await_that, is_bound, node, pod, pod_group, pods_by_gang  # noqa: E402
+from support.scheduler import (  # noqa: E402
+    GPU, GROUP, Scheduler, await_that, is_bound, maniple_on, node, pod, pod_group, pods_by_gang,
+)
 
 MERGE = "application/merge-patch+json"
 SLICES = {"all-balanced": {"1g.10gb": 16, "2g.20gb": 8, "3g.40gb": 8}, "all-1g.10gb": {"1g.10gb": 56}}
@@ -38,12 +41,17 @@ def add_mig_node(api, name):
     api.must("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, MERGE)
 
 
-def submit(api, name, members, resource):
-    api.must("POST", f"{GROUP}/namespaces/default/podgroups", pod_group(name, members))
+def pods_asking(name, members, resource):
     for index in range(members):
         body = pod(f"{name}-{index}", name, 0)
         amounts = {"cpu": "1", resource: "1"}
         body["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
+        yield body
+
+
+def submit(api, name, members, resource):
+    api.must("POST", f"{GROUP}/namespaces/default/podgroups", pod_group(name, members))
+    for body in pods_asking(name, members, resource):
         api.must("POST", "/api/v1/namespaces/default/pods", body)
 
 
@@ -66,10 +74,14 @@ def carry_out(server, name):
     server.api.must("PATCH", f"/api/v1/nodes/{name}", {"metadata": {"labels": {"nvidia.com/mig.config.state": "success"}}}, MERGE)
 
 
-def scheduler_on(server, mode):
+def config_file(server, mode):
     config = server.folder / "scheduler.yaml"
     config.write_text(CONFIG % mode)
-    return Scheduler(server, flags=("--leader-elect=false", "--config", str(config))).start()
+    return config
+
+
+def scheduler_on(server, mode):
+    return Scheduler(server, flags=("--leader-elect=false", "--config", str(config_file(server, mode)))).start()
 
 
 def show(server, scheduler, when):
@@ -121,7 +133,39 @@ def a_dry_run_only_says_what_it_would_do(server):
     assert scheduler.stop() == 0
 
 
-CASES = (an_idle_node_is_divided_for_those_who_wait, a_dry_run_only_says_what_it_would_do)
+def what_if_tells_of_the_division_and_so_it_comes(server):
+    api = server.api
+    add_mig_node(api, "mig-01")
+    slices, config = "nvidia.com/mig-1g.10gb", config_file(server, "on")
+    job = server.folder / "job.json"
+    job.write_text(json.dumps({"apiVersion": "v1", "kind": "List",
+                               "items": [pod_group("notebooks", 3), *pods_asking("notebooks", 3, slices)]}))
+    status, output, error = maniple_on(server, "whatif", "-f", job, "--config", config)
+    assert status == 0 and "after MIG has divided mig-01 (all-1g.10gb), which is taken to last 1m" in output, (status, output, error)
+    status, output, error = maniple_on(server, "whatif", "-f", job)
+    assert status != 0 and "NeverFits" in output, "nobody may divide: " + output + error
+    assert "nvidia.com/mig.config" not in labels(api, "mig-01"), "a question has written something"
+
+    # A snapshot of it while it waits, played on: it starts.
+    submit(api, "notebooks", 3, slices)
+    snapshot = server.folder / "cluster.snap"
+    status, _, error = maniple_on(server, "snapshot", snapshot)
+    assert status == 0, error
+    status, output, error = maniple_on(server, "simulate", snapshot, "--config", config, "-o", "json")
+    assert status == 0, error
+    [run] = json.loads(output)["items"]
+    [gang] = run["waited"]
+    assert gang["gang"] == "default/notebooks" and 60 <= gang["startsAfterSeconds"] < 90, run
+
+    scheduler = scheduler_on(server, "on")
+    await_that("the node is being divided", lambda: labels(api, "mig-01").get("nvidia.com/mig.config") == "all-1g.10gb", 40)
+    carry_out(server, "mig-01")
+    await_that("the gang is bound", lambda: all_bound(api, "notebooks"), 40)
+    assert scheduler.stop() == 0
+
+
+CASES = (an_idle_node_is_divided_for_those_who_wait, a_dry_run_only_says_what_it_would_do,
+         what_if_tells_of_the_division_and_so_it_comes)
 
 
 def main():

@@ -9,30 +9,23 @@ The last line is `N passed, M failed, K skipped`.
 
 import gzip
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support.cases import on_servers, play_all  # noqa: E402
-from support.control_plane import RealControlPlane, build_folder  # noqa: E402
+from support.control_plane import RealControlPlane  # noqa: E402
 from support.scheduler import (  # noqa: E402
-    GROUP, Scheduler, add_nodes, await_that, is_bound, node, pod, pod_group, pods_by_gang, submit,
+    GROUP, Scheduler, add_nodes, await_that, is_bound, maniple_on, node, pod, pod_group, pods_by_gang, submit,
 )
 
 PODS = "/api/v1/namespaces/default/pods"
 WAITS = 3  # the exit status of "it would not start"
 
 
-def maniple(server, *arguments):
-    command = [str(Path(build_folder()) / "maniple"), "--kubeconfig", str(server.kubeconfig), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout, done.stderr
-
-
 def what_if(server, *arguments):
     """(exit status, the only gang of the answer)."""
-    status, output, error = maniple(server, "whatif", "-o", "json", *arguments)
+    status, output, error = maniple_on(server, "whatif", "-o", "json", *arguments)
     assert status in (0, WAITS), error
     gangs = json.loads(output)["items"]
     assert len(gangs) == 1, gangs
@@ -109,7 +102,7 @@ def the_status_says_which_setting_would_do_and_with_it_the_gang_starts(server):
 def a_snapshot_answers_as_its_cluster(server):
     scheduler = at_work(server)
     file = server.folder / "cluster.snapshot"
-    status, _, error = maniple(server, "snapshot", file)
+    status, _, error = maniple_on(server, "snapshot", file)
     assert status == 0 and "objects" in error, error
     large = job_file(server, "large", 3)
     scheduler.stop()
@@ -118,7 +111,7 @@ def a_snapshot_answers_as_its_cluster(server):
         assert what_if(server, *asked) == what_if(server, "--snapshot", file, *asked)
     cut = server.folder / "cut.snapshot"
     cut.write_bytes(file.read_bytes()[:-20])
-    status, _, error = maniple(server, "whatif", "--snapshot", cut, "-f", large)
+    status, _, error = maniple_on(server, "whatif", "--snapshot", cut, "-f", large)
     assert status == 1 and "cut.snapshot: it is cut off" in error, error
 
 
@@ -132,8 +125,8 @@ def a_redacted_snapshot_names_nobody_and_answers_alike(server):
     await_that("waits waits", lambda: server.api.must(
         "GET", f"{GROUP}/namespaces/default/podgroups/waits").get("status", {}).get("reason") == "NoFit")
     file, redacted = server.folder / "cluster.snapshot", server.folder / "redacted.snapshot"
-    assert maniple(server, "snapshot", file)[0] == 0
-    assert maniple(server, "snapshot", "--redact", redacted)[0] == 0
+    assert maniple_on(server, "snapshot", file)[0] == 0
+    assert maniple_on(server, "snapshot", "--redact", redacted)[0] == 0
     scheduler.stop()
 
     text = gzip.decompress(redacted.read_bytes()).decode()
@@ -145,7 +138,7 @@ def a_redacted_snapshot_names_nobody_and_answers_alike(server):
     told = [(status, gang["start"], gang["reason"]) for status, gang in (
         what_if(server, "--snapshot", file, "waits"), what_if(server, "--snapshot", redacted, alias))]
     assert told[0] == told[1] == (WAITS, "NotSoon", "NoFit"), told
-    status, output, error = maniple(server, "simulate", redacted, "-o", "json")
+    status, output, error = maniple_on(server, "simulate", redacted, "-o", "json")
     assert status == 0 and "a snapshot, 0 jobs" in error, error
     waited = {one["gang"].split("/")[1]: one.get("startsAfterSeconds") for one in json.loads(output)["items"][0]["waited"]}
     assert waited.pop(alias) is None and len(waited) == 1, waited
@@ -171,7 +164,7 @@ def wrong_questions_get_one_clear_line(server):
         (("-f", small, "--quota", "nope=much"), "a whole number"),
         (("-f", small, "--at", "yesterday"), "a time such as"),
     ):
-        status, output, error = maniple(server, "whatif", *arguments)
+        status, output, error = maniple_on(server, "whatif", *arguments)
         assert status == 1 and not output and words in error and error.count("\n") == 1, (arguments, status, output, error)
 
 

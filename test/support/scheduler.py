@@ -56,6 +56,13 @@ class Scheduler:
         return json.loads(output)
 
 
+def maniple_on(server, *arguments):
+    """(status, stdout, stderr) of the command line, pointed at the API server only."""
+    command = [str(Path(build_folder()) / "maniple"), "--kubeconfig", str(server.kubeconfig), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
 def node(name, gpus=8, cpu="64"):
     amounts = {"cpu": cpu, "memory": "512Gi", "pods": "110", GPU: str(gpus)}
     return {
