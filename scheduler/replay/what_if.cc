@@ -22,6 +22,7 @@ constexpr absl::Duration kSettles = absl::Seconds(3);
 // … and after an end that the scheduler waited for.
 constexpr absl::Duration kReacts = absl::Milliseconds(100);
 constexpr int kMostSteps = 10'000;
+constexpr size_t kMostNamed = 3;  // divided nodes, in a sentence
 
 std::string TextOf(const GangView& gang) {
   return absl::StrCat(gang.namespace_name, "/", gang.name);
@@ -282,10 +283,12 @@ namespace {
 std::string DivisionText(const std::vector<NodeDivision>& divides) {
   if (divides.empty()) return "";
   std::vector<std::string> nodes;
-  for (const NodeDivision& division : divides) {
-    nodes.push_back(absl::StrCat(division.node, " (", division.config, ")"));
+  for (size_t i = 0; i < std::min(divides.size(), kMostNamed); ++i) {
+    nodes.push_back(absl::StrCat(divides[i].node, " (", divides[i].config, ")"));
   }
+  const size_t others = divides.size() - nodes.size();
   return absl::StrCat(", after MIG has divided ", absl::StrJoin(nodes, ", "),
+                      others > 0 ? absl::StrCat(" and ", others, " more") : "",
                       ", which is taken to last ", absl::FormatDuration(kDivisionTakes));
 }
 

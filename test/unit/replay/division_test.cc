@@ -58,6 +58,17 @@ TEST(WhatIfOfSlices, StartsOnceANodeIsDivided) {
               HasSubstr(" on 1 node, after MIG has divided m1 (all-1g.10gb)"));
 }
 
+TEST(WhatIfOfSlices, ManyNodesMakeNoLongSentence) {
+  WhatIfQuestion question{.cluster = {.at = kStart, .objects = {}}};
+  question.job = {GroupOf("a", 5)};
+  for (int i = 0; i < 5; ++i) {
+    question.cluster.objects.push_back(MigNode(absl::StrCat("m", i)));
+    question.job.push_back(PodAsking("a", i, kSlice, 56));
+  }
+  EXPECT_THAT(GangStartText(OnlyStart(question, Dividing())),
+              HasSubstr("divided m0 (all-1g.10gb), m1 (all-1g.10gb), m2 (all-1g.10gb) and 2 more"));
+}
+
 TEST(WhatIfOfSlices, NeverWhereNobodyMayDivide) {
   for (const MigReconfigure off : {MigReconfigure::kOff, MigReconfigure::kDryRun}) {
     const GangStart start = OnlyStart(AskingForSlices(), Dividing(off));
