@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/model/maniple_types.h"
+#include "test/sim/free_room.h"
 #include "test/sim/names.h"
 
 namespace maniple::sim {
@@ -160,7 +161,7 @@ void Disturbances::BindElsewhere(const At& at) {
   const auto pod = truth_.pods().find(key);
   if (pod == truth_.pods().end() || !pod->second.node.empty() || pod->second.ended()) return;
   if (pod->second.asks_slices()) return;  // a kubelet would not have it there
-  for (const auto& [node, free] : truth_.FreeGpus()) {
+  for (const auto& [node, free] : FreeGpus(truth_)) {
     if (free < pod->second.gpus) continue;
     const bool taken = node == at.node || IsFarFrom(pod->second, node);
     if (!taken && faults_.Draw(Fault::kForeignBind, 2) == 0) continue;
@@ -180,7 +181,7 @@ void Disturbances::BindAsAnother(const std::string& pod, const std::string& node
 void Disturbances::BindEverybody() {
   const std::map<std::string, Truth::PodFacts> pods = truth_.pods();  // it changes meanwhile
   for (const auto& [key, pod] : pods) {
-    for (const auto& [node, free] : truth_.FreeGpus()) {
+    for (const auto& [node, free] : FreeGpus(truth_)) {
       if (!pod.node.empty() || free < pod.gpus) continue;
       BindAsAnother(key.substr(key.find('/') + 1), node);
       break;
@@ -252,7 +253,7 @@ void Disturbances::Drain(const std::string& node) {
 }
 
 void Disturbances::BindForeignPod(const At& at) {
-  const std::map<std::string, int64_t> free = truth_.FreeGpus();
+  const std::map<std::string, int64_t> free = FreeGpus(truth_);
   const auto room = free.find(at.node);
   if (room == free.end() || room->second <= 0) return;
   faults_.Note(Fault::kForeignPod);

@@ -6,6 +6,7 @@
 #include "api/client/watch_session.h"
 #include "scheduler/report/message.h"
 #include "test/sim/asked_help.h"
+#include "test/sim/at_rest.h"
 
 namespace maniple::sim {
 namespace {
@@ -144,7 +145,7 @@ SetPieces::Stage Ending::Stage() {
       .look =
           [this] {
             if (!world_.Sound()) return;
-            world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
+            CheckGangAllOrNothing(world_.truth, world_.processes.LedSince(), Now());
           },
       .hold_out = [this] { HoldOut(); },
       .must_run = [this](const std::string& gang) { CheckRuns(gang); },
@@ -260,15 +261,15 @@ void Ending::ComeToRest() {
   }
   LetArrive();
   if (!world_.Sound()) return;
-  world_.truth.CheckGangAllOrNothing(world_.processes.LedSince(), Now());
+  CheckGangAllOrNothing(world_.truth, world_.processes.LedSince(), Now());
   CheckNothingRunnableWaits(world_.truth, SomeHold() ? Holds::kSome : Holds::kNone, Now());
   if (Settled() && world_.tenant.exists()) {
-    world_.truth.CheckAdmittedStaysCharged(world_.processes.LedSince(), Now());
-    if (!SomeHold()) world_.truth.CheckNobodyElsesQuotaIsUsed(world_.processes.LedSince(), Now());
+    CheckAdmittedStaysCharged(world_.truth, world_.processes.LedSince(), Now());
+    if (!SomeHold()) CheckNobodyElsesQuotaIsUsed(world_.truth, world_.processes.LedSince(), Now());
   }
   if (Settled()) CheckNobodyIsImmune(world_.truth, world_.evictions, Held(), Now());
   if (Quiet() && !SomeHold()) world_.producers.CheckAtRest(Now());
-  if (Settled() || NobodyMakesRoom()) world_.truth.CheckNobodyIsNominated(Now());
+  if (Settled() || NobodyMakesRoom()) CheckNobodyIsNominated(world_.truth, Now());
   for (const auto& process : world_.processes) {
     if (process->leading()) CheckAtRest(*process);
   }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "test/sim/leave_rules.h"
 
 namespace maniple::sim {
 namespace {
@@ -97,12 +98,12 @@ void Evictions::CheckPreemption(const Speaker& speaker, const Made& made) const 
   const auto victim = truth_.gangs().find(made.victim);
   if (preemptor == truth_.gangs().end() || victim == truth_.gangs().end()) return;
   if (speaker.now < truth_.rules_changed() + truth_.blind_for()) return;
-  if (!truth_.MayBeMadeToLeave(made.preemptor, made.victim, speaker.now)) {
+  if (!MayBeMadeToLeave(truth_, made.preemptor, made.victim, speaker.now)) {
     truth_.Violated(speaker.now,
                     absl::StrCat("EvictionsFollowPolicy: ", speaker.life, " makes ", made.victim,
                                  " leave for ", made.preemptor, ", which may not make it leave: ",
-                                 WhoseItIs(truth_.AsCharged(made.victim)), " against ",
-                                 WhoseItIs(truth_.AsCharged(made.preemptor))));
+                                 WhoseItIs(AsCharged(truth_, made.victim)), " against ",
+                                 WhoseItIs(AsCharged(truth_, made.preemptor))));
   }
   for (const Made& before : made_) {
     const bool reversed =
@@ -120,7 +121,7 @@ void Evictions::OnSent(uint64_t life, const HttpRequest& request, absl::Time now
   if (pod.empty()) return;
   asked_[pod] = now;
   if (kept_.SendsGuestAway(life, GangOf(pod), now)) return;
-  truth_.CheckEviction(GangOf(pod), absl::StrCat(life, " evicts ", pod), now);
+  CheckEviction(truth_, GangOf(pod), absl::StrCat(life, " evicts ", pod), now);
 }
 
 void Evictions::OnGranted(uint64_t life, const std::string& pod, absl::Time now) {

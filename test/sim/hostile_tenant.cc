@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "api/model/maniple_types.h"
 #include "scheduler/state/pod_caps.h"
+#include "test/sim/free_room.h"
 #include "test/sim/names.h"
 
 namespace maniple::sim {
@@ -268,7 +269,7 @@ void HostileTenant::Remake() {
 void HostileTenant::TakeNode() {
   constexpr Fault kThis = Fault::kTenantTakesNode;
   if (policy_ || Pods().size() >= kMostPods) return;
-  const std::map<std::string, int64_t> free = truth_.FreeGpus();
+  const std::map<std::string, int64_t> free = FreeGpus(truth_);
   if (free.empty()) return;
   const auto node = std::next(free.begin(), static_cast<int64_t>(faults_.Draw(kThis, free.size())));
   if (node->second <= 0) return;

@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "test/sim/free_room.h"
+#include "test/sim/leave_rules.h"
 #include "test/sim/waiting.h"
 
 namespace maniple::sim {
@@ -72,7 +74,7 @@ bool MayMakeLeave(const Truth& truth, const std::string& gang, const std::string
   if (PriorityNow(truth, gang) <= theirs.priority()) return false;
   const std::string& queue = truth.groups().at(gang).queue;
   return (theirs.queue == queue || theirs.queue.empty()) &&
-         truth.MayMakeLeave(truth.gangs().at(gang), theirs);
+         MayMakeLeave(truth, truth.gangs().at(gang), theirs);
 }
 
 std::set<std::string> HeldFrom(const Truth& truth, const std::string& gang, const HeldNodes& held) {
@@ -99,15 +101,14 @@ std::vector<std::string> VictimsFor(const Truth& truth, const Evictions& evictio
 }
 
 // One of them, or two, that are enough.
-std::optional<Truth::GangNames> Smallest(
-    const std::vector<std::string>& victims,
-    const std::function<bool(const Truth::GangNames&)>& enough) {
+std::optional<GangNames> Smallest(const std::vector<std::string>& victims,
+                                  const std::function<bool(const GangNames&)>& enough) {
   for (const std::string& one : victims) {
-    if (enough({one})) return Truth::GangNames{one};
+    if (enough({one})) return GangNames{one};
   }
   for (size_t i = 0; i < victims.size(); ++i) {
     for (size_t k = i + 1; k < victims.size(); ++k) {
-      if (enough({victims[i], victims[k]})) return Truth::GangNames{victims[i], victims[k]};
+      if (enough({victims[i], victims[k]})) return GangNames{victims[i], victims[k]};
     }
   }
   return std::nullopt;
@@ -132,7 +133,7 @@ void CheckNobodyIsImmune(Truth& truth, const Evictions& evictions, const HeldNod
     if (IsOfTenant(gang.key) || !MayPreemptAtAll(truth, gang)) continue;
     const std::set<std::string> not_free = HeldFrom(truth, gang.key, held);
     const std::vector<std::string> victims = VictimsFor(truth, evictions, gang, now);
-    const std::optional<Truth::GangNames> gone = Smallest(
+    const std::optional<GangNames> gone = Smallest(
         victims, [&](const auto& names) { return CouldStart(truth, gang, names, not_free); });
     if (!gone.has_value()) continue;
     const bool barred = std::ranges::any_of(*gone, [&](const std::string& victim) {

@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "api/base/check.h"
 #include "scheduler/loop/records/reservation.h"
+#include "test/sim/free_room.h"
 #include "test/sim/users.h"
 #include "test/sim/waiting.h"
 
@@ -101,7 +102,7 @@ void KeptRoom::CheckClaims(const Speaker& speaker, const std::string& gang,
       kept += room->second;
       absl::StrAppend(&whose, " ", who.second);
     }
-    const int64_t free = truth_.MostFree(node, placed, speaker.now);
+    const int64_t free = MostFree(truth_, node, placed, speaker.now);
     if (kept == 0 || taken == 0 || taken + kept <= free) continue;
     truth_.Violated(speaker.now, absl::StrCat("ClaimKept: ", speaker.life, " places ", gang, " on ",
                                               taken, " GPUs of ", node, ", where ", free,

@@ -73,7 +73,7 @@ bool Onlooker::HoldsLease(uint64_t life) const {
 // its lists already.
 bool Onlooker::IsContested(const Sender& sender) const {
   const Process* process = world_.processes.Of(sender.life);
-  return process != nullptr && world_.truth.LeaseIsTampered(world_.events.Now()) &&
+  return process != nullptr && world_.truth.lease().IsTampered(world_.events.Now()) &&
          (world_.processes.Leaders() > 1 || world_.truth.lease().holder != process->identity());
 }
 

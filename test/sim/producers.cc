@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
+#include "test/sim/free_room.h"
 #include "test/sim/waiting.h"
 #include "test/support/crds.h"
 
@@ -379,7 +380,7 @@ bool Producers::Fit(std::vector<int64_t> gpus) const {
   std::ranges::sort(gpus, std::greater());
   const std::vector<std::set<std::string>> ways = WaysToKeepRoom(truth_, {});
   return !ways.empty() && std::ranges::all_of(ways, [&](const std::set<std::string>& kept) {
-    std::map<std::string, int64_t> free = truth_.FreeGpus();
+    std::map<std::string, int64_t> free = FreeGpus(truth_);
     for (const std::string& node : kept) free.erase(node);
     return FitIn(gpus, std::move(free));
   });

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/client/watch_session.h"
+#include "test/sim/free_room.h"
 #include "test/sim/names.h"
 
 namespace maniple::sim {
@@ -216,7 +217,7 @@ void SetPieces::JoinADivision(const Stage& stage) {
 
 int SetPieces::RoomFor(const std::string& storage_class, const VolumeTruth& volumes) const {
   int64_t pods = 0;
-  for (const auto& [node, gpus] : users_.truth().FreeGpus({})) {
+  for (const auto& [node, gpus] : FreeGpus(users_.truth())) {
     const int64_t most =
         storage_class == kDiskClass ? volumes.FreeDisks(node) : volumes.AttachLimit(node);
     pods += std::min(gpus, most);

@@ -3,35 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
-#include "api/gpu/mig_config.h"
 #include "api/model/maniple_types.h"
 #include "test/sim/job_recipes.h"
 #include "test/sim/names.h"
 
 namespace maniple::sim {
 namespace {
-
-// A watch may fall silent for so long before its reader notices: idle timeout and a new connection.
-constexpr absl::Duration kBlind = absl::Seconds(180);
-// A leader whose Lease was changed by hand finds out at its next renewal, or stops by its deadline.
-constexpr absl::Duration kTamperedFor = absl::Seconds(20);
-
-std::map<std::string, int64_t> DevicesIn(const Json& amounts) {
-  std::map<std::string, int64_t> devices;
-  for (const auto& [resource, amount] : amounts.members()) {
-    const bool device = resource == kGpu || absl::StartsWith(resource, "nvidia.com/mig-");
-    if (device && WholeNumber(amount) > 0) devices[resource] = WholeNumber(amount);
-  }
-  return devices;
-}
-
-int64_t AmountOf(const std::string& resource, const std::map<std::string, int64_t>& devices) {
-  const auto at = devices.find(resource);
-  return at == devices.end() ? 0 : at->second;
-}
 
 std::string KeyOf(const Json& object) {
   const Json& meta = object["metadata"];
@@ -100,11 +79,7 @@ bool Truth::Read(Watch& watch, absl::Time now) {
 
 void Truth::Forget(absl::string_view kind, absl::Time now) {
   if (kind == "Pod") pods_.clear();
-  if (kind == "Node") {
-    // What they offered a moment ago a scheduler may still believe.
-    for (const auto& [name, node] : nodes_) offered_[name].emplace_back(now, node.devices);
-    nodes_.clear();
-  }
+  if (kind == "Node") nodes_.Forget(now);
   if (kind == "PodGroup") groups_.clear();
   if (kind == "Lease") lease_.holder.clear();
 }
@@ -146,7 +121,7 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
   } else if (kind == "PodDisruptionBudget") {
     ApplyBudget(key, deleted ? Json() : object, now);
   } else if (kind == "Namespace") {
-    namespaces_[key.substr(1)].push_back({.since = now, .value = object["metadata"]["labels"]});
+    selections_.NoteNamespace(key.substr(1), object["metadata"]["labels"], now);
   } else if (kind == "Queue" || kind == "Cohort" || kind == "ResourceFlavor") {
     ApplyQuota(kind, key.substr(1), deleted ? Json() : object, now);
   } else if (kind == "Lease") {
@@ -164,37 +139,10 @@ void Truth::Apply(absl::string_view kind, const devcluster::WatchEvent& event, a
 }
 
 void Truth::ApplyNode(const std::string& name, const Json& object, absl::Time now) {
-  absl::Time since = now;
-  if (const auto before = nodes_.find(name); before != nodes_.end()) {
-    since = before->second.since;
-    offered_[name].emplace_back(now, before->second.devices);
-    nodes_.erase(before);
+  if (!nodes_.Apply(name, object, now)) return;
+  for (const auto& [key, pod] : pods_) {
+    if (pod.node == name) NoteUpheaval(gangs_.at(pod.gang).queue, now);
   }
-  if (object.is_null()) {
-    lost_at_[name] = now;
-    return;
-  }
-  const Json& spec = object["spec"];
-  const Json& labels = object["metadata"]["labels"];
-  const auto [known, fresh] = labels_.try_emplace(name, labels);
-  if (!fresh && !(known->second == labels)) {
-    relabeled_[name] = now;
-    for (const auto& [key, pod] : pods_) {
-      if (pod.node == name) NoteUpheaval(gangs_.at(pod.gang).queue, now);
-    }
-  }
-  known->second = labels;
-  std::map<std::string, int64_t> devices = DevicesIn(object["status"]["allocatable"]);
-  const int64_t gpus = AmountOf(kGpu, devices);
-  nodes_[name] = {.since = since,
-                  .devices = std::move(devices),
-                  .gpus = gpus,
-                  .can_be_divided = labels.Has(kMigCapableLabel),
-                  .is_being_divided = labels[kMigConfigStateLabel].AsString() == kMigPending,
-                  .cordoned = spec["unschedulable"].AsBool(),
-                  .tainted = spec["taints"].size() > 0,
-                  .rack = labels[kRackLabel].AsString(),
-                  .labels = labels};
 }
 
 void Truth::ApplyBudget(const std::string& key, const Json& object, absl::Time now) {
@@ -336,12 +284,12 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
     pods_[key] = std::move(pod);
     return;
   }
-  const Bound bound{.gang = pod.gang,
-                    .node = node,
-                    .queue = QueueAtBind(pod, now),
-                    .at = now,
-                    .ours = true,
-                    .by = expected_.pod == key ? expected_.life : 0};
+  const BindFacts bound{.gang = pod.gang,
+                        .node = node,
+                        .queue = QueueAtBind(pod, now),
+                        .at = now,
+                        .ours = true,
+                        .by = expected_.pod == key ? expected_.life : 0};
   const auto [it, fresh] = bound_.try_emplace(uid, bound);
   if (fresh) it->second.ours = foreign_.erase(key) == 0;
   if (!it->second.ours) gangs_of_others_.insert(pod.gang);
@@ -374,32 +322,8 @@ void Truth::ApplyPod(const Json& object, absl::Time now) {
   CheckDomainsHold(pods_.at(key), now);
 }
 
-int64_t Truth::MostOffered(const std::string& node, const std::string& resource,
-                           absl::Time now) const {
-  const auto current = nodes_.find(node);
-  int64_t most = current == nodes_.end() ? 0 : AmountOf(resource, current->second.devices);
-  if (const auto past = offered_.find(node); past != offered_.end()) {
-    for (const auto& [until, devices] : past->second) {
-      if (until > now - kBlind) most = std::max(most, AmountOf(resource, devices));
-    }
-  }
-  return most;
-}
-
-int64_t Truth::MostFree(const std::string& node, const std::set<std::string>& without,
-                        absl::Time now) const {
-  int64_t free = MostOffered(node, kGpu, now);
-  for (const auto& [key, pod] : pods_) {
-    if (pod.node != node || pod.ended() || without.contains(key)) continue;
-    if (pod.ours || pod.bound_at < now - kBlind) free -= pod.gpus;
-  }
-  return free;
-}
-
-bool Truth::LeaseIsTampered(absl::Time now) const { return now < lease_.tampered + kTamperedFor; }
-
 void Truth::CheckFencing(const std::string& identity, const std::string& what, absl::Time now) {
-  if (lease_.holder == identity || LeaseIsTampered(now)) return;
+  if (lease_.holder == identity || lease_.IsTampered(now)) return;
   Violated(now, absl::StrCat("Fencing: ", identity, " sends ", what,
                              " while the Lease is held by \"", lease_.holder, "\""));
 }
@@ -407,7 +331,7 @@ void Truth::CheckFencing(const std::string& identity, const std::string& what, a
 void Truth::NoteTold(const std::string& key, uint64_t life, absl::Time now) {
   const auto pod = pods_.find(key);
   if (pod == pods_.end() || pod->second.ours) return;
-  Bound& bound = bound_.at(pod->second.uid);
+  BindFacts& bound = bound_.at(pod->second.uid);
   if (bound.told_to != 0) return;
   bound.told_to = pod->second.told_to = life;
   bound.told_at = pod->second.told_at = now;
@@ -417,7 +341,7 @@ void Truth::NoteTold(const std::string& key, uint64_t life, absl::Time now) {
 // was told so before, or long enough ago to be known.
 void Truth::CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                      absl::Time now) {
-  if (!nodes_.contains(node)) return;  // bound to a node that has just gone: a fair race
+  if (!nodes().contains(node)) return;  // bound to a node that has just gone: a fair race
   // Devices may be lost under those that stand there; who asks for none takes none from them.
   for (const auto& [resource, amount] : pods_.at(because).devices) {
     CheckNeverOversubscribed(node, because, resource, now);
@@ -426,7 +350,7 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
 
 void Truth::CheckNeverOversubscribed(const std::string& node, const std::string& because,
                                      const std::string& resource, absl::Time now) {
-  const int64_t room = MostOffered(node, resource, now);
+  const int64_t room = nodes_.MostOffered(node, resource, now);
   int64_t used = 0;
   std::string who;
   for (const auto& [key, pod] : pods_) {
@@ -444,18 +368,6 @@ void Truth::CheckNeverOversubscribed(const std::string& node, const std::string&
              absl::StrCat("NeverOversubscribed: ", node, " has ", room, " of ", resource, " and ",
                           used, " are taken once ", because, " is bound there:", who));
   }
-}
-
-std::map<std::string, int64_t> Truth::FreeGpus(const GangNames& without) const {
-  std::map<std::string, int64_t> free;
-  for (const auto& [name, node] : nodes_) {
-    if (!node.cordoned && !node.tainted) free[name] = node.gpus;
-  }
-  for (const auto& [key, pod] : pods_) {
-    if (pod.ended() || pod.node.empty() || without.contains(pod.gang)) continue;
-    if (const auto it = free.find(pod.node); it != free.end()) it->second -= pod.gpus;
-  }
-  return free;
 }
 
 void Truth::Violated(absl::Time now, std::string what) {

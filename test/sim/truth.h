@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,12 +18,13 @@
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 #include "api/devcluster/rest/api_server.h"
+#include "test/sim/node_truth.h"
 #include "test/sim/quota_truth.h"
+#include "test/sim/selection_truth.h"
 #include "test/sim/truth_facts.h"
 
 namespace maniple::sim {
 
-inline constexpr char kRackLabel[] = "example.com/rack";
 // The owner of a namespace.
 inline constexpr char kTeamLabel[] = "example.com/team";
 inline constexpr char kTenantNamespace[] = "hostile";
@@ -33,10 +33,6 @@ inline constexpr char kTenantNamespace[] = "hostile";
 [[nodiscard]] bool IsOfTenant(absl::string_view key);
 // "ns" of "ns/name".
 [[nodiscard]] std::string NamespaceOf(const std::string& key);
-
-// A gang whose quorum may be missing for longer may stand without it when everything
-// else is at rest.
-inline constexpr absl::Duration kAtRest = absl::Minutes(8);
 
 // A leader knows nothing of objects that went between its taking of the Lease and its first lists.
 inline constexpr absl::Duration kListsWithin = absl::Seconds(30);
@@ -79,12 +75,16 @@ class Truth final {
   [[nodiscard]] bool BoundByOthers(const std::string& gang) const {
     return gangs_of_others_.contains(gang);
   }
+  // A gang with a placed member stays where it was admitted, whatever it names now.
+  [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
+  [[nodiscard]] bool IsOnlyBoundByOthers(const std::string& gang) const;
+  // Its own watch was cut: pods may have come to an end unseen.
+  [[nodiscard]] bool missed_some() const { return missed_some_; }
   // Members that succeeded and were cleaned away, as far as its PodGroup's status remembers them.
   [[nodiscard]] int64_t CleanedOf(const std::string& gang) const;
   // This process now hears where another has bound this pod.
   void NoteTold(const std::string& pod, uint64_t life, absl::Time now);
   void NoteTamperedLease(absl::Time now) { lease_.tampered = now; }
-  [[nodiscard]] bool LeaseIsTampered(absl::Time now) const;
   // A process is about to write although the Lease is in the hand of another.
   void CheckFencing(const std::string& identity, const std::string& what, absl::Time now);
 
@@ -94,34 +94,21 @@ class Truth final {
   void NoteDivisionSent(const std::string& node, uint64_t life, absl::Time now);
   void CheckDividedWhenIdle(const std::string& node, uint64_t life, absl::Time now);
 
-  // A scheduler of ours asks this gang's pod to leave. Its Queue is drained,
-  // or a gang that may make it leave is there, or was lately.
-  void CheckEviction(const std::string& gang, const std::string& what, absl::Time now);
-
   // Another has written over the memory in a PodGroup's status.
   void NoteOverwritten(const std::string& gang, absl::Time now);
 
-  // At quiescence: no gang has some but fewer than its quorum. Nor has it any pod when its PodGroup
-  // was deleted before its quorum stood, under the eyes of a leader since `leads_since`.
-  void CheckGangAllOrNothing(absl::Time leads_since, absl::Time now);
   // The gang's quorum is bound, none of its pods leaves, and all have been bound since `time`.
   // A broken quorum is repaired, or leaves by the rule for that.
   [[nodiscard]] bool StaysSince(const std::string& gang, absl::Time time) const;
-  // At quiescence: no room is kept.
-  void CheckNobodyIsNominated(absl::Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
   [[nodiscard]] const std::map<std::string, PodFacts>& pods() const {
     return pods_;
   }  // by "namespace/name"
-  [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_.all(); }
+  [[nodiscard]] const NodeTruth& node_truth() const { return nodes_; }
+  [[nodiscard]] const SelectionTruth& selections() const { return selections_; }
   [[nodiscard]] const std::map<std::string, GroupFacts>& groups() const { return groups_; }
-  // The most that may seem free on the node to a leader, were the pods of `without` not there.
-  [[nodiscard]] int64_t MostFree(const std::string& node, const std::set<std::string>& without,
-                                 absl::Time now) const;
-  // Of nodes that take new pods, as the API shows them; were the pods of these gangs not there.
-  using GangNames = std::set<std::string>;
-  [[nodiscard]] std::map<std::string, int64_t> FreeGpus(const GangNames& without = {}) const;
   [[nodiscard]] const std::map<std::string, GangFacts>& gangs() const { return gangs_; }
   // Budgets over its pods that existed at that time.
   [[nodiscard]] int64_t BudgetsOver(const std::string& gang, absl::Time then) const;
@@ -131,41 +118,9 @@ class Truth final {
   [[nodiscard]] absl::Duration blind_for() const { return blind_for_; }
   void set_blind_for(absl::Duration time) { blind_for_ = time; }
   [[nodiscard]] const QuotaTruth& quotas() const { return quotas_; }
-  // The knowledge of a process that has led for so long: without binds of others since,
-  // and without the Queues of PodGroups that were gone before.
-  struct Since {
-    absl::Time others_bound = absl::InfiniteFuture(), leads = absl::InfinitePast();
-  };
-  // By bound pods, but for the pods of these gangs. The charge for the tenant's pods is open
-  // to doubt where others bound them, or a new leader goes by the tenant's edits.
-  enum class Doubt : uint8_t { kInFavour, kAgainst };  // … of who would like to use what is left
-  [[nodiscard]] QuotaTruth::Usage UsageKnown(const Since& since, Doubt doubt,
-                                             const GangNames& without = {}) const;
-  // The Queue lets in gangs of the namespace, or did so at some time since then.
-  [[nodiscard]] bool MaySelectSince(const std::string& queue, const std::string& namespace_name,
-                                    absl::Time then) const;
-  // … and has done so all the time.
-  [[nodiscard]] bool SelectsSince(const std::string& queue, const std::string& namespace_name,
-                                  absl::Time then) const;
-  // A value that held from then on.
-  struct Version {
-    absl::Time since;
-    Json value;
-  };
   // The tenant cannot edit the record of its running pods' admission.
   void set_tenant_policy(bool in_force) { tenant_policy_ = in_force; }
-  // At quiescence, by the leader's statuses of its Queues: AdmittedStaysCharged and,
-  // where no room is held, NobodyElsesQuota.
-  void CheckAdmittedStaysCharged(absl::Time leads_since, absl::Time now);
-  void CheckNobodyElsesQuotaIsUsed(absl::Time leads_since, absl::Time now);
-  // May the gang evict the victim, by its policies and by priority?
-  [[nodiscard]] bool MayMakeLeave(const GangFacts& gang, const GangFacts& victim) const;
-  // … or may a leader believe so that has not seen the victim's PodGroup yet, or at all,
-  // and knows no Queue of it? A pod that we have bound names its Queue itself.
-  [[nodiscard]] bool MayBeMadeToLeave(const std::string& preemptor, const std::string& victim,
-                                      absl::Time now) const;
-  // With the Queue that it is charged to, whatever it names since.
-  [[nodiscard]] GangFacts AsCharged(const std::string& gang) const;
+  [[nodiscard]] bool has_tenant_policy() const { return tenant_policy_; }
   [[nodiscard]] uint64_t quota_checks() const { return quota_checks_; }
   [[nodiscard]] const LeaseFacts& lease() const { return lease_; }
   void Violated(absl::Time now, std::string what);
@@ -196,11 +151,8 @@ class Truth final {
   void NoteGroupGone(const std::string& gang, absl::Time now);
   void NoteNewRun(const std::string& gang);
   void NoteCleaned(const PodFacts& pod);
-  // A gang with a placed member stays where it was admitted, whatever it names now.
-  [[nodiscard]] std::string AdmittedQueueOf(const std::string& gang) const;
   // … for a pod that is bound now, perhaps by a scheduler that has not heard of another name.
   [[nodiscard]] std::string QueueAtBind(const PodFacts& pod, absl::Time now) const;
-  [[nodiscard]] bool IsOnlyBoundByOthers(const std::string& gang) const;
   void AdmitThoseBoundByOthers(const std::string& gang, const std::string& queue);
   void NoteQuorum(const std::string& gang, absl::Time now);
   void CheckDomainsHold(const PodFacts& pod, absl::Time now);
@@ -211,72 +163,32 @@ class Truth final {
                   absl::Time now);
   void NoteUpheaval(const std::string& queue, absl::Time now);
   void NoteUpheavalEverywhere(absl::Time now);
-  [[nodiscard]] bool IsChargedWithWhoHasEnded(const PodFacts& pod) const;
-  [[nodiscard]] bool MayBeKnown(const PodFacts& pod, const Since& since) const;
   void CheckQuotaLegal(const PodFacts& pod, absl::Time now);
-  [[nodiscard]] int64_t MostOffered(const std::string& node, const std::string& resource,
-                                    absl::Time now) const;
   void CheckNobodyElsesQuota(const PodFacts& pod, absl::Time now);
   void CheckCapsHold(const PodFacts& pod, const Json& object, absl::Time now);
-  [[nodiscard]] bool IsCounted(const PodFacts& pod, const std::string& queue) const;
-  void NoteSelector(const std::string& queue, absl::Time now);
-  // A process that goes by some moment since then may find that the Queue selects
-  // the namespace (kSome), or that it does not (kNone).
-  enum Selection : uint8_t { kSome, kNone };
-  [[nodiscard]] bool AnySelection(const std::string& queue, const std::string& namespace_name,
-                                  absl::Time then, Selection of_what) const;
-  [[nodiscard]] bool IsChargedForCertain(const PodFacts& pod, const Since& since) const;
-  [[nodiscard]] std::vector<std::string> QueuesOf(const PodFacts& pod, const Since& since,
-                                                  Doubt doubt) const;
 
   devcluster::ApiServer& server_;
   OnChange on_change_;
   std::vector<Watch> watches_;
   std::map<std::string, PodFacts> pods_;
-  std::map<std::string, NodeFacts> nodes_;
+  NodeTruth nodes_;
   std::map<std::string, GroupFacts> groups_;
   std::map<std::string, GangFacts> gangs_;
   std::set<std::string> heard_;  // keys, since the watch that followed a cut one began
-  bool missed_some_ = false;     // its own watch was cut: pods may have come to an end unseen
-  struct ClassFacts {
-    int64_t value = 0;
-    bool preempts = true;
-  };
+  bool missed_some_ = false;
   std::map<std::string, ClassFacts> classes_;
-  struct BudgetFacts {
-    std::string gang;
-    absl::Time since;
-  };
   std::map<std::string, BudgetFacts> budgets_;
   absl::Duration blind_for_ = absl::Seconds(240);
   QuotaTruth quotas_;
-  std::map<std::string, std::vector<Version>> namespaces_;  // their labels, since the beginning
-  std::map<std::string, std::vector<Version>> selectors_;   // of Queues; null: there is no Queue
+  SelectionTruth selections_;
   bool tenant_policy_ = false;
-  std::map<std::string, Json> labels_;                     // of nodes that are or were
-  std::map<std::string, absl::Time> upheavals_;            // by root of a tree of Cohorts
-  std::map<std::string, absl::Time> relabeled_, lost_at_;  // by node
+  std::map<std::string, absl::Time> upheavals_;  // by root of a tree of Cohorts
   absl::Time rules_changed_ = absl::InfinitePast();
   uint64_t quota_checks_ = 0;
-  struct Bound {
-    std::string gang, node, queue;
-    absl::Time at;
-    bool ours = true;
-    uint64_t by = 0;
-    uint64_t told_to = 0;
-    absl::Time told_at = absl::InfiniteFuture();
-  };
-  std::map<std::string, Bound> bound_;  // by uid, for ever
+  std::map<std::string, BindFacts> bound_;  // by uid, for ever
   Expected expected_;
   std::set<std::string> gangs_of_others_;
-  // Node → its offers, each with its last moment: a scheduler whose watch has fallen
-  // silent may still believe them.
-  std::map<std::string, std::deque<std::pair<absl::Time, std::map<std::string, int64_t>>>> offered_;
-  struct Division {
-    uint64_t life = 0;
-    absl::Time sent;  // the last
-  };
-  std::map<std::string, Division> divisions_;  // by node
+  std::map<std::string, DivisionFacts> divisions_;  // by node
   std::set<std::string> foreign_;
   LeaseFacts lease_;
   std::vector<std::string> violations_;

@@ -90,9 +90,33 @@ struct GangFacts {
   [[nodiscard]] bool MayPreempt() const { return preempts && members_preempt; }
   [[nodiscard]] int64_t priority() const { return std::min(highest, most.value_or(highest)); }
 };
+struct ClassFacts {
+  int64_t value = 0;
+  bool preempts = true;
+};
+struct BudgetFacts {
+  std::string gang;
+  absl::Time since;
+};
+struct BindFacts {
+  std::string gang, node, queue;
+  absl::Time at;
+  bool ours = true;
+  uint64_t by = 0;       // the process, as PodFacts has it
+  uint64_t told_to = 0;  // likewise
+  absl::Time told_at = absl::InfiniteFuture();
+};
+// The last request to have a node's GPUs divided anew, and the process that sent it.
+struct DivisionFacts {
+  uint64_t life = 0;
+  absl::Time sent;
+};
+// A leader whose Lease was changed by hand finds out at its next renewal, or stops by its deadline.
+inline constexpr absl::Duration kTamperedFor = absl::Seconds(20);
 struct LeaseFacts {
   std::string holder;  // "" = none
   absl::Time tampered = absl::InfinitePast();
+  [[nodiscard]] bool IsTampered(absl::Time now) const { return now < tampered + kTamperedFor; }
 };
 
 }  // namespace maniple::sim

@@ -42,8 +42,8 @@ bool Truth::StandsApart(const std::string& gang) const {
   if (group == groups_.end()) return false;
   std::map<std::string, std::set<std::string>> racks;  // by what must be together; "" is the gang
   for (const auto& [key, pod] : pods_) {
-    const auto node = nodes_.find(pod.node);
-    if (pod.gang != gang || node == nodes_.end() || pod.ended()) continue;
+    const auto node = nodes().find(pod.node);
+    if (pod.gang != gang || node == nodes().end() || pod.ended()) continue;
     const auto part = group->second.sub_groups.find(pod.sub_group);
     if (group->second.in_one_rack) racks[""].insert(node->second.rack);
     if (part != group->second.sub_groups.end() && part->second.in_one_rack) {
@@ -130,7 +130,7 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
       return pod.gang == gang && there && pod.bound_at < lately;
     });
     counts += std::ranges::count_if(bound_, [&](const auto& entry) {
-      const Bound& bound = entry.second;
+      const BindFacts& bound = entry.second;
       return bound.gang == gang && bound.at >= lately;
     });
     if (counts >= facts.last_quorum) facts.half_since = absl::InfiniteFuture();
@@ -157,11 +157,11 @@ void Truth::NoteQuorum(const std::string& gang, absl::Time now) {
 // gone a moment ago may be so still, as far as the scheduler knows.
 void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
   const auto group = groups_.find(pod.gang);
-  const auto labels = labels_.find(pod.node);
-  if (group == groups_.end() || labels == labels_.end() || IsOfTenant(pod.key)) return;
+  const Json* labels = nodes_.LabelsOf(pod.node);
+  if (group == groups_.end() || labels == nullptr || IsOfTenant(pod.key)) return;
   const auto may_be_gone = [&](const std::string& node) {
-    const auto lost = lost_at_.find(node);
-    return !nodes_.contains(node) || (lost != lost_at_.end() && lost->second >= now - blind_for_);
+    const std::optional<absl::Time> lost = nodes_.LostAt(node);
+    return !nodes().contains(node) || (lost.has_value() && *lost >= now - blind_for_);
   };
   // The bind was sent before, and lands after others of them were replaced elsewhere.
   if (may_be_gone(pod.node)) return;
@@ -173,44 +173,10 @@ void Truth::CheckDomainsHold(const PodFacts& pod, absl::Time now) {
     const bool near = group->second.in_one_rack || (together && other.sub_group == pod.sub_group);
     const bool known = other.ours || other.bound_at < now - blind_for_;
     if (!near || !known || may_be_gone(other.node)) continue;
-    if (nodes_.at(other.node).rack == labels->second[kRackLabel].AsString()) continue;
+    if (nodes().at(other.node).rack == (*labels)[kRackLabel].AsString()) continue;
     Violated(now, absl::StrCat("DomainsHold: ", pod.key, " is bound on ", pod.node, ", in another ",
                                "rack than ", key, " on ", other.node));
     return;
-  }
-}
-
-void Truth::CheckGangAllOrNothing(absl::Time leads_since, absl::Time now) {
-  for (const auto& [key, group] : groups_) {
-    int64_t held = 0;
-    std::string members;
-    for (const auto& [pod_key, pod] : pods_) {
-      if (pod.gang != key) continue;
-      absl::StrAppend(&members, " ", pod_key, "=", pod.phase, "@", pod.node,
-                      pod.deleting ? " deleting" : "");
-      const bool lingers = pod.slow && pod.deleting;  // for minutes, as it was told
-      if (!pod.node.empty() && !pod.ended() && !lingers) ++held;
-    }
-    const GangFacts& facts = gangs_.at(key);
-    const auto seen = static_cast<int64_t>(facts.succeeded.size());
-    const bool by_number = missed_some_ || facts.some_came_again;
-    const int64_t told = std::max(facts.succeeded_told, group.says_succeeded);
-    const int64_t succeeded = by_number ? std::max(seen, told) : seen;
-    // Whoever overwrites a status may tell of members that have succeeded.
-    if (group.kept || group.keeps_for > kAtRest || held == 0 || gangs_.at(key).forged) continue;
-    if (IsOfTenant(key)) continue;
-    if (held + succeeded >= group.min_member) continue;
-    Violated(now, absl::StrCat("GangAllOrNothing: ", key, " holds ", held, " pods, quorum is ",
-                               group.min_member, ", phase ", group.phase, ", reason ", group.reason,
-                               ";", members));
-  }
-  for (const auto& [key, pod] : pods_) {
-    const absl::Time half_since = gangs_.at(pod.gang).half_since;
-    const bool seen = half_since >= leads_since + kListsWithin;
-    if (!pod.stands() || half_since == absl::InfiniteFuture() || !seen || IsOfTenant(key)) continue;
-    Violated(now, absl::StrCat("GangAllOrNothing: ", key,
-                               " stands, and its PodGroup was deleted "
-                               "before all of its quorum was bound"));
   }
 }
 

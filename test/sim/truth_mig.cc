@@ -33,8 +33,8 @@ void Truth::CheckDividedWhenIdle(const std::string& node, uint64_t life, absl::T
 // Between its request and the answer of the node only the scheduler itself keeps pods away.
 void Truth::CheckNobodyJoinsADivision(const PodFacts& pod, absl::Time now) {
   const auto division = divisions_.find(pod.node);
-  const auto node = nodes_.find(pod.node);
-  if (division == divisions_.end() || node == nodes_.end() || pod.devices.empty()) return;
+  const auto node = nodes().find(pod.node);
+  if (division == divisions_.end() || node == nodes().end() || pod.devices.empty()) return;
   const bool knows = expected_.pod == pod.key && expected_.life == division->second.life &&
                      expected_.decided > division->second.sent;
   if (!knows || !node->second.is_being_divided) return;

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "test/sim/charges.h"
+#include "test/sim/free_room.h"
 
 namespace maniple::sim {
 namespace {
@@ -227,10 +229,9 @@ bool SharesQuota(const Truth& truth, const std::string& gang, const std::string&
 }
 
 // On nodes other than these.
-bool FitsBeside(const Field& field, const std::set<std::string>& kept,
-                const Truth::GangNames& gone) {
+bool FitsBeside(const Field& field, const std::set<std::string>& kept, const GangNames& gone) {
   Rooms rooms;
-  for (const auto& [name, gpus] : field.truth.FreeGpus(gone)) {
+  for (const auto& [name, gpus] : FreeGpus(field.truth, gone)) {
     if (kept.contains(name)) continue;
     const Truth::NodeFacts& node = field.truth.nodes().at(name);
     const std::string flavor = field.truth.quotas().FlavorOf(node.labels);
@@ -314,20 +315,21 @@ bool MayBeHeldUp(const Truth& truth, const std::string& gang) {
   if (rules == truth.quotas().queues().end() || rules->second.stop != "None") return true;
   return rules->second.strict && std::ranges::any_of(truth.pods(), [&](const auto& pod) {
            const auto group = truth.groups().find(pod.second.gang);
-           const bool lets_in = !IsOfTenant(pod.first) ||
-                                truth.MaySelectSince(queue, kTenantNamespace, absl::InfinitePast());
+           const bool lets_in =
+               !IsOfTenant(pod.first) ||
+               truth.selections().MaySelectSince(queue, kTenantNamespace, absl::InfinitePast());
            return pod.second.gang != gang && group != truth.groups().end() && lets_in &&
                   group->second.queue == queue && pod.second.node.empty() && !pod.second.ended();
          });
 }
 
-bool CouldStart(const Truth& truth, const Wanting& gang, const Truth::GangNames& gone,
+bool CouldStart(const Truth& truth, const Wanting& gang, const GangNames& gone,
                 const std::set<std::string>& held) {
   const std::string& queue = truth.groups().at(gang.key).queue;
   const Field field{.truth = truth,
                     .gang = gang,
                     .queue = queue,
-                    .usage = truth.UsageKnown({}, Truth::Doubt::kAgainst, gone)};
+                    .usage = UsageKnown(truth, {}, Doubt::kAgainst, gone)};
   const std::vector<std::set<std::string>> ways =
       WaysToKeepRoom(truth, {.gang = gang.key, .gone = gone, .queue = queue});
   return !ways.empty() && std::ranges::all_of(ways, [&](std::set<std::string> kept) {

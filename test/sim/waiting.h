@@ -18,6 +18,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "test/sim/free_room.h"
 #include "test/sim/truth.h"
 
 namespace maniple::sim {
@@ -43,9 +44,9 @@ struct Wanting {
 // Its Queue is away or stopped, or serves another gang first.
 [[nodiscard]] bool MayBeHeldUp(const Truth& truth, const std::string& gang);
 struct ForWhom {
-  std::string gang;       // that and …
-  Truth::GangNames gone;  // … these hold nothing against it
-  std::string queue;      // "" = it has none
+  std::string gang;   // that and …
+  GangNames gone;     // … these hold nothing against it
+  std::string queue;  // "" = it has none
 };
 // The sets of nodes of which one is kept for others: for lost members of gangs,
 // which may be anywhere, and for preemptors. None: too little is known.
@@ -54,8 +55,7 @@ struct ForWhom {
 // There are places for all of its pods, and its Queue lets it have them, once the pods of `gone`
 // have left. Room that is held for a later start looks free here; room that may be held for lost
 // members does not, nor does any on these nodes.
-[[nodiscard]] bool CouldStart(const Truth& truth, const Wanting& gang,
-                              const Truth::GangNames& gone = {},
+[[nodiscard]] bool CouldStart(const Truth& truth, const Wanting& gang, const GangNames& gone = {},
                               const std::set<std::string>& held = {});
 // The waiting gang could start if this one, which runs, left.
 [[nodiscard]] bool CouldStartWithout(const Truth& truth, const std::string& waiting,
