@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
+#include <optional>
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
+#include "api/base/due_times.h"
 #include "api/model/ids.h"
 
 namespace maniple {
@@ -27,16 +28,25 @@ class CoolDowns final {
       known.until = now + first_ * (1 << std::min(known.times, kMostDoublings));
       ++known.times;
     }
-    EndsAt(known.until);
+    Shut(node, known.until);
     return known.until;
   }
-  // Some node is shut until then for another reason.
-  void EndsAt(absl::Time end) { ends_.insert(end); }
-  void NodeGone(NodeId node) { nodes_.erase(node); }
+  // The node is shut until then, for whatever reason; the latest end counts.
+  void Shut(NodeId node, absl::Time end) {
+    ends_.Set(node, std::max(end, ends_.At(node).value_or(end)));
+  }
+  // It is no longer shut: nobody need wait for that end.
+  void Opened(NodeId node) { ends_.Erase(node); }
+  void NodeGone(NodeId node) {
+    nodes_.erase(node);
+    Opened(node);
+  }
   // The time at which the next node is back; the infinite future: none is shut.
   [[nodiscard]] absl::Time NextEnd(absl::Time now) {
-    ends_.erase(ends_.begin(), ends_.upper_bound(now));
-    return ends_.empty() ? absl::InfiniteFuture() : *ends_.begin();
+    for (std::optional<NodeId> over = ends_.PopDue(now); over.has_value();) {
+      over = ends_.PopDue(now);
+    }
+    return ends_.Next();
   }
 
  private:
@@ -50,7 +60,7 @@ class CoolDowns final {
   };
   absl::Duration first_;
   absl::btree_map<NodeId, CoolDown> nodes_;
-  std::set<absl::Time> ends_;
+  DueTimes<NodeId> ends_;
 };
 
 }  // namespace maniple

@@ -40,6 +40,7 @@ void MigDivision::EndMigHold(const std::string& name) {
   const std::optional<NodeId> node = desk_.state.NodeNamed(name);
   if (!node.has_value()) return;
   desk_.state.CoolDown(*node, absl::InfinitePast());
+  desk_.warm.cool_downs.Opened(*node);
   desk_.news.room_grew.insert(*node);
 }
 
@@ -130,7 +131,7 @@ void MigDivision::Propose(const MigProposal& proposal, const std::string& why, a
   desk_.LogOf("mig", proposal.node, absl::StrCat(": ", from, " -> ", proposal.config), now);
   // Until the label shows, no pod of ours may go there; from then on the label itself says so.
   desk_.state.CoolDown(*id, now + kShowsWithin);
-  desk_.warm.cool_downs.EndsAt(now + kShowsWithin);
+  desk_.warm.cool_downs.Shut(*id, now + kShowsWithin);
   MetadataPatch patch{.resource_version = node.resource_version};
   patch.labels.Set(kMigConfigLabel, proposal.config);
   patch.labels.Set(kMigConfigStateLabel, kMigPending);

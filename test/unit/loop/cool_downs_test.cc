@@ -42,7 +42,9 @@ TEST(CoolDowns, TellWhenTheNextNodeIsBack) {
   EXPECT_EQ(nodes.NextEnd(kStart), absl::InfiniteFuture());
   const absl::Time first = nodes.Rejected(kNode, kStart);
   const absl::Time second = nodes.Rejected(kOther, kStart + absl::Seconds(5));
-  nodes.EndsAt(second + absl::Seconds(5));
+  nodes.Shut(NodeId(5), second + absl::Seconds(5));
+  nodes.Shut(NodeId(6), second + absl::Seconds(1));
+  nodes.Opened(NodeId(6));  // sooner than was thought
   EXPECT_EQ(nodes.NextEnd(kStart), first);
   EXPECT_EQ(nodes.NextEnd(first), second);
   EXPECT_EQ(nodes.NextEnd(second), second + absl::Seconds(5));
