@@ -28,7 +28,8 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
       "whatif", "Tell whether a job would start, and when, from a replay of the cluster");
   command->footer(
       "Example:\n  maniple whatif -f job.yaml --add-nodes 2:like=gpu-7 --quota research=+16");
-  command->add_option("GANG", asked.gangs, "Gangs that already wait");
+  command->add_option("GANG", asked.gangs,
+                      "Gangs that already wait: NAME, NAMESPACE/NAME, or as pytorchjob/NAME");
   command->add_option("-f,--filename", asked.files, "Pods, PodGroups and Jobs; - is standard input")
       ->type_name("FILE");
   command->add_option("-n,--namespace", asked.namespace_name,

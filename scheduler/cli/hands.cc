@@ -8,7 +8,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/status_macros.h"
@@ -18,6 +17,7 @@
 #include "api/model/maniple_types.h"
 #include "scheduler/cli/command_line.h"
 #include "scheduler/cli/exchange.h"
+#include "scheduler/cli/typed_gang.h"
 
 namespace maniple {
 namespace {
@@ -71,20 +71,9 @@ std::string PathOfGroups(const HandsRequest& request) {
 
 // Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs.
 absl::StatusOr<std::vector<std::string>> StandInsFor(const HandsRequest& request, Hands& hands) {
-  const std::pair<absl::string_view, absl::string_view> typed =
-      absl::StrSplit(request.gang, absl::MaxSplits('/', 1));
-  const auto is_kind = [&typed](absl::string_view kind) {
-    return absl::EqualsIgnoreCase(typed.first, kind) ||
-           absl::EqualsIgnoreCase(typed.first, absl::StrCat(kind, "s"));
-  };
-  if (is_kind("PodGroup")) return std::vector{std::string(typed.second)};
+  if (IsPodGroupTyped(request.gang)) return std::vector{std::string(NameTyped(request.gang))};
   ASSIGN_OR_RETURN(const Json groups, hands.Ask(HttpMethod::kGet, PathOfGroups(request)));
-  std::vector<std::string> names;
-  for (const Json& group : groups["items"].items()) {
-    const Json& source = group["spec"]["source"];
-    if (!is_kind(source["kind"].AsString()) || source["name"].AsString() != typed.second) continue;
-    names.push_back(group["metadata"]["name"].AsString());
-  }
+  std::vector<std::string> names = StandInsTyped(request.gang, groups["items"].items());
   if (names.empty()) {
     return absl::NotFoundError(absl::StrCat("no PodGroup in namespace \"", SpaceOf(request),
                                             "\" stands for \"", request.gang, "\""));

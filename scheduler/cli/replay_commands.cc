@@ -24,6 +24,7 @@
 #include "scheduler/cli/cluster_reader.h"
 #include "scheduler/cli/command_line.h"
 #include "scheduler/cli/manifest_files.h"
+#include "scheduler/cli/typed_gang.h"
 #include "scheduler/replay/redacted_snapshot.h"
 
 namespace maniple {
@@ -79,14 +80,25 @@ absl::StatusOr<absl::Time> ParseMoment(absl::string_view text, absl::Time from) 
       absl::StrCat("--at \"", text, "\": a time such as 2026-01-31T12:00:00Z or 2h was expected"));
 }
 
+// "namespace/name" of the gangs that the user calls so. REQUIRES: the cluster's objects.
+std::vector<std::string> GangsNamed(const std::string& typed, const std::string& space,
+                                    const std::vector<Json>& cluster) {
+  if (!absl::StrContains(typed, '/')) return {absl::StrCat(space, "/", typed)};
+  if (IsPodGroupTyped(typed)) return {absl::StrCat(space, "/", NameTyped(typed))};
+  std::vector<Json> groups;
+  std::ranges::copy_if(cluster, std::back_inserter(groups), [&space](const Json& object) {
+    return object["kind"].AsString() == "PodGroup" &&
+           object["metadata"]["namespace"].AsString() == space;
+  });
+  std::vector<std::string> names = StandInsTyped(typed, groups);
+  for (std::string& name : names) name = absl::StrCat(space, "/", name);
+  return names.empty() ? std::vector{typed} : names;
+}
+
 absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
                                           const SchedulerConfig& config) {
   WhatIfQuestion question;
   ASSIGN_OR_RETURN(question.job, ReadManifests(request));
-  const std::string space = request.namespace_name.empty() ? "default" : request.namespace_name;
-  for (const std::string& gang : request.gangs) {
-    question.gangs.push_back(absl::StrContains(gang, '/') ? gang : absl::StrCat(space, "/", gang));
-  }
   for (const std::string& text : request.nodes) {
     ASSIGN_OR_RETURN(question.nodes.emplace_back(), ParseAddedNodes(text));
   }
@@ -96,11 +108,16 @@ absl::StatusOr<WhatIfQuestion> QuestionOf(const WhatIfRequest& request,
   if (!request.horizon.empty()) {
     ASSIGN_OR_RETURN(question.horizon, ParseConfigDuration(request.horizon));
   }
-  if (question.job.empty() && question.gangs.empty()) {
+  if (question.job.empty() && request.gangs.empty()) {
     return absl::InvalidArgumentError("what if what? Name a gang that waits, or a file with -f");
   }
   ASSIGN_OR_RETURN(question.cluster, request.snapshot.empty() ? ReadLive(request.client, config)
                                                               : ReadFile(request.snapshot));
+  const std::string space = request.namespace_name.empty() ? "default" : request.namespace_name;
+  for (const std::string& typed : request.gangs) {
+    std::ranges::copy(GangsNamed(typed, space, question.cluster.objects),
+                      std::back_inserter(question.gangs));
+  }
   if (!request.at.empty()) {
     ASSIGN_OR_RETURN(question.at, ParseMoment(request.at, question.cluster.at));
   }

@@ -87,6 +87,8 @@ def a_job_is_held_by_its_own_name(server):
     await_that("its status says so", lambda: reason(api, group) == "SchedulingGated")
     assert maniple_on(server, "release", "jobs/whole") == (0, f"default/{group} is released\n", "")
     await_that("nothing holds it", lambda: reason(api, group) != "SchedulingGated")
+    status, output, error = maniple_on(server, "whatif", "job/whole", "--add-nodes", "4:like=node-000")
+    assert output.startswith(f"default/{group} would"), (status, output, error)
     status, output, error = maniple_on(server, "hold", "job/plain")
     assert status == 1 and not output and 'stands for "job/plain"' in error and error.count("\n") == 1, error
     scheduler.stop()
