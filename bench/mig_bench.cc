@@ -56,15 +56,6 @@ void BM_PlanMigOn1000Nodes(benchmark::State& run) {
 }
 BENCHMARK(BM_PlanMigOn1000Nodes)->Arg(1)->Arg(10)->Arg(100)->Unit(benchmark::kMicrosecond);
 
-// Where the next slice spoils least, on a GPU that has some already.
-void BM_BestStart(benchmark::State& run) {
-  const MigTable& table = *Tables().OfModel("H100-80GB");
-  MigLayout layout;
-  if (run.range(0) > 0) layout.push_back({.start = 6, .slice = 0});
-  for (auto _ : run) benchmark::DoNotOptimize(BestStart(table, layout, 3));
-}
-BENCHMARK(BM_BestStart)->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
-
 // Whether a GPU can be divided like that.
 void BM_FindLayout(benchmark::State& run) {
   const MigTable& table = *Tables().OfModel("H100-80GB");

@@ -26,7 +26,6 @@ class CheckFailure final {
   while (__builtin_expect(!(condition), 0)) \
   ::maniple::internal::CheckFailure(__FILE__, __LINE__, #condition).stream()
 #define CHECK_EQ(a, b) CHECK((a) == (b))
-#define CHECK_NE(a, b) CHECK((a) != (b))
 #define CHECK_LE(a, b) CHECK((a) <= (b))
 #define CHECK_LT(a, b) CHECK((a) < (b))
 #define CHECK_GE(a, b) CHECK((a) >= (b))

@@ -286,23 +286,4 @@ std::string EncodeMetadataPatch(const MetadataPatch& patch) {
       .Dump();
 }
 
-std::string EncodeLease(const Lease& lease) {
-  Json metadata =
-      Json::Object({{"name", lease.meta.name}, {"namespace", lease.meta.namespace_name}});
-  if (!lease.meta.uid.empty()) metadata.Set("uid", lease.meta.uid);
-  if (!lease.meta.resource_version.empty()) {
-    metadata.Set("resourceVersion", lease.meta.resource_version);
-  }
-  Json spec = Json::Object({{"holderIdentity", lease.holder},
-                            {"leaseDurationSeconds", absl::ToInt64Seconds(lease.duration)}});
-  if (IsSet(lease.acquired)) spec.Set("acquireTime", FormatKubernetesMicroTime(lease.acquired));
-  if (IsSet(lease.renewed)) spec.Set("renewTime", FormatKubernetesMicroTime(lease.renewed));
-  spec.Set("leaseTransitions", lease.transitions);
-  return Json::Object({{"apiVersion", "coordination.k8s.io/v1"},
-                       {"kind", "Lease"},
-                       {"metadata", std::move(metadata)},
-                       {"spec", std::move(spec)}})
-      .Dump();
-}
-
 }  // namespace maniple

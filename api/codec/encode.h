@@ -140,8 +140,4 @@ struct MetadataPatch {
 };
 [[nodiscard]] std::string EncodeMetadataPatch(const MetadataPatch& patch);
 
-// coordination.k8s.io/v1 Lease, for POST, or for PUT when it carries a resource version. Times not
-// set are left out.
-[[nodiscard]] std::string EncodeLease(const Lease& lease);
-
 }  // namespace maniple

@@ -68,16 +68,6 @@ int64_t GpuAsk::Devices(GpuKind kind) const {
   return std::min(devices, kMostDevices);
 }
 
-int64_t GpuAsk::MostPerContainer(GpuKind kind) const {
-  int64_t most = 0;
-  for (const GpuRequest& request : requests) {
-    if (request.what.kind == kind && !request.what.shared) {
-      most = std::max(most, request.most_per_container);
-    }
-  }
-  return most;
-}
-
 int64_t GpuAsk::AllDevices() const {
   int64_t devices = 0;
   for (const GpuRequest& request : requests) {

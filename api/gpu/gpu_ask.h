@@ -27,8 +27,6 @@ struct GpuAsk {
 
   // Devices of the kind; replicas under a name of their own are not among them.
   [[nodiscard]] int64_t Devices(GpuKind kind) const;
-  // … that one container gets at most.
-  [[nodiscard]] int64_t MostPerContainer(GpuKind kind) const;
   // GPUs, slices and replicas together: the devices that links would have to join.
   [[nodiscard]] int64_t AllDevices() const;
   friend auto operator<=>(const GpuAsk&, const GpuAsk&) = default;

@@ -111,7 +111,7 @@ class Leadership final {
   Preemptions preemptions_{desk_, charges_, yielding_, reversals_, evictions_};
   Reservations reservations_{
       desk_, {room_holders_, charges_, searches_, yielding_, evictions_, preemptions_}};
-  MigDivision mig_{desk_};
+  MigDivision mig_{desk_, {charges_, preemptions_}};
   Wakes wakes_{desk_, {room_holders_, charges_, flights_, preemptions_, reservations_}};
   Serving serving_{desk_,
                    {room_holders_, charges_, parking_, searches_, flights_, yielding_, evictions_,

@@ -16,6 +16,7 @@
 #include "api/gpu/mig_profile.h"
 #include "api/gpu/mig_tables.h"
 #include "test/fuzz/byte_source.h"
+#include "test/support/mig_layouts.h"
 
 namespace maniple {
 namespace {

@@ -160,6 +160,15 @@ HeldQuota Charges::AllHeldQuota() const {
   return all;
 }
 
+bool Charges::LacksQuota(const GangRecord& record) const {
+  if (!record.order_queue.valid() || !record.order_is_only || record.order_epoch != epoch_) {
+    return false;
+  }
+  return std::ranges::any_of(record.order_demand, [&](const CellAmount& part) {
+    return desk_.ledger.tree().ShortAt(record.order_queue, std::span(&part, 1)).valid();
+  });
+}
+
 std::optional<QuotaNodeId> Charges::ShortOfQuotaAt(QueueItem item, const HeldQuota& held) const {
   const GangRecord& record = *desk_.records.at(item.gang);
   // Since the charge was computed, its cells or their prices may have changed.

@@ -90,6 +90,10 @@ void MigDivision::MindMig(const GangRequest& request, absl::Time now, Rejection&
   if (FitOnceDivided(QuestionForMig(now), lacking)) rejection.code = RejectionCode::kNoFit;
 }
 
+bool MigDivision::LacksQuotaForGood(const Case& c) const {
+  return parts_.charges.LacksQuota(c.record) && !parts_.preemptions.PoliciesLetEvict(c);
+}
+
 // For each shape, as many pods as the quorums lack. The first gang that has not waited long enough
 // sets the time of the next plan.
 std::vector<WaitingPods> MigDivision::PodsThatWaitForNodes(absl::Time now) {
@@ -98,6 +102,7 @@ std::vector<WaitingPods> MigDivision::PodsThatWaitForNodes(absl::Time now) {
     const std::optional<Case> c = desk_.Open(item.gang, now);
     if (!c.has_value() || item.kind == ItemKind::kSurplus) continue;
     if (c->record.waiting == nullptr || !WaitsForNodes(c->record.waiting->reason)) continue;
+    if (LacksQuotaForGood(*c)) continue;
     const absl::Time since = QueuedAt(c->gang, c->record) + desk_.options.mig.after;
     if (since > now) {
       due_ = std::min(due_, PlanTime(since));

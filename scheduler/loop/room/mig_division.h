@@ -11,14 +11,21 @@
 // Owned by Leadership; one thread.
 #pragma once
 
+#include "scheduler/loop/desk/charges.h"
 #include "scheduler/loop/desk/desk.h"
 #include "scheduler/loop/records/mig_request.h"
+#include "scheduler/loop/room/preemptions.h"
 
 namespace maniple {
 
 class MigDivision final {
  public:
-  explicit MigDivision(Desk& desk) : desk_(desk) {}
+  // The owners that it asks.
+  struct Parts {
+    const Charges& charges;
+    const Preemptions& preemptions;
+  };
+  MigDivision(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
   // Plans, if it is time and a gang has waited long enough for slices that do not exist.
   void PlanMigNodes(absl::Time now);
@@ -34,9 +41,12 @@ class MigDivision final {
   void EndMigHold(const std::string& name);
   [[nodiscard]] MigQuestion QuestionForMig(absl::Time now);
   [[nodiscard]] std::vector<WaitingPods> PodsThatWaitForNodes(absl::Time now);
+  // Whatever nodes there were.
+  [[nodiscard]] bool LacksQuotaForGood(const Case& c) const;
   void Propose(const MigProposal& proposal, const std::string& why, absl::Time now);
 
   Desk& desk_;
+  const Parts parts_;
   absl::Time due_ = absl::InfinitePast();  // the next plan; past: as soon as possible
 };
 

@@ -12,6 +12,7 @@
 #include "api/gpu/mig_profile.h"
 #include "gtest/gtest.h"
 #include "scheduler/mig/mig_plan.h"
+#include "test/support/mig_layouts.h"
 #include "test/support/worlds.h"
 
 namespace maniple::mig_plan_oracle_test {

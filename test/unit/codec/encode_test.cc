@@ -312,35 +312,5 @@ TEST(EncodeDelete, CarriesTheUidAndTheGraceWhenGiven) {
   EXPECT_EQ(eviction.At("deleteOptions.preconditions.uid").AsString(), "u");
 }
 
-TEST(EncodeLease, IsReadBackAsTheSameLease) {
-  Lease lease;
-  lease.meta.name = "maniple";
-  lease.meta.namespace_name = "kube-system";
-  lease.meta.uid = "u";
-  lease.meta.resource_version = "7";
-  lease.holder = kHostile;
-  lease.duration = absl::Seconds(15);
-  lease.acquired = At("2026-07-21T10:00:00Z");
-  lease.renewed = At("2026-07-21T10:00:01.000002Z");
-  lease.transitions = 3;
-  Decoder decoder;
-  const absl::StatusOr<Lease> back = decoder.SingleLease(EncodeLease(lease));
-  ASSERT_TRUE(back.ok()) << back.status();
-  EXPECT_EQ(back->meta.name, "maniple");
-  EXPECT_EQ(back->meta.resource_version, "7");
-  EXPECT_EQ(back->holder, lease.holder);
-  EXPECT_EQ(back->duration, lease.duration);
-  EXPECT_EQ(back->acquired, lease.acquired);
-  EXPECT_EQ(back->renewed, lease.renewed);
-  EXPECT_EQ(back->transitions, 3);
-}
-
-TEST(EncodeLease, LeavesOutTimesThatAreNotSet) {
-  const Json json = Parsed(EncodeLease(Lease{}));
-  EXPECT_FALSE(json["spec"].Has("renewTime"));
-  EXPECT_FALSE(json["metadata"].Has("resourceVersion"));
-  EXPECT_EQ(json.At("spec.holderIdentity").AsString(), "");
-}
-
 }  // namespace
 }  // namespace maniple::codec_encode_test

@@ -45,11 +45,11 @@ TEST(GpuResource, KnowsWholeGpusSlicesAndParts) {
 TEST(GpuAsk, CountsDevicesOfAKindAndOfOneContainer) {
   GpuAsk ask = AskOf(MakePod("p").Gpu(4));
   EXPECT_EQ(ask.Devices(GpuKind::kWhole), 4);
-  EXPECT_EQ(ask.MostPerContainer(GpuKind::kWhole), 4);
+  EXPECT_EQ(ask.requests[0].most_per_container, 4);
   EXPECT_EQ(ask.Devices(GpuKind::kSlice), 0);
 
   ask = AskOf(MakePod("p").Gpu(4).AtMostPerContainer(kGpuResource, 1));
-  EXPECT_EQ(ask.MostPerContainer(GpuKind::kWhole), 1);
+  EXPECT_EQ(ask.requests[0].most_per_container, 1);
   EXPECT_EQ(ask.AllDevices(), 4);
 
   ask = AskOf(MakePod("p").Gpu(1).Wants("nvidia.com/mig-1g.10gb", 2));
@@ -93,9 +93,8 @@ TEST(GpuAsk, NoAmountOverflows) {
   const GpuAsk ask = AskOf(MakePod("p").Gpu(kMost).Wants("amd.com/gpu", kMost));
   EXPECT_GT(ask.Devices(GpuKind::kWhole), 0);
   EXPECT_GT(ask.AllDevices(), 0);
-  EXPECT_EQ(AskOf(MakePod("p").Gpu(2).AtMostPerContainer(kGpuResource, kMost))
-                .MostPerContainer(GpuKind::kWhole),
-            2);
+  const GpuAsk one = AskOf(MakePod("p").Gpu(2).AtMostPerContainer(kGpuResource, kMost));
+  EXPECT_EQ(one.requests[0].most_per_container, 2);
 }
 
 }  // namespace

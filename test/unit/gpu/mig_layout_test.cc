@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "test/support/mig_layouts.h"
 
 namespace maniple {
 namespace {
@@ -100,10 +101,10 @@ TEST(MigLayout, EveryLegalLayoutIsLegalAndFoundAgainByItsCounts) {
   for (const MigTable& table : tables.all()) {
     if (!table.has_placements()) continue;
     for (const MigLayout& layout : LegalLayouts(table)) {
-      ASSERT_TRUE(IsLegal(table, layout)) << MigLayoutText(table, layout);
+      ASSERT_TRUE(IsLegal(table, layout)) << table.model;
       const MigCounts counts = CountsOf(table, layout);
       const std::optional<MigLayout> again = FindLayout(table, counts);
-      ASSERT_TRUE(again.has_value()) << MigLayoutText(table, layout);
+      ASSERT_TRUE(again.has_value()) << table.model;
       EXPECT_TRUE(IsLegal(table, *again));
       EXPECT_EQ(CountsOf(table, *again), counts);
     }
@@ -121,26 +122,6 @@ TEST(MigLayout, CountsThatNoLayoutHasAreNotFound) {
   EXPECT_EQ(FindLayout(table, {-1, 0, 0, 0, 0}), std::nullopt);
   EXPECT_EQ(FindLayout(table, {0, 0, 0, 0, 0, 1}), std::nullopt);
   EXPECT_THAT(FindLayout(table, {}), Optional(IsEmpty()));
-}
-
-TEST(MigLayout, AnEmptyGpuTakesTheFirstSliceWhereItSpoilsLeast) {
-  const MigTable table = Base();
-  const auto left = [&](int32_t slice, int32_t start) {
-    return CompletionsOf(table, {{.start = start, .slice = slice}});
-  };
-  // Of 1g: at the end, where no 3g or 4g is lost; 4 and 5 are worst.
-  EXPECT_EQ(BestStart(table, {}, 0), 6);
-  EXPECT_EQ(left(0, 6), (MigCompletions{.counts = 24, .layouts = 135}));
-  EXPECT_EQ(left(0, 0), (MigCompletions{.counts = 21, .layouts = 110}));
-  EXPECT_EQ(left(0, 5), (MigCompletions{.counts = 21, .layouts = 108}));
-  // Of 2g: a tie of counts; where 4g is lost there is one more layout.
-  EXPECT_EQ(left(1, 4), (MigCompletions{.counts = 16, .layouts = 54}));
-  EXPECT_EQ(left(1, 0), (MigCompletions{.counts = 16, .layouts = 55}));
-  // Of 3g: first fit from 0 would be the worst choice.
-  EXPECT_EQ(BestStart(table, {}, 2), 4);
-  EXPECT_EQ(left(2, 4), (MigCompletions{.counts = 11, .layouts = 27}));
-  EXPECT_EQ(left(2, 0), (MigCompletions{.counts = 7, .layouts = 11}));
-  EXPECT_EQ(BestStart(table, {{.start = 0, .slice = 4}}, 0), std::nullopt) << "the GPU is full";
 }
 
 TEST(MigLayout, OverlapsWrongStartsAndTwoMediaSlicesAreIllegal) {

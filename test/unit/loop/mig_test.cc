@@ -36,8 +36,9 @@ class LoopMig : public ::testing::Test {
     driver->Settle();
   }
   // A gang whose pods want one resource each.
-  void Submit(absl::string_view gang, int pods, absl::string_view resource, int64_t amount = 1) {
-    PodGroup group = MakePodGroup(gang).MinMember(pods);
+  void Submit(absl::string_view gang, int pods, absl::string_view resource, int64_t amount = 1,
+              absl::string_view queue = "") {
+    PodGroup group = MakePodGroup(gang).MinMember(pods).Queue(queue);
     group.meta.created = driver->now;
     driver->api.Put(group);
     for (int i = 0; i < pods; ++i) {
@@ -104,6 +105,26 @@ TEST_F(LoopMig, AnIdleNodeIsDividedAndTheGangStarts) {
   EXPECT_EQ(driver->Bound("a"), 3);
   driver->Settle(absl::Hours(1));
   EXPECT_EQ(driver->api.Count("PATCH /api/v1/nodes/"), 1);
+}
+
+// It could not start on any node, and another might need this one as it is.
+TEST_F(LoopMig, NoNodeIsDividedForAGangThatLacksQuotaForGood) {
+  Start(MigReconfigure::kOn, 2);
+  CarryOut("n1", kSmall, 56);
+  Queue queue;
+  queue.meta.name = "team";
+  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(60)}}}};
+  driver->api.Put(queue);
+  Submit("runs", 1, kSmall, 10, "team");
+  driver->Settle();
+  ASSERT_EQ(driver->Bound("runs"), 1);
+  Submit("lacks-both", 1, kSmall, 56, "team");  // n1 has 46, and team 50
+  driver->Settle(absl::Minutes(5));
+  EXPECT_EQ(ConfigOf("n2"), "all-disabled");
+  queue.quotas[0].resources[0].nominal = Amount(100);
+  driver->api.Put(queue);
+  driver->Settle(absl::Minutes(1));
+  EXPECT_EQ(ConfigOf("n2"), "all-1g.10gb") << "only the node is lacking now";
 }
 
 TEST_F(LoopMig, AGangThatADivisionWouldServeIsNotToldThatItNeverFits) {
