@@ -203,7 +203,10 @@ class Cycle final {
     rejection.wanted = search_.problem().total;
     if (rejection.code == RejectionCode::kExceedsMaxQuota) return rejection;
     result_.emplace();
-    if (std::optional<Rejection> never = ProofOfNever()) return *std::move(never);
+    if (std::optional<Rejection> never = ProofOfNever()) {
+      never->quota = std::move(rejection.quota);
+      return *std::move(never);
+    }
     if (untried_choices_) rejection.code = RejectionCode::kSearchLimitReached;
     return rejection;
   }

@@ -130,7 +130,8 @@ struct Rejection {
   // kUnsupported, kInvalidSpec: the path and why. Where a domain is required: the closest domain,
   // of which `reasons` speak; or that members which stand already are not in one domain.
   std::string detail;
-  std::optional<QuotaShortage> quota;  // kQuotaExceeded, kExceedsMaxQuota
+  // kQuotaExceeded, kExceedsMaxQuota; of kNeverFits, where quota would be short as well.
+  std::optional<QuotaShortage> quota;
   bool quota_in_the_way = false;       // with more quota some other flavor could have been tried
   bool nodes_in_the_way = false;  // kExceedsMaxQuota: with larger nodes some other flavor could
 };

@@ -102,6 +102,16 @@ bool Charges::AsksWithinNominal(const Case& c, const GangRequest& request, const
   return within(PriceFor(request, queue, within).demand);
 }
 
+bool Charges::LacksQuota(const Case& c, const GangRequest& request) {
+  const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
+  if (!queue.valid()) return false;
+  const auto fits = [this, queue](const Demand& demand) {
+    return desk_.ledger.tree().Fits(queue, demand);
+  };
+  const Price price = PriceFor(request, queue, fits);
+  return price.is_only && !fits(price.demand);
+}
+
 Charges::Price Charges::PriceFor(const GangRequest& request, QuotaNodeId queue,
                                  absl::FunctionRef<bool(const Demand&)> suits) {
   const size_t members = request.scope == DecideScope::kSurplus
@@ -158,15 +168,6 @@ HeldQuota Charges::AllHeldQuota() const {
     for (const CellAmount& part : record.reservation->held) all[{root, part.cell}] += part.amount;
   }
   return all;
-}
-
-bool Charges::LacksQuota(const GangRecord& record) const {
-  if (!record.order_queue.valid() || !record.order_is_only || record.order_epoch != epoch_) {
-    return false;
-  }
-  return std::ranges::any_of(record.order_demand, [&](const CellAmount& part) {
-    return desk_.ledger.tree().ShortAt(record.order_queue, std::span(&part, 1)).valid();
-  });
 }
 
 std::optional<QuotaNodeId> Charges::ShortOfQuotaAt(QueueItem item, const HeldQuota& held) const {

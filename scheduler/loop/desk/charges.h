@@ -38,8 +38,9 @@ class Charges final {
   // are known to be still short of it.
   void WakeForQuota(ShortAt short_at);
   [[nodiscard]] HeldQuota AllHeldQuota() const;
-  // Its Queue cannot cover the only demand that it can make. False: unknown, too.
-  [[nodiscard]] bool LacksQuota(const GangRecord& record) const;
+  // Its Queue cannot cover the only demand that it could make. False where it has a choice of
+  // flavors.
+  [[nodiscard]] bool LacksQuota(const Case& c, const GangRequest& request);
   // The node of the tree where the item is short, as far as that is known without a decision.
   // None: unknown.
   [[nodiscard]] std::optional<QuotaNodeId> ShortOfQuotaAt(QueueItem item,

@@ -81,17 +81,20 @@ void MigDivision::PlanMigNodes(absl::Time now) {
   due_ = std::min(due_, PlanTime(desk_.warm.mig_fleet.NextChange(now)));
 }
 
-void MigDivision::MindMig(const GangRequest& request, absl::Time now, Rejection& rejection) {
+void MigDivision::MindMig(const Case& c, const GangRequest& request, absl::Time now,
+                          Rejection& rejection) {
   if (desk_.options.mig.reconfigure != MigReconfigure::kOn) return;
   if (rejection.code != RejectionCode::kNeverFits || !rejection.shape.valid()) return;
   const auto pods = std::ranges::count(request.wants, rejection.shape, &Want::shape);
   const WaitingPods lacking{.shape = rejection.shape,
                             .pods = std::min<int64_t>(pods, request.need.total)};
-  if (FitOnceDivided(QuestionForMig(now), lacking)) rejection.code = RejectionCode::kNoFit;
+  if (!FitOnceDivided(QuestionForMig(now), lacking)) return;
+  const bool lacks_quota = rejection.quota.has_value() && !parts_.preemptions.PoliciesLetEvict(c);
+  rejection.code = lacks_quota ? RejectionCode::kQuotaExceeded : RejectionCode::kNoFit;
 }
 
-bool MigDivision::LacksQuotaForGood(const Case& c) const {
-  return parts_.charges.LacksQuota(c.record) && !parts_.preemptions.PoliciesLetEvict(c);
+bool MigDivision::LacksQuotaForGood(const Case& c, const GangRequest& request) {
+  return !parts_.preemptions.PoliciesLetEvict(c) && parts_.charges.LacksQuota(c, request);
 }
 
 // For each shape, as many pods as the quorums lack. The first gang that has not waited long enough
@@ -102,13 +105,13 @@ std::vector<WaitingPods> MigDivision::PodsThatWaitForNodes(absl::Time now) {
     const std::optional<Case> c = desk_.Open(item.gang, now);
     if (!c.has_value() || item.kind == ItemKind::kSurplus) continue;
     if (c->record.waiting == nullptr || !WaitsForNodes(c->record.waiting->reason)) continue;
-    if (LacksQuotaForGood(*c)) continue;
     const absl::Time since = QueuedAt(c->gang, c->record) + desk_.options.mig.after;
     if (since > now) {
       due_ = std::min(due_, PlanTime(since));
       continue;
     }
     const GangRequest request = desk_.RequestOf(*c, item.kind);
+    if (LacksQuotaForGood(*c, request)) continue;
     const auto lacking = static_cast<size_t>(std::max(0, request.need.total));
     for (size_t i = 0; i < std::min(lacking, request.wants.size()); ++i) {
       ++pods[request.wants[i].shape];

@@ -22,7 +22,7 @@ class MigDivision final {
  public:
   // The owners that it asks.
   struct Parts {
-    const Charges& charges;
+    Charges& charges;
     const Preemptions& preemptions;
   };
   MigDivision(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
@@ -30,7 +30,8 @@ class MigDivision final {
   // Plans, if it is time and a gang has waited long enough for slices that do not exist.
   void PlanMigNodes(absl::Time now);
   // "Never" is said of nodes as they are; nodes that may be divided anew can become others.
-  void MindMig(const GangRequest& request, absl::Time now, Rejection& rejection);
+  // What remains is a lack of quota, or of room.
+  void MindMig(const Case& c, const GangRequest& request, absl::Time now, Rejection& rejection);
   void HearNodeConfig(const std::string& name, const WriteResult& result, absl::Time now);
   // An event was folded into the fleet.
   void NoteForMig();
@@ -42,7 +43,7 @@ class MigDivision final {
   [[nodiscard]] MigQuestion QuestionForMig(absl::Time now);
   [[nodiscard]] std::vector<WaitingPods> PodsThatWaitForNodes(absl::Time now);
   // Whatever nodes there were.
-  [[nodiscard]] bool LacksQuotaForGood(const Case& c) const;
+  [[nodiscard]] bool LacksQuotaForGood(const Case& c, const GangRequest& request);
   void Propose(const MigProposal& proposal, const std::string& why, absl::Time now);
 
   Desk& desk_;

@@ -266,7 +266,7 @@ Answer Serving::Ask(const Case& c, const GangRequest& request) {
   Answer answer{.decision = Decide(input, desk_.options.profile)};
   if (request.scope == DecideScope::kSurplus) KeepUnitsWhole(c, request, answer.decision);
   if (auto* rejection = std::get_if<Rejection>(&answer.decision))
-    parts_.mig.MindMig(request, c.now, *rejection);
+    parts_.mig.MindMig(c, request, c.now, *rejection);
   if (request.scope == DecideScope::kQuorum && MoreRoomMayHelp(answer.decision)) {
     parts_.yielding.TryHeldRoom(c, as_is, answer);
   }

@@ -122,11 +122,7 @@ void Disturb(ReplayWorld& world, Replay& replay, int step, Random& random) {
 TEST(ReplayOracle, AReplayGoesOnAsTheLiveSchedulerDoes) {
   int deeds = 0;
   for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
-    // Of who lacks both quota and room, what was told last depends on when it was asked: a division
-    // changes the room, and asks nobody. That decides who is asked with others the next time.
-    const bool divides = Divides(LoopOptionsOf(seed));
-    ReplayWorld world(static_cast<uint64_t>(seed), WithoutReservations(seed),
-                      {.quota = divides ? QuotaThere::kPlenty : QuotaThere::kScarce});
+    ReplayWorld world(static_cast<uint64_t>(seed), WithoutReservations(seed));
     Replay replay(WithoutReservations(seed), world.live().now());
     ASSERT_TRUE(replay.Load(world.live().Dump()).ok()) << seed;
     (void)world.live().TakeDeeds();

@@ -78,8 +78,8 @@ int EndOfWorlds() {
   return FirstWorld() + static_cast<int>(Worlds("MANIPLE_WHAT_IF_WORLDS", kWorlds));
 }
 
-ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options, Kind kind)
-    : random_(seed), divides_(Divides(options)), kind_(kind), live_(std::move(options), kStart) {
+ReplayWorld::ReplayWorld(uint64_t seed, LoopOptions options, RunTimesTold told)
+    : random_(seed), divides_(Divides(options)), told_(told), live_(std::move(options), kStart) {
   Add(DefinitionsFor(DefaultLoopOptions().state.producers.kinds,
                      ManifestOf(kXk8sVersion, "PodGroup", "any", "{}")));
   Add(MakeClass("high", 100));
@@ -105,7 +105,7 @@ std::vector<Json> ReplayWorld::MakeGang(const std::string& name) {
   const std::string queue = queues_ == 0 ? "" : absl::StrCat(R"("queue":")", queue_name, R"(",)");
   const std::string queue_label =
       queues_ == 0 ? "" : absl::StrCat(R"(,")", kQueueLabel, R"(":")", queue_name, R"(")");
-  const bool tells = random_.OneIn(2) && kind_.run_times == RunTimesTold::kSome;
+  const bool tells = random_.OneIn(2) && told_ == RunTimesTold::kSome;
   const std::string runtime =
       tells ? absl::StrCat(R"("expectedRuntimeSeconds":)", 60 * (1 + random_.Below(100)), ",") : "";
   const std::string rack = random_.OneIn(4) ? R"("topology":{"required":"rack"},)" : "";
@@ -154,13 +154,12 @@ std::vector<Json> ReplayWorld::MakeNode(int i) {
 std::vector<Json> ReplayWorld::MakeQueue(int i) {
   const char* within = random_.OneIn(2) ? "LowerPriority" : "Never";
   const char* reclaim = random_.OneIn(2) ? "Any" : "Never";
-  const int64_t plenty = kind_.quota == QuotaThere::kPlenty ? 1000 : 0;
   return ManifestOf(
       "scheduling.maniple.dev/v1alpha1", "Queue", absl::StrCat("q", i),
       absl::StrCat(R"({"cohort":"all","preemption":{"withinQueue":")", within,
                    R"(","reclaimWithinCohort":")", reclaim,
                    R"("},"quotas":[{"resources":[{"name":"nvidia.com/gpu","nominal":)",
-                   plenty + 4 + static_cast<int64_t>(random_.Below(24)), "}]}]}"));
+                   4 + random_.Below(24), "}]}]}"));
 }
 
 }  // namespace maniple

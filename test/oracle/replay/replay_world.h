@@ -29,17 +29,10 @@ namespace maniple {
 [[nodiscard]] std::string WithoutDigest(const std::string& gang);
 
 enum class RunTimesTold : uint8_t { kSome, kNone };
-enum class QuotaThere : uint8_t { kScarce, kPlenty };
-
 class ReplayWorld final {
  public:
-  struct Kind {
-    RunTimesTold run_times = RunTimesTold::kSome;
-    QuotaThere quota = QuotaThere::kScarce;
-  };
   // With nodes that can be divided by MIG, and gangs that ask for slices, where that is allowed.
-  ReplayWorld(uint64_t seed, LoopOptions options) : ReplayWorld(seed, std::move(options), Kind()) {}
-  ReplayWorld(uint64_t seed, LoopOptions options, Kind kind);
+  ReplayWorld(uint64_t seed, LoopOptions options, RunTimesTold told = RunTimesTold::kSome);
 
   Replay& live() { return live_; }
   // A PodGroup and its pods, of any Queue or of none; of three gangs one has a PodGroup of x-k8s,
@@ -53,7 +46,7 @@ class ReplayWorld final {
 
   Random random_;
   const bool divides_;
-  const Kind kind_;
+  const RunTimesTold told_;
   Replay live_;
   int queues_ = 0;
 };

@@ -90,8 +90,7 @@ TEST(WhatIfOracle, SaysWhenADivisionLetsItStart) {
   for (int seed = FirstWorld(); seed < EndOfWorlds(); ++seed) {
     const LoopOptions options = LoopOptionsOf(seed);
     if (!Divides(options)) continue;
-    ReplayWorld world(static_cast<uint64_t>(seed), LoopOptionsOf(seed),
-                      {.run_times = RunTimesTold::kNone});
+    ReplayWorld world(static_cast<uint64_t>(seed), LoopOptionsOf(seed), RunTimesTold::kNone);
     WhatIfQuestion question{.cluster = {.at = world.live().now(), .objects = world.live().Dump()}};
     question.job = world.MakeGang("job");
     question.horizon = kHorizon;

@@ -113,18 +113,40 @@ TEST_F(LoopMig, NoNodeIsDividedForAGangThatLacksQuotaForGood) {
   CarryOut("n1", kSmall, 56);
   Queue queue;
   queue.meta.name = "team";
-  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(60)}}}};
+  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(66)}}}};
   driver->api.Put(queue);
   Submit("runs", 1, kSmall, 10, "team");
   driver->Settle();
-  ASSERT_EQ(driver->Bound("runs"), 1);
-  Submit("lacks-both", 1, kSmall, 56, "team");  // n1 has 46, and team 50
+  Submit("waits", 1, kSmall, 56, "team");  // n1 has 46, and team 56
+  driver->Settle(absl::Seconds(20));
+  EXPECT_EQ(driver->StatusOf("waits").reason, "NoFit");
+  Submit("small", 1, kSmall, 20, "team");
   driver->Settle(absl::Minutes(5));
+  ASSERT_EQ(driver->Bound("small"), 1);
   EXPECT_EQ(ConfigOf("n2"), "all-disabled");
   queue.quotas[0].resources[0].nominal = Amount(100);
   driver->api.Put(queue);
   driver->Settle(absl::Minutes(1));
   EXPECT_EQ(ConfigOf("n2"), "all-1g.10gb") << "only the node is lacking now";
+}
+
+TEST_F(LoopMig, WhoLacksQuotaAndADivisionIsToldOfTheQuota) {
+  Start(MigReconfigure::kOn, 2);
+  CarryOut("n1", kSmall, 56);
+  Queue queue;
+  queue.meta.name = "team";
+  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(120)}}}};
+  driver->api.Put(queue);
+  Submit("runs", 1, kSmall, 10, "team");
+  driver->Settle();
+  Submit("both", 2, kSmall, 56, "team");  // of 110 that are left
+  driver->Settle(absl::Minutes(5));
+  EXPECT_EQ(driver->StatusOf("both").reason, "QuotaExceeded");
+  EXPECT_EQ(ConfigOf("n2"), "all-disabled");
+  driver->api.SetPhase("runs-0", PodPhase::kSucceeded);
+  driver->Settle(absl::Minutes(2));
+  EXPECT_EQ(driver->StatusOf("both").reason, "NoFit");
+  EXPECT_EQ(ConfigOf("n2"), "all-1g.10gb");
 }
 
 TEST_F(LoopMig, AGangThatADivisionWouldServeIsNotToldThatItNeverFits) {
