@@ -132,7 +132,7 @@ struct Rejection {
   std::string detail;
   // kQuotaExceeded, kExceedsMaxQuota; of kNeverFits, where quota would be short as well.
   std::optional<QuotaShortage> quota;
-  bool quota_in_the_way = false;       // with more quota some other flavor could have been tried
+  bool quota_in_the_way = false;  // with more quota some other flavor could have been tried
   bool nodes_in_the_way = false;  // kExceedsMaxQuota: with larger nodes some other flavor could
 };
 
