@@ -25,7 +25,10 @@ WaitingFor WaitsFor(const GangRequest& request, const Rejection& rejection, Desk
   WaitingFor waits{.reason = ReasonOf(rejection.code),
                    .message = RejectionText(rejection, tables),
                    .nodes = NodeReasonLines(rejection, tables)};
-  if (rejection.quota.has_value() && rejection.quota->cell.valid()) {
+  // Where there is no room either, that is told.
+  const bool of_room =
+      rejection.code == RejectionCode::kNeverFits || rejection.code == RejectionCode::kNoFit;
+  if (!of_room && rejection.quota.has_value() && rejection.quota->cell.valid()) {
     waits.quota = QuotaLineOf(*rejection.quota, desk.ledger.book());
     waits.message = QuotaText(*waits.quota);
     waits.quota->borrowers = {};

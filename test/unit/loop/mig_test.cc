@@ -146,7 +146,23 @@ TEST_F(LoopMig, WhoLacksQuotaAndADivisionIsToldOfTheQuota) {
   driver->api.SetPhase("runs-0", PodPhase::kSucceeded);
   driver->Settle(absl::Minutes(2));
   EXPECT_EQ(driver->StatusOf("both").reason, "NoFit");
+  EXPECT_THAT(driver->StatusOf("both").message, HasSubstr("pods fit"));
   EXPECT_EQ(ConfigOf("n2"), "all-1g.10gb");
+}
+
+TEST_F(LoopMig, WhereNobodyDividesWhoLacksQuotaTooIsToldThatItNeverFits) {
+  Start(MigReconfigure::kOff, 2);
+  CarryOut("n1", kSmall, 56);
+  Queue queue;
+  queue.meta.name = "team";
+  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(120)}}}};
+  driver->api.Put(queue);
+  Submit("runs", 1, kSmall, 10, "team");
+  driver->Settle();
+  Submit("both", 2, kSmall, 56, "team");
+  driver->Settle();
+  EXPECT_EQ(driver->StatusOf("both").reason, "NeverFits");
+  EXPECT_THAT(driver->StatusOf("both").message, HasSubstr("even on the empty cluster"));
 }
 
 TEST_F(LoopMig, AGangThatADivisionWouldServeIsNotToldThatItNeverFits) {
