@@ -47,6 +47,21 @@ class LoopMig : public ::testing::Test {
       driver->api.Put(pod);
     }
   }
+  void GiveTeam(int64_t slices) {
+    Queue queue;
+    queue.meta.name = "team";
+    queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(slices)}}}};
+    driver->api.Put(queue);
+  }
+  // Of two nodes n1 is divided already, and team has ten slices of it in use.
+  void StartWithTeam(MigReconfigure mode, int64_t slices) {
+    Start(mode, 2);
+    CarryOut("n1", kSmall, 56);
+    GiveTeam(slices);
+    Submit("runs", 1, kSmall, 10, "team");
+    driver->Settle();
+    ASSERT_EQ(driver->Bound("runs"), 1);
+  }
   // The division of n1 meets the fault, and nobody can tell whether it was done.
   void KeepsOthersOffForAWhileAfter(Fault fault) {
     fault.on = "PATCH /api/v1/nodes/n1";
@@ -109,14 +124,7 @@ TEST_F(LoopMig, AnIdleNodeIsDividedAndTheGangStarts) {
 
 // It could not start on any node, and another might need this one as it is.
 TEST_F(LoopMig, NoNodeIsDividedForAGangThatLacksQuotaForGood) {
-  Start(MigReconfigure::kOn, 2);
-  CarryOut("n1", kSmall, 56);
-  Queue queue;
-  queue.meta.name = "team";
-  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(66)}}}};
-  driver->api.Put(queue);
-  Submit("runs", 1, kSmall, 10, "team");
-  driver->Settle();
+  StartWithTeam(MigReconfigure::kOn, 66);
   Submit("waits", 1, kSmall, 56, "team");  // n1 has 46, and team 56
   driver->Settle(absl::Seconds(20));
   EXPECT_EQ(driver->StatusOf("waits").reason, "NoFit");
@@ -124,21 +132,13 @@ TEST_F(LoopMig, NoNodeIsDividedForAGangThatLacksQuotaForGood) {
   driver->Settle(absl::Minutes(5));
   ASSERT_EQ(driver->Bound("small"), 1);
   EXPECT_EQ(ConfigOf("n2"), "all-disabled");
-  queue.quotas[0].resources[0].nominal = Amount(100);
-  driver->api.Put(queue);
+  GiveTeam(100);
   driver->Settle(absl::Minutes(1));
   EXPECT_EQ(ConfigOf("n2"), "all-1g.10gb") << "only the node is lacking now";
 }
 
 TEST_F(LoopMig, WhoLacksQuotaAndADivisionIsToldOfTheQuota) {
-  Start(MigReconfigure::kOn, 2);
-  CarryOut("n1", kSmall, 56);
-  Queue queue;
-  queue.meta.name = "team";
-  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(120)}}}};
-  driver->api.Put(queue);
-  Submit("runs", 1, kSmall, 10, "team");
-  driver->Settle();
+  StartWithTeam(MigReconfigure::kOn, 120);
   Submit("both", 2, kSmall, 56, "team");  // of 110 that are left
   driver->Settle(absl::Minutes(5));
   EXPECT_EQ(driver->StatusOf("both").reason, "QuotaExceeded");
@@ -151,14 +151,7 @@ TEST_F(LoopMig, WhoLacksQuotaAndADivisionIsToldOfTheQuota) {
 }
 
 TEST_F(LoopMig, WhereNobodyDividesWhoLacksQuotaTooIsToldThatItNeverFits) {
-  Start(MigReconfigure::kOff, 2);
-  CarryOut("n1", kSmall, 56);
-  Queue queue;
-  queue.meta.name = "team";
-  queue.quotas = {{.resources = {{.resource = kSmall, .nominal = Amount(120)}}}};
-  driver->api.Put(queue);
-  Submit("runs", 1, kSmall, 10, "team");
-  driver->Settle();
+  StartWithTeam(MigReconfigure::kOff, 120);
   Submit("both", 2, kSmall, 56, "team");
   driver->Settle();
   EXPECT_EQ(driver->StatusOf("both").reason, "NeverFits");
