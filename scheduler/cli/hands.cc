@@ -69,8 +69,10 @@ std::string PathOfGroups(const HandsRequest& request) {
                       SpaceOf(request), "/podgroups");
 }
 
-// Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs.
-absl::StatusOr<std::vector<std::string>> StandInsFor(const HandsRequest& request, Hands& hands) {
+// Of "pytorchjob/train" the PodGroups that stand for it, one for each of its gangs. Of a name alone
+// that name.
+absl::StatusOr<std::vector<std::string>> GangsTyped(const HandsRequest& request, Hands& hands) {
+  if (!absl::StrContains(request.gang, '/')) return std::vector{request.gang};
   if (IsPodGroupTyped(request.gang)) return std::vector{std::string(NameTyped(request.gang))};
   ASSIGN_OR_RETURN(const Json groups, hands.Ask(HttpMethod::kGet, PathOfGroups(request)));
   std::vector<std::string> names = StandInsTyped(request.gang, groups["items"].items());
@@ -107,10 +109,7 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, const Js
 // The objects written.
 absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Json& value) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
-  std::vector<std::string> names = {request.gang};
-  if (absl::StrContains(request.gang, '/')) {
-    ASSIGN_OR_RETURN(names, StandInsFor(request, hands));
-  }
+  ASSIGN_OR_RETURN(std::vector<std::string> names, GangsTyped(request, hands));
   std::vector<Json> written;
   HandsRequest one = request;
   for (std::string& name : names) {
@@ -131,32 +130,39 @@ bool HasController(const Json& pod) {
   return false;
 }
 
-// The pods of it that have a node, as the scheduler knows them.
-absl::StatusOr<std::vector<Standing>> PodsThatStand(const HandsRequest& request, Hands& hands) {
+// Appends the pods of it that have a node, as the scheduler knows them.
+absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& name, Hands& hands,
+                              std::vector<Standing>& pods) {
   ASSIGN_OR_RETURN(
       const Json gang,
       AskScheduler(request.client, absl::StrCat("/explain?namespace=", UrlEncoded(SpaceOf(request)),
-                                                "&name=", UrlEncoded(request.gang))));
-  std::vector<Standing> pods;
+                                                "&name=", UrlEncoded(name))));
   for (const Json& member : gang["pods"].items()) {
     const std::string& state = member["state"].AsString();
     if (state != "bound" && state != "running") continue;
-    const std::string& name = member["pod"].AsString();
-    const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, name));
+    const std::string& pod_name = member["pod"].AsString();
+    const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, PathOf(request, pod_name));
     if (absl::IsNotFound(pod.status())) continue;
     RETURN_IF_ERROR(pod.status());
     if (!HasController(*pod) && !request.force) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "pod ", name, " has no controller to make it again; --force deletes it anyway"));
+          "pod ", pod_name, " has no controller to make it again; --force deletes it anyway"));
     }
-    pods.push_back({name, (*pod)["metadata"]["uid"].AsString()});
+    pods.push_back({pod_name, (*pod)["metadata"]["uid"].AsString()});
   }
-  return pods;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
   ASSIGN_OR_RETURN(Hands hands, Hands::Reach(request.client));
-  ASSIGN_OR_RETURN(const std::vector<Standing> pods, PodsThatStand(request, hands));
+  absl::StatusOr<std::vector<std::string>> names = GangsTyped(request, hands);
+  // The scheduler itself knows more than PodGroups tell: "pod/train-0".
+  if (absl::IsNotFound(names.status())) names = {request.gang};
+  RETURN_IF_ERROR(names.status());
+  std::vector<Standing> pods;
+  for (const std::string& name : *names) {
+    RETURN_IF_ERROR(AddPodsThatStand(request, name, hands, pods));
+  }
   if (pods.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(SpaceOf(request), "/", request.gang, " has no running pod"));

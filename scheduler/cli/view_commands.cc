@@ -105,11 +105,14 @@ int ShowList(const Asked& asked, const std::string& target, ResourceKind kind,
   return ShowAnswer(asked, ask, asked.common.output == "wide" ? texts.wide : texts.table);
 }
 
+std::string TargetOf(absl::string_view page, const std::string& ns, const std::string& name) {
+  return absl::StrCat(page, "?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(name));
+}
+
 int Explain(const Asked& asked) {
   const ViewRequest& view = asked.view;
   const std::string ns = view.namespace_name.empty() ? "default" : view.namespace_name;
-  return Show(asked,
-              absl::StrCat("/explain?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(view.name)),
+  return Show(asked, TargetOf("/explain", ns, view.name),
               [](const Json& gang) { return Explanation(gang, absl::Now()); });
 }
 
@@ -123,14 +126,27 @@ int Gangs(const Asked& asked) {
                   ResourceKind::kPodGroup, texts);
 }
 
+// The log knows gangs by their names, also those that are gone. Whoever names a pod, or what
+// declares the gang, means the gang that the scheduler knows by it now.
+absl::StatusOr<Json> AskForLog(const AdminClientOptions& client, const std::string& ns,
+                               const std::string& name) {
+  ASSIGN_OR_RETURN(Json log, AskScheduler(client, TargetOf("/log", ns, name)));
+  if (name.empty() || log["items"].size() > 0) return log;
+  const absl::StatusOr<Json> gang = AskScheduler(client, TargetOf("/explain", ns, name));
+  if (absl::IsNotFound(gang.status())) return log;
+  RETURN_IF_ERROR(gang.status());
+  const std::string& meant = (*gang)["name"].AsString();
+  if (meant == name) return log;
+  return AskScheduler(client, TargetOf("/log", ns, meant));
+}
+
 int ShowLog(const Asked& asked) {
   const ViewRequest& view = asked.view;
   const bool of_one = !view.name.empty() && view.namespace_name.empty();
   const std::string ns = of_one ? "default" : view.namespace_name;
-  const std::string target =
-      absl::StrCat("/log?namespace=", UrlEncoded(ns), "&name=", UrlEncoded(view.name));
-  if (view.watch || view.name.empty()) return Show(asked, target, DecisionTable);
-  const absl::StatusOr<Json> log = AskScheduler(asked.common.client, target);
+  const auto ask = [&] { return AskForLog(asked.common.client, ns, view.name); };
+  if (view.watch || view.name.empty()) return ShowAnswer(asked, ask, DecisionTable);
+  const absl::StatusOr<Json> log = ask();
   if (!log.ok()) return Complain(log.status().message());
   if ((*log)["items"].size() > 0) {
     Print(asked, *log, DecisionTable);
@@ -222,7 +238,8 @@ class ViewCommands final {
     CLI::App& log = Add("log", "Recent decisions, on one gang or on all",
                         "log llama-pretrain -n research", ShowLog);
     CLI::Option* gang =
-        log.add_option("GANG", request_.name, "Its PodGroup, or its pod (default: all gangs)");
+        log.add_option("GANG", request_.name,
+                       "As explain takes it: PodGroup, pod, or what declares it (default: all)");
     CLI::Option* one = log.add_option("-n,--namespace", request_.namespace_name,
                                       "Its namespace (default: default; without a gang: all)");
     log.add_flag("-A,--all-namespaces", request_.everywhere, "All gangs of all namespaces")

@@ -12,9 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from producers.jobs import indexed_job  # noqa: E402
-from producers.stage import Made  # noqa: E402
+from producers.stage import Made, custom, pods  # noqa: E402
 from support.cases import on_servers, play_all  # noqa: E402
 from support.control_plane import RealControlPlane  # noqa: E402
+from support.definitions import install_open  # noqa: E402
 from support.scheduler import (  # noqa: E402
     GROUP, Scheduler, add_nodes, await_that, is_bound, maniple_on, pod, pod_group, pods_by_gang, submit,
 )
@@ -89,9 +90,26 @@ def a_job_is_held_by_its_own_name(server):
     await_that("nothing holds it", lambda: reason(api, group) != "SchedulingGated")
     status, output, error = maniple_on(server, "whatif", "job/whole", "--add-nodes", "4:like=node-000")
     assert output.startswith(f"default/{group} would"), (status, output, error)
+    api.must("PATCH", "/api/v1/nodes/node-000", {"spec": {"unschedulable": False}}, "application/merge-patch+json")
+    await_that("its pods run", lambda: all(map(is_bound, api.must("GET", PODS)["items"])))
+    for name in ("job/whole", "whole-0", group):
+        status, output, error = scheduler.maniple("log", name)
+        assert status == 0 and f"default/{group}" in output, (name, status, output, error)
+    status, output, error = scheduler.maniple("log", "job/plain")
+    assert status == 1 and not output and 'of a gang "job/plain"' in error and error.count("\n") == 1, error
     status, output, error = maniple_on(server, "hold", "job/plain")
     assert status == 1 and not output and 'stands for "job/plain"' in error and error.count("\n") == 1, error
     scheduler.stop()
+
+
+def replicas_of_two_pods(replicas):
+    yield custom("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "leaderworkersets", "lws",
+                 {"replicas": replicas, "leaderWorkerTemplate": {"size": 2}})
+    for index in range(replicas):
+        labels = {"leaderworkerset.sigs.k8s.io/name": "lws", "leaderworkerset.sigs.k8s.io/group-index": str(index)}
+        for worker in range(2):
+            yield from pods(f"lws-{index}", [worker], "LeaderWorkerSet/lws",
+                            {**labels, "leaderworkerset.sigs.k8s.io/worker-index": str(worker)}, {"leaderworkerset.sigs.k8s.io/size": "2"})
 
 
 def who_is_requeued_leaves_if_somebody_brings_it_back(server):
@@ -112,6 +130,26 @@ def who_is_requeued_leaves_if_somebody_brings_it_back(server):
     scheduler.stop()
 
 
+def all_gangs_of_one_object_are_requeued(server):
+    """A LeaderWorkerSet has a gang for each replica."""
+    install_open(server, [("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets", True)])
+    api = server.api
+    add_nodes(api, 2)
+    made = Made(api)
+    for path, thing, owner in replicas_of_two_pods(2):
+        made.create(path, thing, owner)
+    scheduler = Scheduler(server).start()
+
+    def standing():
+        return sorted(one["metadata"]["name"] for one in api.must("GET", PODS)["items"] if is_bound(one) and "deletionTimestamp" not in one["metadata"])
+
+    await_that("all replicas run", lambda: len(standing()) == 4)
+    await_that("the scheduler says so", lambda: "running" in scheduler.maniple("explain", "leaderworkerset/lws")[1].lower())
+    assert scheduler.maniple("--kubeconfig", str(server.kubeconfig), "requeue", "leaderworkerset/lws") == (0, "default/leaderworkerset/lws: 4 pods were deleted\n", "")
+    await_that("all of them have left", lambda: not standing())
+    scheduler.stop()
+
+
 def wrong_hands_get_one_clear_line(server):
     for verb in ("hold", "release"):
         status, output, error = maniple_on(server, verb, "nobody")
@@ -122,7 +160,7 @@ def wrong_hands_get_one_clear_line(server):
 
 CASES = (
     who_is_on_hold_waits_until_released, a_pod_without_a_group_is_held_by_its_name, a_job_is_held_by_its_own_name,
-    who_is_requeued_leaves_if_somebody_brings_it_back, wrong_hands_get_one_clear_line,
+    who_is_requeued_leaves_if_somebody_brings_it_back, all_gangs_of_one_object_are_requeued, wrong_hands_get_one_clear_line,
 )
 
 
