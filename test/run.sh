@@ -6,6 +6,7 @@
 #   test/run.sh --sanitizers   # or only those named: asan on unit, scenario, sim and conformance tests, tsan on those with threads
 #   test/run.sh --fuzz [SECONDS] [NAME…]  # every fuzzer, or those named, 60 s each unless told otherwise
 #   MANIPLE_BUILD_JOBS=2 …     # with fewer cores
+#   MANIPLE_HISTORIES=2000 …   # so many simulated histories instead of 500, as .ci/run plays: so many meet every fault in every state
 #
 # A control plane to compare with is built from Go modules at the first run, beside the compiler (see test/controlplane).
 # The last line is `N passed, M failed, K skipped`; the status is 0 only if something ran and nothing failed.
@@ -16,12 +17,14 @@ cores=${MANIPLE_BUILD_JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0
 failures=()  # told once more at the end, where whoever sees only the end of a long log finds them
 logs=build/test-logs
+declare -A suites=()  # that run now, by process
 readonly closing='^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$'
 
 say() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
 
 finish() {
   trap - EXIT
+  [[ -z ${sockets:-} ]] || rm -rf "$sockets"
   ((passed + failed > 0)) || failed=1
   ((${#failures[@]} == 0)) || printf 'failed: %s\n' "${failures[@]}"
   echo "$passed passed, $failed failed, $skipped skipped"
@@ -51,13 +54,27 @@ add() {  # NAME STATUS FILE
   failed=$((failed + 1))
 }
 
-run_suite() {  # NAME COMMAND…: shows its output, adds its last line
-  local name=$1 log status=0
-  shift
-  log=$logs/$(basename "$name").log
-  say "$name"
-  timeout --foreground 1500 "$@" 2>&1 | tee "$log" || status=${PIPESTATUS[0]}
-  add "$name" "$status" "$log"
+# A suite has a folder of its own for sockets at default addresses, so that suites may run at once.
+start_suite() {  # SUITE [NICENESS]: in the background
+  local log=$logs/$(basename "$1").log
+  XDG_RUNTIME_DIR=$(mktemp -d "$sockets/XXXXXX") nice -n "${2:-0}" timeout 4500 "$1" >"$log" 2>&1 &
+  suites[$!]=$1
+}
+
+# Waits for one of the suites to end; shows what it said, and adds its last line.
+end_suite() {
+  local pid status=0 name
+  wait -n -p pid "${!suites[@]}" || status=$?
+  name=${suites[$pid]}
+  unset "suites[$pid]"
+  say "$name, ended"
+  cat "$logs/$(basename "$name").log"
+  add "$name" "$status" "$logs/$(basename "$name").log"
+}
+
+run_suite() {  # SUITE: alone
+  start_suite "$1"
+  end_suite
 }
 
 build() {  # PRESET TARGET…
@@ -102,53 +119,28 @@ sanitizers() {
 
 everything() {
   export PRESET=${PRESET:-dev}
+  sockets=$(mktemp -d)
   # The Go build takes minutes the first time: let it run beside the compiler, behind it in line.
   say "control plane: building in the background, log in $logs/controlplane.log"
   nice -n 19 test/controlplane/build.sh >"$logs/controlplane.log" 2>&1 &
   local control_plane=$! suite
-  run_suite layering_test test/layering_test.py
+  run_suite test/layering_test.py
   build "$PRESET"
   say "waiting for the control plane"
   wait "$control_plane" || tail -n 3 "$logs/controlplane.log"
   run_ctest "$PRESET" ctest
-  run_suite hardening_test test/hardening_test.py
-  # Most of the time the first wait for leases and timeouts to run out; the last takes what processors the others leave.
-  local -A beside=()
-  start_beside 0 test/e2e/run_failover.py test/e2e/run_controllers.py test/e2e/run_faulty_server.py
-  start_beside 19 test/sim/run_fresh_seeds.py
-  # A suite that ctest runs already, so that the sanitizers see it too, is not executable by itself.
+  run_suite test/hardening_test.py
+  # A suite waits for most of its time, for leases and for servers that start: two at once, the longest first. What processors they
+  # leave go to simulated histories. A suite that ctest runs already, so that the sanitizers see it too, is not executable by itself.
+  start_suite test/sim/run_fresh_seeds.py 19
+  local -A started=([test/sim/run_fresh_seeds.py]=1)
   while IFS= read -r suite; do
-    [[ -v beside[$suite] ]] || run_suite "$suite" "$suite"
-  done < <(find test -name 'run_*.py' -perm -u+x | sort)
-  say "waiting for ${!beside[*]}"
-  wait
-  for suite in "${!beside[@]}"; do end_beside "$suite"; done
-}
-
-start_beside() {  # NICENESS SUITE…: one suite after the other
-  local niceness=$1 suite
-  shift
-  for suite; do
-    beside[$suite]=$logs/$(basename "$suite").log
-    rm -f "${beside[$suite]}" "${beside[$suite]}.status"
-  done
-  (
-    trap '[[ -z ${running:-} ]] || kill "$running" 2>/dev/null; exit 1' TERM
-    for suite; do
-      nice -n "$niceness" timeout 4500 "$suite" >"${beside[$suite]}" 2>&1 &
-      running=$! status=0
-      wait "$running" || status=$?
-      echo "$status" >"${beside[$suite]}.status"
-    done
-  ) &
-}
-
-end_beside() {  # SUITE
-  local log=${beside[$1]} status
-  say "$1, which ran beside them"
-  cat "$log"
-  status=$(cat "$log.status" 2>/dev/null) || status=127
-  add "$1" "$status" "$log"
+    [[ ! -v started[$suite] ]] || continue
+    ((${#suites[@]} < 3)) || end_suite
+    started[$suite]=1
+    start_suite "$suite"
+  done < <(printf 'test/e2e/run_%s.py\n' producers tenants install failover && find test -name 'run_*.py' -perm -u+x | sort)
+  while ((${#suites[@]} > 0)); do end_suite; done
 }
 
 # Needs clang, and the runtime that its libFuzzer is part of.

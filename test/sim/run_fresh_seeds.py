@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""2,000 simulated histories: no promise may be broken, and every fault must meet every state of a member.
+"""Simulated histories: no promise may be broken, and every fault must meet every state of a member.
 
     test/sim/run_fresh_seeds.py                  # with the binaries of preset dev: always the same histories
     test/sim/run_fresh_seeds.py --fresh          # those that nobody has simulated before
@@ -7,7 +7,8 @@
     test/sim/run_fresh_seeds.py --first 1790000000000  # certain histories again
 
 A history that fails is told with the command that replays it: it shows a bug of the scheduler, or of the check. Fresh seeds are
-chosen by the time of day. The last line is `N passed, M failed, K skipped`; the cases are the two sentences above.
+chosen by the time of day. MANIPLE_HISTORIES is how many there are, 500 unless told otherwise. The last line is `N passed, M failed,
+K skipped`; the cases are the two sentences above, the second one only of 2,000 histories or more.
 """
 
 import argparse
@@ -20,13 +21,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("PRESET", "dev")
+MEET_EVERY_CELL = 2000  # the rarest is met once
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=60_000, help="the first seed")
     parser.add_argument("--fresh", action="store_true", help="the first seed is told by the time of day")
-    parser.add_argument("--seeds", type=int, default=2000)  # so many meet every cell; the rarest is met once
+    parser.add_argument("--seeds", type=int, default=int(os.environ.get("MANIPLE_HISTORIES", 500)))
     arguments = parser.parse_args()
     if arguments.fresh:
         arguments.first = int(time.time()) * 1000
@@ -38,15 +40,17 @@ def main():
     lines = (done.stdout + done.stderr).replace("replay: ", f"replay: {folder}/").splitlines()
     summary = re.search(r"^(\d+) seeds of .* (\d+) violations$", done.stdout, re.MULTILINE)
     covered = re.search(r"^coverage: (\d+) of (\d+) cells$", done.stdout, re.MULTILINE)
-    cases = {
-        "no promise is broken": summary is not None and int(summary[1]) == arguments.seeds and summary[2] == "0",
-        "every fault meets every state": covered is not None and covered[1] == covered[2],
-    }
+    cases = {"no promise is broken": summary is not None and int(summary[1]) == arguments.seeds and summary[2] == "0"}
+    skipped = int(arguments.seeds < MEET_EVERY_CELL)
+    if not skipped:
+        cases["every fault meets every state"] = covered is not None and covered[1] == covered[2]
     whole = [line for line in lines if not re.search(r"( +\d+){10}$", line)]
     print("\n".join(whole if summary else lines[-40:]))
     for case, holds in cases.items():
         print(f"{'ok   ' if holds else 'FAIL '} {case}")
-    print(f"{sum(cases.values())} passed, {len(cases) - sum(cases.values())} failed, 0 skipped")
+    if skipped:
+        print(f"SKIPPED, COVERAGE: {MEET_EVERY_CELL} histories meet every fault in every state: set MANIPLE_HISTORIES={MEET_EVERY_CELL}")
+    print(f"{sum(cases.values())} passed, {len(cases) - sum(cases.values())} failed, {skipped} skipped")
     return 0 if all(cases.values()) else 1
 
 
