@@ -220,6 +220,9 @@ omitStages: [RequestReceived]
 rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollection]}, {level: None}]
 """
 
+    # Made in no time; four RSA keys take a third of what a start takes in all.
+    CURVE = "prime256v1"
+
     def __init__(self, folder, audit=False, flags=()):
         super().__init__()
         self.assets, self.audit_log = Path(folder), self.folder / "audit.jsonl" if audit else None
@@ -289,24 +292,21 @@ rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollectio
 
     def _issue_certificates(self):
         """A certificate authority of its own, a server certificate for the loopback address, and an administrator."""
-        self._openssl("genrsa", "-out", "account.key", "2048")
-        self._openssl(
-            *("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", "/CN=maniple-test-ca"),
-            *("-keyout", "ca.key", "-out", "ca.crt"),
-        )
+        self._openssl("ecparam", "-name", self.CURVE, "-genkey", "-noout", "-out", "account.key")
+        self._make_key("-x509", "-days", "3", "-subj", "/CN=maniple-test-ca", "-keyout", "ca.key", "-out", "ca.crt")
         self._issue("server", "/CN=kube-apiserver", "subjectAltName=IP:127.0.0.1,DNS:localhost")
         self._issue("admin", "/O=system:masters/CN=maniple-test-admin", "extendedKeyUsage=clientAuth")
 
     def _issue(self, name, subject, extension):
         (self.folder / f"{name}.ext").write_text(extension + "\n")
-        self._openssl(
-            *("req", "-newkey", "rsa:2048", "-nodes", "-subj", subject),
-            *("-keyout", f"{name}.key", "-out", f"{name}.csr"),
-        )
+        self._make_key("-subj", subject, "-keyout", f"{name}.key", "-out", f"{name}.csr")
         self._openssl(
             *("x509", "-req", "-days", "3", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial"),
             *("-in", f"{name}.csr", "-out", f"{name}.crt", "-extfile", f"{name}.ext"),
         )
+
+    def _make_key(self, *arguments):
+        self._openssl("req", "-newkey", "ec", "-pkeyopt", f"ec_paramgen_curve:{self.CURVE}", "-nodes", *arguments)
 
     def _openssl(self, *arguments):
         done = subprocess.run(["openssl", *arguments], cwd=self.folder, capture_output=True, text=True)
