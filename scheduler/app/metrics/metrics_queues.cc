@@ -65,6 +65,22 @@ constexpr LimitRow kLimitRows[] = {
      &QuotaUsageView::lending_limit},
 };
 
+// A label that follows others, each of its few values written once for all Queues.
+class MoreLabels final {
+ public:
+  explicit MoreLabels(absl::string_view name) : name_(name) {}
+
+  const std::string& Of(absl::string_view value) {
+    std::string& label = labels_[value];
+    if (label.empty()) label = absl::StrCat(",", Label(name_, value));
+    return label;
+  }
+
+ private:
+  absl::string_view name_;
+  std::map<absl::string_view, std::string> labels_;  // values stand in the Queues' views
+};
+
 class QueueText final {
  public:
   // Of one that has waiting gangs and full histograms; a guess to begin with.
@@ -75,11 +91,12 @@ class QueueText final {
     out_.reserve(out_.size() + kBytesOfQueue * queues.size());
     for (const QueueView& queue : queues) {
       labels_.push_back(Label("queue", queue.name));
-      const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", labels_.back(), ",");
+      const std::string& of = cohort_labels_.emplace_back(
+          absl::StrCat(Label("cohort", queue.cohort), ",", labels_.back()));
       std::vector<std::string>& quotas = quota_labels_.emplace_back();
       for (const QuotaUsageView& usage : queue.usage) {
-        quotas.push_back(absl::StrCat(of, Label("flavor", usage.flavor), ",",
-                                      Label("resource", usage.resource)));
+        quotas.push_back(
+            absl::StrCat(of, ",", Label("flavor", usage.flavor), resources_.Of(usage.resource)));
       }
     }
   }
@@ -92,8 +109,9 @@ class QueueText final {
       });
     }
     text_.Begin("maniple_queue_info", "Always 1; the label names the cohort.", "gauge");
+    MoreLabels cohorts("cohort");
     ForEachNamed([&](const QueueView& queue, const std::string& label) {
-      text_.Add("maniple_queue_info", absl::StrCat(label, ",", Label("cohort", queue.cohort)), 1);
+      text_.Add("maniple_queue_info", label, cohorts.Of(queue.cohort), 1);
     });
     constexpr char kOldest[] = "maniple_oldest_pending_gang_age_seconds";
     text_.Begin(kOldest, "Age of the oldest gang that waits in the Queue; 0 when none does.",
@@ -120,18 +138,18 @@ class QueueText final {
   void AddAsked() {
     constexpr char kName[] = "maniple_queue_resource_pending";
     text_.Begin(kName, "Requests of the Queue's pods without a node.", "gauge");
-    ForEachNamed([&](const QueueView& queue, const std::string& label) {
-      const std::string of = absl::StrCat(Label("cohort", queue.cohort), ",", label, ",");
-      std::map<std::string, Amount> asked;
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      const QueueView& queue = queues_[i];
+      if (queue.name.empty()) continue;
+      std::map<absl::string_view, Amount> asked;
       for (const QuotaUsageView& usage : queue.usage) asked[usage.resource] = Amount();
       for (const ResourceAmount& part : queue.asked) {
         if (const auto at = asked.find(part.resource); at != asked.end()) at->second = part.amount;
       }
       for (const auto& [resource, amount] : asked) {
-        text_.Add(kName, absl::StrCat(of, Label("resource", resource)),
-                  InBaseUnits(resource, amount));
+        text_.Add(kName, cohort_labels_[i], resources_.Of(resource), InBaseUnits(resource, amount));
       }
-    });
+    }
   }
 
   // Also of gangs without a Queue. Of all namespaces together: their names are labels of nobody's.
@@ -156,21 +174,18 @@ class QueueText final {
   // Also of gangs without a Queue.
   void AddHistories() {
     text_.Begin("maniple_pending_gangs", "Gangs that are not bound, by reason.", "gauge");
+    MoreLabels reasons("reason");
     for (size_t i = 0; i < queues_.size(); ++i) {
       for (const auto& [reason, gangs] : queues_[i].pending_by_reason) {
-        text_.Add("maniple_pending_gangs", absl::StrCat(labels_[i], ",", Label("reason", reason)),
+        text_.Add("maniple_pending_gangs", labels_[i], reasons.Of(reason),
                   static_cast<double>(gangs));
       }
     }
     text_.Begin("maniple_evicted_gangs_total", "Gangs that had to leave as a whole, by cause.",
                 "counter");
-    std::array<std::string, kLeavingCauses.size()> causes;
-    std::ranges::transform(kLeavingCauses, causes.begin(), [](const auto& cause) {
-      return absl::StrCat(",", Label("reason", cause));
-    });
     for (size_t i = 0; i < queues_.size(); ++i) {
-      for (size_t cause = 0; cause < causes.size(); ++cause) {
-        text_.Add("maniple_evicted_gangs_total", absl::StrCat(labels_[i], causes[cause]),
+      for (size_t cause = 0; cause < kLeavingCauses.size(); ++cause) {
+        text_.Add("maniple_evicted_gangs_total", labels_[i], reasons.Of(kLeavingCauses[cause]),
                   static_cast<double>(queues_[i].history.left[cause]));
       }
     }
@@ -223,7 +238,7 @@ class QueueText final {
     text_.Begin(kName, "GPUs, by time, that pods had used when they were sent away.", "counter");
     for (size_t i = 0; i < queues_.size(); ++i) {
       for (const auto& [resource, seconds] : queues_[i].history.lost) {
-        text_.Add(kName, absl::StrCat(labels_[i], ",", Label("resource", resource)), seconds);
+        text_.Add(kName, labels_[i], resources_.Of(resource), seconds);
       }
     }
   }
@@ -243,6 +258,7 @@ class QueueText final {
       ends[i] = absl::StrCat(",le=\"", Scale::kBounds[i], "\"} ");
     }
     ends.back() = ",le=\"+Inf\"} ";
+    const std::string sum = absl::StrCat(name, "_sum"), count = absl::StrCat(name, "_count");
     text_.Begin(name, help, "histogram");
     for (size_t i = 0; i < queues_.size(); ++i) {
       const DurationHistogram<Scale>& histogram = queues_[i].history.*member;
@@ -256,13 +272,15 @@ class QueueText final {
       }
       out_.append(bucket).append(ends.back());
       text_.EndLine(static_cast<int64_t>(histogram.count()));
-      text_.Add(absl::StrCat(name, "_sum"), labels_[i], histogram.seconds());
-      text_.Add(absl::StrCat(name, "_count"), labels_[i], static_cast<double>(histogram.count()));
+      text_.Add(sum, labels_[i], histogram.seconds());
+      text_.Add(count, labels_[i], static_cast<double>(histogram.count()));
     }
   }
 
   const std::vector<QueueView>& queues_;
+  MoreLabels resources_{"resource"};
   std::vector<std::string> labels_;                     // by place in queues_
+  std::vector<std::string> cohort_labels_;              // the same behind those of their Cohorts
   std::vector<std::vector<std::string>> quota_labels_;  // … and in its `usage`
   std::string& out_;                                    // text_ writes into it
   MetricText text_;

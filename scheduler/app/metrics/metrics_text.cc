@@ -21,7 +21,7 @@ std::string Label(absl::string_view name, absl::string_view value) {
                       "\"");
 }
 
-double InBaseUnits(const std::string& resource, Amount amount) {
+double InBaseUnits(absl::string_view resource, Amount amount) {
   return static_cast<double>(amount.units()) / (resource == "cpu" ? 1000 : 1);
 }
 
@@ -29,11 +29,13 @@ void MetricText::Begin(absl::string_view name, absl::string_view help, absl::str
   absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
 }
 
-void MetricText::Add(absl::string_view name, absl::string_view labels, double value) {
+void MetricText::Add(absl::string_view name, absl::string_view labels, absl::string_view more,
+                     double value) {
   constexpr double kWholeBelow = 1e15;
   const bool whole = std::trunc(value) == value && std::abs(value) < kWholeBelow;
   out_.append(name.data(), name.size()).append(1, '{');
-  out_.append(labels.data(), labels.size()).append("} ", 2);
+  out_.append(labels.data(), labels.size());
+  out_.append(more.data(), more.size()).append("} ", 2);
   if (whole) return EndLine(static_cast<int64_t>(value));
   absl::StrAppendFormat(&out_, "%.15g\n", value);
 }

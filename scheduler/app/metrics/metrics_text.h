@@ -18,15 +18,18 @@ namespace maniple {
 // name="value"
 [[nodiscard]] std::string Label(absl::string_view name, absl::string_view value);
 // In base units: CPU in cores, where amounts are thousandths of them.
-[[nodiscard]] double InBaseUnits(const std::string& resource, Amount amount);
+[[nodiscard]] double InBaseUnits(absl::string_view resource, Amount amount);
 
 class MetricText final {
  public:
   explicit MetricText(std::string& out) : out_(out) {}
 
   void Begin(absl::string_view name, absl::string_view help, absl::string_view type);
-  // `labels`: with commas between them.
-  void Add(absl::string_view name, absl::string_view labels, double value);
+  // `labels`: with commas between them. They go on with `more`, which begins with its comma.
+  void Add(absl::string_view name, absl::string_view labels, absl::string_view more, double value);
+  void Add(absl::string_view name, absl::string_view labels, double value) {
+    Add(name, labels, "", value);
+  }
   // The value of a line whose name and labels have been written.
   void EndLine(int64_t value);
 
