@@ -165,7 +165,7 @@ def half_bound(api):
     return wrong
 
 
-def await_that(what, question, seconds=30.0, pause=0.1):
+def await_that(what, question, seconds=60.0, pause=0.1):
     """Waits until question() is true; a failure says what was missing. Nobody listening yet is a no, not an error."""
     until = time.monotonic() + seconds
     while True:
