@@ -53,7 +53,6 @@ struct Standing {
     return std::tie(a.runs, a.pods, a.reclaimed, a.has_left_for) <=>
            std::tie(b.runs, b.pods, b.reclaimed, b.has_left_for);
   }
-  friend bool operator==(const Standing& a, const Standing& b) { return (a <=> b) == 0; }
 };
 
 class History {
