@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "api/codec/gzip.h"
 
 namespace maniple {
 namespace {
@@ -49,6 +50,13 @@ TEST(SnapshotFile, AnyChangedByteIsRefusedOrHarmless) {
 TEST(SnapshotFile, WhatUnpacksToTooMuchIsRefused) {
   EXPECT_THAT(UnpackSnapshot(PackSnapshot(Sample()), 100).status().message(),
               HasSubstr("unpacks to more than"));
+}
+
+TEST(SnapshotFile, OfANewerVersionIsRefused) {
+  const std::string text = R"({"kind":"ManipleSnapshot","version":999,"at":"2026-01-01T00:00:00Z"})"
+                           "\n{\"end\":0}\n";
+  EXPECT_THAT(UnpackSnapshot(Gzip(text)).status().message(),
+              HasSubstr("it is of version 999, and this program reads up to"));
 }
 
 TEST(SnapshotFile, WhatIsNoSnapshotIsRefused) {
