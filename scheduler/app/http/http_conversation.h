@@ -21,14 +21,15 @@
 #include "scheduler/app/http/http_limits.h"
 #include "scheduler/app/http/http_outflow.h"
 #include "scheduler/app/http/http_page.h"
+#include "scheduler/app/http/http_refusals.h"
 #include "scheduler/app/http/question_headers.h"
 
 namespace maniple {
 
-inline constexpr std::uint32_t kMostHeaderBytes = 16 * 1024;
-inline constexpr std::uint64_t kMostBodyBytes = 4 * 1024;
 // What the kernel may hold of an answer that nobody reads; without it, it takes megabytes.
 inline constexpr int kSendBufferBytes = 256 * 1024;
+// What is read, and thrown away, of a peer that was refused before it had said all.
+inline constexpr size_t kMostUnheardBytes = 1024 * 1024;
 
 // `Stream` is beast::tcp_stream or a TLS stream over one.
 template <typename Stream>
@@ -99,7 +100,10 @@ class HttpConversation final : public HttpTalk,
     boost::beast::http::async_read_header(
         stream_, buffer_, *parser_,
         [self = this->shared_from_this()](boost::beast::error_code error, size_t) {
-          if (error || self->parser_->chunked()) return self->Close();
+          if (error) return self->Refuse(RefusalOf(error));
+          if (self->parser_->chunked()) {
+            return self->Refuse(TextPage(411, "a request is to say the length of its body\n"));
+          }
           self->ReadBody();
         });
   }
@@ -108,9 +112,37 @@ class HttpConversation final : public HttpTalk,
     boost::beast::http::async_read(
         stream_, buffer_, *parser_,
         [self = this->shared_from_this()](boost::beast::error_code error, size_t) {
-          if (error) return self->Close();
+          if (error) return self->Refuse(RefusalOf(error));
           self->idle_since_ = absl::InfiniteFuture();
           self->Heard();
+        });
+  }
+
+  // The last answer, to a request that was not read to its end.
+  void Refuse(std::optional<HttpPage> page) {
+    if (!page.has_value()) return Close();
+    is_refused_ = true;
+    Send(*std::move(page));
+  }
+
+  // Who closes with bytes unread resets the connection, and the reset overtakes the answer (RFC
+  // 9112, 9.6). So the peer is listened to until it has read that it may go; it counts as idle
+  // meanwhile.
+  void ListenToTheEnd() {
+    boost::beast::error_code ignored;
+    Socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+    idle_since_ = host_.Now();
+    Within(limits_.request);
+    IgnoreWhatComes(kMostUnheardBytes);
+  }
+
+  void IgnoreWhatComes(size_t most) {
+    buffer_.clear();
+    boost::beast::get_lowest_layer(stream_).async_read_some(
+        buffer_.prepare(kMostHeaderBytes),
+        [self = this->shared_from_this(), most](boost::beast::error_code error, size_t bytes) {
+          if (error || bytes >= most) return self->Close();
+          self->IgnoreWhatComes(most - bytes);
         });
   }
 
@@ -165,7 +197,7 @@ class HttpConversation final : public HttpTalk,
     for (const auto& [name, value] : page.headers) response_.set(name, value);
     if (page.status == 401) response_.set(boost::beast::http::field::www_authenticate, "Bearer");
     if (page.status == 503) response_.set(boost::beast::http::field::retry_after, "1");
-    response_.keep_alive(request.keep_alive());
+    response_.keep_alive(request.keep_alive() && !is_refused_);
     if (sending_ != nullptr) response_.body() = {sending_->data(), sending_->size()};
     response_.prepare_payload();
     Within(limits_.write);
@@ -173,6 +205,7 @@ class HttpConversation final : public HttpTalk,
         stream_, response_,
         [self = this->shared_from_this()](boost::beast::error_code error, size_t) {
           self->host_.gate().Return(std::exchange(self->sending_, nullptr));
+          if (!error && self->is_refused_) return self->ListenToTheEnd();
           if (error || !self->response_.keep_alive()) return self->Close();
           self->Read();
         });
@@ -185,6 +218,7 @@ class HttpConversation final : public HttpTalk,
   boost::asio::steady_timer patience_;  // until an answer must be there
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  bool is_refused_ = false;                     // with its last answer
   std::optional<HttpQuestion> question_;        // without an answer yet
   std::shared_ptr<const std::string> sending_;  // counted by the gate
   Response response_;
