@@ -4,8 +4,10 @@ import sys
 import time
 import traceback
 import unittest
+from contextlib import contextmanager
 
-from support.control_plane import HOW_TO_ENABLE, DevCluster, assets
+from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets
+from support.shared_control_plane import SharedControlPlane
 
 
 def on_fresh_real(cases, make_real):
@@ -24,24 +26,32 @@ def on_servers(cases, make_real, real_only=(), arguments=()):
     """(plays, skipped): each case on the embedded server and on the real one, which make_real(FOLDER) makes where it is built.
 
     A play is (name, function without arguments); a case takes the server, on which our CRDs are installed, and the arguments.
+    All cases have one real server, emptied between them; with an audit log, which nobody empties, each has one of its own.
     """
-    def played(name, case, make_server):
+    def played(name, case, served):
         def with_server():
-            with make_server() as server:
-                server.install_crds()
+            with served() as server:
                 case(server, *arguments)
 
         return name, with_server
 
     folder, plays, skipped = assets(), [], 0
+    shared = SharedControlPlane(lambda: make_real(folder)) if make_real is RealControlPlane else None
     for case in (*cases, *real_only):
         if case not in real_only:
-            plays.append(played(f"{case.__name__}, embedded", case, DevCluster))
+            plays.append(played(f"{case.__name__}, embedded", case, lambda: with_crds(DevCluster())))
         if folder is None:
             skipped += 1
         else:
-            plays.append(played(f"{case.__name__}, real", case, lambda: make_real(folder)))
+            plays.append(played(f"{case.__name__}, real", case, lambda: shared or with_crds(make_real(folder))))
     return plays, skipped
+
+
+@contextmanager
+def with_crds(server):
+    with server:
+        server.install_crds()
+        yield server
 
 
 def attempt(name, case):

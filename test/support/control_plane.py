@@ -101,6 +101,8 @@ def _die_with_parent():
 class Process:
     """A child with its log in a file; stopped when it is no longer needed."""
 
+    started = []  # all of them, the oldest first
+
     def __init__(self, arguments, log, environment=None):
         self.name = Path(arguments[0]).name
         self.log = Path(log)
@@ -113,6 +115,7 @@ class Process:
                 env=environment,
                 preexec_fn=_die_with_parent,
             )
+        Process.started.append(self)
 
     def require_alive(self):
         if self.child.poll() is not None:
@@ -143,6 +146,10 @@ def await_true(what, question, process, seconds=90, pause=0.05):
         time.sleep(pause)
     raise RuntimeError(f"{process.name}: {what} not seen within {seconds} s; its log ends:\n"
                        + "\n".join(process.log.read_text(errors="replace").splitlines()[-8:]))
+
+
+def read_crds(folder=ROOT / "deploy" / "crds"):
+    return [manifest for file in sorted(Path(folder).glob("*.yaml")) for manifest in yaml.safe_load_all(file.read_text()) if manifest]
 
 
 class Server:
@@ -188,11 +195,12 @@ class Server:
 
     def install_crds(self, folder=ROOT / "deploy" / "crds"):
         """Creates every CustomResourceDefinition of the folder and waits until each is served."""
-        manifests = [
-            manifest for file in sorted(Path(folder).glob("*.yaml")) for manifest in yaml.safe_load_all(file.read_text()) if manifest
-        ]
+        manifests = read_crds(folder)
         for manifest in manifests:
             self.api.must("POST", CRDS, manifest)
+        self.await_crds(manifests)
+
+    def await_crds(self, manifests):
         for manifest in manifests:
             name = manifest["metadata"]["name"]
             await_true(f"CustomResourceDefinition {name}", lambda: self._serves(manifest), self.children[-1], seconds=30)
@@ -226,7 +234,7 @@ rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollectio
     def __init__(self, folder, audit=False, flags=()):
         super().__init__()
         self.assets, self.audit_log = Path(folder), self.folder / "audit.jsonl" if audit else None
-        self.flags = flags
+        self.flags, self.etcd = flags, None
 
     def start(self):
         client_port, peer_port, port = free_ports(3)
@@ -242,7 +250,8 @@ rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollectio
             "--unsafe-no-fsync",
             "--log-level=warn",
         )
-        self._age(ApiClient("127.0.0.1", client_port), etcd)
+        self.etcd = ApiClient("127.0.0.1", client_port)
+        self._age(self.etcd, etcd)
         server = self.spawn(
             self.assets / "kube-apiserver",
             f"--etcd-servers={etcd_url}",

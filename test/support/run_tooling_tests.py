@@ -21,6 +21,7 @@ from support import control_plane, fault_proxy, openapi_schemas, tally  # noqa: 
 from support.api_client import ApiClient  # noqa: E402
 from support.cases import run_unit_tests  # noqa: E402
 from support.faulty_server import FaultyServer  # noqa: E402
+from support.shared_control_plane import Store, coded, decoded  # noqa: E402
 
 
 def differing(expected, actual):
@@ -261,6 +262,65 @@ class FreePortsTest(unittest.TestCase):
         code = "from support import control_plane; print(*control_plane.free_ports(500))"
         others = subprocess.run([sys.executable, "-c", code], cwd=TEST, check=True, capture_output=True, text=True).stdout.split()
         self.assertEqual(len({*mine, *map(int, others)}), 1000)
+
+
+class FakeEtcd:
+    """Of etcd's gateway what a Store asks for."""
+
+    def __init__(self, **values):
+        self.revision, self.kept, self.written = 1, {}, []
+        for key, value in values.items():
+            self.put(key, value)
+
+    def put(self, name, value):
+        self.revision += 1
+        self.kept[f"/registry/{name}"] = (value, self.revision)
+
+    def must(self, _method, path, asked):
+        if path == "/v3/kv/range":
+            assert decoded(asked["key"]) == "/registry/" and decoded(asked["range_end"]) == "/registry0", "all keys, and no others"
+            return {"kvs": [{"key": coded(key), "mod_revision": str(revision), **({} if asked.get("keys_only") else {"value": coded(value)})}
+                            for key, (value, revision) in self.kept.items()]}
+        assert path == "/v3/kv/txn" and len(asked["success"]) <= 128, "no more than a transaction takes"
+        self.revision += 1
+        for one in asked["success"]:
+            if "request_put" in one:
+                self.kept[decoded(one["request_put"]["key"])] = (decoded(one["request_put"]["value"]), self.revision)
+            else:
+                del self.kept[decoded(one["request_delete_range"]["key"])]
+        return {"header": {"revision": str(self.revision)}}
+
+    def values(self):
+        return {key.removeprefix("/registry/"): value for key, (value, _) in self.kept.items()}
+
+
+class SharedControlPlaneTest(unittest.TestCase):
+    """The fear: what one case leaves behind decides the next one."""
+
+    def test_the_store_is_as_it_was_whatever_a_case_did(self):
+        etcd = FakeEtcd(same="1", edited="2", gone="3")
+        store, before = Store(etcd), etcd.values()
+        for _ in range(2):
+            etcd.put("edited", "two")
+            del etcd.kept["/registry/gone"]
+            for index in range(300):
+                etcd.put(f"pods/{index}", "new")
+            self.assertEqual(len(store.restore()), 302)
+            self.assertEqual(etcd.values(), before)
+            self.assertEqual(store.restore(), [])
+
+    def test_what_the_api_server_renews_is_left_to_it(self):
+        etcd = FakeEtcd(**{"leases/kube-system/apiserver": "1"})
+        store = Store(etcd)
+        etcd.put("leases/kube-system/apiserver", "2")
+        self.assertEqual(store.restore(), [])
+
+    def test_objects_go_before_their_kind(self):
+        etcd = FakeEtcd()
+        store = Store(etcd)
+        etcd.put("apiextensions.k8s.io/customresourcedefinitions/jobs.example.com", "kind")
+        etcd.put("example.com/jobs/default/a", "object")
+        self.assertEqual(store.restore()[-1].split("/")[-1], "jobs.example.com")
 
 
 class OpenapiSchemasTest(unittest.TestCase):
