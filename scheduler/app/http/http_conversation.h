@@ -16,7 +16,9 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "scheduler/app/http/answer_headers.h"
 #include "scheduler/app/http/http_gate.h"
+#include "scheduler/app/http/http_hearing_out.h"
 #include "scheduler/app/http/http_host.h"
 #include "scheduler/app/http/http_limits.h"
 #include "scheduler/app/http/http_outflow.h"
@@ -25,11 +27,6 @@
 #include "scheduler/app/http/question_headers.h"
 
 namespace maniple {
-
-// What the kernel may hold of an answer that nobody reads; without it, it takes megabytes.
-inline constexpr int kSendBufferBytes = 256 * 1024;
-// What is read, and thrown away, of a peer that was refused before it had said all.
-inline constexpr size_t kMostUnheardBytes = 1024 * 1024;
 
 // `Stream` is beast::tcp_stream or a TLS stream over one.
 template <typename Stream>
@@ -91,9 +88,7 @@ class HttpConversation final : public HttpTalk,
   }
 
   void Read() {
-    parser_.emplace();
-    parser_->header_limit(kMostHeaderBytes);
-    parser_->body_limit(kMostBodyBytes);
+    Bound(parser_.emplace());
     idle_since_ = host_.Now();
     Within(limits_.request);
     // Nobody needs chunks to ask something here, and Beast asserts that they do not come by bytes.
@@ -101,9 +96,7 @@ class HttpConversation final : public HttpTalk,
         stream_, buffer_, *parser_,
         [self = this->shared_from_this()](boost::beast::error_code error, size_t) {
           if (error) return self->Refuse(RefusalOf(error));
-          if (self->parser_->chunked()) {
-            return self->Refuse(TextPage(411, "a request is to say the length of its body\n"));
-          }
+          if (self->parser_->chunked()) return self->Refuse(RefusalOfChunks());
           self->ReadBody();
         });
   }
@@ -121,29 +114,8 @@ class HttpConversation final : public HttpTalk,
   // The last answer, to a request that was not read to its end.
   void Refuse(std::optional<HttpPage> page) {
     if (!page.has_value()) return Close();
-    is_refused_ = true;
+    hearing_out_.emplace(stream_, *this, this->weak_from_this());
     Send(*std::move(page));
-  }
-
-  // Who closes with bytes unread resets the connection, and the reset overtakes the answer (RFC
-  // 9112, 9.6). So the peer is listened to until it has read that it may go; it counts as idle
-  // meanwhile.
-  void ListenToTheEnd() {
-    boost::beast::error_code ignored;
-    Socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
-    idle_since_ = host_.Now();
-    Within(limits_.request);
-    IgnoreWhatComes(kMostUnheardBytes);
-  }
-
-  void IgnoreWhatComes(size_t most) {
-    buffer_.clear();
-    boost::beast::get_lowest_layer(stream_).async_read_some(
-        buffer_.prepare(kMostHeaderBytes),
-        [self = this->shared_from_this(), most](boost::beast::error_code error, size_t bytes) {
-          if (error || bytes >= most) return self->Close();
-          self->IgnoreWhatComes(most - bytes);
-        });
   }
 
   void Heard() {
@@ -192,12 +164,7 @@ class HttpConversation final : public HttpTalk,
     sending_ = page.body;
     response_ = {};
     response_.version(request.version());
-    response_.result(static_cast<unsigned>(page.status));
-    response_.set(boost::beast::http::field::content_type, page.content_type);
-    for (const auto& [name, value] : page.headers) response_.set(name, value);
-    if (page.status == 401) response_.set(boost::beast::http::field::www_authenticate, "Bearer");
-    if (page.status == 503) response_.set(boost::beast::http::field::retry_after, "1");
-    response_.keep_alive(request.keep_alive() && !is_refused_);
+    SetHead(page, request.keep_alive() && !hearing_out_.has_value(), response_);
     if (sending_ != nullptr) response_.body() = {sending_->data(), sending_->size()};
     response_.prepare_payload();
     Within(limits_.write);
@@ -205,7 +172,10 @@ class HttpConversation final : public HttpTalk,
         stream_, response_,
         [self = this->shared_from_this()](boost::beast::error_code error, size_t) {
           self->host_.gate().Return(std::exchange(self->sending_, nullptr));
-          if (!error && self->is_refused_) return self->ListenToTheEnd();
+          if (!error && self->hearing_out_.has_value()) {
+            self->idle_since_ = self->host_.Now();
+            return self->hearing_out_->Start(self->limits_.request);
+          }
           if (error || !self->response_.keep_alive()) return self->Close();
           self->Read();
         });
@@ -218,11 +188,11 @@ class HttpConversation final : public HttpTalk,
   boost::asio::steady_timer patience_;  // until an answer must be there
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
-  bool is_refused_ = false;                     // with its last answer
   std::optional<HttpQuestion> question_;        // without an answer yet
   std::shared_ptr<const std::string> sending_;  // counted by the gate
   Response response_;
-  std::optional<HttpOutflow<Stream>> outflow_;  // of a page that goes on; it is the last one
+  std::optional<HttpOutflow<Stream>> outflow_;         // of a page that goes on; it is the last one
+  std::optional<HttpHearingOut<Stream>> hearing_out_;  // after a refusal
   absl::Time idle_since_ = absl::InfiniteFuture();
 };
 

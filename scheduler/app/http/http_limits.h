@@ -6,6 +6,9 @@
 
 namespace maniple {
 
+// What the kernel may hold of an answer that nobody reads; without it, it takes megabytes.
+inline constexpr int kSendBufferBytes = 256 * 1024;
+
 struct HttpLimits {
   HttpGate::Bounds gate;
   absl::Duration handshake = absl::Seconds(10);

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "scheduler/app/http/answer_headers.h"
 #include "scheduler/app/http/http_host.h"
 #include "scheduler/app/http/http_page.h"
 
@@ -41,10 +42,7 @@ class HttpOutflow final {
     source_ = page.open_stream();
     write_ = write;
     head_.version(11);
-    head_.result(static_cast<unsigned>(page.status));
-    head_.set(boost::beast::http::field::content_type, page.content_type);
-    for (const auto& [name, value] : page.headers) head_.set(name, value);
-    head_.keep_alive(false);
+    SetHead(page, false, head_);
     head_.chunked(true);
     boost::beast::get_lowest_layer(stream_).expires_never();
     WatchPeer();

@@ -1,4 +1,5 @@
-// What a peer is told whose request cannot be read. Inside http_endpoint.cc only; pure.
+// How much a request may say, and what a peer is told whose request cannot be read. Inside
+// http_conversation.h only; pure.
 #pragma once
 
 #include <boost/beast/core/error.hpp>
@@ -13,6 +14,13 @@ namespace maniple {
 
 inline constexpr std::uint32_t kMostHeaderBytes = 16 * 1024;
 inline constexpr std::uint64_t kMostBodyBytes = 4 * 1024;
+
+// `Parser` is a request parser of Beast.
+template <typename Parser>
+void Bound(Parser& parser) {
+  parser.header_limit(kMostHeaderBytes);
+  parser.body_limit(kMostBodyBytes);
+}
 
 // `error` ended the reading of a request. Nothing: the peer has gone or said too little in its
 // time.
@@ -30,6 +38,10 @@ inline constexpr std::uint64_t kMostBodyBytes = 4 * 1024;
   const bool of_http = error.category() == make_error_code(Http::bad_method).category();
   if (gone || !of_http) return std::nullopt;
   return TextPage(400, absl::StrCat("this is no request of HTTP/1.1: ", error.message(), "\n"));
+}
+
+[[nodiscard]] inline HttpPage RefusalOfChunks() {
+  return TextPage(411, "a request is to say the length of its body\n");
 }
 
 }  // namespace maniple
