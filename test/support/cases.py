@@ -6,7 +6,7 @@ import traceback
 import unittest
 from contextlib import contextmanager
 
-from support.control_plane import HOW_TO_ENABLE, DevCluster, RealControlPlane, assets
+from support.control_plane import HOW_TO_ENABLE, DevCluster, assets
 from support.shared_control_plane import SharedControlPlane
 
 
@@ -22,11 +22,11 @@ def on_fresh_real(cases, make_real):
     return ([], len(cases)) if assets() is None else ([played(case) for case in cases], 0)
 
 
-def on_servers(cases, make_real, real_only=(), arguments=()):
+def on_servers(cases, make_real, real_only=(), arguments=(), is_shared=True):
     """(plays, skipped): each case on the embedded server and on the real one, which make_real(FOLDER) makes where it is built.
 
     A play is (name, function without arguments); a case takes the server, on which our CRDs are installed, and the arguments.
-    All cases have one real server, emptied between them; with an audit log, which nobody empties, each has one of its own.
+    All cases have one real server, emptied between them, unless it is said that each has one of its own.
     """
     def played(name, case, served):
         def with_server():
@@ -36,7 +36,7 @@ def on_servers(cases, make_real, real_only=(), arguments=()):
         return name, with_server
 
     folder, plays, skipped = assets(), [], 0
-    shared = SharedControlPlane(lambda: make_real(folder)) if make_real is RealControlPlane else None
+    shared = SharedControlPlane(lambda: make_real(folder)) if is_shared else None
     for case in (*cases, *real_only):
         if case not in real_only:
             plays.append(played(f"{case.__name__}, embedded", case, lambda: with_crds(DevCluster())))

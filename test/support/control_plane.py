@@ -289,6 +289,7 @@ rules: [{level: Metadata, verbs: [create, update, patch, delete, deletecollectio
             return []
         policy = self.folder / "audit-policy.yaml"
         policy.write_text(self.AUDIT_POLICY)
+        self.audit_log.touch()  # what is there already is appended to, so that others may empty it
         return [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}", "--audit-log-mode=blocking"]
 
     @staticmethod

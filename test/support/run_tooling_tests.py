@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the test tools: a tally that loses failures, or a comparison that sees none, would make everything look green."""
 
+import contextlib
 import http.client
 import http.server
 import json
@@ -21,7 +22,7 @@ from support import control_plane, fault_proxy, openapi_schemas, tally  # noqa: 
 from support.api_client import ApiClient  # noqa: E402
 from support.cases import run_unit_tests  # noqa: E402
 from support.faulty_server import FaultyServer  # noqa: E402
-from support.shared_control_plane import Store, coded, decoded  # noqa: E402
+from support.shared_control_plane import SharedControlPlane, Store, coded, decoded  # noqa: E402
 
 
 def differing(expected, actual):
@@ -294,8 +295,49 @@ class FakeEtcd:
         return {key.removeprefix("/registry/"): value for key, (value, _) in self.kept.items()}
 
 
+class FakeServer(contextlib.ExitStack):
+    """What a SharedControlPlane asks of a control plane; its only program has ended once `ended` is 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.folder = Path(self.enter_context(tempfile.TemporaryDirectory()))
+        self.audit_log, self.etcd, self.ended = None, FakeEtcd(**{"namespaces/default": "1"}), None
+        self.children = [SimpleNamespace(child=SimpleNamespace(poll=lambda: self.ended))]
+
+    def install_crds(self):
+        self.etcd.put("apiextensions.k8s.io/customresourcedefinitions/ours", "1")
+
+    def stop(self):
+        self.close()
+
+
 class SharedControlPlaneTest(unittest.TestCase):
     """The fear: what one case leaves behind decides the next one."""
+
+    def setUp(self):
+        self.shared = SharedControlPlane(FakeServer)
+        self.addCleanup(self.shared.stop)
+
+    def test_the_next_case_finds_it_empty(self):
+        with self.shared as first:
+            first.etcd.put("pods/left", "1")
+            (first.folder / "scheduler.log").touch()
+            (first.folder / "certificates").mkdir()
+            left = control_plane.Process(["sleep", "1000"], first.folder / "log")
+        self.assertIsNotNone(left.child.poll())
+        with self.shared as second:
+            self.assertIs(second, first)
+            self.assertEqual(set(second.etcd.values()), {"namespaces/default", "apiextensions.k8s.io/customresourcedefinitions/ours"})
+            self.assertEqual(list(second.folder.iterdir()), [])
+
+    def test_after_a_case_that_failed_or_ended_a_program_it_is_another_one(self):
+        with self.assertRaises(KeyError), self.shared as failed:
+            raise KeyError
+        with self.shared as ended:
+            ended.ended = 0
+        with self.shared as last:
+            self.assertEqual(len({id(failed), id(ended), id(last)}), 3)
+        self.assertFalse(failed.folder.exists() or ended.folder.exists())
 
     def test_the_store_is_as_it_was_whatever_a_case_did(self):
         etcd = FakeEtcd(same="1", edited="2", gone="3")

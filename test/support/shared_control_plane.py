@@ -6,9 +6,11 @@ these as writes of another API server. A case that fails, or ends a program of t
 
 import atexit
 import base64
+import os
 import shutil
 import signal
 import time
+from contextlib import ExitStack
 
 from support.control_plane import Process, read_crds
 
@@ -72,19 +74,24 @@ class SharedControlPlane:
 
     def __enter__(self):
         if self.server is None:
-            self.server = self.make()
-            self.server.__enter__()
-            self.server.install_crds()
-            self.store, self.children = Store(self.server.etcd), list(self.server.children)
-            self.files = set(self.server.folder.iterdir())
+            self._start()
         self.others = len(Process.started)
         return self.server
 
     def __exit__(self, failure, *_):
-        if failure or any(child.child.poll() is not None for child in self.children):
-            self.stop()
-        else:
-            self._empty()
+        with ExitStack() as otherwise:
+            otherwise.callback(self.stop)
+            if not failure and all(child.child.poll() is None for child in self.children):
+                self._empty()
+                otherwise.pop_all()
+
+    def _start(self):
+        with ExitStack() as otherwise:
+            server = otherwise.enter_context(self.make())
+            server.install_crds()
+            self.server, self.store, self.children = server, Store(server.etcd), list(server.children)
+            self.files = set(server.folder.iterdir())
+            otherwise.pop_all()
 
     def stop(self):
         if self.server is not None:
@@ -97,6 +104,8 @@ class SharedControlPlane:
         self.server.children[:] = self.children
         for path in set(self.server.folder.iterdir()) - self.files:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if self.server.audit_log is not None:
+            os.truncate(self.server.audit_log, 0)
         keys = self.store.restore()
         if any(key.startswith(DEFINITIONS) for key in keys):
             self.server.await_crds(read_crds())
