@@ -51,6 +51,8 @@ class Scheduler:
 
     def ask(self, *arguments):
         status, output, error = self.maniple(*arguments, "-o", "json")
+        if "no scheduler found" in error:
+            raise ConnectionError(error)  # await_that takes it for a no
         if status:
             raise RuntimeError(error)
         return json.loads(output)
