@@ -1,4 +1,4 @@
-// What is said at the head of an answer. Inside http_conversation.h only; pure.
+// What is said at the head of an answer. Inside the files of HTTP conversations only; pure.
 #pragma once
 
 #include <boost/beast/http.hpp>

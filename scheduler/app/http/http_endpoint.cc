@@ -7,8 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/ssl.hpp>
+#include <boost/beast/core/error.hpp>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -142,16 +141,9 @@ class HttpEndpoint::Impl final : public HttpHost {
         gate_.Displace(address);
         break;
     }
-    beast::tcp_stream stream(std::move(socket));
-    if (tls_ == nullptr) return Begin(std::move(stream), std::move(address));
-    Begin(beast::ssl_stream<beast::tcp_stream>(std::move(stream), tls_->Current(Now())),
-          std::move(address));
-  }
-
-  template <typename Stream>
-  void Begin(Stream stream, std::string address) {
-    std::make_shared<HttpConversation<Stream>>(std::move(stream), std::move(address), limits_,
-                                               *this)
+    std::make_shared<HttpConversation>(std::move(socket),
+                                       tls_ == nullptr ? nullptr : &tls_->Current(Now()),
+                                       std::move(address), limits_, *this)
         ->Start();
   }
 

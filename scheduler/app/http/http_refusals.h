@@ -1,5 +1,5 @@
 // How much a request may say, and what a peer is told whose request cannot be read. Inside
-// http_conversation.h only; pure.
+// http_conversation.cc only; pure.
 #pragma once
 
 #include <boost/beast/core/error.hpp>

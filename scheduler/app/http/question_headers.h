@@ -1,4 +1,4 @@
-// What the headers of a request say beside its target. Inside http_conversation.h only.
+// What the headers of a request say beside its target. Inside http_conversation.cc only.
 #pragma once
 
 #include <boost/beast/http.hpp>
