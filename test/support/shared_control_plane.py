@@ -7,12 +7,12 @@ these as writes of another API server. A case that fails, or ends a program of t
 import atexit
 import base64
 import os
+import secrets
 import shutil
 import signal
-import time
 from contextlib import ExitStack
 
-from support.control_plane import Process, read_crds
+from support.control_plane import Process, await_true, read_crds
 
 REGISTRY = "/registry/"
 # What the API server itself renews.
@@ -20,9 +20,8 @@ ITS_OWN = ("/registry/leases/", "/registry/masterleases/")
 # Last, so that objects of a kind go before the kind.
 DEFINITIONS = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 MOST_IN_ONE = 100  # etcd takes 128 operations in a transaction
-# The API server decides rights by the roles that it has seen last, and tells nobody when it has.
 ROLES = ("/registry/clusterrole", "/registry/role")
-SEES_ROLES_WITHIN = 0.3
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 
 def coded(text):
@@ -65,6 +64,31 @@ class Store:
         return {"request_delete_range": {"key": coded(key)}}
 
 
+def await_roles(server):
+    """Until the API server decides by all roles and bindings that are written.
+
+    It hears of each of their four kinds in the order of writes: once it knows one that is written now, it knows those before.
+    """
+    api, name, made = server.api, f"mark-{secrets.token_hex(8)}", []
+    for scope, prefix in (("", "Cluster"), ("/namespaces/default", "")):
+        role = {"metadata": {"name": name}, "rules": [{"apiGroups": ["maniple.test"], "resources": [f"{prefix}marks"], "verbs": ["get"]}]}
+        binding = {"metadata": {"name": name}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": f"{prefix}Role", "name": name},
+                   "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}]}
+        for kind, body in ((f"{prefix}role", role), (f"{prefix}rolebinding", binding)):
+            path = f"{RBAC}{scope}/{kind.lower()}s"
+            api.must("POST", path, body)
+            made.append(f"{path}/{name}")
+
+    def allowed(prefix, namespace):
+        what = {"group": "maniple.test", "resource": f"{prefix}marks", "verb": "get", "namespace": namespace}
+        review = {"spec": {"user": name, "resourceAttributes": what}}
+        return api.must("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+
+    await_true("roles", lambda: allowed("Cluster", "") and allowed("", "default"), server.children[-1], seconds=30)
+    for path in made:
+        api.must("DELETE", path)
+
+
 class SharedControlPlane:
     """A context manager for one case after the other: the control plane that `make` makes, with our CRDs and nothing else."""
 
@@ -104,10 +128,10 @@ class SharedControlPlane:
         self.server.children[:] = self.children
         for path in set(self.server.folder.iterdir()) - self.files:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        if self.server.audit_log is not None:
-            os.truncate(self.server.audit_log, 0)
         keys = self.store.restore()
         if any(key.startswith(DEFINITIONS) for key in keys):
             self.server.await_crds(read_crds())
         if any(key.startswith(ROLES) for key in keys):
-            time.sleep(SEES_ROLES_WITHIN)
+            await_roles(self.server)
+        if self.server.audit_log is not None:
+            os.truncate(self.server.audit_log, 0)
