@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/start_plan.h"
@@ -13,6 +15,21 @@ namespace {
 
 // The assumed time within which a leaving pod is gone.
 constexpr absl::Duration kLeaving = absl::Seconds(30);
+
+// Whether the first give at least as much of every resource as the second take.
+bool AreEnoughFor(std::span<const FreedRoom> given, std::span<const FreedRoom> taken,
+                  const Tables& tables) {
+  absl::btree_map<ResourceId, int64_t> left;
+  for (const FreedRoom& room : given) {
+    for (const auto& [resource, amount] : tables.ShapeOf(room.shape).requests)
+      left[resource] += amount;
+  }
+  for (const FreedRoom& room : taken) {
+    for (const auto& [resource, amount] : tables.ShapeOf(room.shape).requests)
+      left[resource] -= amount;
+  }
+  return absl::c_all_of(left, [](const auto& entry) { return entry.second >= 0; });
+}
 
 }  // namespace
 
@@ -115,11 +132,8 @@ bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId h
          charges_.AsksWithinNominal(c, request, tree);
 }
 
-// The gang was rejected: would it start with the room held for others, and may it use that room?
-void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
-  OpenHolds may_use, kept;
-  std::vector<GangId> in_time;
-  if (room_holders_.holders().empty()) return;
+YieldingHolds::Sides YieldingHolds::SidesTowards(const Case& c, const Supposition& as_is) {
+  Sides sides;
   const std::optional<absl::Duration> runtime = ExpectedRuntime(c.gang);
   for (const GangId holder : room_holders_.holders()) {
     if (holder == c.gang.id) continue;
@@ -129,35 +143,87 @@ void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer&
     const bool ends_before = !c.record.binding.has_value() && runtime.has_value() &&
                              reservation.end == EndIs::kKnown &&
                              c.now + *runtime <= reservation.start;
-    (yields || ends_before ? may_use : kept).Add(holder, record, desk_.ledger.book());
-    if (ends_before && !yields) in_time.push_back(holder);
+    (yields || ends_before ? sides.may_use : sides.kept).Add(holder, record, desk_.ledger.book());
+    if (ends_before && !yields) sides.in_time.push_back(holder);
   }
-  if (may_use.holders.empty() && kept.holders.empty()) return;
+  return sides;
+}
+
+// The gang was rejected: would it start with the room held for others, and may it use that room?
+void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer) {
+  if (room_holders_.holders().empty()) return;
+  Sides sides = SidesTowards(c, as_is);
   Supposition with = as_is;
-  with.Free(may_use);
-  if (!may_use.holders.empty()) {
-    if (std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile)) {
-      answer.decision = *std::move(plan);
-      answer.guest_of = std::move(in_time);
-      answer.used = std::move(may_use.holders);
-    }
-  }
-  if (kept.holders.empty() || std::holds_alternative<Plan>(answer.decision)) return;
-  const auto let_in = [&] {
+  with.Free(sides.may_use);
+  std::optional<Plan> plan;
+  if (!sides.may_use.holders.empty()) plan = FindPlan(with.Input(), desk_.options.profile);
+  if (!plan.has_value() && !sides.kept.holders.empty())
+    plan = PlanBeside(c, with, sides.kept, answer.kept_out_by);
+  if (!plan.has_value()) return;
+  answer.decision = *std::move(plan);
+  answer.guest_of = std::move(sides.in_time);
+  answer.used = std::move(sides.may_use.holders);
+}
+
+// A plan that lets all holders start as planned.
+std::optional<Plan> YieldingHolds::PlanBeside(const Case& c, Supposition with,
+                                              const OpenHolds& kept,
+                                              std::optional<GangId>& harmed) {
+  const auto harmless = [&]() -> std::optional<Plan> {
     std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile);
-    if (!plan.has_value()) return;
-    answer.kept_out_by = FirstHarmedBy(c, *plan, with, kept.holders);
-    if (answer.kept_out_by.has_value()) return;
-    answer.decision = *std::move(plan);
-    answer.guest_of = std::move(in_time);
-    answer.used = std::move(may_use.holders);
+    if (plan.has_value()) harmed = FirstHarmedBy(c, *plan, with, kept.holders);
+    return harmed.has_value() ? std::nullopt : plan;
   };
   for (const auto& [queue, held] : kept.quota) with.Refund(queue, held);
   // Where their quota is enough, the gang may find room that none of them waits for.
-  if (!kept.quota.empty()) let_in();
-  if (std::holds_alternative<Plan>(answer.decision)) return;
+  if (!kept.quota.empty()) {
+    if (std::optional<Plan> plan = harmless()) return plan;
+  }
+  Supposition later = with;
   with.Free(kept.rooms);
-  let_in();
+  if (std::optional<Plan> plan = harmless()) return plan;
+  if (!harmed.has_value()) return std::nullopt;
+  // It would stand in a holder's way there, but perhaps not on other nodes: those on which it can
+  // stay once all holders have started as planned.
+  later.Free(ChangesBy(kept.holders, c.now));
+  const std::optional<Plan> beside = FindPlan(later.Input(), desk_.options.profile);
+  if (!beside.has_value()) return std::nullopt;
+  absl::btree_set<NodeId> nodes;
+  for (const Placement& place : beside->placements) nodes.insert(place.node);
+  with.Restrict(nodes, Supposition::To::kThese);
+  return harmless();
+}
+
+// What is given back on the holders' nodes, by known ends, before the first of them starts there.
+// Where that is enough for all of them, it is what they hold: they need nothing that is free now.
+std::vector<FreedRoom> YieldingHolds::ChangesBy(std::span<const GangId> holders, absl::Time now) {
+  struct Node {
+    absl::Time first_start = absl::InfiniteFuture();
+    std::vector<FreedRoom> held, gone;
+  };
+  absl::btree_map<NodeId, Node> nodes;
+  for (const GangId holder : holders) {
+    const Reservation& reservation = *desk_.records.at(holder)->reservation;
+    for (const Reservation::Room& room : reservation.rooms) {
+      if (!room.node.valid()) continue;
+      Node& node = nodes[room.node];
+      node.first_start = std::min(node.first_start, reservation.start);
+      node.held.push_back({room.node, room.shape, Occupant::kHold});
+    }
+  }
+  absl::btree_set<NodeId> on;
+  for (const auto& [id, node] : nodes) on.insert(id);
+  for (const Release& release : Releases(now, now, &on)) {
+    Node& node = nodes.at(release.room.node);
+    if (release.end == EndIs::kKnown && release.at <= node.first_start)
+      node.gone.push_back(release.room);
+  }
+  std::vector<FreedRoom> changes;
+  for (const auto& [id, node] : nodes) {
+    const bool enough = AreEnoughFor(node.gone, node.held, *desk_.Picture().tables);
+    absl::c_copy(enough ? node.held : node.gone, std::back_inserter(changes));
+  }
+  return changes;
 }
 
 // The first holder that could not start as planned beside the plan, by the known ends in its room

@@ -28,6 +28,18 @@ class YieldingHolds final {
  private:
   [[nodiscard]] bool YieldsTo(const Case& c, const GangRequest& request, GangId holder,
                               const QuotaTree& tree);
+  // How the holders stand towards a gang that asks.
+  struct Sides {
+    OpenHolds may_use;            // those that yield to it, or start only after its end
+    std::vector<GangId> in_time;  // of these, the latter
+    OpenHolds kept;
+  };
+  [[nodiscard]] Sides SidesTowards(const Case& c, const Supposition& as_is);
+  // `harmed`: set if a plan would harm one.
+  [[nodiscard]] std::optional<Plan> PlanBeside(const Case& c, Supposition with,
+                                               const OpenHolds& kept,
+                                               std::optional<GangId>& harmed);
+  [[nodiscard]] std::vector<FreedRoom> ChangesBy(std::span<const GangId> holders, absl::Time now);
   [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Case& c, const Plan& plan,
                                                     Supposition supposition,
                                                     std::span<const GangId> holders);
