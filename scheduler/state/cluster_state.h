@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -107,6 +108,9 @@ class ClusterState final {
   [[nodiscard]] std::optional<GangId> GangNamed(const GangKey& key) const;
   [[nodiscard]] std::vector<GangId> Gangs() const;  // in id order
   [[nodiscard]] const PodFacts* FindPod(PodId pod) const;
+  // Pods of all schedulers that are charged to the node, and ended ones; in no order.
+  // REQUIRES: the node exists.
+  void ForEachPodOn(NodeId node, absl::FunctionRef<void(const PodFacts&)> visit) const;
   [[nodiscard]] std::optional<PodId> PodWithUid(absl::string_view uid) const;
   [[nodiscard]] absl::string_view NodeName(NodeId node) const;  // "" when gone
   [[nodiscard]] std::optional<NodeId> NodeNamed(absl::string_view name) const;

@@ -48,6 +48,9 @@ std::optional<GangId> ClusterState::GangNamed(const GangKey& key) const {
 }
 std::vector<GangId> ClusterState::Gangs() const { return impl_->gangs().All(); }
 const PodFacts* ClusterState::FindPod(PodId pod) const { return impl_->pods().Find(pod); }
+void ClusterState::ForEachPodOn(NodeId node, absl::FunctionRef<void(const PodFacts&)> visit) const {
+  impl_->pods().ForEachOn(node, visit);
+}
 std::optional<PodId> ClusterState::PodWithUid(absl::string_view uid) const {
   return impl_->pods().WithUid(uid);
 }

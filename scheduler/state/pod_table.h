@@ -100,6 +100,7 @@ class PodTable final {
   [[nodiscard]] bool AnyNominatedTo(NodeId node) const;
 
   [[nodiscard]] const PodFacts* Find(PodId pod) const;
+  void ForEachOn(NodeId node, absl::FunctionRef<void(const PodFacts&)> visit) const;  // in no order
   [[nodiscard]] std::optional<PodId> WithUid(absl::string_view uid) const;
   void ForEachCharge(absl::FunctionRef<void(NodeId, ShapeId)> visit) const;  // in no order
   void NoteShapes(UsedIds& used) const;                                      // of all pods

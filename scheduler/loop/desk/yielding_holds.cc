@@ -45,8 +45,7 @@ RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now) {
 // The time at which each pod is expected to leave its room. A gang that did not run yet `by` then
 // counts only if its end was told, or it is a guest. A holder that follows estimates from room to
 // room would otherwise wait for gangs that began after it, again and again.
-std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by,
-                                             const absl::btree_set<NodeId>* on) {
+std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by) {
   const Tables& tables = *desk_.Picture().tables;
   std::vector<Release> releases;
   for (const auto& [id, record] : desk_.records) {
@@ -62,7 +61,7 @@ std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by,
       if (stays && !leaves && !pod->terminating) continue;
       // Whoever was placed a moment ago is not bound yet, and will leave its room all the same.
       const NodeId node = pod->node.valid() ? pod->node : pod->reserved;
-      if (!node.valid() || (on != nullptr && !on->contains(node))) continue;
+      if (!node.valid()) continue;
       const PlacedPods placed{.shape = member.shape, .node = node};
       Release release{.at = end,
                       .end = told,
@@ -77,6 +76,21 @@ std::vector<Release> YieldingHolds::Releases(absl::Time now, absl::Time by,
     }
   }
   return releases;
+}
+
+// What is given back on the node by then, by ends that are known.
+std::vector<FreedRoom> YieldingHolds::GivenBackOn(NodeId node, absl::Time by,
+                                                  absl::Time now) const {
+  std::vector<FreedRoom> rooms;
+  desk_.state.ForEachPodOn(node, [&](const PodFacts& pod) {
+    const GangRecord* record = desk_.FindRecord(pod.gang);
+    const Gang* gang = desk_.state.FindGang(pod.gang);
+    if (record == nullptr || gang == nullptr || pod.terminal || pod.terminating) return;
+    if (record->departure.has_value() && record->departure->whole) return;
+    const RunSpan span = SpanOf(*gang, *record, now);
+    if (span.told == EndIs::kKnown && span.end <= by) rooms.push_back({node, pod.shape});
+  });
+  return rooms;
 }
 
 OpenHolds YieldingHolds::HoldsThatYieldTo(const Case& c, const GangRequest& request) {
@@ -197,31 +211,25 @@ std::optional<Plan> YieldingHolds::PlanBeside(const Case& c, Supposition with,
 // What is given back on the holders' nodes, by known ends, before the first of them starts there.
 // Where that is enough for all of them, it is what they hold: they need nothing that is free now.
 std::vector<FreedRoom> YieldingHolds::ChangesBy(std::span<const GangId> holders, absl::Time now) {
-  struct Node {
+  struct Held {
     absl::Time first_start = absl::InfiniteFuture();
-    std::vector<FreedRoom> held, gone;
+    std::vector<FreedRoom> rooms;
   };
-  absl::btree_map<NodeId, Node> nodes;
+  absl::btree_map<NodeId, Held> nodes;
   for (const GangId holder : holders) {
     const Reservation& reservation = *desk_.records.at(holder)->reservation;
     for (const Reservation::Room& room : reservation.rooms) {
       if (!room.node.valid()) continue;
-      Node& node = nodes[room.node];
-      node.first_start = std::min(node.first_start, reservation.start);
-      node.held.push_back({room.node, room.shape, Occupant::kHold});
+      Held& held = nodes[room.node];
+      held.first_start = std::min(held.first_start, reservation.start);
+      held.rooms.push_back({room.node, room.shape, Occupant::kHold});
     }
   }
-  absl::btree_set<NodeId> on;
-  for (const auto& [id, node] : nodes) on.insert(id);
-  for (const Release& release : Releases(now, now, &on)) {
-    Node& node = nodes.at(release.room.node);
-    if (release.end == EndIs::kKnown && release.at <= node.first_start)
-      node.gone.push_back(release.room);
-  }
   std::vector<FreedRoom> changes;
-  for (const auto& [id, node] : nodes) {
-    const bool enough = AreEnoughFor(node.gone, node.held, *desk_.Picture().tables);
-    absl::c_copy(enough ? node.held : node.gone, std::back_inserter(changes));
+  for (const auto& [node, held] : nodes) {
+    const std::vector<FreedRoom> gone = GivenBackOn(node, held.first_start, now);
+    const bool enough = AreEnoughFor(gone, held.rooms, *desk_.Picture().tables);
+    absl::c_copy(enough ? held.rooms : gone, std::back_inserter(changes));
   }
   return changes;
 }
@@ -274,13 +282,13 @@ void YieldingHolds::SupposeQuotaOf(const Case& holder, Supposition& then) const 
     return queue.valid() && then.tree().Root(queue) == then.tree().Root(own);
   };
   for (const auto& [id, record] : desk_.records) {
-    const Gang* gang = desk_.state.FindGang(id);
-    if (gang == nullptr || !in_its_tree(*record)) continue;
     if (record->reservation.has_value() || record->claim.has_value()) continue;  // yet to start
+    const Gang* gang = desk_.state.FindGang(id);
+    if (gang == nullptr) continue;
     const RunSpan span = SpanOf(*gang, *record, holder.now);
+    if (span.told != EndIs::kKnown || span.end > start || !in_its_tree(*record)) continue;
     const QuotaNodeId queue = book.QueueNamed(record->queue);
-    if (span.told == EndIs::kKnown && span.end <= start)
-      then.Refund(queue, desk_.ledger.ChargedTo(queue, id));
+    then.Refund(queue, desk_.ledger.ChargedTo(queue, id));
   }
   for (const GangId id : room_holders_.holders()) {
     const GangRecord& record = *desk_.records.at(id);
@@ -301,14 +309,11 @@ bool YieldingHolds::StartsBeside(const Case& other, const std::vector<FreedRoom>
                     .seed = desk_.options.seed},
                    beside.tree(), charges_.AskFor(other, request));
   absl::btree_set<NodeId> rooms;
-  for (const Reservation::Room& room : reservation.rooms) rooms.insert(room.node);
-  then.Restrict(rooms, Supposition::To::kThese);
-  std::vector<FreedRoom> gone;
-  for (const Release& release : Releases(other.now, other.now, &rooms)) {
-    if (release.end == EndIs::kKnown && release.at <= reservation.start)
-      gone.push_back(release.room);
+  for (const Reservation::Room& room : reservation.rooms) {
+    if (room.node.valid()) rooms.insert(room.node);
   }
-  then.Free(gone);
+  then.Restrict(rooms, Supposition::To::kThese);
+  for (const NodeId node : rooms) then.Free(GivenBackOn(node, reservation.start, other.now));
   SupposeQuotaOf(other, then);
   then.Promise(taken);
   return FindPlan(then.Input(), desk_.options.profile).has_value();

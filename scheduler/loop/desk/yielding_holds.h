@@ -19,9 +19,7 @@ class YieldingHolds final {
   [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
                                      const QuotaTree& tree);
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
-  // `on`: only there; null: anywhere.
-  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by,
-                                              const absl::btree_set<NodeId>* on);
+  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by);
   void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
@@ -35,6 +33,8 @@ class YieldingHolds final {
     OpenHolds kept;
   };
   [[nodiscard]] Sides SidesTowards(const Case& c, const Supposition& as_is);
+  [[nodiscard]] std::vector<FreedRoom> GivenBackOn(NodeId node, absl::Time by,
+                                                   absl::Time now) const;
   // `harmed`: set if a plan would harm one.
   [[nodiscard]] std::optional<Plan> PlanBeside(const Case& c, Supposition with,
                                                const OpenHolds& kept,

@@ -46,7 +46,7 @@ std::optional<StartPlan> Reservations::PlanStartOf(const Case& c, const GangRequ
                            : others;
     holds.Add(holder, *desk_.records.at(holder), desk_.ledger.book());
   }
-  std::vector<Release> releases = parts_.yielding.Releases(c.now, by, nullptr);
+  std::vector<Release> releases = parts_.yielding.Releases(c.now, by);
   Supposition then = parts_.charges.Suppose(c, request);
   if (!then.queue().valid()) {
     for (Release& release : releases) release.queue = QuotaNodeId();
