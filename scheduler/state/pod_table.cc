@@ -446,11 +446,6 @@ void PodTable::Remove(absl::string_view namespace_name, absl::string_view name,
 
 // ---- looking
 
-void PodTable::ForEachOn(NodeId node, absl::FunctionRef<void(const PodFacts&)> visit) const {
-  if (node.index() >= anchored_.size()) return;
-  for (const Record* record : anchored_[node.index()]) visit(record->facts);
-}
-
 const PodFacts* PodTable::Find(PodId pod) const {
   const auto it = pods_.find(pod);
   return it == pods_.end() ? nullptr : &it->second->facts;

@@ -20,6 +20,11 @@ NodeId PodTable::AnchorOf(const Record& record) const {
   return nodes_.Find(wanted).value_or(NodeId());
 }
 
+void PodTable::ForEachOn(NodeId node, absl::FunctionRef<void(const PodFacts&)> visit) const {
+  if (node.index() >= anchored_.size()) return;
+  for (const Record* record : anchored_[node.index()]) visit(record->facts);
+}
+
 bool PodTable::TakesRoomOn(PodId pod, NodeId node) const {
   const auto record = pods_.find(pod);
   return record != pods_.end() && record->second->charged && record->second->anchor == node;
