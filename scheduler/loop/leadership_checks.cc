@@ -79,8 +79,8 @@ absl::Status Leadership::CheckParkedCannotStart(absl::Time now) {
       return absl::InternalError(absl::StrCat(GangText(c->gang.key), " holds room for ever"));
     }
     if (preemptions_.MayPreempt(*c, rejection) &&
-        std::holds_alternative<PreemptionPlan>(
-            preemptions_.PlanRoom(*c, request, preemptions_.RunningGangs(*c, stand)))) {
+        std::holds_alternative<PreemptionPlan>(preemptions_.PlanRoom(
+            *c, request, preemptions_.RunningGangs(*c, stand), preemptions_.LeavingToAwait(*c)))) {
       return absl::InternalError(
           absl::StrCat(GangText(c->gang.key), " is parked though others could make room for it"));
     }

@@ -42,13 +42,16 @@ std::string NamesOf(const std::vector<std::string>& gangs) {
 
 void Evictions::StartClaim(Case& c, const GangRequest& request,
                            const std::vector<RunningGang>& running, const PreemptionPlan& plan,
-                           ClaimGround ground, std::string refused) {
+                           const LeavingPods& awaited, ClaimGround ground, std::string refused) {
   ++desk_.counters.preemptions;
   parts_.charges.LeaveLine(c);  // it has room now that is better than a plan
-  c.record.leaving_awaited_since.reset();
+  std::optional<absl::Time>& since = c.record.leaving_awaited_since;
+  if (awaited.pods.empty()) since.reset();
+  if (!awaited.pods.empty() && !since.has_value()) since = c.now;
   if (plan.used_initial_share) c.record.initial_share_used = true;
   const std::string name = GangText(c.gang.key);
-  Claim claim{.since = c.now, .until = c.now + kClaimFor};
+  Claim claim{.since = c.now, .until = c.now + std::max(kClaimFor, awaited.Patience())};
+  for (const LeavingPods::Pod& pod : awaited.pods) claim.awaited.push_back(pod.pod);
   std::vector<std::string> names;
   for (const Victim& victim : plan.victims) {
     const RunningGang& gang = running[victim.running];
@@ -72,7 +75,8 @@ void Evictions::StartClaim(Case& c, const GangRequest& request,
         {desk_.state.Hold(place.node, want->shape), place.node, want->shape, place.pod});
   }
   claim.text = absl::StrCat("its room is being freed: ", NamesOf(names),
-                            names.size() == 1 ? " leaves" : " leave");
+                            names.size() == 1 ? " leaves" : " leave",
+                            awaited.pods.empty() ? "" : ", and other pods do so already");
   desk_.Log(c, "preempt", absl::StrCat(": ", absl::StrJoin(names, ", ")),
             {.refused = std::move(refused)});
   desk_.Log(c, "claim", absl::StrCat(": ", desk_.PlacesText(plan.plan.placements)));
@@ -91,12 +95,23 @@ void Evictions::DropClaim(GangRecord& record) {
   record.claim.reset();
 }
 
+// Some room of the claim is still to come.
 bool Evictions::VictimsLeave(const Case& c) const {
-  return std::ranges::any_of(c.record.claim->victims, [&](GangId victim) {
-    const auto it = desk_.records.find(victim);
-    return it != desk_.records.end() && it->second->departure.has_value() &&
-           it->second->departure->for_gang == c.gang.id;
-  });
+  const auto departs = [this](GangId gang) {
+    const GangRecord* record = desk_.FindRecord(gang);
+    return record != nullptr && record->departure.has_value() ? &*record->departure : nullptr;
+  };
+  return std::ranges::any_of(c.record.claim->victims,
+                             [&](GangId victim) {
+                               const Departure* departure = departs(victim);
+                               return departure != nullptr && departure->for_gang == c.gang.id;
+                             }) ||
+         std::ranges::any_of(c.record.claim->awaited, [&](PodId id) {
+           const PodFacts* pod = desk_.state.FindPod(id);
+           if (pod == nullptr || !TakesRoom(*pod)) return false;
+           const Departure* departure = departs(pod->gang);
+           return pod->terminating || (departure != nullptr && departure->whole);
+         });
 }
 
 void Evictions::GiveUpClaim(Case& c) {

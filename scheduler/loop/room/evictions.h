@@ -10,6 +10,7 @@
 #include "scheduler/loop/desk/reversals.h"
 #include "scheduler/loop/desk/use_counts.h"
 #include "scheduler/loop/flight/flights.h"
+#include "scheduler/loop/room/leaving_pods.h"
 
 namespace maniple {
 
@@ -25,10 +26,11 @@ class Evictions final {
   };
   Evictions(Desk& desk, const Parts& parts) : desk_(desk), parts_(parts) {}
 
-  // The victims are asked to leave, and their room is kept for the gang. `refused`: why it could
-  // not start without that, for the decision log.
+  // The victims are asked to leave, and their room is kept for the gang; so is the room of
+  // `awaited`. `refused`: why it could not start without that, for the decision log.
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
-                  const PreemptionPlan& plan, ClaimGround ground, std::string refused);
+                  const PreemptionPlan& plan, const LeavingPods& awaited, ClaimGround ground,
+                  std::string refused);
   // Gives the claimed room back, for any gang to use.
   void DropClaim(GangRecord& record);
   void GiveUpClaim(Case& c);

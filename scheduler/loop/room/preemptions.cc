@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/cycle/victims/preemption.h"
 #include "scheduler/loop/desk/waits_for.h"
@@ -10,12 +11,6 @@
 #include "scheduler/report/message.h"
 
 namespace maniple {
-namespace {
-
-// Pods still on their way out so long after the end of their grace period may never leave.
-constexpr absl::Duration kLeavesWithin = absl::Minutes(5);
-
-}  // namespace
 
 bool Preemptions::MayPreempt(const Case& c, const Rejection& rejection) const {
   if (!c.gang.preempts || c.now < c.record.no_preemption_until) return false;
@@ -144,11 +139,13 @@ std::optional<NoPreemption> Preemptions::MakeRoom(Case& c, const GangRequest& re
   if (!c.gang.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
   const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
-  auto answer = PlanRoom(c, request, running);
+  const LeavingPods leaving = LeavingToAwait(c);
+  auto answer = PlanRoom(c, request, running, leaving);
   if (auto* none = std::get_if<NoPreemption>(&answer)) return std::move(*none);
+  const auto& plan = std::get<PreemptionPlan>(answer);
   const WaitingFor otherwise = WaitsFor(request, rejection, desk_);
   evictions_.StartClaim(
-      c, request, running, std::get<PreemptionPlan>(answer), ClaimGround::kPolicy,
+      c, request, running, plan, AwaitedFor(c, plan, leaving), ClaimGround::kPolicy,
       absl::StrCat("to start beside everybody: ", WaitReasonName(otherwise.reason), ": ",
                    otherwise.message, "; ", running.size(),
                    running.size() == 1 ? " gang" : " gangs", " might have left for it"));
@@ -156,26 +153,31 @@ std::optional<NoPreemption> Preemptions::MakeRoom(Case& c, const GangRequest& re
 }
 
 std::variant<PreemptionPlan, NoPreemption> Preemptions::PlanRoom(
-    Case& c, const GangRequest& request, const std::vector<RunningGang>& running) {
+    Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
+    const LeavingPods& leaving) {
   for (const RunningGang& gang : running) {
     if (gang.protected_until > c.now) {
       c.record.victims_later = std::min(c.record.victims_later, gang.protected_until);
     }
   }
-  if (LeavingMakesRoom(c, request)) {
+  if (LeavingMakesRoom(c, request, leaving)) {
     return NoPreemption{.message =
                             "nobody has to leave for it: pods that are on their way out "
                             "already make room"};
   }
   if (running.empty()) {
+    c.record.leaving_awaited_since.reset();
     return NoPreemption{.message = "no running gang may be evicted"};
   }
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : desk_.state.Budgets()) allowed.push_back(budget.allowed);
   Supposition supposition = charges_.Suppose(c, request);
+  supposition.Free(leaving.open);
   supposition.Free(yielding_.HoldsThatYieldTo(c, request));
   const DecideInput input = supposition.Input();
-  return PlanPreemption(PreemptionInputOf(c, input, running, allowed));
+  auto answer = PlanPreemption(PreemptionInputOf(c, input, running, allowed));
+  if (std::holds_alternative<NoPreemption>(answer)) c.record.leaving_awaited_since.reset();
+  return answer;
 }
 
 PreemptionInput Preemptions::PreemptionInputOf(const Case& c, const DecideInput& input,
@@ -209,9 +211,9 @@ PreemptionPolicy Preemptions::PolicyOf(const Gang& gang) const {
 }
 
 // Room and quota that return from pods on their way out, and from gangs that were asked to leave.
-Preemptions::Leaving Preemptions::WhatIsLeft() {
+LeavingPods Preemptions::WhatIsLeft() {
   const Tables& tables = *desk_.Picture().tables;
-  Leaving leaving;
+  LeavingPods leaving;
   for (const auto& [id, record] : desk_.records) {
     const Gang* gang = desk_.state.FindGang(id);
     if (gang == nullptr) continue;
@@ -223,8 +225,10 @@ Preemptions::Leaving Preemptions::WhatIsLeft() {
       if (!leaves || !member.node.valid()) continue;
       const PlacedPods placed{.shape = member.shape, .node = member.node};
       leaving.open.rooms.push_back({.node = member.node, .shape = member.shape});
-      leaving.longest_grace =
-          std::max(leaving.longest_grace, desk_.state.FindPod(member.pod)->grace);
+      leaving.pods.push_back({.pod = member.pod,
+                              .node = member.node,
+                              .queue = queue,
+                              .grace = desk_.state.FindPod(member.pod)->grace});
       if (!queue.valid()) continue;
       leaving.open.quota.emplace_back(queue,
                                       desk_.ledger.CostOf(record->queue, {&placed, 1}, tables));
@@ -233,26 +237,47 @@ Preemptions::Leaving Preemptions::WhatIsLeft() {
   return leaving;
 }
 
-// Room that others leave anyway is as good as the room of victims, as long as they do leave.
-bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request) {
-  auto [open, grace] = WhatIsLeft();
-  const absl::Duration patience = grace + kLeavesWithin;
+// Room that others leave anyway is as good as the room of victims, as long as they do leave: none,
+// if the gang has waited for that in vain.
+LeavingPods Preemptions::LeavingToAwait(Case& c) {
+  LeavingPods leaving = WhatIsLeft();
   std::optional<absl::Time>& since = c.record.leaving_awaited_since;
-  const bool in_vain = since.has_value() && c.now >= *since + patience;
-  if (open.rooms.empty() || in_vain) {
-    if (open.rooms.empty()) c.record.leaving_awaited_since.reset();
-    return false;
-  }
+  if (leaving.pods.empty()) since.reset();
+  const bool in_vain = since.has_value() && c.now >= *since + leaving.Patience();
+  return in_vain ? LeavingPods() : leaving;
+}
+
+// Nobody has to leave for it.
+bool Preemptions::LeavingMakesRoom(Case& c, const GangRequest& request,
+                                   const LeavingPods& leaving) {
+  if (leaving.pods.empty()) return false;
   Supposition supposition = charges_.Suppose(c, request);
-  supposition.Free(open);
+  supposition.Free(leaving.open);
   supposition.Free(yielding_.HoldsThatYieldTo(c, request));
-  if (!FindPlan(supposition.Input(), desk_.options.profile).has_value()) {
-    c.record.leaving_awaited_since.reset();
-    return false;
-  }
+  if (!FindPlan(supposition.Input(), desk_.options.profile).has_value()) return false;
+  std::optional<absl::Time>& since = c.record.leaving_awaited_since;
   const absl::Time until = since.has_value() ? *since : since.emplace(c.now);
-  c.record.victims_later = std::min(c.record.victims_later, until + patience);
+  c.record.victims_later = std::min(c.record.victims_later, until + leaving.Patience());
   return true;
+}
+
+// The part of `leaving` that the plan may count on: whoever leaves its nodes, or gives quota back
+// in its tree of Cohorts.
+LeavingPods Preemptions::AwaitedFor(const Case& c, const PreemptionPlan& plan,
+                                    const LeavingPods& leaving) const {
+  const QuotaTree& tree = desk_.ledger.tree();
+  const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
+  LeavingPods awaited;
+  for (const LeavingPods::Pod& pod : leaving.pods) {
+    const bool in_tree =
+        queue.valid() && pod.queue.valid() && tree.Root(pod.queue) == tree.Root(queue);
+    if (in_tree || absl::c_any_of(plan.plan.placements, [&pod](const Placement& place) {
+          return place.node == pod.node;
+        })) {
+      awaited.pods.push_back(pod);
+    }
+  }
+  return awaited;
 }
 
 std::vector<FairStrategy> Preemptions::StrategiesOf(const Case& c) const {

@@ -38,7 +38,11 @@ class Preemptions final {
   [[nodiscard]] std::optional<NoPreemption> MakeRoom(Case& c, const GangRequest& request,
                                                      const Rejection& rejection);
   [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
-      Case& c, const GangRequest& request, const std::vector<RunningGang>& running);
+      Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
+      const LeavingPods& leaving);
+  // Room and quota that return without any eviction for the gang; nothing, if it has waited for
+  // that in vain.
+  [[nodiscard]] LeavingPods LeavingToAwait(Case& c);
   // The policy of the gang's Queue.
   [[nodiscard]] PreemptionPolicy PolicyOf(const Gang& gang) const;
   // Notes whether the gang, or more of it, can be evicted now.
@@ -65,14 +69,11 @@ class Preemptions final {
   [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
-  // Room and quota that return from pods on their way out, and from gangs that were asked to leave.
-  struct Leaving {
-    OpenHolds open;
-    absl::Duration longest_grace;
-  };
-  [[nodiscard]] Leaving WhatIsLeft();
-  // No gang has to leave for it: others do anyway, and their room is enough.
-  [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request);
+  [[nodiscard]] LeavingPods WhatIsLeft();
+  [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request,
+                                      const LeavingPods& leaving);
+  [[nodiscard]] LeavingPods AwaitedFor(const Case& c, const PreemptionPlan& plan,
+                                       const LeavingPods& leaving) const;
 
   Desk& desk_;
   Charges& charges_;

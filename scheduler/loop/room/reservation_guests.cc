@@ -76,7 +76,7 @@ bool Reservations::SendOverstayersAway(Case& c, const GangRequest& request) {
     }
   }
   if (!plan.has_value()) return false;
-  parts_.evictions.StartClaim(c, request, late, *plan, ClaimGround::kOverstay,
+  parts_.evictions.StartClaim(c, request, late, *plan, LeavingPods(), ClaimGround::kOverstay,
                               "guests that end in time may stay");
   desk_.queue.Offer({c.gang.id, ItemKind::kQuorum}, parts_.charges.OrderOf(c, ItemKind::kQuorum));
   desk_.to_report.insert(c.gang.id);

@@ -144,6 +144,36 @@ TEST_F(LoopEvictionTest, WhoDoesNotEndAfterItsGracePeriodIsNotWaitedForForEver) 
   EXPECT_EQ(Evictions(), 1);
 }
 
+TEST_F(LoopEvictionTest, WhoDoesNotEndIsCountedOnOnceBesideVictims) {
+  d_.Nodes(4, 8);
+  d_.api.KeepTerminating();
+  for (const char* name : {"ends-never", "a", "b", "c"}) Submit(name, 1, 1);
+  d_.Settle();
+  IsOnItsWayOut("ends-never-0");
+  Submit("high", 2, 2);
+  d_.Settle(absl::Minutes(4));
+  EXPECT_EQ(Evictions(), 1);
+  d_.Settle(absl::Minutes(3));
+  EXPECT_EQ(Evictions(), 3);
+}
+
+TEST_F(LoopEvictionTest, ASecondGangMakesRoomBeforeTheVictimsOfTheFirstHaveLeft) {
+  d_.Nodes(2, 8);
+  d_.api.KeepTerminating();
+  queue_.within_queue = WithinQueuePreemption::kLowerPriority;
+  queue_.quotas = {
+      {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+  PutQueue();
+  for (const char* name : {"a", "b"}) Submit(name, 1, 1, "q");
+  d_.Settle();
+  for (const char* name : {"high", "higher"}) Submit(name, 1, 2, "q");
+  d_.Settle(absl::Minutes(1));
+  EXPECT_EQ(Evictions(), 2);
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("high") + d_.Bound("higher"), 2);
+}
+
 TEST_F(LoopEvictionTest, QuotaThatOthersAreLeavingAnywayIsWaitedFor) {
   d_.Nodes(3, 8);
   d_.api.KeepTerminating();

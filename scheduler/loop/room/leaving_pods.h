@@ -1,0 +1,33 @@
+// Pods that leave without any eviction for the gang that asks: on their way out already, or of a
+// gang that others have asked to leave. A plain value.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "api/model/ids.h"
+#include "queue/quota_tree.h"
+#include "scheduler/loop/records/supposition.h"
+
+namespace maniple {
+
+struct LeavingPods {
+  struct Pod {
+    PodId pod;
+    NodeId node;
+    QuotaNodeId queue;     // that it is charged to; invalid: none
+    absl::Duration grace;  // that it has been given
+  };
+  std::vector<Pod> pods;
+  OpenHolds open;  // their room and quota
+
+  // Pods still there so long after may never leave.
+  [[nodiscard]] absl::Duration Patience() const {
+    absl::Duration longest;
+    for (const Pod& pod : pods) longest = std::max(longest, pod.grace);
+    return longest + absl::Minutes(5);
+  }
+};
+
+}  // namespace maniple
