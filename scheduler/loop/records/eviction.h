@@ -66,9 +66,10 @@ struct Departure {
 
 enum class DepartureEnd : uint8_t { kLeft, kStays };
 
-// The facts of a standing gang that decide whether others may evict it, and how much that helps.
+// The facts of a gang that decide whether others may evict it, and how much that helps.
 struct Evictable {
   int64_t pods = 0;
+  int64_t leaving = 0;  // whose room returns without that
   int32_t priority = 0;
   int64_t generation = 0;  // of its PodGroup: quorum, protection
   absl::Time queued;       // later when it was created anew

@@ -158,7 +158,7 @@ struct GangRecord {
   std::optional<absl::Time> leaving_awaited_since;
   absl::Time no_preemption_until = absl::InfinitePast();
   absl::Time victims_later = absl::InfiniteFuture();  // when the next victim's protection ends
-  Rare<Evictable> evictable;                          // as of the last look; none: of no pods
+  Rare<Evictable> evictable;                          // as of the last look; none: nothing of it
   bool initial_share_used = false;
   Rare<std::vector<LeftFor>> left_for;  // status.preemptedBy; Reversals
 

@@ -210,19 +210,23 @@ PreemptionPolicy Preemptions::PolicyOf(const Gang& gang) const {
           .borrow_threshold = queue->borrow_priority_threshold};
 }
 
-// Room and quota that return from pods on their way out, and from gangs that were asked to leave.
+// It is on its way out, or its gang was asked to leave.
+bool Preemptions::Leaves(const Member& member, const GangRecord& record) {
+  const bool whole = record.departure.has_value() && record.departure->whole;
+  const bool leaves =
+      member.state == MemberState::kTerminating || (whole && member.state == MemberState::kBound);
+  return leaves && member.node.valid();
+}
+
 LeavingPods Preemptions::WhatIsLeft() {
   const Tables& tables = *desk_.Picture().tables;
   LeavingPods leaving;
   for (const auto& [id, record] : desk_.records) {
     const Gang* gang = desk_.state.FindGang(id);
     if (gang == nullptr) continue;
-    const bool whole = record->departure.has_value() && record->departure->whole;
     const QuotaNodeId queue = QueueOf(*record);
     for (const Member& member : gang->members) {
-      const bool leaves = member.state == MemberState::kTerminating ||
-                          (whole && member.state == MemberState::kBound);
-      if (!leaves || !member.node.valid()) continue;
+      if (!Leaves(member, *record)) continue;
       const PlacedPods placed{.shape = member.shape, .node = member.node};
       leaving.open.rooms.push_back({.node = member.node, .shape = member.shape});
       leaving.pods.push_back({.pod = member.pod,
@@ -312,18 +316,22 @@ void Preemptions::NoteEvictable(Case& c) {
   };
   const bool stands = Stands(c.gang, c.record);
   const bool loose = !QueueOf(c.record).valid();
+  const auto leaves = [&c](const Member& member) { return Leaves(member, c.record); };
   const Evictable evictable{.pods = stands ? std::ranges::count_if(c.gang.members, bound) : 0,
+                            .leaving = std::ranges::count_if(c.gang.members, leaves),
                             .priority = c.gang.priority,
                             .generation = c.gang.group_generation,
                             .queued = QueuedAt(c.gang, c.record)};
   CountLoose(c.record,
              evictable.pods > 0 && loose ? std::optional<int32_t>(c.gang.priority) : std::nullopt);
   const Evictable before = c.record.evictable.has_value() ? *c.record.evictable : Evictable();
-  if (evictable.MayHelpMoreThan(before)) {
+  if (evictable.leaving > before.leaving) {
+    more_victims_ = more_loose_ = true;  // somebody may need fewer victims beside it
+  } else if (evictable.MayHelpMoreThan(before)) {
     if (!loose) more_victims_ = true;
     if (loose && c.gang.priority < boldest_) more_loose_ = true;
   }
-  if (evictable.pods > 0) {
+  if (evictable.pods > 0 || evictable.leaving > 0) {
     c.record.evictable = evictable;
   } else {
     c.record.evictable.reset();

@@ -69,6 +69,7 @@ class Preemptions final {
   [[nodiscard]] PreemptionInput PreemptionInputOf(const Case& c, const DecideInput& input,
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
+  [[nodiscard]] static bool Leaves(const Member& member, const GangRecord& record);
   [[nodiscard]] LeavingPods WhatIsLeft();
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request,
                                       const LeavingPods& leaving);

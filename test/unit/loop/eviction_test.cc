@@ -157,6 +157,20 @@ TEST_F(LoopEvictionTest, WhoDoesNotEndIsCountedOnOnceBesideVictims) {
   EXPECT_EQ(Evictions(), 3);
 }
 
+TEST_F(LoopEvictionTest, WhoMayEvictHearsOfPodsThatBeginToLeave) {
+  d_.Nodes(2, 8);
+  d_.api.KeepTerminating();
+  Submit("low", 1, 1);
+  Submit("firm", 1, 3);
+  d_.Settle();
+  Submit("high", 2, 2);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 0);
+  IsOnItsWayOut("firm-0");
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 1);
+}
+
 TEST_F(LoopEvictionTest, ASecondGangMakesRoomBeforeTheVictimsOfTheFirstHaveLeft) {
   d_.Nodes(2, 8);
   d_.api.KeepTerminating();
