@@ -16,19 +16,37 @@ namespace {
 // The assumed time within which a leaving pod is gone.
 constexpr absl::Duration kLeaving = absl::Seconds(30);
 
-// Whether the first give at least as much of every resource as the second take.
-bool AreEnoughFor(std::span<const FreedRoom> given, std::span<const FreedRoom> taken,
-                  const Tables& tables) {
-  absl::btree_map<ResourceId, int64_t> left;
-  for (const FreedRoom& room : given) {
-    for (const auto& [resource, amount] : tables.ShapeOf(room.shape).requests)
-      left[resource] += amount;
+using Amounts = absl::btree_map<ResourceId, int64_t>;
+
+void Add(const FreedRoom& room, const Tables& tables, Amounts& sum) {
+  for (const auto& [resource, amount] : tables.ShapeOf(room.shape).requests)
+    sum[resource] += amount;
+}
+
+bool AreWithin(const Amounts& amounts, const Amounts& limits) {
+  return absl::c_all_of(amounts, [&limits](const auto& entry) {
+    const auto limit = limits.find(entry.first);
+    return limit != limits.end() && entry.second <= limit->second;
+  });
+}
+
+// As much of one node's held room as is given back there: all of it, or such of the latter's pods
+// as fit into it together.
+std::vector<FreedRoom> InBoth(const std::vector<FreedRoom>& held,
+                              const std::vector<FreedRoom>& back, const Tables& tables) {
+  Amounts of_held, of_back, sum;
+  for (const FreedRoom& room : held) Add(room, tables, of_held);
+  for (const FreedRoom& room : back) Add(room, tables, of_back);
+  if (AreWithin(of_held, of_back)) return held;
+  std::vector<FreedRoom> both;
+  for (const FreedRoom& room : back) {
+    Amounts more = sum;
+    Add(room, tables, more);
+    if (!AreWithin(more, of_held)) continue;
+    sum = std::move(more);
+    both.push_back({room.node, room.shape, Occupant::kHold});
   }
-  for (const FreedRoom& room : taken) {
-    for (const auto& [resource, amount] : tables.ShapeOf(room.shape).requests)
-      left[resource] -= amount;
-  }
-  return absl::c_all_of(left, [](const auto& entry) { return entry.second >= 0; });
+  return both;
 }
 
 }  // namespace
@@ -193,24 +211,20 @@ std::optional<Plan> YieldingHolds::PlanBeside(const Case& c, Supposition with,
   if (!kept.quota.empty()) {
     if (std::optional<Plan> plan = harmless()) return plan;
   }
-  Supposition later = with;
-  with.Free(kept.rooms);
+  Supposition open = with;
+  with.Free(FreeUntilTheyStart(kept.holders, c.now));
   if (std::optional<Plan> plan = harmless()) return plan;
-  if (!harmed.has_value()) return std::nullopt;
-  // It would stand in a holder's way there, but perhaps not on other nodes: those on which it can
-  // stay once all holders have started as planned.
-  later.Free(ChangesBy(kept.holders, c.now));
-  const std::optional<Plan> beside = FindPlan(later.Input(), desk_.options.profile);
-  if (!beside.has_value()) return std::nullopt;
-  absl::btree_set<NodeId> nodes;
-  for (const Placement& place : beside->placements) nodes.insert(place.node);
-  with.Restrict(nodes, Supposition::To::kThese);
-  return harmless();
+  // Would it start if nothing were held?
+  open.Free(kept.rooms);
+  if (!harmed.has_value() && FindPlan(open.Input(), desk_.options.profile).has_value())
+    harmed = kept.holders.front();
+  return std::nullopt;
 }
 
-// What is given back on the holders' nodes, by known ends, before the first of them starts there.
-// Where that is enough for all of them, it is what they hold: they need nothing that is free now.
-std::vector<FreedRoom> YieldingHolds::ChangesBy(std::span<const GangId> holders, absl::Time now) {
+// Room that is held, and that the holders do not need of what is free now: as much is given back on
+// the same node, by known ends, before the first of them starts there.
+std::vector<FreedRoom> YieldingHolds::FreeUntilTheyStart(std::span<const GangId> holders,
+                                                         absl::Time now) {
   struct Held {
     absl::Time first_start = absl::InfiniteFuture();
     std::vector<FreedRoom> rooms;
@@ -225,13 +239,13 @@ std::vector<FreedRoom> YieldingHolds::ChangesBy(std::span<const GangId> holders,
       held.rooms.push_back({room.node, room.shape, Occupant::kHold});
     }
   }
-  std::vector<FreedRoom> changes;
+  std::vector<FreedRoom> free;
   for (const auto& [node, held] : nodes) {
-    const std::vector<FreedRoom> gone = GivenBackOn(node, held.first_start, now);
-    const bool enough = AreEnoughFor(gone, held.rooms, *desk_.Picture().tables);
-    absl::c_copy(enough ? held.rooms : gone, std::back_inserter(changes));
+    absl::c_move(
+        InBoth(held.rooms, GivenBackOn(node, held.first_start, now), *desk_.Picture().tables),
+        std::back_inserter(free));
   }
-  return changes;
+  return free;
 }
 
 // The first holder that could not start as planned beside the plan, by the known ends in its room

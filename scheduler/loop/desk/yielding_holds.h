@@ -39,7 +39,8 @@ class YieldingHolds final {
   [[nodiscard]] std::optional<Plan> PlanBeside(const Case& c, Supposition with,
                                                const OpenHolds& kept,
                                                std::optional<GangId>& harmed);
-  [[nodiscard]] std::vector<FreedRoom> ChangesBy(std::span<const GangId> holders, absl::Time now);
+  [[nodiscard]] std::vector<FreedRoom> FreeUntilTheyStart(std::span<const GangId> holders,
+                                                          absl::Time now);
   [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Case& c, const Plan& plan,
                                                     Supposition supposition,
                                                     std::span<const GangId> holders);
