@@ -83,7 +83,7 @@ void TurnAudit::ReadLine(absl::string_view line) {
       item.node_of[absl::StrCat(NamespaceOf(who.first), "/", at.first)] = at.second;
     }
     facts_.placed.push_back(std::move(item));
-  } else if (absl::ConsumePrefix(&line, "backfill ")) {
+  } else if (absl::ConsumePrefix(&line, "backfill ") || absl::ConsumePrefix(&line, "let in ")) {
     facts_.in_held_room.insert(std::string(line.substr(0, line.find(' '))));
   } else if (absl::ConsumePrefix(&line, "reserve ")) {
     facts_.in_held_room.insert(std::string(line.substr(0, line.find(' '))));

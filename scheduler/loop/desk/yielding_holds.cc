@@ -190,7 +190,7 @@ void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer&
   std::optional<Plan> plan;
   if (!sides.may_use.holders.empty()) plan = FindPlan(with.Input(), desk_.options.profile);
   if (!plan.has_value() && !sides.kept.holders.empty())
-    plan = PlanBeside(c, with, sides.kept, answer.kept_out_by);
+    plan = PlanBeside(c, with, sides.kept, answer);
   if (!plan.has_value()) return;
   answer.decision = *std::move(plan);
   answer.guest_of = std::move(sides.in_time);
@@ -199,12 +199,15 @@ void YieldingHolds::TryHeldRoom(const Case& c, const Supposition& as_is, Answer&
 
 // A plan that lets all holders start as planned.
 std::optional<Plan> YieldingHolds::PlanBeside(const Case& c, Supposition with,
-                                              const OpenHolds& kept,
-                                              std::optional<GangId>& harmed) {
+                                              const OpenHolds& kept, Answer& answer) {
   const auto harmless = [&]() -> std::optional<Plan> {
     std::optional<Plan> plan = FindPlan(with.Input(), desk_.options.profile);
-    if (plan.has_value()) harmed = FirstHarmedBy(c, *plan, with, kept.holders);
-    return harmed.has_value() ? std::nullopt : plan;
+    if (!plan.has_value()) return std::nullopt;
+    Met met = HoldersMet(c, *plan, with, kept.holders);
+    answer.kept_out_by = met.harmed;
+    if (met.harmed.has_value()) return std::nullopt;
+    answer.beside = std::move(met.holders);
+    return plan;
   };
   for (const auto& [queue, held] : kept.quota) with.Refund(queue, held);
   // Where their quota is enough, the gang may find room that none of them waits for.
@@ -216,8 +219,8 @@ std::optional<Plan> YieldingHolds::PlanBeside(const Case& c, Supposition with,
   if (std::optional<Plan> plan = harmless()) return plan;
   // Would it start if nothing were held?
   open.Free(kept.rooms);
-  if (!harmed.has_value() && FindPlan(open.Input(), desk_.options.profile).has_value())
-    harmed = kept.holders.front();
+  if (!answer.kept_out_by.has_value() && FindPlan(open.Input(), desk_.options.profile).has_value())
+    answer.kept_out_by = kept.holders.front();
   return std::nullopt;
 }
 
@@ -248,11 +251,12 @@ std::vector<FreedRoom> YieldingHolds::FreeUntilTheyStart(std::span<const GangId>
   return free;
 }
 
-// The first holder that could not start as planned beside the plan, by the known ends in its room
-// and in its tree of Cohorts; none: all could. REQUIRES: the holders' quota is supposed to be free.
-std::optional<GangId> YieldingHolds::FirstHarmedBy(const Case& c, const Plan& plan,
-                                                   Supposition supposition,
-                                                   std::span<const GangId> holders) {
+// The holders whose nodes or quota the plan uses, up to the first that could not start as planned
+// beside it, by the known ends in its room and in its tree of Cohorts. REQUIRES: the holders' quota
+// is supposed to be free.
+YieldingHolds::Met YieldingHolds::HoldersMet(const Case& c, const Plan& plan,
+                                             Supposition supposition,
+                                             std::span<const GangId> holders) {
   const GangRequest& request = supposition.request();
   std::vector<FreedRoom> taken;
   std::vector<PlacedPods> placed;
@@ -265,11 +269,16 @@ std::optional<GangId> YieldingHolds::FirstHarmedBy(const Case& c, const Plan& pl
     supposition.Charge(supposition.queue(),
                        desk_.ledger.CostOf(request.queue, placed, *desk_.Picture().tables));
   }
-  const auto harmed = std::ranges::find_if(holders, [&](GangId holder) {
-    return MeetsIn(holder, taken, supposition) &&
-           !StartsBeside(*desk_.Open(holder, c.now), taken, supposition);
-  });
-  return harmed == holders.end() ? std::nullopt : std::optional(*harmed);
+  Met met;
+  for (const GangId holder : holders) {
+    if (!MeetsIn(holder, taken, supposition)) continue;
+    met.holders.push_back(holder);
+    if (!StartsBeside(*desk_.Open(holder, c.now), taken, supposition)) {
+      met.harmed = holder;
+      break;
+    }
+  }
+  return met;
 }
 
 // Whether they use nodes or quota of the holder.

@@ -35,15 +35,17 @@ class YieldingHolds final {
   [[nodiscard]] Sides SidesTowards(const Case& c, const Supposition& as_is);
   [[nodiscard]] std::vector<FreedRoom> GivenBackOn(NodeId node, absl::Time by,
                                                    absl::Time now) const;
-  // `harmed`: set if a plan would harm one.
+  // Says in `answer` beside whom the plan is, or who keeps the gang out.
   [[nodiscard]] std::optional<Plan> PlanBeside(const Case& c, Supposition with,
-                                               const OpenHolds& kept,
-                                               std::optional<GangId>& harmed);
+                                               const OpenHolds& kept, Answer& answer);
   [[nodiscard]] std::vector<FreedRoom> FreeUntilTheyStart(std::span<const GangId> holders,
                                                           absl::Time now);
-  [[nodiscard]] std::optional<GangId> FirstHarmedBy(const Case& c, const Plan& plan,
-                                                    Supposition supposition,
-                                                    std::span<const GangId> holders);
+  struct Met {
+    std::vector<GangId> holders;
+    std::optional<GangId> harmed;
+  };
+  [[nodiscard]] Met HoldersMet(const Case& c, const Plan& plan, Supposition supposition,
+                               std::span<const GangId> holders);
   [[nodiscard]] bool MeetsIn(GangId holder, const std::vector<FreedRoom>& taken,
                              const Supposition& beside) const;
   void SupposeQuotaOf(const Case& holder, Supposition& then) const;

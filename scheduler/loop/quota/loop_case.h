@@ -30,6 +30,7 @@ struct Answer {
   Decision decision;
   std::vector<GangId> used;           // the plan needs the room of these holders
   std::vector<GangId> guest_of;       // … of these holders, as a guest: it ends before they start
+  std::vector<GangId> beside;         // it uses their nodes or quota: they start as planned
   std::optional<GangId> kept_out_by;  // rejected, and would fit but for the room of this holder
 };
 // Since when the gang waits its turn.

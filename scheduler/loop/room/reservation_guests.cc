@@ -25,6 +25,17 @@ void Reservations::NoteGuest(const Case& c, const Answer& answer) {
                            absl::FormatTime(reservation.start, absl::UTCTimeZone())));
     c.record.backfill = Backfill{.end = c.now + ExpectedRuntime(c.gang).value()};
   }
+  NoteBeside(c, answer);
+}
+
+// Whoever was passed in its Queue may want to know why.
+void Reservations::NoteBeside(const Case& c, const Answer& answer) {
+  for (const GangId holder : answer.beside) {
+    desk_.Log(
+        c, "let in",
+        absl::StrCat(" beside ", GangText(desk_.state.FindGang(holder)->key),
+                     ", which is to start at ", StartText(*desk_.records.at(holder)->reservation)));
+  }
 }
 
 // Holders whose room was taken for good plan anew.

@@ -55,6 +55,7 @@ class Reservations final {
   [[nodiscard]] bool TakeChanged() { return std::exchange(changed_, false); }
 
  private:
+  void NoteBeside(const Case& c, const Answer& answer);
   void EndReservation(GangId gang, absl::Time now);
   // False: no start is in sight.
   bool Reserve(GangId gang, absl::Time now);
