@@ -20,7 +20,8 @@ struct LeavingPods {
     absl::Duration grace;  // that it has been given
   };
   std::vector<Pod> pods;
-  OpenHolds open;  // their room and quota
+  OpenHolds open;            // their room and quota
+  bool others_wait = false;  // a gang waits for them that needs no victims: not to be taken from it
 
   // Pods still there so long after may never leave.
   [[nodiscard]] absl::Duration Patience() const {

@@ -172,7 +172,7 @@ std::variant<PreemptionPlan, NoPreemption> Preemptions::PlanRoom(
   std::vector<int32_t> allowed;
   for (const BudgetFacts& budget : desk_.state.Budgets()) allowed.push_back(budget.allowed);
   Supposition supposition = charges_.Suppose(c, request);
-  supposition.Free(leaving.open);
+  if (!leaving.others_wait) supposition.Free(leaving.open);
   supposition.Free(yielding_.HoldsThatYieldTo(c, request));
   const DecideInput input = supposition.Input();
   auto answer = PlanPreemption(PreemptionInputOf(c, input, running, allowed));
@@ -218,12 +218,14 @@ bool Preemptions::Leaves(const Member& member, const GangRecord& record) {
   return leaves && member.node.valid();
 }
 
-LeavingPods Preemptions::WhatIsLeft() {
+LeavingPods Preemptions::WhatIsLeft(GangId to) {
   const Tables& tables = *desk_.Picture().tables;
   LeavingPods leaving;
   for (const auto& [id, record] : desk_.records) {
     const Gang* gang = desk_.state.FindGang(id);
     if (gang == nullptr) continue;
+    leaving.others_wait = leaving.others_wait || (id != to && !record->claim.has_value() &&
+                                                  record->leaving_awaited_since.has_value());
     const QuotaNodeId queue = QueueOf(*record);
     for (const Member& member : gang->members) {
       if (!Leaves(member, *record)) continue;
@@ -244,7 +246,7 @@ LeavingPods Preemptions::WhatIsLeft() {
 // Room that others leave anyway is as good as the room of victims, as long as they do leave: none,
 // if the gang has waited for that in vain.
 LeavingPods Preemptions::LeavingToAwait(Case& c) {
-  LeavingPods leaving = WhatIsLeft();
+  LeavingPods leaving = WhatIsLeft(c.gang.id);
   std::optional<absl::Time>& since = c.record.leaving_awaited_since;
   if (leaving.pods.empty()) since.reset();
   const bool in_vain = since.has_value() && c.now >= *since + leaving.Patience();
@@ -272,6 +274,7 @@ LeavingPods Preemptions::AwaitedFor(const Case& c, const PreemptionPlan& plan,
   const QuotaTree& tree = desk_.ledger.tree();
   const QuotaNodeId queue = desk_.ledger.book().QueueNamed(c.gang.queue);
   LeavingPods awaited;
+  if (leaving.others_wait) return awaited;
   for (const LeavingPods::Pod& pod : leaving.pods) {
     const bool in_tree =
         queue.valid() && pod.queue.valid() && tree.Root(pod.queue) == tree.Root(queue);

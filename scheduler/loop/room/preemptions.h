@@ -70,7 +70,7 @@ class Preemptions final {
                                                   const std::vector<RunningGang>& running,
                                                   const std::vector<int32_t>& allowed);
   [[nodiscard]] static bool Leaves(const Member& member, const GangRecord& record);
-  [[nodiscard]] LeavingPods WhatIsLeft();
+  [[nodiscard]] LeavingPods WhatIsLeft(GangId to);
   [[nodiscard]] bool LeavingMakesRoom(Case& c, const GangRequest& request,
                                       const LeavingPods& leaving);
   [[nodiscard]] LeavingPods AwaitedFor(const Case& c, const PreemptionPlan& plan,

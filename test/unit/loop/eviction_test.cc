@@ -157,6 +157,24 @@ TEST_F(LoopEvictionTest, WhoDoesNotEndIsCountedOnOnceBesideVictims) {
   EXPECT_EQ(Evictions(), 3);
 }
 
+TEST_F(LoopEvictionTest, RoomThatOneGangWaitsForIsNotCountedOnByTheNext) {
+  d_.Nodes(4, 8);
+  d_.api.KeepTerminating();
+  for (const char* name : {"leaves", "a", "b", "c"}) Submit(name, 1, 1);
+  d_.Settle();
+  IsOnItsWayOut("leaves-0");
+  Submit("first", 1, 3);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 0);
+  Submit("next", 2, 2);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 2);
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("first") + d_.Bound("next"), 3);
+  EXPECT_EQ(Evictions(), 2);
+}
+
 TEST_F(LoopEvictionTest, WhoMayEvictHearsOfPodsThatBeginToLeave) {
   d_.Nodes(2, 8);
   d_.api.KeepTerminating();
