@@ -32,6 +32,13 @@ class LoopEvictionTest : public ::testing::Test {
     queue_.stop = stop;
     d_.api.Put(queue_);
   }
+  // Its more important gangs evict its less important ones.
+  void PutQueueOfTwoNodes() {
+    queue_.within_queue = WithinQueuePreemption::kLowerPriority;
+    queue_.quotas = {
+        {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+    PutQueue();
+  }
   // Its bind has failed, and is to be tried again.
   void LowIsStillBeingBound() {
     d_.Nodes(1, 8);
@@ -192,10 +199,7 @@ TEST_F(LoopEvictionTest, WhoMayEvictHearsOfPodsThatBeginToLeave) {
 TEST_F(LoopEvictionTest, ASecondGangMakesRoomBeforeTheVictimsOfTheFirstHaveLeft) {
   d_.Nodes(2, 8);
   d_.api.KeepTerminating();
-  queue_.within_queue = WithinQueuePreemption::kLowerPriority;
-  queue_.quotas = {
-      {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
-  PutQueue();
+  PutQueueOfTwoNodes();
   for (const char* name : {"a", "b"}) Submit(name, 1, 1, "q");
   d_.Settle();
   for (const char* name : {"high", "higher"}) Submit(name, 1, 2, "q");
@@ -209,10 +213,7 @@ TEST_F(LoopEvictionTest, ASecondGangMakesRoomBeforeTheVictimsOfTheFirstHaveLeft)
 TEST_F(LoopEvictionTest, QuotaThatOthersAreLeavingAnywayIsWaitedFor) {
   d_.Nodes(3, 8);
   d_.api.KeepTerminating();
-  queue_.within_queue = WithinQueuePreemption::kLowerPriority;
-  queue_.quotas = {
-      {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
-  PutQueue();
+  PutQueueOfTwoNodes();
   Submit("ends", 1, 1, "q");
   Submit("stays", 1, 1, "q");
   d_.Settle();
