@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugins/framework/place_label.h"
 #include "scheduler/cycle/topology/topology.h"
+#include "scheduler/loop/desk/expected_ends.h"
 #include "scheduler/loop/desk/standing_of.h"
 #include "scheduler/loop/views/node_uses.h"
 #include "scheduler/report/message.h"

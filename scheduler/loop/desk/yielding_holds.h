@@ -1,11 +1,12 @@
-// Questions on room and quota that others hold for later: which gangs may use it, and which holders
-// would be harmed. It keeps nothing and changes nothing.
+// Questions on room and quota that others hold for later: which gangs may use it. It keeps nothing
+// and changes nothing.
 //
 // Owned by Leadership; one thread.
 #pragma once
 
 #include "scheduler/loop/desk/charges.h"
 #include "scheduler/loop/desk/desk.h"
+#include "scheduler/loop/desk/planned_starts.h"
 #include "scheduler/loop/desk/room_holders.h"
 
 namespace maniple {
@@ -13,13 +14,15 @@ namespace maniple {
 class YieldingHolds final {
  public:
   YieldingHolds(Desk& desk, RoomHolders& room_holders, Charges& charges)
-      : desk_(desk), room_holders_(room_holders), charges_(charges) {}
+      : desk_(desk),
+        room_holders_(room_holders),
+        charges_(charges),
+        planned_starts_(desk, room_holders, charges) {}
 
   // The holder has no Queue, and the gang asks within its own Queue's nominal quota.
   [[nodiscard]] bool YieldsToNominal(const Case& c, const GangRequest& request, GangId holder,
                                      const QuotaTree& tree);
   [[nodiscard]] OpenHolds HoldsThatYieldTo(const Case& c, const GangRequest& request);
-  [[nodiscard]] std::vector<Release> Releases(absl::Time now, absl::Time by);
   void TryHeldRoom(const Case& c, const Supposition& as_is, Answer& answer);
   [[nodiscard]] WaitingFor HeldBy(GangId holder) const;
 
@@ -33,28 +36,14 @@ class YieldingHolds final {
     OpenHolds kept;
   };
   [[nodiscard]] Sides SidesTowards(const Case& c, const Supposition& as_is);
-  [[nodiscard]] std::vector<FreedRoom> GivenBackOn(NodeId node, absl::Time by,
-                                                   absl::Time now) const;
   // Says in `answer` beside whom the plan is, or who keeps the gang out.
   [[nodiscard]] std::optional<Plan> PlanBeside(const Case& c, Supposition with,
                                                const OpenHolds& kept, Answer& answer);
-  [[nodiscard]] std::vector<FreedRoom> FreeUntilTheyStart(std::span<const GangId> holders,
-                                                          absl::Time now);
-  struct Met {
-    std::vector<GangId> holders;
-    std::optional<GangId> harmed;
-  };
-  [[nodiscard]] Met HoldersMet(const Case& c, const Plan& plan, Supposition supposition,
-                               std::span<const GangId> holders);
-  [[nodiscard]] bool MeetsIn(GangId holder, const std::vector<FreedRoom>& taken,
-                             const Supposition& beside) const;
-  void SupposeQuotaOf(const Case& holder, Supposition& then) const;
-  [[nodiscard]] bool StartsBeside(const Case& other, const std::vector<FreedRoom>& taken,
-                                  const Supposition& beside);
 
   Desk& desk_;
   RoomHolders& room_holders_;
   Charges& charges_;
+  PlannedStarts planned_starts_;
 };
 
 }  // namespace maniple

@@ -43,13 +43,6 @@ void NoteEvicted(GangRecord& record, const Gang& gang, std::string why);
 
 [[nodiscard]] Demand Sum(const Demand& a, const Demand& b);
 
-// Since when a gang's quorum is bound, and when it is expected to end.
-struct RunSpan {
-  absl::Time started, end;
-  EndIs told;
-};
-[[nodiscard]] RunSpan SpanOf(const Gang& gang, const GangRecord& record, absl::Time now);
-
 enum class ClaimGround : uint8_t { kPolicy, kOverstay };
 
 // Whether the head of a line may hold room: at once, when one holder is displaced, or not now.

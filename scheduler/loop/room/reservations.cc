@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/cycle/start_plan.h"
+#include "scheduler/loop/desk/expected_ends.h"
 
 namespace maniple {
 namespace {
@@ -46,7 +47,7 @@ std::optional<StartPlan> Reservations::PlanStartOf(const Case& c, const GangRequ
                            : others;
     holds.Add(holder, *desk_.records.at(holder), desk_.ledger.book());
   }
-  std::vector<Release> releases = parts_.yielding.Releases(c.now, by);
+  std::vector<Release> releases = Releases(desk_, c.now, by);
   Supposition then = parts_.charges.Suppose(c, request);
   if (!then.queue().valid()) {
     for (Release& release : releases) release.queue = QuotaNodeId();
