@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "bench/bytes_in_use.h"
 #include "bench/synthetic_cluster.h"
 #include "scheduler/state/cluster_state.h"
+#include "test/support/heap_in_use.h"
 
 namespace maniple {
 namespace {
@@ -25,13 +25,13 @@ void BM_ApplyWholeCluster(benchmark::State& run) {
   const std::vector<ObjectEvent> pods = SyntheticLoad(kPods, kNodes);
   double bytes = 0;
   for (auto _ : run) {
-    const int64_t before = BytesInUse();
+    const int64_t before = HeapInUse();
     ClusterState state{ClusterStateOptions{}};
     ApplyAll(state, nodes);
     ApplyAll(state, pods);
     const SnapshotPtr snapshot = state.Publish();
     benchmark::DoNotOptimize(snapshot.get());
-    bytes = static_cast<double>(BytesInUse() - before);
+    bytes = static_cast<double>(HeapInUse() - before);
   }
   run.SetItemsProcessed(run.iterations() * (kNodes + static_cast<int64_t>(pods.size())));
   run.counters["state_MiB"] = bytes / (1 << 20);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "bench/bytes_in_use.h"
 #include "scheduler/bind/gang_binding.h"
+#include "test/support/heap_in_use.h"
 
 namespace maniple {
 namespace {
@@ -48,11 +48,11 @@ void BM_BindBurst(benchmark::State& run) {
     std::vector<BindAction> actions;
     actions.reserve(static_cast<size_t>(pods));
     BindStep step{kNow, random, still_reserved, misplaced_on, actions};
-    const int64_t before = BytesInUse();
+    const int64_t before = HeapInUse();
     std::optional<GangBinding> binding(std::in_place, BackoffPolicy{}, BindPhase::kBinding, kNow);
     run.ResumeTiming();
     binding->Start(plan, gang, step);
-    bytes = std::max(bytes, static_cast<double>(BytesInUse() - before));
+    bytes = std::max(bytes, static_cast<double>(HeapInUse() - before));
     for (size_t next = 0; next < plan.size(); next += kRepliesPerTurn) {
       const size_t end = std::min(next + kRepliesPerTurn, plan.size());
       for (size_t i = next; i < end; ++i) {

@@ -17,11 +17,11 @@
 #include "api/base/check.h"
 #include "api/codec/decode.h"
 #include "api/codec/json.h"
-#include "bench/bytes_in_use.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "test/support/builders.h"
+#include "test/support/heap_in_use.h"
 
 namespace maniple {
 namespace {
@@ -261,9 +261,9 @@ BENCHMARK(BM_LiveBeside)
 // What a leader keeps and a standby does not, which knows the same pods and PodGroups.
 int64_t BytesOfLeading(const Neighbours& neighbours) {
   auto loop = LoopWith(neighbours, Watch::kShowsStatuses);
-  const int64_t before = BytesInUse();
+  const int64_t before = HeapInUse();
   loop->SetRole(SchedulingLoop::Role::kStandby, kNow);
-  return before - BytesInUse();
+  return before - HeapInUse();
 }
 
 // By gangs of one pod and gangs of three: what each pod costs is told apart from what the gang

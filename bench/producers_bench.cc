@@ -16,11 +16,11 @@
 #include "api/codec/decode.h"
 #include "api/producers/kinds.h"
 #include "api/producers/reader.h"
-#include "bench/bytes_in_use.h"
 #include "bench/synthetic_cluster.h"
 #include "plugins/builtin.h"
 #include "scheduler/loop/scheduling_loop.h"
 #include "test/support/builders.h"
+#include "test/support/heap_in_use.h"
 #include "test/support/scripted_api.h"
 
 namespace maniple {
@@ -189,9 +189,9 @@ class Members final {
   }
   // Of the loop alone, which is gone afterwards.
   int64_t TakeBytes() {
-    const int64_t before = BytesInUse();
+    const int64_t before = HeapInUse();
     loop_.reset();
-    return before - BytesInUse();
+    return before - HeapInUse();
   }
 
  private:

@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "test/fuzz/byte_source.h"
-#include "test/fuzz/heap_in_use.h"
 #include "test/fuzz/strange_objects.h"
 #include "test/support/builders.h"
+#include "test/support/heap_in_use.h"
 #include "test/support/test_cluster.h"
 
 namespace maniple {

@@ -1,7 +1,5 @@
 #include "api/client/known_objects.h"
 
-#include <malloc.h>
-
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +7,7 @@
 #include "api/client/resource_version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/support/heap_in_use.h"
 
 namespace maniple {
 namespace {
@@ -70,13 +69,13 @@ TEST(KnownObjects, FiftyFiveThousandPodsTakeAtMostTenMebibytes) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's allocator keeps no such count";
 #endif
-  const size_t before = ::mallinfo2().uordblks;
+  const int64_t before = HeapInUse();
   KnownObjects known;
   for (int i = 0; i < 55'000; ++i) {
     known.Set({"team-research", absl::StrFormat("training-job-%05d-worker-%03d", i / 8, i)},
               absl::StrFormat("0a1b2c3d-4e5f-6071-8293-%012x", i), absl::StrCat(1'000'000 + i));
   }
-  EXPECT_LE(::mallinfo2().uordblks - before, 10u << 20);
+  EXPECT_LE(HeapInUse() - before, 10 << 20);
 }
 
 TEST(ResourceVersion, ComparesNumbersAsNumbersAndAnythingElseOnlyForEquality) {
