@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/civil_time.h"
 
 namespace maniple {
 namespace {
@@ -147,18 +146,6 @@ std::string PodWaitText(const Gang& gang, WaitReason reason) {
       names_none ? "it names no queue, and nothing starts without one" : WaitSentence(reason);
   if (gang.key.dialect == GangDialect::kSingleton) return absl::StrCat("the pod waits: ", why);
   return absl::StrCat("gang ", GangText(gang.key), " waits: ", why);
-}
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
-}
-
-std::string ClockText(absl::Time time) {
-  if (time == absl::InfiniteFuture() || time == absl::InfinitePast()) return absl::FormatTime(time);
-  const absl::CivilSecond at = absl::CivilSecond(1970, 1, 1) + absl::ToUnixSeconds(time);
-  return absl::StrCat(absl::Dec(at.hour(), absl::kZeroPad2), ":",
-                      absl::Dec(at.minute(), absl::kZeroPad2), ":",
-                      absl::Dec(at.second(), absl::kZeroPad2), " UTC");
 }
 
 std::string RefusedText(const std::vector<RefusedFlavors>& refused) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "plugins/framework/snapshot.h"
 #include "queue/gang.h"
 #include "scheduler/cycle/question/decision.h"
@@ -26,11 +25,6 @@ namespace maniple {
 
 // For the condition of a waiting pod: no number in it changes while the gang waits.
 [[nodiscard]] std::string PodWaitText(const Gang& gang, WaitReason reason);
-
-// "2026-01-01 12:00:00 UTC".
-[[nodiscard]] std::string TimeText(absl::Time time);
-// "10:11:12 UTC"
-[[nodiscard]] std::string ClockText(absl::Time time);
 
 // "a100: no quota; h100, spot: no room".
 [[nodiscard]] std::string RefusedText(const std::vector<RefusedFlavors>& refused);

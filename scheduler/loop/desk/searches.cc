@@ -1,7 +1,7 @@
 #include "scheduler/loop/desk/searches.h"
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/report/message.h"
+#include "api/base/time_text.h"
 
 namespace maniple {
 namespace {

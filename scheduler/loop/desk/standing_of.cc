@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/report/message.h"
+#include "api/base/time_text.h"
 
 namespace maniple {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/time_text.h"
 #include "scheduler/bind/volume_plan.h"
 #include "scheduler/loop/flight/flights.h"
-#include "scheduler/report/message.h"
 
 namespace maniple {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/report/message.h"
+#include "api/base/time_text.h"
 
 namespace maniple {
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/time_text.h"
 #include "scheduler/loop/room/reservations.h"
-#include "scheduler/report/message.h"
 
 namespace maniple {
 namespace {

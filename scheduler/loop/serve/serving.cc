@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/base/time_text.h"
 #include "scheduler/cycle/decide.h"
 #include "scheduler/cycle/room/search_work.h"
 #include "scheduler/loop/desk/waits_for.h"
 #include "scheduler/loop/records/whole_units.h"
-#include "scheduler/report/message.h"
 #include "scheduler/report/quota_report.h"
 
 namespace maniple {
