@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -50,7 +51,8 @@ struct NodeBack {
   std::string taint;  // "key=value:NoSchedule"; "" = uncordoned
 };
 struct GangGone {
-  std::string gang;  // "namespace/name"
+  std::string gang;                    // "namespace/name"
+  std::optional<absl::Time> expected;  // none: nobody said how long it runs
 };
 using HelpfulChange = std::variant<MoreGpus, MoreNodes, MoreQuota, HigherPriority, SmallerQuorum,
                                    WiderLevel, NodeBack, GangGone>;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/time_text.h"
 #include "api/codec/quantity.h"
 #include "scheduler/advice/help.h"
 
@@ -53,7 +54,9 @@ struct Words {
                               : absl::StrCat("node ", back.node, " without its taint ", back.taint);
   }
   std::string operator()(const GangGone& gone) const {
-    return absl::StrCat("the end of ", gone.gang);
+    return absl::StrCat(
+        "the end of ", gone.gang,
+        gone.expected.has_value() ? absl::StrCat(", expected at ", TimeText(*gone.expected)) : "");
   }
 };
 

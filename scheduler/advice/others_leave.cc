@@ -93,7 +93,8 @@ std::optional<FoundChange> FindGangGone(const Hypothesis& from, int64_t members_
     }
     Hypothesis with = EndGang(from, *gang);
     if (!trials.Starts(with)) continue;
-    return FoundChange{.change = GangGone{.gang = gang->name}, .after = std::move(with)};
+    return FoundChange{.change = GangGone{.gang = gang->name, .expected = gang->known_end},
+                       .after = std::move(with)};
   }
   return std::nullopt;
 }

@@ -60,6 +60,7 @@ struct Fields {
   void operator()(const GangGone& gone) const {
     out.set_kind("gang");
     out.add_gangs(gone.gang);
+    if (gone.expected.has_value()) out.set_expected_end(absl::ToUnixSeconds(*gone.expected));
   }
 };
 
@@ -81,11 +82,15 @@ void HelpInto(const Help& help, pb::Gang& out) {
 Help WithoutNamesOfOthers(Help help, absl::string_view namespace_name) {
   const std::string own = absl::StrCat(namespace_name, "/");
   const auto veil = [&own](std::string& gang) {
-    if (!absl::StartsWith(gang, own)) gang = "a gang of another namespace";
+    const bool is_own = absl::StartsWith(gang, own);
+    if (!is_own) gang = "a gang of another namespace";
+    return !is_own;
   };
   for (Help::Entry& entry : help.entries) {
     for (HelpfulChange& change : entry.changes) {
-      if (auto* gone = std::get_if<GangGone>(&change)) veil(gone->gang);
+      if (auto* gone = std::get_if<GangGone>(&change)) {
+        if (veil(gone->gang)) gone->expected.reset();
+      }
       if (auto* higher = std::get_if<HigherPriority>(&change)) {
         for (std::string& gang : higher->evicts) veil(gang);
       }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "scheduler/loop/desk/expected_ends.h"
+
 namespace maniple {
 namespace {
 
@@ -63,6 +65,8 @@ size_t GangsThatMayEnd::Gather(GangId id, absl::Time now) {
   }
   RunningGang entry = preemptions_.RunningGangOf(*gang, *record, now);
   if (!stands) entry.members.clear();
+  const RunSpan span = SpanOf(*gang, *record, now);
+  if (stands && span.told == EndIs::kKnown) entry.known_end = span.end;
   if (holds) {
     OpenHolds open;
     open.Add(id, *record, desk_.ledger.book());

@@ -419,12 +419,13 @@ TEST(ViewPages, ExplainWaitsForWhatWouldHelpAndNamesNoGangOfAnotherNamespace) {
   const GangKey gang = *door.Wanted();
   EXPECT_EQ(gang.name, "waits");
   Help help;
-  help.entries = {{.changes = {GangGone{.gang = "a/mine"}}},
-                  {.changes = {GangGone{.gang = "secret/plan"}}}};
+  const absl::Time end = absl::FromUnixSeconds(1'800'000'000);
+  help.entries = {{.changes = {GangGone{.gang = "a/mine", .expected = end}}},
+                  {.changes = {GangGone{.gang = "secret/plan", .expected = end}}}};
   door.Post(gang, std::make_shared<const Help>(std::move(help)), asked);
   const std::string page = *pages.Answer(waits, asked)->body;
-  EXPECT_THAT(page, HasSubstr("the end of a/mine"));
-  EXPECT_THAT(page, HasSubstr("the end of a gang of another namespace"));
+  EXPECT_THAT(page, HasSubstr("the end of a/mine, expected at 2027-01-15 08:00:00 UTC\""));
+  EXPECT_THAT(page, HasSubstr("the end of a gang of another namespace\""));
   EXPECT_THAT(page, testing::Not(HasSubstr("secret")));
 }
 

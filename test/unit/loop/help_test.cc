@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/base/time_text.h"
 #include "scheduler/advice/help.h"
 #include "test/support/loop_driver.h"
 
@@ -55,6 +56,16 @@ TEST_F(LoopHelpTest, NamesTheGpusThatAreLackingTheQuorumThatWouldDoAndWhoIsInThe
   EXPECT_THAT(HelpFor("w"), ElementsAre("16 more nvidia.com/gpu, on empty nodes like n1",
                                         "a priority above 7, which evicts default/large",
                                         "a quorum of 1 instead of 3", "the end of default/large"));
+}
+
+TEST_F(LoopHelpTest, SaysWhenAGangIsExpectedToEndWhereThatIsKnown) {
+  d_.Nodes(2, 8);
+  d_.Submit({.gang = "large", .pods = 2, .expected_runtime = absl::Hours(2)});
+  d_.Settle();
+  d_.Submit({.gang = "w", .pods = 2});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), Contains("the end of default/large, expected at " +
+                                     TimeText(d_.now + absl::Hours(2))));
 }
 
 TEST_F(LoopHelpTest, QuotaIsNamedForTheQueueAndForTheCohortAbove) {
