@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "api/base/random.h"
-#include "plugins/fragmentation.h"
+#include "plugins/factories.h"
 #include "plugins/framework/request_mix.h"
-#include "plugins/packing.h"
 
 namespace maniple {
 namespace {

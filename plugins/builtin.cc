@@ -4,32 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "plugins/cool_down.h"
-#include "plugins/fragmentation.h"
-#include "plugins/gpu_avoidance.h"
-#include "plugins/gpu_condition.h"
-#include "plugins/gpu_kind.h"
-#include "plugins/image_locality.h"
-#include "plugins/node_affinity.h"
-#include "plugins/node_preference.h"
-#include "plugins/nvlink.h"
-#include "plugins/packing.h"
-#include "plugins/pod_affinity.h"
-#include "plugins/pod_affinity_preference.h"
-#include "plugins/ports.h"
-#include "plugins/resources_fit.h"
-#include "plugins/slice_packing.h"
-#include "plugins/spread_preference.h"
-#include "plugins/taint_preference.h"
-#include "plugins/taints.h"
-#include "plugins/topology_spread.h"
-#include "plugins/unschedulable.h"
-#include "plugins/unsupported.h"
-#include "plugins/volume_binding.h"
-#include "plugins/volume_limits.h"
-#include "plugins/volume_restrictions.h"
-#include "plugins/volume_zone.h"
-#include "plugins/whole_gpus.h"
+#include "plugins/factories.h"
 
 namespace maniple {
 namespace {
@@ -44,13 +19,13 @@ constexpr FilterRow kFilters[] = {
     {"WholeGpus", MakeWholeGpus},
     {"VolumeBinding", MakeVolumeBinding},
     {"VolumeZone", MakeVolumeZone},
-    {"NodeResourcesFit", MakeResourcesFit},
+    {"NodeResourcesFit", MakeNodeResourcesFit},
     {"RequireNvlink", MakeRequireNvlink},
     {"NodePorts", MakeNodePorts},
     {"VolumeRestrictions", MakeVolumeRestrictions},
     {"NodeVolumeLimits", MakeNodeVolumeLimits},
-    {"PodTopologySpread", MakeTopologySpread},
-    {"InterPodAffinity", MakePodAffinity},
+    {"PodTopologySpread", MakePodTopologySpread},
+    {"InterPodAffinity", MakeInterPodAffinity},
     {"CoolDown", MakeCoolDown},
 };
 

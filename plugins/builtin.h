@@ -2,7 +2,7 @@
 // builtin.cc.
 //
 //   Profile profile = BuiltinProfile();                       // every row, with its default weight
-//   auto chosen = MakeProfile({.filters = {"ResourcesFit"}, .scores = {{"Packing", 2}}});
+//   auto chosen = MakeProfile({.filters = {"NodeResourcesFit"}, .scores = {{"Packing", 2}}});
 #pragma once
 
 #include <memory>

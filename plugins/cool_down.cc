@@ -1,4 +1,5 @@
-#include "plugins/cool_down.h"
+// CoolDown: a node that has just rejected a pod is left alone for a while.
+#include "plugins/factories.h"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-#include "plugins/gpu_avoidance.h"
+// GpuAvoidance: pods that ask for no GPU stay off nodes that have some, while they can.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <vector>

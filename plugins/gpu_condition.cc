@@ -1,4 +1,9 @@
-#include "plugins/gpu_condition.h"
+// GpuCondition: pods that ask for GPUs, or slices of them, keep off three kinds of nodes.
+// Their GPUs are being repartitioned, or get another driver, or have invalid slices.
+//
+// Such a node may still report its GPUs, and its labels may be unchanged.
+// Running pods are not asked about: a bound or reserved pod stays.
+#include "plugins/factories.h"
 
 namespace maniple {
 namespace {

@@ -1,4 +1,5 @@
-#include "plugins/node_affinity.h"
+// NodeAffinity: the node selector, and one of the required affinity terms, must match the node.
+#include "plugins/factories.h"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-#include "plugins/node_preference.h"
+// NodePreference: the sum of the weights of the preferred node affinity terms that match.
+#include "plugins/factories.h"
 
 #include <vector>
 

@@ -1,4 +1,8 @@
-#include "plugins/packing.h"
+// Packing: the fuller the node would be, the better; GPUs count most when the pod asks for them.
+//
+// So small requests fill nodes that are broken already, and whole nodes stay whole for pods that
+// need them.
+#include "plugins/factories.h"
 
 #include <algorithm>
 

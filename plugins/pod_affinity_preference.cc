@@ -1,4 +1,7 @@
-#include "plugins/pod_affinity_preference.h"
+// PodAffinityPreference: the sum of the weights by which the pods around a node draw the pod there
+// or drive it away. They are the pod's own preferred terms, those of others, and one for each pod
+// that requires to be near it; from the least (0) to the most (100) among the nodes that fit.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <limits>

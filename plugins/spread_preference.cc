@@ -1,4 +1,6 @@
-#include "plugins/spread_preference.h"
+// SpreadPreference: topology spread that is only preferred (ScheduleAnyway): the fewer matching
+// pods in the node's domains, the better.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
-#include "plugins/taint_preference.h"
+// TaintPreference: the fewer untolerated PreferNoSchedule taints, the better.
+#include "plugins/factories.h"
 
 #include <algorithm>
 

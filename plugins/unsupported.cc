@@ -1,4 +1,5 @@
-#include "plugins/unsupported.h"
+// Unsupported: a request that this version cannot honour is refused with its path, never ignored.
+#include "plugins/factories.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

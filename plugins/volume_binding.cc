@@ -1,4 +1,6 @@
-#include "plugins/volume_binding.h"
+// VolumeBinding: the volumes that a pod's claims are bound to must be reachable from its node; a
+// claim that waits for the node needs a volume there, or a provisioner that can make one.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,6 @@
-#include "plugins/volume_restrictions.h"
+// VolumeRestrictions: disks that only one pod of a node may use, or several that only read;
+// and ReadWriteOncePod claims, which one running pod of the cluster may use at a time.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <vector>

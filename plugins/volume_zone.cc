@@ -1,4 +1,6 @@
-#include "plugins/volume_zone.h"
+// VolumeZone: a bound volume whose labels name zones or regions runs only where the node's labels
+// agree. A node without any such label passes.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <utility>

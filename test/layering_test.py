@@ -29,7 +29,7 @@ ROOMS = {
     "api/client": ("api/base", "api/model", "api/codec", "api/http"),
     "api/devcluster": ("api/base", "api/model", "api/gpu", "api/codec", "api/validation", "api/http", "api/proto"),
     "plugins/framework": API,
-    "plugins": CONTRACT,  # one policy: its own pair of files and the contract; see also BUILTIN
+    "plugins": CONTRACT,  # one policy: its own source and the contract; see also BUILTIN
     "queue": API,
     "scheduler/import": ("api/base", "api/model", "api/codec", "api/validation"),
     "scheduler/mig": ("api/base", "api/model", "api/gpu"),
@@ -59,8 +59,10 @@ FLOORS = {
 
 # The table of policies: the one place in plugins/ that names several of them.
 BUILTIN = "plugins/builtin"
-# What several policies evaluate in the same way, and which is no policy itself.
-SHARED_BY_POLICIES = ("plugins/node_terms",)
+# The table that declares them all; a policy defines what it declares for it, and makes no other.
+FACTORIES = "plugins/factories.h"
+DEFINES_FACTORY = re.compile(r"Plugin> (Make\w+)\(")
+USES_FACTORY = re.compile(r"\b(Make\w+)\(\)")
 
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.
 THIRD_PARTY = {
@@ -274,8 +276,15 @@ def policies(source):
     if room != "plugins" or source.path.startswith(BUILTIN):
         return
     for line, target in source.includes:
-        if room_of(target) == "plugins" and stem(target) not in (stem(source.path), *SHARED_BY_POLICIES):
+        if room_of(target) == "plugins" and target != FACTORIES and stem(target) != stem(source.path):
             yield Breach(RULE_POLICY, source.path, line, f"a policy may not include another one ({target})")
+    if source.path == FACTORIES:
+        return
+    own = set(DEFINES_FACTORY.findall("\n".join(source.code)))
+    for line, text in enumerate(source.code, 1):
+        for made in USES_FACTORY.findall(text):
+            if made not in own:
+                yield Breach(RULE_POLICY, source.path, line, f"a policy may not make another one ({made})")
 
 
 def stem(path):
@@ -399,8 +408,9 @@ GOOD = {
     "api/http/easy.h": "#pragma once\n#include <curl/curl.h>\n",
     "api/http/easy.cc": '#include "api/http/easy.h"\n',
     "plugins/framework/filter.h": '#pragma once\n#include "api/codec/json.h"\n',
-    "plugins/taints.h": '#pragma once\n#include "plugins/framework/filter.h"\n',
-    "plugins/builtin.cc": '#include "plugins/taints.h"\n',
+    "plugins/factories.h": '#pragma once\n#include "plugins/framework/filter.h"\nstd::unique_ptr<const FilterPlugin> MakeNodePorts();\n',
+    "plugins/node_ports.cc": '#include "plugins/factories.h"\nstd::unique_ptr<const FilterPlugin> MakeNodePorts() { return {}; }\n',
+    "plugins/builtin.cc": '#include "plugins/factories.h"\nauto made = MakeNodePorts();\n',
     "scheduler/app/main.cc": '#include "plugins/builtin.h"\n#include <grpcpp/grpcpp.h>\n#include "scheduler/app/config/flags.h"\n',
     "scheduler/cli/main.cc": '#include "scheduler/app/config/flags.h"\n',
     "scheduler/cycle/question/ask.h": "#pragma once\n",
@@ -426,7 +436,8 @@ BAD = (
     (RULE_FLOORS, "scheduler/cycle/decide.cc", '#include "scheduler/cycle/decide.h"\n#include "scheduler/cycle/victims/plan.h"\n'),
     (RULE_FLOORS, "api/devcluster/attic/x.cc", "int x;\n"),
     (RULE_FLOORS, "api/devcluster/store/x.cc", '#include "api/devcluster/attic/x.h"\n'),
-    (RULE_POLICY, "plugins/ports.cc", '#include "plugins/taints.h"\n'),
+    (RULE_POLICY, "plugins/packing.cc", '#include "plugins/taint_toleration.h"\n'),
+    (RULE_POLICY, "plugins/packing.cc", '#include "plugins/factories.h"\nauto ports = MakeNodePorts();\n'),
     (RULE_THIRD_PARTY, "api/http/http.cc", '#include "rapidjson/document.h"\n'),
     (RULE_THIRD_PARTY, "queue/load.cc", '#include "api/codec/yaml.h"\n', {"api/codec/yaml.h": "#pragma once\n#include <yaml-cpp/yaml.h>\n"}),
     (RULE_THIRD_PARTY, "queue/gang.cc", '#include "queue/gang.h"\n#include <gtest/gtest.h>\n'),

@@ -21,9 +21,9 @@ PRESET = os.environ.get("PRESET", "dev")
 JOBS = os.environ.get("MANIPLE_BUILD_JOBS", str(os.cpu_count()))
 PLACES = {
     "plugins/CMakeLists.txt": "one line for the build, one for its test",
-    "plugins/builtin.cc": "one row, and its header",
+    "plugins/builtin.cc": "one row",
+    "plugins/factories.h": "its factory",
     "plugins/quiet_nodes.cc": "the source",
-    "plugins/quiet_nodes.h": "the header",
     "test/scenario/cases/quiet_nodes.yaml": "a scenario",
     "test/unit/plugins/quiet_nodes_test.cc": "a unit test",
 }

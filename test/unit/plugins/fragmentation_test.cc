@@ -1,12 +1,11 @@
 // Where a pod with GPUs goes when it is known who else is likely to come.
-#include "plugins/fragmentation.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
+#include "plugins/factories.h"
 #include "plugins/framework/request_mix.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"

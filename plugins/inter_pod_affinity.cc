@@ -1,4 +1,10 @@
-#include "plugins/pod_affinity.h"
+// InterPodAffinity: required affinity and anti-affinity of the pod to others, and the required
+// anti-affinity of others to the pod.
+//
+// Members of one gang that must be apart on a label which no two nodes share are a cap of one per
+// node; on any other label they are searched one by one. Members that must be near each other, and
+// near no pod that stands already, take one domain for all.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <optional>
@@ -311,6 +317,8 @@ class PodAffinity final : public FilterPlugin {
 
 }  // namespace
 
-std::unique_ptr<const FilterPlugin> MakePodAffinity() { return std::make_unique<PodAffinity>(); }
+std::unique_ptr<const FilterPlugin> MakeInterPodAffinity() {
+  return std::make_unique<PodAffinity>();
+}
 
 }  // namespace maniple

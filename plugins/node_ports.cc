@@ -1,4 +1,8 @@
-#include "plugins/ports.h"
+// NodePorts: a host port can be used once per node, address and protocol; 0.0.0.0 stands for every
+// address.
+//
+// A per-node cap: members of one shape ask for the same ports, so a node takes one of them.
+#include "plugins/factories.h"
 
 #include <algorithm>
 

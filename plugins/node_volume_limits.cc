@@ -1,4 +1,6 @@
-#include "plugins/volume_limits.h"
+// NodeVolumeLimits: a node attaches only so many volumes of a CSI driver; one volume that several
+// pods of the node use counts once.
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <vector>

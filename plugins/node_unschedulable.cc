@@ -1,4 +1,5 @@
-#include "plugins/unschedulable.h"
+// NodeUnschedulable: a cordoned node takes only pods that tolerate the cordon's taint.
+#include "plugins/factories.h"
 
 namespace maniple {
 namespace {

@@ -1,4 +1,5 @@
-#include "plugins/taints.h"
+// TaintToleration: every NoSchedule and NoExecute taint of the node needs a toleration.
+#include "plugins/factories.h"
 
 #include "absl/strings/match.h"
 

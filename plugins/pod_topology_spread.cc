@@ -1,4 +1,6 @@
-#include "plugins/topology_spread.h"
+// PodTopologySpread: with one pod more, no domain may have more matching pods than the emptiest one
+// and the skew; constraints that must hold (DoNotSchedule).
+#include "plugins/factories.h"
 
 #include <algorithm>
 #include <limits>
@@ -196,7 +198,7 @@ class TopologySpread final : public FilterPlugin {
 
 }  // namespace
 
-std::unique_ptr<const FilterPlugin> MakeTopologySpread() {
+std::unique_ptr<const FilterPlugin> MakePodTopologySpread() {
   return std::make_unique<TopologySpread>();
 }
 

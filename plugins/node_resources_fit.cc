@@ -1,4 +1,8 @@
-#include "plugins/resources_fit.h"
+// NodeResourcesFit: every requested resource has to be free on the node, one pod slot included.
+//
+// A zero request asks nothing, a resource that the node does not have counts as zero, and free room
+// may be negative. A per-node cap: the node takes as many members as its scarcest resource allows.
+#include "plugins/factories.h"
 
 #include <algorithm>
 
@@ -86,6 +90,8 @@ class ResourcesFit final : public FilterPlugin {
 
 }  // namespace
 
-std::unique_ptr<const FilterPlugin> MakeResourcesFit() { return std::make_unique<ResourcesFit>(); }
+std::unique_ptr<const FilterPlugin> MakeNodeResourcesFit() {
+  return std::make_unique<ResourcesFit>();
+}
 
 }  // namespace maniple
