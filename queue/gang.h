@@ -94,9 +94,9 @@ struct Gang {
   std::optional<StandIn> stand_in;  // none: it is not made yet, or not needed
   // A PodGroup of a user, or another object's declaration, is or was there: running pods stay.
   bool declared = false;
-  bool group_exists =
-      false;              // false: pods name a PodGroup that is not there (yet); singletons: true
-  std::string group_uid;  // its identity: another uid is another gang
+  // False: pods name a PodGroup that is not there (yet); singletons: true.
+  bool group_exists = false;
+  std::string group_uid;               // its identity: another uid is another gang
   std::string group_resource_version;  // "" = there is no PodGroup to write to
   int64_t group_generation = 0;
   absl::Time created = absl::InfinitePast();  // of the PodGroup, or of the pod of a singleton

@@ -97,8 +97,8 @@ class ClusterClient final {
   // The time from which no other process wrote, as of the last catching up. It is the end of a
   // rival's right, or InfiniteFuture for the time of our own lead. InfinitePast: there was none.
   absl::Time caught_up_from_ = absl::InfinitePast();
-  std::vector<bool>
-      told_missing_;  // by ResourceKind: KindSynced was given although nothing was listed
+  // By ResourceKind: KindSynced was given although nothing was listed.
+  std::vector<bool> told_missing_;
 };
 
 }  // namespace maniple

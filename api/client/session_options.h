@@ -57,8 +57,8 @@ struct SessionCounters {
   uint64_t invalid = 0;        // objects that could not be read
   uint64_t stale = 0;          // objects not newer than the known ones
   uint64_t unknown_lines = 0;  // of a type or kind that we do not know: skipped
-  uint64_t garbage =
-      0;  // lines or bodies that are no JSON of the kind, HTML, lines beyond the bound
+  // Lines or bodies that are no JSON of the kind, HTML, lines beyond the bound.
+  uint64_t garbage = 0;
   uint64_t cut_lines = 0;  // streams that ended inside a line
   uint64_t expired = 0;    // 410, as HTTP or as a line
   uint64_t not_found = 0, unauthorized = 0, throttled = 0, server_errors = 0;

@@ -1,3 +1,4 @@
+// Nodes, namespaces, priority classes, disruption budgets and leases.
 #include <algorithm>
 #include <limits>
 #include <optional>

@@ -1,3 +1,4 @@
+// The kinds of our own API group.
 #include <algorithm>
 #include <limits>
 

@@ -1,3 +1,4 @@
+// What all kinds share, from metadata to selectors; and which reader is asked for which kind.
 #include <algorithm>
 #include <limits>
 

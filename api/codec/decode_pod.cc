@@ -1,3 +1,4 @@
+// Pods: the part of their spec and status that the scheduler reads.
 #include <algorithm>
 #include <limits>
 

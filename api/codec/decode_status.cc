@@ -1,3 +1,4 @@
+// What the server says of a request that failed: a Status, or whatever a proxy puts in its place.
 #include "absl/strings/ascii.h"
 #include "api/codec/decode.h"
 #include "api/codec/json.h"

@@ -30,8 +30,8 @@ using Annotations = std::vector<std::pair<std::string, std::string>>;
 struct PodScheduledPatch {
   std::string uid;
   PodCondition condition;  // of type PodScheduled
-  std::optional<absl::Time>
-      flipped_at;  // lastTransitionTime; absent = the status did not flip, keep it
+  // lastTransitionTime; absent = the status did not flip, keep it.
+  std::optional<absl::Time> flipped_at;
   std::optional<std::string> nominated_node_name;  // absent = keep; "" = clear
 };
 [[nodiscard]] std::string EncodePodScheduledPatch(const PodScheduledPatch& patch);

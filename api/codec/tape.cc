@@ -110,8 +110,8 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
   std::string Refusal() const { return tape_->full() ? "an object has too many values" : refusal_; }
 
  private:
-  static constexpr size_t kItemsDepth =
-      2;  // open containers between two items: the root and "items"
+  // Open containers between two items: the root and "items".
+  static constexpr size_t kItemsDepth = 2;
 
   bool InItems() const { return tape_ == item_; }
   bool Refuse(absl::string_view why) {

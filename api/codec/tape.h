@@ -28,8 +28,8 @@ enum class TokenType : uint8_t { kNull, kBool, kNumber, kString, kKey, kArray, k
 struct Token {
   const char* text = nullptr;  // of a key, string or number; of a bool "true" or "false"
   uint32_t size = 0;           // bytes of text
-  uint32_t extent =
-      1;  // tokens of this value, itself included: `this + extent` is what comes after it
+  // Tokens of this value, itself included: `this + extent` is what comes after it.
+  uint32_t extent = 1;
   TokenType type = TokenType::kNull;
 
   [[nodiscard]] absl::string_view view() const { return {text, size}; }

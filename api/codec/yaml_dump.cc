@@ -1,3 +1,4 @@
+// YAML of a value, as people write it.
 #include "absl/strings/str_cat.h"
 #include "api/codec/yaml.h"
 #include "api/codec/yaml_scalar.h"

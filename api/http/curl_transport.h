@@ -29,8 +29,8 @@ namespace maniple {
 struct CurlTransportOptions {
   int most_writes = 32;  // connections of the write lane
   int most_lists = 2;    // likewise: what is in memory at once is so many pages
-  size_t most_undelivered =
-      4u << 20;  // bytes per request; then its socket is left alone until the next Poll
+  // Bytes per request; then its socket is left alone until the next Poll.
+  size_t most_undelivered = 4u << 20;
   absl::Duration connect_timeout = absl::Seconds(10);
   // Data that the peer does not acknowledge for so long, and probes on an idle connection, end it.
   absl::Duration dead_peer_timeout = absl::Seconds(30);

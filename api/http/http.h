@@ -45,8 +45,8 @@ struct HttpRequest {
   absl::Time send_by = absl::InfiniteFuture();
 };
 
-using RequestId =
-    uint64_t;  // chosen by the machine that starts the request, unique within its Transport
+// Chosen by the machine that starts the request, unique within its Transport.
+using RequestId = uint64_t;
 
 struct HttpHead {
   int status = 0;

@@ -93,8 +93,8 @@ struct PodConstraints {
   ResourceAmounts most_per_container;
   bool requires_nvlink = false;  // its GPUs, more than one, have to be linked with each other
   StringMap node_selector;
-  std::optional<std::vector<NodeSelectorTerm>>
-      required_node_terms;  // ORed; present but empty matches nothing
+  // ORed; present but empty matches nothing.
+  std::optional<std::vector<NodeSelectorTerm>> required_node_terms;
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;
   std::vector<HostPort> host_ports;
@@ -102,8 +102,8 @@ struct PodConstraints {
   SharedVolumeNeeds volumes;                     // filled by the state, which knows the claims
   PodTerms pod_terms;                            // affinity to other pods
   std::vector<TopologySpreadConstraint> spread;  // sorted
-  std::vector<std::string>
-      unsupported;  // spec paths that this version refuses, e.g. "spec.resourceClaims"; sorted
+  // Spec paths that this version refuses, e.g. "spec.resourceClaims"; sorted.
+  std::vector<std::string> unsupported;
   friend auto operator<=>(const PodConstraints&, const PodConstraints&) = default;
 };
 

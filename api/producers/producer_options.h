@@ -13,8 +13,8 @@ struct ProducerOptions {
   ForeignKinds kinds;  // those that are watched; their order is that of ResourceKind
   // Foreign queue name → Queue of ours.
   std::vector<std::pair<std::string, std::string>> queues;
-  std::string
-      default_queue;  // for foreign groups that say "default", if none of ours has that name
+  // For foreign groups that say "default", if none of ours has that name.
+  std::string default_queue;
 };
 
 }  // namespace maniple

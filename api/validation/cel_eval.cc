@@ -1,3 +1,4 @@
+// Evaluates a parsed CEL expression, within a budget of steps.
 #include "api/validation/cel.h"
 
 #include <algorithm>

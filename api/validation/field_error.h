@@ -25,8 +25,8 @@ enum class FieldErrorReason {
 struct FieldError {
   std::string path;  // "spec.quotas[0].resources[1].name"
   FieldErrorReason reason = FieldErrorReason::kInvalid;
-  std::string
-      message;  // "Invalid value: 0: spec.minMember in body should be greater than or equal to 1"
+  // "Invalid value: 0: spec.minMember in body should be greater than or equal to 1".
+  std::string message;
   friend bool operator==(const FieldError&, const FieldError&) = default;
 };
 // "path: message", several as "[a, b]": what follows `Kind.group "name" is invalid: ` in the Status

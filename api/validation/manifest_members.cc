@@ -1,3 +1,4 @@
+// Findings on members: do the pods that a manifest makes reach the quorum of their gang?
 #include <algorithm>
 #include <map>
 #include <optional>

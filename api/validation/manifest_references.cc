@@ -1,3 +1,4 @@
+// Findings on names: do the objects that a manifest points at stand in it, or nowhere?
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,3 +1,4 @@
+// Reads an OpenAPI v3 schema of a CRD into nodes that validation walks; says what it cannot honour.
 #include <algorithm>
 #include <memory>
 #include <optional>

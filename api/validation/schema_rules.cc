@@ -1,3 +1,4 @@
+// The CEL rules of a schema (x-kubernetes-validations), asked of a value and of the one before it.
 #include <optional>
 #include <utility>
 

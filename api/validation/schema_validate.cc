@@ -1,3 +1,4 @@
+// Holds a value to the types, bounds and formats of a schema.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -16,8 +16,8 @@ struct WeightedScore {
 };
 
 struct Profile {
-  std::vector<std::unique_ptr<const FilterPlugin>>
-      filters;  // a node is reported under the first that refuses it
+  // A node is reported under the first that refuses it.
+  std::vector<std::unique_ptr<const FilterPlugin>> filters;
   std::vector<WeightedScore> scores;
 };
 

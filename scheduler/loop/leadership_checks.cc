@@ -58,8 +58,8 @@ std::array<int32_t, kBindStates> Leadership::MemberStates() const {
 
 absl::Status Leadership::CheckParkedCannotStart(absl::Time now) {
   if (desk_.warm.draining) return absl::OkStatus();
-  const std::vector<GangId> stand =
-      preemptions_.GangsThatStand();  // nothing that is asked here changes their list
+  // Nothing that is asked here changes their list.
+  const std::vector<GangId> stand = preemptions_.GangsThatStand();
   for (const QueueItem item : desk_.queue.ParkedItems()) {
     std::optional<Case> c = desk_.Open(item.gang, now);
     if (!c.has_value() || desk_.ItemOf(*c) != item.kind) continue;

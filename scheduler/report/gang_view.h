@@ -13,8 +13,8 @@
 namespace maniple {
 
 struct GangMemberView {
-  std::string pod, node,
-      state;  // state: pending, gated, bound, running, terminating, succeeded, failed, binding
+  // `state` is one of pending, gated, bound, running, terminating, succeeded, failed, binding.
+  std::string pod, node, state;
 };
 
 // One line of "why": nodes by reason with counts that add up to all nodes.
@@ -77,8 +77,8 @@ struct GangView {
   absl::Time created = absl::InfinitePast();
   std::vector<GangMemberView> pods;
   std::vector<std::string> nodes;  // where it is bound; sorted
-  std::string
-      stage;  // members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound
+  // One of members, queue, quota, nodes, topology, preemption, hold, backoff; "" when bound.
+  std::string stage;
   std::vector<NodeReasonView> node_reasons;
   std::optional<QuotaLineView> quota;             // when the quota of its queue stands in the way
   std::optional<PlannedStartView> planned_start;  // when room is held for it

@@ -10,17 +10,17 @@
 namespace maniple {
 
 struct Delta {
-  absl::btree_set<GangId>
-      gangs_changed;  // members, spec, status on the server, priority or queue changed, or appeared
+  // Members, spec, status on the server, priority or queue changed, or appeared.
+  absl::btree_set<GangId> gangs_changed;
   absl::btree_set<GangId> gangs_gone;  // no PodGroup and no pod is left; the id is dead
-  absl::btree_set<NodeId>
-      room_grew;  // more may fit there: a pod ended, a release, allocatable rose
+  // More may fit there: a pod ended, a release, allocatable rose.
+  absl::btree_set<NodeId> room_grew;
   absl::btree_set<NodeId> nodes_changed;  // appeared, or labels, taints, schedulability changed
   std::vector<NodeId> nodes_gone;
   absl::btree_set<PodId> pods_changed;  // members only: bound, phase, deletion, gates
   absl::btree_set<PodId> pods_gone;
-  bool queues_changed =
-      false;  // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor
+  // Topology, Namespace or PriorityClass; the loop adds Queue, Cohort, ResourceFlavor.
+  bool queues_changed = false;
   // A volume may be available now that was not: it is free, or its last user has left.
   bool volumes_changed = false;
   bool budgets_changed = false;  // a PodDisruptionBudget may allow more evictions than before

@@ -20,8 +20,8 @@ struct PodRecord {
   NodeId anchor;         // where it is bound, else reserved, else nominated, if known
   bool charged = false;  // takes room at its anchor
   bool waits = false;    // is listed under its WantedName until that node appears
-  bool nominated =
-      false;  // another scheduler is about to put it somewhere, as long as it is unbound
+  // Another scheduler is about to put it somewhere, as long as it is unbound.
+  bool nominated = false;
   // Nominated by ourselves: reserved on a node that has gone meanwhile, while its bind may be
   // under way; or bound already, as the server says and the watch does not show yet.
   bool awaited = false;

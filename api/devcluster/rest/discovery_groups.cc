@@ -1,3 +1,4 @@
+// Which groups, versions and resources are served: the documents of /api and /apis.
 #include <algorithm>
 #include <tuple>
 #include <utility>

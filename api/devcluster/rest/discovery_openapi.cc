@@ -1,3 +1,4 @@
+// The OpenAPI v3 document of one version of a group: what kubectl explain and kubectl apply read.
 #include <algorithm>
 #include <set>
 #include <string>

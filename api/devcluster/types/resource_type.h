@@ -47,8 +47,8 @@ struct ResourceType {
   std::vector<std::string> short_names;
   std::vector<std::string> categories;
   Scope scope = Scope::kNamespaced;
-  std::vector<std::string>
-      verbs;  // in the order of discovery: create, delete, …; "create" alone: a review kind
+  // In the order of discovery: create, delete, …; "create" alone: a review kind.
+  std::vector<std::string> verbs;
   std::vector<Subresource> subresources;
   WriteTraits traits;
   StorageId storage;  // none: nothing is kept (SubjectAccessReviews)

@@ -98,8 +98,8 @@ class Bulletin final {
   std::unique_ptr<ClusterView> raw_view_ ABSL_GUARDED_BY(mutex_);  // not arranged yet; null: none
   Number shown_ ABSL_GUARDED_BY(mutex_);                           // of view_
   ClusterViewPtr view_ ABSL_GUARDED_BY(mutex_);                    // what readers get
-  std::vector<std::unique_ptr<ClusterView>> unread_
-      ABSL_GUARDED_BY(mutex_);  // for a reader to free
+  // For a reader to free.
+  std::vector<std::unique_ptr<ClusterView>> unread_ ABSL_GUARDED_BY(mutex_);
   absl::Duration view_cost_ ABSL_GUARDED_BY(mutex_);
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -103,8 +103,8 @@ class BoundShape final {
   int64_t narrow_steps_ = 0, around_steps_ = 0, score_steps_ = 0, compare_steps_ = 0;
   const NodeSet* allowed_ = nullptr;
   RoomCache* cache_ = nullptr;
-  std::vector<std::unique_ptr<NodeFilter>>
-      filters_;  // in the order of the profile, as are the three below
+  // In the order of the profile, as are the three below.
+  std::vector<std::unique_ptr<NodeFilter>> filters_;
   struct Dynamic {
     const NodeFilter* filter;
     FilterCoupling coupling;

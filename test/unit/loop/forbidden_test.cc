@@ -1,4 +1,4 @@
-// A right that is lacking is told by name to whoever waits, and counted (semantics.md §12).
+// A right that is lacking is told by name to whoever waits, and counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

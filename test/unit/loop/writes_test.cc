@@ -1,4 +1,4 @@
-// However often an object is edited, little is written about it (semantics.md §12), and the newest
+// However often an object is edited, little is written about it, and the newest
 // is written in the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
