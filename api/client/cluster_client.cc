@@ -71,6 +71,7 @@ void ClusterClient::Start(absl::Time now) {
 }
 
 void ClusterClient::On(const HttpInput& input, absl::Time now) {
+  owner_.Check();
   const uint16_t owner = RequestIds::OwnerOf(input.request);
   if (owner < sessions_.size()) {
     Take(sessions_[owner]->On(input, decoder_, now), static_cast<ResourceKind>(owner));
@@ -83,6 +84,7 @@ void ClusterClient::On(const HttpInput& input, absl::Time now) {
 }
 
 void ClusterClient::Write(std::vector<WriteCommand> writes, uint64_t lead, absl::Time now) {
+  owner_.Check();
   for (WriteCommand& write : writes) {
     if (lead == lead_) {
       Take(writer_.Submit(std::move(write), now));
@@ -93,6 +95,7 @@ void ClusterClient::Write(std::vector<WriteCommand> writes, uint64_t lead, absl:
 }
 
 void ClusterClient::OnTime(absl::Time now) {
+  owner_.Check();
   for (size_t kind = 0; kind < sessions_.size(); ++kind) {
     if (sessions_[kind]->NextDeadline() <= now) {
       Take(sessions_[kind]->OnTime(now), static_cast<ResourceKind>(kind));

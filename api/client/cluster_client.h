@@ -18,6 +18,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
+#include "api/base/thread_owner.h"
 #include "api/client/cluster_news.h"
 #include "api/client/elector.h"
 #include "api/client/right.h"
@@ -81,6 +82,7 @@ class ClusterClient final {
   void AnnounceLead();
   void BeginToLead();
 
+  const ThreadOwner owner_;
   Transport& transport_;
   const ForeignKinds foreign_;
   const std::shared_ptr<const ForeignReader> reader_;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <utility>
 
+#include "api/base/thread_owner.h"
 #include "scheduler/loop/cluster_views.h"
 #include "scheduler/loop/desk/warm_state.h"
 #include "scheduler/loop/leadership.h"
@@ -35,6 +36,7 @@ class SchedulingLoop::Impl final {
   void Sweep();
   void TellLeader();
 
+  const ThreadOwner owner_;
   WarmState warm_;
   ClusterViews views_;
   // Set while the role is leader and everything has been listed.
@@ -50,6 +52,7 @@ class SchedulingLoop::Impl final {
 };
 
 TurnOutput SchedulingLoop::Impl::Turn(absl::Time now) {
+  owner_.Check();
   ++warm_.counters.turns;
   ApplyEvents(now);
   if (owed_ > 0) return {.writes = {}, .next = now, .more = true};
@@ -122,6 +125,7 @@ void SchedulingLoop::Impl::Sweep() {
 }
 
 void SchedulingLoop::Impl::Hear(ClusterNews news) {
+  owner_.Check();
   for (ObjectEvent& event : news.events) Accept(std::move(event));
   for (WriteResult& result : news.results) Accept(std::move(result));
   // A process that lost the lead and has it again knows no more than any other new leader.

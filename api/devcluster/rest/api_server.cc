@@ -253,6 +253,7 @@ ApiServer::ApiServer(ApiServerOptions options) : impl_(std::make_unique<Impl>(op
 ApiServer::~ApiServer() = default;
 
 ApiReply ApiServer::Handle(const ApiRequest& request, absl::Time now) {
+  owner_.Check();
   return impl_->Handle(request, now);
 }
 WatchOutput ApiServer::TakeWatchOutput(WatchId watch) { return impl_->TakeWatchOutput(watch); }
@@ -260,7 +261,10 @@ WatchEvents ApiServer::TakeWatchEvents(WatchId watch) { return impl_->TakeWatchE
 std::vector<WatchId> ApiServer::ReadyWatches() { return impl_->ReadyWatches(); }
 void ApiServer::CloseWatch(WatchId watch) { impl_->CloseWatch(watch); }
 absl::Time ApiServer::NextDeadline() const { return impl_->NextDeadline(); }
-void ApiServer::OnTime(absl::Time now) { impl_->OnTime(now); }
+void ApiServer::OnTime(absl::Time now) {
+  owner_.Check();
+  impl_->OnTime(now);
+}
 absl::Status ApiServer::Load(const std::vector<Json>& objects, absl::Time now) {
   return impl_->Load(objects, now);
 }

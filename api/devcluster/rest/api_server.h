@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "api/base/thread_owner.h"
 #include "api/codec/json.h"
 #include "api/devcluster/controllers/api_server_options.h"
 #include "api/devcluster/rest/api_exchange.h"
@@ -54,6 +55,7 @@ class ApiServer final {
 
  private:
   class Impl;
+  const ThreadOwner owner_;
   std::unique_ptr<Impl> impl_;
 };
 

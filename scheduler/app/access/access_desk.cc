@@ -74,6 +74,7 @@ void MakeRoom(Map& map, size_t most, absl::Time now) {
 }  // namespace
 
 void AccessDesk::Ask(const Question& question, absl::Time now) {
+  owner_.Check();
   Waiting waiting{.token_key = TokenKey(question.token),
                   .wish = question.wish,
                   .key = AccessKey(question.token, question.wish)};
@@ -127,6 +128,7 @@ void AccessDesk::Decide(const Waiting& waiting, const Known& known, absl::Time n
 }
 
 void AccessDesk::On(const HttpInput& input, absl::Time now) {
+  owner_.Check();
   const auto found = under_way_.find(input.request);
   if (found == under_way_.end()) return;
   Review& review = found->second;

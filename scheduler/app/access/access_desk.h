@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/base/secret.h"
+#include "api/base/thread_owner.h"
 #include "api/client/right.h"
 #include "api/codec/json.h"
 #include "api/http/http.h"
@@ -75,6 +76,7 @@ class AccessDesk final {
   void Failed(const Review& review, absl::string_view why, absl::Time now);
   void Give(const Waiting& waiting, AccessVerdict verdict, absl::Time until);
 
+  const ThreadOwner owner_;
   Transport& transport_;
   RequestId next_ = 1;
   std::map<RequestId, Review> under_way_;
