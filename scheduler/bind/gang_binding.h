@@ -172,8 +172,8 @@ class GangBinding final {
   void ComeToRest();
   void ListVacancies(const Weighed& weighed);
 
-  enum class Standing : uint8_t { kNone, kPlaced, kComing, kSpare };
-  [[nodiscard]] static Standing StandingOf(const Entry* entry, const Member& member);
+  enum class Progress : uint8_t { kNone, kPlaced, kComing, kSpare };
+  [[nodiscard]] static Progress ProgressOf(const Entry* entry, const Member& member);
   [[nodiscard]] bool RefusalIsFatal(const Weighed& weighed) const;
   [[nodiscard]] bool Any(absl::FunctionRef<bool(const Entry&)> test) const;
 

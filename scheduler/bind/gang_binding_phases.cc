@@ -62,23 +62,23 @@ void GangBinding::Adopt(const MembersByPod& members) {
   }
 }
 
-GangBinding::Standing GangBinding::StandingOf(const Entry* entry, const Member& member) {
+GangBinding::Progress GangBinding::ProgressOf(const Entry* entry, const Member& member) {
   if (entry == nullptr) {
     switch (member.state) {
       case MemberState::kBound:
       case MemberState::kSucceeded:
-        return Standing::kPlaced;
+        return Progress::kPlaced;
       case MemberState::kPending:
-        return Standing::kSpare;
+        return Progress::kSpare;
       case MemberState::kGated:
       case MemberState::kTerminating:
       case MemberState::kFailed:
-        return Standing::kNone;
+        return Progress::kNone;
     }
-    return Standing::kNone;
+    return Progress::kNone;
   }
-  if (CountsAsBound(entry->state)) return Standing::kPlaced;
-  return IsComing(entry->state) ? Standing::kComing : Standing::kNone;
+  if (CountsAsBound(entry->state)) return Progress::kPlaced;
+  return IsComing(entry->state) ? Progress::kComing : Progress::kNone;
 }
 
 GangBinding::Weighed GangBinding::Weigh(const Gang& gang, const MembersByPod& members) const {
@@ -88,19 +88,19 @@ GangBinding::Weighed GangBinding::Weigh(const Gang& gang, const MembersByPod& me
   for (const Member* member : members) {
     while (entry != entries_.end() && entry->pod < member->pod) ++entry;
     const bool known = entry != entries_.end() && entry->pod == member->pod;
-    switch (StandingOf(known ? &*entry : nullptr, *member)) {
-      case Standing::kPlaced:
+    switch (ProgressOf(known ? &*entry : nullptr, *member)) {
+      case Progress::kPlaced:
         placed.Add(*member);
         [[fallthrough]];
-      case Standing::kComing:
+      case Progress::kComing:
         coming.Add(*member);
         spare.Add(*member);
         break;
-      case Standing::kSpare:
+      case Progress::kSpare:
         spare.Add(*member);
         weighed.has_spare = true;
         break;
-      case Standing::kNone:
+      case Progress::kNone:
         break;
     }
   }
@@ -112,8 +112,8 @@ GangBinding::Weighed GangBinding::Weigh(const Gang& gang, const MembersByPod& me
 
 QuorumNeed GangBinding::NeedOf(const Gang& gang) const {
   return NeedWith(gang, [this](const Member& member) {
-    const Standing standing = StandingOf(Find(member.pod), member);
-    return standing == Standing::kPlaced || standing == Standing::kComing;
+    const Progress progress = ProgressOf(Find(member.pod), member);
+    return progress == Progress::kPlaced || progress == Progress::kComing;
   });
 }
 

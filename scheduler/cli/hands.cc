@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<Json>> SetHolds(const HandsRequest& request, const Js
   return written;
 }
 
-struct Standing {
+struct PodIdentity {
   std::string name, uid;
 };
 
@@ -132,7 +132,7 @@ bool HasController(const Json& pod) {
 
 // Appends the pods of it that have a node, as the scheduler knows them.
 absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& name, Hands& hands,
-                              std::vector<Standing>& pods) {
+                              std::vector<PodIdentity>& pods) {
   ASSIGN_OR_RETURN(
       const Json gang,
       AskScheduler(request.client, absl::StrCat("/explain?namespace=", UrlEncoded(SpaceOf(request)),
@@ -159,7 +159,7 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
   // The scheduler itself knows more than PodGroups tell: "pod/train-0".
   if (absl::IsNotFound(names.status())) names = {request.gang};
   RETURN_IF_ERROR(names.status());
-  std::vector<Standing> pods;
+  std::vector<PodIdentity> pods;
   for (const std::string& name : *names) {
     RETURN_IF_ERROR(AddPodsThatStand(request, name, hands, pods));
   }
@@ -167,7 +167,7 @@ absl::StatusOr<size_t> Requeue(const HandsRequest& request) {
     return absl::FailedPreconditionError(
         absl::StrCat(SpaceOf(request), "/", request.gang, " has no running pod"));
   }
-  for (const Standing& pod : pods) {
+  for (const PodIdentity& pod : pods) {
     const Json options = Json::Object({{"apiVersion", "v1"},
                                        {"kind", "DeleteOptions"},
                                        {"preconditions", Json::Object({{"uid", pod.uid}})}});

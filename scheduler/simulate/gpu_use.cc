@@ -29,9 +29,9 @@ int64_t GpusOfNode(const Json& node) { return CountIn(node["status"]["allocatabl
 GpuUse::GpuUse(const std::vector<Json>& cluster) {
   for (const Json& object : cluster) {
     if (object["kind"].AsString() != "Node") continue;
-    Room& room = rooms_[object["metadata"]["name"].AsString()];
-    room.gpus = GpusOfNode(object);
-    all_ += room.gpus;
+    NodeGpus& node = nodes_[object["metadata"]["name"].AsString()];
+    node.gpus = GpusOfNode(object);
+    all_ += node.gpus;
   }
   for (const Json& object : cluster) {
     const bool pod = object["kind"].AsString() == "Pod";
@@ -61,8 +61,8 @@ void GpuUse::Leave(const std::string& pod) {
 }
 
 void GpuUse::Take(const std::string& node, int64_t gpus) {
-  const auto it = rooms_.find(node);
-  if (it == rooms_.end()) return;
+  const auto it = nodes_.find(node);
+  if (it == nodes_.end()) return;
   split_ -= it->second.split();
   it->second.used += gpus;
   used_ += gpus;

@@ -28,13 +28,13 @@ class GpuUse final {
   // A pod that stood there at the beginning, or has arrived, is gone. Does nothing for another pod.
   void Leave(const std::string& pod);  // "namespace/name"
 
-  [[nodiscard]] int64_t nodes() const { return static_cast<int64_t>(rooms_.size()); }
+  [[nodiscard]] int64_t nodes() const { return static_cast<int64_t>(nodes_.size()); }
   [[nodiscard]] int64_t all() const { return all_; }
   [[nodiscard]] int64_t used() const { return used_; }
   [[nodiscard]] int64_t split() const { return split_; }
 
  private:
-  struct Room {
+  struct NodeGpus {
     int64_t gpus = 0, used = 0;
     [[nodiscard]] int64_t split() const { return used > 0 && used < gpus ? gpus - used : 0; }
   };
@@ -42,9 +42,9 @@ class GpuUse final {
     std::string node;
     int64_t gpus = 0;
   };
-  absl::btree_map<std::string, Room> rooms_;    // by node
-  absl::btree_map<std::string, Stands> stand_;  // by pod
-  absl::btree_map<std::string, int64_t> wait_;  // GPUs, by pod
+  absl::btree_map<std::string, NodeGpus> nodes_;  // by node
+  absl::btree_map<std::string, Stands> stand_;    // by pod
+  absl::btree_map<std::string, int64_t> wait_;    // GPUs, by pod
   int64_t all_ = 0, used_ = 0, split_ = 0;
 };
 

@@ -57,7 +57,7 @@ std::string Flights::PlacementTrouble(const Case& c) {
 
 void Flights::SettleVolumes(Case& c) {
   if (!c.record.volumes.has_value()) return;
-  VolumeBinding& volumes = *c.record.volumes;
+  GangVolumes& volumes = *c.record.volumes;
   std::vector<SendVolumeWrite> actions;
   VolumeStep step{c.now, desk_.random, actions};
   const bool leaves = c.record.departure.has_value() && c.record.departure->whole;

@@ -17,7 +17,7 @@
 #include "api/base/rare.h"
 #include "queue/gang_queue.h"
 #include "scheduler/bind/gang_binding.h"
-#include "scheduler/bind/volume_binding.h"
+#include "scheduler/bind/gang_volumes.h"
 #include "scheduler/loop/records/eviction.h"
 #include "scheduler/loop/records/help_note.h"
 #include "scheduler/loop/records/left_for.h"
@@ -116,7 +116,7 @@ struct GangRecord {
 
   // Written by Flights.
   Rare<GangBinding> binding;
-  Rare<VolumeBinding> volumes;                 // before the members that it places are bound
+  Rare<GangVolumes> volumes;                   // before the members that it places are bound
   std::optional<absl::Time> volumes_again_at;  // nothing is decided before
   Rare<std::string> volume_trouble;            // … because of this
   RareVector<HeldVacancy> holds;

@@ -62,9 +62,9 @@ class Asker final {
   }
 
   // How many pods the node takes beside its GPUs; it may let them in only once its change is over.
-  enum class Room { kFree, kAllocatable };
+  enum class Counted { kFree, kAllocatable };
   [[nodiscard]] int32_t MostOn(const NodeView& node, const Tables& tables, Question ask,
-                               Room room = Room::kFree) const {
+                               Counted counted = Counted::kFree) const {
     if (refused_) return 0;
     for (const auto& filter : ask == Question::kNow ? now_ : ever_) {
       const Verdict verdict = filter->Check(node, {});
@@ -74,8 +74,8 @@ class Asker final {
     int64_t most = kNoCap;
     for (const auto& [resource, amount] : shape_.requests) {
       if (tables.FactsOf(resource).gpu || amount <= 0) continue;
-      const int64_t there = room == Room::kFree ? node.block.Free(resource)[node.row]
-                                                : node.block.Allocatable(resource)[node.row];
+      const int64_t there = counted == Counted::kFree ? node.block.Free(resource)[node.row]
+                                                      : node.block.Allocatable(resource)[node.row];
       most = std::min(most, std::max<int64_t>(0, there) / amount);
     }
     return static_cast<int32_t>(most);
@@ -222,7 +222,8 @@ bool FitOnceDivided(const MigQuestion& question, const WaitingPods& pods) {
       gpus = std::max(gpus, MostOf(tables.FactsOf(resource).name, known->second));
     }
     if (gpus < per_pod) continue;
-    const int64_t beside = asker.MostOn(view, tables, Question::kEver, Asker::Room::kAllocatable);
+    const int64_t beside =
+        asker.MostOn(view, tables, Question::kEver, Asker::Counted::kAllocatable);
     fit += std::min(gpus / per_pod, beside);
     if (fit >= pods.pods) return true;
   }

@@ -36,7 +36,7 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   }
   if (c.record.binding.has_value()) return StandingInFlight(c, desk_);
   if (c.record.volumes.has_value()) {
-    const VolumeBinding& volumes = *c.record.volumes;
+    const GangVolumes& volumes = *c.record.volumes;
     return Standing{GangPhase::kPending, WaitReason::kVolumesNotReady,
                     absl::StrCat(volumes.bound(), " of ", volumes.goals().size(),
                                  " claims of its pods are bound")};

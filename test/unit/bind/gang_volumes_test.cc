@@ -1,6 +1,6 @@
 // The claims of a gang before it is bound: all of them are bound, or what was asked for is taken
 // back.
-#include "scheduler/bind/volume_binding.h"
+#include "scheduler/bind/gang_volumes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ class Volumes : public ::testing::Test {
 
   Random random_{1};
   absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
-  VolumeBinding volumes_{BackoffPolicy{}, {}, Goals(), now_ + absl::Minutes(10)};
+  GangVolumes volumes_{BackoffPolicy{}, {}, Goals(), now_ + absl::Minutes(10)};
   std::vector<ClaimSight> sights_ = std::vector<ClaimSight>(2);
 };
 
@@ -184,7 +184,7 @@ TEST_F(Volumes, FailWhenTheTimeIsUpOrAWriteIsRefused) {
   EXPECT_THAT(Settle(), ElementsAre("take back from made"));
   EXPECT_THAT(volumes_.trouble(), HasSubstr("1 of 2 claims were bound in time"));
 
-  VolumeBinding refused(BackoffPolicy{}, {}, Goals(), now_ + absl::Minutes(10));
+  GangVolumes refused(BackoffPolicy{}, {}, Goals(), now_ + absl::Minutes(10));
   std::vector<SendVolumeWrite> actions;
   VolumeStep step{now_, random_, actions};
   sights_[0].selected_node.clear();

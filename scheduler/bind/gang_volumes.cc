@@ -1,4 +1,4 @@
-#include "scheduler/bind/volume_binding.h"
+#include "scheduler/bind/gang_volumes.h"
 
 #include <algorithm>
 #include <utility>
@@ -25,22 +25,21 @@ VolumeReply ReadVolumeReply(const WriteResult& result) {
   return reply;
 }
 
-VolumeBinding::VolumeBinding(BackoffPolicy backoff, std::vector<Placement> placements,
-                             std::vector<ClaimGoal> goals, absl::Time deadline)
+GangVolumes::GangVolumes(BackoffPolicy backoff, std::vector<Placement> placements,
+                         std::vector<ClaimGoal> goals, absl::Time deadline)
     : placements_(std::move(placements)), goals_(std::move(goals)), deadline_(deadline) {
   entries_.assign(goals_.size(), Entry{.backoff = Backoff(backoff)});
 }
 
-std::string VolumeBinding::NameOf(size_t goal) const {
+std::string GangVolumes::NameOf(size_t goal) const {
   return absl::StrCat("claim ", goals_[goal].namespace_name, "/", goals_[goal].name);
 }
 
-size_t VolumeBinding::bound() const {
+size_t GangVolumes::bound() const {
   return static_cast<size_t>(std::ranges::count_if(entries_, &Entry::bound));
 }
 
-void VolumeBinding::OnReply(absl::string_view claim_key, const VolumeReply& reply,
-                            VolumeStep& step) {
+void GangVolumes::OnReply(absl::string_view claim_key, const VolumeReply& reply, VolumeStep& step) {
   for (size_t i = 0; i < goals_.size(); ++i) {
     if (absl::StrCat(goals_[i].namespace_name, "/", goals_[i].name) != claim_key) continue;
     Entry& entry = entries_[i];
@@ -65,7 +64,7 @@ void VolumeBinding::OnReply(absl::string_view claim_key, const VolumeReply& repl
   }
 }
 
-void VolumeBinding::Fail(std::string why, VolumeStep& step) {
+void GangVolumes::Fail(std::string why, VolumeStep& step) {
   if (phase_ != VolumePhase::kBinding) return;
   phase_ = VolumePhase::kUndoing;
   trouble_ = std::move(why);
@@ -76,10 +75,10 @@ void VolumeBinding::Fail(std::string why, VolumeStep& step) {
   }
 }
 
-void VolumeBinding::Cancel(std::string why, VolumeStep& step) { Fail(std::move(why), step); }
+void GangVolumes::Cancel(std::string why, VolumeStep& step) { Fail(std::move(why), step); }
 
-void VolumeBinding::Send(size_t goal, VolumeWrite what, const std::string& version,
-                         VolumeStep& step) {
+void GangVolumes::Send(size_t goal, VolumeWrite what, const std::string& version,
+                       VolumeStep& step) {
   Entry& entry = entries_[goal];
   // The watch may show a version that is older than our last write.
   if (entry.under_way || entry.retry_at > step.now || entry.over_version == version) return;
@@ -92,11 +91,11 @@ void VolumeBinding::Send(size_t goal, VolumeWrite what, const std::string& versi
 
 // Our write made the version after the one that it was sent over.
 // So any other version shows its effect, or a later one.
-bool VolumeBinding::WasDone(const Entry& entry, const std::string& version) {
+bool GangVolumes::WasDone(const Entry& entry, const std::string& version) {
   return entry.shown || (entry.done && version != entry.over_version);
 }
 
-void VolumeBinding::SetVolumeAside(size_t goal, const ClaimSight& sight, VolumeStep& step) {
+void GangVolumes::SetVolumeAside(size_t goal, const ClaimSight& sight, VolumeStep& step) {
   Entry& entry = entries_[goal];
   switch (sight.volume) {
     case VolumeStanding::kOurs:
@@ -118,7 +117,7 @@ void VolumeBinding::SetVolumeAside(size_t goal, const ClaimSight& sight, VolumeS
   }
 }
 
-void VolumeBinding::SelectNode(size_t goal, const ClaimSight& sight, VolumeStep& step) {
+void GangVolumes::SelectNode(size_t goal, const ClaimSight& sight, VolumeStep& step) {
   Entry& entry = entries_[goal];
   const std::string& node = goals_[goal].node;
   if (sight.selected_node == node) {
@@ -134,7 +133,7 @@ void VolumeBinding::SelectNode(size_t goal, const ClaimSight& sight, VolumeStep&
   }
 }
 
-void VolumeBinding::SettleGoal(size_t goal, const ClaimSight& sight, VolumeStep& step) {
+void GangVolumes::SettleGoal(size_t goal, const ClaimSight& sight, VolumeStep& step) {
   entries_[goal].bound = sight.there && sight.bound;
   if (!sight.there) {
     Fail(absl::StrCat(NameOf(goal), " is gone"), step);
@@ -147,7 +146,7 @@ void VolumeBinding::SettleGoal(size_t goal, const ClaimSight& sight, VolumeStep&
   }
 }
 
-void VolumeBinding::TakeBack(std::span<const ClaimSight> sights, VolumeStep& step) {
+void GangVolumes::TakeBack(std::span<const ClaimSight> sights, VolumeStep& step) {
   bool left = false;
   for (size_t i = 0; i < goals_.size(); ++i) {
     const ClaimSight& sight = sights[i];
@@ -160,7 +159,7 @@ void VolumeBinding::TakeBack(std::span<const ClaimSight> sights, VolumeStep& ste
   if (!left || step.now >= deadline_) phase_ = VolumePhase::kFailed;
 }
 
-void VolumeBinding::Settle(std::span<const ClaimSight> sights, VolumeStep& step) {
+void GangVolumes::Settle(std::span<const ClaimSight> sights, VolumeStep& step) {
   CHECK_EQ(sights.size(), goals_.size());
   for (Entry& entry : entries_) {
     if (entry.retry_at <= step.now) entry.retry_at = absl::InfinitePast();
@@ -175,7 +174,7 @@ void VolumeBinding::Settle(std::span<const ClaimSight> sights, VolumeStep& step)
   if (phase_ == VolumePhase::kUndoing) TakeBack(sights, step);
 }
 
-absl::Time VolumeBinding::NextDeadline() const {
+absl::Time GangVolumes::NextDeadline() const {
   if (phase_ == VolumePhase::kReady || phase_ == VolumePhase::kFailed) {
     return absl::InfiniteFuture();
   }

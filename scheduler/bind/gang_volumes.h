@@ -6,7 +6,7 @@
 // then binds it. Every step is a fact of the API: the next leader finds claims that are bound,
 // or wait for their node, and decides with these. Owned by the scheduling loop, on its thread.
 //
-//   VolumeBinding volumes(backoff, placements, goals, now + timeout);
+//   GangVolumes volumes(backoff, placements, goals, now + timeout);
 //   volumes.Settle(sights, step);                // step.actions: these writes
 //   volumes.OnReply("default/data", reply, step);
 //   volumes.Settle(sights, step);                // after every change, and at NextDeadline()
@@ -66,10 +66,10 @@ struct VolumeStep {
 
 enum class VolumePhase : uint8_t { kBinding, kReady, kUndoing, kFailed };
 
-class VolumeBinding final {
+class GangVolumes final {
  public:
-  VolumeBinding(BackoffPolicy backoff, std::vector<Placement> placements,
-                std::vector<ClaimGoal> goals, absl::Time deadline);
+  GangVolumes(BackoffPolicy backoff, std::vector<Placement> placements,
+              std::vector<ClaimGoal> goals, absl::Time deadline);
 
   void OnReply(absl::string_view claim_key, const VolumeReply& reply, VolumeStep& step);
   // REQUIRES: sights are parallel to goals().
