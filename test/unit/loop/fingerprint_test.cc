@@ -54,6 +54,7 @@ TEST(GangFingerprint, ItsTestsKnowEveryFieldOfTheSpec) {
   const SubGroup part;
   const auto& [name, part_members, part_topology] = part;
   EXPECT_EQ(part_topology, topology);
+  EXPECT_EQ(slice_size, 0);
 }
 
 TEST(GangFingerprint, SeesWhatDecisionsReadOfTheSpec) {
