@@ -1,6 +1,8 @@
 // Decisions that remember against decisions that count everything afresh, over random histories of
 // clusters: the fear is that something changes and the cache does not see it, so that a gang is
 // placed by what was true before.
+#include "scheduler/cycle/room/room_cache.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
