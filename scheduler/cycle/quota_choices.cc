@@ -114,7 +114,7 @@ QuotaChoices::Narrowed QuotaChoices::Narrow(
 bool QuotaChoices::Covers(const QuorumProblem& problem, DecideScope scope) const {
   switch (scope) {
     case DecideScope::kQuorum:
-      return SelectQuorum(problem, NoLimits(problem)).has_value();
+      return BudgetMayCover(problem);
     case DecideScope::kSurplus:
       break;
   }

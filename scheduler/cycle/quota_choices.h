@@ -40,7 +40,7 @@ class QuotaChoices final {
                                      QuotaBudget::Of of) const {
     return QuotaBudget(*ask_.tree, ask_.queue, options, of);
   }
-  // Could the requested members be charged within problem.budget, room aside?
+  // Could the requested members be charged within problem.budget, room aside? False is a proof.
   [[nodiscard]] bool Covers(const QuorumProblem& problem, DecideScope scope) const;
   // Why no choice covers them.
   [[nodiscard]] Rejection Reject(const QuorumProblem& problem, DecideScope scope) const;

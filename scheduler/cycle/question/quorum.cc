@@ -1,6 +1,7 @@
 #include "scheduler/cycle/question/quorum.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -127,6 +128,29 @@ std::optional<std::vector<size_t>> SelectQuorum(const QuorumProblem& problem,
     if (taken[i]) chosen.push_back(i);
   }
   return chosen;
+}
+
+bool BudgetMayCover(const QuorumProblem& problem) {
+  const std::vector<int64_t> no_limits(problem.kind_count, std::numeric_limits<int64_t>::max());
+  if (SelectQuorum(problem, no_limits).has_value()) return true;
+  // Whoever is chosen, it costs the same.
+  if (problem.kind_count == 1 || problem.total == std::ssize(problem.wants)) return false;
+  const QuotaBudget& budget = problem.budget;
+  for (uint32_t cell = 0; cell < budget.cell_count(); ++cell) {
+    // Who costs least comes first: no quorum costs less in this cell than the one that is taken so.
+    std::vector<size_t> wants(problem.wants.size());
+    std::iota(wants.begin(), wants.end(), size_t{0});
+    const auto cost = [&](size_t want) { return budget.CostIn(cell, problem.kinds[want]); };
+    std::ranges::stable_sort(wants, {}, cost);
+    QuorumPart cheapest = PartOf(problem, wants);
+    cheapest.problem.budget = QuotaBudget();
+    const auto chosen = SelectQuorum(cheapest.problem, no_limits);
+    if (!chosen.has_value()) return false;
+    Amount least;
+    for (const size_t index : *chosen) least += cost(wants[index]);
+    if (least > budget.LeftIn(cell)) return false;
+  }
+  return budget.cell_count() > 0;
 }
 
 }  // namespace maniple

@@ -60,4 +60,8 @@ struct Shortage {
 [[nodiscard]] std::optional<std::vector<size_t>> SelectQuorum(const QuorumProblem& problem,
                                                               std::span<const int64_t> limits);
 
+// False: no choice of members reaches the quorum within the budget, room aside. Exact where one
+// cell is drawn on; of several, one choice might exceed each that others keep to.
+[[nodiscard]] bool BudgetMayCover(const QuorumProblem& problem);
+
 }  // namespace maniple

@@ -30,6 +30,14 @@ int64_t QuotaBudget::CountOf(uint32_t kind) const {
   return count;
 }
 
+Amount QuotaBudget::CostIn(uint32_t cell, uint32_t kind) const {
+  Amount cost;
+  for (const Draw& draw : draws_[kind]) {
+    if (draw.slot == cell) cost += draw.each;
+  }
+  return cost;
+}
+
 void QuotaBudget::Take(uint32_t kind, int64_t members) {
   if (draws_.empty()) return;
   for (const Draw& draw : draws_[kind]) left_[draw.slot].amount -= draw.each * members;

@@ -28,7 +28,8 @@ struct QuotaOption {
 struct QuotaAsk {
   const QuotaTree* tree = nullptr;  // own holds are not charged in it
   QuotaNodeId queue;
-  // By shape, in the order in which they are tried; none: the queue lets the shape in nowhere.
+  // By shape, in the order in which they are tried; one at least. Where the queue lets the shape in
+  // nowhere, that one has no nodes.
   absl::flat_hash_map<ShapeId, std::vector<QuotaOption>> options;
 };
 
@@ -46,6 +47,11 @@ class QuotaBudget final {
   [[nodiscard]] int64_t CountOf(uint32_t kind) const;
   void Take(uint32_t kind, int64_t members);
   void GiveBack(uint32_t kind, int64_t members) { Take(kind, -members); }
+  // The cells that are drawn on, by number: what a member of the kind costs there, and what is
+  // left.
+  [[nodiscard]] uint32_t cell_count() const { return static_cast<uint32_t>(left_.size()); }
+  [[nodiscard]] Amount CostIn(uint32_t cell, uint32_t kind) const;
+  [[nodiscard]] Amount LeftIn(uint32_t cell) const { return left_[cell].amount; }
   // The same for parts of kinds, each named by its kind: `kinds` is by part.
   [[nodiscard]] QuotaBudget PartedInto(std::span<const uint32_t> kinds) const;
 

@@ -1,6 +1,7 @@
 // The choice of members that make the quorum. Fears: a shortage is called proven though some
 // members would do; the least of a kind is more than some quorum takes; a choice breaks a limit,
-// the budget or a need; a later member is taken where an earlier one would do.
+// the budget or a need; a later member is taken where an earlier one would do; a quorum that quota
+// covers is said to be beyond it.
 #include "scheduler/cycle/question/quorum.h"
 
 #include <gmock/gmock.h>
@@ -47,19 +48,24 @@ class World final {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // One cell of quota for all kinds, each at its cost.
-  void SetQuota(int64_t quota) {
+  // One cell of quota for all kinds, each at its cost; and perhaps another, in which those that
+  // cost most in the first cost least.
+  void SetQuota(int64_t quota, std::optional<int64_t> other = std::nullopt) {
     QuotaNodeSpec queue;
-    queue.limits = {{.cell = QuotaCellId(0), .nominal = Amount(quota)}};
+    queue.limits = {{.cell = QuotaCellId(0), .nominal = Amount(quota)},
+                    {.cell = QuotaCellId(1), .nominal = Amount(other.value_or(0))}};
     std::vector<QuotaOption> options(costs.size());
     std::vector<const QuotaOption*> option_of_kind;
     for (size_t k = 0; k < costs.size(); ++k) {
       if (costs[k] > 0) options[k].each = {{QuotaCellId(0), Amount(costs[k])}};
+      if (other.has_value())
+        options[k].each.push_back({QuotaCellId(1), Amount(kOtherCost - costs[k])});
       option_of_kind.push_back(&options[k]);
     }
-    problem.budget =
-        QuotaBudget(QuotaTree({queue}, {0}), QuotaNodeId(0), option_of_kind, QuotaBudget::Of::kNow);
+    problem.budget = QuotaBudget(QuotaTree({queue}, {0, 0}), QuotaNodeId(0), option_of_kind,
+                                 QuotaBudget::Of::kNow);
     quota_ = quota;
+    other_quota_ = other;
   }
 
   [[nodiscard]] Subset End() const { return Subset{1} << request_.wants.size(); }
@@ -90,6 +96,14 @@ class World final {
     }
     return !quota_.has_value() || cost <= *quota_;
   }
+  [[nodiscard]] bool IsCovered(Subset subset) const {
+    int64_t cost = 0, other = 0;
+    for (uint32_t k = 0; k < costs.size(); ++k) {
+      cost += CountIn(subset, k) * costs[k];
+      other += CountIn(subset, k) * (kOtherCost - costs[k]);
+    }
+    return cost <= quota_.value_or(cost) && other <= other_quota_.value_or(other);
+  }
   // Of all quorums of no more members than are needed, the first by rank.
   [[nodiscard]] std::optional<std::vector<size_t>> FirstByRank() const {
     std::optional<std::vector<size_t>> first;
@@ -109,7 +123,8 @@ class World final {
 
  private:
   GangRequest request_;
-  std::optional<int64_t> quota_;
+  static constexpr int64_t kOtherCost = 3;
+  std::optional<int64_t> quota_, other_quota_;
 };
 
 Subset SubsetOf(const std::vector<size_t>& wants) {
@@ -212,6 +227,43 @@ TEST(SelectQuorum, OfSeveralKindsTheChoiceIsAQuorumOfNoMoreThanNeeded) {
     EXPECT_TRUE(world.Fits(SubsetOf(*chosen))) << "round " << round;
   }
   EXPECT_GT(found, 50);
+}
+
+// Of all quorums of no more members than are needed, does one keep to the quota?
+bool SomeQuorumIsCovered(const World& world) {
+  for (Subset subset = 0; subset < world.End(); ++subset) {
+    if (std::popcount(subset) != world.problem.total || !world.IsQuorum(subset)) continue;
+    if (world.IsCovered(subset)) return true;
+  }
+  return false;
+}
+
+TEST(BudgetMayCover, OfOneCellExactlyWhereSomeQuorumIsCovered) {
+  Random random(7);
+  int covered = 0;
+  for (int round = 0; round < 1000; ++round) {
+    World world(random, 1 + static_cast<uint32_t>(random.Below(3)), World::Parts::kSome);
+    world.SetQuota(static_cast<int64_t>(random.Below(8)));
+    const bool some = SomeQuorumIsCovered(world);
+    ASSERT_EQ(BudgetMayCover(world.problem), some) << "round " << round;
+    covered += some;
+  }
+  EXPECT_GT(covered, 100);
+  EXPECT_LT(covered, 900);
+}
+
+TEST(BudgetMayCover, OfTwoCellsItSaysNoOnlyWhereNoQuorumIsCovered) {
+  Random random(8);
+  int refused = 0;
+  for (int round = 0; round < 1000; ++round) {
+    World world(random, 1 + static_cast<uint32_t>(random.Below(3)), World::Parts::kSome);
+    const auto quota = static_cast<int64_t>(random.Below(8));
+    world.SetQuota(quota, static_cast<int64_t>(random.Below(8)));
+    if (BudgetMayCover(world.problem)) continue;
+    ASSERT_FALSE(SomeQuorumIsCovered(world)) << "round " << round;
+    ++refused;
+  }
+  EXPECT_GT(refused, 100);
 }
 
 TEST(SelectQuorum, ANeedOfNobodyIsMetByNobody) {
