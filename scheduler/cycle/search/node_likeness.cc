@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace maniple {
+namespace {
+
+// No fact: it keeps lists of any length apart. The numbers of ports, volumes and drivers may be
+// equal.
+constexpr int64_t kNextList = -1;
+
+}  // namespace
 
 NodeLikeness::NodeLikeness(const std::vector<Kind>& kinds, const Overlay& overlay,
                            std::vector<const DomainLevel*> levels)
@@ -30,9 +37,11 @@ Likeness NodeLikeness::Of(NodeId node, std::span<const int32_t> rooms) {
   for (const NodeBlock::UsedPort& used : view.block.used_ports()) {
     if (used.row == view.row) facts_.push_back(used.port.index());
   }
+  facts_.push_back(kNextList);
   for (const NodeBlock::UsedVolume& used : view.block.UsedVolumesOn(view.row)) {
     facts_.push_back(used.use.index());
   }
+  facts_.push_back(kNextList);
   for (const NodeRows::AttachLimit& limit : view.block.rows().attach_limits) {
     if (limit.row != view.row) continue;
     facts_.push_back(limit.driver.index());

@@ -120,6 +120,23 @@ TEST_F(NodeLikenessTest, OnlyNodesWithinTheSetAreLookedAtAndARefusedKindHasNoRoo
   });
 }
 
+// Ports and volumes have numbers of their own, which may be equal.
+TEST_F(NodeLikenessTest, AUsedPortIsNoUsedVolumeOfTheSameNumber) {
+  for (int i = 0; i < 4; ++i) {
+    cluster_.Add(MakeNode(absl::StrCat("volume", i)).Gpu(4));
+    cluster_.Add(MakeNode(absl::StrCat("port", i)).Gpu(4));
+    cluster_.Add(MakePod(absl::StrCat("v", i))
+                     .Attached("csi", absl::StrCat("v", i))
+                     .On(absl::StrCat("volume", i)));
+    cluster_.Add(MakePod(absl::StrCat("p", i)).Port(9000 + i).On(absl::StrCat("port", i)));
+  }
+  for (int v = 0; v < 4; ++v) {
+    for (int p = 0; p < 4; ++p) {
+      EXPECT_FALSE(Alike(absl::StrCat("volume", v), absl::StrCat("port", p))) << v << " " << p;
+    }
+  }
+}
+
 TEST_F(NodeLikenessTest, WhatAFilterMayLookAtTellsNodesApart) {
   for (const char* name : {"plain", "same", "port", "attached", "three", "four", "tainted"}) {
     MakeNode node(name);
