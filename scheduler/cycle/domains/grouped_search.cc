@@ -30,7 +30,7 @@ NodeSet Inside(const Snapshot& snapshot, const DomainLevel& level, uint32_t doma
 // The domains of a level by the room that they have for so many members of each kind.
 struct DomainRooms {
   std::vector<uint32_t> enough;  // the tightest first
-  std::optional<uint32_t> most;  // the one with the most room, if any has some
+  std::optional<uint32_t> most;  // the one that takes most of the members, if any takes one
 };
 
 // Members of one sub-group, or of none, in the order in which they are placed.
@@ -68,7 +68,7 @@ class GroupTrial final {
                                     const std::vector<size_t>& wants) const {
     std::vector<int64_t> counts(ask_.kinds.size(), 0);
     for (const size_t want : wants) ++counts[ask_.problem.kinds[want]];
-    std::vector<int64_t> sum(level.paths.size(), 0);
+    std::vector<int64_t> sum(level.paths.size(), 0), takes(level.paths.size(), 0);
     std::vector<bool> enough(level.paths.size(), true);
     for (size_t k = 0; k < counts.size(); ++k) {
       if (counts[k] == 0) continue;
@@ -85,13 +85,15 @@ class GroupTrial final {
           ask_.kinds[k].bound == nullptr || ask_.kinds[k].bound->bounds_prove();
       for (size_t d = 0; d < rooms.size(); ++d) {
         sum[d] += rooms[d];
+        takes[d] += std::min(rooms[d], counts[k]);
         if (rooms[d] < (bounds_prove ? counts[k] : 1)) enough[d] = false;
       }
     }
     DomainRooms answer;
     for (uint32_t d = 0; d < sum.size(); ++d) {
       if (enough[d]) answer.enough.push_back(d);
-      if (sum[d] > 0 && (!answer.most.has_value() || sum[d] > sum[*answer.most])) answer.most = d;
+      if (takes[d] > 0 && (!answer.most.has_value() || takes[d] > takes[*answer.most]))
+        answer.most = d;
     }
     // First domains that the gang uses already, so that it spans few.
     std::ranges::stable_sort(answer.enough, {}, [&](uint32_t d) {
