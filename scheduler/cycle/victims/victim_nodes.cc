@@ -24,10 +24,20 @@ VictimNodes::VictimNodes(const VictimTrial& trial, std::span<const size_t> units
   for (uint32_t i = 0; i < targets_.size(); ++i) {
     for (Occupant& occupant : targets_[i].occupants) {
       targets_of_[occupant.running].push_back(i);
+      // Without a unit of the whole gang nobody has looked yet whether others of it are there.
+      if (!occupant.whole.has_value() &&
+          occupant.spared < PodsOn(occupant.running, targets_[i].node)) {
+        occupant.members.clear();
+      }
       occupant.gone = HasLeft(occupant);
       targets_[i].left += !occupant.gone;
     }
   }
+}
+
+int64_t VictimNodes::PodsOn(size_t running, uint32_t node) const {
+  return std::ranges::count(trial_.input().running[running].members, NodeId(node),
+                            &VictimPod::node);
 }
 
 bool VictimNodes::HasLeft(const Occupant& occupant) const {
@@ -89,19 +99,19 @@ void VictimNodes::Refuse() { targets_[*last_].refused = true; }
 void VictimNodes::NoteFreed() {
   Target& freed = targets_[*last_];
   highest_ = std::max(highest_.value_or(freed.priority), freed.priority);
-  for (const Occupant& occupant : freed.occupants) {
-    const bool whole = occupant.whole.has_value() && trial_.IsTaken(*occupant.whole);
-    if (!whole) continue;
+  for (Occupant& occupant : freed.occupants) {
+    occupant.gone = true;
     for (const uint32_t target : targets_of_[occupant.running]) {
-      if (target != *last_) Leave(targets_[target], occupant.running);
+      NoteLeft(occupant.running, targets_[target]);
     }
   }
   freed.left = 0;
 }
 
-void VictimNodes::Leave(Target& target, size_t running) {
+// A gang that went whole, or a replica with pods on several nodes, is gone from others as well.
+void VictimNodes::NoteLeft(size_t running, Target& target) {
   for (Occupant& occupant : target.occupants) {
-    if (occupant.running != running || occupant.gone) continue;
+    if (occupant.running != running || occupant.gone || !HasLeft(occupant)) continue;
     occupant.gone = true;
     --target.left;
   }

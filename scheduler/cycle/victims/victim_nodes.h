@@ -44,7 +44,10 @@ class VictimNodes final {
   };
   void AddUnit(size_t unit, Target& target);
   [[nodiscard]] bool HasLeft(const Occupant& occupant) const;
-  void Leave(Target& target, size_t running);
+  void NoteLeft(size_t running, Target& target);
+  // Of its members, evictable or not.
+  [[nodiscard]] int64_t PodsOn(size_t running, uint32_t node) const;
+
   const VictimTrial& trial_;
   std::span<const int64_t> gain_;
   std::vector<Target> targets_;
