@@ -33,7 +33,7 @@ inline constexpr size_t kMostTies = 32;
 
 // Pods that must be in one bin together.
 struct PackItem {
-  int64_t pods = 0;
+  int64_t pods = 0;  // one at least
   std::optional<uint32_t> bound_to;  // position of a bin
 };
 struct Packing {
@@ -42,6 +42,7 @@ struct Packing {
   std::vector<uint32_t> bin_of;  // kFits: by item
 };
 // Exact, unless it gives up: equal items are counted, others tried within bounds.
+// REQUIRES: no room is negative.
 [[nodiscard]] Packing Pack(std::span<const PackItem> items, std::span<const int64_t> room);
 
 // At most so many pods of the items can be placed, also if items may be cut short.

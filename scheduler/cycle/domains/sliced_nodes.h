@@ -44,7 +44,8 @@ struct BestNodes {
 [[nodiscard]] BestNodes BestOf(std::vector<RankedNode> nodes, int64_t pods);
 
 // Slices to domains so that the sum of scores is highest, with every domain filled from its best
-// nodes. REQUIRES: they fit.
+// nodes; of more than 512 ways to spread the slices that are short of members, a good one.
+// REQUIRES: they fit.
 struct SlicedPlaces {
   std::vector<MemberPlace> places;  // by want
   int64_t score = 0;
