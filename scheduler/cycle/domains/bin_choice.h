@@ -33,7 +33,7 @@ inline constexpr size_t kMostTies = 32;
 
 // Pods that must be in one bin together.
 struct PackItem {
-  int64_t pods = 0;  // one at least
+  int64_t pods = 0;                  // one at least
   std::optional<uint32_t> bound_to;  // position of a bin
 };
 struct Packing {
