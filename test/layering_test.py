@@ -64,6 +64,9 @@ FACTORIES = "plugins/factories.h"
 DEFINES_FACTORY = re.compile(r"Plugin> (Make\w+)\(")
 USES_FACTORY = re.compile(r"\b(Make\w+)\(\)")
 
+# The rooms, as starts of paths, of which each module has a test of its own.
+TESTED = ("scheduler/bind/", "scheduler/cycle/", "scheduler/mig/")
+
 # Third party, as the start of the include path: the rooms that may see it, be it through headers. Not listed: everywhere.
 THIRD_PARTY = {
     "rapidjson/": ("api/codec",),
@@ -222,7 +225,7 @@ def check(root):
         breaches += own_header(source, root)
         breaches += words(source)
     circles = cycles(sources)
-    return [*breaches, *third_parties(sources), *(circles or rings(sources))]
+    return [*breaches, *third_parties(sources), *untested(sources), *(circles or rings(sources))]
 
 
 RULE_ARROWS = "includes follow the arrows between rooms"
@@ -232,7 +235,8 @@ RULE_THIRD_PARTY = "third parties stay inside their rooms"
 RULE_HEADER = "a header guards itself and is included first by its own source"
 RULE_CYCLES = "no file includes itself through others"
 RULE_RINGS = "modules of a room stand on floors"
-RULES = [RULE_ARROWS, RULE_FLOORS, RULE_POLICY, RULE_THIRD_PARTY, RULE_HEADER, RULE_CYCLES, RULE_RINGS, *(rule.name for rule in WORDS)]
+RULE_TESTED = "a module of a pure room has a test that includes it"
+RULES = [RULE_TESTED, RULE_ARROWS, RULE_FLOORS, RULE_POLICY, RULE_THIRD_PARTY, RULE_HEADER, RULE_CYCLES, RULE_RINGS, *(rule.name for rule in WORDS)]
 
 
 def arrows(source):
@@ -358,6 +362,17 @@ def cycles(sources):
     return [Breach(RULE_CYCLES, circle[0], 1, " -> ".join([*circle, circle[0]])) for circle in sorted(circles)]
 
 
+def untested(sources):
+    """What is reached through others only is tested where nobody thought of it."""
+    paths = {source.path for source in sources}
+    tests = ("test/unit/", "test/oracle/")
+    seen = {target for source in sources if source.path.startswith(tests) for _, target in source.includes}
+    for path in sorted(paths):
+        header = stem(path) + ".h"
+        if path.startswith(TESTED) and path.endswith(".cc") and header in paths and header not in seen:
+            yield Breach(RULE_TESTED, path, 1, f"no test includes {header}")
+
+
 def module_of(path):
     """A header with its source; what only the sources of a class share is one with that class."""
     return stem(path).removesuffix("_impl")
@@ -417,6 +432,7 @@ GOOD = {
     "scheduler/cycle/decide.h": '#pragma once\n#include "scheduler/cycle/question/ask.h"\n',
     "scheduler/cycle/victims/plan.h": '#pragma once\n#include "scheduler/cycle/decide.h"\n',
     "queue/gang.h": '#pragma once\n#include <queue>\n#include "api/base/clock.h"\nint big = 1\'000\'000;  // a digit separator opens no string\n',
+    "test/unit/cycle/decide_test.cc": '#include "scheduler/cycle/decide.h"\n\n#include "scheduler/cycle/question/ask.h"\n',
     "test/unit/json_test.cc": '#include "plugins/builtin.h"\n#include "gtest/gtest.h"\n',
 }
 BAD = (
@@ -456,6 +472,7 @@ BAD = (
     ("headers open no namespace", "queue/a.h", "#pragma once\nusing namespace std;\n"),
     ("only the language that both compilers share", "queue/a.cc", "#include <format>\n"),
     ("only the language that both compilers share", "queue/a.cc", '#include "absl/synchronization/mutex.h"\n'),
+    (RULE_TESTED, "scheduler/cycle/new.cc", '#include "scheduler/cycle/new.h"\n', {"scheduler/cycle/new.h": "#pragma once\n"}),
     (RULE_RINGS, "queue/gang.cc", '#include "queue/gang.h"\n#include "queue/line.h"\n', {"queue/line.h": '#pragma once\n#include "queue/gang.h"\n'}),
     (RULE_CYCLES, "api/base/clock.h", '#pragma once\n#include "api/base/clock.h"\n'),
     (RULE_CYCLES, "api/codec/json.h", '#pragma once\n#include "api/codec/a.h"\n', {"api/codec/a.h": '#pragma once\n#include "api/codec/json.h"\n'}),
