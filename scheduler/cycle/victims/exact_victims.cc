@@ -32,7 +32,6 @@ class ExactSearch final {
       }
       Set set = queue_.top();
       queue_.pop();
-      if (LacksRoom(set.units)) continue;
       std::optional<VictimChoice> choice = Try(set);
       trial_.GiveBackAll();
       if (choice.has_value()) return {.choice = std::move(choice)};
@@ -86,24 +85,6 @@ class ExactSearch final {
   [[nodiscard]] VictimCost Cost(uint32_t set, Entitlement entitlement) const {
     return CostOf(trial_.input(), trial_.units(), Listed(set), entitlement);
   }
-  // The set with each whole gang's surplus added.
-  [[nodiscard]] uint32_t Closure(uint32_t set) const {
-    uint32_t closed = set;
-    for (size_t i = units_.size(); i-- > 0;) {
-      if (((closed >> i) & 1) == 0) continue;
-      const VictimUnit& unit = trial_.units()[units_[i]];
-      if (unit.part != UnitPart::kWholeGang) continue;
-      for (size_t k = i; k-- > 0 && trial_.units()[units_[k]].running == unit.running;) {
-        closed |= uint32_t{1} << k;
-      }
-    }
-    return closed;
-  }
-  // Room only grows with the victims.
-  [[nodiscard]] bool LacksRoom(uint32_t set) const {
-    return std::any_of(roomless_.begin(), roomless_.end(),
-                       [set](uint32_t known) { return (set & known) == set; });
-  }
 
   std::optional<VictimChoice> Try(Set& set) {
     const std::vector<size_t> listed = Listed(set.units);
@@ -111,10 +92,7 @@ class ExactSearch final {
       pods_left_ -= trial_.units()[unit].pods;
       trial_.Take(unit);
     }
-    if (!trial_.room().Enough()) {
-      roomless_.push_back(Closure(set.units));
-      return std::nullopt;
-    }
+    if (!trial_.room().Enough()) return std::nullopt;
     if (!trial_.rules().Fits(mode_)) return std::nullopt;
     Justification why = trial_.Justify(mode_);
     if (!why.legal()) return std::nullopt;
@@ -137,7 +115,6 @@ class ExactSearch final {
   const PreemptionMode& mode_;
   std::span<const size_t> units_;
   std::priority_queue<Set, std::vector<Set>, std::greater<>> queue_;
-  std::vector<uint32_t> roomless_;
   int64_t pods_left_ = kMostPods;
 };
 
