@@ -124,7 +124,8 @@ TEST_F(OneNodeTerms, FieldsKnowTheNameOfTheNodeAlone) {
   const NodeSelectorTerm both{.expressions = {Requires("b", kIn, {"y"})},
                               .fields = {Requires("metadata.name", kIn, {"n"})}};
   EXPECT_FALSE(Matches(both));
-  EXPECT_FALSE(BoundTerm(*made_.Make().tables, both).of_class_only());
+  const NodeSelectorTerm field{.expressions = {}, .fields = both.fields};
+  EXPECT_FALSE(BoundTerm(*made_.Make().tables, field).of_class_only());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "api/base/random.h"
 
 namespace maniple::producers_object_table_test {
@@ -39,6 +40,7 @@ ForeignObject SomeObject(Random& random, const Name& name) {
   out.meta.namespace_name = name.namespace_name;
   out.meta.name = name.name;
   out.meta.uid = absl::StrCat("u", random.Below(2));
+  out.meta.created = absl::FromUnixSeconds(static_cast<int64_t>(random.Below(2)));
   out.api_version = "e.dev/v1";
   if (random.OneIn(3)) out.phase = "Running";
   if (random.OneIn(3)) out.meta.controller = OwnerReference{"B", "up", "u", "e.dev/v7"};
@@ -49,10 +51,12 @@ ForeignObject SomeObject(Random& random, const Name& name) {
 // All that the table keeps of it.
 auto FactsOf(const ForeignObject& object) {
   const bool known = object.meta.controller.has_value() && object.meta.controller->kind == "B";
-  return std::tuple(object.meta.uid, object.phase, known, object.spec.minimum, object.spec.problem);
+  return std::tuple(object.meta.uid, object.meta.created, object.phase, known, object.spec.minimum,
+                    object.spec.problem);
 }
 auto FactsOf(const ObjectRecord& record) {
-  return std::tuple(record.uid, record.phase == nullptr ? std::string() : *record.phase,
+  return std::tuple(record.uid, record.created,
+                    record.phase == nullptr ? std::string() : *record.phase,
                     record.parent != nullptr, record.spec->minimum, record.spec->problem);
 }
 
@@ -68,6 +72,7 @@ class TableWithModel final {
     if (random.OneIn(5)) {
       object = {.kind = object.kind, .meta = {}, .api_version = "", .spec = {}, .phase = ""};
       object.meta.uid = "u0";
+      object.meta.created = absl::InfinitePast();
       object.spec.problem = "spec: is odd";
       changed = table_.Refuse({KeyOf(name), "u0", object.spec.problem});
     } else {
