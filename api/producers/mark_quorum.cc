@@ -100,7 +100,8 @@ std::vector<std::string> KoordinatorGroups(const PodMarks& marks) {
     for (const Json& item : list->items()) {
       const std::pair<absl::string_view, absl::string_view> halves =
           absl::StrSplit(item.AsString(), absl::MaxSplits('/', 1));
-      if (halves.first == marks.Get(MarkField::kNamespace)) names.emplace(halves.second);
+      if (halves.first != marks.Get(MarkField::kNamespace) || halves.second.empty()) continue;
+      names.emplace(halves.second);
     }
   }
   if (!names.contains(own)) return {own};

@@ -97,6 +97,8 @@ ForeignSpec ReadByRule(const OwnerRule& rule, const Cursor& root) {
   const auto by_name = [](const ForeignPart& a, const ForeignPart& b) { return a.name < b.name; };
   std::sort(spec.parts.begin(), spec.parts.end(), by_name);
   (void)CheckedCount(MembersOf(spec), "the sum of all replicas", spec);
+  // Nobody says how many there can be; an annotation may ask for any number.
+  if (spec.parts.empty()) spec.most = kMostMembers;
   // A gang whose parts have no names has none.
   if (!spec.parts.empty() && spec.parts.front().name.empty()) {
     if (!spec.minimum.has_value()) spec.minimum = MembersOf(spec);

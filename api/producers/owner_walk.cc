@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/producers/fields.h"
@@ -186,6 +187,8 @@ class OwnerWalk final {
         StableGroupName(slot.name, {kind.group, kind.kind, slot.record->uid, gang.part, attempt});
     out_.gang = std::move(gang);
     out_.sub_group = std::string(SubGroup(role, spec));
+    // As owner_rules.h names the parts.
+    if (role == ProducerRole::kRule) absl::AsciiStrToLower(&out_.sub_group);
   }
 
   [[nodiscard]] bool IsSingle(ProducerRole role, const ForeignSpec& spec,

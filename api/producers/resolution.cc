@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "api/codec/utf8.h"
 #include "api/producers/composite_group.h"
 #include "api/producers/fields.h"
@@ -126,9 +127,16 @@ class Resolver final {
   // Whether the members of the group start together with those of others, or wait to know that.
   bool InComposite(ObjectSlot& group) {
     const std::optional<uint8_t> kind = table_.KindOf(ProducerRole::kComposite);
-    if (!kind.has_value()) return false;
-    ObjectSlot* outermost = nullptr;
     const std::string* above = &group.record->spec->parent_group;
+    if (!kind.has_value() || above->empty()) return false;
+    if (!table_.IsServed(*kind)) {
+      if (table_.served(*kind) == ServedState::kForbidden) {
+        notes_.push_back(
+            absl::StrCat(table_.kinds()[*kind].kind, " ", *above, " (no right to read its kind)"));
+      }
+      return false;
+    }
+    ObjectSlot* outermost = nullptr;
     for (int depth = 0; !above->empty(); ++depth) {
       ObjectSlot& slot = table_.At(*kind, marks_.Get(MarkField::kNamespace), *above);
       out_.seen.push_back(&slot);
@@ -250,7 +258,10 @@ class Resolver final {
       out_.sub_group = std::string(marks_.Get(MarkField::kTaskGroup));
     } else if (field == MarkField::kKoordinator) {
       out_.sub_group = group;
-      group = absl::StrJoin(KoordinatorGroups(marks_), ",");
+      // Annotations may hold commas: one gang "a,b" is not the gangs "a" and "b".
+      group = absl::StrJoin(KoordinatorGroups(marks_), ",", [](std::string* out, const auto& name) {
+        absl::StrAppend(out, absl::StrReplaceAll(name, {{"\\", "\\\\"}, {",", "\\,"}}));
+      });
     }
     out_.gang = {.origin = GangOrigin::kMarks,
                  .group_name = StableGroupName(group, {"marks", MarkWords(field)}),

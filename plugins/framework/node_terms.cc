@@ -24,8 +24,10 @@ bool IsLabelPrefix(absl::string_view text) {
   constexpr size_t kMost = 253;
   if (text.size() > kMost) return false;
   const std::vector<absl::string_view> words = absl::StrSplit(text, '.');
+  // A word in it may be of any length.
   return std::all_of(words.begin(), words.end(), [](absl::string_view word) {
-    return IsLabelWord(word) && std::all_of(word.begin(), word.end(), [](char c) {
+    return !word.empty() && word.front() != '-' && word.back() != '-' &&
+           std::all_of(word.begin(), word.end(), [](char c) {
              return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '-' ||
                     absl::ascii_islower(static_cast<unsigned char>(c));
            });

@@ -78,7 +78,11 @@ void VolumeChoice::Reach(VolumeIndex volume) {
       if (value.valid()) it->second[tables.label_values[value.index()]].push_back(node);
     }
   }
-  for (const std::string& value : pin->requirement->values) {
+  std::vector<absl::string_view> values(pin->requirement->values.begin(),
+                                        pin->requirement->values.end());
+  std::ranges::sort(values);  // a list may name one twice
+  values.erase(std::ranges::unique(values).begin(), values.end());
+  for (const absl::string_view value : values) {
     const auto nodes = it->second.find(value);
     if (nodes == it->second.end()) continue;
     for (const NodeId node : nodes->second) add_if_reached(node);

@@ -111,6 +111,8 @@ TEST_F(OneNodeTerms, ATermThatKubeSchedulerCannotReadMatchesNothing) {
   EXPECT_FALSE(Matches(Requires(std::string(64, 'k'), kDoesNotExist)));
   EXPECT_TRUE(Matches(Requires(std::string(63, 'k'), kDoesNotExist)));
   EXPECT_TRUE(Matches(Requires("a.b-c.example/Na_me.1", kDoesNotExist)));
+  EXPECT_TRUE(Matches(Requires(std::string(64, 'a') + ".example/x", kDoesNotExist)));
+  EXPECT_FALSE(Matches(Requires(std::string(254, 'a') + "/x", kDoesNotExist)));
 }
 
 TEST_F(OneNodeTerms, FieldsKnowTheNameOfTheNodeAlone) {

@@ -27,6 +27,7 @@ SelectorRequirement SomePlace(Random& random) {
   if (random.OneIn(4)) return Requires(key, kNotIn, {absl::StrCat(random.Below(3))});
   std::vector<std::string> values = {"0"};
   if (random.OneIn(2)) values = {"2", "1"};
+  if (random.OneIn(4)) values = {"1", "1"};
   return Requires(key, kIn, std::move(values));
 }
 
