@@ -1,5 +1,6 @@
 #include "queue/loose_lanes.h"
 
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -10,9 +11,10 @@ void LooseLanes::Change(const std::string& namespace_name, absl::FunctionRef<voi
   Lane& lane = it->second;
   if (!lane.ready.empty() && !lane.aside) heads_.erase(*lane.ready.begin());
   change(lane);
+  if (lane.aside) return;
   if (lane.ready.empty()) {
     lanes_.erase(it);
-  } else if (!lane.aside) {
+  } else {
     heads_.insert(*lane.ready.begin());
   }
 }
@@ -33,8 +35,12 @@ void LooseLanes::StandAside(const std::string& namespace_name) {
 
 bool LooseLanes::BringBack() {
   if (!std::exchange(some_aside_, false)) return false;
-  for (auto& [namespace_name, lane] : lanes_) {
-    if (std::exchange(lane.aside, false)) heads_.insert(*lane.ready.begin());
+  for (auto it = lanes_.begin(); it != lanes_.end();) {
+    Lane& lane = it->second;
+    if (std::exchange(lane.aside, false) && !lane.ready.empty()) {
+      heads_.insert(*lane.ready.begin());
+    }
+    it = lane.ready.empty() ? lanes_.erase(it) : std::next(it);
   }
   return true;
 }

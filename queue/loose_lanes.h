@@ -37,7 +37,7 @@ class LooseLanes final {
   // Calls `change` with the lane while its head is out of heads_.
   void Change(const std::string& namespace_name, absl::FunctionRef<void(Lane&)> change);
 
-  std::map<std::string, Lane> lanes_;  // none is empty
+  std::map<std::string, Lane> lanes_;  // one that is empty stands aside
   OrderedStandings heads_;
   size_t size_ = 0;
   bool some_aside_ = false;

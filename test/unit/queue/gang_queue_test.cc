@@ -90,6 +90,17 @@ TEST(GangQueue, ANamespaceThatStandsAsideLetsAllOthersGoFirst) {
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(4), Surplus(3), Quorum(5), Quorum(2)));
 }
 
+// The lane is charged while its only item is being decided, so that nobody is in it.
+TEST(GangQueue, ANamespaceOfOneItemStandsAsideToo) {
+  GangQueue queue;
+  queue.Offer(Quorum(1), OrderIn("loud", 9));
+  EXPECT_EQ(queue.Pop(kStart), Quorum(1));
+  queue.StandAside(OrderIn("loud", 9));
+  queue.Offer(Quorum(1), OrderIn("loud", 9));
+  queue.Offer(Quorum(2), OrderIn("quiet", 0));
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2), Quorum(1)));
+}
+
 TEST(GangQueue, WhoStoodAsideIsBackWhenNobodyElseWasLeft) {
   GangQueue queue;
   queue.Offer(Quorum(1), OrderIn("loud", 9));
