@@ -97,9 +97,23 @@ void ForgetCleaned(Gang& gang, const Rank& rank) {
 void RememberCleaned(Gang& gang, const Rank& rank) {
   const bool singleton = gang.key.dialect == GangDialect::kSingleton;
   if (!gang.group_exists || singleton) return;
+  // Whoever has taken its place counts instead.
+  const auto replaces = [&rank](const Member& member) {
+    return member.rank == rank && (IsLive(member) || member.state == MemberState::kSucceeded);
+  };
+  if (rank.index >= 0 && std::ranges::any_of(gang.members, replaces)) return;
   if (gang.cleaned.count() >= kMostBeyondQuorum && QuorumCount(gang).Need().Met()) return;
   std::vector<Rank>& ranks = gang.cleaned.ranks;
   ranks.insert(std::upper_bound(ranks.begin(), ranks.end(), rank), rank);
+}
+
+void RerankCleaned(Gang& gang, const std::vector<SubGroup>& before) {
+  for (Rank& rank : gang.cleaned.ranks) {
+    const auto part = static_cast<size_t>(rank.sub_group);
+    const absl::string_view name = part < before.size() ? before[part].name : absl::string_view();
+    rank.sub_group = SubGroupIndex(name, gang.spec);
+  }
+  std::sort(gang.cleaned.ranks.begin(), gang.cleaned.ranks.end());
 }
 
 bool RecallCleaned(Gang& gang) {

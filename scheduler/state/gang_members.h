@@ -48,8 +48,10 @@ bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank
 
 // Called before a member of the rank joins. Where all members had succeeded, a new run begins.
 void ForgetCleaned(Gang& gang, const Rank& rank);
-// A member of the rank had succeeded, and its pod goes.
+// A member of the rank had succeeded, and its pod is gone. REQUIRES: it is no member any more.
 void RememberCleaned(Gang& gang, const Rank& rank);
+// The spec had these sub-groups before: those who were cleaned away stay in theirs.
+void RerankCleaned(Gang& gang, const std::vector<SubGroup>& before);
 // Members that the PodGroup's status counts as succeeded, and that are not known here, were
 // cleaned away before. False: there are none. REQUIRES: all pods are known.
 bool RecallCleaned(Gang& gang);

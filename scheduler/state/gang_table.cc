@@ -199,8 +199,9 @@ void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
   Gang& gang = *it->second;
   const auto at = FindMember(gang.members, pod);
   if (at != gang.members.end()) {
-    if (at->state == MemberState::kSucceeded) RememberCleaned(gang, at->rank);
+    const Member gone = std::move(*at);
     gang.members.erase(at);
+    if (gone.state == MemberState::kSucceeded) RememberCleaned(gang, gone.rank);
     if (gang.members.empty()) gang.told_queue.clear();
   }
   sub_groups_.erase(pod);
@@ -235,7 +236,8 @@ void GangTable::DropIfEmpty(Gang& gang, Delta& delta) {
   gangs_.erase(id);
 }
 
-void GangTable::Rerank(Gang& gang) {
+void GangTable::Rerank(Gang& gang, const std::vector<SubGroup>& before) {
+  RerankCleaned(gang, before);
   for (Member& member : gang.members) {
     const auto it = sub_groups_.find(member.pod);
     const absl::string_view sub_group = it == sub_groups_.end() ? absl::string_view() : it->second;

@@ -117,7 +117,8 @@ class GangTable final {
   [[nodiscard]] Gang* FindKey(const GangKey& key);
   // Derives priority, preemption policy and queue again. True: one of them changed.
   bool Derive(Gang& gang);
-  void Rerank(Gang& gang);
+  // The spec had these sub-groups before.
+  void Rerank(Gang& gang, const std::vector<SubGroup>& before);
   void DropIfEmpty(Gang& gang, Delta& delta);
 
   GangRules rules_;

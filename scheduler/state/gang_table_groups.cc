@@ -38,7 +38,7 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
                     gang.group_generation == group.meta.generation;
   gang.group_resource_version = group.meta.resource_version;
   if (same) return;
-  const bool sub_groups_differ = gang.spec.sub_groups != group.spec.sub_groups;
+  const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, group.spec).sub_groups;
   // Another PodGroup of the same name: no member has succeeded for it yet.
   if (gang.group_uid != group.meta.uid) gang.cleaned = CleanedMembers{};
   gang.group_exists = true;
@@ -47,9 +47,8 @@ void GangTable::UpsertGroup(const PodGroup& group, Delta& delta) {
   gang.created = group.meta.created;
   gang.on_hold = IsOnHold(group.meta);
   gang.problem = problem;
-  gang.spec = group.spec;
   gang.status = group.status;
-  if (appeared || sub_groups_differ) Rerank(gang);
+  if (appeared || sub_groups != gang.spec.sub_groups) Rerank(gang, sub_groups);
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
 }
@@ -81,6 +80,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   Gang& gang = known != nullptr ? *known : Ensure(key);
   const std::string uid = absl::StrCat(foreign->spec.source.uid, "/", foreign->spec.source.part);
   const bool was_foreign = gang.foreign != nullptr;
+  const std::vector<SubGroup> sub_groups = gang.spec.sub_groups;
   if (!was_foreign) {
     const bool stood_for_it = gang.group_exists && gang.spec.source == foreign->spec.source;
     gang.stand_in.reset();
@@ -100,7 +100,7 @@ void GangTable::SetForeign(const GangKey& key, std::shared_ptr<const ForeignGang
   gang.problem = foreign->problem;
   gang.foreign = std::move(foreign);
   gang.spec = gang.foreign->spec;
-  Rerank(gang);
+  Rerank(gang, sub_groups);
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
 }
@@ -115,9 +115,9 @@ void GangTable::Undeclare(Gang& gang, Delta& delta) {
     return;
   }
   gang.group_uid = stand_in->uid;
-  gang.spec = stand_in->spec;
+  const std::vector<SubGroup> sub_groups = std::exchange(gang.spec, stand_in->spec).sub_groups;
   gang.problem = ProblemOf({.spec = gang.spec});
-  Rerank(gang);
+  Rerank(gang, sub_groups);
   Derive(gang);
   delta.gangs_changed.insert(gang.id);
 }
@@ -138,7 +138,7 @@ void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::str
     gang.on_hold = false;
     gang.status = PodGroupStatus{};
     gang.cleaned = CleanedMembers{};
-    Rerank(gang);
+    Rerank(gang, {});
   }
   gang.group_exists = true;
   gang.group_uid = std::string(uid);
