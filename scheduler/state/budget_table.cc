@@ -53,10 +53,7 @@ void BudgetTable::Remove(const ObjectKey& key, Delta& delta) {
 }
 
 void BudgetTable::NoteLabels(absl::string_view namespace_name, Delta& delta) const {
-  const auto first = FirstFrom(namespace_name, "");
-  if (first != budgets_.end() && first->namespace_name == namespace_name) {
-    delta.budgets_changed = true;
-  }
+  if (AnyIn(namespace_name)) delta.budgets_changed = true;
 }
 
 bool BudgetTable::AnyIn(absl::string_view namespace_name) const {
