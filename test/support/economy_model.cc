@@ -21,7 +21,7 @@ void Model::WakeAll(Reach reach) {
 }
 
 void Model::UsageChanged(const std::string& queue) {
-  if (!Active(queue)) return;
+  if (!queues.contains(queue)) return;
   const Place root = RootOf({kQueue, queue});
   const Usage usage = UsageNow();
   for (auto& [name, gang] : gangs) {
@@ -60,6 +60,7 @@ std::optional<Model::Place> Model::Above(const Place& place) const {
   const auto& members = place.is_queue ? queues : cohorts;
   const auto it = members.find(place.name);
   if (it == members.end() || it->second.above.empty()) return std::nullopt;
+  if (InCycle(place.is_queue ? it->second.above : place.name)) return std::nullopt;
   return Place{kCohort, it->second.above};
 }
 
@@ -71,7 +72,7 @@ Model::Place Model::RootOf(Place place) const {
 std::vector<Model::Place> Model::Below(const Place& cohort) const {
   std::vector<Place> below;
   for (const auto& [name, queue] : queues) {
-    if (queue.above == cohort.name && Active(name)) below.push_back({kQueue, name});
+    if (queue.above == cohort.name && !InCycle(cohort.name)) below.push_back({kQueue, name});
   }
   for (const auto& [name, other] : cohorts) {
     if (other.above == cohort.name && !InCycle(name)) below.push_back({kCohort, name});
@@ -92,7 +93,8 @@ Limit Model::LimitOf(const Place& place, const std::string& flavor) const {
   const auto& members = place.is_queue ? queues : cohorts;
   Limit limit{.flavor = flavor};
   const auto it = members.find(place.name);
-  if (it != members.end() && Sound(it->second.limits)) {
+  // Of a Queue that is inactive they still tell what its gangs use of them.
+  if (it != members.end() && (place.is_queue || Sound(it->second.limits))) {
     for (const Limit& listed : it->second.limits) {
       if (listed.flavor == flavor) limit = listed;
     }
@@ -111,7 +113,8 @@ std::set<std::string> Model::FlavorsNamed() const {
 Model::Usage Model::UsageNow() const {
   Usage usage;
   for (const auto& [name, gang] : gangs) {
-    if (!gang.started || !Active(gang.queue)) continue;
+    // What runs in an inactive Queue stays charged to it and its Cohort.
+    if (!gang.started || !queues.contains(gang.queue)) continue;
     const std::vector<Limit>& limits = queues.at(gang.queue).limits;
     if (limits.empty()) continue;
     std::string flavor = gang.flavor;
@@ -207,6 +210,7 @@ bool Model::Comes(const std::string& a, const std::string& b) const {
 }
 
 std::optional<std::string> Model::HeadOf(const std::string& queue) const {
+  if (!Active(queue)) return std::nullopt;
   std::optional<std::string> head, blocker;
   for (const auto& [name, gang] : gangs) {
     if (gang.started || gang.queue != queue) continue;
