@@ -231,12 +231,13 @@ void QuotaBook::Rebuild() {
       const FlavorQuota& entry = queue.quotas[i];
       const auto flavor = flavor_ids_.find(entry.flavor);
       const bool of_no_node = !entry.flavor.empty() && flavor == flavor_ids_.end();
-      if (of_no_node) continue;
       for (const QuotaAmount& quota : entry.resources) {
-        rules[quota.resource].push_back(
-            {.flavor = flavor == flavor_ids_.end() ? FlavorId() : flavor->second,
-             .cell = InternCell(entry.flavor, quota.resource),
-             .order = i});
+        // Listed all the same: what runs elsewhere is charged where it runs.
+        std::vector<Entry>& entries = rules[quota.resource];
+        if (of_no_node) continue;
+        entries.push_back({.flavor = flavor == flavor_ids_.end() ? FlavorId() : flavor->second,
+                           .cell = InternCell(entry.flavor, quota.resource),
+                           .order = i});
       }
     }
   }

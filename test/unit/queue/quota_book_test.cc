@@ -78,6 +78,15 @@ class QuotaBookTest : public ::testing::Test {
   const StringMap h100_ = Label("model", "h100"), a100_ = Label("model", "a100");
 };
 
+// After a restart nobody knows the flavor that was there once; its Queue is inactive, and what runs
+// stays charged.
+TEST_F(QuotaBookTest, AResourceThatIsListedForAnUnknownFlavorOnlyIsLimitedAllTheSame) {
+  AddQueue({.name = "q", .cohort = "", .quotas = {Quota("gone", "cpu", 3)}});
+  book_.Rebuild();
+  EXPECT_EQ(Cell("q", "cpu", {}), "forbidden");
+  EXPECT_EQ(Cell("q", "memory", {}), "unlimited");
+}
+
 TEST_F(QuotaBookTest, AnEntryWithoutAFlavorCoversTheNodesThatNoOtherEntryNamesForThatResource) {
   AddFlavor("h100", h100_);
   AddFlavor("a100", a100_);
