@@ -18,6 +18,7 @@
 #include "scheduler/cycle/domains/gang_search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_counted_search_test {
 namespace {
@@ -31,12 +32,7 @@ using Outcome = SearchResult::Outcome;
 // Nodes n0, n1 … in racks of blocks, and a gang whose members want one GPU each.
 class World final {
  public:
-  World() {
-    Topology topology;
-    topology.levels = {{.name = "block", .node_label = "block"},
-                       {.name = "rack", .node_label = "rack"}};
-    cluster_.Add(ObjectUpserted{topology});
-  }
+  World() { AddLevels(cluster_, {"block", "rack"}); }
   void Node(absl::string_view block, absl::string_view rack, int64_t gpus) {
     MakeNode node(absl::StrCat("n", nodes_++));
     cluster_.Add(node.Gpu(gpus).Label("block", block).Label("rack", rack));
@@ -52,12 +48,8 @@ class World final {
     cluster_.Add(pod);
   }
   DomainResult Search(SearchGoal goal) {
-    const GangRequest request = cluster_.RequestOf("g");
-    const SnapshotPtr snapshot = cluster_.state().Publish();
-    Overlay now(*snapshot, Overlay::View::kNow);
-    const BoundRequest bound({.snapshot = *snapshot, .now = cluster_.now, .seed = 1}, request,
-                             cluster_.profile());
-    BoundKinds kinds = bound.Bind(Question::kNow, now);
+    BoundGang made(cluster_, "g");
+    auto& [request, snapshot, now, bound, kinds] = made;
     GangSearch search(*snapshot, request, bound.problem());
     EXPECT_TRUE(search.Resolve(levels_).ok());
     const uint64_t before = now.Fingerprint();

@@ -18,6 +18,7 @@
 #include "scheduler/cycle/search/bound_request.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_domain_room_test {
 namespace {
@@ -26,11 +27,7 @@ using ::testing::ElementsAre;
 
 class World final {
  public:
-  World() {
-    Topology topology;
-    topology.levels = {{.name = "rack", .node_label = "rack"}};
-    cluster_.Add(ObjectUpserted{topology});
-  }
+  World() { AddLevels(cluster_, {"rack"}); }
   using Look = std::function<void(const DomainSearch&, const DomainLevel& racks, Overlay&)>;
 
   void Submit(size_t quorum, const std::vector<MakePod>& members) {
@@ -40,12 +37,8 @@ class World final {
     }
   }
   void Ask(const Look& look) {
-    const GangRequest request = cluster_.RequestOf("g");
-    const SnapshotPtr snapshot = cluster_.state().Publish();
-    Overlay now(*snapshot, Overlay::View::kNow);
-    const BoundRequest bound({.snapshot = *snapshot, .now = cluster_.now, .seed = 1}, request,
-                             cluster_.profile());
-    BoundKinds kinds = bound.Bind(Question::kNow, now);
+    BoundGang made(cluster_, "g");
+    auto& [request, snapshot, now, bound, kinds] = made;
     look({bound.problem(), kinds.kinds, request.scope, DomainChoice(), MemberGroups(), {}},
          LevelOf(*snapshot, {.name = "rack", .steps = {{"rack"}}}), now);
   }

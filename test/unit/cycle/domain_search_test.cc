@@ -20,6 +20,7 @@
 #include "scheduler/cycle/search/bound_request.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_domain_search_test {
 namespace {
@@ -31,11 +32,7 @@ using Outcome = SearchResult::Outcome;
 // Nodes n0, n1 … in racks, and the gang "g" whose members want GPUs.
 class World final {
  public:
-  World() {
-    Topology topology;
-    topology.levels = {{.name = "rack", .node_label = "rack"}};
-    cluster_.Add(ObjectUpserted{topology});
-  }
+  World() { AddLevels(cluster_, {"rack"}); }
   void Node(int64_t rack, int64_t gpus) {
     MakeNode node(absl::StrCat("n", nodes_++));
     cluster_.Add(node.Gpu(gpus).Label("rack", absl::StrCat("r", rack)));
@@ -52,12 +49,8 @@ class World final {
   using Prepare = std::function<void(DomainChoice&, MemberGroups&)>;
   DomainResult Search(
       SearchGoal goal, const Prepare& prepare = [](DomainChoice&, MemberGroups&) {}) {
-    const GangRequest request = cluster_.RequestOf("g");
-    const SnapshotPtr snapshot = cluster_.state().Publish();
-    Overlay now(*snapshot, Overlay::View::kNow);
-    const BoundRequest bound({.snapshot = *snapshot, .now = cluster_.now, .seed = 1}, request,
-                             cluster_.profile());
-    BoundKinds kinds = bound.Bind(Question::kNow, now);
+    BoundGang made(cluster_, "g");
+    auto& [request, snapshot, now, bound, kinds] = made;
     DomainChoice choice;
     choice.gang.levels = {std::make_shared<const DomainLevel>(
         LevelOf(*snapshot, {.name = "rack", .steps = {{"rack"}}}))};

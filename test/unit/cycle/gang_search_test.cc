@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_gang_search_test {
 namespace {
@@ -26,9 +27,7 @@ using Outcome = SearchResult::Outcome;
 class GangSearchTest : public ::testing::Test {
  protected:
   GangSearchTest() {
-    Topology topology;
-    topology.levels = {{.name = "rack", .node_label = "rack"}};
-    cluster_.Add(ObjectUpserted{topology});
+    AddLevels(cluster_, {"rack"});
     for (const char* name : {"n0", "n1"}) cluster_.Add(MakeNode(name).Gpu(8).Label("rack", name));
   }
   void Submit(MakePodGroup group) {
@@ -49,12 +48,8 @@ class GangSearchTest : public ::testing::Test {
     }
   };
   void Look(const std::function<void(const Scene&)>& look) {
-    const GangRequest request = cluster_.RequestOf("g");
-    const SnapshotPtr snapshot = cluster_.state().Publish();
-    Overlay now(*snapshot, Overlay::View::kNow);
-    const BoundRequest bound({.snapshot = *snapshot, .now = cluster_.now, .seed = 1}, request,
-                             cluster_.profile());
-    BoundKinds kinds = bound.Bind(Question::kNow, now);
+    BoundGang made(cluster_, "g");
+    auto& [request, snapshot, now, bound, kinds] = made;
     GangSearch search(*snapshot, request, bound.problem());
     const uint64_t before = now.Fingerprint();
     look({search, kinds, now});

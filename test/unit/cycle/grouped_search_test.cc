@@ -19,6 +19,7 @@
 #include "scheduler/cycle/domains/gang_search.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_grouped_search_test {
 namespace {
@@ -50,9 +51,7 @@ struct GroupCase {
     quorum = std::max(1 + random.Below(asks.size()), part_quorum);
   }
   void Fill(TestCluster& cluster) const {
-    Topology topology;
-    topology.levels = {{.name = "rack", .node_label = "rack"}};
-    cluster.Add(ObjectUpserted{topology});
+    AddLevels(cluster, {"rack"});
     for (size_t node = 0; node < kNodes; ++node) {
       MakeNode made(absl::StrCat("n", node));
       cluster.Add(made.Gpu(gpus[node]).Label("rack", absl::StrCat("r", rack_of[node])));

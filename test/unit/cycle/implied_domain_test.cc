@@ -18,6 +18,7 @@
 #include "scheduler/cycle/search/bound_request.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_implied_domain_test {
 namespace {
@@ -60,12 +61,8 @@ class World final {
     for (const MakePod& member : members) cluster_.Add(MakePod(member).Group("g"));
   }
   void Look(const std::function<void(const Scene&)>& look) {
-    const GangRequest request = cluster_.RequestOf("g");
-    const SnapshotPtr snapshot = cluster_.state().Publish();
-    Overlay now(*snapshot, Overlay::View::kNow);
-    const BoundRequest bound({.snapshot = *snapshot, .now = cluster_.now, .seed = 1}, request,
-                             cluster_.profile());
-    BoundKinds kinds = bound.Bind(Question::kNow, now);
+    BoundGang made(cluster_, "g");
+    auto& [request, snapshot, now, bound, kinds] = made;
     look({bound.problem(), kinds.kinds, now});
   }
 

@@ -20,6 +20,7 @@
 #include "scheduler/cycle/search/bound_request.h"
 #include "test/support/builders.h"
 #include "test/support/test_cluster.h"
+#include "test/unit/cycle/bound_gang.h"
 
 namespace maniple::cycle_narrowing_test {
 namespace {
@@ -34,10 +35,7 @@ using Outcome = SearchResult::Outcome;
 class World final {
  public:
   explicit World(int members) {
-    Topology topology;
-    topology.levels = {{.name = "block", .node_label = "block"},
-                       {.name = "rack", .node_label = "rack"}};
-    cluster_.Add(ObjectUpserted{topology});
+    AddLevels(cluster_, {"block", "rack"});
     cluster_.Add(MakePodGroup("g").MinMember(members));
     for (int i = 0; i < members; ++i) {
       cluster_.Add(MakePod(absl::StrCat("g-", i)).Group("g").Gpu(1));
@@ -57,12 +55,8 @@ class World final {
   };
   Narrowed Narrow(const NodeSet* region, size_t depth, std::vector<Outcome> answers,
                   SearchWork* work = nullptr) {
-    const GangRequest request = cluster_.RequestOf("g");
-    const SnapshotPtr snapshot = cluster_.state().Publish();
-    const Overlay now(*snapshot, Overlay::View::kNow, work);
-    const BoundRequest bound({.snapshot = *snapshot, .now = cluster_.now, .seed = 1}, request,
-                             cluster_.profile());
-    BoundKinds kinds = bound.Bind(Question::kNow, now);
+    BoundGang made(cluster_, "g", work);
+    auto& [request, snapshot, now, bound, kinds] = made;
     DomainChoice choice;
     LevelKey key{.name = "block", .steps = {{"block"}}};
     choice.gang.levels.push_back(std::make_shared<const DomainLevel>(LevelOf(*snapshot, key)));

@@ -1,0 +1,40 @@
+// What the tests of searches begin with: levels of nodes, and a gang that is bound as a decision
+// binds it.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "scheduler/cycle/search/bound_request.h"
+#include "test/support/test_cluster.h"
+
+namespace maniple {
+
+// The Topology of these levels, broadest first; the label of each has its name.
+inline void AddLevels(TestCluster& cluster, std::initializer_list<std::string> names) {
+  Topology topology;
+  for (const std::string& name : names)
+    topology.levels.push_back({.name = name, .node_label = name});
+  cluster.Add(ObjectUpserted{topology});
+}
+
+// A gang of the cluster as it stands. Taken apart in the order of its parts.
+struct BoundGang {
+  BoundGang(TestCluster& cluster, absl::string_view gang, SearchWork* work = nullptr)
+      : request(cluster.RequestOf(gang)),
+        snapshot(cluster.state().Publish()),
+        now(*snapshot, Overlay::View::kNow, work),
+        bound({.snapshot = *snapshot, .now = cluster.now, .seed = 1}, request, cluster.profile()),
+        kinds(bound.Bind(Question::kNow, now)) {}
+  BoundGang(const BoundGang&) = delete;
+  BoundGang& operator=(const BoundGang&) = delete;
+
+  const GangRequest request;
+  const SnapshotPtr snapshot;
+  Overlay now;
+  const BoundRequest bound;
+  BoundKinds kinds;
+};
+
+}  // namespace maniple
