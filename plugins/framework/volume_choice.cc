@@ -81,7 +81,7 @@ void VolumeChoice::Reach(VolumeIndex volume) {
   std::vector<absl::string_view> values(pin->requirement->values.begin(),
                                         pin->requirement->values.end());
   std::ranges::sort(values);  // a list may name one twice
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   for (const absl::string_view value : values) {
     const auto nodes = it->second.find(value);
     if (nodes == it->second.end()) continue;
