@@ -61,7 +61,7 @@ struct Shortage {
                                                               std::span<const int64_t> limits);
 
 // False: no choice of members reaches the quorum within the budget, room aside. Exact where one
-// cell is drawn on; of several, one choice might exceed each that others keep to.
+// cell is drawn on. Of several cells it may say yes though every choice exceeds one of them.
 [[nodiscard]] bool BudgetMayCover(const QuorumProblem& problem);
 
 }  // namespace maniple

@@ -2,11 +2,14 @@
 // binds it.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "scheduler/cycle/search/bound_request.h"
+#include "test/support/builders.h"
 #include "test/support/test_cluster.h"
 
 namespace maniple {
@@ -18,6 +21,22 @@ inline void AddLevels(TestCluster& cluster, std::initializer_list<std::string> n
     topology.levels.push_back({.name = name, .node_label = name});
   cluster.Add(ObjectUpserted{topology});
 }
+
+// Nodes n0, n1 … in racks of blocks.
+class RackedWorld {
+ public:
+  RackedWorld() { AddLevels(cluster_, {"block", "rack"}); }
+  void Node(absl::string_view block, absl::string_view rack, int64_t gpus) {
+    MakeNode node(absl::StrCat("n", nodes_++));
+    cluster_.Add(node.Gpu(gpus).Label("block", block).Label("rack", rack));
+  }
+
+ protected:
+  TestCluster cluster_;
+
+ private:
+  int nodes_ = 0;
+};
 
 // A gang of the cluster as it stands. Taken apart in the order of its parts.
 struct BoundGang {

@@ -29,14 +29,9 @@ using ::testing::SizeIs;
 
 using Outcome = SearchResult::Outcome;
 
-// Nodes n0, n1 … in racks of blocks, and a gang whose members want one GPU each.
-class World final {
+// With a gang whose members want one GPU each.
+class World final : public RackedWorld {
  public:
-  World() { AddLevels(cluster_, {"block", "rack"}); }
-  void Node(absl::string_view block, absl::string_view rack, int64_t gpus) {
-    MakeNode node(absl::StrCat("n", nodes_++));
-    cluster_.Add(node.Gpu(gpus).Label("block", block).Label("rack", rack));
-  }
   void Submit(MakePodGroup group, size_t members) {
     cluster_.Add(group);
     for (size_t i = 0; i < members; ++i) Member(i);
@@ -61,9 +56,7 @@ class World final {
   }
 
  private:
-  TestCluster cluster_;
   LevelStore levels_;
-  int nodes_ = 0;
 };
 
 // A set of racks, one bit for each.

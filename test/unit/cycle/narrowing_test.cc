@@ -31,19 +31,14 @@ using ::testing::SizeIs;
 
 using Outcome = SearchResult::Outcome;
 
-// Nodes n0, n1 … in racks of blocks, and a gang that wants one GPU for each member.
-class World final {
+// With a gang whose members want one GPU each.
+class World final : public RackedWorld {
  public:
   explicit World(int members) {
-    AddLevels(cluster_, {"block", "rack"});
     cluster_.Add(MakePodGroup("g").MinMember(members));
     for (int i = 0; i < members; ++i) {
       cluster_.Add(MakePod(absl::StrCat("g-", i)).Group("g").Gpu(1));
     }
-  }
-  void Node(absl::string_view block, absl::string_view rack, int64_t gpus) {
-    MakeNode node(absl::StrCat("n", nodes_++));
-    cluster_.Add(node.Gpu(gpus).Label("block", block).Label("rack", rack));
   }
   void Stands(absl::string_view node) { cluster_.Add(MakePod("g-on").Group("g").Cpu(1).On(node)); }
 
@@ -74,10 +69,6 @@ class World final {
         });
     return narrowed;
   }
-
- private:
-  TestCluster cluster_;
-  int nodes_ = 0;
 };
 
 // Every set of racks that has the one where a member stands and enough room: few racks first, then
