@@ -1,6 +1,7 @@
 #include "scheduler/state/image_table.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace maniple {
 
@@ -11,13 +12,39 @@ void ImageTable::Count(ImageId image, int64_t bytes) {
   changed_ = true;
 }
 
+const ImageTable::Held* ImageTable::HeldBy(const std::vector<Held>& node, NameId name) {
+  const auto at = std::ranges::lower_bound(node, name, {}, &Held::name);
+  return at == node.end() || at->name != name ? nullptr : &*at;
+}
+
+void ImageTable::Discount(ImageId image, const Held& gone) {
+  ImageFacts& facts = facts_[image.index()];
+  --facts.nodes;
+  changed_ = true;
+  if (gone.bytes < facts.bytes) return;
+  facts.bytes = 0;
+  int64_t left = facts.nodes;
+  for (const std::vector<Held>& node : by_node_) {
+    if (left == 0 || facts.bytes == gone.bytes) break;  // all of one size, as a rule
+    const Held* held = HeldBy(node, gone.name);
+    if (held == nullptr) continue;
+    --left;
+    facts.bytes = std::max(facts.bytes, held->bytes);
+  }
+}
+
 std::vector<ImageId> ImageTable::SetHeld(NodeId node, const std::vector<NodeImage>& images) {
   std::vector<Held> now;
   now.reserve(images.size());
   for (const NodeImage& image : images) {
     now.push_back({.name = names_.Intern(image.name).id, .bytes = image.bytes});
   }
-  std::sort(now.begin(), now.end());
+  std::ranges::sort(now, std::greater());
+  // Of a name that a node reports twice the larger size counts.
+  now.erase(std::unique(now.begin(), now.end(),
+                        [](const Held& a, const Held& b) { return a.name == b.name; }),
+            now.end());
+  std::ranges::reverse(now);
   if (node.index() >= by_node_.size()) by_node_.resize(node.index() + 1);
   std::vector<Held>& had = by_node_[node.index()];
   const bool same = had == now;
@@ -30,14 +57,11 @@ std::vector<ImageId> ImageTable::SetHeld(NodeId node, const std::vector<NodeImag
   }
   std::sort(of_shapes.begin(), of_shapes.end());
   if (same) return of_shapes;
-  for (const Held& held : had) {
+  had.swap(now);
+  for (const Held& held : now) {
     const auto it = followed_.find(held.name);
-    if (it == followed_.end()) continue;
-    ImageFacts& facts = facts_[it->second.index()];
-    if (--facts.nodes == 0) facts.bytes = 0;
-    changed_ = true;
+    if (it != followed_.end()) Discount(it->second, held);
   }
-  had = std::move(now);
   return of_shapes;
 }
 
@@ -48,9 +72,9 @@ std::vector<NodeId> ImageTable::Follow(ImageId image, absl::string_view name) {
   facts_[image.index()] = {};
   std::vector<NodeId> holders;
   for (uint32_t i = 0; i < by_node_.size(); ++i) {
-    const auto at = std::ranges::lower_bound(by_node_[i], id, {}, &Held::name);
-    if (at == by_node_[i].end() || at->name != id) continue;
-    Count(image, at->bytes);
+    const Held* held = HeldBy(by_node_[i], id);
+    if (held == nullptr) continue;
+    Count(image, held->bytes);
     holders.emplace_back(i);
   }
   return holders;

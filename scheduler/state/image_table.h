@@ -43,10 +43,14 @@ class ImageTable final {
     friend auto operator<=>(const Held&, const Held&) = default;
   };
 
+  // The node's entry of the name, or null.
+  [[nodiscard]] static const Held* HeldBy(const std::vector<Held>& node, NameId name);
   void Count(ImageId image, int64_t bytes);
+  // The node that had it has it no more. The image is as large as the largest that is left.
+  void Discount(ImageId image, const Held& gone);
 
   SweptIds<std::string, NameId> names_;
-  std::vector<std::vector<Held>> by_node_;  // sorted
+  std::vector<std::vector<Held>> by_node_;  // sorted by name, each name once
   absl::flat_hash_map<NameId, ImageId> followed_;
   NodeImages facts_;
   bool changed_ = false;
