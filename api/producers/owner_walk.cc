@@ -115,7 +115,10 @@ class OwnerWalk final {
       }
       const bool loop = std::find(path.begin(), path.end(), &slot) != path.end();
       path.push_back(&slot);
-      if (loop || path.size() > kMostSteps) return TellLoop(path);
+      if (loop) return Refuse(path, "the owners form a loop: ");
+      if (path.size() > kMostSteps) {
+        return Refuse(path, absl::StrCat("more than ", kMostSteps, " owners, one of the other: "));
+      }
       const ParentRef* parent = slot.record->parent.get();
       if (parent == nullptr) break;
       step = {parent->kind, parent->name, parent->uid};
@@ -150,11 +153,11 @@ class OwnerWalk final {
     out_.awaited = NameOf(table_.kinds()[step.kind], step.name);
   }
 
-  void TellLoop(const std::vector<ObjectSlot*>& path) {
+  void Refuse(const std::vector<ObjectSlot*>& path, absl::string_view why) {
     const auto shown = [&](std::string* out, const ObjectSlot* slot) {
       absl::StrAppend(out, table_.kinds()[slot->kind].kind, " ", slot->name);
     };
-    FromOwner(*path.front(), absl::StrCat("metadata.ownerReferences: the owners form a loop: ",
+    FromOwner(*path.front(), absl::StrCat("metadata.ownerReferences: ", why,
                                           absl::StrJoin(path, ", then ", shown)));
   }
 

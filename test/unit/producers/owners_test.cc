@@ -39,6 +39,8 @@ class Owners : public testing::TestWithParam<OwnerCase> {};
 TEST_P(Owners, MakeTheGangThatTheirPodsCanBe) { EXPECT_EQ(WhereIn(GetParam()), GetParam().where); }
 
 #define JOB "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: "
+#define OWNED(name, owner) \
+  "{apiVersion: batch/v1, kind: Job, metadata: {name: " name "}, spec: {}} | Job/" owner
 #define INDEXED JOB "{completionMode: Indexed, parallelism: 4, completions: 4}}"
 
 INSTANTIATE_TEST_SUITE_P(
@@ -118,7 +120,17 @@ INSTANTIATE_TEST_SUITE_P(
                   "",
                   "Job/j",
                   "Job/j INVALID metadata.ownerReferences: the owners form a loop: Job j, then Job "
-                  "j"}));
+                  "j"},
+        OwnerCase{
+            "nine owners, one of the other",
+            {INDEXED " | Job/b", OWNED("b", "c"), OWNED("c", "d"), OWNED("d", "e"), OWNED("e", "f"),
+             OWNED("f", "g"), OWNED("g", "h"), OWNED("h", "i"), OWNED("i", "k")},
+            "",
+            "Job/j",
+            "Job/j INVALID metadata.ownerReferences: more than 8 owners, one of the other: "
+            "Job j, then Job b, then Job c, then Job d, then Job e, then Job f, then Job g, "
+            "then Job h, then Job i"}));
+#undef OWNED
 
 #define SET "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: s}, spec: "
 INSTANTIATE_TEST_SUITE_P(
