@@ -132,6 +132,15 @@ size_t ShortenRequests(PodConstraints& pod) {
   return out + Shorten(pod.most_per_container, kMostResourcesOfPod);
 }
 
+// No API server accepts longer names; a file may hold them.
+size_t DropLongNames(PodConstraints& pod) {
+  const auto is_long = [](const ResourceAmount& amount) {
+    return amount.resource.size() > kLongestResourceName;
+  };
+  std::erase_if(pod.most_per_container, is_long);
+  return std::erase_if(pod.requests, is_long);
+}
+
 struct Cap {
   absl::string_view path, what;
   size_t most;
@@ -161,7 +170,8 @@ constexpr Cap kCaps[] = {
     {"spec", "bytes of names and values", kMostConstraintBytes, BytesOf,
      [](PodConstraints& pod) {
        const size_t images = Shorten(pod.images, 0);
-       return images + DropPodTerms(pod) + DropNodeTerms(pod) + Shorten(pod.tolerations, 0);
+       return images + DropPodTerms(pod) + DropNodeTerms(pod) + Shorten(pod.tolerations, 0) +
+              DropLongNames(pod);
      }},
 };
 

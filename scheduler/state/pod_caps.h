@@ -30,6 +30,8 @@ inline constexpr size_t kMostQueriesOfNamespace = 4096;
 inline constexpr size_t kMostHostPorts = 256;
 inline constexpr size_t kMostImages = 256;
 inline constexpr size_t kMostTolerations = 256;
+// A prefix of 253 characters, a slash, a name of 63.
+inline constexpr size_t kLongestResourceName = 317;
 // Of all names and values in it: a shape is kept once more for every set of selectors that it
 // matches.
 inline constexpr size_t kMostConstraintBytes = size_t{1} << 18;
