@@ -90,11 +90,12 @@ void GangTable::Touch(const GangKey& key, Delta& delta) {
   if (const Gang* gang = FindKey(key)) delta.gangs_changed.insert(gang->id);
 }
 
-bool GangTable::IsPlaceOf(GangId gang, absl::string_view pod_name, const PodPlace& place) const {
-  const GangKey& key = gangs_.at(gang)->key;
-  const bool single = key.dialect == GangDialect::kSingleton;
-  return single == place.group_name.empty() &&
-         key.name == (single ? pod_name : absl::string_view(place.group_name));
+bool GangTable::IsPlaceOf(GangId id, const Pod& pod, const PodPlace& place) const {
+  const Gang& gang = *gangs_.at(id);
+  const bool single = gang.key.dialect == GangDialect::kSingleton;
+  if (single != place.group_name.empty()) return false;
+  if (!single) return gang.key.name == place.group_name;
+  return gang.key.name == pod.meta.name && gang.spec.queue == pod.meta.labels.Get(kQueueLabel);
 }
 
 void GangTable::NoteSubGroup(PodId pod, absl::string_view sub_group) {
@@ -117,8 +118,12 @@ GangId GangTable::Rehome(const Rehoming& who, const PodPlace& place, Delta& delt
     gang.declared = gang.group_exists = true;
     gang.group_uid = member.uid;
     gang.created = member.created;
+    gang.spec.queue = member.own_queue;
     gang.spec.preempts = member.preempts;
+    gang.on_hold = member.own_hold;
   }
+  if (!place.passed_over.empty()) gang.passed_over = place.passed_over;
+  if (!place.awaited.empty()) gang.awaited = place.awaited;
   if (member.state == MemberState::kBound && !old.told_queue.empty()) {
     gang.told_queue = old.told_queue;
   }
@@ -202,7 +207,7 @@ void GangTable::RemoveMember(GangId id, PodId pod, Delta& delta) {
     const Member gone = std::move(*at);
     gang.members.erase(at);
     if (gone.state == MemberState::kSucceeded) RememberCleaned(gang, gone.rank);
-    if (gang.members.empty()) gang.told_queue.clear();
+    if (std::ranges::none_of(gang.members, StandsSomewhere)) gang.told_queue.clear();
   }
   sub_groups_.erase(pod);
   Derive(gang);

@@ -49,9 +49,8 @@ class GangTable final {
   [[nodiscard]] GangId GangOf(const Pod& pod, const PodPlace& place, GangId last);
   // Something about the gang of that PodGroup has changed, if there is such a gang.
   void Touch(const GangKey& key, Delta& delta);
-  // Whether the place of the pod of that name is in the gang.
-  [[nodiscard]] bool IsPlaceOf(GangId gang, absl::string_view pod_name,
-                               const PodPlace& place) const;
+  // Whether the place of the pod is in the gang, and a gang of its own has the pod's Queue.
+  [[nodiscard]] bool IsPlaceOf(GangId gang, const Pod& pod, const PodPlace& place) const;
   // No object has declared the gang yet, so that it is only a name.
   [[nodiscard]] bool IsMereName(GangId gang) const { return !gangs_.at(gang)->declared; }
   // The member belongs to the place now. REQUIRES: it is a member of `from`.

@@ -348,7 +348,7 @@ void PodTable::NoteMoved(const Record& record, const Pod& pod, const PodPlace& p
   if (!moved_.empty()) moved_.erase(record.id);
   const GangId last = record.facts.gang;
   if (!last.valid() || record.facts.terminal || !IsPromised(record)) return;
-  if (!gangs_.IsPlaceOf(last, pod.meta.name, place)) moved_.emplace(record.id, pod);
+  if (!gangs_.IsPlaceOf(last, pod, place)) moved_.emplace(record.id, pod);
 }
 
 void PodTable::NoteStranger(const Record& record, absl::string_view group, Delta& delta) {
