@@ -21,8 +21,8 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
   if (change.room_grew) delta.room_grew.insert(change.node);
   if (change.appeared) {
-    nodes_.SetAttachLimits(change.node, LimitsOf(change.node));
     pods_.NodeAppeared(change.node, delta);
+    nodes_.SetAttachLimits(change.node, LimitsOf(change.node));  // which count the pods there
   }
 }
 
@@ -83,6 +83,10 @@ void ClusterState::Impl::RemoveNode(NodeId node, Delta& delta) {
 void ClusterState::Impl::FollowVolumes(Delta& delta) {
   pods_.FollowVolumes(delta);
   if (volumes_.free_volumes_changed()) delta.volumes_changed = true;
+  FollowLimits(delta);
+}
+
+void ClusterState::Impl::FollowLimits(Delta& delta) {
   for (const std::string& name : volumes_.TakeStaleLimits()) {
     const std::optional<NodeId> node = nodes_.Find(name);
     if (node.has_value() && nodes_.SetAttachLimits(*node, LimitsOf(*node))) {

@@ -16,8 +16,15 @@ void ClusterState::Apply(const ObjectEvent& event, absl::Time now, Delta& delta)
 SnapshotPtr ClusterState::Publish() { return impl_->Publish(); }
 bool ClusterState::WantsSweep() const { return impl_->WantsSweep(); }
 void ClusterState::Sweep(std::span<const ShapeId> kept) { impl_->Sweep(kept); }
-void ClusterState::Reserve(PodId pod, NodeId node) { impl_->pods().Reserve(pod, node); }
-void ClusterState::Release(PodId pod, Delta& delta) { impl_->pods().Release(pod, delta); }
+void ClusterState::Reserve(PodId pod, NodeId node) {
+  impl_->pods().Reserve(pod, node);
+  Delta nobody_waits_for_less_room;
+  impl_->FollowLimits(nobody_waits_for_less_room);
+}
+void ClusterState::Release(PodId pod, Delta& delta) {
+  impl_->pods().Release(pod, delta);
+  impl_->FollowLimits(delta);
+}
 void ClusterState::FileMoved(Delta& delta) { impl_->pods().FileMoved(delta); }
 bool ClusterState::IsOfOthers(GangId gang) const {
   const Gang& known = *impl_->gangs().Find(gang);
@@ -26,6 +33,7 @@ bool ClusterState::IsOfOthers(GangId gang) const {
 bool ClusterState::HasMoved() const { return impl_->pods().HasMoved(); }
 void ClusterState::NoteBound(PodId pod, absl::string_view node_name, Delta& delta) {
   impl_->pods().NoteBound(pod, node_name, delta);
+  impl_->FollowLimits(delta);
 }
 HoldId ClusterState::Hold(NodeId node, ShapeId shape) { return impl_->Hold(node, shape); }
 void ClusterState::ReleaseHold(HoldId hold, Delta& delta) { impl_->ReleaseHold(hold, delta); }

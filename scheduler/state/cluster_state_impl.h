@@ -77,6 +77,8 @@ class ClusterState::Impl final {
   VolumeTable& volumes() { return volumes_; }
   const VolumeTable& volumes() const { return volumes_; }
   ObservedMix& mix() { return mix_; }
+  // After pods with volumes came to a node or left it: what is attached there is theirs, or is not.
+  void FollowLimits(Delta& delta);
   bool Synced(ResourceKind kind) const { return synced_.at(static_cast<size_t>(kind)); }
   bool AllSynced() const {
     return std::all_of(synced_.begin(), synced_.end(), [](bool synced) { return synced; });

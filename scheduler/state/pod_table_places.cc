@@ -32,7 +32,7 @@ bool PodTable::TakesRoomOn(PodId pod, NodeId node) const {
 
 // The volumes of the pod there count as its own, or no longer do.
 void PodTable::NoteAttached(const Record& record) {
-  if (shapes_.Of(record.facts.shape).volume_uses.empty()) return;
+  if (!volumes_.Uses(record.id)) return;  // its shape may tell of older needs
   volumes_.NoteUsersChanged(nodes_.NameOf(record.anchor));
 }
 
