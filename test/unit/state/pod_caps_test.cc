@@ -85,6 +85,9 @@ TEST(PodCapsTest, LeavesWhatIsWithinAllCaps) {
     }
     if (random.OneIn(3)) AddLargeTerm(pod, kMostSelectorValues + random.Below(2), 1);
     if (random.OneIn(3)) AddLargeTerm(pod, 1, kMostConstraintBytes);
+    if (random.OneIn(4)) {
+      for (ResourceAmount& request : pod.requests) request.resource.resize(5000, 'x');
+    }
     const CappedPod capped = CappedPodOf(pod);
     EXPECT_TRUE(IsWithinCaps(capped.constraints)) << "seed " << seed;
     EXPECT_EQ(capped.left_out == 0, IsWithinCaps(pod)) << "seed " << seed;
