@@ -1,0 +1,58 @@
+// The sums of GPU use over time. Fears: a time is counted twice when the clock goes back;
+// a gang that is taken off is counted on; the meter keeps a Queue in use that no gang uses.
+#include "scheduler/loop/quota/usage_meter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace maniple::loop_usage_meter_test {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr char kGpu[] = "nvidia.com/gpu";
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+class UsageMeterBounds : public ::testing::Test {
+ protected:
+  void Use(uint32_t gang, int64_t amount, absl::Time now) {
+    std::vector<UsageMeter::Use> uses;
+    if (amount > 0) uses.push_back({"", kGpu, amount});
+    meter_.Set(GangId(gang), {"team", "a"}, uses, now);
+  }
+  [[nodiscard]] ResourceSeconds UsedAt(absl::Time now) const {
+    return meter_.RecordOf("team", now).rows.at(0);
+  }
+  UsageMeter meter_;
+};
+
+TEST_F(UsageMeterBounds, TimesThatGoBackCountAsTheLatest) {
+  Use(1, 2, kNow);
+  Use(1, 4, kNow + absl::Seconds(10));
+  Use(1, 8, kNow - absl::Hours(1));
+  EXPECT_EQ(UsedAt(kNow).total, 20);
+  EXPECT_EQ(UsedAt(kNow + absl::Seconds(11)).total, 28);
+  Use(1, 0, kNow + absl::Seconds(11));
+  EXPECT_EQ(UsedAt(kNow + absl::Hours(9)).total, 28);
+}
+
+TEST_F(UsageMeterBounds, AQueueIsInUseWhileAGangUsesIt) {
+  EXPECT_THAT(meter_.QueuesInUse(), IsEmpty());
+  Use(1, 2, kNow);
+  Use(1, 2, kNow);
+  Use(2, 3, kNow);
+  EXPECT_EQ(meter_.QueuesInUse().at("team"), 2);
+  meter_.Restart("team");
+  EXPECT_EQ(meter_.QueuesInUse().at("team"), 2);
+  meter_.Set(GangId(1), {"other", "a"}, {{"", kGpu, 2}}, kNow);
+  EXPECT_EQ(meter_.QueuesInUse().at("team"), 1);
+  Use(2, 0, kNow);
+  Use(2, 0, kNow);
+  EXPECT_FALSE(meter_.QueuesInUse().contains("team"));
+}
+
+}  // namespace
+}  // namespace maniple::loop_usage_meter_test
