@@ -1,0 +1,145 @@
+// PodGroups that stand for gangs which others declare. Fears: a write is sent twice, or never
+// again; one is made for a gang with nothing to say; one that nobody needs stays, or goes early.
+#include "scheduler/loop/desk/stand_ins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace maniple::loop_stand_ins_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
+const Standing kRuns{.phase = GangPhase::kRunning, .reason = WaitReason::kBound};
+const Standing kWaits{.phase = GangPhase::kPending, .reason = WaitReason::kNoFit};
+
+class StandInsTest : public ::testing::Test {
+ protected:
+  StandInsTest() {
+    gang_.id = GangId(0);
+    gang_.key = {.namespace_name = "default", .name = "g"};
+    gang_.spec.source = {.api_version = "v1", .kind = "Pod"};
+    gang_.members.resize(1);
+    gang_.foreign = std::make_shared<const ForeignGang>();
+    desk_.records[gang_.id] = std::make_unique<GangRecord>(kStart);
+  }
+  Case Now() { return {gang_, *desk_.records.at(gang_.id), Assembly(), now_}; }
+  // "POST", "PATCH" or "DELETE", for each write that follows from a look at the gang.
+  std::vector<std::string> Writes(const Standing& standing) {
+    Case c = Now();
+    c.record.status_due = absl::InfiniteFuture();
+    if (gang_.foreign != nullptr) {
+      stand_ins_.KeepStandIn(c, standing);
+    } else {
+      stand_ins_.DropStandIn(c);
+    }
+    std::vector<std::string> methods;
+    for (const WriteCommand& write : std::exchange(desk_.writes, {})) {
+      const HttpMethod method = write.request.method;
+      methods.emplace_back(method == HttpMethod::kPost    ? "POST"
+                           : method == HttpMethod::kPatch ? "PATCH"
+                                                          : "DELETE");
+    }
+    return methods;
+  }
+  void Hear(int http_status) {
+    stand_ins_.HearStandIn(gang_.id, {.http_status = http_status}, now_);
+  }
+  // As the watch shows it.
+  void Stands(int32_t min_member) {
+    gang_.group_exists = true;
+    gang_.stand_in = StandIn{.uid = "uid", .spec = StorableSpec(gang_.spec)};
+    gang_.stand_in->spec.min_member = min_member;
+  }
+  void AllPodsGo() {
+    gang_.foreign = nullptr;
+    gang_.members.clear();
+  }
+  [[nodiscard]] absl::Duration Due() { return desk_.records.at(gang_.id)->status_due - now_; }
+
+  WarmState warm_{LoopOptions()};
+  Desk desk_{warm_};
+  StandIns stand_ins_{desk_};
+  Gang gang_;
+  absl::Time now_ = kStart;
+};
+
+TEST_F(StandInsTest, IsMadeAtOnceForAGangThatRunsAndAfterASecondForOneThatWaits) {
+  EXPECT_THAT(Writes(kWaits), IsEmpty());
+  EXPECT_EQ(Due(), absl::Seconds(1));
+  now_ += absl::Seconds(1);
+  EXPECT_THAT(Writes(kWaits), ElementsAre("POST"));
+  EXPECT_THAT(Writes(kRuns), IsEmpty()) << "it is under way";
+}
+
+TEST_F(StandInsTest, IsMadeForNoGangThatEndsBeforeItHasSomethingToSay) {
+  now_ += absl::Hours(1);
+  for (const GangPhase phase : {GangPhase::kCompleted, GangPhase::kFailed}) {
+    EXPECT_THAT(Writes({.phase = phase}), IsEmpty());
+  }
+  EXPECT_THAT(Writes(kRuns), ElementsAre("POST"));
+}
+
+TEST_F(StandInsTest, IsMadeAgainWhenTheWatchDoesNotShowIt) {
+  EXPECT_THAT(Writes(kRuns), ElementsAre("POST"));
+  Hear(201);
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  EXPECT_EQ(Due(), absl::Seconds(10));
+  now_ += absl::Seconds(10);
+  EXPECT_THAT(Writes(kRuns), ElementsAre("POST"));
+  Hear(403);
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  EXPECT_LE(Due(), absl::Seconds(1)) << "the first pause";
+  Stands(gang_.spec.min_member);
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  EXPECT_FALSE(desk_.records.at(gang_.id)->stand_in.has_value());
+}
+
+TEST_F(StandInsTest, FollowsTheWordOfTheProducer) {
+  Stands(gang_.spec.min_member);
+  EXPECT_THAT(Writes(kWaits), IsEmpty());
+  gang_.spec.min_member = 7;
+  EXPECT_THAT(Writes(kWaits), ElementsAre("PATCH"));
+  Hear(200);
+  Stands(7);
+  EXPECT_THAT(Writes(kWaits), IsEmpty());
+}
+
+TEST_F(StandInsTest, GoesTenMinutesAfterTheLastPod) {
+  Stands(1);
+  AllPodsGo();
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  EXPECT_EQ(Due(), absl::Minutes(10));
+  now_ += absl::Minutes(10);
+  EXPECT_THAT(Writes(kRuns), ElementsAre("DELETE"));
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  Hear(500);
+  now_ += absl::Minutes(1);
+  EXPECT_THAT(Writes(kRuns), ElementsAre("DELETE"));
+}
+
+TEST_F(StandInsTest, OneThatAnOwnerHasIsLeftToTheGarbageCollector) {
+  gang_.spec.source.kind = "Job";
+  Stands(1);
+  AllPodsGo();
+  now_ += absl::Hours(1);
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  EXPECT_FALSE(desk_.records.at(gang_.id)->stand_in.has_value());
+}
+
+TEST_F(StandInsTest, AReplyForAGangThatIsGoneIsNotHeard) {
+  EXPECT_THAT(Writes(kRuns), ElementsAre("POST"));
+  desk_.records.clear();
+  Hear(201);
+  EXPECT_THAT(desk_.to_report, IsEmpty());
+}
+
+}  // namespace
+}  // namespace maniple::loop_stand_ins_test
