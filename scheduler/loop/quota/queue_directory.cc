@@ -284,6 +284,7 @@ void QueueDirectory::Forget() {
     entry.total = {};
     entry.waiting_since.clear();
     entry.reasons.clear();
+    entry.asked.clear();
     entry.history = {};
   }
   without_ = {};

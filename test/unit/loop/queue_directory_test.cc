@@ -1,6 +1,6 @@
-// The counts and statuses of Queues. Fears: a count is left behind when a gang moves or ends; a
-// Queue that is deleted and made anew inherits what the old one was told; a name that is forgotten
-// is still counted; the pages of views lose a Queue or show one twice.
+// The counts and statuses of Queues. Fears: a count is left behind when a gang moves, ends, or the
+// lead is lost; a Queue that is deleted and made anew inherits what the old one was told; a name
+// that is forgotten is still counted; the pages of views lose a Queue or show one twice.
 #include "scheduler/loop/quota/queue_directory.h"
 
 #include <gmock/gmock.h>
@@ -138,6 +138,9 @@ TEST_F(QueueDirectoryTest, CountsAreTheSumsOverAllGangsWhateverBecomesOfTheQueue
                                       : DeletionOf(ResourceKind::kQueue, queue));
     } else if (random.OneIn(20)) {
       directory_.ForgetUnusedNames();
+    } else if (random.OneIn(50)) {
+      directory_.Forget();
+      gangs_.clear();
     } else {
       Count(static_cast<uint32_t>(random.Below(6)), queue, AnyCount(random));
     }
