@@ -10,7 +10,8 @@ namespace maniple {
 namespace {
 
 int64_t Rounded(double seconds) {
-  return std::min(kMostResourceSeconds, static_cast<int64_t>(std::llround(seconds)));
+  // What absurd pods have used may be more than any integer.
+  return std::llround(std::min(seconds, static_cast<double>(kMostResourceSeconds)));
 }
 
 // The part of one second's use that counts after so long.

@@ -1,5 +1,5 @@
-// The sums of GPU use over time. Fears: a time is counted twice when the clock goes back;
-// a gang that is taken off is counted on; the meter keeps a Queue in use that no gang uses.
+// The sums of GPU use over time. Fears: use that no integer holds is told as a debt; a gang that
+// is taken off is counted on; the meter keeps a Queue in use that no gang uses.
 #include "scheduler/loop/quota/usage_meter.h"
 
 #include <gmock/gmock.h>
@@ -28,6 +28,18 @@ class UsageMeterBounds : public ::testing::Test {
   }
   UsageMeter meter_;
 };
+
+// Shapes count at most so much of a resource.
+TEST_F(UsageMeterBounds, UseThatNoIntegerHoldsIsTheMostThatIsTold) {
+  constexpr int64_t kMostAmount = int64_t{1} << 50;
+  Use(1, kMostAmount, kNow);
+  for (const int seconds : {1, 8, 9, 8'191, 8'192, 8'193, 1'000'000'000}) {
+    const ResourceSeconds row = UsedAt(kNow + absl::Seconds(seconds));
+    EXPECT_EQ(row.total, std::min(kMostResourceSeconds, kMostAmount * std::min(seconds, 8)));
+    EXPECT_GT(row.recent, 0) << seconds;
+    EXPECT_LE(row.recent, kMostResourceSeconds) << seconds;
+  }
+}
 
 TEST_F(UsageMeterBounds, TimesThatGoBackCountAsTheLatest) {
   Use(1, 2, kNow);
