@@ -111,7 +111,9 @@ std::vector<QuotaOption> NodeCharges::OptionsFor(const QuotaBook& book, QuotaNod
   const auto add = [&](const Facts& facts, std::optional<uint32_t> node_class) {
     Cost cost = CostOf(book, queue, pod, facts.flavor, facts.division);
     if (cost.forbidden) return;
-    Group& group = groups[{std::move(cost.orders), CellsOf(cost.each)}];
+    const auto [it, is_new] = groups.try_emplace({std::move(cost.orders), CellsOf(cost.each)});
+    Group& group = it->second;
+    if (!node_class.has_value() && !is_new) return;  // its nodes tell the price
     std::vector<uint32_t>& classes = group.classes_by_cost[std::move(cost.each)];
     group.flavor = facts.flavor;
     if (!node_class.has_value()) return;

@@ -183,5 +183,14 @@ TEST_F(NodeChargesTest, AKindKeepsItsMeaningWhenItsLastNodeIsGoneAndANewOneTakes
   EXPECT_EQ(charges_.KindOf(NodeId(5)), kind);
 }
 
+TEST_F(NodeChargesTest, AnEntryForTheRestHasNoPriceOfNodesThatAreNotThere) {
+  AddFlavor("a");
+  AddQueue({Listed("", {kGpuMilliResource})});
+  charges_.Upsert(NodeId(0), Model("a"), SharedBy(4), book_);
+  const std::vector<QuotaOption> options = OptionsFor(Asking(1, 0));
+  ASSERT_THAT(options, SizeIs(1));
+  EXPECT_EQ(options[0].each[0].amount, Amount(250));
+}
+
 }  // namespace
 }  // namespace maniple::loop_node_charges_test
