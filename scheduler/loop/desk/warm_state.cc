@@ -26,7 +26,7 @@ void WarmState::Apply(const ObjectEvent& event, absl::Time now) {
   if (const std::optional<ObjectKey> key = KeyOf(event); options.applies && key.has_value()) {
     options.applies(*key);
   }
-  directory.Note(event);
+  directory.Note(event, now);
   ledger.Note(event);
   state.Apply(event, now, news);
   if (options.mig.reconfigure != MigReconfigure::kOff) (void)mig_fleet.Note(event);

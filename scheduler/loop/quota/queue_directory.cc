@@ -36,14 +36,14 @@ std::string NotAdmittedText(const std::string& queue, const std::string& namespa
 
 }  // namespace
 
-void QueueDirectory::Note(const ObjectEvent& event) {
+void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
   cohorts_.Note(event);
   if (const auto* upserted = std::get_if<ObjectUpserted>(&event)) {
     if (const auto* queue = std::get_if<Queue>(&upserted->object)) {
       Entry& entry = Exists(queue->meta.name);
       if (entry.queue.meta.uid != queue->meta.uid) {
         statuses_.Forget(queue->meta.name);
-        meter_.Restart(queue->meta.name);
+        meter_.Restart(queue->meta.name, now);
       }
       entry.queue = *queue;
       statuses_.Touch(queue->meta.name);
@@ -60,7 +60,7 @@ void QueueDirectory::Note(const ObjectEvent& event) {
       it->second.history = {};
       it->second.queue.meta.uid.clear();
       it->second.queue.used = {};
-      meter_.Restart(it->first);
+      meter_.Restart(it->first, now);
       statuses_.Remove(it->first);
     }
   } else if (const auto* invalid = std::get_if<ObjectInvalid>(&event)) {

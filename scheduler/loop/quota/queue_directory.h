@@ -4,7 +4,7 @@
 // Owned by the scheduling loop. Totals are kept as gangs change; nothing is recomputed from all
 // gangs. The quota book knows what is used of each quota.
 //
-//   directory.Note(event);                       // Queues and Namespaces pass by
+//   directory.Note(event, now);                  // Queues and Namespaces pass by
 //   if (auto refusal = directory.RefusalOf(gang, book)) …
 //   directory.Count(gang.id, queue, count);      // replaces what was counted of the gang before
 //   directory.AllChanged();                      // usage did
@@ -57,7 +57,7 @@ class QueueDirectory final {
   QueueDirectory(absl::Duration interval, WithoutQueue without_queue)
       : without_queue_(without_queue), statuses_(interval), cohorts_(interval) {}
 
-  void Note(const ObjectEvent& event);
+  void Note(const ObjectEvent& event, absl::Time now);
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Gang& gang,
                                                       const QuotaBook& book) const;
   // Why nothing is added to a gang that the Queue has let in once. REQUIRES: Admits does not hold.

@@ -111,7 +111,7 @@ void UsageMeter::Recall(const std::string& queue, const UsageRecord& told) {
   if (told.as_of != absl::InfinitePast()) told_[queue] = told;
 }
 
-void UsageMeter::Restart(const std::string& queue) {
+void UsageMeter::Restart(const std::string& queue, absl::Time now) {
   told_.erase(queue);
   for (auto it = cells_.lower_bound({.queue = queue}); it != cells_.end();) {
     if (it->first.queue != queue) break;
@@ -120,7 +120,7 @@ void UsageMeter::Restart(const std::string& queue) {
       it = cells_.erase(it);
       continue;
     }
-    cell = {.amount = cell.amount};
+    cell = {.amount = cell.amount, .since = now};
     ++it;
   }
 }

@@ -48,7 +48,7 @@ class UsageMeter final {
   void Credit(const Payer& payer, const Use& use, absl::Duration age, absl::Time now);
   void Recall(const std::string& queue, const UsageRecord& told);
   // Totals begin anew; running use goes on being counted.
-  void Restart(const std::string& queue);
+  void Restart(const std::string& queue, absl::Time now);
   void Clear() { *this = UsageMeter(); }
 
   // The record up to `now`.

@@ -135,7 +135,8 @@ TEST_F(QueueDirectoryTest, CountsAreTheSumsOverAllGangsWhateverBecomesOfTheQueue
     const std::string& queue = queues[random.Below(queues.size())];
     if (random.OneIn(12) && !queue.empty()) {
       directory_.Note(random.OneIn(2) ? Exists(queue, absl::StrCat("uid-", round))
-                                      : DeletionOf(ResourceKind::kQueue, queue));
+                                      : DeletionOf(ResourceKind::kQueue, queue),
+                      kNow);
     } else if (random.OneIn(20)) {
       directory_.ForgetUnusedNames();
     } else if (random.OneIn(50)) {
@@ -153,8 +154,8 @@ TEST_F(QueueDirectoryTest, CountsAreTheSumsOverAllGangsWhateverBecomesOfTheQueue
 }
 
 TEST_F(QueueDirectoryTest, PagesOfViewsTellEveryQueueOnceByName) {
-  for (int i = 0; i < 7; ++i) directory_.Note(Exists(absl::StrCat("q", i * 5 % 7)));
-  directory_.Note(DeletionOf(ResourceKind::kQueue, "q3"));
+  for (int i = 0; i < 7; ++i) directory_.Note(Exists(absl::StrCat("q", i * 5 % 7)), kNow);
+  directory_.Note(DeletionOf(ResourceKind::kQueue, "q3"), kNow);
   for (size_t most = 1; most <= 8; ++most) {
     std::vector<QueueView> views;
     while (directory_.AddViews(views.empty() ? "" : views.back().name, most, book_, kNow, views)) {
@@ -165,16 +166,16 @@ TEST_F(QueueDirectoryTest, PagesOfViewsTellEveryQueueOnceByName) {
 }
 
 TEST_F(QueueDirectoryTest, AnotherQueueOfTheSameNameIsWrittenToWhateverTheFirstWasTold) {
-  directory_.Note(Exists("q", "one"));
+  directory_.Note(Exists("q", "one"), kNow);
   EXPECT_THAT(WrittenAt(kNow), ElementsAre("one"));
-  directory_.Note(Exists("q", "one"));
+  directory_.Note(Exists("q", "one"), kNow);
   EXPECT_THAT(WrittenAt(kNow + absl::Seconds(5)), IsEmpty());
-  directory_.Note(Exists("q", "two"));
+  directory_.Note(Exists("q", "two"), kNow);
   EXPECT_THAT(WrittenAt(kNow + absl::Seconds(10)), ElementsAre("two"));
-  directory_.Note(DeletionOf(ResourceKind::kQueue, "q"));
+  directory_.Note(DeletionOf(ResourceKind::kQueue, "q"), kNow);
   Count(1, "q", {.running = 1, .running_pods = 4});  // it runs on
   EXPECT_THAT(WrittenAt(kNow + absl::Seconds(15)), IsEmpty());
-  directory_.Note(Exists("q", "three"));
+  directory_.Note(Exists("q", "three"), kNow);
   EXPECT_THAT(WrittenAt(kNow + absl::Seconds(20)), ElementsAre("three"));
   EXPECT_EQ(ViewOf("q").running_pods, 4);
 }
@@ -183,18 +184,18 @@ TEST_F(QueueDirectoryTest, OnlyAQueueThatExistsAndSelectsTheNamespaceAdmits) {
   Queue queue;
   queue.meta.name = "q";
   queue.namespace_selector = Labelled("team", "a");
-  directory_.Note(ObjectUpserted{queue});
+  directory_.Note(ObjectUpserted{queue}, kNow);
   EXPECT_FALSE(directory_.Admits("q", "space")) << "nothing is known of the namespace";
   Namespace space;
   space.meta.name = "space";
   space.meta.labels.Set("team", "a");
-  directory_.Note(ObjectUpserted{space});
+  directory_.Note(ObjectUpserted{space}, kNow);
   EXPECT_TRUE(directory_.Admits("q", "space"));
   EXPECT_FALSE(directory_.Admits("", "space"));
-  directory_.Note(DeletionOf(ResourceKind::kNamespace, "space", "", ""));
+  directory_.Note(DeletionOf(ResourceKind::kNamespace, "space", "", ""), kNow);
   EXPECT_FALSE(directory_.Admits("q", "space"));
-  directory_.Note(ObjectUpserted{space});
-  directory_.Note(DeletionOf(ResourceKind::kQueue, "q"));
+  directory_.Note(ObjectUpserted{space}, kNow);
+  directory_.Note(DeletionOf(ResourceKind::kQueue, "q"), kNow);
   EXPECT_FALSE(directory_.Admits("q", "space"));
 }
 

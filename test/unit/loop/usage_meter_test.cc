@@ -57,7 +57,7 @@ TEST_F(UsageMeterBounds, AQueueIsInUseWhileAGangUsesIt) {
   Use(1, 2, kNow);
   Use(2, 3, kNow);
   EXPECT_EQ(meter_.QueuesInUse().at("team"), 2);
-  meter_.Restart("team");
+  meter_.Restart("team", kNow);
   EXPECT_EQ(meter_.QueuesInUse().at("team"), 2);
   meter_.Set(GangId(1), {"other", "a"}, {{"", kGpu, 2}}, kNow);
   EXPECT_EQ(meter_.QueuesInUse().at("team"), 1);

@@ -352,5 +352,18 @@ TEST_F(LoopUsage, AQueueMadeAnewBeginsAtNothing) {
   }
 }
 
+TEST_F(LoopUsage, AQueueMadeAnewCountsWhatRunsOnFromThenOn) {
+  Run("a", "team", 2, 4);
+  d_.api.Delete(ResourceKind::kQueue, "team");
+  d_.Settle(absl::Seconds(100));
+  const absl::Time anew = d_.now;
+  Queue queue = Team();
+  queue.meta.uid = "uid-another";
+  d_.Put(ObjectUpserted{queue});
+  d_.Settle(absl::Seconds(1000));
+  EXPECT_THAT(Used("team"), ElementsAre(absl::StrCat("default h100 nvidia.com/gpu ",
+                                                     8 * absl::ToInt64Seconds(d_.now - anew))));
+}
+
 }  // namespace
 }  // namespace maniple::loop_usage_test
