@@ -46,6 +46,7 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
         meter_.Restart(queue->meta.name, now);
       }
       entry.queue = *queue;
+      entry.known = true;
       statuses_.Touch(queue->meta.name);
       statuses_.Seen(queue->meta.name, queue->meta.resource_version);
     } else if (const auto* space = std::get_if<Namespace>(&upserted->object)) {
@@ -55,7 +56,7 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
     if (deleted->key.kind == ResourceKind::kNamespace) namespaces_.erase(deleted->key.name);
     if (deleted->key.kind != ResourceKind::kQueue) return;
     if (const auto it = queues_.find(deleted->key.name); it != queues_.end()) {
-      it->second.exists = false;
+      it->second.exists = it->second.known = false;
       by_name_.erase(it->first);
       it->second.history = {};
       it->second.queue.meta.uid.clear();
@@ -129,6 +130,7 @@ QueueRefusal QueueDirectory::RefusalOfMore(const std::string& queue,
 }
 
 bool QueueDirectory::Selects(const Entry& entry, const std::string& namespace_name) const {
+  if (!entry.known) return false;
   if (!entry.queue.namespace_selector.has_value()) return true;
   const auto space = namespaces_.find(namespace_name);
   const StringMap labels = space == namespaces_.end() ? StringMap() : space->second;

@@ -107,6 +107,7 @@ class QueueDirectory final {
  private:
   struct Entry {
     bool exists = false;
+    bool known = false;  // some version of it could be read
     Queue queue;
     QueueCount total;
     absl::btree_multiset<absl::Time> waiting_since;  // of the pending gangs

@@ -199,5 +199,18 @@ TEST_F(QueueDirectoryTest, OnlyAQueueThatExistsAndSelectsTheNamespaceAdmits) {
   EXPECT_FALSE(directory_.Admits("q", "space"));
 }
 
+TEST_F(QueueDirectoryTest, AQueueThatCouldNeverBeReadAdmitsNobody) {
+  const ObjectEvent unreadable = ObjectInvalid{{ResourceKind::kQueue, "", "q"}, "uid", "bad"};
+  directory_.Note(unreadable, kNow);
+  EXPECT_FALSE(directory_.Admits("q", "space"));
+  directory_.Note(Exists("q"), kNow);
+  EXPECT_TRUE(directory_.Admits("q", "space"));
+  directory_.Note(unreadable, kNow);
+  EXPECT_TRUE(directory_.Admits("q", "space")) << "as the spec before it said";
+  directory_.Note(DeletionOf(ResourceKind::kQueue, "q"), kNow);
+  directory_.Note(unreadable, kNow);
+  EXPECT_FALSE(directory_.Admits("q", "space"));
+}
+
 }  // namespace
 }  // namespace maniple::loop_queue_directory_test
