@@ -64,6 +64,7 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
   if (!record.stand_in.has_value()) record.stand_in.emplace();
   StandInWork& work = *record.stand_in;
   if (work.under_way) return;  // its reply brings us back
+  if (work.goes) work = {};
   if (c.now < work.again_at) {
     record.status_due = std::min(record.status_due, work.again_at);
     return;
@@ -80,12 +81,10 @@ void StandIns::KeepStandIn(Case& c, const Standing& standing) {
 
 void StandIns::DropStandIn(Case& c) {
   if (!IsOrphan(c.gang)) return;
-  if (!c.record.stand_in.has_value()) {
-    c.record.stand_in.emplace();
-    c.record.stand_in->again_at = c.now + kKeptAfterLastPod;
-  }
+  if (!c.record.stand_in.has_value()) c.record.stand_in.emplace();
   StandInWork& work = *c.record.stand_in;
   if (work.under_way) return;
+  if (!work.goes) work = {.goes = true, .again_at = c.now + kKeptAfterLastPod};
   if (c.now < work.again_at) {
     c.record.status_due = std::min(c.record.status_due, work.again_at);
     return;

@@ -86,6 +86,7 @@ struct SearchMemory {
 // Work under way for the PodGroup that stands for a gang which somebody else declares.
 struct StandInWork {
   bool under_way = false;
+  bool goes = false;  // no pod is left: it is to be deleted
   absl::Time again_at = absl::InfinitePast();  // nothing is sent before
   Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
   std::string trouble;  // why there is none, for people; "" = nothing is known

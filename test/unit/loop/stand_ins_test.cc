@@ -62,6 +62,11 @@ class StandInsTest : public ::testing::Test {
     gang_.foreign = nullptr;
     gang_.members.clear();
   }
+  void PodsComeBack(int32_t min_member) {
+    gang_.foreign = std::make_shared<const ForeignGang>();
+    gang_.members.resize(1);
+    gang_.spec.min_member = min_member;
+  }
   [[nodiscard]] absl::Duration Due() { return desk_.records.at(gang_.id)->status_due - now_; }
 
   WarmState warm_{LoopOptions()};
@@ -139,6 +144,24 @@ TEST_F(StandInsTest, AReplyForAGangThatIsGoneIsNotHeard) {
   desk_.records.clear();
   Hear(201);
   EXPECT_THAT(desk_.to_report, IsEmpty());
+}
+
+TEST_F(StandInsTest, GoesTenMinutesAfterTheLastPodAlsoIfThatWasGoneBeforeTheWatchShowedIt) {
+  EXPECT_THAT(Writes(kRuns), ElementsAre("POST"));
+  Hear(201);
+  Stands(1);
+  AllPodsGo();
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  EXPECT_EQ(Due(), absl::Minutes(10));
+}
+
+TEST_F(StandInsTest, FollowsTheProducerAtOnceWhenPodsComeBack) {
+  Stands(1);
+  AllPodsGo();
+  EXPECT_THAT(Writes(kRuns), IsEmpty());
+  now_ += absl::Minutes(1);
+  PodsComeBack(7);
+  EXPECT_THAT(Writes(kWaits), ElementsAre("PATCH"));
 }
 
 }  // namespace
