@@ -75,6 +75,14 @@ TEST(YamlScalar, WordsAndNumbersInAnyCaseComeBackAsTexts) {
   }
 }
 
+TEST(YamlScalar, NoWordThatAnyReaderTakesForAValueIsPlain) {
+  for (const char* text :
+       {"y", "Y", "n", "yes", "No", "on", "OFF", "true", "null", "~", "1", "."}) {
+    EXPECT_FALSE(IsPlainYamlText(text)) << text;
+  }
+  EXPECT_TRUE(IsPlainYamlText("only"));
+}
+
 // Numbers of digits, as the core schema of YAML 1.2 has them.
 TEST(YamlScalar, APlainNumberIsTheNumberThatItsDigitsMake) {
   Random random(4);
