@@ -42,24 +42,31 @@ class Tree final {
   // A parent that does not exist, or a ring of parents, puts the queue on top.
   void Connect() {
     for (auto& [name, queue] : queues_) {
-      std::set<std::string> seen = {name};
-      for (std::string above = queue.parent; !above.empty() && above != top_;) {
-        const auto found = queues_.find(above);
-        if (found == queues_.end() || !seen.insert(above).second) {
-          queue.from->Error(
-              "spec.parent",
-              found == queues_.end()
-                  ? absl::StrCat("queue ", above, " is not among the files: put on top")
-                  : absl::StrCat("its parents go in a ring by ", above, ": put on top"),
-              out_.findings);
-          queue.parent.clear();
-          break;
-        }
-        above = found->second.parent;
+      const bool on_top = queue.parent.empty() || queue.parent == top_;
+      if (!on_top && !queues_.contains(queue.parent)) {
+        PutOnTop(queue, absl::StrCat("queue ", queue.parent, " is not among the files"));
+      } else if (!on_top && LeadsBackTo(name)) {
+        PutOnTop(queue, absl::StrCat("its parents go in a ring by ", queue.parent));
       }
       if (queue.parent.empty()) queue.parent = top_;
       children_[queue.parent].push_back(name);
     }
+  }
+
+  void PutOnTop(TreeQueue& queue, const std::string& why) {
+    queue.from->Error("spec.parent", absl::StrCat(why, ": put on top"), out_.findings);
+    queue.parent.clear();
+  }
+
+  // A ring further up is opened at a queue that is in it.
+  [[nodiscard]] bool LeadsBackTo(const std::string& name) const {
+    std::set<std::string> seen;
+    for (auto at = queues_.find(queues_.at(name).parent); at != queues_.end();
+         at = queues_.find(at->second.parent)) {
+      if (at->first == name) return true;
+      if (!seen.insert(at->first).second) return false;
+    }
+    return false;
   }
 
   Amount Below(const std::string& name, const std::string& resource) {

@@ -136,6 +136,36 @@ TEST(ImportQueueTree, EqualsANaiveTreeWhateverItsQueuesAreCalled) {
   }
 }
 
+// By names and parents: which stands in which, and what is told.
+std::string Connected(const std::map<std::string, std::string>& parents) {
+  ForeignObjects objects;
+  objects.reserve(parents.size());
+  std::map<std::string, TreeQueue> queues;
+  for (const auto& [name, parent] : parents) {
+    objects.emplace_back(Json::Object(), "f", 1);
+    queues[name] = {.from = &objects.back(), .parent = parent};
+  }
+  Imported result;
+  ImportTree(std::move(queues), kTop, {{kGpu, Amount(8)}}, result);
+  std::string out;
+  for (const auto& [name, parent] : parents) {
+    const Json spec = SpecOf(result, name);
+    absl::StrAppend(&out, name, ":", spec["parent"].AsString(), spec["cohort"].AsString(), " ");
+  }
+  return absl::StrCat(out, "errors ", result.findings.size());
+}
+
+TEST(ImportQueueTree, WhoStandsInAQueueWhoseParentIsMissingStaysThere) {
+  EXPECT_EQ(Connected({{"a", "b"}, {"b", "nobody"}}), "a:b b:root errors 1");
+  EXPECT_EQ(Connected({{"b", "nobody"}, {"c", "b"}}), "b:root c:b errors 1");
+}
+
+TEST(ImportQueueTree, ARingIsOpenedOnceAndWhoHangsOnItStaysThere) {
+  EXPECT_EQ(Connected({{"a", "b"}, {"b", "c"}, {"c", "b"}}), "a:b b:root c:b errors 1");
+  EXPECT_EQ(Connected({{"b", "c"}, {"c", "b"}, {"d", "c"}}), "b:root c:b d:c errors 1");
+  EXPECT_EQ(Connected({{"a", "a"}}), "a:root errors 1");
+}
+
 TEST(ImportQueueTree, NoQueuesAreNoTree) {
   Imported out;
   ImportTree({}, kTop, {{kGpu, Amount(8)}}, out);
