@@ -43,19 +43,20 @@ void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tre
     tree.unlimited.insert(name);
     return;
   }
-  if (IsUnlimited(quota)) {
+  const bool has_limit = limit.is_number() && !IsUnlimited(limit);
+  if (IsUnlimited(quota) && !has_limit) {
     queue.Note(absl::StrCat("spec.", path, ".quota"),
                absl::StrCat("unlimited: the Queue does not list ", name), out.findings);
     tree.unlimited.insert(name);
     return;
   }
   TreeQueue::Line& line = tree.lines[name];
-  line.nominal = AmountOf(quota, resource.units);
+  line.nominal = AmountOf(IsUnlimited(quota) ? limit : quota, resource.units);
   if (!limit.is_number()) {
     queue.Note(absl::StrCat("spec.", path, ".limit"),
                "not there: nothing beyond its quota, as there", out.findings);
     line.limit = line.nominal;
-  } else if (!IsUnlimited(limit)) {
+  } else if (has_limit) {
     line.limit = AmountOf(limit, resource.units);
   }
   if (weight.is_number() && weight.AsDouble() == 0) line.limit = line.nominal;

@@ -78,8 +78,22 @@ class Tree final {
   Amount Total(const std::string& name, const std::string& resource) {
     const TreeQueue& queue = queues_.at(name);
     const auto line = queue.lines.find(resource);
-    const Amount own = line == queue.lines.end() ? Amount() : line->second.nominal;
+    Amount own;
+    if (line != queue.lines.end()) {
+      // Nobody is promised what its limit keeps from it.
+      own = std::min(line->second.nominal, line->second.limit.value_or(line->second.nominal));
+    }
     return std::max(own, Below(name, resource));
+  }
+
+  // What is promised to the queues below cannot be taken back here.
+  void TellLimitBelowPromises(const TreeQueue& queue, const std::string& resource, Amount limit,
+                              Amount promised) {
+    queue.from->Note("",
+                     absl::StrCat("its limit of ", FormatAmount(resource, limit), " ", resource,
+                                  " is not carried over: the queues below it are promised ",
+                                  FormatAmount(resource, promised)),
+                     out_.findings);
   }
 
   void WriteTop(const std::set<std::string>& resources) {
@@ -115,6 +129,9 @@ class Tree final {
       if (line != queue.lines.end()) {
         if (line->second.limit.has_value()) {
           const Amount more = std::max(Amount(), *line->second.limit - total);
+          if (*line->second.limit < total) {
+            TellLimitBelowPromises(queue, resource, *line->second.limit, total);
+          }
           entry.Set("borrowingLimit", FormatAmount(resource, more));
         }
         if (line->second.reserved.has_value() && !inner) {

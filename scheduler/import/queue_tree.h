@@ -5,7 +5,8 @@
 // A queue with children becomes a Cohort, any other a Queue. All stand below one Cohort,
 // which has the nodes' amounts that are guaranteed to no queue. With T(q) = max(nominal of q,
 // sum of T of its children), a Cohort gets nominal T - (sum of T of its children),
-// and a limit becomes borrowingLimit = limit - T. Every Queue lists every resource,
+// and a limit becomes borrowingLimit = limit - T. A nominal above the limit counts as the limit;
+// a limit below what is promised to the children is told of. Every Queue lists every resource,
 // so that the limits of those above also hold for it.
 #pragma once
 

@@ -166,6 +166,21 @@ TEST(ImportQueueTree, ARingIsOpenedOnceAndWhoHangsOnItStaysThere) {
   EXPECT_EQ(Connected({{"a", "a"}}), "a:root errors 1");
 }
 
+TEST(ImportQueueTree, NobodyIsPromisedMoreThanItsLimit) {
+  const Imported result = Import({{.nominal = 6, .limit = 4}}, {"q"}, 8);
+  EXPECT_EQ(AmountIn(SpecOf(result, "q"), "nominal"), 4);
+  EXPECT_EQ(AmountIn(SpecOf(result, "q"), "borrowingLimit"), 0);
+  EXPECT_EQ(AmountIn(SpecOf(result, kTop), "nominal"), 4);
+  EXPECT_TRUE(result.findings.empty());
+}
+
+TEST(ImportQueueTree, ALimitBelowWhatIsPromisedBelowItIsToldOf) {
+  const Plan plan = {{.limit = 4}, {.parent = 0, .nominal = 3}, {.parent = 0, .nominal = 3}};
+  const Imported result = Import(plan, {"q", "a", "b"}, 8);
+  ASSERT_EQ(result.findings.size(), 1);
+  EXPECT_NE(result.findings[0].message.find("its limit of 4"), std::string::npos);
+}
+
 TEST(ImportQueueTree, NoQueuesAreNoTree) {
   Imported out;
   ImportTree({}, kTop, {{kGpu, Amount(8)}}, out);

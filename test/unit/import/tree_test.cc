@@ -178,6 +178,14 @@ TEST(ImportKai, WhatIsAbsentOpensNothingThatWasClosed) {
                     Contains(HasSubstr("spec.resources.cpu Queue team: not there"))));
 }
 
+TEST(ImportKai, AQuotaWithoutEndKeepsItsLimit) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai, {{"k.yaml", Kai("team", "resources: {gpu: {quota: -1, limit: 4}}") +
+                                        Node("n", "nvidia.com/gpu: '8'")}});
+  EXPECT_EQ(LineOf(Find(result, "Queue", "team"), "scheduling.maniple.dev/gpu-milli").Dump(),
+            R"({"name":"scheduling.maniple.dev/gpu-milli","nominal":"4000","borrowingLimit":"0"})");
+}
+
 // In trees drawn at random: what a queue may use at most, and what it is promised, is what it was.
 class RandomTree {
  public:
