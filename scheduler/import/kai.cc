@@ -131,7 +131,8 @@ void ImportKai(ForeignObjects& objects, Imported& out) {
     if (object.kind() == "Topology") ImportTopology(object, out);
     if (object.kind() == "Queue") queues.emplace(object.name(), KaiTreeQueue(object, out));
   }
-  const std::string top = queues.contains("root") ? "all-queues" : "root";
+  std::string top = "root";
+  while (queues.contains(top)) top = top == "root" ? "all-queues" : absl::StrCat("all-", top);
   ImportTree(std::move(queues), top, CapacityInTheirTerms(objects), out);
 }
 

@@ -186,6 +186,15 @@ TEST(ImportKai, AQuotaWithoutEndKeepsItsLimit) {
             R"({"name":"scheduling.maniple.dev/gpu-milli","nominal":"4000","borrowingLimit":"0"})");
 }
 
+TEST(ImportKai, TheCohortAboveAllHasANameOfItsOwn) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai, {{"k.yaml", Kai("root", "") + Kai("all-queues", "parentQueue: root") +
+                                        Node("n", "nvidia.com/gpu: '8'")}});
+  EXPECT_EQ(Find(result, "Cohort", "root")["parent"].AsString(), "all-all-queues");
+  EXPECT_EQ(Find(result, "Queue", "all-queues")["cohort"].AsString(), "root");
+  EXPECT_EQ(result.objects.size(), 3);
+}
+
 // In trees drawn at random: what a queue may use at most, and what it is promised, is what it was.
 class RandomTree {
  public:
