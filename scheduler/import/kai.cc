@@ -117,7 +117,9 @@ std::map<std::string, Amount> CapacityInTheirTerms(const ForeignObjects& objects
     int64_t gpus = 0;
     const std::string& labelled =
         object.whole().At("metadata.labels")["nvidia.com/gpu.count"].AsString();
-    if (!absl::SimpleAtoi(labelled, &gpus)) (void)absl::SimpleAtoi(offered.AsString(), &gpus);
+    if (!absl::SimpleAtoi(labelled, &gpus)) {
+      (void)absl::SimpleAtoi(offered.is_string() ? offered.AsString() : offered.Dump(), &gpus);
+    }
     if (gpus > 0) out[std::string(kGpuMilli)] += Amount(1000) * gpus;
   }
   return out;

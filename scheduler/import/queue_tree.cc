@@ -183,9 +183,10 @@ Amounts CapacityOf(const ForeignObjects& objects) {
   Amounts out;
   for (const ForeignObject& object : objects) {
     if (object.kind() != "Node") continue;
-    for (const auto& [resource, text] : object.whole().At("status.allocatable").members()) {
+    for (const auto& [resource, value] : object.whole().At("status.allocatable").members()) {
       if (!Counts(resource)) continue;
-      const absl::StatusOr<Amount> amount = ParseAmount(resource, text.AsString());
+      const std::string text = value.is_string() ? value.AsString() : value.Dump();
+      const absl::StatusOr<Amount> amount = ParseAmount(resource, text);
       if (amount.ok() && *amount > Amount()) out[resource] += *amount;
     }
   }

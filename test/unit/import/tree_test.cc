@@ -195,6 +195,16 @@ TEST(ImportKai, TheCohortAboveAllHasANameOfItsOwn) {
   EXPECT_EQ(result.objects.size(), 3);
 }
 
+// As people write them by hand.
+TEST(ImportKai, WhatNodesOfferMayBeBareNumbers) {
+  const ImportResult result =
+      ImportObjects(ImportFrom::kKai, {{"k.yaml", Kai("team", "resources: {gpu: {quota: 2}}") +
+                                                      Node("n", "nvidia.com/gpu: 8, cpu: 96")}});
+  const Json root = Find(result, "Cohort", "root");
+  EXPECT_EQ(LineOf(root, "scheduling.maniple.dev/gpu-milli")["nominal"].AsString(), "6000");
+  EXPECT_EQ(LineOf(root, "cpu")["nominal"].AsString(), "96");
+}
+
 // In trees drawn at random: what a queue may use at most, and what it is promised, is what it was.
 class RandomTree {
  public:
