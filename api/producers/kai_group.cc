@@ -1,17 +1,22 @@
 #include "api/producers/kai_group.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "api/producers/fields.h"
 
 namespace maniple {
 namespace {
 
-struct SubGroups {
-  std::vector<ForeignPart> parts;
-  absl::btree_set<std::string> parents;  // which have sub-groups for members
+struct KaiSubGroup {
+  ForeignPart part;
+  std::string parent;
+  std::optional<int64_t> enough;  // of those in it; absent: all
 };
 
 TopologyRequest ReadKaiTopology(const Cursor& constraint) {
@@ -24,35 +29,72 @@ TopologyRequest ReadKaiTopology(const Cursor& constraint) {
   return topology;
 }
 
-void ReadSubGroup(const Cursor& item, SubGroups& out, ForeignSpec& spec) {
-  ForeignPart part;
+KaiSubGroup ReadSubGroup(const Cursor& item, ForeignSpec& spec) {
+  KaiSubGroup group;
   for (const Cursor& field : item.Members()) {
-    if (field.key() == "name") part.name = field.Text();
-    if (field.key() == "minMember") part.members = ReadCount(field, spec);
-    if (field.key() == "parent") out.parents.insert(field.Text());
-    if (field.key() == "topologyConstraint") part.topology = ReadKaiTopology(field);
+    if (field.key() == "name") group.part.name = field.Text();
+    if (field.key() == "minMember") group.part.members = ReadCount(field, spec);
+    if (field.key() == "minSubGroup") group.enough = ReadCount(field, spec);
+    if (field.key() == "parent") group.parent = field.Text();
+    if (field.key() == "topologyConstraint") group.part.topology = ReadKaiTopology(field);
   }
-  out.parts.push_back(std::move(part));
+  return group;
 }
 
-// Of several sub-groups so many have to be there, whichever: a quorum of the smallest.
-void ChooseSmallest(int64_t count, ForeignSpec& spec) {
-  if (count >= static_cast<int64_t>(spec.parts.size())) return;
-  const auto smaller = [](const ForeignPart& a, const ForeignPart& b) {
-    return a.members < b.members;
-  };
-  std::sort(spec.parts.begin(), spec.parts.end(), smaller);
-  spec.parts.resize(static_cast<size_t>(count));
-  spec.minimum = MembersOf(spec);
-  spec.parts.clear();
-}
+// Sub-groups and those in them. The first stands for the whole; a ring hangs on nobody.
+class SubGroupTree final {
+ public:
+  SubGroupTree(std::vector<KaiSubGroup> groups, std::optional<int64_t> enough)
+      : groups_(std::move(groups)) {
+    groups_.insert(groups_.begin(), KaiSubGroup{.enough = enough});
+    absl::flat_hash_map<absl::string_view, size_t> by_name;
+    for (size_t i = 1; i < groups_.size(); ++i) by_name.emplace(groups_[i].part.name, i);
+    below_.resize(groups_.size());
+    for (size_t i = 1; i < groups_.size(); ++i) {
+      const auto parent = by_name.find(groups_[i].parent);
+      below_[parent != by_name.end() ? parent->second : 0].push_back(i);
+    }
+  }
+
+  // Fills the parts, unless so many of several have to be there, whichever.
+  void Count(ForeignSpec& spec) {
+    std::vector<size_t> order = {0};
+    for (size_t i = 0; i < order.size(); ++i) {
+      order.insert(order.end(), below_[order[i]].begin(), below_[order[i]].end());
+    }
+    // Those within come after those that they are in.
+    for (auto group = order.rbegin(); group != order.rend(); ++group) Fold(*group);
+    spec.minimum = std::max(*spec.minimum, groups_[0].part.members);
+    if (may_miss_some_) return;
+    for (size_t i = 1; i < groups_.size(); ++i) {
+      if (below_[i].empty()) spec.parts.push_back(std::move(groups_[i].part));
+    }
+  }
+
+ private:
+  // Of several groups a quorum needs the smallest.
+  void Fold(size_t group) {
+    if (below_[group].empty()) return;
+    std::vector<int64_t> needs;
+    for (const size_t child : below_[group]) needs.push_back(groups_[child].part.members);
+    const auto all = static_cast<int64_t>(needs.size());
+    const int64_t count = std::min(groups_[group].enough.value_or(all), all);
+    may_miss_some_ |= count < all;
+    std::sort(needs.begin(), needs.end());
+    groups_[group].part.members = std::accumulate(needs.begin(), needs.begin() + count, int64_t{0});
+  }
+
+  std::vector<KaiSubGroup> groups_;
+  std::vector<std::vector<size_t>> below_;  // by place among the groups
+  bool may_miss_some_ = false;
+};
 
 }  // namespace
 
 ForeignSpec ReadKaiGroup(const Cursor& root) {
   ForeignSpec spec;
   spec.minimum = 0;
-  SubGroups sub_groups;
+  std::vector<KaiSubGroup> groups;
   std::optional<int64_t> enough;
   ForMember(root, "spec", [&](const Cursor& of) {
     for (const Cursor& field : of.Members()) {
@@ -60,15 +102,11 @@ ForeignSpec ReadKaiGroup(const Cursor& root) {
       if (field.key() == "minSubGroup") enough = ReadCount(field, spec);
       if (field.key() == "topologyConstraint") spec.topology = ReadKaiTopology(field);
       if (field.key() != "subGroups") continue;
-      for (const Cursor& item : field.Items()) ReadSubGroup(item, sub_groups, spec);
+      for (const Cursor& item : field.Items()) groups.push_back(ReadSubGroup(item, spec));
     }
   });
-  for (ForeignPart& part : sub_groups.parts) {
-    if (!sub_groups.parents.contains(part.name)) spec.parts.push_back(std::move(part));
-  }
-  const int64_t sum = CheckedCount(MembersOf(spec), "spec.subGroups: the sum of all members", spec);
-  spec.minimum = std::max(*spec.minimum, sum);
-  if (enough.has_value()) ChooseSmallest(*enough, spec);
+  SubGroupTree(std::move(groups), enough).Count(spec);
+  spec.minimum = CheckedCount(*spec.minimum, "spec.subGroups: the sum of all members", spec);
   return spec;
 }
 

@@ -127,6 +127,17 @@ TEST(KaiGroupTrees, NeedTheSmallestOfTheirLeavesIfTheyNeedSomeOnly) {
   EqualsTheModel(Choice::kAmongLeaves);
 }
 
+TEST(KaiGroupTrees, NeedTheSmallestOfWhateverStandsBelowThem) { EqualsTheModel(Choice::kAnywhere); }
+
+// As KAI's podgrouper writes a JobSet.
+TEST(KaiGroupTrees, OneReplicatedJobOfFourReplicasNeedsAllOfThem) {
+  const ReadResult<ForeignSpec> read = Read(
+      "{minSubGroup: 1, subGroups: [{name: w, minSubGroup: 2}, {name: w-0, minMember: 2, "
+      "parent: w}, {name: w-1, minMember: 2, parent: w}]}");
+  EXPECT_EQ(read.value.minimum, 4);
+  EXPECT_EQ(read.value.parts.size(), 2);
+}
+
 TEST(KaiGroupTrees, GroupsInARingOrOfNobodyDoNoHarm) {
   const ReadResult<ForeignSpec> ring = Read(
       "{minMember: 2, subGroups: [{name: a, minMember: 3, parent: b}, {name: b, minMember: 4, "
