@@ -147,11 +147,16 @@ class GangMaker final {
     }
     const std::optional<int64_t> asked = LargestAsked(role);
     if (asked.has_value() || declared.asked.has_value()) {
-      gang_.spec.min_member =
-          Narrow(std::min(asked.value_or(declared.asked.value_or(0)), quorum.most));
-      return;
+      quorum.minimum = std::min(asked.value_or(declared.asked.value_or(0)), quorum.most);
+      gang_.spec.min_member = Narrow(quorum.minimum);
+      if (!ComesInSteps(declared)) return;
     }
     SetMembers(role, declared, quorum.minimum);
+  }
+
+  // Some members are made only after others run: these parts matter whatever the quorum is.
+  [[nodiscard]] static bool ComesInSteps(const ForeignSpec& owner) {
+    return owner.leader_first || std::ranges::any_of(owner.parts, &ForeignPart::late);
   }
 
   // Of a gang whose members an owner of that role makes.

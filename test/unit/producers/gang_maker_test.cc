@@ -114,6 +114,30 @@ TEST(MadeGang, LeadersAndFollowersAreAllOfAnExclusiveJobSet) {
   }
 }
 
+// Whoever comes later cannot be waited for, not even if people ask for so many.
+TEST(MadeGang, AQuorumThatIsAskedForHasItsStepsToo) {
+  constexpr char kAsks[] = "annotations: {scheduling.maniple.dev/min-member: '4'}}, spec: ";
+  const ForeignGang set = MadeBy(
+      absl::StrCat("{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: "
+                   "{name: l, ",
+                   kAsks, "{startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 6}}}"));
+  EXPECT_EQ(set.spec.min_member, 4);
+  EXPECT_EQ(PartsOf(set), "leader 1, workers 3");
+  EXPECT_EQ(set.starts.back(), PartStart::kOnceLeadIsBound);
+  const ForeignGang mpi = MadeBy(
+      absl::StrCat("{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, metadata: {name: m, ", kAsks,
+                   "{launcherCreationPolicy: WaitForWorkersReady, mpiReplicaSpecs: {Launcher: {}, "
+                   "Worker: {replicas: 5}}}}"));
+  EXPECT_EQ(PartsOf(mpi), "launcher 1, worker 3");
+  EXPECT_EQ(mpi.starts.front(), PartStart::kOnceOneExists);
+  const ForeignGang exclusive = MadeBy(
+      "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: s, annotations: "
+      "{scheduling.maniple.dev/min-member: '4', alpha.jobset.sigs.k8s.io/exclusive-topology: "
+      "rack}}, spec: {replicatedJobs: [{name: w, replicas: 2, template: {spec: {parallelism: "
+      "3}}}]}}");
+  EXPECT_EQ(PartsOf(exclusive), "leader 2, follower 2");
+}
+
 TEST(MadeGang, WhatMakesNoSenseIsAGangOfOneThatSaysWhy) {
   const ForeignGang gang = MadeBy(KubeflowJob(2, -1, 3));
   EXPECT_NE(gang.problem, "");
