@@ -164,7 +164,7 @@ class GangMaker final {
     gang_.spec.min_member = Narrow(minimum);
     if (role == ProducerRole::kLeaderWorkerSet) {
       if (owner.leader_first) SetLeaders(1, minimum, "workers");
-      if (owner.bound_to_lead) gang_.followers_of_each = Narrow(minimum - 1);
+      if (owner.bound_to_lead && minimum > 1) gang_.followers_of_each = Narrow(minimum - 1);
     } else if (owner.leader_first) {
       int64_t leaders = 0;
       absl::btree_set<int64_t> followers;
@@ -175,7 +175,7 @@ class GangMaker final {
       }
       SetLeaders(leaders, minimum, "follower");
       // Which leader is of which part is not known here, so all have to be alike.
-      if (owner.bound_to_lead && followers.size() == 1) {
+      if (owner.bound_to_lead && followers.size() == 1 && *followers.begin() > 0) {
         gang_.followers_of_each = Narrow(*followers.begin());
       }
     } else if (!owner.staged) {
