@@ -64,7 +64,8 @@ struct ForeignSpec {
   bool bound_to_lead = false;  // … each like its leader, and only in the leader's domain
   std::string parent_group;    // the group of groups that it is in; "" = of none
   std::string queue;           // of its own field
-  std::string queue_label;     // of its labels and annotations; those of pods take precedence
+  std::string own_queue;       // of our label: a Queue of ours; a label of pods takes precedence
+  std::string queue_label;     // of the labels and annotations of others; likewise
   std::string priority_class_name;
   TopologyRequest topology;
   std::optional<absl::Duration> schedule_timeout;

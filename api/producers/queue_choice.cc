@@ -42,6 +42,7 @@ std::string ChooseQueue(const ForeignSpec* declared, const std::vector<PodMarks>
   // What Kueue has admitted has its quota, unless somebody says which Queue of ours that is.
   const std::string* admitted = Mapped(SmallestMark(MarkField::kKueueQueue, members), options);
   if (queue.empty() && admitted != nullptr) queue = *admitted;
+  if (queue.empty() && declared != nullptr) queue = declared->own_queue;
   if (queue.empty() && declared != nullptr) queue = QueueNamed(declared->queue_label, options);
   return queue;
 }

@@ -77,12 +77,14 @@ void ReadAsked(ProducerRole role, const ObjectMeta& meta, ForeignSpec& spec) {
   }
 }
 
+constexpr absl::string_view kOurQueue[] = {kQueueLabel};
+constexpr absl::string_view kTheirQueues[] = {"kai.scheduler/queue", "volcano.sh/queue-name",
+                                              "scheduling.volcano.sh/queue-name",
+                                              "yunikorn.apache.org/queue"};
+
 // Whose quota it is charged to by labels and annotations that people write on an owner.
-std::string QueueLabelOf(const ObjectMeta& meta) {
-  static const absl::string_view kKeys[] = {
-      kQueueLabel, "kai.scheduler/queue", "volcano.sh/queue-name",
-      "scheduling.volcano.sh/queue-name", "yunikorn.apache.org/queue"};
-  for (const absl::string_view key : kKeys) {
+std::string QueueLabelOf(const ObjectMeta& meta, absl::Span<const absl::string_view> keys) {
+  for (const absl::string_view key : keys) {
     for (const StringMap* map : {&meta.labels, &meta.annotations}) {
       if (!map->Get(key).empty()) return std::string(map->Get(key));
     }
@@ -124,7 +126,8 @@ class Reader final : public ForeignReader {
       return object;
     }
     object.spec = ReadSpec(known, root);
-    object.spec.queue_label = QueueLabelOf(object.meta);
+    object.spec.own_queue = QueueLabelOf(object.meta, kOurQueue);
+    object.spec.queue_label = QueueLabelOf(object.meta, kTheirQueues);
     if (IsOwner(role)) {
       ReadAsked(role, object.meta, object.spec);
       object.spec.topology = TopologyOf(object.meta);

@@ -75,6 +75,20 @@ TEST_F(QueueChoice, AForeignNameIsMappedAndOursIsNot) {
   EXPECT_EQ(Chosen(), "research");
 }
 
+TEST_F(QueueChoice, OurLabelOnAnOwnerNamesAQueueOfOursToo) {
+  options_.queues = {{"gold", "research"}};
+  options_.default_queue = "standard";
+  declared_.queue_label = "gold";
+  EXPECT_EQ(Chosen(), "research");
+  for (const char* queue : {"gold", "default"}) {
+    declared_ = ReadForeign(absl::StrCat("{apiVersion: batch/v1, kind: Job, metadata: {name: j, "
+                                         "labels: {kai.scheduler/queue: theirs, ",
+                                         kOwn, ": ", queue, "}}}"))
+                    .value.spec;
+    EXPECT_EQ(Chosen(), queue);
+  }
+}
+
 TEST_F(QueueChoice, AQueueOfKueueCountsOnlyIfItIsMapped) {
   Label(kKueue, "cluster");
   EXPECT_EQ(Chosen(), "");
