@@ -88,7 +88,9 @@ int64_t MinRuntimeOf(ForeignObject& queue, Imported& out) {
 }
 
 TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
-  TreeQueue tree{.from = &queue, .parent = queue.Take("parentQueue").AsString()};
+  TreeQueue tree{.from = &queue,
+                 .parent = queue.Take("parentQueue").AsString(),
+                 .parent_path = "spec.parentQueue"};
   for (const ResourceName& resource : kResources) TakeLine(queue, resource, tree, out);
   Json preemption =
       Json::Object({{"withinQueue", "LowerPriority"}, {"reclaimWithinCohort", "Any"}});

@@ -203,13 +203,16 @@ void ImportLocalQueues(ForeignObjects& objects, Imported& out) {
       local->HasNoCounterpart("stopPolicy", "a Queue is stopped for all of its namespaces",
                               out.findings);
       local->HasNoCounterpart("fairSharing", "shares are those of Queues", out.findings);
-      if (local == leads) continue;
+      if (queue.empty()) {
+        local->Error("spec.clusterQueue", "is missing: it leads to no Queue", out.findings);
+      }
+      if (queue.empty() || local == leads) continue;
       local->Note("",
                   absl::StrCat("gangs of namespace ", name,
                                " that used it name the Queue: ", "spec.queue: ", queue),
                   out.findings);
     }
-    if (leads == nullptr) continue;
+    if (leads == nullptr || leads->Take("clusterQueue").AsString().empty()) continue;
     Json labels = Json::Object({{kDefaultQueueLabel.data(), leads->Take("clusterQueue")}});
     out.objects.push_back(Json::Object(
         {{"apiVersion", "v1"},

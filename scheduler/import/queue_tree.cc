@@ -54,7 +54,7 @@ class Tree final {
   }
 
   void PutOnTop(TreeQueue& queue, const std::string& why) {
-    queue.from->Error("spec.parent", absl::StrCat(why, ": put on top"), out_.findings);
+    queue.from->Error(queue.parent_path, absl::StrCat(why, ": put on top"), out_.findings);
     queue.parent.clear();
   }
 

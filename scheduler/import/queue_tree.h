@@ -28,8 +28,9 @@ struct TreeQueue {
     std::optional<Amount> reserved;  // of nominal, never lent
   };
 
-  ForeignObject* from = nullptr;      // for findings
-  std::string parent;                 // "": on top
+  ForeignObject* from = nullptr;  // for findings
+  std::string parent;             // "": on top
+  const char* parent_path = "spec.parent";
   std::map<std::string, Line> lines;  // by resource
   std::set<std::string> unlimited;    // resources that a Queue of ours does not list at all
   Json own_spec;                      // of a Queue: ordering, preemption, …

@@ -88,6 +88,12 @@ TEST(ImportKueue, ANamespaceGetsItsDefaultQueueAndOthersAreTold) {
                                                "it name the Queue: spec.queue: q")));
 }
 
+TEST(ImportKueue, ALocalQueueThatLeadsNowhereMakesNoNamespaceADefault) {
+  const ImportResult result = Import(Local("default", "one", "''"));
+  EXPECT_TRUE(Named(result, "Namespace", "one").is_null());
+  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.clusterQueue LocalQueue one/default")));
+}
+
 // There, nobody may use a ClusterQueue without a selector; here, everybody a Queue without one.
 TEST(ImportKueue, WhoMayUseTheQueueIsNeverMoreThanBefore) {
   const auto selector = [](const std::string& text) {

@@ -195,6 +195,13 @@ TEST(ImportKai, TheCohortAboveAllHasANameOfItsOwn) {
   EXPECT_EQ(result.objects.size(), 3);
 }
 
+TEST(ImportKai, AFindingNamesItsOwnFieldOfTheParent) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai,
+      {{"k.yaml", Kai("team", "parentQueue: nobody") + Node("n", "nvidia.com/gpu: '8'")}});
+  EXPECT_THAT(Told(result), Contains(HasSubstr("spec.parentQueue Queue team: queue nobody")));
+}
+
 // As people write them by hand.
 TEST(ImportKai, WhatNodesOfferMayBeBareNumbers) {
   const ImportResult result =

@@ -255,6 +255,20 @@ TEST_F(LoopLeaderWorkers, WorkersThatFollowTheirLeaderStartTogether) {
   EXPECT_EQ(BoundOf("lws"), 3);
 }
 
+// It waited for ever: workers are made only once their leader runs, whatever quorum is asked for.
+TEST_F(LoopLeaderWorkers, ALeaderStartsAheadOfItsWorkersAlsoWhenPeopleAskForAllOfThem) {
+  Put({.kind = kLws,
+       .name = "lws",
+       .spec = R"({"startupPolicy":"LeaderReady","leaderWorkerTemplate":{"size":3}})",
+       .metadata = R"(,"annotations":{"scheduling.maniple.dev/min-member":"3"})"});
+  SubmitMember(0);
+  EXPECT_EQ(BoundOf("lws"), 1);
+  SubmitMember(1);
+  EXPECT_EQ(BoundOf("lws"), 1) << "half of the workers is no stage";
+  SubmitMember(2);
+  EXPECT_EQ(BoundOf("lws"), 3);
+}
+
 // As its controller does when one pod of it fails: all go, and then all are made again.
 TEST_F(LoopLeaderWorkers, AReplicaThatIsMadeAnewStartsWholeOrNotAtAll) {
   Put({.kind = kLws, .name = "lws", .spec = R"({"leaderWorkerTemplate":{"size":3}})"});
