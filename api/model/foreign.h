@@ -57,6 +57,7 @@ struct ForeignSpec {
   bool is_gang = true;             // false: no gang is asked for (a plain Job, a basic group)
   std::optional<int64_t> minimum;  // absent: the sum of the parts
   std::optional<int64_t> most;     // that can exist at once; bounds the number in an annotation
+  std::optional<int64_t> left;     // … now that some have succeeded; absent: as many
   std::optional<int64_t> asked;    // by an annotation, instead of the minimum
   std::vector<ForeignPart> parts;
   bool staged = false;         // each part is a gang of its own, in its producer's order

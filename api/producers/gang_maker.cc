@@ -143,11 +143,11 @@ class GangMaker final {
     const ProducerRole role = table_.role(slot.kind);
     OwnerQuorum quorum = QuorumOf(declared, identity_.part);
     if (const std::optional<int64_t> size = ReplicaSize(role); size.has_value()) {
-      quorum = {*size, *size};
+      quorum = {*size, *size, *size};
     }
     const std::optional<int64_t> asked = LargestAsked(role);
     if (asked.has_value() || declared.asked.has_value()) {
-      quorum.minimum = std::min(asked.value_or(declared.asked.value_or(0)), quorum.most);
+      quorum.minimum = std::min(asked.value_or(declared.asked.value_or(0)), quorum.left);
       gang_.spec.min_member = Narrow(quorum.minimum);
       if (!ComesInSteps(declared)) return;
     }

@@ -25,9 +25,10 @@ ForeignSpec ReadJob(const Cursor& root) {
     }
   });
   spec.minimum = parallelism;
-  spec.most = parallelism;
+  const int64_t all = completions.value_or(parallelism);
+  spec.most = std::min(parallelism, all);
   if (completions.has_value()) {
-    spec.most = std::min(parallelism, std::max<int64_t>(*completions - succeeded, 0));
+    spec.left = std::min(parallelism, std::max<int64_t>(all - succeeded, 0));
   }
   spec.is_gang = indexed && completions == parallelism && parallelism > 1;
   return spec;

@@ -16,8 +16,8 @@ bool SameValue(const std::unique_ptr<const T>& a, const std::unique_ptr<const T>
 }  // namespace
 
 size_t ObjectTable::SpecHash::operator()(const std::shared_ptr<const ForeignSpec>& spec) const {
-  return absl::HashOf(spec->minimum, spec->most, spec->asked, spec->parts.size(), spec->is_gang,
-                      spec->queue, spec->problem);
+  return absl::HashOf(spec->minimum, spec->most, spec->left, spec->asked, spec->parts.size(),
+                      spec->is_gang, spec->queue, spec->problem);
 }
 
 ObjectTable::ObjectTable(ForeignKinds kinds)

@@ -277,10 +277,11 @@ OwnerQuorum QuorumOf(const ForeignSpec& spec, absl::string_view part) {
   if (spec.staged) {
     const ForeignPart* stage = PartNamed(spec, part);
     sum = stage != nullptr ? stage->members : 1;
-    return {sum, sum};
+    return {sum, sum, sum};
   }
   const int64_t minimum = spec.minimum.value_or(sum);
-  return {minimum, spec.most.value_or(std::max(sum, minimum))};
+  const int64_t most = spec.most.value_or(std::max(sum, minimum));
+  return {minimum, most, spec.left.value_or(most)};
 }
 
 }  // namespace maniple

@@ -34,7 +34,8 @@ struct AskedQuorum {
 // What the owner declares for the gang of one part; with that part alone where it is staged.
 struct OwnerQuorum {
   int64_t minimum = 0;
-  int64_t most = 0;
+  int64_t most = 0;  // from the start to the end: whether it is a gang does not change
+  int64_t left = 0;  // of them, those that can still exist
 };
 [[nodiscard]] OwnerQuorum QuorumOf(const ForeignSpec& spec, absl::string_view part);
 
