@@ -82,6 +82,7 @@ ORACLES = [
     Oracle("economy with flavors", "loop_economy_test", "*ChoosesFlavors*", "MANIPLE_ECONOMY_HISTORIES", 20_000, "MANIPLE_ECONOMY_FIRST", 8),
     Oracle("no starvation", "loop_starvation_test", "*", "MANIPLE_STARVATION_STREAMS", 60),
     Oracle("no loops", "cycle_preemption_histories_test", "*", "MANIPLE_PREEMPTION_HISTORIES", 150_000),
+    Oracle("order of events", "state_order_of_events_test", "*", "MANIPLE_EVENT_HISTORIES", 4_000, "MANIPLE_EVENT_HISTORIES_FIRST", 4),
     Oracle("quota algebra", "queue_quota_oracle_test", "*", "MANIPLE_QUOTA_ORACLE_TREES", 25_000),
     Oracle("topology", "cycle_topology_oracle_test", "*", "MANIPLE_TOPOLOGY_CASES", 200_000, "MANIPLE_TOPOLOGY_FIRST", 4),
     Oracle("several shapes", "cycle_shapes_oracle_test", "*", "MANIPLE_SHAPES_WORLDS", 100_000, "MANIPLE_SHAPES_FIRST", 4),

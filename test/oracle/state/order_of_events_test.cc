@@ -2,6 +2,7 @@
 // end, in another order. Fears: a decision depends on which kind of object is listed first; what an
 // object said before, or one that is gone, is still counted; an edit is seen only with the next
 // event of another object; a sweep forgets what is in use.
+// For more histories: MANIPLE_EVENT_HISTORIES, from MANIPLE_EVENT_HISTORIES_FIRST on.
 #include "scheduler/state/cluster_state.h"
 
 #include <gmock/gmock.h>
@@ -114,8 +115,10 @@ TEST_P(OrderOfEvents, MakesNoDifferenceWhateverIsSweptAwayMeanwhile) {
   History(GetParam(), Sweeps::kOften).Run(300);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, OrderOfEvents,
-                         ::testing::Range<uint64_t>(0, static_cast<uint64_t>(Worlds(8))));
+uint64_t First() { return static_cast<uint64_t>(Setting("MANIPLE_EVENT_HISTORIES_FIRST", 0)); }
+uint64_t Last() { return First() + static_cast<uint64_t>(Worlds("MANIPLE_EVENT_HISTORIES", 8)); }
+
+INSTANTIATE_TEST_SUITE_P(Seeds, OrderOfEvents, ::testing::Range<uint64_t>(First(), Last()));
 
 }  // namespace
 }  // namespace maniple::state_order_of_events_test
