@@ -137,8 +137,6 @@ void GangTable::RefuseGroup(const GangKey& key, absl::string_view uid, absl::str
     gang.spec = PodGroupSpec{};
     gang.on_hold = false;
     gang.status = PodGroupStatus{};
-    gang.group_generation = 0;
-    gang.group_resource_version.clear();
     gang.cleaned = CleanedMembers{};
     Rerank(gang, {});
   }
