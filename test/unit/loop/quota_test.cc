@@ -239,6 +239,24 @@ TEST_F(LoopQuotaTest, ANewLeaderChargesWhatStands) {
   EXPECT_EQ(ReasonOf("h"), "QuotaExceeded");
 }
 
+// A new leader cannot tell whom it lets in before it can be read.
+TEST_F(LoopQuotaTest, WhatRunsInAQueueThatANewLeaderCouldNotReadIsChargedOnceItIsMended) {
+  PutNode("n", "");
+  const auto put = [this] { PutQueue("q", {In("", "cpu", 4000)}); };
+  put();
+  Submit("g", "q", Pods("g", 3, 1000));
+  Settle();
+  ASSERT_EQ(Used("q", ""), "3");
+  d_.api.Delete(ResourceKind::kQueue, "q");
+  d_.Restart();
+  Settle();
+  d_.loop().Accept(ObjectInvalid{{ResourceKind::kQueue, "", "q"}, "uid-q", "spec: bad"});
+  Settle();
+  put();
+  Settle();
+  EXPECT_EQ(Used("q", ""), "3");
+}
+
 TEST_F(LoopQuotaTest, TheQuotaOfALostMemberIsKeptForItsReplacement) {
   PutNode("n", "");
   PutQueue("q", {In("", "cpu", 2000)});

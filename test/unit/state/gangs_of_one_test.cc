@@ -36,7 +36,7 @@ ResourceKind UpstreamGroups() {
 }
 
 ObjectEvent BasicGroup() {
-  ForeignObject group{.kind = static_cast<uint8_t>(ForeignIndex(UpstreamGroups()))};
+  ForeignObject group{.kind = static_cast<uint8_t>(UpstreamGroups())};
   group.meta.name = "basic";
   group.meta.namespace_name = "default";
   group.meta.uid = "uid-basic";
