@@ -71,13 +71,18 @@ MarkQuorum OfYunikorn(const std::vector<PodMarks>& members) {
   for (const PodMarks& marks : members) {
     const absl::string_view text = marks.Get(MarkField::kTaskGroups);
     if (text.empty()) continue;
+    const std::string path =
+        absl::StrCat("metadata.annotations[", MarkWords(MarkField::kTaskGroups), "] of a pod: ");
     const absl::StatusOr<Json> table = Json::Parse(text);
     if (!table.ok() || table->type() != Json::Type::kArray) {
-      out.problem = absl::StrCat("metadata.annotations[", MarkWords(MarkField::kTaskGroups),
-                                 "] of a pod: must be a JSON list");
+      out.problem = absl::StrCat(path, "must be a JSON list");
       continue;
     }
     for (const Json& group : table->items()) {
+      if (const Json::Type type = group["minMember"].type();
+          type != Json::Type::kInt && type != Json::Type::kNull) {
+        out.problem = absl::StrCat(path, "minMember must be a whole number");
+      }
       int64_t& most = groups[group["name"].AsString()];
       most = std::max(most, std::clamp<int64_t>(group["minMember"].AsInt(), 0, kMostMembers));
     }

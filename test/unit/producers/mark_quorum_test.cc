@@ -142,6 +142,17 @@ TEST(MarkQuorumOfYunikorn, ATableThatIsNoListIsAProblem) {
   }
 }
 
+TEST(MarkQuorumOfYunikorn, ANumberOfMembersThatIsNoneIsAProblem) {
+  for (const char* number : {R"("3")", "1.5", "true", "{}"}) {
+    PackedPods pods;
+    pods.Add(absl::StrCat("{annotations: {yunikorn.apache.org/task-groups: '[{\"name\":\"a\",",
+                          "\"minMember\":", number, "}]'}}"));
+    EXPECT_THAT(QuorumOfMarks(MarkField::kYunikorn, pods.marks()).problem,
+                HasSubstr("task-groups] of a pod: minMember must be a whole number"))
+        << number;
+  }
+}
+
 TEST(MarkQuorum, NamesItsDialects) {
   EXPECT_EQ(DialectName(MarkField::kKueue), "kueue");
   EXPECT_EQ(DialectName(MarkField::kYunikorn), "yunikorn");
