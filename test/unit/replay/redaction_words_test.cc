@@ -1,0 +1,71 @@
+// The words that identify nobody. Fears: a label or annotation whose key a tenant chose survives in
+// a snapshot that is handed on; so does a name that only begins like a word of the API; an amount
+// or a key that decisions read is taken for a name, and renamed.
+#include "scheduler/replay/redaction_words.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace maniple::replay_redaction_words_test {
+namespace {
+
+TEST(RedactionWords, AmountsTimesAndWordsOfTheApiIdentifyNobody) {
+  for (const char* text :
+       {"", "30m", "8Gi", "0.5", "123456", "2h45m", "NotIn", "NoSchedule", "nvidia.com/gpu",
+        "hugepages-2Mi", "topology.kubernetes.io/zone", "2026-01-01T12:00:00Z", "kubernetes.io/os",
+        "scheduling.maniple.dev/queue", "system-node-critical"}) {
+    EXPECT_TRUE(IsPublic(text)) << text;
+  }
+}
+
+TEST(RedactionWords, NamesOfTenantsAreNotPublic) {
+  for (const char* text : {"1234567", "swordfish", "swordfish.com/gpu", "fakenvidia.com/gpu",
+                           "nvidia.com/gpu/swordfish", "nvidia.com", "nvidia.com/", "/nvidia.com",
+                           "node-role.kubernetes.io/swordfish", "-5", "1swordfish", "8Swordfish",
+                           "2026-01-01T12:00:00Z-swordfish", "notin", "NotIn "}) {
+    EXPECT_FALSE(IsPublic(text)) << text;
+  }
+}
+
+TEST(RedactionWords, ADomainBelowAKnownOneIsKnownAndOneBesideItIsNot) {
+  for (const char* domain : {"nvidia.com", "x-k8s.io", "karpenter.sh", "k8s.io", "ray.io"}) {
+    EXPECT_TRUE(IsPublic(absl::StrCat(domain, "/a")));
+    EXPECT_TRUE(IsPublic(absl::StrCat("b.", domain, "/a")));
+    EXPECT_FALSE(IsPublic(absl::StrCat("b", domain, "/a")) &&
+                 absl::string_view(domain) != "k8s.io");
+    EXPECT_FALSE(IsPublic(absl::StrCat(domain, ".swordfish/a")));
+  }
+}
+
+TEST(RedactionWords, OnlyShortNumbersArePublicPieces) {
+  std::string digits;
+  for (int length = 1; length <= 9; ++length) {
+    digits += '7';
+    EXPECT_EQ(IsPublicPiece(digits), length <= 6) << digits;
+    EXPECT_EQ(IsPublic(digits), length <= 6) << digits;
+  }
+  EXPECT_FALSE(IsPublicPiece("12a"));
+  EXPECT_TRUE(IsPublicPiece("launcher"));
+}
+
+TEST(RedactionWords, AnAnnotationOfAClientIsNotRead) {
+  EXPECT_TRUE(IsReadAnnotation("scheduling.maniple.dev/queue"));
+  EXPECT_TRUE(IsReadAnnotation("yunikorn.apache.org/task-groups"));
+  EXPECT_FALSE(IsReadAnnotation("kubectl.kubernetes.io/last-applied-configuration"));
+  EXPECT_FALSE(IsReadAnnotation("deployment.kubernetes.io/revision"));
+  EXPECT_FALSE(IsReadAnnotation("swordfish"));
+  EXPECT_FALSE(IsReadAnnotation("swordfish.com/a"));
+}
+
+TEST(RedactionWords, ADomainOfNvlinkTellsNothingOfTheGpusThemselves) {
+  EXPECT_TRUE(TellsOfGpus("nvidia.com/gpu.product"));
+  EXPECT_TRUE(TellsOfGpus("nvidia.com/mig.config.state"));
+  EXPECT_FALSE(TellsOfGpus("nvidia.com/gpu.clique"));
+  EXPECT_FALSE(TellsOfGpus("swordfish.com/gpu.product"));
+}
+
+}  // namespace
+}  // namespace maniple::replay_redaction_words_test
