@@ -54,19 +54,32 @@ class Walker final {
       : kept_labels_(kept_labels), rename_(rename) {}
 
   Json Walk(const Json& value, Keys keys) const {
-    if (value.is_string()) return TextOf(value.AsString(), rename_);
+    if (value.is_string()) {
+      // A selector or a level names the label.
+      return kept_labels_.contains(value.AsString()) ? value : TextOf(value.AsString(), rename_);
+    }
     if (value.is_array()) {
       std::vector<Json> items;
       for (const Json& item : value.items()) items.push_back(Walk(item, Keys::kFields));
       return Json::Array(std::move(items));
     }
     if (!value.is_object()) return value;
+    const bool asks_of_kept = keys == Keys::kFields && StaysWithValue(value["key"].AsString());
     std::vector<Json::Member> members;
-    for (const Json::Member& member : value.members()) AddMember(member, keys, members);
+    for (const Json::Member& member : value.members()) {
+      if (asks_of_kept && member.first == "values") {
+        members.push_back(member);
+      } else {
+        AddMember(member, keys, members);
+      }
+    }
     return Json::Object(std::move(members));
   }
 
  private:
+  [[nodiscard]] bool StaysWithValue(absl::string_view label) const {
+    return kept_labels_.contains(label) || TellsOfGpus(label);
+  }
   void AddMember(const Json::Member& member, Keys keys, std::vector<Json::Member>& out) const {
     const auto& [key, value] = member;
     switch (keys) {
@@ -81,7 +94,7 @@ class Walker final {
       case Keys::kLabels: {
         const bool kept = kept_labels_.contains(key);
         out.emplace_back(kept ? key : TextOf(key, rename_),
-                         kept || TellsOfGpus(key) ? value : Walk(value, Keys::kFields));
+                         StaysWithValue(key) ? value : Walk(value, Keys::kFields));
         return;
       }
       case Keys::kAnnotations:

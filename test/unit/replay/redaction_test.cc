@@ -107,6 +107,24 @@ TEST(Redaction, WhatDecisionsRestOnStays) {
   }
 }
 
+// Whatever names a label that stays, or asks for its value, still finds it.
+TEST(Redaction, WhoAsksForALabelThatStaysAsksForTheSame) {
+  const auto asks = [](const std::string& key, const std::string& value) {
+    return Parsed(absl::StrCat(
+        R"({"kind":"Pod","metadata":{"name":"p"},"spec":{"affinity":{"nodeAffinity":{"x":[)",
+        R"({"key":")", key, R"(","operator":"In","values":[")", value, R"("]}]}}}})"));
+  };
+  const std::string text = Redacted(
+      {asks("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"), asks("example.com/model", "H200"),
+       asks("example.com/secret", "secret"),
+       Parsed(R"({"kind":"Topology","spec":{"levels":[{"nodeLabel":"example.com/model"}]}})")},
+      {"example.com/model"});
+  EXPECT_THAT(text, HasSubstr(R"("values":["NVIDIA-H100-80GB-HBM3"])"));
+  EXPECT_THAT(text, HasSubstr(R"({"key":"example.com/model","operator":"In","values":["H200"]})"));
+  EXPECT_THAT(text, HasSubstr(R"("nodeLabel":"example.com/model")"));
+  EXPECT_THAT(text, Not(HasSubstr("secret")));
+}
+
 // Pods whose marks were lost were gangs no more.
 TEST(Redaction, WhatNamesTheGangOfAPodStays) {
   for (const char* mark :
