@@ -14,7 +14,7 @@ namespace maniple {
 namespace {
 
 // The nature of a map's keys.
-enum class Keys { kFields, kLabels, kAnnotations, kResources };
+enum class Keys { kFields, kLabels, kAnnotations, kResources, kNames };
 
 using Rename = std::function<std::string(absl::string_view piece)>;
 
@@ -26,6 +26,7 @@ Keys KeysOf(absl::string_view field) {
        {"requests", "limits", "allocatable", "capacity", "overhead", "minResources"}) {
     if (field == map) return Keys::kResources;
   }
+  if (field == "minTaskMember") return Keys::kNames;  // of tasks
   return field == "annotations" ? Keys::kAnnotations : Keys::kFields;
 }
 
@@ -88,6 +89,7 @@ class Walker final {
         out.emplace_back(IsIdentifier(key) ? key : TextOf(key, rename_),
                          IsPublicField(key) ? value : Walk(value, KeysOf(key)));
         return;
+      case Keys::kNames:
       case Keys::kResources:
         out.emplace_back(TextOf(key, rename_), value);
         return;

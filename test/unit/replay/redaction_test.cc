@@ -141,6 +141,19 @@ TEST(Redaction, WhatNamesTheGangOfAPodStays) {
   }
 }
 
+// Volcano's tasks are keys of a map, and values of the pods' annotations.
+TEST(Redaction, ATaskHasOneNameWhereverItStands) {
+  const Json group = Parsed(R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",
+    "metadata":{"name":"g"},"spec":{"minMember":2,"minTaskMember":{"swordfish":2}}})");
+  const Json pod = Parsed(R"({"kind":"Pod","metadata":{"name":"p","annotations":
+    {"volcano.sh/task-spec":"swordfish"}}})");
+  const Redaction redaction({group, pod}, {});
+  const std::string task =
+      redaction.Of(pod)["metadata"]["annotations"]["volcano.sh/task-spec"].AsString();
+  EXPECT_EQ(redaction.Of(group)["spec"]["minTaskMember"][task].AsInt(), 2);
+  EXPECT_THAT(redaction.Of(group).Dump(), Not(HasSubstr("swordfish")));
+}
+
 TEST(Redaction, NamesAreTheSameEverywhereAndKeepTheirOrder) {
   const std::vector<std::string> names = {"alpha",  "alpha-1", "alpha-10", "alpha-beta", "alpha.b",
                                           "alpha2", "beta",    "default",  "delta-x",    "zeta"};
