@@ -66,15 +66,21 @@ bool IsPublicDomain(absl::string_view domain) {
   return false;
 }
 
+// Under these the part after the slash is chosen by users: roles, teams, names of containers.
+bool IsFreeBehindSlash(absl::string_view domain) {
+  return absl::EndsWith(domain, "node-role.kubernetes.io") ||
+         absl::EndsWith(domain, "node-restriction.kubernetes.io") ||
+         absl::StartsWith(domain, "container.apparmor.security.") ||
+         absl::StartsWith(domain, "container.seccomp.security.");
+}
+
+bool IsOfKey(char c) { return absl::ascii_isalnum(c) || absl::StrContains("-_.", c); }
+
 bool IsPublicKey(absl::string_view text) {
   const size_t slash = text.find('/');
   if (slash == absl::string_view::npos || slash + 1 == text.size()) return false;
   const absl::string_view domain = text.substr(0, slash), name = text.substr(slash + 1);
-  // The part after the slash is free text there.
-  if (absl::EndsWith(domain, "node-role.kubernetes.io") || absl::StrContains(name, '/')) {
-    return false;
-  }
-  return IsPublicDomain(domain);
+  return std::ranges::all_of(name, IsOfKey) && !IsFreeBehindSlash(domain) && IsPublicDomain(domain);
 }
 
 bool IsShortNumber(absl::string_view text) {
@@ -90,12 +96,16 @@ bool IsShortAmount(absl::string_view text) {
   return Quantity::Parse(text).ok() || absl::ParseDuration(text, &ignored);
 }
 
+// "hugepages-2Mi"
+bool IsHugePages(absl::string_view text) {
+  return absl::ConsumePrefix(&text, "hugepages-") && IsShortAmount(text);
+}
+
 }  // namespace
 
 bool IsPublic(absl::string_view text) {
   return text.empty() || IsMarkKey(text) || WordsOfApis().contains(text) || IsShortAmount(text) ||
-         IsPublicKey(text) || absl::StartsWith(text, "hugepages-") ||
-         ParseKubernetesTime(text).ok();
+         IsPublicKey(text) || IsHugePages(text) || ParseKubernetesTime(text).ok();
 }
 
 bool IsPublicPiece(absl::string_view piece) {

@@ -30,6 +30,18 @@ TEST(RedactionWords, NamesOfTenantsAreNotPublic) {
   }
 }
 
+// The API leaves these parts of a key to users.
+TEST(RedactionWords, AKeyOfWhichUsersChooseAPartIsNotPublic) {
+  for (const char* text :
+       {"node-restriction.kubernetes.io/swordfish", "a.node-restriction.kubernetes.io/swordfish",
+        "container.apparmor.security.beta.kubernetes.io/swordfish",
+        "container.seccomp.security.alpha.kubernetes.io/swordfish", "hugepages-swordfish",
+        "hugepages-2Mi-swordfish", "nvidia.com/gpu for swordfish", "ray.io/swordfish:1"}) {
+    EXPECT_FALSE(IsPublic(text)) << text;
+    EXPECT_FALSE(IsReadAnnotation(text)) << text;
+  }
+}
+
 TEST(RedactionWords, ADomainBelowAKnownOneIsKnownAndOneBesideItIsNot) {
   for (const char* domain : {"nvidia.com", "x-k8s.io", "karpenter.sh", "k8s.io", "ray.io"}) {
     EXPECT_TRUE(IsPublic(absl::StrCat(domain, "/a")));
