@@ -63,7 +63,8 @@ absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& object
           kind, " ", name, ": what-if knows Pod, PodGroup and Job; of other kinds give the pods"));
     }
     if (kind == "Job") RETURN_IF_ERROR(CheckJobShape(object));
-    pods += kind == "Pod" ? 1 : kind == "Job" ? std::max<int64_t>(0, PodsOf(object)) : 0;
+    if (kind == "Pod") ++pods;
+    if (kind == "Job") pods += std::clamp<int64_t>(PodsOf(object), 0, kMostPodsAsked + 1);
     if (pods > kMostPodsAsked) {
       return absl::InvalidArgumentError(absl::StrCat(
           kind, " ", name, ": together they ask for more than ", kMostPodsAsked, " pods"));

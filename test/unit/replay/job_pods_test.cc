@@ -83,6 +83,12 @@ TEST(JobPods, TooManyTogetherAreRefused) {
       HasSubstr("Job j"));
 }
 
+TEST(JobPods, ANumberThatOverflowsBesideOthersIsRefused) {
+  const Json pod = Parsed(R"({"kind":"Pod","metadata":{"name":"p"}})");
+  const Json job = JobOf("j", R"("parallelism":9223372036854775807,)");
+  EXPECT_THAT(WithPodsOfJobs({pod, job}).status().ToString(), HasSubstr("Job j"));
+}
+
 TEST(JobPods, OtherKindsAreNamed) {
   EXPECT_THAT(WithPodsOfJobs({Parsed(R"({"kind":"Deployment","metadata":{"name":"d"}})")})
                   .status()
