@@ -14,6 +14,7 @@ namespace maniple {
 namespace {
 
 constexpr char kHostName[] = "kubernetes.io/hostname";
+constexpr size_t kMostOfLabel = 63;  // bytes of its value
 
 Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::string_view name) {
   const auto it = std::ranges::find_if(objects, [&](const Json& object) {
@@ -23,12 +24,12 @@ Json* FindObject(std::vector<Json>& objects, absl::string_view kind, absl::strin
 }
 
 // A fresh node: without the marks of the original's troubles.
-Json CopyOf(const Json& node, const std::string& name) {
+Json CopyOf(const Json& node, const std::string& name, const std::string& host) {
   Json copy = node;
   Json& meta = copy.Mutable("metadata");
   meta.Set("name", name);
   meta.Set("uid", absl::StrCat("what-if-", name));
-  meta.Mutable("labels").Set(kHostName, name);
+  meta.Mutable("labels").Set(kHostName, host);
   Json& spec = copy.Mutable("spec");
   spec.Erase("unschedulable");
   if (!spec["taints"].is_array()) return copy;
@@ -70,8 +71,17 @@ absl::Status AddNodes(const AddedNodes& added, std::vector<Json>& objects) {
     return absl::NotFoundError(absl::StrCat("there is no node \"", added.like, "\" to copy"));
   }
   const Json original = *like;
-  for (int64_t i = 1; i <= added.count; ++i) {
-    objects.push_back(CopyOf(original, absl::StrCat(added.like, "-what-if-", i)));
+  std::set<std::string> taken;
+  for (const Json& object : objects) taken.insert(object["metadata"]["name"].AsString());
+  int64_t number = 0;
+  for (int64_t i = 0; i < added.count; ++i) {
+    std::string name;
+    do {
+      name = absl::StrCat(added.like, "-what-if-", ++number);
+    } while (taken.contains(name));
+    const std::string host =
+        name.size() <= kMostOfLabel ? name : absl::StrCat("what-if-", objects.size());
+    objects.push_back(CopyOf(original, name, host));
   }
   return absl::OkStatus();
 }

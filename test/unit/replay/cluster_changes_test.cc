@@ -61,6 +61,29 @@ TEST(ClusterChanges, CopiesOfANodeAreWithoutItsTroubles) {
   EXPECT_EQ(objects[1]["status"], before["status"]);
 }
 
+TEST(ClusterChanges, MoreCopiesOfTheSameNodeAreOtherNodes) {
+  std::vector<Json> objects = {Parsed(kNode)};
+  ASSERT_TRUE(AddNodes({.count = 2, .like = "n"}, objects).ok());
+  ASSERT_TRUE(AddNodes({.count = 2, .like = "n"}, objects).ok());
+  std::set<std::string> names;
+  for (const Json& node : objects) names.insert(node.At("metadata.name").AsString());
+  EXPECT_EQ(names.size(), 5u);
+}
+
+// The name of a node may be longer than a label's value.
+TEST(ClusterChanges, ACopyOfANodeWithALongNameHasAHostNameThatKubernetesTakes) {
+  const std::string name(60, 'n');
+  std::vector<Json> objects = {Parsed(kNode)};
+  objects[0].Mutable("metadata").Set("name", name);
+  ASSERT_TRUE(AddNodes({.count = 3, .like = name}, objects).ok());
+  std::set<std::string> hosts;
+  for (size_t i = 1; i < objects.size(); ++i) {
+    hosts.insert(objects[i]["metadata"]["labels"]["kubernetes.io/hostname"].AsString());
+    EXPECT_LE(hosts.rbegin()->size(), 63u);
+  }
+  EXPECT_EQ(hosts.size(), 3u);
+}
+
 TEST(ClusterChanges, WhatIsNotThereIsNamed) {
   std::vector<Json> objects = {Parsed(kNode), Parsed(kQueue)};
   EXPECT_THAT(AddNodes({.count = 1, .like = "m"}, objects).ToString(), HasSubstr("\"m\""));
