@@ -64,7 +64,10 @@ class Simulation final {
   }
 
   absl::Status Begin() {
-    for (const Json& object : input_.cluster) RETURN_IF_ERROR(CheckShape(object));
+    for (const Json& object : input_.cluster) {
+      RETURN_IF_ERROR(CheckShape(object));
+      if (PodOfJobNamed(KeyOf(object)).has_value()) named_alike_.insert(KeyOf(object));
+    }
     RETURN_IF_ERROR(replay_.Load(input_.cluster));
     std::set<int32_t> priorities;
     for (const TraceJob& job : input_.jobs) priorities.insert(job.priority);
@@ -197,7 +200,8 @@ class Simulation final {
   void NoteDeeds() {
     const std::vector<PodDeed> deeds = replay_.TakeDeeds();
     for (const PodDeed& deed : deeds) {
-      const std::optional<PodOfJob> pod = PodOfJobNamed(deed.pod);
+      std::optional<PodOfJob> pod = PodOfJobNamed(deed.pod);
+      if (named_alike_.contains(deed.pod)) pod.reset();
       if (!pod.has_value()) NoteOther(deed);
       if (!pod.has_value() || jobs_[pod->index].life != pod->life) continue;
       if (deed.node.empty()) {
@@ -281,7 +285,8 @@ class Simulation final {
   GpuUse gpus_;
   const RunTimes run_times_;  // of pods of the cluster
   FoundGangs found_;
-  std::vector<Job> jobs_;  // as in the input
+  std::set<std::string> named_alike_;  // pods of the cluster that are named like a job's
+  std::vector<Job> jobs_;              // as in the input
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   absl::Time last_submission_ = input_.start;
   int64_t submitted_ = 0, ended_ = 0, waiting_ = 0, running_ = 0;  // jobs

@@ -179,6 +179,23 @@ TEST(Simulation, WhatNeverStartsInTheClusterIsTold) {
   EXPECT_THAT(SimulationTable({FiguresOf("x", {}, result)}), HasSubstr("not at all"));
 }
 
+// A cluster may hold pods of an earlier play.
+TEST(Simulation, APodOfTheClusterThatIsNamedLikeAJobsIsNoJobs) {
+  for (const char* name : {"trace-100-0-0", "trace-0-0-7"}) {
+    SimulationInput input{.cluster = NodesOf({{.count = 1}}), .jobs = {Job(0, 100, 1, 1)}};
+    const absl::StatusOr<Json> pod = Json::Parse(absl::StrCat(
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name,
+        R"(","namespace":"default"},"spec":{"schedulerName":"maniple","containers":[{"name":"c",)",
+        R"("image":"i","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}})"));
+    ASSERT_TRUE(pod.ok()) << pod.status();
+    input.cluster.push_back(*pod);
+    const SimulationResult result = Played(input);
+    ASSERT_EQ(result.found.size(), 1u) << name;
+    EXPECT_EQ(result.found[0].started, absl::ZeroDuration()) << name;
+    EXPECT_FALSE(result.jobs[0].has_started()) << name << " has all GPUs";
+  }
+}
+
 TEST(Simulation, WhatRunsInTheClusterLeavesWhenItSays) {
   std::vector<Json> cluster = NodesOf({{.count = 1}});
   absl::StatusOr<Json> pod = Json::Parse(
