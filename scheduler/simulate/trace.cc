@@ -195,6 +195,7 @@ class Reader final {
     }
     const auto colons = std::ranges::count(days.back(), ':');
     if (days.size() > 2 || colons < 1 || colons > 2) return std::nullopt;
+    if (!(seconds <= kMostSeconds)) return std::nullopt;  // nor is it a number
     return seconds;
   }
 
@@ -288,7 +289,7 @@ absl::StatusOr<WorkloadTrace> ReadTrace(absl::string_view bytes, int64_t gpus_pe
     Reader reader(table, gpus_per_node);
     RETURN_IF_ERROR(reader.Sacct());
     trace = std::move(reader).Take("sacct");
-  } else if (absl::StrContains(first, ',')) {
+  } else if (absl::StrContains(first, ',') && !absl::StartsWith(first, ";")) {
     ASSIGN_OR_RETURN(const TraceTable table, TraceTable::Read(bytes, ','));
     trace = ReadColumns(table, gpus_per_node);
   } else {

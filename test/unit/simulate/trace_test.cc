@@ -99,6 +99,24 @@ TEST(Trace, StandardWorkloadFormat) {
   EXPECT_EQ(trace.never_ran, 1);
 }
 
+// The head of the archive's files is prose.
+TEST(Trace, ACommentOfTheStandardWorkloadFormatMayHaveCommas) {
+  EXPECT_THAT(
+      Read("; Computer: IBM SP2, 128 nodes\n1 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n").jobs,
+      SizeIs(1));
+}
+
+TEST(Trace, AJobOfSlurmThatRanForNoNumberOfSecondsIsRefused) {
+  for (const char* elapsed : {"nan:00", "inf:00", "1e300-01:00:00", "9999999999:00:00"}) {
+    const absl::Status status =
+        ReadTrace(absl::StrCat("JobID|Submit|Elapsed|Account|ReqTRES\n1|2026-01-31T12:00:00|",
+                               elapsed, "|a|gres/gpu=1\n"),
+                  8)
+            .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << elapsed;
+  }
+}
+
 TEST(Trace, SlurmsAccountingWithoutTheStepsOfJobs) {
   const WorkloadTrace trace = Read(kSacct);
   ASSERT_THAT(trace.jobs, SizeIs(2));
