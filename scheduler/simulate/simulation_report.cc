@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -277,7 +278,7 @@ std::string SimulationCsv(const std::vector<TraceJob>& jobs, const SimulationRes
   // A comma or a quote in a name would make another field of it.
   const auto plain = [](std::string name) {
     std::ranges::replace_if(
-        name, [](char c) { return c == ',' || c == '"' || c < ' '; }, '_');
+        name, [](char c) { return c == ',' || c == '"' || absl::ascii_iscntrl(c); }, '_');
     return name;
   };
   for (size_t i = 0; i < jobs.size(); ++i) {

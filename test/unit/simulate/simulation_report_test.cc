@@ -109,5 +109,11 @@ TEST(SimulationFigures, ALineOfCsvHasAsManyFieldsAsItsHead) {
   EXPECT_EQ(lines[1].substr(0, 10), "a_b_c_d,x_");
 }
 
+TEST(SimulationFigures, ANameBeyondAsciiStaysInCsv) {
+  SimulationResult result;
+  result.jobs.resize(1);
+  EXPECT_THAT(SimulationCsv({{.name = "réseau"}}, result), ::testing::HasSubstr("\nréseau,"));
+}
+
 }  // namespace
 }  // namespace maniple::simulate_simulation_report_test
