@@ -34,6 +34,11 @@ struct Borrowed {
   QuotaCellId cell;
 };
 
+bool IsAbove(const QuotaTree& tree, QuotaNodeId node, QuotaNodeId queue) {
+  while (queue.valid() && queue != node) queue = tree.Parent(queue);
+  return queue.valid();
+}
+
 void AddBorrowers(const Borrowed& what, const QuotaBook& book, QuotaNodeId node,
                   std::vector<BorrowerView>& borrowers) {
   const QuotaTree& tree = book.tree();
@@ -43,6 +48,9 @@ void AddBorrowers(const Borrowed& what, const QuotaBook& book, QuotaNodeId node,
     borrowers.push_back({.queue = std::string(book.NameOf(node)), .amount = borrowed});
     return;
   }
+  // Elsewhere, what a Cohort keeps for its own is lent to nobody outside, used or not.
+  const bool keeps = tree.Usage(node, what.cell) <= tree.Guaranteed(node, what.cell);
+  if (keeps && !IsAbove(tree, node, what.by_others_than)) return;
   for (const QuotaNodeId child : tree.Children(node)) {
     AddBorrowers(what, book, child, borrowers);
   }

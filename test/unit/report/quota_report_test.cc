@@ -118,6 +118,27 @@ TEST(QuotaRows, BorrowersAreTheOtherQueuesOfTheTreeTheLargestFirst) {
   }
 }
 
+// Its Queues borrow from each other what a Queue elsewhere could not have.
+TEST(QuotaRows, ABorrowerOfWhatACohortDoesNotLendIsNotNamedElsewhere) {
+  for (const int64_t used : {4, 5}) {
+    QuotaBook book;
+    for (const std::string name : {"root", "closed"}) {
+      Cohort cohort;
+      cohort.meta.name = name;
+      cohort.parent = name == "closed" ? "root" : "";
+      cohort.quotas = {{.resources = {{.resource = "gpus", .nominal = Amount(4)}}}};
+      if (name == "closed") cohort.quotas[0].resources[0].lending_limit = Amount(0);
+      book.Note(ObjectUpserted{cohort});
+    }
+    book.Note(ObjectUpserted{QueueOf("q", "root", 0)});
+    book.Note(ObjectUpserted{QueueOf("r", "closed", 0)});
+    book.Rebuild();
+    const Demand demand = {{book.CellNamed("", "gpus"), Amount(used)}};
+    book.tree().Add(book.QueueNamed("r"), demand);
+    EXPECT_EQ(BorrowersOf({.queue = "q", .resource = "gpus"}, book).size(), used > 4 ? 1u : 0u);
+  }
+}
+
 TEST(QuotaRows, ALineNamesAtMostFiveBorrowersAndCountsTheRest) {
   QuotaLineView line{.queue = "q",
                      .resource = "gpus",
