@@ -89,7 +89,11 @@ void Reporter::ReportOn(Case& c) {
   // Another scheduler reports on the gang: two writers of one status would never come to rest.
   const bool others = desk_.state.IsOfOthers(c.gang.id);
   const std::optional<Standing> standing = others ? std::nullopt : parts_.standings.StandingOf(c);
-  CountInQueue(c, standing);
+  if (others) {
+    desk_.directory.Count(c.gang.id, c.record.queue, {});  // nor does it wait for us
+  } else {
+    CountInQueue(c, standing);
+  }
   c.record.status_due = absl::InfiniteFuture();
   if (standing.has_value()) {
     if (c.gang.foreign != nullptr) {
