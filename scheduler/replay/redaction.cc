@@ -8,6 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/replay/redaction_words.h"
 
 namespace maniple {
@@ -197,7 +199,14 @@ Json Redaction::Of(const Json& object) const {
       .Walk(is_hyper_node ? hyper_nodes_.WithoutPatterns(object) : object, Keys::kFields);
 }
 
-std::string Redaction::NameOf(absl::string_view text) const { return Of(Json(text)).AsString(); }
+// A name may be a word that stays, and does so beside others, too.
+std::string Redaction::NameOf(absl::string_view text) const {
+  if (IsPublic(text)) return std::string(text);
+  return absl::StrJoin(absl::StrSplit(text, '/'), "/",
+                       [this](std::string* out, absl::string_view name) {
+                         absl::StrAppend(out, Of(Json(name)).AsString());
+                       });
+}
 
 std::vector<std::string> LabelsReadOfGpus(const GpuRules& rules) {
   std::vector<std::string> labels;

@@ -174,6 +174,18 @@ TEST(Redaction, NamesAreTheSameEverywhereAndKeepTheirOrder) {
   EXPECT_EQ(redaction.NameOf("nobody-1"), "unknown-1");
 }
 
+// "storage" is a word of the API, and a namespace of many clusters.
+TEST(Redaction, ANameInANamespaceIsTheNameOfItsObject) {
+  for (const char* space : {"storage", "memory", "research", "default", "30m"}) {
+    const Json pod = Parsed(absl::StrCat(
+        R"({"kind":"Pod","metadata":{"name":"alpha-0","namespace":")", space, R"("}})"));
+    const Redaction redaction({pod}, {});
+    const Json meta = redaction.Of(pod)["metadata"];
+    EXPECT_EQ(redaction.NameOf(absl::StrCat(space, "/alpha-0")),
+              absl::StrCat(meta["namespace"].AsString(), "/", meta["name"].AsString()));
+  }
+}
+
 // A pattern would choose nobody among the new names, and tells of the old ones.
 TEST(Redaction, HyperNodesHaveTheSameMembersByName) {
   const auto named = [](const std::string& head, const std::string& name, const std::string& spec) {
