@@ -148,12 +148,12 @@ bool IsDefinition(const Json& object) {
   return object["kind"].AsString() == "CustomResourceDefinition";
 }
 
-// As long as all others, and in the order of `rank`: "c00", "c01", … "czz".
-std::string NameAt(char first, size_t rank, size_t digits) {
+// In the order of `rank` among those with the same letters: "c00", "c01", … "czz".
+std::string NameAt(absl::string_view letters, size_t rank, size_t digits) {
   constexpr absl::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
-  std::string name(digits + 1, first);
-  for (size_t i = digits; i > 0; --i, rank /= kDigits.size()) {
-    name[i] = kDigits[rank % kDigits.size()];
+  std::string name = absl::StrCat(letters, std::string(digits, '0'));
+  for (size_t i = name.size(); i > letters.size(); --i, rank /= kDigits.size()) {
+    name[i - 1] = kDigits[rank % kDigits.size()];
   }
   return name;
 }
@@ -181,10 +181,10 @@ Redaction::Redaction(const std::vector<Json>& objects, const std::vector<std::st
   }
   std::vector<std::string> pieces(found.begin(), found.end());
   std::ranges::sort(pieces);
-  // "default" keeps its name, and its place among the others.
+  // Public words keep their names, and their places among the others.
   const size_t digits = DigitsFor(pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
-    names_[pieces[i]] = NameAt(pieces[i] < "default" ? 'c' : 'e', i, digits);
+    names_[pieces[i]] = NameAt(LettersFor(pieces[i]), i, digits);
   }
 }
 

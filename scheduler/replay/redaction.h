@@ -9,7 +9,7 @@
 //
 //   const Redaction redaction(snapshot.objects, LabelsReadOfGpus(rules));
 //   redaction.Of(snapshot.objects[0]);    // RedactedSnapshot does so for all
-//   redaction.NameOf("research/llama-0");  // "eb/e4-0"
+//   redaction.NameOf("research/llama-0");  // "qb/m4-0"
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -49,6 +50,15 @@ const Words& WordsOfApis() {
       ' '));
   return *words;
 }
+
+// A word that code puts beside names, and letters that sort between it and the next one.
+struct WordBesideNames {
+  absl::string_view word, letters_behind;
+};
+constexpr WordBesideNames kWordsBesideNames[] = {
+    {"", "c"},        {"default", "di"}, {"docker", "dp"},   {"driver", "ea"},   {"exec", "f"},
+    {"head", "hf"},   {"io", "j"},       {"latest", "latf"}, {"launcher", "lb"}, {"leader", "lf"},
+    {"library", "m"}, {"pg", "pi"},      {"podgroup", "q"},  {"sha256", "t"},    {"worker", "x"}};
 
 // Domains under which labels, annotations and resources have public names.
 bool IsPublicDomain(absl::string_view domain) {
@@ -109,11 +119,15 @@ bool IsPublic(absl::string_view text) {
 }
 
 bool IsPublicPiece(absl::string_view piece) {
-  static const auto* words = new Words(absl::StrSplit(
-      "default docker io library latest sha256 launcher worker leader driver exec head "
-      "podgroup pg",
-      ' '));
-  return IsShortNumber(piece) || words->contains(piece);
+  return IsShortNumber(piece) || std::ranges::any_of(kWordsBesideNames, [piece](const auto& word) {
+           return !piece.empty() && word.word == piece;
+         });
+}
+
+absl::string_view LettersFor(absl::string_view piece) {
+  const auto* after =
+      std::ranges::upper_bound(kWordsBesideNames, piece, {}, &WordBesideNames::word);
+  return std::prev(after)->letters_behind;
 }
 
 bool TellsOfGpus(absl::string_view label) {

@@ -10,6 +10,9 @@ namespace maniple {
 [[nodiscard]] bool IsPublic(absl::string_view text);
 // A piece of a name: a short number, or a word that code puts beside names: "launcher", "latest".
 [[nodiscard]] bool IsPublicPiece(absl::string_view piece);
+// Letters for a name in place of the piece, which sort among the public words as the piece does,
+// and with which none of these begins.
+[[nodiscard]] absl::string_view LettersFor(absl::string_view piece);
 // A label whose value is a model of GPU, or tells how a GPU is shared or divided.
 [[nodiscard]] bool TellsOfGpus(absl::string_view label);
 // An annotation that decisions look at.

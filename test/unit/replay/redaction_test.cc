@@ -186,6 +186,25 @@ TEST(Redaction, ANameInANamespaceIsTheNameOfItsObject) {
   }
 }
 
+// The members of a gang are told apart by such words, and ranked by name.
+TEST(Redaction, WordsBesideNamesKeepTheirPlaceAmongThem) {
+  std::vector<std::string> names;
+  for (const char* part : {"driver", "exec", "gpu", "head", "launcher", "master", "small", "worker",
+                           "zone", "delta", "beta"}) {
+    names.push_back(absl::StrCat("job-", part, "-0"));
+  }
+  std::ranges::sort(names);
+  std::vector<Json> objects;
+  for (const std::string& name : names) {
+    objects.push_back(
+        Json::Object({{"kind", "Pod"}, {"metadata", Json::Object({{"name", name}})}}));
+  }
+  const Redaction redaction(objects, {});
+  std::vector<std::string> after;
+  for (const std::string& name : names) after.push_back(redaction.NameOf(name));
+  EXPECT_TRUE(std::ranges::is_sorted(after)) << ::testing::PrintToString(after);
+}
+
 // A pattern would choose nobody among the new names, and tells of the old ones.
 TEST(Redaction, HyperNodesHaveTheSameMembersByName) {
   const auto named = [](const std::string& head, const std::string& name, const std::string& spec) {

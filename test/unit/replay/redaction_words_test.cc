@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -61,6 +62,32 @@ TEST(RedactionWords, OnlyShortNumbersArePublicPieces) {
   }
   EXPECT_FALSE(IsPublicPiece("12a"));
   EXPECT_TRUE(IsPublicPiece("launcher"));
+}
+
+// Words stay, and what takes the place of a name beside them must sort as the name did.
+TEST(RedactionWords, LettersForAPieceSortAmongTheWordsAsThePieceDoes) {
+  std::vector<std::string> words = {"default", "docker",   "io",       "library", "latest",
+                                    "sha256",  "launcher", "worker",   "leader",  "driver",
+                                    "exec",    "head",     "podgroup", "pg"};
+  std::vector<std::string> pieces;
+  for (const std::string& word : words) {
+    EXPECT_TRUE(IsPublicPiece(word)) << word;
+    for (const char* more : {"", "0", "z"}) {
+      pieces.push_back(absl::StrCat(word.substr(0, word.size() - 1), more));
+      if (*more != 0) pieces.push_back(absl::StrCat(word, more));
+    }
+  }
+  for (char c = 'a'; c <= 'z'; ++c) pieces.emplace_back(1, c);
+  for (const std::string& piece : pieces) {
+    if (IsPublicPiece(piece)) continue;
+    for (const char* digits : {"0", "xec", "zzz"}) {
+      const std::string name = absl::StrCat(LettersFor(piece), digits);
+      EXPECT_FALSE(IsPublicPiece(name)) << name;
+      for (const std::string& word : words) {
+        EXPECT_EQ(name < word, piece < word) << piece << " " << name << " " << word;
+      }
+    }
+  }
 }
 
 TEST(RedactionWords, AnAnnotationOfAClientIsNotRead) {
