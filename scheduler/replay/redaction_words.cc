@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "api/codec/kubernetes_time.h"
 #include "api/codec/quantity.h"
+#include "api/model/maniple_types.h"
 #include "api/producers/marks.h"
 
 namespace maniple {
@@ -46,7 +47,9 @@ const Words& WordsOfApis() {
       "cpu memory pods storage ephemeral-storage TCP UDP SCTP BestEffort Burstable Guaranteed "
       "soft hard host slice block loosely-coupled true false "
       // Names with a meaning.
-      "default system-node-critical system-cluster-critical",
+      "default system-node-critical system-cluster-critical metadata.name nvlink "
+      // Reasons why a kubelet rejects a pod; "OutOf" and a resource is another.
+      "UnexpectedAdmissionError NodeAffinity TopologyAffinityError",
       ' '));
   return *words;
 }
@@ -111,11 +114,21 @@ bool IsHugePages(absl::string_view text) {
   return absl::ConsumePrefix(&text, "hugepages-") && IsShortAmount(text);
 }
 
+// The level of a Volcano HyperNode: "tier-2".
+bool IsTier(absl::string_view text) {
+  return absl::ConsumePrefix(&text, kTierWord) && !text.empty() && IsShortNumber(text);
+}
+
+bool IsLackOfPublic(absl::string_view text) {
+  return absl::ConsumePrefix(&text, "OutOf") && !text.empty() && IsPublic(text);
+}
+
 }  // namespace
 
 bool IsPublic(absl::string_view text) {
   return text.empty() || IsMarkKey(text) || WordsOfApis().contains(text) || IsShortAmount(text) ||
-         IsPublicKey(text) || IsHugePages(text) || ParseKubernetesTime(text).ok();
+         IsPublicKey(text) || IsHugePages(text) || IsTier(text) || IsLackOfPublic(text) ||
+         ParseKubernetesTime(text).ok();
 }
 
 bool IsPublicPiece(absl::string_view piece) {

@@ -22,6 +22,18 @@ TEST(RedactionWords, AmountsTimesAndWordsOfTheApiIdentifyNobody) {
   }
 }
 
+// Renamed, they would make another request of it, or an invalid one.
+TEST(RedactionWords, WordsThatTheSchedulerReadsArePublic) {
+  for (const char* text :
+       {"nvlink", "tier-2", "metadata.name", "UnexpectedAdmissionError", "OutOfcpu",
+        "OutOfnvidia.com/gpu", "NodeAffinity", "TopologyAffinityError"}) {
+    EXPECT_TRUE(IsPublic(text)) << text;
+  }
+  EXPECT_FALSE(IsPublic("OutOfswordfish.com/npu"));
+  EXPECT_FALSE(IsPublic("nvlink-swordfish"));
+  EXPECT_FALSE(IsPublic("tier-swordfish"));
+}
+
 TEST(RedactionWords, NamesOfTenantsAreNotPublic) {
   for (const char* text : {"1234567", "swordfish", "swordfish.com/gpu", "fakenvidia.com/gpu",
                            "nvidia.com/gpu/swordfish", "nvidia.com", "nvidia.com/", "/nvidia.com",
