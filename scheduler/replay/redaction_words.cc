@@ -120,7 +120,7 @@ bool IsTier(absl::string_view text) {
 }
 
 bool IsLackOfPublic(absl::string_view text) {
-  return absl::ConsumePrefix(&text, "OutOf") && !text.empty() && IsPublic(text);
+  return absl::ConsumePrefix(&text, "OutOf") && (WordsOfApis().contains(text) || IsPublicKey(text));
 }
 
 }  // namespace
