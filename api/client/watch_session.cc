@@ -82,6 +82,10 @@ SessionOutput WatchSession::Stop() {
   served_.reset();
   version_at_ = 0;
   synced_ = false;
+  unreadable_ = false;
+  failing_since_ = missing_since_ = absl::InfiniteFuture();
+  versions_in_doubt_ = false;
+  server_errors_in_a_row_ = unauthorized_in_a_row_ = went_back_in_a_row_ = 0;
   problem_.clear();
   retry_at_ = absl::InfiniteFuture();
   state_ = SessionState::kIdle;
@@ -249,6 +253,7 @@ void WatchSession::OnEnd(const HttpEnd& end, Decoder& decoder, absl::Time now, S
       return;
     }
   }
+  missing_since_ = absl::InfiniteFuture();  // silence is no 404
   if (!end.status.ok()) {
     if (absl::IsDeadlineExceeded(end.status)) {
       ++counters_.idle_timeouts;

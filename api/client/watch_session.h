@@ -138,7 +138,7 @@ class WatchSession final {
 
   // For a kind of producers: the last KindServed, if there was one.
   std::optional<ServedState> served_;
-  absl::Time failing_since_ = absl::InfiniteFuture();  // since the last whole list
+  absl::Time failing_since_ = absl::InfiniteFuture();  // lists, since the last whole one
   bool unreadable_ = false;
   size_t served_at_ = 0;   // the collection that known_ came from, if any did
   size_t version_at_ = 0;  // the collection that is asked now

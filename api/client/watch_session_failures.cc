@@ -124,8 +124,9 @@ void WatchSession::OnExpired(const ApiStatus& status, absl::Time now, SessionOut
 
 void WatchSession::NoteUnreadable(absl::Time now, SessionOutput& out) {
   if (!IsForeign(options_.kind) || state_ == SessionState::kNotInstalled || forbidden()) return;
+  if (step_ != Step::kList) return;
   failing_since_ = std::min(failing_since_, now);
-  if (step_ != Step::kList || now - failing_since_ < options_.unreadable_after) return;
+  if (now - failing_since_ < options_.unreadable_after) return;
   unreadable_ = true;
   TellServed(ServedState::kServed, out);  // told as served, so that no mark is passed over
 }
