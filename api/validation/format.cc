@@ -1,7 +1,9 @@
 #include "api/validation/format.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,10 +12,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace maniple {
 namespace {
+
+// What Go can hold.
+constexpr absl::Duration kLeastSpan = absl::Nanoseconds(std::numeric_limits<int64_t>::min());
+constexpr absl::Duration kMostSpan = absl::Nanoseconds(std::numeric_limits<int64_t>::max());
 
 bool AllDigits(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
@@ -125,10 +133,33 @@ bool IsWordyDuration(absl::string_view text) {
   });
 }
 
+// In which each 0 stands for a digit.
+bool HasShape(absl::string_view text, absl::string_view shape) {
+  return std::equal(text.begin(), text.end(), shape.begin(), shape.end(), [](char c, char wanted) {
+    return wanted == '0' ? absl::ascii_isdigit(c) : c == wanted;
+  });
+}
+
+// Abseil lets white space, a sign and short fields pass.
 bool IsDate(absl::string_view text) {
   absl::Time time;
   std::string error;
-  return text.size() == 10 && absl::ParseTime("%Y-%m-%d", text, &time, &error);
+  return HasShape(text, "0000-00-00") && absl::ParseTime("%Y-%m-%d", text, &time, &error);
+}
+
+// "2026-11-29T02:45:40.125+01:30", of which the fraction may be absent.
+bool HasShapeOfMoment(absl::string_view text) {
+  constexpr size_t kSeconds = 17, kWhole = 19;
+  if (text.size() < kWhole || !HasShape(text.substr(0, kWhole), "0000-00-00T00:00:00"))
+    return false;
+  if (text[kSeconds] > '5') return false;  // Abseil knows leap seconds
+  text.remove_prefix(kWhole);
+  if (absl::ConsumePrefix(&text, ".")) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0) return false;
+    text.remove_prefix(digits);
+  }
+  return text == "Z" || HasShape(text, "+00:00") || HasShape(text, "-00:00");
 }
 
 }  // namespace
@@ -152,14 +183,14 @@ StringFormat StringFormatOf(absl::string_view name) {
 }
 
 std::optional<absl::Time> ParseDateTime(absl::string_view text) {
-  // Abseil lets white space pass; the length bound keeps absurd fractions out.
-  if (text.size() < 20 || text.size() > 64 || !AllDigits(text.substr(0, 4))) return std::nullopt;
+  // The length bound keeps absurd fractions out.
+  if (text.size() < 20 || text.size() > 64) return std::nullopt;
   std::string upper(text);
   if (upper[10] == 't') upper[10] = 'T';
   if (upper.back() == 'z') upper.back() = 'Z';
   absl::Time time;
   std::string error;
-  if (upper[10] != 'T' || !absl::ParseTime(absl::RFC3339_full, upper, &time, &error)) {
+  if (!HasShapeOfMoment(upper) || !absl::ParseTime(absl::RFC3339_full, upper, &time, &error)) {
     return std::nullopt;
   }
   return time;
@@ -169,15 +200,9 @@ std::optional<absl::Duration> ParseGoDuration(absl::string_view text) {
   absl::Duration duration;
   if (text.empty() || text.size() > 64 || absl::StrContains(text, "inf")) return std::nullopt;
   // Go writes microseconds with either micro sign as well.
-  std::string plain(text);
-  for (absl::string_view micro : {"\xC2\xB5", "\xCE\xBC"}) {
-    const size_t at = plain.find(micro.data(), 0, micro.size());
-    if (at != std::string::npos) plain.replace(at, micro.size(), "u");
-  }
+  const std::string plain = absl::StrReplaceAll(text, {{"\xC2\xB5", "u"}, {"\xCE\xBC", "u"}});
   if (!absl::ParseDuration(plain, &duration)) return std::nullopt;
-  if (duration == absl::InfiniteDuration() || duration == -absl::InfiniteDuration()) {
-    return std::nullopt;
-  }
+  if (duration < kLeastSpan || duration > kMostSpan) return std::nullopt;
   return duration;
 }
 
