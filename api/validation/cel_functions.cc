@@ -1,5 +1,7 @@
 #include "api/validation/cel_functions.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -32,6 +34,19 @@ absl::StatusOr<Quantity> QuantityOf(const CelValue& value, absl::string_view fun
   return NoOverload(function, value);
 }
 
+// The shortest text without an exponent that reads back as the number.
+std::string AllDigits(double number) {
+  std::array<char, 512> text;
+  char* const end = text.data() + text.size();
+  return std::string(text.data(),
+                     std::to_chars(text.data(), end, number, std::chars_format::fixed).ptr);
+}
+
+// Go's parsers take no white space; Abseil's do.
+bool HasSpaceAtAnEnd(absl::string_view text) {
+  return absl::StripAsciiWhitespace(text).size() != text.size();
+}
+
 // A value as text, as string() and join() write it.
 Answer Print(const CelValue& value) {
   if (const auto text = value.AsText()) return CelValue::Text(std::string(*text));
@@ -39,7 +54,7 @@ Answer Print(const CelValue& value) {
   if (const auto* number = value.As<double>()) return CelValue::Text(Json(*number).Dump());
   if (const auto* flag = value.As<bool>()) return CelValue::Text(*flag ? "true" : "false");
   if (const auto* span = value.As<absl::Duration>()) {
-    return CelValue::Text(absl::StrCat(absl::ToDoubleSeconds(*span), "s"));
+    return CelValue::Text(absl::StrCat(AllDigits(absl::ToDoubleSeconds(*span)), "s"));
   }
   if (const auto* time = value.As<absl::Time>()) {
     return CelValue::Text(absl::FormatTime("%Y-%m-%d%ET%H:%M:%E*SZ", *time, absl::UTCTimeZone()));
@@ -63,8 +78,7 @@ Answer ToInt(Arguments a) {
   if (const auto* time = a[0].As<absl::Time>()) return CelValue::Int(absl::ToUnixSeconds(*time));
   ASSIGN_OR_RETURN(const absl::string_view text, TextOf(a[0], "int"));
   int64_t value = 0;
-  if (text.empty() || absl::ascii_isspace(text.front()) || absl::ascii_isspace(text.back()) ||
-      !absl::SimpleAtoi(text, &value)) {
+  if (HasSpaceAtAnEnd(text) || !absl::SimpleAtoi(text, &value)) {
     return absl::InvalidArgumentError("type conversion error from 'string' to 'int'");
   }
   return CelValue::Int(value);
@@ -77,7 +91,9 @@ Answer ToDouble(Arguments a) {
   }
   ASSIGN_OR_RETURN(const absl::string_view text, TextOf(a[0], "double"));
   double value = 0;
-  if (!absl::SimpleAtod(text, &value)) {
+  const bool read = !HasSpaceAtAnEnd(text) && absl::SimpleAtod(text, &value);
+  const bool out_of_range = std::isinf(value) && text.find_first_of("nN") == text.npos;
+  if (!read || out_of_range) {
     return absl::InvalidArgumentError("type conversion error from 'string' to 'double'");
   }
   return CelValue::Double(value);
@@ -86,10 +102,12 @@ Answer ToDouble(Arguments a) {
 Answer ToBool(Arguments a) {
   if (a[0].As<bool>() != nullptr) return a[0];
   ASSIGN_OR_RETURN(const absl::string_view text, TextOf(a[0], "bool"));
-  if (text == "true" || text == "True" || text == "TRUE" || text == "t" || text == "1") {
+  if (text == "true" || text == "True" || text == "TRUE" || text == "t" || text == "T" ||
+      text == "1") {
     return CelValue::Bool(true);
   }
-  if (text == "false" || text == "False" || text == "FALSE" || text == "f" || text == "0") {
+  if (text == "false" || text == "False" || text == "FALSE" || text == "f" || text == "F" ||
+      text == "0") {
     return CelValue::Bool(false);
   }
   return absl::InvalidArgumentError("type conversion error from 'string' to 'bool'");

@@ -86,7 +86,12 @@ int Order(const T& a, const T& b) {
   return a < b ? -1 : (b < a ? 1 : 0);
 }
 
-// Exact for integers beyond 2^53 too.
+bool IsNan(const CelValue& value) {
+  const auto* number = value.As<double>();
+  return number != nullptr && std::isnan(*number);
+}
+
+// Neither is NaN. Exact for integers beyond 2^53 too.
 int OrderMixed(int64_t a, double b) {
   if (b >= 9223372036854775808.0) return -1;
   if (b < -9223372036854775808.0) return 1;
@@ -226,8 +231,7 @@ absl::string_view CelValue::Type() const {
 }
 
 bool CelEquals(const CelValue& a, const CelValue& b) {
-  const auto* a_double = a.As<double>();
-  if (a_double != nullptr && std::isnan(*a_double)) return false;
+  if (IsNan(a) || IsNan(b)) return false;
   if (const std::optional<int> order = OrderNumbers(a, b)) return *order == 0;
   if (a.AsText() && b.AsText()) return *a.AsText() == *b.AsText();
   const auto* a_document = a.As<CelValue::Document>();
@@ -252,6 +256,7 @@ bool CelEquals(const CelValue& a, const CelValue& b) {
 }
 
 absl::StatusOr<int> CelCompare(const CelValue& a, const CelValue& b) {
+  if (IsNan(a) || IsNan(b)) return absl::InvalidArgumentError("NaN values cannot be ordered");
   if (const std::optional<int> order = OrderNumbers(a, b)) return *order;
   if (a.AsText() && b.AsText()) return Order(*a.AsText(), *b.AsText());
   if (a.get().index() == b.get().index()) {
