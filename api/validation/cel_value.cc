@@ -40,25 +40,51 @@ std::string IdentityOf(const Json& item, const SchemaNode& list) {
   return identity;
 }
 
-bool EqualWithoutOrder(const Json& a, const Json& b, const SchemaNode& list) {
-  if (a.size() != b.size()) return false;
-  const auto sorted = [&list](const Json& array) {
+const SchemaNode* ItemsOf(const CelValue::Document& list) {
+  return list.schema == nullptr ? nullptr : list.schema->items.get();
+}
+
+// What a schema says counts at every depth.
+bool EqualWithoutOrder(const CelValue::Document& a, const CelValue::Document& b) {
+  if (a.json->size() != b.json->size()) return false;
+  const auto sorted = [&list = *a.schema](const Json& array) {
     std::vector<std::pair<std::string, const Json*>> items;
     for (const Json& item : array.items()) items.emplace_back(IdentityOf(item, list), &item);
     std::sort(items.begin(), items.end());
     return items;
   };
-  const auto left = sorted(a), right = sorted(b);
+  const auto left = sorted(*a.json), right = sorted(*b.json);
   for (size_t i = 0; i < left.size(); ++i) {
-    if (left[i].first != right[i].first || !(*left[i].second == *right[i].second)) return false;
+    if (left[i].first != right[i].first) return false;
+    if (a.schema->list_type == SchemaNode::ListType::kSet) continue;  // the identity is all of it
+    if (!CelEquals(CelValue::FromJson(*left[i].second, ItemsOf(a)),
+                   CelValue::FromJson(*right[i].second, ItemsOf(b)))) {
+      return false;
+    }
   }
   return true;
 }
 
-bool DocumentsEqual(const CelValue::Document& a, const CelValue::Document& b) {
-  const bool unordered = a.json->is_array() && b.json->is_array() && a.schema != nullptr &&
-                         a.schema->list_type != SchemaNode::ListType::kAtomic;
-  return unordered ? EqualWithoutOrder(*a.json, *b.json, *a.schema) : *a.json == *b.json;
+bool ObjectsEqual(const CelValue::Document& a, const CelValue::Document& b) {
+  if (a.json->size() != b.json->size()) return false;
+  const auto by_name = [](const Json& object) {
+    std::vector<const Json::Member*> members;
+    for (const Json::Member& member : object.members()) members.push_back(&member);
+    std::ranges::sort(members, {}, [](const Json::Member* member) -> const std::string& {
+      return member->first;
+    });
+    return members;
+  };
+  const auto value = [](const CelValue::Document& of, const Json::Member& member) {
+    return CelValue::FromJson(member.second,
+                              of.schema == nullptr ? nullptr : of.schema->Member(member.first));
+  };
+  const auto left = by_name(*a.json), right = by_name(*b.json);
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i]->first != right[i]->first) return false;
+    if (!CelEquals(value(a, *left[i]), value(b, *right[i]))) return false;
+  }
+  return true;
 }
 
 bool ListsEqual(const CelValue& a, const CelValue& b) {
@@ -68,6 +94,14 @@ bool ListsEqual(const CelValue& a, const CelValue& b) {
     if (!CelEquals(a.ItemAt(i), b.ItemAt(i))) return false;
   }
   return true;
+}
+
+bool DocumentsEqual(const CelValue::Document& a, const CelValue::Document& b) {
+  if (a.json->is_object() && b.json->is_object()) return ObjectsEqual(a, b);
+  if (!a.json->is_array() || !b.json->is_array()) return false;
+  const bool unordered =
+      a.schema != nullptr && a.schema->list_type != SchemaNode::ListType::kAtomic;
+  return unordered ? EqualWithoutOrder(a, b) : ListsEqual(CelValue(a), CelValue(b));
 }
 
 bool MapsEqual(const CelValue& a, const CelValue& b) {
