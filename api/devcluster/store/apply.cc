@@ -191,13 +191,23 @@ void RemoveUnowned(Json& object, const Json& gone, const Owners& owners, const M
   }
 }
 
-// What is left of a set when another manager takes over the fields at these paths.
-void Disown(Json& set, const Json& taken) {
+// What is left of a set when another manager takes over, of the fields in `taken`, those whose
+// values it changes. The others are both managers' then.
+void Disown(Json& set, const Json& taken, const Sides& sides, const MergeRules& rules) {
+  static const auto& kNull = *new Json();
   for (const auto& [key, below] : taken.members()) {
-    Json* mine = set.Find(key);
-    if (mine == nullptr) continue;
-    if (below.size() > 0 && mine->size() > 0) Disown(*mine, below);
-    if (mine->size() == 0) set.Erase(key);
+    Json* theirs = set.Find(key);
+    if (theirs == nullptr) continue;
+    const Json* live = ChildAt(sides.live, key, rules);
+    const Json* applied = ChildAt(sides.applied, key, rules);
+    const Sides next{live == nullptr ? kNull : *live, applied == nullptr ? kNull : *applied};
+    const MergeRules next_rules = RulesAt(rules, key);
+    if (below.size() == 0 || theirs->size() == 0) {
+      if (Changes(next.live, next.applied, next_rules)) set.Erase(key);
+      continue;
+    }
+    Disown(*theirs, below, next, next_rules);
+    if (theirs->size() == 0) set.Erase(key);
   }
 }
 
@@ -268,7 +278,9 @@ ApiOr<Json> ApplyConfiguration(const Json& live, const Json& applied, const Merg
       continue;
     }
     Json other = entry;
-    if (options.force == ApplyForce::kYes) Disown(other.Mutable("fieldsV1"), mine);
+    if (options.force == ApplyForce::kYes) {
+      Disown(other.Mutable("fieldsV1"), mine, {live, applied}, rules);
+    }
     if (other["fieldsV1"].size() > 0) entries.Append(std::move(other));
   }
   Json merged = live;
