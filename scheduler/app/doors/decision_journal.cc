@@ -63,24 +63,22 @@ void DecisionJournal::MakeRoom() {
   if (lane.entries.empty()) lanes_.erase(largest);
 }
 
+// A refusal stands where it was first said, and may be among the newest all the same.
 std::vector<JournalEntry> DecisionJournal::Of(const std::string& namespace_name,
                                               const std::string& name, size_t most) const {
-  std::vector<JournalEntry> found;
+  std::vector<const JournalEntry*> found;
   for (const auto& [space, lane] : lanes_) {
     if (!namespace_name.empty() && space != namespace_name) continue;
-    const size_t before = found.size();  // from behind, since the newest count
-    for (auto it = lane.entries.rbegin(); it != lane.entries.rend(); ++it) {
-      if (!name.empty() && it->decision.gang.name != name) continue;
-      found.push_back(*it);
-      if (found.size() - before == most) break;
+    for (const JournalEntry& entry : lane.entries) {
+      if (name.empty() || entry.decision.gang.name == name) found.push_back(&entry);
     }
-    std::reverse(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
   }
-  std::ranges::stable_sort(found, {}, [](const JournalEntry& entry) { return entry.decision.at; });
-  if (found.size() > most) {
-    found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(most));
+  std::ranges::stable_sort(found, {}, [](const JournalEntry* entry) { return entry->decision.at; });
+  std::vector<JournalEntry> newest;
+  for (size_t i = found.size() - std::min(found.size(), most); i < found.size(); ++i) {
+    newest.push_back(*found[i]);
   }
-  return found;
+  return newest;
 }
 
 }  // namespace maniple
