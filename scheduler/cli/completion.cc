@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace maniple {
 namespace {
@@ -45,16 +46,20 @@ std::string Bash(const CLI::App& app) {
       "complete -o filenames -F _maniple maniple kubectl-maniple\n");
 }
 
+std::string FishQuoted(absl::string_view text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
+}
+
 std::string Fish(const CLI::App& app) {
   std::string out;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     absl::StrAppend(&out, "complete -c maniple -n __fish_use_subcommand -a ", command->get_name(),
-                    " -d '", command->get_description(), "'\n");
+                    " -d ", FishQuoted(command->get_description()), "\n");
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         absl::StrAppend(&out, "complete -c maniple -n '__fish_seen_subcommand_from ",
-                        command->get_name(), "' -l ", name, " -d '", option->get_description(),
-                        "'\n");
+                        command->get_name(), "' -l ", name, " -d ",
+                        FishQuoted(option->get_description()), "\n");
       }
     }
   }
