@@ -1,6 +1,7 @@
 #include "scheduler/cli/listing.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -100,15 +101,32 @@ std::string SinceItLeads(const Json& queue) {
   return absl::StrCat(out, left.empty() ? "" : absl::StrCat("; left: ", left), "\n");
 }
 
-// Children behind their parent. Those on a cycle are below nobody: they come with the roots.
-void AddCohorts(const Json& cohorts, const std::string& parent, int depth,
-                std::vector<std::vector<std::string>>& rows) {
+// The parent of each by its name; "" for those that are roots, whose parent is not listed, or that
+// are on a cycle or below one: they come with the roots.
+std::map<std::string, std::string> ParentsIn(const Json& cohorts) {
+  std::map<std::string, std::string> parents;
   for (const Json& cohort : cohorts["items"].items()) {
-    const bool stands_alone = parent.empty() && !cohort["problem"].AsString().empty();
-    if (cohort["parent"].AsString() != parent && !stands_alone) continue;
-    if (!parent.empty() && !cohort["problem"].AsString().empty()) continue;
+    parents[cohort["name"].AsString()] = cohort["parent"].AsString();
+  }
+  std::map<std::string, std::string> shown;
+  for (const auto& [name, parent] : parents) {
+    auto above = parents.find(parent);
+    const bool listed = above != parents.end();
+    size_t steps = 0;
+    while (above != parents.end() && ++steps <= parents.size()) above = parents.find(above->second);
+    shown[name] = listed && steps <= parents.size() ? parent : "";
+  }
+  return shown;
+}
+
+// Children behind their parent.
+void AddCohorts(const Json& cohorts, const std::map<std::string, std::string>& parents,
+                const std::string& parent, int depth, std::vector<std::vector<std::string>>& rows) {
+  for (const Json& cohort : cohorts["items"].items()) {
+    const std::string& name = cohort["name"].AsString();
+    if (parents.at(name) != parent) continue;
     AddCohort(cohort, depth, rows);
-    if (!stands_alone) AddCohorts(cohorts, cohort["name"].AsString(), depth + 1, rows);
+    AddCohorts(cohorts, parents, name, depth + 1, rows);
   }
 }
 
@@ -171,7 +189,7 @@ std::string QueueReasons(const Json& queues) {
 std::string CohortTable(const Json& cohorts) {
   std::vector<std::vector<std::string>> rows = {
       {"COHORT", "QUEUES", "SHARE", "QUOTA", "USED", "NOMINAL", "BORROWED", "LENT"}};
-  AddCohorts(cohorts, "", 0, rows);
+  AddCohorts(cohorts, ParentsIn(cohorts), "", 0, rows);
   std::string out = Table(rows);
   for (const Json& cohort : cohorts["items"].items()) {
     const std::string& problem = cohort["problem"].AsString();
