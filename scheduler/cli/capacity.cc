@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -33,6 +34,12 @@ int64_t Whole(const Json& text) {
   return absl::SimpleAtoi(text.AsString(), &out) ? out : 0;
 }
 
+// What a node says that it has may be anything.
+int64_t BoundedSum(int64_t a, int64_t b) {
+  int64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? std::numeric_limits<int64_t>::max() : out;
+}
+
 // What Kubernetes itself keeps pods away from; other taints are for somebody to tolerate.
 bool TakesPods(const Json& node) {
   return node["schedulable"].AsBool() &&
@@ -54,8 +61,8 @@ std::map<std::string, CountedResource> ResourcesOf(const Json& nodes) {
       const int64_t all = Whole(amount["allocatable"]);
       resource.rooms.push_back({.free = free, .path = path});
       resource.largest = std::max(resource.largest, all);
-      resource.free += free;
-      resource.allocatable += all;
+      resource.free = BoundedSum(resource.free, free);
+      resource.allocatable = BoundedSum(resource.allocatable, all);
     }
   }
   return resources;
@@ -67,7 +74,8 @@ void AddTo(Levels& levels, const Room& room, int64_t pods) {
   for (size_t level = 0; level < room.path.size() && !room.path[level].empty(); ++level) {
     absl::StrAppend(&domain, level == 0 ? "" : "/", room.path[level]);
     if (levels.size() <= level) levels.resize(level + 1);
-    levels[level][domain] += pods;
+    int64_t& so_far = levels[level][domain];
+    so_far = BoundedSum(so_far, pods);
   }
 }
 
@@ -84,7 +92,7 @@ Json RowOf(const std::string& name, const CountedResource& resource, int64_t siz
   int64_t pods = 0;
   Levels levels;
   for (const Room& room : resource.rooms) {
-    pods += room.free / size;
+    pods = BoundedSum(pods, room.free / size);
     AddTo(levels, room, room.free / size);
   }
   return Json::Object({{"resource", name},
@@ -100,8 +108,10 @@ Json RowOf(const std::string& name, const CountedResource& resource, int64_t siz
 Json CapacityOf(const Json& nodes) {
   Json items = Json::Array();
   for (const auto& [name, resource] : ResourcesOf(nodes)) {
-    for (int64_t size = 1; size <= resource.largest; size *= 2) {
+    // Twice the size may be beyond all numbers.
+    for (int64_t size = 1, left = resource.largest; left > 0; left /= 2) {
       items.Append(RowOf(name, resource, size));
+      if (left > 1) size *= 2;
     }
   }
   return Json::Object({{"items", std::move(items)}});
