@@ -91,7 +91,8 @@ bool Serving::ParkUndecided(Case& c, QueueItem item) {
              .until = *c.record.volumes_again_at};
   } else if (const std::optional<QueueRefusal> refusal = parts_.charges.RefusalOf(c, item.kind)) {
     waits = {.reason = refusal->reason, .message = refusal->message};
-    facts = {.class_key = absl::StrCat("queue ", c.gang.queue, " ", c.gang.key.namespace_name),
+    // All gangs that say the same are woken as one; each must hear of another reason.
+    facts = {.class_key = absl::StrCat("queue ", refusal->message, " ", c.gang.key.namespace_name),
              .relief = kReliefQueue,
              .blocks = false};  // it may hold for this gang alone
   } else if (item.kind == ItemKind::kQuorum && c.now < c.record.backoff_until) {
