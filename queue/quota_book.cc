@@ -83,6 +83,8 @@ QuotaCellId QuotaBook::InternCell(const std::string& flavor, const std::string& 
   const auto next = QuotaCellId(static_cast<uint32_t>(cells_.size()));
   const auto [it, fresh] = cell_ids_.try_emplace({flavor, resource}, next);
   if (fresh) cells_.emplace_back(flavor, resource);
+  has_quota_.resize(cells_.size());
+  has_quota_[it->second.index()] = true;
   return it->second;
 }
 
@@ -205,6 +207,7 @@ void QuotaBook::Rebuild() {
   FindProblems();
   RankFlavors();
   fingerprint_ = FingerprintNow();
+  has_quota_.assign(cells_.size(), false);
   std::map<QuotaNodeId, QuotaNodeSpec> specs;
   for (const auto& [name, cohort] : cohorts_) {
     QuotaNodeSpec& spec = specs[NodeFor(kIsCohort, name)];
@@ -338,7 +341,7 @@ CellAnswer QuotaBook::CellFor(QuotaNodeId queue, absl::string_view resource,
 
 QuotaCellId QuotaBook::CellNamed(absl::string_view flavor, absl::string_view resource) const {
   const auto it = cell_ids_.find({std::string(flavor), std::string(resource)});
-  return it == cell_ids_.end() ? QuotaCellId() : it->second;
+  return it == cell_ids_.end() || !has_quota_[it->second.index()] ? QuotaCellId() : it->second;
 }
 
 const std::string& QuotaBook::ResourceOf(QuotaCellId cell) const {

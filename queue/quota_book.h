@@ -117,6 +117,7 @@ class QuotaBook final {
   std::array<absl::flat_hash_map<std::string, QuotaNodeId>, 2> node_ids_;
   std::vector<std::pair<std::string, std::string>> cells_;  // (flavor, resource) by QuotaCellId
   std::map<std::pair<std::string, std::string>, QuotaCellId> cell_ids_;
+  std::vector<bool> has_quota_;            // by QuotaCellId: some Queue or Cohort names it now
   std::vector<std::string> flavor_names_;  // by FlavorId
   std::map<std::string, FlavorId, std::less<>> flavor_ids_;
   struct Ranked {
