@@ -264,7 +264,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
       if (rejection.quota_in_the_way) facts.relief |= kReliefQuota;
       break;
     case RejectionCode::kNeverFits:
-      facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      facts.relief = kReliefRoom | kReliefNodes | kReliefCapacity | kReliefQueue;
       facts.blocks = false;
       break;
     case RejectionCode::kVolumesNotReady:  // it may start any moment: nothing passes it

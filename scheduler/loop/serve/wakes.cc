@@ -11,7 +11,7 @@ void Wakes::WakeParked(absl::Time now) {
   nodes.insert(desk_.news.nodes_changed.begin(), desk_.news.nodes_changed.end());
   uint32_t relief = 0;
   if (!desk_.news.room_grew.empty()) relief |= kReliefRoom;
-  if (!desk_.news.nodes_changed.empty()) relief |= kReliefNodes;
+  if (!desk_.news.nodes_changed.empty()) relief |= kReliefNodes | kReliefCapacity;
   if (desk_.news.queues_changed) relief |= kReliefQueue;
   if (desk_.news.volumes_changed) relief |= kReliefVolumes;
   if (parts_.preemptions.TakeMoreVictims() || desk_.news.budgets_changed) relief |= kReliefVictims;
