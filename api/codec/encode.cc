@@ -65,8 +65,7 @@ Json UsageRows(const std::vector<QueueUsage>& rows) {
   return out;
 }
 
-Json UsageRecordOrNull(const UsageRecord& record) {
-  if (!IsSet(record.as_of)) return {};
+Json UsageRecordJson(const UsageRecord& record) {
   Json items = Json::Array();
   for (const ResourceSeconds& row : record.rows) {
     items.Append(Json::Object({{"namespace", row.namespace_name},
@@ -190,16 +189,16 @@ std::string EncodeForeignPhasePatch(const ForeignPhase& phase) {
 }
 
 std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view uid) {
-  return StatusPatch(uid,
-                     Json::Object({{"pending", status.pending},
-                                   {"running", status.running},
-                                   {"pendingPods", status.pending_pods},
-                                   {"runningPods", status.running_pods},
-                                   {"usage", ListOrNull(UsageRows(status.usage))},
-                                   {"summary", TextOrNull(status.summary)},
-                                   {"fairShare", status.fair_share},
-                                   {"resourceSeconds", UsageRecordOrNull(status.used)},
-                                   {"conditions", ListOrNull(Conditions(status.conditions))}}));
+  Json body = Json::Object({{"pending", status.pending},
+                            {"running", status.running},
+                            {"pendingPods", status.pending_pods},
+                            {"runningPods", status.running_pods},
+                            {"usage", ListOrNull(UsageRows(status.usage))},
+                            {"summary", TextOrNull(status.summary)},
+                            {"fairShare", status.fair_share},
+                            {"conditions", ListOrNull(Conditions(status.conditions))}});
+  if (IsSet(status.used.as_of)) body.Set("resourceSeconds", UsageRecordJson(status.used));
+  return StatusPatch(uid, std::move(body));
 }
 
 std::string EncodeCohortStatusPatch(const CohortStatus& status, absl::string_view uid) {

@@ -78,7 +78,7 @@ struct QueueStatus {
   std::vector<QueueUsage> usage;
   std::string summary;     // of the usage, for a column
   int64_t fair_share = 0;  // permille
-  UsageRecord used;
+  UsageRecord used;        // not told: what the server has stays
   std::vector<Condition> conditions;
   friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };

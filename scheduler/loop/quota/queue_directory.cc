@@ -46,7 +46,8 @@ void QueueDirectory::Note(const ObjectEvent& event, absl::Time now) {
         meter_.Restart(queue->meta.name, now);
       }
       entry.queue = *queue;
-      entry.known = true;
+      // It could not be read when the lead began.
+      if (!std::exchange(entry.known, true) && leads_) meter_.Recall(queue->meta.name, queue->used);
       statuses_.Touch(queue->meta.name);
       statuses_.Seen(queue->meta.name, queue->meta.resource_version);
     } else if (const auto* space = std::get_if<Namespace>(&upserted->object)) {
@@ -197,6 +198,7 @@ QueueHistory& QueueDirectory::HistoryOf(const std::string& queue) {
 }
 
 void QueueDirectory::BeginLeading() {
+  leads_ = true;
   for (const auto& [name, entry] : queues_) {
     if (entry.exists) meter_.Recall(name, entry.queue.used);
   }
@@ -230,7 +232,9 @@ QueueStatus QueueDirectory::StatusOf(const Entry& entry, const QuotaBook& book, 
                      .usage = StatusRows(usage),
                      .summary = UsageSummary(usage),
                      .fair_share = FairShareOf(book.QueueNamed(entry.queue.meta.name), book),
-                     .used = meter_.ToTell(entry.queue.meta.name, kUsageInterval, now)};
+                     .used = {}};
+  // What an earlier leader told stands until it can be read.
+  if (entry.known) status.used = meter_.ToTell(entry.queue.meta.name, kUsageInterval, now);
   if (const QueueStatus* written = statuses_.Written(entry.queue.meta.name)) {
     status.conditions = written->conditions;
   }
@@ -281,6 +285,7 @@ absl::Time QueueDirectory::NextDeadline() const {
 }
 
 void QueueDirectory::Forget() {
+  leads_ = false;
   counts_.clear();
   for (auto& [name, entry] : queues_) {
     entry.total = {};

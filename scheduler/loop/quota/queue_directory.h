@@ -136,6 +136,7 @@ class QueueDirectory final {
   PacedStatuses<QueueStatus> statuses_;  // of the Queues that exist
   CohortDirectory cohorts_;
   UsageMeter meter_;
+  bool leads_ = false;
   absl::Time usage_due_ = absl::InfiniteFuture();
   absl::node_hash_map<std::string, Entry> queues_;      // `Counted` borrows from it
   absl::btree_map<std::string, const Entry*> by_name_;  // the Queues that exist

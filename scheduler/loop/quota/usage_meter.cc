@@ -103,10 +103,14 @@ void UsageMeter::Credit(const Payer& payer, const Use& use, absl::Duration age, 
 
 void UsageMeter::Recall(const std::string& queue, const UsageRecord& told) {
   for (const ResourceSeconds& row : told.rows) {
-    cells_[{queue, row.namespace_name, row.flavor, row.resource}] = {
-        .since = told.as_of,
-        .total = static_cast<double>(row.total),
-        .recent = static_cast<double>(row.recent)};
+    Cell& cell = cells_[{queue, row.namespace_name, row.flavor, row.resource}];
+    Cell past{.since = told.as_of,
+              .total = static_cast<double>(row.total),
+              .recent = static_cast<double>(row.recent)};
+    cell.Settle(told.as_of);
+    past.Settle(cell.since);
+    cell.total += past.total;
+    cell.recent += past.recent;
   }
   if (told.as_of != absl::InfinitePast()) told_[queue] = told;
 }

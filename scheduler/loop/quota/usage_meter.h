@@ -46,6 +46,7 @@ class UsageMeter final {
   void Set(GangId gang, const Payer& payer, const std::vector<Use>& uses, absl::Time now);
   // Adds use for a time before the meter looked.
   void Credit(const Payer& payer, const Use& use, absl::Duration age, absl::Time now);
+  // Adds what an earlier leader told to what has been used since. REQUIRES: it is told once.
   void Recall(const std::string& queue, const UsageRecord& told);
   // Totals begin anew; running use goes on being counted.
   void Restart(const std::string& queue, absl::Time now);
