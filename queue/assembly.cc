@@ -118,11 +118,22 @@ std::vector<int32_t> CleanedBySubGroup(const Gang& gang) {
     const auto part = static_cast<size_t>(rank.sub_group);
     if (part < counts.size()) ++counts[part];
   }
+  // Those of no rank are taken for the members that sub-groups lack beside the ones that are there.
+  std::vector<int32_t> there(counts.size(), 0);
+  for (const Member& member : gang.members) {
+    const bool lost =
+        member.state == MemberState::kFailed || member.state == MemberState::kTerminating;
+    const auto part = static_cast<size_t>(member.rank.sub_group);
+    if (!lost && part < there.size()) ++there[part];
+  }
   int32_t unranked = gang.cleaned.unranked;
-  for (size_t i = 0; i < counts.size() && unranked > 0; ++i) {
-    const int32_t more = std::clamp(gang.spec.sub_groups[i].min_member - counts[i], 0, unranked);
-    counts[i] += more;
-    unranked -= more;
+  for (const bool beside : {true, false}) {
+    for (size_t i = 0; i < counts.size() && unranked > 0; ++i) {
+      const int32_t has = counts[i] + (beside ? there[i] : 0);
+      const int32_t more = std::clamp(gang.spec.sub_groups[i].min_member - has, 0, unranked);
+      counts[i] += more;
+      unranked -= more;
+    }
   }
   return counts;
 }
