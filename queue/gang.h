@@ -59,7 +59,8 @@ struct Member {
   bool running = false;            // phase Running
   bool was_ready = false;          // its condition Ready has been True; a probe may fail again
   bool started_elsewhere = false;  // bound by another than us, as far as we know
-  bool preempts = true;            // its preemptionPolicy is not Never
+  absl::Time started = absl::InfinitePast();  // as its kubelet says; infinite past: it does not
+  bool preempts = true;                       // its preemptionPolicy is not Never
   std::string name;
   std::string uid;
   Rank rank;

@@ -202,7 +202,7 @@ bool Leadership::Binds() const {
 }
 
 void Leadership::NodesGone(const absl::btree_set<NodeId>& gone) {
-  wakes_.DomainsLost();
+  wakes_.NodesLost();
   help_questions_.may_end().BeginsAnew();
   for (const auto& [id, record] : desk_.records) {
     for (HeldVacancy& held : record->holds) {

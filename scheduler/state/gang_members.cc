@@ -52,6 +52,7 @@ bool UpdateMember(Member& member, const MemberFacts& facts, const Pod& pod, Rank
   set(member.node, facts.node);
   set(member.state, facts.state);
   set(member.started_elsewhere, facts.started_elsewhere);
+  set(member.started, pod.started);
   set(member.preempts, pod.preempts);
   set(member.running, pod.phase == PodPhase::kRunning);
   set(member.was_ready, member.was_ready || pod.ready);

@@ -23,6 +23,13 @@ void ForgetQuorum(GangRecord& record) {
   record.awaits_ready = false;
 }
 
+// A single pod has no status of ours that remembers it: its kubelet does.
+absl::Time StartOf(const Case& c) {
+  if (c.gang.key.dialect != GangDialect::kSingleton) return c.now;
+  const Member& member = c.gang.members.front();
+  return member.started >= member.created && member.started <= c.now ? member.started : c.now;
+}
+
 PodReference ReferenceTo(const PodFacts& pod) {
   return {.namespace_name = pod.namespace_name, .name = pod.name, .uid = pod.uid};
 }
@@ -96,7 +103,7 @@ void Flights::NoteQuorum(Case& c) {
     ForgetQuorum(c.record);
   } else if (c.gang.group_exists && c.gang.problem.empty() && c.assembly.need.Met() &&
              !c.record.quorum_reached_at.has_value()) {
-    c.record.quorum_reached_at = c.now;
+    c.record.quorum_reached_at = StartOf(c);
   }
 }
 

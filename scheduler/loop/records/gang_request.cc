@@ -249,7 +249,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   if (!request.queue.empty()) absl::StrAppend(&facts.class_key, " in ", request.queue);
   switch (rejection.code) {
     case RejectionCode::kQuotaExceeded:
-      facts.relief = kReliefQuota | kReliefNodes | kReliefQueue;
+      facts.relief = kReliefQuota | kReliefNodes | kReliefLoss | kReliefQueue;
       break;
     case RejectionCode::kExceedsMaxQuota:
       facts.relief = kReliefNodes | kReliefQueue;
@@ -260,7 +260,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
     case RejectionCode::kNoFit:
     case RejectionCode::kTopologyNoFit:
     case RejectionCode::kSearchLimitReached:
-      facts.relief = kReliefRoom | kReliefNodes | kReliefQueue;
+      facts.relief = kReliefRoom | kReliefNodes | kReliefLoss | kReliefQueue;
       if (rejection.quota_in_the_way) facts.relief |= kReliefQuota;
       break;
     case RejectionCode::kNeverFits:

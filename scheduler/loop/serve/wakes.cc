@@ -18,8 +18,9 @@ void Wakes::WakeParked(absl::Time now) {
   if (parts_.preemptions.TakeMoreLoose() || desk_.news.budgets_changed) relief |= kReliefLoose;
   if (parts_.room_holders.TakeHoldsFell()) relief |= kReliefHolds;
   // When a node comes or goes, the nearness and evenness of domains change also for other nodes.
-  const bool domains_changed =
-      std::exchange(domains_lost_, false) || !desk_.news.nodes_changed.empty();
+  const bool nodes_lost = std::exchange(nodes_lost_, false);
+  if (nodes_lost) relief |= kReliefLoss;
+  const bool domains_changed = nodes_lost || !desk_.news.nodes_changed.empty();
   const std::vector<PodCountId> counts = desk_.state.TakeChangedCounts();
   if (domains_changed || !counts.empty()) relief |= kReliefPods;
   desk_.news = {};

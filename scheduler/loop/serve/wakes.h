@@ -28,12 +28,12 @@ class Wakes final {
   void WakeParked(absl::Time now);
 
   // Domains are made of nodes, and some have gone.
-  void DomainsLost() { domains_lost_ = true; }
+  void NodesLost() { nodes_lost_ = true; }
 
  private:
   Desk& desk_;
   Parts parts_;
-  bool domains_lost_ = false;  // nodes have gone since it was last called
+  bool nodes_lost_ = false;  // nodes have gone since it was last called
 };
 
 }  // namespace maniple

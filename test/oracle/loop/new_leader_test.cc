@@ -6,6 +6,7 @@
 //
 // A random history of Queues, gangs, nodes and namespaces is played to one loop. Whenever all is
 // answered and at rest, a process that knows only the API's objects says the same as the old one.
+// For more histories: MANIPLE_LEADER_HISTORIES, from MANIPLE_LEADER_HISTORIES_FIRST on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,15 +16,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-
 #include "test/oracle/loop/leaders.h"
 #include "test/oracle/loop/leaders_world.h"
+#include "test/support/worlds.h"
 
 namespace maniple::loop_new_leader_test {
 namespace {
 
 constexpr int kSteps = 24;
-constexpr uint64_t kHistories = 4;
 
 std::string Differences(const Words& old, const Words& known) {
   std::string out;
@@ -55,7 +55,9 @@ bool Compare(World& world, uint64_t seed, int step) {
 }
 
 TEST(LoopNewLeader, KnowsWhatTheOldOneKnew) {
-  for (uint64_t seed = 0; seed < kHistories; ++seed) {
+  const int64_t first = Setting("MANIPLE_LEADER_HISTORIES_FIRST", 0);
+  for (int64_t i = 0; i < Worlds("MANIPLE_LEADER_HISTORIES", 16); ++i) {
+    const auto seed = static_cast<uint64_t>(first + i);
     World world(seed);
     for (int step = 0; step < kSteps; ++step) {
       world.Step();

@@ -56,7 +56,8 @@ class ChargesTest : public ::testing::Test {
   [[nodiscard]] int64_t Used(const std::string& queue, const std::string& flavor) const {
     const QuotaBook& book = warm_.ledger.book();
     const QuotaNodeId id = book.QueueNamed(queue);
-    return id.valid() ? book.tree().Usage(id, book.CellNamed(flavor, kGpuResource)).units() : 0;
+    const QuotaCellId cell = book.CellNamed(flavor, kGpuResource);
+    return id.valid() && cell.valid() ? book.tree().Usage(id, cell).units() : 0;
   }
   void RunOn(const std::string& node, const std::string& pod = "g-0") {
     Put(MakePodGroup("g").Queue("team").MinMember(1));

@@ -26,6 +26,9 @@ constexpr uint32_t kGangs = 5;
 
 class QuotaLedgerTest : public ::testing::Test {
  protected:
+  // There is quota of both resources at any time.
+  QuotaLedgerTest() { PutQueue("always", "", 0); }
+
   void PutQueue(const std::string& name, const std::string& cohort, int64_t nominal) {
     Queue queue;
     queue.meta.name = name;

@@ -185,13 +185,14 @@ TEST_F(QuotaBookTest, ADeletedQueueStandsAloneWithoutQuotaAndKeepsItsId) {
   AddQueue({"q", "c", {Quota("", "cpu", 2)}});
   book_.Rebuild();
   const QuotaNodeId id = book_.QueueNamed("q");
+  const QuotaCellId cell = book_.CellNamed("", "cpu");
   EXPECT_TRUE(Delete(ResourceKind::kQueue, "q"));
   EXPECT_FALSE(Delete(ResourceKind::kQueue, "q"));
   book_.Rebuild();
   EXPECT_EQ(book_.QueueNamed("q"), id);
   EXPECT_FALSE(book_.tree().Parent(id).valid());
   EXPECT_TRUE(book_.FlavorsOf(id).empty());
-  EXPECT_EQ(book_.tree().Nominal(id, book_.CellNamed("", "cpu")), Amount());
+  EXPECT_EQ(book_.tree().Nominal(id, cell), Amount());
   AddQueue({"q", "c", {Quota("", "cpu", 2)}});
   book_.Rebuild();
   EXPECT_EQ(book_.QueueNamed("q"), id);
