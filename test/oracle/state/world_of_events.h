@@ -29,218 +29,44 @@ class WorldOfEvents final : private RandomObjects {
   // Of a node or a PodGroup that cannot be read, what it said last counts: only those know it who
   // saw that. It is mended by the next event.
   [[nodiscard]] bool is_settled() const { return !mended_.has_value(); }
-  [[nodiscard]] std::vector<ObjectEvent> AllThereIs() const {
-    std::vector<ObjectEvent> events;
-    for (const auto& [key, object] : objects_) events.emplace_back(ObjectUpserted{object});
-    for (const ObjectKey& key : refused_) events.emplace_back(RefusalOf(key));
-    return events;
-  }
+  [[nodiscard]] std::vector<ObjectEvent> AllThereIs() const;
 
   // A pod that is bound after it left its group stays in it while room is kept for it.
   // So it is not bound before this says that no room is kept any more.
   void NoRoomIsKept() { regrouped_.clear(); }
 
   // Something comes, is edited, goes, cannot be read any more, or is told once more.
-  ObjectEvent Next() {
-    if (mended_.has_value()) return ObjectUpserted{*std::exchange(mended_, std::nullopt)};
-    if (!objects_.empty() && random_.OneIn(5)) return Again();
-    if (random_.OneIn(2)) return Put(AnyPod());
-    switch (random_.Below(14)) {
-      case 0:
-      case 1:
-        return Put(AnyNode());
-      case 2:
-        return Put(AnyGroup());
-      case 3:
-        return Put(AnyNamespace());
-      case 4:
-        return Put(AnyPriorityClass());
-      case 5:
-        return Put(AnyBudget());
-      case 6:
-        return Put(AnyClaim());
-      case 7:
-        return Put(AnyVolume());
-      case 8:
-        return Put(random_.OneIn(2) ? AnyClass() : AnyTopology());
-      case 9:
-        return Put(random_.OneIn(2) ? CsiNodeLimits() : AnyDriver());
-      case 10:
-        return Put(AnyCapacity());
-      case 11:
-        return Put(AnyUpstreamGroup());
-      case 12:
-        return Put(AnyHyperNode());
-      default:
-        return Put(AnyAttachment());
-    }
-  }
+  ObjectEvent Next();
 
  private:
-  static const Object& ObjectOf(const ObjectEvent& event) {
-    return std::get<ObjectUpserted>(event).object;
-  }
-  static ObjectKey KeyOf(const Object& object) {
-    const ObjectMeta& meta = MetaOf(object);
-    return {.kind = KindOf(object), .namespace_name = meta.namespace_name, .name = meta.name};
-  }
-  ObjectEvent Put(const ObjectEvent& event) {
-    const Object& object = ObjectOf(event);
-    refused_.erase(KeyOf(object));
-    objects_.insert_or_assign(KeyOf(object), object);
-    return event;
-  }
+  static const Object& ObjectOf(const ObjectEvent& event);
+  static ObjectKey KeyOf(const Object& object);
+  ObjectEvent Put(const ObjectEvent& event);
   template <typename T>
   const T* Known(const ObjectKey& key) const {
     const auto at = objects_.find(key);
     return at == objects_.end() ? nullptr : &std::get<T>(at->second);
   }
 
-  static ObjectEvent RefusalOf(const ObjectKey& key) {
-    return ObjectInvalid{.key = key, .uid = "uid-refused", .problem = "bad"};
-  }
-  static bool IsRemembered(ResourceKind kind) {
-    return kind == ResourceKind::kNode || kind == ResourceKind::kPodGroup ||
-           kind == ResourceKind::kCsiNode;
-  }
-  ObjectEvent Refuse(const ObjectKey& key, const Object& object) {
-    if (IsRemembered(key.kind)) {
-      mended_ = object;
-      return ObjectInvalid{.key = key, .uid = MetaOf(object).uid, .problem = "bad"};
-    }
-    const ObjectKey refused = key;
-    objects_.erase(key);
-    refused_.insert(refused);
-    return RefusalOf(refused);
-  }
+  static ObjectEvent RefusalOf(const ObjectKey& key);
+  static bool IsRemembered(ResourceKind kind);
+  ObjectEvent Refuse(const ObjectKey& key, const Object& object);
 
   // Delivers an event twice, deletes, refuses, or tells late of an older object of that name.
-  ObjectEvent Again() {
-    auto at = objects_.begin();
-    std::advance(at, random_.Below(objects_.size()));
-    const ObjectKey key = at->first;
-    switch (random_.Below(5)) {
-      case 0:
-        return ObjectUpserted{at->second};
-      case 1:
-        // The log would tell each time of a HyperNode that is refused.
-        if (key.kind == HyperNodes()) return ObjectUpserted{at->second};
-        return Refuse(key, at->second);
-      case 2:
-        if (TellsUids(key.kind)) return ObjectDeleted{.key = key, .uid = "uid-of-old"};
-        return ObjectUpserted{at->second};
-      default: {
-        const std::string uid = random_.OneIn(2) ? MetaOf(at->second).uid : "";
-        objects_.erase(at);
-        return ObjectDeleted{.key = key, .uid = uid};
-      }
-    }
-  }
-  static bool TellsUids(ResourceKind kind) {
-    return kind == ResourceKind::kPod || kind == ResourceKind::kNode ||
-           kind == ResourceKind::kPodGroup;
-  }
+  ObjectEvent Again();
+  static bool TellsUids(ResourceKind kind);
 
   // A pod that is made, or the next step in the life of one.
-  ObjectEvent AnyPod() {
-    const std::string name = Numbered(12, "p");
-    const std::string in = name.back() == '1' ? "other" : "default";
-    const Pod* known = Known<Pod>({.kind = ResourceKind::kPod, .namespace_name = in, .name = name});
-    if (known == nullptr || random_.OneIn(12)) return ObjectUpserted{NewPod(name, in)};
-    Pod pod = *known;
-    for (int i = 0; i < 2; ++i) Edit(pod);
-    return ObjectUpserted{std::move(pod)};
-  }
+  ObjectEvent AnyPod();
 
-  Pod NewPod(const std::string& name, const std::string& in) {
-    MakePod made(name);
-    made.In(in).Uid(absl::StrCat("uid-", name, "-", ++made_));
-    if (name.back() == '3') made.Scheduler("other");
-    made.Gpu(static_cast<int64_t>(random_.Below(3))).Cpu(static_cast<int64_t>(random_.Below(3)));
-    if (random_.OneIn(3)) made.Wants(Numbered(3, "made.up/r"), 1);
-    if (random_.OneIn(3)) made.Port(static_cast<int32_t>(80 + random_.Below(2)));
-    if (random_.OneIn(3)) made.Selector(random_.OneIn(2) ? "zone" : "rack", "z1");
-    if (random_.OneIn(3)) made.Runs(Numbered(4, "image-")).Runs(Numbered(4, "image-"));
-    if (random_.OneIn(3)) made.Claim(ClaimName());
-    if (random_.OneIn(4)) made.Attached(DriverName(), Numbered(4, "handle-"));
-    if (random_.OneIn(6)) made.Disk({.name = Numbered(2, "disk-")});
-    if (random_.OneIn(3)) made.With(AnyTerms(in));
-    if (random_.OneIn(4)) made.Spread(random_.OneIn(2) ? "zone" : "rack", AnySelector());
-    if (random_.OneIn(2)) made.Index(static_cast<int64_t>(random_.Below(3)));
-    if (random_.OneIn(4)) made.Gated();
-    made.Priority(static_cast<int32_t>(random_.Below(4)));
-    Pod pod = made;
-    pod.preempts = !random_.OneIn(4);
-    pod.meta.created = absl::FromUnixSeconds(made_);
-    if (random_.OneIn(4)) pod.scheduling_group = Numbered(2, "u");
-    if (random_.OneIn(4)) pod.meta.annotations.Set(kHoldAnnotation, "true");
-    Relabel(pod);
-    Regroup(pod);
-    if (random_.OneIn(4)) pod.node_name = NodeName();
-    return pod;
-  }
+  Pod NewPod(const std::string& name, const std::string& in);
 
-  static void Drop(StringMap& labels, absl::string_view key) {
-    StringMap left;
-    for (const auto& [name, value] : labels.entries()) {
-      if (name != key) left.Set(name, value);
-    }
-    labels = std::move(left);
-  }
-  void Relabel(Pod& pod) {
-    pod.meta.labels.Set("app", Numbered(3, ""));
-    Drop(pod.meta.labels, "tier");
-    if (random_.OneIn(2)) pod.meta.labels.Set("tier", Numbered(2, ""));
-  }
-  void Regroup(Pod& pod) {
-    for (const char* key : {kPodGroupLabel, kSubGroupLabel, kQueueLabel})
-      Drop(pod.meta.labels, key);
-    if (random_.OneIn(3)) pod.meta.labels.Set(kQueueLabel, Numbered(2, "queue-"));
-    if (random_.OneIn(3)) return;
-    pod.meta.labels.Set(kPodGroupLabel, Numbered(3, "g"));
-    if (random_.OneIn(2)) pod.meta.labels.Set(kSubGroupLabel, random_.OneIn(2) ? "a" : "b");
-  }
+  static void Drop(StringMap& labels, absl::string_view key);
+  void Relabel(Pod& pod);
+  void Regroup(Pod& pod);
 
-  void Edit(Pod& pod) {
-    const bool bound = !pod.node_name.empty();
-    const bool ended = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-    pod.meta.resource_version = Numbered(100, "");
-    switch (random_.Below(9)) {
-      case 0:
-        return Relabel(pod);
-      case 1:
-        if (bound || ended) return;
-        regrouped_.insert(pod.meta.uid);
-        return Regroup(pod);
-      case 2:
-        if (bound || ended || regrouped_.contains(pod.meta.uid)) return;
-        if (pod.scheduling_gates.empty()) pod.node_name = NodeName();
-        return;
-      case 3:
-        if (bound && !ended) pod.phase = PodPhase::kRunning;
-        return;
-      case 4:
-        if (bound && random_.OneIn(2)) pod.phase = PodPhase::kFailed;
-        return;
-      case 5:
-        if (!pod.meta.deleted.has_value()) pod.meta.deleted = absl::FromUnixSeconds(1);
-        return;
-      case 6:
-        pod.scheduling_gates.clear();
-        return;
-      case 7:
-        return Resize(pod);
-      default:
-        pod.nominated_node_name = random_.OneIn(3) ? "" : NodeName();
-        pod.scheduled_condition = PodCondition{.status = "False", .reason = "NoFit", .message = ""};
-    }
-  }
-  void Resize(Pod& pod) {
-    for (ResourceAmount& request : pod.constraints.requests) {
-      if (request.resource == "cpu")
-        request.amount = Amount(1 + static_cast<int64_t>(random_.Below(3)));
-    }
-  }
+  void Edit(Pod& pod);
+  void Resize(Pod& pod);
 
   int made_ = 0;
   std::map<ObjectKey, Object> objects_;

@@ -1,6 +1,6 @@
 // The table of reasons. Fears: a row stands at the place of another; two reasons share a name, and
-// a metric adds them up; a placeholder reaches people; the name of a resource or a taint is read
-// as a placeholder, or asked of a table that does not have it.
+// a metric adds them up; people read "{}" in place of a name; braces in the name of a resource or a
+// taint are filled in, or the name is asked of a table that does not have it.
 #include "plugins/framework/reasons.h"
 
 #include <gtest/gtest.h>

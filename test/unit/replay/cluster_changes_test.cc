@@ -12,17 +12,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "test/unit/replay/replay_objects.h"
 
 namespace maniple::replay_cluster_changes_test {
 namespace {
 
+using replay_test::Parsed;
 using ::testing::HasSubstr;
-
-Json Parsed(const std::string& text) {
-  absl::StatusOr<Json> json = Json::Parse(text);
-  EXPECT_TRUE(json.ok()) << json.status() << text;
-  return json.ok() ? *std::move(json) : Json();
-}
 
 constexpr char kNode[] = R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"u",
   "labels":{"rack":"r1"}},"spec":{"unschedulable":true,"taints":[

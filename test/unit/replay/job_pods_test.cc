@@ -12,17 +12,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/replay/object_shape.h"
+#include "test/unit/replay/replay_objects.h"
 
 namespace maniple::replay_job_pods_test {
 namespace {
 
+using replay_test::Parsed;
 using ::testing::HasSubstr;
-
-Json Parsed(const std::string& text) {
-  absl::StatusOr<Json> json = Json::Parse(text);
-  EXPECT_TRUE(json.ok()) << json.status() << text;
-  return json.ok() ? *std::move(json) : Json();
-}
 
 Json JobOf(const std::string& name, const std::string& fields) {
   return Parsed(absl::StrCat(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")", name,
