@@ -195,9 +195,10 @@ std::string EncodeQueueStatusPatch(const QueueStatus& status, absl::string_view 
                             {"runningPods", status.running_pods},
                             {"usage", ListOrNull(UsageRows(status.usage))},
                             {"summary", TextOrNull(status.summary)},
-                            {"fairShare", status.fair_share},
-                            {"conditions", ListOrNull(Conditions(status.conditions))}});
+                            {"fairShare", status.fair_share}});
+  // A null would erase what an earlier leader has told.
   if (IsSet(status.used.as_of)) body.Set("resourceSeconds", UsageRecordJson(status.used));
+  body.Set("conditions", ListOrNull(Conditions(status.conditions)));
   return StatusPatch(uid, std::move(body));
 }
 
