@@ -145,10 +145,10 @@ TEST(MarkQuorumOfYunikorn, ATableThatIsNoListIsAProblem) {
 TEST(MarkQuorumOfYunikorn, ANumberOfMembersThatIsNoneIsAProblem) {
   for (const char* number : {R"("3")", "1.5", "true", "{}"}) {
     PackedPods pods;
-    pods.Add(
-        absl::StrCat("{labels: {yunikorn.apache.org/app-id: app}, annotations: "
-                     "{yunikorn.apache.org/task-groups: '[{\"name\":\"a\",",
-                     "\"minMember\":", number, "}]'}}"));
+    pods.Add(absl::StrCat("{labels: {yunikorn.apache.org/app-id: app}, annotations: {",
+                          "yunikorn.apache.org/task-group-name: a, ",
+                          "yunikorn.apache.org/task-groups: '[{\"name\":\"a\",",
+                          "\"minMember\":", number, "}]'}}"));
     EXPECT_THAT(QuorumOfMarks(MarkField::kYunikorn, pods.marks()).problem,
                 HasSubstr("task-groups] of a pod: minMember must be a whole number"))
         << number;
