@@ -3,6 +3,7 @@
 // restart: a new leader decides afresh.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -62,6 +63,12 @@ struct Departure {
   std::string forbidden;  // the server's words on a right that is lacking; "" = nothing
   // One of the pods leaves or has left: the rest of a whole gang follows, whatever happens.
   bool begun = false;
+
+  // Only time is left to pass, and the rest of the gang is free to go elsewhere.
+  [[nodiscard]] bool SurplusIsOnItsWayOut() const {
+    return !whole && std::ranges::all_of(
+                         pods, [](const auto& leaving) { return leaving.second.seen_leaving; });
+  }
 };
 
 enum class DepartureEnd : uint8_t { kLeft, kStays };

@@ -152,6 +152,7 @@ void Evictions::StartDeparture(GangId id, const std::vector<PodId>& pods, Depart
                                absl::Time now) {
   std::optional<Case> c = desk_.Open(id, now);
   if (!c.has_value()) return;
+  LeaveToWatch(*c);
   for (const PodId pod : pods) {
     departure.pods.emplace(pod, NewLeaver(*c, pod));
   }
@@ -165,6 +166,17 @@ void Evictions::StartDeparture(GangId id, const std::vector<PodId>& pods, Depart
   c->record.departure = std::move(departure);
   departing_.insert(id);
   desk_.touched.insert(id);
+}
+
+// Surplus that is on its way out already is awaited from now on, and needs no departure.
+void Evictions::LeaveToWatch(const Case& c) {
+  if (!c.record.departure.has_value()) return;
+  const auto claimant = desk_.records.find(c.record.departure->for_gang);
+  const bool claimed = claimant != desk_.records.end() && claimant->second->claim.has_value();
+  for (const auto& [pod, leaving] : c.record.departure->pods) {
+    if (leaving.asked) parts_.uses.CountLost(c.record.queue, leaving.had, c.now);
+    if (claimed) claimant->second->claim->awaited.push_back(pod);
+  }
 }
 
 Departure::Pod Evictions::NewLeaver(const Case& c, PodId pod) {
@@ -339,7 +351,7 @@ absl::Time Evictions::NextEviction(const GangRecord& record) {
 
 // A Queue that is drained starts nothing and lets no gang stay.
 void Evictions::DrainQueue(Case& c) {
-  if (c.record.departure.has_value()) return;
+  if (c.record.departure.has_value() && !c.record.departure->SurplusIsOnItsWayOut()) return;
   if (c.record.binding.has_value() && !c.record.binding->Stands()) return;
   const Queue* queue = desk_.ledger.book().FindQueue(c.record.queue);
   if (queue == nullptr || queue->stop != StopPolicy::kHoldAndDrain) return;

@@ -52,6 +52,7 @@ class Evictions final {
 
  private:
   [[nodiscard]] bool VictimsLeave(const Case& c) const;
+  void LeaveToWatch(const Case& c);
   [[nodiscard]] Departure::Pod NewLeaver(const Case& c, PodId pod);
   // `departure` has everything but the pods.
   void StartDeparture(GangId gang, const std::vector<PodId>& pods, Departure departure,

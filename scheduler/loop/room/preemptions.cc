@@ -94,7 +94,7 @@ RunningGang Preemptions::RunningGangOf(const Gang& gang, const GangRecord& recor
 }
 
 bool Preemptions::Stands(const Gang& gang, const GangRecord& record) {
-  if (record.departure.has_value()) return false;
+  if (record.departure.has_value() && !record.departure->SurplusIsOnItsWayOut()) return false;
   if (record.binding.has_value() && !record.binding->Stands()) return false;
   return std::ranges::any_of(gang.members, [](const Member& member) {
     return member.state == MemberState::kBound && member.node.valid();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "test/oracle/loop/leaders.h"
 #include "test/oracle/loop/leaders_world.h"
 #include "test/support/worlds.h"
@@ -50,7 +51,9 @@ bool Compare(World& world, uint64_t seed, int step) {
   const Words known = WordsOf(fresh, world.now, leave_out);
   const std::string differences = Differences(old, known);
   if (differences.empty()) return true;
-  ADD_FAILURE() << "seed " << seed << ", step " << step << "\n" << differences << world.Story();
+  ADD_FAILURE() << "seed " << seed << ", step " << step << "\n"
+                << differences << world.Story() << "\nthe new leader decides\n    "
+                << absl::StrJoin(fresh.loop->TakeDecisionLog(), "\n    ");
   return false;
 }
 

@@ -210,6 +210,43 @@ TEST_F(LoopEvictionTest, ASecondGangMakesRoomBeforeTheVictimsOfTheFirstHaveLeft)
   EXPECT_EQ(d_.Bound("high") + d_.Bound("higher"), 2);
 }
 
+// A gang of one and a pod more stand on both nodes, and the latter is leaving for "first".
+class SurplusLeaves : public LoopEvictionTest {
+ protected:
+  SurplusLeaves() {
+    queue_.within_queue = WithinQueuePreemption::kLowerPriority;
+    queue_.quotas = {
+        {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
+    PutQueue();
+    d_.Nodes(2, 8);
+    d_.api.KeepTerminating();
+    Submit("large", 2, 1, "q");
+    PodGroup group = *d_.api.FindGroup("large");
+    group.spec.min_member = 1;
+    d_.api.Put(group);
+    d_.Settle();
+    Submit("first", 1, 2, "q");
+    d_.Settle();
+    EXPECT_EQ(Evictions(), 1);
+  }
+};
+
+TEST_F(SurplusLeaves, TheRestOfItsGangMayBeEvictedMeanwhile) {
+  Submit("second", 1, 2, "q");
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 2);
+  d_.api.Reap();
+  d_.Settle();
+  EXPECT_EQ(d_.Bound("first"), 1);
+  EXPECT_EQ(d_.Bound("second"), 1);
+}
+
+TEST_F(SurplusLeaves, TheRestOfItsGangLeavesAQueueThatIsDrained) {
+  PutQueue(StopPolicy::kHoldAndDrain);
+  d_.Settle();
+  EXPECT_EQ(Evictions(), 2);
+}
+
 TEST_F(LoopEvictionTest, QuotaThatOthersAreLeavingAnywayIsWaitedFor) {
   d_.Nodes(3, 8);
   d_.api.KeepTerminating();
