@@ -61,7 +61,8 @@ ObjectEvent RandomObjects::AnyUpstreamGroup() {
   made.meta.name = Numbered(2, "u");
   made.meta.namespace_name = NamespaceName();
   made.meta.uid = absl::StrCat("uid-upstream-", made.meta.name);
-  made.spec.is_gang = !random_.OneIn(3);
+  // Its policy is immutable, and pods that run stay in the gang that they started in.
+  made.spec.is_gang = made.meta.name == "u0" || made.meta.namespace_name == "other";
   made.spec.minimum = static_cast<int64_t>(1 + random_.Below(3));
   if (random_.OneIn(2)) made.spec.priority_class_name = Numbered(2, "priority-");
   return ObjectUpserted{std::move(made)};

@@ -167,7 +167,8 @@ void WorldOfEvents::Relabel(Pod& pod) {
 void WorldOfEvents::Regroup(Pod& pod) {
   for (const char* key : {kPodGroupLabel, kSubGroupLabel, kQueueLabel}) Drop(pod.meta.labels, key);
   if (random_.OneIn(3)) pod.meta.labels.Set(kQueueLabel, Numbered(2, "queue-"));
-  if (random_.OneIn(3)) return;
+  // What a gang waits for is told by the last pod to come, even when that has moved on.
+  if (!pod.scheduling_group.empty() || random_.OneIn(3)) return;
   pod.meta.labels.Set(kPodGroupLabel, Numbered(3, "g"));
   if (random_.OneIn(2)) pod.meta.labels.Set(kSubGroupLabel, random_.OneIn(2) ? "a" : "b");
 }
