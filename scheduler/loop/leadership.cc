@@ -156,8 +156,11 @@ void Leadership::Requeue(Case& c) {
   const bool may_claim = kind == ItemKind::kQuorum || kind == ItemKind::kRepair;
   if (!may_claim && c.record.claim.has_value()) evictions_.GiveUpClaim(c);
   if (kind != ItemKind::kQuorum) charges_.LeaveLine(c);
-  const uint64_t fingerprint =
+  uint64_t fingerprint =
       FingerprintOf(c.gang) + c.record.holds.size() + 31 * c.record.refused_until.size();
+  // The rest keeps to the flavor of those that stand, which the labels of their nodes decide.
+  const bool is_rest = kind == ItemKind::kSurplus || kind == ItemKind::kRepair;
+  if (is_rest) fingerprint += 961 * charges_.KindsUnder(c.gang);
   if (c.record.fingerprint != fingerprint) {
     Searches::ForgetSearch(c.record);
   }

@@ -66,6 +66,16 @@ std::vector<PlacedPods> HeldPods(const GangRecord& record) {
   return held;
 }
 
+uint64_t Charges::KindsUnder(const Gang& gang) const {
+  uint64_t kinds = 0;
+  if (gang.queue.empty()) return kinds;
+  for (const Member& member : gang.members) {
+    if (member.state != MemberState::kBound || !member.node.valid()) continue;
+    kinds = 31 * kinds + 1 + desk_.ledger.KindOf(member.node).index();
+  }
+  return kinds;
+}
+
 void Charges::QuotaChanged(WarmState::QuotaChange change) {
   if (change.tree) GiveTreeToQueue();
   if (!change.costs) return;

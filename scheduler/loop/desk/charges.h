@@ -55,6 +55,8 @@ class Charges final {
                                        const QuotaTree& tree);
   // Why its Queue does not let it start, or begin anew; none: it does.
   [[nodiscard]] std::optional<QueueRefusal> RefusalOf(const Case& c, ItemKind kind);
+  // What decides how its standing members are charged; another number when that changes.
+  [[nodiscard]] uint64_t KindsUnder(const Gang& gang) const;
   // The order, made anew; the parts that depend on usage are kept in the record.
   OrderKey OrderOf(Case& c, ItemKind kind);
   // Since the order was made, quotas or flavors have changed, and with them the item's charge.

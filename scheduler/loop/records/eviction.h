@@ -28,7 +28,7 @@ struct Claim {
   std::vector<Room> rooms;
   std::vector<GangId> victims;
   std::vector<PodId> awaited;  // pods that were on their way out already, and may be needed too
-  std::string text;  // "2 gangs are leaving: default/a, default/b"
+  std::string text;            // "2 gangs are leaving: default/a, default/b"
   absl::Time since;
   absl::Time until;
 };

@@ -57,17 +57,25 @@ bool Compare(World& world, uint64_t seed, int step) {
   return false;
 }
 
+void PlayAndCompare(uint64_t seed) {
+  World world(seed);
+  for (int step = 0; step < kSteps; ++step) {
+    world.Step();
+    world.Rest();
+    if (!Compare(world, seed, step)) break;
+  }
+}
+
 TEST(LoopNewLeader, KnowsWhatTheOldOneKnew) {
   const int64_t first = Setting("MANIPLE_LEADER_HISTORIES_FIRST", 0);
   for (int64_t i = 0; i < Worlds("MANIPLE_LEADER_HISTORIES", 16); ++i) {
-    const auto seed = static_cast<uint64_t>(first + i);
-    World world(seed);
-    for (int step = 0; step < kSteps; ++step) {
-      world.Step();
-      world.Rest();
-      if (!Compare(world, seed, step)) break;
-    }
+    PlayAndCompare(static_cast<uint64_t>(first + i));
   }
+}
+
+// The rest of a gang keeps to the flavor of those that stand, and their nodes got another one.
+TEST(LoopNewLeader, FindsNoRestOfAGangAsleepAfterItsNodeChangedItsFlavor) {
+  for (const uint64_t seed : {240, 485}) PlayAndCompare(seed);
 }
 
 }  // namespace
