@@ -12,6 +12,12 @@ namespace {
 
 using Amounts = std::map<std::string, Amount>;
 
+// Resources that pods of GPU jobs compete for: cpu, memory and extended resources. Others are
+// written only where a queue names them.
+bool Counts(absl::string_view resource) {
+  return resource == "cpu" || resource == "memory" || absl::StrContains(resource, '/');
+}
+
 class Tree final {
  public:
   Tree(std::map<std::string, TreeQueue> queues, std::string top, const Amounts& capacity,
@@ -30,7 +36,9 @@ class Tree final {
       return;
     }
     std::set<std::string> resources;
-    for (const auto& [name, amount] : capacity_) resources.insert(name);
+    for (const auto& [name, amount] : capacity_) {
+      if (Counts(name)) resources.insert(name);
+    }
     for (const auto& [name, queue] : queues_) {
       for (const auto& [resource, line] : queue.lines) resources.insert(resource);
     }
@@ -167,11 +175,6 @@ class Tree final {
   std::map<std::string, std::vector<std::string>> children_;
 };
 
-// Resources that pods of GPU jobs compete for: cpu, memory and extended resources.
-bool Counts(absl::string_view resource) {
-  return resource == "cpu" || resource == "memory" || absl::StrContains(resource, '/');
-}
-
 }  // namespace
 
 void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
@@ -184,7 +187,6 @@ Amounts CapacityOf(const ForeignObjects& objects) {
   for (const ForeignObject& object : objects) {
     if (object.kind() != "Node") continue;
     for (const auto& [resource, value] : object.whole().At("status.allocatable").members()) {
-      if (!Counts(resource)) continue;
       const std::string text = value.is_string() ? value.AsString() : value.Dump();
       const absl::StatusOr<Amount> amount = ParseAmount(resource, text);
       if (amount.ok() && *amount > Amount()) out[resource] += *amount;

@@ -43,7 +43,7 @@ struct TreeQueue {
 void ImportTree(std::map<std::string, TreeQueue> queues, const std::string& top,
                 const std::map<std::string, Amount>& capacity, Imported& out);
 
-// The cpu, memory and extended resources that the nodes among the objects offer.
+// All resources that the nodes among the objects offer.
 [[nodiscard]] std::map<std::string, Amount> CapacityOf(const ForeignObjects& objects);
 
 }  // namespace maniple

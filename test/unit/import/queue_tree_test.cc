@@ -188,7 +188,7 @@ TEST(ImportQueueTree, NoQueuesAreNoTree) {
   EXPECT_TRUE(out.findings.empty());
 }
 
-TEST(ImportQueueTree, ANodeOffersWhatCountsAndIsMoreThanNothing) {
+TEST(ImportQueueTree, ANodeOffersWhatIsAnAmountAndMoreThanNothing) {
   ForeignObjects objects;
   const auto node = [&objects](const char* allocatable) {
     const absl::StatusOr<Json> value = Json::Parse(
@@ -199,10 +199,11 @@ TEST(ImportQueueTree, ANodeOffersWhatCountsAndIsMoreThanNothing) {
   node(R"({"cpu": "1500m", "memory": "1Ki", "pods": "110", "ephemeral-storage": "5"})");
   node(R"({"cpu": "500m", "nvidia.com/gpu": "8", "rdma/hca": "0", "x/y": "many"})");
   const std::map<std::string, Amount> capacity = CapacityOf(objects);
-  EXPECT_EQ(capacity.size(), 3);
+  EXPECT_EQ(capacity.size(), 5);
   EXPECT_EQ(capacity.at("cpu"), Amount(2000));
   EXPECT_EQ(capacity.at("memory"), Amount(1024));
   EXPECT_EQ(capacity.at(kGpu), Amount(8));
+  EXPECT_EQ(capacity.at("pods"), Amount(110));
 }
 
 }  // namespace

@@ -124,6 +124,22 @@ TEST(ImportVolcano, WithoutNodesNothingIsWrittenAndTheErrorSaysWhatIsMissing) {
   EXPECT_THAT(Told(result), Contains(HasSubstr("error  Queue q: no nodes are among the files")));
 }
 
+// Every Queue lists a resource that one of them names, so the nodes' amount of it is shared, too:
+// each pod takes one of "pods", and without them nothing would start.
+TEST(ImportVolcano, WhatOneQueueLimitsTheOthersStillHave) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kVolcano,
+      {{"v.yaml", Volcano("a", "capability: {pods: 20, ephemeral-storage: '5'}") +
+                      Volcano("b", "weight: 1") +
+                      Node("n", "cpu: '4', pods: '110', ephemeral-storage: '9', hugepages: '1'")}});
+  const Json root = Find(result, "Cohort", "root");
+  EXPECT_EQ(LineOf(root, "pods")["nominal"].AsString(), "110");
+  EXPECT_EQ(LineOf(root, "ephemeral-storage")["nominal"].AsString(), "9");
+  EXPECT_EQ(LineOf(Find(result, "Queue", "a"), "pods")["borrowingLimit"].AsString(), "20");
+  EXPECT_TRUE(LineOf(Find(result, "Queue", "b"), "pods")["borrowingLimit"].is_null());
+  EXPECT_TRUE(LineOf(root, "hugepages").is_null());
+}
+
 TEST(ImportVolcano, ParentsInARingOrMissingEndOnTop) {
   const ImportResult result =
       ImportObjects(ImportFrom::kVolcano,
