@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/strings/numbers.h"
@@ -70,21 +71,47 @@ void TakeLine(ForeignObject& queue, const ResourceName& resource, TreeQueue& tre
   }
 }
 
-// Seconds of the longer of the two; one guarantee covers preemption and reclaim here.
-int64_t MinRuntimeOf(ForeignObject& queue, Imported& out) {
-  absl::Duration longest;
-  for (const absl::string_view field : {"preemptMinRuntime", "reclaimMinRuntime"}) {
-    const std::string& text = queue.Take(field).AsString();
-    absl::Duration value;
-    if (text.empty()) continue;
-    if (absl::ParseDuration(text, &value)) {
-      longest = std::max(longest, value);
-    } else {
-      queue.Error(absl::StrCat("spec.", field), absl::StrCat("\"", text, "\" is no duration"),
-                  out.findings);
+constexpr std::array<absl::string_view, 2> kMinRuntimes = {"preemptMinRuntime",
+                                                           "reclaimMinRuntime"};
+
+// As the queue itself says it, if it does.
+std::optional<absl::Duration> MinRuntimeOf(ForeignObject& queue, absl::string_view field,
+                                           Imported& out) {
+  const std::string& text = queue.Take(field).AsString();
+  absl::Duration value;
+  if (text.empty()) return std::nullopt;
+  if (absl::ParseDuration(text, &value)) return value;
+  queue.Error(absl::StrCat("spec.", field), absl::StrCat("\"", text, "\" is no duration"),
+              out.findings);
+  return std::nullopt;
+}
+
+// A queue that says nothing has what the nearest one above it says. One guarantee covers preemption
+// and reclaim here: the longer of the two.
+void SetMinRuntimes(std::map<std::string, TreeQueue>& queues, Imported& out) {
+  std::map<std::string, absl::Duration> longest;
+  for (const absl::string_view field : kMinRuntimes) {
+    std::map<std::string, absl::Duration> own;
+    for (auto& [name, queue] : queues) {
+      if (const auto value = MinRuntimeOf(*queue.from, field, out)) own[name] = *value;
+    }
+    for (const auto& [name, queue] : queues) {
+      auto at = queues.find(name);
+      for (size_t left = queues.size(); left > 0 && at != queues.end(); --left) {
+        if (own.contains(at->first)) break;
+        at = queues.find(at->second.parent);
+      }
+      if (at == queues.end()) continue;
+      if (const auto found = own.find(at->first); found != own.end()) {
+        longest[name] = std::max(longest[name], found->second);
+      }
     }
   }
-  return absl::ToInt64Seconds(longest);
+  for (const auto& [name, value] : longest) {
+    const int64_t seconds = absl::ToInt64Seconds(value);
+    if (seconds <= 0) continue;
+    queues.at(name).own_spec.Mutable("preemption").Set("minRuntimeSeconds", seconds);
+  }
 }
 
 TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
@@ -94,9 +121,6 @@ TreeQueue KaiTreeQueue(ForeignObject& queue, Imported& out) {
   for (const ResourceName& resource : kResources) TakeLine(queue, resource, tree, out);
   Json preemption =
       Json::Object({{"withinQueue", "LowerPriority"}, {"reclaimWithinCohort", "Any"}});
-  if (const int64_t seconds = MinRuntimeOf(queue, out); seconds > 0) {
-    preemption.Set("minRuntimeSeconds", seconds);
-  }
   tree.own_spec = Json::Object({{"preemption", std::move(preemption)}});
   if (const Json& priority = queue.Take("priority");
       priority.is_number() && priority.AsInt() != 100) {
@@ -135,6 +159,7 @@ void ImportKai(ForeignObjects& objects, Imported& out) {
     if (object.kind() == "Topology") ImportTopology(object, out);
     if (object.kind() == "Queue") queues.emplace(object.name(), KaiTreeQueue(object, out));
   }
+  SetMinRuntimes(queues, out);
   std::string top = "root";
   while (queues.contains(top)) top = top == "root" ? "all-queues" : absl::StrCat("all-", top);
   ImportTree(std::move(queues), top, CapacityInTheirTerms(objects), out);

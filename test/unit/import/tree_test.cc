@@ -181,6 +181,26 @@ TEST(ImportKai, AmountsHaveTheirUnitsAndMinusOneHasNoLimit) {
   EXPECT_THAT(Told(result), Contains(HasSubstr("spec.resources.memory.quota")));
 }
 
+// A department's guarantee is that of its teams, unless a team has one of its own.
+TEST(ImportKai, ATeamHasTheMinimumRuntimeOfTheNearestQueueThatNamesOne) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai,
+      {{"k.yaml", Kai("dept", "preemptMinRuntime: 1h, reclaimMinRuntime: 2h") +
+                      Kai("group", "parentQueue: dept") + Kai("silent", "parentQueue: group") +
+                      Kai("own", "parentQueue: group, preemptMinRuntime: 3h") +
+                      Kai("none",
+                          "parentQueue: dept, preemptMinRuntime: 0s, "
+                          "reclaimMinRuntime: 0s") +
+                      Kai("ring", "parentQueue: ring") + Node("n", "cpu: '4'")}});
+  const auto seconds = [&result](const char* queue) {
+    return Find(result, "Queue", queue).At("preemption.minRuntimeSeconds").AsInt();
+  };
+  EXPECT_EQ(seconds("silent"), 7200);
+  EXPECT_EQ(seconds("own"), 10800);
+  EXPECT_EQ(seconds("none"), 0);
+  EXPECT_EQ(seconds("ring"), 0);
+}
+
 // A limit that is absent is none beyond the quota there; a resource that is absent is not limited.
 TEST(ImportKai, WhatIsAbsentOpensNothingThatWasClosed) {
   const ImportResult result = ImportObjects(
