@@ -104,6 +104,20 @@ class Tree final {
                      out_.findings);
   }
 
+  // A Queue that does not list a resource is held to no Cohort's limit of it either.
+  void TellLimitsAbove(const TreeQueue& queue, const std::string& resource) {
+    for (auto above = queues_.find(queue.parent); above != queues_.end();
+         above = queues_.find(above->second.parent)) {
+      const auto line = above->second.lines.find(resource);
+      if (line == above->second.lines.end() || !line->second.limit.has_value()) continue;
+      queue.from->Note("",
+                       absl::StrCat("the limit of queue ", above->first, " of ",
+                                    FormatAmount(resource, *line->second.limit), " ", resource,
+                                    " does not hold for it: give it an amount of its own"),
+                       out_.findings);
+    }
+  }
+
   void WriteTop(const std::set<std::string>& resources) {
     Json quotas = Json::Array();
     for (const std::string& resource : resources) {
@@ -129,7 +143,10 @@ class Tree final {
     const bool inner = !children_[name].empty();
     Json quotas = Json::Array();
     for (const std::string& resource : resources) {
-      if (!inner && queue.unlimited.contains(resource)) continue;
+      if (!inner && queue.unlimited.contains(resource)) {
+        TellLimitsAbove(queue, resource);
+        continue;
+      }
       const auto line = queue.lines.find(resource);
       const Amount total = Total(name, resource);
       Json entry = Json::Object(

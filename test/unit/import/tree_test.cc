@@ -21,6 +21,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr char kGpu[] = "nvidia.com/gpu";
 
@@ -220,6 +221,20 @@ TEST(ImportKai, AQuotaWithoutEndKeepsItsLimit) {
                                         Node("n", "nvidia.com/gpu: '8'")}});
   EXPECT_EQ(LineOf(Find(result, "Queue", "team"), "scheduling.maniple.dev/gpu-milli").Dump(),
             R"({"name":"scheduling.maniple.dev/gpu-milli","nominal":"4000","borrowingLimit":"0"})");
+}
+
+// A Queue without an amount is held to no limit here, that of its department included.
+TEST(ImportKai, ALimitAboveAQueueWithoutEndIsToldOf) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kKai,
+      {{"k.yaml",
+        Kai("dept", "resources: {gpu: {quota: 4, limit: 8}, cpu: {quota: 0, limit: -1}}") +
+            Kai("team", "parentQueue: dept, resources: {gpu: {quota: -1, limit: -1}}") +
+            Node("n", "nvidia.com/gpu: '8'")}});
+  EXPECT_THAT(Told(result),
+              Contains(HasSubstr("Queue team: the limit of queue dept of 8000 "
+                                 "scheduling.maniple.dev/gpu-milli does not hold for it")));
+  EXPECT_THAT(Told(result), Not(Contains(HasSubstr("limit of queue dept of 0 cpu"))));
 }
 
 TEST(ImportKai, TheCohortAboveAllHasANameOfItsOwn) {
