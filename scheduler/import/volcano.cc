@@ -77,7 +77,14 @@ void ImportVolcano(ForeignObjects& objects, Imported& out) {
   for (ForeignObject& object : objects) {
     if (object.kind() != "Queue") continue;
     TreeQueue queue = VolcanoTreeQueue(object, out);
-    if (object.name() != kTop) queues.emplace(object.name(), std::move(queue));
+    if (object.name() != kTop) {
+      queues.emplace(object.name(), std::move(queue));
+      continue;
+    }
+    for (const absl::string_view amounts : {"capability", "deserved", "guarantee"}) {
+      object.HasNoCounterpart(amounts, "the Cohort above all has what the nodes have",
+                              out.findings);
+    }
   }
   ImportTree(std::move(queues), std::string(kTop), CapacityOf(objects), out);
 }

@@ -19,6 +19,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -139,6 +140,14 @@ TEST(ImportVolcano, WhatOneQueueLimitsTheOthersStillHave) {
   EXPECT_EQ(LineOf(Find(result, "Queue", "a"), "pods")["borrowingLimit"].AsString(), "20");
   EXPECT_TRUE(LineOf(Find(result, "Queue", "b"), "pods")["borrowingLimit"].is_null());
   EXPECT_TRUE(LineOf(root, "hugepages").is_null());
+}
+
+TEST(ImportVolcano, ALimitOfTheRootIsToldOf) {
+  const ImportResult result = ImportObjects(
+      ImportFrom::kVolcano, {{"v.yaml", Volcano("root", "capability: {cpu: 2}, deserved: {}") +
+                                            Volcano("q", "weight: 1") + Node("n", "cpu: '4'")}});
+  EXPECT_THAT(Told(result),
+              ElementsAre(HasSubstr("note spec.capability Queue root: not carried over: ")));
 }
 
 TEST(ImportVolcano, ParentsInARingOrMissingEndOnTop) {
