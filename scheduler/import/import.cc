@@ -161,6 +161,31 @@ void LeaveOutUnsound(Imported& out) {
   }
 }
 
+// By the name of each Cohort that has a parent: the parent's.
+using Parents = std::map<std::string, std::string>;
+
+Parents ParentsOf(const std::vector<Json>& objects) {
+  Parents parents;
+  for (const Json& object : objects) {
+    const std::string& parent = object.At("spec.parent").AsString();
+    if (object["kind"].AsString() == "Cohort" && !parent.empty()) {
+      parents[object.At("metadata.name").AsString()] = parent;
+    }
+  }
+  return parents;
+}
+
+// How many Cohorts stand above it. No rings are left: our CRDs refuse them.
+size_t DepthOf(const Json& object, const Parents& parents) {
+  size_t depth = 0;
+  if (object["kind"].AsString() != "Cohort") return depth;
+  auto above = parents.find(object.At("metadata.name").AsString());
+  for (; above != parents.end() && depth <= parents.size(); ++depth) {
+    above = parents.find(above->second);
+  }
+  return depth;
+}
+
 // Flavors and Topologies, then Cohorts, then Queues, then objects that name these.
 int RankOf(const Json& object) {
   constexpr absl::string_view kOrder[] = {"ResourceFlavor", "Topology", "Cohort", "Queue",
@@ -185,7 +210,9 @@ ImportResult ImportObjects(ImportFrom from, const std::vector<ManifestFile>& fil
   dialect.translate(objects, out);
   for (const ForeignObject& object : objects) object.TellTheRest(out.findings);
   LeaveOutUnsound(out);
-  std::ranges::stable_sort(out.objects, {}, RankOf);
+  std::ranges::stable_sort(out.objects, {}, [parents = ParentsOf(out.objects)](const Json& object) {
+    return std::pair(RankOf(object), DepthOf(object, parents));
+  });
   const auto place = [](const ManifestFinding& finding) {
     return std::tie(finding.file, finding.line);
   };

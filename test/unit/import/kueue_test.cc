@@ -171,6 +171,16 @@ TEST(ImportKueue, ABrokenObjectIsNamedAndTheRestGoesOn) {
   EXPECT_EQ(text.findings[0].file, "no.yaml");
 }
 
+TEST(ImportKueue, ACohortComesAfterItsParents) {
+  const ImportResult result =
+      Import(Theirs("ClusterQueue", "q", "cohort: a, namespaceSelector: {}") +
+             Theirs("Cohort", "a", "parent: b") + Theirs("Cohort", "b", "parent: c") +
+             Theirs("Cohort", "c", "parent: elsewhere") + Theirs("Cohort", "d", "parent: a"));
+  std::vector<std::string> names;
+  for (const Json& object : result.objects) names.push_back(object.At("metadata.name").AsString());
+  EXPECT_THAT(names, ElementsAre("c", "b", "a", "d", "q"));
+}
+
 TEST(ImportKueue, ObjectsOfAListHaveTheirOwnLines) {
   const ImportResult result = Import(
       "apiVersion: v1\nkind: List\nitems:\n"
