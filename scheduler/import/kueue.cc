@@ -19,6 +19,14 @@ using Users = std::map<std::string, std::set<std::string>>;
 constexpr absl::string_view kDefaultQueueLabel = "scheduling.maniple.dev/default-queue";
 constexpr absl::string_view kNamespaceName = "kubernetes.io/metadata.name";
 
+// A queue's name may be longer than the value of a label.
+constexpr size_t kLongestLabelValue = 63;
+
+// As kubectl puts an object that names none.
+std::string NamespaceOf(const ForeignObject& local) {
+  return local.namespace_name().empty() ? "default" : local.namespace_name();
+}
+
 void SetIf(Json& spec, absl::string_view key, const Json& value) {
   if (!value.is_null() && (!value.is_string() || !value.AsString().empty())) spec.Set(key, value);
 }
@@ -191,7 +199,7 @@ void ImportClusterQueue(ForeignObject& queue, const Users& users, Imported& out)
 void ImportLocalQueues(ForeignObjects& objects, Imported& out) {
   std::map<std::string, std::vector<ForeignObject*>> by_namespace;
   for (ForeignObject& object : objects) {
-    if (object.kind() == "LocalQueue") by_namespace[object.namespace_name()].push_back(&object);
+    if (object.kind() == "LocalQueue") by_namespace[NamespaceOf(object)].push_back(&object);
   }
   for (auto& [name, locals] : by_namespace) {
     const auto chosen = std::ranges::find(locals, "default", &ForeignObject::name);
@@ -200,20 +208,24 @@ void ImportLocalQueues(ForeignObjects& objects, Imported& out) {
                                                         : nullptr;
     for (ForeignObject* local : locals) {
       const std::string& queue = local->Take("clusterQueue").AsString();
-      local->HasNoCounterpart("stopPolicy", "a Queue is stopped for all of its namespaces",
-                              out.findings);
+      if (local->Take("stopPolicy").AsString() != "None") {
+        local->HasNoCounterpart("stopPolicy", "a Queue is stopped for all of its namespaces",
+                                out.findings);
+      }
       local->HasNoCounterpart("fairSharing", "shares are those of Queues", out.findings);
       if (queue.empty()) {
         local->Error("spec.clusterQueue", "is missing: it leads to no Queue", out.findings);
       }
-      if (queue.empty() || local == leads) continue;
+      if (queue.empty()) continue;
+      if (local == leads && queue.size() <= kLongestLabelValue) continue;
       local->Note("",
                   absl::StrCat("gangs of namespace ", name,
                                " that used it name the Queue: ", "spec.queue: ", queue),
                   out.findings);
     }
-    if (leads == nullptr || leads->Take("clusterQueue").AsString().empty()) continue;
-    Json labels = Json::Object({{kDefaultQueueLabel.data(), leads->Take("clusterQueue")}});
+    const std::string queue = leads != nullptr ? leads->Take("clusterQueue").AsString() : "";
+    if (queue.empty() || queue.size() > kLongestLabelValue) continue;
+    Json labels = Json::Object({{kDefaultQueueLabel.data(), queue}});
     out.objects.push_back(Json::Object(
         {{"apiVersion", "v1"},
          {"kind", "Namespace"},
@@ -241,7 +253,7 @@ void ImportKueue(ForeignObjects& objects, Imported& out) {
   Users users;
   for (ForeignObject& object : objects) {
     if (object.kind() != "LocalQueue") continue;
-    users[object.Take("clusterQueue").AsString()].insert(object.namespace_name());
+    users[object.Take("clusterQueue").AsString()].insert(NamespaceOf(object));
   }
   TellFlavorsThatAreAlike(objects, out);
   for (ForeignObject& object : objects) {

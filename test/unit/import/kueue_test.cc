@@ -94,6 +94,38 @@ TEST(ImportKueue, ALocalQueueThatLeadsNowhereMakesNoNamespaceADefault) {
   EXPECT_THAT(Told(result), Contains(HasSubstr("spec.clusterQueue LocalQueue one/default")));
 }
 
+// The API server takes no label of more than 63 characters, but queues of up to 253.
+TEST(ImportKueue, AQueueWhoseNameIsNoLabelIsNamedByGangs) {
+  const auto namespaces = [](size_t length) {
+    const std::string queue(length, 'q');
+    const ImportResult result =
+        Import(Theirs("ClusterQueue", queue, "namespaceSelector: {}") + Local("l", "one", queue));
+    const bool labelled = !Named(result, "Namespace", "one").is_null();
+    EXPECT_EQ(Told(result).size(), labelled ? 0 : 1);
+    return labelled;
+  };
+  EXPECT_TRUE(namespaces(63));
+  EXPECT_FALSE(namespaces(64));
+}
+
+TEST(ImportKueue, ALocalQueueWithoutNamespaceIsInTheDefaultOne) {
+  const ImportResult result = Import(Theirs("ClusterQueue", "q", "namespaceSelector: {}") +
+                                     Theirs("LocalQueue", "l", "clusterQueue: q"));
+  EXPECT_FALSE(Named(result, "Namespace", "default").is_null());
+  EXPECT_THAT(Named(result, "Queue", "q").At("spec.namespaceSelector").Dump(),
+              HasSubstr(R"("values":["default"])"));
+}
+
+// The API server writes this default into every LocalQueue.
+TEST(ImportKueue, ALocalQueueThatIsNotStoppedLosesNothing) {
+  const auto told = [](const std::string& policy) {
+    return Told(Import(Theirs("ClusterQueue", "q", "namespaceSelector: {}") +
+                       Theirs("LocalQueue", "l", "clusterQueue: q, stopPolicy: " + policy)));
+  };
+  EXPECT_THAT(told("None"), IsEmpty());
+  EXPECT_THAT(told("Hold"), ElementsAre(HasSubstr("spec.stopPolicy")));
+}
+
 // There, nobody may use a ClusterQueue without a selector; here, everybody a Queue without one.
 TEST(ImportKueue, WhoMayUseTheQueueIsNeverMoreThanBefore) {
   const auto selector = [](const std::string& text) {
