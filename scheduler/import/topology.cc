@@ -1,5 +1,5 @@
 // Topologies of Kueue and KAI.
-#include <map>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,13 +10,14 @@ namespace maniple {
 // A level is named by the last part of its label; PodGroups may name the label as well.
 void ImportTopology(ForeignObject& topology, Imported& out) {
   Json levels = Json::Array();
-  std::map<std::string, int> named;
+  std::set<std::string> named;
   const Json& theirs = topology.Take("levels");
   for (size_t i = 0; i < theirs.items().size(); ++i) {
     const Json& level = theirs.items()[i];
     const std::string& label = level["nodeLabel"].AsString();
-    std::string name = label.substr(label.rfind('/') + 1);
-    if (const int before = named[name]++; before > 0) name = absl::StrCat(name, "-", before + 1);
+    const std::string last = label.substr(label.rfind('/') + 1);
+    std::string name = last;
+    for (int next = 2; !named.insert(name).second; ++next) name = absl::StrCat(last, "-", next);
     levels.Append(Json::Object({{"name", name}, {"nodeLabel", label}}));
     topology.TellOthers(absl::StrCat("spec.levels[", i, "]"), level, {"nodeLabel"}, out.findings);
   }

@@ -213,6 +213,17 @@ TEST(ImportKueue, ACohortComesAfterItsParents) {
   EXPECT_THAT(names, ElementsAre("c", "b", "a", "d", "q"));
 }
 
+TEST(ImportKueue, LevelsHaveNamesOfTheirOwnWhateverTheirLabelsAre) {
+  const ImportResult result = Import(Theirs("Topology", "t",
+                                            "levels: [{nodeLabel: a/rack}, {nodeLabel: b/rack}, "
+                                            "{nodeLabel: c/rack-2}, {nodeLabel: d/rack}]"));
+  std::vector<std::string> names;
+  for (const Json& level : Named(result, "Topology", "t").At("spec.levels").items()) {
+    names.push_back(level["name"].AsString());
+  }
+  EXPECT_THAT(names, ElementsAre("rack", "rack-2", "rack-2-2", "rack-3"));
+}
+
 TEST(ImportKueue, ObjectsOfAListHaveTheirOwnLines) {
   const ImportResult result = Import(
       "apiVersion: v1\nkind: List\nitems:\n"
