@@ -33,6 +33,8 @@ class Inflater final {
       stream_.avail_out = chunk.size();
       state = inflate(&stream_, Z_NO_FLUSH);
       out.append(chunk.data(), chunk.size() - stream_.avail_out);
+      // A file may be several, one behind the other, as `cat` puts them together.
+      if (state == Z_STREAM_END && stream_.avail_in > 0) state = inflateReset(&stream_);
       if (out.size() > most) {
         return absl::InvalidArgumentError(
             absl::StrCat("it unpacks to more than ", most >> 20, " MiB"));
