@@ -1,5 +1,8 @@
 // YAML of a value, as people write it.
+#include <cstdint>
+
 #include "absl/strings/str_cat.h"
+#include "api/codec/utf8.h"
 #include "api/codec/yaml.h"
 #include "api/codec/yaml_scalar.h"
 
@@ -9,16 +12,32 @@ namespace {
 // No reader has to look further than so many characters for the colon behind a key (YAML 1.2, 7.4).
 constexpr size_t kLongestSimpleKey = 1024;
 
+// Of a character of two or three bytes, or of ASCII.
+uint32_t CodeOf(absl::string_view character) {
+  const uint32_t lead = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return lead;
+  uint32_t code = character.size() == 2 ? lead & 0x1F : lead & 0x0F;
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<uint32_t>(c) & 0x3F);
+  return code;
+}
+
+// A JSON string is a YAML string, save for characters that no reader of YAML takes as they are;
+// JSON may escape them.
 std::string Text(const std::string& text) {
   if (IsPlainYamlText(text)) return text;
-  // A JSON string is a YAML string, save that a reader of YAML 1.1 would end the line at U+0085;
-  // JSON may escape it.
-  std::string quoted = JsonEscaped(text);
-  for (size_t at = quoted.find("\xC2\x85"); at != std::string::npos;
-       at = quoted.find("\xC2\x85", at)) {
-    quoted.replace(at, 2, "\\u0085");
+  const std::string json = JsonEscaped(text);
+  std::string out = "\"";
+  for (size_t at = 0; at < json.size();) {
+    const size_t length = Utf8SequenceLength(json, at);
+    const absl::string_view character = absl::string_view(json).substr(at, length);
+    if (IsYamlCharacter(character)) {
+      absl::StrAppend(&out, character);
+    } else {
+      absl::StrAppend(&out, "\\u", absl::Hex(CodeOf(character), absl::kZeroPad4));
+    }
+    at += length;
   }
-  return absl::StrCat("\"", quoted, "\"");
+  return out + "\"";
 }
 
 bool IsBlock(const Json& value) { return value.size() > 0; }

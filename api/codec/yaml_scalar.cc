@@ -128,11 +128,17 @@ absl::StatusOr<Json> ResolveYamlScalar(absl::string_view tag, absl::string_view 
   return absl::InvalidArgumentError(absl::StrCat("unknown tag !!", Printable(type)));
 }
 
+bool IsYamlCharacter(absl::string_view character) {
+  const auto byte = static_cast<unsigned char>(character.back());
+  if (character.size() == 1) return byte >= 0x20 && byte != 0x7F;
+  if (character.size() == 2) return character.front() != '\xC2' || byte >= 0xA0;
+  // U+2028, U+2029, U+FEFF, U+FFFE and U+FFFF.
+  return !IsOneOf(character,
+                  {"\xE2\x80\xA8", "\xE2\x80\xA9", "\xEF\xBB\xBF", "\xEF\xBF\xBE", "\xEF\xBF\xBF"});
+}
+
 bool IsPlainYamlText(absl::string_view text) {
   if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return false;
-  }
   // Indicators that start something else, and all that could start a number or a date of YAML 1.1.
   if (absl::string_view("-?:,[]{}#&*!|>'\"%@`=<+.0123456789~").find(text.front()) !=
       absl::string_view::npos) {
@@ -143,15 +149,9 @@ bool IsPlainYamlText(absl::string_view text) {
   }
   const std::string lower = absl::AsciiStrToLower(text);
   if (IsOneOf(lower, {"null", "true", "false", "yes", "no", "on", "off", "y", "n"})) return false;
-  // Characters beyond ASCII are plain when well formed, except those that YAML 1.1 takes for line
-  // breaks.
   for (size_t at = 0; at < text.size();) {
     const size_t length = Utf8SequenceLength(text, at);
-    if (length == 0) return false;
-    const absl::string_view character = text.substr(at, length);
-    if (IsOneOf(character, {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xEF\xBB\xBF"})) {
-      return false;
-    }
+    if (length == 0 || !IsYamlCharacter(text.substr(at, length))) return false;
     at += length;
   }
   return true;

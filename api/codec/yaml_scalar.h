@@ -13,6 +13,10 @@ namespace maniple {
 // such value (.inf, .nan).
 [[nodiscard]] absl::StatusOr<Json> ResolveYamlScalar(absl::string_view tag, absl::string_view text);
 
+// Whether a reader of YAML takes the character, well-formed UTF-8, for a part of a line: it refuses
+// most control characters, and YAML 1.1 ends a line at some others.
+[[nodiscard]] bool IsYamlCharacter(absl::string_view character);
+
 // Whether the text, written without quotes, would come back as this very text from any reader, also
 // from one of YAML 1.1 with its yes, no, on and off.
 [[nodiscard]] bool IsPlainYamlText(absl::string_view text);

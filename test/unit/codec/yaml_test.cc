@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
 
@@ -275,6 +276,23 @@ TEST(DumpYaml, QuotesEveryTextThatWouldReadAsSomethingElse) {
     ASSERT_EQ(back.size(), 1u) << DumpYaml(json);
     EXPECT_EQ(back[0].value, json) << DumpYaml(json);
   }
+}
+
+// Other readers refuse a whole file for one of these (go-yaml: "control characters are not
+// allowed"), or lose the spaces beside one, as beside an end of line.
+TEST(DumpYaml, EscapesEveryCharacterThatReadersOfYamlDoNotTake) {
+  for (const absl::string_view character :
+       {"\x7F", "\xC2\x80", "\xC2\x85", "\xC2\x9F", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xEF\xBB\xBF",
+        "\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    const Json json = Json::Object({{"k", absl::StrCat("a ", character, " b")}});
+    const std::string text = DumpYaml(json);
+    EXPECT_FALSE(absl::StrContains(text, character)) << text;
+    EXPECT_TRUE(absl::StrContains(text, "\\u")) << text;
+    ASSERT_EQ(Parsed(text).size(), 1u) << text;
+    EXPECT_EQ(Parsed(text)[0].value, json) << text;
+  }
+  const Json plain = Json::Object({{"k", "\xC2\xA0\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"}});
+  EXPECT_FALSE(absl::StrContains(DumpYaml(plain), "\""));
 }
 
 // Oracle: what was dumped reads back as the same value.
