@@ -1,5 +1,7 @@
 #include "api/http/tls_identity.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -13,7 +15,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/base/files.h"
@@ -47,8 +48,9 @@ struct CertificateRequest {
 };
 
 bool IsAddress(const std::string& host) {
-  return host.find_first_not_of("0123456789abcdefABCDEF.:") == std::string::npos &&
-         (host.find(':') != std::string::npos || absl::ascii_isdigit(host.back()));
+  in6_addr any{};  // has room for either
+  return ::inet_pton(AF_INET, host.c_str(), &any) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), &any) == 1;
 }
 
 std::string AlternativeNames(const std::vector<std::string>& hosts) {
