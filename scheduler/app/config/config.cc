@@ -1,6 +1,7 @@
 #include "scheduler/app/config/config.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -65,17 +66,19 @@ void ReadPlugins(const Json& map, const std::string& path, Problems& problems,
   Section section(map, path, problems);
   section.Read("filters", [&](const Json& v, const std::string& at) {
     Section filters(v, at, problems);
-    filters.Strings("disabled", out.disabled_filters);
+    filters.Strings("disabled", out.disabled_filters, WhyNoFilter);
     filters.Close();
-    for (size_t i = 0; i < out.disabled_filters.size(); ++i) {
-      const std::string why = WhyNoFilter(out.disabled_filters[i]);
-      if (!why.empty()) problems.Add(absl::StrCat(at, ".disabled[", i, "]"), why);
-    }
   });
   section.Read("scores", [&](const Json& v, const std::string& at) {
     ReadScores(v, at, problems, out.score_weights);
   });
   section.Close();
+}
+
+std::optional<FairStrategy> StrategyNamed(absl::string_view name) {
+  if (name == "LessThanOrEqualToFinalShare") return FairStrategy::kLessThanOrEqualToFinalShare;
+  if (name == "LessThanInitialShare") return FairStrategy::kLessThanInitialShare;
+  return std::nullopt;
 }
 
 void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
@@ -147,18 +150,15 @@ void ReadTop(const Json& root, Problems& problems, SchedulerConfig& out) {
     sharing.Bool("enabled", enabled);
     out.fair_sharing = enabled ? FairSharing::kOn : FairSharing::kOff;
     std::vector<std::string> strategies;
-    sharing.Strings("strategies", strategies);
+    sharing.Strings("strategies", strategies, [](const std::string& name) {
+      return StrategyNamed(name).has_value()
+                 ? ""
+                 : "expected LessThanOrEqualToFinalShare or LessThanInitialShare";
+    });
     sharing.Close();
     if (!strategies.empty()) out.fair_strategies.clear();
-    for (size_t i = 0; i < strategies.size(); ++i) {
-      if (strategies[i] == "LessThanOrEqualToFinalShare") {
-        out.fair_strategies.push_back(FairStrategy::kLessThanOrEqualToFinalShare);
-      } else if (strategies[i] == "LessThanInitialShare") {
-        out.fair_strategies.push_back(FairStrategy::kLessThanInitialShare);
-      } else {
-        problems.Add(absl::StrCat(path, ".strategies[", i, "]"),
-                     "expected LessThanOrEqualToFinalShare or LessThanInitialShare");
-      }
+    for (const std::string& name : strategies) {
+      if (const auto strategy = StrategyNamed(name)) out.fair_strategies.push_back(*strategy);
     }
   });
   top.Read("plugins",

@@ -61,15 +61,8 @@ bool IsPath(const std::string& path) {
   return std::find(steps.begin(), steps.end(), "") == steps.end();
 }
 
-void ReadPaths(Section& section, absl::string_view key, Problems& problems,
-               std::vector<std::string>& out) {
-  section.Strings(key, out);
-  section.Read(key, [&](const Json&, const std::string& path) {
-    for (size_t i = 0; i < out.size(); ++i) {
-      if (IsPath(out[i])) continue;
-      problems.Add(absl::StrCat(path, "[", i, "]"), "is no path such as spec.replicas");
-    }
-  });
+std::string ProblemOfPath(const std::string& path) {
+  return IsPath(path) ? "" : "is no path such as spec.replicas";
 }
 
 ForeignKind ReadRule(const Json& map, const std::string& path, Problems& problems) {
@@ -80,10 +73,10 @@ ForeignKind ReadRule(const Json& map, const std::string& path, Problems& problem
   section.Strings("versions", out.versions);
   section.String("resource", out.resource);
   section.String("kind", out.kind);
-  ReadPaths(section, "minimums", problems, rule.minimums);
-  ReadPaths(section, "replicas", problems, rule.replicas);
-  ReadPaths(section, "priorityClasses", problems, rule.priority_classes);
-  ReadPaths(section, "queues", problems, rule.queues);
+  section.Strings("minimums", rule.minimums, ProblemOfPath);
+  section.Strings("replicas", rule.replicas, ProblemOfPath);
+  section.Strings("priorityClasses", rule.priority_classes, ProblemOfPath);
+  section.Strings("queues", rule.queues, ProblemOfPath);
   section.String("partLabel", rule.part_label);
   section.Close();
   for (const auto& [field, value] :

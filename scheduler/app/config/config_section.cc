@@ -127,17 +127,21 @@ void Section::Duration(absl::string_view key, absl::Duration& out) {
   });
 }
 
-void Section::Strings(absl::string_view key, std::vector<std::string>& out) {
+void Section::Strings(absl::string_view key, std::vector<std::string>& out,
+                      const ProblemOf& problem_of) {
   Read(key, [&](const Json& v, const std::string& path) {
     if (!v.is_array()) return Wrong(path, "a list of strings", v);
     out.clear();
     for (size_t i = 0; i < v.items().size(); ++i) {
       const Json& item = v.items()[i];
+      const std::string at = absl::StrCat(path, "[", i, "]");
       if (!item.is_string() || item.AsString().empty()) {
-        Wrong(absl::StrCat(path, "[", i, "]"), "a string that is not empty", item);
-      } else {
-        out.push_back(item.AsString());
+        Wrong(at, "a string that is not empty", item);
+        continue;
       }
+      out.push_back(item.AsString());
+      const std::string problem = problem_of != nullptr ? problem_of(out.back()) : "";
+      if (!problem.empty()) problems_.Add(at, problem);
     }
   });
 }

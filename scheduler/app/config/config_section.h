@@ -60,7 +60,10 @@ class Section final {
     if (const std::optional<size_t> at = WordAt(key, known)) out = words[*at].second;
   }
   void Duration(absl::string_view key, absl::Duration& out);
-  void Strings(absl::string_view key, std::vector<std::string>& out);
+  // `problem_of` says what is wrong with an item; "" = nothing.
+  using ProblemOf = std::function<std::string(const std::string&)>;
+  void Strings(absl::string_view key, std::vector<std::string>& out,
+               const ProblemOf& problem_of = nullptr);
   void Wrong(const std::string& path, absl::string_view expected, const Json& got) {
     problems_.Wrong(path, expected, got);
   }

@@ -266,6 +266,12 @@ INSTANTIATE_TEST_SUITE_P(
             "autoscaling.bindingAnnotations.example.com/a: expected a string, in quotes, got 3"},
         Refusal{"autoscaling: {bindingAnnotations: {scheduling.maniple.dev/queue: x}}\n",
                 "is for the scheduler alone to write"},
+        Refusal{"plugins: {filters: {disabled: [5, Nonsense]}}\n",
+                "plugins.filters.disabled[1]: no plugin \"Nonsense\""},
+        Refusal{"fairSharing: {strategies: ['', Nonsense]}\n",
+                "fairSharing.strategies[1]: expected LessThanOrEqualToFinalShare"},
+        Refusal{"producers: {rules: [{minimums: [5, spec..x]}]}\n",
+                "producers.rules[0].minimums[1]: is no path"},
         Refusal{"gpu: {migg: {}}\n", "gpu.migg: unknown field"}, Refusal{"a: [\n", "s.yaml"}));
 
 TEST(SchedulerConfig, AnnotationsOfBindingsKeepTheirOrder) {
