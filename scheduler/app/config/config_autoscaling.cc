@@ -1,5 +1,7 @@
 #include "scheduler/app/config/config_autoscaling.h"
 
+#include <algorithm>
+
 #include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -24,10 +26,18 @@ bool IsName(absl::string_view text, size_t most) {
          absl::string_view::npos;
 }
 
+// A subdomain of the DNS. The API server looks at the keys of annotations in lower case.
+bool IsPrefix(absl::string_view text) {
+  if (text.size() > kMostPrefix || absl::StrContains(text, '_')) return false;
+  const std::vector<absl::string_view> labels = absl::StrSplit(text, '.');
+  return std::all_of(labels.begin(), labels.end(),
+                     [](absl::string_view label) { return IsName(label, kMostPrefix); });
+}
+
 bool IsQualifiedName(absl::string_view key) {
   const std::vector<absl::string_view> halves = absl::StrSplit(key, '/');
   if (halves.size() == 1) return IsName(key, kMostName);
-  return halves.size() == 2 && IsName(halves[0], kMostPrefix) && IsName(halves[1], kMostName);
+  return halves.size() == 2 && IsPrefix(halves[0]) && IsName(halves[1], kMostName);
 }
 
 struct MapBounds {

@@ -272,15 +272,21 @@ INSTANTIATE_TEST_SUITE_P(
                 "fairSharing.strategies[1]: expected LessThanOrEqualToFinalShare"},
         Refusal{"producers: {rules: [{minimums: [5, spec..x]}]}\n",
                 "producers.rules[0].minimums[1]: is no path"},
+        Refusal{"autoscaling: {bindingAnnotations: {my_company.com/a: x}}\n",
+                "autoscaling.bindingAnnotations.my_company.com/a: is no name of an annotation"},
+        Refusal{"autoscaling: {bindingAnnotations: {example..com/a: x}}\n",
+                "autoscaling.bindingAnnotations.example..com/a: is no name of an annotation"},
+        Refusal{"autoscaling: {bindingAnnotations: {example.-com/a: x}}\n",
+                "autoscaling.bindingAnnotations.example.-com/a: is no name of an annotation"},
         Refusal{"gpu: {migg: {}}\n", "gpu.migg: unknown field"}, Refusal{"a: [\n", "s.yaml"}));
 
 TEST(SchedulerConfig, AnnotationsOfBindingsKeepTheirOrder) {
   const absl::StatusOr<SchedulerConfig> config = Parse(
-      "autoscaling:\n  bindingAnnotations:\n    karpenter.sh/do-not-disrupt: 'true'\n    a: ''\n");
+      "autoscaling:\n  bindingAnnotations:\n    Karpenter.sh/do-not-disrupt: 'true'\n    a: ''\n");
   ASSERT_TRUE(config.ok()) << config.status();
   using Entry = std::pair<std::string, std::string>;
   EXPECT_THAT(config->autoscaling.binding_annotations,
-              testing::ElementsAre(Entry("karpenter.sh/do-not-disrupt", "true"), Entry("a", "")));
+              testing::ElementsAre(Entry("Karpenter.sh/do-not-disrupt", "true"), Entry("a", "")));
 }
 
 TEST(SchedulerConfig, TellsEveryProblemAtOnce) {
