@@ -57,7 +57,7 @@ bool IsKeptAnnotation(absl::string_view key) {
 StringMap ReadAnnotations(const Cursor& annotations) {
   StringMap out;
   for (const Cursor& annotation : annotations.Members()) {
-    if (IsKeptAnnotation(annotation.key())) out.Set(annotation.key(), annotation.View());
+    if (IsKeptAnnotation(annotation.key())) out.Set(annotation.CheckedKey(), annotation.View());
   }
   return out;
 }

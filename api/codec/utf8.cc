@@ -68,6 +68,17 @@ absl::string_view Utf8Prefix(absl::string_view text, size_t limit) {
   return text.substr(0, end);
 }
 
+namespace {
+
+// Also those from U+0080 to U+009F: U+009B begins a command to a terminal, U+0085 ends a line.
+bool IsControl(absl::string_view character) {
+  const auto lead = static_cast<unsigned char>(character[0]);
+  if (lead == 0xC2) return static_cast<unsigned char>(character[1]) < 0xA0;
+  return lead < 0x20 || lead == 0x7F;
+}
+
+}  // namespace
+
 std::string Printable(absl::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -78,8 +89,7 @@ std::string Printable(absl::string_view text) {
       ++at;
       continue;
     }
-    const auto lead = static_cast<unsigned char>(text[at]);
-    if (lead < 0x20 || lead == 0x7F) {
+    if (IsControl(text.substr(at, length))) {
       out += ' ';
     } else {
       out.append(text.data() + at, length);
