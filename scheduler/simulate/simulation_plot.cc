@@ -21,14 +21,13 @@ std::vector<std::pair<double, double>> Means(const SimulationResult& result, dou
   for (size_t i = 0; i < result.load.size(); ++i) {
     const double end =
         absl::ToDoubleSeconds(i + 1 < result.load.size() ? result.load[i + 1].at : result.length);
-    double at = absl::ToDoubleSeconds(result.load[i].at);
-    while (at < end) {
-      const auto step = std::min(static_cast<int>(at / width), kSteps - 1);
+    const double at = absl::ToDoubleSeconds(result.load[i].at);
+    auto step = std::min(static_cast<int>(at / width), kSteps - 1);
+    for (double from = at; from < end; ++step) {
       // The last step ends with the line, whatever the rounding.
       const double until = step == kSteps - 1 ? end : std::min(end, (step + 1) * width);
-      if (until <= at) break;
-      sums[step] += (until - at) * static_cast<double>(result.load[i].*what);
-      at = until;
+      sums[step] += std::max(0.0, until - from) * static_cast<double>(result.load[i].*what);
+      from = std::max(from, until);
     }
   }
   std::vector<std::pair<double, double>> points;
