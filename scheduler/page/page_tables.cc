@@ -61,6 +61,11 @@ void AppendQueues(std::string& out, const ClusterView& view) {
              {"Queue", "Cohort", "Running", "Waiting", "Flavor", "Resource", "Nominal", "Used",
               "Borrowed", "Lent"});
   for (const QueueView& queue : view.queues) {
+    if (queue.usage.empty()) {
+      AppendRow(out, "td",
+                {queue.name, queue.cohort, absl::StrCat(queue.running), absl::StrCat(queue.pending),
+                 "", "", "", "", "", ""});
+    }
     for (const QuotaUsageView& usage : queue.usage) {
       const auto text = [&usage](Amount amount) { return FormatAmount(usage.resource, amount); };
       AppendRow(out, "td",

@@ -1,0 +1,49 @@
+// The page as plain tables, against the lists of the command line. Fears: a Queue without limits is
+// left out, as though there were none; a row with a number of cells that its head has not.
+#include "scheduler/page/page_tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+
+namespace maniple::page_tables_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+size_t CellsOf(absl::string_view row) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(row, "</t");
+  return parts.size() - 2;  // before the first cell's end, and behind the row's own
+}
+
+TEST(PageTables, AQueueWithoutLimitsIsListed) {
+  ClusterView view;
+  view.queues = {{.name = "free", .pending = 2, .running = 1}};
+  EXPECT_THAT(PageTables(view, {}),
+              HasSubstr("<tr><td>free</td><td></td><td>1</td><td>2</td><td></td>"));
+}
+
+TEST(PageTables, EveryRowHasTheCellsOfItsHead) {
+  ClusterView view;
+  view.gangs = {{.namespace_name = "a", .name = "g", .position = 1}};
+  view.queues = {{.name = "free"}, {.name = "tight", .usage = {{.resource = "cpu"}}}};
+  view.nodes = {{.name = "n", .resources = {{"nvidia.com/gpu", Amount(8), Amount(8), true}}}};
+  size_t head = 0;
+  int rows = 0;
+  const std::string html = PageTables(view, {});
+  for (const absl::string_view line : absl::StrSplit(html, '\n')) {
+    if (!absl::StartsWith(line, "<tr>")) continue;
+    if (absl::StartsWith(line, "<tr><th>")) head = CellsOf(line);
+    EXPECT_EQ(CellsOf(line), head) << line;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 7);
+}
+
+}  // namespace
+}  // namespace maniple::page_tables_test
