@@ -54,7 +54,11 @@ std::string ReasonOf(const Json& queues, const Json& queue, const Json& row) {
   std::string text =
       absl::StrCat("  ", flavor, flavor.empty() ? "" : "/", row["name"].AsString(), ": uses ",
                    row["used"].AsString(), " of its own ", row["nominal"].AsString());
-  if (!IsZero(row["borrowed"].AsString())) {
+  const bool alone = queue["cohort"].AsString().empty();
+  if (!IsZero(row["borrowed"].AsString()) && alone) {
+    // Its quota was cut while its gangs ran on.
+    absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " more than it has");
+  } else if (!IsZero(row["borrowed"].AsString())) {
     const std::string lenders = LendersOf(queues, queue, row);
     absl::StrAppend(&text, ", ", row["borrowed"].AsString(), " of that borrowed from cohort ",
                     queue["cohort"].AsString(),

@@ -1,0 +1,37 @@
+// The reasons of Queues. Fears: a Queue that stands alone borrows from a Cohort without a name; a
+// Queue that uses nothing beyond its own borrows.
+#include "scheduler/cli/listing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace maniple::cli_queue_reasons_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string ReasonsOf(const std::string& cohort, const std::string& borrowed) {
+  Json usage = Json::Object(
+      {{"name", "gpu"}, {"used", "8"}, {"nominal", "4"}, {"borrowed", borrowed}, {"lent", "0"}});
+  Json queue = Json::Object(
+      {{"name", "team"}, {"cohort", cohort}, {"usage", Json::Array({std::move(usage)})}});
+  return QueueReasons(Json::Object({{"items", Json::Array({std::move(queue)})}}));
+}
+
+TEST(QueueReasons, AQueueInACohortBorrowsFromIt) {
+  EXPECT_THAT(ReasonsOf("all", "4"), HasSubstr(", 4 of that borrowed from cohort all"));
+  EXPECT_THAT(ReasonsOf("all", "0"), Not(HasSubstr("borrowed")));
+}
+
+TEST(QueueReasons, AQueueAloneBorrowsFromNobody) {
+  // Its quota was cut while its gangs ran on.
+  const std::string text = ReasonsOf("", "4");
+  EXPECT_THAT(text, HasSubstr("uses 8 of its own 4, 4 more than it has"));
+  EXPECT_THAT(text, Not(HasSubstr("cohort")));
+}
+
+}  // namespace
+}  // namespace maniple::cli_queue_reasons_test
