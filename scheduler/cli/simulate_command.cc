@@ -19,6 +19,7 @@
 #include "scheduler/app/config/loop_settings.h"
 #include "scheduler/cli/command_line.h"
 #include "scheduler/cli/manifest_files.h"
+#include "scheduler/cli/run_files.h"
 #include "scheduler/replay/object_shape.h"
 #include "scheduler/replay/snapshot_file.h"
 #include "scheduler/simulate/gpu_use.h"
@@ -152,16 +153,6 @@ class ProgressLine final {
   bool shown_ = false;
 };
 
-// jobs.csv of configuration b is jobs-b.csv, where there are several.
-std::string FileFor(const std::string& file, const std::string& name, bool several) {
-  const std::filesystem::path path(file);
-  const std::string plain = std::filesystem::path(name).stem().string();
-  if (!several) return file;
-  return (path.parent_path() /
-          absl::StrCat(path.stem().string(), "-", plain, path.extension().string()))
-      .string();
-}
-
 QuotaBy QuotaOf(const std::string& word) {
   return word == "equal" ? QuotaBy::kEqual : word == "demand" ? QuotaBy::kDemand : QuotaBy::kNone;
 }
@@ -219,8 +210,9 @@ absl::Status Play(SimulateRequest request) {
   for (size_t i = 0; i < results.size(); ++i) {
     drawn.push_back({figures[i].name, &results[i]});
     if (request.csv.empty()) continue;
-    RETURN_IF_ERROR(WriteWholeFile(FileFor(request.csv, figures[i].name, results.size() > 1),
-                                   SimulationCsv(trace.jobs, results[i]), FileAccess::kAll));
+    const std::string file =
+        results.size() > 1 ? FileOfRun(request.csv, figures[i].name) : request.csv;
+    RETURN_IF_ERROR(WriteWholeFile(file, SimulationCsv(trace.jobs, results[i]), FileAccess::kAll));
   }
   if (!request.plot.empty()) {
     RETURN_IF_ERROR(WriteWholeFile(request.plot, SimulationPlot(drawn), FileAccess::kAll));
