@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "api/base/status_macros.h"
+#include "scheduler/loop/records/left_for.h"
 #include "scheduler/replay/cluster_changes.h"
 #include "scheduler/replay/job_pods.h"
 #include "scheduler/replay/known_ends.h"
@@ -84,7 +85,7 @@ class Asking final {
         start.kind = StartKind::kRuns;
         continue;
       }
-      start.evicts = GangsEvicted();
+      start.evicts = GangsEvictedFor(key);
       if (!start.evicts.empty()) start.kind = StartKind::kAfterEvicting;
     }
     return absl::OkStatus();
@@ -180,10 +181,17 @@ class Asking final {
     start.message = gang.message;
     return start;
   }
-  [[nodiscard]] std::vector<std::string> GangsEvicted() const {
+  [[nodiscard]] std::vector<std::string> GangsEvictedFor(const std::string& gang) const {
     std::set<std::string> gangs;
     const std::vector<std::string> pods = replay_.Evicted();
     for (size_t i = evicted_for_others_; i < pods.size(); ++i) gangs.insert(GangOf(pods[i]));
+    for (const Json& object : replay_.Dump()) {
+      if (object["kind"].AsString() != "PodGroup") continue;
+      const std::vector<LeftFor> left = ParseLeftFor(object["status"]["preemptedBy"].AsString());
+      // It left for another gang that is asked about.
+      if (left.empty() || left.back().name == gang || !starts_.contains(left.back().name)) continue;
+      gangs.erase(KeyOf(object));
+    }
     return {gangs.begin(), gangs.end()};
   }
   [[nodiscard]] std::string GangOf(const std::string& pod) const {
