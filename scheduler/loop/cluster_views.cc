@@ -218,10 +218,9 @@ void ClusterViews::NumberThoseWhoWait(ViewRound& round, const GangQueue& queue) 
   absl::flat_hash_map<std::string, int64_t> in_queue;
   int64_t position = 0;
   for (const QueueItem item : queue.WaitingItems()) {
-    ++position;
     const Gang* gang = warm_.state.FindGang(item.gang);
     if (item.kind != ItemKind::kQuorum || gang == nullptr) continue;
-    round.positions[item.gang] = {position, ++in_queue[gang->queue]};
+    round.positions[item.gang] = {++position, ++in_queue[gang->queue]};
   }
 }
 

@@ -1,5 +1,6 @@
 // Several gangs in one question. Fears: a gang that finds room beside the others is told to evict
-// whom another one evicts.
+// whom another one evicts; a gang that lacks a member takes
+// a place among the gangs that wait.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +32,28 @@ TEST(SeveralGangs, OnlyWhoEvictsIsSaidToEvict) {
   EXPECT_THAT(answer->gangs[0].evicts, ElementsAre("default/old"));
   EXPECT_EQ(answer->gangs[1].kind, StartKind::kNow) << GangStartText(answer->gangs[1]);
   EXPECT_THAT(answer->gangs[1].evicts, IsEmpty());
+}
+
+// A gang that runs and lacks a member is served before it, but has no place of its own.
+TEST(SeveralGangs, TheFirstThatWaitsIsAtPlaceOne) {
+  Replay replay(Options(), kStart);
+  std::vector<Json> cluster = {
+      NodeWith("n1", 8),
+      Parsed(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":100,
+               "metadata":{"name":"high"}})"),
+      GroupOf("runs", 2),
+      Running(PodOf("runs", 0, 8, 100), "n1", kSince),
+      PodOf("runs", 1, 8, 100),
+      GroupOf("waits", 1),
+      PodOf("waits", 0, 8)};
+  for (size_t i : {3, 4}) cluster[i].Mutable("spec").Set("priorityClassName", "high");
+  cluster[2].Set("status", Json::Object({{"phase", "Running"}, {"quorumReachedAt", kSince}}));
+  const absl::Status loaded = replay.Load(cluster);
+  ASSERT_TRUE(loaded.ok()) << loaded;
+  replay.RunUntil(kStart + absl::Seconds(4));
+  for (const GangView& gang : replay.View()->gangs) {
+    EXPECT_EQ(gang.position, gang.name == "waits" ? 1 : 0) << gang.name << ": " << gang.message;
+  }
 }
 
 }  // namespace
