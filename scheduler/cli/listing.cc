@@ -136,19 +136,25 @@ void AddCohorts(const Json& cohorts, const std::map<std::string, std::string>& p
 
 }  // namespace
 
-std::string StartTable(const Json& gangs, absl::Time now) {
-  std::vector<const Json*> waiting;
+Json ThoseWhoWait(const Json& gangs) {
+  std::vector<Json> waiting;
   for (const Json& gang : gangs["items"].items()) {
-    if (Number(gang["position"]) > 0) waiting.push_back(&gang);
+    if (Number(gang["position"]) > 0) waiting.push_back(gang);
   }
-  std::ranges::sort(waiting, {}, [](const Json* gang) { return Number((*gang)["position"]); });
+  std::ranges::stable_sort(waiting, {}, [](const Json& gang) { return Number(gang["position"]); });
+  Json out = gangs;
+  out.Set("items", Json::Array(std::move(waiting)));
+  return out;
+}
+
+std::string StartTable(const Json& gangs, absl::Time now) {
   std::vector<std::vector<std::string>> rows = {
       {"POSITION", "NAMESPACE", "GANG", "QUEUE", "IN QUEUE", "REASON", "PLANNED START"}};
-  for (const Json* gang : waiting) {
-    const Json& start = (*gang)["plannedStart"];
-    rows.push_back({PositionIn((*gang)["position"]), (*gang)["namespace"].AsString(),
-                    (*gang)["name"].AsString(), OrDash((*gang)["queue"].AsString()),
-                    PositionIn((*gang)["queuePosition"]), OrDash((*gang)["reason"].AsString()),
+  for (const Json& gang : gangs["items"].items()) {
+    const Json& start = gang["plannedStart"];
+    rows.push_back({PositionIn(gang["position"]), gang["namespace"].AsString(),
+                    gang["name"].AsString(), OrDash(gang["queue"].AsString()),
+                    PositionIn(gang["queuePosition"]), OrDash(gang["reason"].AsString()),
                     start.is_object() ? PlannedStartText(start, now) : "-"});
   }
   return Table(rows);

@@ -10,7 +10,9 @@
 
 namespace maniple {
 
-// Gangs that wait, in order of service: when each is planned to start, as far as room is held.
+// Of a list of gangs those that wait, in order of service.
+[[nodiscard]] Json ThoseWhoWait(const Json& gangs);
+// Of gangs that wait: when each is planned to start, as far as room is held.
 [[nodiscard]] std::string StartTable(const Json& gangs, absl::Time now);
 // As GangTable, with priority, position and what declares each gang.
 [[nodiscard]] std::string WideGangTable(const Json& gangs, absl::Time now);

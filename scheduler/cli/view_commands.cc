@@ -40,6 +40,7 @@ struct Asked {
 struct ListTexts {
   std::function<std::string(const Json&)> table, wide;
   std::string resource;  // for names: "podgroup"
+  std::function<Json(const Json&)> choose = [](const Json& list) { return list; };
 };
 
 // As a person or a program wants it.
@@ -98,7 +99,10 @@ absl::StatusOr<Json> AskForSelected(const Asked& asked, const std::string& targe
 
 int ShowList(const Asked& asked, const std::string& target, ResourceKind kind,
              const ListTexts& texts) {
-  const auto ask = [&] { return AskForSelected(asked, target, kind); };
+  const auto ask = [&]() -> absl::StatusOr<Json> {
+    ASSIGN_OR_RETURN(const Json list, AskForSelected(asked, target, kind));
+    return texts.choose(list);
+  };
   if (asked.common.output == "name") {
     return ShowAnswer(asked, ask, [&](const Json& list) { return Names(list, texts.resource); });
   }
@@ -121,7 +125,10 @@ int Gangs(const Asked& asked) {
   const auto table = [](const Json& gangs) { return GangTable(gangs, absl::Now()); };
   const auto wide = [](const Json& gangs) { return WideGangTable(gangs, absl::Now()); };
   ListTexts texts{.table = table, .wide = wide, .resource = "podgroup"};
-  if (asked.view.by_start) texts.table = texts.wide = starts;
+  if (asked.view.by_start) {
+    texts.choose = ThoseWhoWait;
+    texts.table = texts.wide = starts;
+  }
   return ShowList(asked, absl::StrCat("/gangs?namespace=", UrlEncoded(asked.view.namespace_name)),
                   ResourceKind::kPodGroup, texts);
 }
