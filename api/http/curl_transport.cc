@@ -113,6 +113,7 @@ class CurlTransport::Impl final {
     owner_.Check();
     now_ = clock_.Now();
     const absl::Time until = now_ + std::max(timeout, absl::ZeroDuration());
+    ExpireFenced();
     Resume();
     bool woken = false;
     do {
