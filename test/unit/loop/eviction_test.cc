@@ -214,10 +214,7 @@ TEST_F(LoopEvictionTest, ASecondGangMakesRoomBeforeTheVictimsOfTheFirstHaveLeft)
 class SurplusLeaves : public LoopEvictionTest {
  protected:
   SurplusLeaves() {
-    queue_.within_queue = WithinQueuePreemption::kLowerPriority;
-    queue_.quotas = {
-        {.flavor = "", .resources = {{.resource = kGpuResource, .nominal = Amount(16)}}}};
-    PutQueue();
+    PutQueueOfTwoNodes();
     d_.Nodes(2, 8);
     d_.api.KeepTerminating();
     Submit("large", 2, 1, "q");
