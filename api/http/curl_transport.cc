@@ -111,9 +111,8 @@ class CurlTransport::Impl final {
 
   std::vector<HttpInput> Poll(absl::Duration timeout) {
     owner_.Check();
-    now_ = clock_.Now();
+    LookAtClock();
     const absl::Time until = now_ + std::max(timeout, absl::ZeroDuration());
-    ExpireFenced();
     Resume();
     bool woken = false;
     do {
@@ -259,8 +258,7 @@ class CurlTransport::Impl final {
     const absl::Time next = std::min({until, timer_, NextIdle(), credentials_.NextDeadline()});
     const SocketPoll::Waited waited =
         sockets_.Wait(told_.empty() ? next - now_ : absl::ZeroDuration());
-    now_ = clock_.Now();
-    ExpireFenced();
+    LookAtClock();
     for (const epoll_event& event : waited.ready) {
       if (event.data.fd == plugin_fd_) continue;
       int running = 0;
@@ -301,7 +299,8 @@ class CurlTransport::Impl final {
   }
 
   // Before libcurl may touch a socket again: the process may have been stopped for any time.
-  void ExpireFenced() {
+  void LookAtClock() {
+    now_ = clock_.Now();
     Expire([this](const Transfer& transfer) {
       return now_ < transfer.request.send_by ? absl::OkStatus() : TooLateToSend();
     });

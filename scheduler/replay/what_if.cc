@@ -185,6 +185,7 @@ class Asking final {
     std::set<std::string> gangs;
     const std::vector<std::string> pods = replay_.Evicted();
     for (size_t i = evicted_for_others_; i < pods.size(); ++i) gangs.insert(GangOf(pods[i]));
+    if (gangs.empty()) return {};
     for (const Json& object : replay_.Dump()) {
       if (object["kind"].AsString() != "PodGroup") continue;
       const std::vector<LeftFor> left = ParseLeftFor(object["status"]["preemptedBy"].AsString());
