@@ -51,7 +51,8 @@ TEST(SeveralGangs, TheFirstThatWaitsIsAtPlaceOne) {
   const absl::Status loaded = replay.Load(cluster);
   ASSERT_TRUE(loaded.ok()) << loaded;
   replay.RunUntil(kStart + absl::Seconds(4));
-  for (const GangView& gang : replay.View()->gangs) {
+  const ClusterViewPtr view = replay.View();
+  for (const GangView& gang : view->gangs) {
     EXPECT_EQ(gang.position, gang.name == "waits" ? 1 : 0) << gang.name << ": " << gang.message;
   }
 }
