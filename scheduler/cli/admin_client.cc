@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -34,6 +36,7 @@ namespace pb = admin::v1;
 using ChannelCredentials = decltype(grpc::InsecureChannelCredentials());
 
 constexpr std::chrono::seconds kDeadline{5};
+constexpr int kMostAnswerBytes = 1 << 30;
 constexpr char kNoSuchPage[] = "404 page not found";
 constexpr char kViewer[] = "maniple-viewer";
 constexpr char kTokenRequest[] =
@@ -77,11 +80,19 @@ absl::StatusOr<ChannelCredentials> CredentialsFor(const AdminClientOptions& opti
   return grpc::InsecureChannelCredentials();
 }
 
+// gRPC by itself takes 4 MiB, and the list of ten thousand nodes is larger.
+std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address,
+                                         const ChannelCredentials& credentials) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMostAnswerBytes);
+  return grpc::CreateCustomChannel(address, credentials, arguments);
+}
+
 absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::string& address,
                                const AdminQuestion& target) {
   LogWhatGrpcSays();
   ASSIGN_OR_RETURN(const ChannelCredentials credentials, CredentialsFor(options, address));
-  const auto stub = pb::Admin::NewStub(grpc::CreateChannel(address, credentials));
+  const auto stub = pb::Admin::NewStub(ChannelTo(address, credentials));
   if (target.path == "/explain") {
     pb::ExplainRequest request;
     request.set_namespace_(target.namespace_name);

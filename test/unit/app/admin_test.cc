@@ -234,6 +234,20 @@ TEST(AdminWatch, OfANamespaceHearsOfNoQueue) {
   EXPECT_EQ(reply.gangs_size() + reply.queues_size(), 0);
 }
 
+// The fear: gRPC's own limit of 4 MiB hides the list of a large cluster.
+TEST(AdminServer, TellsListsOfMoreThanFourMebibytes) {
+  const TempFolder temporary;
+  const std::string address = absl::StrCat("unix:", temporary.In("run"), "/admin.sock");
+  auto large = std::make_shared<ClusterView>();
+  large->nodes.resize(5'000, NodeRow{.name = std::string(1000, 'n')});
+  const ClusterViewPtr view = std::move(large);
+  const auto server = AdminServer::Start({.address = address}, {.view = [&] { return view; }});
+  ASSERT_TRUE(server.ok()) << server.status();
+  const absl::StatusOr<Json> nodes = AskScheduler({.admin = address}, "/nodes");
+  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  EXPECT_EQ((*nodes)["items"].size(), 5'000u);
+}
+
 TEST(AdminServer, StreamsWhatChangesToAFewCallersAndEndsWithTheServer) {
   const TempFolder temporary;
   const std::string address = absl::StrCat("unix:", temporary.In("run"), "/admin.sock");
