@@ -56,14 +56,18 @@ void WriteLine(const std::string& line) {
 std::string OneLine(absl::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = static_cast<unsigned char>(at + 1 < text.size() ? text[at + 1] : 0);
+    if (byte == '\n') {
       out += "\\n";
     } else if (byte < 0x20 || byte == 0x7f) {
       absl::StrAppendFormat(&out, "\\u%04x", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
+      absl::StrAppendFormat(&out, "\\u%04x", next);  // U+009B begins a command to a terminal, too
+      ++at;
     } else {
-      out += c;
+      out += text[at];
     }
   }
   return out;

@@ -187,7 +187,7 @@ std::string QueueReasons(const Json& queues) {
       absl::StrAppend(&out, ReasonOf(queues, queue, row), "\n");
     }
     const std::string& problem = queue["problem"].AsString();
-    if (!problem.empty()) absl::StrAppend(&out, "  starts nothing: ", problem, "\n");
+    if (!problem.empty()) absl::StrAppend(&out, "  starts nothing: ", OneLine(problem), "\n");
     if (const std::string waiting = CountsByReason(queue["waiting"]); !waiting.empty()) {
       absl::StrAppend(&out, "  waiting: ", waiting, "\n");
     }
@@ -204,7 +204,7 @@ std::string CohortTable(const Json& cohorts) {
   for (const Json& cohort : cohorts["items"].items()) {
     const std::string& problem = cohort["problem"].AsString();
     if (problem.empty()) continue;
-    absl::StrAppend(&out, cohort["name"].AsString(), " is inactive: ", problem, "\n");
+    absl::StrAppend(&out, cohort["name"].AsString(), " is inactive: ", OneLine(problem), "\n");
   }
   return out;
 }
@@ -225,7 +225,7 @@ std::string DecisionTable(const Json& decisions) {
                     name.empty() ? decision["subject"].AsString()
                                  : absl::StrCat(decision["namespace"].AsString(), "/", name),
                     decision["what"].AsString(), absl::StrCat(Number(decision["times"])),
-                    OneLine(TextOf(decision))});
+                    TextOf(decision)});
   }
   return Table(rows);
 }

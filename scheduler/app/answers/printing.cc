@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/base/log.h"
 
 namespace maniple {
 namespace {
@@ -83,7 +84,7 @@ std::string HelpLines(const Json& gang) {
     absl::StrAppend(&out, "  what would help:", some ? "" : absl::StrCat(" ", note), "\n");
   }
   for (const Json& entry : gang["help"].items()) {
-    absl::StrAppend(&out, "    ", entry["sentence"].AsString(), "\n");
+    absl::StrAppend(&out, "    ", OneLine(entry["sentence"].AsString()), "\n");
   }
   if (some && !note.empty()) absl::StrAppend(&out, "    (", note, ")\n");
   return out;
@@ -116,7 +117,12 @@ std::string PlannedStartText(const Json& start, absl::Time now) {
   return text;
 }
 
-std::string Table(const std::vector<std::vector<std::string>>& rows) {
+// Tenants write some of the texts: no cell begins a line of its own, or commands a terminal.
+std::string Table(const std::vector<std::vector<std::string>>& texts) {
+  std::vector<std::vector<std::string>> rows = texts;
+  for (std::vector<std::string>& row : rows) {
+    for (std::string& cell : row) cell = OneLine(cell);
+  }
   std::vector<size_t> widths;
   for (const std::vector<std::string>& row : rows) {
     if (widths.size() < row.size()) widths.resize(row.size());
@@ -217,7 +223,7 @@ std::string QueueTable(const Json& queues) {
   for (const Json& queue : queues["items"].items()) {
     const std::string& name = queue["name"].AsString();
     const std::string& problem = queue["problem"].AsString();
-    if (!problem.empty()) absl::StrAppend(&out, name, " is inactive: ", problem, "\n");
+    if (!problem.empty()) absl::StrAppend(&out, name, " is inactive: ", OneLine(problem), "\n");
     if (const int64_t gangs = Number(queue["uncharged"]); gangs > 0) {
       absl::StrAppend(&out, name, " is not charged for ", gangs, gangs == 1 ? " gang" : " gangs",
                       " that name it, running in namespaces that it does not admit\n");
@@ -231,11 +237,11 @@ std::string Explanation(const Json& gang, absl::Time now) {
                                  gang["phase"].AsString());
   if (!gang["reason"].AsString().empty())
     absl::StrAppend(&out, " (", gang["reason"].AsString(), ")");
-  absl::StrAppend(&out, "\n  ", OrDash(gang["message"].AsString()), "\n");
+  absl::StrAppend(&out, "\n  ", OneLine(OrDash(gang["message"].AsString())), "\n");
   const auto line = [&](absl::string_view name, const std::string& text) {
     if (!text.empty())
       absl::StrAppend(&out, "  ", name, std::string(14 - std::min<size_t>(13, name.size()), ' '),
-                      text, "\n");
+                      OneLine(text), "\n");
   };
   if (gang["source"].is_object()) {
     const Json& source = gang["source"];
@@ -264,7 +270,8 @@ std::string Explanation(const Json& gang, absl::Time now) {
     for (const Json& reason : gang["nodeReasons"].items()) all += Number(reason["nodes"]);
     absl::StrAppend(&out, "  nodes (", all, "):\n");
     for (const Json& reason : gang["nodeReasons"].items()) {
-      absl::StrAppend(&out, "    ", Number(reason["nodes"]), ": ", reason["text"].AsString(), "\n");
+      absl::StrAppend(&out, "    ", Number(reason["nodes"]), ": ",
+                      OneLine(reason["text"].AsString()), "\n");
     }
   }
   absl::StrAppend(&out, HelpLines(gang));

@@ -1,10 +1,16 @@
-// Whom `maniple explain` finds by what an operator calls it.
+// Whom `maniple explain` finds by what an operator calls it, and what a tenant's texts may do
+// there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "absl/strings/string_view.h"
+#include "api/codec/json.h"
 #include "api/proto/admin.pb.h"
 #include "scheduler/app/answers/admin_view.h"
+#include "scheduler/app/answers/printing.h"
 
 namespace maniple {
 namespace {
@@ -57,6 +63,27 @@ TEST_F(Explain, FindsAGangByItsPodGroupByAPodAndByWhateverDeclaresIt) {
 
 TEST_F(Explain, OfSeveralGangsOfOneObjectTellsOfTheOneThatWaits) {
   EXPECT_EQ(Found("jobset/js"), "js-then");
+}
+
+// The fear: a tenant's PodGroup forges rows, or steers the terminal of whoever lists it.
+TEST(Printing, ShowsTextsOfTenantsOnTheirOwnLine) {
+  const std::string hostile =
+      "q\nns  forged  Running \x1b[31m \xc2\x9b"
+      "31m";
+  const Json gang = Json::Object({{"namespace", "ns"},
+                                  {"name", "g"},
+                                  {"queue", hostile},
+                                  {"stage", "queue"},
+                                  {"message", hostile}});
+  const std::string table =
+      GangTable(Json::Object({{"items", Json::Array({gang})}}), absl::UnixEpoch());
+  const std::string text = Explanation(gang, absl::UnixEpoch());
+  EXPECT_EQ(std::ranges::count(table, '\n'), 2) << table;
+  EXPECT_EQ(text.find("\nns"), std::string::npos) << text;
+  for (const std::string& shown : {table, text}) {
+    EXPECT_EQ(shown.find('\x1b'), std::string::npos);
+    EXPECT_EQ(shown.find("\xc2\x9b"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -44,6 +44,12 @@ TEST(Log, HostileTextCannotForgeASecondRecord) {
   }
 }
 
+TEST(Log, NoControlCharacterBeyondAsciiCommandsATerminal) {
+  EXPECT_EQ(OneLine("a\xc2\x9b"
+                    "31m\xc2\x85\xc2\xa0\xc3\xa9\xc2"),
+            "a\\u009b31m\\u0085\xc2\xa0\xc3\xa9\xc2");
+}
+
 TEST(Log, JsonRecordsEscapeQuotesAndBackslashes) {
   const std::string line =
       Logged({.format = LogFormat::kJson}, [] { LOG(ERROR) << R"(say "hi" \ )" << 1; });
