@@ -45,9 +45,9 @@ void PageFeed::Take(const ClusterViewPtr& view) {
   std::vector<PageRow> rows = PageRowsOf(*view, reader_, version_);
   const Change change = ChangeBetween(rows_, rows);
   rows_ = std::move(rows);
+  all_ = nullptr;  // it tells when its view was made, too
   if (!first && change.rows.empty() && change.gone.empty()) return;
   ++revision_;
-  all_ = nullptr;
   change_ = first ? nullptr
                   : EventOf(absl::StrCat("{", AtText(*view), ",\"rows\":[", change.rows,
                                          "],\"gone\":[", change.gone, "]}"));

@@ -207,8 +207,11 @@ std::vector<PageRow> PageRowsOf(const ClusterView& view, const PageReader& reade
   for (const GangView& gang : view.gangs) {
     if (!SeesGang(reader, gang)) continue;
     std::string name = absl::StrCat(gang.namespace_name, "/", gang.name);
-    if (!HasEnded(gang)) {
-      add(absl::StrCat("gang/", name), [&](const std::string& k) { return GangText(k, gang); });
+    // A PodGroup and a pod without a group that has its name stand side by side; the first is
+    // shown.
+    std::string key = absl::StrCat("gang/", name);
+    if (!HasEnded(gang) && rows.back().key != key) {
+      add(std::move(key), [&](const std::string& k) { return GangText(k, gang); });
     }
     seen.emplace(std::move(name), &gang);
   }

@@ -14,7 +14,9 @@ bool Before(const NodeUseView& a, const NodeUseView& b) {
 
 void Arrange(ClusterView& view) {
   std::ranges::sort(view.gangs, [](const GangView& a, const GangView& b) {
-    return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
+    // A PodGroup stands before a pod without a group that has its name.
+    return std::tie(a.namespace_name, a.name, a.singleton) <
+           std::tie(b.namespace_name, b.name, b.singleton);
   });
   for (NodeRow& row : view.nodes) {
     std::ranges::sort(row.gangs);

@@ -126,5 +126,19 @@ TEST(PageFeed, AViewInWhichNothingChangedSaysSo) {
   EXPECT_THAT(feed.StillText(), HasSubstr("\"at\":2.500,\"rows\":[]"));
 }
 
+// The fear: whoever opens the page of a quiet cluster is told that it is hours old.
+TEST(PageFeed, WhoeverComesLateHearsOfTheLastViewThoughNothingChanged) {
+  auto view = std::make_shared<ClusterView>();
+  view->at = absl::FromUnixMillis(1500);
+  PageFeed feed("f", {}, "v");
+  feed.Take(view);
+  ASSERT_NE(feed.After(""), nullptr);
+  auto later = std::make_shared<ClusterView>(*view);
+  later->at = absl::FromUnixMillis(3'600'500);
+  feed.Take(later);
+  EXPECT_THAT(feed.After("")->text, HasSubstr("\"at\":3600.500,\"all\":true"));
+  EXPECT_EQ(feed.After("f.1"), nullptr);
+}
+
 }  // namespace
 }  // namespace maniple

@@ -173,5 +173,17 @@ TEST(PageRows, WhatHasEndedHasNoRow) {
   EXPECT_EQ(PageRowsOf(view, {}, "").size(), 1);
 }
 
+// The fear: a browser is told that the one is gone, and drops the other.
+TEST(PageRows, APodNamedLikeAPodGroupTakesItsKeyFromNobody) {
+  ClusterView view;
+  view.gangs = {GangOf("a", "train"), GangOf("a", "train")};
+  view.gangs[0].singleton = true;
+  Arrange(view);
+  std::vector<PageRow> gangs = PageRowsOf(view, {}, "v");
+  std::erase_if(gangs, [](const PageRow& row) { return row.key != "gang/a/train"; });
+  ASSERT_EQ(gangs.size(), 1u);
+  EXPECT_FALSE(view.gangs[0].singleton);
+}
+
 }  // namespace
 }  // namespace maniple

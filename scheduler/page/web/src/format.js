@@ -76,6 +76,18 @@ export function asksText(gang) {
     .join(' + ');
 }
 
+// "16: 12 running, 4 bound; quorum 16". `bound` includes those that run.
+export function membersText({ members, min }) {
+  const { total = 0, pending = 0, bound = 0, running = 0 } = members;
+  const parts = [
+    [running, 'running'],
+    [bound - running, 'bound'],
+    [pending, 'pending'],
+  ].filter(([count]) => count > 0);
+  const states = parts.map(([count, word]) => `${number(count)} ${word}`).join(', ') || 'none yet';
+  return `${number(total)}: ${states}; quorum ${number(min ?? total)}`;
+}
+
 export function plural(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`;
 }

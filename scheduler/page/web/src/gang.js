@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { explanations, stories } from './answers.js';
 import { now } from './clock.js';
-import { asksText, number, plural } from './format.js';
+import { asksText, membersText, number, plural } from './format.js';
 import { html } from './html.js';
 import { QueueMark } from './marks.js';
 import { gangRow, nodeRow, nodeVersion } from './store.js';
@@ -131,17 +131,6 @@ function Moment({ time: { at, estimated } }) {
 
 function slip({ at, first }) {
   return first && first !== at ? html`, first planned for <${ClockTime} at=${first} />` : '';
-}
-
-function membersText({ members, min }) {
-  const { total = 0, pending = 0, bound = 0, running = 0 } = members;
-  const parts = [
-    [running, 'running'],
-    [bound, 'bound'],
-    [pending, 'pending'],
-  ].filter(([count]) => count > 0);
-  const states = parts.map(([count, word]) => `${number(count)} ${word}`).join(', ') || 'none yet';
-  return `${number(total)}: ${states}; quorum ${number(min ?? total)}`;
 }
 
 function Quota({ line }) {

@@ -1,4 +1,5 @@
-// Labels on a time line without overlap. Knows no DOM.
+// A time line without its drawing: labels without overlap, and what it shows in words. Knows no DOM.
+import { number } from './format.js';
 
 // `events` are {at, text}; `widthOf(text)` is in pixels. Gives marks {event, x, right, lane, more}: the label begins at
 // x, or ends `right` pixels before the end of the line. `more` are later events whose label would cover another.
@@ -20,4 +21,18 @@ export function placeEvents(events, { from, to, width, lanes, widthOf }) {
     }
   }
   return marks;
+}
+
+// "3 planned to start · 2 known to end · 5 estimated to end". An end that nobody told is an estimate.
+export function summary(starts, ends, later) {
+  const known = ends.filter((event) => !event.estimated).length;
+  return [
+    [starts.length, 'planned to start'],
+    [known, 'known to end'],
+    [ends.length - known, 'estimated to end'],
+    [later, 'later than shown'],
+  ]
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${number(count)} ${words}`)
+    .join(' · ');
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from './clock.js';
 import { clockTime, fullTime, number, relative } from './format.js';
 import { html } from './html.js';
-import { placeEvents } from './lanes.js';
+import { placeEvents, summary } from './lanes.js';
 import { queueColour } from './marks.js';
 import { gangKey, gangs, viewAt } from './store.js';
 import { lights, open } from './view.js';
@@ -70,14 +70,6 @@ function eventOf(gang, { at, estimated, first }, verb) {
 // Both ends of a long name tell it from others; the title has all of it.
 function shortened(name) {
   return name.length > 26 ? `${name.slice(0, 15)}…${name.slice(-10)}` : name;
-}
-
-function summary(starts, ends, later) {
-  const parts = [];
-  if (starts.length > 0) parts.push(`${number(starts.length)} planned to start`);
-  if (ends.length > 0) parts.push(`${number(ends.length)} known to end`);
-  if (later > 0) parts.push(`${number(later)} later than shown`);
-  return parts.join(' · ');
 }
 
 function useWidth(element) {

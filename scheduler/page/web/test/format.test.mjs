@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amount, asksText, commonPrefix, duration, sevenths } from '../src/format.js';
-import { placeEvents } from '../src/lanes.js';
+import { amount, asksText, commonPrefix, duration, membersText, sevenths } from '../src/format.js';
+import { placeEvents, summary } from '../src/lanes.js';
 import { searchRows } from '../src/search.js';
 
 test('durations have two units at most', () => {
@@ -64,4 +64,16 @@ test('names that begin with the text come first', () => {
     searchRows('TRAIN', tables).map((hit) => hit.kind),
     ['gang', 'queue'],
   );
+});
+
+// Fear: whoever runs is counted as bound once more.
+test('each member is told once', () => {
+  const members = { total: 5, bound: 4, running: 3, pending: 1 };
+  assert.equal(membersText({ members, min: 4 }), '5: 3 running, 1 bound, 1 pending; quorum 4');
+  assert.equal(membersText({ members: { total: 2, bound: 2, running: 2 }, min: 2 }), '2: 2 running; quorum 2');
+});
+
+test('an estimate is not called known', () => {
+  const ends = [{ estimated: true }, { estimated: false }, { estimated: true }];
+  assert.equal(summary([], ends, 0), '1 known to end · 2 estimated to end');
 });
