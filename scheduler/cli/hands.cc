@@ -83,6 +83,19 @@ absl::StatusOr<std::vector<std::string>> GangsTyped(const HandsRequest& request,
   return names;
 }
 
+absl::StatusOr<Json> Explained(const HandsRequest& request, absl::string_view name) {
+  return AskScheduler(request.client,
+                      absl::StrCat("/explain?namespace=", UrlEncoded(SpaceOf(request)),
+                                   "&name=", UrlEncoded(name)));
+}
+
+// The gang that the scheduler counts the pod to; "" = it is one by itself, or nobody answers. Only
+// the scheduler reads the marks of other projects, and owners.
+std::string GangOfPod(const HandsRequest& request) {
+  const absl::StatusOr<Json> gang = Explained(request, absl::StrCat("pod/", request.gang));
+  return gang.ok() && !(*gang)["singleton"].AsBool() ? (*gang)["name"].AsString() : "";
+}
+
 // Writes it on the PodGroup, or on the pod of that name if it has none. Returns the object as it is
 // then.
 absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, const Json& value) {
@@ -98,7 +111,8 @@ absl::StatusOr<Json> SetHold(const HandsRequest& request, Hands& hands, const Js
   const absl::StatusOr<Json> pod = hands.Ask(HttpMethod::kGet, path);
   if (absl::IsNotFound(pod.status())) return group;
   RETURN_IF_ERROR(pod.status());
-  const std::string& named = (*pod)["metadata"]["labels"][kPodGroupLabel].AsString();
+  std::string named = (*pod)["metadata"]["labels"][kPodGroupLabel].AsString();
+  if (named.empty()) named = GangOfPod(request);
   if (!named.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("pod ", request.gang, " is a member of ", named, "; give that name"));
@@ -133,10 +147,7 @@ bool HasController(const Json& pod) {
 // Appends the pods of it that have a node, as the scheduler knows them.
 absl::Status AddPodsThatStand(const HandsRequest& request, const std::string& name, Hands& hands,
                               std::vector<PodIdentity>& pods) {
-  ASSIGN_OR_RETURN(
-      const Json gang,
-      AskScheduler(request.client, absl::StrCat("/explain?namespace=", UrlEncoded(SpaceOf(request)),
-                                                "&name=", UrlEncoded(name))));
+  ASSIGN_OR_RETURN(const Json gang, Explained(request, name));
   for (const Json& member : gang["pods"].items()) {
     const std::string& state = member["state"].AsString();
     if (state != "bound" && state != "running") continue;

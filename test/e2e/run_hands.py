@@ -99,6 +99,8 @@ def a_job_is_held_by_its_own_name(server):
     assert status == 1 and not output and 'of a gang "job/plain"' in error and error.count("\n") == 1, error
     status, output, error = maniple_on(server, "hold", "job/plain")
     assert status == 1 and not output and 'stands for "job/plain"' in error and error.count("\n") == 1, error
+    status, output, error = scheduler.maniple("--kubeconfig", str(server.kubeconfig), "hold", "whole-0")
+    assert status == 1 and not output and f"is a member of {group}" in error, (status, output, error)
     scheduler.stop()
 
 
