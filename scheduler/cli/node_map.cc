@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "api/base/amount.h"
 
 namespace maniple {
 namespace {
@@ -68,7 +69,9 @@ std::vector<DrawnResource> GpusOf(const Json& node) {
     const int64_t units = Whole(resource["allocatable"].AsString());
     const int64_t free = Whole(resource["free"].AsString());
     if (units > 0 || free < 0) {
-      out.push_back({.name = resource["name"].AsString(), .units = units, .taken = units - free});
+      out.push_back({.name = resource["name"].AsString(),
+                     .units = units,
+                     .taken = (Amount(units) - Amount(free)).units()});
     }
   }
   return out;
@@ -117,13 +120,13 @@ std::string NodeMap(const Json& nodes) {
   Legend legend;
   std::string out;
   for (const auto& [domain, members] : domains) {
-    int64_t units = 0, taken = 0;
+    Amount units, taken;  // what nodes say of themselves may be anything
     std::string lines;
     for (const Json* node : members) {
       std::vector<std::string> parts;
       for (const DrawnResource& gpu : GpusOf(*node)) {
-        units += gpu.units;
-        taken += gpu.taken;
+        units += Amount(gpu.units);
+        taken += Amount(gpu.taken);
         const std::string name = ShortName(gpu.name);
         parts.push_back(absl::StrCat(name, name.empty() ? "" : " ", Drawn(*node, gpu, legend)));
       }
@@ -132,8 +135,8 @@ std::string NodeMap(const Json& nodes) {
                       absl::StrJoin(parts, "  "),
                       (*node)["schedulable"].AsBool() ? "" : "  (cordoned)", "\n");
     }
-    absl::StrAppend(&out, domain.empty() ? "all nodes" : domain, ": ", taken, " of ", units,
-                    " taken\n", lines);
+    absl::StrAppend(&out, domain.empty() ? "all nodes" : domain, ": ", taken.units(), " of ",
+                    units.units(), " taken\n", lines);
   }
   const std::string key = legend.Text();
   if (!key.empty()) absl::StrAppend(&out, key, "\n");

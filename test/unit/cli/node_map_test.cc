@@ -1,10 +1,14 @@
 // The map of GPUs by domain, as `maniple nodes --map` draws it from the admin surface.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "api/codec/json.h"
 #include "scheduler/app/answers/admin_view.h"
 #include "scheduler/cli/node_map.h"
@@ -72,6 +76,12 @@ TEST(NodeMap, ManyUnitsAreANumberAndNodesWithoutGpusAreLeftOut) {
   EXPECT_EQ(MapOf({plain, GpuNode("n1", {}, 1000, 400)}),
             "all nodes: 600 of 1000 taken\n"
             "  n1  600 of 1000\n");
+}
+
+TEST(NodeMap, TotalsStopAtTheLargestNumber) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_THAT(MapOf({GpuNode("n1", {}, kMost, -1), GpuNode("n2", {}, kMost, 0)}),
+              ::testing::StartsWith(absl::StrCat("all nodes: ", kMost, " of ", kMost, " taken\n")));
 }
 
 }  // namespace
