@@ -31,7 +31,8 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
   command->add_option("GANG", asked.gangs,
                       "Gangs that already wait: NAME, NAMESPACE/NAME, or as pytorchjob/NAME");
   command->add_option("-f,--filename", asked.files, "Pods, PodGroups and Jobs; - is standard input")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command->add_option("-n,--namespace", asked.namespace_name,
                       "Namespace of gangs and objects that name none (default: default)");
   command->add_option("--at", asked.at, "The time of the question: a time, or 2h from now")
@@ -39,9 +40,11 @@ void AddWhatIf(CLI::App& app, const CommonFlags& common, WhatIfRequest& asked, i
   command->add_option("--horizon", asked.horizon, "How far ahead to look (default 24h)")
       ->type_name("DURATION");
   command->add_option("--add-nodes", asked.nodes, "Add so many copies of that node")
-      ->type_name("N:like=NODE");
+      ->type_name("N:like=NODE")
+      ->allow_extra_args(false);
   command->add_option("--quota", asked.quota, "Add so much nominal quota; -N takes away")
-      ->type_name("QUEUE[/RESOURCE]=+N");
+      ->type_name("QUEUE[/RESOURCE]=+N")
+      ->allow_extra_args(false);
   command->add_option("--snapshot", asked.snapshot, "Use this file in place of the cluster")
       ->type_name("FILE");
   command->add_option("--config", asked.config, "The scheduler's configuration")->type_name("FILE");
@@ -82,13 +85,16 @@ void AddSimulate(CLI::App& app, const CommonFlags& common, SimulateRequest& aske
           "is standard input; or a snapshot alone, to learn when its waiting gangs start")
       ->required();
   command->add_option("--nodes", asked.nodes, "Add so many nodes of a kind")
-      ->type_name("N[:gpus=8,cpu=128,memory=2Ti,model=NAME]");
+      ->type_name("N[:gpus=8,cpu=128,memory=2Ti,model=NAME]")
+      ->allow_extra_args(false);
   command
       ->add_option("--cluster", asked.cluster,
                    "Nodes, Queues, Topologies …: manifests, a snapshot, or a node list of openb")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command->add_option("--config", asked.configs, "A configuration of the scheduler; one or several")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command
       ->add_option(
           "--quota", asked.quota,

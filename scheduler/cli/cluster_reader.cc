@@ -13,6 +13,7 @@
 #include "api/http/curl_transport.h"
 #include "api/model/object.h"
 #include "scheduler/cli/collection_pages.h"
+#include "scheduler/cli/left_out.h"
 
 namespace maniple {
 namespace {
@@ -33,17 +34,7 @@ void LeaveOut(Json& object) {
   if (meta["annotations"].is_object()) {
     meta.Mutable("annotations").Erase("kubectl.kubernetes.io/last-applied-configuration");
   }
-  if (object["kind"].AsString() != "Pod") return;
-  Json& spec = object.Mutable("spec");
-  for (const char* part : {"containers", "initContainers"}) {
-    if (!spec[part].is_array()) continue;
-    for (Json& container : spec.Mutable(part).mutable_items()) {
-      for (const char* field : {"env", "envFrom", "command", "args", "lifecycle", "livenessProbe",
-                                "readinessProbe", "startupProbe", "volumeMounts"}) {
-        container.Erase(field);
-      }
-    }
-  }
+  LeaveOutWhatRuns(object);
 }
 
 class Reader final {

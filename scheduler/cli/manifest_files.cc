@@ -27,4 +27,12 @@ absl::StatusOr<std::vector<Json>> ParseManifests(absl::string_view text) {
   return objects;
 }
 
+void PutInto(absl::string_view namespace_name, std::vector<Json>& objects) {
+  for (Json& object : objects) {
+    if (namespace_name.empty() || !object["metadata"].is_object()) continue;
+    Json& meta = object.Mutable("metadata");
+    if (meta["namespace"].AsString().empty()) meta.Set("namespace", namespace_name);
+  }
+}
+
 }  // namespace maniple

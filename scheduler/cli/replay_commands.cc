@@ -1,7 +1,6 @@
 #include "scheduler/cli/replay_commands.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <utility>
@@ -24,6 +23,7 @@
 #include "scheduler/cli/cluster_reader.h"
 #include "scheduler/cli/command_line.h"
 #include "scheduler/cli/manifest_files.h"
+#include "scheduler/cli/run_files.h"
 #include "scheduler/cli/typed_gang.h"
 #include "scheduler/replay/redacted_snapshot.h"
 
@@ -62,11 +62,7 @@ absl::StatusOr<std::vector<Json>> ReadManifests(const WhatIfRequest& request) {
     if (!parsed.ok()) return Annotate(parsed.status(), file);
     std::move(parsed->begin(), parsed->end(), std::back_inserter(objects));
   }
-  for (Json& object : objects) {
-    if (!object.is_object() || request.namespace_name.empty()) continue;
-    Json& meta = object.Mutable("metadata");
-    if (meta["namespace"].AsString().empty()) meta.Set("namespace", request.namespace_name);
-  }
+  PutInto(request.namespace_name, objects);
   return objects;
 }
 
@@ -187,7 +183,8 @@ void Print(const WhatIfAnswer& answer, const std::string& output) {
     return;
   }
   for (const GangStart& start : answer.gangs) {
-    std::cout << start.namespace_name << "/" << start.name << " " << GangStartText(start) << "\n";
+    std::cout << start.namespace_name << "/" << start.name << " " << OneLine(GangStartText(start))
+              << "\n";
   }
   const bool waits = std::ranges::any_of(answer.gangs, [](const GangStart& start) {
     return start.kind == StartKind::kNotSoon || start.kind == StartKind::kLater;
@@ -219,7 +216,7 @@ absl::StatusOr<AddedQuota> ParseAddedQuota(absl::string_view text) {
   AddedQuota more{.queue = std::string(names.first), .resource = std::string(names.second)};
   constexpr int64_t kMost = 1'000'000'000;
   if (!absl::SimpleAtoi(absl::StripPrefix(parts.second, "+"), &more.amount) ||
-      std::abs(more.amount) > kMost || more.queue.empty()) {
+      more.amount < -kMost || more.amount > kMost || more.queue.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--quota \"", text, "\": QUEUE=+N or QUEUE/RESOURCE=+N was expected, a whole number"));
   }
@@ -255,14 +252,9 @@ int RunSnapshot(const SnapshotRequest& request) {
     if (!snapshot.ok()) return Complain(snapshot.status().message());
   }
   const std::string bytes = PackSnapshot(*snapshot);
-  if (request.file == "-") {
-    std::cout << bytes;
-    return 0;
-  }
-  std::ofstream out(request.file, std::ios::binary | std::ios::trunc);
-  out << bytes;
-  out.close();
-  if (!out) return Complain(absl::StrCat(request.file, ": cannot be written"));
+  const absl::Status written = WriteRunFile(request.file, bytes, FileAccess::kOwner);
+  if (!written.ok()) return Complain(written.message());
+  if (request.file == "-") return 0;
   std::cerr << snapshot->objects.size() << " objects, " << bytes.size() << " bytes\n";
   return 0;
 }

@@ -1,19 +1,56 @@
 #include "scheduler/cli/run_files.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
 namespace maniple {
+namespace {
+
+constexpr char kStandardOutput[] = "-";
+
+bool IsToBeReplaced(const std::string& file) {
+  std::error_code unknown;
+  const std::filesystem::file_status there = std::filesystem::symlink_status(file, unknown);
+  return !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
+}
+
+}  // namespace
 
 std::string FileOfRun(const std::string& file, absl::string_view run) {
+  if (file == kStandardOutput) return file;
   const std::filesystem::path path(file);
   // A name may be a path. A plus in it is doubled, so that it differs from a slash.
   const std::string plain = absl::StrReplaceAll(run, {{"+", "++"}, {"/", "+"}});
   return (path.parent_path() /
           absl::StrCat(path.stem().string(), "-", plain, path.extension().string()))
       .string();
+}
+
+absl::Status CheckRunFile(const std::string& file) {
+  if (file.empty() || file == kStandardOutput || !IsToBeReplaced(file)) return absl::OkStatus();
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, file);
+}
+
+absl::Status WriteRunFile(const std::string& file, absl::string_view bytes, FileAccess access) {
+  if (file == kStandardOutput) {
+    std::cout << bytes;
+    return absl::OkStatus();  // the program asks at its end whether that went well
+  }
+  if (IsToBeReplaced(file)) return WriteWholeFile(file, bytes, access);
+  std::ofstream out(file, std::ios::binary);
+  out << bytes << std::flush;
+  if (out) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(file, ": cannot be written"));
 }
 
 }  // namespace maniple

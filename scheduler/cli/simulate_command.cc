@@ -57,8 +57,7 @@ struct Cluster {
   absl::Time at = absl::UnixEpoch();
 };
 
-absl::Status AddFile(const std::string& file, Cluster& cluster) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(file));
+absl::Status AddObjects(const std::string& bytes, Cluster& cluster) {
   std::vector<Json> objects;
   if (IsGzip(bytes)) {
     ASSIGN_OR_RETURN(ClusterSnapshot snapshot, UnpackSnapshot(bytes));
@@ -76,8 +75,18 @@ absl::Status AddFile(const std::string& file, Cluster& cluster) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Cluster> ClusterOf(const SimulateRequest& request) {
+absl::Status AddFile(const std::string& file, Cluster& cluster) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(file));
+  return AddObjects(bytes, cluster);
+}
+
+// `snapshot` is what stands in the place of a trace; "" where there is a trace.
+absl::StatusOr<Cluster> ClusterOf(const SimulateRequest& request, const std::string& snapshot) {
   Cluster cluster;
+  if (!snapshot.empty()) {
+    const absl::Status added = AddObjects(snapshot, cluster);
+    if (!added.ok()) return Annotate(added, request.trace);
+  }
   for (const std::string& file : request.cluster) {
     const absl::Status added = AddFile(file, cluster);
     if (!added.ok()) return Annotate(added, file);
@@ -105,16 +114,8 @@ int64_t LargestNode(const std::vector<Json>& objects) {
   return largest;
 }
 
-// A trace without jobs: only what waits in the cluster is played.
-bool IsClusterAlone(const SimulateRequest& request) {
-  const absl::StatusOr<std::string> bytes =
-      request.trace == "-" ? absl::NotFoundError("") : ReadWholeFile(request.trace);
-  return bytes.ok() && IsGzip(*bytes) && IsSnapshot(*bytes);
-}
-
-absl::StatusOr<WorkloadTrace> TraceOf(const SimulateRequest& request, int64_t gpus_per_node) {
-  ASSIGN_OR_RETURN(const std::string bytes,
-                   ReadWholeFile(request.trace == "-" ? "/dev/stdin" : request.trace));
+absl::StatusOr<WorkloadTrace> TraceOf(const SimulateRequest& request, const std::string& bytes,
+                                      int64_t gpus_per_node) {
   absl::StatusOr<WorkloadTrace> trace = ReadTrace(bytes, gpus_per_node);
   if (!trace.ok()) return Annotate(trace.status(), request.trace);
   if (request.first > 0 && request.first < static_cast<int64_t>(trace->jobs.size())) {
@@ -177,14 +178,18 @@ void Note(const WorkloadTrace& trace) {
   std::cerr << "\n";
 }
 
-absl::Status Play(SimulateRequest request) {
+absl::Status Play(const SimulateRequest& request) {
+  for (const std::string& file : {request.csv, request.plot}) RETURN_IF_ERROR(CheckRunFile(file));
   ASSIGN_OR_RETURN(const std::vector<Configured> plays, PlaysOf(request.configs));
-  const bool alone = IsClusterAlone(request);
-  if (alone) request.cluster.insert(request.cluster.begin(), request.trace);
-  ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(request));
+  // Once: a pipe has nothing to give the second time.
+  ASSIGN_OR_RETURN(const std::string bytes,
+                   ReadWholeFile(request.trace == "-" ? "/dev/stdin" : request.trace));
+  // A trace without jobs: only what waits in the cluster is played.
+  const bool alone = IsGzip(bytes) && IsSnapshot(bytes);
+  ASSIGN_OR_RETURN(Cluster cluster, ClusterOf(request, alone ? bytes : ""));
   WorkloadTrace trace{.format = "a snapshot"};
   if (!alone) {
-    ASSIGN_OR_RETURN(trace, TraceOf(request, LargestNode(cluster.objects)));
+    ASSIGN_OR_RETURN(trace, TraceOf(request, bytes, LargestNode(cluster.objects)));
   }
   Note(trace);
   for (Json& queue : QueuesFor(trace.jobs, cluster.objects, QuotaOf(request.quota))) {
@@ -212,10 +217,10 @@ absl::Status Play(SimulateRequest request) {
     if (request.csv.empty()) continue;
     const std::string file =
         results.size() > 1 ? FileOfRun(request.csv, figures[i].name) : request.csv;
-    RETURN_IF_ERROR(WriteWholeFile(file, SimulationCsv(trace.jobs, results[i]), FileAccess::kAll));
+    RETURN_IF_ERROR(WriteRunFile(file, SimulationCsv(trace.jobs, results[i]), FileAccess::kAll));
   }
   if (!request.plot.empty()) {
-    RETURN_IF_ERROR(WriteWholeFile(request.plot, SimulationPlot(drawn), FileAccess::kAll));
+    RETURN_IF_ERROR(WriteRunFile(request.plot, SimulationPlot(drawn), FileAccess::kAll));
   }
   Print(figures, request.output);
   return absl::OkStatus();

@@ -74,6 +74,13 @@ def queues_of_a_manifest_keep_their_quota(folder):
     assert abs(bound["all"]["waitSeconds"]["longest"] - 100) < 1, bound
 
 
+def a_trace_and_its_figures_may_go_through_pipes(folder):
+    trace = write(folder, "trace.csv", "submit_s,duration_s,gpus\n0,100,1\n")
+    line = f'"{build_folder() / "maniple"}" simulate <(cat "{trace}") --nodes 1 --csv /dev/stdout | grep -c ^0'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, cwd=ROOT)
+    assert done.returncode == 0 and int(done.stdout) == 1, done
+
+
 def what_is_wrong_is_named_in_one_line(folder):
     trace = write(folder, "trace.csv", "submit_s,duration_s,gpus\n0,100,1\n")
     broken = write(folder, "broken.csv", "submit_s,duration_s,gpus\n0,100,1\n0,soon,1\n")
@@ -95,7 +102,7 @@ def what_is_wrong_is_named_in_one_line(folder):
 
 
 CASES = [a_trace_from_standard_input_is_played, two_configurations_stand_side_by_side_and_differ_as_they_should,
-         queues_of_a_manifest_keep_their_quota, what_is_wrong_is_named_in_one_line]
+         queues_of_a_manifest_keep_their_quota, a_trace_and_its_figures_may_go_through_pipes, what_is_wrong_is_named_in_one_line]
 
 
 def main():
