@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -158,7 +159,7 @@ def each_value_is_explained_and_has_a_place_in_the_schema():
     assert not missing, f"README.md does not name {missing}"
 
     def compare(given, described, path):
-        listed = set(described["properties"]) - {"global"}
+        listed = set(described["properties"]) - {"global", "enabled"} | set(given) & {"enabled"}
         unknown = set(given) - listed
         assert not unknown, f"the schema does not know {path}: {unknown}"
         if path not in (".configuration", ".resources"):
@@ -168,6 +169,34 @@ def each_value_is_explained_and_has_a_place_in_the_schema():
                 compare(value, described["properties"][key], f"{path}.{key}")
 
     compare(values, schema, "")
+
+
+def a_chart_that_holds_it_may_switch_it():
+    assert objects(rendered(values={"enabled": True})) == objects(rendered())
+
+
+def labels_are_what_the_server_takes():
+    """Also of a chart with build metadata in its version, as Flux makes it from Git, and of a release called by digits."""
+    with tempfile.TemporaryDirectory() as folder:
+        chart = Path(folder, "maniple")
+        shutil.copytree(CHART, chart)
+        about = (chart / "Chart.yaml").read_text()
+        (chart / "Chart.yaml").write_text(re.sub(r"(?m)^version: .*$", "version: 0.1.0+1a2b", about))
+        text = must(program("helm"), "template", "123", chart)
+    for one in objects(text).values():
+        for value in one["metadata"]["labels"].values():
+            assert isinstance(value, str) and re.fullmatch(r"([A-Za-z0-9]([-\w.]*[A-Za-z0-9])?)?", value), one["metadata"]
+
+
+def the_api_server_may_be_anywhere_unless_the_values_say_where():
+    def rules(values):
+        spec = objects(rendered(values=values))["NetworkPolicy", "kube-system", "maniple-scheduler"]["spec"]
+        return spec["ingress"][0], spec["egress"][0]
+
+    ingress, egress = rules({})
+    assert "from" not in ingress and "to" not in egress, "to Cilium a block of all addresses holds no node"
+    ingress, egress = rules(RICH)
+    assert ingress["from"] == egress["to"] == [{"ipBlock": {"cidr": "192.0.2.7/32"}}], (ingress, egress)
 
 
 def both_renderings_have_the_same_objects():
@@ -352,7 +381,8 @@ def every_object_fits_the_schemas_of_the_server(server):
 
 OFFLINE = (
     what_is_committed_is_what_the_chart_makes, the_chart_passes_the_linter, a_wrong_value_is_refused_by_its_name,
-    each_value_is_explained_and_has_a_place_in_the_schema, both_renderings_have_the_same_objects, the_plain_files_are_the_charts_objects,
+    each_value_is_explained_and_has_a_place_in_the_schema, a_chart_that_holds_it_may_switch_it, labels_are_what_the_server_takes,
+    the_api_server_may_be_anywhere_unless_the_values_say_where, both_renderings_have_the_same_objects, the_plain_files_are_the_charts_objects,
     the_rights_to_producers_follow_the_values, the_pools_know_each_other_and_share_nothing,
     the_scheduler_takes_the_configuration_that_is_rendered,
 )

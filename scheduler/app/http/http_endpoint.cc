@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/error.hpp>
@@ -67,17 +68,9 @@ class HttpEndpoint::Impl final : public HttpHost {
     if (tls.given()) {
       ASSIGN_OR_RETURN(tls_, TlsContext::Load(tls));
     }
-    beast::error_code error;
-    tcp::resolver resolver(context_);
-    const auto found = resolver.resolve(
-        host, port, tcp::resolver::passive | tcp::resolver::numeric_service, error);
-    if (error || found.empty()) return Failed(host, port, error);
-    const tcp::endpoint endpoint = found.begin()->endpoint();
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    return error ? Failed(host, port, error) : absl::OkStatus();
+    if (!host.empty()) return Bind(host, port);
+    // Every address of this machine: of both families, or of IPv4 where the kernel knows no other.
+    return Bind("::", port).ok() ? absl::OkStatus() : Bind("0.0.0.0", port);
   }
   void Serve(Handler handler) {
     handler_ = std::move(handler);
@@ -105,6 +98,24 @@ class HttpEndpoint::Impl final : public HttpHost {
   void Left(HttpTalk& talk) override { talks_.erase(&talk); }
 
  private:
+  absl::Status Bind(const std::string& host, const std::string& port) {
+    beast::error_code error;
+    acceptor_.close(error);  // of an address that could not be had
+    tcp::resolver resolver(context_);
+    const auto found = resolver.resolve(
+        host, port, tcp::resolver::passive | tcp::resolver::numeric_service, error);
+    if (error || found.empty()) return Failed(host, port, error);
+    const tcp::endpoint endpoint = found.begin()->endpoint();
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    // By the same socket, whatever the machine's default is.
+    if (!error && endpoint.address() == asio::ip::address_v6::any()) {
+      acceptor_.set_option(asio::ip::v6_only(false), error);
+    }
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    return error ? Failed(host, port, error) : absl::OkStatus();
+  }
   static absl::Status Failed(const std::string& host, const std::string& port,
                              const beast::error_code& error) {
     return absl::UnavailableError(
@@ -182,8 +193,7 @@ absl::StatusOr<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Listen(
     const HttpEndpointOptions& options) {
   ASSIGN_OR_RETURN(const ListenAddress place, ParseListenAddress(options.address));
   auto impl = std::make_unique<Impl>(options);
-  RETURN_IF_ERROR(impl->Listen(options.tls, place.host.empty() ? "0.0.0.0" : place.host,
-                               absl::StrCat(place.port)));
+  RETURN_IF_ERROR(impl->Listen(options.tls, place.host, absl::StrCat(place.port)));
   return std::unique_ptr<HttpEndpoint>(new HttpEndpoint(std::move(impl)));
 }
 

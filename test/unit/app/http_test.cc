@@ -272,6 +272,23 @@ TEST_F(HttpEndpointTest, SpeaksTlsOfVersion12AndLaterAndNothingElse) {
   EXPECT_THAT(plain->ReadToEnd(), Not(HasSubstr("hello")));
 }
 
+// A pod may have an address of IPv6 alone, at which its kubelet asks.
+TEST(HttpEndpoint, WithoutAHostItIsReachedByBothFamilies) {
+  const auto endpoint = HttpEndpoint::Listen({.address = ":0"});
+  ASSERT_TRUE(endpoint.ok()) << endpoint.status();
+  const SocketClient by_ipv4((*endpoint)->port());  // expects that it is connected
+  const int by_ipv6 = socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  if (by_ipv6 < 0 || bind(by_ipv6, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    GTEST_SKIP() << "no IPv6 here";
+  }
+  address.sin6_port = htons((*endpoint)->port());
+  EXPECT_EQ(connect(by_ipv6, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  close(by_ipv6);
+}
+
 TEST(TlsContext, ReadsItsFilesAgainWhenTheyChangeAndKeepsTheLastGoodOnes) {
   const TempFolder folder;
   const TestCertificate first("first", "", nullptr), second("second", "", nullptr);

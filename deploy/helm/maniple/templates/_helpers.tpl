@@ -10,20 +10,21 @@
 {{- /* Never change: a Deployment's selector cannot be. */ -}}
 {{- define "maniple.selector" -}}
 app.kubernetes.io/name: maniple
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: scheduler
 {{- end }}
 
 {{- define "maniple.common" -}}
 app.kubernetes.io/part-of: maniple
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | replace "+" "_" | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- /* Build metadata begins with a plus, which no label takes. */}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "maniple.labels" -}}
 app.kubernetes.io/name: maniple
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{ include "maniple.common" . }}
 {{- end }}
 
