@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <utility>
@@ -179,6 +180,8 @@ void Note(const WorkloadTrace& trace) {
 }
 
 absl::Status Play(const SimulateRequest& request) {
+  // A range of numbers lets it pass.
+  if (std::isnan(request.speed)) return absl::InvalidArgumentError("--speed nan: no number");
   for (const std::string& file : {request.csv, request.plot}) RETURN_IF_ERROR(CheckRunFile(file));
   ASSIGN_OR_RETURN(const std::vector<Configured> plays, PlaysOf(request.configs));
   // Once: a pipe has nothing to give the second time.

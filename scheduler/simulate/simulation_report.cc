@@ -57,7 +57,7 @@ class Gatherer final {
   std::vector<double> waits_;
 };
 
-// Sums over time, in GPU seconds, until the last submission.
+// Sums over time, in GPU seconds, until then.
 void AddLoad(const SimulationResult& result, absl::Duration until, SimulationFigures& figures) {
   double used = 0, split = 0, idle = 0, all = 0;
   for (size_t i = 0; i < result.load.size() && result.load[i].at < until; ++i) {
@@ -201,6 +201,8 @@ SimulationFigures FiguresOf(std::string name, const std::vector<TraceJob>& jobs,
     sizes[SizeOf(jobs[i])].Add(jobs[i], result.jobs[i]);
     last = std::max(last, jobs[i].submitted);
   }
+  // Where nothing comes later than the beginning, until the load changes for the last time.
+  if (last == absl::ZeroDuration() && !result.load.empty()) last = result.load.back().at;
   AddLoad(result, last, figures);
   figures.all = all.Take("");
   if (queues.size() > 1 || (queues.size() == 1 && !queues.begin()->first.empty())) {

@@ -25,8 +25,9 @@ struct JobFigures {
 struct SimulationFigures {
   std::string name;  // of the configuration
   int64_t nodes = 0, gpus = 0;
-  double hours = 0;              // of simulated time
-  double used_share = 0;         // of all GPUs, until the last submission
+  double hours = 0;  // of simulated time
+  double used_share =
+      0;  // of all GPUs, until the last submission; if all came at once, the last change
   double split_share = 0;        // of all GPUs: free ones beside used ones on a node; until then
   double idle_while_wanted = 0;  // of all GPUs: free while waiting jobs ask for as many; until then
   JobFigures all;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -31,15 +33,21 @@ struct TraceJobRow {
   TraceJob job;
 };
 
-// As Kubernetes allows names: small letters, digits and hyphens.
-std::string QueueNameOf(std::string name) {
-  absl::AsciiStrToLower(&name);
-  std::ranges::replace_if(
-      name, [](char c) { return !absl::ascii_isalnum(c); }, '-');
-  name = name.substr(0, 63);
-  const absl::string_view plain = absl::StripSuffix(name, "-");
-  if (plain.empty()) return "";
-  return plain.front() == '-' ? absl::StrCat("q", plain) : std::string(plain);
+// As Kubernetes allows names: small letters, digits and hyphens, at most 63.
+std::string QueueNameOf(absl::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    if (absl::ascii_isascii(c)) {
+      name += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '-';
+    } else {  // of two teams two Queues
+      absl::StrAppend(&name, absl::Hex(static_cast<uint8_t>(c)));
+    }
+  }
+  if (name.find_first_not_of('-') == std::string::npos) return "";
+  if (name.front() == '-') name.insert(0, "q");
+  if (name.size() > 63) name.resize(63);
+  name.resize(name.find_last_not_of('-') + 1);
+  return name;
 }
 
 class Reader final {
@@ -136,9 +144,10 @@ class Reader final {
   // …, queue 15.
   void Swf(const std::array<double, 18>& fields) {
     const double processors = fields[4] > 0 ? fields[4] : fields[7];
+    const auto whole = [&fields](size_t i) { return static_cast<int64_t>(fields[i]); };
     TraceJob job = Divided(std::clamp<int64_t>(static_cast<int64_t>(processors), 0, kMostGpus),
-                           fields[14] >= 0 ? absl::StrCat("queue-", fields[14]) : "");
-    job.name = absl::StrCat("job-", fields[0]);
+                           fields[14] >= 0 ? absl::StrCat("queue-", whole(14)) : "");
+    job.name = absl::StrCat("job-", whole(0));
     Add(fields[1], fields[3], std::move(job));
   }
 
@@ -199,13 +208,19 @@ class Reader final {
     return seconds;
   }
 
-  // Of "billing=8,cpu=8,gres/gpu=8,gres/gpu:h100=8".
+  // Of "billing=8,cpu=8,gres/gpu=8,gres/gpu:h100=8". Some sites tell the types alone.
   static int64_t GpusOf(absl::string_view tres) {
-    int64_t gpus = 0;
+    int64_t all = 0, of_types = 0;
     for (const absl::string_view part : absl::StrSplit(tres, ',')) {
-      if (absl::StartsWith(part, "gres/gpu=") && absl::SimpleAtoi(part.substr(9), &gpus)) break;
+      const std::pair<absl::string_view, absl::string_view> words =
+          absl::StrSplit(part, absl::MaxSplits('=', 1));
+      int64_t gpus = 0;
+      if (!absl::SimpleAtoi(words.second, &gpus)) continue;
+      gpus = std::clamp<int64_t>(gpus, 0, kMostGpus);
+      if (words.first == "gres/gpu") all = gpus;
+      if (absl::StartsWith(words.first, "gres/gpu:")) of_types += gpus;
     }
-    return std::clamp<int64_t>(gpus, 0, kMostGpus);
+    return std::min(all > 0 ? all : of_types, kMostGpus);
   }
 
   const TraceTable& table_;
@@ -272,6 +287,7 @@ absl::StatusOr<WorkloadTrace> ReadTrace(absl::string_view bytes, int64_t gpus_pe
     ASSIGN_OR_RETURN(unpacked, Gunzip(bytes, kMostTraceBytes));
     bytes = unpacked;
   }
+  absl::ConsumePrefix(&bytes, "\xEF\xBB\xBF");  // a spreadsheet begins its CSV so
   if (bytes.size() > kMostTraceBytes) {
     return absl::InvalidArgumentError("larger than 1 GiB");
   }

@@ -93,6 +93,7 @@ def what_is_wrong_is_named_in_one_line(folder):
         ((trace, "--nodes", 1, "--config", config), 1, "timeouts.reservationAfter"),
         ((trace, "--nodes", 1, "--cluster", broken), 1, "broken.csv"),
         ((trace, "--nodes", 1, "--csv", Path(folder, "no", "such", "place")), 1, "place"),
+        ((trace, "--nodes", 1, "--speed", "nan"), 1, "--speed"),
         ((trace, "--nodes", 1, "--quota", "some"), 2, "--quota"),
         ((trace, "--nodes", 1, "--speed", "0"), 2, "--speed"),
     ):

@@ -115,5 +115,14 @@ TEST(SimulationFigures, ANameBeyondAsciiStaysInCsv) {
   EXPECT_THAT(SimulationCsv({{.name = "réseau"}}, result), ::testing::HasSubstr("\nréseau,"));
 }
 
+TEST(SimulationFigures, WhereAllComesAtOnceSharesAreMeansUntilTheLastChange) {
+  SimulationResult result{.gpus = 8, .length = absl::Seconds(200)};
+  result.jobs.resize(1);
+  result.load = {{.at = absl::ZeroDuration(), .gpus_used = 8},
+                 {.at = absl::Seconds(50), .gpus_used = 4},
+                 {.at = absl::Seconds(100)}};
+  EXPECT_NEAR(FiguresOf("x", {TraceJob()}, result).used_share, 0.75, 1e-9);
+}
+
 }  // namespace
 }  // namespace maniple::simulate_simulation_report_test

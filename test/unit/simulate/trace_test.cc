@@ -210,5 +210,42 @@ TEST(SimulatedCluster, QuotasShareAllGpusAndLeaveQueuesThatAreThereAlone) {
   EXPECT_FALSE(QueuesFor(jobs, cluster, QuotaBy::kNone)[0]["spec"].Has("quotas"));
 }
 
+TEST(Trace, AQueueHasANameThatKubernetesTakes) {
+  const auto name = [](const std::string& queue) {
+    return Read(absl::StrCat("submit_s,duration_s,gpus,queue\n0,1,1,", queue, "\n")).jobs[0].queue;
+  };
+  EXPECT_EQ(name("ops!!"), "ops");
+  EXPECT_EQ(name("Team A"), "team-a");
+  EXPECT_EQ(name("-"), "");
+  EXPECT_NE(name("日本"), name("東京"));
+  for (const std::string& queue :
+       {std::string("日本"), "_" + std::string(70, 'a'), std::string(62, 'a') + "--b"}) {
+    EXPECT_LE(name(queue).size(), 63u);
+    EXPECT_NE(name(queue).front(), '-');
+    EXPECT_NE(name(queue).back(), '-');
+  }
+}
+
+TEST(Trace, LargeNumbersOfTheStandardWorkloadFormatKeepTheirDigits) {
+  const WorkloadTrace trace = Read("1234567 0 0 10 4 -1 -1 4 -1 -1 1 1 1 -1 3000001 -1 -1 -1\n");
+  EXPECT_EQ(trace.jobs[0].name, "job-1234567");
+  EXPECT_EQ(trace.jobs[0].queue, "queue-3000001");
+}
+
+TEST(Trace, GpusOfSlurmMayBeToldByTypeAlone) {
+  const auto gpus = [](const std::string& tres) {
+    return Read(absl::StrCat("JobID|Submit|Elapsed|Account|ReqTRES\n1|2026-01-31T12:00:00|01:00|a|",
+                             tres, "\n"))
+        .jobs[0]
+        .all_gpus();
+  };
+  EXPECT_EQ(gpus("cpu=8,gres/gpu:h100=4,gres/gpu:a100=2,gres/gpumem=80G"), 6);
+  EXPECT_EQ(gpus("gres/gpu:h100=4,gres/gpu=4"), 4);
+}
+
+TEST(Trace, ACsvOfASpreadsheetBeginsWithAMark) {
+  EXPECT_THAT(Read("\xEF\xBB\xBFsubmit_s,duration_s,gpus\n0,1,1\n").jobs, SizeIs(1));
+}
+
 }  // namespace
 }  // namespace maniple
