@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/status_macros.h"
 #include "scheduler/replay/object_shape.h"
@@ -49,6 +50,21 @@ Json PodOf(const Json& job, int64_t index) {
                        {"spec", form["spec"]}});
 }
 
+// The server would pass over an object of another version in silence.
+absl::Status CheckVersion(const Json& object) {
+  const std::string& kind = object["kind"].AsString();
+  const std::string& version = object["apiVersion"].AsString();
+  const absl::string_view known = kind == "Pod"   ? "v1"
+                                  : kind == "Job" ? "batch/v1"
+                                                  : "scheduling.maniple.dev/v1alpha1";
+  const bool of_others = kind == "PodGroup" && absl::StrContains(version, '/') &&
+                         !absl::StartsWith(version, "scheduling.maniple.dev/");
+  if (version == known || of_others) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(kind, " ", object["metadata"]["name"].AsString(),
+                                                 ": apiVersion \"", version, "\": what-if knows ",
+                                                 known, "; of other kinds give the pods"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& objects) {
@@ -62,6 +78,7 @@ absl::StatusOr<std::vector<Json>> WithPodsOfJobs(const std::vector<Json>& object
       return absl::InvalidArgumentError(absl::StrCat(
           kind, " ", name, ": what-if knows Pod, PodGroup and Job; of other kinds give the pods"));
     }
+    RETURN_IF_ERROR(CheckVersion(object));
     if (kind == "Job") RETURN_IF_ERROR(CheckJobShape(object));
     if (kind == "Pod") ++pods;
     if (kind == "Job") pods += std::clamp<int64_t>(PodsOf(object), 0, kMostPodsAsked + 1);

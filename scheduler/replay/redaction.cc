@@ -7,6 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -32,9 +34,28 @@ Keys KeysOf(absl::string_view field) {
   return field == "annotations" ? Keys::kAnnotations : Keys::kFields;
 }
 
+// The end of the IPv4 address that begins there: four numbers with dots between them, or with
+// hyphens behind "ip-", as AWS calls nodes. `from` where there is none.
+size_t EndOfAddress(absl::string_view text, size_t from) {
+  const char between = absl::EndsWith(text.substr(0, from), "ip-") ? '-' : '.';
+  size_t at = from;
+  for (int part = 0; part < 4; ++part) {
+    if (part > 0 && (at == text.size() || text[at++] != between)) return from;
+    const size_t begin = at;
+    while (at < text.size() && absl::ascii_isdigit(text[at])) ++at;
+    int number = 0;
+    if (at - begin > 3 || !absl::SimpleAtoi(text.substr(begin, at - begin), &number) ||
+        number > 255) {
+      return from;
+    }
+  }
+  return at < text.size() && absl::ascii_isalnum(text[at]) ? from : at;
+}
+
 std::string TextOf(absl::string_view text, const Rename& rename) {
   if (IsPublic(text)) return std::string(text);
   std::string out;
+  size_t end_of_address = 0;
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
     while (end < text.size() && absl::ascii_isalnum(text[end])) ++end;
@@ -44,8 +65,10 @@ std::string TextOf(absl::string_view text, const Rename& rename) {
       ++i;
       continue;
     }
+    if (i >= end_of_address) end_of_address = EndOfAddress(text, i);
     const absl::string_view piece = text.substr(i, end - i);
-    out += IsPublicPiece(piece) ? std::string(piece) : rename(piece);
+    const bool stays = i >= end_of_address && IsPublicPiece(piece);
+    out += stays ? std::string(piece) : rename(piece);
     i = end;
   }
   return out;

@@ -80,7 +80,7 @@ TEST(JobPods, TooManyTogetherAreRefused) {
 }
 
 TEST(JobPods, ANumberThatOverflowsBesideOthersIsRefused) {
-  const Json pod = Parsed(R"({"kind":"Pod","metadata":{"name":"p"}})");
+  const Json pod = Parsed(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}})");
   const Json job = JobOf("j", R"("parallelism":9223372036854775807,)");
   EXPECT_THAT(WithPodsOfJobs({pod, job}).status().ToString(), HasSubstr("Job j"));
 }
@@ -110,6 +110,19 @@ TEST(ObjectShape, OfTheWrongTypeIsAnErrorThatNamesTheField) {
         Parsed(absl::StrCat(R"({"kind":"Job","metadata":{"name":"j"},"spec":)", wrong, "}"));
     EXPECT_THAT(CheckJobShape(job).ToString(), HasSubstr("Job j: spec.template")) << wrong;
   }
+}
+
+TEST(JobPods, AnotherVersionOfAKindIsNamed) {
+  for (const char* wrong : {R"("kind":"Pod")", R"("apiVersion":"V1","kind":"Pod")",
+                            R"("apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job")",
+                            R"("apiVersion":"scheduling.maniple.dev/v1","kind":"PodGroup")"}) {
+    const auto all =
+        WithPodsOfJobs({Parsed(absl::StrCat("{", wrong, R"(,"metadata":{"name":"a"}})"))});
+    EXPECT_THAT(all.status().ToString(), HasSubstr("a: apiVersion \"")) << wrong;
+  }
+  EXPECT_TRUE(WithPodsOfJobs({Parsed(R"({"apiVersion":"scheduling.x-k8s.io/v1alpha1",
+    "kind":"PodGroup","metadata":{"name":"a"}})")})
+                  .ok());
 }
 
 }  // namespace

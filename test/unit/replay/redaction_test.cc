@@ -254,5 +254,19 @@ TEST(Redaction, AHundredThousandNamesStayShortAndApart) {
   EXPECT_LE(after[0].size(), 5u);
 }
 
+// A number of a name stays, and four of them may be an address.
+TEST(Redaction, NoAddressStays) {
+  const std::string text = Redacted(
+      {Parsed(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"10.186.59.23","annotations":
+        {"alpha.kubernetes.io/provided-node-ip":"10.186.59.23"}},"spec":{"podCIDR":
+        "172.30.4.0/24"}})"),
+       Parsed(R"({"kind":"PersistentVolume","metadata":{"name":"v"},"spec":{"nfs":{"server":
+        "192.168.7.250"}}})"),
+       Parsed(R"({"kind":"Pod","metadata":{"name":"llama-3"},"spec":{"nodeName":
+        "ip-10-186-59-24.ec2.internal"}})")});
+  for (const char* number : {"186", "172", "168", "250"}) EXPECT_THAT(text, Not(HasSubstr(number)));
+  EXPECT_THAT(text, HasSubstr("-3\""));
+}
+
 }  // namespace
 }  // namespace maniple::replay_redaction_test
