@@ -138,8 +138,9 @@ def another_field_manager_has_nothing_to_fight_over(server):
 def flux_expressions_name_fields_that_there_are(server):
     """Without Flux: the expressions are CEL, and kube-apiserver compiles them against our schemas, as rules of a policy."""
     for check in yaml.safe_load((GITOPS / "flux.yaml").read_text())["spec"]["healthCheckExprs"]:
-        for name in ("current", "failed"):
-            rule = check[name].replace("status.", "object.status.")
+        assert "inProgress" in check or check["kind"] == "PodGroup", "a verdict on the spec before would be believed"
+        for name in {"inProgress", "current", "failed"} & set(check):
+            rule = check[name].replace("status.", "object.status.").replace("metadata.", "object.metadata.")
             policy = {
                 "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
                 "metadata": {"name": f"{check['kind']}-{name}".lower()},
