@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/check.h"
 
@@ -23,6 +24,13 @@ ElectorOptions WithOwner(ElectorOptions options) {
 WriterOptions WithOwner(WriterOptions options) {
   options.owner = kWriterOwner;
   return options;
+}
+
+// Every API server has it. A 404 is the word of a proxy, or of a server that starts: the objects
+// are there all the same, and take room.
+bool IsBuiltIn(ResourceKind kind) {
+  return !IsForeign(kind) && !absl::StartsWith(ResourceCollectionPath(kind),
+                                               absl::StrCat("/apis/", kManipleGroup, "/"));
 }
 
 std::vector<std::string> CollectionsOf(const ForeignKind& kind) {
@@ -48,6 +56,7 @@ ClusterClient::ClusterClient(ClusterClientOptions options, Transport& transport)
     WatchSessionOptions watch = options.watch;
     watch.kind = static_cast<ResourceKind>(kind);
     watch.owner = static_cast<uint16_t>(kind);
+    if (IsBuiltIn(watch.kind)) watch.uninstalled_after = absl::InfiniteDuration();
     if (IsForeign(watch.kind))
       watch.collections = CollectionsOf(foreign_[ForeignIndex(watch.kind)]);
     sessions_.push_back(std::make_unique<WatchSession>(std::move(watch), options.seed + 1 + kind));
@@ -176,8 +185,9 @@ std::string ClusterClient::NameOf(size_t kind) const {
 // or cannot be read: the scheduler must not wait for it.
 bool ClusterClient::HasNothingToWaitFor(size_t kind) const {
   const WatchSession& session = *sessions_[kind];
-  return session.state() == SessionState::kNotInstalled || session.forbidden() ||
-         session.unreadable();
+  const bool is_absent =
+      session.state() == SessionState::kNotInstalled && !IsBuiltIn(static_cast<ResourceKind>(kind));
+  return is_absent || session.forbidden() || session.unreadable();
 }
 
 void ClusterClient::Take(WriterOutput output) {

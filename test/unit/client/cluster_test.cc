@@ -167,5 +167,28 @@ TEST_F(ClusterClientTest, WhatWasDecidedUnderAnEarlierLeadIsNotSent) {
   EXPECT_EQ(sent(), before + 1);
 }
 
+// The fear: a proxy says 404 for a server that starts, and all nodes look empty.
+TEST_F(ClusterClientTest, A404OfPodsIsNoWordThatThereAreNone) {
+  for (int i = 0; i < 4; ++i) {
+    const std::map<RequestId, HttpRequest> open = transport_.open;
+    for (const auto& [id, request] : open) {
+      if (absl::StartsWith(request.target, "/api/v1/pods?limit")) {
+        Answer(id, 404, "default backend - 404");
+      }
+    }
+    AnswerAll(404);
+  }
+  EXPECT_FALSE(leading_);
+  EXPECT_THAT(client_.Problems(), ElementsAre(HasSubstr("Pod: ")));
+  for (const ObjectEvent& event : events_) {
+    const auto* synced = std::get_if<KindSynced>(&event);
+    EXPECT_FALSE(synced != nullptr && synced->kind == ResourceKind::kPod);
+  }
+  clock_.Advance(absl::Seconds(1));
+  client_.OnTime(clock_.Now());
+  for (int i = 0; i < 2; ++i) AnswerAll(404);
+  EXPECT_TRUE(leading_);
+}
+
 }  // namespace
 }  // namespace maniple
