@@ -64,7 +64,8 @@ class Decoder::Impl final {
   absl::StatusOr<ListHead> List(ResourceKind kind, absl::string_view body,
                                 absl::FunctionRef<void(DecodedObject)> item) {
     const auto on_item = [&](const Tape& tape) { item(DecodeItem(kind, tape.root())); };
-    RETURN_IF_ERROR(reader_.ReadList(body, {.head = head_, .item = item_}, on_item));
+    RETURN_IF_ERROR(reader_.ReadList(
+        body, {.head = head_, .item = item_, .passing = PassingFor(kind)}, on_item));
     Problem problem;
     const Cursor root(head_.root(), problem);
     ListHead head;
@@ -92,7 +93,7 @@ class Decoder::Impl final {
   }
 
   absl::StatusOr<WatchMessage> WatchLine(ResourceKind kind, absl::string_view line) {
-    RETURN_IF_ERROR(reader_.Read(line, item_));
+    RETURN_IF_ERROR(reader_.Read(line, item_, PassingFor(kind)));
     Problem problem;
     const Cursor root(item_.root(), problem);
     absl::string_view type;
@@ -108,12 +109,12 @@ class Decoder::Impl final {
   }
 
   absl::StatusOr<DecodedObject> Single(ResourceKind kind, absl::string_view body) {
-    ASSIGN_OR_RETURN(const Token* root, ReadOne(KindName(kind), body));
+    ASSIGN_OR_RETURN(const Token* root, ReadOne(KindName(kind), body, PassingFor(kind)));
     return DecodeItem(kind, *root);
   }
 
   absl::StatusOr<Lease> SingleLease(absl::string_view body) {
-    ASSIGN_OR_RETURN(const Token* root, ReadOne("Lease", body));
+    ASSIGN_OR_RETURN(const Token* root, ReadOne("Lease", body, TapeReader::Passing::kUnread));
     Problem problem;
     Lease lease = ReadLease(Cursor(*root, problem));
     if (problem.found()) {
@@ -128,6 +129,11 @@ class Decoder::Impl final {
     if (!IsForeign(kind)) return ResourceKindName(kind);
     CHECK(foreign_ != nullptr);
     return foreign_->KindName(kind);
+  }
+
+  [[nodiscard]] TapeReader::Passing PassingFor(ResourceKind kind) const {
+    const bool names = IsForeign(kind) && foreign_ != nullptr && foreign_->HasNamesOfUsers(kind);
+    return names ? TapeReader::Passing::kManagedFields : TapeReader::Passing::kUnread;
   }
 
   [[nodiscard]] DecodedObject DecodeItem(ResourceKind kind, const Token& token) const {
@@ -155,8 +161,9 @@ class Decoder::Impl final {
     return kind.empty() ? "an object without kind" : absl::StrCat("a ", Shown(kind));
   }
 
-  absl::StatusOr<const Token*> ReadOne(absl::string_view kind, absl::string_view body) {
-    RETURN_IF_ERROR(reader_.Read(body, item_));
+  absl::StatusOr<const Token*> ReadOne(absl::string_view kind, absl::string_view body,
+                                       TapeReader::Passing passing) {
+    RETURN_IF_ERROR(reader_.Read(body, item_, passing));
     Problem problem;
     const Cursor root(item_.root(), problem);
     if (root.type() != TokenType::kObject || IsOtherKind(root, kind)) {

@@ -15,6 +15,8 @@ class ForeignReader {
   virtual ~ForeignReader() = default;
   // "PodGroup". REQUIRES: IsForeign(kind), and the kind is in the table.
   [[nodiscard]] virtual absl::string_view KindName(ResourceKind kind) const = 0;
+  // Whether fields are read whose names its users choose, such as roles. None is passed over then.
+  [[nodiscard]] virtual bool HasNamesOfUsers(ResourceKind) const { return false; }
   // What is wrong is noted at the cursor; unknown fields are skipped.
   [[nodiscard]] virtual ForeignObject Read(ResourceKind kind, const Cursor& root) const = 0;
 };

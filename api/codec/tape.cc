@@ -49,7 +49,8 @@ constexpr std::array kPassedOver = std::to_array<absl::string_view>({
 });
 static_assert(std::is_sorted(kPassedOver.begin(), kPassedOver.end()));
 
-bool IsPassedOver(absl::string_view key) {
+bool IsPassedOver(absl::string_view key, TapeReader::Passing passing) {
+  if (passing == TapeReader::Passing::kManagedFields) return key == "managedFields";
   return std::binary_search(kPassedOver.begin(), kPassedOver.end(), key);
 }
 
@@ -61,9 +62,15 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
  public:
   using Size = rapidjson::SizeType;
 
-  Recorder(TextStream& stream, Tape& tape) : stream_(stream), tape_(&tape), head_(tape) {}
+  Recorder(TextStream& stream, Tape& tape, TapeReader::Passing passing)
+      : stream_(stream), passing_(passing), tape_(&tape), head_(tape) {}
   Recorder(TextStream& stream, TapeReader::ListTapes tapes, ItemSink& sink)
-      : stream_(stream), tape_(&tapes.head), head_(tapes.head), item_(&tapes.item), sink_(&sink) {}
+      : stream_(stream),
+        passing_(tapes.passing),
+        tape_(&tapes.head),
+        head_(tapes.head),
+        item_(&tapes.item),
+        sink_(&sink) {}
 
   bool Null() { return Scalar(TokenType::kNull, ""); }
   bool Bool(bool value) { return Scalar(TokenType::kBool, value ? "true" : "false"); }
@@ -77,7 +84,7 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
     const absl::string_view key(text, size);
     items_follow_ = item_ != nullptr && depth_ == 1 && key == "items";
     tape_->Add(TokenType::kKey, Lasting(key));
-    if (stream_.ContainerFollows() && IsPassedOver(key)) stream_.PassOver();
+    if (stream_.ContainerFollows() && IsPassedOver(key, passing_)) stream_.PassOver();
     return !tape_->full();
   }
   bool StartArray() {
@@ -147,6 +154,7 @@ class Recorder final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Re
   }
 
   TextStream& stream_;
+  const TapeReader::Passing passing_;
   Tape* tape_;
   Tape& head_;
   Tape* item_ = nullptr;
@@ -226,10 +234,10 @@ class TapeReader::Impl final {
 TapeReader::TapeReader() : impl_(std::make_unique<Impl>()) {}
 TapeReader::~TapeReader() = default;
 
-absl::Status TapeReader::Read(absl::string_view text, Tape& tape) {
+absl::Status TapeReader::Read(absl::string_view text, Tape& tape, Passing passing) {
   tape.Clear();
   TextStream stream(text);
-  Recorder recorder(stream, tape);
+  Recorder recorder(stream, tape, passing);
   return impl_->Run(stream, recorder);
 }
 

@@ -74,15 +74,20 @@ class TapeReader final {
   TapeReader(const TapeReader&) = delete;
   TapeReader& operator=(const TapeReader&) = delete;
 
+  // Which fields are passed over: those that no decoder reads; or, in an object whose fields its
+  // users name, those alone that the server keeps for itself.
+  enum class Passing { kUnread, kManagedFields };
+
   // Exactly one JSON value with nothing but white space around it; else InvalidArgument with the
   // byte offset. The tape points into the text.
-  absl::Status Read(absl::string_view text, Tape& tape);
+  absl::Status Read(absl::string_view text, Tape& tape, Passing passing = Passing::kUnread);
 
   // Reads an object into `head`, but hands over each element of its member "items" as soon as that
   // ends, in `item`, which is reused for the next.
   struct ListTapes {
     Tape& head;
     Tape& item;
+    Passing passing = Passing::kUnread;
   };
   absl::Status ReadList(absl::string_view text, ListTapes tapes,
                         absl::FunctionRef<void(const Tape&)> on_item);

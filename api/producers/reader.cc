@@ -109,6 +109,10 @@ class Reader final : public ForeignReader {
   [[nodiscard]] absl::string_view KindName(ResourceKind kind) const override {
     return kinds_.at(ForeignIndex(kind)).kind;
   }
+  // A path of a rule may lead through anything.
+  [[nodiscard]] bool HasNamesOfUsers(ResourceKind kind) const override {
+    return kinds_.at(ForeignIndex(kind)).rule.has_value();
+  }
   [[nodiscard]] ForeignObject Read(ResourceKind kind, const Cursor& root) const override {
     const ForeignKind& known = kinds_.at(ForeignIndex(kind));
     ForeignObject object{.kind = static_cast<uint8_t>(kind)};

@@ -113,5 +113,21 @@ TEST(OwnerRules, AKindHasItsOwnRuleElseTheBuiltInOneElseNone) {
   EXPECT_EQ(RuleOf(kind), OwnerRule());
 }
 
+TEST(OwnerRules, ARoleMayHaveANameThatPodsHaveForSomethingElse) {
+  ForeignKind runs{.group = "e.x", .versions = {"v1"}, .resource = "runs", .kind = "Run"};
+  runs.rule.emplace().replicas = {"spec.roles.*.replicas"};
+  const auto reader = MakeForeignReader({runs});
+  Decoder decoder(reader.get());
+  const auto line = decoder.WatchLine(
+      ForeignResource(0),
+      R"({"type":"ADDED","object":{"kind":"Run","metadata":{"name":"r","namespace":"n"},)"
+      R"("spec":{"roles":{"env":{"replicas":2},"state":{"replicas":3}}}}})");
+  ASSERT_TRUE(line.ok()) << line.status();
+  const auto& object = std::get<WatchChange>(*line).object;
+  const auto& run = std::get<ForeignObject>(std::get<Object>(object.what));
+  ASSERT_EQ(run.spec.parts.size(), 2u);
+  EXPECT_EQ(run.spec.parts[0].members + run.spec.parts[1].members, 5);
+}
+
 }  // namespace
 }  // namespace maniple::producers_owner_rules_test
