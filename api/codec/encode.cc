@@ -212,7 +212,10 @@ std::string EncodeCohortStatusPatch(const CohortStatus& status, absl::string_vie
 std::string EventName(const EventRecord& event) {
   const auto nanos = static_cast<uint64_t>(absl::ToUnixNanos(event.at));
   const std::string suffix = absl::StrCat(".", absl::Hex(nanos));
-  return absl::StrCat(Utf8Prefix(event.regarding.name, kMostName - suffix.size()), suffix);
+  absl::string_view name = Utf8Prefix(event.regarding.name, kMostName - suffix.size());
+  // A label of a name ends with a letter or a digit, wherever it was cut.
+  while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.remove_suffix(1);
+  return absl::StrCat(name, suffix);
 }
 
 absl::string_view EventNamespace(const EventRecord& event) {

@@ -293,6 +293,12 @@ TEST(EncodeEvent, CutsTextsBetweenCharacters) {
   EXPECT_EQ(json.At("metadata.name").AsString().size(), 253u);
 }
 
+TEST(EncodeEvent, ANameThatIsCutEndsAsALabelMay) {
+  EventRecord event = SomeEvent();
+  event.regarding.name = std::string(234, 'n') + "-.-" + std::string(16, 'n');
+  EXPECT_THAT(EventName(event), ::testing::StartsWith(std::string(234, 'n') + ".18"));
+}
+
 TEST(EncodeEvent, AClusterScopedSubjectIsReportedInTheDefaultNamespace) {
   EventRecord event = SomeEvent();
   event.regarding = {"scheduling.maniple.dev/v1alpha1", "Queue", "", "q", "u"};
