@@ -1,9 +1,11 @@
 #include "api/http/curl_easy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/base/check.h"
 
 namespace maniple {
@@ -180,9 +182,27 @@ void SetRequest(CURL* easy, const std::string& url, const HttpRequest& request,
       bounded ? std::max(1L, static_cast<long>(absl::ToInt64Milliseconds(request.timeout))) : 0L);
 }
 
+namespace {
+
+// libcurl says how long it took, each time another number. Whoever compares a failure with the one
+// before would take it for news.
+std::string WithoutHowLong(absl::string_view text) {
+  constexpr absl::string_view kAfter = " after ";
+  const size_t at = text.find(kAfter);
+  if (at == absl::string_view::npos) return std::string(text);
+  absl::string_view rest = text.substr(at + kAfter.size());
+  const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  rest.remove_prefix(digits);
+  const bool is_time = digits > 0 && (absl::ConsumePrefix(&rest, " milliseconds") ||
+                                      absl::ConsumePrefix(&rest, " ms"));
+  return is_time ? absl::StrCat(text.substr(0, at), rest) : std::string(text);
+}
+
+}  // namespace
+
 absl::Status StatusOfCurl(CURLcode code, const char* detail) {
   if (code == CURLE_OK) return absl::OkStatus();
-  const absl::string_view text = *detail != '\0' ? detail : ::curl_easy_strerror(code);
+  const std::string text = WithoutHowLong(*detail != '\0' ? detail : ::curl_easy_strerror(code));
   if (code == CURLE_OPERATION_TIMEDOUT) return absl::DeadlineExceededError(text);
   return absl::UnavailableError(text);
 }

@@ -105,6 +105,17 @@ absl::StatusOr<pid_t> Spawn(const ExecPluginConfig& config, int output) {
   return pid;
 }
 
+// Whoever started us may ignore SIGCHLD. Then the system keeps no child's end, and nobody learns
+// how a plugin ended.
+void HearOfChildren() {
+  struct sigaction current {};
+  if (::sigaction(SIGCHLD, nullptr, &current) != 0) return;
+  if (current.sa_handler != SIG_IGN && (current.sa_flags & SA_NOCLDWAIT) == 0) return;
+  current.sa_handler = SIG_DFL;
+  current.sa_flags = 0;
+  ::sigaction(SIGCHLD, &current, nullptr);
+}
+
 }  // namespace
 
 absl::StatusOr<ExecCredential> ParseExecCredential(const ExecPluginConfig& config,
@@ -140,6 +151,7 @@ absl::StatusOr<ExecCredential> ParseExecCredential(const ExecPluginConfig& confi
 }
 
 absl::StatusOr<ExecPluginRun> ExecPluginRun::Begin(const ExecPluginConfig& config, absl::Time now) {
+  HearOfChildren();
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return absl::UnauthenticatedError(absl::StrCat("pipe: ", std::strerror(errno)));

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -185,6 +186,14 @@ TEST_F(CredentialsTest, WhateverAPluginDoesWrongIsToldWithoutItsOutput) {
     EXPECT_THAT(told, HasSubstr(says)) << script;
     EXPECT_THAT(told, Not(HasSubstr("s3cr3t"))) << script;
   }
+}
+
+// Fear: without the ends of children, each plugin is waited for until it is given up.
+TEST_F(CredentialsTest, APluginIsHeardOutThoughWhoeverStartedUsIgnoresChildren) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  Credentials credentials(Plugin(Prints(R"({"token":"t"})")));
+  EXPECT_EQ(Settle(credentials), CredentialState::kReady);
+  std::signal(SIGCHLD, before);
 }
 
 TEST_F(CredentialsTest, AnAbsentPluginIsNamed) {

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
+#include "api/http/curl_easy.h"
 #include "api/http/http.h"
 #include "api/http/reply_head.h"
 #include "gtest/gtest.h"
@@ -49,6 +50,17 @@ TEST(ReplyHead, AbsurdHeadersAreSurvived) {
 TEST(UrlEncoded, LeavesOnlyUnreservedCharacters) {
   EXPECT_EQ(UrlEncoded("aZ09-._~"), "aZ09-._~");
   EXPECT_EQ(UrlEncoded("a/b?c=d&e f%\xff"), "a%2Fb%3Fc%3Dd%26e%20f%25%FF");
+}
+
+TEST(StatusOfCurl, SaysTheSameOfTheSameFailureHoweverLongItTook) {
+  const auto said = [](CURLcode code, const char* detail) {
+    return std::string(StatusOfCurl(code, detail).message());
+  };
+  EXPECT_EQ(said(CURLE_COULDNT_CONNECT, "Failed to connect to h port 1 after 16 ms: refused"),
+            "Failed to connect to h port 1: refused");
+  EXPECT_EQ(said(CURLE_OPERATION_TIMEDOUT, "Connection timed out after 10001 milliseconds"),
+            "Connection timed out");
+  EXPECT_EQ(said(CURLE_GOT_NOTHING, "closed after all"), "closed after all");
 }
 
 }  // namespace
