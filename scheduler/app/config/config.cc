@@ -19,6 +19,9 @@ namespace {
 
 constexpr char kApiVersion[] = "config.maniple.dev/v1alpha1";
 constexpr char kKind[] = "SchedulerConfiguration";
+// Whoever wants the lease of another configuration waits no longer (api/client/elector.cc).
+constexpr absl::Duration kLongestLease = absl::Minutes(5);
+constexpr absl::Duration kShortestRetry = absl::Milliseconds(100);
 
 void ReadLeaderElection(const Json& map, const std::string& path, Problems& problems,
                         LeaderElectionConfig& out) {
@@ -36,8 +39,11 @@ void ReadLeaderElection(const Json& map, const std::string& path, Problems& prob
   if (out.renew_deadline <= out.retry_period * 1.2) {
     problems.Add(path, "renewDeadline must be greater than 1.2 times retryPeriod");
   }
-  if (out.retry_period <= absl::ZeroDuration()) {
-    problems.Add(path, "retryPeriod must be greater than 0");
+  if (out.lease_duration > kLongestLease) {
+    problems.Add(path, "leaseDuration must not be greater than 5m");
+  }
+  if (out.retry_period < kShortestRetry) {
+    problems.Add(path, "retryPeriod must be at least 100ms");
   }
   if (out.lease_name.empty()) problems.Add(path, "leaseName must not be empty");
   if (out.lease_namespace.empty()) problems.Add(path, "leaseNamespace must not be empty");

@@ -94,10 +94,17 @@ void TakeFrom(const HttpConfig& http, const CLI::App& flags, SchedulerOptions& o
   if (options.http.empty()) options.http = http.address;
   if (options.health.empty()) options.health = http.health_address;
   if (flags.count("--http-insecure") == 0) options.http_insecure = http.insecure;
-  if (options.tls.given()) return;
-  const std::string authority = std::move(options.tls.client_authority);
-  options.tls = http.tls;
-  if (!authority.empty()) options.tls.client_authority = authority;
+  TlsFiles& tls = options.tls;
+  // Half a certificate is not filled up from the file: it is refused.
+  if (tls.given() || !tls.key.empty()) {
+    if (!tls.self_signed && tls.client_authority.empty()) {
+      tls.client_authority = http.tls.client_authority;
+    }
+    return;
+  }
+  const std::string authority = std::move(tls.client_authority);
+  tls = http.tls;
+  if (!authority.empty()) tls.client_authority = authority;
 }
 
 }  // namespace
