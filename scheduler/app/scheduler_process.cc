@@ -127,13 +127,14 @@ class SchedulerProcess::Impl final {
   void Stop() {
     inbox_.RequestDrain();
     if (scheduling_.joinable()) scheduling_.join();
-    decisions_.Close();
-    if (keeping_.joinable()) keeping_.join();
-    help_.Close();
-    if (advising_.joinable()) advising_.join();
+    // The lease first: others wait for it, and whoever reads the decision log may have stopped to.
     stop_io_ = true;
     transport_->Wakeup();
     if (io_.joinable()) io_.join();
+    help_.Close();
+    if (advising_.joinable()) advising_.join();
+    decisions_.Close();
+    if (keeping_.joinable()) keeping_.join();
     admin_.reset();
     http_.reset();
   }

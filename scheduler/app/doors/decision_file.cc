@@ -1,5 +1,6 @@
 #include "scheduler/app/doors/decision_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,11 +11,22 @@
 #include "api/base/log.h"
 
 namespace maniple {
+namespace {
+
+// A pipe that nobody reads is an error, and no reason to wait before the first signal is heard.
+std::FILE* OpenForAppending(const std::string& path) {
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file < 0) return nullptr;
+  ::fcntl(file, F_SETFL, O_WRONLY | O_APPEND);
+  return ::fdopen(file, "a");
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<DecisionFile>> DecisionFile::Open(const std::string& path) {
   // A file of its own also for standard output, so that it is closed once.
-  std::FILE* file =
-      path == "-" ? ::fdopen(::dup(STDOUT_FILENO), "a") : std::fopen(path.c_str(), "ae");
+  std::FILE* file = path == "-" ? ::fdopen(::dup(STDOUT_FILENO), "a") : OpenForAppending(path);
   if (file == nullptr) {
     return absl::UnavailableError(
         absl::StrCat("--decision-log ", path, ": ", std::generic_category().message(errno)));

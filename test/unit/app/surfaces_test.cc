@@ -1,6 +1,7 @@
 // The operator surfaces: views as JSON, tables, metrics, and the doors between threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <limits>
 #include <memory>
@@ -12,11 +13,13 @@
 #include "scheduler/app/answers/diagnosis.h"
 #include "scheduler/app/answers/printing.h"
 #include "scheduler/app/doors/bulletin.h"
+#include "scheduler/app/doors/decision_file.h"
 #include "scheduler/app/doors/inbox.h"
 #include "scheduler/app/metrics/metrics.h"
 #include "scheduler/app/spare_memory.h"
 #include "scheduler/cli/listing.h"
 #include "scheduler/cli/usage_table.h"
+#include "test/support/temp_folder.h"
 
 namespace maniple {
 namespace {
@@ -528,6 +531,14 @@ TEST(Metrics, WhatIsForbiddenIsNamedAsARoleNamesIt) {
   EXPECT_THAT(text, HasSubstr("maniple_requests_forbidden_total{group=\"\",resource="
                               "\"pods/eviction\",verb=\"create\"} 3"));
   EXPECT_THAT(text, HasSubstr("resource=\"leases\",verb=\"update\"} 2"));
+}
+
+TEST(DecisionFile, APipeThatNobodyReadsIsRefusedAtOnce) {
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.In("log").c_str(), 0600), 0);
+  const auto file = DecisionFile::Open(folder.In("log"));
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr(folder.In("log")));
 }
 
 TEST(Inbox, ATakenBatchIsNotGivenAgain) {
