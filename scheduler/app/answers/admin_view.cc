@@ -116,7 +116,7 @@ bool IsDeclaredBy(const GangView& gang, absl::string_view kind, absl::string_vie
     return name == of_name && (absl::EqualsIgnoreCase(kind, of_kind) ||
                                absl::EqualsIgnoreCase(kind, absl::StrCat(of_kind, "s")));
   };
-  return is("PodGroup", gang.name) || is(gang.source.kind, gang.source.name) ||
+  return (!gang.singleton && is("PodGroup", gang.name)) || is(gang.source.kind, gang.source.name) ||
          is(gang.source.owner_kind, gang.source.owner_name);
 }
 
@@ -138,13 +138,16 @@ absl::StatusOr<const GangView*> FindGang(const ClusterView& view, absl::string_v
   const std::pair<absl::string_view, absl::string_view> typed =
       absl::StrSplit(name, absl::MaxSplits('/', 1));
   const GangView* by_member = nullptr;
+  const GangView* alone = nullptr;  // a pod without a group; a group of its name goes before it
   for (const GangView& gang : view.gangs) {
     if (gang.namespace_name != namespace_name) continue;
-    if (gang.name == name) return &gang;
+    if (gang.name == name && !gang.singleton) return &gang;
+    if (gang.name == name) alone = &gang;
     const bool found = typed.second.empty() ? HasMember(gang, name)
                                             : IsDeclaredBy(gang, typed.first, typed.second);
     if (found && (by_member == nullptr || (!Waits(*by_member) && Waits(gang)))) by_member = &gang;
   }
+  if (alone != nullptr) return alone;
   if (by_member != nullptr) return by_member;
   return absl::NotFoundError(absl::StrCat("no gang and no member pod \"", name,
                                           "\" in namespace \"", namespace_name,

@@ -42,7 +42,10 @@ bool AdminWatch::Next(const ClusterView& view, pb::WatchReply& out) {
   GangsInto(view, namespace_name_, gangs);
   gangs_ = Tell(
       *gangs.mutable_items(),
-      [](const pb::Gang& gang) { return absl::StrCat(gang.namespace_(), "/", gang.name()); },
+      // A pod without a group may have the name of a PodGroup.
+      [](const pb::Gang& gang) {
+        return absl::StrCat(gang.namespace_(), gang.singleton() ? "/pod/" : "/", gang.name());
+      },
       gangs_, *out.mutable_gangs(), *out.mutable_gangs_gone());
   if (namespace_name_.empty()) {
     pb::QueueList queues;

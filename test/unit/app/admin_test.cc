@@ -227,6 +227,16 @@ TEST(AdminWatch, TellsWhatIsNewOtherAndGone) {
   EXPECT_THAT(other.queues_gone(), ElementsAre("team"));
 }
 
+TEST(AdminWatch, APodOfTheNameOfAPodGroupIsAnotherRow) {
+  AdminWatch watch("");
+  auto view = std::make_shared<ClusterView>(*ViewOf({"x", "x"}, "Pending"));
+  view->gangs[1].singleton = true;
+  admin::v1::WatchReply first, same;
+  ASSERT_TRUE(watch.Next(*view, first));
+  EXPECT_EQ(first.gangs_size(), 2);
+  EXPECT_FALSE(watch.Next(*view, same)) << same.ShortDebugString();
+}
+
 TEST(AdminWatch, OfANamespaceHearsOfNoQueue) {
   AdminWatch watch("b");
   admin::v1::WatchReply reply;

@@ -65,6 +65,19 @@ TEST_F(Explain, OfSeveralGangsOfOneObjectTellsOfTheOneThatWaits) {
   EXPECT_EQ(Found("jobset/js"), "js-then");
 }
 
+TEST_F(Explain, APodMayHaveTheNameOfAPodGroup) {
+  for (const bool singleton : {true, false}) {
+    GangView& gang = view_.gangs.emplace_back();
+    gang.namespace_name = "default";
+    gang.name = "same";
+    gang.singleton = singleton;
+    if (singleton) gang.pods.push_back({.pod = "same"});
+  }
+  EXPECT_FALSE((*FindGang(view_, "default", "podgroup/same"))->singleton);
+  EXPECT_FALSE((*FindGang(view_, "default", "same"))->singleton);
+  EXPECT_TRUE((*FindGang(view_, "default", "pod/same"))->singleton);
+}
+
 // The fear: a tenant's PodGroup forges rows, or steers the terminal of whoever lists it.
 TEST(Printing, ShowsTextsOfTenantsOnTheirOwnLine) {
   const std::string hostile =
