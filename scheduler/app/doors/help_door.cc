@@ -21,13 +21,13 @@ std::optional<HelpPtr> HelpDoor::LookLocked(const GangKey& gang, absl::Time leas
 
 HelpPtr HelpDoor::Wait(const GangKey& gang, absl::Duration wait,
                        const std::function<void()>& wake) {
-  const absl::Time asked_at = absl::Now();
+  const absl::Time asked_at = clock_.Now();
   if (const std::optional<HelpPtr> known = Look(gang, asked_at)) return *known;
   wake();
   MutexLock lock(mutex_);
-  while (absl::Now() < asked_at + wait && !closed_) {
+  while (clock_.Now() < asked_at + wait && !closed_) {
     if (const std::optional<HelpPtr> help = LookLocked(gang, asked_at)) return *help;
-    changed_.WaitFor(mutex_, asked_at + wait - absl::Now());
+    changed_.WaitFor(mutex_, asked_at + wait - clock_.Now());
   }
   return nullptr;
 }

@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "queue/gang.h"
 #include "scheduler/advice/help.h"
@@ -30,6 +31,9 @@ class HelpDoor final {
   // So many gangs wait for an answer at most; who comes then is told nothing.
   static constexpr size_t kMostWanted = 64;
   static constexpr size_t kMostKept = 256;  // answers
+
+  // The clock that dates the answers which are posted: the wall clock may be set meanwhile.
+  explicit HelpDoor(const Clock& clock = RealClock()) : clock_(clock) {}
 
   // Readers, on any thread. The answer, if it was made since `least`; none: it is being made.
   [[nodiscard]] std::optional<HelpPtr> Look(const GangKey& gang, absl::Time least);
@@ -62,6 +66,7 @@ class HelpDoor final {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Keep(const GangKey& gang, Answer answer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const Clock& clock_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<GangKey> wanted_ ABSL_GUARDED_BY(mutex_);  // each once

@@ -7,6 +7,8 @@ namespace {
 
 // Each is asked for anew when it is wanted again.
 constexpr size_t kMostAnswers = 4000;
+// More than all places of both listeners can ask for at a time, three wishes each.
+constexpr size_t kMostAsked = 512;
 
 }  // namespace
 
@@ -16,6 +18,10 @@ std::optional<AccessVerdict> ReviewDoor::Look(const AccessDesk::Question& questi
   MutexLock lock(mutex_);
   const auto found = answers_.find(key);
   if (found != answers_.end() && found->second.until > now) return found->second.verdict;
+  if (asked_.size() >= kMostAsked && !asked_.contains(key)) {
+    return AccessVerdict{Access::kUnknown,
+                         "too many tokens are being reviewed; try again in a few seconds"};
+  }
   if (asked_.insert(key).second) questions_.push_back(question);
   return std::nullopt;
 }

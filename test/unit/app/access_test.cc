@@ -157,5 +157,17 @@ TEST(ReviewDoor, AsksOnceAndRemembersAsLongAsTheAnswerHolds) {
   EXPECT_THAT(door.Take(), SizeIs(1));
 }
 
+TEST(ReviewDoor, TellsWhoeverComesWhenTooManyWait) {
+  ReviewDoor door;
+  const auto look = [&](int i) {
+    return door.Look({.token = Secret(absl::StrCat("t", i)), .wish = {}}, absl::FromUnixSeconds(1));
+  };
+  int waiting = 0;
+  while (waiting < 10'000 && !look(waiting).has_value()) ++waiting;
+  EXPECT_EQ(waiting, 512);
+  EXPECT_EQ(look(waiting)->access, Access::kUnknown);
+  EXPECT_FALSE(look(0).has_value()) << "it waits already";
+}
+
 }  // namespace
 }  // namespace maniple

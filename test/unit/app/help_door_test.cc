@@ -67,18 +67,30 @@ TEST(HelpDoor, AReaderWhoWaitsIsAnsweredWithWhatWasMadeSince) {
   const auto help = std::make_shared<const Help>();
   std::thread others([&] {
     while (std::optional<HelpDoor::Work> work = door.Take()) {
-      door.Post(work->gang, help, absl::Now());
+      door.Post(work->gang, help, RealClock().Now());
     }
   });
   const auto wake = [&] {
     if (const std::optional<GangKey> gang = door.Wanted()) {
-      door.Put(*gang, std::make_shared<const HelpQuestion>(), absl::Now());
+      door.Put(*gang, std::make_shared<const HelpQuestion>(), RealClock().Now());
     }
   };
   EXPECT_EQ(door.Wait(Named("a"), absl::Seconds(20), wake), help);
   door.Close();
   others.join();
   EXPECT_EQ(door.Wait(Named("b"), absl::Seconds(20), wake), nullptr) << "the door is closed";
+}
+
+TEST(HelpDoor, AReaderWaitsByTheClockThatDatesTheAnswers) {
+  SimulatedClock clock;  // years behind the wall clock, which has been set
+  HelpDoor door(clock);
+  const auto help = std::make_shared<const Help>();
+  const auto wake = [&] {
+    if (const std::optional<GangKey> gang = door.Wanted()) door.Post(*gang, help, clock.Now());
+  };
+  EXPECT_EQ(door.Wait(Named("a"), absl::Seconds(5), wake), help);
+  clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(door.Wait(Named("a"), absl::ZeroDuration(), [] {}), nullptr) << "that one is old";
 }
 
 }  // namespace
