@@ -87,7 +87,9 @@ void HttpConversation::Heard() {
   if (request.method() != http::verb::get && request.method() != http::verb::head) {
     return Send(TextPage(405, "only GET is served here\n"));
   }
+  const auto host = request[http::field::host];
   question_ = HttpQuestion{.target = std::string(request.target().data(), request.target().size()),
+                           .host = std::string(host.data(), host.size()),
                            .token = TokenIn(request),
                            .accepts_gzip = AcceptsGzip(request),
                            .asked_at = host_.Now()};
@@ -111,6 +113,7 @@ void HttpConversation::Ask() {
 void HttpConversation::Send(HttpPage page) {
   const auto& request = parser_->get();
   const bool only_head = request.method() == http::verb::head;
+  const size_t bytes_of_get = page.body == nullptr ? 0 : page.body->size();
   if (only_head) page.body = nullptr;
   if (only_head) page.open_stream = nullptr;
   if (page.open_stream != nullptr && !host_.gate().EnterStream(address_)) {
@@ -129,6 +132,7 @@ void HttpConversation::Send(HttpPage page) {
   SetHead(page, request.keep_alive() && !hearing_out_.has_value(), response_);
   if (sending_ != nullptr) response_.body() = {sending_->data(), sending_->size()};
   response_.prepare_payload();
+  if (only_head) response_.content_length(bytes_of_get);
   stream_.ExpireAfter(limits_.write);
   http::async_write(stream_, response_,
                     [self = shared_from_this()](error_code error, size_t) { self->Sent(error); });

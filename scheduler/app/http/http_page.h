@@ -15,6 +15,7 @@ namespace maniple {
 
 struct HttpQuestion {
   std::string target;  // path and query
+  std::string host;    // by which name or address the reader calls us; "" = none was said
   Secret token;        // the bearer token that came with it; empty: none
   bool accepts_gzip = false;
   absl::Time asked_at = absl::InfinitePast();

@@ -1,5 +1,6 @@
 #include "scheduler/app/http/http_surface.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/clock.h"
 #include "api/base/log.h"
@@ -19,8 +20,18 @@ constexpr absl::Duration kReviewedStreamLife = absl::Minutes(1);
 HttpSurface::Readers ReadersOf(const std::string& address, const HttpSurfaceOptions& options) {
   if (address.empty() || options.insecure) return HttpSurface::Readers::kAnybody;
   const absl::StatusOr<ListenAddress> place = ParseListenAddress(address);
-  if (place.ok() && IsLoopback(*place)) return HttpSurface::Readers::kAnybody;
+  if (place.ok() && IsLoopback(*place)) return HttpSurface::Readers::kThisMachine;
   return options.tls.given() ? HttpSurface::Readers::kReviewed : HttpSurface::Readers::kNobody;
+}
+
+// A browser says which site it asks for. One whose name was resolved to this machine is none of
+// ours, though its pages would read us.
+bool IsNameOfAnother(absl::string_view host) {
+  if (host.empty()) return false;  // no browser
+  const bool has_port = absl::StrContains(host, ':') && !absl::EndsWith(host, "]");
+  const absl::StatusOr<ListenAddress> named =
+      ParseListenAddress(absl::StrCat(host, has_port ? "" : ":80"));
+  return !named.ok() || !IsLoopback(*named);
 }
 
 int StatusOf(Access access) {
@@ -132,6 +143,10 @@ std::optional<HttpPage> HttpSurface::ForReaders(Readers readers, const HttpQuest
                                                 const PageMaker& page) {
   const std::optional<AccessWish> wish = WishFor(ParseAdminTarget(question.target));
   if (!wish.has_value() || readers == Readers::kAnybody) return page();
+  if (readers == Readers::kThisMachine) {
+    if (!IsNameOfAnother(question.host)) return page();
+    return TextPage(403, "this is for this machine: call it 127.0.0.1 or localhost\n");
+  }
   if (readers == Readers::kNobody) {
     return TextPage(403, "without TLS this is shown on the machine itself only\n");
   }
@@ -145,7 +160,7 @@ std::optional<HttpPage> HttpSurface::ForReaders(Readers readers, const HttpQuest
 }
 
 std::optional<bool> HttpSurface::MaySee(Readable what, const Secret& token) {
-  if (http_readers_ == Readers::kAnybody) return true;
+  if (http_readers_ != Readers::kReviewed) return true;
   const std::optional<AccessVerdict> verdict = reviews_->Look(token, {.what = what});
   if (!verdict.has_value()) return std::nullopt;
   return verdict->access == Access::kAllowed;
@@ -171,7 +186,7 @@ std::optional<HttpPage> HttpSurface::LivePage(absl::string_view path,
   if (!reader.has_value()) return std::nullopt;
   if (path == "/stream") {
     const absl::Duration life =
-        http_readers_ == Readers::kAnybody ? kStreamLife : kReviewedStreamLife;
+        http_readers_ == Readers::kReviewed ? kReviewedStreamLife : kStreamLife;
     return streams_.Open(*reader, ParseAdminTarget(question.target).since, question.asked_at, life);
   }
   const ClusterViewPtr view = ViewSince(question.asked_at - absl::Seconds(1));

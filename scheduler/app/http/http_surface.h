@@ -41,7 +41,7 @@ struct HttpSurfaceOptions {
 class HttpSurface final {
  public:
   // Who is shown what is not health.
-  enum class Readers { kAnybody, kReviewed, kNobody };
+  enum class Readers { kAnybody, kThisMachine, kReviewed, kNobody };
 
   // `wake` makes the scheduling thread look whether a view is wanted; any thread.
   static absl::StatusOr<std::unique_ptr<HttpSurface>> Start(const HttpSurfaceOptions& options,

@@ -407,6 +407,24 @@ TEST_F(HttpSurfaceTest, AllWhoAskWithinASecondShareOneView) {
 std::optional<HelpPtr> NoHelp(const GangKey&, absl::Time) { return HelpPtr(); }
 UsagePointPtr NothingUsed(absl::Time) { return nullptr; }
 
+TEST_F(HttpSurfaceTest, OnThisMachineItIsCalledByNoOtherName) {
+  for (const auto& [host, status] :
+       {std::pair{"evil.example:80", "403"}, std::pair{"evil.example", "403"},
+        std::pair{"localhost:1", "200"}, std::pair{"127.0.0.1", "200"},
+        std::pair{"[::1]:8080", "200"}, std::pair{"[::1]", "200"}}) {
+    SocketClient client(surface_->http_port());
+    client.Send(
+        absl::StrCat("GET /metrics HTTP/1.1\r\nHost: ", host, "\r\nConnection: close\r\n\r\n"));
+    EXPECT_THAT(client.ReadToEnd(), StartsWith(absl::StrCat("HTTP/1.1 ", status))) << host;
+  }
+}
+
+TEST_F(HttpSurfaceTest, AHeadTellsTheLengthOfThePage) {
+  SocketClient client(surface_->http_port());
+  client.Send("HEAD /livez HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.ReadToEnd(), HasSubstr("Content-Length: 3\r\n"));
+}
+
 TEST(ViewPages, MakeAListOncePerView) {
   auto view = std::make_shared<const ClusterView>();
   ViewPages pages([&](absl::Time) { return view; }, NoHelp, NothingUsed);
