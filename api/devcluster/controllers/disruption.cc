@@ -70,7 +70,7 @@ Json CountedBudget(const Json& budget, const std::vector<ObjectPtr>& pods, absl:
     return IsHealthy(*pod) && !believed.Has((*pod)["metadata"]["name"].AsString());
   });
   const int64_t desired =
-      spec.Has("maxUnavailable")
+      !spec["maxUnavailable"].is_null()
           ? std::max<int64_t>(0, expected - CountOf(spec["maxUnavailable"], expected))
           : CountOf(spec["minAvailable"], expected);
   const int64_t allowed = expected == 0 ? 0 : std::max<int64_t>(0, healthy - desired);

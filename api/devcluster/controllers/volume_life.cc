@@ -28,6 +28,8 @@ bool IsBound(const Json& claim) {
          claim["metadata"]["annotations"].Has(kBindCompleted);
 }
 
+bool IsSetAside(const Json& volume) { return !volume["spec"]["claimRef"].is_null(); }
+
 bool IsFor(const Json& volume, const Json& claim) {
   const Json& reference = volume["spec"]["claimRef"];
   const Json& meta = claim["metadata"];
@@ -147,15 +149,14 @@ ObjectPtr VolumeLife::VolumeFor(const Cluster& cluster, const Json& claim,
   const std::string& named = claim["spec"]["volumeName"].AsString();
   if (!named.empty()) {
     const ObjectPtr volume = cluster.store.Get(volumes_, {"", named});
-    const bool taken =
-        volume != nullptr && (*volume)["spec"].Has("claimRef") && !IsFor(*volume, claim);
+    const bool taken = volume != nullptr && IsSetAside(*volume) && !IsFor(*volume, claim);
     return taken ? ObjectPtr() : volume;
   }
   const bool waits =
       storage != nullptr && (*storage)["volumeBindingMode"].AsString() == "WaitForFirstConsumer";
   ObjectPtr best;
   for (const ObjectPtr& volume : cluster.store.List(volumes_)) {
-    const bool set_aside = (*volume)["spec"].Has("claimRef");
+    const bool set_aside = IsSetAside(*volume);
     if (set_aside ? !IsFor(*volume, claim) : waits) continue;
     if (!Serves(*volume, claim)) continue;
     if (set_aside) return volume;

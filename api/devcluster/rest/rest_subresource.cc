@@ -140,17 +140,23 @@ ApiOr<Json> PatchedScale(const ResourceRequest& request, const Json& scale) {
 }
 
 ApiReply Scale(const RestContext& context, const ResourceRequest& request) {
+  const std::string& method = request.http.method;
+  if (method != "GET" && method != "PUT" && method != "PATCH") {
+    return ErrorReply(MethodNotAllowed());
+  }
   const ApiOr<ObjectPtr> found = Find(context, request);
   if (!found.ok()) return ErrorReply(found.error());
   const Json scale = ScaleOf(**found);
-  if (request.http.method == "GET") return JsonReply(200, scale);
-  const ApiOr<Json> wanted = request.http.method == "PATCH" ? PatchedScale(request, scale)
-                                                            : DecodeSubresource(request, "Scale");
+  if (method == "GET") return JsonReply(200, scale);
+  const ApiOr<Json> wanted =
+      method == "PATCH" ? PatchedScale(request, scale) : DecodeSubresource(request, "Scale");
   if (!wanted.ok()) return ErrorReply(wanted.error());
+  const ApiOr<DryRun> dry_run = ParseDryRun(request.query, "UpdateOptions");
+  if (!dry_run.ok()) return ErrorReply(dry_run.error());
   ApiOr<Json> next = WithScale(request.type, **found, *wanted);
   if (!next.ok()) return ErrorReply(next.error());
-  const ApiOr<ObjectPtr> stored =
-      UpdateObject(context.cluster, request.type, *std::move(next), WritePart::kMain, {});
+  const ApiOr<ObjectPtr> stored = UpdateObject(context.cluster, request.type, *std::move(next),
+                                               WritePart::kMain, {.dry_run = *dry_run});
   if (!stored.ok()) return ErrorReply(stored.error());
   return JsonReply(200, ScaleOf(**stored));
 }

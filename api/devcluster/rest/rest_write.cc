@@ -113,6 +113,7 @@ ApiOr<DeleteOptions> OptionsOfDelete(const ResourceRequest& request) {
   Json body = Json::Object();
   if (!request.http.body.empty()) {
     API_ASSIGN_OR_RETURN(body, DecodeBody(request.http, "DeleteOptions"));
+    if (!body.is_object()) return BadRequest("the body cannot be handled as a DeleteOptions");
   }
   const Query& query = request.query;
   if (query.Has("gracePeriodSeconds") && !body.Has("gracePeriodSeconds")) {

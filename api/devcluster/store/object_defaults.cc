@@ -86,7 +86,7 @@ void DefaultJob(Json& job) {
   SetDefault(spec, "suspend", false);
   SetDefault(spec, "manualSelector", false);
   SetDefaultText(spec, "podReplacementPolicy",
-                 spec.Has("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
+                 spec["podFailurePolicy"].is_null() ? "TerminatingOrFailed" : "Failed");
   LabelsFromTemplate(job);
 }
 

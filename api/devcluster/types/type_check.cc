@@ -136,20 +136,23 @@ std::string MessageProblem(const SchemaMessage& message, const Json& object, con
   return "";
 }
 
-}  // namespace
-
-std::string TypeProblem(absl::string_view api_version, absl::string_view kind, const Json& object) {
-  const SchemaMessage* message = FindBuiltinSchema(api_version, kind);
-  return message == nullptr ? "" : MessageProblem(*message, object, {});
-}
-
-std::string TypeProblem(const ResourceType& type, const Json& object) {
-  if (!type.custom) return TypeProblem(type.api_version(), type.kind, object);
-  // Custom objects have metadata of the same type.
+// All objects have metadata of the same type.
+std::string MetadataProblem(const Json& object) {
   const SchemaMessage* pod = FindBuiltinSchema("v1", "Pod");
   const SchemaField* metadata = pod == nullptr ? nullptr : pod->FindByName("metadata");
   return metadata == nullptr ? ""
                              : FieldProblem(*metadata, object["metadata"], {nullptr, "metadata"});
+}
+
+}  // namespace
+
+std::string TypeProblem(absl::string_view api_version, absl::string_view kind, const Json& object) {
+  const SchemaMessage* message = FindBuiltinSchema(api_version, kind);
+  return message == nullptr ? MetadataProblem(object) : MessageProblem(*message, object, {});
+}
+
+std::string TypeProblem(const ResourceType& type, const Json& object) {
+  return type.custom ? MetadataProblem(object) : TypeProblem(type.api_version(), type.kind, object);
 }
 
 }  // namespace maniple::devcluster

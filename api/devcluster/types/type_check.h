@@ -13,7 +13,8 @@
 namespace maniple::devcluster {
 
 // The first value that does not fit, in the words of Go's decoder; "" when all do. Quantities and
-// times are read too. Of custom objects only the metadata is looked at: their schema does the rest.
+// times are read too. Of custom objects and their definitions only the metadata is looked at:
+// schemas do the rest.
 [[nodiscard]] std::string TypeProblem(const ResourceType& type, const Json& object);
 
 // The same for a kind that is no resource of its own ("policy/v1", "Eviction").

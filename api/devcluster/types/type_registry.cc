@@ -124,6 +124,9 @@ MaybeError TypeRegistry::DefineCustom(const Json& crd) {
   const Json& spec = crd["spec"];
   CustomTypes custom;
   custom.crd_name = name;
+  // There also while no version of it is served: its objects go with the definition.
+  const StorageId storage =
+      InternStorage(spec["group"].AsString(), spec["names"]["plural"].AsString());
   std::vector<StatusCause> causes;
   for (size_t i = 0; i < spec["versions"].size(); ++i) {
     const Json& version = spec["versions"].items()[i];
@@ -138,7 +141,7 @@ MaybeError TypeRegistry::DefineCustom(const Json& crd) {
     if (!version["served"].AsBool()) continue;
     ResourceType type = CustomType(spec, version);
     type.schema = std::make_shared<const StructuralSchema>(*std::move(schema));
-    type.storage = InternStorage(type.group, type.plural);
+    type.storage = storage;
     custom.versions.push_back(std::make_unique<const ResourceType>(std::move(type)));
   }
   if (!causes.empty()) {

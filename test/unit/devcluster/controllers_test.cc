@@ -86,6 +86,15 @@ TEST_F(ControllersTest, MaxUnavailableIsCountedFromThePodsThatShouldBe) {
   EXPECT_EQ(Budget("b")["status"]["disruptionsAllowed"].AsInt(), 1);
 }
 
+TEST_F(ControllersTest, ABoundThatIsNullIsNone) {
+  Start({});
+  AddNode("n1", R"({"cpu": "10"})");
+  AddLabelledPods(4, "n1");
+  AddBudget(
+      R"({"maxUnavailable": null, "minAvailable": 3, "selector": {"matchLabels": {"app": "web"}}})");
+  EXPECT_EQ(Budget("b")["status"]["disruptionsAllowed"].AsInt(), 1);
+}
+
 TEST_F(ControllersTest, ABudgetWithoutPodsAllowsNothing) {
   Start({});
   AddBudget(R"({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "nobody"}}})");

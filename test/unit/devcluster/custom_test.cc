@@ -46,6 +46,28 @@ TEST(Custom, TypesAreServedAsSoonAsTheyAreDefined) {
   EXPECT_EQ(cluster.Get(kWidgets).At("kind").AsString(), "WidgetList");
 }
 
+TEST(Custom, ADefinitionThatServesNothingGoesAsOthersDo) {
+  TestCluster cluster;
+  cluster.Make(kCrds,
+               "{'metadata':{'name':'widgets.example.com','finalizers':["
+               "'customresourcecleanup.apiextensions.k8s.io']},'spec':{'group':'example.com',"
+               "'names':{'plural':'widgets','kind':'Widget'},'scope':'Namespaced','versions':[{"
+               "'name':'v1','served':false,'storage':true,'schema':{'openAPIV3Schema':{'type':"
+               "'object'}}}]}}");
+  const std::string crd = absl::StrCat(kCrds, "/widgets.example.com");
+  EXPECT_EQ(cluster.Get(kWidgets).code, 404);
+  EXPECT_EQ(cluster.Delete(crd).code, 200);
+  cluster.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster.Get(crd).code, 404);
+}
+
+TEST(Custom, MetadataOfADefinitionHasTheTypesOfAnyMetadata) {
+  TestCluster cluster;
+  Json crd = FromText(Crd(kProperties));
+  crd.Mutable("metadata").Set("managedFields", Json::Array({Json("x")}));
+  EXPECT_EQ(cluster.Post(kCrds, crd).code, 400);
+}
+
 TEST(Custom, ObjectsAreDefaultedPrunedAndValidated) {
   TestCluster cluster;
   cluster.Make(kCrds, Crd(kProperties));

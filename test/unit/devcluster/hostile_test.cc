@@ -26,6 +26,41 @@ TEST(Hostile, BodiesThatAreNoObjectsAreBadRequests) {
   }
 }
 
+// The server was gone with them.
+TEST(Hostile, OptionsOfADeletionThatAreNoObjectDeleteNothing) {
+  TestCluster cluster;
+  cluster.MakePod("p");
+  for (const absl::string_view body : {"null", "[]", "7", "\"x\""}) {
+    EXPECT_EQ(cluster
+                  .Do({.method = "DELETE",
+                       .target = absl::StrCat(kPods, "/p"),
+                       .content_type = "application/json",
+                       .body = std::string(body)})
+                  .code,
+              400)
+        << body;
+  }
+  EXPECT_EQ(cluster.Get(absl::StrCat(kPods, "/p")).code, 200);
+}
+
+// A dry run scaled, and so did whatever was not a GET.
+TEST(Hostile, AScaleIsReadReplacedOrPatchedAndTriedDry) {
+  TestCluster cluster;
+  constexpr absl::string_view kSets = "/apis/apps/v1/namespaces/default/deployments";
+  cluster.Make(kSets,
+               "{'metadata':{'name':'d'},'spec':{'replicas':2,'selector':{"
+               "'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':"
+               "'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}}}}");
+  const std::string scale = absl::StrCat(kSets, "/d/scale");
+  const Json five = FromText("{'metadata':{'name':'d'},'spec':{'replicas':5}}");
+  EXPECT_EQ(cluster.Delete(scale).code, 405);
+  EXPECT_EQ(cluster.Post(scale, five).code, 405);
+  EXPECT_EQ(cluster.Put(absl::StrCat(scale, "?dryRun=All"), five).code, 200);
+  EXPECT_EQ(cluster.Get(scale).At("spec.replicas").AsInt(), 2);
+  EXPECT_EQ(cluster.Put(scale, five).code, 200);
+  EXPECT_EQ(cluster.Get(scale).At("spec.replicas").AsInt(), 5);
+}
+
 TEST(Hostile, DeepNestingIsRefusedInEveryFormat) {
   TestCluster cluster;
   const std::string deep = std::string(100'000, '[');
