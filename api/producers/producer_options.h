@@ -13,7 +13,8 @@ struct ProducerOptions {
   ForeignKinds kinds;  // those that are watched; their order is that of ResourceKind
   // Foreign queue name → Queue of ours.
   std::vector<std::pair<std::string, std::string>> queues;
-  // For foreign groups that say "default", if none of ours has that name.
+  // For foreign groups that say "default", as those do whose users said nothing. One of ours that
+  // is called so is meant only where `queues` says so.
   std::string default_queue;
 };
 

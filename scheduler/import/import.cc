@@ -208,7 +208,10 @@ ImportResult ImportObjects(ImportFrom from, const std::vector<ManifestFile>& fil
   ForeignObjects objects = Parse(files, out.findings);
   KeepWhatIsTranslated(dialect, objects, out.findings);
   dialect.translate(objects, out);
-  for (const ForeignObject& object : objects) object.TellTheRest(out.findings);
+  for (const ForeignObject& object : objects) {
+    // Of a node only what it has is asked for.
+    if (object.kind() != "Node") object.TellTheRest(out.findings);
+  }
   LeaveOutUnsound(out);
   std::ranges::stable_sort(out.objects, {}, [parents = ParentsOf(out.objects)](const Json& object) {
     return std::pair(RankOf(object), DepthOf(object, parents));

@@ -171,6 +171,13 @@ class Tree final {
     if (!queue.weight.is_null()) {
       spec.Set("fairShare", Json::Object({{"weight", queue.weight}}));
     }
+    if (!inner && (name == "default" || name == "default-queue")) {
+      queue.from->Note("metadata.name",
+                       absl::StrCat("jobs that name no queue name this one, too; the scheduler "
+                                    "charges them to it with `producers.queues: {",
+                                    name, ": ", name, "}` in its configuration"),
+                       out_.findings);
+    }
     Put(inner ? "Cohort" : "Queue", name, std::move(spec), std::move(quotas));
     for (const std::string& child : children_[name]) WriteQueue(child, resources);
   }

@@ -142,6 +142,18 @@ TEST(ImportVolcano, WhatOneQueueLimitsTheOthersStillHave) {
   EXPECT_TRUE(LineOf(root, "hugepages").is_null());
 }
 
+// Its gangs were charged to nobody: their projects write its name where users say nothing.
+TEST(ImportVolcano, WhoImportsTheDefaultQueueHearsHowItIsCharged) {
+  const auto told = [](const char* queue) {
+    return Told(
+        ImportObjects(ImportFrom::kVolcano,
+                      {{"v.yaml", Volcano(queue, "weight: 1") + Node("n", "cpu: '4'") +
+                                      "spec: {podCIDR: 10.0.0.0/24, unschedulable: true}\n"}}));
+  };
+  EXPECT_THAT(told("default"), ElementsAre(HasSubstr("producers.queues: {default: default}")));
+  EXPECT_THAT(told("other"), IsEmpty());
+}
+
 TEST(ImportVolcano, ALimitOfTheRootIsToldOf) {
   const ImportResult result = ImportObjects(
       ImportFrom::kVolcano, {{"v.yaml", Volcano("root", "capability: {cpu: 2}, deserved: {}") +

@@ -193,6 +193,11 @@ TEST(Manifest, PriorityClassesNeedAWholeNumber) {
   EXPECT_THAT(LinesOf(head + "5}"), IsEmpty());
   EXPECT_THAT(LinesOf(head + "high}"), ElementsAre(HasSubstr("value: Required value")));
   EXPECT_THAT(LinesOf(head + "2000000000}"), ElementsAre(HasSubstr("Invalid value: 2000000000")));
+  const std::string of_system =
+      "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "
+      "system-node-critical}, value: ";
+  EXPECT_THAT(LinesOf(of_system + "2000001000}"), IsEmpty());
+  EXPECT_THAT(LinesOf(of_system + "2000001001}"), ElementsAre(HasSubstr("Invalid value")));
 }
 
 TEST(Manifest, BrokenTextIsAnErrorAtItsLineAndTheOtherFilesAreStillRead) {
