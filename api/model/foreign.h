@@ -59,6 +59,7 @@ struct ForeignSpec {
   std::optional<int64_t> most;     // that can exist at once; bounds the number in an annotation
   std::optional<int64_t> left;     // … now that some have succeeded; absent: as many
   std::optional<int64_t> asked;    // by an annotation, instead of the minimum
+  int64_t given_up = 0;            // of the minimum, for good: its indexes that failed
   std::vector<ForeignPart> parts;
   bool staged = false;         // each part is a gang of its own, in its producer's order
   bool leader_first = false;   // followers are made once their leader is bound or ready

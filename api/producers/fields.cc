@@ -54,6 +54,22 @@ std::optional<int64_t> ParseCount(absl::string_view text) {
   return count;
 }
 
+void PlaceTogether(const std::vector<size_t>& parts, const TopologyRequest& topology,
+                   absl::string_view path, ForeignSpec& spec) {
+  if (topology.required.empty() && topology.preferred.empty()) return;
+  if (parts.size() == 1) {
+    TopologyRequest& own = spec.parts[parts.front()].topology;
+    if (own.required.empty()) own = topology;
+  } else if (parts.size() == spec.parts.size()) {
+    const std::string name = spec.topology.topology_name;
+    spec.topology = topology;
+    if (topology.topology_name.empty()) spec.topology.topology_name = name;
+  } else if (!topology.required.empty()) {
+    NoteProblem(spec, absl::StrCat(path, ": some of the groups cannot be kept within one ",
+                                   topology.required, ", only one of them or all"));
+  }
+}
+
 void ReadGroupField(const Cursor& field, ForeignSpec& spec) {
   if (field.key() == "minMember") {
     spec.minimum = ReadCount(field, spec);

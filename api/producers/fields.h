@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
@@ -32,6 +33,12 @@ void NoteProblem(ForeignSpec& spec, std::string problem);
 [[nodiscard]] int64_t MembersOf(const ForeignSpec& spec);
 // Null: it has none of that name.
 [[nodiscard]] const ForeignPart* PartNamed(const ForeignSpec& spec, absl::string_view name);
+
+// What several parts ask for together: one place for them all. It is that of the part where they
+// are one, unless that asks for a narrower one itself. It is that of the gang, which it narrows,
+// where they are all. Else a required level is a problem. REQUIRES: `parts` is not empty.
+void PlaceTogether(const std::vector<size_t>& parts, const TopologyRequest& topology,
+                   absl::string_view path, ForeignSpec& spec);
 
 // What an annotation asks for: a whole number from 0 to kMostMembers.
 [[nodiscard]] std::optional<int64_t> ParseCount(absl::string_view text);

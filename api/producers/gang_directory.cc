@@ -31,7 +31,7 @@ struct PodClass {
 struct KnownGang {
   const GroupName* name = nullptr;  // the key of the gang
   ForeignGang made;
-  std::vector<PodClass*> classes;
+  std::vector<PodClass*> classes;  // by packed marks
 };
 
 namespace {
@@ -78,6 +78,11 @@ void SortUnique(std::vector<T>& values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
+
+// Whoever writes something else on each pod pays with what the rest of them say: it is not heard.
+constexpr size_t kMostSayings = 1024;
+
+const std::string& PackedOf(const PodClass* of) { return *of->packed; }
 
 void Erase(std::vector<PodClass*>& classes, const PodClass* of) {
   classes.erase(std::remove(classes.begin(), classes.end(), of), classes.end());
@@ -182,7 +187,7 @@ class GangDirectory::Impl final {
                     of.resolved.gang.group_name});
       KnownGang& gang = at.first->second;
       gang.name = &at.first->first;
-      gang.classes.push_back(&of);
+      gang.classes.insert(std::ranges::lower_bound(gang.classes, *of.packed, {}, PackedOf), &of);
       of.gang = &gang;
       dirty_.insert(&gang);
     }
@@ -233,20 +238,25 @@ class GangDirectory::Impl final {
         of_.gangs_.erase(of_.gangs_.find(*gang.name));
         return;
       }
-      std::sort(gang.classes.begin(), gang.classes.end(),
-                [](const PodClass* a, const PodClass* b) { return *a->packed < *b->packed; });
       std::vector<PodMarks> members;
-      for (const PodClass* of : gang.classes) members.emplace_back(*of->packed);
-      ForeignGang made = MakeGang(IdentityOf(gang), members, of_.table_, of_.options_);
+      std::vector<absl::string_view> parts;
+      for (size_t i = 0; i < std::min(gang.classes.size(), kMostSayings); ++i) {
+        const PodClass* of = gang.classes[i];
+        members.emplace_back(*of->packed);
+        parts.emplace_back(of->resolved.sub_group);
+      }
+      ForeignGang made = MakeGang(IdentityOf(gang), members, of_.table_, of_.options_, parts);
       if (!SameGang(made, gang.made)) {
         change_.gangs.push_back(*gang.name);
         gang.made = std::move(made);
       }
       for (PodClass* of : gang.classes) {
-        Remember(*of);
-        of->in_sub_group = std::any_of(
+        const bool is_in = std::any_of(
             gang.made.spec.sub_groups.begin(), gang.made.spec.sub_groups.end(),
             [&](const SubGroup& group) { return group.name == of->resolved.sub_group; });
+        if (is_in == of->in_sub_group) continue;
+        Remember(*of);
+        of->in_sub_group = is_in;
       }
     }
 

@@ -4,6 +4,7 @@
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/fingerprint.h"
 #include "api/producers/composite_group.h"
@@ -19,11 +20,25 @@ int32_t Narrow(int64_t count) {
   return static_cast<int32_t>(std::clamp<int64_t>(count, 1, kMostMembers));
 }
 
+// What Kueue's annotations of pods ask for.
+TopologyRequest TopologyOf(const std::vector<PodMarks>& members) {
+  TopologyRequest topology;
+  topology.required = std::string(SmallestMark(MarkField::kKueueRequired, members));
+  topology.preferred = std::string(SmallestMark(MarkField::kKueuePreferred, members));
+  const std::optional<int64_t> slice =
+      ParseCount(SmallestMark(MarkField::kKueueSliceSize, members));
+  if (!slice.has_value() || *slice <= 0) return topology;
+  topology.slice_level = std::string(SmallestMark(MarkField::kKueueSlice, members));
+  if (!topology.slice_level.empty()) topology.slice_size = Narrow(*slice);
+  return topology;
+}
+
 class GangMaker final {
  public:
   GangMaker(const GangIdentity& identity, const std::vector<PodMarks>& members,
-            const ObjectTable& table, const ProducerOptions& options)
-      : identity_(identity), members_(members), table_(table), options_(options) {}
+            const std::vector<absl::string_view>& parts, const ObjectTable& table,
+            const ProducerOptions& options)
+      : identity_(identity), members_(members), parts_(parts), table_(table), options_(options) {}
 
   ForeignGang Make() {
     gang_.namespace_name = std::string(members_.front().Get(MarkField::kNamespace));
@@ -101,9 +116,9 @@ class GangMaker final {
     }
     const ForeignSpec& stages = *identity_.stager->record->spec;
     const ForeignPart* stage = Stage(stages);
-    const int64_t minimum =
-        stage != nullptr ? stage->members : declared.minimum.value_or(MembersOf(stages));
-    SetMembers(table_.role(identity_.stager->kind), stages, minimum);
+    const int64_t whole = declared.minimum.value_or(MembersOf(stages));
+    const bool all_of_stage = stage != nullptr && (whole <= 0 || whole >= stage->members);
+    SetMembers(table_.role(identity_.stager->kind), stages, all_of_stage ? stage->members : whole);
     // One status cannot tell of several gangs: it is that of the largest.
     const auto smaller = [](const ForeignPart& a, const ForeignPart& b) {
       return a.members < b.members;
@@ -142,6 +157,7 @@ class GangMaker final {
     const ForeignSpec& declared = *slot.record->spec;
     const ProducerRole role = table_.role(slot.kind);
     OwnerQuorum quorum = QuorumOf(declared, identity_.part);
+    quorum.minimum -= declared.given_up;
     if (const std::optional<int64_t> size = ReplicaSize(role); size.has_value()) {
       quorum = {*size, *size, *size};
     }
@@ -290,21 +306,45 @@ class GangMaker final {
     SetParts(declared, MembersOf(declared));
   }
 
+  // Kueue's annotations bind the parts whose pods have them; the whole gang if all parts ask for
+  // the same, or if pods of no part ask.
   void SetTopology() {
-    TopologyRequest& topology = gang_.spec.topology;
-    if (topology != TopologyRequest()) return;
-    topology.required = std::string(SmallestMark(MarkField::kKueueRequired, members_));
-    topology.preferred = std::string(SmallestMark(MarkField::kKueuePreferred, members_));
-    const std::optional<int64_t> slice =
-        ParseCount(SmallestMark(MarkField::kKueueSliceSize, members_));
-    if (!slice.has_value() || *slice <= 0) return;
-    topology.slice_size = Narrow(*slice);
-    topology.slice_level = std::string(SmallestMark(MarkField::kKueueSlice, members_));
-    if (topology.slice_level.empty()) topology.slice_size = 0;
+    if (gang_.spec.topology != TopologyRequest()) return;
+    const TopologyRequest of_all = TopologyOf(members_);
+    if (of_all == TopologyRequest()) return;
+    std::vector<TopologyRequest> of_parts;
+    for (const SubGroup& part : gang_.spec.sub_groups) {
+      const auto is_it = [&](absl::string_view of) { return of == part.name; };
+      of_parts.push_back(TopologyOf(MembersWhosePart(is_it)));
+    }
+    const bool parts_differ = std::ranges::any_of(
+        of_parts, [&](const TopologyRequest& of_part) { return of_part != of_all; });
+    const auto is_none = [&](absl::string_view of) {
+      return std::ranges::find(gang_.spec.sub_groups, of, &SubGroup::name) ==
+             gang_.spec.sub_groups.end();
+    };
+    if (!parts_differ || TopologyOf(MembersWhosePart(is_none)) != TopologyRequest()) {
+      gang_.spec.topology = of_all;
+      return;
+    }
+    for (size_t i = 0; i < of_parts.size(); ++i) {
+      TopologyRequest& topology = gang_.spec.sub_groups[i].topology;
+      if (topology == TopologyRequest()) topology = of_parts[i];
+    }
+  }
+
+  [[nodiscard]] std::vector<PodMarks> MembersWhosePart(
+      absl::FunctionRef<bool(absl::string_view)> is) const {
+    std::vector<PodMarks> members;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      if (is(i < parts_.size() ? parts_[i] : "")) members.push_back(members_[i]);
+    }
+    return members;
   }
 
   const GangIdentity& identity_;
   const std::vector<PodMarks>& members_;
+  const std::vector<absl::string_view>& parts_;  // parallel to the members
   const ObjectTable& table_;
   const ProducerOptions& options_;
   const ForeignSpec* declared_ = nullptr;
@@ -314,8 +354,9 @@ class GangMaker final {
 }  // namespace
 
 ForeignGang MakeGang(const GangIdentity& gang, const std::vector<PodMarks>& members,
-                     const ObjectTable& table, const ProducerOptions& options) {
-  return GangMaker(gang, members, table, options).Make();
+                     const ObjectTable& table, const ProducerOptions& options,
+                     const std::vector<absl::string_view>& parts) {
+  return GangMaker(gang, members, parts, table, options).Make();
 }
 
 bool SameGang(const ForeignGang& a, const ForeignGang& b) {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "api/producers/foreign_gang.h"
 #include "api/producers/gang_identity.h"
 #include "api/producers/marks.h"
@@ -14,9 +15,11 @@
 
 namespace maniple {
 
-// REQUIRES: the origin is one of those that declare a gang; `members` is not empty.
+// REQUIRES: the origin is one of those that declare a gang; `members` is not empty. `parts` says to
+// which sub-group each belongs, "" = to none; without them all are in none.
 [[nodiscard]] ForeignGang MakeGang(const GangIdentity& gang, const std::vector<PodMarks>& members,
-                                   const ObjectTable& table, const ProducerOptions& options);
+                                   const ObjectTable& table, const ProducerOptions& options,
+                                   const std::vector<absl::string_view>& parts = {});
 
 [[nodiscard]] bool SameGang(const ForeignGang& a, const ForeignGang& b);
 

@@ -1,5 +1,9 @@
 #include "api/producers/grove_group.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "api/producers/fields.h"
 
 namespace maniple {
@@ -30,14 +34,44 @@ ForeignPart ReadPart(const Cursor& item, ForeignSpec& spec) {
   return part;
 }
 
+struct PlacedGroups {
+  std::vector<std::string> names;
+  TopologyRequest topology;
+  std::string path;
+};
+
+PlacedGroups ReadPlacedGroups(const Cursor& item) {
+  PlacedGroups groups{.path = item.Path()};
+  for (const Cursor& field : item.Members()) {
+    if (field.key() == "topologyConstraint") groups.topology = ReadGroveTopology(field);
+    if (field.key() != "podGroupNames") continue;
+    for (const Cursor& name : field.Items()) groups.names.push_back(name.Text());
+  }
+  return groups;
+}
+
+void Place(const PlacedGroups& groups, ForeignSpec& spec) {
+  std::vector<size_t> parts;
+  for (size_t i = 0; i < spec.parts.size(); ++i) {
+    if (std::ranges::find(groups.names, spec.parts[i].name) != groups.names.end()) {
+      parts.push_back(i);
+    }
+  }
+  if (!parts.empty()) PlaceTogether(parts, groups.topology, groups.path, spec);
+}
+
 }  // namespace
 
 ForeignSpec ReadGroveGroup(const Cursor& root) {
   ForeignSpec spec;
+  std::vector<PlacedGroups> placed;
   ForMember(root, "spec", [&](const Cursor& of) {
     for (const Cursor& field : of.Members()) {
       if (field.key() == "priorityClassName") spec.priority_class_name = field.Text();
       if (field.key() == "topologyConstraint") spec.topology = ReadGroveTopology(field);
+      if (field.key() == "topologyConstraintGroupConfigs") {
+        for (const Cursor& item : field.Items()) placed.push_back(ReadPlacedGroups(item));
+      }
       if (field.key() != "podgroups") continue;
       for (const Cursor& item : field.Items()) spec.parts.push_back(ReadPart(item, spec));
     }
@@ -48,6 +82,7 @@ ForeignSpec ReadGroveGroup(const Cursor& root) {
                 [&](const Cursor& name) { spec.topology.topology_name = name.Text(); });
     });
   });
+  for (const PlacedGroups& groups : placed) Place(groups, spec);
   (void)CheckedCount(MembersOf(spec), "spec.podgroups: the sum of all replicas", spec);
   return spec;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "api/producers/fields.h"
 
 namespace maniple {
@@ -65,13 +66,39 @@ class SubGroupTree final {
     // Those within come after those that they are in.
     for (auto group = order.rbegin(); group != order.rend(); ++group) Fold(*group);
     spec.minimum = std::max(*spec.minimum, groups_[0].part.members);
-    if (may_miss_some_) return;
+    if (may_miss_some_) return RefusePlaces(spec);
+    std::vector<std::vector<size_t>> parts_in(groups_.size());
     for (size_t i = 1; i < groups_.size(); ++i) {
-      if (below_[i].empty()) spec.parts.push_back(std::move(groups_[i].part));
+      if (!below_[i].empty()) continue;
+      parts_in[i].push_back(spec.parts.size());
+      spec.parts.push_back(groups_[i].part);
+    }
+    for (auto group = order.rbegin(); group != order.rend(); ++group) {
+      for (const size_t child : below_[*group]) {
+        parts_in[*group].insert(parts_in[*group].end(), parts_in[child].begin(),
+                                parts_in[child].end());
+      }
+      const ForeignPart& part = groups_[*group].part;
+      if (*group == 0 || below_[*group].empty()) continue;
+      PlaceTogether(parts_in[*group], part.topology, PathOf(part), spec);
     }
   }
 
  private:
+  static std::string PathOf(const ForeignPart& part) {
+    return absl::StrCat("spec.subGroups[", part.name, "].topologyConstraint");
+  }
+
+  // Which of them are to be in one place is not known where some may be missing.
+  void RefusePlaces(ForeignSpec& spec) const {
+    for (const KaiSubGroup& group : groups_) {
+      if (group.part.topology.required.empty()) continue;
+      NoteProblem(spec, absl::StrCat(PathOf(group.part), ": with minSubGroup below the number of ",
+                                     "groups, one group cannot be kept within one ",
+                                     group.part.topology.required));
+    }
+  }
+
   // Of several groups a quorum needs the smallest.
   void Fold(size_t group) {
     if (below_[group].empty()) return;

@@ -16,8 +16,12 @@ bool SameValue(const std::unique_ptr<const T>& a, const std::unique_ptr<const T>
 }  // namespace
 
 size_t ObjectTable::SpecHash::operator()(const std::shared_ptr<const ForeignSpec>& spec) const {
-  return absl::HashOf(spec->minimum, spec->most, spec->left, spec->asked, spec->parts.size(),
-                      spec->is_gang, spec->queue, spec->problem);
+  size_t hash = absl::HashOf(spec->minimum, spec->most, spec->left, spec->asked, spec->is_gang,
+                             spec->queue, spec->problem, spec->parent_group);
+  for (const ForeignPart& part : spec->parts) {
+    hash = absl::HashOf(hash, part.name, part.members, part.pods);
+  }
+  return hash;
 }
 
 ObjectTable::ObjectTable(ForeignKinds kinds)

@@ -181,6 +181,21 @@ TEST(GangDirectory, AKindThatMayNotBeReadMakesSinglesAndSaysSo) {
   EXPECT_THAT(world.PlaceOf("p").passed_over, HasSubstr("Job j (no right to read its kind)"));
 }
 
+// Each pod says something else: a job of thousands must not cost the square of them.
+TEST(GangDirectory, OfVeryManySayingsTheSameAreHeardInAnyOrder) {
+  constexpr int kPods = 1500;
+  const auto where_after = [](int first, int step) {
+    DirectoryWorld world;
+    for (int i = first; 0 <= i && i < kPods; i += step) {
+      world.Put(absl::StrCat("p", i),
+                absl::StrCat("{annotations: {scheduling.maniple.dev/min-member: '", i + 2, "'}}"),
+                "Strange/s");
+    }
+    return world.Where("p0");
+  };
+  EXPECT_EQ(where_after(0, 1), where_after(kPods - 1, -1));
+}
+
 TEST(GangDirectory, AnInvalidObjectIsAGangThatSaysWhy) {
   DirectoryWorld world;
   world.Serve(kXk8s, "PodGroup");

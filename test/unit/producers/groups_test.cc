@@ -191,6 +191,10 @@ INSTANTIATE_TEST_SUITE_P(
                   {XK8S("{minMember: 5}") " | TrainJob/t", STAGES " | TrainJob/t"},
                   "{labels: {" IN_XK8S ", jobset.sigs.k8s.io/replicatedjob-name: node}}",
                   "PodGroup/g#node min 4"},
+        GroupCase{"that asks for fewer than a stage has",
+                  {XK8S("{minMember: 2}") " | TrainJob/t", STAGES " | TrainJob/t"},
+                  "{labels: {" IN_XK8S ", jobset.sigs.k8s.io/replicatedjob-name: node}}",
+                  "PodGroup/g#node min 2"},
         GroupCase{"a JobSet's with exclusive placement",
                   {XK8S("{minMember: 4}") " | JobSet/t",
                    "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: t, "
@@ -253,6 +257,12 @@ INSTANTIATE_TEST_SUITE_P(
                        "2}]}")},
                   "{annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: b}}",
                   "PodGroup/g min 2"},
+        GroupCase{"KAI needs some of its sub-groups, each in one rack",
+                  {KAI("{minSubGroup: 1, subGroups: [{name: a, minMember: 3}, {name: b, minMember: "
+                       "2, topologyConstraint: {requiredTopologyLevel: rack}}]}")},
+                  "{annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: b}}",
+                  "PodGroup/g INVALID spec.subGroups[b].topologyConstraint: with minSubGroup "
+                  "below the number of groups, one group cannot be kept within one rack"},
         GroupCase{"Grove lists its pods",
                   {GROVE("{podgroups: [{name: a, minReplicas: 1, podReferences: [{name: o}]}, "
                          "{name: b, minReplicas: 2, podReferences: [{namespace: ns, name: p}]}]}")},
@@ -396,6 +406,80 @@ TEST(Groups, WishesForPlacesAreRead) {
   world.Put("q", "{labels: {" IN_XK8S
                  "}, annotations: {kueue.x-k8s.io/podset-required-topology: block}}");
   EXPECT_EQ(world.GangOf("q")->spec.topology.required, "block");
+}
+
+// "rack", or "a rack" where a sub-group alone asks.
+std::string PlacesOf(const ForeignGang& gang) {
+  std::string out = gang.spec.topology.required;
+  for (const SubGroup& part : gang.spec.sub_groups) {
+    if (!part.topology.required.empty()) {
+      absl::StrAppend(&out, out.empty() ? "" : ", ", part.name, " ", part.topology.required);
+    }
+  }
+  return absl::StrCat(out, gang.problem.empty() ? "" : absl::StrCat(" PROBLEM ", gang.problem));
+}
+
+// A level that several groups have in common was dropped, and they stood anywhere.
+TEST(Groups, AskForPlacesTogether) {
+  const auto places = [](const std::string& group, const char* pod) {
+    DirectoryWorld world;
+    world.ServeAll();
+    world.Give(group);
+    world.Put("p", pod);
+    return PlacesOf(*world.GangOf("p"));
+  };
+  constexpr char kInKai[] = "{annotations: {pod-group-name: g}}";
+#define NESTED(more)                                                                            \
+  KAI("{subGroups: [{name: top, minSubGroup: 2, topologyConstraint: {requiredTopologyLevel: "   \
+      "rack}}, {name: a, minMember: 1, parent: top}, {name: b, minMember: 2, parent: top}" more \
+      "]}")
+  EXPECT_EQ(places(NESTED(""), kInKai), "rack");
+  EXPECT_EQ(places(NESTED(", {name: c, minMember: 1}"), kInKai),
+            " PROBLEM spec.subGroups[top].topologyConstraint: some of the groups cannot be kept "
+            "within one rack, only one of them or all");
+  EXPECT_EQ(places(KAI("{subGroups: [{name: top, minSubGroup: 1, topologyConstraint: "
+                       "{requiredTopologyLevel: rack}}, {name: a, minMember: 1, parent: top}, "
+                       "{name: c, minMember: 1}]}"),
+                   kInKai),
+            "a rack");
+#undef NESTED
+  constexpr char kInGrove[] = "{labels: {grove.io/podgang: g}}";
+  const auto grove = [&](absl::string_view names) {
+    return places(
+        absl::StrCat("{apiVersion: scheduler.grove.io/v1alpha1, kind: PodGang, metadata: {name: "
+                     "g}, spec: {podgroups: [{name: a, minReplicas: 1}, {name: b, minReplicas: 2}, "
+                     "{name: c, minReplicas: 1}], topologyConstraintGroupConfigs: [{name: n, "
+                     "podGroupNames: [",
+                     names, "], topologyConstraint: {packConstraint: {required: rack}}}]}}"),
+        kInGrove);
+  };
+  EXPECT_EQ(grove("b"), "b rack");
+  EXPECT_EQ(grove("a, b, c"), "rack");
+  EXPECT_EQ(grove("a, b"),
+            " PROBLEM spec.topologyConstraintGroupConfigs[0]: some of the groups cannot be kept "
+            "within one rack, only one of them or all");
+}
+
+// Kueue's annotations are those of a pod set. Its leader, which stood anywhere, was bound to the
+// rack of the workers.
+TEST(Groups, KueueBindsThePartsWhosePodsAsk) {
+  DirectoryWorld world;
+  world.ServeAll();
+  world.Give(
+      "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: t}, spec: "
+      "{pytorchReplicaSpecs: {Master: {replicas: 1}, Worker: {replicas: 2}}}}");
+  constexpr char kRack[] = ", annotations: {kueue.x-k8s.io/podset-required-topology: rack}";
+  const auto put = [&](const char* name, absl::string_view part, absl::string_view more) {
+    world.Put(name,
+              absl::StrCat("{labels: {training.kubeflow.org/replica-type: ", part, "}", more, "}"),
+              "PyTorchJob/t");
+  };
+  put("w", "worker", kRack);
+  EXPECT_EQ(PlacesOf(*world.GangOf("w")), "worker rack");
+  put("m", "master", "");
+  EXPECT_EQ(PlacesOf(*world.GangOf("m")), "worker rack");
+  put("m", "master", kRack);
+  EXPECT_EQ(PlacesOf(*world.GangOf("m")), "rack");
 }
 
 // Groups of groups: "train" needs both of its parts, "workers" two of its replicas.
