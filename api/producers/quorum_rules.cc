@@ -8,12 +8,13 @@ constexpr absl::string_view kReplicaTypes =
 
 constexpr QuorumRule kRules[] = {
     {"PodGroup (scheduling.x-k8s.io)",
-     "minMember; by stage where a JobSet or TrainJob makes its members in stages"},
+     "minMember; at most the stage where a JobSet or TrainJob makes its members in stages"},
     {"PodGroup (scheduling.volcano.sh)",
      "minMember, and minTaskMember of each task unless these are more; minSubGroups partitions of "
      "a task; 0 is no gang"},
     {"Job (batch)",
-     "parallelism if it is Indexed and completions are as many and more than one, else no gang"},
+     "parallelism if it is Indexed and completions are as many and more than one, less the indexes "
+     "that failed for good; else no gang"},
     {"PodGroup (scheduling.k8s.io)", "minCount of a gang policy; a basic policy asks for no gang"},
     {"PodGroup (scheduling.run.ai)",
      "minMember, and minMember of each sub-group; with minSubGroup the smallest so many"},
