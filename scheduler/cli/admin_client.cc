@@ -80,19 +80,14 @@ absl::StatusOr<ChannelCredentials> CredentialsFor(const AdminClientOptions& opti
   return grpc::InsecureChannelCredentials();
 }
 
-// gRPC by itself takes 4 MiB, and the list of ten thousand nodes is larger.
-std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address,
-                                         const ChannelCredentials& credentials) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMostAnswerBytes);
-  return grpc::CreateCustomChannel(address, credentials, arguments);
-}
-
 absl::StatusOr<Json> AskByGrpc(const AdminClientOptions& options, const std::string& address,
                                const AdminQuestion& target) {
   LogWhatGrpcSays();
   ASSIGN_OR_RETURN(const ChannelCredentials credentials, CredentialsFor(options, address));
-  const auto stub = pb::Admin::NewStub(ChannelTo(address, credentials));
+  grpc::ChannelArguments arguments;
+  // gRPC by itself takes 4 MiB, and the list of ten thousand nodes is larger.
+  arguments.SetMaxReceiveMessageSize(kMostAnswerBytes);
+  const auto stub = pb::Admin::NewStub(grpc::CreateCustomChannel(address, credentials, arguments));
   if (target.path == "/explain") {
     pb::ExplainRequest request;
     request.set_namespace_(target.namespace_name);

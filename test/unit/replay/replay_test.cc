@@ -185,8 +185,8 @@ TEST(WhatIf, RefusesWhatItCannotKnow) {
   EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("Queue \"none\""));
 
   question = TwoNodes();
-  question.job.push_back(Parsed(
-      R"({"kind":"Job","metadata":{"name":"j"},"spec":{"parallelism":1000000,"template":{}}})"));
+  question.job.push_back(Parsed(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},
+      "spec":{"parallelism":1000000,"template":{}}})"));
   EXPECT_THAT(AnswerWhatIf(question, Options()).status().message(), HasSubstr("more than"));
 }
 
