@@ -76,7 +76,7 @@ def queues_of_a_manifest_keep_their_quota(folder):
 
 def a_trace_and_its_figures_may_go_through_pipes(folder):
     trace = write(folder, "trace.csv", "submit_s,duration_s,gpus\n0,100,1\n")
-    line = f'"{build_folder() / "maniple"}" simulate <(cat "{trace}") --nodes 1 --csv /dev/stdout | grep -c ^0'
+    line = f'"{build_folder() / "maniple"}" simulate <(cat "{trace}") --nodes 1 --csv /dev/stdout | grep -c ^job-0'
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, cwd=ROOT)
     assert done.returncode == 0 and int(done.stdout) == 1, done
 
