@@ -184,7 +184,7 @@ def labels_are_what_the_server_takes():
         (chart / "Chart.yaml").write_text(re.sub(r"(?m)^version: .*$", "version: 0.1.0+1a2b", about))
         text = must(program("helm"), "template", "123", chart)
     for one in objects(text).values():
-        for value in one["metadata"]["labels"].values():
+        for value in one["metadata"].get("labels", {}).values():
             assert isinstance(value, str) and re.fullmatch(r"([A-Za-z0-9]([-\w.]*[A-Za-z0-9])?)?", value), one["metadata"]
 
 
