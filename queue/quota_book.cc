@@ -315,6 +315,28 @@ absl::string_view QuotaBook::FlavorName(FlavorId flavor) const {
   return flavor.valid() ? absl::string_view(flavor_names_[flavor.index()]) : absl::string_view();
 }
 
+bool QuotaBook::Excludes(FlavorId flavor, const PodConstraints& pod) const {
+  const bool asks = !pod.node_selector.empty() || pod.required_node_terms.has_value();
+  const auto known = std::ranges::find(ranked_flavors_, flavor, &Ranked::flavor);
+  if (!asks || known == ranked_flavors_.end()) return false;
+  const auto has_other = [known](const std::string& key, const auto& accepts) {
+    const std::string* value = known->node_labels.Find(key);
+    return value != nullptr && !accepts(*value);
+  };
+  for (const auto& [key, wanted] : pod.node_selector.entries()) {
+    const auto is_it = [&](const std::string& value) { return value == wanted; };
+    if (has_other(key, is_it)) return true;
+  }
+  const auto excludes = [&](const NodeSelectorTerm& term) {
+    return std::ranges::any_of(term.expressions, [&](const SelectorRequirement& requirement) {
+      const auto meets = [&](const std::string& value) { return Satisfies(requirement, &value); };
+      return has_other(requirement.key, meets);
+    });
+  };
+  return pod.required_node_terms.has_value() &&
+         std::ranges::all_of(*pod.required_node_terms, excludes);
+}
+
 std::vector<FlavorId> QuotaBook::FlavorsOf(QuotaNodeId queue) const {
   std::set<std::pair<size_t, FlavorId>> found;
   for (const auto& [resource, entries] : rules_[queue.index()]) {

@@ -23,6 +23,7 @@
 #include "absl/strings/string_view.h"
 #include "api/base/id.h"
 #include "api/model/maniple_types.h"
+#include "api/model/model.h"
 #include "api/model/object.h"
 #include "queue/quota_tree.h"
 
@@ -74,6 +75,9 @@ class QuotaBook final {
   // The flavor of a node with these labels: the matching one of highest priority, then by name.
   [[nodiscard]] FlavorId FlavorOf(const StringMap& node_labels) const;
   [[nodiscard]] absl::string_view FlavorName(FlavorId flavor) const;  // "" for none
+  // True: no node of the flavor can take the pod, whose node selector or required node affinity
+  // asks for other values of labels that the flavor gives its nodes.
+  [[nodiscard]] bool Excludes(FlavorId flavor, const PodConstraints& pod) const;
   // The flavors that the queue's entries name, in their order, and the invalid one for an entry
   // without a flavor.
   [[nodiscard]] std::vector<FlavorId> FlavorsOf(QuotaNodeId queue) const;

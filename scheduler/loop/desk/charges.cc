@@ -36,7 +36,14 @@ OrderKey Charges::OrderOf(Case& c, ItemKind kind) {
 }
 
 bool Charges::OrderIsStale(Case& c, ItemKind kind) {
-  if (c.record.order_epoch == epoch_) return false;
+  return c.record.order_epoch != epoch_ && OrderDiffers(c, kind);
+}
+
+bool Charges::HasOtherFlavorsNow(Case& c, ItemKind kind) {
+  return !c.record.order_is_only && OrderDiffers(c, kind);
+}
+
+bool Charges::OrderDiffers(Case& c, ItemKind kind) {
   const QuotaNodeId queue = c.record.order_queue;
   const Demand demand = c.record.order_demand;
   const OrderKey now = OrderOf(c, kind);
@@ -131,23 +138,21 @@ Charges::Price Charges::PriceFor(const GangRequest& request, QuotaNodeId queue,
   for (size_t i = 0; i < std::min(members, request.wants.size()); ++i) {
     ++counts[request.wants[i].shape];
   }
-  std::map<QuotaCellId, Amount> sum;
   Price price;
   for (const auto& [shape, count] : counts) {
     const std::vector<QuotaOption> options =
         desk_.ledger.OptionsFor(queue, shape, *desk_.Picture().tables);
     if (options.size() > 1) price.is_only = false;
-    const QuotaOption* best = &options.front();
-    for (const QuotaOption& option : options) {
+    // With the members of the shapes before: they draw on the same quota.
+    const auto with_all = [&price, count](const QuotaOption& option) {
       Demand all = option.each;
       for (CellAmount& part : all) part.amount = part.amount * count;
-      if (!suits(all)) continue;
-      best = &option;
-      break;
-    }
-    for (const CellAmount& part : best->each) sum[part.cell] += part.amount * count;
+      return Sum(price.demand, all);
+    };
+    const auto best = std::ranges::find_if(
+        options, [&](const QuotaOption& option) { return suits(with_all(option)); });
+    price.demand = with_all(best != options.end() ? *best : options.front());
   }
-  for (const auto& [cell, amount] : sum) price.demand.push_back({cell, amount});
   return price;
 }
 

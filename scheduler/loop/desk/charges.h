@@ -61,6 +61,8 @@ class Charges final {
   OrderKey OrderOf(Case& c, ItemKind kind);
   // Since the order was made, quotas or flavors have changed, and with them the item's charge.
   [[nodiscard]] bool OrderIsStale(Case& c, ItemKind kind);
+  // Usage has changed, and with it the flavors that the item would be charged in.
+  [[nodiscard]] bool HasOtherFlavorsNow(Case& c, ItemKind kind);
 
  private:
   // The part of the usage that is held for the gang, and so free to it.
@@ -73,6 +75,8 @@ class Charges final {
   // The price in the first flavors that suit, else in the first of all.
   [[nodiscard]] Price PriceFor(const GangRequest& request, QuotaNodeId queue,
                                absl::FunctionRef<bool(const Demand&)> suits);
+  // The order is made anew, and is another one.
+  [[nodiscard]] bool OrderDiffers(Case& c, ItemKind kind);
   // Sets the Queue of the gang by its admission.
   void FollowAdmission(const Case& c);
   [[nodiscard]] std::optional<std::string> AdmittedBefore(const Gang& gang) const;

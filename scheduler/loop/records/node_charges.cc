@@ -53,6 +53,7 @@ Cost CostOf(const QuotaBook& book, QuotaNodeId queue, const PodConstraints& pod,
 struct Group {
   std::map<Demand, std::vector<uint32_t>> classes_by_cost;
   FlavorId flavor;
+  bool may_serve = false;  // some of its flavors may take the pod
 };
 
 std::vector<QuotaCellId> CellsOf(const Demand& demand) {
@@ -116,6 +117,7 @@ std::vector<QuotaOption> NodeCharges::OptionsFor(const QuotaBook& book, QuotaNod
     if (!node_class.has_value() && !is_new) return;  // its nodes tell the price
     std::vector<uint32_t>& classes = group.classes_by_cost[std::move(cost.each)];
     group.flavor = facts.flavor;
+    group.may_serve = group.may_serve || !book.Excludes(facts.flavor, pod);
     if (!node_class.has_value()) return;
     classes.push_back(*node_class);
     ++allowed;
@@ -132,8 +134,12 @@ std::vector<QuotaOption> NodeCharges::OptionsFor(const QuotaBook& book, QuotaNod
     });
     if (!seen) add({.flavor = flavor, .division = {}}, std::nullopt);
   }
+  // A flavor that can never take the pod is no way of charging it. Where all are so, they say why.
+  const auto serves = [](const auto& keyed) { return keyed.second.may_serve; };
+  const bool any_serves = std::ranges::any_of(groups, serves);
   std::vector<QuotaOption> options;
   for (const auto& [key, group] : groups) {
+    if (any_serves && !group.may_serve) continue;
     // Where nodes differ in their GPUs' worth: first all at the dearest price,
     // then all but the dearest at the next, and so on.
     for (auto dearest = group.classes_by_cost.rbegin(); dearest != group.classes_by_cost.rend();
