@@ -158,19 +158,28 @@ class NodeSearch final {
     int64_t enough = Enough(likes);
     std::vector<NodeId> nodes = LikesToTry(likes, enough);
     std::optional<Plan> plan;
+    // With a node for each member nothing but other things than nodes is lacking.
+    const int64_t most = std::max<int64_t>(1, from_.request.need.total) *
+                         (unit_.gpus.has_value() ? likes.capacity : 1);
     const auto does = [&](int64_t units) {
       std::optional<Plan> found = trials_.Start(AddNodes(from_, Copies(nodes, likes, units)));
       if (!found.has_value()) return false;
       plan = std::move(found);
       return true;
     };
-    if (!does(enough)) return std::nullopt;
+    // What each member asks for beside its GPUs may fill a node before these are all in use.
+    while (!does(enough)) {
+      if (enough >= most || trials_.spent()) return std::nullopt;
+      enough = std::min(2 * enough, most);
+      nodes = LikesToTry(likes, enough);
+    }
+    const int64_t did = enough;
     enough = LeastThatDoes(0, enough, does);
     if (nodes.size() > 1) {
       // Nodes in all these domains at once do; try them only in the domain that the plan uses.
       nodes = {LikeUsed(*plan, nodes, likes, enough)};
       if (!does(enough)) {
-        enough = Enough(likes);
+        enough = did;
         if (!does(enough)) return std::nullopt;
         enough = LeastThatDoes(0, enough, does);
       }
