@@ -184,6 +184,13 @@ Assembly Assemble(const Gang& gang) {
   return out;
 }
 
+int32_t QuorumOf(const PodGroupSpec& spec) {
+  int64_t parts = 0;
+  for (const SubGroup& part : spec.sub_groups) parts += std::max(0, part.min_member);
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  return static_cast<int32_t>(std::min(std::max<int64_t>({1, spec.min_member, parts}), kMost));
+}
+
 QuorumCount::QuorumCount(const Gang& gang)
     : total_(int64_t{std::max(1, gang.spec.min_member)} - gang.cleaned.count()) {
   const std::vector<int32_t> cleaned = CleanedBySubGroup(gang);
@@ -285,7 +292,8 @@ Rank RankOf(const StringMap& labels, absl::string_view sub_group, const PodGroup
                                                        "volcano.sh/task-index",
                                                        "ray.io/replica-host-index"};
   static constexpr absl::string_view kJobLabels[] = {"jobset.sigs.k8s.io/job-index",
-                                                     "ray.io/worker-group-replica-index"};
+                                                     "ray.io/worker-group-replica-index",
+                                                     "leaderworkerset.sigs.k8s.io/group-index"};
   const auto index_of = [&labels](absl::string_view key) -> int64_t {
     int64_t value = -1;
     return absl::SimpleAtoi(labels.Get(key), &value) && value >= 0 ? value : -1;
@@ -293,15 +301,17 @@ Rank RankOf(const StringMap& labels, absl::string_view sub_group, const PodGroup
 
   Rank rank;
   rank.sub_group = SubGroupIndex(sub_group, spec);
-  for (const absl::string_view key : kJobLabels) {
-    // Zero-padded, so that text order is number order.
-    const int64_t job = index_of(key);
-    if (job >= 0 && rank.job.empty()) rank.job = absl::StrFormat("%019d", job);
-  }
   for (const absl::string_view key : kRoleLabels) {
-    if (!rank.job.empty()) break;
-    rank.job = std::string(labels.Get(key));
+    if (rank.job.empty()) rank.job = std::string(labels.Get(key));
   }
+  for (const absl::string_view key : kJobLabels) {
+    const int64_t job = index_of(key);
+    if (job < 0) continue;
+    // Zero-padded, so that text order is number order.
+    absl::StrAppend(&rank.job, "/", absl::StrFormat("%019d", job));
+    break;
+  }
+  if (rank.job.empty()) rank.job = std::string(labels.Get("batch.kubernetes.io/job-name"));
   for (const absl::string_view key : kIndexLabels) {
     if (rank.index >= 0) break;
     rank.index = index_of(key);

@@ -34,6 +34,9 @@ struct Assembly {
 };
 [[nodiscard]] Assembly Assemble(const Gang& gang);
 
+// Its members, in all: those of minMember, or of the sub-groups if these are more.
+[[nodiscard]] int32_t QuorumOf(const PodGroupSpec& spec);
+
 // For each sub-group, the members that succeeded and were cleaned away.
 // Members whose sub-group is not known any more count wherever a minimum still lacks one.
 [[nodiscard]] std::vector<int32_t> CleanedBySubGroup(const Gang& gang);

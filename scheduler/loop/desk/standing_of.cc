@@ -46,7 +46,7 @@ std::vector<std::string> NodesOf(const Case& c, const ClusterState& state) {
 Standing StandingInFlight(const Case& c, const Desk& desk) {
   const GangBinding& binding = *c.record.binding;
   const Assembly known = KnownAssembly(c);
-  const int32_t quorum = std::max(1, c.gang.spec.min_member);
+  const int32_t quorum = QuorumOf(c.gang.spec);
   const int32_t placed = known.counts.bound + known.counts.succeeded;
   const auto by = [&binding] { return ClockText(binding.deadline()); };
   std::string trouble;
