@@ -108,11 +108,11 @@ class Cycle final {
   }
 
   bool AttemptAnyOf(const std::vector<std::vector<const QuotaOption*>>& choices) {
-    std::optional<std::vector<const QuotaOption*>> kept;
+    kept_.reset();
     for (const std::vector<const QuotaOption*>& options : choices) {
       if (now_.spent()) {
         untried_choices_ = true;
-        if (kept.has_value()) result_->search.outcome = Outcome::kGaveUp;
+        if (kept_.has_value()) result_->search.outcome = Outcome::kGaveUp;
         break;
       }
       if (!Choose(options)) {
@@ -122,8 +122,8 @@ class Cycle final {
       }
       DomainResult result = search_.Search(today_, search_.choice(), now_, SearchGoal::kNodes);
       const bool found = result.search.outcome == Outcome::kFound;
-      if (found || !kept.has_value()) {
-        kept = options;
+      if (found || !kept_.has_value()) {
+        kept_ = options;
         result_ = std::move(result);
       } else if (result.search.outcome == Outcome::kGaveUp) {
         result_->search.outcome = Outcome::kGaveUp;
@@ -131,7 +131,7 @@ class Cycle final {
       if (found) return true;
       NoteRefused(options, RefusedFlavors::Lacks::kRoom);
     }
-    if (kept.has_value()) Choose(*kept);
+    if (kept_.has_value()) Choose(*kept_);
     return false;
   }
 
@@ -141,13 +141,17 @@ class Cycle final {
 
   // Restricts every shape to its option. False: the quota does not cover the request.
   bool Choose(const std::vector<const QuotaOption*>& options) {
+    Restrict(options);
+    search_.SetBudget(quota_->BudgetOf(options, QuotaBudget::Of::kNow));
+    return quota_->Covers(search_.problem(), request_.scope);
+  }
+
+  void Restrict(const std::vector<const QuotaOption*>& options) {
     for (size_t k = 0; k < options.size(); ++k) {
       if (today_.kinds[k].bound == nullptr) continue;
       today_.kinds[k].bound->RestrictTo(options[k]->nodes.has_value() ? &*options[k]->nodes
                                                                       : nullptr);
     }
-    search_.SetBudget(quota_->BudgetOf(options, QuotaBudget::Of::kNow));
-    return quota_->Covers(search_.problem(), request_.scope);
   }
 
   [[nodiscard]] Plan PlanOf(const DomainResult& result) const {
@@ -181,6 +185,7 @@ class Cycle final {
     if (result.search.outcome == Outcome::kGaveUp) {
       return refusals_.Of(RejectionCode::kSearchLimitReached, result, now_, InTheWay());
     }
+    if (std::optional<Rejection> quota = ShortOfQuotaAlone()) return *std::move(quota);
     if (search_.choice().binding()) {
       const DomainResult anywhere =
           search_.Search(today_, DomainChoice{}, now_, SearchGoal::kAnswerOnly);
@@ -192,6 +197,31 @@ class Cycle final {
       }
     }
     return refusals_.Of(RejectionCode::kNoFit, result, now_, InTheWay());
+  }
+
+  // In a flavor that has no room the gang lacks nodes; in one that has, it lacks only quota. New
+  // nodes would not help it then.
+  std::optional<Rejection> ShortOfQuotaAlone() {
+    std::optional<Rejection> rejection;
+    for (const auto& [options, lacks] : refused_) {
+      if (lacks != RefusedFlavors::Lacks::kQuota) continue;
+      QuotaShortage shortage = quota_->ShortageOf(search_.problem(), request_.scope, options);
+      if (shortage.needs > shortage.potential) continue;
+      Restrict(options);
+      search_.SetBudget(QuotaBudget());
+      const DomainResult roomy =
+          search_.Search(today_, search_.choice(), now_, SearchGoal::kAnswerOnly);
+      if (roomy.search.outcome != Outcome::kFound) continue;
+      rejection = {.code = RejectionCode::kQuotaExceeded};
+      rejection->quota = std::move(shortage);
+      rejection->nodes = snapshot_.node_count();
+      rejection->shape = bound_.shapes().front();
+      rejection->quota_in_the_way = rejection->nodes_in_the_way = true;
+      rejection->wanted = search_.problem().total;
+      break;
+    }
+    if (kept_.has_value()) Choose(*kept_);
+    return rejection;
   }
 
   // "Exceeds the most" is of an earlier stage than "never", which takes precedence over "not now".
@@ -231,6 +261,7 @@ class Cycle final {
   LevelStore& levels_;  // the cache's, or its own
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
+  std::optional<std::vector<const QuotaOption*>> kept_;  // the choice that result_ is of
   // Choices of flavors that failed before the one that fits, with what they lacked.
   std::vector<std::pair<std::vector<const QuotaOption*>, RefusedFlavors::Lacks>> refused_;
   bool short_of_quota_ = false;   // some choice of flavors failed for quota

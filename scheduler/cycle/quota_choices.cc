@@ -128,9 +128,13 @@ QuotaShortage QuotaChoices::ShortageOf(const QuorumProblem& problem, DecideScope
   if (scope == DecideScope::kSurplus) {
     counts[problem.kinds.front()] = 1;
   } else {
-    QuorumProblem unlimited = problem;
-    unlimited.budget = QuotaBudget();
-    if (const auto chosen = SelectQuorum(unlimited, NoLimits(problem))) {
+    // Of members that the Queue could ever cover, if there are such.
+    QuorumProblem ever = problem;
+    ever.budget = BudgetOf(options, QuotaBudget::Of::kEver);
+    auto chosen = SelectWithinBudget(ever);
+    ever.budget = QuotaBudget();
+    if (!chosen.has_value()) chosen = SelectQuorum(ever, NoLimits(problem));
+    if (chosen.has_value()) {
       for (const size_t want : *chosen) ++counts[problem.kinds[want]];
     }
   }

@@ -88,6 +88,8 @@ std::optional<Rejection> Refusals::TornApart() const {
   }
   Rejection rejection{.code = RejectionCode::kTopologyNoFit};
   rejection.wanted = search_.problem().total;
+  // Surplus members are placed one by one.
+  if (search_.request().scope == DecideScope::kSurplus) rejection.wanted = 1;
   rejection.nodes = snapshot.node_count();
   std::vector<std::string> where;
   for (const size_t i : members) {

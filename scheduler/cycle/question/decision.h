@@ -133,7 +133,8 @@ struct Rejection {
   // kQuotaExceeded, kExceedsMaxQuota; of kNeverFits, where quota would be short as well.
   std::optional<QuotaShortage> quota;
   bool quota_in_the_way = false;  // with more quota some other flavor could have been tried
-  bool nodes_in_the_way = false;  // kExceedsMaxQuota: with larger nodes some other flavor could
+  // kExceedsMaxQuota: with larger nodes some other flavor could; kQuotaExceeded: with more room.
+  bool nodes_in_the_way = false;
 };
 
 using Decision = std::variant<Plan, Rejection>;

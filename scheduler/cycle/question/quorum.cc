@@ -130,6 +130,51 @@ std::optional<std::vector<size_t>> SelectQuorum(const QuorumProblem& problem,
   return chosen;
 }
 
+namespace {
+
+// Tries how many of each kind to take within the budget, kind by kind, as far as a few steps reach.
+class CountsThatFit final {
+ public:
+  explicit CountsThatFit(const QuorumProblem& problem)
+      : problem_(problem), taken_(problem.kind_count) {}
+
+  [[nodiscard]] bool Find() { return From(0, problem_.budget); }
+  [[nodiscard]] bool gave_up() const { return steps_ > kMostSteps; }
+  // By kind, at most so many. REQUIRES: Find.
+  [[nodiscard]] const std::vector<int64_t>& counts() const { return taken_; }
+
+ private:
+  static constexpr int64_t kMostSteps = 10'000;
+
+  bool From(uint32_t kind, const QuotaBudget& budget) {
+    if (kind == problem_.kind_count) return !ProvenShortage(problem_, taken_).has_value();
+    const int64_t most = std::min(problem_.CountOf(kind), budget.CountOf(kind));
+    for (int64_t count = most; count >= problem_.LeastOf(kind); --count) {
+      if (++steps_ > kMostSteps) return false;
+      taken_[kind] = count;
+      QuotaBudget left = budget;
+      left.Take(kind, count);
+      if (From(kind + 1, left)) return true;
+    }
+    return false;
+  }
+
+  const QuorumProblem& problem_;
+  std::vector<int64_t> taken_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<size_t>> SelectWithinBudget(const QuorumProblem& problem) {
+  const std::vector<int64_t> no_limits(problem.kind_count, std::numeric_limits<int64_t>::max());
+  if (auto chosen = SelectQuorum(problem, no_limits)) return chosen;
+  if (problem.kind_count == 1 || problem.total == std::ssize(problem.wants)) return std::nullopt;
+  CountsThatFit fitting(problem);
+  if (!fitting.Find()) return std::nullopt;
+  return SelectQuorum(problem, fitting.counts());
+}
+
 bool BudgetMayCover(const QuorumProblem& problem) {
   const std::vector<int64_t> no_limits(problem.kind_count, std::numeric_limits<int64_t>::max());
   if (SelectQuorum(problem, no_limits).has_value()) return true;
@@ -150,7 +195,9 @@ bool BudgetMayCover(const QuorumProblem& problem) {
     for (const size_t index : *chosen) least += cost(wants[index]);
     if (least > budget.LeftIn(cell)) return false;
   }
-  return budget.cell_count() > 0;
+  if (budget.cell_count() < 2) return budget.cell_count() > 0;
+  CountsThatFit fitting(problem);
+  return fitting.Find() || fitting.gave_up();
 }
 
 }  // namespace maniple

@@ -60,8 +60,13 @@ struct Shortage {
 [[nodiscard]] std::optional<std::vector<size_t>> SelectQuorum(const QuorumProblem& problem,
                                                               std::span<const int64_t> limits);
 
+// The same without limits but the budget, and whoever comes first in rank: if those cost too much,
+// others that the budget covers. Null: none, or none found in a few steps.
+[[nodiscard]] std::optional<std::vector<size_t>> SelectWithinBudget(const QuorumProblem& problem);
+
 // False: no choice of members reaches the quorum within the budget, room aside. Exact where one
-// cell is drawn on. Of several cells it may say yes though every choice exceeds one of them.
+// cell is drawn on, and of several cells for gangs of few kinds; of others it may say yes though
+// every choice exceeds one of the cells.
 [[nodiscard]] bool BudgetMayCover(const QuorumProblem& problem);
 
 }  // namespace maniple

@@ -21,10 +21,14 @@ constexpr absl::string_view kNotFound = ", but no legal choice of them was found
 using Answer = std::variant<PreemptionPlan, NoPreemption>;
 using Options = std::vector<const QuotaOption*>;
 
-// The charge of the members that make the quorum, chosen as if there were room for all.
-Demand DemandOf(const RequestKinds& kinds, const Options& options) {
+// The charge of the members that make the quorum, chosen as if there were room for all. They are
+// those that the Queue could ever cover, if there are such.
+Demand DemandOf(const QuotaAsk& ask, const RequestKinds& kinds, const Options& options) {
   const std::vector<int64_t> no_limits(kinds.shapes.size(), std::numeric_limits<int64_t>::max());
-  const auto chosen = SelectQuorum(kinds.problem, no_limits);
+  QuorumProblem ever = kinds.problem;
+  ever.budget = QuotaBudget(*ask.tree, ask.queue, options, QuotaBudget::Of::kEver);
+  auto chosen = SelectWithinBudget(ever);
+  if (!chosen.has_value()) chosen = SelectQuorum(kinds.problem, no_limits);
   Demand demand;
   if (!chosen.has_value()) return demand;
   std::vector<int64_t> counts(kinds.shapes.size(), 0);
@@ -122,7 +126,7 @@ class Attempt final {
     if (!ask_.has_value()) return contest;
     contest.tree = ask_->tree;
     contest.queue = ask_->queue;
-    contest.demand = DemandOf(kinds_, options_);
+    contest.demand = DemandOf(*ask_, kinds_, options_);
     for (const CellAmount& cell : contest.demand) {
       if (contest.tree->Available(contest.queue, cell.cell) < cell.amount) {
         contest.lacking.push_back(cell.cell);

@@ -101,16 +101,19 @@ bool IsMisplaced(const GangBinding* binding, PodId pod) {
 
 namespace {
 
-bool BindsToDomains(const TopologyRequest& topology) {
+bool AsksForDomains(const TopologyRequest& topology) {
   return !topology.required.empty() || topology.slice_size > 0;
+}
+
+bool BindsToDomains(const GangRequest& request) {
+  return AsksForDomains(request.topology) ||
+         std::ranges::any_of(request.sub_group_topologies, AsksForDomains);
 }
 
 // Each member that stands, or may yet be bound, is on a node that is gone. The node may come back
 // with them, and then binds the rest to its domain.
 bool DomainIsInDoubt(const RequestInput& input, const GangRequest& request) {
-  const bool bound = BindsToDomains(request.topology) ||
-                     std::ranges::any_of(request.sub_group_topologies, BindsToDomains);
-  if (!bound || !request.pinned.empty()) return false;
+  if (!BindsToDomains(request) || !request.pinned.empty()) return false;
   return std::ranges::any_of(input.gang.members, [&input](const Member& member) {
     if (member.state == MemberState::kBound) return true;
     if (input.binding == nullptr) return false;
@@ -250,6 +253,7 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   switch (rejection.code) {
     case RejectionCode::kQuotaExceeded:
       facts.relief = kReliefQuota | kReliefNodes | kReliefLoss | kReliefQueue;
+      if (rejection.nodes_in_the_way) facts.relief |= kReliefRoom;
       break;
     case RejectionCode::kExceedsMaxQuota:
       facts.relief = kReliefNodes | kReliefQueue;
@@ -279,8 +283,10 @@ ParkFacts ParkFactsFor(const GangRequest& request, const Rejection& rejection,
   // With several shapes, room for one may set another free to move: any room may help.
   const bool one_shape = std::ranges::all_of(
       request.wants, [&](const Want& want) { return want.shape == request.wants.front().shape; });
-  // Where the gang holds room itself, that room looks taken to others.
-  if (one_shape && !request.wants.empty() && request.own_holds.empty()) {
+  // Where the gang holds room itself, that room looks taken to others. Where members stand, the
+  // domains of their nodes may change, which are full.
+  const bool follows_others = !request.pinned.empty() && BindsToDomains(request);
+  if (one_shape && !request.wants.empty() && request.own_holds.empty() && !follows_others) {
     facts.smallest_shape = request.wants.front().shape;
   }
   // A rejection names only the first obstacle on each node, and one domain only. So a node that
