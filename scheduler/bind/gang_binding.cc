@@ -69,10 +69,14 @@ void GangBinding::Start(std::span<const Placement> placements, const Gang& gang,
   for (const Placement& placement : placements) {
     const auto member = std::ranges::find(gang.members, placement.pod, &Member::pod);
     CHECK(member != gang.members.end());
-    // The newcomer fills the place of a lost member, of its own shape if there is one.
-    auto lost = std::ranges::find_if(entries_, [&](const Entry& entry) {
+    // The newcomer fills the place of a lost member of its own shape, in its sub-group if it can.
+    const auto is_lost = [&](const Entry& entry) {
       return entry.state == BindState::kGone && !entry.stale && entry.shape == member->shape;
+    };
+    auto lost = std::ranges::find_if(entries_, [&](const Entry& entry) {
+      return is_lost(entry) && entry.sub_group == member->rank.sub_group;
     });
+    if (lost == entries_.end()) lost = std::ranges::find_if(entries_, is_lost);
     if (lost != entries_.end()) entries_.erase(lost);
     Send(Insert(placement, member->shape, BindState::kInFlight), step);
   }

@@ -1,5 +1,6 @@
 // The gang as a whole: the phases of gang_binding.h, drawn from its members.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -219,10 +220,13 @@ void GangBinding::ConcludeRepair(const Gang& gang, const Weighed& weighed, BindS
     phase_ = BindPhase::kEnded;
     return;
   }
+  // A user may take Keep back; since_ is that of the loss still.
+  const bool evicts = gang.spec.quorum_loss_action == QuorumLossAction::kEvict;
+  if (phase_ == BindPhase::kKept && evicts) phase_ = BindPhase::kRepairing;
   if (phase_ == BindPhase::kRepairing) {
     deadline_ = since_ + gang.spec.quorum_loss_grace;
     if (step.now >= deadline_) {
-      if (gang.spec.quorum_loss_action == QuorumLossAction::kEvict) {
+      if (evicts) {
         BeginUndo(UndoCause::kQuorumLost, trouble_, step);
         return;
       }
@@ -266,12 +270,19 @@ void GangBinding::CarryOnUndo(BindStep& step) {
 void GangBinding::ListVacancies(const Weighed& weighed) {
   vacancies_.clear();
   if (phase_ != BindPhase::kBinding && phase_ != BindPhase::kRepairing) return;
-  // A lost surplus member leaves no vacancy: only as many as the quorum lacks.
-  int32_t lacking = weighed.coming.total;
+  // A lost surplus member leaves no vacancy: only as many as the quorum lacks, of sub-groups that
+  // lack some first.
+  std::vector<int32_t> of_parts = weighed.coming.sub_groups;
+  int32_t of_any = weighed.coming.total - std::accumulate(of_parts.begin(), of_parts.end(), 0);
+  const auto is_lacked = [&](const Entry& entry) {
+    const auto part = static_cast<size_t>(entry.sub_group);
+    const bool in_part = entry.sub_group >= 0 && part < of_parts.size() && of_parts[part] > 0;
+    int32_t& lacking = in_part ? of_parts[part] : of_any;
+    return lacking-- > 0;
+  };
   for (const Entry& entry : entries_) {
-    if (lacking <= 0) break;
     if (entry.state != BindState::kGone && entry.state != BindState::kRefused) continue;
-    --lacking;
+    if (!is_lacked(entry)) continue;
     vacancies_.push_back({.pod = entry.pod,
                           .node = entry.node,
                           .shape = entry.shape,
