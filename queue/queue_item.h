@@ -51,10 +51,10 @@ enum ReliefBit : uint32_t {
   kReliefLoose = 1u << 9,    // … among the gangs without a Queue
   kReliefHolds = 1u << 10,   // a gang that held room for a later start holds none any more
   kReliefCapacity = 1u << 11,  // a node may hold more than before if it were empty
-  kReliefLoss = 1u << 12,      // a node is gone: what waited may never fit now, and block nobody
-  kReliefVolumes = 1u << 8,    // a volume may be had that could not be before
-  kReliefQuota = 1u << 5,      // usage changed in the tree of Cohorts that the item's Queue is in
-  kReliefPods = 1u << 7,       // pods that its terms look at came, left or changed; or domains did
+  kReliefLoss = 1u << 12,    // of nodes or labels: what waited may never fit now, and block nobody
+  kReliefVolumes = 1u << 8,  // a volume may be had that could not be before
+  kReliefQuota = 1u << 5,    // usage changed in the tree of Cohorts that the item's Queue is in
+  kReliefPods = 1u << 7,     // pods that its terms look at came, left or changed; or domains did
 };
 
 struct ParkFacts {

@@ -19,6 +19,7 @@ void ClusterState::Impl::Upsert(const Node& node, Delta& delta) {
   hyper_nodes_.PutNode(node.meta.name, node.meta.labels);
   const NodeTable::Change change = nodes_.Upsert(node, hyper_nodes_.LabelsOf(node.meta.name));
   if (change.facts_changed) delta.nodes_changed.insert(change.node);
+  if (change.lost) delta.nodes_lost = true;
   if (change.room_grew) delta.room_grew.insert(change.node);
   if (change.appeared) {
     pods_.NodeAppeared(change.node, delta);
@@ -220,6 +221,7 @@ void ClusterState::Impl::WithdrawForeign(const Withdrawal& what, Delta& delta) {
 void ClusterState::Impl::WithdrawNode(NodeId node, const Withdrawal& what, Delta& delta) {
   if (what.refused != nullptr) {
     delta.nodes_changed.insert(nodes_.Disable(node).node);
+    delta.nodes_lost = true;
     return;
   }
   // A late event about a node whose name another one has taken since changes nothing.

@@ -72,6 +72,7 @@ void ClusterState::Impl::FollowHyperNodes(const HyperNodeTree::Change& change, D
     const std::optional<NodeId> node = nodes_.Find(name);
     if (!node.has_value() || !nodes_.SetHyperNodes(*node, hyper_nodes_.LabelsOf(name))) continue;
     delta.nodes_changed.insert(*node);
+    delta.nodes_lost = true;
   }
 }
 

@@ -16,6 +16,9 @@ struct Delta {
   // More may fit there: a pod ended, a release, allocatable rose.
   absl::btree_set<NodeId> room_grew;
   absl::btree_set<NodeId> nodes_changed;  // appeared, or labels, taints, schedulability changed
+  // Some node that was there has less allocatable, or other labels: what waits may never fit now,
+  // or in other domains.
+  bool nodes_lost = false;
   std::vector<NodeId> nodes_gone;
   absl::btree_set<PodId> pods_changed;  // members only: bound, phase, deletion, gates
   absl::btree_set<PodId> pods_gone;

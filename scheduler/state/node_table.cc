@@ -115,9 +115,12 @@ NodeTable::Change NodeTable::Upsert(const Node& node, const StringMap& hyper_nod
   Record& record = records_[change.node.index()];
   if (record.uid != node.meta.uid && record.cooled) SetCoolDown(change.node, absl::InfinitePast());
   record.uid = node.meta.uid;
-  change.room_grew = SetAllocatable(change.node, node.allocatable);
+  const RoomChange room = SetAllocatable(change.node, node.allocatable);
+  change.room_grew = room.grew;
   SetImages(change.node, images_.SetHeld(change.node, node.images));
-  change.facts_changed = SetFacts(record, node, hyper_nodes) || change.appeared;
+  const FactsChange facts = SetFacts(record, node, hyper_nodes);
+  change.facts_changed = facts != FactsChange::kNone || change.appeared;
+  change.lost = !change.appeared && (room.fell || facts == FactsChange::kLabels);
   if (change.facts_changed) PlaceByFacts(change.node);
   return change;
 }
@@ -145,7 +148,7 @@ void NodeTable::Remove(NodeId node) {
 }
 
 // Whether any amount rose. Free follows allocatable.
-bool NodeTable::SetAllocatable(NodeId node, const ResourceAmounts& amounts) {
+NodeTable::RoomChange NodeTable::SetAllocatable(NodeId node, const ResourceAmounts& amounts) {
   std::vector<int64_t> wanted;
   for (const ResourceAmount& entry : amounts) {
     const std::optional<ResourceId> resource = shapes_.NodeResource(entry.resource);
@@ -154,16 +157,16 @@ bool NodeTable::SetAllocatable(NodeId node, const ResourceAmounts& amounts) {
     wanted[resource->index()] = Clamped(entry.amount);
   }
   wanted.resize(std::max<size_t>(wanted.size(), RowsNow(BlockOf(node)).allocatable.limit()), 0);
-  bool grew = false;
+  RoomChange change;
   for (uint32_t i = 0; i < wanted.size(); ++i) {
     const ResourceId resource(i);
     const int64_t had = Allocatable(node, resource);
     if (had == wanted[i]) continue;
-    grew = grew || wanted[i] > had;
+    (wanted[i] > had ? change.grew : change.fell) = true;
     Rows(BlockOf(node)).allocatable.Mutable(resource)[RowOf(node)] = wanted[i];
     Block(node).AddFree(RowOf(node), resource, wanted[i] - had);
   }
-  return grew;
+  return change;
 }
 
 void NodeTable::Charge(NodeId node, const PodShape& shape, NodeBlock::Change change) {

@@ -48,6 +48,7 @@ class NodeTable final {
     bool appeared = false;
     bool facts_changed = false;  // labels, taints, cordon, GPUs; also when it appeared
     bool room_grew = false;
+    bool lost = false;  // it has less allocatable than before, or other labels
   };
   // `hyper_nodes`: those that it is in, by the labels of their tiers.
   Change Upsert(const Node& node, const StringMap& hyper_nodes);
@@ -114,6 +115,11 @@ class NodeTable final {
   [[nodiscard]] absl::Status CheckInvariants() const;
 
  private:
+  struct RoomChange {
+    bool grew = false;
+    bool fell = false;
+  };
+  enum class FactsChange : uint8_t { kNone, kOthers, kLabels };
   [[nodiscard]] bool LetsIn(NodeId node, const PodShape& shape) const;
 
   using LabelKeyId = Id<struct LabelKeyTag>;
@@ -139,8 +145,8 @@ class NodeTable final {
   const NodeBlock& BlockNow(NodeId node) const;
   const NodeRows& RowsNow(uint32_t block) const;
   NodeId TakeRow();
-  bool SetAllocatable(NodeId node, const ResourceAmounts& amounts);
-  bool SetFacts(Record& record, const Node& node, const StringMap& hyper_nodes);
+  RoomChange SetAllocatable(NodeId node, const ResourceAmounts& amounts);
+  FactsChange SetFacts(Record& record, const Node& node, const StringMap& hyper_nodes);
   LabelIds AddPlaces(LabelIds& labels, const StringMap& hyper_nodes);
   void PlaceByFacts(NodeId node);
   void NoteProduct(const Node& node, const GpuFacts& gpus);

@@ -64,7 +64,8 @@ void NodeTable::NoteProduct(const Node& node, const GpuFacts& gpus) {
 }
 
 // Whether labels, taints, cordon or facts about GPUs changed.
-bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& hyper_nodes) {
+NodeTable::FactsChange NodeTable::SetFacts(Record& record, const Node& node,
+                                           const StringMap& hyper_nodes) {
   LabelIds labels;
   labels.reserve(node.meta.labels.entries().size());
   for (const auto& [key, value] : node.meta.labels.entries()) {
@@ -77,8 +78,9 @@ bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& hype
   GpuFacts gpus = GpuFactsOf(node, gpu_rules_);
   if (labels == record.labels && taints == record.taints &&
       node.unschedulable == record.unschedulable && gpus == record.gpus) {
-    return false;
+    return FactsChange::kNone;
   }
+  const bool same_labels = labels == record.labels;
   for (const Taint& taint : taints) {
     if (draft_.tables.TaintKey(taint.key).has_value()) continue;
     draft_.tables.taint_keys.push_back(taint.key);
@@ -89,7 +91,7 @@ bool NodeTable::SetFacts(Record& record, const Node& node, const StringMap& hype
   record.labels = std::move(labels);
   record.taints = std::move(taints);
   record.unschedulable = node.unschedulable;
-  return true;
+  return same_labels ? FactsChange::kOthers : FactsChange::kLabels;
 }
 
 // What levels read: what the node says itself, else the HyperNode that it is in.
