@@ -34,7 +34,8 @@ bool IsNoLarger(const PodShape& shape, const PodShape& than) {
 
 std::optional<QueueRefusal> Charges::RefusalOf(const Case& c, ItemKind kind) {
   // A gang in flight cannot be stopped by the Queue that let it in.
-  const bool admitted = kind == ItemKind::kRepair && c.gang.admitted_queue.has_value();
+  const bool admitted =
+      kind == ItemKind::kRepair && c.gang.admitted_queue.has_value() && !Desk::AsksForMore(c);
   return admitted ? RefusalOfMore(c) : desk_.directory.RefusalOf(c.gang, desk_.ledger.book());
 }
 

@@ -26,8 +26,14 @@ Desk::Desk(WarmState& given)
 std::unique_ptr<GangRecord> Desk::FirstRecord(const Gang& gang, absl::Time now) {
   auto record = std::make_unique<GangRecord>(now);
   record->group = FingerprintOf(gang.group_uid);
-  record->quorum_reached_at = gang.status.quorum_reached_at;
-  record->last_undone_at = gang.status.last_undone_at;
+  // A user may have written them, or a leader whose clock was wrong.
+  const auto may_be = [&](const std::optional<absl::Time>& time) {
+    return time.has_value() && *time >= gang.created && *time <= now;
+  };
+  if (may_be(gang.status.quorum_reached_at)) {
+    record->quorum_reached_at = gang.status.quorum_reached_at;
+  }
+  if (may_be(gang.status.last_undone_at)) record->last_undone_at = gang.status.last_undone_at;
   record->domains = gang.status.placement_domains;
   if (gang.group_exists) record->queue = gang.queue;
   std::vector<LeftFor> left_for = ParseLeftFor(gang.status.preempted_by);
@@ -66,7 +72,17 @@ void Desk::MeetGroup(GangRecord& record, const Gang& gang) {
   const uint64_t group = FingerprintOf(gang.group_uid);
   if (std::exchange(record.group, group) == group) return;
   record.initial_share_used = false;
+  record.last_undone_at.reset();
+  record.undo_backoff.reset();
+  record.backoff_until = absl::InfinitePast();
+  record.undone_because.reset();
   ForgetLeaving(record);
+}
+
+bool Desk::AsksForMore(const Case& c) {
+  // Producers that make members in stages raise the quorum themselves.
+  const bool in_stages = c.gang.foreign != nullptr && !c.gang.foreign->starts.empty();
+  return !in_stages && c.record.quorum_met > 0 && c.record.quorum_met < QuorumOf(c.gang.spec);
 }
 
 std::optional<ItemKind> Desk::ItemOf(const Case& c) const {

@@ -51,6 +51,8 @@ struct Desk {
   const Snapshot& Picture() { return warm.Picture(); }
   // The item of the gang that is to be decided next; none: nothing is.
   [[nodiscard]] std::optional<ItemKind> ItemOf(const Case& c) const;
+  // Its user has raised the quorum since it was met: what it lacks is not only what it has lost.
+  [[nodiscard]] static bool AsksForMore(const Case& c);
   [[nodiscard]] GangRequest RequestOf(const Case& c, ItemKind kind) const;
   // "a-0=n1 a-1=n2"
   [[nodiscard]] std::string PlacesText(const std::vector<Placement>& placements) const;

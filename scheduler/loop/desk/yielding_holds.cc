@@ -31,7 +31,8 @@ bool YieldingHolds::YieldsTo(const Case& c, const GangRequest& request, GangId h
   if (other == nullptr) return false;
   if (YieldsToNominal(c, request, holder, tree)) return true;
   // A gang that has begun is repaired before anything else begins that is not more important.
-  if (c.record.binding.has_value()) return other->priority <= c.gang.priority;
+  const bool has_begun = c.record.binding.has_value() && !Desk::AsksForMore(c);
+  if (has_begun) return other->priority <= c.gang.priority;
   if (!c.gang.preempts) return false;
   const bool lower = other->priority < c.gang.priority;
   // A holder without a Queue yields by priority alone, to every gang.

@@ -1,6 +1,8 @@
 // Room and quota for the replacements of lost members.
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "scheduler/cycle/decide.h"
 #include "scheduler/loop/flight/flights.h"
@@ -27,7 +29,8 @@ void Flights::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Tim
 std::vector<Vacancy> Flights::VacanciesToHold(const Case& c) const {
   std::vector<Vacancy> lacking;
   for (const Vacancy& vacancy : c.record.binding->vacancies()) {
-    if (!vacancy.occupied) lacking.push_back(vacancy);
+    const bool yielded = std::ranges::find(c.record.yielded, vacancy.pod) != c.record.yielded.end();
+    if (!vacancy.occupied && !yielded) lacking.push_back(vacancy);
   }
   if (!c.record.claim.has_value()) return lacking;
   for (const Claim::Room& room : c.record.claim->rooms) {
@@ -88,6 +91,82 @@ std::optional<NodeId> Flights::PlaceForHold(Case& c, const Vacancy& vacancy) {
       desk_.options.profile);
   const auto* plan = std::get_if<Plan>(&decision);
   return plan == nullptr ? std::nullopt : std::optional(plan->placements.front().node);
+}
+
+void Flights::LookAtHoldsAgain(const Delta& news, absl::Time now) {
+  std::vector<GangId> again;
+  for (const GangId id : mending_) {
+    const auto it = desk_.records.find(id);
+    if (it == desk_.records.end()) continue;
+    bool look = false;
+    for (HeldVacancy& held : it->second->holds) {
+      const auto may_fit = [&](NodeId node) {
+        return !desk_.state.NodeName(node).empty() && desk_.state.MayFit(held.vacancy.shape, node);
+      };
+      if (held.hold.valid() && news.nodes_changed.contains(held.node)) {
+        // Whether the node still takes the member shows when its own hold is not in the way.
+        desk_.state.ReleaseHold(std::exchange(held.hold, HoldId()), desk_.news);
+        if (may_fit(held.node)) held.hold = desk_.state.Hold(held.node, held.vacancy.shape);
+        look = look || !held.hold.valid();
+      } else if (!held.hold.valid()) {
+        look = look || std::ranges::any_of(news.nodes_changed, may_fit) ||
+               std::ranges::any_of(news.room_grew, may_fit);
+      }
+    }
+    if (look) again.push_back(id);
+  }
+  for (const GangId id : again) {
+    std::optional<Case> c = desk_.Open(id, now);
+    if (!c.has_value() || !c->record.binding.has_value()) continue;
+    ReconcileHolds(*c);
+    charges_.ChargeQuota(*c);
+  }
+}
+
+bool Flights::YieldHolds(const Case& c, const GangRequest& request, std::span<const GangId> of) {
+  std::vector<GangId> holders;
+  for (const GangId id : of) {
+    const GangRecord& record = *desk_.records.at(id);
+    // Room that a claim is about to free is nobody else's.
+    if (id != c.gang.id && !record.holds.empty() && !record.claim.has_value())
+      holders.push_back(id);
+  }
+  const auto fits_without = [&](std::span<const GangId> some) {
+    Supposition without = charges_.Suppose(c, request);
+    for (const GangId id : some) without.Free(HeldFor(id));
+    return FindPlan(without.Input(), desk_.options.profile).has_value();
+  };
+  std::span<const GangId> enough = {};
+  for (size_t i = 0; i < holders.size() && enough.empty(); ++i) {
+    const std::span<const GangId> one(&holders[i], 1);
+    if (fits_without(one)) enough = one;
+  }
+  if (enough.empty() && holders.size() > 1 && fits_without(holders)) enough = holders;
+  for (const GangId id : enough) {
+    Case holder = *desk_.Open(id, c.now);
+    for (const HeldVacancy& held : holder.record.holds) {
+      holder.record.yielded.push_back(held.vacancy.pod);
+    }
+    DropHolds(holder.record);
+    charges_.ChargeQuota(holder);
+  }
+  return !enough.empty();
+}
+
+OpenHolds Flights::HeldFor(GangId id) const {
+  const GangRecord& record = *desk_.records.at(id);
+  OpenHolds open;
+  for (const HeldVacancy& held : record.holds) {
+    if (held.hold.valid()) {
+      open.rooms.push_back({held.node, held.vacancy.shape, Occupant::kHold});
+    }
+  }
+  const QuotaNodeId queue = desk_.ledger.book().QueueNamed(record.queue);
+  if (queue.valid()) {
+    open.quota.emplace_back(
+        queue, desk_.ledger.CostOf(record.queue, HeldPods(record), *desk_.Picture().tables));
+  }
+  return open;
 }
 
 void Flights::DropHolds(GangRecord& record) {

@@ -14,8 +14,9 @@ namespace {
 // A surplus member that was refused is not tried again for so long.
 constexpr absl::Duration kRefusedFor = absl::Minutes(1);
 
+bool Stands(const Member& member) { return member.state == MemberState::kBound; }
 bool IsPlaced(const Member& member) {
-  return member.state == MemberState::kBound || member.state == MemberState::kSucceeded;
+  return Stands(member) || member.state == MemberState::kSucceeded;
 }
 
 void ForgetQuorum(GangRecord& record) {
@@ -44,6 +45,7 @@ void Flights::BeginBinding(GangRecord& record, BindPhase phase, absl::Time since
 void Flights::EndBinding(GangRecord& record) {
   record.binding.reset();
   DropHolds(record);
+  record.yielded.clear();
   --desk_.counters.gangs_binding;
 }
 
@@ -96,15 +98,18 @@ void Flights::SettleBinding(Case& c) {
   }
 }
 
-// A quorum that others have bound counts as reached; with no member left, none stands.
+// A quorum that others have bound counts as reached. With no bound member left none stands, unless
+// all of it has succeeded.
 void Flights::NoteQuorum(Case& c) {
   if (c.record.binding.has_value()) return;
-  if (std::ranges::none_of(c.gang.members, IsPlaced)) {
+  const bool stands = std::ranges::any_of(c.gang.members, Stands) || c.assembly.need.Met();
+  if (!stands || std::ranges::none_of(c.gang.members, IsPlaced)) {
     ForgetQuorum(c.record);
   } else if (c.gang.group_exists && c.gang.problem.empty() && c.assembly.need.Met() &&
              !c.record.quorum_reached_at.has_value()) {
     c.record.quorum_reached_at = StartOf(c);
   }
+  if (c.assembly.need.Met()) c.record.quorum_met = QuorumOf(c.gang.spec);
 }
 
 // A member that has succeeded may have been Ready between two events.
@@ -268,6 +273,7 @@ void Flights::HearOfPod(const Errand& errand, const WriteResult& result, absl::T
 
 void Flights::OnQuorumBound(Case& c) {
   GangRecord& record = c.record;
+  record.quorum_met = QuorumOf(c.gang.spec);
   record.undo_backoff.reset();
   record.undone_because.reset();
   record.evicted.reset();

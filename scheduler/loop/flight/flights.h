@@ -50,6 +50,13 @@ class Flights final {
   // would miss them: the held room looks full to it.
   void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
 
+  // Nodes have changed: a hold on one that takes the member no more moves elsewhere, and vacancies
+  // without room look for some, before anybody else is offered it.
+  void LookAtHoldsAgain(const Delta& news, absl::Time now);
+  // What these gangs hold for lost members is given up, if the request fits then; else false.
+  [[nodiscard]] bool YieldHolds(const Case& c, const GangRequest& request,
+                                std::span<const GangId> of);
+
   // Gangs that hold room for members they have lost; some may linger.
   [[nodiscard]] const absl::btree_set<GangId>& mending() const { return mending_; }
 
@@ -65,6 +72,7 @@ class Flights final {
   void OnQuorumBound(Case& c);
   void OnUndone(Case& c, const Undone& undone);
   [[nodiscard]] std::vector<Vacancy> VacanciesToHold(const Case& c) const;
+  [[nodiscard]] OpenHolds HeldFor(GangId id) const;
   [[nodiscard]] std::optional<NodeId> PlaceForHold(Case& c, const Vacancy& vacancy);
   // Is the node outside a topology that the gang, or the pod's sub-group, requires of its members?
   [[nodiscard]] bool Misplaced(const Case& c, PodId pod, NodeId node);

@@ -86,7 +86,7 @@ struct SearchMemory {
 // Work under way for the PodGroup that stands for a gang which somebody else declares.
 struct StandInWork {
   bool under_way = false;
-  bool goes = false;  // no pod is left: it is to be deleted
+  bool goes = false;                           // no pod is left: it is to be deleted
   absl::Time again_at = absl::InfinitePast();  // nothing is sent before
   Backoff backoff{{.first = absl::Milliseconds(500), .most = absl::Seconds(30)}};
   std::string trouble;  // why there is none, for people; "" = nothing is known
@@ -121,10 +121,12 @@ struct GangRecord {
   std::optional<absl::Time> volumes_again_at;  // nothing is decided before
   Rare<std::string> volume_trouble;            // … because of this
   RareVector<HeldVacancy> holds;
+  RareVector<PodId> yielded;  // lost members for whom nothing is held any more: others came before
   RareVector<GangBinding::Known> bound;              // as of the last look
   absl::btree_map<PodId, absl::Time> refused_until;  // members that were refused as surplus
   RareVector<std::string> domains;                   // of the quorum's plan
   std::optional<absl::Time> quorum_reached_at, last_undone_at;
+  int32_t quorum_met = 0;     // its size when it was last met; 0: not seen yet
   bool awaits_ready = false;  // this process has bound its quorum, which has not been Ready yet
   // When its quorum was last decided, and when it last had to leave whole; the past: never.
   absl::Time decided_at = absl::InfinitePast(), left_at = absl::InfinitePast();

@@ -31,6 +31,11 @@ class Evictions final {
   void StartClaim(Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
                   const PreemptionPlan& plan, const LeavingPods& awaited, ClaimGround ground,
                   std::string refused);
+  // Before anybody leaves: see Flights::YieldHolds.
+  [[nodiscard]] bool HoldsYield(const Case& c, const GangRequest& request,
+                                std::span<const GangId> of) {
+    return parts_.flights.YieldHolds(c, request, of);
+  }
   // Gives the claimed room back, for any gang to use.
   void DropClaim(GangRecord& record);
   void GiveUpClaim(Case& c);

@@ -28,7 +28,9 @@ bool Preemptions::MayPreempt(const Case& c, const Rejection& rejection) const {
       return false;
   }
   // Gangs without a Queue stand in the way of room, and never of quota.
-  if (c.gang.queue.empty() || rejection.code != RejectionCode::kQuotaExceeded) return true;
+  const bool lacks_room =
+      rejection.code != RejectionCode::kQuotaExceeded || rejection.nodes_in_the_way;
+  if (c.gang.queue.empty() || lacks_room) return true;
   return PoliciesLetEvict(c);
 }
 
@@ -134,8 +136,8 @@ std::vector<RunningGang> Preemptions::RunningGangs(const Case& c, std::span<cons
   return running;
 }
 
-std::optional<NoPreemption> Preemptions::MakeRoom(Case& c, const GangRequest& request,
-                                                  const Rejection& rejection) {
+std::variant<Preemptions::RoomMade, NoPreemption> Preemptions::MakeRoom(
+    Case& c, const GangRequest& request, const Rejection& rejection) {
   if (!c.gang.preempts) return NoPreemption{.message = "its own preemption policy is Never"};
   if (!MayPreempt(c, rejection) || !HasVictims(c)) return NoPreemption();
   const std::vector<RunningGang> running = RunningGangs(c, GangsThatStand());
@@ -143,13 +145,16 @@ std::optional<NoPreemption> Preemptions::MakeRoom(Case& c, const GangRequest& re
   auto answer = PlanRoom(c, request, running, leaving);
   if (auto* none = std::get_if<NoPreemption>(&answer)) return std::move(*none);
   const auto& plan = std::get<PreemptionPlan>(answer);
+  std::vector<GangId> victims;
+  for (const Victim& victim : plan.victims) victims.push_back(running[victim.running].gang);
+  if (evictions_.HoldsYield(c, request, victims)) return RoomMade::kHoldsYield;
   const WaitingFor otherwise = WaitsFor(request, rejection, desk_);
   evictions_.StartClaim(
       c, request, running, plan, AwaitedFor(c, plan, leaving), ClaimGround::kPolicy,
       absl::StrCat("to start beside everybody: ", WaitReasonName(otherwise.reason), ": ",
                    otherwise.message, "; ", running.size(),
                    running.size() == 1 ? " gang" : " gangs", " might have left for it"));
-  return std::nullopt;
+  return RoomMade::kVictimsLeave;
 }
 
 std::variant<PreemptionPlan, NoPreemption> Preemptions::PlanRoom(

@@ -34,9 +34,12 @@ class Preemptions final {
                                           absl::Time now);
   // The configured strategies that the gang has not used up.
   [[nodiscard]] std::vector<FairStrategy> StrategiesOf(const Case& c) const;
-  // None: victims leave, and the room is the gang's.
-  [[nodiscard]] std::optional<NoPreemption> MakeRoom(Case& c, const GangRequest& request,
-                                                     const Rejection& rejection);
+  enum class RoomMade : uint8_t {
+    kVictimsLeave,  // and their room is the gang's
+    kHoldsYield,    // what they held for members they have lost is enough: to be decided again
+  };
+  [[nodiscard]] std::variant<RoomMade, NoPreemption> MakeRoom(Case& c, const GangRequest& request,
+                                                              const Rejection& rejection);
   [[nodiscard]] std::variant<PreemptionPlan, NoPreemption> PlanRoom(
       Case& c, const GangRequest& request, const std::vector<RunningGang>& running,
       const LeavingPods& leaving);

@@ -57,6 +57,7 @@ void Serving::Serve(QueueItem item, absl::Time now) {
     if (c.has_value()) c->record.queued.reset();
     return;
   }
+  if (parts_.charges.HasOtherFlavorsNow(*c, item.kind)) return DecideAgain(*c, item);
   desk_.to_report.insert(item.gang);
   if (ParkUndecided(*c, item)) return;
   const absl::Time began =
@@ -76,6 +77,23 @@ void Serving::Serve(QueueItem item, absl::Time now) {
   if (!desk_.options.stopwatch) return;
   (found ? desk_.counters.took_to_place : desk_.counters.took_to_reject)
       .Note(desk_.options.stopwatch() - began);
+}
+
+// A gang without a Queue holds nothing for lost members against what a Queue asks of its own.
+bool Serving::HoldsYieldToNominal(const Case& c, const GangRequest& request) {
+  std::vector<GangId> without_queue;
+  for (const GangId id : parts_.flights.mending()) {
+    const auto found = desk_.records.find(id);
+    if (found != desk_.records.end() && found->second->queue.empty()) without_queue.push_back(id);
+  }
+  return !without_queue.empty() &&
+         parts_.charges.AsksWithinNominal(c, request, desk_.ledger.tree()) &&
+         parts_.flights.YieldHolds(c, request, without_queue);
+}
+
+// It takes its place in the order anew.
+void Serving::DecideAgain(Case& c, QueueItem item) {
+  desk_.queue.Offer(item, parts_.charges.OrderOf(c, item.kind));
 }
 
 bool Serving::ParkUndecided(Case& c, QueueItem item) {
@@ -150,10 +168,14 @@ void Serving::ParkRejected(Case& c, QueueItem item, const GangRequest& request,
   if (parts_.evictions.WaitForClaim(c, item)) return;
   NoPreemption nobody;
   const bool for_quorum = item.kind != ItemKind::kSurplus;
+  if (for_quorum && HoldsYieldToNominal(c, request)) return DecideAgain(c, item);
   if (for_quorum) {
-    std::optional<NoPreemption> none = parts_.preemptions.MakeRoom(c, request, rejection);
-    if (!none.has_value() && parts_.evictions.WaitForClaim(c, item)) return;
-    nobody = std::move(none).value_or(NoPreemption());
+    auto made = parts_.preemptions.MakeRoom(c, request, rejection);
+    if (const auto* room = std::get_if<Preemptions::RoomMade>(&made)) {
+      if (*room == Preemptions::RoomMade::kHoldsYield) return DecideAgain(c, item);
+      if (parts_.evictions.WaitForClaim(c, item)) return;
+    }
+    if (auto* none = std::get_if<NoPreemption>(&made)) nobody = std::move(*none);
   }
   if (parts_.searches.Unfinished(*request.work)) return parts_.searches.PutOffSearch(c, item);
   if (item.kind == ItemKind::kQuorum) parts_.reservations.WaitInLine(c, answer);

@@ -49,6 +49,8 @@ class Serving final {
   // Something other than room stands in the way of the item.
   [[nodiscard]] bool ParkUndecided(Case& c, QueueItem item);
   void TakePlan(Case& c, QueueItem item, const Answer& answer, const SearchWork& work);
+  void DecideAgain(Case& c, QueueItem item);
+  [[nodiscard]] bool HoldsYieldToNominal(const Case& c, const GangRequest& request);
   void ParkRejected(Case& c, QueueItem item, const GangRequest& request, const Answer& answer);
   // For a request of surplus members.
   void KeepUnitsWhole(const Case& c, const GangRequest& request, Decision& decision);

@@ -7,6 +7,7 @@ namespace maniple {
 void Wakes::WakeParked(absl::Time now) {
   if (desk_.ledger.HasChanged() || desk_.news.queues_changed)
     parts_.reservations.GatherHeldQuota(now);
+  parts_.flights.LookAtHoldsAgain(desk_.news, now);
   absl::btree_set<NodeId> nodes = desk_.news.room_grew;
   nodes.insert(desk_.news.nodes_changed.begin(), desk_.news.nodes_changed.end());
   uint32_t relief = 0;
@@ -19,7 +20,7 @@ void Wakes::WakeParked(absl::Time now) {
   if (parts_.room_holders.TakeHoldsFell()) relief |= kReliefHolds;
   // When a node comes or goes, the nearness and evenness of domains change also for other nodes.
   const bool nodes_lost = std::exchange(nodes_lost_, false);
-  if (nodes_lost) relief |= kReliefLoss;
+  if (nodes_lost || desk_.news.nodes_lost) relief |= kReliefLoss;
   const bool domains_changed = nodes_lost || !desk_.news.nodes_changed.empty();
   const std::vector<PodCountId> counts = desk_.state.TakeChangedCounts();
   if (domains_changed || !counts.empty()) relief |= kReliefPods;
