@@ -178,6 +178,21 @@ TEST(RankOf, ReadsTheIndexOfATaskAndOfAHost) {
   EXPECT_NE(sorted[1].job, sorted[2].job);
 }
 
+// Slices of one job were filled up with members of another.
+TEST(RankOf, CountsWithinRoleJobAndGroup) {
+  const auto job = [](std::vector<std::pair<std::string, std::string>> labels) {
+    return RankOf(StringMap(std::move(labels)), "", PodGroupSpec{}).job;
+  };
+  const std::string kRole = "jobset.sigs.k8s.io/replicatedjob-name",
+                    kJob = "jobset.sigs.k8s.io/job-index", kName = "batch.kubernetes.io/job-name",
+                    kGroup = "leaderworkerset.sigs.k8s.io/group-index";
+  EXPECT_NE(job({{kRole, "driver"}, {kJob, "0"}}), job({{kRole, "workers"}, {kJob, "0"}}));
+  EXPECT_EQ(job({{kRole, "w"}, {kJob, "1"}, {kName, "a"}}), job({{kRole, "w"}, {kJob, "1"}}));
+  EXPECT_NE(job({{kName, "a"}}), job({{kName, "b"}}));
+  EXPECT_NE(job({{kGroup, "0"}}), job({{kGroup, "1"}}));
+  EXPECT_EQ(job({}), "");
+}
+
 TEST(RankOf, IgnoresAnIndexThatIsNoNumber) {
   StringMap labels;
   labels.Set("batch.kubernetes.io/job-completion-index", "x");

@@ -108,6 +108,40 @@ TEST_F(QuotaBookTest, AResourceListedUnderNamedFlavorsOnlyIsForbiddenElsewhere) 
   EXPECT_EQ(Cell("q", "gpu", {}), "forbidden");
 }
 
+// By the labels that the flavor gives its nodes; of others its nodes may have any.
+TEST_F(QuotaBookTest, AFlavorExcludesPodsThatAskForOtherValuesOfItsLabels) {
+  AddFlavor("h100", h100_);
+  book_.Rebuild();
+  const FlavorId h100 = book_.FlavorOf(h100_);
+  const auto selects = [](const StringMap& labels) {
+    PodConstraints pod;
+    pod.node_selector = labels;
+    return pod;
+  };
+  const auto requires_any = [](std::vector<NodeSelectorTerm> terms) {
+    PodConstraints pod;
+    pod.required_node_terms = std::move(terms);
+    return pod;
+  };
+  const auto term = [](const std::string& key, SelectorOperator op,
+                       std::vector<std::string> values) {
+    return NodeSelectorTerm{.expressions = {{.key = key, .op = op, .values = std::move(values)}},
+                            .fields = {}};
+  };
+  EXPECT_FALSE(book_.Excludes(h100, {}));
+  EXPECT_FALSE(book_.Excludes(h100, selects(h100_)));
+  EXPECT_TRUE(book_.Excludes(h100, selects(a100_)));
+  EXPECT_FALSE(book_.Excludes(h100, selects(Label("zone", "a"))));
+  EXPECT_FALSE(book_.Excludes(FlavorId(), selects(a100_)));
+  const NodeSelectorTerm other = term("model", SelectorOperator::kNotIn, {"h100"});
+  const NodeSelectorTerm absent = term("model", SelectorOperator::kDoesNotExist, {});
+  const NodeSelectorTerm zone = term("zone", SelectorOperator::kIn, {"a"});
+  EXPECT_TRUE(book_.Excludes(h100, requires_any({other})));
+  EXPECT_TRUE(book_.Excludes(h100, requires_any({other, absent})));
+  EXPECT_FALSE(book_.Excludes(h100, requires_any({other, zone})));
+  EXPECT_TRUE(book_.Excludes(h100, requires_any({}))) << "no term matches nothing";
+}
+
 TEST_F(QuotaBookTest, OverlappingFlavorsGoByPriorityThenByName) {
   const StringMap both({{"model", "h100"}, {"zone", "a"}});
   AddFlavor("z-model", h100_);
