@@ -187,8 +187,8 @@ class Cycle final {
     }
     if (std::optional<Rejection> quota = ShortOfQuotaAlone()) return *std::move(quota);
     if (search_.choice().binding()) {
-      const DomainResult anywhere =
-          search_.Search(today_, DomainChoice{}, now_, SearchGoal::kAnswerOnly);
+      const DomainResult anywhere = Anywhere();
+      TellOf(NodesWithoutRoom());
       if (anywhere.search.outcome == Outcome::kFound) {
         return refusals_.Of(RejectionCode::kTopologyNoFit, result, now_, InTheWay());
       }
@@ -196,7 +196,51 @@ class Cycle final {
         return refusals_.Of(RejectionCode::kNoFit, anywhere, now_, InTheWay());
       }
     }
+    TellOf(NodesWithoutRoom());
     return refusals_.Of(RejectionCode::kNoFit, result, now_, InTheWay());
+  }
+
+  // Without domains, in the first flavors that would do then; else in those that result_ is of.
+  DomainResult Anywhere() {
+    const auto search = [this] {
+      return search_.Search(today_, DomainChoice{}, now_, SearchGoal::kAnswerOnly);
+    };
+    DomainResult first = search();
+    if (first.search.outcome == Outcome::kFound || !kept_.has_value()) return first;
+    for (const auto& [options, lacks] : refused_) {
+      if (lacks != RefusedFlavors::Lacks::kRoom || options == *kept_) continue;
+      Choose(options);
+      DomainResult other = search();
+      if (other.search.outcome == Outcome::kFound) return other;
+    }
+    return first;
+  }
+
+  // By kind: the nodes of all flavors that were tried and had no room.
+  [[nodiscard]] std::vector<std::optional<NodeSet>> NodesWithoutRoom() const {
+    std::vector<std::vector<const QuotaOption*>> tried;
+    for (const auto& [options, lacks] : refused_) {
+      if (lacks == RefusedFlavors::Lacks::kRoom) tried.push_back(options);
+    }
+    if (kept_.has_value()) tried.push_back(*kept_);
+    std::vector<std::optional<NodeSet>> nodes;
+    for (size_t k = 0; !tried.empty() && k < today_.kinds.size(); ++k) {
+      std::vector<const QuotaOption*> options;
+      for (const std::vector<const QuotaOption*>& choice : tried) options.push_back(choice[k]);
+      nodes.push_back(NodesOf(options));
+    }
+    return nodes;
+  }
+
+  // Reasons tell of these nodes what keeps a pod out, and of others that the quota does. `nodes` is
+  // by kind.
+  void TellOf(std::vector<std::optional<NodeSet>> nodes) {
+    told_ = std::move(nodes);
+    for (size_t k = 0; k < told_.size(); ++k) {
+      if (BoundShape* bound = today_.kinds[k].bound; bound != nullptr) {
+        bound->RestrictTo(told_[k].has_value() ? &*told_[k] : nullptr);
+      }
+    }
   }
 
   // In a flavor that has no room the gang lacks nodes; in one that has, it lacks only quota. New
@@ -243,7 +287,11 @@ class Cycle final {
 
   std::optional<Rejection> ProofOfNever() {
     const QuotaChoices* quota = quota_.has_value() ? &*quota_ : nullptr;
-    return NeverProof(bound_, search_, quota, refusals_, InTheWay()).Find(now_);
+    if (quota != nullptr) TellOf(quota->NodesOfAnyOption());
+    std::optional<Rejection> never =
+        NeverProof(bound_, search_, quota, refusals_, InTheWay()).Find(now_);
+    if (kept_.has_value()) Choose(*kept_);
+    return never;
   }
 
   [[nodiscard]] Refusals::Quota InTheWay() const {
@@ -261,6 +309,7 @@ class Cycle final {
   LevelStore& levels_;  // the cache's, or its own
   std::optional<QuotaChoices> quota_;
   std::optional<DomainResult> result_;
+  std::vector<std::optional<NodeSet>> told_;             // by kind; see TellOf
   std::optional<std::vector<const QuotaOption*>> kept_;  // the choice that result_ is of
   // Choices of flavors that failed before the one that fits, with what they lacked.
   std::vector<std::pair<std::vector<const QuotaOption*>, RefusedFlavors::Lacks>> refused_;

@@ -181,18 +181,18 @@ Rejection QuotaChoices::Reject(const QuorumProblem& problem, DecideScope scope) 
 
 std::vector<std::optional<NodeSet>> QuotaChoices::NodesOfAnyOption() const {
   std::vector<std::optional<NodeSet>> all;
-  for (const auto& options : options_) {
-    std::optional<NodeSet>& nodes = all.emplace_back(NodeSet());
-    for (const QuotaOption* option : options) {
-      if (!option->nodes.has_value()) {
-        nodes.reset();
-        break;
-      }
-      nodes->resize(std::max(nodes->size(), option->nodes->size()));
-      for (size_t b = 0; b < option->nodes->size(); ++b) (*nodes)[b] |= (*option->nodes)[b];
-    }
-  }
+  for (const auto& options : options_) all.push_back(NodesOf(options));
   return all;
+}
+
+std::optional<NodeSet> NodesOf(const std::vector<const QuotaOption*>& options) {
+  std::optional<NodeSet> nodes = NodeSet();
+  for (const QuotaOption* option : options) {
+    if (!option->nodes.has_value()) return std::nullopt;
+    nodes->resize(std::max(nodes->size(), option->nodes->size()));
+    for (size_t b = 0; b < option->nodes->size(); ++b) (*nodes)[b] |= (*option->nodes)[b];
+  }
+  return nodes;
 }
 
 }  // namespace maniple

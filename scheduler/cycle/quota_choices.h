@@ -15,6 +15,9 @@
 
 namespace maniple {
 
+// Those of all these options together; none: all nodes.
+[[nodiscard]] std::optional<NodeSet> NodesOf(const std::vector<const QuotaOption*>& options);
+
 class QuotaChoices final {
  public:
   // `shapes` by kind. A shape whose members stand already keeps to their flavor.

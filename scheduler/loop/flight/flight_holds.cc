@@ -46,7 +46,7 @@ void Flights::ReconcileHolds(Case& c) {
   std::vector<Vacancy> lacking = VacanciesToHold(c);
   c.record.holds.EraseIf([&](const HeldVacancy& held) {
     const auto same = std::ranges::find(lacking, held.vacancy);
-    if (same != lacking.end() && held.hold.valid()) {
+    if (same != lacking.end() && held.HasRoom()) {
       lacking.erase(same);
       return false;
     }
@@ -103,12 +103,12 @@ void Flights::LookAtHoldsAgain(const Delta& news, absl::Time now) {
       const auto may_fit = [&](NodeId node) {
         return !desk_.state.NodeName(node).empty() && desk_.state.MayFit(held.vacancy.shape, node);
       };
-      if (held.hold.valid() && news.nodes_changed.contains(held.node)) {
+      if (held.HasRoom() && news.nodes_changed.contains(held.node)) {
         // Whether the node still takes the member shows when its own hold is not in the way.
         desk_.state.ReleaseHold(std::exchange(held.hold, HoldId()), desk_.news);
         if (may_fit(held.node)) held.hold = desk_.state.Hold(held.node, held.vacancy.shape);
         look = look || !held.hold.valid();
-      } else if (!held.hold.valid()) {
+      } else if (!held.HasRoom()) {
         look = look || std::ranges::any_of(news.nodes_changed, may_fit) ||
                std::ranges::any_of(news.room_grew, may_fit);
       }
@@ -157,7 +157,7 @@ OpenHolds Flights::HeldFor(GangId id) const {
   const GangRecord& record = *desk_.records.at(id);
   OpenHolds open;
   for (const HeldVacancy& held : record.holds) {
-    if (held.hold.valid()) {
+    if (held.HasRoom()) {
       open.rooms.push_back({held.node, held.vacancy.shape, Occupant::kHold});
     }
   }

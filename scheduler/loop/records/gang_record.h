@@ -46,6 +46,7 @@ struct HeldVacancy {
   NodeId node;      // invalid: it is gone, and the hold with it
   NodeKindId kind;  // by which it is charged where the node does not tell
   Vacancy vacancy;
+  [[nodiscard]] bool HasRoom() const { return hold.valid() && node.valid(); }
 };
 
 // The kind of node by which a pod is charged, also when its node is gone.

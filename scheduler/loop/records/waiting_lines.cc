@@ -9,7 +9,14 @@ void WaitingLines::FindHead(Lines::value_type& entry, absl::Time now, Since sinc
   const GangId head = line.waiting.empty() ? GangId() : (*line.waiting.begin())->gang;
   if (head == line.head) return;
   // While all gangs are barred, the turn stays open for the next that comes.
-  if (since == Since::kNow) line.since = now;
+  if (since == Since::kNow) {
+    // Else whoever is first for a moment would take all the time from who was it before.
+    if (const auto before = places_.find(line.head); before != places_.end()) {
+      before->second.was_head = now - line.since;
+    }
+    const auto next = places_.find(head);
+    line.since = next == places_.end() ? now : now - next->second.was_head;
+  }
   line.head = head;
   changed_.insert(entry.first);
 }
@@ -27,8 +34,10 @@ void WaitingLines::Join(Place place, absl::Time now) {
                   .namespace_name = std::move(place.namespace_name),
                   .name = std::move(place.name)};
   if (const auto it = places_.find(place.gang); it != places_.end()) {
+    waiting.was_head = it->second.was_head;
     if (it->second == waiting) return;
     TakeOut(it->second, now);
+    waiting.was_head = it->second.was_head;
     if (it->second.line != &line) DropIfEmpty(*it->second.line);
     places_.erase(it);
   }

@@ -38,8 +38,8 @@ class WaitingLines final {
   struct Head {
     std::string queue;
     GangId gang;
-    absl::Time since;  // when it became the first; a stand-in for a barred gang keeps the
-                       // barred gang's time
+    absl::Time since;  // when it became the first, had it been so all the time that it was; a
+                       // stand-in for a barred gang keeps the barred gang's time
   };
 
   WaitingLines() = default;
@@ -83,6 +83,7 @@ class WaitingLines final {
     GangId gang;
     absl::Time queued;
     std::string namespace_name, name;
+    absl::Duration was_head = absl::ZeroDuration();  // before others went first
     friend bool operator==(const Waiting&, const Waiting&) = default;
   };
   enum class Since : uint8_t { kNow, kKept };

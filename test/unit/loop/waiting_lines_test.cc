@@ -55,7 +55,22 @@ TEST_F(WaitingLinesTest, PriorityPutsItselfFirst) {
   Join(2, 2, 5);
   EXPECT_EQ(Heads(), "q:2@2");
   Join(2, 3, -5);
-  EXPECT_EQ(Heads(), "q:1@3");
+  EXPECT_EQ(Heads(), "q:1@2") << "a minute of its own, from 1 to 2";
+}
+
+// Someone urgent every few minutes would let nobody else ever be first for long enough.
+TEST_F(WaitingLinesTest, WhoWasFirstBeforeGoesOnWithItsTime) {
+  Join(1, 0);
+  Join(2, 9, 5);
+  lines_.Leave(GangId(2), At(10));
+  EXPECT_EQ(Heads(), "q:1@1");
+  Join(3, 12, 5);
+  Join(1, 13);
+  lines_.Leave(GangId(3), At(20));
+  EXPECT_EQ(Heads(), "q:1@9");
+  lines_.Leave(GangId(1), At(21));
+  Join(1, 22);
+  EXPECT_EQ(Heads(), "q:1@22") << "who left begins anew";
 }
 
 TEST_F(WaitingLinesTest, EveryQueueHasItsOwn) {
