@@ -323,9 +323,9 @@ bool QuotaBook::Excludes(FlavorId flavor, const PodConstraints& pod) const {
     const std::string* value = known->node_labels.Find(key);
     return value != nullptr && !accepts(*value);
   };
-  for (const auto& [key, wanted] : pod.node_selector.entries()) {
-    const auto is_it = [&](const std::string& value) { return value == wanted; };
-    if (has_other(key, is_it)) return true;
+  for (const auto& wanted : pod.node_selector.entries()) {
+    const auto is_it = [&wanted](const std::string& value) { return value == wanted.second; };
+    if (has_other(wanted.first, is_it)) return true;
   }
   const auto excludes = [&](const NodeSelectorTerm& term) {
     return std::ranges::any_of(term.expressions, [&](const SelectorRequirement& requirement) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "scheduler/advice/help_question.h"
@@ -23,6 +24,10 @@ struct FoundChange {
 // more_quota.cc: by flavor and resource, at its Queue first, then at every Cohort above.
 [[nodiscard]] std::vector<FoundChange> FindMoreQuota(const HelpQuestion& question,
                                                      const Hypothesis& from, Trials& trials);
+// Both, where two are lacking: of two resources or flavors, at one Queue or Cohort. Each is the
+// least beside the other.
+[[nodiscard]] std::vector<std::pair<HelpfulChange, HelpfulChange>> FindTwoQuotas(
+    const HelpQuestion& question, const Hypothesis& from, Trials& trials);
 // other_wishes.cc: another request of the gang itself.
 [[nodiscard]] std::optional<FoundChange> FindSmallerQuorum(const HelpQuestion& question,
                                                            const Hypothesis& from, Trials& trials);

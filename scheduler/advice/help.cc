@@ -47,10 +47,14 @@ class Search final {
     return change.instead_of - change.members;
   }
 
-  // Quota is lacking, and something else as well: first the change that does if quota
-  // did not count, then the quota that it takes.
+  // Two quotas are lacking. Or quota is, and something else as well: first the change that does if
+  // quota did not count, then the quota that it takes.
   void Pairs(const Hypothesis& as_is) {
     if (as_is.tree == nullptr) return;
+    for (auto& [one, other] : FindTwoQuotas(question_, as_is, trials_)) {
+      help_.entries.push_back({.changes = {std::move(one), std::move(other)}});
+    }
+    if (!help_.entries.empty()) return;
     Hypothesis room_only = as_is;
     room_only.quota_counts = false;
     std::vector<FoundChange> others = FindMoreNodes(room_only, trials_);

@@ -91,6 +91,19 @@ TEST_F(LoopHelpTest, WhereRoomAndQuotaLackBothAreNamedTogether) {
                                         "more nvidia.com/gpu of quota for Queue team"));
 }
 
+TEST_F(LoopHelpTest, WhereTwoQuotasLackBothAreNamedTogether) {
+  d_.Nodes(4, 8);
+  Queue queue;
+  queue.meta.name = "team";
+  queue.quotas = {{.resources = {{.resource = kGpuResource, .nominal = Amount(0)},
+                                 {.resource = "pods", .nominal = Amount(0)}}}};
+  d_.api.Put(queue);
+  d_.Submit({.gang = "w", .pods = 3, .queue = "team"});
+  d_.Settle();
+  EXPECT_THAT(HelpFor("w"), ElementsAre("24 more nvidia.com/gpu of quota for Queue team, and 3 "
+                                        "more pods of quota for Queue team"));
+}
+
 TEST_F(LoopHelpTest, ARackIsNamedWithTheRoomThatItLacksAndTheWiderLevelThatWouldDo) {
   Topology topology;
   topology.meta.name = "default";
