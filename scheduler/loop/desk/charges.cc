@@ -139,9 +139,10 @@ Charges::Price Charges::PriceFor(const GangRequest& request, QuotaNodeId queue,
     ++counts[request.wants[i].shape];
   }
   Price price;
-  for (const auto& [shape, count] : counts) {
+  for (const auto& counted : counts) {
+    const int64_t count = counted.second;
     const std::vector<QuotaOption> options =
-        desk_.ledger.OptionsFor(queue, shape, *desk_.Picture().tables);
+        desk_.ledger.OptionsFor(queue, counted.first, *desk_.Picture().tables);
     if (options.size() > 1) price.is_only = false;
     // With the members of the shapes before: they draw on the same quota.
     const auto with_all = [&price, count](const QuotaOption& option) {

@@ -9,10 +9,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "api/base/random.h"
+#include "api/codec/decode.h"
+#include "api/producers/reader.h"
 #include "test/unit/producers/fixture.h"
 
 namespace maniple::producers_owner_rules_test {
