@@ -98,7 +98,7 @@ void Flights::LookAtHoldsAgain(const Delta& news, absl::Time now) {
   for (const GangId id : mending_) {
     const auto it = desk_.records.find(id);
     if (it == desk_.records.end()) continue;
-    bool look = false;
+    bool look = false, touched = false;
     for (HeldVacancy& held : it->second->holds) {
       const auto may_fit = [&](NodeId node) {
         return !desk_.state.NodeName(node).empty() && desk_.state.MayFit(held.vacancy.shape, node);
@@ -108,18 +108,21 @@ void Flights::LookAtHoldsAgain(const Delta& news, absl::Time now) {
         desk_.state.ReleaseHold(std::exchange(held.hold, HoldId()), desk_.news);
         if (may_fit(held.node)) held.hold = desk_.state.Hold(held.node, held.vacancy.shape);
         look = look || !held.hold.valid();
+        touched = true;
       } else if (!held.HasRoom()) {
         look = look || std::ranges::any_of(news.nodes_changed, may_fit) ||
                std::ranges::any_of(news.room_grew, may_fit);
       }
     }
     if (look) again.push_back(id);
+    if (touched) desk_.to_report.insert(id);
   }
   for (const GangId id : again) {
     std::optional<Case> c = desk_.Open(id, now);
     if (!c.has_value() || !c->record.binding.has_value()) continue;
     ReconcileHolds(*c);
     charges_.ChargeQuota(*c);
+    desk_.to_report.insert(id);
   }
 }
 
@@ -149,6 +152,7 @@ bool Flights::YieldHolds(const Case& c, const GangRequest& request, std::span<co
     }
     DropHolds(holder.record);
     charges_.ChargeQuota(holder);
+    desk_.to_report.insert(id);
   }
   return !enough.empty();
 }
