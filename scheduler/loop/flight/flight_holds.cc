@@ -8,6 +8,13 @@
 #include "scheduler/loop/flight/flights.h"
 
 namespace maniple {
+namespace {
+
+// Each costs a decision: whoever has lost members of many gangs at once does not hold up a turn.
+constexpr size_t kMostPlacedAnew = 16;
+constexpr size_t kMostTriedAlone = 8;
+
+}  // namespace
 
 void Flights::OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now) {
   erase_if(mending_, [this](GangId id) {
@@ -94,7 +101,6 @@ std::optional<NodeId> Flights::PlaceForHold(Case& c, const Vacancy& vacancy) {
 }
 
 void Flights::LookAtHoldsAgain(const Delta& news, absl::Time now) {
-  std::vector<GangId> again;
   for (const GangId id : mending_) {
     const auto it = desk_.records.find(id);
     if (it == desk_.records.end()) continue;
@@ -114,10 +120,12 @@ void Flights::LookAtHoldsAgain(const Delta& news, absl::Time now) {
                std::ranges::any_of(news.room_grew, may_fit);
       }
     }
-    if (look) again.push_back(id);
+    if (look) unplaced_.insert(id);
     if (touched) desk_.to_report.insert(id);
   }
-  for (const GangId id : again) {
+  for (size_t i = 0; i < kMostPlacedAnew && !unplaced_.empty(); ++i) {
+    const GangId id = *unplaced_.begin();
+    unplaced_.erase(unplaced_.begin());
     std::optional<Case> c = desk_.Open(id, now);
     if (!c.has_value() || !c->record.binding.has_value()) continue;
     ReconcileHolds(*c);
@@ -139,12 +147,12 @@ bool Flights::YieldHolds(const Case& c, const GangRequest& request, std::span<co
     for (const GangId id : some) without.Free(HeldFor(id));
     return FindPlan(without.Input(), desk_.options.profile).has_value();
   };
-  std::span<const GangId> enough = {};
-  for (size_t i = 0; i < holders.size() && enough.empty(); ++i) {
+  if (holders.empty() || !fits_without(holders)) return false;
+  std::span<const GangId> enough = holders;
+  for (size_t i = 0; i < std::min(holders.size(), kMostTriedAlone) && enough.size() > 1; ++i) {
     const std::span<const GangId> one(&holders[i], 1);
     if (fits_without(one)) enough = one;
   }
-  if (enough.empty() && holders.size() > 1 && fits_without(holders)) enough = holders;
   for (const GangId id : enough) {
     Case holder = *desk_.Open(id, c.now);
     for (const HeldVacancy& held : holder.record.holds) {
@@ -154,7 +162,7 @@ bool Flights::YieldHolds(const Case& c, const GangRequest& request, std::span<co
     charges_.ChargeQuota(holder);
     desk_.to_report.insert(id);
   }
-  return !enough.empty();
+  return true;
 }
 
 OpenHolds Flights::HeldFor(GangId id) const {

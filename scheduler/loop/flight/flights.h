@@ -51,7 +51,7 @@ class Flights final {
   void OfferRepairsHeldOn(const absl::btree_set<NodeId>& nodes, absl::Time now);
 
   // Nodes have changed: a hold on one that takes the member no more moves elsewhere, and vacancies
-  // without room look for some, before anybody else is offered it.
+  // without room look for some, before anybody else is offered it; of many gangs some each turn.
   void LookAtHoldsAgain(const Delta& news, absl::Time now);
   // What these gangs hold for lost members is given up, if the request fits then; else false.
   [[nodiscard]] bool YieldHolds(const Case& c, const GangRequest& request,
@@ -89,7 +89,8 @@ class Flights final {
   Desk& desk_;
   UseCounts& uses_;
   Charges& charges_;
-  absl::btree_set<GangId> mending_;  // hold room for members they have lost; some may linger
+  absl::btree_set<GangId> mending_;   // hold room for members they have lost; some may linger
+  absl::btree_set<GangId> unplaced_;  // of these, those whose holds are to be looked at again
 };
 
 }  // namespace maniple
