@@ -33,10 +33,12 @@ bool IsNoLarger(const PodShape& shape, const PodShape& than) {
 }  // namespace
 
 std::optional<QueueRefusal> Charges::RefusalOf(const Case& c, ItemKind kind) {
-  // A gang in flight cannot be stopped by the Queue that let it in.
-  const bool admitted =
-      kind == ItemKind::kRepair && c.gang.admitted_queue.has_value() && !Desk::AsksForMore(c);
-  return admitted ? RefusalOfMore(c) : desk_.directory.RefusalOf(c.gang, desk_.ledger.book());
+  // A gang in flight cannot be stopped by the Queue that let it in, unless it asks for more.
+  if (kind == ItemKind::kRepair && c.gang.admitted_queue.has_value()) {
+    std::optional<QueueRefusal> refusal = RefusalOfMore(c);
+    if (refusal.has_value() || !Desk::AsksForMore(c)) return refusal;
+  }
+  return desk_.directory.RefusalOf(c.gang, desk_.ledger.book());
 }
 
 // Any other word on the Queue counts only if that Queue admits the namespace, since a user may have
