@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kOtherSlicing = 60;
 constexpr int64_t kOtherSharing = 30;
 constexpr int64_t kSuspectNode = 10;
+// The best score of a node whose GPUs are not of the kind that the pod asks for.
+constexpr int64_t kMostOfMisfits = kMostScore - kOtherSharing;
 
 bool SharesWhatIsAsked(const GpuFacts& gpus, const GpuAsk& ask) {
   if (gpus.shares_plain_name || gpus.sharing == GpuSharing::kHami) {
@@ -59,6 +61,8 @@ class BoundGpuKind final : public NodeScore {
   int64_t Score(const NodeView& node) const override {
     return by_class_[node.block.rows().classes[node.row].index()];
   }
+
+  bool IsLastResort(const NodeView& node) const override { return Score(node) <= kMostOfMisfits; }
 
   void AddTo(const NodeBlock& block, const NodeMask& rows, int64_t weight,
              std::span<int64_t> totals) const override {

@@ -25,6 +25,9 @@ class NodeScore {
   virtual void Compare(BlockSpan, const NodeSet& /*fitting*/) {}
   // REQUIRES: the node fits.
   [[nodiscard]] virtual int64_t Score(const NodeView& node) const = 0;
+  // The pod is to be there only where no other node will do, and so in another domain rather than
+  // there.
+  [[nodiscard]] virtual bool IsLastResort(const NodeView& /*node*/) const { return false; }
   // Adds weight * Score to totals[row] for each row in `rows`.
   virtual void AddTo(const NodeBlock& block, const NodeMask& rows, int64_t weight,
                      std::span<int64_t> totals) const;

@@ -25,6 +25,7 @@ class GangSearch final {
   // Finds the domains that the request names. REQUIRES: called before the first search.
   [[nodiscard]] absl::Status Resolve(LevelStore& levels);
 
+  // Puts a kind on nodes of last resort only where fewer members would start without them.
   [[nodiscard]] DomainResult Search(BoundKinds& kinds, const DomainChoice& choice, Overlay& overlay,
                                     SearchGoal goal);
   // Keeps to what is required, and each kind to its allowed nodes; none: to all.
@@ -44,6 +45,9 @@ class GangSearch final {
   [[nodiscard]] bool gave_up() const { return gave_up_; }
 
  private:
+  [[nodiscard]] DomainResult SearchAll(BoundKinds& kinds, const DomainChoice& choice,
+                                       Overlay& overlay, SearchGoal goal);
+
   const Snapshot& snapshot_;
   const GangRequest& request_;
   QuorumProblem problem_;

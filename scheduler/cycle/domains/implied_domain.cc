@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/cycle/domains/restriction.h"
+
 namespace maniple {
 namespace {
 
@@ -34,10 +36,6 @@ struct Partition {
     return nodes;
   }
 };
-
-void Intersect(NodeSet& nodes, const NodeSet& with) {
-  for (size_t b = 0; b < nodes.size(); ++b) nodes[b] &= b < with.size() ? with[b] : NodeMask();
-}
 
 Partition PartitionBy(const Overlay& overlay, const std::vector<size_t>& columns) {
   std::map<std::vector<LabelValueId>, uint32_t> known;
@@ -77,37 +75,6 @@ std::vector<Domain> RoomByDomain(const Partition& partition, std::vector<Kind>& 
   }
   return domains;
 }
-
-// Restricts kinds for as long as it lives.
-class Restriction final {
- public:
-  explicit Restriction(std::vector<Kind>& kinds) : kinds_(kinds), sets_(kinds.size()) {
-    for (const Kind& kind : kinds) {
-      before_.push_back(kind.bound == nullptr ? nullptr : kind.bound->allowed());
-    }
-  }
-  ~Restriction() {
-    for (size_t k = 0; k < kinds_.size(); ++k) {
-      if (kinds_[k].bound != nullptr) kinds_[k].bound->RestrictTo(before_[k]);
-    }
-  }
-  Restriction(const Restriction&) = delete;
-  Restriction& operator=(const Restriction&) = delete;
-
-  void To(const NodeSet& nodes, const std::vector<bool>& which) {
-    for (size_t k = 0; k < kinds_.size(); ++k) {
-      if (kinds_[k].bound == nullptr || !which[k]) continue;
-      sets_[k] = nodes;
-      if (before_[k] != nullptr) Intersect(sets_[k], *before_[k]);
-      kinds_[k].bound->RestrictTo(&sets_[k]);
-    }
-  }
-
- private:
-  std::vector<Kind>& kinds_;
-  std::vector<const NodeSet*> before_;
-  std::vector<NodeSet> sets_;
-};
 
 }  // namespace
 
@@ -171,7 +138,10 @@ SearchResult SearchImplied(const QuorumProblem& problem, std::vector<Kind>& kind
       result.outcome = Outcome::kGaveUp;
       break;
     }
-    restriction.To(partition.NodesOf(domain.index, overlay.block_count()), follows);
+    const NodeSet nodes = partition.NodesOf(domain.index, overlay.block_count());
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      if (follows[k]) restriction.To(nodes, k);
+    }
     SearchResult found = search();
     if (found.outcome == Outcome::kFound) return found;
     if (found.outcome == Outcome::kGaveUp) result.outcome = Outcome::kGaveUp;

@@ -286,6 +286,12 @@ void BoundShape::ForEachRefusal(const Overlay& overlay, const NodeSet* within,
   }
 }
 
+bool BoundShape::IsLastResort(const NodeView& node) const {
+  return std::ranges::any_of(scores_, [&node](const Weighted& weighted) {
+    return weighted.weight > 0 && weighted.score->IsLastResort(node);
+  });
+}
+
 std::vector<int64_t> BoundShape::Scores(const Overlay& overlay, const ShapeRoom& room) const {
   std::vector<int64_t> scores;
   scores.reserve(room.nodes.size());

@@ -54,6 +54,9 @@ class BoundShape final {
   // the cache began with this snapshot. Borrowed.
   void Remember(RoomCache* cache) { cache_ = cache; }
 
+  // The pod is to be there only where no other node will do.
+  [[nodiscard]] bool IsLastResort(const NodeView& node) const;
+
   // The room for pods of the shape on the overlay as it stands; `within` null = anywhere.
   [[nodiscard]] ShapeRoom RoomOn(const Overlay& overlay, const NodeSet* within);
   // An upper bound, by node, on the members that fit one after the other; the same as RoomOn where

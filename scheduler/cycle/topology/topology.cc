@@ -253,6 +253,13 @@ std::optional<LevelPlace> FindLevel(const Tables& tables, absl::string_view topo
   return tiers != nullptr && tier > 0 ? WidestUpTo(tier, *tiers) : std::nullopt;
 }
 
+bool DomainChoice::wishes() const {
+  const auto wishes = [](const DomainWish& wish) {
+    return !wish.levels.empty() || wish.slice != nullptr;
+  };
+  return wishes(gang) || std::ranges::any_of(sub_groups, wishes);
+}
+
 bool DomainChoice::binding() const { return Binds(gang) || std::ranges::any_of(sub_groups, Binds); }
 
 DomainChoice DomainChoice::OnlyBinding() const {

@@ -40,6 +40,8 @@ struct DomainChoice {
   // Consecutive ranks go to neighbours in this order; null: in the order of names.
   std::shared_ptr<const NodeLayout> layout;
 
+  // Some nodes with room are better together than others, or are refused.
+  [[nodiscard]] bool wishes() const;
   // Some choice of nodes with room would be refused.
   [[nodiscard]] bool binding() const;
   // The same without preferences.

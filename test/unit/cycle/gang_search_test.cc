@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 namespace maniple::cycle_gang_search_test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 using Outcome = SearchResult::Outcome;
@@ -65,6 +67,27 @@ TEST_F(GangSearchTest, ALevelThatDoesNotExistIsRefused) {
   Look([this](const Scene& scene) {
     EXPECT_EQ(scene.search.Resolve(levels_).code(), absl::StatusCode::kInvalidArgument);
   });
+}
+
+// Scores rank the nodes of a domain; the choice between domains knows nothing of slices.
+TEST_F(GangSearchTest, ADomainOfSlicesIsTakenOnlyWhereTheGangStartsInNoOther) {
+  cluster_.Add(MakeNode("n0")
+                   .Gpu(7)
+                   .Label("rack", "n0")
+                   .Label("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"));
+  cluster_.Add(MakePodGroup("g").Required("rack").MinMember(2));
+  for (const char* name : {"g-0", "g-1", "g-2"}) cluster_.Add(MakePod(name).Group("g").Gpu(1));
+  const auto paths = [this] {
+    std::vector<std::string> found;
+    Look([&](const Scene& scene) {
+      ASSERT_TRUE(scene.search.Resolve(levels_).ok());
+      found = scene.Search(scene.search.choice()).paths;
+    });
+    return found;
+  };
+  EXPECT_THAT(paths(), ElementsAre("n1"));
+  cluster_.Add(MakeNode("n1").Gpu(1).Label("rack", "n1"));
+  EXPECT_THAT(paths(), ElementsAre("n0"));
 }
 
 TEST_F(GangSearchTest, WhatIsRequiredBindsOnlyTheSearchThatAsksForIt) {
