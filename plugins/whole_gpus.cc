@@ -20,30 +20,16 @@ class BoundWholeGpus final : public NodeFilter {
   Verdict Check(const NodeView& node, const PartialPlan&) const override {
     const GpuFacts& gpus = tables_.classes[node.block.rows().classes[node.row].index()]->gpus;
     for (const GpuRequest& request : ask_.requests) {
-      if (request.what.shared || request.most_per_container <= 1) continue;
-      if (request.what.kind == GpuKind::kWhole) {
-        if (gpus.sliced()) return Refusal(kReasonGpusSliced, request);
-        if (gpus.shares_plain_name) return Refusal(kReasonGpusShared, request);
-      }
-      if (request.what.kind == GpuKind::kSlice && SharesProfile(gpus, request.what.profile)) {
-        return Refusal(kReasonGpusShared, request);
-      }
+      if (request.most_per_container <= 1 || !IsOnePerContainer(gpus, request.what)) continue;
+      const bool sliced = request.what.kind == GpuKind::kWhole && gpus.sliced();
+      return {.code = Code::kUnresolvable,
+              .reason = {.id = sliced ? kReasonGpusSliced : kReasonGpusShared,
+                         .want = request.most_per_container}};
     }
     return {};
   }
 
  private:
-  static Verdict Refusal(ReasonId reason, const GpuRequest& request) {
-    return {.code = Code::kUnresolvable,
-            .reason = {.id = reason, .want = request.most_per_container}};
-  }
-  static bool SharesProfile(const GpuFacts& gpus, const std::string& profile) {
-    return std::any_of(gpus.shared_profiles.begin(), gpus.shared_profiles.end(),
-                       [&profile](const SharedProfile& shared) {
-                         return shared.profile == profile && shared.keeps_name;
-                       });
-  }
-
   const Tables& tables_;
   const GpuAsk& ask_;  // of the snapshot's shape
 };

@@ -194,4 +194,25 @@ GpuFacts GpuFactsOf(const Node& node, const GpuRules& rules) {
   return facts;
 }
 
+bool IsOnePerContainer(const GpuFacts& facts, const GpuResource& resource) {
+  if (resource.shared) return false;
+  if (resource.kind == GpuKind::kWhole) return facts.sliced() || facts.shares_plain_name;
+  return resource.kind == GpuKind::kSlice &&
+         std::ranges::any_of(facts.shared_profiles, [&resource](const SharedProfile& shared) {
+           return shared.profile == resource.profile && shared.keeps_name;
+         });
+}
+
+std::string DeviceText(const GpuFacts& facts) {
+  std::string text = facts.product;
+  const auto add = [&text](absl::string_view words) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", words);
+  };
+  if (facts.sliced()) add(absl::StrCat("MIG ", facts.mig_profile));
+  if (facts.shares_plain_name) {
+    add(facts.replicas > 1 ? absl::StrCat("shared by ", facts.replicas) : "shared");
+  }
+  return text;
+}
+
 }  // namespace maniple

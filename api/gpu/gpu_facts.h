@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "api/gpu/gpu_resource.h"
 #include "api/gpu/gpu_rules.h"
 #include "api/gpu/product_table.h"
 #include "api/model/model.h"
@@ -67,5 +68,13 @@ struct GpuFacts {
 };
 
 [[nodiscard]] GpuFacts GpuFactsOf(const Node& node, const GpuRules& rules);
+
+// A container gets no more than one of the resource: slices or replicas go by the name of a GPU or
+// of a slice there, and two of them may be the same GPU twice.
+[[nodiscard]] bool IsOnePerContainer(const GpuFacts& facts, const GpuResource& resource);
+
+// What one nvidia.com/gpu of the node is: "A100-SXM4-80GB", "A100-SXM4-80GB MIG 1g.10gb",
+// "T4 shared by 4"; "" = no label says.
+[[nodiscard]] std::string DeviceText(const GpuFacts& facts);
 
 }  // namespace maniple

@@ -23,9 +23,14 @@ struct Room {
   int64_t free = 0;
   std::vector<std::string> path;
 };
+// A resource of nodes whose GPUs are of one model: a slice that goes by the name of a GPU is none.
+struct Device {
+  std::string resource, model;
+  friend auto operator<=>(const Device&, const Device&) = default;
+};
 struct CountedResource {
   std::vector<Room> rooms;  // of nodes that take pods
-  int64_t largest = 0;      // on one node
+  int64_t largest = 0;      // that one container gets on one node
   int64_t free = 0, allocatable = 0;
 };
 
@@ -48,19 +53,21 @@ bool TakesPods(const Json& node) {
          });
 }
 
-std::map<std::string, CountedResource> ResourcesOf(const Json& nodes) {
-  std::map<std::string, CountedResource> resources;
+std::map<Device, CountedResource> ResourcesOf(const Json& nodes) {
+  std::map<Device, CountedResource> resources;
   for (const Json& node : nodes["items"].items()) {
     if (!TakesPods(node)) continue;
     std::vector<std::string> path;
     for (const Json& value : node["path"].items()) path.push_back(value.AsString());
     for (const Json& amount : node["resources"].items()) {
       if (!amount["gpu"].AsBool()) continue;
-      CountedResource& resource = resources[amount["name"].AsString()];
+      CountedResource& resource =
+          resources[{amount["name"].AsString(), node["gpuModel"].AsString()}];
       const int64_t free = std::max<int64_t>(0, Whole(amount["free"]));
       const int64_t all = Whole(amount["allocatable"]);
       resource.rooms.push_back({.free = free, .path = path});
-      resource.largest = std::max(resource.largest, all);
+      const bool one_each = amount["onePerContainer"].AsBool();
+      resource.largest = std::max(resource.largest, one_each ? std::min<int64_t>(1, all) : all);
       resource.free = BoundedSum(resource.free, free);
       resource.allocatable = BoundedSum(resource.allocatable, all);
     }
@@ -88,14 +95,15 @@ Json Best(const Levels& levels) {
   return domains;
 }
 
-Json RowOf(const std::string& name, const CountedResource& resource, int64_t size) {
+Json RowOf(const Device& device, const CountedResource& resource, int64_t size) {
   int64_t pods = 0;
   Levels levels;
   for (const Room& room : resource.rooms) {
     pods = BoundedSum(pods, room.free / size);
     AddTo(levels, room, room.free / size);
   }
-  return Json::Object({{"resource", name},
+  return Json::Object({{"resource", device.resource},
+                       {"model", device.model},
                        {"size", size},
                        {"pods", pods},
                        {"free", resource.free},
@@ -107,10 +115,10 @@ Json RowOf(const std::string& name, const CountedResource& resource, int64_t siz
 
 Json CapacityOf(const Json& nodes) {
   Json items = Json::Array();
-  for (const auto& [name, resource] : ResourcesOf(nodes)) {
+  for (const auto& [device, resource] : ResourcesOf(nodes)) {
     // Twice the size may be beyond all numbers.
     for (int64_t size = 1, left = resource.largest; left > 0; left /= 2) {
-      items.Append(RowOf(name, resource, size));
+      items.Append(RowOf(device, resource, size));
       if (left > 1) size *= 2;
     }
   }
@@ -119,14 +127,14 @@ Json CapacityOf(const Json& nodes) {
 
 std::string CapacityTable(const Json& capacity) {
   std::vector<std::vector<std::string>> rows = {
-      {"RESOURCE", "PODS OF", "ANYWHERE", "FREE", "IN ONE DOMAIN"}};
+      {"RESOURCE", "MODEL", "PODS OF", "ANYWHERE", "FREE", "IN ONE DOMAIN"}};
   for (const Json& item : capacity["items"].items()) {
     std::vector<std::string> domains;
     for (const Json& domain : item["domains"].items()) {
       domains.push_back(absl::StrCat(domain["pods"].AsInt(), " in ", domain["domain"].AsString()));
     }
-    rows.push_back({item["resource"].AsString(), absl::StrCat(item["size"].AsInt()),
-                    absl::StrCat(item["pods"].AsInt()),
+    rows.push_back({item["resource"].AsString(), OrDash(item["model"].AsString()),
+                    absl::StrCat(item["size"].AsInt()), absl::StrCat(item["pods"].AsInt()),
                     absl::StrCat(item["free"].AsInt(), "/", item["allocatable"].AsInt()),
                     domains.empty() ? "-" : absl::StrJoin(domains, ", ")});
   }

@@ -14,8 +14,6 @@
 namespace maniple {
 namespace {
 
-std::string OrDash(absl::string_view text) { return text.empty() ? "-" : std::string(text); }
-
 std::string PositionIn(const Json& position) {
   const int64_t number = Number(position);
   return number == 0 ? "-" : absl::StrCat(number);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "api/gpu/gpu_resource.h"
 #include "plugins/framework/place_label.h"
 #include "scheduler/cycle/topology/topology.h"
 #include "scheduler/loop/desk/expected_ends.h"
@@ -71,9 +72,11 @@ NodeRow RowFor(NodeId node, const Snapshot& snapshot, const Topology* topology) 
   const uint32_t at = RowOf(node);
   NodeRow row{.name = block.rows().names[at]};
   const NodeClassId id = block.rows().classes[at];
-  if (const auto& node_class = tables.classes[id.index()]; node_class != nullptr) {
+  const auto& node_class = tables.classes[id.index()];
+  if (node_class != nullptr) {
     row.schedulable = !node_class->unschedulable;
     row.taints = node_class->taints;
+    row.gpu_model = DeviceText(node_class->gpus);
   }
   if (topology != nullptr) row.path = PathOf({.block = block, .row = at}, *topology, tables);
   row.nvlink = NvlinkOf({.block = block, .row = at}, tables);
@@ -82,8 +85,14 @@ NodeRow RowFor(NodeId node, const Snapshot& snapshot, const Topology* topology) 
     const int64_t allocatable = block.Allocatable(ResourceId(r))[at];
     const int64_t free = block.Free(ResourceId(r))[at];
     if (allocatable == 0 && free == 0) continue;
-    row.resources.push_back(
-        {tables.resources[r].name, Amount(allocatable), Amount(free), tables.resources[r].gpu});
+    const ResourceFacts& facts = tables.resources[r];
+    const auto gpu = facts.gpu ? GpuResourceOf(facts.name) : std::nullopt;
+    row.resources.push_back({.resource = facts.name,
+                             .allocatable = Amount(allocatable),
+                             .free = Amount(free),
+                             .gpu = facts.gpu,
+                             .one_per_container = gpu.has_value() && node_class != nullptr &&
+                                                  IsOnePerContainer(node_class->gpus, *gpu)});
   }
   std::ranges::sort(row.resources, {}, &NodeResourceView::resource);
   return row;

@@ -14,7 +14,8 @@ namespace maniple {
 struct NodeResourceView {
   std::string resource;
   Amount allocatable, free;
-  bool gpu = false;  // a whole GPU or a slice of one
+  bool gpu = false;                // a whole GPU or a slice of one
+  bool one_per_container = false;  // as IsOnePerContainer
 };
 
 // The use of one GPU resource of a node by one gang.
@@ -30,6 +31,7 @@ struct NodeRow {
   std::string name;
   std::vector<std::string> path;  // through the levels of the default Topology; "" = no label
   std::string nvlink;             // the label value of its NVLink domain; "" = no label
+  std::string gpu_model;          // as DeviceText; "" = no label says
   bool schedulable = true;
   std::vector<Taint> taints;
   std::vector<NodeResourceView> resources;

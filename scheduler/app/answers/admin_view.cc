@@ -179,12 +179,14 @@ void NodesInto(const ClusterView& view, pb::NodeList& out) {
     row.set_name(node.name);
     row.set_schedulable(node.schedulable);
     row.set_pods(node.pods);
+    row.set_gpu_model(node.gpu_model);
     for (const NodeResourceView& resource : node.resources) {
       pb::Resource& amount = *row.add_resources();
       amount.set_name(resource.resource);
       amount.set_allocatable(FormatAmount(resource.resource, resource.allocatable));
       amount.set_free(FormatAmount(resource.resource, resource.free));
       amount.set_gpu(resource.gpu);
+      amount.set_one_per_container(resource.one_per_container);
     }
     for (const std::string& gang : node.gangs) row.add_gangs(gang);
     for (const std::string& value : node.path) row.add_path(value);

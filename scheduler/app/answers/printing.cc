@@ -13,8 +13,6 @@
 namespace maniple {
 namespace {
 
-std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
-
 std::string AgeOf(const Json& gang, absl::Time now) {
   const int64_t created = Number(gang["created"]);
   return created == 0 ? "-" : Age(now - absl::FromUnixSeconds(created));
@@ -91,6 +89,8 @@ std::string HelpLines(const Json& gang) {
 }
 
 }  // namespace
+
+std::string OrDash(absl::string_view text) { return text.empty() ? "-" : std::string(text); }
 
 int64_t Number(const Json& value) {
   int64_t out = 0;
@@ -171,7 +171,8 @@ std::string GangTable(const Json& gangs, absl::Time now) {
 }
 
 std::string NodeTable(const Json& nodes) {
-  std::vector<std::vector<std::string>> rows = {{"NODE", "SCHEDULABLE", "PODS", "FREE", "GANGS"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"NODE", "SCHEDULABLE", "MODEL", "PODS", "FREE", "GANGS"}};
   for (const Json& node : nodes["items"].items()) {
     std::vector<std::string> free;
     for (const Json& resource : node["resources"].items()) {
@@ -183,8 +184,8 @@ std::string NodeTable(const Json& nodes) {
     std::vector<std::string> gangs;
     for (const Json& gang : node["gangs"].items()) gangs.push_back(gang.AsString());
     rows.push_back({node["name"].AsString(), node["schedulable"].AsBool() ? "yes" : "no",
-                    absl::StrCat(Number(node["pods"])), OrDash(absl::StrJoin(free, ", ")),
-                    OrDash(absl::StrJoin(gangs, ", "))});
+                    OrDash(node["gpuModel"].AsString()), absl::StrCat(Number(node["pods"])),
+                    OrDash(absl::StrJoin(free, ", ")), OrDash(absl::StrJoin(gangs, ", "))});
   }
   return Table(rows);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "api/codec/json.h"
 
@@ -25,6 +26,7 @@ namespace maniple {
 
 // Parts of the above, for other tables of the same.
 //
+[[nodiscard]] std::string OrDash(absl::string_view text);  // "-" for ""
 // 64-bit integers are strings in protobuf's JSON.
 [[nodiscard]] int64_t Number(const Json& value);
 // The cells of one gang in a GangTable.

@@ -26,11 +26,32 @@ TEST(Capacity, CountsPodsOfEachSizeAnywhereAndInTheBestDomain) {
       R"({"items":[)", NodeWithGpus(R"("east","r1")", 8), ",", NodeWithGpus(R"("east","r2")", 8),
       ",", NodeWithGpus(R"("west","r3")", 7), ",", NodeWithGpus(R"("west","")", 1), "]}"));
   EXPECT_EQ(CapacityTable(CapacityOf(nodes)),
-            "RESOURCE        PODS OF  ANYWHERE  FREE   IN ONE DOMAIN\n"
-            "nvidia.com/gpu  1        24        24/32  16 in east, 8 in east/r1\n"
-            "nvidia.com/gpu  2        11        24/32  8 in east, 4 in east/r1\n"
-            "nvidia.com/gpu  4        5         24/32  4 in east, 2 in east/r1\n"
-            "nvidia.com/gpu  8        2         24/32  2 in east, 1 in east/r1\n");
+            "RESOURCE        MODEL  PODS OF  ANYWHERE  FREE   IN ONE DOMAIN\n"
+            "nvidia.com/gpu  -      1        24        24/32  16 in east, 8 in east/r1\n"
+            "nvidia.com/gpu  -      2        11        24/32  8 in east, 4 in east/r1\n"
+            "nvidia.com/gpu  -      4        5         24/32  4 in east, 2 in east/r1\n"
+            "nvidia.com/gpu  -      8        2         24/32  2 in east, 1 in east/r1\n");
+}
+
+// Eight slices that go by the name of a GPU are not eight GPUs, and no pod gets two of them.
+TEST(Capacity, CountsEachModelForItselfAndSlicesOneByOne) {
+  const std::string slices =
+      R"({"schedulable":true,"gpuModel":"H100 MIG 1g.10gb","resources":[{"name":"nvidia.com/gpu",)"
+      R"("allocatable":"7","free":"5","gpu":true,"onePerContainer":true}]})";
+  const Json nodes =
+      Parsed(absl::StrCat(R"({"items":[)", NodeWithGpus("", 2, R"(,"gpuModel":"H100")"), ",",
+                          NodeWithGpus("", 1, R"(,"gpuModel":"A100")"), ",", slices, "]}"));
+  EXPECT_EQ(CapacityTable(CapacityOf(nodes)),
+            "RESOURCE        MODEL             PODS OF  ANYWHERE  FREE  IN ONE DOMAIN\n"
+            "nvidia.com/gpu  A100              1        1         1/8   -\n"
+            "nvidia.com/gpu  A100              2        0         1/8   -\n"
+            "nvidia.com/gpu  A100              4        0         1/8   -\n"
+            "nvidia.com/gpu  A100              8        0         1/8   -\n"
+            "nvidia.com/gpu  H100              1        2         2/8   -\n"
+            "nvidia.com/gpu  H100              2        1         2/8   -\n"
+            "nvidia.com/gpu  H100              4        0         2/8   -\n"
+            "nvidia.com/gpu  H100              8        0         2/8   -\n"
+            "nvidia.com/gpu  H100 MIG 1g.10gb  1        5         5/7   -\n");
 }
 
 TEST(Capacity, LeavesOutWhatTakesNoPods) {
@@ -51,7 +72,7 @@ TEST(Capacity, OfACpuClusterIsEmpty) {
                 .size(),
             0u);
   EXPECT_EQ(CapacityTable(CapacityOf(Json())),
-            "RESOURCE  PODS OF  ANYWHERE  FREE  IN ONE DOMAIN\n");
+            "RESOURCE  MODEL  PODS OF  ANYWHERE  FREE  IN ONE DOMAIN\n");
 }
 
 }  // namespace

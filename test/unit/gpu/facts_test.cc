@@ -311,5 +311,26 @@ TEST(GpuFacts, AnyTextOfLabelsHasAnAnswer) {
   }
 }
 
+TEST(GpuFacts, TellWhatOneDeviceIsAndWhetherAContainerGetsTwo) {
+  const std::optional<GpuResource> gpu = GpuResourceOf("nvidia.com/gpu");
+  const std::optional<GpuResource> slice = GpuResourceOf("nvidia.com/mig-1g.5gb");
+  struct Row {
+    std::string product, replicas, text;
+    bool one_each;
+  };
+  for (const Row& row :
+       {Row{"NVIDIA-A100-SXM4-80GB", "", "A100-SXM4-80GB", false},
+        Row{"NVIDIA-A100-SXM4-80GB-MIG-1g.10gb", "", "A100-SXM4-80GB MIG 1g.10gb", true},
+        Row{"Tesla-T4-SHARED", "4", "T4 shared by 4", true}, Row{"", "", "", false}}) {
+    MakeNode node("n");
+    if (!row.product.empty()) node.Label("nvidia.com/gpu.product", row.product);
+    if (!row.replicas.empty()) node.Label("nvidia.com/gpu.replicas", row.replicas);
+    const GpuFacts facts = FactsOf(node);
+    EXPECT_EQ(DeviceText(facts), row.text);
+    EXPECT_EQ(IsOnePerContainer(facts, *gpu), row.one_each) << row.product;
+    EXPECT_FALSE(IsOnePerContainer(facts, *slice)) << row.product;
+  }
+}
+
 }  // namespace
 }  // namespace maniple

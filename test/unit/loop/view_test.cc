@@ -71,6 +71,23 @@ TEST(LoopView, ANodeTellsItsNvlinkDomain) {
   EXPECT_EQ(NodeOf(*view, "out").nvlink, "");
 }
 
+TEST(LoopView, ANodeTellsWhatItsGpusAre) {
+  LoopDriver d;
+  const char* kProduct = "nvidia.com/gpu.product";
+  d.Put(MakeNode("whole").Gpu(8).Label(kProduct, "NVIDIA-H100-80GB-HBM3"));
+  d.Put(MakeNode("sliced").Gpu(7).Label(kProduct, "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"));
+  d.Settle();
+  const ClusterViewPtr view = d.loop().View(d.now);
+  const auto one_each = [&view](const char* name) {
+    const auto& all = NodeOf(*view, name).resources;
+    return std::ranges::find(all, kGpu, &NodeResourceView::resource)->one_per_container;
+  };
+  EXPECT_EQ(NodeOf(*view, "whole").gpu_model, "H100-80GB-HBM3");
+  EXPECT_EQ(NodeOf(*view, "sliced").gpu_model, "H100-80GB-HBM3 MIG 1g.10gb");
+  EXPECT_FALSE(one_each("whole"));
+  EXPECT_TRUE(one_each("sliced"));
+}
+
 TEST(LoopView, AGangThatSaysHowLongItRunsHasAnEndAndItsSuccessorAStart) {
   ReservationWorld w(2);
   w.Queue("q", 16);
