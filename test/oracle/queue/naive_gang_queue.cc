@@ -72,10 +72,11 @@ std::optional<QueueItem> NaiveGangQueue::Pop(absl::Time now) {
 }
 
 void NaiveGangQueue::WakeQuota(QuotaNodeId root) {
-  WakeClasses([&](const Class& c) {
+  const auto watches = [&](const Class& c) {
     const QuotaNodeId queue = std::get<3>(c);
     return (std::get<2>(c) & kReliefQuota) != 0 && Known(queue) && tree->Root(queue) == root;
-  });
+  };
+  WakeClasses(watches, [](const SeenClass& seen) { return seen.id; });
 }
 
 size_t NaiveGangQueue::parked() const {

@@ -26,10 +26,13 @@ class NaiveGangQueue {
 
   template <typename Fits>
   void WakeFor(uint32_t relief, const Fits& fits) {
-    WakeClasses([&](const Class& c) {
+    const auto hits = [&](const Class& c) {
       const uint32_t hit = std::get<2>(c) & relief;
       if ((hit & ~(kReliefRoom | kReliefNodes)) != 0) return true;
       return hit != 0 && (!std::get<0>(c).valid() || fits(std::get<0>(c)));
+    };
+    WakeClasses(hits, [](const SeenClass& seen) {
+      return std::make_tuple(std::get<0>(seen.name), std::get<2>(seen.name), seen.id);
     });
   }
   void WakeQuota(QuotaNodeId root);
@@ -64,16 +67,22 @@ class NaiveGangQueue {
   void WakeFirst(const Class& c);
   void Answer(const std::optional<Class>& from, bool spoke, bool passes_on);
   void HoldUp(QuotaNodeId queue, const std::optional<Class>& failed);
-  template <typename Hit>
-  void WakeClasses(const Hit& hit) {
-    std::vector<std::tuple<ShapeId, uint64_t, Class>> classes;
+  struct SeenClass {
+    Class name;
+    uint64_t id = 0;
+  };
+  // One that is woken may be the head that held up the speaker of the next class: `key` gives their
+  // order.
+  template <typename Hit, typename Key>
+  void WakeClasses(const Hit& hit, const Key& key) {
+    std::vector<SeenClass> classes;
     for (const auto& [c, id] : ids) {
       const One* speaker = SpeakerOf(c);
       if (speaker != nullptr && !Held(*speaker)) continue;
-      if (hit(c)) classes.emplace_back(std::get<0>(c), id, c);
+      if (hit(c)) classes.push_back({c, id});
     }
-    std::ranges::sort(classes);
-    for (const auto& [shape, id, c] : classes) WakeFirst(c);
+    std::ranges::sort(classes, {}, key);
+    for (const SeenClass& seen : classes) WakeFirst(seen.name);
   }
   // A class that nobody is in or was woken from is forgotten: the next of that name is a new one.
   void Prune();
