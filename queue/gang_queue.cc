@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/node_hash_map.h"
 #include "api/base/check.h"
 #include "api/base/due_times.h"
@@ -25,7 +26,8 @@ struct GangQueue::Impl {
   absl::node_hash_map<QueueItem, ItemStanding> standings;
   OrderedStandings repairs;  // the ready ones
   Lanes quorums;
-  Lanes surpluses;
+  Lanes surpluses;  // its blockers are those of `quorums`
+  absl::btree_map<QuotaNodeId, OrderedStandings> parked_surplus;
   ParkedClasses classes;
   DueTimes<QueueItem> times;  // of parked ones
   size_t parked = 0;
@@ -67,6 +69,24 @@ struct GangQueue::Impl {
     }
   }
 
+  // REQUIRES: a quorum or surplus.
+  Lanes& LanesOf(const ItemStanding& standing) {
+    return standing.item.kind == ItemKind::kSurplus ? surpluses : quorums;
+  }
+
+  void PutToSleep(ItemStanding& standing, absl::Time until) {
+    classes.At(standing.parked_class).asleep.insert(&standing);
+    IfFirstForgetShortage(standing);
+    times.Set(standing.item, until);
+    ++parked;
+    if (standing.item.kind == ItemKind::kSurplus) {
+      parked_surplus[standing.order.queue].insert(&standing);
+    }
+    if (!standing.blocks) return;
+    quorums.Block(standing);
+    surpluses.Block(standing);
+  }
+
   // The shortage known of a class is that of its first item, which is now, or was, this one.
   void IfFirstForgetShortage(const ItemStanding& standing) {
     if (*classes.At(standing.parked_class).asleep.begin() != &standing) return;
@@ -79,8 +99,13 @@ struct GangQueue::Impl {
     IfFirstForgetShortage(standing);
     classes.At(standing.parked_class).asleep.erase(&standing);
     times.Erase(standing.item);
-    if (std::exchange(standing.blocks, false)) quorums.Unblock(standing);
     --parked;
+    if (standing.item.kind == ItemKind::kSurplus) {
+      parked_surplus[standing.order.queue].erase(&standing);
+    }
+    if (!std::exchange(standing.blocks, false)) return;
+    quorums.Unblock(standing);
+    surpluses.Unblock(standing);
   }
 
   // Takes the item from its place.
@@ -112,7 +137,7 @@ struct GangQueue::Impl {
     ItemStanding& first = **parked_class.asleep.begin();
     if (parked_class.speaker != nullptr) {
       if (!quorums.Held(*parked_class.speaker) || quorums.Held(first)) return;
-      quorums.Silence(*parked_class.speaker);
+      LanesOf(*parked_class.speaker).Silence(*parked_class.speaker);
     }
     parked_class.speaker = &first;
     first.speaks = true;
@@ -131,18 +156,23 @@ struct GangQueue::Impl {
     classes.DropIfEmpty(woken_from);
   }
 
-  // The Queue's first blocker has changed, perhaps by an item that just failed into `failed_class`.
-  // Speakers that it holds up pass the question on, unless that failure answers it.
+  // The Queue's first blocker, or what stands behind it, has changed, perhaps by an item that just
+  // failed into `failed_class`. What was parked behind that blocker stands ready, to be asked in
+  // its turn. Speakers that it holds up pass the question on, unless that failure answers it.
   void HoldUp(QuotaNodeId queue, ParkedClassId failed_class) {
+    if (quorums.BlockerOf(queue) == nullptr) return;
     for (ItemStanding* later : quorums.LaterBlockers(queue)) WakeUp(*later);
-    for (ItemStanding* speaker : quorums.HeldSpeakers(queue)) {
-      const ParkedClassId id = speaker->parked_class;
-      if (id != failed_class) {
-        WakeFirstOf(id);
-        continue;
+    for (ItemStanding* surplus : OrderedStandings(parked_surplus[queue])) WakeUp(*surplus);
+    for (Lanes* lanes : {&quorums, &surpluses}) {
+      for (ItemStanding* speaker : lanes->HeldSpeakers(queue)) {
+        const ParkedClassId id = speaker->parked_class;
+        if (id != failed_class) {
+          WakeFirstOf(id);
+          continue;
+        }
+        lanes->Silence(*speaker);
+        classes.At(id).speaker = nullptr;
       }
-      quorums.Silence(*speaker);
-      classes.At(id).speaker = nullptr;
     }
   }
 
@@ -177,7 +207,7 @@ GangQueue::~GangQueue() = default;
 void GangQueue::SetTree(const QuotaTree* tree, std::vector<QueueRules> rules,
                         FairSharing fair_sharing) {
   impl_->quorums.SetTree(tree, rules, fair_sharing);
-  impl_->surpluses.SetTree(tree, {}, fair_sharing);
+  impl_->surpluses.SetTree(tree, rules, fair_sharing);
   impl_->classes.SetTree(tree);
   for (uint32_t i = 0; i < impl_->quorums.queues(); ++i) impl_->HoldUp(QuotaNodeId(i), 0);
 }
@@ -213,13 +243,9 @@ void GangQueue::Park(QueueItem item, const OrderKey& order, ParkFacts facts) {
               .where = Whereabouts::kParked,
               .parked_class = id,
               .blocks = facts.blocks && item.kind == ItemKind::kQuorum};
-  impl_->classes.At(id).asleep.insert(&standing);
-  impl_->IfFirstForgetShortage(standing);
-  impl_->times.Set(item, facts.until);
-  ++impl_->parked;
-  if (standing.blocks) impl_->quorums.Block(standing);
+  impl_->PutToSleep(standing, facts.until);
   impl_->Answer(woken_from, spoke, woken_from == id ? Impl::Fate::kFailedAgain : Impl::Fate::kLeft);
-  if (standing.blocks) impl_->HoldUp(order.queue, id);
+  if (standing.blocks || item.kind == ItemKind::kSurplus) impl_->HoldUp(order.queue, id);
 }
 
 void GangQueue::Remove(QueueItem item) {
@@ -306,8 +332,9 @@ std::optional<QueueItem> GangQueue::BlockerOf(QueueItem item) const {
 
 std::vector<QueueItem> GangQueue::HeldUp(QuotaNodeId queue) const {
   std::vector<QueueItem> items;
-  for (const ItemStanding* standing : impl_->quorums.HeldReady(queue))
-    items.push_back(standing->item);
+  for (const Lanes* lanes : {&impl_->quorums, &impl_->surpluses}) {
+    for (const ItemStanding* standing : lanes->HeldReady(queue)) items.push_back(standing->item);
+  }
   return items;
 }
 

@@ -23,8 +23,9 @@
 // surplus members after every quorum. Items that stand aside come after all others.
 //
 // StrictFIFO. A quorum that is parked and blocks holds up the quorums after it in its Queue until
-// it is woken, removed or started. A quorum parked behind it stands ready again, and is asked when
-// its turn comes. So at most one blocks a Queue.
+// it is woken, removed or started, and all surplus of that Queue. A blocking quorum parked behind
+// it stands ready again, and so does surplus: each is asked when its turn comes. So at most one
+// quorum blocks a Queue. Repairs are not held up.
 //
 // Invariants:
 //   1. An item is in at most one place: ready, popped, parked, or absent (being bound, or nothing
@@ -33,7 +34,8 @@
 //   3. After Wake every parked item whose facts name the event, and which it may help, is ready, or
 //      sleeps behind a ready or popped item of its own class. That item is not held up, unless all
 //      that sleep behind it are.
-//   4. Nothing of a StrictFIFO Queue is popped that comes after a parked item which blocks.
+//   4. No quorum or surplus of a StrictFIFO Queue is popped that comes after a parked item which
+//      blocks.
 #pragma once
 
 #include <cstdint>

@@ -150,7 +150,7 @@ bool Lanes::BringBack() {
 }
 
 bool Lanes::Held(const ItemStanding& standing) const {
-  if (standing.where == Whereabouts::kPopped || standing.item.kind != ItemKind::kQuorum) {
+  if (standing.where == Whereabouts::kPopped || standing.item.kind == ItemKind::kRepair) {
     return false;
   }
   const ItemStanding* blocker = BlockerOf(standing.order.queue);

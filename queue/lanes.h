@@ -5,7 +5,7 @@
 // order stay as they are meanwhile.
 //
 // A lane whose Queue is StrictFIFO is held up behind its first blocker: nothing after that is
-// popped.
+// popped. A blocker may be of another kind than the lane's items.
 //
 // Invariants:
 //   1. counted = the items of the lane, or 0 if none of them can be popped; ready() is their sum.
@@ -42,7 +42,7 @@ class Lanes final {
   // False: no lane stood aside.
   bool BringBack();
   // For an item that is ready, or parked and to be woken:
-  // does a parked item of its Queue hold it up?
+  // does a parked item of its Queue hold it up? Never a repair.
   [[nodiscard]] bool Held(const ItemStanding& standing) const;
   // The item that holds up others of the Queue; null: none does.
   [[nodiscard]] const ItemStanding* BlockerOf(QuotaNodeId queue) const;

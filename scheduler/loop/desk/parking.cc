@@ -20,7 +20,8 @@ void Parking::Note(Case& c, QueueItem item, WaitingFor waits) {
 
 void Parking::Park(Case& c, QueueItem item, ParkFacts facts) {
   const OrderKey order = charges_.OrderOf(c, item.kind);
-  // A quorum that is held up in a StrictFIFO Queue must not speak for surplus, which never is.
+  // A failure of one kind is no answer for another: surplus makes nobody leave, and a repair may
+  // use room that is kept from others.
   absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
   desk_.queue.Park(item, order, std::move(facts));
   // Gangs behind this one will not be asked before it, and should say so; once is enough.

@@ -33,7 +33,9 @@ void NaiveGangQueue::Park(QueueItem item, const OrderKey& order, const ParkFacts
   const Class now = ClassOf(one);
   ids.try_emplace(now, ++last_id);
   Answer(from, spoke, /*passes_on=*/spoke && from != now);
-  if (Blocks(*Find(item)) && order.queue.valid()) HoldUp(order.queue, now);
+  if ((Blocks(*Find(item)) || item.kind == ItemKind::kSurplus) && order.queue.valid()) {
+    HoldUp(order.queue, now);
+  }
   Prune();
 }
 
@@ -87,8 +89,8 @@ size_t NaiveGangQueue::parked() const {
 size_t NaiveGangQueue::ready() const {
   return static_cast<size_t>(std::ranges::count_if(all, [this](const One& one) {
     if (one.where != Where::kReady) return false;
-    if (one.item.kind != ItemKind::kQuorum || !Known(one.order.queue)) return true;
-    return HeadOf(one.order.queue, ItemKind::kQuorum) != nullptr;
+    if (one.item.kind == ItemKind::kRepair || !Known(one.order.queue)) return true;
+    return HeadOf(one.order.queue, one.item.kind) != nullptr;
   }));
 }
 
@@ -120,7 +122,7 @@ bool NaiveGangQueue::Strict(QuotaNodeId queue) const {
 }
 
 bool NaiveGangQueue::Held(const One& one) const {
-  if (one.where == Where::kPopped || one.item.kind != ItemKind::kQuorum) return false;
+  if (one.where == Where::kPopped || one.item.kind == ItemKind::kRepair) return false;
   return Strict(one.order.queue) && std::ranges::any_of(all, [&](const One& other) {
            return Blocks(other) && other.order.queue == one.order.queue && Before(other, one);
          });
@@ -194,7 +196,9 @@ void NaiveGangQueue::HoldUp(QuotaNodeId queue, const std::optional<Class>& faile
   if (!Strict(queue)) return;
   std::vector<QueueItem> later, speakers;
   for (const One& one : all) {
-    if (one.order.queue == queue && Blocks(one) && Held(one)) later.push_back(one.item);
+    const bool awaits_turn =
+        Blocks(one) || (one.where == Where::kParked && one.item.kind == ItemKind::kSurplus);
+    if (one.order.queue == queue && awaits_turn && Held(one)) later.push_back(one.item);
   }
   for (const QueueItem item : later) Wake(*Find(item));
   std::vector<One> sorted = all;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -242,7 +243,8 @@ TEST(GangQueueOrderModel, TheOrderOfOffersDoesNotMatter) {
   }
 }
 
-// Nodes are one number; gangs of few sizes want some of it, and quota. Whoever has both starts.
+// Nodes are one number; quorums and surplus of few sizes want some of it, and quota. Whoever has
+// both starts.
 class Cluster {
  public:
   explicit Cluster(uint64_t seed) : random(seed), world(random) {
@@ -250,7 +252,8 @@ class Cluster {
   }
 
   void Step() {
-    const QueueItem any{GangId(static_cast<uint32_t>(random.Below(30))), ItemKind::kQuorum};
+    const auto gang = static_cast<uint32_t>(random.Below(30));
+    const QueueItem any{GangId(gang), gang < 20 ? ItemKind::kQuorum : ItemKind::kSurplus};
     switch (random.Below(6)) {
       case 0:
       case 1:
@@ -294,21 +297,22 @@ class Cluster {
     ASSERT_EQ(queue.ready(), 0u);
     for (const auto& [item, order] : waiting) {
       if (WhyNot(order).has_value()) continue;
-      ASSERT_TRUE(BlockedBefore(order)) << "gang " << item.gang << " could start";
+      ASSERT_TRUE(BlockedBefore(item, order)) << "gang " << item.gang << " could start";
     }
   }
 
  private:
-  static std::pair<int64_t, absl::Time> Key(const OrderKey& order) {
-    return {-int64_t{order.priority}, order.queued};
+  static std::tuple<ItemKind, int64_t, absl::Time> Key(QueueItem item, const OrderKey& order) {
+    return {item.kind, -int64_t{order.priority}, order.queued};
   }
-  // Its Queue is StrictFIFO, and somebody before it cannot start now, but some day.
-  [[nodiscard]] bool BlockedBefore(const OrderKey& order) const {
+  // Its Queue is StrictFIFO, and a quorum before it cannot start now, but some day.
+  [[nodiscard]] bool BlockedBefore(QueueItem item, const OrderKey& order) const {
     const QuotaNodeId queue_of = order.queue;
     if (!queue_of.valid()) return false;
     if (world.forest.rules[queue_of.index()].ordering != QueueOrdering::kStrictFifo) return false;
     return std::ranges::any_of(waiting, [&](const auto& other) {
-      if (other.second.queue != queue_of || Key(other.second) >= Key(order)) return false;
+      if (other.first.kind == ItemKind::kSurplus || other.second.queue != queue_of) return false;
+      if (Key(other.first, other.second) >= Key(item, order)) return false;
       const std::optional<ParkFacts> facts = WhyNot(other.second);
       return facts.has_value() && facts->blocks;
     });

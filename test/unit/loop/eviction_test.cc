@@ -343,6 +343,11 @@ TEST_F(LoopEvictionTest, SurplusIsNotForgottenBehindTheHeadOfAStrictFifoQueueTha
   d_.Settle(absl::Seconds(1));
   PutQueue();
   d_.Settle(absl::Seconds(1));
+  ASSERT_EQ(d_.Bound("elastic"), 1);
+  for (const char* gang : {"head", "next", "third"}) {
+    d_.api.Delete(ResourceKind::kPod, absl::StrCat(gang, "-0"));
+  }
+  d_.Settle(absl::Seconds(1));
   EXPECT_EQ(d_.Bound("elastic"), 2);
 }
 

@@ -77,7 +77,8 @@ class LanesTest : public ::testing::Test {
   explicit LanesTest(uint64_t seed = 1) : random_(seed) {
     for (uint32_t i = 0; i < 16; ++i) {
       const uint32_t queue = i % (kQueues + 1);
-      all_.push_back({.item = {.gang = GangId(i)},
+      const ItemKind kind = i % 3 == 0 ? ItemKind::kSurplus : ItemKind::kQuorum;
+      all_.push_back({.item = {.gang = GangId(i), .kind = kind},
                       .order = {.priority = static_cast<int32_t>(i * 7 % 3),
                                 .queued = absl::UnixEpoch(),
                                 .namespace_name = absl::StrCat("n", i % 3),

@@ -1,6 +1,6 @@
-// The GangQueue with Queues and Cohorts. The fears: a gang that passes a blocked head of a
-// StrictFIFO Queue, one that waits for ever behind somebody who cannot be asked, and a wake that
-// reaches another tree or misses its own.
+// The GangQueue with Queues and Cohorts. The fears: a gang, or surplus of one that runs, passes a
+// blocked head of a StrictFIFO Queue; one waits for ever behind somebody who cannot be asked; a
+// wake reaches another tree or misses its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,12 +119,13 @@ TEST_F(QueueOrder, NothingPassesABlockedHeadOfAStrictQueueOnly) {
   OfferAndPark(Quorum(2), In(loose, 1), Waits("big"));
   queue.Offer(Quorum(3), In(strict, 2));
   queue.Offer(Quorum(4), In(loose, 2));
-  queue.Offer(Surplus(5), In(strict, 3));
+  queue.Offer(Surplus(5), In(strict, 0, /*priority=*/9));
+  queue.Offer(Surplus(8), In(loose, 3));
   queue.Offer(Repair(6), In(strict, 4));
   EXPECT_EQ(queue.ready(), 3u);
-  EXPECT_THAT(Drain(queue), ElementsAre(Repair(6), Quorum(4), Surplus(5)));
+  EXPECT_THAT(Drain(queue), ElementsAre(Repair(6), Quorum(4), Surplus(8)));
   EXPECT_EQ(queue.ready(), 0u);
-  EXPECT_THAT(queue.WaitingItems(), ElementsAre(Quorum(1), Quorum(2), Quorum(3)));
+  EXPECT_THAT(queue.WaitingItems(), ElementsAre(Quorum(1), Quorum(2), Quorum(3), Surplus(5)));
   queue.Offer(Quorum(7), In(strict, 9, /*priority=*/1));  // comes before the head
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(7)));
 }
@@ -133,24 +134,49 @@ TEST_F(QueueOrder, TheHoldEndsWhenTheHeadIsWokenRemovedOrChanged) {
   for (const int how : {0, 1, 2}) {
     OfferAndPark(Quorum(1), In(strict, 1), Waits("big"));
     queue.Offer(Quorum(2), In(strict, 2));
+    queue.Offer(Surplus(3), In(strict, 0));
     ASSERT_TRUE(Drain(queue).empty());
-    std::vector<QueueItem> expected{Quorum(1), Quorum(2)};
+    std::vector<QueueItem> expected{Quorum(1), Quorum(2), Surplus(3)};
     if (how == 0) queue.Wake(kReliefRoom, kAnyRoom, NotShort);
     if (how == 1) queue.Offer(Quorum(1), In(strict, 1));
     if (how == 2) {
       queue.RemoveGang(GangId(1));
-      expected = {Quorum(2)};
+      expected = {Quorum(2), Surplus(3)};
     }
     EXPECT_EQ(Drain(queue), expected) << how;
-    queue.RemoveGang(GangId(1));
-    queue.RemoveGang(GangId(2));
+    for (uint32_t gang = 1; gang <= 3; ++gang) queue.RemoveGang(GangId(gang));
   }
 }
 
 TEST_F(QueueOrder, AHeadThatCanNeverStartBlocksNobody) {
   OfferAndPark(Quorum(1), In(strict, 1), NeverFits("huge"));
   queue.Offer(Quorum(2), In(strict, 2));
-  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
+  queue.Offer(Surplus(3), In(strict, 3));
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2), Surplus(3)));
+}
+
+TEST_F(QueueOrder, ParkedSurplusIsAskedAgainWhenTheHeadThatHeldItUpIsGone) {
+  OfferAndPark(Surplus(1), In(strict, 1), Waits("small"));
+  OfferAndPark(Quorum(2), In(strict, 2), Waits("big"));
+  EXPECT_THAT(queue.HeldUp(strict), ElementsAre(Surplus(1)));
+  EXPECT_EQ(queue.BlockerOf(Surplus(1)), Quorum(2));
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
+  ASSERT_EQ(queue.Pop(kStart), Quorum(2));
+  queue.Park(Quorum(2), In(strict, 2), Waits("big"));
+  EXPECT_TRUE(Drain(queue).empty());
+  EXPECT_THAT(queue.ParkedItems(), ElementsAre(Quorum(2)));
+  queue.RemoveGang(GangId(2));
+  EXPECT_EQ(queue.BlockerOf(Surplus(1)), std::nullopt);
+  EXPECT_THAT(Drain(queue), ElementsAre(Surplus(1)));
+}
+
+TEST_F(QueueOrder, SurplusThatFailsAfterAHeadHasBlockedItsQueueStandsBehindThatHead) {
+  queue.Offer(Surplus(1), In(strict, 1));
+  ASSERT_EQ(queue.Pop(kStart), Surplus(1));
+  OfferAndPark(Quorum(2), In(strict, 2), Waits("big"));
+  queue.Park(Surplus(1), In(strict, 1), Waits("small"));
+  EXPECT_THAT(queue.HeldUp(strict), ElementsAre(Surplus(1)));
+  EXPECT_TRUE(Drain(queue).empty());
 }
 
 TEST_F(QueueOrder, ABlockedHeadThatIsPassedByPriorityIsAskedAgainWhenItsTurnComes) {
@@ -170,6 +196,22 @@ TEST_F(QueueOrder, AQuestionHeldUpInAStrictQueueIsPassedOnToAnother) {
   ASSERT_EQ(queue.Pop(kStart), Quorum(3));
   queue.Park(Quorum(3), In(strict, 3, 5), Waits("other"));  // holds up 1
   EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2)));
+}
+
+TEST_F(QueueOrder, SurplusThatIsHeldUpPassesItsQuestionOnToAnotherQueue) {
+  OfferAndPark(Surplus(1), In(strict, 1), Waits("same"));
+  OfferAndPark(Surplus(2), In(loose, 2), Waits("same"));
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);  // wakes 1, for both
+  OfferAndPark(Quorum(3), In(strict, 3), Waits("big"));
+  EXPECT_THAT(Drain(queue), ElementsAre(Surplus(2)));
+}
+
+TEST_F(QueueOrder, SurplusThatIsHeldUpDoesNotSpeakForAnotherQueue) {
+  OfferAndPark(Surplus(1), In(strict, 1), Waits("same"));
+  OfferAndPark(Surplus(2), In(loose, 2), Waits("same"));
+  OfferAndPark(Quorum(3), In(strict, 3), Waits("big", kReliefMembers));
+  queue.Wake(kReliefRoom, kAnyRoom, NotShort);
+  EXPECT_THAT(Drain(queue), ElementsAre(Surplus(2)));
 }
 
 TEST_F(QueueOrder, AFailureOfTheSameClassAnswersAQuestionThatItHoldsUp) {
@@ -261,12 +303,13 @@ TEST_F(QueueOrder, AnOrderingThatChangesHoldsUpOrLetsGoAtOnce) {
   queue.SetTree(&tree, Rules(QueueOrdering::kBestEffortFifo), FairSharing::kOn);
   ASSERT_EQ(queue.Pop(kStart), Quorum(2));
   queue.Park(Quorum(2), In(strict, 2), Waits("b"));
+  OfferAndPark(Surplus(4), In(strict, 4), Waits("c"));
   queue.Offer(Quorum(3), In(strict, 3));
   queue.SetTree(&tree, Rules(QueueOrdering::kStrictFifo), FairSharing::kOn);
   EXPECT_TRUE(Drain(queue).empty());
   EXPECT_EQ(queue.parked(), 1u);
   queue.RemoveGang(GangId(1));
-  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2), Quorum(3)));
+  EXPECT_THAT(Drain(queue), ElementsAre(Quorum(2), Quorum(3), Surplus(4)));
 }
 
 TEST_F(QueueOrder, AGangWhoseQueueIsNotKnownYetCountsAsOneWithout) {
@@ -293,7 +336,7 @@ TEST_F(QueueOrder, AGangWhoseQueueIsNotKnownYetCountsAsOneWithout) {
 TEST_F(QueueOrder, AHeadThatFailsAgainAndAgainCostsNothingForTheThousandsBehindIt) {
   OfferAndPark(Quorum(0), In(strict, 0), Waits("a"));
   for (uint32_t i = 1; i < 10'000; ++i) {
-    queue.Offer(Quorum(i), In(strict, static_cast<int>(i)));
+    queue.Offer(i % 2 == 0 ? Quorum(i) : Surplus(i), In(strict, static_cast<int>(i)));
   }
   const uint64_t before = queue.touched();
   for (int turn = 0; turn < 100; ++turn) {
