@@ -24,6 +24,8 @@ void Parking::Park(Case& c, QueueItem item, ParkFacts facts) {
   // use room that is kept from others.
   absl::StrAppend(&facts.class_key, " ", ItemName(item.kind));
   desk_.queue.Park(item, order, std::move(facts));
+  // Surplus that was asked tells a reason of its own, and must hear anew of a head that comes back.
+  if (item.kind == ItemKind::kSurplus) told_head_.erase(order.queue);
   // Gangs behind this one will not be asked before it, and should say so; once is enough.
   const std::vector<QueueItem> held = desk_.queue.HeldUp(order.queue);
   if (held.empty() || std::exchange(told_head_[order.queue], c.gang.id) == c.gang.id) return;

@@ -14,7 +14,8 @@ class Parking final {
 
   // Notes why the item waits; items of one Queue with the same reason in succession share it.
   void Note(Case& c, QueueItem item, WaitingFor waits);
-  // Gangs that stand behind it in a StrictFIFO Queue say so from now on.
+  // Gangs that stand behind it in a StrictFIFO Queue, and gangs whose surplus does, say so from
+  // now on.
   void Park(Case& c, QueueItem item, ParkFacts facts);
 
   // Queues have changed.
@@ -28,7 +29,8 @@ class Parking final {
   Desk& desk_;
   Charges& charges_;
   absl::btree_map<std::string, std::weak_ptr<const WaitingFor>> last_noted_;  // by Queue
-  absl::btree_map<QuotaNodeId, GangId> told_head_;  // of StrictFIFO Queues: blocks the others
+  // By StrictFIFO Queue: the head of which all that stand behind it have been told.
+  absl::btree_map<QuotaNodeId, GangId> told_head_;
 };
 
 }  // namespace maniple

@@ -225,11 +225,12 @@ void Reporter::TellPods(Case& c, const Standing& standing) {
       return std::ranges::find(c.gang.members, told.first, &Member::pod) == c.gang.members.end();
     });
   }
-  const WaitingFor of_standing{.reason = standing.reason, .message = standing.message};
+  WaitingFor of_standing{.reason = standing.reason, .message = standing.message};
   const WaitingFor* waits = &of_standing;
   if (standing.phase == GangPhase::kRunning) {
-    if (record.surplus_waiting == nullptr) return;
-    waits = record.surplus_waiting.get();
+    const std::optional<Standing> surplus = parts_.standings.StandingOfSurplus(c);
+    if (!surplus.has_value()) return;
+    of_standing = {.reason = surplus->reason, .message = surplus->message};
   } else if (record.binding.has_value()) {
     if (record.waiting == nullptr) return;
     waits = record.waiting.get();

@@ -49,8 +49,8 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
     Standing standing{GangPhase::kRunning, WaitReason::kBound,
                       BoundText(counts.bound + counts.succeeded,
                                 static_cast<int64_t>(NodesOf(c, desk_.state).size()))};
-    if (c.record.surplus_waiting != nullptr) {
-      absl::StrAppend(&standing.message, "; the rest waits: ", c.record.surplus_waiting->message);
+    if (const std::optional<Standing> surplus = StandingOfSurplus(c)) {
+      absl::StrAppend(&standing.message, "; the rest waits: ", surplus->message);
     }
     return standing;
   }
@@ -75,7 +75,7 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
                     assembly.gated ? WaitReason::kSchedulingGated : WaitReason::kWaitingForMembers,
                     failed};
   }
-  if (c.record.waiting == nullptr) return BehindAnother(c);
+  if (c.record.waiting == nullptr) return BehindAnother(c, ItemKind::kQuorum);
   Standing standing{GangPhase::kPending, c.record.waiting->reason, c.record.waiting->message};
   if (const std::string trouble = EvictionTrouble(c); !trouble.empty()) {
     absl::StrAppend(&standing.message, "; ", trouble);
@@ -90,9 +90,17 @@ std::optional<Standing> Standings::StandingAsSuch(const Case& c) const {
   return standing;
 }
 
-// In a StrictFIFO Queue no gang passes the first that waits.
-std::optional<Standing> Standings::BehindAnother(const Case& c) const {
-  const std::optional<QueueItem> first = desk_.queue.BlockerOf({c.gang.id, ItemKind::kQuorum});
+std::optional<Standing> Standings::StandingOfSurplus(const Case& c) const {
+  // What it was short of before the head came is no longer what keeps it.
+  if (std::optional<Standing> behind = BehindAnother(c, ItemKind::kSurplus)) return behind;
+  const WaitingForPtr& waits = c.record.surplus_waiting;
+  if (waits == nullptr) return std::nullopt;
+  return Standing{GangPhase::kPending, waits->reason, waits->message};
+}
+
+// In a StrictFIFO Queue no gang, and no surplus, passes the first that waits.
+std::optional<Standing> Standings::BehindAnother(const Case& c, ItemKind kind) const {
+  const std::optional<QueueItem> first = desk_.queue.BlockerOf({c.gang.id, kind});
   const Gang* blocker = first.has_value() ? desk_.state.FindGang(first->gang) : nullptr;
   if (blocker == nullptr) return std::nullopt;
   return Standing{GangPhase::kPending, WaitReason::kHeldByReservation,

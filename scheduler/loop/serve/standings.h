@@ -14,11 +14,13 @@ class Standings final {
 
   // None: the gang is ready and not decided yet, so that nothing true can be said.
   [[nodiscard]] std::optional<Standing> StandingOf(const Case& c) const;
+  // Why members beyond the quorum wait. None: nothing is known, or none do.
+  [[nodiscard]] std::optional<Standing> StandingOfSurplus(const Case& c) const;
 
  private:
   // The standing without regard to which Queue is charged.
   [[nodiscard]] std::optional<Standing> StandingAsSuch(const Case& c) const;
-  [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c) const;
+  [[nodiscard]] std::optional<Standing> BehindAnother(const Case& c, ItemKind kind) const;
   // Why a gang that should leave for it cannot be evicted; "" = nothing known forbids it.
   [[nodiscard]] std::string EvictionTrouble(const Case& c) const;
 
