@@ -141,6 +141,7 @@ void SchedulingLoop::Impl::SetRole(Role role) {
   if (role == Role::kLeader) return;
   if (leader_ != nullptr) leader_->Resign();
   leader_.reset();
+  warm_.counters.EndOfLead();
   views_.BeginAnew();
   warm_.ForgetLead();
 }

@@ -126,7 +126,8 @@ struct LoopCounters {
   int64_t events_crowded_out = 0;  // given up: too many were waiting to be sent
   // Writes, and reads on their behalf, that the server answered with 403.
   absl::btree_map<Right, int64_t> forbidden;
-  // Seconds from the creation of a gang's youngest quorum member to its quorum being bound.
+  // Over gangs_bound, the sum of: seconds from the creation of the youngest placed member to the
+  // quorum being bound.
   double scheduling_seconds = 0;
   // From the decision that others leave for a gang until it was placed in their room.
   DurationHistogram<RoomMadeScale> room_made;
@@ -134,12 +135,13 @@ struct LoopCounters {
   // and of others with their search for victims.
   DurationHistogram<DecisionScale> took_to_place, took_to_reject;
 
-  // Gauges.
+  // Gauges of the leader; a standby knows of none.
   int64_t gangs = 0;
   int64_t gangs_parked = 0;
   int64_t gangs_ready = 0;
   int64_t gangs_binding = 0;
   int64_t binds_under_way = 0;
+  void EndOfLead() { gangs = gangs_parked = gangs_ready = gangs_binding = binds_under_way = 0; }
 };
 
 }  // namespace maniple

@@ -158,5 +158,21 @@ TEST(LoopLeadRegained, ASecondLeadDecidesAndTellsAsAFirstOneDoes) {
   }
 }
 
+TEST(LoopLeadRegained, AGangThatWasBeingBoundUnderTheFirstLeadIsCountedOnce) {
+  LoopDriver d;
+  d.Nodes(1, 8);
+  d.api.Break({.on = "/binding", .times = -1, .act = FaultAct::kDrop});
+  d.Submit({.gang = "a", .pods = 2, .gpu = 4});
+  d.Settle();
+  EXPECT_EQ(d.loop().counters().gangs_binding, 1);
+  d.loop().SetRole(SchedulingLoop::Role::kStandby, d.now);
+  EXPECT_EQ(d.loop().counters().gangs_binding, 0);
+  EXPECT_EQ(d.loop().counters().gangs, 0);
+  d.api.Mend();
+  d.loop().SetRole(SchedulingLoop::Role::kLeader, d.now);
+  d.Settle(absl::Minutes(3));
+  EXPECT_EQ(d.loop().counters().gangs_binding, 0);
+}
+
 }  // namespace
 }  // namespace maniple::loop_lead_regained_test
